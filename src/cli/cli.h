@@ -92,6 +92,9 @@ int cli_seconds(const char *option, const char *text, double *seconds);
 /* Print "saltus: message" to stderr; the exit code of the status. */
 int cli_fail(sal_status status, const sal_error *err);
 
+/* The same with a message of the program's own. */
+int cli_error(sal_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* The same for a mistake in the call. */
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -33,9 +34,18 @@ int cli_fail(sal_status status, const sal_error *err)
     return CLI_FAULT;
 }
 
-int cli_check_output(const char *path)
+int cli_error(sal_status status, const char *format, ...)
 {
     sal_error err = { 0 };
+    va_list args;
+    va_start(args, format);
+    vsnprintf(err.message, sizeof err.message, format, args);
+    va_end(args);
+    return cli_fail(status, &err);
+}
+
+int cli_check_output(const char *path)
+{
     char directory[4096] = ".";
     const char *slash = path ? strrchr(path, '/') : NULL;
     if (!path) {
@@ -46,32 +56,27 @@ int cli_check_output(const char *path)
     }
     struct stat there;
     if (path[0] && stat(path, &there) == 0 && S_ISDIR(there.st_mode)) {
-        snprintf(err.message, sizeof err.message, "%.400s: cannot be written: it is a directory",
-                 path);
-        return cli_fail(SAL_ERR_IO, &err);
+        return cli_error(SAL_ERR_IO, "%.400s: cannot be written: it is a directory", path);
     }
     if (path[0] && access(directory, W_OK) == 0) {
         return CLI_OK;
     }
-    snprintf(err.message, sizeof err.message, "%.400s: cannot be written%s", path[0] ? path : "''",
-             path[0] ? ": the directory is not there, or not writable" : "");
-    return cli_fail(SAL_ERR_IO, &err);
+    return cli_error(SAL_ERR_IO, "%.400s: cannot be written%s", path[0] ? path : "''",
+                     path[0] ? ": the directory is not there, or not writable" : "");
 }
 
 int cli_codes(const char *path, const sal_array *array, int32_t *codes)
 {
-    sal_error err = { 0 };
     for (int64_t i = 0; codes && i < array->count; i++) {
         double x = array->values[i];
         if (!(x >= INT32_MIN && x <= INT32_MAX) || x != floor(x)) {
-            snprintf(err.message, sizeof err.message,
-                     "%s: element %lld is %g; expected codes: whole numbers of 32 bits", path,
-                     (long long)i, x);
-            return cli_fail(SAL_ERR_DATA, &err);
+            return cli_error(SAL_ERR_DATA,
+                             "%s: element %lld is %g; expected codes: whole numbers of 32 bits",
+                             path, (long long)i, x);
         }
         codes[i] = (int32_t)x;
     }
-    return codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &err);
+    return codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
 }
 
 bool cli_dtype(const char *text, sal_dtype *dtype)

@@ -22,4 +22,13 @@ sal_status sali_check_range(const char *name, int64_t value, int64_t low, int64_
 /* The out-of-memory error; it formats without allocating. */
 sal_status sali_fail_memory(sal_error *err) __attribute__((cold));
 
+/* The end of a function that makes something: after a failure `destroy` takes what there is of it,
+ * else it goes to *out. The value is the status. */
+#define SALI_GIVE(status, made, out, destroy) \
+    ((status) ? (destroy(made), (status)) : (*(out) = (made), SAL_OK))
+
+/* The same of a struct, whose `destroy` takes its address. */
+#define SALI_GIVE_STRUCT(status, made, out, destroy) \
+    ((status) ? (destroy(&(made)), (status)) : (*(out) = (made), SAL_OK))
+
 #endif

@@ -98,19 +98,15 @@ static sal_status read_json(const char *path, json_t **json, int *file, sal_erro
     }
     *file = named_file(object);
     if (json_integer_value(json_object_get(object, VERSION_KEY)) == 1) {
-        json_decref(object);
-        return sali_fail(err, SAL_ERR_DATA,
-                         "%s: a checkpoint of version 0.1.0; this program reads those of 0.2.0 and "
-                         "later: train again, or use 0.1.0",
-                         path);
+        status = sali_fail(err, SAL_ERR_DATA,
+                           "%s: a checkpoint of version 0.1.0; this program reads those of 0.2.0 "
+                           "and later: train again, or use 0.1.0",
+                           path);
+    } else if (*file < 0) {
+        status = sali_fail(err, SAL_ERR_DATA, "%s: expected a checkpoint of a training (%s %d)",
+                           path, VERSION_KEY, VERSION);
     }
-    if (*file < 0) {
-        json_decref(object);
-        return sali_fail(err, SAL_ERR_DATA, "%s: expected a checkpoint of a training (%s %d)", path,
-                         VERSION_KEY, VERSION);
-    }
-    *json = object;
-    return SAL_OK;
+    return SALI_GIVE(status, object, json, json_decref);
 }
 
 /* The file of arrays that is free: not the one that a whole checkpoint names. */

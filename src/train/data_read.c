@@ -273,11 +273,8 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
         return sali_fail(err, SAL_ERR_ARGUMENT, "sal_data_read: the path or the data are NULL");
     }
     sal_status status = check_options(&o, err);
-    if (status == SAL_OK) {
-        status =
-            sali_content_read(path, NULL, alignment ? SALI_CONTENT_ALIGNMENT : SALI_CONTENT_ARRAY,
-                              &content, &format, err);
-    }
+    const sali_content_kind kind = alignment ? SALI_CONTENT_ALIGNMENT : SALI_CONTENT_ARRAY;
+    status = status ? status : sali_content_read(path, NULL, kind, &content, &format, err);
     if (status == SAL_OK && format == &sali_format_libsvm) {
         const int64_t sides = o.height * o.width;
         status = widen(path, sides > o.columns ? sides : o.columns, &content.array, err);
@@ -290,10 +287,5 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
                            : take_array(path, &content.array, &o, &read, err);
     }
     sali_content_free(&content);
-    if (status == SAL_OK) {
-        *data = read;
-    } else {
-        sal_data_destroy(&read);
-    }
-    return status;
+    return SALI_GIVE_STRUCT(status, read, data, sal_data_destroy);
 }

@@ -148,10 +148,5 @@ sal_status sali_train_compare(const char *path, const json_t *saved, const json_
             status = sali_fail_memory(err);
         }
     }
-    if (status != SAL_OK) {
-        json_decref(list);
-        return status;
-    }
-    *changed = list;
-    return SAL_OK;
+    return SALI_GIVE(status, list, changed, json_decref);
 }

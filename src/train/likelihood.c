@@ -133,9 +133,7 @@ sal_status sal_log_likelihood(const sal_model *model, const sal_data *data, doub
     }
     sal_status status = sali_data_check("sal_log_likelihood", data, model->space, err);
     double *f = status == SAL_OK ? SALI_NEW_ARRAY(double, data->rows) : NULL;
-    if (status == SAL_OK && !f) {
-        status = sali_fail_memory(err);
-    }
+    status = status || f ? status : sali_fail_memory(err);
     status = status ? status : sali_evaluate_rows(model, data, f, err);
     if (status == SAL_OK) {
         *likelihood = sali_likelihood_of(data, f, log_z, log_z_error);

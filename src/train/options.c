@@ -216,15 +216,9 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
 
 const sal_option_table *sal_option_table_of(sal_options which)
 {
-    switch (which) {
-    case SAL_OPTIONS_RUN:
-        return sali_run_option_table();
-    case SAL_OPTIONS_TRAIN:
-        return sali_train_option_table();
-    case SAL_OPTIONS_AIS:
-        return sali_ais_option_table();
-    case SAL_OPTIONS_INPAINT:
-        return sali_inpaint_option_table();
-    }
-    return NULL;
+    return which == SAL_OPTIONS_RUN       ? sali_run_option_table()
+           : which == SAL_OPTIONS_TRAIN   ? sali_train_option_table()
+           : which == SAL_OPTIONS_AIS     ? sali_ais_option_table()
+           : which == SAL_OPTIONS_INPAINT ? sali_inpaint_option_table()
+                                          : NULL;
 }

@@ -7,7 +7,6 @@
 #include "ad/workspace.h"
 #include "core/memory.h"
 #include "core/error.h"
-#include "models/clamp.h"
 #include "models/structure/multilinear.h"
 #include "models/tape_model.h"
 
@@ -47,27 +46,6 @@ struct sali_pseudo_likelihood {
 
 /* ---- creation */
 
-static sal_status check(const sal_model *model, sal_error *err)
-{
-    const sali_tape_model *tape = sali_model_tape(model);
-    if (sali_clamp_inner(model) != model) {
-        return sali_fail(err, SAL_ERR_UNSUPPORTED,
-                         "pseudo-likelihood: %s has clamped variables; train the model itself",
-                         model->name);
-    }
-    if (!tape || tape->program->n_parameters == 0) {
-        return sali_fail(err, SAL_ERR_UNSUPPORTED, "pseudo-likelihood: %s has no parameters",
-                         model->name);
-    }
-    if (model->space->unbounded) {
-        return sali_fail(err, SAL_ERR_UNSUPPORTED,
-                         "pseudo-likelihood: %s has counts without a cap, whose conditionals are "
-                         "infinite sums; give them a cap",
-                         model->name);
-    }
-    return SAL_OK;
-}
-
 static void allocate_points(sali_pseudo_likelihood *pl, int64_t room, points *to)
 {
     to->room = room;
@@ -99,9 +77,11 @@ static sal_status create_shard(sali_pseudo_likelihood *pl, int64_t k, int64_t ro
 sal_status sali_pseudo_likelihood_create(sal_model *model, bool by_neighbours, int64_t shards,
                                          int64_t rows, sali_pseudo_likelihood **out, sal_error *err)
 {
-    sal_status status = check(model, err);
-    if (status != SAL_OK) {
-        return status;
+    if (model->space->unbounded) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "pseudo-likelihood: %s has counts without a cap, whose conditionals are "
+                         "infinite sums; give them a cap",
+                         model->name);
     }
     sali_pseudo_likelihood *pl = SALI_NEW(sali_pseudo_likelihood);
     if (!pl) {
@@ -114,7 +94,7 @@ sal_status sali_pseudo_likelihood_create(sal_model *model, bool by_neighbours, i
     pl->shards = SALI_TAKE(&pl->memory, pl_shard, shards);
     pl->workspaces = SALI_TAKE(&pl->memory, sali_workspace *, shards);
     pl->values = SALI_TAKE(&pl->memory, double, sal_model_parameters_size(model));
-    status = sali_memory_status(&pl->memory, err);
+    sal_status status = sali_memory_status(&pl->memory, err);
     if (status == SAL_OK && !by_neighbours) {
         status = sali_multilinear_form(model, &pl->form, err);
         pl->quadratic = pl->form != NULL;
@@ -123,14 +103,11 @@ sal_status sali_pseudo_likelihood_create(sal_model *model, bool by_neighbours, i
     for (int64_t k = 0; status == SAL_OK && k < shards; k++) {
         status = create_shard(pl, k, rows, err);
     }
-    if (status != SAL_OK) {
-        sali_pseudo_likelihood_destroy(pl);
-        return status;
+    if (status == SAL_OK) {
+        pl->version = sali_model_version(model) - 1;
+        sali_pseudo_likelihood_refresh(pl);
     }
-    pl->version = sali_model_version(model) - 1;
-    sali_pseudo_likelihood_refresh(pl);
-    *out = pl;
-    return SAL_OK;
+    return SALI_GIVE(status, pl, out, sali_pseudo_likelihood_destroy);
 }
 
 void sali_pseudo_likelihood_destroy(sali_pseudo_likelihood *pl)

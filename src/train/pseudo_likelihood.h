@@ -18,10 +18,9 @@ typedef struct sali_pseudo_likelihood sali_pseudo_likelihood;
  *          delta = m - s
  *
  *          d log PL / dtheta = g(s - delta / 2) - g(s + delta / 2).
- * Params:  model: a tape with parameters, kept by reference; by_neighbours: without the quadratic
- *          form, which tests compare.
- * Returns: SAL_ERR_UNSUPPORTED (no tape, clamped variables, no parameters, counts without a cap),
- *          SAL_ERR_MEMORY.
+ * Params:  model: a tape with parameters and no clamped variables, kept by reference;
+ *          by_neighbours: without the quadratic form, which tests compare.
+ * Returns: SAL_ERR_UNSUPPORTED (counts without a cap), SAL_ERR_MEMORY.
  * Cost:    of a row, for a quadratic f: its gradient by the state, and g at two points (3 n^2
  *          multiplications for n reals coupled by a matrix); else differences of f, and g at each
  *          neighbour. Memory: a copy of the gradient a shard, and one of the parameters where the

@@ -84,9 +84,9 @@ static sal_status make_path(const sal_trainer *t, sali_ptt *p, sal_error *err)
     return status;
 }
 
-sal_status sali_ptt_create(sal_trainer *t, sali_ptt **out, sal_error *err)
+sal_status sali_ptt_create(sal_trainer *t, sal_error *err)
 {
-    sali_ptt *p = SALI_NEW(sali_ptt);
+    sali_ptt *p = t->ptt = SALI_NEW(sali_ptt);
     if (!p) {
         return sali_fail_memory(err);
     }
@@ -95,13 +95,7 @@ sal_status sali_ptt_create(sal_trainer *t, sali_ptt **out, sal_error *err)
     p->beta = 1;
     sal_status status = allocate(p, t->model->space->n_variables, err);
     status = status ? status : open_last(t, p, err);
-    status = status ? status : make_path(t, p, err);
-    if (status != SAL_OK) {
-        sali_ptt_destroy(t, p);
-        return status;
-    }
-    *out = p;
-    return SAL_OK;
+    return status ? status : make_path(t, p, err);
 }
 
 void sali_ptt_destroy(const sal_trainer *t, sali_ptt *p)

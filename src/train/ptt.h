@@ -48,8 +48,9 @@ typedef struct sali_ptt {
     uint32_t *work, *fresh_family;
 } sali_ptt;
 
-/* With level 0 only. Returns: SAL_ERR_UNSUPPORTED (counts without a cap), SAL_ERR_MEMORY. */
-sal_status sali_ptt_create(sal_trainer *trainer, sali_ptt **out, sal_error *err);
+/* trainer->ptt, with level 0 only; to be destroyed in any case. Returns: SAL_ERR_UNSUPPORTED
+ * (counts without a cap), SAL_ERR_MEMORY. */
+sal_status sali_ptt_create(sal_trainer *trainer, sal_error *err);
 /* Before the first iteration: levels up to the model as it is, and chains there. Cost: two
  * to twenty visits by all of the reservoir a level. */
 sal_status sali_ptt_begin(sal_trainer *trainer, sal_error *err);

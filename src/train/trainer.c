@@ -58,18 +58,13 @@ static sal_status create_shards(sal_trainer *t, sal_error *err)
 
 sal_status sali_train_open_sampler(sal_trainer *t, sali_train_sampler *state, sal_error *err)
 {
-    sal_status status = SAL_OK;
     *state = (sali_train_sampler){ .selves = SALI_NEW_ARRAY(void *, t->n_shards) };
-    if (!state->selves) {
-        return sali_fail_memory(err);
-    }
-    status = sali_sampler_share(t->sampler, t->model, &t->settings, &state->shared, err);
+    sal_status status = state->selves ? SAL_OK : sali_fail_memory(err);
+    status = status ? status
+                    : sali_sampler_share(t->sampler, t->model, &t->settings, &state->shared, err);
     for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
         status = sali_sampler_open(t->sampler, &t->settings, state->shared, t->chains[k],
                                    &state->selves[k], err);
-    }
-    if (status != SAL_OK) {
-        sali_train_close_sampler(t, state);
     }
     return status;
 }
@@ -284,21 +279,14 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
     t->data = data;
     t->options = options ? *options : (sal_train_options){ 0 };
     sal_status status = prepare(t, err);
-    if (status != SAL_OK) {
-        sal_trainer_destroy(t);
-        return status;
+    if (status == SAL_OK) {
+        start_values(t);
+        status = sali_train_whole_data(t, err);
     }
-    start_values(t);
-    status = sali_train_whole_data(t, err);
     if (status == SAL_OK && t->options.objective == SAL_PTT) {
-        status = sali_ptt_create(t, &t->ptt, err);
+        status = sali_ptt_create(t, err);
     }
-    if (status != SAL_OK) {
-        sal_trainer_destroy(t);
-        return status;
-    }
-    *out = t;
-    return SAL_OK;
+    return SALI_GIVE(status, t, out, sal_trainer_destroy);
 }
 
 void sal_trainer_destroy(sal_trainer *t)

@@ -113,7 +113,7 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
                               const sal_data *data, sal_error *err);
 
 /* trainer.c: the sampler's state before the first iteration, for the shards that there are; and its
- * end. */
+ * end, also after a failure. */
 sal_status sali_train_open_sampler(sal_trainer *trainer, sali_train_sampler *state, sal_error *err);
 void sali_train_close_sampler(const sal_trainer *trainer, sali_train_sampler *state);
 

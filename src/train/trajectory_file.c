@@ -244,12 +244,7 @@ sal_status sali_trajectory_read_levels(const sal_trajectory *like, const char *d
     }
     status = status ? status : sali_path_in(directory, "ladder", path, err);
     status = status || n == 1 ? status : count_written(t, path, n, err);
-    if (status != SAL_OK) {
-        sal_trajectory_destroy(t);
-        return status;
-    }
-    *out = t;
-    return SAL_OK;
+    return SALI_GIVE(status, t, out, sal_trajectory_destroy);
 }
 
 /* Level 0's independent variables. */

@@ -377,12 +377,7 @@ sal_status sali_reference_create(const sal_space *space, const sal_data *test, s
     sal_status status = list_columns(space, r, err);
     status = status ? status : take_moments(r, err);
     status = status ? status : take_kernel(space, r, err);
-    if (status != SAL_OK) {
-        sali_reference_destroy(r);
-        return status;
-    }
-    *out = r;
-    return SAL_OK;
+    return SALI_GIVE(status, r, out, sali_reference_destroy);
 }
 
 void sali_reference_destroy(sali_reference *r)

@@ -3,7 +3,6 @@
  * held-out data. */
 #include <jansson.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,42 +45,30 @@ typedef struct session {
 
 /* ---- input */
 
-static int bad_samples(const session *s, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static int bad_samples(const session *s, const char *format, ...)
-{
-    sal_error err = { 0 };
-    int used = snprintf(err.message, sizeof err.message, "--samples %.200s: ", s->o->samples);
-    va_list args;
-    va_start(args, format);
-    vsnprintf(err.message + used, sizeof err.message - (size_t)used, format, args);
-    va_end(args);
-    return cli_fail(SAL_ERR_DATA, &err);
-}
-
 /* States of the model in the rows of an array, whatever its other dimensions. */
 static int take_samples(session *s, const sal_array *array)
 {
     const sal_space *space = sal_model_space(s->model);
-    int64_t V = s->test.variables;
-    sal_data data = { .variables = V, .rows = array->count / V };
-    if (array->shape[array->ndim - 1] != V || data.rows < 2) {
-        return bad_samples(s, "expected two states or more of %lld codes each", (long long)V);
+    const int64_t V = s->test.variables;
+    s->samples = (sal_data){ .variables = V, .rows = array->count / V };
+    if (array->shape[array->ndim - 1] != V || s->samples.rows < 2) {
+        return cli_error(SAL_ERR_DATA,
+                         "--samples %.200s: expected two states or more of %lld codes each",
+                         s->o->samples, (long long)V);
     }
-    data.codes = malloc((size_t)array->count);
-    for (int64_t i = 0; data.codes && i < array->count; i++) {
+    s->samples.codes = malloc((size_t)array->count);
+    for (int64_t i = 0; s->samples.codes && i < array->count; i++) {
         const double code = array->values[i];
         const int64_t states = sal_space_states(space, i % V);
         const int64_t last = states > 0 ? states - 1 : SAL_COUNT_MOST;
         if (!(code >= 0 && code <= UINT8_MAX && code <= (double)last) || code != floor(code)) {
-            sal_data_destroy(&data);
-            return bad_samples(s, "code %g of variable %lld; expected 0 to %lld", code,
-                               (long long)(i % V), (long long)last);
+            return cli_error(SAL_ERR_DATA,
+                             "--samples %.200s: code %g of variable %lld; expected 0 to %lld",
+                             s->o->samples, code, (long long)(i % V), (long long)last);
         }
-        data.codes[i] = (uint8_t)code;
+        s->samples.codes[i] = (uint8_t)code;
     }
-    s->samples = data;
-    return data.codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
+    return s->samples.codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
 }
 
 static int read_samples(session *s)
@@ -121,10 +108,17 @@ static int show_progress(int64_t done, int64_t total, void *data)
     return cli_interrupted();
 }
 
-/* Where reverse paths may start. */
+/* Where reverse paths may start, and what these states are called. */
 static const sal_data *reverse_states(const session *s)
 {
     return s->samples.rows > 0 ? &s->samples : &s->test;
+}
+
+static const char *name_reverse_states(const session *s)
+{
+    return s->samples.rows > 0  ? "samples"
+           : s->test.height > 0 ? "held-out pictures"
+                                : "held-out rows";
 }
 
 /* Starts of `chains` reverse paths: evenly spaced rows, none twice. */
@@ -188,17 +182,12 @@ static sal_status measure_pearson(session *s, sal_error *err)
     if (s->samples.rows == 0 || !t->alphabet || t->variables < 2) {
         return SAL_OK;
     }
-    const int64_t V = t->variables, q = cli_alphabet_states(t->alphabet), N = V * q;
-    float *A = malloc((size_t)(N * N) * sizeof *A), *B = malloc((size_t)(N * N) * sizeof *B);
-    sal_status status = A && B ? SAL_OK : SAL_ERR_MEMORY;
-    status =
-        status ? status : sal_stats_pair_covariance(V, q, t->rows, t->codes, t->weight, A, err);
+    float *pairs = NULL;
+    sal_status status = cli_pairs(t, t->rows, t->codes, t->weight, &pairs, err);
     status = status
                  ? status
-                 : sal_stats_pair_covariance(V, q, s->samples.rows, s->samples.codes, NULL, B, err);
-    status = status ? status : sal_stats_pair_correlation(V, q, A, B, &s->pearson, err);
-    free(A);
-    free(B);
+                 : cli_compare_pairs(t, pairs, s->samples.rows, s->samples.codes, &s->pearson, err);
+    free(pairs);
     return status;
 }
 
@@ -207,9 +196,7 @@ static sal_status measure_pearson(session *s, sal_error *err)
 /* As soon as it is known. */
 static void print_log_z(const session *s, const direction *d)
 {
-    const char *from = s->samples.rows > 0  ? "samples"
-                       : s->test.height > 0 ? "held-out pictures"
-                                            : "held-out rows";
+    const char *from = name_reverse_states(s);
     printf("log Z %-10s %.3f, standard error %.3f, effective chains %.1f of %lld", d->name,
            d->ais.log_z, d->ais.standard_error, d->ais.ess, (long long)d->chains);
     if (d == &s->ways[1] && d->chains < s->o->ais.chains) {
@@ -237,10 +224,7 @@ static bool wrong_way(const session *s, char *text, size_t room)
              "%s that the reverse paths start from are no draws of this model. Forward is nearer "
              "the truth. For a reverse one, give draws of the model itself: saltus sample MODEL "
              "--tempering 16 --out draws.npy, then --samples draws.npy.",
-             gap, gap / error,
-             s->samples.rows > 0  ? "samples"
-             : s->test.height > 0 ? "held-out pictures"
-                                  : "held-out rows");
+             gap, gap / error, name_reverse_states(s));
     return true;
 }
 

@@ -100,27 +100,28 @@ static int read_mask(session *s)
     sal_error err = { 0 };
     const char *path = s->o->mask;
     sal_status status = sal_array_read(path, &array, &err);
-    if (status == SAL_OK && array.count != s->pictures.variables) {
-        snprintf(err.message, sizeof err.message, "%.300s: expected a mask of %lld x %lld numbers",
-                 path, (long long)s->pictures.height, (long long)s->pictures.width);
-        status = SAL_ERR_DATA;
+    if (status != SAL_OK) {
+        return status == SAL_ERR_NOT_FOUND
+                   ? cli_error(status,
+                               "--mask %.300s: expected top, bottom, left, right, center or a file",
+                               path)
+                   : cli_fail(status, &err);
     }
-    for (int64_t v = 0; status == SAL_OK && v < s->pictures.variables; v++) {
+    int code = array.count == s->pictures.variables
+                   ? CLI_OK
+                   : cli_error(SAL_ERR_DATA, "%.300s: expected a mask of %lld x %lld numbers", path,
+                               (long long)s->pictures.height, (long long)s->pictures.width);
+    for (int64_t v = 0; code == CLI_OK && v < s->pictures.variables; v++) {
         double value = array.values[v];
         if (value != 0 && value != 1) {
-            snprintf(err.message, sizeof err.message,
-                     "%.300s: element %lld is %g; expected 1 for hidden, 0 for known", path,
-                     (long long)v, value);
-            status = SAL_ERR_DATA;
+            code = cli_error(SAL_ERR_DATA,
+                             "%.300s: element %lld is %g; expected 1 for hidden, 0 for known", path,
+                             (long long)v, value);
         }
         s->mask[v] = value == 1;
     }
-    if (status == SAL_ERR_NOT_FOUND) {
-        snprintf(err.message, sizeof err.message,
-                 "--mask %.300s: expected top, bottom, left, right, center or a file", path);
-    }
     sal_array_free(&array);
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    return code;
 }
 
 static int make_mask(session *s)

@@ -22,9 +22,7 @@ static int make_directory(const char *path)
     if (mkdir(path, 0777) == 0 || errno == EEXIST) {
         return CLI_OK;
     }
-    sal_error err = { 0 };
-    snprintf(err.message, sizeof err.message, "--out %s: %s", path, strerror(errno));
-    return cli_fail(SAL_ERR_IO, &err);
+    return cli_error(SAL_ERR_IO, "--out %s: %s", path, strerror(errno));
 }
 
 /* What took hours is not replaced by a command that was typed twice. */
@@ -155,15 +153,16 @@ static int read_data_and_open(const char *arch, cli_data *data, cli_training *s)
 /* What the last report told; of a training that had all its iterations, only their number. */
 static int print_json(const cli_training *s)
 {
-    bool reported = s->iteration > 0;
-    int64_t iterations = reported || s->diverged ? s->iteration : s->o->train.iterations;
+    bool reported = s->last.iteration > 0;
+    int64_t iterations = reported || s->diverged ? s->last.iteration : s->o->train.iterations;
     json_t *object = json_pack(
         "{s:o, s:o, s:I, s:I, s:I, s:b}", "model", cli_json_text(sal_model_name(s->model)), "out",
         cli_json_text(s->o->out), "train_rows", (json_int_t)s->train.rows, "test_rows",
         (json_int_t)s->test.rows, "iterations", (json_int_t)iterations, "diverged", s->diverged);
-    cli_json_number(object, "seconds", reported ? s->seconds : 0);
-    cli_json_number(object, "difference", reported ? s->difference : NAN);
-    cli_json_number(object, "acceptance_rate", reported ? s->acceptance_rate : NAN);
+    cli_json_number(object, "seconds", s->last.seconds);
+    cli_json_number(object, "difference",
+                    reported ? s->last.log_prob_data - s->last.log_prob_samples : NAN);
+    cli_json_number(object, "acceptance_rate", reported ? s->last.acceptance_rate : NAN);
     cli_json_number(object, "mmd", s->mmd);
     cli_json_number(object, "mmd_train_test", s->baseline);
     cli_json_number(object, "pearson", s->pearson);
@@ -179,13 +178,13 @@ static int print_end(const cli_training *s)
     if (s->judged) {
         cli_verdict_print(&s->verdict);
     }
-    if (s->iteration == 0) {
+    if (s->last.iteration == 0) {
         printf("nothing left to do: %s has all iterations\n", s->o->out);
         return CLI_OK;
     }
     if (s->reached) {
         printf("stopped after %lld iterations: the Pearson correlation is %.4f, and --pearson %g\n",
-               (long long)s->iteration, s->pearson, s->o->pearson);
+               (long long)s->last.iteration, s->pearson, s->o->pearson);
     }
     printf("wrote %s/model.xml, model.safetensors, log.csv%s%s%s%s\n", s->o->out,
            s->chains_sheet ? ", persistent.png" : "", s->sheet ? ", samples.png" : "",
@@ -222,13 +221,13 @@ static int train(cli_training *s)
     }
     if (cli_interrupted() || s->late) {
         fprintf(stderr, "saltus: stopped after %lld iterations; --resume goes on from here\n",
-                (long long)s->iteration);
+                (long long)s->last.iteration);
     }
-    if (s->disturbed > 0) {
+    if (s->last.disturbed > 0) {
         fprintf(stderr,
                 "saltus: states of %lld of %lld levels were not at equilibrium; their log Z may be "
                 "wrong, and more --steps help\n",
-                (long long)s->disturbed, (long long)s->levels);
+                (long long)s->last.disturbed, (long long)s->last.levels);
     }
     s->code = s->code || cli_interrupted() ? s->code : cli_train_verdict(s);
     return s->code ? s->code : print_end(s);

@@ -38,15 +38,11 @@ int cli_train_read_log(cli_training *s)
     if (file) {
         fclose(file);
     }
-    sal_error err = { 0 };
     if (failed) {
-        snprintf(err.message, sizeof err.message, "%.800s: cannot be read: %s", path,
-                 strerror(errno));
-        return cli_fail(SAL_ERR_IO, &err);
+        return cli_error(SAL_ERR_IO, "%.800s: cannot be read: %s", path, strerror(errno));
     }
     if (size > 0 && strlen(s->log) < (size_t)size) {
-        snprintf(err.message, sizeof err.message, "%.900s: expected text, found a NUL byte", path);
-        return cli_fail(SAL_ERR_DATA, &err);
+        return cli_error(SAL_ERR_DATA, "%.900s: expected text, found a NUL byte", path);
     }
     if (size <= 0 || strncmp(s->log, header, strlen(header)) != 0) {
         free(s->log);
@@ -79,7 +75,7 @@ static sal_status append_log(cli_training *s, const sal_train_report *r, sal_err
              r->acceptance_rate, r->mean_jump, r->step_size, r->gradient_norm, s->mmd, s->baseline,
              r->learning_rate, (long long)r->levels, r->swap_rate, r->log_z, r->log_z_error,
              r->log_likelihood, s->pearson);
-    if (s->log && s->iteration == 0) { /* the first since the start or a resume */
+    if (s->log && s->last.iteration == 0) { /* the first since the start or a resume */
         cut_log(s->log, s->progress.from);
     }
     size_t used = s->log ? strlen(s->log) : 0;
@@ -128,16 +124,11 @@ static sal_status write_sheet(cli_training *s, int64_t rows, const uint8_t *code
 /* How well the frequencies of pairs agree. */
 static sal_status compare_pairs(cli_training *s, int64_t rows, const uint8_t *codes, sal_error *err)
 {
-    const int64_t V = s->train.variables, q = cli_alphabet_states(s->train.alphabet);
     if (!s->pairs) {
         return SAL_OK;
     }
-    float *pairs = malloc((size_t)(V * q * V * q) * sizeof *pairs);
-    sal_status status =
-        pairs ? sal_stats_pair_covariance(V, q, rows, codes, NULL, pairs, err) : SAL_ERR_MEMORY;
-    status = status ? status : sal_stats_pair_correlation(V, q, s->pairs, pairs, &s->pearson, err);
+    sal_status status = cli_compare_pairs(&s->train, s->pairs, rows, codes, &s->pearson, err);
     s->reached = status == SAL_OK && s->o->pearson > 0 && s->pearson >= s->o->pearson;
-    free(pairs);
     return status;
 }
 
@@ -154,7 +145,6 @@ int cli_train_alignment(cli_training *s)
 {
     sal_error err = { 0 };
     const sal_data *t = &s->train;
-    const int64_t q = cli_alphabet_states(t->alphabet), N = t->variables * q;
     s->pearson = NAN;
     if (!t->alphabet || t->variables < 2) {
         return CLI_OK;
@@ -173,10 +163,7 @@ int cli_train_alignment(cli_training *s)
     if (s->o->train.objective == SAL_PSEUDO_LIKELIHOOD) {
         return CLI_OK;
     }
-    s->pairs = malloc((size_t)(N * N) * sizeof *s->pairs);
-    sal_status status = s->pairs ? sal_stats_pair_covariance(t->variables, q, t->rows, t->codes,
-                                                             t->weight, s->pairs, &err)
-                                 : SAL_ERR_MEMORY;
+    sal_status status = cli_pairs(t, t->rows, t->codes, t->weight, &s->pairs, &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
@@ -320,12 +307,7 @@ int cli_train_report(const sal_train_report *r, void *data)
     sal_error err = { 0 };
     sal_status status = show_samples(s, r, &err);
     status = status ? status : append_log(s, r, &err);
-    s->iteration = r->iteration;
-    s->seconds = r->seconds;
-    s->difference = r->log_prob_data - r->log_prob_samples;
-    s->acceptance_rate = r->acceptance_rate;
-    s->disturbed = r->disturbed;
-    s->levels = r->levels;
+    s->last = *r;
     status = status ? status : save_model(s, r, &err);
     s->code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     /* a terminal has the progress line */
@@ -374,7 +356,7 @@ int cli_train_verdict(cli_training *s)
     sal_error err = { 0 };
     file_in(s, "verdict.json", path);
     file_in(s, "samples.png", sheet);
-    if (s->o->fresh == 0 || (s->iteration == 0 && access(path, F_OK) == 0)) {
+    if (s->o->fresh == 0 || (s->last.iteration == 0 && access(path, F_OK) == 0)) {
         return CLI_OK;
     }
     /* At first no longer than the training itself: as many intervals as updates. */

@@ -28,12 +28,10 @@ typedef struct cli_training {
     char *log;              /* the CSV so far; NULL: nothing */
     double baseline;        /* MMD between as many training rows and the test set */
     double mmd;
-    float *pairs;      /* connected pair frequencies of an alignment; NULL: none */
-    double pearson;    /* of samples with them; NAN without */
-    bool reached;      /* the one that was asked for */
-    int64_t iteration; /* of the last report */
-    double seconds, difference, acceptance_rate; /* likewise */
-    int64_t disturbed, levels;                   /* likewise */
+    float *pairs;          /* connected pair frequencies of an alignment; NULL: none */
+    double pearson;        /* of samples with them; NAN without */
+    bool reached;          /* the one that was asked for */
+    sal_train_report last; /* its numbers; zeros before the first */
     bool diverged;
     bool estimated; /* how long it will take was said */
     bool late;      /* --time is over */

@@ -2,9 +2,10 @@
 #include "cli/training/verdict.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "cli/json.h"
+#include "cli/pictures.h"
 #include "cli/sheet.h"
 
 /* ---- finding it */
@@ -46,6 +47,27 @@ sal_status cli_judge(sal_model *model, sal_verdict_inputs *inputs, const char *s
         status = write_sheet(inputs->train, sheet, verdict, samples, written, err);
     }
     sal_free(samples);
+    return status;
+}
+
+/* ---- pairs of an alignment */
+
+sal_status cli_pairs(const sal_data *alignment, int64_t rows, const uint8_t *codes,
+                     const double *weight, float **out, sal_error *err)
+{
+    const int64_t V = alignment->variables, q = cli_alphabet_states(alignment->alphabet);
+    *out = malloc((size_t)(V * q * V * q) * sizeof **out);
+    return *out ? sal_stats_pair_covariance(V, q, rows, codes, weight, *out, err) : SAL_ERR_MEMORY;
+}
+
+sal_status cli_compare_pairs(const sal_data *alignment, const float *pairs, int64_t rows,
+                             const uint8_t *codes, double *pearson, sal_error *err)
+{
+    const int64_t V = alignment->variables, q = cli_alphabet_states(alignment->alphabet);
+    float *own = NULL;
+    sal_status status = cli_pairs(alignment, rows, codes, NULL, &own, err);
+    status = status ? status : sal_stats_pair_correlation(V, q, pairs, own, pearson, err);
+    free(own);
     return status;
 }
 

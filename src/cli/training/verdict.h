@@ -18,6 +18,13 @@ sal_status cli_judge(sal_model *model, sal_verdict_inputs *inputs, const char *s
 json_t *cli_verdict_json(const sal_verdict *verdict);
 void cli_verdict_print(const sal_verdict *verdict);
 
+/* Connected pair frequencies of rows of an alignment, weighted (NULL: alike), to be freed; and the
+ * Pearson correlation of others' with them. */
+sal_status cli_pairs(const sal_data *alignment, int64_t rows, const uint8_t *codes,
+                     const double *weight, float **out, sal_error *err);
+sal_status cli_compare_pairs(const sal_data *alignment, const float *pairs, int64_t rows,
+                             const uint8_t *codes, double *pearson, sal_error *err);
+
 /* An MMD as people read it. Its unbiased square is at most 0 where samples differ by no more than
  * chance: it is then 0, and "below noise" as a text. */
 #define CLI_MMD_TEXT 32

@@ -212,12 +212,7 @@ sal_status sali_draw_log_open(const char *path, bool to_write, sali_draw_log **o
     log->buffer = sali_alloc(BUFFER_BYTES, 1);
     sal_status status =
         log->path && log->buffer ? open_file(log, to_write, err) : sali_fail_memory(err);
-    if (status != SAL_OK) {
-        sali_draw_log_close(log);
-        return status;
-    }
-    *out = log;
-    return SAL_OK;
+    return SALI_GIVE(status, log, out, sali_draw_log_close);
 }
 
 /* ---- writing */

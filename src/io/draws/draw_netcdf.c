@@ -146,7 +146,7 @@ static bool reserve(writer *w, int64_t bytes)
 /* ---- names */
 
 /* A name that no variable or dimension has yet, made of `name` and `suffix`; letters, digits and
- * '_' begin one in netCDF. NULL when out of memory. */
+ * '_' begin one in netCDF. Without memory for it, `memory` is refused some. */
 static char *new_name(sali_memory *memory, sali_name_table *taken, const char *name,
                       const char *suffix)
 {
@@ -160,7 +160,8 @@ static char *new_name(sali_memory *memory, sali_name_table *taken, const char *n
     for (int64_t k = 2; sali_name_table_find(taken, text, (int64_t)strlen(text)) >= 0; k++) {
         snprintf(text, room, "%s%s%s_%lld", before, name, suffix, (long long)k);
     }
-    return sali_name_table_put(taken, text, (int64_t)strlen(text)) < 0 ? NULL : text;
+    memory->refused |= sali_name_table_put(taken, text, (int64_t)strlen(text)) < 0;
+    return text;
 }
 
 /* Names of all variables, then of their dimensions: a variable may not bear a dimension's name. */
@@ -170,16 +171,14 @@ static bool name_blocks(writer *w)
     sali_name_table taken = { 0 };
     bool ok =
         sali_name_table_put(&taken, "chain", 5) >= 0 && sali_name_table_put(&taken, "draw", 4) >= 0;
-    for (int64_t b = 0; ok && b < w->n_blocks; b++) {
+    for (int64_t b = 0; b < w->n_blocks; b++) {
         w->blocks[b].variable = new_name(&w->memory, &taken, space->blocks[b].name, "");
-        ok = w->blocks[b].variable != NULL;
     }
-    for (int64_t b = 0; ok && b < w->n_blocks; b++) {
+    for (int64_t b = 0; b < w->n_blocks; b++) {
         w->blocks[b].dimension = new_name(&w->memory, &taken, space->blocks[b].name, "_site");
-        ok = w->blocks[b].dimension != NULL;
     }
     sali_name_table_clear(&taken);
-    return ok;
+    return ok && !w->memory.refused;
 }
 
 static const char *name_of(const sal_model *model, int64_t v)
@@ -564,14 +563,9 @@ sal_status sali_draw_netcdf_write(const char *path, const sal_run *run,
     sal_status status = sal_run_state_options(sal_run_last_state(run), &w.options, err);
     status = status ? status : describe_run(&w, err);
     status = status ? status : sali_output_open(path, &w.out, err);
-    if (status == SAL_OK) {
-        status = write_file(&w, err);
-        if (status == SAL_OK) {
-            status = sali_output_commit(&w.out, err);
-        } else {
-            sali_output_discard(&w.out);
-        }
-    }
+    status = status ? status : write_file(&w, err);
+    status = status ? status : sali_output_commit(&w.out, err);
+    sali_output_discard(&w.out);
     sali_memory_free(&w.memory);
     free(w.configuration);
     return status;

@@ -130,11 +130,6 @@ static int note(const sal_run_state *state, void *writer)
     return w->status != SAL_OK;
 }
 
-static bool keep_text(sal_draw_writer *w, const char *name, const char *text)
-{
-    return sali_run_state_put_text(&w->notes, name, text);
-}
-
 /* Of a name in the state of a run. */
 #define NOTE "argument.%.40s"
 
@@ -144,7 +139,7 @@ static sal_status keep_notes(sal_draw_writer *w, const sal_note *notes, sal_erro
     bool ok = true;
     for (const sal_note *n = notes; n && n->name && ok; n++) {
         snprintf(name, sizeof name, NOTE, n->name);
-        ok = !n->text || keep_text(w, name, n->text);
+        ok = !n->text || sali_run_state_put_text(&w->notes, name, n->text);
     }
     return ok ? SAL_OK : sali_fail_memory(err);
 }
@@ -163,7 +158,7 @@ static sal_status keep_configuration(sal_draw_writer *w, const sal_model *model,
 {
     w->configuration = sali_draw_configuration(model, options, notes);
     char *text = json_dumps(w->configuration, SALI_DRAW_CONFIGURATION_STYLE);
-    bool ok = text && keep_text(w, SALI_DRAW_CONFIGURATION, text);
+    bool ok = text && sali_run_state_put_text(&w->notes, SALI_DRAW_CONFIGURATION, text);
     free(text);
     return ok ? keep_notes(w, notes, err) : sali_fail_memory(err);
 }

@@ -24,20 +24,20 @@ extern pthread_mutex_t sali_netcdf_mutex;
 sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, sali_content *out,
                              sal_error *err);
 
-/* A variable of a group of draws. */
-typedef struct sali_netcdf_draws {
-    int id;
-    int dimensions;
+/* A variable of a group, over n dimensions. */
+typedef struct sali_netcdf_variable {
+    int id, type, n;
+    int dimensions[SALI_NETCDF_MOST_DIMENSIONS];
     size_t sizes[SALI_NETCDF_MOST_DIMENSIONS];
-    int64_t sites; /* elements of a draw */
-} sali_netcdf_draws;
+    int64_t sites; /* of draws: elements of a draw */
+} sali_netcdf_variable;
 
 typedef struct sali_netcdf_posterior {
     const char *name; /* of the file, for messages */
     int64_t size;     /* its bytes */
     int file, id;     /* -1: not open; the group */
     int64_t chains, draws, V;
-    sali_netcdf_draws *variables;
+    sali_netcdf_variable *variables;
     int64_t n, room;
 } sali_netcdf_posterior;
 
@@ -58,8 +58,11 @@ bool sali_netcdf_number(int file, const char *name, unsigned long long *out);
 /* What the run's summary said of its draws: `unmoved` and `warning`. MEMORY. */
 sal_status sali_netcdf_findings(const sali_netcdf_posterior *p, sal_array *draws, sal_error *err);
 
+/* The variable of a name over n dimensions; false: there is none. */
+bool sali_netcdf_find(int group, const char *name, int n, sali_netcdf_variable *out);
+
 /* The variable of a group that has one of what is noted; false: there is none. */
-bool sali_netcdf_find_noted(int group, int noted, int *variable);
+bool sali_netcdf_find_noted(int group, int noted, sali_netcdf_variable *out);
 
 /* Open a file in memory and find its draws; `name`, `size` and file = -1 are set. DATA, MEMORY.
  * Close in any case. */

@@ -35,32 +35,38 @@ static bool dimension_is(const sali_netcdf_posterior *p, int dimension, const ch
     return nc_inq_dimname(p->id, dimension, text) == NC_NOERR && strcmp(text, name) == 0;
 }
 
-/* Whether a variable is one of draws: numbers over chain, draw and others. */
-static bool is_draws(const sali_netcdf_posterior *p, sali_netcdf_draws *v)
+/* Variable `id`; false: it cannot be read, or has too many dimensions. */
+static bool inquire(int group, int id, sali_netcdf_variable *v)
 {
-    nc_type type;
-    int n = 0, dimensions[SALI_NETCDF_MOST_DIMENSIONS];
-    if (nc_inq_vartype(p->id, v->id, &type) != NC_NOERR || !is_number(type) ||
-        nc_inq_varndims(p->id, v->id, &n) != NC_NOERR || n < 2 || n > SALI_NETCDF_MOST_DIMENSIONS ||
-        nc_inq_vardimid(p->id, v->id, dimensions) != NC_NOERR ||
-        !dimension_is(p, dimensions[0], "chain") || !dimension_is(p, dimensions[1], "draw")) {
-        return false;
+    *v = (sali_netcdf_variable){ .id = id };
+    bool ok = nc_inq_varndims(group, id, &v->n) == NC_NOERR &&
+              v->n <= SALI_NETCDF_MOST_DIMENSIONS &&
+              nc_inq_var(group, id, NULL, &v->type, NULL, v->dimensions, NULL) == NC_NOERR;
+    for (int k = 0; ok && k < v->n; k++) {
+        ok = nc_inq_dimlen(group, v->dimensions[k], &v->sizes[k]) == NC_NOERR;
     }
-    v->dimensions = n;
-    for (int k = 0; k < n; k++) {
-        if (nc_inq_dimlen(p->id, dimensions[k], &v->sizes[k]) != NC_NOERR) {
-            return false;
-        }
-    }
-    return true;
+    return ok;
+}
+
+bool sali_netcdf_find(int group, const char *name, int n, sali_netcdf_variable *out)
+{
+    int id;
+    return nc_inq_varid(group, name, &id) == NC_NOERR && inquire(group, id, out) && out->n == n;
+}
+
+/* Whether a variable is one of draws: numbers over chain, draw and others. */
+static bool is_draws(const sali_netcdf_posterior *p, const sali_netcdf_variable *v)
+{
+    return is_number(v->type) && v->n >= 2 && dimension_is(p, v->dimensions[0], "chain") &&
+           dimension_is(p, v->dimensions[1], "draw");
 }
 
 /* Take up one more variable. */
-static sal_status add_variable(sali_netcdf_posterior *p, sali_netcdf_draws v, sal_error *err)
+static sal_status add_variable(sali_netcdf_posterior *p, sali_netcdf_variable v, sal_error *err)
 {
     int64_t total;
     v.sites = 1;
-    for (int k = 2; k < v.dimensions; k++) {
+    for (int k = 2; k < v.n; k++) {
         if (v.sizes[k] > INT32_MAX ||
             __builtin_mul_overflow(v.sites, (int64_t)v.sizes[k], &v.sites)) {
             return bad(p, "a variable has too many elements", err);
@@ -94,8 +100,8 @@ sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err)
         return bad(p, "its group 'posterior' cannot be read", err);
     }
     for (int k = 0; status == SAL_OK && k < n; k++) {
-        sali_netcdf_draws v = { .id = k };
-        if (is_draws(p, &v)) {
+        sali_netcdf_variable v;
+        if (inquire(p->id, k, &v) && is_draws(p, &v)) {
             status = add_variable(p, v, err);
         }
     }
@@ -106,7 +112,7 @@ sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err)
 }
 
 /* Draws of one chain and variable into the columns from `column` on of an array (n, V). */
-static sal_status read_chain(const sali_netcdf_posterior *p, const sali_netcdf_draws *v,
+static sal_status read_chain(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
                              int64_t chain, int64_t first, int64_t n, int64_t column, double *room,
                              double *out, sal_error *err)
 {
@@ -142,12 +148,7 @@ sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, int64_t first,
     }
     sali_free(room);
     status = status ? status : sali_array_check(p->name, &array, err);
-    if (status != SAL_OK) {
-        sal_array_free(&array);
-        return status;
-    }
-    *out = array;
-    return SAL_OK;
+    return SALI_GIVE_STRUCT(status, array, out, sal_array_free);
 }
 
 sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *out,
@@ -185,13 +186,9 @@ sal_status sali_netcdf_open_draws(sali_netcdf_posterior *p, const char *data, sa
                : bad(p, "has no group 'posterior'", err);
 }
 
-bool sali_netcdf_find_noted(int group, int noted, int *variable)
+bool sali_netcdf_find_noted(int group, int noted, sali_netcdf_variable *out)
 {
-    int n = 0;
-    nc_type type = NC_NAT;
-    return nc_inq_varid(group, sali_noted_names[noted], variable) == NC_NOERR &&
-           nc_inq_vartype(group, *variable, &type) == NC_NOERR && type == NC_DOUBLE &&
-           nc_inq_varndims(group, *variable, &n) == NC_NOERR && n == 2;
+    return sali_netcdf_find(group, sali_noted_names[noted], 2, out) && out->type == NC_DOUBLE;
 }
 
 void sali_netcdf_close_draws(sali_netcdf_posterior *p)
@@ -248,10 +245,5 @@ sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, s
     status = status ? status : sali_netcdf_findings(&p, &content.array, err);
     sali_netcdf_close_draws(&p);
     pthread_mutex_unlock(&sali_netcdf_mutex);
-    if (status != SAL_OK) {
-        sali_content_free(&content);
-        return status;
-    }
-    *out = content;
-    return SAL_OK;
+    return SALI_GIVE_STRUCT(status, content, out, sali_content_free);
 }

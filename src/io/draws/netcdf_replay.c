@@ -16,7 +16,8 @@
 /* The draws of a file: [0] of the run, [1] of its warm-up. */
 typedef struct section {
     sali_netcdf_posterior posterior; /* id -1: not there */
-    int stats, figures[SALI_NOTED];
+    int stats;
+    sali_netcdf_variable figures[SALI_NOTED];
 } section;
 
 typedef struct draws {
@@ -95,8 +96,8 @@ static sal_status read_window(draws *d, int in, int64_t index, sal_error *err)
     sal_status status =
         d->noted ? sali_netcdf_read_draws(p, index, n, &d->states, err) : sali_fail_memory(err);
     for (int i = 0; status == SAL_OK && code == NC_NOERR && i < SALI_NOTED; i++) {
-        code =
-            nc_get_vara_double(s->stats, s->figures[i], start, count, d->noted + i * p->chains * n);
+        code = nc_get_vara_double(s->stats, s->figures[i].id, start, count,
+                                  d->noted + i * p->chains * n);
     }
     pthread_mutex_unlock(&sali_netcdf_mutex);
     if (code != NC_NOERR) {
@@ -166,26 +167,21 @@ static sal_status make_room(draws *d, const sal_run_state *state, sal_error *err
 static sal_status read_state(const draws *d, int64_t file_size, sal_run_state *state,
                              sal_error *err)
 {
-    int variable, n, dimension;
-    nc_type type;
-    size_t size;
-    if (nc_inq_varid(d->file, SALI_DRAW_STATE, &variable) != NC_NOERR ||
-        nc_inq_vartype(d->file, variable, &type) != NC_NOERR || type != NC_UBYTE ||
-        nc_inq_varndims(d->file, variable, &n) != NC_NOERR || n != 1 ||
-        nc_inq_vardimid(d->file, variable, &dimension) != NC_NOERR ||
-        nc_inq_dimlen(d->file, dimension, &size) != NC_NOERR || size > (size_t)file_size) {
+    sali_netcdf_variable v;
+    if (!sali_netcdf_find(d->file, SALI_DRAW_STATE, 1, &v) || v.type != NC_UBYTE ||
+        v.sizes[0] > (size_t)file_size) {
         return sali_fail(err, SAL_ERR_DATA,
                          "%s: has no state of a run to go on from; 'saltus sample --out NAME.nc' "
                          "and draw writers leave one",
                          d->name);
     }
-    unsigned char *bytes = sali_alloc((int64_t)size, 1);
+    unsigned char *bytes = sali_alloc((int64_t)v.sizes[0], 1);
     if (!bytes) {
         return sali_fail_memory(err);
     }
     sal_status status =
-        nc_get_var_uchar(d->file, variable, bytes) == NC_NOERR
-            ? sali_state_parse(d->name, bytes, (int64_t)size, state, err)
+        nc_get_var_uchar(d->file, v.id, bytes) == NC_NOERR
+            ? sali_state_parse(d->name, bytes, (int64_t)v.sizes[0], state, err)
             : sali_fail(err, SAL_ERR_DATA, "%s: the state of its run is damaged", d->name);
     sali_free(bytes);
     return status;

@@ -31,7 +31,6 @@ static void get_attributes(int file, sali_run_record *r)
         snprintf(text, sizeof text, "%llu", seed);
         r->seed = sali_memory_text(m, text);
     }
-    r->seconds = NAN;
     if (nc_inq_attlen(file, NC_GLOBAL, "sampling_time", &one) != NC_NOERR || one != 1 ||
         nc_get_att_double(file, NC_GLOBAL, "sampling_time", &r->seconds) != NC_NOERR) {
         r->seconds = NAN;
@@ -46,18 +45,14 @@ static sal_status get_noted(const sali_netcdf_posterior *p, int group, int noted
                             sali_memory *memory, int64_t *draws, double **out, sal_error *err)
 {
     const char *name = sali_noted_names[noted];
-    int id, dimensions[2];
-    size_t chains = 0, steps = 0;
-    if (!sali_netcdf_find_noted(group, noted, &id) ||
-        nc_inq_vardimid(group, id, dimensions) != NC_NOERR ||
-        nc_inq_dimlen(group, dimensions[0], &chains) != NC_NOERR ||
-        nc_inq_dimlen(group, dimensions[1], &steps) != NC_NOERR || steps == 0) {
+    sali_netcdf_variable v;
+    if (!sali_netcdf_find_noted(group, noted, &v) || v.sizes[1] == 0) {
         return SAL_OK;
     }
+    const int64_t chains = (int64_t)v.sizes[0], steps = (int64_t)v.sizes[1];
     int64_t count;
-    if ((int64_t)chains != p->chains || (*draws >= 0 && (int64_t)steps != *draws) ||
-        __builtin_mul_overflow((int64_t)chains, (int64_t)steps, &count) || count < 0 ||
-        count / 2048 > p->size) {
+    if (chains != p->chains || (*draws >= 0 && steps != *draws) ||
+        __builtin_mul_overflow(chains, steps, &count) || count < 0 || count / 2048 > p->size) {
         return sali_fail(err, SAL_ERR_DATA, "%s: its %s has not the shape of its draws", p->name,
                          name);
     }
@@ -65,8 +60,8 @@ static sal_status get_noted(const sali_netcdf_posterior *p, int group, int noted
     if (!*out) {
         return sali_fail_memory(err);
     }
-    *draws = (int64_t)steps;
-    int code = nc_get_var_double(group, id, *out);
+    *draws = steps;
+    int code = nc_get_var_double(group, v.id, *out);
     return code == NC_NOERR ? SAL_OK
                             : sali_fail(err, SAL_ERR_DATA, "%s: its %s cannot be read: %s", p->name,
                                         name, nc_strerror(code));
@@ -95,22 +90,19 @@ typedef enum coordinate { NO_COORDINATE, A_NUMBER, A_NAME } coordinate;
 static coordinate site_coordinate(int group, int dimension, int64_t site, char *out, size_t room)
 {
     char name[NC_MAX_NAME + 1], *text = NULL;
-    int id, n = 0, over;
+    sali_netcdf_variable v;
     long long number;
-    nc_type type;
     size_t at = (size_t)site;
     if (nc_inq_dimname(group, dimension, name) != NC_NOERR ||
-        nc_inq_varid(group, name, &id) != NC_NOERR || nc_inq_varndims(group, id, &n) != NC_NOERR ||
-        n != 1 || nc_inq_vardimid(group, id, &over) != NC_NOERR || over != dimension ||
-        nc_inq_vartype(group, id, &type) != NC_NOERR) {
+        !sali_netcdf_find(group, name, 1, &v) || v.dimensions[0] != dimension) {
         return NO_COORDINATE;
     }
-    if (type != NC_STRING) {
-        bool known = nc_get_var1_longlong(group, id, &at, &number) == NC_NOERR;
+    if (v.type != NC_STRING) {
+        bool known = nc_get_var1_longlong(group, v.id, &at, &number) == NC_NOERR;
         snprintf(out, room, "%lld", known ? number : -1);
         return known ? A_NUMBER : NO_COORDINATE;
     }
-    if (nc_get_var1_string(group, id, &at, &text) != NC_NOERR || !text) {
+    if (nc_get_var1_string(group, v.id, &at, &text) != NC_NOERR || !text) {
         return NO_COORDINATE;
     }
     snprintf(out, room, "%s", text);
@@ -119,13 +111,10 @@ static coordinate site_coordinate(int group, int dimension, int64_t site, char *
 }
 
 /* That of a variable's element in a draw. */
-static coordinate draw_coordinate(const sali_netcdf_posterior *p, const sali_netcdf_draws *v,
+static coordinate draw_coordinate(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
                                   int64_t site, char *out, size_t room)
 {
-    int dimensions[SALI_NETCDF_MOST_DIMENSIONS];
-    return v->dimensions == 3 && nc_inq_vardimid(p->id, v->id, dimensions) == NC_NOERR
-               ? site_coordinate(p->id, dimensions[2], site, out, room)
-               : NO_COORDINATE;
+    return v->n == 3 ? site_coordinate(p->id, v->dimensions[2], site, out, room) : NO_COORDINATE;
 }
 
 /* Whether all draws of a block are codes of so many levels. */
@@ -143,7 +132,7 @@ static bool are_codes(const sali_run_record *r, int64_t column, int64_t sites, s
 
 /* What the codes of a block stand for: of spins, and where the attribute `levels` tells; NULL: they
  * stand for themselves. */
-static double *get_levels(const sali_netcdf_posterior *p, const sali_netcdf_draws *v, bool spin,
+static double *get_levels(const sali_netcdf_posterior *p, const sali_netcdf_variable *v, bool spin,
                           int64_t column, sali_run_record *r)
 {
     size_t n = 2;
@@ -172,7 +161,7 @@ static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, 
         return sali_fail_memory(err);
     }
     for (int64_t k = 0, column = 0; k < p->n; k++) {
-        const sali_netcdf_draws *v = &p->variables[k];
+        const sali_netcdf_variable *v = &p->variables[k];
         char block[NC_MAX_NAME + 1] = "", text[NC_MAX_NAME + 64];
         nc_inq_varname(p->id, v->id, block);
         const char *kind = sali_netcdf_text(m, p->id, v->id, "kind");
@@ -196,24 +185,23 @@ static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, 
 /* ---- variables that were held fixed */
 
 /* Those of a block whose first variable is `first`, in its order; false: not all were found. */
-static bool get_observed_block(const sali_netcdf_posterior *p, const sali_netcdf_draws *v,
+static bool get_observed_block(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
                                int group, int64_t first, sali_run_record *r)
 {
     char name[NC_MAX_NAME + 1], fixed[NC_MAX_NAME + 1], text[NC_MAX_NAME + 1];
-    int id, n = 0, dimension, code;
-    size_t count = 0;
+    sali_netcdf_variable given;
+    int id, code;
     if (nc_inq_varname(p->id, v->id, name) != NC_NOERR ||
         nc_inq_varid(group, name, &id) != NC_NOERR) {
         return true; /* none of this block */
     }
-    if (nc_inq_varndims(group, id, &n) != NC_NOERR || n != 1 ||
-        nc_inq_vardimid(group, id, &dimension) != NC_NOERR ||
-        nc_inq_dimlen(group, dimension, &count) != NC_NOERR || count > (size_t)v->sites) {
+    if (!sali_netcdf_find(group, name, 1, &given) || given.sizes[0] > (size_t)v->sites) {
         return false;
     }
     int64_t site = 0;
-    for (size_t k = 0; k < count; site++, k++) {
-        coordinate kind = site_coordinate(group, dimension, (int64_t)k, fixed, sizeof fixed);
+    for (size_t k = 0; k < given.sizes[0]; site++, k++) {
+        coordinate kind =
+            site_coordinate(group, given.dimensions[0], (int64_t)k, fixed, sizeof fixed);
         while (site < v->sites && (draw_coordinate(p, v, site, text, sizeof text) != kind ||
                                    strcmp(text, fixed) != 0)) {
             site++;
@@ -282,10 +270,5 @@ sal_status sali_run_record_parse(const char *name, const char *data, int64_t siz
     status = status ? status : read_run(&p, &record, err);
     sali_netcdf_close_draws(&p);
     pthread_mutex_unlock(&sali_netcdf_mutex);
-    if (status != SAL_OK) {
-        sali_run_record_free(&record);
-        return status;
-    }
-    *out = record;
-    return SAL_OK;
+    return SALI_GIVE_STRUCT(status, record, out, sali_run_record_free);
 }

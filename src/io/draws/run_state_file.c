@@ -14,6 +14,7 @@
 static sal_status read_log(const char *path, sal_run_state *state, sal_error *err)
 {
     void *bytes = NULL;
+    sal_run_options options;
     sali_draw_log *log = NULL;
     sal_status status = sali_draw_log_open(path, false, &log, err);
     if (status != SAL_OK) {
@@ -27,24 +28,24 @@ static sal_status read_log(const char *path, sal_run_state *state, sal_error *er
     status = sali_draw_log_state(log, &bytes, err);
     status = status ? status : sali_state_parse(log->path, bytes, log->state_size, state, err);
     sali_free(bytes);
-    return status;
+    if (status != SAL_OK) {
+        return status;
+    }
+    status = sal_run_state_options(state, &options, err);
+    return status ? sali_fail_prefix(err, status, "%s", log->path) : SAL_OK;
 }
 
 static sal_status open_state(const char *path, bool log, sal_run_state **out, sal_error *err)
 {
     sal_run_state *state = SALI_NEW(sal_run_state);
-    char *name = log ? sali_draw_log_path(path) : sali_strdup(path);
-    sal_status status = !state || !name ? sali_fail_memory(err)
-                        : log           ? read_log(path, state, err)
-                                        : sali_draw_netcdf_state(path, state, err);
-    if (status != SAL_OK) {
-        sal_run_state_destroy(state);
-        sali_free(name);
-        return status;
+    if (!state) {
+        return sali_fail_memory(err);
     }
-    state->name = name;
-    *out = state;
-    return SAL_OK;
+    state->name = log ? sali_draw_log_path(path) : sali_strdup(path);
+    sal_status status = !state->name ? sali_fail_memory(err)
+                        : log        ? read_log(path, state, err)
+                                     : sali_draw_netcdf_state(path, state, err);
+    return SALI_GIVE(status, state, out, sal_run_state_destroy);
 }
 
 /* Whether both are of one run, whatever draws it was to make. */
@@ -89,10 +90,5 @@ sal_status sal_run_state_open(const char *path, sal_run_state **out, sal_error *
         status = SAL_OK;
     }
     sal_run_state_destroy(left);
-    if (status != SAL_OK) {
-        sal_run_state_destroy(state);
-        return status;
-    }
-    *out = state;
-    return SAL_OK;
+    return SALI_GIVE(status, state, out, sal_run_state_destroy);
 }

@@ -9,7 +9,6 @@
 #include "core/error.h"
 #include "core/specification.h"
 #include "core/text.h"
-#include "io/file.h"
 #include "io/format.h"
 #include "io/tape/tape_xml.h"
 #include "io/networks/uai.h"
@@ -48,12 +47,7 @@ static sal_status build_network(sali_factor_graph *graph, sal_dtype dtype, sal_m
                                empty ? nothing : graph->log_table, dtype, &made, err);
     sali_free(scope);
     status = status ? status : sali_names_move(graph, made, err);
-    if (status != SAL_OK) {
-        sal_model_destroy(made);
-        return status;
-    }
-    *out = made;
-    return SAL_OK;
+    return SALI_GIVE(status, made, out, sal_model_destroy);
 }
 
 /* ---- saved tapes */
@@ -87,12 +81,7 @@ static sal_status build_tape(const char *path, const sali_text *text, sal_dtype 
         sali_tape_xml_parse(path, text->data, text->size, dtype, &model, &file, err);
     status = status || !file ? status : load_beside(model, path, file, err);
     sali_free(file);
-    if (status != SAL_OK) {
-        sal_model_destroy(model);
-        return status;
-    }
-    *out = model;
-    return SAL_OK;
+    return SALI_GIVE(status, model, out, sal_model_destroy);
 }
 
 /* ---- opening */
@@ -235,12 +224,7 @@ sal_status sal_model_open(const char *spec, sal_dtype dtype, sal_model **model, 
     sal_model *made = NULL;
     sal_status status = open_any(spec, dtype, &made, err);
     status = status ? status : sal_model_set_name(made, spec, err);
-    if (status != SAL_OK) {
-        sal_model_destroy(made);
-        return status;
-    }
-    *model = made;
-    return SAL_OK;
+    return SALI_GIVE(status, made, model, sal_model_destroy);
 }
 
 /* ---- saving */
@@ -322,13 +306,9 @@ sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t 
         }
     }
     sali_free(states);
-    if (status != SAL_OK) {
-        sali_free(observed);
-        sali_free(found);
-        return status;
+    if (status == SAL_OK) {
+        *n = count;
     }
-    *n = count;
-    *variables = found;
-    *codes = observed;
-    return SAL_OK;
+    (void)SALI_GIVE(status, found, variables, sali_free);
+    return SALI_GIVE(status, observed, codes, sali_free);
 }

@@ -2,7 +2,6 @@
 /* Parameters of models in safetensors files. */
 #include <saltus/io.h>
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -413,14 +413,8 @@ sal_status sali_tape_xml_parse(const char *name, const void *text, int64_t size,
     sal_tape_destroy(r.tape);
     sali_name_table_clear(&r.parameters);
     xmlFreeDoc(document);
-    if (scan.status != SAL_OK) {
-        sal_model_destroy(made);
-        sali_free(file);
-        return scan.status;
-    }
-    *model = made;
-    *params = file;
-    return SAL_OK;
+    (void)SALI_GIVE(scan.status, file, params, sali_free);
+    return SALI_GIVE(scan.status, made, model, sal_model_destroy);
 }
 
 /* ---- the record */

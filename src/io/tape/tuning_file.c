@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include <saltus/io.h>
+#include "core/error.h"
 #include "core/tuning.h"
 #include "io/file.h"
 #include "io/json_text.h"
@@ -121,10 +122,5 @@ sal_status sal_tuning_open(const char *path, sal_tuning **tuning, sal_error *err
     }
     json_decref(object);
     sali_bytes_free(&bytes);
-    if (scan.status != SAL_OK) {
-        sal_tuning_destroy(made);
-        return scan.status;
-    }
-    *tuning = made;
-    return SAL_OK;
+    return SALI_GIVE(scan.status, made, tuning, sal_tuning_destroy);
 }
