@@ -32,4 +32,4 @@ SALI_CLONES static void values(int64_t n, const real *x, real *y, real *slope)
 
 _Static_assert((int)VALUES_BLOCK <= (int)BLOCK, "there is room for a block of values");
 
-UNARY_RECORD(gelu, "a/2 (1 + erf(a / sqrt 2))", -4, 4, .saved_size = saved_size);
+UNARY_RECORD(gelu, "a/2 (1 + erf(a / sqrt 2))", -4, 4, .saved_size = sali_saved_as_first);

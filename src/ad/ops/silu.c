@@ -18,4 +18,4 @@ SALI_CLONES static void values(int64_t n, const real *x, real *y, real *slope)
 #define VALUES_AND_SLOPES values
 #include "ad/ops/unary.h"
 
-UNARY_RECORD(silu, "a / (1 + exp(-a))", -4, 4, .saved_size = saved_size);
+UNARY_RECORD(silu, "a / (1 + exp(-a))", -4, 4, .saved_size = sali_saved_as_first);

@@ -43,12 +43,6 @@ static inline real first_attribute(const sali_call *call)
 
 #ifdef VALUES_AND_SLOPES
 
-static int64_t saved_size(const sali_node *node, const sali_node *const *in)
-{
-    (void)in;
-    return sali_shape_size(&node->shape);
-}
-
 static void forward(const sali_call *call)
 {
     int64_t n = call->chains * call->out.size;
