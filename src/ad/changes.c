@@ -109,7 +109,6 @@ static void allocate_rows(sali_changes *ch, int64_t *elements)
 {
     const sali_program *program = ch->program;
     sali_memory *m = &ch->memory;
-    int64_t scratch = 0;
     for (int32_t i = 0; !m->refused && i < program->n_nodes; i++) {
         const sali_step *step = &program->steps[i];
         if (!has_rows(program, i)) {
@@ -125,12 +124,8 @@ static void allocate_rows(sali_changes *ch, int64_t *elements)
         if (ch->gradient) {
             ch->adjoint[i] = sali_memory_take(m, ch->chains * step->size, ch->element);
         }
-        if (step->op->scratch_size) {
-            int64_t need = step->op->scratch_size(&program->nodes[i], step->in, ch->chains);
-            scratch = need > scratch ? need : scratch;
-        }
     }
-    ch->scratch = sali_memory_take(m, scratch, ch->element);
+    ch->scratch = sali_memory_take(m, sali_program_scratch(program, ch->chains), ch->element);
 }
 
 static void allocate_chains(sali_changes *ch, int64_t elements)
@@ -152,14 +147,10 @@ static void allocate_chains(sali_changes *ch, int64_t elements)
 static void make_calls(sali_changes *ch)
 {
     const sali_program *program = ch->program;
-    int64_t inputs = 0;
-    for (int32_t i = 0; i < program->n_nodes; i++) {
-        inputs += program->nodes[i].n_in;
-    }
     sali_memory *m = &ch->memory;
     ch->calls = SALI_TAKE(m, sali_call, program->n_nodes);
     ch->call_node = SALI_TAKE(m, int32_t, program->n_nodes);
-    ch->args = SALI_TAKE(m, sali_arg, inputs);
+    ch->args = SALI_TAKE(m, sali_arg, program->n_inputs);
     ch->row_args = SALI_TAKE(m, sali_arg, program->max_inputs);
     ch->in = sali_memory_take(m, program->max_inputs, sizeof *ch->in);
     sali_arg *args = ch->args;
@@ -292,11 +283,7 @@ static void backward(sali_changes *ch, int64_t n)
     }
     void *seed = ch->adjoint[program->steps[program->output].storage];
     for (int64_t c = 0; seed && c < n; c++) {
-        if (program->dtype == SAL_F32) {
-            ((float *)seed)[c] = 1;
-        } else {
-            ((double *)seed)[c] = 1;
-        }
+        sali_store(program->dtype, seed, c, 1);
     }
     for (int32_t k = ch->n_calls - 1; k >= 0; k--) {
         ch->calls[k].chains = n;
@@ -567,9 +554,7 @@ double sali_changes_value(const sali_changes *ch, int64_t c)
     int32_t output = program->steps[program->output].storage;
     bool varying = program->nodes[program->output].varying;
     const void *rows = varying ? ch->value[output] : ch->params->value[output];
-    int64_t at = varying ? c : 0;
-    return program->dtype == SAL_F32 ? (double)((const float *)rows)[at]
-                                     : ((const double *)rows)[at];
+    return sali_load(program->dtype, rows, varying ? c : 0);
 }
 
 const int32_t *sali_changes_codes(const sali_changes *ch, int64_t c)

@@ -241,6 +241,8 @@ sal_status sali_shape_reduce(sali_node *node, const sali_shape_context *context)
 /* Of a leaf that has so many real attributes for each element. */
 sal_status sali_shape_given(sali_node *node, const sali_shape_context *context,
                             int64_t reals_per_element);
+/* Saved numbers: as many as elements of the first input. */
+int64_t sali_saved_as_first(const sali_node *node, const sali_node *const *in);
 sali_degree sali_degree_nonlinear(const sali_node *node, const sali_node *const *in,
                                   const sali_degree *in_degree, const sal_space *space);
 sali_degree sali_degree_linear(const sali_node *node, const sali_node *const *in,

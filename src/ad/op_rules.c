@@ -132,6 +132,12 @@ sal_status sali_shape_reduce(sali_node *node, const sali_shape_context *context)
     return status;
 }
 
+int64_t sali_saved_as_first(const sali_node *node, const sali_node *const *in)
+{
+    (void)node;
+    return sali_shape_size(&in[0]->shape);
+}
+
 sali_degree sali_degree_nonlinear(const sali_node *node, const sali_node *const *in,
                                   const sali_degree *in_degree, const sal_space *space)
 {

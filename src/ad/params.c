@@ -1,32 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "ad/params.h"
 
-#include <string.h>
-
 #include "core/error.h"
 #include "ad/hoisted.h"
 
-static void to_real(sal_dtype dtype, int64_t n, const double *from, void *to)
+static void store_all(sal_dtype dtype, int64_t n, const double *from, void *to)
 {
-    if (dtype == SAL_F64) {
-        memcpy(to, from, (size_t)n * sizeof(double));
-        return;
-    }
-    float *out = to;
     for (int64_t i = 0; i < n; i++) {
-        out[i] = (float)from[i];
-    }
-}
-
-static void from_real(sal_dtype dtype, int64_t n, const void *from, double *to)
-{
-    if (dtype == SAL_F64) {
-        memcpy(to, from, (size_t)n * sizeof(double));
-        return;
-    }
-    const float *in = from;
-    for (int64_t i = 0; i < n; i++) {
-        to[i] = (double)in[i];
+        sali_store(dtype, to, i, from[i]);
     }
 }
 
@@ -89,7 +70,6 @@ static void allocate(sali_params *params)
     const sali_program *program = params->program;
     sali_memory *m = &params->memory;
     size_t element = sali_dtype_size(program->dtype);
-    int64_t scratch = 0;
     params->value = SALI_TAKE(m, void *, program->n_nodes);
     params->saved = SALI_TAKE(m, void *, program->n_nodes);
     params->prepared = SALI_TAKE(m, void *, program->n_nodes);
@@ -109,12 +89,8 @@ static void allocate(sali_params *params)
         }
         params->value[i] = sali_memory_take(m, step->size, element);
         params->saved[i] = sali_memory_take(m, step->saved_size, element);
-        if (step->op->scratch_size) {
-            int64_t need = step->op->scratch_size(node, step->in, 1);
-            scratch = need > scratch ? need : scratch;
-        }
     }
-    params->scratch = sali_memory_take(m, scratch, element);
+    params->scratch = sali_memory_take(m, sali_program_scratch(program, 1), element);
     params->args = SALI_TAKE(m, sali_arg, program->max_inputs);
     params->stale = SALI_TAKE(m, bool, program->n_nodes);
 }
@@ -133,8 +109,8 @@ sal_status sali_params_create(const sali_program *program, sali_params **out, sa
     }
     for (int32_t i = 0; i < program->n_nodes; i++) {
         if (program->nodes[i].op == SALI_OP_constant) {
-            to_real(program->dtype, program->steps[i].size, program->nodes[i].reals,
-                    params->value[i]);
+            store_all(program->dtype, program->steps[i].size, program->nodes[i].reals,
+                      params->value[i]);
         }
     }
     evaluate_hoisted(params);
@@ -155,7 +131,7 @@ void sali_params_set(sali_params *params, const double *flat)
     const sali_program *program = params->program;
     for (int32_t p = 0; p < program->n_parameters; p++) {
         const sali_parameter *place = &program->parameters[p];
-        to_real(program->dtype, place->size, flat + place->first, params->value[place->node]);
+        store_all(program->dtype, place->size, flat + place->first, params->value[place->node]);
     }
     evaluate_hoisted(params);
 }
@@ -164,7 +140,7 @@ void sali_params_set_one(sali_params *params, int32_t p, const double *values)
 {
     const sali_program *program = params->program;
     const sali_parameter *place = &program->parameters[p];
-    to_real(program->dtype, place->size, values, params->value[place->node]);
+    store_all(program->dtype, place->size, values, params->value[place->node]);
     for (int32_t i = 0; i < program->n_nodes; i++) {
         const sali_node *node = &program->nodes[i];
         bool stale = i == place->node;
@@ -184,6 +160,8 @@ void sali_params_get(const sali_params *params, double *flat)
     const sali_program *program = params->program;
     for (int32_t p = 0; p < program->n_parameters; p++) {
         const sali_parameter *place = &program->parameters[p];
-        from_real(program->dtype, place->size, params->value[place->node], flat + place->first);
+        for (int64_t k = 0; k < place->size; k++) {
+            flat[place->first + k] = sali_load(program->dtype, params->value[place->node], k);
+        }
     }
 }

@@ -130,6 +130,7 @@ static sal_status make_steps(sali_program *program, sal_error *err)
     for (int32_t i = 0; status == SAL_OK && i < program->n_nodes; i++) {
         int32_t n_in = program->nodes[i].n_in;
         program->max_inputs = n_in > program->max_inputs ? n_in : program->max_inputs;
+        program->n_inputs += n_in;
         status = make_step(program, i, err);
     }
     return status;
@@ -223,6 +224,19 @@ int32_t sali_program_find(const sali_program *program, const char *name)
         }
     }
     return -1;
+}
+
+int64_t sali_program_scratch(const sali_program *program, int64_t chains)
+{
+    int64_t most = 0;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        const sali_step *step = &program->steps[i];
+        int64_t need = step->op->scratch_size
+                           ? step->op->scratch_size(&program->nodes[i], step->in, chains)
+                           : 0;
+        most = need > most ? need : most;
+    }
+    return most;
 }
 
 bool sali_program_is_multilinear(const sali_program *program)

@@ -38,6 +38,7 @@ typedef struct sali_program {
     sal_dtype dtype;
     int32_t n_nodes;
     int32_t max_inputs; /* the most inputs of a node */
+    int32_t n_inputs;   /* of all nodes */
     sali_node *nodes;
     sali_step *steps;
     int32_t output; /* node of f, a scalar */
@@ -59,6 +60,9 @@ void sali_program_destroy(sali_program *program);
 
 /* Index into `parameters`, or -1. */
 int32_t sali_program_find(const sali_program *program, const char *name);
+
+/* Elements of scratch for the greediest call over so many chains. */
+int64_t sali_program_scratch(const sali_program *program, int64_t chains);
 
 /* Whether f is multilinear: then the gradient gives the exact finite differences (eq. 11
  * of the Newton paper). */

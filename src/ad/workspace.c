@@ -48,15 +48,6 @@ struct sali_workspace {
 
 /* ---- building */
 
-static int32_t count_inputs(const sali_program *program)
-{
-    int32_t n = 0;
-    for (int32_t i = 0; i < program->n_nodes; i++) {
-        n += program->nodes[i].n_in;
-    }
-    return n;
-}
-
 /* One operand of a schedule: node j as it lies in this workspace or in the parameters. */
 static sali_arg make_arg(const sali_workspace *ws, const schedule *plan, int32_t j)
 {
@@ -156,7 +147,7 @@ static void list_needed(const sali_workspace *ws, schedule *plan, bool *values)
 
 static void allocate_schedule(sali_workspace *ws, schedule *plan)
 {
-    int32_t n = ws->program->n_nodes, inputs = count_inputs(ws->program);
+    int32_t n = ws->program->n_nodes, inputs = ws->program->n_inputs;
     plan->calls = SALI_TAKE(&ws->memory, sali_call, n);
     plan->args = SALI_TAKE(&ws->memory, sali_arg, inputs);
     plan->state_args = SALI_TAKE(&ws->memory, sali_arg *, inputs);
@@ -194,20 +185,11 @@ static void allocate_buffers(sali_workspace *ws, unsigned wants)
     }
 }
 
-/* Scratch for the greediest call. */
 static void allocate_scratch(sali_workspace *ws)
 {
     const sali_program *program = ws->program;
-    int64_t most = 0;
-    for (int32_t i = 0; i < program->n_nodes; i++) {
-        const sali_op *op = program->steps[i].op;
-        if (op->scratch_size) {
-            int64_t need =
-                op->scratch_size(&program->nodes[i], program->steps[i].in, ws->max_chains);
-            most = need > most ? need : most;
-        }
-    }
-    ws->scratch = sali_memory_take(&ws->memory, most, ws->element);
+    ws->scratch =
+        sali_memory_take(&ws->memory, sali_program_scratch(program, ws->max_chains), ws->element);
     ws->hoisted_args = SALI_TAKE(&ws->memory, sali_arg, program->max_inputs);
     ws->tile_args = SALI_TAKE(&ws->memory, sali_arg, program->max_inputs);
 }
@@ -269,12 +251,6 @@ int64_t sali_workspace_bytes(const sali_workspace *ws, int64_t *apart)
 }
 
 /* ---- replaying */
-
-static double real_at(sal_dtype dtype, const void *values, int64_t index)
-{
-    return dtype == SAL_F32 ? (double)((const float *)values)[index]
-                            : ((const double *)values)[index];
-}
 
 static void add_at(sal_dtype dtype, void *values, int64_t index, double term)
 {
@@ -364,7 +340,7 @@ static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const in
                          : varying                ? ws->value[output]
                                                   : ws->params->value[output];
     for (int64_t c = 0; f && c < chains; c++) {
-        f[c] = real_at(program->dtype, values, varying ? c : 0);
+        f[c] = sali_load(program->dtype, values, varying ? c : 0);
     }
 }
 
@@ -459,7 +435,7 @@ static void gather(sali_workspace *first, const sali_workspace *ws)
         if (!program->nodes[i].varying && first->param.adjoint[i]) {
             for (int64_t k = 0; k < program->steps[i].size; k++) {
                 add_at(program->dtype, first->param.adjoint[i], k,
-                       real_at(program->dtype, ws->param.adjoint[i], k));
+                       sali_load(program->dtype, ws->param.adjoint[i], k));
             }
         }
     }
@@ -481,7 +457,8 @@ void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, double *f
     for (int32_t p = 0; p < program->n_parameters; p++) {
         const sali_parameter *place = &program->parameters[p];
         for (int64_t k = 0; k < place->size; k++) {
-            flat[place->first + k] = real_at(program->dtype, ws[0]->param.adjoint[place->node], k);
+            flat[place->first + k] =
+                sali_load(program->dtype, ws[0]->param.adjoint[place->node], k);
         }
     }
 }

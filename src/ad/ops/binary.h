@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Elementwise ops of two operands, with broadcasting (nest.h). An op file defines
  *
- *     static inline real value(real a, real b);
- *     static inline real slope_a(real a, real b);    d value / da
- *     static inline real slope_b(real a, real b);    d value / db
+ *     VALUE(a, b)      of two numbers
+ *     SLOPE_A(a, b)    its derivative by a
+ *     SLOPE_B(a, b)    by b
  *
  * includes this file, and ends in BINARY_RECORD. */
 #ifndef SALI_BINARY_H
@@ -22,8 +22,16 @@ ALWAYS_INLINE void row_values(int64_t n, const real *a, int64_t step_a, const re
 {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
-        out[i] = value(a[i * step_a], b[i * step_b]);
+        out[i] = VALUE(a[i * step_a], b[i * step_b]);
     }
+}
+
+/* The derivative by operand k. */
+ALWAYS_INLINE real slope(int k, real a, real b)
+{
+    (void)a;
+    (void)b;
+    return (real)(k == 0 ? SLOPE_A(a, b) : SLOPE_B(a, b));
 }
 
 /* One row of operand k's adjoint, which begins at `to`; an operand of stride 0 gets the sum. */
@@ -34,16 +42,14 @@ ALWAYS_INLINE void row_pull(int k, int64_t n, const real *g, const real *a, int6
     if ((k == 0 ? step_a : step_b) == 0) {
 #pragma omp simd reduction(+ : sum)
         for (int64_t i = 0; i < n; i++) {
-            real x = a[i * step_a], y = b[i * step_b];
-            sum += sali_pull(g[i], k == 0 ? slope_a(x, y) : slope_b(x, y));
+            sum += sali_pull(g[i], slope(k, a[i * step_a], b[i * step_b]));
         }
         *to += sum;
         return;
     }
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
-        real x = a[i * step_a], y = b[i * step_b];
-        to[i] += sali_pull(g[i], k == 0 ? slope_a(x, y) : slope_b(x, y));
+        to[i] += sali_pull(g[i], slope(k, a[i * step_a], b[i * step_b]));
     }
 }
 
@@ -113,7 +119,7 @@ static sali_change_outcome change(sali_change *ch)
             int64_t i = ch->in[j]->index[k];
             real a = ((const real *)call->in[0].value)[call->in[0].size == 1 ? 0 : i];
             real b = ((const real *)call->in[1].value)[call->in[1].size == 1 ? 0 : i];
-            if (!change_set(ch, i, value(a, b))) {
+            if (!change_set(ch, i, VALUE(a, b))) {
                 return SALI_CHANGE_GIVE_UP;
             }
         }

@@ -14,18 +14,11 @@
 #define LAPACK(name) d##name##_
 #endif
 
-/* s [n] and A [n, n], which BLAS can count. */
-static inline bool cholesky_fits(const sal_shape *s, const sal_shape *A)
-{
-    return s->rank == 1 && A->rank == 2 && A->dim[0] == s->dim[0] && A->dim[1] == s->dim[0] &&
-           fits_blas(s);
-}
-
 /* The shape rule of a number made of s [n], A [n, n] and y [n]. */
 static inline sal_status cholesky_quad_shape(sali_node *node, const sali_shape_context *context)
 {
     const sal_shape *s = &context->in[0]->shape, *y = &context->in[2]->shape;
-    if (!cholesky_fits(s, &context->in[1]->shape) || y->rank != 1 || y->dim[0] != s->dim[0]) {
+    if (!fits_form(s, &context->in[1]->shape) || y->rank != 1 || y->dim[0] != s->dim[0]) {
         return sali_shape_fail(node, context,
                                "a vector [n], a square matrix [n, n] and a vector [n]");
     }

@@ -3,7 +3,7 @@
  * and 0 outside and at them. */
 #include <math.h>
 
-#include "ad/ops/elementwise.h"
+#include "ad/ops/unary.h"
 #include "core/error.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
@@ -48,15 +48,7 @@ SALI_CLONES static void backward(const sali_call *call)
 }
 
 const sali_op RN(sali_op_clamp) = {
-    .name = "clamp",
-    .arity = 1,
-    .layout = SALI_LAYOUT_SAME,
-    .test_low = -1,
-    .test_high = 1,
-    .doc = "min(max(a, low), high)",
+    UNARY_FIELDS(clamp, "min(max(a, low), high)", -1, 1),
     .shape = shape,
     .degree = sali_degree_nonlinear,
-    .forward = forward,
-    .backward = backward,
-    .change = RN(sali_change_elementwise),
 };

@@ -3,11 +3,6 @@
 #include "core/real.h"
 #include "core/vector/vmath.h"
 
-static void values(int64_t n, const real *x, real *y)
-{
-    RN(sali_vcos)(n, x, y);
-}
-
 static void slopes(int64_t n, const real *x, real *slope)
 {
     RN(sali_vsin)(n, x, slope);
@@ -16,6 +11,8 @@ static void slopes(int64_t n, const real *x, real *slope)
     }
 }
 
-#include "ad/ops/unary_slopes.h"
+#define VALUES RN(sali_vcos)
+#define SLOPES slopes
+#include "ad/ops/unary.h"
 
-UNARY_RECORD(cos, "cos a", .test_low = -4, .test_high = 4);
+UNARY_RECORD(cos, "cos a", -4, 4);

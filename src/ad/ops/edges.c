@@ -66,12 +66,6 @@ static sal_status plan_create(const sali_node *node, const sali_node *const *in,
     return SAL_OK;
 }
 
-static int64_t saved_size(const sali_node *node, const sali_node *const *in)
-{
-    (void)node;
-    return in[0]->shape.dim[0];
-}
-
 /* Two tiles, for any number of chains. */
 static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
 {
@@ -204,7 +198,7 @@ const sali_op RN(sali_op_edges) = {
     .lists_pairs = true,
     .shape = shape,
     .degree = degree,
-    .saved_size = saved_size,
+    .saved_size = sali_saved_as_first,
     .scratch_size = scratch_size,
     .plan_create = plan_create,
     .forward = forward,

@@ -3,7 +3,7 @@
  * alpha. */
 #include <math.h>
 
-#include "ad/ops/elementwise.h"
+#include "ad/ops/ops.h"
 #include "core/error.h"
 #include "core/vector/vmath.h"
 
@@ -35,35 +35,12 @@ SALI_CLONES static void values(int64_t n, real alpha, const real *x, real *y)
     }
 }
 
-static void forward(const sali_call *call)
-{
-    values(call->chains * call->out.size, (real)call->node->reals[0], call->in[0].value,
-           (real *)call->out.value);
-}
-
-/* Below 0 the slope is alpha exp(x) = y + alpha. */
-SALI_CLONES static void backward(const sali_call *call)
-{
-    int64_t n = call->chains * call->out.size;
-    const real alpha = (real)call->node->reals[0];
-    const real *x = call->in[0].value, *y = call->out.value, *g = call->out.adjoint;
-    real *to = call->in[0].adjoint;
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        to[i] += sali_pull(g[i], x[i] > 0 ? 1 : y[i] + alpha);
-    }
-}
+#define VALUES(n, x, y) values(n, p, x, y)
+#define SLOPE(x, y) ((x) > 0 ? 1 : (y) + p) /* below 0 it is alpha exp(x) = y + alpha */
+#include "ad/ops/unary.h"
 
 const sali_op RN(sali_op_elu) = {
-    .name = "elu",
-    .arity = 1,
-    .layout = SALI_LAYOUT_SAME,
-    .test_low = -4,
-    .test_high = 4,
-    .doc = "a where a > 0, else alpha (exp(a) - 1)",
+    UNARY_FIELDS(elu, "a where a > 0, else alpha (exp(a) - 1)", -4, 4),
     .shape = shape,
     .degree = sali_degree_nonlinear,
-    .forward = forward,
-    .backward = backward,
-    .change = RN(sali_change_elementwise),
 };

@@ -2,8 +2,7 @@
 /* a/2 (1 + erf(a / sqrt 2)), a times the normal distribution function. The slope is kept, for the
  * function is most of the work. Where it or the density is zero, an infinite factor does not count:
  * gelu(-inf) = 0. */
-#include "ad/ops/elementwise.h"
-#include "ad/ops/kept_slope.h"
+#include "ad/ops/ops.h"
 #include "core/vector/vmath.h"
 
 enum { BLOCK = 512 };
@@ -28,28 +27,9 @@ SALI_CLONES static void values(int64_t n, const real *x, real *y, real *slope)
     }
 }
 
-static void forward(const sali_call *call)
-{
-    int64_t n = call->chains * call->out.size;
-    const real *x = call->in[0].value;
-    real *y = (real *)call->out.value, *slope = call->saved;
-    for (int64_t first = 0; first < n; first += BLOCK) {
-        int64_t length = n - first < BLOCK ? n - first : BLOCK;
-        values(length, x + first, y + first, slope + first);
-    }
-}
+#define VALUES_AND_SLOPES values
+#include "ad/ops/unary.h"
 
-const sali_op RN(sali_op_gelu) = {
-    .name = "gelu",
-    .arity = 1,
-    .layout = SALI_LAYOUT_SAME,
-    .test_low = -4,
-    .test_high = 4,
-    .doc = "a/2 (1 + erf(a / sqrt 2))",
-    .shape = sali_shape_same,
-    .degree = sali_degree_nonlinear,
-    .saved_size = kept_slope_size,
-    .forward = forward,
-    .backward = kept_slope_backward,
-    .change = RN(sali_change_elementwise),
-};
+_Static_assert((int)VALUES_BLOCK <= (int)BLOCK, "there is room for a block of values");
+
+UNARY_RECORD(gelu, "a/2 (1 + erf(a / sqrt 2))", -4, 4, .saved_size = sali_saved_as_first);

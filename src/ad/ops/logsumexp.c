@@ -3,12 +3,6 @@
  * The e_k are kept: the backward pass, g softmax(x)_k = g e_k / sum e, needs no exponentials. */
 #include "ad/ops/exponentials.h"
 
-static int64_t saved_size(const sali_node *node, const sali_node *const *in)
-{
-    (void)node;
-    return sali_shape_size(&in[0]->shape);
-}
-
 static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
 {
     (void)in;
@@ -75,7 +69,7 @@ const sali_op RN(sali_op_logsumexp) = {
     .hidden = SALI_HIDES_INDEX,
     .shape = sali_shape_reduce,
     .degree = sali_degree_nonlinear,
-    .saved_size = saved_size,
+    .saved_size = sali_saved_as_first,
     .scratch_size = scratch_size,
     .forward = forward,
     .backward = backward,

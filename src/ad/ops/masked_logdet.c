@@ -16,15 +16,6 @@
 
 #include "ad/ops/masked.h"
 
-static sal_status shape(sali_node *node, const sali_shape_context *context)
-{
-    if (!cholesky_fits(&context->in[0]->shape, &context->in[1]->shape)) {
-        return sali_shape_fail(node, context, "a vector [n] and a square matrix [n, n]");
-    }
-    node->shape = SAL_SCALAR;
-    return sali_expect_attributes(node, 0, 0, context->err);
-}
-
 /* log A_ii [n], and E C or its triangular solution [k, n]. */
 static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
 {
@@ -137,7 +128,7 @@ const sali_op RN(sali_op_masked_logdet) = {
     .test_low = 0,
     .test_high = 1,
     .doc = "log det of A's rows and columns with s_i = 1",
-    .shape = shape,
+    .shape = form_shape,
     .degree = sali_degree_nonlinear,
     .scratch_size = scratch_size,
     .forward = forward,

@@ -12,12 +12,6 @@
 
 #include "ad/ops/masked.h"
 
-static int64_t saved_size(const sali_node *node, const sali_node *const *in)
-{
-    (void)node;
-    return in[0]->shape.dim[0];
-}
-
 /* A sum of rows [n]. */
 static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
 {
@@ -117,7 +111,7 @@ const sali_op RN(sali_op_masked_quad_inverse) = {
     .doc = "y'B^-1 y over the rows and columns with s_i = 1",
     .shape = cholesky_quad_shape,
     .degree = sali_degree_nonlinear,
-    .saved_size = saved_size,
+    .saved_size = sali_saved_as_first,
     .scratch_size = scratch_size,
     .forward = forward,
     .backward = backward,

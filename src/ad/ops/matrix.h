@@ -66,4 +66,21 @@ static inline bool fits_blas(const sal_shape *shape)
     return true;
 }
 
+/* s [n] and A [n, n], which BLAS can count. */
+static inline bool fits_form(const sal_shape *s, const sal_shape *A)
+{
+    return s->rank == 1 && A->rank == 2 && A->dim[0] == s->dim[0] && A->dim[1] == s->dim[0] &&
+           fits_blas(s);
+}
+
+/* The shape rule of a number made of both. */
+static inline sal_status form_shape(sali_node *node, const sali_shape_context *context)
+{
+    if (!fits_form(&context->in[0]->shape, &context->in[1]->shape)) {
+        return sali_shape_fail(node, context, "a vector [n] and a square matrix [n, n]");
+    }
+    node->shape = SAL_SCALAR;
+    return sali_expect_attributes(node, 0, 0, context->err);
+}
+
 #endif

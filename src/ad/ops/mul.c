@@ -1,24 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* a b. */
-#include "core/real.h"
-
-static inline real value(real a, real b)
-{
-    return a * b;
-}
-
-static inline real slope_a(real a, real b)
-{
-    (void)a;
-    return b;
-}
-
-static inline real slope_b(real a, real b)
-{
-    (void)b;
-    return a;
-}
-
+#define VALUE(a, b) ((a) * (b))
+#define SLOPE_A(a, b) (b)
+#define SLOPE_B(a, b) (a)
 #include "ad/ops/binary.h"
 
 static sali_degree degree(const sali_node *node, const sali_node *const *in,

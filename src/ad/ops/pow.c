@@ -4,11 +4,9 @@
  * 0 < p < 1. The exponents of COMMON are products and roots; the power function does the rest. */
 #include <math.h>
 
-#include "ad/ops/elementwise.h"
+#include "ad/ops/unary.h"
 #include "core/error.h"
 #include "core/vector/vmath.h"
-
-enum { BLOCK = 512 };
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
@@ -30,15 +28,6 @@ static sali_degree degree(const sali_node *node, const sali_node *const *in,
     return node->reals[0] == 0   ? SALI_CONSTANT
            : node->reals[0] == 1 ? in_degree[0]
                                  : sali_degree_nonlinear(node, in, in_degree, space);
-}
-
-static inline real square_root(real x)
-{
-#if SALI_REAL_BITS == 32
-    return sqrtf(x);
-#else
-    return sqrt(x);
-#endif
 }
 
 /* Exponents, and the values by them. Adding 0 makes a negative zero positive. */
@@ -78,9 +67,9 @@ SALI_CLONES static void backward(const sali_call *call)
     const double p = call->node->reals[0];
     const real *x = call->in[0].value, *g = call->out.adjoint;
     real *to = call->in[0].adjoint;
-    real below[BLOCK]; /* x^(p - 1) */
-    for (int64_t first = 0; p != 0 && first < n; first += BLOCK) {
-        int64_t length = n - first < BLOCK ? n - first : BLOCK;
+    real below[VALUES_BLOCK]; /* x^(p - 1) */
+    for (int64_t first = 0; p != 0 && first < n; first += VALUES_BLOCK) {
+        int64_t length = n - first < VALUES_BLOCK ? n - first : VALUES_BLOCK;
         power(length, x + first, p - 1, below);
 #pragma omp simd
         for (int64_t i = 0; i < length; i++) {
@@ -100,16 +89,8 @@ static sali_op_term term(const sali_term_place *p)
 }
 
 const sali_op RN(sali_op_pow) = {
-    .name = "pow",
-    .arity = 1,
-    .layout = SALI_LAYOUT_SAME,
-    .test_low = 0.5,
-    .test_high = 2,
-    .doc = "a^p",
+    UNARY_FIELDS(pow, "a^p", 0.5, 2),
     .term = term,
     .shape = shape,
     .degree = degree,
-    .forward = forward,
-    .backward = backward,
-    .change = RN(sali_change_elementwise),
 };

@@ -7,17 +7,6 @@
 #include "ad/change.h"
 #include "ad/ops/matrix.h"
 
-static sal_status shape(sali_node *node, const sali_shape_context *context)
-{
-    const sal_shape *s = &context->in[0]->shape, *S = &context->in[1]->shape;
-    if (s->rank != 1 || S->rank != 2 || S->dim[0] != s->dim[0] || S->dim[1] != s->dim[0] ||
-        !fits_blas(s)) {
-        return sali_shape_fail(node, context, "a vector [n] and a square matrix [n, n]");
-    }
-    node->shape = SAL_SCALAR;
-    return sali_expect_attributes(node, 0, 0, context->err);
-}
-
 /* Coordinates of one variable do not meet: affine in each variable. */
 static sali_degree degree(const sali_node *node, const sali_node *const *in,
                           const sali_degree *in_degree, const sal_space *space)
@@ -33,12 +22,6 @@ static sali_degree degree(const sali_node *node, const sali_node *const *in,
                 sali_space_owner(space, i) != sali_space_owner(space, i - 1);
     }
     return apart ? SALI_MULTILINEAR : SALI_GENERAL;
-}
-
-static int64_t saved_size(const sali_node *node, const sali_node *const *in)
-{
-    (void)node;
-    return in[0]->shape.dim[0];
 }
 
 static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
@@ -146,9 +129,9 @@ const sali_op RN(sali_op_quad) = {
     .test_high = 2,
     .doc = "s'Ss",
     .term = term,
-    .shape = shape,
+    .shape = form_shape,
     .degree = degree,
-    .saved_size = saved_size,
+    .saved_size = sali_saved_as_first,
     .scratch_size = scratch_size,
     .forward = forward,
     .backward = backward,

@@ -7,15 +7,6 @@
  * The factor is made again in the backward pass: keeping it would take k^2 numbers a chain. */
 #include "ad/ops/ridge.h"
 
-static sal_status shape(sali_node *node, const sali_shape_context *context)
-{
-    if (!cholesky_fits(&context->in[0]->shape, &context->in[1]->shape)) {
-        return sali_shape_fail(node, context, "a vector [n] and a square matrix [n, n]");
-    }
-    node->shape = SAL_SCALAR;
-    return sali_expect_attributes(node, 0, 0, context->err);
-}
-
 static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
 {
     (void)node;
@@ -82,7 +73,7 @@ const sali_op RN(sali_op_ridge_logdet) = {
     .test_low = 0,
     .test_high = 1,
     .doc = "log det(I + D G D), D = diag(s)",
-    .shape = shape,
+    .shape = form_shape,
     .degree = sali_degree_nonlinear,
     .scratch_size = scratch_size,
     .forward = forward,

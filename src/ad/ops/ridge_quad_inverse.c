@@ -6,12 +6,6 @@
  *     df/dy    = 2 D w, df/dG_ij = -(s_i w_i) (s_j w_j). */
 #include "ad/ops/ridge.h"
 
-static int64_t saved_size(const sali_node *node, const sali_node *const *in)
-{
-    (void)node;
-    return in[0]->shape.dim[0];
-}
-
 static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
 {
     (void)node;
@@ -88,7 +82,7 @@ const sali_op RN(sali_op_ridge_quad_inverse) = {
     .doc = "y'D (I + D G D)^-1 D y, D = diag(s)",
     .shape = cholesky_quad_shape,
     .degree = sali_degree_nonlinear,
-    .saved_size = saved_size,
+    .saved_size = sali_saved_as_first,
     .scratch_size = scratch_size,
     .forward = forward,
     .backward = backward,

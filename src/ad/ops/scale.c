@@ -1,35 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* factor * a for a fixed number. Attributes: reals = { factor }. */
-#include "ad/ops/elementwise.h"
+#define VALUE(x) (p * (x))
+#define SLOPE(x, y) p
+#include "ad/ops/unary.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
     node->shape = context->in[0]->shape;
     return sali_expect_attributes(node, 0, 1, context->err);
-}
-
-SALI_CLONES static void forward(const sali_call *call)
-{
-    int64_t n = call->chains * call->out.size;
-    const real factor = (real)call->node->reals[0];
-    const real *x = call->in[0].value;
-    real *y = (real *)call->out.value;
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        y[i] = factor * x[i];
-    }
-}
-
-SALI_CLONES static void backward(const sali_call *call)
-{
-    int64_t n = call->chains * call->out.size;
-    const real factor = (real)call->node->reals[0];
-    const real *g = call->out.adjoint;
-    real *to = call->in[0].adjoint;
-#pragma omp simd
-    for (int64_t i = 0; i < n; i++) {
-        to[i] += sali_pull(g[i], factor);
-    }
 }
 
 static sali_op_term term(const sali_term_place *p)
@@ -38,17 +16,6 @@ static sali_op_term term(const sali_term_place *p)
 }
 
 const sali_op RN(sali_op_scale) = {
-    .name = "scale",
-    .arity = 1,
-    .linear = true,
-    .layout = SALI_LAYOUT_SAME,
-    .test_low = -2,
-    .test_high = 2,
-    .doc = "factor a",
-    .term = term,
-    .shape = shape,
+    UNARY_FIELDS(scale, "factor a", -2, 2), .linear = true, .term = term, .shape = shape,
     .degree = sali_degree_linear,
-    .forward = forward,
-    .backward = backward,
-    .change = RN(sali_change_elementwise),
 };

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sin a. */
-#include "core/real.h"
-#include "core/vector/vmath.h"
+#define VALUES RN(sali_vsin)
+#define SLOPES RN(sali_vcos)
+#include "ad/ops/unary.h"
 
-static void values(int64_t n, const real *x, real *y)
-{
-    RN(sali_vsin)(n, x, y);
-}
-
-static void slopes(int64_t n, const real *x, real *slope)
-{
-    RN(sali_vcos)(n, x, slope);
-}
-
-#include "ad/ops/unary_slopes.h"
-
-UNARY_RECORD(sin, "sin a", .test_low = -4, .test_high = 4);
+UNARY_RECORD(sin, "sin a", -4, 4);

@@ -1,18 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* log(1 + exp a), whose slope is sigmoid(a). */
-#include "core/real.h"
-#include "core/vector/vmath.h"
+#define VALUES RN(sali_vsoftplus)
+#define SLOPES RN(sali_vsigmoid)
+#include "ad/ops/unary.h"
 
-static void values(int64_t n, const real *x, real *y)
-{
-    RN(sali_vsoftplus)(n, x, y);
-}
-
-static void slopes(int64_t n, const real *x, real *slope)
-{
-    RN(sali_vsigmoid)(n, x, slope);
-}
-
-#include "ad/ops/unary_slopes.h"
-
-UNARY_RECORD(softplus, "log(1 + exp a)", .test_low = -4, .test_high = 4, .hidden = SALI_HIDES_BITS);
+UNARY_RECORD(softplus, "log(1 + exp a)", -4, 4, .hidden = SALI_HIDES_BITS);
