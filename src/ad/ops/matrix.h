@@ -42,19 +42,6 @@ static inline void gemm(int op_a, int op_b, int64_t m, int64_t n, int64_t k, con
     }
 }
 
-/* C = A B, [m, k] times [k, n], after element `at` of A (moving = 0) or B (1) rose while the other,
- * `still`, did not: of A_ij, row j of B in row i; of B_jc, column j of A in column c. */
-static inline void change_product(int64_t m, int64_t k, int64_t n, int moving, int64_t at,
-                                  real rise, const real *still, real *C)
-{
-    for (int64_t c = 0; moving == 0 && c < n; c++) {
-        C[at / k * n + c] += rise * still[at % k * n + c];
-    }
-    for (int64_t i = 0; moving == 1 && i < m; i++) {
-        C[i * n + at % n] += rise * still[i * k + at / n];
-    }
-}
-
 /* Whether a shape's sizes can be given to BLAS. */
 static inline bool fits_blas(const sal_shape *shape)
 {
