@@ -336,6 +336,37 @@ START_TEST(chains_that_differ_in_spread_disagree)
 }
 END_TEST
 
+/* One chain of 128 is caught at a = 1, x = 2, where no other comes; the rest move between x = 0 and
+ * 1. Fewer than 1% of the draws are there: too few to say that chains disagree. */
+START_TEST(states_of_few_draws_are_no_disagreement)
+{
+    enum { CHAINS = 128 };
+    int32_t init[2 * CHAINS] = { 1, 2 };
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    sal_space *space = sal_space_create();
+    const sal_block a = { .name = "a", .kind = SAL_BINARY, .count = 1 };
+    const sal_block x = { .name = "x", .kind = SAL_CATEGORICAL, .count = 1, .states = 3 };
+    ck_ok(sal_space_add(space, &a, &err), &err);
+    ck_ok(sal_space_add(space, &x, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_space_destroy(space);
+    sal_expr s = sal_state(tape); /* a, then x one-hot */
+    sal_expr wrong = sal_square(sal_sub(sal_slice(s, 0, 0, 1), sal_slice(s, 0, 3, 1)));
+    ck_ok(sal_model_from_tape(tape, sal_scale(sal_sum(wrong), -1000), &model, &err), &err);
+    sal_tape_destroy(tape);
+    sal_run_options options = {
+        .sampler = "gibbs", .chains = CHAINS, .warmup = -1, .draws = 200, .init = init
+    };
+    sal_run_summary summary;
+    sal_run *run = run_it(model, &options);
+    ck_ok(sal_run_summarise(run, &summary, &err), &err);
+    ck_assert_int_eq(summary.disagreeing, 0);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* The two variables must agree, so that no change of one is allowed. Replicas swap, which moves
  * nothing either. */
 START_TEST(standing_still_is_the_first_thing_said)
@@ -704,6 +735,7 @@ static Suite *summary_suite(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, rhat_of_levels_is_that_of_their_values);
     tcase_add_test(tcase, chains_that_differ_in_spread_disagree);
+    tcase_add_test(tcase, states_of_few_draws_are_no_disagreement);
     tcase_add_test(tcase, few_draws_are_not_called_stuck);
     tcase_add_test(tcase, standing_still_is_the_first_thing_said);
     tcase_add_test(tcase, advice_on_constraints_holds);

@@ -487,12 +487,42 @@ START_TEST(factorised_draws_are_weighed_as_log_q_says)
 }
 END_TEST
 
+/* With a flat f and any step each flip has probability 1/2: log q is -V log 2, for numbers of
+ * variables whose product of odds, 2^V, is far beyond any double. */
+START_TEST(log_q_of_many_variables_is_finite)
+{
+    static const int64_t sizes[] = { 999, 1000, 1001, 1600, 8193 };
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        const int64_t V = sizes[k];
+        sal_space *space = sal_space_create();
+        sal_block block = { .name = "b", .kind = SAL_BINARY, .count = V };
+        sali_move_rows rows = { 0 };
+        sal_error err;
+        ck_ok(sal_space_add(space, &block, &err), &err);
+        int32_t *codes = calloc((size_t)V, sizeof *codes), *to = calloc((size_t)V, sizeof *to);
+        double *g = calloc((size_t)V, sizeof *g);
+        void *owner = sali_object(1);
+        sali_move_rows_create(owner, space, V, SAL_F64, 1, &rows);
+        sali_factorised_kernels_f64.prepare(space, codes, 1, g, 0, g, 0, NULL, rows.rows,
+                                            rows.buffer);
+        double told = sali_factorised_kernels_f64.log_q(space, codes, to, rows.rows);
+        ck_assert_double_eq_tol(told, -(double)V * M_LN2, 1e-10 * (double)V);
+        sali_object_free(owner);
+        sal_space_destroy(space);
+        free(codes);
+        free(to);
+        free(g);
+    }
+}
+END_TEST
+
 static Suite *proposals_suite(void)
 {
     Suite *suite = suite_create("proposals");
     TCase *tcase = tcase_create("proposals");
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, factorised_draws_are_weighed_as_log_q_says);
+    tcase_add_test(tcase, log_q_of_many_variables_is_finite);
     tcase_add_test(tcase, proposals_are_those_of_the_papers);
     tcase_add_test(tcase, adaptive_scans_draw_restless_variables_more);
     tcase_add_test(tcase, codings_of_one_model_give_the_same_chain);

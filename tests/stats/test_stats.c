@@ -189,6 +189,21 @@ START_TEST(diagnostics_hold_their_identities)
 }
 END_TEST
 
+/* A chain that swings from side to side knows its mean better than independent draws, and its ESS
+ * is cut at S log10 S (Vehtari et al. 2021, sec. 3.2). */
+START_TEST(ess_of_antithetic_chains_has_a_cap)
+{
+    sal_error err = { 0 };
+    const int64_t chains = 2, draws = 500;
+    const double size = (double)(chains * draws);
+    double *x = autoregress(chains, draws, -0.99, 5);
+    sal_diagnostics d;
+    ck_ok(sal_stats_diagnose(chains, draws, x, &d, &err), &err);
+    ck_assert_double_eq_tol(d.ess_basic, size * log10(size), 1e-9 * size);
+    sali_free(x);
+}
+END_TEST
+
 START_TEST(two_or_three_draws_have_no_diagnostics)
 {
     sal_error err = { 0 };
@@ -415,6 +430,7 @@ int main(void)
     tcase_add_test(tc, ess_tfp_agrees_with_its_definition);
     tcase_add_test(tc, ess_tfp_of_a_chain_that_never_moves_is_nan);
     tcase_add_test(tc, diagnostics_hold_their_identities);
+    tcase_add_test(tc, ess_of_antithetic_chains_has_a_cap);
     tcase_add_test(tc, two_or_three_draws_have_no_diagnostics);
     tcase_add_test(tc, rhat_of_counts_is_basic_rhat_of_the_indicator);
     tcase_add_test(tc, bad_arguments_are_refused_and_leave_outputs_alone);
