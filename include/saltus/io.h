@@ -210,6 +210,21 @@ SAL_API sal_status sal_marginals_read(const char *path, const sal_model *model, 
 SAL_API sal_status sal_file_write(const char *path, const void *bytes, int64_t size,
                                   sal_error *err);
 
+/* A place for a file that is written later. */
+typedef struct sal_reservation sal_reservation;
+
+/* Keep other processes from writing the file PATH by this library, or from reserving it, so that a
+ * long run does not end with the file of another one. This process may write it, once. PATH is not
+ * touched; an empty PATH.tmp lies beside it until it is written or released.
+ * Returns: SAL_ERR_IO where another process has reserved it or is writing it, where PATH is a
+ *          directory or device, or its directory cannot be written; SAL_ERR_MEMORY.
+ * Cost:    O(1), and an open file until the release.
+ * Threads: any; but not while another thread of the process writes or releases the same path. */
+SAL_API sal_status sal_file_reserve(const char *path, sal_reservation **out, sal_error *err);
+
+/* NULL is allowed. */
+SAL_API void sal_file_release(sal_reservation *reservation);
+
 /* A file format for models and data. */
 typedef struct sal_format_info {
     const char *name;            /* "graphml" */

@@ -98,9 +98,18 @@ int cli_error(sal_status status, const char *format, ...) __attribute__((format(
 /* The same for a mistake in the call. */
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Whether a file can be written there, so that a long run does not end in vain: CLI_OK (also for
- * NULL), or CLI_IO after a message. */
-int cli_check_output(const char *path);
+/* The words of the command line, up to NULL, for what follows. */
+void cli_set_words(char **argv);
+
+/* Claim the file that an option or argument of the command line (a pointer into it) is to be
+ * written to, before a long run that would end in vain: it can be written, is none of those that
+ * the words name, by a link neither, and no other process writes it until this one ends. CLI_OK
+ * (also for NULL), or CLI_USAGE or CLI_IO after a message. */
+int cli_claim_output(const char *path);
+
+/* What of a training's directory tells it from a directory. */
+#define CLI_N_TRAINING_FILES 4
+extern const char *const cli_training_files[CLI_N_TRAINING_FILES];
 
 /* The values of an array that was read from `path` as codes [array->count]; NULL for `codes`: there
  * was no memory. CLI_DATA after a message when one is no whole number of 32 bits. */
@@ -187,9 +196,8 @@ void cli_progress_end(cli_progress *progress);
 void cli_list_ops(void);
 void cli_list_ops_markdown(void);
 
-/* Start the program again, once, if libraries should have read another environment when they were
- * loaded: OpenBLAS kernels for this processor, and threads that sleep while they wait. What the
- * user has set stays. */
+/* Start the program again if OpenBLAS should have chosen other kernels. What the user has set
+ * stays. The number of its threads, and how threads wait, are set before this. */
 void cli_set_environment(char **argv);
 
 /* Set when the user pressed Ctrl-C, after cli_catch_interrupt(); SIGTERM and SIGHUP count as that,

@@ -44,27 +44,6 @@ int cli_error(sal_status status, const char *format, ...)
     return cli_fail(status, &err);
 }
 
-int cli_check_output(const char *path)
-{
-    char directory[4096] = ".";
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    if (!path) {
-        return CLI_OK;
-    }
-    if (slash) {
-        snprintf(directory, sizeof directory, "%.*s", (int)(slash - path + 1), path);
-    }
-    struct stat there;
-    if (path[0] && stat(path, &there) == 0 && S_ISDIR(there.st_mode)) {
-        return cli_error(SAL_ERR_IO, "%.400s: cannot be written: it is a directory", path);
-    }
-    if (path[0] && access(directory, W_OK) == 0) {
-        return CLI_OK;
-    }
-    return cli_error(SAL_ERR_IO, "%.400s: cannot be written%s", path[0] ? path : "''",
-                     path[0] ? ": the directory is not there, or not writable" : "");
-}
-
 int cli_codes(const char *path, const sal_array *array, int32_t *codes)
 {
     for (int64_t i = 0; codes && i < array->count; i++) {

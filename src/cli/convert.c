@@ -32,7 +32,7 @@ static int run_convert(const cli_command *command, int argc, char **argv)
         { 0 },
     };
     int code = cli_parse(command, argc, argv, options, 2, paths);
-    code = code ? code : cli_check_output(paths[1]);
+    code = code ? code : cli_claim_output(paths[1]);
     bool sheet = code == CLI_OK && !from && !to && is_picture(paths[1]);
     sal_format_info format;
     if (code == CLI_OK && shape && !sheet) {

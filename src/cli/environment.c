@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What libraries read of the environment when they are loaded, before main. The program sets what
- * the user has not and starts itself again, once. */
+ * the user has not and starts itself again: once, and once more where OpenBLAS chose badly. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,22 +26,55 @@ static const char *better_kernels(void)
     return NULL;
 }
 
-/* Whether the variable is set now, and was not. */
-static bool set(const char *variable, const char *value)
+/* Start the program again. On failure it goes on as it is. */
+static void start_again(char **argv, char **environment)
 {
-    return value && !getenv(variable) && setenv(variable, value, 1) == 0;
+    char program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length > 0) {
+        program[length] = '\0';
+        execve(program, argv, environment);
+    }
 }
+
+/* Where the libraries have not read the environment yet: neither have they set it up, so that this
+ * works on what the kernel gave, and without sanitizers. OpenBLAS would begin threads, which the
+ * program has no use for, and try for ever where a limit on memory refuses them; threads that wait
+ * for others should sleep: on a busy machine they take the others' time. */
+__attribute__((no_sanitize("address", "undefined"))) static void
+before_libraries(int argc, char **argv, char **given)
+{
+    static char *const usual[] = { "OPENBLAS_NUM_THREADS=1", "OMP_WAIT_POLICY=passive" };
+    enum { N_USUAL = sizeof usual / sizeof *usual, MOST = 4096 };
+    static char *environment[MOST + N_USUAL + 1];
+    bool is_set[N_USUAL] = { false };
+    int n = 0, missing = 0;
+    (void)argc;
+    for (; given[n] && n < MOST; n++) {
+        environment[n] = given[n];
+        for (int k = 0; k < N_USUAL; k++) {
+            size_t name = (size_t)(strchr(usual[k], '=') - usual[k]) + 1;
+            is_set[k] |= strncmp(given[n], usual[k], name) == 0;
+        }
+    }
+    for (int k = 0; k < N_USUAL; k++) {
+        if (!is_set[k]) {
+            environment[n + missing++] = usual[k];
+        }
+    }
+    if (missing > 0 && n < MOST) {
+        start_again(argv, environment);
+    }
+}
+
+__attribute__((section(".preinit_array"),
+               used)) static void (*const first)(int, char **, char **) = before_libraries;
 
 void cli_set_environment(char **argv)
 {
-    bool slow = strcmp(openblas_get_corename(), "Prescott") == 0;
-    bool again = set("OPENBLAS_CORETYPE", slow ? better_kernels() : NULL);
-    /* threads that wait for others sleep: on a busy machine they would take the others' time */
-    again |= set("OMP_WAIT_POLICY", "passive");
-    char program[4096];
-    ssize_t length = again ? readlink("/proc/self/exe", program, sizeof program - 1) : 0;
-    if (length > 0) {
-        program[length] = '\0';
-        execv(program, argv); /* on failure: go on as it is */
+    const char *kernels =
+        strcmp(openblas_get_corename(), "Prescott") == 0 ? better_kernels() : NULL;
+    if (kernels && !getenv("OPENBLAS_CORETYPE") && setenv("OPENBLAS_CORETYPE", kernels, 1) == 0) {
+        start_again(argv, environ);
     }
 }

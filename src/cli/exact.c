@@ -111,8 +111,8 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     cli_clamps list = { 0 };
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : cli_bytes("memory", o.memory, &o.exact.memory);
-    code = code ? code : cli_check_output(o.marginals);
-    code = code ? code : cli_check_output(o.out_pr);
+    code = code ? code : cli_claim_output(o.marginals);
+    code = code ? code : cli_claim_output(o.out_pr);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
     code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &list);
     if (code == CLI_OK) {

@@ -22,6 +22,7 @@ int main(int argc, char **argv)
     if (!page) {
         return cli_unknown_command(name);
     }
+    cli_set_words(argv + 2);
     int code = page->command->run(page->command, argc - 2, argv + 2);
     if (code <= 0 && fflush(stdout) != 0) {
         return cli_fail(SAL_ERR_IO, &(sal_error){ .message = "cannot write to stdout" });

@@ -29,7 +29,7 @@ static int run_report(const cli_command *command, int argc, char **argv)
     if (code == CLI_OK && !out) {
         code = cli_usage("report: --out PAGE.html is needed");
     }
-    code = code ? code : cli_check_output(out);
+    code = code ? code : cli_claim_output(out);
     if (code == CLI_OK) {
         sal_error err = { 0 };
         sal_status status = sal_report_write(n, paths, &o, out, &err);

@@ -67,7 +67,7 @@ static int open_tuning(options *o, sal_tuning **tuning)
         return CLI_OK;
     }
     if (o->write_tuning) {
-        return cli_check_output(o->tuning);
+        return cli_claim_output(o->tuning);
     }
     sal_status status = sal_tuning_open(o->tuning, tuning, &err);
     o->run.tuning = *tuning;

@@ -109,7 +109,7 @@ static int check_out(const cli_sample_outputs *o)
     if (o->save_warmup && !cli_sample_streams(o)) {
         return cli_usage("--save-warmup wants --out NAME.nc");
     }
-    return cli_check_output(o->out);
+    return cli_claim_output(o->out);
 }
 
 static int check_npy(const char *option, const char *path)
@@ -117,7 +117,7 @@ static int check_npy(const char *option, const char *path)
     if (path && !cli_has_suffix(path, ".npy")) {
         return cli_usage("--%s %s: expected a file name that ends in .npy", option, path);
     }
-    return cli_check_output(path);
+    return cli_claim_output(path);
 }
 
 bool cli_sample_votes_on_states(const cli_sample_outputs *o)
@@ -144,7 +144,7 @@ int cli_sample_check_outputs(const cli_sample_outputs *o)
     int code = check_out(o);
     code = code ? code : check_npy("best", o->best);
     code = code ? code : check_npy("vote-out", o->vote_out);
-    code = code ? code : cli_check_output(o->marginals);
+    code = code ? code : cli_claim_output(o->marginals);
     if (code == CLI_OK && o->show && o->json) {
         code = cli_usage("--show and --json: give one of them");
     }

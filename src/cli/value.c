@@ -199,6 +199,9 @@ static int run_value(const cli_command *command, int argc, char **argv)
     if (code == CLI_OK && !o.state) {
         code = cli_usage("value: --state FILE.npy is needed");
     }
+    code = code ? code : cli_claim_output(o.out_value);
+    code = code ? code : cli_claim_output(o.out_gradient);
+    code = code ? code : cli_claim_output(o.out_differences);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
     code = code ? code : read_states(&o, sal_model_space(model), &v);
     code = code ? code : compute(&o, model, &v);

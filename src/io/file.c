@@ -95,52 +95,127 @@ bool sali_file_is_locked(int fd, bool to_write)
     return errno == EWOULDBLOCK; /* else this file system has no locks */
 }
 
-/* A file that is empty, or -1. */
-static int open_empty(const char *path, sal_error *err)
+bool sali_file_is_at(int fd, const char *path)
 {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    if (fd >= 0 && sali_file_is_locked(fd, true)) {
-        close(fd);
-        sali_fail(err, SAL_ERR_IO, "%s: another process has it open", path);
-        return -1;
-    }
-    if (fd < 0 || ftruncate(fd, 0) != 0) {
-        sali_fail(err, SAL_ERR_IO, "%s: cannot be created: %m", path);
-        if (fd >= 0) {
-            close(fd);
+    struct stat opened, there;
+    return fstat(fd, &opened) == 0 && lstat(path, &there) == 0 && opened.st_ino == there.st_ino &&
+           opened.st_dev == there.st_dev;
+}
+
+/* Whether no other process has the lock of a temporary: now this one has it, if the file system has
+ * locks. Record locks are of a process: a reservation does not keep its own process from writing.
+ * libhdf5 takes the other kind of lock on what it writes. */
+static bool take_lock(int fd)
+{
+    struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    bool taken = fcntl(fd, F_SETLK, &all) != 0 && (errno == EAGAIN || errno == EACCES);
+    return !taken && !sali_file_is_locked(fd, true);
+}
+
+/* Another process may put its temporary in place between our opening it and locking it. */
+#define MOST_TRIES 100
+
+/* PATH.tmp, locked and with what it held, or -1. */
+static int open_temporary(const char *path, const char *temporary, sal_error *err)
+{
+    for (int k = 0; k < MOST_TRIES; k++) {
+        int fd = open(temporary, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (fd < 0) {
+            sali_fail(err, SAL_ERR_IO, "%s: cannot be created: %m", temporary);
+            return -1;
         }
-        return -1;
+        bool locked = take_lock(fd);
+        if (locked && sali_file_is_at(fd, temporary)) {
+            return fd;
+        }
+        close(fd);
+        if (!locked) {
+            break;
+        }
     }
-    return fd;
+    sali_fail(err, SAL_ERR_IO, "%s: another process is writing it", path);
+    return -1;
+}
+
+/* "PATH.tmp"; NULL without memory. */
+static char *temporary_of(const char *path)
+{
+    size_t length = strlen(path);
+    char *temporary = sali_alloc((int64_t)length + 5, 1);
+    if (temporary) {
+        memcpy(temporary, path, length);
+        memcpy(temporary + length, ".tmp", 5);
+    }
+    return temporary;
+}
+
+/* Whether PATH is no directory, pipe or device. */
+static sal_status check_kind(const char *path, sal_error *err)
+{
+    struct stat info;
+    return stat(path, &info) != 0 || S_ISREG(info.st_mode)
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_IO, "%s: cannot be written: it exists and is %s", path,
+                           S_ISDIR(info.st_mode) ? "a directory" : "a pipe or device");
+}
+
+struct sal_reservation {
+    int fd;
+    char *temporary;
+};
+
+sal_status sal_file_reserve(const char *path, sal_reservation **out, sal_error *err)
+{
+    sal_status status = check_kind(path, err);
+    sal_reservation *r = status == SAL_OK ? SALI_NEW(sal_reservation) : NULL;
+    if (!r) {
+        return status ? status : sali_fail_memory(err);
+    }
+    r->temporary = temporary_of(path);
+    r->fd = r->temporary ? open_temporary(path, r->temporary, err) : -1;
+    status = r->fd >= 0 ? SAL_OK : r->temporary ? SAL_ERR_IO : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        sali_free(r->temporary);
+        sali_free(r);
+        return status;
+    }
+    *out = r;
+    return SAL_OK;
+}
+
+void sal_file_release(sal_reservation *r)
+{
+    if (r) {
+        if (sali_file_is_at(r->fd, r->temporary)) { /* nothing was written */
+            unlink(r->temporary);
+        }
+        close(r->fd);
+        sali_free(r->temporary);
+        sali_free(r);
+    }
 }
 
 sal_status sali_output_open(const char *path, sali_output *out, sal_error *err)
 {
-    struct stat info;
-    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
-        return sali_fail(err, SAL_ERR_IO, "%s: cannot be written: it exists and is %s", path,
-                         S_ISDIR(info.st_mode) ? "a directory" : "a pipe or device");
+    sal_status status = check_kind(path, err);
+    if (status != SAL_OK) {
+        return status;
     }
-    sal_status status = SAL_OK;
-    size_t length = strlen(path);
-    sali_output output = { .path = sali_strdup(path),
-                           .temporary = sali_alloc((int64_t)length + 5, 1) };
+    sali_output output = { .path = sali_strdup(path), .temporary = temporary_of(path) };
     if (!output.path || !output.temporary) {
         status = sali_fail_memory(err);
         goto fail;
     }
-    memcpy(output.temporary, path, length);
-    memcpy(output.temporary + length, ".tmp", 5);
-    int fd = open_empty(output.temporary, err);
+    int fd = open_temporary(path, output.temporary, err);
     if (fd < 0) {
         status = SAL_ERR_IO;
         goto fail;
     }
-    output.file = fdopen(fd, "wb");
+    output.file = ftruncate(fd, 0) == 0 ? fdopen(fd, "wb") : NULL;
     if (!output.file) {
-        status = sali_fail_memory(err);
-        close(fd);
+        status = sali_fail(err, SAL_ERR_IO, "%s: cannot be created: %m", output.temporary);
         unlink(output.temporary);
+        close(fd);
         goto fail;
     }
     *out = output;
@@ -149,6 +224,12 @@ fail:
     sali_free(output.path);
     sali_free(output.temporary);
     return status;
+}
+
+void sali_output_unlock(sali_output *out)
+{
+    struct flock all = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+    fcntl(fileno(out->file), F_SETLK, &all);
 }
 
 sal_status sali_output_write(sali_output *out, const void *data, int64_t size, sal_error *err)
@@ -161,11 +242,11 @@ sal_status sali_output_write(sali_output *out, const void *data, int64_t size, s
 
 void sali_output_discard(sali_output *out)
 {
-    if (out->file) {
-        fclose(out->file);
-    }
     if (out->temporary) {
         unlink(out->temporary);
+    }
+    if (out->file) { /* and with it the lock */
+        fclose(out->file);
     }
     sali_free(out->path);
     sali_free(out->temporary);
@@ -194,21 +275,26 @@ static int sync_directory(char *path)
 sal_status sali_output_commit(sali_output *out, sal_error *err)
 {
     sal_status status;
-    int flushed = fflush(out->file) == 0 && fsync(fileno(out->file)) == 0;
+    int fd = fileno(out->file);
+    bool flushed = fflush(out->file) == 0 && fsync(fd) == 0;
     if (!flushed) {
         status = sali_fail(err, SAL_ERR_IO, "%s: cannot be written: %m", out->temporary);
         goto fail;
     }
-    int closed = fclose(out->file);
-    out->file = NULL;
-    if (closed != 0) {
-        status = sali_fail(err, SAL_ERR_IO, "%s: cannot be written: %m", out->temporary);
+    if (!take_lock(fd) || !sali_file_is_at(fd, out->temporary)) {
+        status = sali_fail(err, SAL_ERR_IO, "%s: another process has written it", out->path);
+        fclose(out->file); /* the temporary is theirs */
+        out->file = NULL;
+        sali_free(out->temporary);
+        out->temporary = NULL;
         goto fail;
     }
     if (rename(out->temporary, out->path) != 0) {
         status = sali_fail(err, SAL_ERR_IO, "%s: cannot be replaced: %m", out->path);
         goto fail;
     }
+    fclose(out->file); /* and with it the lock */
+    out->file = NULL;
     status = SAL_OK;
     if (sync_directory(out->temporary) != 0) {
         status = sali_fail(err, SAL_ERR_IO, "%s: written, but its directory cannot be synced: %m",

@@ -31,6 +31,9 @@ sal_status sali_file_read(const char *path, sali_bytes *out, sal_error *err);
 /* Whether another open file has a lock (flock) that keeps this one from being written, or read. */
 bool sali_file_is_locked(int fd, bool to_write);
 
+/* Whether the file that is open is still the one at `path`. */
+bool sali_file_is_at(int fd, const char *path);
+
 /* What a compressed file may grow to: far above any data set here, far below a bomb. */
 #define SALI_GUNZIP_MAX ((int64_t)1 << 30)
 
@@ -46,17 +49,21 @@ sal_status sali_gunzip(const char *name, const void *data, int64_t size, int64_t
                        sali_bytes *out, sal_error *err);
 
 /* A file being written. Everything goes to PATH.tmp beside it, which takes the place of PATH on
- * commit: readers see the old content or the new, never a part. A symbolic link is replaced. Two
- * writers of one path at a time would share the temporary: the caller keeps them apart. */
+ * commit: readers see the old content or the new, never a part. A symbolic link is replaced. The
+ * temporary is locked until it is in place, against other processes: within one, the caller keeps
+ * writers of the same path apart. */
 typedef struct sali_output {
     FILE *file;
     char *path;
     char *temporary;
 } sali_output;
 
-/* Returns IO when the file cannot be created, another process has the temporary locked, as libhdf5
- * locks what it writes, or PATH is a directory or device; MEMORY. */
+/* Returns IO when the file cannot be created, another process is writing it, or PATH is a directory
+ * or device; MEMORY. */
 sal_status sali_output_open(const char *path, sali_output *out, sal_error *err);
+
+/* Give the lock back until the commit, to libhdf5, which opens and locks the temporary itself. */
+void sali_output_unlock(sali_output *out);
 
 /* On failure the output stays open and must be discarded. */
 sal_status sali_output_write(sali_output *out, const void *data, int64_t size, sal_error *err);

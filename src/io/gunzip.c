@@ -28,6 +28,9 @@ static uInt piece(int64_t size)
     return (uInt)(size < PIECE ? size : PIECE);
 }
 
+/* Deflate makes a byte of at most so many. */
+#define MOST_EXPANSION 1032
+
 /* A decompression in progress. */
 typedef struct gunzip {
     z_stream z;
@@ -44,6 +47,37 @@ static sal_status too_large(const gunzip *g, sal_error *err)
                      (long long)g->max_size);
 }
 
+/* What the last member says of its size, modulo 2^32: the whole, for most files. */
+static int64_t told_size(const gunzip *g)
+{
+    const unsigned char *p = g->data + g->size - 4;
+    return g->size < 18 ? 0 : p[0] | p[1] << 8 | p[2] << 16 | (int64_t)p[3] << 24;
+}
+
+/* Room for a byte, and for the final NUL: first what the file says, if it can hold that much; then
+ * twice as much each time, but no more than the limit needs. */
+static sal_status make_room(gunzip *g, sal_error *err)
+{
+    if (g->out.size + 1 < g->capacity) {
+        return SAL_OK;
+    }
+    const int64_t told = told_size(g), most = g->max_size + 2;
+    const bool first = g->capacity == 0, can_be = told / MOST_EXPANSION <= g->size;
+    int64_t room = first ? (can_be ? told : 0) + 65536 : 2 * g->capacity;
+    room = room < most ? room : most;
+    unsigned char *grown = sali_alloc(room, 1);
+    if (!grown) {
+        return sali_fail_memory(err);
+    }
+    if (!first) {
+        memcpy(grown, g->out.data, (size_t)g->out.size);
+    }
+    sali_free(g->out.data);
+    g->out.data = grown;
+    g->capacity = room;
+    return SAL_OK;
+}
+
 /* One turn of inflate: make room, feed input, book the progress. *result is inflate's. */
 static sal_status inflate_some(gunzip *g, int *result, sal_error *err)
 {
@@ -51,14 +85,9 @@ static sal_status inflate_some(gunzip *g, int *result, sal_error *err)
     if (g->out.size > g->max_size) {
         return too_large(g, err);
     }
-    /* Room for something, and for the final NUL. */
-    if (g->out.size + 1 >= g->capacity) {
-        void *grown = g->out.data;
-        int64_t want = g->capacity < 65536 ? 65536 : g->capacity + 1;
-        if (sali_grow(&grown, &g->capacity, want, 1) != 0) {
-            return sali_fail_memory(err);
-        }
-        g->out.data = grown;
+    sal_status status = make_room(g, err);
+    if (status != SAL_OK) {
+        return status;
     }
     int64_t room = g->capacity - 1 - g->out.size;
     int64_t allowed = g->max_size - g->out.size + 1;

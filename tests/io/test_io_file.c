@@ -4,9 +4,12 @@
 
 #include <locale.h>
 #include <math.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
+#include <saltus/io.h>
 #include "alloc_fail.h"
 #include "core/error.h"
 #include "io/config.h"
@@ -111,6 +114,130 @@ START_TEST(full_disk_is_an_error_and_leaves_the_old_file)
 }
 END_TEST
 
+/* The exit status of a process that does so: 0 if it could, 1 if another process is writing. */
+static int in_a_process(bool reserve, const char *path)
+{
+    int status = -1;
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        sal_error err = { 0 };
+        sal_reservation *place = NULL;
+        sal_status done = reserve ? sal_file_reserve(path, &place, &err)
+                                  : sal_file_write(path, "theirs", 6, &err);
+        sal_file_release(place);
+        _exit(done == SAL_OK                                                               ? 0
+              : done == SAL_ERR_IO && strstr(err.message, "another process is writing it") ? 1
+                                                                                           : 2);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    return status;
+}
+
+START_TEST(a_reserved_file_is_written_by_its_process_only)
+{
+    const char *path = temp_write("a", "old", 3);
+    sal_reservation *place = NULL;
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    ck_ok(sal_file_reserve(path, &place, &err), &err);
+    ck_assert_int_eq(WEXITSTATUS(in_a_process(false, path)), 1);
+    ck_assert_int_eq(WEXITSTATUS(in_a_process(true, path)), 1);
+    ck_ok(sal_file_write(path, "ours", 4, &err), &err);
+    ck_ok(sali_file_read(path, &bytes, &err), &err);
+    ck_assert_str_eq((char *)bytes.data, "ours");
+    sali_bytes_free(&bytes);
+    sal_file_release(place);
+    ck_assert_int_eq(temp_count(), 1);
+    ck_assert_int_eq(in_a_process(true, path), 0);
+    ck_assert_int_eq(in_a_process(false, path), 0);
+    ck_assert_int_eq(temp_count(), 1);
+}
+END_TEST
+
+START_TEST(a_file_being_written_is_locked_to_the_end)
+{
+    const char *path = temp_path("a");
+    sali_output out = { 0 };
+    sal_error err = { 0 };
+    ck_ok(sali_output_open(path, &out, &err), &err);
+    ck_ok(sali_output_write(&out, "ours", 4, &err), &err);
+    ck_assert_int_eq(WEXITSTATUS(in_a_process(false, path)), 1);
+    sali_output_unlock(&out); /* and nobody came */
+    ck_ok(sali_output_commit(&out, &err), &err);
+    ck_ok(sali_output_open(path, &out, &err), &err);
+    sali_output_unlock(&out);
+    ck_assert_int_eq(in_a_process(false, path), 0);
+    ck_fails(sali_output_commit(&out, &err), SAL_ERR_IO, &err, "another process has written it");
+    ck_assert_int_eq(temp_count(), 1);
+}
+END_TEST
+
+START_TEST(a_reservation_that_is_not_used_leaves_nothing)
+{
+    sal_reservation *place = NULL;
+    sal_error err = { 0 };
+    ck_ok(sal_file_reserve(temp_path("a"), &place, &err), &err);
+    ck_assert_int_eq(temp_count(), 1);
+    sal_file_release(place);
+    sal_file_release(NULL);
+    ck_assert_int_eq(temp_count(), 0);
+    ck_fails(sal_file_reserve(temp_dir, &place, &err), SAL_ERR_IO, &err, "a directory");
+    ck_fails(sal_file_reserve(temp_path("no/such"), &place, &err), SAL_ERR_IO, &err, "no/such");
+}
+END_TEST
+
+#define WRITERS 4
+#define LETTERS 9000 /* more than a stream buffers */
+
+static _Noreturn void write_often(const char *path, char letter)
+{
+    static char text[LETTERS];
+    sal_error err = { 0 };
+    int written = 0;
+    memset(text, letter, sizeof text);
+    while (written < 50) {
+        sal_status status = sal_file_write(path, text, sizeof text, &err);
+        written += status == SAL_OK;
+        if (status != SAL_OK && !strstr(err.message, "another process")) {
+            _exit(1);
+        }
+        sched_yield();
+    }
+    _exit(0);
+}
+
+/* However writers meet, the file is of one of them. */
+START_TEST(many_writers_leave_a_whole_file)
+{
+    const char *path = temp_write("a", "", 0);
+    pid_t pids[WRITERS];
+    int left = WRITERS, status;
+    for (int k = 0; k < WRITERS; k++) {
+        pids[k] = fork();
+        ck_assert_int_ge(pids[k], 0);
+        if (pids[k] == 0) {
+            write_often(path, (char)('a' + k));
+        }
+    }
+    while (left > 0) {
+        sali_bytes bytes = { 0 };
+        sal_error err = { 0 };
+        ck_ok(sali_file_read(path, &bytes, &err), &err);
+        ck_assert(bytes.size == 0 || bytes.size == LETTERS);
+        for (int64_t i = 1; i < bytes.size; i++) {
+            ck_assert_int_eq(bytes.data[i], bytes.data[0]);
+        }
+        sali_bytes_free(&bytes);
+        for (pid_t pid; left > 0 && (pid = waitpid(-1, &status, WNOHANG)) > 0; left--) {
+            ck_assert(WIFEXITED(status));
+            ck_assert_int_eq(WEXITSTATUS(status), 0);
+        }
+    }
+    ck_assert_int_eq(temp_count(), 1);
+}
+END_TEST
+
 START_TEST(file_functions_survive_failing_allocations)
 {
     sali_bytes bytes = { 0 };
@@ -118,6 +245,8 @@ START_TEST(file_functions_survive_failing_allocations)
     const char *path = temp_write("a", "content", 7);
     ck_alloc_sweep(sali_file_read(path, &bytes, &err), sali_bytes_free(&bytes));
     ck_alloc_sweep(sal_file_write(path, "new", 3, &err), (void)0);
+    sal_reservation *place = NULL;
+    ck_alloc_sweep(sal_file_reserve(path, &place, &err), sal_file_release(place));
     ck_assert_int_eq(temp_count(), 1);
 }
 END_TEST
@@ -432,6 +561,10 @@ int main(void)
     tcase_add_test(files, discarded_output_leaves_the_old_file);
     tcase_add_test(files, write_refuses_directories_and_devices);
     tcase_add_test(files, full_disk_is_an_error_and_leaves_the_old_file);
+    tcase_add_test(files, a_reserved_file_is_written_by_its_process_only);
+    tcase_add_test(files, a_file_being_written_is_locked_to_the_end);
+    tcase_add_test(files, a_reservation_that_is_not_used_leaves_nothing);
+    tcase_add_test(files, many_writers_leave_a_whole_file);
     tcase_add_test(files, file_functions_survive_failing_allocations);
 #ifdef SALI_HAVE_ZLIB
     tcase_add_test(files, gzip_is_read_and_members_are_joined);

@@ -2,6 +2,11 @@
 /* Draws out of netCDF files, of this program and of others. */
 #include "netcdf_helpers.h"
 
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include "io/attempt.h"
 #include "io/file.h"
 #include "io/format.h"
 #include "io/draws/netcdf_posterior.h"
@@ -145,6 +150,177 @@ START_TEST(cut_files_are_refused)
 }
 END_TEST
 
+/* ---- damage */
+
+/* The bytes of a file that a run was saved to. */
+static sali_bytes saved_run(void)
+{
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    sal_run *run = NULL;
+    sal_run_options options = usual;
+    options.draws = 40;
+    sal_model *model = make_model();
+    ck_ok(sal_sample(model, &options, &run, &err), &err);
+    ck_ok(sal_run_save(run, temp_path("s.nc"), 0, &err), &err);
+    ck_ok(sali_file_read(temp_path("s.nc"), &bytes, &err), &err);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    return bytes;
+}
+
+#define SEAL 24 /* its first 8 bytes say that there is one */
+
+static double sum_of(const sali_content *content)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < content->array.count; k++) {
+        sum += (double)(k + 1) * content->array.values[k];
+    }
+    return sum;
+}
+
+static double parsed_sum(const sali_bytes *bytes, int64_t size)
+{
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    ck_ok(sali_netcdf_parse("f", (char *)bytes->data, size, &content, &err), &err);
+    double sum = sum_of(&content);
+    sali_content_free(&content);
+    return sum;
+}
+
+START_TEST(each_changed_bit_of_a_saved_run_is_seen)
+{
+    sali_bytes bytes = saved_run();
+    const double sum = parsed_sum(&bytes, bytes.size);
+    ck_assert_double_eq(parsed_sum(&bytes, bytes.size - SEAL), sum); /* as of another program */
+    for (int64_t k = 0; k < bytes.size; k += k < bytes.size - SEAL - 64 ? 29 : 1) {
+        for (int bit = 0; bit < 8; bit++) {
+            sal_error err = { 0 };
+            sali_content content = { 0 };
+            const int64_t from_end = bytes.size - k;
+            bytes.data[k] ^= (unsigned char)(1 << bit);
+            sal_status status =
+                sali_netcdf_parse("f", (char *)bytes.data, bytes.size, &content, &err);
+            if (from_end <= SEAL && from_end > SEAL - 8) {
+                ck_ok(status, &err);
+                ck_assert_double_eq(sum_of(&content), sum);
+            } else {
+                ck_assert_int_eq(status, SAL_ERR_DATA);
+                ck_assert_ptr_nonnull(
+                    strstr(err.message, k < 8 ? "is no netCDF-4 file" : "is damaged"));
+            }
+            sali_content_free(&content);
+            bytes.data[k] ^= (unsigned char)(1 << bit);
+        }
+    }
+    sali_bytes_free(&bytes);
+}
+END_TEST
+
+START_TEST(a_run_does_not_go_on_from_a_damaged_file)
+{
+    sali_bytes bytes = saved_run();
+    sal_run_state *state = NULL;
+    sal_error err = { 0 };
+    bytes.data[bytes.size / 2] ^= 1;
+    const char *path = temp_write("s.nc", bytes.data, (size_t)bytes.size);
+    ck_fails(sal_run_state_open(path, &state, &err), SAL_ERR_DATA, &err, "is damaged");
+    sali_bytes_free(&bytes);
+}
+END_TEST
+
+/* What libhdf5 makes of such files is its own affair; this process goes on. */
+START_TEST(damaged_files_of_others_do_no_harm)
+{
+    sali_bytes bytes = saved_run();
+    uint32_t random = 1;
+    for (int k = 0; k < 200; k++) {
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        sali_bytes copy = { malloc((size_t)bytes.size), bytes.size - SEAL };
+        memcpy(copy.data, bytes.data, (size_t)copy.size);
+        for (int change = 0; change < 1 + k % 20; change++) {
+            random = random * 1664525 + 1013904223;
+            copy.data[8 + (random >> 4) % (uint32_t)(copy.size - 8)] = (unsigned char)random;
+        }
+        sal_status status = sali_netcdf_parse("f", (char *)copy.data, copy.size, &content, &err);
+        ck_assert(status == SAL_OK || status == SAL_ERR_DATA || status == SAL_ERR_MEMORY);
+        sali_content_free(&content);
+        free(copy.data);
+    }
+    sali_bytes_free(&bytes);
+}
+END_TEST
+
+/* ---- attempts */
+
+static void end_well(const void *data)
+{
+    puts(data); /* to nowhere */
+}
+
+static void abort_it(const void *data)
+{
+    (void)data;
+    abort();
+}
+
+static void read_nothing(const void *data)
+{
+    (void)data;
+    raise(SIGSEGV);
+}
+
+static void leave(const void *data)
+{
+    (void)data;
+    _exit(0);
+}
+
+static void go_on_for_ever(const void *data)
+{
+    for (volatile bool more = true; more;) {
+        (void)data;
+    }
+}
+
+static void ignore(int signal_number)
+{
+    (void)signal_number;
+}
+
+START_TEST(attempts_survive_what_is_tried)
+{
+    static void (*const bad[])(const void *) = { abort_it, read_nothing, leave, go_on_for_ever };
+    sal_error err = { 0 };
+    ck_ok(sali_attempt("f", "bad", 1, end_well, "well", &err), &err);
+    signal(SIGSEGV, ignore); /* the program's own handlers are not the child's */
+    for (int k = 0; k < 4; k++) {
+        ck_fails(sali_attempt("f", "bad", 0, bad[k], NULL, &err), SAL_ERR_DATA, &err, "f: bad");
+    }
+    signal(SIGCHLD, SIG_IGN); /* nobody waits for children */
+    ck_ok(sali_attempt("f", "bad", 1, end_well, "well", &err), &err);
+    ck_fails(sali_attempt("f", "bad", 1, abort_it, NULL, &err), SAL_ERR_DATA, &err, "f: bad");
+}
+END_TEST
+
+START_TEST(without_files_or_processes_the_reason_is_told)
+{
+    struct rlimit before, none;
+    sal_error err = { 0 };
+    getrlimit(RLIMIT_NOFILE, &before);
+    none = before;
+    none.rlim_cur = 0;
+    setrlimit(RLIMIT_NOFILE, &none);
+    sal_status status = sali_attempt("f", "bad", 1, end_well, "well", &err);
+    setrlimit(RLIMIT_NOFILE, &before);
+    ck_assert_int_eq(status, SAL_ERR_IO);
+    ck_assert_ptr_nonnull(strstr(err.message, "Too many open files"));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("io_netcdf_read");
@@ -154,6 +330,11 @@ int main(void)
     tcase_add_test(tcase, other_posteriors_are_read);
     tcase_add_test(tcase, files_without_draws_are_refused);
     tcase_add_test(tcase, cut_files_are_refused);
+    tcase_add_test(tcase, each_changed_bit_of_a_saved_run_is_seen);
+    tcase_add_test(tcase, a_run_does_not_go_on_from_a_damaged_file);
+    tcase_add_test(tcase, damaged_files_of_others_do_no_harm);
+    tcase_add_test(tcase, attempts_survive_what_is_tried);
+    tcase_add_test(tcase, without_files_or_processes_the_reason_is_told);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

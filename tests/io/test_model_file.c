@@ -182,6 +182,30 @@ START_TEST(formula_and_parameters_are_two_files)
 }
 END_TEST
 
+/* A link within the directory is followed, another one is not. */
+START_TEST(parameters_stay_in_the_directory)
+{
+    sal_error err = { 0 };
+    sal_model *model = open_model("rbm:visible=6,hidden=4"), *copy = NULL;
+    ck_assert_int_eq(mkdir(temp_path("in"), 0700), 0);
+    ck_assert_int_eq(mkdir(temp_path("in/below"), 0700), 0);
+    ck_ok(sal_model_save(model, temp_path("in/r.xml"), &err), &err);
+    char params[512];
+    strcpy(params, temp_path("in/r.safetensors"));
+    ck_assert_int_eq(rename(params, temp_path("in/below/p.safetensors")), 0);
+    ck_assert_int_eq(symlink("below/p.safetensors", params), 0);
+    ck_ok(sal_model_open(temp_path("in/r.xml"), 0, &copy, &err), &err);
+    ck_models_equal(model, copy);
+    sal_model_destroy(copy);
+    ck_assert_int_eq(rename(temp_path("in/below/p.safetensors"), temp_path("inp.safetensors")), 0);
+    ck_assert_int_eq(unlink(params), 0);
+    ck_assert_int_eq(symlink("../inp.safetensors", params), 0);
+    ck_fails(sal_model_open(temp_path("in/r.xml"), 0, &copy, &err), SAL_ERR_DATA, &err,
+             "is a link that leaves its directory");
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(formula_without_parameters_is_one_file)
 {
     sal_error err = { 0 };
@@ -507,6 +531,7 @@ int main(void)
     tcase_add_test(tc, network_without_factors_is_uniform);
     tcase_add_loop_test(tc, competition_networks_open, 0, 5);
     tcase_add_test(tc, formula_and_parameters_are_two_files);
+    tcase_add_test(tc, parameters_stay_in_the_directory);
     tcase_add_test(tc, formula_without_parameters_is_one_file);
     tcase_add_test(tc, a_directory_of_a_training_is_a_model);
     tcase_add_test(tc, what_cannot_be_saved_is_refused);

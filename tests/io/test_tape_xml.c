@@ -431,6 +431,9 @@ static const struct {
     { ROOT("version='1' params='..'"), "expected the plain name" },
     { ROOT("version='1' params='.safetensors'"), "expected the plain name" },
     { ROOT("version='1' params='passwd'"), "expected the plain name" },
+    { ROOT("version='1' params='&#10;ok.safetensors'"), "expected the plain name" },
+    { ROOT("version='1' params='o&#9;k.safetensors'"), "expected the plain name" },
+    { ROOT("version='1' params='&#127;ok.safetensors'"), "expected the plain name" },
 };
 
 START_TEST(bad_tape_is_refused)

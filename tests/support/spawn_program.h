@@ -15,7 +15,7 @@ extern char **environ;
 /* Start "saltus WORDS" in the temporary directory; words are apart by single blanks. */
 static inline pid_t start(const char *words)
 {
-    char text[512], *argv[64];
+    char text[1024], *argv[64];
     int argc = 0;
     pid_t pid;
     posix_spawn_file_actions_t files;

@@ -300,7 +300,7 @@ static int check_options(const options *o)
     if (!cli_has_suffix(o->out, ".png")) {
         return cli_usage("--out %s: expected a file name that ends in .png", o->out);
     }
-    return cli_check_output(o->out);
+    return cli_claim_output(o->out);
 }
 
 static int run_inpaint(const cli_command *command, int argc, char **argv)

@@ -17,23 +17,24 @@
 
 /* ---- preparation */
 
-static int make_directory(const char *path)
+/* One training at a time in a directory: no file of that name is written to it. */
+static int make_directory(const char *directory)
 {
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) {
-        return CLI_OK;
+    static char path[CLI_PATH];
+    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
+        return cli_error(SAL_ERR_IO, "--out %s: %s", directory, strerror(errno));
     }
-    return cli_error(SAL_ERR_IO, "--out %s: %s", path, strerror(errno));
+    cli_path(path, directory, "training");
+    return cli_claim_output(path);
 }
 
 /* What took hours is not replaced by a command that was typed twice. */
 static int check_earlier(const cli_train_options *o)
 {
-    static const char *const files[] = { "model.xml", "model.safetensors", "log.csv",
-                                         "checkpoint.json" };
     char found[128] = "", path[CLI_PATH];
-    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
-        if (cli_path(path, o->out, files[k]) && access(path, F_OK) == 0) {
-            cli_list_name(found, sizeof found, files[k]);
+    for (size_t k = 0; k < CLI_N_TRAINING_FILES; k++) {
+        if (cli_path(path, o->out, cli_training_files[k]) && access(path, F_OK) == 0) {
+            cli_list_name(found, sizeof found, cli_training_files[k]);
         }
     }
     return o->train.checkpoint.resume || o->overwrite || !found[0]
@@ -323,8 +324,8 @@ static int run_train(const cli_command *command, int argc, char **argv)
     if (code == CLI_OK && suggested) {
         suit_data(arch, s.train.rows, &o.train);
     }
-    code = code ? code : check_earlier(&o);
     code = code ? code : make_directory(o.out);
+    code = code ? code : check_earlier(&o);
     code = code ? code : make_preconditioner(&s);
     code = code ? code : cli_train_read_log(&s);
     code = code ? code : cli_draw_pixels(&s.train, &s.test);

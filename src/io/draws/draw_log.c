@@ -10,10 +10,10 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "io/hash.h"
 #include "io/file.h"
 
 #define MAGIC INT64_C(0x32776172646c6173) /* "saldraw2" */
-#define START UINT64_C(0xcbf29ce484222325)
 #define BUFFER_BYTES ((int64_t)1 << 18)
 
 enum { DRAWS, WARMUP, STATE, HEAD };
@@ -26,22 +26,9 @@ typedef struct first_record {
     int64_t magic, chains, V, code_bytes;
 } first_record;
 
-/* The hash that follows h after so many bytes, the last word of them filled up with zeros: each
- * word changes it one to one, so that no change of one word is missed. */
-static uint64_t follow(uint64_t h, const void *data, int64_t bytes)
-{
-    for (int64_t k = 0; k < bytes; k += 8) {
-        uint64_t word = 0;
-        memcpy(&word, (const char *)data + k, (size_t)(bytes - k < 8 ? bytes - k : 8));
-        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 32;
-    }
-    return h;
-}
-
 static uint64_t begin_record(uint64_t h, const head *record)
 {
-    return follow(h, record, 2 * sizeof(uint64_t));
+    return sali_hash(h, record, 2 * sizeof(uint64_t));
 }
 
 static sal_status cannot(const sali_draw_log *log, const char *what, sal_error *err)
@@ -109,7 +96,7 @@ static bool next_record(sali_draw_log *log, int64_t size)
         if (fread(piece, 1, (size_t)n, log->file) != (size_t)n) {
             return false;
         }
-        hash = follow(hash, piece, n);
+        hash = sali_hash(hash, piece, n);
     }
     if (hash != record.hash || !take(log, &record, at)) {
         return false;
@@ -126,7 +113,7 @@ static sal_status scan(sali_draw_log *log, sal_error *err)
     if (fstat(fileno(log->file), &info) != 0 || !S_ISREG(info.st_mode)) {
         return sali_fail(err, SAL_ERR_IO, "%s: is no regular file", log->path);
     }
-    log->hash = START;
+    log->hash = SALI_HASH_START;
     while (next_record(log, (int64_t)info.st_size)) {
     }
     const int64_t least = (int64_t)(sizeof(head) + sizeof(first_record));
@@ -169,11 +156,9 @@ void sali_draw_log_close(void *source)
 /* Whether nobody else writes it, who may just have finished and removed it. */
 static bool is_free(int fd, const char *path, bool to_write)
 {
-    struct stat opened, there;
     bool locked = to_write ? flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
                            : sali_file_is_locked(fd, false);
-    return !locked && fstat(fd, &opened) == 0 && stat(path, &there) == 0 &&
-           opened.st_ino == there.st_ino && opened.st_dev == there.st_dev;
+    return !locked && sali_file_is_at(fd, path);
 }
 
 static sal_status open_file(sali_draw_log *log, bool to_write, sal_error *err)
@@ -221,7 +206,7 @@ sal_status sali_draw_log_open(const char *path, bool to_write, sali_draw_log **o
 static bool append(sali_draw_log *log, uint64_t kind, const void *data, int64_t size)
 {
     head record = { kind, (uint64_t)size, 0 };
-    record.hash = follow(begin_record(log->hash, &record), data, size);
+    record.hash = sali_hash(begin_record(log->hash, &record), data, size);
     if (fwrite(&record, sizeof record, 1, log->file) != 1 ||
         fwrite(data, (size_t)size, 1, log->file) != 1) {
         return false;
@@ -245,7 +230,7 @@ sal_status sali_draw_log_begin(sali_draw_log *log, int64_t chains, int64_t V, in
         return sali_fail_memory(err);
     }
     log->made[0] = log->made[1] = log->state_size = log->end = 0;
-    log->hash = START;
+    log->hash = SALI_HASH_START;
     return fseeko(log->file, 0, SEEK_SET) == 0 && ftruncate(fileno(log->file), 0) == 0 &&
                    append(log, HEAD, &first, sizeof first)
                ? sali_draw_log_flush(log, err)

@@ -90,8 +90,10 @@ static void keep(writer *w, int code)
 {
     if (w->code == NC_NOERR && code != NC_NOERR) {
         w->code = code;
-        w->reason =
-            errno == ENOSPC || errno == EFBIG || errno == EIO || errno == EDQUOT ? errno : 0;
+        w->reason = errno == ENOSPC || errno == EFBIG || errno == EIO || errno == EDQUOT ||
+                            errno == EMFILE || errno == ENFILE
+                        ? errno
+                        : 0;
     }
 }
 
@@ -538,6 +540,7 @@ static sal_status write_all(writer *w, sal_error *err)
 static sal_status write_file(writer *w, sal_error *err)
 {
     struct stat info;
+    sali_output_unlock(&w->out);
     pthread_mutex_lock(&sali_netcdf_mutex);
     errno = 0;
     keep(w, nc_create(w->out.temporary, NC_NETCDF4 | NC_CLOBBER, &w->file));
@@ -551,9 +554,10 @@ static sal_status write_file(writer *w, sal_error *err)
     int fd = fileno(w->out.file); /* what was set aside is given back */
     bool cut = fstat(fd, &info) == 0 && ftruncate(fd, info.st_size) == 0;
     status = status ? status : status_of(w, err);
-    return status || cut
-               ? status
-               : sali_fail(err, SAL_ERR_IO, "%s: cannot be written: %m", w->out.temporary);
+    if (status == SAL_OK && !cut) {
+        status = sali_fail(err, SAL_ERR_IO, "%s: cannot be written: %m", w->out.temporary);
+    }
+    return status ? status : sali_netcdf_seal(fd, w->out.temporary, err);
 }
 
 sal_status sali_draw_netcdf_write(const char *path, const sal_run *run,

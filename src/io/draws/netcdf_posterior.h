@@ -16,11 +16,15 @@ extern pthread_mutex_t sali_netcdf_mutex;
 
 #define SALI_NETCDF_MOST_DIMENSIONS 8
 
+/* Deflate makes a byte of at most 1032: a file that claims more elements than this for each of its
+ * bytes was never written. */
+#define SALI_NETCDF_MOST_EXPANSION 2048
+
 /* The draws of a file in memory, in ArviZ's layout: the numeric variables of the group `posterior`
  * with dimensions chain, draw and others, as one array (chains, draws, V) in the order of the file.
  * Returns: DATA; MEMORY; UNSUPPORTED without libnetcdf.
- * libnetcdf and libhdf5 are not made for files of strangers: this function bounds what it asks of
- * them, not what they do. */
+ * libnetcdf and libhdf5 are not made for files of strangers: what this function asks of them is
+ * bounded, and a file that is not sealed is tried in a child process first. */
 sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, sali_content *out,
                              sal_error *err);
 
@@ -41,13 +45,24 @@ typedef struct sali_netcdf_posterior {
     int64_t n, room;
 } sali_netcdf_posterior;
 
-/* Open a netCDF-4 file, in memory or, with `data` NULL, at the path `name`. Returns: DATA. */
+/* Open a netCDF-4 file that may be given to libhdf5, in memory or, with `data` NULL, at the path
+ * `name`. Returns: as sali_netcdf_check. */
 sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *file,
                             sal_error *err);
 
 /* The numeric variables over chain, draw and others of the group `id`, whose numbers of elements
  * fit the file's size. Returns: DATA, also when there are none; MEMORY. */
 sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err);
+
+/* What is known of variable `id`; false: it cannot be read, or has too many dimensions. */
+bool sali_netcdf_inquire(int group, int id, sali_netcdf_variable *out);
+
+/* Whether a file is one of netCDF-4 and may be given to libhdf5: one that was sealed has its bytes
+ * still; a child process has read the others. Returns: DATA; IO, NOT_FOUND, MEMORY. */
+sal_status sali_netcdf_check(const char *name, const char *data, int64_t size, sal_error *err);
+
+/* Seal a file that is open for reading and writing, and was closed by libnetcdf. Returns: IO. */
+sal_status sali_netcdf_seal(int fd, const char *name, sal_error *err);
 
 /* An attribute of a variable or of the whole group as text; NULL where there is none. */
 char *sali_netcdf_text(sali_memory *memory, int group, int variable, const char *name);

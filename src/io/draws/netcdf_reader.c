@@ -12,10 +12,6 @@
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/run_record.h"
 
-/* Deflate makes a byte of at most 1032: a file that claims more elements than this for each of its
- * bytes was never written. */
-#define MOST_ELEMENTS_PER_BYTE 2048
-
 /* Longer attributes are none. */
 #define MOST_TEXT ((size_t)1 << 20)
 
@@ -35,8 +31,7 @@ static bool dimension_is(const sali_netcdf_posterior *p, int dimension, const ch
     return nc_inq_dimname(p->id, dimension, text) == NC_NOERR && strcmp(text, name) == 0;
 }
 
-/* Variable `id`; false: it cannot be read, or has too many dimensions. */
-static bool inquire(int group, int id, sali_netcdf_variable *v)
+bool sali_netcdf_inquire(int group, int id, sali_netcdf_variable *v)
 {
     *v = (sali_netcdf_variable){ .id = id };
     bool ok = nc_inq_varndims(group, id, &v->n) == NC_NOERR &&
@@ -51,7 +46,8 @@ static bool inquire(int group, int id, sali_netcdf_variable *v)
 bool sali_netcdf_find(int group, const char *name, int n, sali_netcdf_variable *out)
 {
     int id;
-    return nc_inq_varid(group, name, &id) == NC_NOERR && inquire(group, id, out) && out->n == n;
+    return nc_inq_varid(group, name, &id) == NC_NOERR && sali_netcdf_inquire(group, id, out) &&
+           out->n == n;
 }
 
 /* Whether a variable is one of draws: numbers over chain, draw and others. */
@@ -82,7 +78,8 @@ static sal_status add_variable(sali_netcdf_posterior *p, sali_netcdf_variable v,
     }
     if (__builtin_add_overflow(p->V, v.sites, &p->V) ||
         __builtin_mul_overflow(p->chains, p->draws, &total) ||
-        __builtin_mul_overflow(total, p->V, &total) || total / MOST_ELEMENTS_PER_BYTE > p->size) {
+        __builtin_mul_overflow(total, p->V, &total) ||
+        total / SALI_NETCDF_MOST_EXPANSION > p->size) {
         return bad(p, "claims more draws than a file of its size can hold", err);
     }
     if (sali_grow((void **)&p->variables, &p->room, p->n + 1, sizeof v) != 0) {
@@ -101,7 +98,7 @@ sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err)
     }
     for (int k = 0; status == SAL_OK && k < n; k++) {
         sali_netcdf_variable v;
-        if (inquire(p->id, k, &v) && is_draws(p, &v)) {
+        if (sali_netcdf_inquire(p->id, k, &v) && is_draws(p, &v)) {
             status = add_variable(p, v, err);
         }
     }
@@ -154,17 +151,9 @@ sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, int64_t first,
 sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *out,
                             sal_error *err)
 {
-    static const char hdf5[] = "\x89HDF\r\n\x1a\n";
-    char head[8] = "";
-    FILE *opened = data ? NULL : fopen(name, "rb");
-    if (opened) {
-        size = fread(head, 1, 8, opened) == 8 ? size : 0;
-        fclose(opened);
-    } else if (data && size >= 8) {
-        memcpy(head, data, 8);
-    }
-    if (size < 8 || memcmp(head, hdf5, 8) != 0) { /* not to netCDF's readers of other formats */
-        return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file", name);
+    sal_status status = sali_netcdf_check(name, data, size, err);
+    if (status != SAL_OK) {
+        return status;
     }
     int file = -1, code = data ? nc_open_mem(name, NC_NOWRITE, (size_t)size, (void *)data, &file)
                                : nc_open(name, NC_NOWRITE, &file);

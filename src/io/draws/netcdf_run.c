@@ -52,7 +52,8 @@ static sal_status get_noted(const sali_netcdf_posterior *p, int group, int noted
     const int64_t chains = (int64_t)v.sizes[0], steps = (int64_t)v.sizes[1];
     int64_t count;
     if (chains != p->chains || (*draws >= 0 && steps != *draws) ||
-        __builtin_mul_overflow(chains, steps, &count) || count < 0 || count / 2048 > p->size) {
+        __builtin_mul_overflow(chains, steps, &count) || count < 0 ||
+        count / SALI_NETCDF_MOST_EXPANSION > p->size) {
         return sali_fail(err, SAL_ERR_DATA, "%s: its %s has not the shape of its draws", p->name,
                          name);
     }

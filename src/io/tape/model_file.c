@@ -2,6 +2,7 @@
 /* Opening and saving models: which reader a file is for, and its parameters. */
 #include <saltus/io.h>
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -63,11 +64,33 @@ static char *with_end(const char *path, size_t keep, const char *end)
     return made;
 }
 
+/* A file beside a model may be a link, but not to a place outside the directory. */
+static sal_status check_below(const char *path, size_t directory, sal_error *err)
+{
+    char *below = with_end(path, directory, ".");
+    char *real = below ? realpath(path, NULL) : NULL, *top = real ? realpath(below, NULL) : NULL;
+    size_t length = top ? strlen(top) : 0;
+    length -= length == 1; /* "/" */
+    bool leaves = real && (!top || strncmp(real, top, length) != 0 || real[length] != '/');
+    sal_status status = leaves ? sali_fail(err, SAL_ERR_DATA,
+                                           "%s: is a link that leaves its directory; put the file "
+                                           "itself there",
+                                           path)
+                               : SAL_OK;
+    status = below ? status : sali_fail_memory(err);
+    sali_free(below);
+    free(real);
+    free(top);
+    return status;
+}
+
 static sal_status load_beside(sal_model *model, const char *path, const char *file, sal_error *err)
 {
     const char *slash = strrchr(path, '/');
-    char *params = with_end(path, slash ? (size_t)(slash - path) + 1 : 0, file);
-    sal_status status = params ? sal_model_load_params(model, params, err) : sali_fail_memory(err);
+    const size_t directory = slash ? (size_t)(slash - path) + 1 : 0;
+    char *params = with_end(path, directory, file);
+    sal_status status = params ? check_below(params, directory, err) : sali_fail_memory(err);
+    status = status ? status : sal_model_load_params(model, params, err);
     sali_free(params);
     return status;
 }

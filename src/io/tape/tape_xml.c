@@ -338,8 +338,11 @@ static char *read_params(const tape_reader *r, const xmlNode *root)
     if (!file) {
         return NULL;
     }
-    if (strchr(file, '/') || strchr(file, '\\') || strstr(file, "..") ||
-        !sali_has_suffix(file, ".safetensors")) {
+    bool plain = !strpbrk(file, "/\\") && !strstr(file, "..");
+    for (const char *c = file; plain && *c; c++) {
+        plain = (unsigned char)*c >= ' ' && *c != '\x7f';
+    }
+    if (!plain || !sali_has_suffix(file, ".safetensors")) {
         sali_scan_fail(r->scan, xmlGetLineNo(root),
                        "params='%s'; expected the plain name of a .safetensors file in the same "
                        "directory, without '..'",

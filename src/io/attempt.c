@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+#include "io/attempt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/error.h"
+
+/* Signals of a crash, which the program may have handlers for. */
+static const int crashes[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU };
+
+static _Noreturn void be_the_child(int told, double seconds, void (*work)(const void *),
+                                   const void *data)
+{
+    const struct rlimit none = { 0, 0 }, most = { (rlim_t)seconds + 1, (rlim_t)seconds + 1 };
+    const int nothing = open("/dev/null", O_RDWR);
+    for (size_t k = 0; k < sizeof crashes / sizeof *crashes; k++) {
+        signal(crashes[k], SIG_DFL);
+    }
+    dup2(nothing, STDOUT_FILENO);
+    dup2(nothing, STDERR_FILENO);
+    setrlimit(RLIMIT_CORE, &none);
+    setrlimit(RLIMIT_CPU, &most);
+    work(data);
+    _exit(write(told, "", 1) == 1 ? 0 : 1);
+}
+
+/* Whether the child says that it came to its end. The program may not wait for children itself. */
+static bool came_to_its_end(int told, pid_t pid)
+{
+    char byte;
+    ssize_t n;
+    do {
+        n = read(told, &byte, 1);
+    } while (n < 0 && errno == EINTR);
+    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+    }
+    return n == 1;
+}
+
+sal_status sali_attempt(const char *name, const char *what, double seconds,
+                        void (*work)(const void *), const void *data, sal_error *err)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return sali_fail(err, SAL_ERR_IO, "%s: no pipe to a child process: %m", name);
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        be_the_child(ends[1], seconds, work, data);
+    }
+    const int reason = errno;
+    close(ends[1]);
+    bool ended = pid > 0 && came_to_its_end(ends[0], pid);
+    close(ends[0]);
+    errno = reason;
+    return pid < 0 ? sali_fail(err, SAL_ERR_IO, "%s: no child process: %m", name)
+           : ended ? SAL_OK
+                   : sali_fail(err, SAL_ERR_DATA, "%s: %s", name, what);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a netCDF file may be given to libhdf5, which some damaged files bring down, or make read
+ * other numbers. What this library writes ends with a sum of its bytes, behind all that libhdf5
+ * reads: its seal. Other files are read whole by a child process first. */
+#include <fcntl.h>
+#include <netcdf.h>
+#include <netcdf_mem.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "io/hash.h"
+#include "io/attempt.h"
+#include "io/draws/netcdf_posterior.h"
+
+#define MAGIC "saltsum1"
+#define SEAL_BYTES ((int64_t)24)
+#define PIECE ((int64_t)1 << 20) /* whole words */
+
+/* A file by its descriptor, or in memory. */
+typedef struct source {
+    const char *name, *data;
+    int fd;
+    int64_t size;
+} source;
+
+static bool read_at(const source *s, void *to, int64_t bytes, int64_t at)
+{
+    if (s->data) {
+        memcpy(to, s->data + at, (size_t)bytes);
+        return true;
+    }
+    for (int64_t done = 0; done < bytes;) {
+        ssize_t n = pread(s->fd, (char *)to + done, (size_t)(bytes - done), at + done);
+        if (n <= 0) {
+            return false;
+        }
+        done += n;
+    }
+    return true;
+}
+
+/* What the seal of the first `size` bytes is. */
+static sal_status compute_seal(const source *s, int64_t size, unsigned char seal[SEAL_BYTES],
+                               sal_error *err)
+{
+    uint64_t hash = SALI_HASH_START;
+    unsigned char *piece = s->data ? NULL : sali_alloc(PIECE, 1);
+    bool ok = true;
+    if (!s->data && !piece) {
+        return sali_fail_memory(err);
+    }
+    for (int64_t at = 0; ok && at < size; at += PIECE) {
+        int64_t n = size - at < PIECE ? size - at : PIECE;
+        ok = s->data || read_at(s, piece, n, at);
+        hash = ok ? sali_hash(hash, s->data ? s->data + at : (char *)piece, n) : 0;
+    }
+    sali_free(piece);
+    const uint64_t words[2] = { htole64((uint64_t)size), htole64(hash) };
+    memcpy(seal, MAGIC, 8);
+    memcpy(seal + 8, words, sizeof words);
+    return ok ? SAL_OK : sali_fail(err, SAL_ERR_IO, "%s: cannot be read: %m", s->name);
+}
+
+sal_status sali_netcdf_seal(int fd, const char *name, sal_error *err)
+{
+    struct stat info;
+    unsigned char seal[SEAL_BYTES];
+    source s = { .name = name, .fd = fd };
+    if (fstat(fd, &info) != 0) {
+        return sali_fail(err, SAL_ERR_IO, "%s: cannot be examined: %m", name);
+    }
+    sal_status status = compute_seal(&s, (int64_t)info.st_size, seal, err);
+    if (status == SAL_OK && pwrite(fd, seal, sizeof seal, info.st_size) != (ssize_t)sizeof seal) {
+        status = sali_fail(err, SAL_ERR_IO, "%s: cannot be written: %m", name);
+    }
+    return status;
+}
+
+/* ---- files of others */
+
+/* Elements that are read at once. */
+#define ELEMENTS ((size_t)1 << 18)
+#define MOST_DEPTH 8
+#define MOST_GROUPS 4096
+
+static void read_attributes(int group, int variable, int n)
+{
+    for (int k = 0; k < n; k++) {
+        char name[NC_MAX_NAME + 1];
+        nc_type type;
+        size_t count, bytes = 0;
+        if (nc_inq_attname(group, variable, k, name) != NC_NOERR ||
+            nc_inq_att(group, variable, name, &type, &count) != NC_NOERR || type > NC_STRING ||
+            nc_inq_type(group, type, NULL, &bytes) != NC_NOERR || count > ELEMENTS) {
+            continue;
+        }
+        void *room = calloc(count + 1, bytes);
+        if (room && nc_get_att(group, variable, name, room) == NC_NOERR && type == NC_STRING) {
+            nc_free_string(count, room);
+        }
+        free(room);
+    }
+}
+
+/* The first dimensions are gone through one by one until the others fit the room. */
+static void read_elements(int group, const sali_netcdf_variable *v, int64_t file_size)
+{
+    size_t start[SALI_NETCDF_MOST_DIMENSIONS] = { 0 }, count[SALI_NETCDF_MOST_DIMENSIONS];
+    size_t bytes = 0, n = 1;
+    double total = 1;
+    int first = v->n;
+    for (int k = 0; k < v->n; k++) {
+        total *= (double)v->sizes[k];
+        count[k] = 1;
+    }
+    if (total == 0 || total / SALI_NETCDF_MOST_EXPANSION > (double)file_size ||
+        nc_inq_type(group, v->type, NULL, &bytes) != NC_NOERR) {
+        return; /* nor does this library read them */
+    }
+    for (; first > 0 && v->sizes[first - 1] <= ELEMENTS / n; first--) {
+        count[first - 1] = v->sizes[first - 1];
+        n *= v->sizes[first - 1];
+    }
+    if (first > 0) { /* a part of this one */
+        count[first - 1] = ELEMENTS / n;
+        n *= count[first - 1];
+    }
+    void *room = calloc(n, bytes);
+    for (bool more = room; more;) {
+        size_t now[SALI_NETCDF_MOST_DIMENSIONS];
+        memcpy(now, count, sizeof now);
+        if (first > 0 && start[first - 1] + now[first - 1] > v->sizes[first - 1]) {
+            now[first - 1] = v->sizes[first - 1] - start[first - 1];
+        }
+        if (nc_get_vara(group, v->id, start, now, room) == NC_NOERR && v->type == NC_STRING) {
+            nc_free_string(n, room);
+            memset(room, 0, n * bytes);
+        }
+        int k = first - 1;
+        for (more = false; k >= 0 && !more; k--) {
+            start[k] += now[k];
+            more = start[k] < v->sizes[k];
+            start[k] = more ? start[k] : 0;
+        }
+    }
+    free(room);
+}
+
+static void read_group(int group, int depth, int64_t file_size)
+{
+    int groups[MOST_GROUPS], n = 0, variables = 0, attributes = 0;
+    nc_inq_natts(group, &attributes);
+    read_attributes(group, NC_GLOBAL, attributes);
+    nc_inq_nvars(group, &variables);
+    for (int k = 0; k < variables; k++) {
+        sali_netcdf_variable v;
+        if (nc_inq_varnatts(group, k, &attributes) == NC_NOERR) {
+            read_attributes(group, k, attributes);
+        }
+        if (sali_netcdf_inquire(group, k, &v) && v.type <= NC_STRING) {
+            read_elements(group, &v, file_size);
+        }
+    }
+    if (depth < MOST_DEPTH && nc_inq_grps(group, &n, NULL) == NC_NOERR && n <= MOST_GROUPS &&
+        nc_inq_grps(group, &n, groups) == NC_NOERR) {
+        for (int k = 0; k < n; k++) {
+            read_group(groups[k], depth + 1, file_size);
+        }
+    }
+}
+
+/* All that this library may ask of the file, and more. */
+static void read_whole(const void *data)
+{
+    const source *s = data;
+    int file;
+    int code = s->data ? nc_open_mem(s->name, NC_NOWRITE, (size_t)s->size, (void *)s->data, &file)
+                       : nc_open(s->name, NC_NOWRITE, &file);
+    if (code == NC_NOERR) {
+        read_group(file, 0, s->size);
+        nc_close(file);
+    }
+}
+
+/* ---- both */
+
+static sal_status check(const source *s, sal_error *err)
+{
+    static const char hdf5[] = "\x89HDF\r\n\x1a\n";
+    char head[8];
+    unsigned char there[SEAL_BYTES], seal[SEAL_BYTES];
+    const int64_t size = s->size - SEAL_BYTES;
+    if (s->size < 8 || !read_at(s, head, 8, 0) || memcmp(head, hdf5, 8) != 0) {
+        return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file", s->name);
+    }
+    if (size < 0 || !read_at(s, there, SEAL_BYTES, size) || memcmp(there, MAGIC, 8) != 0) {
+        return sali_attempt(s->name, "damaged: libhdf5 crashes on it, or takes for ever",
+                            60 + (double)s->size / (1 << 20), read_whole, s, err);
+    }
+    sal_status status = compute_seal(s, size, seal, err);
+    return status || memcmp(there, seal, sizeof seal) == 0
+               ? status
+               : sali_fail(err, SAL_ERR_DATA,
+                           "%s: is damaged: its bytes are not those that were written", s->name);
+}
+
+sal_status sali_netcdf_check(const char *name, const char *data, int64_t size, sal_error *err)
+{
+    source s = { .name = name, .data = data, .fd = -1, .size = size };
+    s.fd = data ? -1 : open(name, O_RDONLY | O_CLOEXEC);
+    if (!data && s.fd < 0) {
+        return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: cannot be opened: %m", name);
+    }
+    sal_status status = check(&s, err);
+    if (s.fd >= 0) {
+        close(s.fd);
+    }
+    return status;
+}
