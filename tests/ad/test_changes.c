@@ -268,6 +268,41 @@ START_TEST(convolutions_follow_changes)
 }
 END_TEST
 
+/* Rows and columns of images, and of windows, are not to be mistaken for each other. */
+static sal_model *oblong_model(sal_dtype dtype, const int64_t sides[4], int64_t stride)
+{
+    const int64_t H = sides[0], W = sides[1], h = sides[2], w = sides[3];
+    sal_error err = { 0 };
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    double weights[3 * 2 * 6], bias[3] = { 0.5, -0.25, 0.125 };
+    for (int64_t k = 0; k < 6 * h * w; k++) {
+        weights[k] = cos((double)(3 * k + 1));
+    }
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "b", .kind = SAL_BINARY, .count = 2 * H * W },
+                        &err),
+          &err);
+    sal_tape *tape = sal_tape_create(space, dtype);
+    sal_expr image = sal_reshape(sal_state(tape), SAL_SHAPE(2, H, W));
+    sal_expr out = sal_conv2d(image, sal_constant(tape, weights, SAL_SHAPE(3, 2, h, w)),
+                              sal_constant(tape, bias, SAL_SHAPE(3)), stride, 1);
+    ck_ok(sal_model_from_tape(tape, sal_sum(sal_tanh(out)), &model, &err), &err);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return model;
+}
+
+START_TEST(convolutions_of_oblong_images_follow_changes)
+{
+    static const int64_t sides[][4] = { { 7, 12, 2, 3 }, { 12, 7, 2, 3 }, { 7, 12, 3, 2 } };
+    for (int k = 0; k < 12; k++) {
+        sal_model *model = oblong_model(k % 2 ? SAL_F32 : SAL_F64, sides[k / 4], 1 + k / 2 % 2);
+        check_tries(model, 60);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 /* Factors over categorical and binary variables, some entries forbidden; with `other`, another term
  * reads the state too. */
 static sal_model *network(sal_dtype dtype, bool forbidden, bool other)
@@ -561,6 +596,7 @@ int main(void)
     tcase_add_test(tcase, hidden_units_follow_changes);
     tcase_add_test(tcase, counts_follow_changes);
     tcase_add_test(tcase, convolutions_follow_changes);
+    tcase_add_test(tcase, convolutions_of_oblong_images_follow_changes);
     tcase_add_test(tcase, large_terms_leave_nothing_behind);
     tcase_add_test(tcase, factor_graphs_follow_changes);
     tcase_add_test(tcase, mixed_tapes_follow_changes);

@@ -174,6 +174,9 @@ START_TEST(attributes_are_known_by_name_not_by_id)
           "", -4 },
         { "<key id='w' for='edge' attr.name='weight' attr.type='int'><default>-4</default></key>",
           "<data key='w'><![CDATA[2]]>.<!-- and -->5</data>", 2.5 },
+        { "<key id='a' for='edge' attr.name='weight'><default>5</default></key>"
+          "<key id='b' for='edge' attr.name='weight'><default>7</default></key>",
+          "", 5 }, /* the first of two alike */
     };
     for (int64_t k = 0; k < N(cases); k++) {
         char text[2000];

@@ -35,7 +35,10 @@ static bool same_bits(const sal_model *model, const sal_run *a, const sal_run *b
                 memcmp(marginals[0], marginals[1], sizeof marginals[0]) == 0 &&
                 memcmp(last[0], last[1], sizeof last[0]) == 0;
     return same && memcmp(&s[0].step_size, &s[1].step_size, sizeof(double)) == 0 &&
-           s[0].acceptance_rate == s[1].acceptance_rate && s[0].mean_jump == s[1].mean_jump;
+           s[0].acceptance_rate == s[1].acceptance_rate && s[0].mean_jump == s[1].mean_jump &&
+           memcmp(&s[0].log_prob_mean, &s[1].log_prob_mean, sizeof(double)) == 0 &&
+           memcmp(&s[0].ess_min, &s[1].ess_min, sizeof(double)) == 0 &&
+           memcmp(&s[0].rhat_max, &s[1].rhat_max, sizeof(double)) == 0;
 }
 
 START_TEST(same_seed_gives_the_same_bits_on_any_number_of_threads)

@@ -403,6 +403,61 @@ START_TEST(swap_rates_are_even)
 }
 END_TEST
 
+/* What was counted at rates of 0.8, 0.5 and 0.3, with f of this deviation at the hot end. */
+static void count_swaps(sali_swaps *swaps, double deviation)
+{
+    static const double rates[] = { 0.8, 0.5, 0.3 };
+    for (int r = 0; r < 3; r++) {
+        swaps->tried[r] = 1000;
+        swaps->probability[r] = 1000 * rates[r];
+    }
+    swaps->f_count = 101;
+    swaps->f_sum = 0;
+    swaps->f_squares = 100 * deviation * deviation;
+}
+
+/* The first update takes the hot end, wherever it is, and a geometric ladder; the second one shares
+ * the rejection evenly up to the same end, cooler or hotter than before. */
+START_TEST(the_ladder_reaches_to_its_hot_end)
+{
+    static const double deviations[] = { 1.5, 4, 60, 400 };
+    const double barrier[] = { 0, 0.2, 0.7, 1.4 };
+    sal_space *space = tiny_space_make(&tiny_spaces[0]);
+    sal_model *model = tiny_models[0].make(space, SAL_F64);
+    for (int k = 0; k < 4; k++) {
+        swapping s = swapping_open(model, 1);
+        sali_swaps *const all[] = { &s.swaps };
+        sali_ladder ladder = { 0 };
+        sal_error err;
+        ck_ok(sali_ladder_create(&ladder, &s.memory, 4, NULL, &err), &err);
+        count_swaps(&s.swaps, deviations[k]);
+        sali_ladder_update(&ladder, 1, all);
+        const double last = ladder.beta[3];
+        ck_assert_double_eq_tol(ladder.beta[1], cbrt(last), 1e-12);
+        memcpy(ladder.beta, betas, sizeof betas);
+        count_swaps(&s.swaps, deviations[k]);
+        sali_ladder_update(&ladder, 1, all);
+        ck_assert_double_eq(ladder.beta[0], 1);
+        ck_assert_double_eq_tol(ladder.beta[3], last, 1e-12);
+        /* each part of the way has as much of the barrier, linear in log beta on either ladder */
+        double at[4];
+        for (int r = 0; r < 4; r++) {
+            int i = 0;
+            while (i < 2 && betas[i + 1] > ladder.beta[r]) {
+                i++;
+            }
+            at[r] = barrier[i] + (barrier[i + 1] - barrier[i]) * log(betas[i] / ladder.beta[r]) /
+                                     log(betas[i] / betas[i + 1]);
+        }
+        ck_assert_double_eq_tol(at[1], at[3] / 3, 1e-12);
+        ck_assert_double_eq_tol(at[2], at[3] * 2 / 3, 1e-12);
+        swapping_close(&s);
+    }
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
 START_TEST(too_few_replicas_are_reported)
 {
     sal_model *model = NULL;
@@ -641,6 +696,7 @@ static Suite *tempering_suite(void)
     tcase_add_loop_test(tcase, tempered_draws_follow_the_target, 0, 2);
     tcase_add_test(tcase, tempering_crosses_between_modes);
     tcase_add_test(tcase, swap_rates_are_even);
+    tcase_add_test(tcase, the_ladder_reaches_to_its_hot_end);
     tcase_add_test(tcase, too_few_replicas_are_reported);
     tcase_add_test(tcase, same_bits_on_any_number_of_threads);
     tcase_add_test(tcase, slots_keep_their_temperatures);

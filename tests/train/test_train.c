@@ -177,8 +177,29 @@ START_TEST(adam_follows_its_definition)
 }
 END_TEST
 
+enum { ITERATIONS = 20, FIGURES = 5 };
+
+typedef struct told {
+    int64_t n;
+    double figures[ITERATIONS][FIGURES];
+} told;
+
+static int note_figures(const sal_train_report *r, void *data)
+{
+    told *t = data;
+    ck_assert_int_lt(t->n, ITERATIONS);
+    double *to = t->figures[t->n++];
+    to[0] = r->log_prob_data;
+    to[1] = r->log_prob_samples;
+    to[2] = r->acceptance_rate;
+    to[3] = r->mean_jump;
+    to[4] = r->gradient_norm;
+    return 0;
+}
+
 START_TEST(same_seed_gives_the_same_bits_for_any_number_of_threads)
 {
+    static told reports[3];
     sal_data data;
     sal_error err = { 0 };
     ck_ok(sal_data_digits(200, 8, 1, &data, &err), &err);
@@ -193,12 +214,17 @@ START_TEST(same_seed_gives_the_same_bits_for_any_number_of_threads)
             ck_ok(sal_model_train_start(model, spec, &data, 1, &err), &err);
             sal_train_options options = { .sampler = samplers[k],
                                           .steps = 5,
-                                          .iterations = 20,
+                                          .iterations = ITERATIONS,
                                           .batch = 70,
                                           .buffer.chains = 90,
                                           .seed = 5,
-                                          .threads = threads[t] };
+                                          .threads = threads[t],
+                                          .callbacks = { .progress = note_figures,
+                                                         .progress_data = &reports[t] } };
+            reports[t].n = 0;
             ck_ok(sal_train(model, &data, &options, &err), &err);
+            ck_assert_int_eq(reports[t].n, ITERATIONS);
+            ck_assert_mem_eq(reports[t].figures, reports[0].figures, sizeof reports[0].figures);
             int64_t n = sal_model_parameters_size(model);
             double *values = malloc((size_t)n * sizeof *values);
             ck_ok(sal_model_get_params(model, NULL, values, &err), &err);

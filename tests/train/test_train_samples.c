@@ -109,6 +109,47 @@ START_TEST(chains_start_as_asked)
 }
 END_TEST
 
+/* Rows of two greys, chosen with equal weights: a pixel that took its row and its colour from one
+ * random number would be white half of the time. */
+START_TEST(pixels_of_grey_rows_are_drawn_apart_from_the_rows)
+{
+    enum { BUFFER = 20000 };
+    static const double grey[] = { 0.9, 0.4 };
+    sal_error err;
+    sal_data data = random_data();
+    data.intensity = malloc(ROWS * V * sizeof *data.intensity);
+    data.weight = malloc(ROWS * sizeof *data.weight);
+    for (int i = 0; i < ROWS * V; i++) {
+        data.intensity[i] = (float)grey[i / V >= ROWS / 2];
+        data.weight[i / V] = 1;
+    }
+    sal_model *model = new_model(&data);
+    for (int k = 0; k < 4; k++) { /* rows by weights, and without */
+        sal_trainer *t = NULL;
+        sal_train_report report;
+        double *weight = data.weight;
+        data.weight = k / 2 ? weight : NULL;
+        sal_train_options o = { .buffer = { .chains = BUFFER,
+                                            .start = k % 2 ? SAL_BUFFER_DATA : SAL_BUFFER_MEAN } };
+        ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
+        sal_trainer_report(t, &report);
+        for (int v = 0; v < V; v++) {
+            double on = 0;
+            for (int64_t c = 0; c < BUFFER; c++) {
+                on += report.samples[c * V + v];
+            }
+            ck_assert_double_eq_tol(on / BUFFER, 0.65, 5 * sqrt(0.65 * 0.35 / BUFFER));
+        }
+        data.weight = weight;
+        sal_trainer_destroy(t);
+    }
+    sal_model_destroy(model);
+    free(data.weight);
+    free(data.intensity);
+    free(data.codes);
+}
+END_TEST
+
 enum { PLACES = 6 };
 
 /* theta's + log(1 - s_0 s_1), or with tables instead of the logarithm: f = -inf where both of the
@@ -220,6 +261,44 @@ START_TEST(chains_start_again_with_the_probability_asked_for)
             sal_model_destroy(model);
         }
         ck_assert_uint_eq(j[0].hash, j[1].hash);
+    }
+    free(data.codes);
+}
+END_TEST
+
+/* Also before the first iteration: then chains have another start than their first. */
+START_TEST(chains_may_start_again_at_once)
+{
+    static int32_t before[ROWS * V];
+    sal_error err;
+    sal_train_report report;
+    sal_data data = random_data();
+    for (int start = 0; start < 3; start++) {
+        sal_trainer *t = NULL;
+        sal_model *model = new_model(&data);
+        sal_train_options o = {
+            .iterations = 1,
+            .batch = ROWS,
+            .buffer = { .chains = ROWS, .restart = 1, .start = (sal_buffer_start)start },
+            .sampler = "gibbs",
+            .steps = 1
+        };
+        ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
+        sal_trainer_report(t, &report);
+        memcpy(before, report.samples, sizeof before);
+        ck_ok(sal_trainer_run(t, 1, &err), &err);
+        sal_trainer_report(t, &report);
+        int others = 0;
+        for (int c = 0; c < ROWS; c++) {
+            int changed = 0;
+            for (int v = 0; v < V; v++) {
+                changed += report.samples[c * V + v] != before[c * V + v];
+            }
+            others += changed > 1;
+        }
+        ck_assert_int_ge(others, ROWS - 5); /* a row of the data may be chosen again */
+        sal_trainer_destroy(t);
+        sal_model_destroy(model);
     }
     free(data.codes);
 }
@@ -661,7 +740,9 @@ int main(void)
     Suite *suite = suite_create("train_samples");
     TCase *tcase = tcase_create("samples");
     tcase_add_test(tcase, chains_start_as_asked);
+    tcase_add_test(tcase, pixels_of_grey_rows_are_drawn_apart_from_the_rows);
     tcase_add_test(tcase, forbidden_starts_are_repaired);
+    tcase_add_test(tcase, chains_may_start_again_at_once);
     tcase_add_test(tcase, chains_start_again_with_the_probability_asked_for);
     tcase_add_test(tcase, a_pass_moves_no_chain_twice_and_the_next_has_another_order);
     tcase_add_test(tcase, chains_of_contrastive_divergence_begin_at_data);
