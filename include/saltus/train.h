@@ -166,7 +166,9 @@ typedef struct sal_train_callbacks {
     int (*progress)(const sal_train_report *report, void *data);
     void *progress_data; /* passed to `progress` */
 
-    /* Called after iterations that are multiples of report_every and after the last one. */
+    /* Called after iterations that are multiples of report_every and after the last one. A negative
+     * return value says that the report was lost, on a full disk for example: no checkpoint
+     * follows, so that a resumed training makes it again. */
     int (*report)(const sal_train_report *report, void *data);
     void *report_data; /* passed to `report` */
 } sal_train_callbacks;

@@ -231,7 +231,8 @@ static sal_status judge(sal_trainer *t, bool due, sal_error *err)
     return sali_ptt_check_mass(t, t->now.log_z, err);
 }
 
-static bool send_report(sal_trainer *t, bool due)
+/* What the callback returns: 0, or that the training stops. */
+static int send_report(sal_trainer *t, bool due)
 {
     sal_train_report report;
     sal_trainer_report(t, &report);
@@ -241,8 +242,9 @@ static bool send_report(sal_trainer *t, bool due)
     t->sums.accepted = t->sums.jump = t->sums.moves = 0;
     memcpy(t->good, t->values, (size_t)t->optimiser.n * sizeof *t->good);
     t->good_iteration = t->iteration;
-    return t->options.callbacks.report &&
-           t->options.callbacks.report(&report, t->options.callbacks.report_data) != 0;
+    return t->options.callbacks.report
+               ? t->options.callbacks.report(&report, t->options.callbacks.report_data)
+               : 0;
 }
 
 static bool is_due(const sal_trainer *t, int64_t every)
@@ -251,7 +253,7 @@ static bool is_due(const sal_trainer *t, int64_t every)
 }
 
 /* One iteration with all that follows it. A report comes before the checkpoint: then what the
- * checkpoint goes on from was reported. */
+ * checkpoint goes on from was reported; without one, what a resume reports anew. */
 static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
 {
     const sal_train_options *o = &t->options;
@@ -259,6 +261,7 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
     if (status != SAL_OK) {
         return status;
     }
+    bool lost = false;
     *stopped = show_progress(t);
     const bool due = is_due(t, o->report_every);
     if (*stopped || due) {
@@ -267,10 +270,12 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
             give_up(t);
             return status;
         }
-        *stopped |= send_report(t, due);
+        const int answer = send_report(t, due);
+        lost = answer < 0;
+        *stopped |= answer != 0;
         *stopped |= o->ptt.patience > 0 && t->worse >= o->ptt.patience;
     }
-    return o->checkpoint.directory && (*stopped || is_due(t, o->checkpoint.every))
+    return o->checkpoint.directory && !lost && (*stopped || is_due(t, o->checkpoint.every))
                ? sal_trainer_save(t, o->checkpoint.directory, err)
                : SAL_OK;
 }

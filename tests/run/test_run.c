@@ -83,6 +83,51 @@ START_TEST(same_seed_gives_the_same_bits_on_any_number_of_threads)
 }
 END_TEST
 
+/* Samplers that follow f by its changes keep it right: each draw has the f of its codes. */
+START_TEST(draws_have_the_f_of_their_codes)
+{
+    static const char *const models[] = {
+        "ising:side=4,theta=0.3",     "ising-dense:dim=12",
+        "potts-dense:dim=6,states=4", "potts:side=3,states=3",
+        "rbm:visible=8,hidden=4",     "ordinal-poly2:dim=4,components=3,levels=5",
+        "poisson:dim=4,cap=6"
+    };
+    sal_model *model = NULL;
+    sal_sampler_info info;
+    sal_error err;
+    ck_ok(sal_model_open(models[_i], SAL_F64, &model, &err), &err);
+    const int64_t V = model->space->n_variables;
+    int runs = 0;
+    for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
+        if (!sali_sampler_serves(sali_sampler_at(k), model)) {
+            continue;
+        }
+        sal_run_options options = {
+            .sampler = info.name, .chains = 5, .warmup = 20, .draws = 30, .record.draws = true
+        };
+        sal_run *run = run_it(model, &options);
+        int bytes;
+        const uint8_t *draws = sal_run_draws(run, &bytes);
+        const double *f = sal_run_log_probs(run);
+        ck_assert_int_eq(bytes, 1);
+        for (int64_t d = 0; d < 5 * draws_of(run); d++) {
+            int32_t codes[64];
+            double want;
+            for (int64_t v = 0; v < V; v++) {
+                codes[v] = draws[d * V + v];
+            }
+            ck_ok(sal_model_evaluate(model, 1, codes, &want, NULL, NULL, &err), &err);
+            ck_assert_msg(fabs(f[d] - want) <= 1e-9 * (1 + fabs(want)),
+                          "%s: f %.15g, of its codes %.15g", info.name, f[d], want);
+        }
+        sal_run_destroy(run);
+        runs++;
+    }
+    ck_assert_int_ge(runs, 4);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- convergence */
 
 /* Exact marginals, laid out as by sal_run_marginals. */
@@ -415,6 +460,7 @@ static Suite *run_suite(void)
     tcase_set_timeout(tcase, 240);
     tcase_add_loop_test(tcase, same_seed_gives_the_same_bits_on_any_number_of_threads, 0,
                         TEST_SANITIZED ? 1 : 3);
+    tcase_add_loop_test(tcase, draws_have_the_f_of_their_codes, 0, 7);
     if (!TEST_SANITIZED) { /* slow there, and says nothing about memory */
         tcase_add_test(tcase, marginals_converge_to_enumeration);
     }

@@ -316,7 +316,7 @@ int cli_train_report(const sal_train_report *r, void *data)
         cli_progress_end(&s->progress);
         print_line(s, r);
     }
-    return s->code != CLI_OK || s->reached;
+    return s->code != CLI_OK ? -1 : s->reached;
 }
 
 /* ---- the end: what the model's own samples are like */
