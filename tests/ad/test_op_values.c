@@ -51,6 +51,7 @@ AS_FUNCTION(take_log1p, sal_log1p(a))
 AS_FUNCTION(take_lgamma, sal_lgamma(a))
 AS_FUNCTION(take_pow_0, sal_pow(a, 0))
 AS_FUNCTION(take_pow_half, sal_pow(a, 0.5))
+AS_FUNCTION(take_pow_minus_half, sal_pow(a, -0.5))
 AS_FUNCTION(take_pow_1, sal_pow(a, 1))
 AS_FUNCTION(take_pow_2, sal_pow(a, 2))
 AS_FUNCTION(take_pow_5, sal_pow(a, 5))
@@ -102,6 +103,7 @@ START_TEST(powers_are_right_at_zero_and_for_negative_bases)
                  { nan, nan, nan });
     CHECK_POINTS(take_pow_half, { 9, 3, 0.5 / 3 }, { 0, 0, inf }, { -0.0, 0, inf },
                  { -1, nan, nan });
+    CHECK_POINTS(take_pow_minus_half, { 4, 0.5, -0.0625 }, { 0, inf, -inf }, { -0.0, inf, -inf });
     CHECK_POINTS(take_pow_5, { -2, -32, 80 }, { 0, 0, 0 }, { 3, 243, 405 });
     CHECK_POINTS(take_pow_minus_3, { -2, -0.125, -0.1875 }, { 0, inf, -inf }, { inf, 0, 0 });
     CHECK_POINTS(take_pow_third, { 0, 0, inf }, { -8, nan, nan });

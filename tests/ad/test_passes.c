@@ -461,6 +461,78 @@ static int32_t nodes_with(sal_tape *tape, sal_expr f, uint32_t passes)
     return n;
 }
 
+/* f at all states of three spins, as many copies of them as tiles do not hold. */
+static void values_with(sal_tape *tape, sal_expr f, uint32_t passes, double values[8])
+{
+    enum { COPIES = 100 };
+    static double x[8 * COPIES * 3], all[8 * COPIES];
+    static int32_t codes[8 * COPIES * 3];
+    sali_program *program = NULL;
+    sali_params *params = NULL;
+    sali_workspace *ws = NULL;
+    const double w[] = { 0.3, -0.8, 0.1 };
+    sal_error err = { 0 };
+    sal_tape_set_passes(tape, passes);
+    ck_ok(sali_program_create(tape, f, &program, &err), &err);
+    make_tiles_small(program);
+    ck_ok(sali_params_create(program, &params, &err), &err);
+    if (program->parameters_size == 3) {
+        sali_params_set(params, w);
+    }
+    ck_ok(sali_workspace_create(program, params, 8 * COPIES, 0, &ws, &err), &err);
+    for (int c = 0; c < 8 * COPIES; c++) {
+        for (int v = 0; v < 3; v++) {
+            codes[3 * c + v] = c >> v & 1;
+            x[3 * c + v] = 2 * codes[3 * c + v] - 1;
+        }
+    }
+    sali_workspace_value(ws, 8 * COPIES, codes, x, all);
+    for (int c = 0; c < 8 * COPIES; c++) {
+        ck_assert_double_eq(all[c], all[c % 8]);
+    }
+    memcpy(values, all, 8 * sizeof *values);
+    sali_workspace_destroy(ws);
+    sali_params_destroy(params);
+    sali_program_destroy(program);
+}
+
+/* Formulas that passes may take for others. */
+START_TEST(what_looks_alike_is_told_apart)
+{
+    static const uint32_t passes[] = { SAL_PASS_DEFAULT, SAL_PASS_DEFAULT | SAL_PASS_CANONICAL };
+    sal_tape *tape = spin_tape();
+    sal_expr s = sal_state(tape), w = sal_param(tape, "w", SAL_SHAPE(3));
+    sal_expr first = sal_slice(s, 0, 0, 1), second = sal_slice(s, 0, 1, 1);
+    const double zeros[3] = { 0 };
+    const sal_shape scalar = { 0 };
+    sal_expr none = sal_constant(tape, zeros, SAL_SHAPE(3));
+    const sal_expr formulas[] = {
+        /* differences do not commute */
+        sal_add(sal_sum(sal_tanh(sal_sub(s, w))), sal_scale(sal_sum(sal_tanh(sal_sub(w, s))), 2)),
+        /* squares of what is twice a spin, of two spins, of one that is repeated */
+        sal_sum(sal_square(sal_scale(s, 2))),
+        sal_sum(sal_square(sal_add(first, second))),
+        sal_sum(sal_mul(sal_square(sal_add(first, none)), w)),
+        sal_sum(sal_square(sal_sub(sal_add(first, none), s))),
+        /* the output under another name */
+        sal_reshape(sal_sum(sal_exp(sal_mul(s, w))), scalar),
+        sal_reshape(sal_exp(sal_tanh(sal_scale(first, 0.5))), scalar),
+    };
+    for (size_t k = 0; k < sizeof formulas / sizeof *formulas; k++) {
+        double plain[8], got[8];
+        values_with(tape, formulas[k], 0, plain);
+        for (int i = 0; i < 2; i++) {
+            values_with(tape, formulas[k], passes[i], got);
+            for (int c = 0; c < 8; c++) {
+                ck_assert_msg(fabs(got[c] - plain[c]) < 1e-12, "formula %d, passes %d: %g, not %g",
+                              (int)k, i, got[c], plain[c]);
+            }
+        }
+    }
+    sal_tape_destroy(tape);
+}
+END_TEST
+
 START_TEST(each_pass_drops_what_it_is_for)
 {
     sal_tape *tape = spin_tape();
@@ -774,6 +846,7 @@ int main(void)
     tcase_add_test(tapes, random_tapes_use_every_op);
     suite_add_tcase(suite, tapes);
     TCase *tcase = tcase_create("passes");
+    tcase_add_test(tcase, what_looks_alike_is_told_apart);
     tcase_add_test(tcase, each_pass_drops_what_it_is_for);
     tcase_add_loop_test(tcase, sparse_forms_become_edges, 0, WRITINGS);
     tcase_add_test(tcase, other_forms_stay);

@@ -137,6 +137,29 @@ START_TEST(whole_numbers_keep_all_digits)
 }
 END_TEST
 
+START_TEST(operations_tell_whether_they_follow_changes)
+{
+    static const struct {
+        const char *name;
+        bool changes;
+    } known[] = {
+        { "state", false }, { "add", true },  { "sum", true },
+        { "conv2d", true }, { "max", false }, { "masked_logdet", false },
+    };
+    sal_op_info info;
+    int found = 0;
+    for (int64_t k = 0; sal_op_list(k, &info); k++) {
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+            if (strcmp(info.name, known[i].name) == 0) {
+                ck_assert_int_eq(info.changes, known[i].changes);
+                found++;
+            }
+        }
+    }
+    ck_assert_int_eq(found, sizeof known / sizeof *known);
+}
+END_TEST
+
 /* What is missing is an error, not a crash. */
 START_TEST(null_arguments_are_refused)
 {
@@ -175,6 +198,7 @@ int main(void)
     tcase_add_test(tcase, values_are_checked);
     tcase_add_test(tcase, zeros_and_readings);
     tcase_add_test(tcase, whole_numbers_keep_all_digits);
+    tcase_add_test(tcase, operations_tell_whether_they_follow_changes);
     tcase_add_test(tcase, null_arguments_are_refused);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

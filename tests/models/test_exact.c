@@ -193,19 +193,51 @@ START_TEST(large_and_small_f_neither_overflow_nor_vanish)
     const int32_t states[] = { 2, 2 };
     const int64_t begin[] = { 0, 2 }, scope[] = { 0, 1 };
     const double far[2][4] = { { 1000, 1000, 1001, -INFINITY }, { -2000, -2000, -1999, -9000 } };
-    for (int k = 0; k < 2; k++) {
+    static const char *const oracles[] = { NULL, "enumeration", "elimination" };
+    for (int i = 0; i < 6; i++) {
+        const int k = i / 3;
         sal_model *model = NULL;
         sal_error err;
         sal_exact exact;
         double marginals[4];
+        const sal_exact_options by = { .oracle = oracles[i % 3] };
         ck_ok(sal_model_from_factors(2, states, 1, begin, scope, far[k], SAL_F64, &model, &err),
               &err);
-        ck_ok(sal_model_exact(model, NULL, &exact, marginals, NULL, NULL, &err), &err);
+        ck_ok(sal_model_exact(model, &by, &exact, marginals, NULL, NULL, &err), &err);
         ck_assert_double_eq_tol(exact.log_z, far[k][0] + log(2 + exp(1)), 1e-9);
         ck_assert_double_eq_tol(marginals[0], 2 / (2 + exp(1)), 1e-12);
         ck_assert_double_eq_tol(exact.log_prob_mean, far[k][0] + exp(1) / (2 + exp(1)), 1e-9);
         sal_model_destroy(model);
     }
+}
+END_TEST
+
+/* Sums are made relative to the largest f so far, which rises again and again here. */
+START_TEST(enumeration_of_rising_f_has_its_closed_form)
+{
+    enum { SITES = 11 };
+    int32_t states[SITES];
+    int64_t begin[SITES + 1], scope[SITES];
+    double T[2 * SITES] = { 0 }, log_z = 0, mean = 0, marginals[2 * SITES];
+    const sal_exact_options by = { .oracle = "enumeration" };
+    sal_model *model = NULL;
+    sal_error err;
+    sal_exact exact;
+    for (int i = 0; i < SITES; i++) {
+        double a = T[2 * i + 1] = 0.1 * (i + 1), p = 1 / (1 + exp(-a));
+        states[i] = 2;
+        begin[i + 1] = i + 1;
+        scope[i] = i;
+        log_z += log1p(exp(a));
+        mean += a * p;
+    }
+    begin[0] = 0;
+    ck_ok(sal_model_from_factors(SITES, states, SITES, begin, scope, T, SAL_F64, &model, &err),
+          &err);
+    ck_ok(sal_model_exact(model, &by, &exact, marginals, NULL, NULL, &err), &err);
+    ck_assert_double_eq_tol(exact.log_z, log_z, 1e-12);
+    ck_assert_double_eq_tol(exact.log_prob_mean, mean, 1e-12);
+    sal_model_destroy(model);
 }
 END_TEST
 
@@ -331,6 +363,7 @@ int main(void)
     tcase_add_test(tcase, clamped_models_have_the_free_variables_answers);
     tcase_add_test(tcase, a_ring_has_its_transfer_matrix_answers);
     tcase_add_test(tcase, large_and_small_f_neither_overflow_nor_vanish);
+    tcase_add_test(tcase, enumeration_of_rising_f_has_its_closed_form);
     tcase_add_test(tcase, same_bits_for_any_number_of_threads);
     tcase_add_test(tcase, the_table_numbers_states_with_the_last_variable_fastest);
     tcase_add_test(tcase, what_cannot_be_answered_is_refused_and_touches_nothing);

@@ -482,6 +482,8 @@ START_TEST(what_is_almost_chains_side_by_side_has_none)
     static const double uneven[] = { 0.5, -0.9, 0.4, 0.7, 0.7, 0.6, 0.7, 0.3 };
     static const int64_t across[] = { 0, 1, 1, 2, 4, 5, 2, 0, 1, 3, 4, 2, 3, 5, 4, 4 };
     static const int64_t twice[] = { 0, 1, 3, 2, 3, 2, 2, 0, 1, 3, 4, 2, 3, 5, 4, 4 };
+    static const int64_t again[] = { 0, 1, 3, 2, 4, 5, 2, 0, 1, 3, 4, 2, 3, 5, 4, 4, 1, 0 };
+    static const double again_weights[] = { 0.5, -0.9, 0.4, 0.7, 0.7, 0.7, 0.7, 0.3, 0.5 };
     static const int64_t step_twice[] = { 0, 1, 3, 2, 4, 5, 2, 0, 1, 3, 2, 0, 3, 5, 4, 4 };
     static const int64_t torn[] = { 0, 1, 3, 2, 4, 5, 2, 0, 1, 3, 4, 2 };
     static const int64_t far[] = { 0, 1, 3, 2, 4, 5, 2, 0, 1, 3, 4, 2, 0, 4, 4, 4 };
@@ -493,6 +495,7 @@ START_TEST(what_is_almost_chains_side_by_side_has_none)
         { uneven, side_pairs, 8, "a step has another weight" },
         { side_weights, across, 8, "a pair of two slices" },
         { side_weights, twice, 8, "a pair twice, another missing" },
+        { again_weights, again, 9, "a pair twice" },
         { side_weights, step_twice, 8, "a step twice, another missing" },
         { side_weights, torn, 6, "a step is missing" },
         { side_weights, far, 8, "a step over two slices" },

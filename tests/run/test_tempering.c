@@ -433,6 +433,7 @@ START_TEST(the_ladder_reaches_to_its_hot_end)
         count_swaps(&s.swaps, deviations[k]);
         sali_ladder_update(&ladder, 1, all);
         const double last = ladder.beta[3];
+        ck_assert_double_eq_tol(last, 0.5 / deviations[k], 1e-12); /* f / T varies by 1/2 */
         ck_assert_double_eq_tol(ladder.beta[1], cbrt(last), 1e-12);
         memcpy(ladder.beta, betas, sizeof betas);
         count_swaps(&s.swaps, deviations[k]);

@@ -276,6 +276,7 @@ static const op_case op_cases[] = {
     { .op = SALI_OP_transpose, .in = { V(4, 3) }, INTS(0, 1) },
     { .op = SALI_OP_transpose, .in = { V(2, 3, 2) }, INTS(2, 0) },
     { .op = SALI_OP_transpose, .in = { V(3, 2, 2) }, INTS(0, 1) },
+    { .op = SALI_OP_transpose, .in = { V(3, 2, 4) }, INTS(1, 2) },
     { .op = SALI_OP_transpose, .in = { P(2, 2, 3, 2) }, INTS(1, 3) },
     { .op = SALI_OP_slice, .in = { V(4, 3) }, INTS(0, 1, 2) },
     { .op = SALI_OP_slice, .in = { V(4, 3) }, INTS(1, 2, 1) },

@@ -18,12 +18,16 @@ static double site_log_weight(const sal_space *space, sal_dtype dtype, const sal
     }
     double largest = -INFINITY, sum = 0;
     for (int32_t k = 0; k < sali_entries(v->states); k++) {
-        largest = fmax(largest, sali_load(dtype, row->log_weight, v->slot + k));
+        double weight = sali_load(dtype, row->log_weight, v->slot + k);
+        largest = weight > largest ? weight : largest; /* with fmax GCC 12 fails for aarch64 */
     }
-    for (int32_t k = 0; largest > -INFINITY && k < sali_entries(v->states); k++) {
+    if (largest == -INFINITY) {
+        return -INFINITY;
+    }
+    for (int32_t k = 0; k < sali_entries(v->states); k++) {
         sum += exp(sali_load(dtype, row->log_weight, v->slot + k) - largest);
     }
-    return largest > -INFINITY ? largest + log(sum) : -INFINITY;
+    return largest + log(sum);
 }
 
 /* log q(sites, values of `to` | the row's state `from`). */
