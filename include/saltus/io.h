@@ -217,7 +217,8 @@ typedef struct sal_reservation sal_reservation;
  * long run does not end with the file of another one. This process may write it, once. PATH is not
  * touched; an empty PATH.tmp lies beside it until it is written or released.
  * Returns: SAL_ERR_IO where another process has reserved it or is writing it, where PATH is a
- *          directory or device, or its directory cannot be written; SAL_ERR_MEMORY.
+ *          directory or device, or its directory cannot be written; SAL_ERR_ARGUMENT for NULL;
+ *          SAL_ERR_MEMORY.
  * Cost:    O(1), and an open file until the release.
  * Threads: any; but not while another thread of the process writes or releases the same path. */
 SAL_API sal_status sal_file_reserve(const char *path, sal_reservation **out, sal_error *err);

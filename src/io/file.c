@@ -166,6 +166,9 @@ struct sal_reservation {
 
 sal_status sal_file_reserve(const char *path, sal_reservation **out, sal_error *err)
 {
+    if (!path || !out) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "reserving a file: path or out is NULL");
+    }
     sal_status status = check_kind(path, err);
     sal_reservation *r = status == SAL_OK ? SALI_NEW(sal_reservation) : NULL;
     if (!r) {

@@ -518,6 +518,12 @@ START_TEST(what_looks_alike_is_told_apart)
         sal_reshape(sal_sum(sal_exp(sal_mul(s, w))), scalar),
         sal_reshape(sal_exp(sal_tanh(sal_scale(first, 0.5))), scalar),
     };
+    sali_program *program = NULL;
+    sal_error err = { 0 };
+    sal_tape_set_passes(tape, 0); /* whose gradient is no difference */
+    ck_ok(sali_program_create(tape, formulas[2], &program, &err), &err);
+    ck_assert(!sali_program_is_multilinear(program));
+    sali_program_destroy(program);
     for (size_t k = 0; k < sizeof formulas / sizeof *formulas; k++) {
         double plain[8], got[8];
         values_with(tape, formulas[k], 0, plain);

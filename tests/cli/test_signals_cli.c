@@ -30,6 +30,13 @@ static int stop(const char *command, int number)
     return code;
 }
 
+/* The tests may run under nohup, whose ignored hangups programs inherit. */
+static void setup(void)
+{
+    signal(SIGHUP, SIG_DFL);
+    temp_dir_make();
+}
+
 START_TEST(draws_so_far_are_a_whole_file)
 {
     char text[2048];
@@ -128,7 +135,7 @@ int main(void)
 {
     Suite *suite = suite_create("signals_cli");
     TCase *tcase = tcase_create("signals_cli");
-    tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_checked_fixture(tcase, setup, temp_dir_remove);
     tcase_add_loop_test(tcase, draws_so_far_are_a_whole_file, 0, N_SIGNALS);
     tcase_add_loop_test(tcase, a_comparison_says_what_it_lacks, 0, N_SIGNALS);
     tcase_add_test(tcase, a_hangup_that_is_ignored_stays_so);

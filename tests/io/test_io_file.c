@@ -184,6 +184,8 @@ START_TEST(a_reservation_that_is_not_used_leaves_nothing)
     ck_assert_int_eq(temp_count(), 0);
     ck_fails(sal_file_reserve(temp_dir, &place, &err), SAL_ERR_IO, &err, "a directory");
     ck_fails(sal_file_reserve(temp_path("no/such"), &place, &err), SAL_ERR_IO, &err, "no/such");
+    ck_fails(sal_file_reserve(NULL, &place, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_fails(sal_file_reserve(temp_path("a"), NULL, &err), SAL_ERR_ARGUMENT, &err, "NULL");
 }
 END_TEST
 

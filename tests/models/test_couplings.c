@@ -127,6 +127,38 @@ START_TEST(tables_of_pairs_are_couplings)
 }
 END_TEST
 
+/* Tables over spins beside one-hots: a spin's indicator is of its level, which is not 0 or 1. */
+START_TEST(tables_of_spins_and_labels_are_couplings)
+{
+    static const int64_t begin[] = { 0, 2, 4, 6, 8, 9 };
+    static const int64_t scope[] = { 0, 2, 2, 3, 1, 0, 3, 4, 2 };
+    double T[3 * 2 + 2 * 2 + 3 * 3 + 2 * 2 + 2];
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sali_couplings *c = NULL;
+    sal_error err;
+    ck_ok(sal_space_add(
+              space, &(sal_block){ .name = "c", .kind = SAL_CATEGORICAL, .count = 2, .states = 3 },
+              &err),
+          &err);
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = 2 }, &err),
+          &err);
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "b", .kind = SAL_BINARY, .count = 1 }, &err),
+          &err);
+    tiny_normals(62, sizeof T / sizeof *T, 1, T);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr entries = sal_constant(tape, T, SAL_SHAPE((int64_t)(sizeof T / sizeof *T)));
+    ck_ok(sal_model_from_tape(tape, sal_table(tape, entries, 5, begin, scope), &model, &err), &err);
+    ck_ok(sali_couplings_create(model, SALI_ANY_COUPLINGS, &c, &err), &err);
+    ck_assert_ptr_nonnull(c);
+    check_values(model, c, "tables of spins and labels");
+    sali_couplings_destroy(c);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 START_TEST(the_form_of_a_potts_model_is_read_in_place)
 {
     sal_model *model = builtin("potts-dense:dim=5,states=3", SAL_F64);
@@ -560,6 +592,7 @@ static Suite *couplings_suite(void)
     TCase *tcase = tcase_create("couplings");
     tcase_add_test(tcase, random_quadratic_formulas_have_their_values_or_are_refused);
     tcase_add_test(tcase, tables_of_pairs_are_couplings);
+    tcase_add_test(tcase, tables_of_spins_and_labels_are_couplings);
     tcase_add_test(tcase, the_form_of_a_potts_model_is_read_in_place);
     tcase_add_test(tcase, clamped_variables_become_constants);
     tcase_add_test(tcase, new_parameters_are_seen);

@@ -352,11 +352,14 @@ START_TEST(mixtures_written_by_hand_are_drawn_whole)
     static const char *const spaces[] = { "binary", "spin", "factors", "count" };
     const sali_sampler *sampler = sali_sampler_find("block-gibbs");
     sali_sampler_settings settings = { 0 };
-    for (int k = 0; k < 4; k++) {
+    for (int n = 0; n < 8; n++) { /* the other half with weights of the components */
+        const int k = n % 4;
         sal_space *space = tiny_space_make(tiny_space_named(spaces[k]));
         sal_tape *tape = sal_tape_create(space, SAL_F64);
         sal_expr W = sal_param(tape, "W", SAL_SHAPE(3, space->width));
-        sal_model *model = model_of(tape, sal_logsumexp(sal_matvec(W, sal_state(tape))));
+        sal_expr rows = sal_matvec(W, sal_state(tape));
+        rows = n < 4 ? rows : sal_add(rows, sal_param(tape, "c", SAL_SHAPE(3)));
+        sal_model *model = model_of(tape, sal_logsumexp(rows));
         double total = tiny_log_z(model);
         sal_exact exact;
         double marginals[R_MOST];
