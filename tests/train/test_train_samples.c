@@ -296,7 +296,7 @@ START_TEST(chains_may_start_again_at_once)
             }
             others += changed > 1;
         }
-        ck_assert_int_ge(others, ROWS - 5); /* a row of the data may be chosen again */
+        ck_assert_int_ge(others, ROWS * 3 / 4); /* rows of the data are alike, or chosen again */
         sal_trainer_destroy(t);
         sal_model_destroy(model);
     }
