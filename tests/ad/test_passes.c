@@ -5,10 +5,13 @@
 
 #include <math.h>
 
+#include <saltus/model.h>
+
 #include "ad/passes.h"
 #include "ad/workspace.h"
 #include "alloc_fail.h"
 #include "random_tape.h"
+#include "slow_tape.h"
 
 enum {
     PARTS = 8,
@@ -415,6 +418,35 @@ START_TEST(value_alone_and_with_gradients_has_the_same_bits)
             fixture_destroy(f);
         }
         fixture_destroy(full);
+    }
+}
+END_TEST
+
+/* A second implementation, which shares no code with the ops, has the same values. */
+START_TEST(values_are_those_of_the_formulas)
+{
+    for (uint64_t seed = 0; seed < TAPES * PARTS; seed++) {
+        sal_expr f;
+        sal_error err = { 0 };
+        sal_model *model = NULL;
+        sal_tape *tape = random_tape(seed, RANDOM_ANY, SAL_F64, &f);
+        const sal_space *space = tape->space;
+        double values[MAX_PARAMS], got, at[MAX_WIDTH];
+        int32_t codes[MAX_WIDTH];
+        ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+        random_numbers(seed, 1, sal_model_parameters_size(model), -1, 1, values);
+        ck_ok(sal_model_set_params(model, NULL, values, &err), &err);
+        random_numbers(seed, 2, space->n_variables, 0, 1, at);
+        for (int64_t v = 0; v < space->n_variables; v++) {
+            codes[v] = (int32_t)(at[v] * space->variables[v].states);
+        }
+        sali_embed_f64(space, 1, codes, at);
+        ck_ok(sal_model_evaluate(model, 1, codes, &got, NULL, NULL, &err), &err);
+        double want = slow_value(tape, f, model, codes, at), size = slow_largest();
+        ck_assert_msg(fabs(got - want) <= 1e-11 * (1 + size) || (isnan(got) && isnan(want)),
+                      "tape %d: %.17g, by its formulas %.17g", (int)seed, got, want);
+        sal_model_destroy(model);
+        sal_tape_destroy(tape);
     }
 }
 END_TEST
@@ -849,6 +881,7 @@ int main(void)
     tcase_add_loop_test(tapes, batches_agree_with_single_chains, 0, PARTS);
     tcase_add_loop_test(tapes, parameter_gradient_has_the_same_bits_without_f, 0, PARTS);
     tcase_add_loop_test(tapes, value_alone_and_with_gradients_has_the_same_bits, 0, PARTS);
+    tcase_add_test(tapes, values_are_those_of_the_formulas);
     tcase_add_test(tapes, random_tapes_use_every_op);
     suite_add_tcase(suite, tapes);
     TCase *tcase = tcase_create("passes");

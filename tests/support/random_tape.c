@@ -20,7 +20,9 @@ typedef struct term {
 
 typedef struct generator {
     sal_tape *tape;
-    sali_stream stream;
+    const uint8_t *choices; /* what the next choices are made by; after these, */
+    size_t n_choices;
+    sali_stream stream; /* random words */
     uint32_t drawn;
     random_style style;
     double state_low, state_high;
@@ -33,6 +35,10 @@ typedef struct generator {
 
 static int64_t below(generator *g, int64_t n)
 {
+    if (g->n_choices > 0) {
+        g->n_choices--;
+        return *g->choices++ % n;
+    }
     return sali_rng_below(&g->stream, g->drawn++, (uint32_t)n);
 }
 
@@ -666,7 +672,15 @@ static term quadratic(generator *g)
 
 sal_tape *random_tape(uint64_t seed, random_style style, sal_dtype dtype, sal_expr *f)
 {
-    generator g = { .stream = { .seed = seed, .chain = 0, .purpose = SALI_RNG_TEST },
+    return random_tape_by(NULL, 0, seed, style, dtype, f);
+}
+
+sal_tape *random_tape_by(const uint8_t *choices, size_t n_choices, uint64_t seed,
+                         random_style style, sal_dtype dtype, sal_expr *f)
+{
+    generator g = { .choices = choices,
+                    .n_choices = n_choices,
+                    .stream = { .seed = seed, .chain = 0, .purpose = SALI_RNG_TEST },
                     .style = style };
     sal_space *space = random_space(&g);
     g.tape = sal_tape_create(space, dtype);

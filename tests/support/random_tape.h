@@ -8,6 +8,7 @@
 #define RANDOM_TAPE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ad/tape.h"
@@ -20,6 +21,10 @@ typedef enum random_style {
 
 /* Tape number `seed` of a style, over a space of its own, with its output. */
 sal_tape *random_tape(uint64_t seed, random_style style, sal_dtype dtype, sal_expr *f);
+
+/* The same, but the first choices are these bytes', one each. */
+sal_tape *random_tape_by(const uint8_t *choices, size_t n_choices, uint64_t seed,
+                         random_style style, sal_dtype dtype, sal_expr *f);
 
 /* n numbers of stream `k` of a tape's seed, in (low, high). */
 void random_numbers(uint64_t seed, uint32_t k, int64_t n, double low, double high, double *out);
