@@ -69,6 +69,29 @@ START_TEST(search_finds_the_largest_jump)
 }
 END_TEST
 
+/* So cold that no flip from the lowest energy is ever proposed: all sizes are alike. */
+START_TEST(search_takes_the_smallest_of_equal_sizes)
+{
+    static const int32_t init[4 * 16] = { 0 };
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open("ising:side=4,theta=50", SAL_F64, &model, &err), &err);
+    sal_run_options options = { .sampler = "ncg",
+                                .chains = 4,
+                                .warmup = 400,
+                                .draws = 10,
+                                .init = init,
+                                .step_size_rule = SAL_STEP_SIZE_SEARCH };
+    sal_run *run = run_it(model, &options);
+    sal_run_summary s = summary_of(run);
+    ck_assert_int_eq(s.unmoved, 4);
+    ck_assert_double_eq_tol(s.step_size, sali_default_step_size(model->space, 1) * 0.05 * 0.2,
+                            1e-12);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* Fewer chains than candidates: they take turns; every warm-up of the least length or more works.
  */
 START_TEST(search_works_for_any_length)
@@ -725,6 +748,7 @@ static Suite *tuning_suite(void)
     tcase_set_timeout(tcase, 240);
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
     tcase_add_test(tcase, search_finds_the_largest_jump);
+    tcase_add_test(tcase, search_takes_the_smallest_of_equal_sizes);
     tcase_add_test(tcase, search_works_for_any_length);
     tcase_add_test(tcase, grid_scales_with_the_squared_spacing);
     tcase_add_test(tcase, rules_are_refused_where_they_make_no_sense);
