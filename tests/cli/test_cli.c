@@ -659,6 +659,30 @@ START_TEST(convert_writes_other_formats)
 }
 END_TEST
 
+/* By the probabilities of all six states, the products of the two tables' entries. */
+START_TEST(the_entropy_is_that_of_all_states)
+{
+    static const double product[] = { 0.25, 0, 0.25, 1.5, 0.75, 0.75 };
+    double sum = 0, entropy = 0;
+    for (int k = 0; k < 6; k++) {
+        sum += product[k];
+    }
+    for (int k = 0; k < 6; k++) {
+        entropy -= product[k] > 0 ? product[k] / sum * log(product[k] / sum) : 0;
+    }
+    temp_write("a.uai", chain_uai, sizeof chain_uai - 1);
+    ck_run("exact a.uai --json");
+    json_t *object = json_out();
+    ck_assert_double_eq_tol(json_number_value(json_object_get(object, "log_z")), log(sum), 1e-9);
+    ck_assert_double_eq_tol(json_number_value(json_object_get(object, "entropy")), entropy, 1e-9);
+    json_decref(object);
+    ck_run("exact a.uai");
+    const char *line = strstr(out, "entropy ");
+    ck_assert_ptr_nonnull(line);
+    ck_assert_double_eq_tol(strtod(line + strlen("entropy "), NULL), entropy, 1e-8);
+}
+END_TEST
+
 START_TEST(convert_refuses_what_cannot_be)
 {
     temp_write("a.uai", chain_uai, sizeof chain_uai - 1);
@@ -737,6 +761,7 @@ int main(void)
     tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);
     tcase_add_test(tcase, mistakes_get_one_line_and_the_right_code);
     tcase_add_test(tcase, convert_writes_other_formats);
+    tcase_add_test(tcase, the_entropy_is_that_of_all_states);
     tcase_add_test(tcase, convert_refuses_what_cannot_be);
     tcase_add_test(tcase, help_and_lists_are_there);
     suite_add_tcase(suite, tcase);

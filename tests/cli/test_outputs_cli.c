@@ -68,6 +68,8 @@ START_TEST(options_write_files_of_their_own)
     int files = temp_count();
     fails(64, "two options would write it",
           "sample n.uai --draws 9 --best new.npy --vote state --vote-out here/new.npy");
+    fails(64, "two options would write it", /* not one after the other */
+          "sample n.uai --draws 9 --out here/new.npy --best b.npy --vote state --vote-out new.npy");
     ck_assert_int_eq(temp_count(), files);
 }
 END_TEST

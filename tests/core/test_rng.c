@@ -194,6 +194,49 @@ START_TEST(streams_differ)
 }
 END_TEST
 
+/* A purpose that is missing here is a warning, and two with one number do not compile. */
+static bool is_purpose(sali_purpose purpose)
+{
+    switch (purpose) {
+    case SALI_RNG_INIT:
+    case SALI_RNG_REPAIR:
+    case SALI_RNG_PROPOSAL:
+    case SALI_RNG_ACCEPT:
+    case SALI_RNG_PARAMS:
+    case SALI_RNG_DATA:
+    case SALI_RNG_BUFFER:
+    case SALI_RNG_DIGITS:
+    case SALI_RNG_STATISTIC:
+    case SALI_RNG_TEST:
+    case SALI_RNG_EXTENSION:
+    case SALI_RNG_AUXILIARY:
+    case SALI_RNG_RELAXATION:
+    case SALI_RNG_SCAN:
+    case SALI_RNG_SWAP:
+    case SALI_RNG_ANNEAL:
+    case SALI_RNG_LEARNING:
+    case SALI_RNG_ORDER:
+    case SALI_RNG_RESTART:
+    case SALI_RNG_BINARISE:
+    case SALI_RNG_INPAINT:
+    case SALI_RNG_OWN:
+    case SALI_RNG_SPLIT:
+        return true;
+    }
+    return false;
+}
+
+/* The counter has 8 bits for it. */
+START_TEST(no_two_purposes_have_one_number)
+{
+    int known = 0;
+    for (int k = 0; k < 256; k++) {
+        known += is_purpose((sali_purpose)k);
+    }
+    ck_assert_int_eq(known, 23);
+}
+END_TEST
+
 /* Mean k-th power of u over n draws against 1 / (k + 1), whose variance is known. */
 static void check_uniform_moments(const double *u, int n)
 {
@@ -354,12 +397,14 @@ START_TEST(normals_in_single_precision_are_box_muller_of_the_words)
 }
 END_TEST
 
+/* More of them than are made at once. */
 START_TEST(normals_are_box_muller_of_the_uniforms)
 {
-    double u[100], z[100];
-    sali_rng_uniform_f64(&base, 100, u);
-    sali_rng_normal(&base, 100, z);
-    for (int i = 0; i < 100; i += 2) {
+    enum { N = 1100 };
+    double u[N], z[N];
+    sali_rng_uniform_f64(&base, N, u);
+    sali_rng_normal(&base, N, z);
+    for (int i = 0; i < N; i += 2) {
         double radius = sqrt(-2 * log(u[i])), angle = 2 * acos(-1.0) * u[i + 1];
         ck_assert_double_eq_tol(z[i], radius * cos(angle), 1e-14);
         ck_assert_double_eq_tol(z[i + 1], radius * sin(angle), 1e-14);
@@ -450,6 +495,7 @@ static Suite *suite(void)
     tcase_add_test(c, words_depend_neither_on_n_nor_on_the_first_block);
     tcase_add_test(c, elements_depend_on_words_only);
     tcase_add_test(c, streams_differ);
+    tcase_add_test(c, no_two_purposes_have_one_number);
     tcase_add_test(c, uniforms_are_uniform);
     tcase_add_test(c, first_numbers_of_successive_streams_are_uniform);
     tcase_add_test(c, normals_are_normal);

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <saltus/io.h>
@@ -16,6 +17,40 @@
 #include "io/file.h"
 #include "core/number.h"
 #include "io/scan.h"
+
+/* What the library asks of the system, in place of the C library's functions: f and d, a file and a
+ * directory go to the disk; r, a file is renamed. */
+static char asked[16];
+
+static void note(char what)
+{
+    size_t n = strlen(asked);
+    if (n + 1 < sizeof asked) {
+        asked[n] = what;
+    }
+}
+
+int fsync(int fd)
+{
+    struct stat info;
+    note(fstat(fd, &info) == 0 && S_ISDIR(info.st_mode) ? 'd' : 'f');
+    return (int)syscall(SYS_fsync, fd);
+}
+
+int rename(const char *from, const char *to)
+{
+    note('r');
+    return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+/* Else a power failure may leave an empty file under the name. */
+START_TEST(a_file_is_on_the_disk_before_it_has_its_name)
+{
+    sal_error err = { 0 };
+    ck_ok(sal_file_write(temp_path("a"), "new", 3, &err), &err);
+    ck_assert_str_eq(asked, "frd");
+}
+END_TEST
 
 START_TEST(file_is_read_whole_with_a_nul_after)
 {
@@ -170,6 +205,78 @@ START_TEST(a_file_being_written_is_locked_to_the_end)
     ck_assert_int_eq(in_a_process(false, path), 0);
     ck_fails(sali_output_commit(&out, &err), SAL_ERR_IO, &err, "another process has written it");
     ck_assert_int_eq(temp_count(), 1);
+}
+END_TEST
+
+START_TEST(who_is_refused_changes_nothing)
+{
+    const char *path = temp_path("a");
+    sali_output out = { 0 };
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    ck_ok(sali_output_open(path, &out, &err), &err);
+    ck_ok(sali_output_write(&out, "ours", 4, &err), &err);
+    ck_assert_int_eq(fflush(out.file), 0);
+    ck_assert_int_eq(WEXITSTATUS(in_a_process(true, path)), 1);
+    ck_assert_int_eq(WEXITSTATUS(in_a_process(false, path)), 1);
+    ck_ok(sali_output_commit(&out, &err), &err);
+    ck_ok(sali_file_read(path, &bytes, &err), &err);
+    ck_assert_int_eq(bytes.size, 4);
+    ck_assert_mem_eq(bytes.data, "ours", 4);
+    sali_bytes_free(&bytes);
+}
+END_TEST
+
+/* A file was written, which ends its reservation, and is being written again. */
+START_TEST(a_reservation_that_was_used_removes_nothing)
+{
+    const char *path = temp_path("a");
+    sal_reservation *place = NULL;
+    sali_output out = { 0 };
+    sal_error err = { 0 };
+    ck_ok(sal_file_reserve(path, &place, &err), &err);
+    ck_ok(sal_file_write(path, "once", 4, &err), &err);
+    ck_ok(sali_output_open(path, &out, &err), &err);
+    ck_assert_int_eq(temp_count(), 2);
+    sal_file_release(place);
+    ck_assert_int_eq(temp_count(), 2);
+    ck_ok(sali_output_commit(&out, &err), &err);
+    ck_assert_int_eq(temp_count(), 1);
+}
+END_TEST
+
+/* One that took the lock between, and is not done. */
+START_TEST(a_file_that_another_process_is_writing_is_left_to_it)
+{
+    const char *path = temp_path("a");
+    int ready[2], go[2], status;
+    char byte;
+    sali_output out = { 0 };
+    sal_error err = { 0 };
+    sali_bytes bytes = { 0 };
+    ck_assert(pipe(ready) == 0 && pipe(go) == 0);
+    ck_ok(sali_output_open(path, &out, &err), &err);
+    sali_output_unlock(&out);
+    pid_t pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        sali_output theirs = { 0 };
+        bool ok = sali_output_open(path, &theirs, &err) == SAL_OK && write(ready[1], "r", 1) == 1 &&
+                  read(go[0], &byte, 1) == 1 &&
+                  sali_output_write(&theirs, "theirs", 6, &err) == SAL_OK &&
+                  sali_output_commit(&theirs, &err) == SAL_OK;
+        _exit(!ok);
+    }
+    ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+    ck_fails(sali_output_commit(&out, &err), SAL_ERR_IO, &err, "another process");
+    ck_assert_int_eq(access(path, F_OK), -1);
+    ck_assert_int_eq(write(go[1], "g", 1), 1);
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert_int_eq(status, 0);
+    ck_ok(sali_file_read(path, &bytes, &err), &err);
+    ck_assert_str_eq((char *)bytes.data, "theirs");
+    ck_assert_int_eq(temp_count(), 1);
+    sali_bytes_free(&bytes);
 }
 END_TEST
 
@@ -557,6 +664,7 @@ int main(void)
     Suite *suite = suite_create("io_file");
     TCase *files = tcase_create("files");
     tcase_add_checked_fixture(files, temp_dir_make, temp_dir_remove);
+    tcase_add_test(files, a_file_is_on_the_disk_before_it_has_its_name);
     tcase_add_test(files, file_is_read_whole_with_a_nul_after);
     tcase_add_test(files, what_is_no_file_is_not_found);
     tcase_add_test(files, write_replaces_the_file_and_leaves_no_temporary);
@@ -565,6 +673,9 @@ int main(void)
     tcase_add_test(files, full_disk_is_an_error_and_leaves_the_old_file);
     tcase_add_test(files, a_reserved_file_is_written_by_its_process_only);
     tcase_add_test(files, a_file_being_written_is_locked_to_the_end);
+    tcase_add_test(files, who_is_refused_changes_nothing);
+    tcase_add_test(files, a_reservation_that_was_used_removes_nothing);
+    tcase_add_test(files, a_file_that_another_process_is_writing_is_left_to_it);
     tcase_add_test(files, a_reservation_that_is_not_used_leaves_nothing);
     tcase_add_test(files, many_writers_leave_a_whole_file);
     tcase_add_test(files, file_functions_survive_failing_allocations);

@@ -353,6 +353,27 @@ START_TEST(bars_stand_side_by_side_on_zero)
 }
 END_TEST
 
+/* Also where all of them are high, and none is cut off at the foot. */
+START_TEST(axes_of_bars_begin_at_zero)
+{
+    double y[2][2] = { { 30, 31 }, { -30, -31 } };
+    for (int k = 0; k < 2; k++) {
+        double left, end, top;
+        sal_figure *figure = new_figure();
+        sal_figure_panel(figure, NULL);
+        sal_figure_series(figure, &(sal_series){ .mark = SAL_MARK_BARS, .n = 2, .y = y[k] });
+        reread(figure);
+        box b = panel_box();
+        const char *bars = string("//s:path[@class='bar']/@d");
+        ck_assert_int_eq(sscanf(bars, "M%lf,%lfV%lf", &left, &end, &top), 3);
+        ck_assert_double_ge(fmin(end, top), b.y);
+        ck_assert_double_le(fmax(end, top), b.y + b.height);
+        ck_assert_double_gt(fabs(end - top), 0.9 * 200 * 30 / 31);
+        ck_assert_double_eq(number("count(//s:text[.='0'])"), 1 + 1); /* of both axes */
+    }
+}
+END_TEST
+
 START_TEST(cells_are_where_and_what_they_should_be)
 {
     sal_figure *figure = new_figure();
@@ -441,6 +462,23 @@ START_TEST(colours_rise_evenly_in_lightness)
 }
 END_TEST
 
+/* Whichever of the two ends is farther from zero. */
+START_TEST(colours_of_both_signs_meet_at_zero)
+{
+    double values[2][3] = { { -1, 0, 4 }, { -4, 0.5, 1 } };
+    for (int k = 0; k < 2; k++) {
+        sali_cells cells = { .rows = 1, .columns = 3, .values = values[k], .diverging = true };
+        sali_scale scale = sali_colour_scale(&cells);
+        ck_assert_double_eq(scale.low, -4);
+        ck_assert_double_eq(scale.high, 4);
+        cells.diverging = false;
+        scale = sali_colour_scale(&cells);
+        ck_assert_double_eq(scale.low, values[k][0]);
+        ck_assert_double_eq(scale.high, values[k][2]);
+    }
+}
+END_TEST
+
 START_TEST(ticks_are_round_and_written_as_people_do)
 {
     static const struct {
@@ -449,6 +487,8 @@ START_TEST(ticks_are_round_and_written_as_people_do)
     } cases[] = { { 0, 1, { "0", "0.2", "0.4" } },
                   { -3, 3, { "−3", "−2", "−1" } },
                   { 0.00012, 0.00037, { "0.00015", "0.0002", "0.00025" } },
+                  { 0, 55, { "0", "10", "20" } },
+                  { -0.55, 0, { "−0.5", "−0.4", "−0.3" } },
                   { 0, 3e7, { "0", "0.5·10⁷", "10⁷" } },
                   { 1234.5, 1234.6, { "1234.5", "1234.52", "1234.54" } },
                   { 0, 2e-9, { "0", "0.5·10⁻⁹", "10⁻⁹" } } };
@@ -783,10 +823,12 @@ int main(void)
     tcase_add_test(tcase, empty_panels_say_so);
     tcase_add_test(tcase, thinned_lines_keep_their_peaks);
     tcase_add_test(tcase, bars_stand_side_by_side_on_zero);
+    tcase_add_test(tcase, axes_of_bars_begin_at_zero);
     tcase_add_test(tcase, cells_are_where_and_what_they_should_be);
     tcase_add_test(tcase, large_matrices_are_averaged_and_say_so);
     tcase_add_test(tcase, pictures_are_grey_with_lines_between);
     tcase_add_test(tcase, colours_rise_evenly_in_lightness);
+    tcase_add_test(tcase, colours_of_both_signs_meet_at_zero);
     tcase_add_test(tcase, ticks_are_round_and_written_as_people_do);
     tcase_add_test(tcase, styles_differ_beyond_the_colours);
     tcase_add_test(tcase, low_ends_do_not_stretch_logarithmic_axes);

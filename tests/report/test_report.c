@@ -275,6 +275,35 @@ START_TEST(tables_have_what_the_statistics_say)
 }
 END_TEST
 
+/* Variables that change at every draw, at one of 20, never, and at one of 5. */
+START_TEST(tables_begin_with_the_smallest_ess)
+{
+    enum { C = 4, N = 3000, V = 4 };
+    static const uint32_t change[V] = { 1, 20, 0, 5 };
+    static const char *const order[V] = { "variable 1", "variable 3", "variable 0", "variable 2" };
+    static uint8_t codes[C * N * V];
+    uint32_t state = 7;
+    sal_error err = { 0 };
+    for (int i = 0; i < C * N * V; i++) {
+        uint32_t every = change[i % V];
+        state = state * 1664525 + 1013904223;
+        bool changes = every > 0 && ((state >> 8) % every == 0 || i < V || i / V % N == 0);
+        codes[i] = changes ? (uint8_t)(state >> 24) : i < V ? 0 : codes[i - V];
+    }
+    write_draws(temp_path("a.npy"), C, N, V, codes);
+    ck_ok(report(temp_path("a.npy"), NULL, &err), &err);
+    reread(temp_path("page.html"));
+    for (int k = 0; k < V; k++) {
+        char expression[64];
+        snprintf(expression, sizeof expression, "//h:tbody/h:tr[%d]/h:td[1]", k + 1);
+        ck_assert_str_eq(string(expression), order[k]);
+    }
+    const char *said = strstr(string("string((//h:section/h:p)[2])"), "smallest effective");
+    ck_assert_ptr_nonnull(said);
+    ck_assert_ptr_nonnull(strstr(said, "(variable 1)"));
+}
+END_TEST
+
 /* Constant draws, one draw, codes that are none: a page all the same. */
 START_TEST(poor_draws_make_a_page)
 {
@@ -385,6 +414,7 @@ int main(void)
     tcase_add_test(tcase, lags_end_where_the_autocorrelation_has_died_down);
     tcase_add_test(tcase, marginals_are_compared_with_exact_ones);
     tcase_add_test(tcase, tables_have_what_the_statistics_say);
+    tcase_add_test(tcase, tables_begin_with_the_smallest_ess);
     tcase_add_test(tcase, poor_draws_make_a_page);
     tcase_add_test(tcase, comparisons_of_others_make_a_page);
     tcase_add_test(tcase, comparisons_begin_with_the_best_that_agrees);

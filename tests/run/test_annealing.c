@@ -81,6 +81,28 @@ START_TEST(temperature_falls_geometrically)
 }
 END_TEST
 
+/* With few steps each is a level: the first is at the first temperature, and the last one is one
+ * level above the last. */
+START_TEST(levels_begin_at_the_first_temperature)
+{
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open("ising:side=3,theta=0.4", SAL_F64, &model, &err), &err);
+    for (int draws = 1; draws <= 4; draws++) {
+        sal_run_options options = { .sampler = "gibbs",
+                                    .draws = draws,
+                                    .thin = 1,
+                                    .warmup = -1,
+                                    .annealing = { .on = true, .from = 16, .to = 1 } };
+        sal_run *run = run_it(model, &options);
+        double expected = 16 * pow(1 / 16.0, (draws - 1.0) / draws);
+        ck_assert_double_eq_tol(1 / run->shards[0].chains->beta[0], expected, 1e-12);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(usual_range_fits_the_model)
 {
     const char *models[] = { "ising:side=6,theta=0.4", "ising:side=6,theta=40" };
@@ -369,6 +391,7 @@ static Suite *annealing_suite(void)
     tcase_set_timeout(tcase, 240);
     tcase_add_test(tcase, annealing_finds_the_best_state);
     tcase_add_test(tcase, temperature_falls_geometrically);
+    tcase_add_test(tcase, levels_begin_at_the_first_temperature);
     tcase_add_test(tcase, usual_range_fits_the_model);
     tcase_add_test(tcase, best_state_is_the_best_of_all);
     tcase_add_test(tcase, usual_range_is_the_rule_of_independent_variables);

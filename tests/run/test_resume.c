@@ -100,6 +100,7 @@ static void same_runs(const char *where, const sal_run *a, const sal_run *b)
     same_bytes(where, "f", a->log_prob, b->log_prob, (size_t)(chains * draws) * sizeof(double));
     same_bytes(where, "distances", a->distance, b->distance,
                (size_t)(chains * draws) * sizeof(double));
+    same_bytes(where, "jumps of chains", a->moved, b->moved, (size_t)chains * sizeof *a->moved);
     same_bytes(where, "counts", a->counts, b->counts,
                (size_t)(2 * chains * bins) * sizeof *a->counts);
     if (a->moments) {
@@ -242,6 +243,25 @@ START_TEST(step_sizes_go_on)
 }
 END_TEST
 
+/* Anchors between two changes of the ladder, and in both stages of a search. */
+START_TEST(long_warm_ups_go_on)
+{
+    static const int64_t at[] = { 300, 600, 1100 };
+    const sal_run_options options[] = {
+        { .sampler = "ncg", .step_size_rule = SAL_STEP_SIZE_SEARCH, .chains = 5 },
+        { .sampler = "ncg", .tempering.replicas = 4, .chains = 3 },
+        { .sampler = "pavg", .tempering.replicas = 2, .step_size_rule = SAL_STEP_SIZE_SEARCH },
+    };
+    sal_model *model = ready_made("ising:side=3,theta=0.4");
+    sal_run_options of_this = options[_i];
+    of_this.warmup = 1500;
+    of_this.draws = 100;
+    of_this.seed = 11;
+    check_stops(of_this.sampler, model, of_this, sizeof at / sizeof *at, at, 1);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(annealing_goes_on)
 {
     const sal_run_options options[] = { { .sampler = "ncg", .annealing.on = true, .thin = 1 },
@@ -373,6 +393,7 @@ static Suite *resume_suite(void)
     tcase_add_loop_test(samplers, every_sampler_goes_on_on_ready_made_models, 0, 3);
     tcase_add_loop_test(runs, tempered_runs_go_on, 0, 3);
     tcase_add_loop_test(runs, step_sizes_go_on, 0, 3);
+    tcase_add_loop_test(runs, long_warm_ups_go_on, 0, 3);
     tcase_add_loop_test(runs, annealing_goes_on, 0, 2);
     tcase_add_test(runs, clamped_runs_go_on);
     tcase_add_test(runs, counts_and_threads_go_on);

@@ -70,6 +70,63 @@ START_TEST(summary_describes_the_run)
 }
 END_TEST
 
+/* Two chains, so that the median lies between them; and steps between draws. */
+START_TEST(times_are_in_steps_and_medians_in_the_middle)
+{
+    sal_model *model = tiny_formula_over("spin", SAL_F64);
+    sal_run_options options = {
+        .sampler = "gibbs", .chains = 2, .warmup = 50, .draws = 900, .thin = 3, .seed = 2
+    };
+    double tau;
+    sal_error err;
+    sal_run *run = run_it(model, &options);
+    sal_run_summary s = summary_of(run);
+    ck_ok(sal_stats_autocorrelation_time(2, 900, run->distance, &tau, &err), &err);
+    ck_assert_double_eq_tol(s.autocorrelation_time, 3 * tau, 1e-9);
+    ck_assert_double_lt(s.ess_min, s.ess_max);
+    ck_assert_double_eq_tol(s.ess_median, (s.ess_min + s.ess_max) / 2, 1e-9);
+    ck_assert_double_eq_tol(s.ess_total, s.ess_min + s.ess_max, 1e-9);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Halves of 50 and 51 draws: shares of the longer ones are taken as of 50 draws. */
+START_TEST(rhat_of_odd_draws_compares_shares)
+{
+    enum { CHAINS = 4, HALF = 50, DRAWS = 2 * HALF + 1, V = 9 };
+    sal_model *model = NULL;
+    sal_run_options options = {
+        .sampler = "gwg", .chains = CHAINS, .draws = DRAWS, .seed = 3, .record.draws = true
+    };
+    double largest = 0;
+    sal_error err;
+    int bytes;
+    ck_ok(sal_model_open("ising:side=3,theta=0.3,bias=0.4", 0, &model, &err), &err);
+    sal_run *run = run_it(model, &options);
+    const uint8_t *draws = sal_run_draws(run, &bytes);
+    sal_run_summary s = summary_of(run);
+    for (int v = 0; v < V; v++) {
+        int64_t ones[2 * CHAINS];
+        double rhat;
+        for (int c = 0; c < CHAINS; c++) {
+            double sum[2] = { 0 };
+            for (int d = 0; d < DRAWS; d++) {
+                sum[d >= HALF] += draws[(c * DRAWS + d) * V + v];
+            }
+            ones[2 * c] = (int64_t)sum[0];
+            ones[2 * c + 1] = llround(sum[1] / (HALF + 1) * HALF);
+        }
+        ck_ok(sali_rhat_counts(2 * CHAINS, HALF, ones, &rhat, &err), &err);
+        largest = fmax(largest, rhat);
+    }
+    ck_assert_int_ge(s.rhat_variable, 0);
+    ck_assert_double_eq_tol(s.rhat_max, largest, 1e-9);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* 1000 steps, or 10 sweeps if these are more: of as many steps as there are variables, or blocks
  * to go through; samplers that move all variables have 5 steps in place of a sweep. */
 START_TEST(warm_up_is_ten_sweeps_at_least)
@@ -747,6 +804,8 @@ static Suite *summary_suite(void)
     tcase_add_test(tcase, a_chain_that_moves_is_not_called_unmoved);
     tcase_add_test(tcase, rounding_of_f_is_no_disagreement);
     tcase_add_test(tcase, summary_describes_the_run);
+    tcase_add_test(tcase, times_are_in_steps_and_medians_in_the_middle);
+    tcase_add_test(tcase, rhat_of_odd_draws_compares_shares);
     tcase_add_test(tcase, warm_up_is_ten_sweeps_at_least);
     tcase_add_test(tcase, adapted_step_size_is_the_one_in_use);
     tcase_add_test(tcase, printed_summary_of_no_draws_has_no_figures);

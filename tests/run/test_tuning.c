@@ -69,6 +69,75 @@ START_TEST(search_finds_the_largest_jump)
 }
 END_TEST
 
+/* Chains that jump as their step sizes alone say: best at 3 times the least move. */
+static double jump_of(double step_size, double unit)
+{
+    return 10 - fabs(log(step_size / (3 * unit)));
+}
+
+/* Every group of chains tries other sizes at a time, and what it finds counts for those. */
+START_TEST(search_knows_which_chain_had_which_size)
+{
+    enum { TOTAL = 400, SHARDS = 2 };
+    static const int64_t first[SHARDS] = { 0, 4 };
+    const sali_sampler *ncg;
+    sali_sampler_settings settings;
+    sali_step_sizes s;
+    sali_memory memory = { 0 };
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open("ising:side=3", SAL_F64, &model, &err), &err);
+    ck_ok(sali_sampler_choose("ncg", model, 0, &ncg, &settings, &err), &err);
+    bench b[SHARDS] = { bench_open(ncg, model, &settings, 1, 4, 0),
+                        bench_open(ncg, model, &settings, 1, 3, 0) };
+    sali_chains *chains[SHARDS] = { b[0].chains, b[1].chains };
+    double unit = sali_default_step_size(model->space, 1);
+    ck_ok(sali_step_sizes_create(&s, &memory, model->space, 1, SAL_STEP_SIZE_SEARCH, unit, NULL,
+                                 &err),
+          &err);
+    sali_step_sizes_set(&s, SHARDS, chains);
+    for (int64_t done = 0, n; done < TOTAL; done += n) {
+        n = sali_step_sizes_window(&s, done, TOTAL, 25);
+        for (int k = 0; k < SHARDS; k++) {
+            for (int64_t c = 0; c < chains[k]->n; c++) {
+                chains[k]->acceptance_sum[c] = 0.574 * (double)n;
+                chains[k]->jump_sum[c] = jump_of(chains[k]->step_size[c], unit) * (double)n;
+            }
+        }
+        sali_step_sizes_learn(&s, SHARDS, chains, first, n, done + n, TOTAL);
+    }
+    ck_assert_double_eq_tol(s.value[0], 3 * unit, 1e-9 * unit);
+    for (int k = 0; k < SHARDS; k++) {
+        bench_close(&b[k]);
+    }
+    sali_memory_free(&memory);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* So cold that no flip from the lowest energy is ever proposed: all sizes are alike. */
+START_TEST(search_takes_the_smallest_of_equal_sizes)
+{
+    static const int32_t init[4 * 16] = { 0 };
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open("ising:side=4,theta=50", SAL_F64, &model, &err), &err);
+    sal_run_options options = { .sampler = "ncg",
+                                .chains = 4,
+                                .warmup = 400,
+                                .draws = 10,
+                                .init = init,
+                                .step_size_rule = SAL_STEP_SIZE_SEARCH };
+    sal_run *run = run_it(model, &options);
+    sal_run_summary s = summary_of(run);
+    ck_assert_int_eq(s.unmoved, 4);
+    ck_assert_double_eq_tol(s.step_size, sali_default_step_size(model->space, 1) * 0.05 * 0.2,
+                            1e-12);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* Fewer chains than candidates: they take turns; every warm-up of the least length or more works.
  */
 START_TEST(search_works_for_any_length)
@@ -725,6 +794,8 @@ static Suite *tuning_suite(void)
     tcase_set_timeout(tcase, 240);
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
     tcase_add_test(tcase, search_finds_the_largest_jump);
+    tcase_add_test(tcase, search_knows_which_chain_had_which_size);
+    tcase_add_test(tcase, search_takes_the_smallest_of_equal_sizes);
     tcase_add_test(tcase, search_works_for_any_length);
     tcase_add_test(tcase, grid_scales_with_the_squared_spacing);
     tcase_add_test(tcase, rules_are_refused_where_they_make_no_sense);

@@ -92,6 +92,7 @@ END_TEST
 START_TEST(figures_of_each_draw_are_shown)
 {
     enum { DRAWS = 600, CHAINS = 3, V = 7 };
+    static const char *const samplers[] = { "ncg", "gibbs" };
     sal_model *model = tiny_formula_over("mixed", SAL_F64);
     for (int thin = 1; thin <= 300; thin += 299) {
         static int32_t codes[DRAWS * CHAINS * V];
@@ -101,7 +102,7 @@ START_TEST(figures_of_each_draw_are_shown)
         w.jump = jump;
         w.acceptance = rate;
         w.step_size = step;
-        sal_run_options options = { .sampler = "ncg",
+        sal_run_options options = { .sampler = samplers[_i],
                                     .chains = CHAINS,
                                     .warmup = 100,
                                     .thin = thin,
@@ -113,7 +114,7 @@ START_TEST(figures_of_each_draw_are_shown)
         for (int64_t k = 0; k < s.draws * CHAINS; k++) {
             total += jump[k];
             mean_rate += rate[k];
-            ck_assert_double_eq(step[k], s.step_size);
+            ck_assert(step[k] == s.step_size || (isnan(step[k]) && isnan(s.step_size)));
             ck_assert(rate[k] >= 0 && rate[k] <= 1);
             if (thin == 1 && k >= CHAINS) {
                 double distance =
@@ -329,7 +330,7 @@ static Suite *votes_suite(void)
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, draws_are_shown_in_order);
     tcase_add_test(tcase, a_shown_draw_can_stop_the_run);
-    tcase_add_test(tcase, figures_of_each_draw_are_shown);
+    tcase_add_loop_test(tcase, figures_of_each_draw_are_shown, 0, 2);
     tcase_add_test(tcase, warm_up_is_shown_and_the_draws_stay_the_same);
     tcase_add_test(tcase, majority_of_states_is_the_most_frequent_one);
     tcase_add_test(tcase, majority_of_a_stopped_run_counts_what_was_drawn);

@@ -332,6 +332,54 @@ static void warm_up(bench *b, const sal_model *model, int64_t total)
     }
 }
 
+/* What is learned from is f itself, whatever the chains' temperature. */
+START_TEST(collected_steps_are_of_the_untempered_f)
+{
+    enum { V = 16, CHAINS = 5, STEPS = 30 };
+    sal_model *model = NULL;
+    sali_sampler_settings settings;
+    const sali_sampler *pavg;
+    sal_error err;
+    int moved = 0;
+    ck_ok(sal_model_open("ising:side=4,theta=0.3", SAL_F64, &model, &err), &err);
+    ck_ok(sali_sampler_choose("pavg:preconditioner=empirical", model, 2, &pavg, &settings, &err),
+          &err);
+    bench b = bench_open(pavg, model, &settings, 0.4, CHAINS, 0);
+    const sali_adaptation_history *a = &((const sali_preconditioner *)b.shared)->adaptation;
+    sali_warmup w = { .model = model,
+                      .n_shards = 1,
+                      .chains = &b.chains,
+                      .selves = &b.self,
+                      .window = 25,
+                      .total = 1000 };
+    for (bool changed; !a->shards && w.done < w.total;) {
+        w.done += w.window;
+        ck_ok(sali_engine(pavg)->adapt(b.shared, &w, &changed, &err), &err);
+    }
+    for (int i = 0; i < STEPS; i++) {
+        sali_engine(pavg)->step(b.self, b.chains);
+    }
+    const sali_history *h = &a->shards[0];
+    ck_assert_int_eq(h->n, CHAINS * STEPS);
+    for (int64_t m = 0; m < h->n; m++) {
+        double f[2], x[2][V], slope[V];
+        ck_ok(sal_model_evaluate(model, 1, h->from + m * V, &f[0], slope, NULL, &err), &err);
+        ck_ok(sal_model_evaluate(model, 1, h->to + m * V, &f[1], NULL, NULL, &err), &err);
+        ck_ok(sal_space_embed(model->space, 1, h->from + m * V, x[0], &err), &err);
+        ck_ok(sal_space_embed(model->space, 1, h->to + m * V, x[1], &err), &err);
+        double y = f[1] - f[0];
+        for (int i = 0; i < V; i++) {
+            y -= slope[i] * (x[1][i] - x[0][i]);
+        }
+        ck_assert_double_eq_tol(h->y[m], y, 1e-9);
+        moved += fabs(y) > 0.1;
+    }
+    ck_assert_int_gt(moved, 10);
+    bench_close(&b);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* A warm-up of the usual length finds a matrix, of the kind asked for, and moves gamma; one of any
  * length leaves nothing behind that collects. */
 START_TEST(warm_up_finds_a_matrix)
@@ -419,6 +467,7 @@ static Suite *preconditioner_suite(void)
     tcase = new_case(suite, "learning");
     tcase_add_test(tcase, gamma_goes_on_while_jumps_grow_and_back_when_they_fall);
     tcase_add_test(tcase, better_candidate_wins_with_the_slope_of_least_squares);
+    tcase_add_test(tcase, collected_steps_are_of_the_untempered_f);
     tcase_add_test(tcase, warm_up_finds_a_matrix);
     tcase_add_test(tcase, given_matrix_is_checked_and_cut_to_free_variables);
     return suite;

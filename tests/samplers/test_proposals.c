@@ -387,6 +387,46 @@ START_TEST(adaptive_scans_draw_restless_variables_more)
 }
 END_TEST
 
+/* All states are equally likely: a variable that is drawn moves half of the times. */
+START_TEST(adaptive_scans_draw_by_their_probabilities)
+{
+    enum { V = 4, CHAINS = 64, STEPS = 200 };
+    static const double p[V] = { 0.1, 0.6, 0.05, 0.25 }, nothing[V] = { 0 };
+    const sali_sampler *gibbs = sali_sampler_find("gibbs");
+    sal_space *space = tiny_space_make(tiny_space_named("binary"));
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_model *model = NULL;
+    sali_sampler_settings settings = { 0 };
+    double *scan, moves[V] = { 0 }, all = 0;
+    sal_error err;
+    sal_expr f = sal_dot(sal_constant(tape, nothing, SAL_SHAPE(V)), sal_state(tape));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    ck_ok(sali_specification_values("gibbs:scan=adaptive", gibbs->settings, settings.values, &err),
+          &err);
+    bench b = bench_open(gibbs, model, &settings, 1, CHAINS, 0);
+    ck_assert_int_eq(tuned_values(gibbs, b.shared, &scan), V);
+    memcpy(scan, p, sizeof p);
+    sali_engine(gibbs)->refresh(b.self, b.chains);
+    for (int step = 0; step < STEPS; step++) {
+        int32_t before[CHAINS * V];
+        memcpy(before, b.chains->codes, sizeof before);
+        sali_engine(gibbs)->step(b.self, b.chains);
+        for (int i = 0; i < CHAINS * V; i++) {
+            moves[i % V] += b.chains->codes[i] != before[i];
+            all += b.chains->codes[i] != before[i];
+        }
+    }
+    ck_assert_double_eq_tol(all / (CHAINS * STEPS), 0.5, 0.02);
+    for (int v = 0; v < V; v++) {
+        ck_assert_double_eq_tol(moves[v] / all, p[v], 0.03);
+    }
+    bench_close(&b);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 /* ---- one model in three codings */
 
 /* The same f of four two-state variables b in {0, 1}, from the reals of a coding. */
@@ -525,6 +565,7 @@ static Suite *proposals_suite(void)
     tcase_add_test(tcase, log_q_of_many_variables_is_finite);
     tcase_add_test(tcase, proposals_are_those_of_the_papers);
     tcase_add_test(tcase, adaptive_scans_draw_restless_variables_more);
+    tcase_add_test(tcase, adaptive_scans_draw_by_their_probabilities);
     tcase_add_test(tcase, codings_of_one_model_give_the_same_chain);
     suite_add_tcase(suite, tcase);
     return suite;

@@ -83,6 +83,22 @@ START_TEST(ratio_is_right_within_its_error)
 END_TEST
 
 /* States with their exact probabilities as weights give the exact ratio. */
+/* Of a mean of groups it is the usual one: their variance, by one group less, over their number. */
+START_TEST(error_of_a_mean_is_the_usual_one)
+{
+    static const double x[] = { 2, -1, 4, 7, 0.5 };
+    double influence[5], mean = 0, squares = 0;
+    for (int g = 0; g < 5; g++) {
+        mean += x[g] / 5;
+    }
+    for (int g = 0; g < 5; g++) {
+        influence[g] = (x[g] - mean) / 5;
+        squares += (x[g] - mean) * (x[g] - mean);
+    }
+    ck_assert_double_eq_tol(sali_bennett_squared_error(5, influence), squares / 4 / 5, 1e-12);
+}
+END_TEST
+
 START_TEST(weights_count)
 {
     double d[STATES], even[STATES], weight[STATES];
@@ -158,6 +174,7 @@ int main(void)
     Suite *suite = suite_create("bennett");
     TCase *tcase = tcase_create("bennett");
     tcase_add_test(tcase, ratio_is_right_within_its_error);
+    tcase_add_test(tcase, error_of_a_mean_is_the_usual_one);
     tcase_add_test(tcase, weights_count);
     tcase_add_test(tcase, nothing_in_common_is_nan);
     tcase_add_test(tcase, acceptance_is_the_mean_over_pairs);
