@@ -50,9 +50,6 @@ typedef struct sali_change {
     void *gradient_shadow;
     bool *gradient_shadowed;
     bool sole;
-    /* Coordinates whose gradient changed, repetitions allowed. */
-    int64_t n_touched, touched_room;
-    int32_t *touched;
 } sali_change;
 
 #ifdef SALI_REAL_BITS
@@ -119,7 +116,6 @@ static inline void change_save_gradient(sali_change *change, int64_t size)
         memcpy(change->gradient_shadow, change->gradient, (size_t)size * sizeof(real));
         *change->gradient_shadowed = true;
     }
-    change->n_touched = SALI_ALL;
 }
 
 /* Set the state's gradient at a coordinate. */
@@ -130,10 +126,6 @@ static inline bool change_set_gradient(sali_change *change, int64_t coordinate, 
         *at = value;
         return true;
     }
-    if (change->n_touched == change->touched_room) {
-        return false;
-    }
-    change->touched[change->n_touched++] = (int32_t)coordinate;
     return change_write(change, at, value);
 }
 

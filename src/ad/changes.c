@@ -34,8 +34,6 @@ struct sali_changes {
     sali_delta *deltas; /* by node */
     const sali_delta **in;
     sali_arg *row_args;
-    int64_t n_touched, touched_room;
-    int32_t *touched;
     /* By chain. */
     int32_t *codes; /* [chains x V] */
     sali_journal *journals;
@@ -196,14 +194,12 @@ sal_status sali_changes_create(const sali_program *program, const sali_params *p
         .element = sali_dtype_size(program->dtype),
         .gradient = gradient,
         .local_gradient = gradient && gradient_is_local(program),
-        .touched_room = 4 * program->space->width + LEAST_CELLS,
     };
     ch->value = SALI_TAKE(&ch->memory, void *, n);
     ch->saved = SALI_TAKE(&ch->memory, void *, n);
     ch->adjoint = SALI_TAKE(&ch->memory, void *, n);
     ch->shadow = SALI_TAKE(&ch->memory, void *, n);
     ch->deltas = SALI_TAKE(&ch->memory, sali_delta, n);
-    ch->touched = SALI_TAKE(&ch->memory, int32_t, ch->touched_room);
     ch->sole = SALI_TAKE(&ch->memory, bool, n);
     for (int32_t i = 0; ch->sole && i < n; i++) {
         ch->sole[i] = is_sole_reader(program, i);
@@ -410,9 +406,6 @@ static sali_change make_change(sali_changes *ch, int32_t k, int64_t c, const sal
         .gradient_shadow = row_of(ch, ch->shadow[state], c, N),
         .gradient_shadowed = &ch->shadowed[c * program->n_nodes + state],
         .sole = ch->sole[i],
-        .n_touched = ch->n_touched,
-        .touched_room = ch->touched_room,
-        .touched = ch->touched,
     };
 }
 
@@ -432,7 +425,6 @@ static bool follow(sali_changes *ch, int64_t c)
         if (few && op->change) {
             sali_change change = make_change(ch, k, c, &call);
             outcome = op->change(&change);
-            ch->n_touched = change.n_touched;
         }
         if (outcome == SALI_CHANGE_GIVE_UP ||
             (outcome == SALI_CHANGE_ROW && ch->local_gradient && op->changes_gradient)) {
@@ -476,7 +468,6 @@ static void follow_anew(sali_changes *ch, int64_t c)
             op_of(ch, k)->backward(&call);
         }
     }
-    ch->n_touched = SALI_ALL;
 }
 
 /* Put back what was overwritten in chain c: first the copies, which may hold words that had been
@@ -508,7 +499,6 @@ double sali_changes_try(sali_changes *ch, int64_t c, int64_t n, const int64_t *s
                         const int32_t *codes)
 {
     int64_t V = ch->program->space->n_variables;
-    ch->n_touched = 0;
     ch->n_sites[c] = 0;
     ch->deltas[ch->program->state].n = 0;
     for (int64_t k = 0; k < n; k++) {
@@ -575,10 +565,4 @@ bool sali_changes_has_local_gradient(const sali_changes *ch)
 const void *sali_changes_gradient(const sali_changes *ch, int64_t c)
 {
     return row_of(ch, ch->adjoint[ch->program->state], c, ch->program->space->width);
-}
-
-const int32_t *sali_changes_touched(const sali_changes *ch, int64_t *n)
-{
-    *n = ch->n_touched;
-    return ch->touched;
 }

@@ -41,8 +41,4 @@ bool sali_changes_has_local_gradient(const sali_changes *changes);
 const void *sali_changes_gradient(const sali_changes *changes, int64_t c);
 void sali_changes_backward(sali_changes *changes);
 
-/* Coordinates whose gradient the last try in any chain changed (repetitions possible); SALI_ALL in
- * *n when any may have. Only with a local gradient. */
-const int32_t *sali_changes_touched(const sali_changes *changes, int64_t *n);
-
 #endif

@@ -408,6 +408,37 @@ START_TEST(edges_are_multilinear_between_variables_only)
 }
 END_TEST
 
+/* The product of elements 1 and 2 of what `make` makes of four spins. */
+static sali_degree degree_of_product(sal_expr (*make)(sal_expr s))
+{
+    sal_space *space = sal_space_create();
+    sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = 4 }, NULL);
+    sal_tape *t = sal_tape_create(space, SAL_F64);
+    sal_expr w = sal_param(t, "w", SAL_SHAPE(1));
+    sal_space_destroy(space);
+    return degree_of(t, sal_edges(make(sal_state(t)), w, 1, ((int64_t[]){ 1, 2 })));
+}
+
+/* Elements 1 and 2 are both s_1 + s_2. */
+static sal_expr sum_with_transpose(sal_expr s)
+{
+    sal_expr S = sal_reshape(s, SAL_SHAPE(2, 2));
+    return sal_reshape(sal_add(S, sal_transpose(S, 0, 1)), SAL_SHAPE(4));
+}
+
+/* Every element is s_0 and a number. */
+static sal_expr one_for_all(sal_expr s)
+{
+    return sal_add(sal_slice(s, 0, 0, 1), sal_param(s.tape, "b", SAL_SHAPE(4)));
+}
+
+START_TEST(products_of_sums_are_multilinear_only_if_no_variable_meets_itself)
+{
+    ck_assert_int_eq(degree_of_product(sum_with_transpose), SALI_GENERAL);
+    ck_assert_int_eq(degree_of_product(one_for_all), SALI_GENERAL);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("factors");
@@ -423,6 +454,7 @@ int main(void)
     tcase_add_test(all, logsumexp_finds_the_largest_of_a_long_row);
     tcase_add_test(all, degrees_follow_the_formula);
     tcase_add_test(all, edges_are_multilinear_between_variables_only);
+    tcase_add_test(all, products_of_sums_are_multilinear_only_if_no_variable_meets_itself);
     suite_add_tcase(suite, all);
     return test_main(suite);
 }

@@ -582,7 +582,30 @@ START_TEST(bench_puts_a_peer_beside_its_own_figures)
     ck_assert_ptr_nonnull(strstr(errors, "the peer failed on potts (exit 1)"));
     ck_assert_ptr_nonnull(strstr(out, "ratio"));
     ck_refused(64, "ising-lattice", "bench nothing --peer true");
-    ck_refused(64, "at least 1", "bench potts --batch 0");
+    ck_refused(64, "at least 1", "bench potts --threads 0");
+}
+END_TEST
+
+/* A bound is work over rates: of twice the batch twice as long; a step takes longer than that. */
+START_TEST(bench_says_how_far_from_the_machines_limits_a_case_is)
+{
+    ck_run("bench ising-dense --batch 64 --threads 1 --seconds 0.05 --samplers ncg --json --bound");
+    json_t *object = json_out();
+    double bound = json_number_value(json_object_get(object, "bound_ms"));
+    double step = json_number_value(json_object_get(object, "ms_per_step"));
+    ck_assert(bound > 0);
+    ck_assert_double_eq_tol(json_number_value(json_object_get(object, "of_bound")), bound / step,
+                            1e-6 * bound / step);
+    json_decref(object);
+    ck_run("bench ordinal --batch 2 --threads 1 --seconds 0.01 --samplers ncg --bound");
+    ck_assert_ptr_nonnull(strstr(out, "Gflop/s in sgemm"));
+    ck_assert_ptr_nonnull(strstr(out, "of it"));
+    ck_run("bench rbm-train --batch 2 --threads 1 --seconds 0.01 --steps 1 --json --peer 'echo "
+           "{\\\"sampler\\\": \\\"train\\\", \\\"steps_per_s\\\": 7}; true'");
+    object = json_out();
+    ck_assert_double_eq(json_number_value(json_object_get(object, "peer_steps_per_s")), 7);
+    ck_assert_str_eq(json_string_value(json_object_get(object, "sampler")), "pcd-block-gibbs-K1");
+    json_decref(object);
 }
 END_TEST
 
@@ -759,6 +782,7 @@ int main(void)
     tcase_add_test(tcase, check_starts_where_sampling_does_and_knows_kinks);
     tcase_add_test(tcase, sample_reports_the_statistic);
     tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);
+    tcase_add_test(tcase, bench_says_how_far_from_the_machines_limits_a_case_is);
     tcase_add_test(tcase, mistakes_get_one_line_and_the_right_code);
     tcase_add_test(tcase, convert_writes_other_formats);
     tcase_add_test(tcase, the_entropy_is_that_of_all_states);

@@ -222,8 +222,21 @@ static sal_expr single_rbm(sal_tape *t)
     return sal_reshape(sal_softplus(sal_matvec(W, sal_state(t))), SAL_SCALAR);
 }
 
-static sal_expr (*const rbms[])(sal_tape *tape) = { plain_rbm, wordy_rbm, cosh_rbm, bare_rbm,
-                                                    single_rbm };
+/* Weights that are mostly zeros, whose product runs over the others. */
+static sal_expr sparse_rbm(sal_tape *t)
+{
+    double W[8 * 4] = { 0 };
+    W[2] = 1.3;
+    W[5 * 4] = -0.7;
+    sal_expr s = sal_state(t), z = sal_matvec(sal_constant(t, W, SAL_SHAPE(8, 4)), s);
+    return sal_add(sal_dot(vector(t, "a", 4), s), sal_sum(sal_softplus(z)));
+}
+
+static const struct {
+    sal_expr (*make)(sal_tape *tape);
+    int64_t hidden;
+} rbms[] = { { plain_rbm, 3 }, { wordy_rbm, 3 },  { cosh_rbm, 3 },
+             { bare_rbm, 3 },  { single_rbm, 1 }, { sparse_rbm, 8 } };
 #define N_RBMS ((int)(sizeof rbms / sizeof *rbms))
 
 /* pi P = pi for all pieces of block-gibbs; at beta = 1 what is drawn is taken, or nearly so. */
@@ -253,10 +266,10 @@ START_TEST(rbms_written_by_hand_have_layers)
     for (int k = 0; k < 2 * N_RBMS; k++) {
         char where[40];
         sal_tape *tape = tape_over(k % 2 ? SAL_SPIN : SAL_BINARY, 4, 0);
-        sal_model *model = model_of(tape, rbms[k / 2](tape));
+        sal_model *model = model_of(tape, rbms[k / 2].make(tape));
         snprintf(where, sizeof where, "rbm %d, %s", k / 2, k % 2 ? "spin" : "binary");
         ck_assert_msg(model->structure && model->structure->hidden, "%s", where);
-        ck_assert_int_eq(model->structure->hidden(model), k / 2 == 4 ? 1 : 3);
+        ck_assert_int_eq(model->structure->hidden(model), rbms[k / 2].hidden);
         check_invariance(model, 1, where);
         check_invariance(model, 0.6, where);
         sal_model_destroy(model);
@@ -271,7 +284,7 @@ START_TEST(layers_follow_parameters)
     sali_sampler_settings settings = { 0 };
     for (int k = 0; k < N_RBMS; k++) {
         sal_tape *tape = tape_over(SAL_SPIN, 4, 0);
-        sal_model *model = model_of(tape, rbms[k](tape));
+        sal_model *model = model_of(tape, rbms[k].make(tape));
         bench old = bench_open(sampler, model, &settings, 1, 16, 0);
         move_parameters(model);
         sali_bench_start(&old);
@@ -569,7 +582,7 @@ START_TEST(bridges_keep_their_target)
                                           "fhmm:length=3,factors=2,sigma=0.8,p=0.7,v=0.3,seed=5" };
     for (int k = 0; k < 2 * N_RBMS; k++) {
         sal_tape *tape = tape_over(k % 2 ? SAL_SPIN : SAL_BINARY, 4, 0);
-        sal_model *model = model_of(tape, rbms[k / 2](tape));
+        sal_model *model = model_of(tape, rbms[k / 2].make(tape));
         check_bridge(model, true, k % 2 ? "rbm, spin" : "rbm, binary");
         sal_model_destroy(model);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The value and the gradient of the whole batch, and how close that comes to matrix products. */
+/* The value and the gradient of the whole batch. */
 #include <cblas.h>
 #include <stdlib.h>
 
@@ -13,6 +13,7 @@
 typedef struct batch {
     const sal_model *model;
     const bench_options *options;
+    int64_t chains;
     int64_t most, width; /* states of a call */
     double *x, *f;       /* [threads x most x width], [threads x most] */
     double *gradient;    /* as x; NULL: values only */
@@ -48,7 +49,7 @@ static void evaluate(void *context, int64_t calls)
     const int64_t threads = b->options->threads;
 #pragma omp parallel for num_threads((int)threads) schedule(static, 1)
     for (int64_t k = 0; k < threads; k++) {
-        evaluate_share(b, k, calls * b->options->batch);
+        evaluate_share(b, k, calls * b->chains);
     }
 }
 
@@ -60,9 +61,12 @@ static void destroy(batch *b)
 }
 
 /* Half of the coordinates 1, the others 0. */
-static bool create(batch *b, const bench_options *o, const sal_model *model)
+static bool create(batch *b, const bench_case *c, const bench_options *o, const sal_model *model)
 {
-    *b = (batch){ .model = model, .options = o, .width = sal_space_width(sal_model_space(model)) };
+    *b = (batch){ .model = model,
+                  .options = o,
+                  .chains = bench_batch(c, o),
+                  .width = sal_space_width(sal_model_space(model)) };
     b->most = b->width < NUMBERS ? NUMBERS / b->width : 1;
     const size_t numbers = (size_t)(o->threads * b->most * b->width);
     uint32_t bits = 1;
@@ -76,48 +80,10 @@ static bool create(batch *b, const bench_options *o, const sal_model *model)
     return b->x && b->gradient && b->f;
 }
 
-/* ---- the rate of matrix products in single precision */
-
-enum { SIDE = 512 };
-
-typedef struct products {
-    float *matrices;
-    int64_t threads;
-} products;
-
-static void multiply(void *context, int64_t calls)
-{
-    products *p = context;
-#pragma omp parallel for num_threads((int)p->threads) schedule(static, 1)
-    for (int64_t k = 0; k < p->threads; k++) {
-        float *A = p->matrices + 3 * k * SIDE * SIDE, *B = A + SIDE * SIDE;
-        for (int64_t call = 0; call < calls; call++) {
-            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIDE, SIDE, SIDE, 1, A, SIDE, B,
-                        SIDE, 0, B + SIDE * SIDE, SIDE);
-        }
-    }
-}
-
-/* Operations a second of one product a thread, 0 when out of memory. */
-static double gemm_rate(const bench_options *o)
-{
-    products p = { .threads = o->threads };
-    p.matrices = calloc((size_t)o->threads * 3 * SIDE * SIDE, sizeof(float));
-    if (!p.matrices) {
-        return 0;
-    }
-    for (int64_t i = 0; i < o->threads * 3 * SIDE * SIDE; i++) {
-        p.matrices[i] = (float)(i % 7);
-    }
-    double seconds = bench_time(multiply, &p, 0.2 * o->seconds);
-    free(p.matrices);
-    return 2.0 * SIDE * SIDE * SIDE * (double)o->threads / seconds;
-}
-
 int bench_gradient(const bench_case *c, const bench_options *o, sal_model *model)
 {
     batch b;
-    if (!create(&b, o, model)) {
+    if (!create(&b, c, o, model)) {
         destroy(&b);
         return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
     }
@@ -126,16 +92,13 @@ int bench_gradient(const bench_case *c, const bench_options *o, sal_model *model
     if (c->value_too) {
         double *gradient = b.gradient;
         b.gradient = NULL;
-        code = bench_print(c, o, "value", 1 / bench_time(evaluate, &b, o->seconds), 0);
+        code = bench_print(c, o, "value", 1 / bench_time(evaluate, &b, o->seconds));
         b.gradient = gradient;
     }
-    double seconds = bench_time(evaluate, &b, 0.8 * o->seconds),
-           rate = c->mflops > 0 ? gemm_rate(o) : 0;
+    double seconds = bench_time(evaluate, &b, o->seconds);
     destroy(&b);
     if (b.status != SAL_OK) {
         return cli_fail(b.status, &b.error);
     }
-    double operations = 1e6 * c->mflops * (double)o->batch / seconds;
-    return code ? code
-                : bench_print(c, o, "value+grad", 1 / seconds, rate > 0 ? operations / rate : 0);
+    return code ? code : bench_print(c, o, "value+grad", 1 / seconds);
 }

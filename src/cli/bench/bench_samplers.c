@@ -11,6 +11,7 @@ typedef struct contender {
     double step_size;             /* 0: its usual one */
     const double *preconditioner; /* or NULL */
     int64_t unit;                 /* steps that count as one */
+    int64_t chains;
 } contender;
 
 /* Steps a second of a run of `steps` steps. */
@@ -19,7 +20,7 @@ static sal_status measure_once(sal_model *model, const bench_options *o, const c
 {
     sal_run_options run_options = {
         .sampler = k->name,
-        .chains = o->batch,
+        .chains = k->chains,
         .warmup = -1,
         .draws = 1,
         .thin = steps,
@@ -83,10 +84,11 @@ static int measure_named(const bench_case *c, const bench_options *o, sal_model 
     contender k = { .name = specification,
                     .step_size = step_size,
                     .preconditioner = M,
+                    .chains = bench_batch(c, o),
                     .unit = c->sweeps ? sal_space_variables(sal_model_space(model)) : 1 };
     sal_status status = with && !M ? SAL_ERR_MEMORY : measure(model, o, &k, &rate, &err);
     free(M);
-    return status == SAL_OK ? bench_print(c, o, specification, rate, 0) : cli_fail(status, &err);
+    return status == SAL_OK ? bench_print(c, o, specification, rate) : cli_fail(status, &err);
 }
 
 int bench_samplers(const bench_case *c, const bench_options *o, sal_model *model)

@@ -13,13 +13,14 @@
 
 static int print_json(const bench_options *o, const bench_line *line)
 {
-    json_t *object =
-        json_pack("{s:s, s:s, s:I, s:I}", "case", line->bench->name, "sampler", line->sampler,
-                  "batch", (json_int_t)o->batch, "threads", (json_int_t)o->threads);
+    json_t *object = json_pack("{s:s, s:s, s:I, s:I}", "case", line->bench->name, "sampler",
+                               line->sampler, "batch", (json_int_t)bench_batch(line->bench, o),
+                               "threads", (json_int_t)o->threads);
     cli_json_number(object, "steps_per_s", line->rate);
     cli_json_number(object, "ms_per_step", 1e3 / line->rate);
-    if (line->gemm_fraction > 0) {
-        cli_json_number(object, "gemm_fraction", line->gemm_fraction);
+    if (line->bound > 0) {
+        cli_json_number(object, "bound_ms", 1e3 * line->bound);
+        cli_json_number(object, "of_bound", line->bound * line->rate);
     }
     if (line->gradient_ms > 0) {
         cli_json_number(object, "sampling_ms", line->sampling_ms);
@@ -32,23 +33,43 @@ static int print_json(const bench_options *o, const bench_line *line)
     return cli_json_print(object);
 }
 
-static void print_row(const bench_line *line)
+static void print_row(const bench_options *o, const bench_line *line)
 {
-    char peer[32] = "-", ratio[32] = "-";
+    char peer[32] = "-", ratio[32] = "-", bound[32] = "-", share[32] = "-";
     if (line->peer > 0) {
         snprintf(peer, sizeof peer, "%.1f", line->peer);
         snprintf(ratio, sizeof ratio, "%.2f", line->rate / line->peer);
     }
-    printf("%-17s %-14s %12.1f %12.4f %12s %8s\n", line->bench->name, line->sampler, line->rate,
-           1e3 / line->rate, peer, ratio);
+    if (line->bound > 0) {
+        snprintf(bound, sizeof bound, "%.4f", 1e3 * line->bound);
+        snprintf(share, sizeof share, "%.0f%%", 100 * line->bound * line->rate);
+    }
+    printf("%-14s %-20s %12.1f %12.4f", line->bench->name, line->sampler, line->rate,
+           1e3 / line->rate);
+    if (o->peer) {
+        printf(" %12s %8s", peer, ratio);
+    }
+    if (o->rates) {
+        printf(" %12s %6s", bound, share);
+    }
+    printf("\n");
 }
 
 void bench_print_head(const bench_options *o)
 {
-    printf("batch %lld, %lld threads; steps of the whole batch a second\n\n", (long long)o->batch,
-           (long long)o->threads);
-    printf("%-17s %-14s %12s %12s %12s %8s\n", "case", "sampler", "steps/s", "ms/step", "peer",
-           "ratio");
+    printf("%lld threads; steps of the whole batch a second", (long long)o->threads);
+    if (o->rates) {
+        printf("; this machine: %.0f Gflop/s in sgemm, %.0f in\nregisters, %.1f GB/s of memory",
+               1e-9 * o->rates->products, 1e-9 * o->rates->arithmetic, 1e-9 * o->rates->bytes);
+    }
+    printf("\n\n%-14s %-20s %12s %12s", "case", "sampler", "steps/s", "ms/step");
+    if (o->peer) {
+        printf(" %12s %8s", "peer", "ratio");
+    }
+    if (o->rates) {
+        printf(" %12s %6s", "bound ms", "of it");
+    }
+    printf("\n");
     fflush(stdout);
 }
 
@@ -67,10 +88,9 @@ int bench_print_line(const bench_options *o, const bench_line *line)
     return CLI_OK;
 }
 
-int bench_print(const bench_case *c, const bench_options *o, const char *sampler, double rate,
-                double gemm_fraction)
+int bench_print(const bench_case *c, const bench_options *o, const char *sampler, double rate)
 {
-    bench_line line = { .bench = c, .rate = rate, .gemm_fraction = gemm_fraction };
+    bench_line line = { .bench = c, .rate = rate, .bound = bench_bound(c, o, sampler) };
     snprintf(line.sampler, sizeof line.sampler, "%s", sampler);
     return bench_print_line(o, &line);
 }
@@ -82,7 +102,7 @@ int bench_print_lines(const bench_options *o, bool json)
         if (json) {
             code = print_json(o, &o->lines->lines[k]);
         } else {
-            print_row(&o->lines->lines[k]);
+            print_row(o, &o->lines->lines[k]);
         }
     }
     o->lines->n = 0;
@@ -99,7 +119,9 @@ static void note_peer(const char *text, bench_lines *lines)
     const char *sampler = json_string_value(json_object_get(object, "sampler"));
     double rate = json_number_value(json_object_get(object, "steps_per_s"));
     for (int64_t k = 0; sampler && k < lines->n; k++) {
-        if (strcmp(lines->lines[k].sampler, sampler) == 0) {
+        const bench_line *line = &lines->lines[k];
+        const char *name = line->bench->peer_line ? line->bench->peer_line : line->sampler;
+        if (strcmp(name, sampler) == 0) {
             lines->lines[k].peer = rate;
         }
     }
@@ -111,8 +133,8 @@ static void peer_command(const bench_case *c, const bench_options *o, char *comm
 {
     size_t used = (size_t)snprintf(command, room,
                                    "%s %s --batch %lld --threads %lld --seconds %g --steps %lld",
-                                   o->peer, c->name, (long long)o->batch, (long long)o->threads,
-                                   o->seconds, (long long)bench_steps(c, o));
+                                   o->peer, c->name, (long long)bench_batch(c, o),
+                                   (long long)o->threads, o->seconds, (long long)bench_steps(c, o));
     int64_t size = bench_size(c, o), states = bench_states(c, o);
     if (c->size_option && used < room) {
         used += (size_t)snprintf(command + used, room - used, " --%s %lld", c->size_option,

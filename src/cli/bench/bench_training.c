@@ -40,14 +40,15 @@ static int print(const bench_case *c, const bench_options *o, clocked *t)
                         .gradient_ms = 1e3 * t->gradient / n };
     snprintf(line.sampler, sizeof line.sampler, "pcd-%s-K%lld", c->training->sampler,
              (long long)bench_steps(c, o));
+    line.bound = bench_bound(c, o, line.sampler);
     return bench_print_line(o, &line);
 }
 
 int bench_training(const bench_case *c, const bench_options *o, sal_model *model)
 {
     sal_error err = { 0 };
-    int64_t variables = sal_space_variables(sal_model_space(model));
-    sal_data data = { .rows = c->rows > o->batch ? c->rows : o->batch, .variables = variables };
+    int64_t variables = sal_space_variables(sal_model_space(model)), batch = bench_batch(c, o);
+    sal_data data = { .rows = c->rows > batch ? c->rows : batch, .variables = variables };
     clocked *t = calloc(1, sizeof *t);
     data.codes = malloc((size_t)(data.rows * variables));
     if (!t || !data.codes) {
@@ -62,8 +63,8 @@ int bench_training(const bench_case *c, const bench_options *o, sal_model *model
     sal_train_options options = *c->training;
     options.steps = bench_steps(c, o);
     options.iterations = MOST + 1;
-    options.batch = o->batch;
-    options.buffer.chains = options.buffer.chains > o->batch ? options.buffer.chains : o->batch;
+    options.batch = batch;
+    options.buffer.chains = options.buffer.chains > batch ? options.buffer.chains : batch;
     options.seed = 1;
     options.threads = (int)o->threads;
     options.callbacks.progress = note;

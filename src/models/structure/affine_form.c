@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ad/hoisted.h"
 #include "ad/polynomial.h"
 
 /* Formulas of people have a few nodes here; one from a file may have any number. */
@@ -63,6 +64,7 @@ static bool set_product(search *s, int32_t i, double factor)
                term.input[1] == 1 && term.at[1] == at % N && term.end == SALI_MULTIPLIES;
     }
     if (good) {
+        s->form.product = i;
         s->form.W = node->in[0];
         s->form.factor = factor;
     }
@@ -100,6 +102,53 @@ bool sali_affine_form_find(const sali_program *program, int32_t i, sali_affine_f
     }
     *form = s.form;
     return true;
+}
+
+/* The product's node with x and y in place of its own rows. */
+typedef struct product_call {
+    sali_call call;
+    sali_arg in[2];
+} product_call;
+
+static void open_call(const sali_affine_form *form, const sali_params *params, int64_t n,
+                      void *scratch, product_call *p)
+{
+    const sali_program *program = params->program;
+    sali_hoisted_call(params, form->product, NULL, p->in, &p->call);
+    p->in[1].stride = program->space->width;
+    p->call.chains = n;
+    p->call.scratch = scratch;
+    p->call.out.stride = form->size;
+}
+
+void sali_affine_form_multiply(const sali_affine_form *form, const sali_params *params, int64_t n,
+                               const void *x, void *scratch, void *y)
+{
+    product_call p;
+    open_call(form, params, n, scratch, &p);
+    p.in[1].value = x;
+    p.call.out.value = y;
+    params->program->steps[form->product].op->forward(&p.call);
+}
+
+void sali_affine_form_multiply_turned(const sali_affine_form *form, const sali_params *params,
+                                      int64_t n, const void *y, void *scratch, void *x)
+{
+    const sali_program *program = params->program;
+    product_call p;
+    open_call(form, params, n, scratch, &p);
+    p.in[1].adjoint = x;
+    p.call.out.adjoint = (void *)y;
+    memset(x, 0, (size_t)(n * program->space->width) * sali_dtype_size(program->dtype));
+    program->steps[form->product].op->backward(&p.call);
+}
+
+int64_t sali_affine_form_scratch(const sali_affine_form *form, const sali_program *program,
+                                 int64_t n)
+{
+    const sali_step *step = &program->steps[form->product];
+    const sali_node *node = &program->nodes[form->product];
+    return step->op->scratch_size ? step->op->scratch_size(node, step->in, n) : 0;
 }
 
 void sali_affine_form_bias(const sali_affine_form *form, const sali_params *params, double *c)

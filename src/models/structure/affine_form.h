@@ -9,10 +9,11 @@
 
 /* The node is factor W x + sum of factors times terms. */
 typedef struct sali_affine_form {
-    int64_t size;  /* of the node */
-    int32_t W;     /* node [size, N] that does not vary */
-    double factor; /* of W */
-    int n_terms;   /* of c: nodes that do not vary, of `size` elements or one */
+    int64_t size;    /* of the node */
+    int32_t product; /* the node that is W x */
+    int32_t W;       /* node [size, N] that does not vary */
+    double factor;   /* of W */
+    int n_terms;     /* of c: nodes that do not vary, of `size` elements or one */
     int32_t term[SALI_AFFINE_TERMS];
     double term_factor[SALI_AFFINE_TERMS];
 } sali_affine_form;
@@ -20,6 +21,16 @@ typedef struct sali_affine_form {
 /* Whether node `i` of a program is known to have this form: one product with the state as it is,
  * and constants added. */
 bool sali_affine_form_find(const sali_program *program, int32_t i, sali_affine_form *form);
+
+/* y = W x of n rows x real [n x N], y [n x size]; x = W'y. By the kernels of the op that
+ * multiplies, with what it has prepared of W as parameters are now. `scratch`:
+ * sali_affine_form_scratch reals. */
+void sali_affine_form_multiply(const sali_affine_form *form, const sali_params *params, int64_t n,
+                               const void *x, void *scratch, void *y);
+void sali_affine_form_multiply_turned(const sali_affine_form *form, const sali_params *params,
+                                      int64_t n, const void *y, void *scratch, void *x);
+int64_t sali_affine_form_scratch(const sali_affine_form *form, const sali_program *program,
+                                 int64_t n);
 
 /* c [size], as parameters are now. */
 void sali_affine_form_bias(const sali_affine_form *form, const sali_params *params, double *c);

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#include "ad/ops/matrix.h"
+#include "core/real.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/vector/vmath.h"
@@ -29,6 +29,7 @@ typedef struct workspace {
     real *level, *rise; /* [visible] of code 0, and from there to code 1 */
     real *v, *h;        /* [chains x visible], [chains x hidden]: units, or what drives them */
     real *uniforms;
+    real *scratch; /* of products with W */
 } workspace;
 
 static int64_t one_piece(const sal_model *model)
@@ -65,11 +66,6 @@ static void follow_parameters(workspace *w)
     }
 }
 
-static const real *weights(const workspace *w)
-{
-    return w->sum.tape->params->value[w->form->units.W];
-}
-
 static void close_layers(void *ws)
 {
     workspace *w = ws;
@@ -83,6 +79,7 @@ static void close_layers(void *ws)
         sali_free(w->v);
         sali_free(w->h);
         sali_free(w->uniforms);
+        sali_free(w->scratch);
         sali_free(w);
     }
 }
@@ -97,7 +94,11 @@ static sal_status allocate(workspace *w, int64_t chains)
     w->v = SALI_NEW_ARRAY(real, chains * w->visible);
     w->h = SALI_NEW_ARRAY(real, chains * w->hidden);
     w->uniforms = SALI_NEW_ARRAY(real, w->visible + w->hidden);
-    return w->numbers && w->b && w->c && w->level && w->rise && w->v && w->h && w->uniforms
+    w->scratch = SALI_NEW_ARRAY(
+        real,
+        1 + sali_affine_form_scratch(&w->form->units, sali_model_tape(w->model)->program, chains));
+    return w->numbers && w->b && w->c && w->level && w->rise && w->v && w->h && w->uniforms &&
+                   w->scratch
                ? SAL_OK
                : SAL_ERR_MEMORY;
 }
@@ -141,7 +142,7 @@ static void drive_hidden(workspace *w, const sali_piece *at)
             w->v[c * V + i] = w->level[i] + w->rise[i] * (real)at->codes[c * V + i];
         }
     }
-    gemm(PLAIN, TURNED, at->n, H, V, w->v, weights(w), 0, w->h);
+    sali_affine_form_multiply(&w->form->units, w->sum.tape->params, at->n, w->v, w->scratch, w->h);
     for (int64_t c = 0; c < at->n; c++, h += H) {
         real tempered = (real)(at->beta[c] * w->g);
         for (int64_t k = 0; k < H; k++) {
@@ -154,7 +155,8 @@ static void drive_hidden(workspace *w, const sali_piece *at)
 static void drive_visible(workspace *w, const sali_piece *at)
 {
     real factor = (real)(w->g * w->form->units.factor), *v = w->v;
-    gemm(PLAIN, PLAIN, at->n, w->visible, w->hidden, w->h, weights(w), 0, w->v);
+    sali_affine_form_multiply_turned(&w->form->units, w->sum.tape->params, at->n, w->h, w->scratch,
+                                     w->v);
     for (int64_t c = 0; c < at->n; c++, v += w->visible) {
         real beta = (real)at->beta[c];
         for (int64_t i = 0; i < w->visible; i++) {

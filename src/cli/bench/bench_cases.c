@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/* The cases of saltus bench, and the least work that a step of each takes: what must be computed
+ * and moved whatever the program. Bounds are made of it (bench.h). */
+#include <math.h>
+#include <string.h>
+
+#include "cli/bench/bench.h"
+
+/* ---- work of one step of one chain */
+
+/* Operations that an exponential or a logarithm counts as, in vectors. */
+#define SPECIAL 24
+
+static bool is(const char *sampler, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(sampler, name, length) == 0 && (!sampler[length] || sampler[length] == ':');
+}
+
+/* A factorised proposal of n two-level variables: a draw and a log-probability of each, and the
+ * log-probability of the way back; with Gaussian auxiliary variables these too. */
+static double factorised(double n, const char *sampler)
+{
+    return n * SPECIAL * (is(sampler, "ncg") ? 2 : 4);
+}
+
+/* s'Js of d spins: a gradient is a product with J, a move of one variable a row of it. */
+static bench_work dense_work(const bench_case *c, const bench_options *o, const char *sampler)
+{
+    double d = (double)bench_size(c, o);
+    if (is(sampler, "gwg")) {
+        return (bench_work){ .arithmetic = d * (2 + SPECIAL) };
+    }
+    if (is(sampler, "gibbs")) {
+        return (bench_work){ .arithmetic = 2 * d + SPECIAL };
+    }
+    return (bench_work){ .products = 2 * d * d * (is(sampler, "pavg") ? 2 : 1),
+                         .arithmetic = factorised(d, sampler) };
+}
+
+/* Five weights of a tree change in a step of gwg; of all variables, values, gradients and weights
+ * are read and written by others. */
+static bench_work lattice_work(const bench_case *c, const bench_options *o, const char *sampler)
+{
+    double V = (double)(bench_size(c, o) * bench_size(c, o));
+    if (is(sampler, "gwg")) {
+        return (bench_work){ .arithmetic = 5 * (SPECIAL + 2 * log2(V)) };
+    }
+    if (is(sampler, "gibbs")) {
+        return (bench_work){ .arithmetic = 8 + SPECIAL };
+    }
+    return (bench_work){ .arithmetic = 8 * V + factorised(V, "ncg"), .bytes = 16 * V };
+}
+
+/* A path of pas or pafs is many moves; their least work is that of one move of each. */
+static bench_work field_work(const bench_case *c, const bench_options *o, const char *sampler)
+{
+    bench_work work = lattice_work(c, o, is(sampler, "ncg") ? "ncg" : "gwg");
+    if (is(sampler, "pafs")) {
+        double V = (double)(bench_size(c, o) * bench_size(c, o));
+        work = (bench_work){ .arithmetic = V * (8 + 2 * SPECIAL), .bytes = 16 * V };
+    }
+    return work;
+}
+
+/* Value and gradient of hidden units, or what one visible unit adds to them. */
+static bench_work rbm_work(const bench_case *c, const bench_options *o, const char *sampler)
+{
+    const double visible = 784, hidden = 500, product = 2 * visible * hidden;
+    (void)o;
+    if (c->training) { /* K times down and up; statistics of data and chains, hidden units of data
+                        */
+        return (bench_work){ .products = product * (2 * (double)bench_steps(c, o) + 3),
+                             .arithmetic =
+                                 SPECIAL * (double)bench_steps(c, o) * (visible + hidden) };
+    }
+    if (is(sampler, "gibbs")) {
+        return (bench_work){ .arithmetic = hidden * (2 + SPECIAL) };
+    }
+    return (bench_work){ .products = 2 * product,
+                         .arithmetic = 2 * SPECIAL * hidden + factorised(visible, sampler) };
+}
+
+/* A row of J less another one for each move. */
+static bench_work potts_work(const bench_case *c, const bench_options *o, const char *sampler)
+{
+    double sites = (double)bench_size(c, o), states = (double)bench_states(c, o);
+    (void)sampler;
+    return c->sweeps ? (bench_work){ .arithmetic = sites * (3 * sites * states + SPECIAL * states) }
+                     : (bench_work){ .arithmetic = sites * states * (3 + SPECIAL) };
+}
+
+/* Convolutions of one state, and as many operations for the gradient by the state. Padding does not
+ * count: taps outside of an image multiply nothing. */
+static bench_work nets_work(const bench_case *c, const bench_options *o, double forward,
+                            const char *sampler)
+{
+    bool single = is(sampler, "gibbs"), value = strcmp(sampler, "value") == 0;
+    double passes = single || value ? 1 : 2;
+    if (c->training) { /* the gradient by parameters, of data and of chains, is a third pass */
+        passes = 2 * (double)bench_steps(c, o) + 2 * 3;
+    }
+    return (bench_work){ .products = forward * passes };
+}
+
+static bench_work conv_work(const bench_case *c, const bench_options *o, const char *sampler)
+{
+    return nets_work(c, o, 4.32e6, sampler);
+}
+
+static bench_work resnet_work(const bench_case *c, const bench_options *o, const char *sampler)
+{
+    return nets_work(c, o, 71.5e6, sampler);
+}
+
+/* ---- cases */
+
+static const sal_train_options conv_training = { .sampler = "gwg",
+                                                 .steps = 50,
+                                                 .learning_rate = 3e-4 };
+
+static const sal_train_options resnet_training = { .sampler = "gwg",
+                                                   .steps = 40,
+                                                   .learning_rate = 3e-4 };
+
+static const sal_train_options rbm_training = { .sampler = "block-gibbs",
+                                                .steps = 10,
+                                                .learning_rate = 1e-3 };
+
+/* K = 5 of Rhodes & Gutmann 2022, table 1, whose authors' code makes K + 1 steps. */
+static const sal_train_options ising_training = {
+    .sampler = "ncg",
+    .steps = 6,
+    .step_size = 2,
+    .buffer = { .chains = 5000, .start = SAL_BUFFER_UNIFORM },
+    .optimiser = { .method = SAL_ADAMW, .epsilon = 1e-7 },
+    .learning_rate = 3e-4,
+    .couplings.l1 = 0.01,
+    .fixed = "b"
+};
+
+const bench_case bench_cases[] = {
+    { .name = "ising-dense",
+      .specification = "ising-dense:dim=%lld",
+      .size = 100,
+      .size_option = "dim",
+      .samplers = "gwg,ncg,avg,pavg,gibbs",
+      .step_size = 0.5,
+      .peer_has_it = true,
+      .work = dense_work,
+      .measure = bench_samplers },
+    { .name = "ising-lattice",
+      .specification = "ising:side=%lld,theta=0.2",
+      .size = 40,
+      .size_option = "side",
+      .samplers = "gwg,ncg,gibbs",
+      .step_size = 0.5,
+      .peer_has_it = true,
+      .work = lattice_work,
+      .measure = bench_samplers },
+    { .name = "ising-field",
+      .specification = "segmentation:side=%lld,lambda=0.5,mu=0.5,sigma=1",
+      .size = 50,
+      .size_option = "side",
+      .samplers = "pas,pafs,ncg,gwg",
+      .batch = 20,
+      .step_size = 0.5,
+      .work = field_work,
+      .measure = bench_samplers },
+    { .name = "rbm",
+      .specification = "rbm:visible=784,hidden=500",
+      .samplers = "gwg,ncg,avg,gibbs",
+      .step_size = 0.2,
+      .peer_has_it = true,
+      .work = rbm_work,
+      .measure = bench_samplers },
+    { .name = "potts",
+      .specification = "potts-dense:dim=%lld,states=%lld",
+      .size = 48,
+      .size_option = "dim",
+      .states = 20,
+      .samplers = "gwg",
+      .peer_has_it = true,
+      .work = potts_work,
+      .measure = bench_samplers },
+    { .name = "potts-gibbs",
+      .specification = "potts-dense:dim=%lld,states=%lld",
+      .size = 136,
+      .size_option = "dim",
+      .states = 5,
+      .batch = 2000,
+      .samplers = "gibbs,gibbs:scan=random",
+      .sweeps = true,
+      .peer_has_it = true,
+      .work = potts_work,
+      .measure = bench_samplers },
+    { .name = "ordinal",
+      .specification = "ordinal-poly2:dim=%lld",
+      .size = 20,
+      .size_option = "dim",
+      .samplers = "ncg,gwg",
+      .step_size = 0.05,
+      .dtype = SAL_F32, /* the peer's */
+      .peer_has_it = true,
+      .measure = bench_samplers },
+    { .name = "ordinal-grad",
+      .specification = "ordinal-poly2:dim=%lld",
+      .size = 20,
+      .size_option = "dim",
+      .value_too = true,
+      .measure = bench_gradient },
+    { .name = "conv",
+      .specification = "usps-conv:quadratic=1",
+      .samplers = "gwg,ncg,avg,pavg,gibbs",
+      .step_size = 0.2,
+      .preconditioner = 0.2,
+      .peer_has_it = true,
+      .work = conv_work,
+      .measure = bench_samplers },
+    { .name = "conv-grad",
+      .specification = "usps-conv:quadratic=1",
+      .peer_has_it = true,
+      .work = conv_work,
+      .measure = bench_gradient },
+    { .name = "mnist-conv-grad", .specification = "mnist-conv", .measure = bench_gradient },
+    { .name = "resnet-grad",
+      .specification = "mnist-resnet:channels=64",
+      .peer_has_it = true,
+      .work = resnet_work,
+      .measure = bench_gradient },
+    { .name = "conv-train",
+      .specification = "usps-conv:quadratic=1",
+      .peer_has_it = true,
+      .training = &conv_training,
+      .work = conv_work,
+      .measure = bench_training },
+    { .name = "resnet-train",
+      .specification = "mnist-resnet:channels=64",
+      .peer_has_it = true,
+      .training = &resnet_training,
+      .work = resnet_work,
+      .measure = bench_training },
+    { .name = "rbm-train",
+      .specification = "rbm:visible=784,hidden=500",
+      .batch = 100,
+      .peer_has_it = true,
+      .peer_line = "train",
+      .training = &rbm_training,
+      .work = rbm_work,
+      .measure = bench_training },
+    { .name = "ising-train",
+      .specification = "ising-dense:dim=%lld,scale=0.01",
+      .size = 100,
+      .size_option = "dim",
+      .training = &ising_training,
+      .rows = 10000,
+      .measure = bench_training },
+};
+
+const size_t bench_n_cases = sizeof bench_cases / sizeof *bench_cases;

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* What the machine can do at most, measured: products of matrices, arithmetic in registers, and
+ * memory, by all threads at once, in single precision. */
+#include <cblas.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/bench/bench.h"
+
+enum {
+    SIDE = 512,     /* of the matrices */
+    LANES = 128,    /* numbers in registers */
+    ROUNDS = 10000, /* of operations on them */
+    FAR = 1 << 23   /* numbers of a thread that no cache holds, with those of the others */
+};
+
+typedef struct work {
+    float *numbers; /* [threads x share] */
+    int64_t threads, share;
+} work;
+
+static void multiply(void *context, int64_t calls)
+{
+    work *w = context;
+#pragma omp parallel for num_threads((int)w->threads) schedule(static, 1)
+    for (int64_t k = 0; k < w->threads; k++) {
+        float *A = w->numbers + k * w->share, *B = A + SIDE * SIDE;
+        for (int64_t call = 0; call < calls; call++) {
+            cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIDE, SIDE, SIDE, 1, A, SIDE, B,
+                        SIDE, 0, B + SIDE * SIDE, SIDE);
+        }
+    }
+}
+
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#endif
+static void
+accumulate(int64_t rounds, const float *from, float *to)
+{
+    float sum[LANES];
+    for (int k = 0; k < LANES; k++) {
+        sum[k] = from[k];
+    }
+    for (int64_t r = 0; r < rounds; r++) {
+#pragma omp simd
+        for (int k = 0; k < LANES; k++) {
+            sum[k] = fmaf(sum[k], 0.999f, 0.001f);
+        }
+    }
+    for (int k = 0; k < LANES; k++) {
+        to[k] = sum[k];
+    }
+}
+
+static void compute(void *context, int64_t calls)
+{
+    work *w = context;
+#pragma omp parallel for num_threads((int)w->threads) schedule(static, 1)
+    for (int64_t k = 0; k < w->threads; k++) {
+        float *numbers = w->numbers + k * w->share;
+        for (int64_t call = 0; call < calls; call++) {
+            accumulate(ROUNDS, numbers, numbers);
+        }
+    }
+}
+
+/* a[i] += 3 b[i]: two numbers are read, one is written. */
+static void stream(void *context, int64_t calls)
+{
+    work *w = context;
+#pragma omp parallel for num_threads((int)w->threads) schedule(static, 1)
+    for (int64_t k = 0; k < w->threads; k++) {
+        float *a = w->numbers + k * w->share, *b = a + FAR / 2;
+        for (int64_t call = 0; call < calls; call++) {
+#pragma omp simd
+            for (int64_t i = 0; i < FAR / 2; i++) {
+                a[i] += 3 * b[i];
+            }
+        }
+    }
+}
+
+/* Calls a second of what does `amount` in each thread. */
+static double rate(void (*call)(void *context, int64_t calls), const bench_options *o,
+                   int64_t share, double amount)
+{
+    work w = { .numbers = malloc((size_t)(o->threads * share) * sizeof(float)),
+               .threads = o->threads,
+               .share = share };
+    for (int64_t i = 0; w.numbers && i < o->threads * share; i++) {
+        w.numbers[i] = (float)(i % 7);
+    }
+    double seconds = w.numbers ? bench_time(call, &w, 0.2 * o->seconds) : INFINITY;
+    free(w.numbers);
+    return amount * (double)o->threads / seconds;
+}
+
+bench_work bench_rates(const bench_options *o)
+{
+    openblas_set_num_threads(1); /* of each of our threads */
+    return (bench_work){
+        .products = rate(multiply, o, INT64_C(3) * SIDE * SIDE, 2.0 * SIDE * SIDE * SIDE),
+        .arithmetic = rate(compute, o, LANES, 2.0 * LANES * ROUNDS),
+        .bytes = rate(stream, o, FAR, 1.5 * FAR * sizeof(float)),
+    };
+}
+
+double bench_bound(const bench_case *c, const bench_options *o, const char *sampler)
+{
+    if (!o->rates || !c->work) {
+        return 0;
+    }
+    bench_work w = c->work(c, o, sampler);
+    double busy = w.products / o->rates->products + w.arithmetic / o->rates->arithmetic;
+    return (double)bench_batch(c, o) * fmax(busy, w.bytes / o->rates->bytes);
+}
