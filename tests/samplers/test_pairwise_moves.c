@@ -196,6 +196,30 @@ START_TEST(paths_are_made_anew_as_often_as_moves_are)
 }
 END_TEST
 
+/* ---- proposals */
+
+/* All that is proposed is shown, also what would be rejected. */
+START_TEST(proposals_on_pairwise_models_are_not_judged)
+{
+    enum { V = 16, DRAWS = 200 };
+    static const char *const samplers[] = { "gwg", "lb:balance=max", "pas:length=1" };
+    sal_model *model = NULL;
+    sal_error err;
+    int32_t from[V] = { 0 }, to[DRAWS * V];
+    ck_ok(sal_model_open("ising:side=4,theta=0.5", SAL_F64, &model, &err), &err);
+    for (size_t k = 0; k < sizeof samplers / sizeof *samplers; k++) {
+        sal_run_options options = { .sampler = samplers[k], .seed = 3 };
+        ck_ok(sal_sampler_draw_proposals(model, &options, from, DRAWS, to, &err), &err);
+        for (int64_t i = 0; i < DRAWS; i++) {
+            int64_t site, moved = sali_sites_moved(model->space, from, to + i * V, &site);
+            ck_assert_msg(moved == 1, "%s: draw %d moves %d variables", samplers[k], (int)i,
+                          (int)moved);
+        }
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 static Suite *pairwise_moves_suite(void)
 {
     Suite *suite = suite_create("pairwise_moves");
@@ -204,6 +228,7 @@ static Suite *pairwise_moves_suite(void)
     tcase_add_test(tcase, paths_follow_pairs_as_they_follow_differences);
     tcase_add_test(tcase, rejected_moves_leave_no_trace);
     tcase_add_test(tcase, paths_are_made_anew_as_often_as_moves_are);
+    tcase_add_test(tcase, proposals_on_pairwise_models_are_not_judged);
     suite_add_tcase(suite, tcase);
     return suite;
 }

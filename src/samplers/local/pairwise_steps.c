@@ -42,7 +42,7 @@ static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, propo
     }
     sali_pairwise_move move = sali_pairwise_moves_try(m, chains, c, made.i);
     chains->acceptance_sum[c] += move.ratio < 1 ? move.ratio : 1;
-    if (move.ratio >= 1 || made.u < move.ratio) {
+    if (move.ratio >= 1 || made.u < move.ratio || chains->take_all) {
         sali_pairwise_moves_make(m, chains, c, move);
         sali_pairwise_moves_arrive(m, chains, c, made.i);
         chains->f[c] += move.df;
