@@ -269,16 +269,17 @@ sal_space *sali_space_clone(const sal_space *space)
 
 int64_t sali_space_owner(const sal_space *space, int64_t coordinate)
 {
-    int64_t low = 0, high = space->n_variables - 1;
+    int64_t low = 0, high = space->n_blocks - 1;
     while (low < high) {
         int64_t middle = (low + high + 1) / 2;
-        if (space->variables[middle].offset <= coordinate) {
+        if (space->stretches[middle].offset <= coordinate) {
             low = middle;
         } else {
             high = middle - 1;
         }
     }
-    return low;
+    const sali_stretch *s = &space->stretches[low];
+    return s->first + (coordinate - s->offset) / (s->kind == SAL_CATEGORICAL ? s->states : 1);
 }
 
 sal_status sali_codes_check(const sal_space *space, int64_t chains, const int32_t *codes,
