@@ -124,10 +124,10 @@ static void step(sali_pairwise_moves *m, sali_chains *chains, int64_t c,
 void sali_pairwise_moves_paths(sali_pairwise_moves *m, sali_chains *chains,
                                const sali_path_length *length, int64_t n)
 {
-    const uint64_t period = (uint64_t)sali_pairwise_moves_period(m, (int64_t)length->length);
+    const int64_t period = sali_pairwise_moves_period(m, (int64_t)length->length);
     for (int64_t c = 0; c < chains->n; c++) {
         for (int64_t k = 0; k < n; k++) {
-            if (chains->step[c] % period == 0) {
+            if (sali_pairwise_moves_due(chains->step[c], period)) {
                 sali_pairwise_moves_rebuild(m, chains, c);
             }
             step(m, chains, c, length);

@@ -83,10 +83,10 @@ static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *ch
 
 static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t first, int64_t count)
 {
-    const uint64_t every = (uint64_t)sali_pairwise_moves_period(m, 1);
+    const int64_t period = sali_pairwise_moves_period(m, 1);
     proposal made[GROUP];
     for (int64_t c = 0; c < count; c++) {
-        if (chains->step[first + c] % every == 0) {
+        if (sali_pairwise_moves_due(chains->step[first + c], period)) {
             sali_pairwise_moves_rebuild(m, chains, first + c);
         }
     }
