@@ -182,13 +182,14 @@ int cli_next_sampler(const char **list, cli_sampler_item *item);
 /* A progress line on stderr, if that is a terminal: `what`, share done, rate, time left, and a note
  * of the caller's. */
 typedef struct cli_progress {
-    bool on;
+    bool on, shown;
     double start, last;
     int64_t from; /* what was done before the start; -1: by the first call */
     double limit; /* seconds after which it ends anyway; 0: none */
     char note[128];
 } cli_progress;
 cli_progress cli_progress_begin(void);
+void cli_progress_wait(cli_progress *progress, const char *what); /* what comes first */
 void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total);
 void cli_progress_end(cli_progress *progress);
 

@@ -128,6 +128,15 @@ cli_progress cli_progress_begin(void)
     return (cli_progress){ .on = isatty(STDERR_FILENO) != 0, .start = now() };
 }
 
+void cli_progress_wait(cli_progress *progress, const char *what)
+{
+    progress->shown |= progress->on;
+    if (progress->on) {
+        fprintf(stderr, "\r%s\033[K", what);
+        fflush(stderr);
+    }
+}
+
 /* Of what is to be done at the present rate, and of the limit. */
 static double seconds_left(const cli_progress *progress, double elapsed, int64_t done,
                            int64_t total)
@@ -144,6 +153,7 @@ void cli_progress_show(cli_progress *progress, const char *what, int64_t done, i
         return;
     }
     progress->last = time;
+    progress->shown = true;
     fprintf(stderr, "\r%s %3.0f%%  %.3g/s  %.0f s left   %s\033[K", what,
             100 * (double)done / (double)total, (double)(done - progress->from) / elapsed,
             seconds_left(progress, elapsed, done, total), progress->note);
@@ -152,7 +162,7 @@ void cli_progress_show(cli_progress *progress, const char *what, int64_t done, i
 
 void cli_progress_end(cli_progress *progress)
 {
-    if (progress->on && progress->last > 0) {
+    if (progress->shown) {
         fprintf(stderr, "\r\033[K");
     }
 }

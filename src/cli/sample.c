@@ -287,6 +287,7 @@ static int sample(sal_model *model, options *o)
         return code;
     }
     cli_catch_interrupt();
+    cli_progress_wait(&w.progress, "starting");
     sal_status status = sal_sample(model, &o->run, &run, &err);
     cli_progress_end(&w.progress);
     if (status != SAL_OK) {

@@ -13,8 +13,7 @@
 static void *allocate(size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
-    if (bytes >= 2 * HUGE_PAGE) {
-        bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    if (bytes >= HUGE_PAGE) {
         void *p = aligned_alloc(HUGE_PAGE, bytes);
         if (p) {
             madvise(p, bytes, MADV_HUGEPAGE); /* advice: it may be ignored */
@@ -25,17 +24,32 @@ static void *allocate(size_t bytes)
     return aligned_alloc(SALI_ALIGN, bytes);
 }
 
+/* Pages that Linux has been given back are zeros when they are next touched: what is never touched
+ * takes neither time nor memory. */
+static void make_zero(void *p, size_t bytes)
+{
+#ifdef __linux__
+    if (bytes >= HUGE_PAGE && madvise(p, bytes, MADV_DONTNEED) == 0) {
+        return;
+    }
+#endif
+    memset(p, 0, bytes);
+}
+
 void *sali_alloc(int64_t count, size_t size)
 {
     size_t bytes;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) ||
-        bytes > PTRDIFF_MAX - 2 * SALI_ALIGN) {
+        bytes > PTRDIFF_MAX - 2 * HUGE_PAGE) {
         return NULL;
     }
     bytes = (bytes / SALI_ALIGN + 1) * SALI_ALIGN; /* at least one, and always a multiple */
+    if (bytes >= HUGE_PAGE) {
+        bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    }
     void *p = allocate(bytes);
     if (p) {
-        memset(p, 0, bytes);
+        make_zero(p, bytes);
     }
     return p;
 }

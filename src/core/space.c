@@ -2,6 +2,7 @@
 #include "core/space.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -27,7 +28,7 @@ sal_space *sal_space_create(void)
 
 void sal_space_destroy(sal_space *space)
 {
-    if (!space) {
+    if (!space || atomic_fetch_sub(&space->others, 1) > 0) {
         return;
     }
     for (int64_t b = 0; b < space->n_blocks; b++) {
@@ -264,21 +265,30 @@ double sali_stretch_spacing(const sali_stretch *s)
 
 sal_space *sali_space_clone(const sal_space *space)
 {
-    return sali_space_subset(space, NULL);
+    if (space->settled) {
+        atomic_fetch_add(&((sal_space *)space)->others, 1);
+        return (sal_space *)space;
+    }
+    sal_space *copy = sali_space_subset(space, NULL);
+    if (copy) {
+        copy->settled = true;
+    }
+    return copy;
 }
 
 int64_t sali_space_owner(const sal_space *space, int64_t coordinate)
 {
-    int64_t low = 0, high = space->n_variables - 1;
+    int64_t low = 0, high = space->n_blocks - 1;
     while (low < high) {
         int64_t middle = (low + high + 1) / 2;
-        if (space->variables[middle].offset <= coordinate) {
+        if (space->stretches[middle].offset <= coordinate) {
             low = middle;
         } else {
             high = middle - 1;
         }
     }
-    return low;
+    const sali_stretch *s = &space->stretches[low];
+    return s->first + (coordinate - s->offset) / (s->kind == SAL_CATEGORICAL ? s->states : 1);
 }
 
 sal_status sali_codes_check(const sal_space *space, int64_t chains, const int32_t *codes,

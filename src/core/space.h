@@ -51,9 +51,13 @@ struct sal_space {
     int64_t n_states;   /* entries (see below) of all variables together */
     int32_t max_states; /* the most entries of a variable */
     bool unbounded;     /* has counts without a cap */
+    bool settled;       /* a clone, which nobody adds to any more */
+    _Atomic int others; /* of a settled one: its owners but one */
 };
 
-/* A deep copy, or NULL when out of memory. */
+/* What the caller owns from now on and does not change: a copy of a space that its owner may still
+ * add to, or the space itself where that is a clone already. NULL when out of memory. Destroyed as
+ * any other. */
 sal_space *sali_space_clone(const sal_space *space);
 
 /* The sub-space of the variables where keep[v]; blocks that lose all variables vanish. */

@@ -49,6 +49,10 @@ struct sal_model {
     char *name;
     struct sali_names *names; /* models/names.h; NULL: the variables have none */
     _Atomic int holders;      /* runs in several threads hold a model */
+    /* Those of its bits, as long as somebody has them (models/structure/couplings.h); under `busy`,
+     * which is held for a moment. */
+    struct sali_couplings *couplings;
+    _Atomic bool busy;
 };
 
 /* A model around `content`; takes content and space over, also on failure. */

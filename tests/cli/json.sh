@@ -118,6 +118,7 @@ run = "sample ising:side=4 --chains 1 --draws 100 --threads 1 --warmup 10 --thin
 text = on_terminal(run + ["--time", "0.9s"])
 left = [float(x) for x in re.findall(r"([0-9.e+inf]+) s left", text)]
 assert left and max(left) <= 1, text
+assert text.startswith("\rstarting") and text.rindex("\r\033[K") > text.index(" s left"), text
 text = on_terminal(run + ["--time", "50s", "--draws", "20", "--thin", "100000"])
 left = [float(x) for x in re.findall(r"([0-9.e+inf]+) s left", text)]
 assert left and max(left) <= 50 and left[-1] < 50, text

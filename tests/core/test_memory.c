@@ -2,6 +2,8 @@
 /* Arrays that are freed together. */
 #include "test.h"
 
+#include <string.h>
+
 #include "alloc_fail.h"
 #include "core/memory.h"
 
@@ -47,12 +49,31 @@ START_TEST(sizes_that_overflow_are_refused)
 }
 END_TEST
 
+/* Also where a freed array has left other numbers, below and above the size of a huge page. */
+START_TEST(arrays_begin_as_zeros)
+{
+    static const int64_t sizes[] = { 1000, (1 << 21) - 64, 1 << 21, 3000001, 9 << 20 };
+    for (int k = 0; k < 25; k++) {
+        int64_t bytes = sizes[k % 5], sum = 0;
+        unsigned char *array = sali_alloc(bytes, 1);
+        ck_assert_ptr_nonnull(array);
+        for (int64_t i = 0; i < bytes; i++) {
+            sum += array[i];
+        }
+        ck_assert_int_eq(sum, 0);
+        memset(array, 255, (size_t)bytes);
+        sali_free(array);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("memory");
     TCase *tcase = tcase_create("memory");
     tcase_add_test(tcase, what_is_refused_is_told_and_the_rest_freed);
     tcase_add_test(tcase, sizes_that_overflow_are_refused);
+    tcase_add_test(tcase, arrays_begin_as_zeros);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -196,6 +196,32 @@ START_TEST(work_is_shared_where_that_is_faster)
 }
 END_TEST
 
+/* A clone does not follow what is added to the space; clones of clones are one, until the last of
+ * its owners has gone. */
+START_TEST(clones_are_settled)
+{
+    sal_space *space = sal_space_create();
+    sal_block block = { .name = "a", .kind = SAL_SPIN, .count = 3 };
+    sal_error err;
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_space *copy = sali_space_clone(space), *other = sali_space_clone(space);
+    block.name = "b";
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    ck_assert_int_eq(space->n_variables, 6);
+    ck_assert_int_eq(copy->n_variables, 3);
+    ck_assert(copy != other);
+    sal_space *again = sali_space_clone(copy), *third = sali_space_clone(again);
+    ck_assert(again == copy && third == copy);
+    sal_space_destroy(space);
+    sal_space_destroy(copy);
+    sal_space_destroy(other);
+    sal_space_destroy(again);
+    ck_assert_int_eq(third->variables[2].offset, 2);
+    ck_assert_str_eq(third->blocks[0].name, "a");
+    sal_space_destroy(third);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("space");
@@ -207,6 +233,7 @@ int main(void)
     tcase_add_test(tcase, bad_blocks_are_refused_and_leave_the_space_alone);
     tcase_add_test(tcase, shards_cover_all_chains_evenly);
     tcase_add_test(tcase, every_shard_runs_once_on_any_number_of_threads);
+    tcase_add_test(tcase, clones_are_settled);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

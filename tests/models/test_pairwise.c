@@ -393,6 +393,31 @@ START_TEST(memory_running_out_is_an_error)
 }
 END_TEST
 
+/* Of bits there is one object as long as somebody has it, which follows the parameters. */
+START_TEST(couplings_of_bits_are_shared)
+{
+    sal_model *model = NULL;
+    sali_couplings *a = NULL, *b = NULL, *reals = NULL;
+    double theta = 0.7;
+    sal_error err;
+    ck_ok(sal_model_open("ising:side=4,theta=0.1", SAL_F64, &model, &err), &err);
+    ck_ok(sali_couplings_create(model, SALI_BIT_COUPLINGS, &a, &err), &err);
+    ck_ok(sali_couplings_create(model, SALI_BIT_COUPLINGS, &b, &err), &err);
+    ck_ok(sali_couplings_create(model, SALI_ANY_COUPLINGS, &reals, &err), &err);
+    ck_assert(a && a == b && reals && reals != a);
+    sali_couplings_destroy(reals);
+    sali_couplings_destroy(a);
+    double before = sali_couplings_values(b)->couplings[0].J;
+    ck_ok(sal_model_set_params(model, "theta", &theta, &err), &err);
+    ck_assert_double_eq_tol(sali_couplings_values(b)->couplings[0].J, 7 * before, 1e-12);
+    sali_couplings_destroy(b);
+    ck_ok(sali_couplings_create(model, SALI_BIT_COUPLINGS, &a, &err), &err);
+    ck_assert_double_eq_tol(sali_couplings_values(a)->couplings[0].J, 7 * before, 1e-12);
+    sali_couplings_destroy(a);
+    sal_model_destroy(model);
+}
+END_TEST
+
 static Suite *pairwise_suite(void)
 {
     Suite *suite = suite_create("pairwise");
@@ -409,6 +434,7 @@ static Suite *pairwise_suite(void)
     tcase_add_test(tcase, terms_that_cancel_are_dropped);
     tcase_add_test(tcase, a_large_lattice_takes_well_below_a_second);
     tcase_add_test(tcase, memory_running_out_is_an_error);
+    tcase_add_test(tcase, couplings_of_bits_are_shared);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -3,6 +3,8 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "ad/polynomial.h"
@@ -11,6 +13,7 @@
 
 struct sali_couplings {
     const sal_model *model;
+    int64_t owners; /* under the model's `busy` */
     sali_couplings_wish wish;
     bool in_place;    /* J is a node's value */
     bool read;        /* at `version` */
@@ -21,9 +24,56 @@ struct sali_couplings {
     pthread_mutex_t lock;
 };
 
+/* ---- those of bits are one object for all shards and runs: they take as much memory as a chain or
+ * more, and chains that share them find them in the cache. The model does not keep them alive. */
+
+static sal_model *enter(const sal_model *model)
+{
+    sal_model *m = (sal_model *)model;
+    while (atomic_exchange(&m->busy, true)) {
+        sched_yield();
+    }
+    return m;
+}
+
+static void leave(sal_model *m)
+{
+    atomic_store(&m->busy, false);
+}
+
+static sali_couplings *find_bits(const sal_model *model)
+{
+    sal_model *m = enter(model);
+    sali_couplings *c = m->couplings;
+    if (c) {
+        c->owners++;
+    }
+    leave(m);
+    return c;
+}
+
+static void offer_bits(sali_couplings *c)
+{
+    sal_model *m = enter(c->model);
+    m->couplings = m->couplings ? m->couplings : c;
+    leave(m);
+}
+
+/* Whether that was the last owner. */
+static bool give_up(sali_couplings *c)
+{
+    sal_model *m = enter(c->model);
+    bool last = --c->owners == 0;
+    if (last && m->couplings == c) {
+        m->couplings = NULL;
+    }
+    leave(m);
+    return last;
+}
+
 void sali_couplings_destroy(sali_couplings *c)
 {
-    if (c) {
+    if (c && give_up(c)) {
         pthread_mutex_destroy(&c->lock);
         sali_free(c->values.linear);
         sali_free(c->values.begin);
@@ -32,6 +82,8 @@ void sali_couplings_destroy(sali_couplings *c)
         sali_free(c);
     }
 }
+
+/* ---- creation */
 
 static bool is_one_form(const sali_coupling_terms *terms)
 {
@@ -93,12 +145,18 @@ sal_status sali_couplings_create(const sal_model *model, sali_couplings_wish wis
     if (bits && !has_bits(model->space)) {
         return SAL_OK;
     }
-    sali_couplings *c = SALI_NEW(sali_couplings);
+    sali_couplings *c = bits ? find_bits(model) : NULL;
+    if (c) {
+        *out = c;
+        return SAL_OK;
+    }
+    c = SALI_NEW(sali_couplings);
     if (!c) {
         return sali_fail_memory(err);
     }
     pthread_mutex_init(&c->lock, NULL);
     c->model = model;
+    c->owners = 1;
     c->wish = wish;
     c->values.n = bits ? model->space->n_variables : model->space->width;
     c->values.linear = SALI_NEW_ARRAY(double, c->values.n);
@@ -106,6 +164,9 @@ sal_status sali_couplings_create(const sal_model *model, sali_couplings_wish wis
     if (status != SAL_OK) {
         sali_couplings_destroy(c);
         return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : SAL_OK;
+    }
+    if (bits) {
+        offer_bits(c);
     }
     *out = c;
     return SAL_OK;

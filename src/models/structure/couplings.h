@@ -52,7 +52,8 @@ typedef enum sali_couplings_wish {
 
 /* *out is NULL, with SAL_OK, if it cannot be told from the ops and their attributes that f is such
  * a polynomial, or if its couplings are not those wished for. Dense ones are refused where a table
- * forbids states. Clamped variables count as the constants that they are. Returns: SAL_ERR_MEMORY.
+ * forbids states. Clamped variables count as the constants that they are. Those of bits are one
+ * object as long as somebody has it; it must go before the model. Returns: SAL_ERR_MEMORY.
  * Cost:    O(size of the formula). */
 sal_status sali_couplings_create(const sal_model *model, sali_couplings_wish wish,
                                  sali_couplings **out, sal_error *err);

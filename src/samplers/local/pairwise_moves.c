@@ -2,36 +2,15 @@
 #include "samplers/local/pairwise_moves.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "core/object.h"
 #include "core/vector/vmath.h"
 #include "samplers/kernels.h"
-#include "samplers/local/sum_tree.h"
-
-/* f and the rises are carried along by differences. They are made anew after this many steps, in
- * large models after 16 for each variable, so that it costs O(1) a step. */
-static int64_t rebuild_every(int64_t V)
-{
-    return V < 4096 ? 65536 : 16 * V;
-}
 
 /* The largest |log t|: weights and their sums then are well within the range of double. */
 #define MOST_LOG_T 300.0
-
-struct sali_pairwise_moves {
-    const sal_model *model;
-    sali_balance balance;
-    sali_couplings *couplings;
-    const sali_coupling_values *pairs; /* since the last refresh */
-    sali_sum_tree tree;
-    double *nodes; /* [chains x tree.size] */
-    double *rise;  /* [chains x V] f(b_i = 1) - f(b_i = 0) */
-    /* Of one move: the variable that flips and its neighbours, [V] each. */
-    int32_t *site, *leaf;
-    double *new_rise, *old_weight, *weight;
-    void *log_t, *log_g; /* real */
-};
 
 void sali_pairwise_moves_destroy(sali_pairwise_moves *m)
 {
@@ -90,8 +69,7 @@ static void weigh(const sali_pairwise_moves *m, int64_t k)
     sali_vexp_f64(k, m->weight, m->weight);
 }
 
-/* Rises, weights and f of chain c from its codes. */
-static void rebuild(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
+void sali_pairwise_moves_rebuild(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
 {
     int64_t V = m->pairs->n;
     const int32_t *codes = chains->codes + c * V;
@@ -114,6 +92,13 @@ static void rebuild(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
     sali_sum_tree_build(&m->tree, nodes);
 }
 
+/* In large models 16 moves of each variable, so that it costs O(1) a move. */
+int64_t sali_pairwise_moves_period(const sali_pairwise_moves *m, int64_t length)
+{
+    int64_t moves = m->pairs->n < 4096 ? 65536 : 16 * m->pairs->n;
+    return moves > length ? moves / length : 1;
+}
+
 bool sali_pairwise_moves_refresh(sali_pairwise_moves *m, sali_chains *chains)
 {
     m->pairs = sali_couplings_values(m->couplings);
@@ -126,12 +111,12 @@ bool sali_pairwise_moves_refresh(sali_pairwise_moves *m, sali_chains *chains)
         }
     }
     for (int64_t c = 0; c < chains->n; c++) {
-        rebuild(m, chains, c);
+        sali_pairwise_moves_rebuild(m, chains, c);
     }
     return true;
 }
 
-/* ---- one step */
+/* ---- one move */
 
 /* List variable i, flipped, and its neighbours, with what their rises and weights become. */
 static int64_t look_ahead(sali_pairwise_moves *m, const sali_chains *chains, int64_t c, int64_t i)
@@ -156,138 +141,43 @@ static int64_t look_ahead(sali_pairwise_moves *m, const sali_chains *chains, int
     return k;
 }
 
-static void put(sali_pairwise_moves *m, double *nodes, int64_t k, const double *weight)
+void sali_pairwise_moves_put(sali_pairwise_moves *m, int64_t c, int64_t k, const int32_t *site,
+                             const double *weight)
 {
-    for (int64_t j = 0; j < k; j++) {
-        m->leaf[j] = m->site[j];
-    }
-    sali_sum_tree_set(&m->tree, nodes, k, m->leaf, weight);
+    memcpy(m->leaf, site, (size_t)k * sizeof *site);
+    sali_sum_tree_set(&m->tree, m->nodes + c * m->tree.size, k, m->leaf, weight);
 }
 
-static void accept(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64_t k, double df)
+sali_pairwise_move sali_pairwise_moves_try(sali_pairwise_moves *m, const sali_chains *chains,
+                                           int64_t c, int64_t i)
 {
-    int64_t V = m->pairs->n, i = m->site[0];
-    const sali_variable *v = sali_space_kind(m->model->space, i);
-    int32_t *code = chains->codes + c * V + i;
-    for (int64_t j = 1; j < k; j++) {
+    double *nodes = m->nodes + c * m->tree.size;
+    double df = m->rise[c * m->pairs->n + i] * (chains->codes[c * m->pairs->n + i] ? -1 : 1);
+    double there = nodes[i] / sali_sum_tree_total(&m->tree, nodes);
+    int64_t k = look_ahead(m, chains, c, i);
+    sali_pairwise_moves_put(m, c, k, m->site, m->weight);
+    double back = nodes[i] / sali_sum_tree_total(&m->tree, nodes);
+    return (sali_pairwise_move){ k, df, exp(chains->beta[c] * df) * (back / there) };
+}
+
+void sali_pairwise_moves_make(sali_pairwise_moves *m, sali_chains *chains, int64_t c,
+                              sali_pairwise_move move)
+{
+    const int64_t V = m->pairs->n;
+    int32_t *code = chains->codes + c * V + m->site[0];
+    for (int64_t j = 1; j < move.changes; j++) {
         m->rise[c * V + m->site[j]] = m->new_rise[j];
     }
     *code = 1 - *code;
-    sali_model_embed_one(m->model, i, *code, sali_row(chains, chains->x, c, chains->space->width));
-    chains->f[c] += df;
-    chains->accepted_sum[c] += 1;
+}
+
+void sali_pairwise_moves_arrive(const sali_pairwise_moves *m, sali_chains *chains, int64_t c,
+                                int64_t i)
+{
+    const sali_variable *v = sali_space_kind(m->model->space, i);
+    void *x = sali_row(chains, chains->x, c, chains->space->width);
+    sali_model_embed_one(m->model, i, chains->codes[c * m->pairs->n + i], x);
     chains->jump_sum[c] += v->kind == SAL_CATEGORICAL ? 2 : fabs(v->levels[1] - v->levels[0]);
-}
-
-/* Some chains take turns, so that a processor can work on several at a time. What many variables
- * need does not stay in the nearest caches: it is on its way for one chain while others work. */
-enum { GROUP = SALI_SUM_TREE_PICKS };
-
-/* The variable that a chain is to flip (-1: nothing can move), and the uniform that decides. */
-typedef struct proposal {
-    int64_t i;
-    double u;
-} proposal;
-
-/* Of the chains first .. first + count - 1. */
-static void propose(const sali_pairwise_moves *m, const sali_chains *chains, int64_t first,
-                    int64_t count, proposal *made)
-{
-    double u[GROUP];
-    int64_t picked[GROUP];
-    for (int64_t c = 0; c < count; c++) {
-        sali_stream stream = sali_chains_stream(chains, first + c, SALI_RNG_PROPOSAL);
-        double two[2];
-        sali_rng_uniform_f64(&stream, 2, two);
-        u[c] = two[0];
-        made[c].u = two[1];
-    }
-    sali_sum_tree_pick_each(&m->tree, count, m->nodes + first * m->tree.size, u, picked);
-    for (int64_t c = 0; c < count; c++) {
-        made[c].i = picked[c];
-    }
-}
-
-static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, proposal made)
-{
-    double *nodes = m->nodes + c * m->tree.size;
-    int64_t i = made.i, V = m->pairs->n;
-    chains->step[c]++;
-    if (i < 0) { /* the proposal is to stay */
-        chains->accepted_sum[c] += 1;
-        chains->acceptance_sum[c] += 1;
-        return;
-    }
-    double df = m->rise[c * V + i] * (chains->codes[c * V + i] ? -1 : 1);
-    double there = nodes[i] / sali_sum_tree_total(&m->tree, nodes);
-    int64_t k = look_ahead(m, chains, c, i);
-    put(m, nodes, k, m->weight);
-    double back = nodes[i] / sali_sum_tree_total(&m->tree, nodes);
-    double ratio = exp(chains->beta[c] * df) * (back / there);
-    chains->acceptance_sum[c] += ratio < 1 ? ratio : 1;
-    if (ratio >= 1 || made.u < ratio) {
-        accept(m, chains, c, k, df);
-    } else {
-        put(m, nodes, k, m->old_weight);
-    }
-}
-
-/* ---- many steps */
-
-static void fetch_rows(const sali_pairwise_moves *m, const proposal *made, int64_t count)
-{
-    for (int64_t c = 0; c < count; c++) {
-        int64_t i = made[c].i < 0 ? 0 : made[c].i;
-        __builtin_prefetch(&m->pairs->begin[i]);
-        __builtin_prefetch(sali_space_kind(m->model->space, i));
-    }
-    for (int64_t c = 0; c < count; c++) {
-        int64_t first = m->pairs->begin[made[c].i < 0 ? 0 : made[c].i];
-        __builtin_prefetch(&m->pairs->couplings[first]);
-    }
-}
-
-static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c,
-                             int64_t i)
-{
-    const sali_coupling_values *p = m->pairs;
-    int64_t V = p->n, last = i < 0 ? 0 : p->begin[i + 1];
-    __builtin_prefetch(sali_row(chains, chains->x, c * chains->space->width + (i < 0 ? 0 : i), 1));
-    for (int64_t e = i < 0 ? 0 : p->begin[i]; e < last; e++) {
-        int64_t j = p->couplings[e].to;
-        __builtin_prefetch(&m->rise[c * V + j]);
-        __builtin_prefetch(&chains->codes[c * V + j]);
-        sali_sum_tree_fetch(&m->tree, m->nodes + c * m->tree.size, j);
-    }
-}
-
-static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t first, int64_t count)
-{
-    const uint64_t every = (uint64_t)rebuild_every(m->pairs->n);
-    proposal made[GROUP];
-    for (int64_t c = 0; c < count; c++) {
-        if (chains->step[first + c] % every == 0) {
-            rebuild(m, chains, first + c);
-        }
-    }
-    propose(m, chains, first, count, made);
-    fetch_rows(m, made, count);
-    for (int64_t c = 0; c < count; c++) {
-        fetch_neighbours(m, chains, first + c, made[c].i);
-    }
-    for (int64_t c = 0; c < count; c++) {
-        decide(m, chains, first + c, made[c]);
-    }
-}
-
-void sali_pairwise_moves_steps(sali_pairwise_moves *m, sali_chains *chains, int64_t n)
-{
-    for (int64_t first = 0; first < chains->n; first += GROUP) {
-        int64_t left = chains->n - first;
-        for (int64_t k = 0; k < n; k++) {
-            step_group(m, chains, first, left < GROUP ? left : GROUP);
-        }
-    }
 }
 
 /* ---- the proposal's probability */

@@ -1,17 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Locally balanced single-site steps on pairwise models (models/structure/couplings.h), O(degree +
- * log V) each: a flip of variable i changes the differences of i and of its neighbours only, and a
- * sum tree holds the proposal's weights g(t). f is multilinear in the bits, so first-order
- * differences, where they are those of a multilinear f off the lattice too, and exact ones are the
- * same. */
+/* Locally balanced moves of single variables on pairwise models (models/structure/couplings.h),
+ * O(degree + log V) each: a flip of variable i changes the differences of i and of its neighbours
+ * only, and a sum tree holds the proposal's weights g(t). f is multilinear in the bits, so
+ * first-order differences, where they are those of a multilinear f off the lattice too, and exact
+ * ones are the same. */
 #ifndef SALI_PAIRWISE_MOVES_H
 #define SALI_PAIRWISE_MOVES_H
 
 #include "models/structure/couplings.h"
 #include "samplers/balance.h"
+#include "samplers/local/path_length.h"
+#include "samplers/local/sum_tree.h"
 #include "samplers/sampler.h"
 
-typedef struct sali_pairwise_moves sali_pairwise_moves;
+typedef struct sali_pairwise_path sali_pairwise_path;
+
+typedef struct sali_pairwise_moves {
+    const sal_model *model;
+    sali_balance balance;
+    sali_couplings *couplings;
+    const sali_coupling_values *pairs; /* since the last refresh */
+    sali_sum_tree tree;
+    double *nodes; /* [chains x tree.size] */
+    double *rise;  /* [chains x V] f(b_i = 1) - f(b_i = 0) */
+    /* Of one move: the variable that flips and its neighbours, [V] each. */
+    int32_t *site, *leaf;
+    double *new_rise, *old_weight, *weight;
+    void *log_t, *log_g;      /* real */
+    sali_pairwise_path *path; /* NULL before the first sali_pairwise_moves_take_paths */
+} sali_pairwise_moves;
 
 /* *out is NULL, with SAL_OK, if the model is not pairwise. */
 sal_status sali_pairwise_moves_create(const sali_chains *chains, const sali_balance *balance,
@@ -25,8 +42,59 @@ bool sali_pairwise_moves_refresh(sali_pairwise_moves *moves, sali_chains *chains
 /* n steps of every chain, counted and summed up in `chains`. */
 void sali_pairwise_moves_steps(sali_pairwise_moves *moves, sali_chains *chains, int64_t n);
 
-/* log q(present state -> to), [n]. */
+/* log q(present state -> to) of one move, [n]. */
 void sali_pairwise_moves_log_q(const sali_pairwise_moves *moves, const sali_chains *chains,
                                const int32_t *to, double *log_q);
+
+/* ---- steps of paths (pairwise_path.c) */
+
+/* Room for them. SAL_ERR_MEMORY. */
+sal_status sali_pairwise_moves_take_paths(sali_pairwise_moves *moves, sal_error *err);
+
+/* n steps of every chain, each a path of moves: every move is drawn from the weights at the state
+ * that it starts from, and all are accepted or none. */
+void sali_pairwise_moves_paths(sali_pairwise_moves *moves, sali_chains *chains,
+                               const sali_path_length *length, int64_t n);
+
+/* ---- what steps are made of */
+
+/* Rises, weights and f of chain c from its codes. */
+void sali_pairwise_moves_rebuild(sali_pairwise_moves *moves, sali_chains *chains, int64_t c);
+
+/* Steps of so many moves after which all is made anew: f and the rises are carried along by
+ * differences. */
+int64_t sali_pairwise_moves_period(const sali_pairwise_moves *moves, int64_t length);
+
+/* Whether that is due for a chain that has made so many steps, the first of which a refresh came
+ * before. */
+static inline bool sali_pairwise_moves_due(uint64_t steps, int64_t period)
+{
+    return steps > 0 && steps % (uint64_t)period == 0;
+}
+
+/* A move that is tried: how many rises and weights it changes, what it adds to f, and its part
+ * pi(s') q(s' -> s) / (pi(s) q(s -> s')) of the ratio of acceptance. */
+typedef struct sali_pairwise_move {
+    int64_t changes;
+    double df, ratio;
+} sali_pairwise_move;
+
+/* Flip variable i of chain c in its weights; `site` then lists the variables whose rises and
+ * weights change, i first, beside new_rise, old_weight and weight. Codes and rises are yet as
+ * before. */
+sali_pairwise_move sali_pairwise_moves_try(sali_pairwise_moves *moves, const sali_chains *chains,
+                                           int64_t c, int64_t i);
+
+/* The rises and the code that go with it. */
+void sali_pairwise_moves_make(sali_pairwise_moves *moves, sali_chains *chains, int64_t c,
+                              sali_pairwise_move move);
+
+/* Set k weights of chain c: those that were there before, where moves are taken back. */
+void sali_pairwise_moves_put(sali_pairwise_moves *moves, int64_t c, int64_t k, const int32_t *site,
+                             const double *weight);
+
+/* Variable i of chain c has flipped: x and the distance moved. */
+void sali_pairwise_moves_arrive(const sali_pairwise_moves *moves, sali_chains *chains, int64_t c,
+                                int64_t i);
 
 #endif

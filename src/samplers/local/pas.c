@@ -78,9 +78,8 @@ static void begin(pas *p, const sali_chains *chains, int64_t c)
     p->core.log_q[c] = p->back[c] = 0;
 }
 
-static void pas_step(void *self, sali_chains *chains)
+static void step(pas *p, sali_chains *chains)
 {
-    pas *p = self;
     for (int64_t c = 0; c < chains->n; c++) {
         begin(p, chains, c);
     }
@@ -106,6 +105,23 @@ static void pas_step(void *self, sali_chains *chains)
         chains->log_ratio[c] = sali_chains_log_ratio(chains, c, p->core.log_q[c], p->back[c]);
     }
     sali_single_site_decide(&p->core, chains);
+}
+
+static void pas_steps(void *self, sali_chains *chains, int64_t n)
+{
+    pas *p = self;
+    if (p->core.fast) {
+        sali_pairwise_moves_paths(p->core.pairwise, chains, p->path, n);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        step(p, chains);
+    }
+}
+
+static void pas_step(void *self, sali_chains *chains)
+{
+    pas_steps(self, chains, 1);
 }
 
 /* ---- auxiliary variables: whether the path is one shorter, and its moves but the last, numbered
@@ -205,6 +221,7 @@ static void pas_auxiliary(void *self, sali_chains *chains, const void *u, const 
     int64_t V = chains->space->n_variables, length = (int64_t)p->path->length;
     int64_t moves = length - path[0];
     bool padded = path[0] == 1 && path[length - 1] != 0; /* a move past the end */
+    sali_single_site_look(&p->core, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         sali_single_site_stay(chains, c);
         log_q[c] = padded ? -INFINITY : log(0.5);
@@ -267,6 +284,7 @@ static sal_status pas_create(const sali_chains *chains, const sali_sampler_setti
                              void *shared, void **self, sal_error *err)
 {
     sali_single_site_options options = sali_single_site_settings(chains, settings);
+    options.pairs = true;
     pas *p = SALI_OBJECT(pas);
     if (p) {
         p->path = shared;
@@ -275,7 +293,17 @@ static sal_status pas_create(const sali_chains *chains, const sali_sampler_setti
         p->old_code = SALI_OBJECT_ARRAY(p, int32_t, chains->n);
         p->back = SALI_OBJECT_ARRAY(p, double, chains->n);
     }
-    return sali_single_site_open((sali_single_site *)p, chains, &options, self, err);
+    void *made = NULL;
+    sal_status status = sali_single_site_open((sali_single_site *)p, chains, &options, &made, err);
+    if (status == SAL_OK && p->core.pairwise) {
+        status = sali_pairwise_moves_take_paths(p->core.pairwise, err);
+    }
+    if (status != SAL_OK) {
+        sali_single_site_destroy(made);
+        return status;
+    }
+    *self = made;
+    return SAL_OK;
 }
 
 const sali_sampler sali_sampler_pas = {
@@ -295,6 +323,7 @@ const sali_sampler sali_sampler_pas = {
             .refresh = sali_single_site_refresh,
             .follows = sali_single_site_follows,
             .step = pas_step,
+            .steps = pas_steps,
             .log_q = sali_single_site_log_q,
             .auxiliary = &auxiliary,
         },

@@ -147,6 +147,15 @@ void sali_single_site_prepare(sali_single_site *g, sali_chains *chains, int64_t 
 
 /* ---- the step */
 
+/* The rows of the present states, from what was evaluated there. */
+static void prepare_all(sali_single_site *g, sali_chains *chains)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        sali_single_site_prepare(g, chains, c, chains->codes + c * chains->space->n_variables,
+                                 sali_move_now(&g->rows, c));
+    }
+}
+
 void sali_single_site_refresh(void *self, sali_chains *chains)
 {
     sali_single_site *g = self;
@@ -159,9 +168,14 @@ void sali_single_site_refresh(void *self, sali_chains *chains)
     } else {
         sali_followed_gradient_start(&g->followed, chains);
     }
-    for (int64_t c = 0; c < chains->n; c++) {
-        sali_single_site_prepare(g, chains, c, chains->codes + c * chains->space->n_variables,
-                                 sali_move_now(&g->rows, c));
+    prepare_all(g, chains);
+}
+
+void sali_single_site_look(sali_single_site *g, sali_chains *chains)
+{
+    if (g->fast) {
+        sali_chains_differences(chains, chains->codes, chains->x, chains->f_new, g->log_t);
+        prepare_all(g, chains);
     }
 }
 

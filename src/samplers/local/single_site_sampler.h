@@ -73,8 +73,8 @@ struct sali_single_site {
     int64_t *sites; /* [n x hops or ball] variables drawn, in their order */
     int64_t *made;  /* [n] entries in it */
     double *log_q;  /* [n] of the proposal made */
-    /* On pairwise models, if wanted, one site a step: takes over refresh, steps and log_q from the
-     * last refresh on if `fast`. NULL on others. */
+    /* On pairwise models, if wanted, one site a move: takes over refresh, steps and log_q from the
+     * last refresh on if `fast`; then there are no rows. */
     sali_pairwise_moves *pairwise; /* NULL: the model is not pairwise, or its moves are not */
     bool fast;
     sali_followed_gradient followed; /* where f is quadratic, and not `fast` */
@@ -110,6 +110,9 @@ extern const sali_auxiliary sali_single_site_hops;
 
 /* f_new of the proposed states, and what their rows are made of: gradient or differences. */
 void sali_single_site_evaluate(sali_single_site *g, sali_chains *chains);
+
+/* The rows of the present states by exact differences, if `fast`; f_new is f of these states. */
+void sali_single_site_look(sali_single_site *g, sali_chains *chains);
 
 /* The row of chain c at `codes` [V], from what was last evaluated. */
 void sali_single_site_prepare(sali_single_site *g, sali_chains *chains, int64_t c,
