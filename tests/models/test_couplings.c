@@ -502,6 +502,51 @@ START_TEST(chains_go_where_steps_without_couplings_take_them)
 }
 END_TEST
 
+/* ---- moves of single sites, and paths of them */
+
+static const char *const movers[] = { "gwg",          "lb",   "lb:balance=barker,radius=1",
+                                      "pas:length=3", "pafs", "lsb1",
+                                      "pas:radius=1" };
+
+static void propose_alike(const sal_space *space, const char *specification, double beta)
+{
+    sal_model *fast = dense_model(space, false, SAL_F64);
+    sal_model *slow = dense_model(space, true, SAL_F64);
+    const sali_sampler *sampler;
+    sali_sampler_settings settings;
+    sal_error err;
+    ck_ok(sali_sampler_choose(specification, fast, 0, &sampler, &settings, &err), &err);
+    bench a = bench_open(sampler, fast, &settings, beta, 21, 4096 - 30);
+    bench b = bench_open(sampler, slow, &settings, beta, 21, 4096 - 30);
+    size_t bytes = (size_t)(a.chains->n * space->n_variables) * sizeof(int32_t);
+    ck_assert(sali_engine(sampler)->follows(a.self));
+    ck_assert(!sali_engine(sampler)->follows(b.self));
+    for (int step = 0; step < 100; step++) {
+        sali_engine(sampler)->step(a.self, a.chains);
+        sali_engine(sampler)->step(b.self, b.chains);
+        ck_assert_msg(memcmp(a.chains->codes, b.chains->codes, bytes) == 0, "%s, beta %g: step %d",
+                      specification, beta, step);
+    }
+    for (int64_t c = 0; c < a.chains->n; c++) {
+        ck_assert(fabs(a.chains->f[c] - b.chains->f[c]) < 1e-11 * (1 + fabs(b.chains->f[c])));
+    }
+    bench_close(&a);
+    bench_close(&b);
+    sal_model_destroy(fast);
+    sal_model_destroy(slow);
+}
+
+START_TEST(moves_are_those_of_samplers_without_couplings)
+{
+    sal_space *space = tiny_space_make(tiny_space_named(spaces[_i]));
+    for (size_t k = 0; k < sizeof movers / sizeof *movers; k++) {
+        propose_alike(space, movers[k], 1);
+        propose_alike(space, movers[k], 0.6);
+    }
+    sal_space_destroy(space);
+}
+END_TEST
+
 /* A scan over f, and chains for it. */
 static void check_fields(sal_dtype dtype, double most)
 {
@@ -605,6 +650,8 @@ static Suite *couplings_suite(void)
     tcase_add_test(tcase, forms_of_long_rows_to_a_higher_degree_are_no_couplings);
     tcase_add_test(tcase, memory_running_out_is_an_error);
     tcase_add_loop_test(tcase, chains_go_where_steps_without_couplings_take_them, 0,
+                        (int)(sizeof spaces / sizeof *spaces));
+    tcase_add_loop_test(tcase, moves_are_those_of_samplers_without_couplings, 0,
                         (int)(sizeof spaces / sizeof *spaces));
     tcase_add_test(tcase, fields_carried_along_are_fresh_ones);
     tcase_add_test(tcase, a_refresh_takes_new_parameters);

@@ -37,3 +37,52 @@ void RN(sali_follow_rows)(int64_t n, const real *J, int64_t k, const int64_t *ro
         add_one(n, J + row[j] * n, (real)weight[j], from, gradient_new);
     }
 }
+
+/* ---- squares: second-order terms of moves of one variable */
+
+/* d = e_k - e_now. */
+SALI_CLONES
+static void one_hot(int32_t states, int32_t now, const real *restrict row, const real *diagonal,
+                    real weight, real *restrict slot)
+{
+    const real here = diagonal[now];
+    for (int32_t k = 0; k < states; k++) {
+        slot[k] += weight * (here + diagonal[k] - 2 * row[k]);
+    }
+}
+
+/* A real's move to code k. */
+static inline real square(const sali_stretch *s, int32_t now, int32_t k)
+{
+    real d = s->levels ? (real)(s->levels[k] - s->levels[now]) : (real)(k - now);
+    return d * d;
+}
+
+static void squares(const sal_space *space, const sali_stretch *s, const real *J,
+                    const real *diagonal, real weight, const int32_t *codes, real *slots)
+{
+    const int64_t N = space->width;
+    const bool flips = sali_two_level(s), one = flips || s->kind != SAL_CATEGORICAL;
+    const int32_t entries = flips ? 1 : sali_entries(s->states);
+    for (int64_t i = 0; i < s->count; i++) {
+        const int64_t at = s->offset + i * (one ? 1 : s->states);
+        const int32_t now = codes[s->first + i];
+        real *slot = slots + s->slot + i * entries;
+        if (!one) {
+            one_hot(s->states, now, J + (at + now) * N + at, diagonal + at, weight, slot);
+            continue;
+        }
+        for (int32_t k = 0; k < entries; k++) {
+            int32_t code = flips ? 1 - now : sali_entry_code(s->states, now, k);
+            slot[k] += weight * diagonal[at] * square(s, now, code);
+        }
+    }
+}
+
+void RN(sali_follow_squares)(const sal_space *space, const real *J, const real *diagonal,
+                             real weight, const int32_t *codes, real *slots)
+{
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        squares(space, &space->stretches[b], J, diagonal, weight, codes, slots);
+    }
+}

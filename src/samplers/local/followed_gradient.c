@@ -6,20 +6,33 @@
 
 #include "core/object.h"
 
-/* Gradients and f are made anew at multiples of this many steps. */
-#define RENEW_EVERY 4096
+/* Gradients and f are made anew at multiples of this many steps, of one move or of many. */
+enum { RENEW_MOVES = 4096, RENEW_PATHS = 256 };
+
+sal_status sali_followed_gradient_share(const sal_model *model,
+                                        const sali_sampler_settings *settings,
+                                        sali_couplings **couplings, sal_error *err)
+{
+    *couplings = NULL;
+    return model->has_gradient && !settings->training && model->space->width <= SALI_MOST_FOLLOWED
+               ? sali_couplings_create(model, SALI_ANY_COUPLINGS, couplings, err)
+               : SAL_OK;
+}
 
 void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const sali_chains *chains,
-                                 sali_couplings *couplings)
+                                 sali_couplings *couplings, bool paths)
 {
     int64_t N = chains->space->width;
     g->couplings = couplings;
     if (couplings) {
         g->rows = sali_object_array(object, 2 * chains->n * N, chains->element);
+        g->diagonal = sali_object_array(object, N, chains->element);
         g->current = SALI_OBJECT_ARRAY(object, uint8_t, chains->n);
         g->coordinate = SALI_OBJECT_ARRAY(object, int64_t, N);
         g->change = SALI_OBJECT_ARRAY(object, double, N);
         g->weight = SALI_OBJECT_ARRAY(object, double, N);
+        g->before = SALI_OBJECT_ARRAY(object, double, N);
+        g->period = paths ? RENEW_PATHS : RENEW_MOVES;
     }
 }
 
@@ -40,6 +53,10 @@ void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains
     int64_t N = chains->space->width;
     g->values = g->couplings ? sali_couplings_values(g->couplings) : NULL;
     g->values = g->values && g->values->finite ? g->values : NULL;
+    for (int64_t k = 0; g->values && k < N; k++) {
+        const sal_dtype dtype = chains->model->dtype;
+        sali_store(dtype, g->diagonal, k, sali_load(dtype, g->values->J, k * N + k));
+    }
     sali_chains_start(chains, true);
     for (int64_t c = 0; g->values && c < chains->n; c++) {
         memcpy(sali_followed_gradient_now(g, chains, c), sali_row(chains, chains->gradient, c, N),
@@ -50,7 +67,7 @@ void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains
 bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains, int64_t c)
 {
     int64_t V = chains->space->n_variables, N = chains->space->width;
-    if (chains->step[c] % RENEW_EVERY != 0) {
+    if (chains->step[c] % g->period != 0) {
         return false;
     }
     void *gradient = sali_followed_gradient_now(g, chains, c);
@@ -60,61 +77,86 @@ bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains
     return true;
 }
 
-/* List where the proposed state of chain c differs; the number of coordinates. */
-static int64_t list_changes(sali_followed_gradient *g, const sali_chains *chains, int64_t c)
+/* List the coordinates of a variable that changes, after k others; how many there are then. */
+static int64_t list_change(sali_followed_gradient *g, int64_t k, const sali_variable *v,
+                           int32_t from, int32_t to)
 {
-    const sal_space *space = chains->space;
-    const int32_t *from = chains->codes + c * space->n_variables;
-    const int32_t *to = chains->codes_new + c * space->n_variables;
-    int64_t k = 0;
-    for (int64_t i = 0; i < space->n_variables; i++) {
-        const sali_variable *v = &space->variables[i];
-        if (from[i] == to[i]) {
-            continue;
-        }
-        if (v->kind == SAL_CATEGORICAL) {
-            g->coordinate[k] = v->offset + from[i];
-            g->change[k++] = -1;
-            g->coordinate[k] = v->offset + to[i];
-            g->change[k++] = 1;
-        } else {
-            g->coordinate[k] = v->offset;
-            g->change[k++] = sali_level(v, to[i]) - sali_level(v, from[i]);
-        }
-    }
-    for (int64_t j = 0; j < k; j++) {
-        g->weight[j] = chains->beta[c] * g->values->scale * g->change[j];
+    if (v->kind == SAL_CATEGORICAL) {
+        g->coordinate[k] = v->offset + from;
+        g->change[k++] = -1;
+        g->coordinate[k] = v->offset + to;
+        g->change[k++] = 1;
+    } else {
+        g->coordinate[k] = v->offset;
+        g->change[k++] = sali_level(v, to) - sali_level(v, from);
     }
     return k;
 }
 
-static void follow(const sali_followed_gradient *g, const sali_chains *chains, int64_t k,
-                   const void *now, void *next)
+/* From gradient `now` and f to those of the state with the k coordinates that are listed changed.
+ */
+static void follow(sali_followed_gradient *g, sali_chains *chains, int64_t c, int64_t k,
+                   const void *now, double f)
 {
-    int64_t N = chains->space->width;
-    if (chains->model->dtype == SAL_F32) {
+    const int64_t N = chains->space->width;
+    const sal_dtype dtype = chains->model->dtype;
+    void *next = sali_followed_gradient_next(g, chains, c);
+    double rise = 0;
+    for (int64_t j = 0; j < k; j++) {
+        g->weight[j] = chains->beta[c] * g->values->scale * g->change[j];
+        g->before[j] = sali_load(dtype, now, g->coordinate[j]);
+    }
+    if (dtype == SAL_F32) {
         sali_follow_rows_f32(N, g->values->J, k, g->coordinate, g->weight, now, next);
     } else {
         sali_follow_rows_f64(N, g->values->J, k, g->coordinate, g->weight, now, next);
+    }
+    for (int64_t j = 0; j < k; j++) {
+        rise += g->change[j] * (g->before[j] + sali_load(dtype, next, g->coordinate[j]));
+    }
+    chains->f_new[c] = f + rise / (2 * chains->beta[c]);
+    if (!(chains->f_new[c] < INFINITY)) {
+        sali_chains_note_bad(chains, c, chains->codes_new, chains->f_new[c]);
     }
 }
 
 void sali_followed_gradient_propose(sali_followed_gradient *g, sali_chains *chains)
 {
-    sal_dtype dtype = chains->model->dtype;
+    const sal_space *space = chains->space;
     for (int64_t c = 0; c < chains->n; c++) {
-        const void *now = sali_followed_gradient_now(g, chains, c);
-        void *next = sali_followed_gradient_next(g, chains, c);
-        int64_t k = list_changes(g, chains, c);
-        follow(g, chains, k, now, next);
-        double rise = 0;
-        for (int64_t j = 0; j < k; j++) {
-            int64_t i = g->coordinate[j];
-            rise += g->change[j] * (sali_load(dtype, now, i) + sali_load(dtype, next, i));
+        const int32_t *from = chains->codes + c * space->n_variables;
+        const int32_t *to = chains->codes_new + c * space->n_variables;
+        int64_t k = 0;
+        for (int64_t i = 0; i < space->n_variables; i++) {
+            k = from[i] == to[i] ? k : list_change(g, k, &space->variables[i], from[i], to[i]);
         }
-        chains->f_new[c] = chains->f[c] + rise / (2 * chains->beta[c]);
-        if (!(chains->f_new[c] < INFINITY)) {
-            sali_chains_note_bad(chains, c, chains->codes_new, chains->f_new[c]);
-        }
+        follow(g, chains, c, k, sali_followed_gradient_now(g, chains, c), chains->f[c]);
+    }
+}
+
+void sali_followed_gradient_stay(sali_followed_gradient *g, sali_chains *chains, int64_t c)
+{
+    memcpy(sali_followed_gradient_next(g, chains, c), sali_followed_gradient_now(g, chains, c),
+           (size_t)chains->space->width * chains->element);
+    chains->f_new[c] = chains->f[c];
+}
+
+void sali_followed_gradient_move(sali_followed_gradient *g, sali_chains *chains, int64_t c,
+                                 int64_t site, int32_t from)
+{
+    const int32_t to = chains->codes_new[c * chains->space->n_variables + site];
+    const int64_t k = list_change(g, 0, &chains->space->variables[site], from, to);
+    follow(g, chains, c, k, sali_followed_gradient_next(g, chains, c), chains->f_new[c]);
+}
+
+void sali_followed_gradient_correct(const sali_followed_gradient *g, const sali_chains *chains,
+                                    int64_t c, const int32_t *codes, void *slots)
+{
+    const sal_space *space = chains->space;
+    const double weight = chains->beta[c] * g->values->scale / 2;
+    if (chains->model->dtype == SAL_F32) {
+        sali_follow_squares_f32(space, g->values->J, g->diagonal, (float)weight, codes, slots);
+    } else {
+        sali_follow_squares_f64(space, g->values->J, g->diagonal, weight, codes, slots);
     }
 }

@@ -5,7 +5,8 @@
  *     grad f(x') = grad f(x) + H d,    f(x') = f(x) + d'(grad f(x) + grad f(x')) / 2,
  *
  * O(N) for every variable that moves. They are made anew at fixed steps, lest rounding errors add
- * up. */
+ * up. With the couplings of each variable to itself they give exact differences,
+ * too. */
 #ifndef SALI_FOLLOWED_GRADIENT_H
 #define SALI_FOLLOWED_GRADIENT_H
 
@@ -16,19 +17,27 @@ typedef struct sali_followed_gradient {
     sali_couplings *couplings;          /* NULL: gradients are not followed */
     const sali_coupling_values *values; /* NULL: not since the last start */
     void *rows;                         /* real [2n x N], times beta as in sali_chains */
+    void *diagonal;                     /* real [N] of J */
     uint8_t *current; /* [n] which of a chain's two is that of its present state */
     /* Of one move: the coordinates that change, and by how much; [N] each. */
     int64_t *coordinate;
-    double *change, *weight;
+    double *change, *weight, *before; /* before: the gradient there */
+    uint64_t period;                  /* steps after which all is made anew */
 } sali_followed_gradient;
 
 /* More reals than this and following costs more than it saves. */
 #define SALI_MOST_FOLLOWED 2048
 
+/* The couplings that samplers share, or NULL: f is not quadratic, or it does not pay. In training
+ * they would have to be made too often. Returns: SAL_ERR_MEMORY. */
+sal_status sali_followed_gradient_share(const sal_model *model,
+                                        const sali_sampler_settings *settings,
+                                        sali_couplings **couplings, sal_error *err);
+
 /* The arrays belong to `object` (core/object.h), which knows if there is no memory. `couplings` may
- * be NULL: nothing is followed then. */
+ * be NULL: nothing is followed then. Steps are of one move, or of paths. */
 void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const sali_chains *chains,
-                                 sali_couplings *couplings);
+                                 sali_couplings *couplings, bool paths);
 
 /* Take the chains' states and temperatures; sets f and chains->gradient, as sali_chains_start. */
 void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains);
@@ -45,11 +54,21 @@ bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains
 /* f_new and the gradients of all proposed states; notes NaN and +inf. */
 void sali_followed_gradient_propose(sali_followed_gradient *g, sali_chains *chains);
 
+/* The same along a path: the proposed state of chain c is the present one; then it has moved
+ * variable `site`, which had the code `from`. */
+void sali_followed_gradient_stay(sali_followed_gradient *g, sali_chains *chains, int64_t c);
+void sali_followed_gradient_move(sali_followed_gradient *g, sali_chains *chains, int64_t c,
+                                 int64_t site, int32_t from);
+
 /* Gradient of the present state of chain c, and of the proposed one. */
 void *sali_followed_gradient_now(const sali_followed_gradient *g, const sali_chains *chains,
                                  int64_t c);
 void *sali_followed_gradient_next(const sali_followed_gradient *g, const sali_chains *chains,
                                   int64_t c);
+
+/* First-order differences real [S] of chain c from `codes` [V] become exact ones. */
+void sali_followed_gradient_correct(const sali_followed_gradient *g, const sali_chains *chains,
+                                    int64_t c, const int32_t *codes, void *slots);
 
 /* Chain c takes the proposed state. */
 static inline void sali_followed_gradient_flip(sali_followed_gradient *g, int64_t c)
@@ -57,12 +76,18 @@ static inline void sali_followed_gradient_flip(sali_followed_gradient *g, int64_
     g->current[c] ^= 1;
 }
 
-/* ---- the kernel, for both types */
+/* ---- the kernels, for both types */
 
 /* gradient_new = gradient + sum_j weight[j] J[row[j]], of width n; `weight` is not 0. */
 void sali_follow_rows_f32(int64_t n, const float *J, int64_t k, const int64_t *row,
                           const double *weight, const float *gradient, float *gradient_new);
 void sali_follow_rows_f64(int64_t n, const double *J, int64_t k, const int64_t *row,
                           const double *weight, const double *gradient, double *gradient_new);
+
+/* Add weight d'J d to the slot of each move, d the change of the embedding; `diagonal` is J's. */
+void sali_follow_squares_f32(const sal_space *space, const float *J, const float *diagonal,
+                             float weight, const int32_t *codes, float *slots);
+void sali_follow_squares_f64(const sal_space *space, const double *J, const double *diagonal,
+                             double weight, const int32_t *codes, double *slots);
 
 #endif

@@ -37,24 +37,6 @@ static const char *gwg_obstacle(const sal_model *model, const double *values, co
                : NULL;
 }
 
-/* The couplings, where f is quadratic; in training they would have to be made too often. */
-static sal_status gwg_share(const sal_model *model, const sali_sampler_settings *settings,
-                            void **shared, sal_error *err)
-{
-    sali_couplings *couplings = NULL;
-    bool wanted =
-        !settings->training && model->has_gradient && model->space->width <= SALI_MOST_FOLLOWED;
-    sal_status status =
-        wanted ? sali_couplings_create(model, SALI_ANY_COUPLINGS, &couplings, err) : SAL_OK;
-    *shared = couplings;
-    return status;
-}
-
-static void gwg_unshare(void *shared)
-{
-    sali_couplings_destroy(shared);
-}
-
 const sali_sampler sali_sampler_gwg = {
     .name = "gwg",
     .doc = "Gibbs with gradients: one site by first-order differences, window of radius r",
@@ -67,8 +49,8 @@ const sali_sampler sali_sampler_gwg = {
         &(const sal_sampler_engine){
             .window = true,
             .variants = variants,
-            .share = gwg_share,
-            .unshare = gwg_unshare,
+            .share = sali_single_site_share,
+            .unshare = sali_single_site_unshare,
             .create = sali_single_site_create,
             SALI_SINGLE_SITE_FUNCTIONS,
             .auxiliary = &sali_single_site_hops,

@@ -41,6 +41,7 @@ static void unshare(void *shared)
     sali_lsb_batch_close(lsb->batch);
     sali_lsb_close(&lsb->g);
     sali_optimiser_free(&lsb->adam);
+    sali_couplings_destroy(lsb->couplings);
     sali_object_free(lsb);
 }
 
@@ -48,7 +49,6 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
                         void **shared, sal_error *err)
 {
     bool network = settings->sampler->settings == lsb2_settings;
-    (void)model;
     sali_lsb *lsb = SALI_OBJECT(sali_lsb);
     const double *values = settings->values;
     if (!lsb) {
@@ -64,6 +64,9 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
     lsb->adam = sali_optimiser_usual(SALI_ADAM, lsb->rate);
     bool ok = !sali_object_failed(lsb) && sali_optimiser_create(&lsb->adam, lsb->g.n);
     status = status == SAL_OK && !ok ? sali_fail_memory(err) : status;
+    if (status == SAL_OK) {
+        status = sali_followed_gradient_share(model, settings, &lsb->couplings, err);
+    }
     if (status != SAL_OK) {
         unshare(lsb);
         return status;
@@ -155,6 +158,7 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     const sali_lsb *lsb = shared;
     sali_single_site_options options = sali_single_site_settings(chains, settings);
     options.balance = sali_lsb_balance(&lsb->g, chains->model->dtype);
+    options.couplings = lsb->couplings;
     options.pairs = true;
     return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }

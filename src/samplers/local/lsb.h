@@ -7,6 +7,7 @@
 
 #include "ad/workspace.h"
 #include "core/optimiser.h"
+#include "models/structure/couplings.h"
 #include "samplers/balance.h"
 #include "samplers/sampler.h"
 
@@ -88,10 +89,11 @@ typedef struct sali_lsb {
     sali_optimiser adam;
     double rate;
     int64_t radius;
-    int64_t updates;   /* in each window of warm-up */
-    uint64_t made;     /* updates so far */
-    double *gradient;  /* [g.n] */
-    double *candidate; /* [g.n] */
+    int64_t updates;           /* in each window of warm-up */
+    uint64_t made;             /* updates so far */
+    double *gradient;          /* [g.n] */
+    double *candidate;         /* [g.n] */
+    sali_couplings *couplings; /* NULL: differences are evaluated */
 } sali_lsb;
 
 /* Room for `rows` states of the model. */

@@ -232,6 +232,8 @@ static sal_status pafs_create(const sali_chains *chains, const sali_sampler_sett
     sali_single_site_options options = sali_single_site_settings(chains, settings);
     options.hops = (int64_t)(path->adapted ? path->most : fmin(path->length, path->most));
     options.rule = &path_rule;
+    options.couplings = path->couplings;
+    options.paths = true;
     pafs *p = SALI_OBJECT(pafs);
     if (p) {
         p->path = path;

@@ -70,16 +70,34 @@ static void look_back(pas *p, sali_chains *chains, int64_t c)
     p->back[c] += sali_move_log_q(chains->model->dtype, row, slot);
 }
 
-static void begin(pas *p, const sali_chains *chains, int64_t c)
+static void begin(pas *p, sali_chains *chains, int64_t c)
 {
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     sali_single_site_stay(chains, c);
+    if (sali_followed_gradient_active(&p->core.followed)) {
+        sali_followed_gradient_stay(&p->core.followed, chains, c);
+    }
     p->length[c] = sali_path_length_draw(p->path, sali_rng_uniform_at(&stream, 0));
     p->core.log_q[c] = p->back[c] = 0;
 }
 
+/* The states that move number `made` has reached. */
+static void evaluate(pas *p, sali_chains *chains, int64_t made)
+{
+    if (!sali_followed_gradient_active(&p->core.followed)) {
+        sali_single_site_evaluate(&p->core, chains);
+        return;
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (made < p->length[c]) {
+            sali_followed_gradient_move(&p->core.followed, chains, c, p->site[c], p->old_code[c]);
+        }
+    }
+}
+
 static void step(pas *p, sali_chains *chains)
 {
+    sali_single_site_renew(&p->core, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         begin(p, chains, c);
     }
@@ -89,7 +107,7 @@ static void step(pas *p, sali_chains *chains)
                 draw(p, chains, c, made);
             }
         }
-        sali_single_site_evaluate(&p->core, chains);
+        evaluate(p, chains, made);
         for (int64_t c = 0; c < chains->n; c++) {
             if (made < p->length[c]) {
                 look_back(p, chains, c);
@@ -284,7 +302,8 @@ static sal_status pas_create(const sali_chains *chains, const sali_sampler_setti
                              void *shared, void **self, sal_error *err)
 {
     sali_single_site_options options = sali_single_site_settings(chains, settings);
-    options.pairs = true;
+    options.couplings = ((const sali_path_length *)shared)->couplings;
+    options.pairs = options.paths = true;
     pas *p = SALI_OBJECT(pas);
     if (p) {
         p->path = shared;

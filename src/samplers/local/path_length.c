@@ -34,8 +34,22 @@ sal_status sali_path_length_share(const sal_model *model, const sali_sampler_set
     path->adapted = length == 0;
     path->running = fmin(START, path->most);
     path->length = path->adapted ? path->running : length;
+    sal_status status = sali_followed_gradient_share(model, settings, &path->couplings, err);
+    if (status != SAL_OK) {
+        sali_path_length_unshare(path);
+        return status;
+    }
     *shared = path;
     return SAL_OK;
+}
+
+void sali_path_length_unshare(void *shared)
+{
+    sali_path_length *path = shared;
+    if (path) {
+        sali_couplings_destroy(path->couplings);
+        sali_free(path);
+    }
 }
 
 sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool *changed,

@@ -8,13 +8,14 @@
 #ifndef SALI_PATH_LENGTH_H
 #define SALI_PATH_LENGTH_H
 
-#include "core/alloc.h"
+#include "models/structure/couplings.h"
 #include "samplers/sampler.h"
 
 typedef struct sali_path_length {
     bool adapted;
-    double running, most; /* not rounded; upper bound */
-    double length;        /* in use, a whole number */
+    double running, most;      /* not rounded; upper bound */
+    double length;             /* in use, a whole number */
+    sali_couplings *couplings; /* for gradients along paths; NULL: they are evaluated */
 } sali_path_length;
 
 /* The settings of path samplers, for their descriptors, in this order. */
@@ -22,11 +23,12 @@ enum { SALI_PATH_LENGTH, SALI_PATH_BALANCE, SALI_PATH_RADIUS };
 extern const sal_setting sali_path_settings[];
 
 /* The descriptors' functions of the shared state, a sali_path_length. */
-#define SALI_PATH_LENGTH_FUNCTIONS                                                          \
-    .share = sali_path_length_share, .unshare = sali_free, .adapt = sali_path_length_adapt, \
-    .state = sali_path_length_state
+#define SALI_PATH_LENGTH_FUNCTIONS                                        \
+    .share = sali_path_length_share, .unshare = sali_path_length_unshare, \
+    .adapt = sali_path_length_adapt, .state = sali_path_length_state
 sal_status sali_path_length_share(const sal_model *model, const sali_sampler_settings *settings,
                                   void **shared, sal_error *err);
+void sali_path_length_unshare(void *shared);
 sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool *changed,
                                   sal_error *err);
 int64_t sali_path_length_state(void *shared, void *self, sali_state_item *items);

@@ -43,7 +43,7 @@ static void allocate(sali_single_site *g, const sali_chains *chains)
     g->made = SALI_OBJECT_ARRAY(g, int64_t, n);
     g->log_q = SALI_OBJECT_ARRAY(g, double, n);
     sali_move_rows_create(g, chains->space, g->moves, chains->model->dtype, n, &g->rows);
-    sali_followed_gradient_open(&g->followed, g, chains, o->couplings);
+    sali_followed_gradient_open(&g->followed, g, chains, o->couplings, o->paths);
 }
 
 sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
@@ -74,6 +74,20 @@ sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
     return SAL_OK;
 }
 
+sal_status sali_single_site_share(const sal_model *model, const sali_sampler_settings *settings,
+                                  void **shared, sal_error *err)
+{
+    sali_couplings *couplings = NULL;
+    sal_status status = sali_followed_gradient_share(model, settings, &couplings, err);
+    *shared = couplings;
+    return status;
+}
+
+void sali_single_site_unshare(void *shared)
+{
+    sali_couplings_destroy(shared);
+}
+
 sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                    void *shared, void **self, sal_error *err)
 {
@@ -97,13 +111,19 @@ void sali_single_site_destroy(void *self)
 
 void sali_single_site_evaluate(sali_single_site *g, sali_chains *chains)
 {
-    if (g->options.direction == SALI_EXACT_DIFFERENCES) {
-        sali_chains_differences(chains, chains->codes_new, chains->x_new, chains->f_new, g->log_t);
-    } else if (sali_followed_gradient_active(&g->followed)) {
+    if (sali_followed_gradient_active(&g->followed)) {
         sali_followed_gradient_propose(&g->followed, chains);
+    } else if (g->options.direction == SALI_EXACT_DIFFERENCES) {
+        sali_chains_differences(chains, chains->codes_new, chains->x_new, chains->f_new, g->log_t);
     } else {
         sali_chains_propose(chains, true);
     }
+}
+
+static bool by_differences(const sali_single_site *g)
+{
+    return g->options.direction == SALI_EXACT_DIFFERENCES &&
+           !sali_followed_gradient_active(&g->followed);
 }
 
 /* The gradient at `codes`: those of the present state or of the proposed one. */
@@ -118,15 +138,19 @@ static const void *gradient_at(const sali_single_site *g, const sali_chains *cha
                                           : sali_followed_gradient_next(&g->followed, chains, c);
 }
 
-/* log t of the moves of chain c from `codes`, -inf for those that are none. */
+/* log t of the moves of chain c from `codes`, -inf for those that are none. Exact
+ * differences follow from gradients that are followed. */
 static void *log_ratios(sali_single_site *g, sali_chains *chains, int64_t c, const int32_t *codes)
 {
     const sal_space *space = chains->space;
     void *log_t = g->log_t;
-    if (g->options.direction == SALI_EXACT_DIFFERENCES) {
+    if (by_differences(g)) {
         log_t = sali_row(chains, g->log_t, c, space->slots);
     } else {
         sali_taylor_slots(chains->model, 1, codes, gradient_at(g, chains, c, codes), log_t);
+        if (g->options.direction == SALI_EXACT_DIFFERENCES && !chains->model->multilinear) {
+            sali_followed_gradient_correct(&g->followed, chains, c, codes, log_t);
+        }
     }
     g->kernels->exclude(space, codes, g->options.radius, log_t);
     return log_t;
@@ -163,10 +187,11 @@ void sali_single_site_refresh(void *self, sali_chains *chains)
     if (g->fast) {
         return;
     }
-    if (g->options.direction == SALI_EXACT_DIFFERENCES) {
-        sali_chains_differences(chains, chains->codes, chains->x, chains->f, g->log_t);
-    } else {
+    if (g->options.couplings || g->options.direction == SALI_FIRST_ORDER) {
         sali_followed_gradient_start(&g->followed, chains);
+    }
+    if (by_differences(g)) {
+        sali_chains_differences(chains, chains->codes, chains->x, chains->f, g->log_t);
     }
     prepare_all(g, chains);
 }
@@ -200,8 +225,7 @@ void sali_single_site_put(const sali_chains *chains, int64_t c, int64_t site, in
                          sali_row(chains, chains->x_new, c, chains->space->width));
 }
 
-/* Gradients that were followed for long are made anew, and what came of them. */
-static void renew(sali_single_site *g, sali_chains *chains)
+void sali_single_site_renew(sali_single_site *g, sali_chains *chains)
 {
     for (int64_t c = 0; sali_followed_gradient_active(&g->followed) && c < chains->n; c++) {
         if (sali_followed_gradient_renew(&g->followed, chains, c)) {
@@ -246,7 +270,7 @@ void sali_single_site_step(void *self, sali_chains *chains)
         sali_pairwise_moves_steps(g->pairwise, chains, 1);
         return;
     }
-    renew(g, chains);
+    sali_single_site_renew(g, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         draw(g, chains, c);
     }

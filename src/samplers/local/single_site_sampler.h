@@ -54,7 +54,8 @@ typedef struct sali_single_site_options {
     int64_t hops;               /* sites drawn a step, >= 1 */
     int64_t ball;               /* sites that move together, >= 1; first-order only */
     const sali_site_rule *rule; /* NULL: by hops and ball */
-    sali_couplings *couplings;  /* first-order: shared; NULL: gradients are evaluated */
+    sali_couplings *couplings;  /* shared; NULL: gradients or differences are evaluated */
+    bool paths;                 /* a step is of many moves */
     bool pairs;                 /* use sali_pairwise_moves where they suit */
 } sali_single_site_options;
 
@@ -87,8 +88,11 @@ sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
                                  sal_error *err);
 void sali_single_site_destroy(void *self);
 
-/* An engine's `create`: a sali_single_site alone, by its settings; `shared` are couplings or NULL.
- */
+/* An engine's `create`: a sali_single_site alone, by its settings; `shared` are couplings or NULL,
+ * as from the engine's `share`. */
+sal_status sali_single_site_share(const sal_model *model, const sali_sampler_settings *settings,
+                                  void **shared, sal_error *err);
+void sali_single_site_unshare(void *shared);
 sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                    void *shared, void **self, sal_error *err);
 
@@ -113,6 +117,11 @@ void sali_single_site_evaluate(sali_single_site *g, sali_chains *chains);
 
 /* The rows of the present states by exact differences, if `fast`; f_new is f of these states. */
 void sali_single_site_look(sali_single_site *g, sali_chains *chains);
+
+/* At a step's beginning: gradients that were followed for long are made anew, and what came of
+ * them.
+ */
+void sali_single_site_renew(sali_single_site *g, sali_chains *chains);
 
 /* The row of chain c at `codes` [V], from what was last evaluated. */
 void sali_single_site_prepare(sali_single_site *g, sali_chains *chains, int64_t c,
