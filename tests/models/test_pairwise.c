@@ -406,6 +406,7 @@ START_TEST(couplings_of_bits_are_shared)
     ck_ok(sali_couplings_create(model, SALI_ANY_COUPLINGS, &reals, &err), &err);
     ck_assert(a && a == b && reals && reals != a);
     sali_couplings_destroy(reals);
+    ck_assert(model->couplings == a);
     sali_couplings_destroy(a);
     double before = sali_couplings_values(b)->couplings[0].J;
     ck_ok(sal_model_set_params(model, "theta", &theta, &err), &err);

@@ -2,7 +2,6 @@
 #include "samplers/local/pairwise_moves.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/error.h"
 #include "core/object.h"
@@ -144,7 +143,9 @@ static int64_t look_ahead(sali_pairwise_moves *m, const sali_chains *chains, int
 void sali_pairwise_moves_put(sali_pairwise_moves *m, int64_t c, int64_t k, const int32_t *site,
                              const double *weight)
 {
-    memcpy(m->leaf, site, (size_t)k * sizeof *site);
+    for (int64_t j = 0; j < k; j++) {
+        m->leaf[j] = site[j];
+    }
     sali_sum_tree_set(&m->tree, m->nodes + c * m->tree.size, k, m->leaf, weight);
 }
 
