@@ -406,11 +406,13 @@ START_TEST(couplings_of_bits_are_shared)
     ck_ok(sali_couplings_create(model, SALI_ANY_COUPLINGS, &reals, &err), &err);
     ck_assert(a && a == b && reals && reals != a);
     sali_couplings_destroy(reals);
+    ck_assert(model->couplings == a);
     sali_couplings_destroy(a);
     double before = sali_couplings_values(b)->couplings[0].J;
     ck_ok(sal_model_set_params(model, "theta", &theta, &err), &err);
     ck_assert_double_eq_tol(sali_couplings_values(b)->couplings[0].J, 7 * before, 1e-12);
     sali_couplings_destroy(b);
+    ck_assert_ptr_null(model->couplings);
     ck_ok(sali_couplings_create(model, SALI_BIT_COUPLINGS, &a, &err), &err);
     ck_assert_double_eq_tol(sali_couplings_values(a)->couplings[0].J, 7 * before, 1e-12);
     sali_couplings_destroy(a);
