@@ -3,15 +3,12 @@
  * Log-weights are kept relative to staying, a (v - v0) + b (v^2 - v0^2), so that a forbidden move
  * is -inf and staying is 0. Compiled for float and double. */
 #include <math.h>
+#include <stddef.h>
 
 #include "core/real.h"
 #include "core/vector/vmath.h"
+#include "samplers/flips.h"
 #include "samplers/kernels_real.h"
-
-/* Sums and products run over this many lanes, so that they vectorise in a fixed order. */
-#define LANES 8
-/* Factors in [1, 2] of a lane's product; that of all lanes together does not overflow a double. */
-#define PRODUCT_TERMS 125
 
 typedef struct coefficients {
     double alpha, beta, b;
@@ -19,108 +16,55 @@ typedef struct coefficients {
     const real *w; /* [N], or NULL: 1 */
 } coefficients;
 
+static const sali_flip_kernel *flip_kernel(void)
+{
+    return &RN(sali_flip_kernels)[sali_isa_best()];
+}
+
 /* ---- two-level variables: one slot, the flip */
 
-/* t = log-odds of the flip; minus = -|t|. */
-SALI_CLONES
-static void flip_odds(const sali_stretch *s, const int32_t *code, const coefficients *k,
-                      real *restrict t, real *restrict minus)
+/* The part of a row that a stretch has. */
+static sali_flips flips_of(const sali_stretch *s, const int32_t *codes, const sali_move_row *row)
 {
-    const real *g = k->gradient + s->offset, *y = k->y + s->offset;
-    real lo = (real)s->levels[0], hi = (real)s->levels[1];
-    real alpha = (real)k->alpha * (hi - lo), beta = (real)k->beta * (hi - lo);
-    real square = (real)(k->b * (s->levels[1] * s->levels[1] - s->levels[0] * s->levels[0]));
-    for (int64_t i = 0; !k->w && i < s->count; i++) {
-        real up = alpha * g[i] + beta * y[i] + square;
-        t[i] = code[i] ? -up : up;
-        minus[i] = t[i] > 0 ? -t[i] : t[i];
-    }
-    for (int64_t i = 0; k->w && i < s->count; i++) {
-        real up = alpha * g[i] + k->w[s->offset + i] * (beta * y[i] + square);
-        t[i] = code[i] ? -up : up;
-        minus[i] = t[i] > 0 ? -t[i] : t[i];
-    }
+    return (sali_flips){
+        .n = s->count,
+        .code = codes + s->first,
+        .lo = s->levels[0],
+        .hi = s->levels[1],
+        .t = (real *)row->log_weight + s->slot,
+        .p = (real *)row->weight + s->slot,
+    };
 }
 
-/* p = sigmoid(t) from e = exp(-|t|). */
-SALI_CLONES
-static void flip_probability(const real *restrict t, const real *restrict e, int64_t n,
-                             real *restrict p)
+static double prepare_flips(const sali_stretch *s, const int32_t *codes, const coefficients *k,
+                            const sali_move_row *row)
 {
-    for (int64_t i = 0; i < n; i++) {
-        p[i] = (t[i] >= 0 ? 1 : e[i]) / (1 + e[i]);
-    }
+    sali_flips flips = flips_of(s, codes, row);
+    flips.alpha = k->alpha;
+    flips.beta = k->beta;
+    flips.b = k->b;
+    flips.g = k->gradient + s->offset;
+    flips.y = k->y + s->offset;
+    flips.w = k->w ? k->w + s->offset : NULL;
+    return flip_kernel()->prepare(&flips);
 }
 
-/* sum of log(1 + exp(t)) = sum of max(t, 0) + log of the product of (1 + e). */
-SALI_CLONES
-static double sum_softplus(const real *restrict t, const real *restrict e, int64_t n)
+static double draw_flips(const sali_stretch *s, const int32_t *codes, const real *u,
+                         const sali_move_row *row, int32_t *codes_new, real *x_new)
 {
-    double total = 0;
-    for (int64_t first = 0; first < n; first += PRODUCT_TERMS * LANES) {
-        double product[LANES], sum[LANES];
-        for (int j = 0; j < LANES; j++) {
-            product[j] = 1;
-            sum[j] = 0;
-        }
-        int64_t end = n - first < PRODUCT_TERMS * LANES ? n : first + PRODUCT_TERMS * LANES, i;
-        for (i = first; i + LANES <= end; i += LANES) {
-            for (int j = 0; j < LANES; j++) {
-                product[j] *= 1 + (double)e[i + j];
-                sum[j] += t[i + j] > 0 ? (double)t[i + j] : 0.0;
-            }
-        }
-        for (int j = 0; i + j < end; j++) {
-            product[j] *= 1 + (double)e[i + j];
-            sum[j] += t[i + j] > 0 ? (double)t[i + j] : 0.0;
-        }
-        double all = 1;
-        for (int j = 0; j < LANES; j++) {
-            all *= product[j];
-            total += sum[j];
-        }
-        total += log(all);
-    }
-    return total;
+    sali_flips flips = flips_of(s, codes, row);
+    flips.u = u + s->first;
+    flips.code_new = codes_new + s->first;
+    flips.x_new = x_new + s->offset;
+    return flip_kernel()->draw(&flips);
 }
 
-/* Flip where u < p; the sum of the log-odds of the flips made. */
-SALI_CLONES
-static double flip(const sali_stretch *s, const int32_t *restrict code, const real *restrict u,
-                   const real *restrict t, const real *restrict p, int32_t *restrict code_new,
-                   real *restrict x_new)
+static double weigh_flips(const sali_stretch *s, const int32_t *codes, const int32_t *to,
+                          const sali_move_row *row)
 {
-    real lo = (real)s->levels[0], step = (real)(s->levels[1] - s->levels[0]);
-    double sum[LANES] = { 0 }, total = 0;
-    int64_t i;
-    for (i = 0; i + LANES <= s->count; i += LANES) {
-#pragma omp simd /* GCC 12 leaves out half of the lanes for AVX2 in double without */
-        for (int j = 0; j < LANES; j++) {
-            sum[j] += u[i + j] < p[i + j] ? (double)t[i + j] : 0.0;
-        }
-    }
-    for (int j = 0; i + j < s->count; j++) {
-        sum[j] += u[i + j] < p[i + j] ? (double)t[i + j] : 0.0;
-    }
-    for (i = 0; i < s->count; i++) {
-        code_new[i] = code[i] ^ (u[i] < p[i]);
-        x_new[i] = lo + step * (real)code_new[i];
-    }
-    for (int j = 0; j < LANES; j++) {
-        total += sum[j];
-    }
-    return total;
-}
-
-SALI_CLONES
-static double sum_flipped(int64_t n, const int32_t *code, const int32_t *to, const real *t)
-{
-    double total = 0;
-#pragma omp simd reduction(+ : total)
-    for (int64_t i = 0; i < n; i++) {
-        total += code[i] != to[i] ? (double)t[i] : 0.0;
-    }
-    return total;
+    sali_flips flips = flips_of(s, codes, row);
+    flips.to = to + s->first;
+    return flip_kernel()->weigh(&flips);
 }
 
 /* ---- variables of several levels: one slot a state */
@@ -205,12 +149,21 @@ static double sum_rows(int64_t rows, int64_t states, const real *restrict weight
     return total + log(product);
 }
 
-/* Weights exp(log_weight - largest) and their sums; the sum over variables of the log norm. */
-static double level_norms(const sali_stretch *s, const real *log_weight, real *weight, real *norm)
+/* Log-weights, weights exp(log_weight - largest) and their sums; the sum over variables of the log
+ * norm. */
+static double prepare_levels(const sali_stretch *s, const int32_t *codes, const coefficients *k,
+                             const sali_move_row *row)
 {
+    real *log_weight = (real *)row->log_weight + s->slot;
+    real *weight = (real *)row->weight + s->slot;
+    if (s->kind == SAL_CATEGORICAL) {
+        label_log_weights(s, codes + s->first, k, log_weight);
+    } else {
+        level_log_weights(s, codes + s->first, k, log_weight);
+    }
     double total = take_largest(s->count, s->states, log_weight, weight);
     RN(sali_vexp)(s->count * s->states, weight, weight);
-    return total + sum_rows(s->count, s->states, weight, norm);
+    return total + sum_rows(s->count, s->states, weight, (real *)row->norm + s->first);
 }
 
 static int32_t pick_level(const real *weight, int32_t states, real target)
@@ -254,27 +207,16 @@ static double draw_levels(const sali_stretch *s, const real *u, const sali_move_
 
 static void prepare(const sal_space *space, const int32_t *codes, double alpha,
                     const void *gradient, double beta, const void *y, double b, const void *w,
-                    sali_move_row *row, void *buffer)
+                    sali_move_row *row)
 {
     const coefficients k = { alpha, beta, b, gradient, y, w };
     row->log_norm = 0;
     for (int64_t block = 0; block < space->n_blocks; block++) {
         const sali_stretch *s = &space->stretches[block];
-        real *log_weight = (real *)row->log_weight + s->slot;
-        real *weight = (real *)row->weight + s->slot;
         if (sali_two_level(s)) {
-            real *e = buffer;
-            flip_odds(s, codes + s->first, &k, log_weight, e);
-            RN(sali_vexp)(s->count, e, e);
-            flip_probability(log_weight, e, s->count, weight);
-            row->log_norm += sum_softplus(log_weight, e, s->count);
+            row->log_norm += prepare_flips(s, codes, &k, row);
         } else {
-            if (s->kind == SAL_CATEGORICAL) {
-                label_log_weights(s, codes + s->first, &k, log_weight);
-            } else {
-                level_log_weights(s, codes + s->first, &k, log_weight);
-            }
-            row->log_norm += level_norms(s, log_weight, weight, (real *)row->norm + s->first);
+            row->log_norm += prepare_levels(s, codes, &k, row);
         }
     }
 }
@@ -286,12 +228,9 @@ static double draw(const sal_space *space, const int32_t *codes, const void *uni
     double log_q = -row->log_norm;
     for (int64_t block = 0; block < space->n_blocks; block++) {
         const sali_stretch *s = &space->stretches[block];
-        int32_t *code_new = codes_new + s->first;
-        real *x = (real *)x_new + s->offset;
-        log_q += sali_two_level(s) ? flip(s, codes + s->first, u + s->first,
-                                          (const real *)row->log_weight + s->slot,
-                                          (const real *)row->weight + s->slot, code_new, x)
-                                   : draw_levels(s, u + s->first, row, code_new, x);
+        log_q += sali_two_level(s) ? draw_flips(s, codes, u, row, codes_new, x_new)
+                                   : draw_levels(s, u + s->first, row, codes_new + s->first,
+                                                 (real *)x_new + s->offset);
     }
     return log_q;
 }
@@ -304,7 +243,7 @@ static double log_q_of(const sal_space *space, const int32_t *codes, const int32
         const sali_stretch *s = &space->stretches[block];
         const real *log_weight = (const real *)row->log_weight + s->slot;
         if (sali_two_level(s)) {
-            log_q += sum_flipped(s->count, codes + s->first, to + s->first, log_weight);
+            log_q += weigh_flips(s, codes, to, row);
         } else {
             for (int64_t i = 0; i < s->count; i++) {
                 log_q += (double)log_weight[i * s->states + to[s->first + i]];

@@ -109,7 +109,7 @@ typedef struct sali_factorised_kernels {
      */
     void (*prepare)(const sal_space *space, const int32_t *codes, double alpha,
                     const void *gradient, double beta, const void *y, double b, const void *w,
-                    sali_move_row *row, void *buffer);
+                    sali_move_row *row);
     /* Draw codes_new and x_new by uniforms real [V]; the log of their probability. */
     double (*draw)(const sal_space *space, const int32_t *codes, const void *uniforms,
                    const sali_move_row *row, int32_t *codes_new, void *x_new);

@@ -87,7 +87,7 @@ static inline void joint_log_q(bench *b, const double *z, const int32_t *to, dou
     for (int64_t c = 0; c < chains->n; c++) {
         out[c] = place_z(a, chains, c, z, work);
         a->kernels->prepare(space, chains->codes + c * V, 1, sali_row(chains, a->gradient, c, N), 1,
-                            a->y, -0.5 * a->delta[c], NULL, &a->moves.rows[0], a->moves.buffer);
+                            a->y, -0.5 * a->delta[c], NULL, &a->moves.rows[0]);
         out[c] += a->kernels->log_q(space, chains->codes + c * V, to + c * V, &a->moves.rows[0]);
     }
 }

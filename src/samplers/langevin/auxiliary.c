@@ -122,7 +122,7 @@ static sali_move_row *prepare(sali_auxiliary_state *a, const sali_chains *chains
     (N, a->delta[c], sali_row(chains, chains->x, c, N), sali_row(chains, w, c, N),
      bend_factor(a, c), product ? sali_row(chains, product, c, N) : NULL, a->y);
     a->kernels->prepare(space, codes + c * space->n_variables, 1, sali_row(chains, gradient, c, N),
-                        1, a->y, -0.5 * a->delta[c], NULL, &a->moves.rows[0], a->moves.buffer);
+                        1, a->y, -0.5 * a->delta[c], NULL, &a->moves.rows[0]);
     return &a->moves.rows[0];
 }
 
