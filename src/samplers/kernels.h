@@ -126,6 +126,9 @@ extern const sali_factorised_kernels sali_factorised_kernels_f32, sali_factorise
 /* The table of a kernel, sali_site_kernels or sali_factorised_kernels, for a type. */
 #define SALI_KERNELS_OF(dtype, table) ((dtype) == SAL_F32 ? &table##_f32 : &table##_f64)
 
+/* Single site: the sum of all weights of n moves. */
+double sali_move_total(int64_t n, const sali_move_row *row);
+
 /* log of the probability of a move; -INFINITY for -1. */
 double sali_move_log_q(sal_dtype dtype, const sali_move_row *row, int64_t move);
 
