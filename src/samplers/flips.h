@@ -29,6 +29,10 @@ typedef struct sali_flip_kernel {
     double (*draw)(const sali_flips *f);
     /* The sum of t where `to` is not `code`. */
     double (*weigh)(const sali_flips *f);
+    /* The same in one pass from g, y and w, without t and p: log q of what is drawn, and of `to`.
+     */
+    double (*propose)(const sali_flips *f);
+    double (*judge)(const sali_flips *f);
 } sali_flip_kernel;
 
 /* Functions are NULL where an instruction set does not exist on this architecture. */

@@ -14,7 +14,7 @@
 #define WORDS KERNEL(words)
 #define CODES KERNEL(codes)
 #define DOUBLES KERNEL(doubles)
-#define PART KERNEL(part)
+#define PART KERNEL(part_of)
 #define PARTS ((int)(sizeof(double) / sizeof(ELEMENT)))
 #define SUMS KERNEL(sums)
 #define INLINE static inline __attribute__((always_inline)) TARGET
@@ -104,38 +104,100 @@ INLINE VECTOR KERNEL(exp_below)(VECTOR x)
 
 /* ---- one vector of variables, from place i on; only those of `counted` go to the sums */
 
-INLINE void KERNEL(prepare_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
+/* Log-odds t of the flips, whether they are negative, and exp(-|t|). */
+typedef struct KERNEL(odds) {
+    WORDS t, negative;
+    VECTOR e;
+} KERNEL(odds);
+
+INLINE KERNEL(odds) KERNEL(odds_at)(const sali_flips *f, int64_t i)
 {
-    const VECTOR zero = { 0 }, one = zero + 1;
-    const WORDS sign = (WORDS)-zero;
+    const VECTOR zero = { 0 };
     const double step = f->hi - f->lo, square = f->b * (f->hi * f->hi - f->lo * f->lo);
     VECTOR pull = (ELEMENT)(f->beta * step) * KERNEL(load)(f->y, i) + (ELEMENT)square;
     pull = f->w ? KERNEL(load)(f->w, i) * pull : pull;
     VECTOR up = (ELEMENT)(f->alpha * step) * KERNEL(load)(f->g, i) + pull;
-    WORDS t = (WORDS)up ^ (KERNEL(load_codes)(f->code, i) << (8 * sizeof(ELEMENT) - 1));
-    WORDS negative = t >> (8 * sizeof(ELEMENT) - 1);
-    VECTOR e = KERNEL(exp_below)((VECTOR)(t | sign));
-    KERNEL(store)((VECTOR)t, f->t, i);
-    KERNEL(store)(KERNEL(select)(negative, e, one) / (1 + e), f->p, i);
-    KERNEL(add)((VECTOR)(t & ~negative & counted), s->sum);
-    KERNEL(multiply_by_one_more)((VECTOR)((WORDS)e & counted), s->product);
+    KERNEL(odds) o;
+    o.t = (WORDS)up ^ (KERNEL(load_codes)(f->code, i) << (8 * sizeof(ELEMENT) - 1));
+    o.negative = o.t >> (8 * sizeof(ELEMENT) - 1);
+    o.e = KERNEL(exp_below)((VECTOR)(o.t | (WORDS)-zero));
+    return o;
 }
 
-INLINE void KERNEL(draw_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
+/* exp(t) / max(exp(t), 1): the part of 1 + e that a flip has. */
+INLINE VECTOR KERNEL(part)(const KERNEL(odds) * o)
+{
+    const VECTOR zero = { 0 };
+    return KERNEL(select)(o->negative, o->e, zero + 1);
+}
+
+/* max(t, 0): log(1 + exp(t)) is this and log(1 + e). */
+INLINE VECTOR KERNEL(positive)(const KERNEL(odds) * o)
+{
+    return (VECTOR)(o->t & ~o->negative);
+}
+
+INLINE void KERNEL(put)(const sali_flips *f, int64_t i, WORDS flips)
 {
     const VECTOR zero = { 0 }, lo = zero + (ELEMENT)f->lo, hi = zero + (ELEMENT)f->hi;
-    WORDS flips = (WORDS)(KERNEL(load)(f->u, i) < KERNEL(load)(f->p, i));
     WORDS code = KERNEL(load_codes)(f->code, i) ^ (flips & 1);
     CODES narrow = __builtin_convertvector(code, CODES);
     memcpy(f->code_new + i, &narrow, sizeof narrow);
     KERNEL(store)(KERNEL(select)(-code, hi, lo), f->x_new, i);
-    KERNEL(add)((VECTOR)((WORDS)KERNEL(load)(f->t, i) & flips & counted), s->sum);
+}
+
+/* Where `to` is not `code`. */
+INLINE WORDS KERNEL(moved)(const sali_flips *f, int64_t i)
+{
+    return -(KERNEL(load_codes)(f->code, i) ^ KERNEL(load_codes)(f->to, i));
+}
+
+INLINE void KERNEL(count)(VECTOR x, WORDS counted, SUMS *s)
+{
+    KERNEL(add)((VECTOR)((WORDS)x & counted), s->sum);
+}
+
+INLINE void KERNEL(prepare_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
+{
+    const KERNEL(odds) o = KERNEL(odds_at)(f, i);
+    KERNEL(store)((VECTOR)o.t, f->t, i);
+    KERNEL(store)(KERNEL(part)(&o) / (1 + o.e), f->p, i);
+    KERNEL(count)(KERNEL(positive)(&o), counted, s);
+    KERNEL(multiply_by_one_more)((VECTOR)((WORDS)o.e & counted), s->product);
+}
+
+INLINE void KERNEL(draw_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
+{
+    WORDS flips = (WORDS)(KERNEL(load)(f->u, i) < KERNEL(load)(f->p, i));
+    KERNEL(put)(f, i, flips);
+    KERNEL(count)((VECTOR)((WORDS)KERNEL(load)(f->t, i) & flips), counted, s);
 }
 
 INLINE void KERNEL(weigh_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
 {
-    WORDS flips = KERNEL(load_codes)(f->code, i) ^ KERNEL(load_codes)(f->to, i);
-    KERNEL(add)((VECTOR)((WORDS)KERNEL(load)(f->t, i) & -flips & counted), s->sum);
+    KERNEL(count)((VECTOR)((WORDS)KERNEL(load)(f->t, i) & KERNEL(moved)(f, i)), counted, s);
+}
+
+/* log q of flips or not, but for the product. */
+INLINE void KERNEL(count_all)(const KERNEL(odds) * o, WORDS flips, WORDS counted, SUMS *s)
+{
+    KERNEL(count)((VECTOR)(o->t & flips) - KERNEL(positive)(o), counted, s);
+    KERNEL(multiply_by_one_more)((VECTOR)((WORDS)o->e & counted), s->product);
+}
+
+INLINE void KERNEL(propose_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
+{
+    const KERNEL(odds) o = KERNEL(odds_at)(f, i);
+    VECTOR u = KERNEL(load)(f->u, i);
+    WORDS flips = (WORDS)(u + u * o.e < KERNEL(part)(&o));
+    KERNEL(put)(f, i, flips);
+    KERNEL(count_all)(&o, flips, counted, s);
+}
+
+INLINE void KERNEL(judge_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
+{
+    const KERNEL(odds) o = KERNEL(odds_at)(f, i);
+    KERNEL(count_all)(&o, KERNEL(moved)(f, i), counted, s);
 }
 
 /* ---- all variables */
@@ -272,6 +334,8 @@ static void KERNEL(move_out)(const sali_flips *f, const KERNEL(room) * room)
 DEFINE(prepare, KERNEL(sum)(&s) + KERNEL(log_product)(&s))
 DEFINE(draw, KERNEL(sum)(&s))
 DEFINE(weigh, KERNEL(sum)(&s))
+DEFINE(propose, KERNEL(sum)(&s) - KERNEL(log_product)(&s))
+DEFINE(judge, KERNEL(sum)(&s) - KERNEL(log_product)(&s))
 
 #undef DEFINE
 #undef LANES

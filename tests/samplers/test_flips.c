@@ -168,6 +168,44 @@ START_TEST(drawn_flips_are_those_of_the_uniforms_and_weigh_the_same)
 }
 END_TEST
 
+/* In one pass and in two: the same flips, and the same log q. */
+static void check_at_once(setup *s)
+{
+    static double x_again[MOST + 1];
+    static int32_t code_again[MOST + 1];
+    sali_flips once = s->flips;
+    once.t = once.p = NULL;
+    once.u = s->flips.u = u;
+    once.code_new = code_again;
+    once.x_new = x_again;
+    s->flips.code_new = code_new;
+    s->flips.x_new = x_new;
+    code_again[s->n] = BEHIND;
+    sali_store(s->dtype, x_again, s->n, BEHIND);
+    double log_norm = s->kernel->prepare(&s->flips);
+    double want = s->kernel->draw(&s->flips) - log_norm, got = s->kernel->propose(&once);
+    double tolerance = 16 * s->epsilon * ((double)s->n + log_norm);
+    ck_assert_msg(fabs(got - want) <= tolerance, "%s: proposed %.17g, not %.17g", s->what, got,
+                  want);
+    for (int64_t k = 0; k <= s->n; k++) {
+        ck_assert_msg(code_again[k] == code_new[k] &&
+                          sali_load(s->dtype, x_again, k) == sali_load(s->dtype, x_new, k),
+                      "%s: variable %d", s->what, (int)k);
+    }
+    once.to = code_new;
+    once.u = NULL;
+    once.code_new = NULL;
+    once.x_new = NULL;
+    got = s->kernel->judge(&once);
+    ck_assert_msg(fabs(got - want) <= tolerance, "%s: judged %.17g, not %.17g", s->what, got, want);
+}
+
+START_TEST(flips_in_one_pass_are_those_of_two)
+{
+    for_all(check_at_once);
+}
+END_TEST
+
 /* A flip that is forbidden never happens and costs nothing; what is no number shows in the sum. */
 static void check_limits(setup *s)
 {
@@ -187,6 +225,8 @@ static void check_limits(setup *s)
     ck_assert(sali_load(s->dtype, p, k) == 1);
     sali_store(s->dtype, g, k, NAN);
     ck_assert_msg(isnan(s->kernel->prepare(&s->flips)), "%s: NaN is lost", s->what);
+    s->flips.to = code;
+    ck_assert_msg(isnan(s->kernel->judge(&s->flips)), "%s: NaN is lost", s->what);
 }
 
 START_TEST(flips_without_bounds_are_certain_and_nan_is_seen)
@@ -202,6 +242,7 @@ static Suite *flips_suite(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, flips_are_prepared_as_the_text_says);
     tcase_add_test(tcase, drawn_flips_are_those_of_the_uniforms_and_weigh_the_same);
+    tcase_add_test(tcase, flips_in_one_pass_are_those_of_two);
     tcase_add_test(tcase, flips_without_bounds_are_certain_and_nan_is_seen);
     suite_add_tcase(suite, tcase);
     return suite;
