@@ -95,7 +95,7 @@ static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
         return a->noise;
     }
     BY_TYPE(chains, sali_auxiliary_product)
-    (chains->n, N, a->noise, a->preconditioner->Q_real, a->w);
+    (chains->n, N, a->noise, a->preconditioner->Q_panels, a->w);
     return a->w;
 }
 
@@ -153,7 +153,7 @@ static void *bend(sali_auxiliary_state *a, const sali_chains *chains)
     }
     BY_TYPE(chains, sali_subtract)(chains->n * N, chains->x_new, chains->x, a->noise);
     BY_TYPE(chains, sali_auxiliary_product)
-    (chains->n, N, a->noise, a->preconditioner->M_real, a->product);
+    (chains->n, N, a->noise, a->preconditioner->M_panels, a->product);
     return a->product;
 }
 

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/vector/blas.h"
+#include "ad/ops/panels.h"
 #include "core/real.h"
 #include "samplers/langevin/auxiliary.h"
 
@@ -102,13 +102,21 @@ double RN(sali_auxiliary_ratio)(int64_t n, const void *from, const void *to, con
     return ratio(n, from, to, w, delta, factor, product);
 }
 
+int64_t RN(sali_auxiliary_panels)(int64_t n)
+{
+    return panels_size(n, n);
+}
+
+void RN(sali_auxiliary_pack)(int64_t n, const double *M, void *scratch, void *panels)
+{
+    real *rounded = scratch;
+    for (int64_t k = 0; k < n * n; k++) {
+        rounded[k] = (real)M[k];
+    }
+    panels_pack(n, n, rounded, n, 1, panels);
+}
+
 void RN(sali_auxiliary_product)(int64_t chains, int64_t n, const void *A, const void *B, void *C)
 {
-#if SALI_REAL_BITS == 32
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)chains, (int)n, (int)n, 1, A,
-                (int)n, B, (int)n, 0, C, (int)n);
-#else
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)chains, (int)n, (int)n, 1, A,
-                (int)n, B, (int)n, 0, C, (int)n);
-#endif
+    panels_product(chains, n, n, A, B, false, C);
 }
