@@ -47,6 +47,16 @@ void sali_rng_words_by_chain(const sali_stream *stream, uint32_t block, int64_t 
     sali_philox_rows[sali_isa_best()](stream, block, n, chain, out);
 }
 
+/* n words and what else their tiles hold: there must be room for it. */
+static void whole_tiles(const sali_stream *stream, uint32_t first, int64_t n, uint32_t *out)
+{
+    check_room(first, n);
+    sali_philox_tile *tile = sali_philox_tiles[sali_isa_best()];
+    for (int64_t k = 0; k < n; k += SALI_PHILOX_WORDS, first += SALI_PHILOX_BLOCKS) {
+        tile(stream, first, out + k);
+    }
+}
+
 /* The middles of 2^23 and of 2^52 equal intervals: 0 and 1 cannot occur, and nothing rounds. */
 static inline float unit_f32(uint32_t word)
 {
@@ -84,7 +94,7 @@ void sali_rng_uniform_f32(const sali_stream *stream, int64_t n, float *out)
     uint32_t words[CHUNK];
     for (uint32_t block = 0; n > 0; block += CHUNK_BLOCKS, n -= CHUNK, out += CHUNK) {
         int64_t m = n < CHUNK ? n : CHUNK;
-        sali_rng_words(stream, block, m, words);
+        whole_tiles(stream, block, m, words);
         units_f32(m, words, out);
     }
 }
@@ -93,7 +103,7 @@ void sali_rng_uniform_f32(const sali_stream *stream, int64_t n, float *out)
 static void chunk_f64(const sali_stream *stream, uint32_t first, int64_t n, double *out)
 {
     uint32_t words[4 * CHUNK_BLOCKS];
-    sali_rng_words(stream, first, 2 * n, words);
+    whole_tiles(stream, first, 2 * n, words);
     units_f64(n, words, out);
 }
 
@@ -203,7 +213,7 @@ void sali_rng_normal_f32(const sali_stream *stream, int64_t n, float *out)
     float last[TILE];
     for (uint32_t block = 0; n > 0; block += CHUNK_BLOCKS, n -= CHUNK, out += CHUNK) {
         int64_t m = n < CHUNK ? n : CHUNK, tiles = m / TILE, rest = m % TILE;
-        sali_rng_words(stream, block, (tiles + (rest > 0)) * TILE, words);
+        whole_tiles(stream, block, (tiles + (rest > 0)) * TILE, words);
         box_muller_f32(tiles, words, out);
         if (rest > 0) {
             box_muller_f32(1, words + tiles * TILE, last);

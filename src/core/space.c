@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/vector/clones.h"
 
 const char *sali_kind_name(sal_kind kind)
 {
@@ -318,13 +319,19 @@ sal_status sal_space_embed(const sal_space *space, int64_t chains, const int32_t
 }
 
 /* Variables of a stretch whose codes differ. */
+SALI_CLONES
 static int64_t count_moved(int64_t n, const int32_t *a, const int32_t *b)
 {
-    int64_t moved = 0;
-    for (int64_t i = 0; i < n; i++) {
-        moved += a[i] != b[i];
+    int64_t total = 0;
+    for (int64_t first = 0; first < n; first += INT32_MAX) {
+        int64_t end = n - first < INT32_MAX ? n : first + INT32_MAX;
+        int32_t moved = 0; /* as wide as a code, so that vectors of both have as many elements */
+        for (int64_t i = first; i < end; i++) {
+            moved += a[i] != b[i];
+        }
+        total += moved;
     }
-    return moved;
+    return total;
 }
 
 double sali_distance(const sal_space *space, const int32_t *a, const int32_t *b)

@@ -102,20 +102,30 @@ typedef struct sali_site_kernels {
 
 extern const sali_site_kernels sali_site_kernels_f32, sali_site_kernels_f64;
 
-/* The factorised kernel for one type: q(v) proportional to exp(a v + b v^2) for each variable, with
- * a = alpha gradient + beta y (Rhodes & Gutmann eq. 8, 13, 17; appendix A for one-hot). */
+/* Of the factorised kernel: q(v) proportional to exp(a v + b v^2) for each variable, with
+ * a = alpha gradient + beta y (Rhodes & Gutmann eq. 8, 13, 17; appendix A for one-hot). beta and b
+ * of coordinate k count w[k] times, w real [N] (diagonal preconditioning) or NULL. */
+typedef struct sali_factorised {
+    double alpha, beta, b;
+    const void *gradient, *y, *w;
+} sali_factorised;
+
+/* The factorised kernel for one type. */
 typedef struct sali_factorised_kernels {
-    /* beta and b of coordinate k count w[k] times, w real [N] (diagonal preconditioning) or NULL.
-     */
-    void (*prepare)(const sal_space *space, const int32_t *codes, double alpha,
-                    const void *gradient, double beta, const void *y, double b, const void *w,
-                    sali_move_row *row, void *buffer);
+    void (*prepare)(const sal_space *space, const int32_t *codes, const sali_factorised *q,
+                    sali_move_row *row);
     /* Draw codes_new and x_new by uniforms real [V]; the log of their probability. */
     double (*draw)(const sal_space *space, const int32_t *codes, const void *uniforms,
                    const sali_move_row *row, int32_t *codes_new, void *x_new);
     /* log q(codes -> to). */
     double (*log_q)(const sal_space *space, const int32_t *codes, const int32_t *to,
                     const sali_move_row *row);
+    /* `prepare` and `draw`, or `prepare` and `log_q`, at once, where the row serves nothing else:
+     * it is scratch, and what it holds afterwards means nothing. */
+    double (*propose)(const sal_space *space, const int32_t *codes, const sali_factorised *q,
+                      const void *uniforms, sali_move_row *row, int32_t *codes_new, void *x_new);
+    double (*judge)(const sal_space *space, const int32_t *codes, const sali_factorised *q,
+                    const int32_t *to, sali_move_row *row);
     /* Fill real [n] with the uniforms of a stream, or its normals. */
     void (*uniforms)(const sali_stream *stream, int64_t n, void *out);
     void (*normals)(const sali_stream *stream, int64_t n, void *out);
@@ -125,6 +135,9 @@ extern const sali_factorised_kernels sali_factorised_kernels_f32, sali_factorise
 
 /* The table of a kernel, sali_site_kernels or sali_factorised_kernels, for a type. */
 #define SALI_KERNELS_OF(dtype, table) ((dtype) == SAL_F32 ? &table##_f32 : &table##_f64)
+
+/* Single site: the sum of all weights of n moves. */
+double sali_move_total(int64_t n, const sali_move_row *row);
 
 /* log of the probability of a move; -INFINITY for -1. */
 double sali_move_log_q(sal_dtype dtype, const sali_move_row *row, int64_t move);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/object.h"
+#include "core/vector/clones.h"
 
 void sali_move_rows_create(void *object, const sal_space *space, int64_t moves, sal_dtype dtype,
                            int64_t n, sali_move_rows *rows)
@@ -50,6 +51,22 @@ void sali_slot_move(const sal_space *space, const int32_t *codes, int64_t slot, 
         *variable = s->first + within / entries;
         *code = sali_entry_code(s->states, codes[*variable], (int32_t)(within % entries));
     }
+}
+
+SALI_CLONES
+static double sum_of(const double *values, int64_t n)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t k = 0; k < n; k++) {
+        sum += values[k];
+    }
+    return sum;
+}
+
+double sali_move_total(int64_t n, const sali_move_row *row)
+{
+    return sum_of(row->partial, (n + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK);
 }
 
 double sali_move_log_q(sal_dtype dtype, const sali_move_row *row, int64_t move)

@@ -64,8 +64,7 @@ static void take_largest(const real *values, real largest, int64_t n, real *out)
     }
 }
 
-SALI_CLONES
-static double sum_of(const real *values, int64_t n)
+static inline __attribute__((always_inline)) double sum_of(const real *values, int64_t n)
 {
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -75,6 +74,18 @@ static double sum_of(const real *values, int64_t n)
     return sum;
 }
 
+/* Partial sums of blocks first .. end - 1, all but the last of known size. */
+SALI_CLONES
+static void sum_blocks(int64_t moves, sali_move_row *row, int64_t first, int64_t end)
+{
+    for (int64_t b = first; b < end; b++) {
+        const real *weight = (const real *)row->weight + b * SALI_MOVE_BLOCK;
+        int64_t rest = moves - b * SALI_MOVE_BLOCK;
+        row->partial[b] =
+            rest < SALI_MOVE_BLOCK ? sum_of(weight, rest) : sum_of(weight, SALI_MOVE_BLOCK);
+    }
+}
+
 static void site_prepare(int64_t moves, sali_move_row *row)
 {
     real *weight = row->weight;
@@ -82,24 +93,15 @@ static void site_prepare(int64_t moves, sali_move_row *row)
     real largest = largest_of(log_weight, moves);
     take_largest(log_weight, isfinite(largest) ? largest : 0, moves, weight);
     RN(sali_vexp)(moves, weight, weight);
-    double total = 0;
-    for (int64_t first = 0, k = 0; first < moves; first += SALI_MOVE_BLOCK, k++) {
-        int64_t n = moves - first;
-        row->partial[k] = sum_of(weight + first, n < SALI_MOVE_BLOCK ? n : SALI_MOVE_BLOCK);
-        total += row->partial[k];
-    }
-    row->log_norm = log(total) + (isfinite(largest) ? (double)largest : 0);
+    sum_blocks(moves, row, 0, (moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK);
+    row->log_norm = log(sali_move_total(moves, row)) + (isfinite(largest) ? (double)largest : 0);
 }
 
 static int64_t site_pick(int64_t moves, const sali_move_row *row, double u)
 {
     const real *weight = row->weight;
     int64_t blocks = (moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK, chosen = -1;
-    double total = 0;
-    for (int64_t k = 0; k < blocks; k++) {
-        total += row->partial[k];
-    }
-    double rest = u * total;
+    double rest = u * sali_move_total(moves, row);
     int64_t block = -1;
     /* Rounding may carry the sum past the end: the last block that has weight is then it, */
     for (int64_t k = 0; k < blocks; k++) {
@@ -128,20 +130,11 @@ static int64_t site_pick(int64_t moves, const sali_move_row *row, double u)
 static double site_remove(int64_t moves, sali_move_row *row, int64_t first, int64_t count)
 {
     real *weight = row->weight;
-    int64_t blocks = (moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK;
-    double total = 0;
     for (int64_t k = first; k < first + count; k++) {
         weight[k] = 0;
     }
-    for (int64_t b = first / SALI_MOVE_BLOCK; b <= (first + count - 1) / SALI_MOVE_BLOCK; b++) {
-        int64_t n = moves - b * SALI_MOVE_BLOCK;
-        row->partial[b] =
-            sum_of(weight + b * SALI_MOVE_BLOCK, n < SALI_MOVE_BLOCK ? n : SALI_MOVE_BLOCK);
-    }
-    for (int64_t b = 0; b < blocks; b++) {
-        total += row->partial[b];
-    }
-    return total;
+    sum_blocks(moves, row, first / SALI_MOVE_BLOCK, (first + count - 1) / SALI_MOVE_BLOCK + 1);
+    return sali_move_total(moves, row);
 }
 
 const sali_site_kernels RN(sali_site_kernels) = {

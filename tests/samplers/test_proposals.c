@@ -510,8 +510,8 @@ START_TEST(factorised_draws_are_weighed_as_log_q_says)
             u[v] = ((double)(v * 37 % 64) + 0.5) / 64;
             codes[v] = v % 3 == 0;
         }
-        sali_factorised_kernels_f64.prepare(space, codes, 1, g, 0, g, 0, NULL, rows.rows,
-                                            rows.buffer);
+        const sali_factorised q = { .alpha = 1, .gradient = g, .y = g };
+        sali_factorised_kernels_f64.prepare(space, codes, &q, rows.rows);
         double drawn = sali_factorised_kernels_f64.draw(space, codes, u, rows.rows, to, x);
         for (int64_t v = 0; v < V; v++) {
             double odds = codes[v] ? -2 * g[v] : 2 * g[v];
@@ -543,8 +543,8 @@ START_TEST(log_q_of_many_variables_is_finite)
         double *g = calloc((size_t)V, sizeof *g);
         void *owner = sali_object(1);
         sali_move_rows_create(owner, space, V, SAL_F64, 1, &rows);
-        sali_factorised_kernels_f64.prepare(space, codes, 1, g, 0, g, 0, NULL, rows.rows,
-                                            rows.buffer);
+        const sali_factorised q = { .alpha = 1, .gradient = g, .y = g };
+        sali_factorised_kernels_f64.prepare(space, codes, &q, rows.rows);
         double told = sali_factorised_kernels_f64.log_q(space, codes, to, rows.rows);
         ck_assert_double_eq_tol(told, -(double)V * M_LN2, 1e-10 * (double)V);
         sali_object_free(owner);

@@ -191,20 +191,25 @@ END_TEST
 
 /* ---- paths */
 
-/* Weights that underflow next to the largest still have their turn in a path of pafs: it never ends
- * early. */
+/* Weights that underflow next to the largest, or are lost in sums with it, still have their turn in
+ * a path of pafs: it never ends early, and probabilities add up. */
 START_TEST(paths_go_on_to_weights_that_underflow)
 {
     enum { V = 5, LENGTH = 3 };
-    static const double slopes[V] = { 0, 400, -300, 700, 1 };
+    static const struct {
+        sal_dtype dtype;
+        double slopes[V], tolerance;
+    } cases[] = { { SAL_F32, { 0, 400, -300, 700, 1 }, 1e-5 },
+                  { SAL_F64, { 0, 11, -44, 66, 1 }, 1e-13 },
+                  { SAL_F64, { 0, 3, -5, 7, 1 }, 1e-13 } };
     sal_space *space = space_of(SAL_BINARY, V, 2);
     const sali_sampler *pafs = sali_sampler_find("pafs");
     sali_sampler_settings settings = { 0 };
     sal_model *model = NULL;
     sal_error err;
     int32_t from[V], to[V];
-    sal_tape *tape = sal_tape_create(space, SAL_F32);
-    sal_expr f = sal_dot(sal_constant(tape, slopes, SAL_SHAPE(V)), sal_state(tape));
+    sal_tape *tape = sal_tape_create(space, cases[_i].dtype);
+    sal_expr f = sal_dot(sal_constant(tape, cases[_i].slopes, SAL_SHAPE(V)), sal_state(tape));
     ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
     ck_ok(sali_specification_values("pafs:length=3", pafs->settings, settings.values, &err), &err);
     transition t = transition_make(pafs, model, &settings, 1, 0);
@@ -221,7 +226,7 @@ START_TEST(paths_go_on_to_weights_that_underflow)
             ck_assert((changed == LENGTH || changed == LENGTH - 1) ||
                       t.log_q[i * t.n + j] == -INFINITY);
         }
-        ck_assert_double_eq_tol(sum, 1, 1e-5);
+        ck_assert_double_eq_tol(sum, 1, cases[_i].tolerance);
     }
     transition_free(&t);
     sal_tape_destroy(tape);
@@ -306,7 +311,7 @@ static Suite *single_site_suite(void)
     tcase_add_test(tcase, balls_too_large_and_balls_with_hops_are_refused);
     tcase_add_test(tcase, mh_uniform_tunes_its_radius);
     tcase_add_loop_test(tcase, paths_tune_their_length, 0, 2);
-    tcase_add_test(tcase, paths_go_on_to_weights_that_underflow);
+    tcase_add_loop_test(tcase, paths_go_on_to_weights_that_underflow, 0, 3);
     tcase_add_test(tcase, followed_gradients_are_those_of_the_states);
     suite_add_tcase(suite, tcase);
     return suite;

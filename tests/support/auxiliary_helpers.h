@@ -86,8 +86,12 @@ static inline void joint_log_q(bench *b, const double *z, const int32_t *to, dou
     double work[3 * MOST];
     for (int64_t c = 0; c < chains->n; c++) {
         out[c] = place_z(a, chains, c, z, work);
-        a->kernels->prepare(space, chains->codes + c * V, 1, sali_row(chains, a->gradient, c, N), 1,
-                            a->y, -0.5 * a->delta[c], NULL, &a->moves.rows[0], a->moves.buffer);
+        const sali_factorised q = { .alpha = 1,
+                                    .beta = 1,
+                                    .b = -0.5 * a->delta[c],
+                                    .gradient = sali_row(chains, a->gradient, c, N),
+                                    .y = a->y };
+        a->kernels->prepare(space, chains->codes + c * V, &q, &a->moves.rows[0]);
         out[c] += a->kernels->log_q(space, chains->codes + c * V, to + c * V, &a->moves.rows[0]);
     }
 }

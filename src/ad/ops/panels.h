@@ -17,6 +17,8 @@
 /* Below so many rows a product reads B once anyway, and BLAS does that well. */
 #define PANEL_ROWS 4
 #define PANEL_LANES_MOST 16
+/* Rows of the buffer for columns that fill no panel: those of a usual shard, in one product. */
+#define LAST_ROWS 32
 
 /* Width of the panel that begins at column j. */
 static inline int64_t panel_width(int64_t columns, int64_t j, int64_t lanes)
@@ -49,14 +51,14 @@ static inline void panels_pack(int64_t depth, int64_t columns, const real *B, in
 static inline void panels_last(sali_tile tile, int64_t rows, int64_t width, int64_t filled,
                                bool add)
 {
-    real buffer[PANEL_ROWS * SALI_TILE_VECTORS * PANEL_LANES_MOST], *c = tile.c;
+    real buffer[LAST_ROWS * SALI_TILE_VECTORS * PANEL_LANES_MOST], *c = tile.c;
     const real *x = tile.a;
     tile.c = buffer;
     int64_t gap = tile.c_row;
     tile.c_row = width;
     tile.init_row = 0;
-    for (int64_t first = 0; first < rows; first += PANEL_ROWS) {
-        int64_t n = rows - first < PANEL_ROWS ? rows - first : PANEL_ROWS;
+    for (int64_t first = 0; first < rows; first += LAST_ROWS) {
+        int64_t n = rows - first < LAST_ROWS ? rows - first : LAST_ROWS;
         tile.a = x + first * tile.a_row;
         RN(sali_tile)()->product(&tile, n, (int)(width / RN(sali_tile)()->lanes));
         for (int64_t r = 0; r < n; r++) {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* s'Ss for a symmetric S that does not depend on the state. Y = S s is one product over the batch
- * and is kept: the gradient 2 Y costs nothing more. S itself gets sum_c g_c s_c s_c'. */
+/* s'Ss for a symmetric S that does not depend on the state. Y = S s is one product over the batch,
+ * with S arranged for it at each update, and is kept: the gradient 2 Y costs nothing more. S itself
+ * gets sum_c g_c s_c s_c'. */
 #include <math.h>
 #include <string.h>
 
 #include "ad/change.h"
 #include "ad/ops/matrix.h"
+#include "ad/ops/panels.h"
 
 /* Coordinates of one variable do not meet: affine in each variable. */
 static sali_degree degree(const sali_node *node, const sali_node *const *in,
@@ -30,12 +32,31 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
     return chains * in[0]->shape.dim[0];
 }
 
+static int64_t prepared_size(const sali_node *node, const sali_node *const *in)
+{
+    int64_t n = in[0]->shape.dim[0];
+    (void)node;
+    return panels_size(n, n);
+}
+
+static void prepare(const sali_call *call, void *prepared)
+{
+    int64_t n = call->in[1].shape->dim[0];
+    if (call->in[1].value) {
+        panels_pack(n, n, call->in[1].value, n, 1, prepared);
+    }
+}
+
 SALI_CLONES static void forward(const sali_call *call)
 {
     int64_t n = call->in[0].size;
     const real *s = call->in[0].value;
     real *Y = call->saved, *out = (real *)call->out.value;
-    gemm(PLAIN, PLAIN, call->chains, n, n, s, call->in[1].value, 0, Y);
+    if (call->chains >= PANEL_ROWS) {
+        panels_product(call->chains, n, n, s, call->prepared, false, Y);
+    } else {
+        gemm(PLAIN, PLAIN, call->chains, n, n, s, call->in[1].value, 0, Y);
+    }
     for (int64_t c = 0; c < call->chains; c++, s += n, Y += n) {
         real sum = 0;
 #pragma omp simd reduction(+ : sum)
@@ -133,6 +154,8 @@ const sali_op RN(sali_op_quad) = {
     .degree = degree,
     .saved_size = sali_saved_as_first,
     .scratch_size = scratch_size,
+    .prepared_size = prepared_size,
+    .prepare = prepare,
     .forward = forward,
     .backward = backward,
     .change = change,

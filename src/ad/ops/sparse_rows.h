@@ -48,6 +48,7 @@ static inline int64_t lanes_from(const sali_call *call, int64_t first)
 
 /* tile[i] = the i-th elements of `count` chains; the other lanes are zero. Transposed a block at a
  * time, so that each cache line is read once. */
+SALI_CLONES
 static inline void load_tile(int64_t n, int64_t count, const real *s, lanes *tile)
 {
     real *to = (real *)tile;
@@ -65,6 +66,7 @@ static inline void load_tile(int64_t n, int64_t count, const real *s, lanes *til
 }
 
 /* Y [count x m] = W s of one tile, or more by it. */
+SALI_CLONES
 static inline void multiply_tile(const sparse_rows *rows, int64_t m, int64_t count, const real *w,
                                  const lanes *tile, bool add, real *Y)
 {

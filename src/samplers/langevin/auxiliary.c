@@ -95,7 +95,7 @@ static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
         return a->noise;
     }
     BY_TYPE(chains, sali_auxiliary_product)
-    (chains->n, N, a->noise, a->preconditioner->Q_real, a->w);
+    (chains->n, N, a->noise, a->preconditioner->Q_panels, a->w);
     return a->w;
 }
 
@@ -111,19 +111,19 @@ static double bend_factor(const sali_auxiliary_state *a, int64_t c)
     return has_hessian(a) ? a->preconditioner->gamma : a->factor[c];
 }
 
-/* The proposal of chain c from `codes`, of gradient rows `gradient`, given w and, for the way back,
- * M d. */
-static sali_move_row *prepare(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
-                              const int32_t *codes, void *gradient, void *w, void *product)
+/* The proposal of chain c by gradient rows `gradient`, given w and, for the way back, M d. */
+static sali_factorised proposal(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
+                                void *gradient, void *w, void *product)
 {
-    const sal_space *space = chains->space;
-    int64_t N = space->width;
+    int64_t N = chains->space->width;
     BY_TYPE(chains, sali_auxiliary_shift)
     (N, a->delta[c], sali_row(chains, chains->x, c, N), sali_row(chains, w, c, N),
      bend_factor(a, c), product ? sali_row(chains, product, c, N) : NULL, a->y);
-    a->kernels->prepare(space, codes + c * space->n_variables, 1, sali_row(chains, gradient, c, N),
-                        1, a->y, -0.5 * a->delta[c], NULL, &a->moves.rows[0], a->moves.buffer);
-    return &a->moves.rows[0];
+    return (sali_factorised){ .alpha = 1,
+                              .beta = 1,
+                              .b = -0.5 * a->delta[c],
+                              .gradient = sali_row(chains, gradient, c, N),
+                              .y = a->y };
 }
 
 static void propose(sali_auxiliary_state *a, sali_chains *chains, void *w)
@@ -132,11 +132,11 @@ static void propose(sali_auxiliary_state *a, sali_chains *chains, void *w)
     int64_t V = space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-        sali_move_row *row = prepare(a, chains, c, chains->codes, a->gradient, w, NULL);
+        const sali_factorised q = proposal(a, chains, c, a->gradient, w, NULL);
         a->kernels->uniforms(&stream, V, a->moves.buffer);
-        a->log_q[c] = a->kernels->draw(space, chains->codes + c * V, a->moves.buffer, row,
-                                       chains->codes_new + c * V,
-                                       sali_row(chains, chains->x_new, c, space->width));
+        a->log_q[c] = a->kernels->propose(space, chains->codes + c * V, &q, a->moves.buffer,
+                                          &a->moves.rows[0], chains->codes_new + c * V,
+                                          sali_row(chains, chains->x_new, c, space->width));
     }
 }
 
@@ -153,7 +153,7 @@ static void *bend(sali_auxiliary_state *a, const sali_chains *chains)
     }
     BY_TYPE(chains, sali_subtract)(chains->n * N, chains->x_new, chains->x, a->noise);
     BY_TYPE(chains, sali_auxiliary_product)
-    (chains->n, N, a->noise, a->preconditioner->M_real, a->product);
+    (chains->n, N, a->noise, a->preconditioner->M_panels, a->product);
     return a->product;
 }
 
@@ -167,9 +167,9 @@ void sali_auxiliary_step(void *self, sali_chains *chains)
     sali_chains_propose(chains, true);
     void *product = bend(a, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        sali_move_row *row = prepare(a, chains, c, chains->codes_new, chains->gradient, w, product);
-        double reverse =
-            a->kernels->log_q(space, chains->codes_new + c * V, chains->codes + c * V, row);
+        const sali_factorised q = proposal(a, chains, c, chains->gradient, w, product);
+        double reverse = a->kernels->judge(space, chains->codes_new + c * V, &q,
+                                           chains->codes + c * V, &a->moves.rows[0]);
         double gaussian = BY_TYPE(chains, sali_auxiliary_ratio)(
             N, sali_row(chains, chains->x, c, N), sali_row(chains, chains->x_new, c, N),
             sali_row(chains, w, c, N), a->delta[c], bend_factor(a, c),

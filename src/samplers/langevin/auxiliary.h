@@ -60,7 +60,11 @@ void sali_auxiliary_step(void *self, sali_chains *chains);
     double sali_auxiliary_ratio_##suffix(int64_t n, const void *from, const void *to,             \
                                          const void *w, double delta, double factor,              \
                                          const void *product);                                    \
-    /* C = A B, [chains x n] times [n x n]. */                                                    \
+    /* Reals of a matrix [n x n] in panels (ad/ops/panels.h), and M in them; scratch: real [n x   \
+     * n]. */                                                                                     \
+    int64_t sali_auxiliary_panels_##suffix(int64_t n);                                            \
+    void sali_auxiliary_pack_##suffix(int64_t n, const double *M, void *scratch, void *panels);   \
+    /* C = A B, [chains x n] times [n x n], B in panels. */                                       \
     void sali_auxiliary_product_##suffix(int64_t chains, int64_t n, const void *A, const void *B, \
                                          void *C);
 SALI_AUXILIARY_KERNELS(f32)

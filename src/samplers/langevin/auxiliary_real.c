@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Vector and matrix work of the auxiliary-variable samplers. Compiled for float and double. */
-#include "core/vector/blas.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ad/ops/panels.h"
 #include "core/real.h"
 #include "samplers/langevin/auxiliary.h"
-
-/* Sums run over this many lanes, so that they vectorise in a fixed order. */
-#define LANES 8
 
 SALI_CLONES
 static void scale_each(int64_t n, const void *scale, void *noise)
@@ -50,50 +50,27 @@ static void shift(int64_t n, double delta, const void *x, const void *w, double 
     }
 }
 
-/* One element's share of the ratio. */
-static inline double share(real from, real to, real w, double delta, double pull)
+/* The pull of the product is left out, or not. */
+static inline __attribute__((always_inline)) double ratio_of(int64_t n, const real *from,
+                                                             const real *to, const real *w,
+                                                             double delta, double factor,
+                                                             const real *p, const bool bent)
 {
-    double d = (double)to - (double)from;
-    return d * ((double)w - 0.5 * (pull + delta * d));
-}
-
-SALI_CLONES
-static double ratio_plain(int64_t n, const real *from, const real *to, const real *w, double delta)
-{
-    double sum[LANES] = { 0 }, total = 0;
-    int64_t i;
-    for (i = 0; i + LANES <= n; i += LANES) {
-        for (int j = 0; j < LANES; j++) {
-            sum[j] += share(from[i + j], to[i + j], w[i + j], delta, 0);
-        }
-    }
-    for (int j = 0; i + j < n; j++) {
-        sum[j] += share(from[i + j], to[i + j], w[i + j], delta, 0);
-    }
-    for (int j = 0; j < LANES; j++) {
-        total += sum[j];
+    double total = 0;
+#pragma omp simd reduction(+ : total)
+    for (int64_t i = 0; i < n; i++) {
+        real d = to[i] - from[i], pull = bent ? (real)factor * p[i] : 0;
+        total += (double)(d * (w[i] - (real)0.5 * (pull + (real)delta * d)));
     }
     return total;
 }
 
 SALI_CLONES
-static double ratio_bent(int64_t n, const real *from, const real *to, const real *w, double delta,
-                         double factor, const real *p)
+static double ratio(int64_t n, const real *from, const real *to, const real *w, double delta,
+                    double factor, const real *p)
 {
-    double sum[LANES] = { 0 }, total = 0;
-    int64_t i;
-    for (i = 0; i + LANES <= n; i += LANES) {
-        for (int j = 0; j < LANES; j++) {
-            sum[j] += share(from[i + j], to[i + j], w[i + j], delta, factor * (double)p[i + j]);
-        }
-    }
-    for (int j = 0; i + j < n; j++) {
-        sum[j] += share(from[i + j], to[i + j], w[i + j], delta, factor * (double)p[i + j]);
-    }
-    for (int j = 0; j < LANES; j++) {
-        total += sum[j];
-    }
-    return total;
+    return p ? ratio_of(n, from, to, w, delta, factor, p, true)
+             : ratio_of(n, from, to, w, delta, 0, NULL, false);
 }
 
 /* ---- what others call: clones that are not static would be exported */
@@ -122,17 +99,24 @@ void RN(sali_auxiliary_shift)(int64_t n, double delta, const void *x, const void
 double RN(sali_auxiliary_ratio)(int64_t n, const void *from, const void *to, const void *w,
                                 double delta, double factor, const void *product)
 {
-    return product ? ratio_bent(n, from, to, w, delta, factor, product)
-                   : ratio_plain(n, from, to, w, delta);
+    return ratio(n, from, to, w, delta, factor, product);
+}
+
+int64_t RN(sali_auxiliary_panels)(int64_t n)
+{
+    return panels_size(n, n);
+}
+
+void RN(sali_auxiliary_pack)(int64_t n, const double *M, void *scratch, void *panels)
+{
+    real *rounded = scratch;
+    for (int64_t k = 0; k < n * n; k++) {
+        rounded[k] = (real)M[k];
+    }
+    panels_pack(n, n, rounded, n, 1, panels);
 }
 
 void RN(sali_auxiliary_product)(int64_t chains, int64_t n, const void *A, const void *B, void *C)
 {
-#if SALI_REAL_BITS == 32
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)chains, (int)n, (int)n, 1, A,
-                (int)n, B, (int)n, 0, C, (int)n);
-#else
-    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)chains, (int)n, (int)n, 1, A,
-                (int)n, B, (int)n, 0, C, (int)n);
-#endif
+    panels_product(chains, n, n, A, B, false, C);
 }

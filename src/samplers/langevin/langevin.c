@@ -55,7 +55,10 @@ static void prepare(sali_langevin *l, sali_chains *chains, int64_t c, const int3
     const void *y = sali_row(chains, x, c, space->width);
     y = l->fewer_reals ? drop_first_reals(l, chains, y) : y;
     codes += c * space->n_variables;
-    l->kernels->prepare(space, codes, 0.5, d, 1 / eps, y, -0.5 / eps, l->w, row, l->moves.buffer);
+    const sali_factorised q = {
+        .alpha = 0.5, .beta = 1 / eps, .b = -0.5 / eps, .gradient = d, .y = y, .w = l->w
+    };
+    l->kernels->prepare(space, codes, &q, row);
 }
 
 /* The rows of this step, where they are not kept. Weights that are no numbers come from a

@@ -9,6 +9,7 @@
 #include "core/object.h"
 #include "core/vector/lapack.h"
 #include "models/clamp.h"
+#include "samplers/langevin/auxiliary.h"
 
 /* ---- eigenvectors */
 
@@ -41,10 +42,10 @@ static void prepare(sali_preconditioner *p)
     }
     memcpy(p->Q, p->M, (size_t)(p->n * p->n) * sizeof *p->Q);
     p->zero = !sali_eigen(p, p->Q, p->lambda);
-    for (int64_t k = 0; k < p->n * p->n; k++) {
-        sali_store(p->dtype, p->Q_real, k, p->Q[k]);
-        sali_store(p->dtype, p->M_real, k, p->M[k]);
-    }
+    void (*pack)(int64_t n, const double *M, void *scratch, void *panels) =
+        p->dtype == SAL_F32 ? sali_auxiliary_pack_f32 : sali_auxiliary_pack_f64;
+    pack(p->n, p->Q, p->real, p->Q_panels);
+    pack(p->n, p->M, p->real, p->M_panels);
 }
 
 double sali_preconditioner_least(const sali_preconditioner *p, double factor)
@@ -166,8 +167,11 @@ static void allocate(sali_preconditioner *p)
     p->M = SALI_OBJECT_ARRAY(p, double, p->n * p->n);
     p->Q = SALI_OBJECT_ARRAY(p, double, p->n * p->n);
     p->lambda = SALI_OBJECT_ARRAY(p, double, p->n);
-    p->Q_real = sali_object_array(p, p->n * p->n, element);
-    p->M_real = sali_object_array(p, p->n * p->n, element);
+    int64_t size =
+        p->dtype == SAL_F32 ? sali_auxiliary_panels_f32(p->n) : sali_auxiliary_panels_f64(p->n);
+    p->Q_panels = sali_object_array(p, size, element);
+    p->M_panels = sali_object_array(p, size, element);
+    p->real = sali_object_array(p, p->n * p->n, element);
     p->work = SALI_OBJECT_ARRAY(p, double, p->work_size);
     p->iwork = SALI_OBJECT_ARRAY(p, int32_t, p->iwork_size);
 }

@@ -28,11 +28,12 @@ typedef struct sali_preconditioner {
     uint64_t revision; /* of M; whoever changes M raises it */
 
     /* What was made of M, for the samplers. */
-    uint64_t prepared; /* the revision */
-    bool zero;         /* M = 0 */
-    double *lambda;    /* [N] eigenvalues, ascending */
-    double *Q;         /* [N x N]: row k is the eigenvector of lambda[k] */
-    void *Q_real, *M_real;
+    uint64_t prepared;         /* the revision */
+    bool zero;                 /* M = 0 */
+    double *lambda;            /* [N] eigenvalues, ascending */
+    double *Q;                 /* [N x N]: row k is the eigenvector of lambda[k] */
+    void *Q_panels, *M_panels; /* for products */
+    void *real;                /* real [N x N], scratch */
     double *work;
     int32_t *iwork;
     int work_size, iwork_size;

@@ -27,32 +27,34 @@ typedef struct pafs {
 
 /* ---- the path */
 
-/* The row without the sites of a path so far. Weights are relative to exp(shift). */
+/* The row without the sites of a path so far. Weights are relative to exp(shift), `total` is the
+ * sum of those left. */
 typedef struct walk {
     const sali_move_row *row;
     double shift, total;
+    double least; /* what is left is listed in p->left once their sum is below this */
 } walk;
 
+/* A sum that has fallen to this part by subtractions has lost some of its digits. */
+#define PART_LEFT (1. / 16)
 /* Below this sum of weights they are made anew, relative to the largest that is left. */
 #define RENEW_BELOW 1e-15
 
-static double sum_of_blocks(const pafs *p, const sali_move_row *row)
+static walk walk_begin(const pafs *p, const sali_move_row *row)
 {
-    double total = 0;
-    for (int64_t b = 0; b < (p->core.moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK; b++) {
-        total += row->partial[b];
-    }
-    return total;
+    double total = sali_move_total(p->core.moves, row);
+    return (walk){
+        .row = row, .shift = row->log_norm - log(total), .total = total, .least = PART_LEFT * total
+    };
 }
 
-static walk walk_begin(pafs *p, const sali_chains *chains, const sali_move_row *row)
+/* List all weights of the row as left. */
+static void list(pafs *p, const sali_chains *chains, walk *w)
 {
     int64_t S = p->core.moves;
-    walk w = { .row = row, .total = sum_of_blocks(p, row) };
-    memcpy(p->left.weight, row->weight, (size_t)S * chains->element);
-    memcpy(p->left.partial, row->partial, (size_t)(S / SALI_MOVE_BLOCK + 1) * sizeof(double));
-    w.shift = row->log_norm - log(w.total);
-    return w;
+    memcpy(p->left.weight, w->row->weight, (size_t)S * chains->element);
+    memcpy(p->left.partial, w->row->partial, (size_t)(S / SALI_MOVE_BLOCK + 1) * sizeof(double));
+    w->least = INFINITY;
 }
 
 static void slots_of(const sali_variable *v, int64_t *first, int64_t *count)
@@ -73,17 +75,30 @@ static void renew(pafs *p, const sali_chains *chains, walk *w, const int64_t *si
         }
     }
     p->core.kernels->prepare(p->core.moves, &p->left);
-    w->total = sum_of_blocks(p, &p->left);
+    w->total = sali_move_total(p->core.moves, &p->left);
     w->shift = w->total > 0 ? p->left.log_norm - log(w->total) : 0;
 }
 
-/* Take the last of `made` sites out. */
+/* Take the last of `made` sites out: of the sum as long as that is accurate, else of the list. */
 static void take_out(pafs *p, const sali_chains *chains, walk *w, const int64_t *sites,
                      int64_t made)
 {
-    int64_t first, count;
-    slots_of(&chains->space->variables[sites[made - 1]], &first, &count);
-    w->total = p->core.kernels->remove(p->core.moves, &p->left, first, count);
+    int64_t first, count, out = made - 1;
+    slots_of(&chains->space->variables[sites[out]], &first, &count);
+    if (w->least < INFINITY) {
+        for (int64_t slot = first; slot < first + count; slot++) {
+            w->total -= sali_load(chains->model->dtype, w->row->weight, slot);
+        }
+        if (w->total >= w->least) {
+            return;
+        }
+        list(p, chains, w);
+        out = 0;
+    }
+    for (; out < made; out++) {
+        slots_of(&chains->space->variables[sites[out]], &first, &count);
+        w->total = p->core.kernels->remove(p->core.moves, &p->left, first, count);
+    }
     if (w->total < RENEW_BELOW) {
         renew(p, chains, w, sites, made);
     }
@@ -100,7 +115,7 @@ static double path_log_q(pafs *p, const sali_chains *chains, const sali_move_row
                          const int64_t *sites, int64_t made, int64_t length, const int32_t *from,
                          const int32_t *to)
 {
-    walk w = walk_begin(p, chains, row);
+    walk w = walk_begin(p, row);
     double log_q = 0;
     for (int64_t k = 0; k < made; k++) {
         if (w.total == 0) {
@@ -122,7 +137,8 @@ static void pafs_draw(sali_single_site *g, sali_chains *chains, int64_t c)
     const int32_t *codes = chains->codes + c * chains->space->n_variables;
     int64_t *sites = g->sites + c * p->most, made = 0;
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-    walk w = walk_begin(p, chains, sali_move_now(&g->rows, c));
+    walk w = walk_begin(p, sali_move_now(&g->rows, c));
+    list(p, chains, &w);
     p->length[c] = sali_path_length_draw(p->path, sali_rng_uniform_at(&stream, 0));
     while (made < p->length[c] && w.total > 0) {
         double u = sali_rng_uniform_at(&stream, (uint32_t)made + 1);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The factorised kernel's loops over two-level variables, written with vector types for every
+ * instruction set. Nothing depends on where in memory a chain's row lies. */
+#ifndef SALI_FLIPS_H
+#define SALI_FLIPS_H
+
+#include <stdint.h>
+
+#include "core/vector/isa.h"
+
+/* n variables with the levels lo and hi, of one chain; arrays of the element type but for codes. */
+typedef struct sali_flips {
+    int64_t n;
+    const int32_t *code;
+    double lo, hi;
+    const void *g, *y, *w; /* a = alpha g + beta w y, b multiplied by w; w NULL: 1 */
+    double alpha, beta, b;
+    void *t, *p; /* log-odds of each flip, and its probability */
+    const void *u;
+    const int32_t *to;
+    int32_t *code_new;
+    void *x_new;
+} sali_flips;
+
+typedef struct sali_flip_kernel {
+    /* t and p from g, y and w; the sum of log(1 + exp(t)). NaN stays NaN. */
+    double (*prepare)(const sali_flips *f);
+    /* code_new and x_new, flipped where u < p; the sum of t over flips. */
+    double (*draw)(const sali_flips *f);
+    /* The sum of t where `to` is not `code`. */
+    double (*weigh)(const sali_flips *f);
+    /* The same in one pass from g, y and w, without t and p: log q of what is drawn, and of `to`.
+     */
+    double (*propose)(const sali_flips *f);
+    double (*judge)(const sali_flips *f);
+} sali_flip_kernel;
+
+/* Functions are NULL where an instruction set does not exist on this architecture. */
+extern const sali_flip_kernel sali_flip_kernels_f32[SALI_ISA_COUNT];
+extern const sali_flip_kernel sali_flip_kernels_f64[SALI_ISA_COUNT];
+
+#endif
