@@ -156,6 +156,8 @@ static TARGET void KERNEL(dots)(const sali_tile *tile, int64_t rows, int64_t col
     }
 }
 
+#include "core/vector/winograd_kernel.h"
+
 #undef LANES
 #undef CEILING
 #undef ELEMENT
