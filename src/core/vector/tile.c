@@ -69,6 +69,7 @@ typedef double double_base __attribute__((vector_size(16)));
 #define VECTOR __m512
 #define SPLAT(x) _mm512_set1_ps(x)
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define TOTAL(v) _mm512_reduce_add_ps(v)
 #define KERNEL(name) name##_f32_avx512
 #include "core/vector/tile_kernel.h"
 
@@ -76,6 +77,7 @@ typedef double double_base __attribute__((vector_size(16)));
 #define VECTOR __m512d
 #define SPLAT(x) _mm512_set1_pd(x)
 #define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define TOTAL(v) _mm512_reduce_add_pd(v)
 #define KERNEL(name) name##_f64_avx512
 #include "core/vector/tile_kernel.h"
 
