@@ -11,9 +11,6 @@
 
 #include "ad/ops/conv_winograd.h"
 
-/* Input channels of one tile of the weights' gradient. */
-#define WEIGHT_ROWS 16
-
 static int64_t prepared_size(const sali_node *node, const sali_node *const *in)
 {
     conv_sizes n = sizes_of(node, &in[1]->shape);
@@ -86,31 +83,44 @@ static void pull_weights(const conv_list *list, int64_t chains, const conv_sizes
                                    .a = x->data + c * x->channel,
                                    .b = g->data + j,
                                    .init = zeros,
-                                   .c = sums + t * rows * width,
+                                   .c = sums + t * width,
                                    .a_step = x->pixel,
                                    .a_row = x->channel,
                                    .a_depth = x->chain,
                                    .b_step = g->pixel,
                                    .b_depth = g->chain,
-                                   .c_row = width };
+                                   .c_row = n->taps * width };
                 kernel->product(&tile, rows, vectors);
             }
-            add_weights(n, rows, filled, width, sums, to + (j * n->C + c) * n->taps);
+            add_turned(rows * n->taps, filled, sums, width, to + (j * n->C + c) * n->taps,
+                       n->C * n->taps);
         }
         j += width;
     }
 }
 
-SALI_CLONES static void pull_bias(int64_t chains, const image_batch *g, int64_t channels, real *to)
+/* `g` has O_full channels side by side, and no gaps between pixels: ones times all of it. */
+static void pull_bias(int64_t chains, const conv_sizes *n, const image_batch *g, real *to)
 {
-    for (int64_t p = 0; p < g->pixels; p++) {
-        for (int64_t k = 0; k < chains; k++) {
-            const real *from = g->data + p * g->pixel + k * g->chain;
-#pragma omp simd
-            for (int64_t o = 0; o < channels; o++) {
-                to[o] += from[o];
-            }
+    static const real one = 1, zeros[MAX_WIDTH];
+    static const sali_tile_step whole = { 0, 0 };
+    real sums[MAX_WIDTH];
+    for (int64_t j = 0; j < n->O;) {
+        int vectors = tile_vectors(n->O, j, n->lanes);
+        int64_t width = vectors * n->lanes, filled = n->O - j < width ? n->O - j : width;
+        sali_tile tile = { .n_steps = 1,
+                           .steps = &whole,
+                           .depth = g->pixels * chains,
+                           .a = &one,
+                           .b = g->data + j,
+                           .b_depth = g->chain,
+                           .init = zeros,
+                           .c = sums };
+        RN(sali_tile)()->product(&tile, 1, vectors);
+        for (int64_t o = 0; o < filled; o++) {
+            to[j + o] += sums[o];
         }
+        j += width;
     }
 }
 
@@ -170,7 +180,7 @@ static void backward(const sali_call *call)
     const sali_arg *x = &call->in[0], *W = &call->in[1], *b = &call->in[2];
     real *buffer = call->scratch;
     image_batch g = image_batch_of(&call->out, call->out.adjoint, call->chains);
-    if (g.channel != 1 || (W->adjoint && n.O != n.O_full)) {
+    if (g.channel != 1 || ((W->adjoint || b->adjoint) && n.O != n.O_full)) {
         g = side_by_side(&g, call->chains, n.O_full, buffer + buffer_size(&n, call->chains));
     }
     bool winograd = takes_winograd(&n, call);
@@ -186,7 +196,7 @@ static void backward(const sali_call *call)
         pull_weights(&plan->by_tap, call->chains, &n, &from, &g, buffer, W->adjoint);
     }
     if (b->adjoint) {
-        pull_bias(call->chains, &g, n.O, b->adjoint);
+        pull_bias(call->chains, &n, &g, b->adjoint);
     }
 }
 

@@ -17,6 +17,9 @@
 /* With at most this many input channels their adjoint is a matter of dot products. */
 #define FEW_CHANNELS 2
 
+/* Input channels whose weights get their gradient at once. */
+#define WEIGHT_ROWS 16
+
 /* The most columns of a tile. */
 #define MAX_WIDTH (SALI_TILE_VECTORS * 64 / (int64_t)sizeof(real))
 
@@ -233,14 +236,42 @@ static inline void pack_all(const conv_sizes *sizes, const real *W, const real *
     }
 }
 
-/* W [o][c][t] += sums [t][c][o]; `first` is W at the block's first o and c. */
-static inline void add_weights(const conv_sizes *n, int64_t rows, int64_t filled, int64_t width,
-                               const real *sums, real *first)
+/* A 4x4 block of add_turned. */
+static inline void add_turned_block(const real *from, int64_t from_row, real *to, int64_t to_row)
 {
-    for (int64_t o = 0; o < filled; o++) {
-        for (int64_t c = 0; c < rows; c++) {
-            for (int64_t t = 0; t < n->taps; t++) {
-                first[(o * n->C + c) * n->taps + t] += sums[(t * rows + c) * width + o];
+    typedef real quad __attribute__((vector_size(4 * sizeof(real))));
+    quad x[4], y[4], pair[4];
+    for (int64_t i = 0; i < 4; i++) {
+        memcpy(&x[i], from + i * from_row, sizeof x[i]);
+        memcpy(&y[i], to + i * to_row, sizeof y[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        pair[i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 0, 4, 1, 5);
+        pair[2 + i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 2, 6, 3, 7);
+    }
+    for (int i = 0; i < 2; i++) {
+        y[2 * i] += __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 0, 1, 4, 5);
+        y[2 * i + 1] += __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 2, 3, 6, 7);
+    }
+    for (int64_t i = 0; i < 4; i++) {
+        memcpy(to + i * to_row, &y[i], sizeof y[i]);
+    }
+}
+
+/* to [columns x rows] += from [rows x columns], turned. */
+static inline void add_turned(int64_t rows, int64_t columns, const real *from, int64_t from_row,
+                              real *to, int64_t to_row)
+{
+    for (int64_t j = 0; j < columns; j += 4) {
+        for (int64_t i = 0; i < rows; i += 4) {
+            if (i + 4 <= rows && j + 4 <= columns) {
+                add_turned_block(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+                continue;
+            }
+            for (int64_t b = j; b < columns && b < j + 4; b++) {
+                for (int64_t a = i; a < rows && a < i + 4; a++) {
+                    to[b * to_row + a] += from[a * from_row + b];
+                }
             }
         }
     }

@@ -12,13 +12,16 @@
  * weights. */
 #define WINOGRAD_BYTES (INT64_C(1) << 18)
 
-/* What tiles need, of some of the chains. */
+/* Which chains and which tile, and what tiles need. */
 typedef struct winograd_walk {
-    const conv_winograd *way;
     const sali_call *call;
-    int64_t chains;
-    int64_t row, column; /* of the tile's first output pixel */
-    image_batch V, M;    /* their "pixels" are points, of V by phases */
+    const conv_sizes *n;
+    conv_list products;
+    image_batch input, adjoint, output; /* adjoint: the input's; output: values, or its adjoint */
+    image_batch V, M;                   /* their "pixels" are points, of V by phases */
+    real *sums;                         /* points of the windows' adjoint [all][C][O] */
+    int64_t first, chains;              /* the part */
+    int64_t row, column;                /* the tile's first output pixel */
 } winograd_walk;
 
 static bool takes_winograd(const conv_sizes *n, const sali_call *call)
@@ -50,81 +53,60 @@ static int64_t winograd_part(const conv_sizes *n, int64_t chains)
     return (chains + parts - 1) / parts;
 }
 
-/* Numbers of V and M; for the weights' gradient, of the windows of one input channel and of the
+/* Numbers of V and M; for the weights' gradient, of the windows of some input channels and of the
  * points of all windows. */
 static int64_t winograd_room(const conv_sizes *n, int64_t chains)
 {
-    return n->winograd.maps ? winograd_most(n, chains) * points_of_both(n) + n->taps * n->O +
-                                  points_of_input(n) * n->O
+    return n->winograd.maps ? winograd_most(n, chains) * points_of_both(n) +
+                                  WEIGHT_ROWS * n->taps * n->O + points_of_input(n) * n->O
                             : 0;
-}
-
-static winograd_walk walk_of(const sali_call *call, const conv_sizes *n, int64_t chains)
-{
-    const conv_winograd *w = &n->winograd;
-    return (winograd_walk){ .way = w,
-                            .call = call,
-                            .chains = chains,
-                            .V = { .data = call->scratch,
-                                   .chain = n->C,
-                                   .channel = 1,
-                                   .pixel = chains * n->C,
-                                   .channels = n->C,
-                                   .pixels = w->all },
-                            .M = { .data = (real *)call->scratch + chains * points_of_input(n),
-                                   .chain = n->O,
-                                   .channel = 1,
-                                   .pixel = chains * n->O,
-                                   .channels = n->O,
-                                   .pixels = w->points } };
 }
 
 /* ---- pixels of the tile */
 
 /* side x side pixels of an image, `step` apart; NULL outside of it. */
-static void list_pixels(const sal_shape *shape, const image_batch *image, int64_t row,
-                        int64_t column, int64_t side, int64_t step, void **at)
+static void list_pixels(const winograd_walk *walk, const sal_shape *shape, const image_batch *image,
+                        int64_t row, int64_t column, int64_t side, int64_t step, void **at)
 {
+    real *data = image->data + walk->first * image->chain;
     for (int64_t k = 0; k < side * side; k++) {
         int64_t i = row + k / side * step, j = column + k % side * step;
         bool inside = i >= 0 && i < shape->dim[1] && j >= 0 && j < shape->dim[2];
-        at[k] = inside ? image->data + (i * shape->dim[2] + j) * image->pixel : NULL;
+        at[k] = inside ? data + (i * shape->dim[2] + j) * image->pixel : NULL;
     }
 }
 
-static void list_output(const winograd_walk *walk, const image_batch *y, void **at)
+/* From the pixels of a phase of the input to its points in V, or back. */
+static void map_input(const winograd_walk *walk, const image_batch *image, bool back)
 {
-    list_pixels(walk->call->out.shape, y, walk->row, walk->column, SALI_WINOGRAD_OUT, 1, at);
-}
-
-/* Of a phase. */
-static void list_input(const winograd_walk *walk, const image_batch *x, int64_t phase, void **at)
-{
-    int64_t stride = walk->way->phases_side, padding = walk->call->node->ints[1];
-    list_pixels(walk->call->in[0].shape, x, walk->row * stride - padding + phase / stride,
-                walk->column * stride - padding + phase % stride, walk->way->points_side, stride,
-                at);
-}
-
-/* V from the input. */
-static void read_input(const winograd_walk *walk, const image_batch *x)
-{
+    const conv_winograd *w = &walk->n->winograd;
+    int64_t stride = w->phases_side, padding = walk->call->node->ints[1];
     void *pixels[WINOGRAD_POINTS], *points[WINOGRAD_POINTS];
-    for (int64_t phase = 0; phase < walk->way->phases; phase++) {
-        list_input(walk, x, phase, pixels);
-        winograd_points(walk->way, phase, walk->V.data, walk->V.pixel, points);
-        walk->way->maps->read_input(walk->V.pixel, (const void *const *)pixels, points);
+    for (int64_t phase = 0; phase < w->phases; phase++) {
+        list_pixels(
+            walk, walk->call->in[0].shape, image, walk->row * stride - padding + phase / stride,
+            walk->column * stride - padding + phase % stride, w->points_side, stride, pixels);
+        winograd_points(w, phase, walk->V.data, walk->V.pixel, points);
+        if (back) {
+            w->maps->add_input(walk->V.pixel, (const void *const *)points, pixels);
+        } else {
+            w->maps->read_input(walk->V.pixel, (const void *const *)pixels, points);
+        }
     }
 }
 
-/* The input's adjoint += what V gives. */
-static void add_input(const winograd_walk *walk, const image_batch *x)
+/* From the pixels of the output to the points M, or back. */
+static void map_output(const winograd_walk *walk, bool back)
 {
+    const conv_winograd *w = &walk->n->winograd;
     void *pixels[WINOGRAD_POINTS], *points[WINOGRAD_POINTS];
-    for (int64_t phase = 0; phase < walk->way->phases; phase++) {
-        list_input(walk, x, phase, pixels);
-        winograd_points(walk->way, phase, walk->V.data, walk->V.pixel, points);
-        walk->way->maps->add_input(walk->V.pixel, (const void *const *)points, pixels);
+    list_pixels(walk, walk->call->out.shape, &walk->output, walk->row, walk->column,
+                SALI_WINOGRAD_OUT, 1, pixels);
+    winograd_points(w, 0, walk->M.data, walk->M.pixel, points);
+    if (back) {
+        w->maps->write_output(walk->M.pixel, (const void *const *)points, pixels);
+    } else {
+        w->maps->read_output(walk->M.pixel, (const void *const *)pixels, points);
     }
 }
 
@@ -150,11 +132,15 @@ static conv_list list_steps(const conv_winograd *w, bool forward, winograd_steps
     return (conv_list){ .begin = made->begin, .steps = made->steps };
 }
 
-/* The points of windows [all][C][O] += those of the input, turned, times those of the output. */
-static void add_points(const winograd_walk *walk, int64_t lanes, real *sums)
+/* The points of the windows' adjoint += those of the input, turned, times those of the output; at
+ * the first tile they are not there yet. */
+static void add_points(const winograd_walk *walk)
 {
+    static const real zeros[MAX_WIDTH];
     static const sali_tile_step same = { 0, 0 };
     const image_batch *V = &walk->V, *M = &walk->M;
+    bool first = walk->first + walk->row + walk->column == 0;
+    real *sums = walk->sums;
     for (int64_t k = 0; k < V->pixels; k++, sums += V->channels * M->channels) {
         sali_tile tile = { .n_steps = 1,
                            .steps = &same,
@@ -163,118 +149,121 @@ static void add_points(const winograd_walk *walk, int64_t lanes, real *sums)
                            .a_row = 1,
                            .a_depth = V->chain,
                            .b_depth = M->chain,
-                           .init_row = M->channels,
+                           .init_row = first ? 0 : M->channels,
                            .c_row = M->channels };
         for (int64_t j = 0; j < M->channels;) {
-            int vectors = tile_vectors(M->channels, j, lanes);
+            int vectors = tile_vectors(M->channels, j, walk->n->lanes);
             tile.b = M->data + k % M->pixels * M->pixel + j;
-            tile.init = tile.c = sums + j;
+            tile.c = sums + j;
+            tile.init = first ? zeros : sums + j;
             RN(sali_tile)()->product(&tile, V->channels, vectors);
-            j += vectors * lanes;
+            j += vectors * walk->n->lanes;
         }
     }
 }
 
-/* The windows' adjoint += what their points give; `row` is for the windows of one input channel. */
-static void add_windows(const conv_sizes *n, real *points, real *row, real *to)
+/* The windows' adjoint += what their points give; `windows` is for some of them, [c][tap][o]. */
+static void add_windows(const conv_sizes *n, real *points, real *windows, real *to)
 {
     void *taps[WINOGRAD_TAPS], *at[WINOGRAD_POINTS];
-    for (int64_t c = 0; c < n->C; c++) {
-        for (int64_t phase = 0; phase < n->winograd.phases; phase++) {
-            winograd_points(&n->winograd, phase, points + c * n->O, n->C * n->O, at);
-            winograd_window(&n->winograd, phase, row, n->O, taps);
+    for (int64_t first = 0; first < n->C; first += WEIGHT_ROWS) {
+        int64_t rows = n->C - first < WEIGHT_ROWS ? n->C - first : WEIGHT_ROWS;
+        for (int64_t k = 0; k < rows * n->winograd.phases; k++) {
+            int64_t c = k / n->winograd.phases, phase = k % n->winograd.phases;
+            winograd_points(&n->winograd, phase, points + (first + c) * n->O, n->C * n->O, at);
+            winograd_window(&n->winograd, phase, windows + c * n->taps * n->O, n->O, taps);
             n->winograd.maps->write_weights(n->O, (const void *const *)at, taps);
         }
-        add_weights(n, 1, n->O, n->O, row, to + c * n->taps);
+        add_turned(rows * n->taps, n->O, windows, n->O, to + first * n->taps, n->C * n->taps);
     }
 }
 
 /* ---- all chains and tiles */
 
-/* The images from this chain on. */
-static image_batch from_chain(const image_batch *image, int64_t chain)
+/* Points of some chains, all in one place. */
+static image_batch points_at(real *data, int64_t chains, int64_t channels, int64_t points)
 {
-    image_batch part = *image;
-    part.data += chain * image->chain;
-    return part;
+    return (image_batch){ .data = data,
+                          .chain = channels,
+                          .channel = 1,
+                          .pixel = chains * channels,
+                          .channels = channels,
+                          .pixels = points };
 }
 
-/* The next tile, row by row; the first after column -1. False: there is none. */
-static bool next_tile(winograd_walk *walk)
+/* Call `visit` for each tile of each part of the chains. */
+static void visit_tiles(winograd_walk *walk, void (*visit)(const winograd_walk *walk))
 {
-    const int64_t *sides = walk->call->out.shape->dim;
-    walk->column = walk->column < 0 ? 0 : walk->column + SALI_WINOGRAD_OUT;
-    if (walk->column >= sides[2]) {
-        walk->column = 0;
-        walk->row += SALI_WINOGRAD_OUT;
-    }
-    return walk->row < sides[1];
-}
-
-static void winograd_forward(const sali_call *call, const conv_sizes *n, const image_batch *images,
-                             const image_batch *outputs)
-{
-    const real *prepared = call->prepared;
-    conv_parts p = parts_of(n);
-    winograd_steps room;
-    conv_list list = list_steps(&n->winograd, true, &room);
-    int64_t most = winograd_part(n, call->chains);
-    for (int64_t first = 0; first < call->chains; first += most) {
-        image_batch x = from_chain(images, first), y = from_chain(outputs, first);
-        winograd_walk walk =
-            walk_of(call, n, call->chains - first < most ? call->chains - first : most);
-        for (walk.column = -1; next_tile(&walk);) {
-            void *pixels[WINOGRAD_POINTS], *points[WINOGRAD_POINTS];
-            read_input(&walk, &x);
-            product(&list, walk.chains, walk.V.pixels, &walk.V, prepared + p.winograd_forward,
-                    prepared + p.winograd_bias, n->O, &walk.M, NULL);
-            winograd_points(walk.way, 0, walk.M.data, walk.M.pixel, points);
-            list_output(&walk, &y, pixels);
-            walk.way->maps->write_output(walk.M.pixel, (const void *const *)points, pixels);
+    const conv_sizes *n = walk->n;
+    const int64_t *sides = walk->call->out.shape->dim, all = walk->call->chains;
+    int64_t part = winograd_part(n, all);
+    for (walk->first = 0; walk->first < all; walk->first += part) {
+        walk->chains = all - walk->first < part ? all - walk->first : part;
+        walk->V = points_at(walk->call->scratch, walk->chains, n->C, n->winograd.all);
+        walk->M = points_at(walk->V.data + walk->V.pixels * walk->V.pixel, walk->chains, n->O,
+                            n->winograd.points);
+        for (walk->row = 0; walk->row < sides[1]; walk->row += SALI_WINOGRAD_OUT) {
+            for (walk->column = 0; walk->column < sides[2]; walk->column += SALI_WINOGRAD_OUT) {
+                visit(walk);
+            }
         }
     }
 }
 
-/* The adjoints of input and weights, as far as they are wanted; `outputs` holds the output's. */
-static void winograd_backward(const sali_call *call, const conv_sizes *n,
-                              const image_batch *outputs)
+static void tile_forward(const winograd_walk *walk)
+{
+    const real *prepared = walk->call->prepared;
+    conv_parts p = parts_of(walk->n);
+    map_input(walk, &walk->input, false);
+    product(&walk->products, walk->chains, walk->V.pixels, &walk->V, prepared + p.winograd_forward,
+            prepared + p.winograd_bias, walk->n->O, &walk->M, NULL);
+    map_output(walk, true);
+}
+
+static void tile_backward(const winograd_walk *walk)
+{
+    const real *prepared = walk->call->prepared;
+    conv_parts p = parts_of(walk->n);
+    map_output(walk, false);
+    if (walk->call->in[0].adjoint) {
+        product(&walk->products, walk->chains, walk->V.pixels, &walk->M,
+                prepared + p.winograd_backward, prepared + p.zeros, 0, &walk->V, NULL);
+        map_input(walk, &walk->adjoint, true);
+    }
+    if (walk->call->in[1].adjoint) {
+        map_input(walk, &walk->input, false);
+        add_points(walk);
+    }
+}
+
+static void winograd_forward(const sali_call *call, const conv_sizes *n, const image_batch *x,
+                             const image_batch *y)
+{
+    winograd_steps room;
+    winograd_walk walk = { .call = call,
+                           .n = n,
+                           .products = list_steps(&n->winograd, true, &room),
+                           .input = *x,
+                           .output = *y };
+    visit_tiles(&walk, tile_forward);
+}
+
+/* The adjoints of input and weights, as far as they are wanted; g is the output's. */
+static void winograd_backward(const sali_call *call, const conv_sizes *n, const image_batch *g)
 {
     const sali_arg *in = &call->in[0], *W = &call->in[1];
-    const real *prepared = call->prepared;
-    conv_parts p = parts_of(n);
     winograd_steps room;
-    conv_list list = list_steps(&n->winograd, false, &room);
-    image_batch values = image_batch_of(in, in->value, call->chains);
-    image_batch adjoints = image_batch_of(in, in->adjoint, call->chains);
-    int64_t most = winograd_part(n, call->chains);
-    real *row = (real *)call->scratch + most * points_of_both(n);
-    real *sums = row + n->taps * n->O;
+    real *windows = (real *)call->scratch + winograd_most(n, call->chains) * points_of_both(n);
+    winograd_walk walk = { .call = call,
+                           .n = n,
+                           .products = list_steps(&n->winograd, false, &room),
+                           .input = image_batch_of(in, in->value, call->chains),
+                           .adjoint = image_batch_of(in, in->adjoint, call->chains),
+                           .output = *g,
+                           .sums = windows + WEIGHT_ROWS * n->taps * n->O };
+    visit_tiles(&walk, tile_backward);
     if (W->adjoint) {
-        memset(sums, 0, (size_t)(points_of_input(n) * n->O) * sizeof *sums);
-    }
-    for (int64_t first = 0; first < call->chains; first += most) {
-        image_batch g = from_chain(outputs, first), x = from_chain(&values, first);
-        winograd_walk walk =
-            walk_of(call, n, call->chains - first < most ? call->chains - first : most);
-        for (walk.column = -1; next_tile(&walk);) {
-            void *pixels[WINOGRAD_POINTS], *points[WINOGRAD_POINTS];
-            winograd_points(walk.way, 0, walk.M.data, walk.M.pixel, points);
-            list_output(&walk, &g, pixels);
-            walk.way->maps->read_output(walk.M.pixel, (const void *const *)pixels, points);
-            if (in->adjoint) {
-                image_batch to = from_chain(&adjoints, first);
-                product(&list, walk.chains, walk.V.pixels, &walk.M, prepared + p.winograd_backward,
-                        prepared + p.zeros, 0, &walk.V, NULL);
-                add_input(&walk, &to);
-            }
-            if (W->adjoint) {
-                read_input(&walk, &x);
-                add_points(&walk, n->lanes, sums);
-            }
-        }
-    }
-    if (W->adjoint) {
-        add_windows(n, sums, row, W->adjoint);
+        add_windows(n, walk.sums, windows, W->adjoint);
     }
 }
 
