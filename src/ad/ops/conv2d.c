@@ -6,151 +6,37 @@
  * pixel o is the sum of matrix products over the taps that see the image: one tile
  * (core/vector/tile.h). The input's adjoint is the same with the triples taken by input pixel and
  * the weights turned; the weights' gradient, taken by tap, is a sum of products [C x chains]
- * [chains x O] over pixels. Where it pays, windows of 3x3 take Winograd's way (winograd.h), forward
- * and for the input. */
+ * [chains x O] over pixels. Where it pays, all three take Winograd's way (conv_winograd.h). */
 #include <string.h>
 
-#include "ad/ops/conv_pack.h"
-#include "ad/ops/conv_plan.h"
-
-/* Input channels of one tile of the weights' gradient. */
-#define WEIGHT_ROWS 16
-#define MAX_WIDTH WINOGRAD_WIDTH
+#include "ad/ops/conv_winograd.h"
 
 static int64_t prepared_size(const sali_node *node, const sali_node *const *in)
 {
-    conv_sizes n = sizes_of(node, &in[0]->shape, &in[1]->shape);
+    conv_sizes n = sizes_of(node, &in[1]->shape);
     return parts_of(&n).end;
 }
 
 static void prepare(const sali_call *call, void *prepared)
 {
-    conv_sizes n = sizes_of(call->node, call->in[0].shape, call->in[1].shape);
+    conv_sizes n = sizes_of(call->node, call->in[1].shape);
     pack_all(&n, call->in[1].value, call->in[2].value, prepared);
-}
-
-/* ---- products over pixels */
-
-/* A part of a pixel of `to` that no tile can write: fewer channels than lanes, or not side by
- * side. */
-static void spill(const image_batch *to, real *c, int64_t chains, int64_t filled,
-                  const real *buffer, int64_t width, bool add)
-{
-    for (int64_t k = 0; k < chains; k++) {
-        for (int64_t j = 0; j < filled; j++) {
-            real *at = c + k * to->chain + j * to->channel;
-            *at = (add ? *at : 0) + buffer[k * width + j];
-        }
-    }
-}
-
-/* Every pixel of `to`: bias + the sum over its steps of pixel a of `from` times weights b. Without
- * a bias the sum is added. `buffer` has chains x MAX_WIDTH. */
-static void product(const conv_list *list, int64_t chains, int64_t taps, const image_batch *from,
-                    const real *packed, const real *bias, const image_batch *to, real *buffer)
-{
-    static const real zeros[MAX_WIDTH];
-    const sali_tile_kernel *kernel = RN(sali_tile)();
-    sali_tile tile = { .depth = from->channels,
-                       .a = from->data,
-                       .a_step = from->pixel,
-                       .a_row = from->chain,
-                       .a_depth = from->channel };
-    for (int64_t j = 0; j < to->channels; j += tile.b_depth) {
-        int vectors = tile_vectors(to->channels, j, kernel->lanes);
-        int64_t width = vectors * kernel->lanes;
-        int64_t filled = to->channels - j < width ? to->channels - j : width;
-        bool direct = filled == width && to->channel == 1;
-        tile.b = packed;
-        tile.b_depth = width;
-        tile.b_step = tile.depth * width;
-        packed += taps * tile.b_step;
-        for (int64_t p = 0; p < to->pixels; p++) {
-            real *c = to->data + p * to->pixel + j * to->channel;
-            tile.steps = list->steps + list->begin[p];
-            tile.n_steps = list->begin[p + 1] - list->begin[p];
-            tile.c = direct ? c : buffer;
-            tile.c_row = direct ? to->chain : width;
-            tile.init = bias ? bias + j : direct ? c : zeros;
-            tile.init_row = bias || !direct ? 0 : to->chain;
-            kernel->product(&tile, chains, vectors);
-            if (!direct) {
-                spill(to, c, chains, filled, buffer, width, bias == NULL);
-            }
-        }
-    }
-}
-
-/* `to` += the convolution of `from` with 3x3 windows, tile by tile of 4x4 pixels. Both are
- * pixel-major; `zeros` has as many as `to` has channels; `room` 36 chains (all channels). */
-static void product_winograd(int64_t chains, const winograd_side *from, const winograd_side *to,
-                             int64_t padding, const real *packed, const real *zeros, real *room)
-{
-    int32_t begin[WINOGRAD_POINTS + 1];
-    sali_tile_step steps[WINOGRAD_POINTS]; /* point k of V times point k of U */
-    const conv_list each = { .begin = begin, .steps = steps };
-    for (int32_t k = 0; k <= WINOGRAD_POINTS; k++) {
-        begin[k] = k;
-        if (k < WINOGRAD_POINTS) {
-            steps[k] = (sali_tile_step){ k, k };
-        }
-    }
-    int64_t depth = from->batch->channels, columns = to->batch->channels;
-    image_batch V = { .data = room,
-                      .chain = depth,
-                      .channel = 1,
-                      .pixel = chains * depth,
-                      .channels = depth,
-                      .pixels = WINOGRAD_POINTS };
-    image_batch M = { .data = room + WINOGRAD_POINTS * V.pixel,
-                      .chain = columns,
-                      .channel = 1,
-                      .pixel = chains * columns,
-                      .channels = columns,
-                      .pixels = WINOGRAD_POINTS };
-    for (int64_t row = 0; row < to->height; row += WINOGRAD_OUT) {
-        for (int64_t column = 0; column < to->width; column += WINOGRAD_OUT) {
-            winograd_read(from, row - padding, column - padding, V.pixel, V.data);
-            product(&each, chains, WINOGRAD_POINTS, &V, packed, zeros, &M, NULL);
-            winograd_write(to, row, column, M.pixel, M.data);
-        }
-    }
-}
-
-static bool takes_winograd(const conv_sizes *n, const sali_call *call)
-{
-    return n->winograd && call->in[0].pixel_major && call->out.pixel_major;
-}
-
-static winograd_side side_of(const sali_arg *arg, const image_batch *batch)
-{
-    return (winograd_side){ batch, arg->shape->dim[1], arg->shape->dim[2] };
-}
-
-static void fill_rows(int64_t rows, int64_t columns, const real *row, real *to)
-{
-    for (int64_t r = 0; r < rows; r++, to += columns) {
-        memcpy(to, row, (size_t)columns * sizeof *to);
-    }
 }
 
 static void forward(const sali_call *call)
 {
-    conv_sizes n = sizes_of(call->node, call->in[0].shape, call->in[1].shape);
+    conv_sizes n = sizes_of(call->node, call->in[1].shape);
     conv_parts p = parts_of(&n);
     const conv_plan *plan = call->plan;
     const real *prepared = call->prepared;
     image_batch x = image_batch_of(&call->in[0], call->in[0].value, call->chains);
     image_batch y = image_batch_of(&call->out, call->out.value, call->chains);
     if (takes_winograd(&n, call)) {
-        winograd_side from = side_of(&call->in[0], &x), to = side_of(&call->out, &y);
-        fill_rows(y.pixels * call->chains, n.O, prepared + p.bias, y.data);
-        product_winograd(call->chains, &from, &to, call->node->ints[1],
-                         prepared + p.winograd_forward, prepared + p.zeros, call->scratch);
+        winograd_forward(call, &n, &x, &y);
         return;
     }
-    product(&plan->by_output, call->chains, n.taps, &x, prepared + p.forward, prepared + p.bias, &y,
-            call->scratch);
+    product(&plan->by_output, call->chains, n.taps, &x, prepared + p.forward, prepared + p.bias, 0,
+            &y, call->scratch);
 }
 
 /* ---- backward */
@@ -179,19 +65,6 @@ static void add_dots(const conv_list *list, int64_t chains, const image_batch *g
     }
 }
 
-/* W [o][c][t] += sums [t][c][o]; `first` is W at the block's first o and c. */
-static void add_weights(const conv_sizes *n, int64_t rows, int64_t filled, int64_t width,
-                        const real *sums, real *first)
-{
-    for (int64_t o = 0; o < filled; o++) {
-        for (int64_t c = 0; c < rows; c++) {
-            for (int64_t t = 0; t < n->taps; t++) {
-                first[(o * n->C + c) * n->taps + t] += sums[(t * rows + c) * width + o];
-            }
-        }
-    }
-}
-
 /* `g` has O_full channels side by side. */
 static void pull_weights(const conv_list *list, int64_t chains, const conv_sizes *n,
                          const image_batch *x, const image_batch *g, real *sums, real *to)
@@ -210,31 +83,44 @@ static void pull_weights(const conv_list *list, int64_t chains, const conv_sizes
                                    .a = x->data + c * x->channel,
                                    .b = g->data + j,
                                    .init = zeros,
-                                   .c = sums + t * rows * width,
+                                   .c = sums + t * width,
                                    .a_step = x->pixel,
                                    .a_row = x->channel,
                                    .a_depth = x->chain,
                                    .b_step = g->pixel,
                                    .b_depth = g->chain,
-                                   .c_row = width };
+                                   .c_row = n->taps * width };
                 kernel->product(&tile, rows, vectors);
             }
-            add_weights(n, rows, filled, width, sums, to + (j * n->C + c) * n->taps);
+            add_turned(rows * n->taps, filled, sums, width, to + (j * n->C + c) * n->taps,
+                       n->C * n->taps);
         }
         j += width;
     }
 }
 
-SALI_CLONES static void pull_bias(int64_t chains, const image_batch *g, int64_t channels, real *to)
+/* `g` has O_full channels side by side, and no gaps between pixels: ones times all of it. */
+static void pull_bias(int64_t chains, const conv_sizes *n, const image_batch *g, real *to)
 {
-    for (int64_t p = 0; p < g->pixels; p++) {
-        for (int64_t k = 0; k < chains; k++) {
-            const real *from = g->data + p * g->pixel + k * g->chain;
-#pragma omp simd
-            for (int64_t o = 0; o < channels; o++) {
-                to[o] += from[o];
-            }
+    static const real one = 1, zeros[MAX_WIDTH];
+    static const sali_tile_step whole = { 0, 0 };
+    real sums[MAX_WIDTH];
+    for (int64_t j = 0; j < n->O;) {
+        int vectors = tile_vectors(n->O, j, n->lanes);
+        int64_t width = vectors * n->lanes, filled = n->O - j < width ? n->O - j : width;
+        sali_tile tile = { .n_steps = 1,
+                           .steps = &whole,
+                           .depth = g->pixels * chains,
+                           .a = &one,
+                           .b = g->data + j,
+                           .b_depth = g->chain,
+                           .init = zeros,
+                           .c = sums };
+        RN(sali_tile)()->product(&tile, 1, vectors);
+        for (int64_t o = 0; o < filled; o++) {
+            to[j + o] += sums[o];
         }
+        j += width;
     }
 }
 
@@ -267,10 +153,9 @@ static int64_t buffer_size(const conv_sizes *n, int64_t chains)
 
 static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
 {
-    conv_sizes n = sizes_of(node, &in[0]->shape, &in[1]->shape);
+    conv_sizes n = sizes_of(node, &in[1]->shape);
     int64_t copy = chains * node->shape.dim[1] * node->shape.dim[2] * n.O_full;
-    int64_t room = n.winograd ? WINOGRAD_POINTS * chains * (n.C + n.O) : 0;
-    int64_t direct = buffer_size(&n, chains) + copy;
+    int64_t room = winograd_room(&n, chains), direct = buffer_size(&n, chains) + copy;
     return direct > room ? direct : room;
 }
 
@@ -280,38 +165,38 @@ static void pull_input(const sali_call *call, const conv_sizes *n, const image_b
     const conv_plan *plan = call->plan;
     const real *prepared = call->prepared;
     conv_parts p = parts_of(n);
-    if (takes_winograd(n, call)) {
-        winograd_side from = side_of(&call->out, g), side = side_of(&call->in[0], to);
-        product_winograd(call->chains, &from, &side, 2 - call->node->ints[1],
-                         prepared + p.winograd_backward, prepared + p.zeros, call->scratch);
-    } else if (n->dots) {
+    if (n->dots) {
         add_dots(&plan->by_input, call->chains, g, prepared + p.backward, to);
     } else {
-        product(&plan->by_input, call->chains, n->taps, g, prepared + p.backward, NULL, to,
+        product(&plan->by_input, call->chains, n->taps, g, prepared + p.backward, NULL, 0, to,
                 call->scratch);
     }
 }
 
 static void backward(const sali_call *call)
 {
-    conv_sizes n = sizes_of(call->node, call->in[0].shape, call->in[1].shape);
+    conv_sizes n = sizes_of(call->node, call->in[1].shape);
     const conv_plan *plan = call->plan;
     const sali_arg *x = &call->in[0], *W = &call->in[1], *b = &call->in[2];
     real *buffer = call->scratch;
     image_batch g = image_batch_of(&call->out, call->out.adjoint, call->chains);
-    if (g.channel != 1 || (W->adjoint && n.O != n.O_full)) {
+    if (g.channel != 1 || ((W->adjoint || b->adjoint) && n.O != n.O_full)) {
         g = side_by_side(&g, call->chains, n.O_full, buffer + buffer_size(&n, call->chains));
     }
-    if (x->adjoint) {
+    bool winograd = takes_winograd(&n, call);
+    if (winograd) {
+        winograd_backward(call, &n, &g);
+    }
+    if (x->adjoint && !winograd) {
         image_batch to = image_batch_of(x, x->adjoint, call->chains);
         pull_input(call, &n, &g, &to);
     }
-    if (W->adjoint) {
+    if (W->adjoint && !winograd) {
         image_batch from = image_batch_of(x, x->value, call->chains);
         pull_weights(&plan->by_tap, call->chains, &n, &from, &g, buffer, W->adjoint);
     }
     if (b->adjoint) {
-        pull_bias(call->chains, &g, n.O, b->adjoint);
+        pull_bias(call->chains, &n, &g, b->adjoint);
     }
 }
 

@@ -1,32 +1,78 @@
 /* SPDX-License-Identifier: MIT */
 /* What a convolution keeps of its weights and bias between updates: the weights in the order in
  * which tiles read them, both ways, the bias filled up with zeros, and where it pays the weights
- * transformed for Winograd's way. */
+ * transformed for Winograd's way (core/vector/winograd.h).
+ *
+ * A convolution of stride s with windows of r s x r s taps is a sum over the s x s phases of the
+ * image, every s-th pixel, of convolutions of stride 1 with windows of r x r: each phase has a part
+ * of the taps. */
 #ifndef SALI_CONV_PACK_H
 #define SALI_CONV_PACK_H
 
 #include <string.h>
 
-#include "ad/ops/winograd.h"
+#include "ad/ops/image.h"
+#include "core/vector/tile.h"
 
 /* With at most this many input channels their adjoint is a matter of dot products. */
 #define FEW_CHANNELS 2
 
+/* Input channels whose weights get their gradient at once. */
+#define WEIGHT_ROWS 16
+
+/* The most columns of a tile. */
+#define MAX_WIDTH (SALI_TILE_VECTORS * 64 / (int64_t)sizeof(real))
+
+enum {
+    WINOGRAD_STRIDE = 2, /* the most */
+    WINOGRAD_PHASES = WINOGRAD_STRIDE * WINOGRAD_STRIDE,
+    WINOGRAD_TAPS = WINOGRAD_PHASES * SALI_WINOGRAD_MOST * SALI_WINOGRAD_MOST,
+    WINOGRAD_POINTS = SALI_WINOGRAD_POINTS * SALI_WINOGRAD_POINTS
+};
+
+/* Winograd's way; sides are along an axis. */
+typedef struct conv_winograd {
+    const sali_winograd *maps;   /* NULL: it is not taken */
+    int64_t side, phases_side;   /* taps of a phase's window; phases: the stride */
+    int64_t points_side, points; /* of a phase */
+    int64_t phases, all;         /* points of all phases */
+} conv_winograd;
+
 typedef struct conv_sizes {
     int64_t C, O, taps, lanes;
     int64_t C_full, O_full; /* filled up to whole vectors */
-    bool dots, winograd;
+    bool dots;
+    conv_winograd winograd;
 } conv_sizes;
 
-/* Whether Winograd's way pays: tiles that are mostly inside the image. */
-static inline bool pays(const sal_shape *image)
+/* Tiles of 4x4 pixels. */
+static inline int64_t winograd_tiles(const sal_shape *image)
 {
-    int64_t height = image->dim[1], width = image->dim[2];
-    return height * width >= 10 * winograd_tiles(height, width);
+    const int64_t side = SALI_WINOGRAD_OUT;
+    return ((image->dim[1] + side - 1) / side) * ((image->dim[2] + side - 1) / side);
 }
 
-static inline conv_sizes sizes_of(const sali_node *node, const sal_shape *image,
-                                  const sal_shape *weights)
+/* Taken where there is a map of the windows, and where it saves most of the products: tiles are
+ * mostly inside the image. */
+static inline conv_winograd winograd_of(const sali_node *node, const sal_shape *weights)
+{
+    int64_t stride = node->ints[0], side = weights->dim[2] / stride;
+    conv_winograd w = { .side = side, .phases_side = stride, .phases = stride * stride };
+    if (weights->dim[2] != weights->dim[3] || weights->dim[2] != side * stride ||
+        stride > WINOGRAD_STRIDE || side < SALI_WINOGRAD_LEAST || side > SALI_WINOGRAD_MOST) {
+        return w;
+    }
+    w.points_side = side + SALI_WINOGRAD_OUT - 1;
+    w.points = w.points_side * w.points_side;
+    w.all = w.phases * w.points;
+    int64_t direct = node->shape.dim[1] * node->shape.dim[2] * weights->dim[2] * weights->dim[3];
+    if (10 * direct >= 19 * winograd_tiles(&node->shape) * w.all) {
+        w.maps = &RN(sali_tile)()->winograd[side - SALI_WINOGRAD_LEAST];
+    }
+    return w;
+}
+
+static inline conv_sizes sizes_of(const sali_node *node, const sal_shape *weights)
 {
     conv_sizes n = { .C = weights->dim[1],
                      .O = weights->dim[0],
@@ -35,9 +81,9 @@ static inline conv_sizes sizes_of(const sali_node *node, const sal_shape *image,
     n.C_full = (n.C + n.lanes - 1) / n.lanes * n.lanes;
     n.O_full = (n.O + n.lanes - 1) / n.lanes * n.lanes;
     n.dots = n.C <= FEW_CHANNELS && n.O % n.lanes == 0;
-    n.winograd = weights->dim[2] == 3 && weights->dim[3] == 3 && node->ints[0] == 1 &&
-                 node->ints[1] <= 2 && n.C == n.C_full && n.O == n.O_full && pays(image) &&
-                 pays(&node->shape);
+    if (n.C == n.C_full && n.O == n.O_full) {
+        n.winograd = winograd_of(node, weights);
+    }
     return n;
 }
 
@@ -50,7 +96,8 @@ static inline int tile_vectors(int64_t columns, int64_t j, int64_t lanes)
 /* Where the parts begin. */
 typedef struct conv_parts {
     int64_t forward, bias, backward;
-    int64_t winograd_forward, winograd_backward, zeros; /* if n.winograd; zeros: C or O */
+    /* Where Winograd's way is taken: the bias of each point of a tile, and a row of zeros. */
+    int64_t winograd_forward, winograd_backward, winograd_bias, zeros;
     int64_t end;
 } conv_parts;
 
@@ -59,11 +106,12 @@ static inline conv_parts parts_of(const conv_sizes *n)
     conv_parts p = { .bias = n->taps * n->C * n->O_full };
     p.backward = p.bias + n->O_full;
     p.end = p.backward + n->taps * n->O * (n->dots ? n->C : n->C_full);
-    if (n->winograd) {
+    if (n->winograd.maps) {
         p.winograd_forward = p.end;
-        p.winograd_backward = p.winograd_forward + WINOGRAD_POINTS * n->C * n->O;
-        p.zeros = p.winograd_backward + WINOGRAD_POINTS * n->C * n->O;
-        p.end = p.zeros + (n->C > n->O ? n->C : n->O);
+        p.winograd_backward = p.winograd_forward + n->winograd.all * n->C * n->O;
+        p.winograd_bias = p.winograd_backward + n->winograd.all * n->C * n->O;
+        p.zeros = p.winograd_bias + n->winograd.points * n->O;
+        p.end = p.zeros + n->C;
     }
     return p;
 }
@@ -90,26 +138,68 @@ static inline void pack(int64_t columns, int64_t depth, int64_t taps, const real
     }
 }
 
-/* The transformed weights in the order of `pack`; columns are whole vectors. Taps are step_tap
- * apart: -1 turns the kernels by half a turn. */
-static inline void pack_winograd(int64_t columns, int64_t depth, const real *W, int64_t step_column,
-                                 int64_t step_depth, int64_t step_tap, int64_t lanes, real *to)
+/* Tap (i, j) of a phase's window among all. */
+static inline int64_t winograd_tap(const conv_winograd *w, int64_t phase, int64_t i, int64_t j)
 {
+    int64_t row = i * w->phases_side + phase / w->phases_side;
+    int64_t column = j * w->phases_side + phase % w->phases_side;
+    return row * w->side * w->phases_side + column;
+}
+
+/* The taps of a phase, rows of `windows` that are `width` apart. */
+static inline void winograd_window(const conv_winograd *w, int64_t phase, real *windows,
+                                   int64_t width, void **at)
+{
+    for (int64_t i = 0; i < w->side; i++) {
+        for (int64_t j = 0; j < w->side; j++) {
+            at[i * w->side + j] = windows + winograd_tap(w, phase, i, j) * width;
+        }
+    }
+}
+
+/* The points of a phase, each so far behind the one before. */
+static inline void winograd_points(const conv_winograd *w, int64_t phase, real *points,
+                                   int64_t step, void **at)
+{
+    for (int64_t k = 0; k < w->points; k++) {
+        at[k] = points + (phase * w->points + k) * step;
+    }
+}
+
+/* The transformed weights in the order of `pack`, points of phases for taps; columns are whole
+ * vectors. */
+static inline void pack_winograd(const conv_winograd *w, int64_t columns, int64_t depth,
+                                 const real *W, int64_t step_column, int64_t step_depth,
+                                 int64_t lanes, real *to)
+{
+    real windows[WINOGRAD_TAPS * MAX_WIDTH];
+    void *taps[WINOGRAD_TAPS], *points[WINOGRAD_POINTS];
     for (int64_t j = 0; j < columns;) {
         int64_t width = tile_vectors(columns, j, lanes) * lanes;
         for (int64_t k = 0; k < depth; k++) {
             const real *from = W + j * step_column + k * step_depth;
-            real kernels[9][WINOGRAD_WIDTH];
-            for (int64_t i = 0; i < width; i++) {
-                for (int64_t t = 0; t < 9; t++) {
-                    kernels[t][i] = from[i * step_column + t * step_tap];
+            for (int64_t t = 0; t < w->phases * w->side * w->side; t++) {
+                for (int64_t i = 0; i < width; i++) {
+                    windows[t * width + i] = from[i * step_column + t];
                 }
             }
-            winograd_weights(width, kernels, depth * width, to + k * width);
+            for (int64_t phase = 0; phase < w->phases; phase++) {
+                winograd_window(w, phase, windows, width, taps);
+                winograd_points(w, phase, to + k * width, depth * width, points);
+                w->maps->read_weights(width, (const void *const *)taps, points);
+            }
         }
-        to += WINOGRAD_POINTS * depth * width;
+        to += w->all * depth * width;
         j += width;
     }
+}
+
+/* A tile's pixels all get what is added to the point at (1, 1), for powers of 1 are 1. */
+static inline void pack_winograd_bias(const conv_sizes *n, const real *bias, real *to)
+{
+    int64_t one = n->winograd.points_side + 1;
+    memset(to, 0, (size_t)(n->winograd.points * n->O) * sizeof *to);
+    memcpy(to + one * n->O, bias, (size_t)n->O * sizeof *to);
 }
 
 static inline void pack_dots(const conv_sizes *n, const real *W, real *to)
@@ -137,10 +227,53 @@ static inline void pack_all(const conv_sizes *sizes, const real *W, const real *
     } else {
         pack(n.C, n.O, n.taps, W, step_c, step_o, n.lanes, to + p.backward);
     }
-    if (n.winograd) {
-        pack_winograd(n.O, n.C, W, step_o, step_c, 1, n.lanes, to + p.winograd_forward);
-        pack_winograd(n.C, n.O, W + 8, step_c, step_o, -1, n.lanes, to + p.winograd_backward);
+    if (n.winograd.maps) {
+        const conv_winograd *w = &sizes->winograd;
+        pack_winograd(w, n.O, n.C, W, step_o, step_c, n.lanes, to + p.winograd_forward);
+        pack_winograd(w, n.C, n.O, W, step_c, step_o, n.lanes, to + p.winograd_backward);
+        pack_winograd_bias(sizes, bias, to + p.winograd_bias);
         memset(to + p.zeros, 0, (size_t)(p.end - p.zeros) * sizeof *to);
+    }
+}
+
+/* A 4x4 block of add_turned. */
+static inline void add_turned_block(const real *from, int64_t from_row, real *to, int64_t to_row)
+{
+    typedef real quad __attribute__((vector_size(4 * sizeof(real))));
+    quad x[4], y[4], pair[4];
+    for (int64_t i = 0; i < 4; i++) {
+        memcpy(&x[i], from + i * from_row, sizeof x[i]);
+        memcpy(&y[i], to + i * to_row, sizeof y[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        pair[i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 0, 4, 1, 5);
+        pair[2 + i] = __builtin_shufflevector(x[2 * i], x[2 * i + 1], 2, 6, 3, 7);
+    }
+    for (int i = 0; i < 2; i++) {
+        y[2 * i] += __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 0, 1, 4, 5);
+        y[2 * i + 1] += __builtin_shufflevector(pair[2 * i], pair[2 * i + 1], 2, 3, 6, 7);
+    }
+    for (int64_t i = 0; i < 4; i++) {
+        memcpy(to + i * to_row, &y[i], sizeof y[i]);
+    }
+}
+
+/* to [columns x rows] += from [rows x columns], turned. */
+static inline void add_turned(int64_t rows, int64_t columns, const real *from, int64_t from_row,
+                              real *to, int64_t to_row)
+{
+    for (int64_t j = 0; j < columns; j += 4) {
+        for (int64_t i = 0; i < rows; i += 4) {
+            if (i + 4 <= rows && j + 4 <= columns) {
+                add_turned_block(from + i * from_row + j, from_row, to + j * to_row + i, to_row);
+                continue;
+            }
+            for (int64_t b = j; b < columns && b < j + 4; b++) {
+                for (int64_t a = i; a < rows && a < i + 4; a++) {
+                    to[b * to_row + a] += from[a * from_row + b];
+                }
+            }
+        }
     }
 }
 

@@ -2,7 +2,10 @@
 /* tile_kernel.h for every instruction set and element type. */
 #include "core/vector/tile.h"
 
+#include <stdbool.h>
 #include <string.h>
+
+#include "core/vector/winograd_matrices.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -60,12 +63,13 @@ typedef double double_base __attribute__((vector_size(16)));
 #undef ROWS
 
 #define TARGET __attribute__((target("avx512f")))
-#define ROWS(X) X(1) X(2) X(4) X(8) X(12) X(13)
+#define ROWS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
 
 #define ELEMENT float
 #define VECTOR __m512
 #define SPLAT(x) _mm512_set1_ps(x)
 #define FMA(a, b, c) _mm512_fmadd_ps(a, b, c)
+#define TOTAL(v) _mm512_reduce_add_ps(v)
 #define KERNEL(name) name##_f32_avx512
 #include "core/vector/tile_kernel.h"
 
@@ -73,6 +77,7 @@ typedef double double_base __attribute__((vector_size(16)));
 #define VECTOR __m512d
 #define SPLAT(x) _mm512_set1_pd(x)
 #define FMA(a, b, c) _mm512_fmadd_pd(a, b, c)
+#define TOTAL(v) _mm512_reduce_add_pd(v)
 #define KERNEL(name) name##_f64_avx512
 #include "core/vector/tile_kernel.h"
 
@@ -84,7 +89,7 @@ typedef double double_base __attribute__((vector_size(16)));
 #define ENTRY(element, name, isa)                                                    \
     {                                                                                \
         .lanes = (int64_t)(sizeof(name) / sizeof(element)), .product = product##isa, \
-        .dots = dots##isa                                                            \
+        .dots = dots##isa, .winograd = winograd##isa                                 \
     }
 
 const sali_tile_kernel sali_tile_kernels_f32[SALI_ISA_COUNT] = {

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "core/vector/isa.h"
+#include "core/vector/winograd.h"
 
 /* The most vectors of one tile: wider products are several tiles. */
 #define SALI_TILE_VECTORS 2
@@ -40,6 +41,7 @@ typedef struct sali_tile_kernel {
     /* C [rows x columns] += the same sum for few columns: vectors run along the depth, a multiple
      * of `lanes`. A has a_depth 1; B_s is transposed, [columns x depth], its rows b_depth apart. */
     void (*dots)(const sali_tile *tile, int64_t rows, int64_t columns);
+    const sali_winograd *winograd; /* [SALI_WINOGRAD_KINDS], by taps less SALI_WINOGRAD_LEAST */
 } sali_tile_kernel;
 
 /* `product` is NULL where an instruction set does not exist on this architecture. */

@@ -8,6 +8,7 @@
  *     KERNEL(name)     the name of a function
  *     SPLAT(x)         a vector of x
  *     FMA(a, b, c)     a b + c
+ *     TOTAL(v)         the sum of a vector, half by half; where there is an instruction for it
  *     ROWS(X)          the heights of tiles whose sums fit in the registers, ascending from 1 */
 
 #define LANES ((int64_t)(sizeof(VECTOR) / sizeof(ELEMENT)))
@@ -25,16 +26,15 @@ static inline TARGET VECTOR KERNEL(load)(const ELEMENT *from)
 static inline __attribute__((always_inline)) TARGET void
 KERNEL(block)(const sali_tile *tile, int64_t first, const int rows, const int vectors)
 {
+    const VECTOR zero = { 0 };
     VECTOR sum[CEILING][SALI_TILE_VECTORS];
     const int64_t row = tile->a_row, depth = tile->depth;
     const int64_t a_depth = tile->a_depth, b_depth = tile->b_depth;
-    const ELEMENT *init = (const ELEMENT *)tile->init + first * tile->init_row;
-    ELEMENT *c = (ELEMENT *)tile->c + first * tile->c_row;
     UNROLL
     for (int r = 0; r < rows; r++) {
         UNROLL
         for (int v = 0; v < vectors; v++) {
-            sum[r][v] = KERNEL(load)(init + r * tile->init_row + v * LANES);
+            sum[r][v] = zero;
         }
     }
     for (int64_t s = 0; s < tile->n_steps; s++) {
@@ -62,11 +62,15 @@ KERNEL(block)(const sali_tile *tile, int64_t first, const int rows, const int ve
             b += b_depth;
         }
     }
+    const int64_t init_row = tile->init_row, c_row = tile->c_row;
+    const ELEMENT *init = (const ELEMENT *)tile->init + first * init_row;
+    ELEMENT *c = (ELEMENT *)tile->c + first * c_row;
     UNROLL
-    for (int r = 0; r < rows; r++) {
+    for (int r = 0; r < rows; r++, init += init_row, c += c_row) {
         UNROLL
         for (int v = 0; v < vectors; v++) {
-            memcpy(c + r * tile->c_row + v * LANES, &sum[r][v], sizeof(VECTOR));
+            VECTOR all = KERNEL(load)(init + v * LANES) + sum[r][v];
+            memcpy(c + v * LANES, &all, sizeof all);
         }
     }
 }
@@ -105,8 +109,12 @@ static void KERNEL(product)(const sali_tile *tile, int64_t rows, int vectors)
     }
 }
 
+/* Half by half. */
 static inline TARGET ELEMENT KERNEL(total)(VECTOR v)
 {
+#ifdef TOTAL
+    return TOTAL(v);
+#else
     ELEMENT lane[LANES];
     memcpy(lane, &v, sizeof v);
     for (int64_t half = LANES / 2; half > 0; half /= 2) {
@@ -115,6 +123,7 @@ static inline TARGET ELEMENT KERNEL(total)(VECTOR v)
         }
     }
     return lane[0];
+#endif
 }
 
 /* Rows first .. first + rows - 1 of one column. */
@@ -156,10 +165,13 @@ static TARGET void KERNEL(dots)(const sali_tile *tile, int64_t rows, int64_t col
     }
 }
 
+#include "core/vector/winograd_kernel.h"
+
 #undef LANES
 #undef CEILING
 #undef ELEMENT
 #undef VECTOR
 #undef SPLAT
 #undef FMA
+#undef TOTAL
 #undef KERNEL

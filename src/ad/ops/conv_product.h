@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums of products over pixels of a batch of images. Part of conv2d.c. */
+#ifndef SALI_CONV_PRODUCT_H
+#define SALI_CONV_PRODUCT_H
+
+#include "ad/ops/conv_pack.h"
+#include "ad/ops/conv_plan.h"
+
+/* A part of a pixel of `to` that no tile can write: fewer channels than lanes, or not side by
+ * side. */
+static void spill(const image_batch *to, real *c, int64_t chains, int64_t filled,
+                  const real *buffer, int64_t width, bool add)
+{
+    for (int64_t k = 0; k < chains; k++) {
+        for (int64_t j = 0; j < filled; j++) {
+            real *at = c + k * to->chain + j * to->channel;
+            *at = (add ? *at : 0) + buffer[k * width + j];
+        }
+    }
+}
+
+/* Every pixel of `to`: bias + the sum over its steps of pixel a of `from` times weights b. The bias
+ * of a pixel is bias_step behind the one before; without a bias the sum is added. `buffer` has
+ * chains x MAX_WIDTH. */
+static void product(const conv_list *list, int64_t chains, int64_t taps, const image_batch *from,
+                    const real *packed, const real *bias, int64_t bias_step, const image_batch *to,
+                    real *buffer)
+{
+    static const real zeros[MAX_WIDTH];
+    const sali_tile_kernel *kernel = RN(sali_tile)();
+    sali_tile tile = { .depth = from->channels,
+                       .a = from->data,
+                       .a_step = from->pixel,
+                       .a_row = from->chain,
+                       .a_depth = from->channel };
+    for (int64_t j = 0; j < to->channels; j += tile.b_depth) {
+        int vectors = tile_vectors(to->channels, j, kernel->lanes);
+        int64_t width = vectors * kernel->lanes;
+        int64_t filled = to->channels - j < width ? to->channels - j : width;
+        bool direct = filled == width && to->channel == 1;
+        tile.b = packed;
+        tile.b_depth = width;
+        tile.b_step = tile.depth * width;
+        packed += taps * tile.b_step;
+        for (int64_t p = 0; p < to->pixels; p++) {
+            real *c = to->data + p * to->pixel + j * to->channel;
+            tile.steps = list->steps + list->begin[p];
+            tile.n_steps = list->begin[p + 1] - list->begin[p];
+            tile.c = direct ? c : buffer;
+            tile.c_row = direct ? to->chain : width;
+            tile.init = bias ? bias + p * bias_step + j : direct ? c : zeros;
+            tile.init_row = bias || !direct ? 0 : to->chain;
+            kernel->product(&tile, chains, vectors);
+            if (!direct) {
+                spill(to, c, chains, filled, buffer, width, bias == NULL);
+            }
+        }
+    }
+}
+
+#endif
