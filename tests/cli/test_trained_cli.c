@@ -131,11 +131,11 @@ START_TEST(evaluate_reads_what_train_wrote)
 }
 END_TEST
 
-/* Short chains of this model disagree, R-hat of f 1.17; they are drawn once more, and tell. */
+/* Short chains of this model disagree, R-hat of f 1.25; they are drawn once more, and tell. */
 START_TEST(chains_that_disagree_are_drawn_longer)
 {
     ck_run("train rbm:hidden=48 --data digits --objective pcd --sampler gwg --steps 20 "
-           "--iterations 400 --learning-rate 0.003 --seed 1 --fresh 0 --out run");
+           "--iterations 400 --learning-rate 0.003 --seed 4 --fresh 0 --out run");
     ck_run("evaluate run --data digits --fresh 100 --temperatures 20 --json");
     json_t *object = json_out(), *verdict = json_object_get(object, "verdict");
     ck_assert_str_eq(json_string_value(json_object_get(verdict, "verdict")), "unlike");
