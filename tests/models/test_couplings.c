@@ -504,9 +504,15 @@ END_TEST
 
 /* ---- moves of single sites, paths of them, and blocks */
 
-static const char *const movers[] = { "gwg",          "lb",   "lb:balance=barker,radius=1",
-                                      "pas:length=3", "pafs", "lsb1",
-                                      "pas:radius=1" };
+static const char *const movers[] = { "gwg",
+                                      "lb",
+                                      "lb:balance=barker,radius=1",
+                                      "pas:length=3",
+                                      "pafs",
+                                      "lsb1",
+                                      "pas:radius=1",
+                                      "gibbs:block=2",
+                                      "hamming-ball:block=3,radius=1" };
 
 static void propose_alike(const sal_space *space, const char *specification, double beta)
 {
