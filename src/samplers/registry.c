@@ -231,13 +231,13 @@ double sali_sampler_value(const sali_sampler *sampler, const sali_sampler_settin
     return 0;
 }
 
-/* Samplers that need differences and follow their chains take gradients where f is quadratic
+/* Samplers that follow their chains take gradients where f is quadratic
  * (samplers/local/followed_gradient.h). */
 unsigned sali_sampler_wants(const sali_sampler *sampler, const sal_model *model)
 {
     const bool gradient =
-        sampler->needs_gradient || (sampler->needs_differences && sali_engine(sampler)->follows &&
-                                    model->has_gradient && sali_is_quadratic(model));
+        sampler->needs_gradient ||
+        (sali_engine(sampler)->follows && model->has_gradient && sali_is_quadratic(model));
     return (gradient ? SALI_WANT_GRADIENT : 0) |
            (sampler->needs_differences ? SALI_WANT_DIFFERENCES : 0);
 }

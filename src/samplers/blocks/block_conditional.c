@@ -11,6 +11,7 @@
 #include "models/structure.h"
 #include "samplers/conditional.h"
 #include "samplers/kernels.h"
+#include "samplers/local/followed_gradient.h"
 
 struct sali_block_conditional {
     const sal_space *space;
@@ -18,7 +19,8 @@ struct sali_block_conditional {
     int64_t radius;
     int64_t most_sites, most_states; /* of a block */
     int64_t *states;                 /* [n_blocks] within the radius of a centre */
-    sali_tracker *tracker;           /* NULL where changes do not pay */
+    sali_followed_gradient followed; /* where f is quadratic */
+    sali_tracker *tracker;           /* NULL with couplings, and where changes do not pay */
     sali_neighbours *neighbours;
     int64_t *block;  /* [chains] of this step */
     int32_t *centre; /* [chains x most_sites] */
@@ -195,8 +197,10 @@ static sal_status measure(sali_block_conditional *b, sal_error *err)
     return status;
 }
 
-static sal_status allocate(sali_block_conditional *b, const sali_chains *chains, sal_error *err)
+static sal_status allocate(sali_block_conditional *b, const sali_chains *chains,
+                           sali_couplings *couplings, sal_error *err)
 {
+    sali_followed_gradient_open(&b->followed, b, chains, couplings, false);
     b->block = SALI_OBJECT_ARRAY(b, int64_t, chains->n);
     b->centre = SALI_OBJECT_ARRAY(b, int32_t, chains->n * b->most_sites);
     b->f = SALI_OBJECT_ARRAY(b, double, chains->n * b->most_states);
@@ -207,7 +211,7 @@ static sal_status allocate(sali_block_conditional *b, const sali_chains *chains,
     if (sali_object_failed(b)) {
         return sali_fail_memory(err);
     }
-    sal_status status = chains->model->trackable
+    sal_status status = chains->model->trackable && !couplings
                             ? sali_tracker_create_values(chains->model, chains->n, &b->tracker, err)
                             : SAL_OK;
     return status
@@ -216,8 +220,8 @@ static sal_status allocate(sali_block_conditional *b, const sali_chains *chains,
 }
 
 sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks blocks,
-                                         int64_t radius, sali_block_conditional **out,
-                                         sal_error *err)
+                                         int64_t radius, sali_couplings *couplings,
+                                         sali_block_conditional **out, sal_error *err)
 {
     sali_block_conditional *b = SALI_OBJECT(sali_block_conditional);
     if (!b) {
@@ -228,7 +232,7 @@ sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks 
     b->blocks = blocks;
     b->radius = radius;
     sal_status status = measure(b, err);
-    status = status ? status : allocate(b, chains, err);
+    status = status ? status : allocate(b, chains, couplings, err);
     if (status != SAL_OK) {
         sali_block_conditional_destroy(b);
         return status;
@@ -253,7 +257,11 @@ void sali_block_conditional_refresh(void *self, sali_chains *chains)
 {
     sali_block_conditional *b = self;
     b->listed = false;
-    sali_chains_start(chains, false);
+    if (b->followed.couplings) {
+        sali_followed_gradient_start(&b->followed, chains);
+    } else {
+        sali_chains_start(chains, false);
+    }
     if (b->tracker) {
         sali_tracker_start(b->tracker, chains->n, chains->codes, chains->f);
     }
@@ -261,7 +269,8 @@ void sali_block_conditional_refresh(void *self, sali_chains *chains)
 
 bool sali_block_conditional_follows(const void *self)
 {
-    return ((const sali_block_conditional *)self)->tracker != NULL;
+    const sali_block_conditional *b = self;
+    return b->tracker || sali_followed_gradient_active(&b->followed);
 }
 
 int64_t sali_block_conditional_pieces(const void *self, const sali_chains *chains)
@@ -290,8 +299,28 @@ static void list_states(sali_block_conditional *b, int64_t c)
     } while (next_state(b, n, sites, &moved));
 }
 
+/* The same by the couplings. */
+static void list_rises(sali_block_conditional *b, const sali_chains *chains, int64_t c)
+{
+    int64_t n, moved = 0, k = c * b->most_states;
+    const int64_t *sites = sites_of(b, b->block[c], &n);
+    memset(b->offset, 0, (size_t)n * sizeof *b->offset);
+    do {
+        state_codes(b, n, sites, b->centre + c * b->most_sites);
+        b->f[k++] =
+            chains->f[c] + sali_followed_gradient_rise(&b->followed, chains, c, n, sites, b->codes);
+    } while (next_state(b, n, sites, &moved));
+}
+
 static void evaluate(sali_block_conditional *b, const sali_chains *chains)
 {
+    const bool followed = sali_followed_gradient_active(&b->followed);
+    for (int64_t c = 0; followed && c < chains->n; c++) {
+        list_rises(b, chains, c);
+    }
+    if (followed) {
+        return;
+    }
     sali_neighbours_begin(b->neighbours, chains->codes, chains->x, NULL, SAL_F64, b->f);
     for (int64_t c = 0; c < chains->n; c++) {
         list_states(b, c);
@@ -357,6 +386,9 @@ void sali_block_conditional_step(void *self, sali_chains *chains)
     if (chains->step[0] % REBUILD_EVERY == 0) {
         sali_block_conditional_refresh(b, chains);
     }
+    for (int64_t c = 0; sali_followed_gradient_active(&b->followed) && c < chains->n; c++) {
+        sali_followed_gradient_renew(&b->followed, chains, c);
+    }
     b->listed = false;
     for (int64_t c = 0; c < chains->n; c++) {
         choose_centre(b, chains, c);
@@ -373,7 +405,12 @@ void sali_block_conditional_step(void *self, sali_chains *chains)
         if (b->tracker) {
             sali_tracker_try(b->tracker, c, n, sites, b->codes, true);
         }
-        sali_chains_move_several(chains, c, n, sites, b->codes, b->f[c * b->most_states + k]);
+        double f = b->f[c * b->most_states + k];
+        if (sali_followed_gradient_active(&b->followed)) {
+            sali_followed_gradient_go(&b->followed, chains, c, n, sites, b->codes);
+            f = chains->f_new[c];
+        }
+        sali_chains_move_several(chains, c, n, sites, b->codes, f);
     }
     sali_chains_tick(chains);
 }

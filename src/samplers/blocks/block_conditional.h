@@ -2,11 +2,13 @@
 /* Exact draws of whole blocks of variables: from the target restricted to the states of a block
  * within a Hamming distance of a centre, the other variables held fixed. A radius as large as the
  * block makes that the block's joint conditional. The states are listed and f is found for each, by
- * changes where the model follows them (models/tracker.h), else in batches. A systematic scan: step
+ * couplings (samplers/local/followed_gradient.h) or by changes (models/tracker.h) where the model
+ * follows them, else in batches. A systematic scan: step
  * t draws block t mod n_blocks. */
 #ifndef SALI_BLOCK_CONDITIONAL_H
 #define SALI_BLOCK_CONDITIONAL_H
 
+#include "models/structure/couplings.h"
 #include "samplers/sampler.h"
 
 /* Disjoint blocks that together have all variables. */
@@ -30,11 +32,11 @@ typedef struct sali_block_conditional sali_block_conditional;
 
 /* `blocks` is taken over, also on failure. With a `radius` >= 1 below the size of a block its
  * centre is drawn uniformly from the states within that distance of the present one (Titsias & Yau
- * 2017): that is what leaves the target invariant. Returns: SAL_ERR_ARGUMENT when a block has more
- * than SALI_BLOCK_STATES such states; SAL_ERR_MEMORY. */
+ * 2017): that is what leaves the target invariant. `couplings` are shared, or NULL. Returns:
+ * SAL_ERR_ARGUMENT when a block has more than SALI_BLOCK_STATES such states; SAL_ERR_MEMORY. */
 sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks blocks,
-                                         int64_t radius, sali_block_conditional **out,
-                                         sal_error *err);
+                                         int64_t radius, sali_couplings *couplings,
+                                         sali_block_conditional **out, sal_error *err);
 
 /* Functions of engines. */
 void sali_block_conditional_destroy(void *self); /* NULL is fine */

@@ -16,6 +16,7 @@
 #include "samplers/conditional.h"
 #include "samplers/blocks/field_scan.h"
 #include "samplers/blocks/pairwise_scan.h"
+#include "samplers/local/followed_gradient.h"
 #include "samplers/sampler.h"
 
 enum { SCAN, BLOCK };
@@ -37,7 +38,7 @@ static const char *const variants[] = { "",        "scan=random", "scan=adaptive
 
 typedef struct gibbs_shared {
     sali_adaptive_scan *adaptive; /* NULL with another scan */
-    sali_couplings *couplings;    /* NULL: they are not dense, or blocks are drawn */
+    sali_couplings *couplings;    /* NULL: they are not dense; of blocks: f is not quadratic */
 } gibbs_shared;
 
 static void unshare(void *shared)
@@ -59,7 +60,11 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
         s->adaptive = sali_adaptive_scan_create(model->space->n_variables);
     }
     sal_status status = s && (s->adaptive || !adaptive) ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK && settings->values[BLOCK] <= 1) {
+    if (status == SAL_OK && settings->values[BLOCK] > 1) {
+        void *couplings = NULL;
+        status = sali_followed_gradient_share(model, settings, &couplings, err);
+        s->couplings = couplings;
+    } else if (status == SAL_OK) {
         status = sali_couplings_create(model, SALI_DENSE_COUPLINGS, &s->couplings, err);
     }
     if (status != SAL_OK) {
@@ -117,11 +122,13 @@ static void gibbs_destroy(void *self)
     }
 }
 
-static sal_status create_blocks(gibbs *g, const sali_chains *chains, int64_t size, sal_error *err)
+static sal_status create_blocks(gibbs *g, const sali_chains *chains, int64_t size,
+                                sali_couplings *couplings, sal_error *err)
 {
     sali_blocks blocks;
     sal_status status = sali_blocks_consecutive(chains->space, size, &blocks, err);
-    return status ? status : sali_block_conditional_create(chains, blocks, size, &g->blocks, err);
+    return status ? status
+                  : sali_block_conditional_create(chains, blocks, size, couplings, &g->blocks, err);
 }
 
 static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -145,11 +152,11 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     }
     sal_status status = sali_object_failed(g) ? sali_fail_memory(err) : SAL_OK;
     if (status == SAL_OK && block > 1) {
-        status = create_blocks(g, chains, block, err);
+        status = create_blocks(g, chains, block, common->couplings, err);
     } else if (status == SAL_OK && g->choice.scan == SALI_SCAN_SYSTEMATIC) {
         status = sali_pairwise_scan_create(chains, &g->scan, err);
     }
-    if (status == SAL_OK && common->couplings) {
+    if (status == SAL_OK && block == 1 && common->couplings) {
         status = sali_field_scan_create(chains, common->couplings, &g->fields, err);
     }
     if (status == SAL_OK && block == 1 && !common->couplings && chains->model->trackable) {

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "models/structure.h"
 #include "samplers/blocks/block_conditional.h"
+#include "samplers/local/followed_gradient.h"
 
 enum { BLOCK, RADIUS, BLOCKS };
 enum { CONSECUTIVE, OF_MODEL };
@@ -35,7 +36,6 @@ static const char *ball_obstacle(const sal_model *model, const double *values, c
 static sal_status ball_create(const sali_chains *chains, const sali_sampler_settings *settings,
                               void *shared, void **self, sal_error *err)
 {
-    (void)shared;
     sali_blocks blocks;
     sali_block_conditional *made = NULL;
     sal_status status = settings->values[BLOCKS] == OF_MODEL
@@ -44,7 +44,7 @@ static sal_status ball_create(const sali_chains *chains, const sali_sampler_sett
                                   chains->space, (int64_t)settings->values[BLOCK], &blocks, err);
     if (status == SAL_OK) {
         status = sali_block_conditional_create(chains, blocks, (int64_t)settings->values[RADIUS],
-                                               &made, err);
+                                               shared, &made, err);
     }
     *self = made;
     return status;
@@ -83,6 +83,8 @@ const sali_sampler sali_sampler_hamming_ball = {
             .rejection_free = true,
             .variants = variants,
             .create = ball_create,
+            .share = sali_followed_gradient_share,
+            .unshare = sali_followed_gradient_unshare,
             .destroy = sali_block_conditional_destroy,
             .refresh = sali_block_conditional_refresh,
             .follows = sali_block_conditional_follows,

@@ -10,13 +10,21 @@
 enum { RENEW_MOVES = 4096, RENEW_PATHS = 256 };
 
 sal_status sali_followed_gradient_share(const sal_model *model,
-                                        const sali_sampler_settings *settings,
-                                        sali_couplings **couplings, sal_error *err)
+                                        const sali_sampler_settings *settings, void **shared,
+                                        sal_error *err)
 {
-    *couplings = NULL;
-    return model->has_gradient && !settings->training && model->space->width <= SALI_MOST_FOLLOWED
-               ? sali_couplings_create(model, SALI_ANY_COUPLINGS, couplings, err)
-               : SAL_OK;
+    sali_couplings *couplings = NULL;
+    const bool pays = !settings->training && model->space->width <= SALI_MOST_FOLLOWED;
+    sal_status status = model->has_gradient && pays
+                            ? sali_couplings_create(model, SALI_ANY_COUPLINGS, &couplings, err)
+                            : SAL_OK;
+    *shared = couplings;
+    return status;
+}
+
+void sali_followed_gradient_unshare(void *shared)
+{
+    sali_couplings_destroy(shared);
 }
 
 void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const sali_chains *chains,
@@ -159,4 +167,46 @@ void sali_followed_gradient_correct(const sali_followed_gradient *g, const sali_
     } else {
         sali_follow_squares_f64(space, g->values->J, g->diagonal, weight, codes, slots);
     }
+}
+
+/* List what setting `sites` to `codes` changes. */
+static int64_t list_several(sali_followed_gradient *g, const sali_chains *chains, int64_t c,
+                            int64_t n, const int64_t *sites, const int32_t *codes)
+{
+    const int32_t *now = chains->codes + c * chains->space->n_variables;
+    int64_t k = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t v = sites[i];
+        if (codes[i] != now[v]) {
+            k = list_change(g, k, &chains->space->variables[v], now[v], codes[i]);
+        }
+    }
+    return k;
+}
+
+double sali_followed_gradient_rise(sali_followed_gradient *g, const sali_chains *chains, int64_t c,
+                                   int64_t n, const int64_t *sites, const int32_t *codes)
+{
+    const sal_dtype dtype = chains->model->dtype;
+    const int64_t N = chains->space->width, k = list_several(g, chains, c, n, sites, codes);
+    const void *gradient = sali_followed_gradient_now(g, chains, c);
+    double slope = 0, square = 0;
+    for (int64_t j = 0; j < k; j++) {
+        double row = 0;
+        for (int64_t l = 0; l < k; l++) {
+            row += g->change[l] *
+                   sali_load(dtype, g->values->J, g->coordinate[j] * N + g->coordinate[l]);
+        }
+        slope += g->change[j] * sali_load(dtype, gradient, g->coordinate[j]);
+        square += g->change[j] * row;
+    }
+    return slope / chains->beta[c] + g->values->scale * square / 2;
+}
+
+void sali_followed_gradient_go(sali_followed_gradient *g, sali_chains *chains, int64_t c, int64_t n,
+                               const int64_t *sites, const int32_t *codes)
+{
+    const int64_t k = list_several(g, chains, c, n, sites, codes);
+    follow(g, chains, c, k, sali_followed_gradient_now(g, chains, c), chains->f[c]);
+    sali_followed_gradient_flip(g, c);
 }

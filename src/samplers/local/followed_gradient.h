@@ -28,11 +28,12 @@ typedef struct sali_followed_gradient {
 /* More reals than this and following costs more than it saves. */
 #define SALI_MOST_FOLLOWED 2048
 
-/* The couplings that samplers share, or NULL: f is not quadratic, or it does not pay. In training
- * they would have to be made too often. Returns: SAL_ERR_MEMORY. */
+/* Engines' functions: *shared are sali_couplings, or NULL where f is not quadratic or it does not
+ * pay. In training they would have to be made too often. Returns: SAL_ERR_MEMORY. */
 sal_status sali_followed_gradient_share(const sal_model *model,
-                                        const sali_sampler_settings *settings,
-                                        sali_couplings **couplings, sal_error *err);
+                                        const sali_sampler_settings *settings, void **shared,
+                                        sal_error *err);
+void sali_followed_gradient_unshare(void *shared);
 
 /* The arrays belong to `object` (core/object.h), which knows if there is no memory. `couplings` may
  * be NULL: nothing is followed then. Steps are of one move, or of paths. */
@@ -59,6 +60,13 @@ void sali_followed_gradient_propose(sali_followed_gradient *g, sali_chains *chai
 void sali_followed_gradient_stay(sali_followed_gradient *g, sali_chains *chains, int64_t c);
 void sali_followed_gradient_move(sali_followed_gradient *g, sali_chains *chains, int64_t c,
                                  int64_t site, int32_t from);
+
+/* By how much f rises where chain c's `sites` [n], distinct, are set to `codes`; it then goes
+ * there, but for codes, x and f: f_new is f there. */
+double sali_followed_gradient_rise(sali_followed_gradient *g, const sali_chains *chains, int64_t c,
+                                   int64_t n, const int64_t *sites, const int32_t *codes);
+void sali_followed_gradient_go(sali_followed_gradient *g, sali_chains *chains, int64_t c, int64_t n,
+                               const int64_t *sites, const int32_t *codes);
 
 /* Gradient of the present state of chain c, and of the proposed one. */
 void *sali_followed_gradient_now(const sali_followed_gradient *g, const sali_chains *chains,

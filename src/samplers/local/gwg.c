@@ -49,8 +49,8 @@ const sali_sampler sali_sampler_gwg = {
         &(const sal_sampler_engine){
             .window = true,
             .variants = variants,
-            .share = sali_single_site_share,
-            .unshare = sali_single_site_unshare,
+            .share = sali_followed_gradient_share,
+            .unshare = sali_followed_gradient_unshare,
             .create = sali_single_site_create,
             SALI_SINGLE_SITE_FUNCTIONS,
             .auxiliary = &sali_single_site_hops,

@@ -65,7 +65,9 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
     bool ok = !sali_object_failed(lsb) && sali_optimiser_create(&lsb->adam, lsb->g.n);
     status = status == SAL_OK && !ok ? sali_fail_memory(err) : status;
     if (status == SAL_OK) {
-        status = sali_followed_gradient_share(model, settings, &lsb->couplings, err);
+        void *couplings = NULL;
+        status = sali_followed_gradient_share(model, settings, &couplings, err);
+        lsb->couplings = couplings;
     }
     if (status != SAL_OK) {
         unshare(lsb);

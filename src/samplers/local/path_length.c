@@ -34,7 +34,9 @@ sal_status sali_path_length_share(const sal_model *model, const sali_sampler_set
     path->adapted = length == 0;
     path->running = fmin(START, path->most);
     path->length = path->adapted ? path->running : length;
-    sal_status status = sali_followed_gradient_share(model, settings, &path->couplings, err);
+    void *couplings = NULL;
+    sal_status status = sali_followed_gradient_share(model, settings, &couplings, err);
+    path->couplings = couplings;
     if (status != SAL_OK) {
         sali_path_length_unshare(path);
         return status;

@@ -74,20 +74,6 @@ sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
     return SAL_OK;
 }
 
-sal_status sali_single_site_share(const sal_model *model, const sali_sampler_settings *settings,
-                                  void **shared, sal_error *err)
-{
-    sali_couplings *couplings = NULL;
-    sal_status status = sali_followed_gradient_share(model, settings, &couplings, err);
-    *shared = couplings;
-    return status;
-}
-
-void sali_single_site_unshare(void *shared)
-{
-    sali_couplings_destroy(shared);
-}
-
 sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                    void *shared, void **self, sal_error *err)
 {

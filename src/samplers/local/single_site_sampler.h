@@ -90,9 +90,6 @@ void sali_single_site_destroy(void *self);
 
 /* An engine's `create`: a sali_single_site alone, by its settings; `shared` are couplings or NULL,
  * as from the engine's `share`. */
-sal_status sali_single_site_share(const sal_model *model, const sali_sampler_settings *settings,
-                                  void **shared, sal_error *err);
-void sali_single_site_unshare(void *shared);
 sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                    void *shared, void **self, sal_error *err);
 
