@@ -232,7 +232,7 @@ double sali_sampler_value(const sali_sampler *sampler, const sali_sampler_settin
 }
 
 /* Samplers that follow their chains take gradients where f is quadratic
- * (samplers/local/followed_gradient.h). */
+ * (samplers/followed_gradient.h). */
 unsigned sali_sampler_wants(const sali_sampler *sampler, const sal_model *model)
 {
     const bool gradient =

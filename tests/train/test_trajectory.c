@@ -512,7 +512,7 @@ START_TEST(a_trainer_that_failed_early_loads)
     ck_assert_double_lt(t[0]->ptt->path->levels[1].info.beta, 1);
     ck_ok(sal_trainer_save(t[0], temp_dir, &err), &err);
     ck_ok(sal_trainer_run(t[0], 4, &err), &err);
-    for (int64_t n = 300; !t[1]->ptt->visitors; n++) {
+    for (int64_t n = 100; !t[1]->ptt->visitors; n++) {
         sal_trainer_destroy(t[1]);
         sal_model_destroy(models[1]);
         models[1] = new_model(SAL_F64, false, 1.2);

@@ -11,7 +11,7 @@
 #include "models/structure.h"
 #include "samplers/conditional.h"
 #include "samplers/kernels.h"
-#include "samplers/local/followed_gradient.h"
+#include "samplers/followed_gradient.h"
 
 struct sali_block_conditional {
     const sal_space *space;

@@ -2,7 +2,7 @@
 /* Exact draws of whole blocks of variables: from the target restricted to the states of a block
  * within a Hamming distance of a centre, the other variables held fixed. A radius as large as the
  * block makes that the block's joint conditional. The states are listed and f is found for each, by
- * couplings (samplers/local/followed_gradient.h) or by changes (models/tracker.h) where the model
+ * couplings (samplers/followed_gradient.h) or by changes (models/tracker.h) where the model
  * follows them, else in batches. A systematic scan: step
  * t draws block t mod n_blocks. */
 #ifndef SALI_BLOCK_CONDITIONAL_H

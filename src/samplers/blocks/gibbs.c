@@ -16,7 +16,7 @@
 #include "samplers/conditional.h"
 #include "samplers/blocks/field_scan.h"
 #include "samplers/blocks/pairwise_scan.h"
-#include "samplers/local/followed_gradient.h"
+#include "samplers/followed_gradient.h"
 #include "samplers/sampler.h"
 
 enum { SCAN, BLOCK };

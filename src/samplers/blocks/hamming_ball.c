@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "models/structure.h"
 #include "samplers/blocks/block_conditional.h"
-#include "samplers/local/followed_gradient.h"
+#include "samplers/followed_gradient.h"
 
 enum { BLOCK, RADIUS, BLOCKS };
 enum { CONSECUTIVE, OF_MODEL };

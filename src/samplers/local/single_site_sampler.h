@@ -11,7 +11,7 @@
 #define SALI_SINGLE_SITE_SAMPLER_H
 
 #include "samplers/local/ball.h"
-#include "samplers/local/followed_gradient.h"
+#include "samplers/followed_gradient.h"
 #include "samplers/kernels.h"
 #include "samplers/local/pairwise_moves.h"
 #include "samplers/sampler.h"

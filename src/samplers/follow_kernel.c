@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Gradients that follow moves by rows of the couplings. Compiled for float and double. */
 #include "core/real.h"
-#include "samplers/local/followed_gradient.h"
+#include "samplers/followed_gradient.h"
 
 SALI_CLONES
 static void add_one(int64_t n, const real *restrict a, real u, const real *from, real *to)

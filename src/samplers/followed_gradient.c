@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "samplers/local/followed_gradient.h"
+#include "samplers/followed_gradient.h"
 
 #include <math.h>
 #include <string.h>
