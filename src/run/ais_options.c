@@ -109,7 +109,7 @@ static sal_status create_shard(sali_ais *ais, int64_t k, sal_error *err)
     if (!shard->f || !shard->uniform) {
         return sali_fail_memory(err);
     }
-    sal_status status = sali_chains_create(model, shard->n, sali_sampler_wants(ais->sampler, model),
+    sal_status status = sali_chains_create(model, shard->n, sali_sampler_wants(ais->sampler),
                                            ais->options.seed, &shard->chains, err);
     status = status ? status
                     : sali_sampler_open(ais->sampler, &ais->settings, ais->shared, shard->chains,

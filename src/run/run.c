@@ -230,7 +230,7 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
 {
     sali_run_shard *shard = &run->shards[k];
     const sal_space *space = run->model->space;
-    unsigned wants = sali_sampler_wants(run->sampler, run->model);
+    unsigned wants = sali_sampler_wants(run->sampler);
     shard->first = sali_shard_first(run->options.chains, run->n_shards, k);
     shard->groups = sali_shard_first(run->options.chains, run->n_shards, k + 1) - shard->first;
     shard->reference = SALI_TAKE(&run->memory, int32_t, space->n_variables);

@@ -94,7 +94,7 @@ static sal_status open_chains(sali_moved *m, const sal_model *model, int64_t n, 
                               sal_error *err)
 {
     sal_status status =
-        sali_chains_create(model, n, sali_sampler_wants(m->sampler, model), seed, &m->chains, err);
+        sali_chains_create(model, n, sali_sampler_wants(m->sampler), seed, &m->chains, err);
     status = status ? status : sali_sampler_share(m->sampler, model, &m->settings, &m->shared, err);
     return status
                ? status

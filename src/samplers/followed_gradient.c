@@ -28,8 +28,9 @@ void sali_followed_gradient_unshare(void *shared)
 }
 
 void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const sali_chains *chains,
-                                 sali_couplings *couplings, bool paths)
+                                 sali_couplings *couplings, bool paths, bool evaluated)
 {
+    g->evaluated = evaluated;
     int64_t N = chains->space->width;
     g->couplings = couplings;
     if (couplings) {
@@ -56,19 +57,58 @@ void *sali_followed_gradient_next(const sali_followed_gradient *g, const sali_ch
     return sali_row(chains, g->rows, 2 * c + 1 - g->current[c], chains->space->width);
 }
 
+/* The k rows that are listed, by their weights, from one gradient to another. */
+static void follow_rows(const sali_followed_gradient *g, const sali_chains *chains, int64_t k,
+                        const void *now, void *next)
+{
+    const int64_t N = chains->space->width;
+    if (chains->model->dtype == SAL_F32) {
+        sali_follow_rows_f32(N, g->values->J, k, g->coordinate, g->weight, now, next);
+    } else {
+        sali_follow_rows_f64(N, g->values->J, k, g->coordinate, g->weight, now, next);
+    }
+}
+
+/* beta (linear + scale J x) of the present state of chain c. */
+static void add_rows(sali_followed_gradient *g, const sali_chains *chains, int64_t c, void *row)
+{
+    const sal_space *space = chains->space;
+    const int32_t *codes = chains->codes + c * space->n_variables;
+    int64_t k = 0;
+    for (int64_t i = 0; i < space->width; i++) {
+        sali_store(chains->model->dtype, row, i, chains->beta[c] * g->values->linear[i]);
+    }
+    for (int64_t i = 0; i < space->n_variables; i++) {
+        const sali_variable *v = &space->variables[i];
+        const bool one_hot = v->kind == SAL_CATEGORICAL;
+        const double level = one_hot ? 1 : sali_level(v, codes[i]);
+        if (level != 0) {
+            g->coordinate[k] = v->offset + (one_hot ? codes[i] : 0);
+            g->weight[k++] = chains->beta[c] * g->values->scale * level;
+        }
+    }
+    if (k > 0) {
+        follow_rows(g, chains, k, row, row);
+    }
+}
+
 void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains)
 {
-    int64_t N = chains->space->width;
+    const sal_dtype dtype = chains->model->dtype;
+    const int64_t N = chains->space->width;
     g->values = g->couplings ? sali_couplings_values(g->couplings) : NULL;
     g->values = g->values && g->values->finite ? g->values : NULL;
     for (int64_t k = 0; g->values && k < N; k++) {
-        const sal_dtype dtype = chains->model->dtype;
         sali_store(dtype, g->diagonal, k, sali_load(dtype, g->values->J, k * N + k));
     }
-    sali_chains_start(chains, true);
+    sali_chains_start(chains, g->evaluated);
     for (int64_t c = 0; g->values && c < chains->n; c++) {
-        memcpy(sali_followed_gradient_now(g, chains, c), sali_row(chains, chains->gradient, c, N),
-               (size_t)N * chains->element);
+        void *now = sali_followed_gradient_now(g, chains, c);
+        if (g->evaluated) {
+            memcpy(now, sali_row(chains, chains->gradient, c, N), (size_t)N * chains->element);
+        } else {
+            add_rows(g, chains, c, now);
+        }
     }
 }
 
@@ -79,9 +119,15 @@ bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains
         return false;
     }
     void *gradient = sali_followed_gradient_now(g, chains, c);
-    sali_gradient(chains->evaluator, 1, chains->codes + c * V, sali_row(chains, chains->x, c, N),
-                  &chains->f[c], gradient);
-    sali_chains_temper(chains, c, N, gradient);
+    const int32_t *codes = chains->codes + c * V;
+    const void *x = sali_row(chains, chains->x, c, N);
+    if (g->evaluated) {
+        sali_gradient(chains->evaluator, 1, codes, x, &chains->f[c], gradient);
+        sali_chains_temper(chains, c, N, gradient);
+    } else {
+        sali_value(chains->evaluator, 1, codes, x, &chains->f[c]);
+        add_rows(g, chains, c, gradient);
+    }
     return true;
 }
 
@@ -106,7 +152,6 @@ static int64_t list_change(sali_followed_gradient *g, int64_t k, const sali_vari
 static void follow(sali_followed_gradient *g, sali_chains *chains, int64_t c, int64_t k,
                    const void *now, double f)
 {
-    const int64_t N = chains->space->width;
     const sal_dtype dtype = chains->model->dtype;
     void *next = sali_followed_gradient_next(g, chains, c);
     double rise = 0;
@@ -114,11 +159,7 @@ static void follow(sali_followed_gradient *g, sali_chains *chains, int64_t c, in
         g->weight[j] = chains->beta[c] * g->values->scale * g->change[j];
         g->before[j] = sali_load(dtype, now, g->coordinate[j]);
     }
-    if (dtype == SAL_F32) {
-        sali_follow_rows_f32(N, g->values->J, k, g->coordinate, g->weight, now, next);
-    } else {
-        sali_follow_rows_f64(N, g->values->J, k, g->coordinate, g->weight, now, next);
-    }
+    follow_rows(g, chains, k, now, next);
     for (int64_t j = 0; j < k; j++) {
         rise += g->change[j] * (g->before[j] + sali_load(dtype, next, g->coordinate[j]));
     }

@@ -23,6 +23,7 @@ typedef struct sali_followed_gradient {
     int64_t *coordinate;
     double *change, *weight, *before; /* before: the gradient there */
     uint64_t period;                  /* steps after which all is made anew */
+    bool evaluated; /* then the chains' evaluator gives gradients; else rows of the couplings */
 } sali_followed_gradient;
 
 /* More reals than this and following costs more than it saves. */
@@ -36,11 +37,13 @@ sal_status sali_followed_gradient_share(const sal_model *model,
 void sali_followed_gradient_unshare(void *shared);
 
 /* The arrays belong to `object` (core/object.h), which knows if there is no memory. `couplings` may
- * be NULL: nothing is followed then. Steps are of one move, or of paths. */
+ * be NULL: nothing is followed then. Steps are of one move, or of paths; the
+ * evaluator gives gradients if `evaluated`. */
 void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const sali_chains *chains,
-                                 sali_couplings *couplings, bool paths);
+                                 sali_couplings *couplings, bool paths, bool evaluated);
 
-/* Take the chains' states and temperatures; sets f and chains->gradient, as sali_chains_start. */
+/* Take the chains' states and temperatures; sets f, and chains->gradient if evaluated, as
+ * sali_chains_start. */
 void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains);
 
 /* Whether gradients are followed since the last start; the functions below are for that case. */

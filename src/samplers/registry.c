@@ -5,7 +5,6 @@
 #include "core/error.h"
 #include "core/suggest.h"
 #include "core/text.h"
-#include "models/structure/couplings.h"
 #include "samplers/sampler.h"
 
 #define SALI_SAMPLER(name) extern const sali_sampler sali_sampler_##name;
@@ -231,14 +230,9 @@ double sali_sampler_value(const sali_sampler *sampler, const sali_sampler_settin
     return 0;
 }
 
-/* Samplers that follow their chains take gradients where f is quadratic
- * (samplers/followed_gradient.h). */
-unsigned sali_sampler_wants(const sali_sampler *sampler, const sal_model *model)
+unsigned sali_sampler_wants(const sali_sampler *sampler)
 {
-    const bool gradient =
-        sampler->needs_gradient ||
-        (sali_engine(sampler)->follows && model->has_gradient && sali_is_quadratic(model));
-    return (gradient ? SALI_WANT_GRADIENT : 0) |
+    return (sampler->needs_gradient ? SALI_WANT_GRADIENT : 0) |
            (sampler->needs_differences ? SALI_WANT_DIFFERENCES : 0);
 }
 

@@ -244,7 +244,7 @@ double sali_sampler_value(const sali_sampler *sampler, const sali_sampler_settin
                           const char *name);
 
 /* What the evaluator of chains of this sampler must be able to give: SALI_WANT_*. */
-unsigned sali_sampler_wants(const sali_sampler *sampler, const sal_model *model);
+unsigned sali_sampler_wants(const sali_sampler *sampler);
 
 /* The sampler's state for a shard, the chains' step sizes set. */
 sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_settings *settings,

@@ -26,8 +26,8 @@ void sali_settling_close(sali_settling *s)
 sal_status sali_settling_chains(const sali_settling *s, int64_t n, uint64_t seed,
                                 sali_chains **chains, sal_error *err)
 {
-    return sali_chains_create(s->model, n, sali_sampler_wants(sali_sampler_find("gibbs"), s->model),
-                              seed, chains, err);
+    return sali_chains_create(s->model, n, sali_sampler_wants(sali_sampler_find("gibbs")), seed,
+                              chains, err);
 }
 
 sal_status sali_settle(const sali_settling *s, sali_chains *chains, int64_t sweeps, int64_t most,

@@ -27,7 +27,7 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
     shard->means = SALI_TAKE(&t->memory, double, t->centring.n_offsets);
     sal_status status = sali_memory_status(&t->memory, err);
     if (status == SAL_OK && t->sampler) {
-        status = sali_chains_create(t->model, shard->n, sali_sampler_wants(t->sampler, t->model),
+        status = sali_chains_create(t->model, shard->n, sali_sampler_wants(t->sampler),
                                     t->options.seed, &shard->chains, err);
         status = status ? status
                         : sali_workspace_create(t->tape->program, t->tape->params, shard->n,

@@ -25,8 +25,7 @@ static sali_chains *chains_on_a_line(const sal_model *model, const sali_sampler 
     sali_chains *chains = NULL;
     sali_sampler_settings settings = { .step_size = 1 };
     ck_ok(sali_specification_values(sampler->name, sampler->settings, settings.values, &err), &err);
-    ck_ok(sali_chains_create(model, n, sali_sampler_wants(sampler, model), 31415, &chains, &err),
-          &err);
+    ck_ok(sali_chains_create(model, n, sali_sampler_wants(sampler), 31415, &chains, &err), &err);
     ck_ok(sali_sampler_open(sampler, &settings, NULL, chains, self, &err), &err);
     int64_t V = model->space->n_variables;
     for (int64_t c = 0; c < n; c++) {
@@ -220,8 +219,7 @@ static bench bench_on_counts(const sali_sampler *sampler, const sal_model *model
 {
     bench b = { .sampler = sampler };
     sal_error err;
-    ck_ok(sali_chains_create(model, FAR_CHAINS, sali_sampler_wants(sampler, model), 2718, &b.chains,
-                             &err),
+    ck_ok(sali_chains_create(model, FAR_CHAINS, sali_sampler_wants(sampler), 2718, &b.chains, &err),
           &err);
     if (sali_engine(sampler)->share) {
         ck_ok(sali_sampler_share(sampler, model, settings, &b.shared, &err), &err);

@@ -416,8 +416,7 @@ static void run_crowd(const char *specification, int threads, int32_t *codes)
     ck_ok(sali_sampler_choose(specification, model, 0, &w.sampler, &settings, &err), &err);
     ck_ok(sali_sampler_share(w.sampler, model, &settings, &w.shared, &err), &err);
     for (int k = 0; k < MANY; k++) {
-        ck_ok(sali_chains_create(model, 3, sali_sampler_wants(w.sampler, model), 5, &w.chains[k],
-                                 &err),
+        ck_ok(sali_chains_create(model, 3, sali_sampler_wants(w.sampler), 5, &w.chains[k], &err),
               &err);
         ck_ok(sali_sampler_open(w.sampler, &settings, w.shared, w.chains[k], &w.selves[k], &err),
               &err);

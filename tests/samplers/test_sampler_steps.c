@@ -449,9 +449,8 @@ static void check_refresh(const contract_case *k)
     }
     ck_ok(sal_model_set_params(model, changed_parameter, new, &err), &err);
     bench fresh = { .sampler = k->sampler };
-    ck_ok(
-        sali_chains_create(model, 6, sali_sampler_wants(k->sampler, model), 5, &fresh.chains, &err),
-        &err);
+    ck_ok(sali_chains_create(model, 6, sali_sampler_wants(k->sampler), 5, &fresh.chains, &err),
+          &err);
     ck_ok(sali_sampler_open(k->sampler, &k->settings, used.shared, fresh.chains, &fresh.self, &err),
           &err);
     for (int i = 0; i < 2; i++) {

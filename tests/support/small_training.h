@@ -36,7 +36,7 @@ static inline training training_open(const sali_sampler *sampler, const sal_mode
     }
     for (int k = 0; k < SHARDS; k++) {
         ck_ok(sali_chains_create(model, shard_first[k + 1] - shard_first[k],
-                                 sali_sampler_wants(sampler, model), 77, &t.chains[k], &err),
+                                 sali_sampler_wants(sampler), 77, &t.chains[k], &err),
               &err);
         ck_ok(sali_sampler_open(sampler, settings, t.shared, t.chains[k], &t.selves[k], &err),
               &err);

@@ -200,7 +200,7 @@ static sal_status measure(sali_block_conditional *b, sal_error *err)
 static sal_status allocate(sali_block_conditional *b, const sali_chains *chains,
                            sali_couplings *couplings, sal_error *err)
 {
-    sali_followed_gradient_open(&b->followed, b, chains, couplings, false);
+    sali_followed_gradient_open(&b->followed, b, chains, couplings, false, false);
     b->block = SALI_OBJECT_ARRAY(b, int64_t, chains->n);
     b->centre = SALI_OBJECT_ARRAY(b, int32_t, chains->n * b->most_sites);
     b->f = SALI_OBJECT_ARRAY(b, double, chains->n * b->most_states);
@@ -257,11 +257,7 @@ void sali_block_conditional_refresh(void *self, sali_chains *chains)
 {
     sali_block_conditional *b = self;
     b->listed = false;
-    if (b->followed.couplings) {
-        sali_followed_gradient_start(&b->followed, chains);
-    } else {
-        sali_chains_start(chains, false);
-    }
+    sali_followed_gradient_start(&b->followed, chains);
     if (b->tracker) {
         sali_tracker_start(b->tracker, chains->n, chains->codes, chains->f);
     }

@@ -43,7 +43,8 @@ static void allocate(sali_single_site *g, const sali_chains *chains)
     g->made = SALI_OBJECT_ARRAY(g, int64_t, n);
     g->log_q = SALI_OBJECT_ARRAY(g, double, n);
     sali_move_rows_create(g, chains->space, g->moves, chains->model->dtype, n, &g->rows);
-    sali_followed_gradient_open(&g->followed, g, chains, o->couplings, o->paths);
+    sali_followed_gradient_open(&g->followed, g, chains, o->couplings, o->paths,
+                                o->direction == SALI_FIRST_ORDER);
 }
 
 sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,

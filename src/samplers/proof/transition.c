@@ -17,8 +17,8 @@ sal_status sali_bench_open(const sali_inspection *inspection, const sal_model *m
     const sali_sampler *sampler = inspection->sampler;
     const sali_sampler_settings *settings = &inspection->settings;
     *bench = (sali_bench){ .sampler = sampler };
-    sal_status status = sali_chains_create(model, n, sali_sampler_wants(sampler, model),
-                                           inspection->seed, &bench->chains, err);
+    sal_status status = sali_chains_create(model, n, sali_sampler_wants(sampler), inspection->seed,
+                                           &bench->chains, err);
     status = status ? status : sali_sampler_share(sampler, model, settings, &bench->shared, err);
     status = status ? status
                     : sali_sampler_open(sampler, settings, bench->shared, bench->chains,
