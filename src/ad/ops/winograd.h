@@ -26,7 +26,7 @@ static inline int64_t winograd_tiles(int64_t height, int64_t width)
 }
 
 /* The most kernels that are transformed at once. */
-#define WINOGRAD_WIDTH (SALI_TILE_VECTORS * 64 / (int64_t)sizeof(real))
+#define WINOGRAD_WIDTH ((int64_t)SALI_TILE_VECTORS * 64 / (int64_t)sizeof(real))
 
 /* U = G W G' of `width` kernels side by side: W [9][WINOGRAD_WIDTH], row k of U at U + k step. */
 SALI_CLONES static void winograd_weights(int64_t width, const real (*W)[WINOGRAD_WIDTH],

@@ -88,12 +88,13 @@ typedef struct products {
 static void multiply(void *context, int64_t calls)
 {
     products *p = context;
+    const int64_t square = (int64_t)SIDE * SIDE;
 #pragma omp parallel for num_threads((int)p->threads) schedule(static, 1)
     for (int64_t k = 0; k < p->threads; k++) {
-        float *A = p->matrices + 3 * k * SIDE * SIDE, *B = A + SIDE * SIDE;
+        float *A = p->matrices + 3 * k * square, *B = A + square;
         for (int64_t call = 0; call < calls; call++) {
             cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, SIDE, SIDE, SIDE, 1, A, SIDE, B,
-                        SIDE, 0, B + SIDE * SIDE, SIDE);
+                        SIDE, 0, B + square, SIDE);
         }
     }
 }
