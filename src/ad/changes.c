@@ -150,7 +150,7 @@ static void make_calls(sali_changes *ch)
     ch->call_node = SALI_TAKE(m, int32_t, program->n_nodes);
     ch->args = SALI_TAKE(m, sali_arg, program->n_inputs);
     ch->row_args = SALI_TAKE(m, sali_arg, program->max_inputs);
-    ch->in = sali_memory_take(m, program->max_inputs, sizeof *ch->in);
+    ch->in = SALI_TAKE(m, const sali_delta *, program->max_inputs);
     sali_arg *args = ch->args;
     for (int32_t i = 0; !m->refused && i < program->n_nodes; i++) {
         if (!sali_is_called(program, i)) {

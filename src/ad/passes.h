@@ -27,7 +27,7 @@ typedef struct sali_pass {
 const sali_pass *sali_pass_at(int64_t k);
 
 /* Run the passes of the set on a tape; *output is the node of f. */
-sal_status sali_passes_run(sal_tape *tape, uint32_t passes, int32_t *output, sal_error *err);
+sal_status sali_passes_run(sal_tape *tape, uint32_t set, int32_t *output, sal_error *err);
 
 sali_pass_run sali_pass_sparse;    /* edges for forms of sparse constants */
 sali_pass_run sali_pass_canonical; /* f's multilinear form on the lattice */

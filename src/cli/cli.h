@@ -92,6 +92,10 @@ int cli_seconds(const char *option, const char *text, double *seconds);
 /* Print "saltus: message" to stderr; the exit code of the status. */
 int cli_fail(sal_status status, const sal_error *err);
 
+#ifdef SALTUS_ANALYSE /* analysers see one file at a time: it is not CLI_OK */
+#define cli_fail(status, err) (cli_fail(status, err), CLI_DATA)
+#endif
+
 /* The same with a message of the program's own. */
 int cli_error(sal_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

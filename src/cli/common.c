@@ -10,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 
+#undef cli_fail /* analysers see their own */
 int cli_fail(sal_status status, const sal_error *err)
 {
     fprintf(stderr, "saltus: %s\n", err->message[0] ? err->message : sal_status_string(status));

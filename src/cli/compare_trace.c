@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How the error of marginals falls while draws come in. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -54,6 +55,7 @@ sal_status compare_trace_errors(const sal_run *run, const sal_model *model, cons
     for (int64_t v = 0; v < sal_space_variables(space); v++) {
         R += sal_space_states(space, v);
     }
+    assert(R > 0);
     sal_status status = sal_run_summarise(run, &s, err);
     double *counts = calloc((size_t)R, sizeof *counts);
     if (status != SAL_OK || !counts || !draws) {

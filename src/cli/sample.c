@@ -276,8 +276,6 @@ static int sample(sal_model *model, options *o)
     w.progress.limit = o->seconds;
     w.progress.from = o->run.resume ? -1 : 0;
     clock_gettime(CLOCK_MONOTONIC, &w.begin);
-    o->run.callbacks.progress = watch_progress;
-    o->run.callbacks.progress_data = &w;
     o->run.record.draws = (o->outputs.out && !cli_sample_streams(&o->outputs)) ||
                           o->outputs.check_exact || cli_sample_votes_on_states(&o->outputs);
     o->outputs.threads = o->run.threads;
@@ -286,9 +284,12 @@ static int sample(sal_model *model, options *o)
     if (code != CLI_OK) {
         return code;
     }
+    sal_run_options run_options = o->run;
+    run_options.callbacks.progress = watch_progress;
+    run_options.callbacks.progress_data = &w;
     cli_catch_interrupt();
     cli_progress_wait(&w.progress, "starting");
-    sal_status status = sal_sample(model, &o->run, &run, &err);
+    sal_status status = sal_sample(model, &run_options, &run, &err);
     cli_progress_end(&w.progress);
     if (status != SAL_OK) {
         code = cli_fail(status, &err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/sheet.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ static bool has_sides(const sal_array *array, int64_t height, int64_t width)
 /* Values as greys, black to white; NULL: no memory. */
 static uint8_t *greys_of(const sal_array *array)
 {
-    uint8_t *greys = malloc((size_t)array->count);
+    uint8_t *greys = calloc((size_t)array->count, 1);
     double low = 0, high = 1;
     for (int64_t i = 0; i < array->count; i++) {
         low = fmin(low, array->values[i]);
@@ -102,6 +103,7 @@ int cli_sheet_array(const char *path, const char *shape, const sal_array *array)
     if (code != CLI_OK) {
         return code;
     }
+    assert(height > 0 && width > 0); /* of its sizes none is 0 */
     uint8_t *greys = greys_of(array);
     sal_status status =
         greys ? cli_sheet_codes(path, array->count / (height * width), greys, height, width, &err)

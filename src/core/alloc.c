@@ -5,6 +5,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#undef sali_alloc /* analysers see their own */
+#undef sali_free
+
 /* Arrays of this size lie in huge pages where the system has them: reads all over such an array
  * would otherwise spend more time on page tables than on the array. */
 #define HUGE_PAGE ((size_t)1 << 21)
@@ -40,7 +43,7 @@ void *sali_alloc(int64_t count, size_t size)
 {
     size_t bytes;
     if (count < 0 || __builtin_mul_overflow((size_t)count, size, &bytes) ||
-        bytes > PTRDIFF_MAX - 2 * HUGE_PAGE) {
+        bytes > PTRDIFF_MAX - 2 * (ptrdiff_t)HUGE_PAGE) {
         return NULL;
     }
     bytes = (bytes / SALI_ALIGN + 1) * SALI_ALIGN; /* at least one, and always a multiple */

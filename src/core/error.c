@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/error.h"
 
+#undef sali_fail /* analysers see their own */
+#undef sali_fail_memory
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -13,16 +13,16 @@ typedef struct sali_name_table {
     uint64_t key[2];               /* nobody can choose names that collide */
 } sali_name_table;
 
-void sali_name_table_clear(sali_name_table *names);
+void sali_name_table_clear(sali_name_table *t);
 
 /* The number of a name of `size` characters, none of them NUL, a new one if it is not there; -1
  * when out of memory. Cost: O(size). */
-int64_t sali_name_table_put(sali_name_table *names, const char *text, int64_t size);
+int64_t sali_name_table_put(sali_name_table *t, const char *text, int64_t size);
 
 /* The same, but -1 if it is not there. */
-int64_t sali_name_table_find(const sali_name_table *names, const char *text, int64_t size);
+int64_t sali_name_table_find(const sali_name_table *t, const char *text, int64_t size);
 
 /* The list of names, to be freed by its taker; the table is empty then. */
-char **sali_name_table_take(sali_name_table *names);
+char **sali_name_table_take(sali_name_table *t);
 
 #endif

@@ -73,6 +73,7 @@ sal_status sali_scan_expected(sali_scan *scan, const sali_token *token, const ch
                           end ? "" : "'");
 }
 
+#undef sali_scan_granted /* analysers see their own */
 bool sali_scan_granted(sali_scan *scan, bool granted)
 {
     if (scan->status == SAL_OK && !granted) {

@@ -106,6 +106,10 @@ sal_status sali_scan_expected(sali_scan *scan, const sali_token *token, const ch
 /* MEMORY unless `granted`, and nothing has failed before; returns whether both are so. */
 bool sali_scan_granted(sali_scan *scan, bool granted);
 
+#ifdef SALTUS_ANALYSE /* analysers see one file at a time: nothing is granted that was not */
+#define sali_scan_granted(scan, granted) (sali_scan_granted(scan, granted) && (granted))
+#endif
+
 /* count * size zeroed bytes as of sali_alloc, or NULL and a failure; NULL after one. */
 void *sali_scan_alloc(sali_scan *scan, int64_t count, size_t size);
 

@@ -126,7 +126,7 @@ static sal_status carry_shards(sal_run *run, bool restore, sal_error *err)
             size_t bytes = (size_t)items[i].count * sali_state_bytes(items[i].type);
             if (!restore) {
                 memcpy(place[i], items[i].data, bytes);
-            } else if (i > 0) {
+            } else if (i > 0 && place[i]) {
                 memcpy(items[i].data, place[i], bytes);
             }
             place[i] += bytes;

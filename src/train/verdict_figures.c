@@ -250,6 +250,9 @@ sal_status sali_compare_kernel(const sali_reference *r, const sali_grouped *rows
         ok = sali_kernel_sum(&part, NULL, &within, &pairs_within) == 0 &&
              sali_kernel_sum(&part, &packed, &others[g], &other_pairs[g]) == 0 &&
              sali_kernel_sum(&part, &r->packed, &to_test[g], &test_pairs[g]) == 0;
+        if (!ok) {
+            break;
+        }
         others[g] -= 2 * within + (double)n; /* its own rows, and each with itself */
         other_pairs[g] -= (double)(n * n);
         all += others[g] / 2;

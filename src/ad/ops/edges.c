@@ -71,7 +71,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
 {
     (void)node;
     (void)chains;
-    return 2 * LANES * in[0]->shape.dim[0];
+    return in[0]->shape.dim[0] * 2 * LANES;
 }
 
 SALI_CLONES static void forward(const sali_call *call)

@@ -68,7 +68,7 @@ static void print_option(const cli_option *o)
         column = 0;
     }
     for (bool first = true; *doc; first = false) {
-        size_t length = strlen(doc), end = length;
+        size_t length = strlen(doc), end;
         for (end = length < WIDTH - MARGIN ? length : WIDTH - MARGIN;
              end > 0 && doc[end] != ' ' && doc[end] != '\0'; end--) {
         }

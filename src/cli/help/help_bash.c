@@ -81,9 +81,10 @@ static void print_meaning(const char *meta, size_t length, const char *otherwise
 static void print_option_values(const cli_page *page, const cli_option *o)
 {
     sal_option_info info;
-    if (cli_option_info(o, &info) ? info.kind != SAL_OPTION_TEXT && info.kind != SAL_OPTION_WORD &&
-                                        !strchr(o->meta ? o->meta : "", '|')
-                                  : o->kind != CLI_TEXT) {
+    const char *meta = o->meta ? o->meta : "";
+    if (cli_option_info(o, &info)
+            ? info.kind != SAL_OPTION_TEXT && info.kind != SAL_OPTION_WORD && !strchr(meta, '|')
+            : o->kind != CLI_TEXT) {
         return; /* no value, or a number */
     }
     printf("    '%s --%s') echo", page->command->name, o->name);
@@ -91,7 +92,7 @@ static void print_option_values(const cli_page *page, const cli_option *o)
         fputs(" SPECIFICATION", stdout);
         print_samplers();
     } else {
-        print_meaning(o->meta, strlen(o->meta), "");
+        print_meaning(meta, strlen(meta), "");
     }
     puts(" ;;");
 }

@@ -280,7 +280,7 @@ static void put_header(sali_text_output *w, sali_dtype dtype, int ndim, const in
                        "not a shape: expected 0 to 4 dimensions, none negative, and a product "
                        "within 64 bits");
     }
-    if (w->status == SAL_OK) {
+    if (type && w->status == SAL_OK) {
         char header[HEADER_SIZE], descr[] = { size == 1         ? '|'
                                               : SALI_BIG_ENDIAN ? '>'
                                                                 : '<',

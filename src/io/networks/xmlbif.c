@@ -286,7 +286,7 @@ static void check_order(reader *r, const xmlNode *network)
     int64_t v = -1;
     char shown[SALI_SHOW_SIZE];
     r->scan->status = sali_factor_graph_cycle(r->g, &v, r->scan->err);
-    if (v >= 0) {
+    if (v >= 0 && v < r->variables.count) {
         sali_scan_fail(r->scan, xmlGetLineNo(network), "a cycle of GIVENs leads to variable '%s'",
                        sali_show(r->variables.names[v], -1, shown));
     }

@@ -214,7 +214,7 @@ static void check_leaf(tape_reader *r, const xmlNode *element, sali_op_id op, co
         sali_scan_fail(r->scan, xmlGetLineNo(element), "state: a tape has one; use that node");
     }
     r->has_state |= op == SALI_OP_state;
-    if (is_param && r->scan->status == SAL_OK) {
+    if (is_param && text->name && r->scan->status == SAL_OK) {
         int64_t taken = r->parameters.count, size = (int64_t)strlen(text->name);
         int64_t number = sali_name_table_put(&r->parameters, text->name, size);
         if (sali_scan_granted(r->scan, number >= 0) && number < taken) {

@@ -22,7 +22,7 @@ static void put_list(sali_text_output *w, const char *element, int64_t n, const 
         }
         if (ints) {
             sali_put(w, "%lld", (long long)ints[i]);
-        } else {
+        } else if (reals) {
             sali_put(w, "%g", reals[i]);
         }
         if (w->size > SALI_XML_MAX_SIZE && w->status == SAL_OK) {

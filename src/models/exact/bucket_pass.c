@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The two passes over a bucket tree. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -125,6 +126,7 @@ static bool frame_open(frame *f, int32_t p)
     f->outer =
         n_clique - 1 -
         sali_block_axes(n_clique - 1, f->outer_states, SALI_MOST_BLOCK / f->states, &f->block);
+    assert(f->block > 0 && f->states > 0);
     f->n_blocks = f->bucket->size / f->block;
     f->n_shards = f->bucket->size < SHARED_ENTRIES / f->states ? 1
                   : f->n_blocks < SALI_BUCKET_SHARDS           ? f->n_blocks

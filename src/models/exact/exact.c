@@ -130,7 +130,7 @@ static void hand_out(const sali_question *q, double *marginals, double *pairs, d
     if (marginals) {
         memcpy(marginals, q->marginals, R * sizeof *marginals);
     }
-    if (pairs) {
+    if (pairs && q->pairs) {
         memcpy(pairs, q->pairs, R * R * sizeof *pairs);
     }
     if (covariance) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "models/structure/local_elements.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,6 +245,7 @@ static sal_status open_filler(filler *r)
     const sali_program *program = e->scopes->program;
     int64_t V = e->model->space->n_variables;
     r->row_values = count_values(program);
+    assert(r->row_values > 0);
     r->rows = ROW_VALUES / r->row_values;
     r->rows = r->rows < 1 ? 1 : r->rows > MOST_ROWS ? MOST_ROWS : r->rows;
     e->tables = SALI_NEW_ARRAY(double, e->n_tables);

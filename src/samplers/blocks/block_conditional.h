@@ -49,10 +49,10 @@ int64_t sali_block_conditional_pieces(const void *self, const sali_chains *chain
 const int64_t *sali_block_conditional_sites(const sali_block_conditional *b,
                                             const sali_chains *chains, int64_t *n);
 
-/* log q(centre, to | present state) of the next step, [n]; `centre` has an int32 code for each
+/* log q(u, to | present state) of the next step, [n]; the centre `u` has an int32 code for each
  * variable of the block. NULL: log q(to | present state) of blocks no larger than the radius, which
  * need none. */
-void sali_block_conditional_log_q(void *self, sali_chains *chains, const void *centre,
-                                  const int32_t *to, double *log_q);
+void sali_block_conditional_log_q(void *self, sali_chains *chains, const void *u, const int32_t *to,
+                                  double *log_q);
 
 #endif

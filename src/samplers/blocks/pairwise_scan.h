@@ -51,10 +51,10 @@ typedef struct sali_scan_tile {
     double *f;         /* [lanes] */
 } sali_scan_tile;
 
-/* n words to n thresholds; in double, 2n words in rows of `lanes`, of low and of high halves in
+/* n words to n thresholds; in double, 2n words in rows of `width`, of low and of high halves in
  * turn. */
 void sali_scan_thresholds_f32(int64_t n, const uint32_t *words, float *thresholds);
-void sali_scan_thresholds_f64(int64_t n, int64_t lanes, const uint32_t *words, double *thresholds);
+void sali_scan_thresholds_f64(int64_t n, int64_t width, const uint32_t *words, double *thresholds);
 
 /* Set `count` variables from `first` on, by the thresholds from row `row` on. */
 void sali_scan_sites_f32(const sali_scan_tile *tile, int64_t first, int64_t count, int64_t row);

@@ -4,6 +4,7 @@
  * random ones (eq. 6). The density p of eq. 5 is known up to a factor, on which J depends because
  * the normaliser of A Q was dropped; here it is p(s') / p(s), so that J depends on differences of f
  * only, as the sampler does. A = min(1, Z(s) / Z(s')), Z the sum of g(t) over all moves. */
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -145,6 +146,7 @@ static void take_states(sali_lsb_batch *batch, const sali_warmup *warmup, uint64
 {
     sali_chains *pool = batch->pool;
     int64_t V = pool->space->n_variables, half = batch->rows / 2, n = sali_lsb_chains(warmup);
+    assert(n > 0);
     for (int64_t r = 0; r < half; r++) {
         int64_t place, index = (int64_t)((number * (uint64_t)half + (uint64_t)r) % (uint64_t)n);
         const sali_chains *chains = chain_at(warmup, index, &place);
