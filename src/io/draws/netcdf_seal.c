@@ -163,10 +163,11 @@ static void read_whole(const void *data)
     int file;
     int code = s->data ? nc_open_mem(s->name, NC_NOWRITE, (size_t)s->size, (void *)s->data, &file)
                        : nc_open(s->name, NC_NOWRITE, &file);
-    if (code == NC_NOERR) {
-        read_group(file, 0, s->size);
-        nc_close(file);
+    if (code != NC_NOERR) {
+        _exit(1); /* not tried again: libhdf5 frees what it never set when it gives up */
     }
+    read_group(file, 0, s->size);
+    nc_close(file);
 }
 
 /* ---- both */
@@ -184,7 +185,8 @@ static sal_status check(const source *s, sal_error *err)
         const sali_attempt_limits limits = { 60 + (double)s->size / (1 << 20),
                                              MOST_MEMORY + 2 * s->size };
         return sali_attempt(s->name,
-                            "damaged: libhdf5 crashes on it, or takes too much time or memory",
+                            "is no netCDF-4 file, or a damaged one: libhdf5 cannot open it, "
+                            "crashes, or takes too much time or memory",
                             &limits, read_whole, s, err);
     }
     sal_status status = compute_seal(s, size, seal, err);
