@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,10 +16,45 @@
 /* Signals of a crash, which the program may have handlers for. */
 static const int crashes[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU };
 
-static _Noreturn void be_the_child(int told, double seconds, void (*work)(const void *),
-                                   const void *data)
+/* The child may come to hold so many KiB, as getrusage counts. */
+static double most_memory;
+
+static double peak_memory(void)
 {
-    const struct rlimit none = { 0, 0 }, most = { (rlim_t)seconds + 1, (rlim_t)seconds + 1 };
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss : INFINITY;
+}
+
+/* A limit on the address space would have libraries report allocations that fail as damage of the
+ * file, and end well; the same allocations would then be tried in the parent. */
+static void look_at_memory(int signal_number)
+{
+    (void)signal_number;
+    if (peak_memory() > most_memory) {
+        _exit(1);
+    }
+}
+
+/* Look after each 10 ms of work. */
+static void limit_memory(int64_t bytes)
+{
+    const struct timeval often = { .tv_usec = 10000 };
+    const struct sigaction look = { .sa_handler = look_at_memory, .sa_flags = SA_RESTART };
+    sigset_t clock;
+    most_memory = peak_memory() + (double)bytes / 1024;
+    sigemptyset(&clock);
+    sigaddset(&clock, SIGPROF);
+    if (sigaction(SIGPROF, &look, NULL) != 0 || sigprocmask(SIG_UNBLOCK, &clock, NULL) != 0 ||
+        setitimer(ITIMER_PROF, &(struct itimerval){ often, often }, NULL) != 0) {
+        _exit(1);
+    }
+}
+
+static _Noreturn void be_the_child(int told, const sali_attempt_limits *limits,
+                                   void (*work)(const void *), const void *data)
+{
+    const rlim_t seconds = (rlim_t)limits->seconds + 1;
+    const struct rlimit none = { 0, 0 }, most = { seconds, seconds };
     const int nothing = open("/dev/null", O_RDWR);
     for (size_t k = 0; k < sizeof crashes / sizeof *crashes; k++) {
         signal(crashes[k], SIG_DFL);
@@ -26,7 +63,9 @@ static _Noreturn void be_the_child(int told, double seconds, void (*work)(const 
     dup2(nothing, STDERR_FILENO);
     setrlimit(RLIMIT_CORE, &none);
     setrlimit(RLIMIT_CPU, &most);
+    limit_memory(limits->bytes);
     work(data);
+    look_at_memory(SIGPROF);
     _exit(write(told, "", 1) == 1 ? 0 : 1);
 }
 
@@ -43,7 +82,7 @@ static bool came_to_its_end(int told, pid_t pid)
     return n == 1;
 }
 
-sal_status sali_attempt(const char *name, const char *what, double seconds,
+sal_status sali_attempt(const char *name, const char *what, const sali_attempt_limits *limits,
                         void (*work)(const void *), const void *data, sal_error *err)
 {
     int ends[2];
@@ -53,7 +92,7 @@ sal_status sali_attempt(const char *name, const char *what, double seconds,
     pid_t pid = fork();
     if (pid == 0) {
         close(ends[0]);
-        be_the_child(ends[1], seconds, work, data);
+        be_the_child(ends[1], limits, work, data);
     }
     const int reason = errno;
     close(ends[1]);

@@ -3,13 +3,21 @@
 #ifndef SALI_ATTEMPT_H
 #define SALI_ATTEMPT_H
 
+#include <stdint.h>
+
 #include <saltus/status.h>
 
-/* Do `work` in a child process, which prints nothing, leaves no core file and has so many seconds
- * of a processor. It must not wait for a lock or another thread: the child has this thread only.
+/* Seconds of a processor, and the memory that may come to what the process has. */
+typedef struct sali_attempt_limits {
+    double seconds;
+    int64_t bytes;
+} sali_attempt_limits;
+
+/* Do `work` in a child process, which prints nothing and leaves no core file. It must not wait for
+ * a lock or another thread: the child has this thread only.
  * Returns: OK when it came to its end; DATA, with the message "NAME: .. WHAT", when it crashed or
- *          took longer; IO, MEMORY when there is no child. */
-sal_status sali_attempt(const char *name, const char *what, double seconds,
+ *          reached a limit; IO, MEMORY when there is no child. */
+sal_status sali_attempt(const char *name, const char *what, const sali_attempt_limits *limits,
                         void (*work)(const void *), const void *data, sal_error *err);
 
 #endif

@@ -30,13 +30,14 @@ static double coefficient(int64_t k)
 }
 
 /* f = sum_k coefficient(k) y_k for the convolution y, and its derivatives, chain by chain;
- * parameters: W, then b. */
-static void write_out(const image_case *s, int64_t chains, const fixture *in, fixture *out)
+ * parameters: W, then b. Returns the size of a value's terms, which may cancel: the largest root of
+ * the sum of their squares. */
+static double write_out(const image_case *s, int64_t chains, const fixture *in, fixture *out)
 {
     int64_t height = (s->H + 2 * s->padding - s->h) / s->stride + 1;
     int64_t width = (s->W + 2 * s->padding - s->w) / s->stride + 1;
     const double *W = in->flat, *b = W + s->O * s->C * s->h * s->w;
-    double *dW = out->parameters, *db = dW + (b - W);
+    double *dW = out->parameters, *db = dW + (b - W), squares[MOST_CHAINS] = { 0 }, size = 1;
     for (int64_t k = 0; k < chains * s->O * height * width; k++) {
         int64_t q = k % width, r = k / width % height, o = k / (width * height) % s->O;
         int64_t chain = k / (width * height * s->O);
@@ -55,7 +56,10 @@ static void write_out(const image_case *s, int64_t chains, const fixture *in, fi
         }
         db[o] += c;
         out->f[chain] += c * y;
+        squares[chain] += c * y * c * y;
+        size = fmax(size, sqrt(squares[chain]));
     }
+    return size;
 }
 
 static fixture *record_case(const image_case *s, sal_dtype dtype)
@@ -88,12 +92,12 @@ START_TEST(convolution_matches_the_sums_written_out)
             fixture *f = record_case(&cases[_i], (sal_dtype)dtype);
             fixture *want = record_case(&cases[_i], (sal_dtype)dtype);
             evaluate(f, batches[k]);
-            write_out(&cases[_i], batches[k], f, want);
-            check_close("value", batches[k], f->f, want->f, tolerance);
-            check_close("derivative", batches[k] * f->width, f->gradient, want->gradient,
-                        tolerance);
+            double size = write_out(&cases[_i], batches[k], f, want);
+            check_close("value", batches[k], f->f, want->f, tolerance, size);
+            check_close("derivative", batches[k] * f->width, f->gradient, want->gradient, tolerance,
+                        1);
             check_close("parameter", f->program->parameters_size, f->parameters, want->parameters,
-                        tolerance);
+                        tolerance, 1);
             fixture_destroy(f);
             fixture_destroy(want);
         }
@@ -158,10 +162,10 @@ START_TEST(layouts_do_not_change_values)
             ck_assert_int_eq(none, 0);
             evaluate(a, chains);
             evaluate(b, chains);
-            check_close("value", chains, a->f, b->f, tolerance);
-            check_close("derivative", chains * a->width, a->gradient, b->gradient, tolerance);
+            check_close("value", chains, a->f, b->f, tolerance, 1);
+            check_close("derivative", chains * a->width, a->gradient, b->gradient, tolerance, 1);
             check_close("parameter", a->program->parameters_size, a->parameters, b->parameters,
-                        tolerance);
+                        tolerance, 1);
             fixture_destroy(a);
             fixture_destroy(b);
         }

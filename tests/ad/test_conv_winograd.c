@@ -89,10 +89,11 @@ START_TEST(winograds_way_is_that_of_the_taps)
         for (int k = 0; k < 3; k++) {
             evaluate(a, batches[k]);
             evaluate(b, batches[k]);
-            check_close("value", batches[k], a->f, b->f, tolerance);
-            check_close("derivative", batches[k] * a->width, a->gradient, b->gradient, tolerance);
+            check_close("value", batches[k], a->f, b->f, tolerance, 1);
+            check_close("derivative", batches[k] * a->width, a->gradient, b->gradient, tolerance,
+                        1);
             check_close("parameter", a->program->parameters_size, a->parameters, b->parameters,
-                        tolerance);
+                        tolerance, 1);
         }
         fixture_destroy(a);
         fixture_destroy(b);

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "io/attempt.h"
 #include "io/file.h"
@@ -131,6 +132,45 @@ START_TEST(files_without_draws_are_refused)
     ck_nc(nc_def_grp(file, "posterior", &group));
     ck_nc(nc_close(file));
     check_refused(temp_path("g.nc"), "no numbers over the dimensions chain, draw");
+}
+END_TEST
+
+/* Draws of a variable of sizes[0] chains, sizes[1] draws and sizes[2] sites: 0, 1, 2 and so on. */
+static void check_large(const size_t *sizes)
+{
+    const char *path = temp_path("l.nc"), *const names[] = { "chain", "draw", "site" };
+    const size_t n = sizes[0] * sizes[1] * sizes[2];
+    int file, group, d[3], v;
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    int32_t *values = malloc(n * sizeof *values);
+    for (size_t k = 0; k < n; k++) {
+        values[k] = (int32_t)k;
+    }
+    ck_nc(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &file));
+    ck_nc(nc_def_grp(file, "posterior", &group));
+    for (int k = 0; k < 3; k++) {
+        ck_nc(nc_def_dim(group, names[k], sizes[k], &d[k]));
+    }
+    ck_nc(nc_def_var(group, "a", NC_INT, 3, d, &v));
+    ck_nc(nc_put_var_int(group, v, values));
+    ck_nc(nc_close(file));
+    free(values);
+    ck_ok(sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err), &err);
+    ck_assert_int_eq(content.array.count, (int64_t)n);
+    for (int64_t k = 0; k < content.array.count; k++) {
+        ck_assert_double_eq(content.array.values[k], (double)k);
+    }
+    sali_content_free(&content);
+}
+
+/* Of more draws, and draws of more sites, than are read at once. */
+START_TEST(large_variables_are_read_part_by_part)
+{
+    check_large((const size_t[]){ 2, SALI_NETCDF_PART + 3, 2 });
+    check_large((const size_t[]){ 1, 3, SALI_NETCDF_PART });
+    check_large((const size_t[]){ 2, 2, SALI_NETCDF_PART + 3 });
+    check_large((const size_t[]){ 1, 3, 100003 });
 }
 END_TEST
 
@@ -261,7 +301,31 @@ START_TEST(damaged_files_of_others_do_no_harm)
 }
 END_TEST
 
+/* 200 kB that ask for 10 GB: each text is the one that stands for texts not written. */
+START_TEST(files_that_ask_for_much_memory_are_refused)
+{
+    enum { LENGTH = 100000 };
+    const char *path = temp_path("m.nc");
+    int file, group, d[2], v;
+    char *text = malloc(LENGTH + 1);
+    memset(text, 'x', LENGTH);
+    text[LENGTH] = 0;
+    ck_nc(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &file));
+    ck_nc(nc_def_grp(file, "posterior", &group));
+    ck_nc(nc_def_dim(group, "chain", 1, &d[0]));
+    ck_nc(nc_def_dim(group, "draw", LENGTH, &d[1]));
+    ck_nc(nc_def_var(group, "theta", NC_FLOAT, 2, d, &v));
+    ck_nc(nc_def_var(group, "text", NC_STRING, 2, d, &v));
+    ck_nc(nc_def_var_fill(group, v, NC_FILL, &text));
+    ck_nc(nc_close(file));
+    free(text);
+    check_refused(path, "takes too much time or memory");
+}
+END_TEST
+
 /* ---- attempts */
+
+static const sali_attempt_limits usual_limits = { 1, 64 << 20 }, tight_limits = { 0, 2 << 20 };
 
 static void end_well(const void *data)
 {
@@ -293,6 +357,40 @@ static void go_on_for_ever(const void *data)
     }
 }
 
+/* So many MiB, and each page of them. */
+static char *take_memory(size_t size)
+{
+    char *room = malloc(size << 20);
+    for (size_t k = 0; k < size << 20; k += 4096) {
+        ((volatile char *)room)[k] = 1;
+    }
+    return room;
+}
+
+/* Work on for a while, and tell. */
+static void take_memory_and_time(const void *data)
+{
+    char *room = take_memory(128);
+    while (clock() < CLOCKS_PER_SEC / 2) {
+    }
+    ck_assert_int_eq(write(*(const int *)data, room, 1), 1);
+}
+
+/* In less time than there is between two looks, perhaps. */
+static void take_memory_for_a_moment(const void *data)
+{
+    (void)data;
+    free(take_memory(4));
+}
+
+/* No more than is allowed if nothing is given back: the address sanitizer keeps it for a while. */
+static void take_little(const void *data)
+{
+    for (int k = 0; k < 30 && !data; k++) {
+        free(take_memory(1));
+    }
+}
+
 static void ignore(int signal_number)
 {
     (void)signal_number;
@@ -300,16 +398,39 @@ static void ignore(int signal_number)
 
 START_TEST(attempts_survive_what_is_tried)
 {
-    static void (*const bad[])(const void *) = { abort_it, read_nothing, leave, go_on_for_ever };
+    static void (*const bad[])(const void *) = { abort_it, read_nothing, leave, go_on_for_ever,
+                                                 take_memory_for_a_moment };
     sal_error err = { 0 };
-    ck_ok(sali_attempt("f", "bad", 1, end_well, "well", &err), &err);
+    sigset_t clocks;
+    ck_ok(sali_attempt("f", "bad", &usual_limits, end_well, "well", &err), &err);
+    ck_ok(sali_attempt("f", "bad", &usual_limits, take_little, NULL, &err), &err);
     signal(SIGSEGV, ignore); /* the program's own handlers are not the child's */
-    for (int k = 0; k < 4; k++) {
-        ck_fails(sali_attempt("f", "bad", 0, bad[k], NULL, &err), SAL_ERR_DATA, &err, "f: bad");
+    sigemptyset(&clocks);
+    sigaddset(&clocks, SIGPROF);
+    sigaddset(&clocks, SIGXCPU);
+    sigprocmask(SIG_BLOCK, &clocks, NULL); /* nor is what it blocks */
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        ck_fails(sali_attempt("f", "bad", &tight_limits, bad[k], NULL, &err), SAL_ERR_DATA, &err,
+                 "f: bad");
     }
     signal(SIGCHLD, SIG_IGN); /* nobody waits for children */
-    ck_ok(sali_attempt("f", "bad", 1, end_well, "well", &err), &err);
-    ck_fails(sali_attempt("f", "bad", 1, abort_it, NULL, &err), SAL_ERR_DATA, &err, "f: bad");
+    ck_ok(sali_attempt("f", "bad", &usual_limits, end_well, "well", &err), &err);
+    ck_fails(sali_attempt("f", "bad", &usual_limits, abort_it, NULL, &err), SAL_ERR_DATA, &err,
+             "f: bad");
+}
+END_TEST
+
+START_TEST(too_much_memory_ends_an_attempt_at_once)
+{
+    char byte;
+    int ends[2];
+    sal_error err = { 0 };
+    ck_assert_int_eq(pipe(ends), 0);
+    ck_fails(sali_attempt("f", "bad", &usual_limits, take_memory_and_time, &ends[1], &err),
+             SAL_ERR_DATA, &err, "f: bad");
+    close(ends[1]);
+    ck_assert_int_eq(read(ends[0], &byte, 1), 0);
+    close(ends[0]);
 }
 END_TEST
 
@@ -321,7 +442,7 @@ START_TEST(without_files_or_processes_the_reason_is_told)
     none = before;
     none.rlim_cur = 0;
     setrlimit(RLIMIT_NOFILE, &none);
-    sal_status status = sali_attempt("f", "bad", 1, end_well, "well", &err);
+    sal_status status = sali_attempt("f", "bad", &usual_limits, end_well, "well", &err);
     setrlimit(RLIMIT_NOFILE, &before);
     ck_assert_int_eq(status, SAL_ERR_IO);
     ck_assert_ptr_nonnull(strstr(err.message, "Too many open files"));
@@ -336,11 +457,14 @@ int main(void)
     tcase_add_test(tcase, draws_are_read_as_arrays);
     tcase_add_test(tcase, other_posteriors_are_read);
     tcase_add_test(tcase, files_without_draws_are_refused);
+    tcase_add_test(tcase, large_variables_are_read_part_by_part);
     tcase_add_test(tcase, cut_files_are_refused);
     tcase_add_test(tcase, each_changed_bit_of_a_saved_run_is_seen);
     tcase_add_test(tcase, a_run_does_not_go_on_from_a_damaged_file);
     tcase_add_test(tcase, damaged_files_of_others_do_no_harm);
+    tcase_add_test(tcase, files_that_ask_for_much_memory_are_refused);
     tcase_add_test(tcase, attempts_survive_what_is_tried);
+    tcase_add_test(tcase, too_much_memory_ends_an_attempt_at_once);
     tcase_add_test(tcase, without_files_or_processes_the_reason_is_told);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -699,11 +699,14 @@ static Suite *tempering_suite(void)
     tcase_add_test(tcase, swap_rates_are_even);
     tcase_add_test(tcase, the_ladder_reaches_to_its_hot_end);
     tcase_add_test(tcase, too_few_replicas_are_reported);
+    tcase_add_test(tcase, real_networks_are_sampled_right);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("threads");
+    tcase_set_timeout(tcase, 240);
     tcase_add_test(tcase, same_bits_on_any_number_of_threads);
     tcase_add_test(tcase, slots_keep_their_temperatures);
     tcase_add_test(tcase, replicas_start_at_init_and_keep_clamped_codes);
     tcase_add_test(tcase, mistakes_are_named);
-    tcase_add_test(tcase, real_networks_are_sampled_right);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -36,6 +36,25 @@ typedef struct sali_netcdf_variable {
     int64_t sites; /* of draws: elements of a draw */
 } sali_netcdf_variable;
 
+/* A variable is read in parts, in the order of its elements: libhdf5 may take hundreds of bytes for
+ * each element that it reads at once. */
+typedef struct sali_netcdf_part {
+    int n, whole; /* dimensions; those from `whole` on are not divided */
+    size_t from[SALI_NETCDF_MOST_DIMENSIONS], to[SALI_NETCDF_MOST_DIMENSIONS];
+    size_t step[SALI_NETCDF_MOST_DIMENSIONS];
+    /* For libnetcdf, of this part; and its elements. */
+    size_t start[SALI_NETCDF_MOST_DIMENSIONS], count[SALI_NETCDF_MOST_DIMENSIONS];
+    size_t elements;
+} sali_netcdf_part;
+
+#define SALI_NETCDF_PART ((size_t)1 << 18) /* elements, at most */
+
+/* The first part of a variable that has elements, in so many entries from `first` on of its first
+ * dimensions; and the next one, false: that was the last. */
+sali_netcdf_part sali_netcdf_first_part(const sali_netcdf_variable *v, int divided,
+                                        const size_t *first, const size_t *entries);
+bool sali_netcdf_next_part(sali_netcdf_part *p);
+
 typedef struct sali_netcdf_posterior {
     const char *name; /* of the file, for messages */
     int64_t size;     /* its bytes */

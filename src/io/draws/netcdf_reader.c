@@ -108,23 +108,72 @@ sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err)
     return status;
 }
 
+/* The part that begins at `start`. */
+static void set_part(sali_netcdf_part *p)
+{
+    p->elements = 1;
+    for (int k = 0; k < p->n; k++) {
+        const size_t left = p->to[k] - p->start[k];
+        p->count[k] = p->step[k] < left ? p->step[k] : left;
+        p->elements *= p->count[k];
+    }
+}
+
+sali_netcdf_part sali_netcdf_first_part(const sali_netcdf_variable *v, int divided,
+                                        const size_t *first, const size_t *entries)
+{
+    sali_netcdf_part p = { .n = v->n, .whole = v->n };
+    size_t room = SALI_NETCDF_PART;
+    for (int k = 0; k < v->n; k++) {
+        p.from[k] = p.start[k] = k < divided ? first[k] : 0;
+        p.to[k] = k < divided ? first[k] + entries[k] : v->sizes[k];
+        p.step[k] = 1;
+    }
+    for (int k = v->n - 1; k >= 0 && room > 1; k--) {
+        const size_t size = p.to[k] - p.from[k];
+        p.step[k] = size < room ? size : room;
+        p.whole = size <= room ? k : p.whole;
+        room = size <= room ? room / size : 1;
+    }
+    set_part(&p);
+    return p;
+}
+
+bool sali_netcdf_next_part(sali_netcdf_part *p)
+{
+    bool more = false;
+    for (int k = p->whole - 1; k >= 0 && !more; k--) {
+        p->start[k] += p->count[k];
+        more = p->start[k] < p->to[k];
+        p->start[k] = more ? p->start[k] : p->from[k];
+    }
+    set_part(p);
+    return more;
+}
+
 /* Draws of one chain and variable into the columns from `column` on of an array (n, V). */
 static sal_status read_chain(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
                              int64_t chain, int64_t first, int64_t n, int64_t column, double *room,
                              double *out, sal_error *err)
 {
-    size_t start[SALI_NETCDF_MOST_DIMENSIONS] = { (size_t)chain, (size_t)first };
-    size_t count[SALI_NETCDF_MOST_DIMENSIONS];
-    memcpy(count, v->sizes, sizeof count);
-    count[0] = 1;
-    count[1] = (size_t)n;
-    int code = nc_get_vara_double(p->id, v->id, start, count, room);
-    if (code != NC_NOERR) {
-        return sali_fail(err, SAL_ERR_DATA, "%s: cannot be read: %s", p->name, nc_strerror(code));
-    }
-    for (int64_t d = 0; d < n; d++) {
-        memcpy(out + d * p->V + column, room + d * v->sites, (size_t)v->sites * sizeof *out);
-    }
+    const size_t start[2] = { (size_t)chain, (size_t)first }, count[2] = { 1, (size_t)n };
+    sali_netcdf_part part = sali_netcdf_first_part(v, 2, start, count);
+    int64_t at = 0;
+    do {
+        int code = nc_get_vara_double(p->id, v->id, part.start, part.count, room);
+        if (code != NC_NOERR) {
+            return sali_fail(err, SAL_ERR_DATA, "%s: cannot be read: %s", p->name,
+                             nc_strerror(code));
+        }
+        const int64_t end = at + (int64_t)part.elements;
+        for (const double *from = room; at < end;) {
+            const int64_t site = at % v->sites, left = v->sites - site;
+            const int64_t run = left < end - at ? left : end - at;
+            memcpy(out + at / v->sites * p->V + column + site, from, (size_t)run * sizeof *out);
+            from += run;
+            at += run;
+        }
+    } while (sali_netcdf_next_part(&part));
     return SAL_OK;
 }
 
@@ -133,7 +182,7 @@ sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, int64_t first,
 {
     int64_t shape[3] = { p->chains, n, p->V };
     sal_array array = { 0 };
-    double *room = sali_alloc(n, (size_t)p->V * sizeof *room);
+    double *room = sali_alloc((int64_t)SALI_NETCDF_PART, sizeof *room);
     sal_status status =
         room ? sali_array_make(p->name, 3, shape, &array, err) : sali_fail_memory(err);
     for (int64_t k = 0, column = 0; status == SAL_OK && k < p->n;

@@ -62,7 +62,13 @@ static sal_status get_noted(const sali_netcdf_posterior *p, int group, int noted
         return sali_fail_memory(err);
     }
     *draws = steps;
-    int code = nc_get_var_double(group, v.id, *out);
+    sali_netcdf_part part = sali_netcdf_first_part(&v, 0, NULL, NULL);
+    double *to = *out;
+    int code;
+    do {
+        code = nc_get_vara_double(group, v.id, part.start, part.count, to);
+        to += part.elements;
+    } while (code == NC_NOERR && sali_netcdf_next_part(&part));
     return code == NC_NOERR ? SAL_OK
                             : sali_fail(err, SAL_ERR_DATA, "%s: its %s cannot be read: %s", p->name,
                                         name, nc_strerror(code));

@@ -82,8 +82,8 @@ sal_status sali_netcdf_seal(int fd, const char *name, sal_error *err)
 
 /* ---- files of others */
 
-/* Elements that are read at once. */
-#define ELEMENTS ((size_t)1 << 18)
+/* What libhdf5 may take in memory, besides twice the file. */
+#define MOST_MEMORY ((int64_t)1 << 30)
 #define MOST_DEPTH 8
 #define MOST_GROUPS 4096
 
@@ -95,7 +95,7 @@ static void read_attributes(int group, int variable, int n)
         size_t count, bytes = 0;
         if (nc_inq_attname(group, variable, k, name) != NC_NOERR ||
             nc_inq_att(group, variable, name, &type, &count) != NC_NOERR || type > NC_STRING ||
-            nc_inq_type(group, type, NULL, &bytes) != NC_NOERR || count > ELEMENTS) {
+            nc_inq_type(group, type, NULL, &bytes) != NC_NOERR || count > SALI_NETCDF_PART) {
             continue;
         }
         void *room = calloc(count + 1, bytes);
@@ -106,45 +106,28 @@ static void read_attributes(int group, int variable, int n)
     }
 }
 
-/* The first dimensions are gone through one by one until the others fit the room. */
 static void read_elements(int group, const sali_netcdf_variable *v, int64_t file_size)
 {
-    size_t start[SALI_NETCDF_MOST_DIMENSIONS] = { 0 }, count[SALI_NETCDF_MOST_DIMENSIONS];
-    size_t bytes = 0, n = 1;
+    size_t bytes = 0;
     double total = 1;
-    int first = v->n;
     for (int k = 0; k < v->n; k++) {
         total *= (double)v->sizes[k];
-        count[k] = 1;
     }
     if (total == 0 || total / SALI_NETCDF_MOST_EXPANSION > (double)file_size ||
         nc_inq_type(group, v->type, NULL, &bytes) != NC_NOERR) {
         return; /* nor does this library read them */
     }
-    for (; first > 0 && v->sizes[first - 1] <= ELEMENTS / n; first--) {
-        count[first - 1] = v->sizes[first - 1];
-        n *= v->sizes[first - 1];
-    }
-    if (first > 0) { /* a part of this one */
-        count[first - 1] = ELEMENTS / n;
-        n *= count[first - 1];
-    }
-    void *room = calloc(n, bytes);
-    for (bool more = room; more;) {
-        size_t now[SALI_NETCDF_MOST_DIMENSIONS];
-        memcpy(now, count, sizeof now);
-        if (first > 0 && start[first - 1] + now[first - 1] > v->sizes[first - 1]) {
-            now[first - 1] = v->sizes[first - 1] - start[first - 1];
+    sali_netcdf_part part = sali_netcdf_first_part(v, 0, NULL, NULL);
+    const size_t most = part.elements;
+    void *room = calloc(most, bytes);
+    while (room) {
+        if (nc_get_vara(group, v->id, part.start, part.count, room) == NC_NOERR &&
+            v->type == NC_STRING) {
+            nc_free_string(most, room);
+            memset(room, 0, most * bytes);
         }
-        if (nc_get_vara(group, v->id, start, now, room) == NC_NOERR && v->type == NC_STRING) {
-            nc_free_string(n, room);
-            memset(room, 0, n * bytes);
-        }
-        int k = first - 1;
-        for (more = false; k >= 0 && !more; k--) {
-            start[k] += now[k];
-            more = start[k] < v->sizes[k];
-            start[k] = more ? start[k] : 0;
+        if (!sali_netcdf_next_part(&part)) {
+            break;
         }
     }
     free(room);
@@ -180,10 +163,11 @@ static void read_whole(const void *data)
     int file;
     int code = s->data ? nc_open_mem(s->name, NC_NOWRITE, (size_t)s->size, (void *)s->data, &file)
                        : nc_open(s->name, NC_NOWRITE, &file);
-    if (code == NC_NOERR) {
-        read_group(file, 0, s->size);
-        nc_close(file);
+    if (code != NC_NOERR) {
+        _exit(1); /* not tried again: libhdf5 frees what it never set when it gives up */
     }
+    read_group(file, 0, s->size);
+    nc_close(file);
 }
 
 /* ---- both */
@@ -198,8 +182,12 @@ static sal_status check(const source *s, sal_error *err)
         return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file", s->name);
     }
     if (size < 0 || !read_at(s, there, SEAL_BYTES, size) || memcmp(there, MAGIC, 8) != 0) {
-        return sali_attempt(s->name, "damaged: libhdf5 crashes on it, or takes for ever",
-                            60 + (double)s->size / (1 << 20), read_whole, s, err);
+        const sali_attempt_limits limits = { 60 + (double)s->size / (1 << 20),
+                                             MOST_MEMORY + 2 * s->size };
+        return sali_attempt(s->name,
+                            "is no netCDF-4 file, or a damaged one: libhdf5 cannot open it, "
+                            "crashes, or takes too much time or memory",
+                            &limits, read_whole, s, err);
     }
     sal_status status = compute_seal(s, size, seal, err);
     return status || memcmp(there, seal, sizeof seal) == 0
