@@ -28,12 +28,17 @@ static void *allocate(size_t bytes)
 }
 
 /* Pages that Linux has been given back are zeros when they are next touched: what is never touched
- * takes neither time nor memory. */
+ * takes neither time nor memory. Emulators may ignore the wish, which a byte tells; checkers of
+ * memory do not know of it, and are built with SALI_CHECKED_MEMORY. */
 static void make_zero(void *p, size_t bytes)
 {
-#ifdef __linux__
-    if (bytes >= HUGE_PAGE && madvise(p, bytes, MADV_DONTNEED) == 0) {
-        return;
+#if defined(__linux__) && !defined(SALI_CHECKED_MEMORY)
+    volatile char *first = p;
+    if (bytes >= HUGE_PAGE) {
+        *first = 1;
+        if (madvise(p, bytes, MADV_DONTNEED) == 0 && *first == 0) {
+            return;
+        }
     }
 #endif
     memset(p, 0, bytes);

@@ -99,7 +99,8 @@ INLINE VECTOR KERNEL(exp_below)(VECTOR x)
         series = FMA(series, r, zero + (ELEMENT)inverse_factorial[k]);
     }
     series = 1 + FMA(r * r, series, r);
-    return (VECTOR)((WORDS)series + ((WORDS)sum << MANTISSA));
+    series = (VECTOR)((WORDS)series + ((WORDS)sum << MANTISSA));
+    return KERNEL(select)((WORDS)(x == x), series, x); /* a NaN stays one */
 }
 
 /* ---- one vector of variables, from place i on; only those of `counted` go to the sums */

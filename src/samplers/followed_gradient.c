@@ -247,7 +247,13 @@ double sali_followed_gradient_rise(sali_followed_gradient *g, const sali_chains 
 void sali_followed_gradient_go(sali_followed_gradient *g, sali_chains *chains, int64_t c, int64_t n,
                                const int64_t *sites, const int32_t *codes)
 {
+    const int64_t V = chains->space->n_variables;
     const int64_t k = list_several(g, chains, c, n, sites, codes);
+    int32_t *to = chains->codes_new + c * V; /* where a bad f is reported */
+    memcpy(to, chains->codes + c * V, (size_t)V * sizeof *to);
+    for (int64_t i = 0; i < n; i++) {
+        to[sites[i]] = codes[i];
+    }
     follow(g, chains, c, k, sali_followed_gradient_now(g, chains, c), chains->f[c]);
     sali_followed_gradient_flip(g, c);
 }

@@ -89,7 +89,7 @@ static inline void sali_followed_gradient_flip(sali_followed_gradient *g, int64_
 
 /* ---- the kernels, for both types */
 
-/* gradient_new = gradient + sum_j weight[j] J[row[j]], of width n; `weight` is not 0. */
+/* gradient_new = gradient + sum_j weight[j] J[row[j]], of width n. */
 void sali_follow_rows_f32(int64_t n, const float *J, int64_t k, const int64_t *row,
                           const double *weight, const float *gradient, float *gradient_new);
 void sali_follow_rows_f64(int64_t n, const double *J, int64_t k, const int64_t *row,

@@ -76,6 +76,31 @@ static inline void fixture_destroy(fixture *f)
     free(f);
 }
 
+/* f, its gradient and the gradient of sum f by the parameters, in double. */
+static inline void evaluate(fixture *f, int64_t chains)
+{
+    int64_t n = chains * f->width;
+    bool wide = f->program->dtype == SAL_F64;
+    double weight[MOST_CHAINS];
+    float *x = calloc((size_t)n, sizeof *x), *gradient = calloc((size_t)n, sizeof *gradient);
+    for (int64_t k = 0; k < n; k++) {
+        x[k] = (float)f->x[k];
+    }
+    for (int64_t c = 0; c < chains; c++) {
+        weight[c] = 1;
+    }
+    const void *at = wide ? (const void *)f->x : x;
+    sali_workspace_gradient(f->ws, chains, NULL, at, f->f, wide ? (void *)f->gradient : gradient);
+    for (int64_t k = 0; !wide && k < n; k++) {
+        f->gradient[k] = (double)gradient[k];
+    }
+    sali_workspace_param_zero(f->ws);
+    sali_workspace_param_gradient(f->ws, chains, NULL, at, weight, f->f);
+    sali_workspace_param_reduce(&f->ws, 1, f->parameters);
+    free(x);
+    free(gradient);
+}
+
 /* To within `tolerance` of the largest, and of `scale`. */
 static inline void check_close(const char *what, int64_t n, const double *got, const double *want,
                                double tolerance, double scale)

@@ -6,6 +6,8 @@
 
 #include "cli/bench/bench.h"
 
+#define MOST_THREADS 4096
+
 double bench_clock(void)
 {
     struct timespec now;
@@ -126,9 +128,9 @@ static int run_bench(const cli_command *command, int argc, char **argv)
         { "peer", CLI_TEXT, &o.peer, "COMMAND",
           "run COMMAND CASE --batch N .. after each case; a table with ratios" },
         { "bound", CLI_FLAG, &bound, NULL,
-          "how long a step takes at least, by the machine's rates of products of matrices, "
-          "arithmetic "
-          "and memory, which are measured first" },
+          "how long the work of a step takes at the machine's rates (products of matrices, "
+          "arithmetic, "
+          "memory), which are measured first" },
         { "json", CLI_FLAG, &json, NULL, "JSON lines instead of a table" },
         { 0 },
     };
@@ -140,8 +142,9 @@ static int run_bench(const cli_command *command, int argc, char **argv)
     if (!(o.seconds > 0)) {
         return cli_usage("bench: --seconds must be positive");
     }
-    if (o.batch < 0 || o.threads < 1 || o.steps < 0 || o.dim < 0 || o.side < 0 || o.states < 0) {
-        return cli_usage("bench: --threads must be at least 1, --batch, sizes and --steps at "
+    if (o.batch < 0 || o.threads < 1 || o.threads > MOST_THREADS || o.steps < 0 || o.dim < 0 ||
+        o.side < 0 || o.states < 0) {
+        return cli_usage("bench: --threads must be 1 to 4096, --batch, sizes and --steps at "
                          "least 0");
     }
     bool all = strcmp(name, "all") == 0;
@@ -153,7 +156,10 @@ static int run_bench(const cli_command *command, int argc, char **argv)
         return unknown_case(name);
     }
     if (bound) {
-        rates = bench_rates(&o);
+        code = bench_rates(&o, &rates);
+        if (code != CLI_OK) {
+            return code;
+        }
         o.rates = &rates;
     }
     return all || o.peer || (bound && !json) ? run_table(name, &o, json) : run_case(chosen, &o);

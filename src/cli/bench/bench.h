@@ -93,9 +93,10 @@ int bench_print(const bench_case *c, const bench_options *o, const char *sampler
 void bench_print_head(const bench_options *o);
 int bench_print_lines(const bench_options *o, bool json);
 
-/* What this machine does in a second; and the seconds that it needs for a step of the batch at
- * least, 0 where that is unknown: products and arithmetic one after the other, memory meanwhile. */
-bench_work bench_rates(const bench_options *o);
+/* What this machine does in a second (an exit code); and the seconds in which it does the work of a
+ * step of the batch, 0 where that is unknown: products and arithmetic one after the other, memory
+ * meanwhile. Faster ways, such as Winograd's for convolutions, need less. */
+int bench_rates(const bench_options *o, bench_work *rates);
 double bench_bound(const bench_case *c, const bench_options *o, const char *sampler);
 
 /* Run the peer on a case, and put its figures beside ours in o->lines. */

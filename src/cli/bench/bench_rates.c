@@ -32,8 +32,14 @@ static void multiply(void *context, int64_t calls)
     }
 }
 
-#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+/* A copy for each instruction set; clang has none, and sanitizers are not ready when one is chosen.
+ */
+#if defined(__x86_64__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define MULTIPLY_ADD fmaf
 __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c)) /* fmaf may be a call */
 #endif
 static void
 accumulate(int64_t rounds, const float *from, float *to)
@@ -45,7 +51,7 @@ accumulate(int64_t rounds, const float *from, float *to)
     for (int64_t r = 0; r < rounds; r++) {
 #pragma omp simd
         for (int k = 0; k < LANES; k++) {
-            sum[k] = fmaf(sum[k], 0.999f, 0.001f);
+            sum[k] = MULTIPLY_ADD(sum[k], 0.999f, 0.001f);
         }
     }
     for (int k = 0; k < LANES; k++) {
@@ -81,29 +87,32 @@ static void stream(void *context, int64_t calls)
     }
 }
 
-/* Calls a second of what does `amount` in each thread. */
+/* How much of `amount` a call all threads do in a second; 0: no memory. */
 static double rate(void (*call)(void *context, int64_t calls), const bench_options *o,
                    int64_t share, double amount)
 {
     work w = { .numbers = malloc((size_t)(o->threads * share) * sizeof(float)),
                .threads = o->threads,
                .share = share };
-    for (int64_t i = 0; w.numbers && i < o->threads * share; i++) {
+    if (!w.numbers) {
+        return 0;
+    }
+    for (int64_t i = 0; i < o->threads * share; i++) {
         w.numbers[i] = (float)(i % 7);
     }
-    double seconds = w.numbers ? bench_time(call, &w, 0.2 * o->seconds) : INFINITY;
+    double seconds = bench_time(call, &w, 0.2 * o->seconds);
     free(w.numbers);
     return amount * (double)o->threads / seconds;
 }
 
-bench_work bench_rates(const bench_options *o)
+int bench_rates(const bench_options *o, bench_work *rates)
 {
     openblas_set_num_threads(1); /* of each of our threads */
-    return (bench_work){
-        .products = rate(multiply, o, INT64_C(3) * SIDE * SIDE, 2.0 * SIDE * SIDE * SIDE),
-        .arithmetic = rate(compute, o, LANES, 2.0 * LANES * ROUNDS),
-        .bytes = rate(stream, o, FAR, 1.5 * FAR * sizeof(float)),
-    };
+    rates->products = rate(multiply, o, INT64_C(3) * SIDE * SIDE, 2.0 * SIDE * SIDE * SIDE);
+    rates->arithmetic = rate(compute, o, LANES, 2.0 * LANES * ROUNDS);
+    rates->bytes = rate(stream, o, FAR, 1.5 * FAR * sizeof(float));
+    bool measured = rates->products > 0 && rates->arithmetic > 0 && rates->bytes > 0;
+    return measured ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
 }
 
 double bench_bound(const bench_case *c, const bench_options *o, const char *sampler)

@@ -20,7 +20,7 @@ struct sali_block_conditional {
     int64_t most_sites, most_states; /* of a block */
     int64_t *states;                 /* [n_blocks] within the radius of a centre */
     sali_followed_gradient followed; /* where f is quadratic */
-    sali_tracker *tracker;           /* NULL with couplings, and where changes do not pay */
+    sali_tracker *tracker;           /* NULL where changes do not pay */
     sali_neighbours *neighbours;
     int64_t *block;  /* [chains] of this step */
     int32_t *centre; /* [chains x most_sites] */
@@ -211,7 +211,7 @@ static sal_status allocate(sali_block_conditional *b, const sali_chains *chains,
     if (sali_object_failed(b)) {
         return sali_fail_memory(err);
     }
-    sal_status status = chains->model->trackable && !couplings
+    sal_status status = chains->model->trackable
                             ? sali_tracker_create_values(chains->model, chains->n, &b->tracker, err)
                             : SAL_OK;
     return status
@@ -258,7 +258,7 @@ void sali_block_conditional_refresh(void *self, sali_chains *chains)
     sali_block_conditional *b = self;
     b->listed = false;
     sali_followed_gradient_start(&b->followed, chains);
-    if (b->tracker) {
+    if (b->tracker && !sali_followed_gradient_active(&b->followed)) {
         sali_tracker_start(b->tracker, chains->n, chains->codes, chains->f);
     }
 }
@@ -398,11 +398,12 @@ void sali_block_conditional_step(void *self, sali_chains *chains)
             continue;
         }
         state_at(b, n, sites, b->centre + c * b->most_sites, k);
-        if (b->tracker) {
+        const bool followed = sali_followed_gradient_active(&b->followed);
+        if (b->tracker && !followed) {
             sali_tracker_try(b->tracker, c, n, sites, b->codes, true);
         }
         double f = b->f[c * b->most_states + k];
-        if (sali_followed_gradient_active(&b->followed)) {
+        if (followed) {
             sali_followed_gradient_go(&b->followed, chains, c, n, sites, b->codes);
             f = chains->f_new[c];
         }

@@ -172,6 +172,7 @@ void sali_single_site_refresh(void *self, sali_chains *chains)
     sali_single_site *g = self;
     g->fast = g->pairwise && sali_pairwise_moves_refresh(g->pairwise, chains);
     if (g->fast) {
+        g->followed.values = NULL;
         return;
     }
     if (g->options.couplings || g->options.direction == SALI_FIRST_ORDER) {
