@@ -465,24 +465,32 @@ static bench open_at(const sal_model *model, const sali_sampler_settings *settin
     return b;
 }
 
+/* Both go through the same states; then they are closed. */
+static void walk_alike(bench *a, bench *b, const char *where)
+{
+    size_t bytes = (size_t)(a->chains->n * a->chains->space->n_variables) * sizeof(int32_t);
+    for (int step = 0; step < 120; step++) {
+        sali_engine(a->sampler)->step(a->self, a->chains);
+        sali_engine(b->sampler)->step(b->self, b->chains);
+        ck_assert_msg(memcmp(a->chains->codes, b->chains->codes, bytes) == 0, "%s: step %d", where,
+                      step);
+    }
+    for (int64_t c = 0; c < a->chains->n; c++) {
+        ck_assert(fabs(a->chains->f[c] - b->chains->f[c]) < 1e-11 * (1 + fabs(b->chains->f[c])));
+    }
+    bench_close(a);
+    bench_close(b);
+}
+
 static void move_alike(const sal_space *space, int scan, double beta, bool apart)
 {
     sal_model *fast = dense_model(space, false, SAL_F64);
     sal_model *slow = dense_model(space, true, SAL_F64);
     sali_sampler_settings settings = gibbs_settings(scan);
     bench a = open_at(fast, &settings, beta, apart), b = open_at(slow, &settings, beta, apart);
-    size_t bytes = (size_t)(a.chains->n * space->n_variables) * sizeof(int32_t);
-    for (int step = 0; step < 120; step++) {
-        sali_engine(a.sampler)->step(a.self, a.chains);
-        sali_engine(b.sampler)->step(b.self, b.chains);
-        ck_assert_msg(memcmp(a.chains->codes, b.chains->codes, bytes) == 0,
-                      "scan %d, beta %g: step %d", scan, beta, step);
-    }
-    for (int64_t c = 0; c < a.chains->n; c++) {
-        ck_assert(fabs(a.chains->f[c] - b.chains->f[c]) < 1e-11 * (1 + fabs(b.chains->f[c])));
-    }
-    bench_close(&a);
-    bench_close(&b);
+    char where[64];
+    snprintf(where, sizeof where, "scan %d, beta %g", scan, beta);
+    walk_alike(&a, &b, where);
     sal_model_destroy(fast);
     sal_model_destroy(slow);
 }
@@ -510,6 +518,7 @@ static const char *const movers[] = { "gwg",
                                       "pas:length=3",
                                       "pafs",
                                       "lsb1",
+                                      "lsb2:blocks=3,units=4",
                                       "pas:radius=1",
                                       "gibbs:block=2",
                                       "hamming-ball:block=3,radius=1" };
@@ -524,19 +533,10 @@ static void propose_alike(const sal_space *space, const char *specification, dou
     ck_ok(sali_sampler_choose(specification, fast, 0, &sampler, &settings, &err), &err);
     bench a = bench_open(sampler, fast, &settings, beta, 21, 4096 - 30);
     bench b = bench_open(sampler, slow, &settings, beta, 21, 4096 - 30);
-    size_t bytes = (size_t)(a.chains->n * space->n_variables) * sizeof(int32_t);
+    char where[64];
+    snprintf(where, sizeof where, "%s, beta %g", specification, beta);
     ck_assert(sali_engine(sampler)->follows(a.self));
-    for (int step = 0; step < 100; step++) {
-        sali_engine(sampler)->step(a.self, a.chains);
-        sali_engine(sampler)->step(b.self, b.chains);
-        ck_assert_msg(memcmp(a.chains->codes, b.chains->codes, bytes) == 0, "%s, beta %g: step %d",
-                      specification, beta, step);
-    }
-    for (int64_t c = 0; c < a.chains->n; c++) {
-        ck_assert(fabs(a.chains->f[c] - b.chains->f[c]) < 1e-11 * (1 + fabs(b.chains->f[c])));
-    }
-    bench_close(&a);
-    bench_close(&b);
+    walk_alike(&a, &b, where);
     sal_model_destroy(fast);
     sal_model_destroy(slow);
 }
