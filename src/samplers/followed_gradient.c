@@ -30,9 +30,9 @@ void sali_followed_gradient_unshare(void *shared)
 void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const sali_chains *chains,
                                  sali_couplings *couplings, bool paths, bool evaluated)
 {
-    g->evaluated = evaluated;
     int64_t N = chains->space->width;
     g->couplings = couplings;
+    g->evaluated = evaluated;
     if (couplings) {
         g->rows = sali_object_array(object, 2 * chains->n * N, chains->element);
         g->diagonal = sali_object_array(object, N, chains->element);

@@ -284,42 +284,29 @@ const int64_t *sali_block_conditional_sites(const sali_block_conditional *b,
 /* ---- f of the states around the centres */
 
 /* f of all listed states of chain c; those that are evaluated in batches come later. */
-static void list_states(sali_block_conditional *b, int64_t c)
+static void list_states(sali_block_conditional *b, const sali_chains *chains, int64_t c)
 {
+    const bool followed = sali_followed_gradient_active(&b->followed);
     int64_t n, moved = 0, k = c * b->most_states;
     const int64_t *sites = sites_of(b, b->block[c], &n);
     memset(b->offset, 0, (size_t)n * sizeof *b->offset);
     do {
         state_codes(b, n, sites, b->centre + c * b->most_sites);
-        sali_neighbours_add_several(b->neighbours, c, n, sites, b->codes, k++);
-    } while (next_state(b, n, sites, &moved));
-}
-
-/* The same by the couplings. */
-static void list_rises(sali_block_conditional *b, const sali_chains *chains, int64_t c)
-{
-    int64_t n, moved = 0, k = c * b->most_states;
-    const int64_t *sites = sites_of(b, b->block[c], &n);
-    memset(b->offset, 0, (size_t)n * sizeof *b->offset);
-    do {
-        state_codes(b, n, sites, b->centre + c * b->most_sites);
-        b->f[k++] =
-            chains->f[c] + sali_followed_gradient_rise(&b->followed, chains, c, n, sites, b->codes);
+        if (followed) {
+            b->f[k] = chains->f[c] +
+                      sali_followed_gradient_rise(&b->followed, chains, c, n, sites, b->codes);
+        } else {
+            sali_neighbours_add_several(b->neighbours, c, n, sites, b->codes, k);
+        }
+        k++;
     } while (next_state(b, n, sites, &moved));
 }
 
 static void evaluate(sali_block_conditional *b, const sali_chains *chains)
 {
-    const bool followed = sali_followed_gradient_active(&b->followed);
-    for (int64_t c = 0; followed && c < chains->n; c++) {
-        list_rises(b, chains, c);
-    }
-    if (followed) {
-        return;
-    }
     sali_neighbours_begin(b->neighbours, chains->codes, chains->x, NULL, SAL_F64, b->f);
     for (int64_t c = 0; c < chains->n; c++) {
-        list_states(b, c);
+        list_states(b, chains, c);
     }
     sali_neighbours_end(b->neighbours);
 }
@@ -382,7 +369,8 @@ void sali_block_conditional_step(void *self, sali_chains *chains)
     if (chains->step[0] % REBUILD_EVERY == 0) {
         sali_block_conditional_refresh(b, chains);
     }
-    for (int64_t c = 0; sali_followed_gradient_active(&b->followed) && c < chains->n; c++) {
+    const bool followed = sali_followed_gradient_active(&b->followed);
+    for (int64_t c = 0; followed && c < chains->n; c++) {
         sali_followed_gradient_renew(&b->followed, chains, c);
     }
     b->listed = false;
@@ -398,7 +386,6 @@ void sali_block_conditional_step(void *self, sali_chains *chains)
             continue;
         }
         state_at(b, n, sites, b->centre + c * b->most_sites, k);
-        const bool followed = sali_followed_gradient_active(&b->followed);
         if (b->tracker && !followed) {
             sali_tracker_try(b->tracker, c, n, sites, b->codes, true);
         }
