@@ -31,8 +31,11 @@ typedef struct sal_callback {
     /* The log-probability of one state x [N] (the embedding, double). If gradient [N] is not NULL,
      * f must fill it too. Called from several threads at once. */
     double (*f)(const double *x, double *gradient, void *data);
-    void *data;        /* passed to f; must outlive the model */
-    bool has_gradient; /* whether f gives gradients; if false, gradient is always NULL */
+    void *data;        /* passed to f and batch; must outlive the model */
+    bool has_gradient; /* whether gradients are given; if false, gradient is always NULL */
+    /* In place of f, the same of several states at once: x [states x N], values [states] and
+     * gradient [states x N] or NULL. */
+    void (*batch)(int64_t states, const double *x, double *values, double *gradient, void *data);
 } sal_callback;
 
 /* Make a model from a callback over a copy of `space`. It always computes in double.

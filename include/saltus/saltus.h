@@ -15,6 +15,7 @@
 #include <saltus/data.h>
 #include <saltus/evaluate.h>
 #include <saltus/figure.h>
+#include <saltus/flat.h>
 #include <saltus/inpaint.h>
 #include <saltus/io.h>
 #include <saltus/model.h>

@@ -110,88 +110,24 @@ static void print_checks(const sal_model *model, const sal_model_checks *c)
 
 /* ---- the same as JSON */
 
-static json_t *blocks_json(const sal_space *space)
+static int print_json(const sal_model *model, const sal_model *exact, int64_t seed)
 {
-    json_t *list = json_array();
-    const sal_block *block;
-    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
-        json_t *item = json_pack("{s:o, s:s, s:I}", "name", cli_json_text(block->name), "kind",
-                                 kinds[block->kind], "count", (json_int_t)block->count);
-        if (item && block->states > 0) {
-            json_object_set_new(item, "states", json_integer(block->states));
-        }
-        json_array_append_new(list, item);
+    sal_error why = { 0 }, err = { 0 };
+    char *info = NULL, *checks = NULL;
+    sal_status status = sal_flat_check(model, exact, (uint64_t)seed, &checks, &why);
+    if (status != SAL_OK && status != SAL_ERR_MODEL) {
+        return cli_fail(status, &why);
     }
-    return list;
-}
-
-static json_t *parameters_json(const sal_model *model)
-{
-    json_t *list = json_array();
-    sal_shape shape;
-    const char *name;
-    for (int64_t k = 0; (name = sal_model_parameter(model, k, &shape)); k++) {
-        json_t *sizes = json_array();
-        for (int d = 0; d < shape.rank; d++) {
-            json_array_append_new(sizes, json_integer(shape.dim[d]));
-        }
-        json_array_append_new(list,
-                              json_pack("{s:o, s:o}", "name", cli_json_text(name), "shape", sizes));
+    const bool checked = status == SAL_OK;
+    status = sal_flat_model_info(model, &info, &err);
+    if (status != SAL_OK) {
+        sal_free(checks);
+        return cli_fail(status, &err);
     }
-    return list;
-}
-
-static json_t *operations_json(const sal_model *model)
-{
-    json_t *object = json_object();
-    sal_op_info op;
-    for (int64_t k = 0; sal_op_list(k, &op); k++) {
-        int64_t nodes = sal_model_operations(model, op.name);
-        if (nodes > 0) {
-            json_object_set_new(object, op.name, json_integer(nodes));
-        }
-    }
-    return object;
-}
-
-static json_t *samplers_json(const sal_model *model)
-{
-    json_t *list = json_array();
-    sal_sampler_info info;
-    for (int64_t k = 0; next_sampler(model, &k, &info);) {
-        json_array_append_new(list, json_string(info.name));
-    }
-    return list;
-}
-
-static json_t *checks_json(const sal_model_checks *c)
-{
-    json_t *others = json_array();
-    for (int k = 0; c->against[k]; k++) {
-        json_array_append_new(others, json_string(c->against[k]));
-    }
-    json_t *object =
-        json_pack("{s:I, s:I, s:s, s:o}", "states", (json_int_t)c->states, "kinks",
-                  (json_int_t)c->kinks, "differences_by", c->differences, "against", others);
-    cli_json_number(object, "gradient_error", c->gradient_error);
-    cli_json_number(object, "first_order_error", c->first_order_error);
-    cli_json_number(object, "against_error", c->against_error);
-    return object;
-}
-
-/* `checks` is NULL where derivatives could not be checked. */
-static int print_json(const sal_model *model, const sal_model_checks *checks, const char *why)
-{
-    const sal_space *space = sal_model_space(model);
-    json_t *object = json_pack(
-        "{s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o}", "model", cli_json_text(sal_model_name(model)),
-        "dtype", sal_model_dtype(model) == SAL_F32 ? "f32" : "f64", "variables",
-        (json_int_t)sal_space_variables(space), "width", (json_int_t)sal_space_width(space),
-        "blocks", blocks_json(space), "parameters", parameters_json(model), "operations",
-        operations_json(model), "samplers", samplers_json(model));
-    json_object_set_new(object, "derivatives", checks ? checks_json(checks) : json_null());
-    if (!checks) {
-        json_object_set_new(object, "not_checked", cli_json_text(why));
+    json_t *object = cli_json_take(info);
+    json_object_set_new(object, "derivatives", checked ? cli_json_take(checks) : json_null());
+    if (!checked) {
+        json_object_set_new(object, "not_checked", cli_json_text(why.message));
     }
     return cli_json_print(object);
 }
@@ -201,6 +137,9 @@ static int print_json(const sal_model *model, const sal_model_checks *checks, co
 static int check(const sal_model *model, const sal_model *exact, int64_t seed, bool json,
                  bool program)
 {
+    if (json) {
+        return print_json(model, exact, seed);
+    }
     sal_model_checks checks;
     sal_error why = { 0 }, err = { 0 };
     sal_status status = sal_model_check(model, exact, (uint64_t)seed, &checks, &why);
@@ -208,9 +147,6 @@ static int check(const sal_model *model, const sal_model *exact, int64_t seed, b
         return cli_fail(status, &why);
     }
     const sal_model_checks *c = status == SAL_OK ? &checks : NULL;
-    if (json) {
-        return print_json(model, c, why.message);
-    }
     print_space(model);
     print_formula(model);
     if (c) {

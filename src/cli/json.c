@@ -30,6 +30,13 @@ void cli_json_number(json_t *object, const char *key, double value)
     json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
 }
 
+json_t *cli_json_take(char *text)
+{
+    json_t *object = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+    sal_free(text);
+    return object;
+}
+
 int cli_json_print(json_t *object)
 {
     return cli_json_print_digits(object, CLI_DIGITS);

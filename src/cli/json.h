@@ -12,6 +12,9 @@ json_t *cli_json_text(const char *text);
 /* Set object[key] to a number, or to null where JSON has none (NaN, infinities). */
 void cli_json_number(json_t *object, const char *key, double value);
 
+/* The object in a text of the library, which is freed; NULL: no memory. */
+json_t *cli_json_take(char *text);
+
 /* Digits of numbers: of estimates, and of exact answers (as many as decimals always keep). */
 enum { CLI_DIGITS = 10, CLI_EXACT_DIGITS = 15 };
 

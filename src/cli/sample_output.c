@@ -296,118 +296,21 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
 
 /* ---- the summary */
 
-static json_t *json_numbers(int64_t n, const double *values)
-{
-    json_t *array = json_array();
-    for (int64_t k = 0; k < n; k++) {
-        json_array_append_new(array, isfinite(values[k]) ? json_real(values[k]) : json_null());
-    }
-    return array;
-}
-
-static void add_tempering(json_t *object, const sal_run_summary *s)
-{
-    if (s->replicas > 1) {
-        json_t *tempering = json_object();
-        json_object_set_new(tempering, "temperatures", json_numbers(s->replicas, s->temperatures));
-        json_object_set_new(tempering, "swap_rates", json_numbers(s->replicas - 1, s->swap_rates));
-        cli_json_number(tempering, "round_trips", s->round_trips);
-        cli_json_number(tempering, "barrier", s->barrier);
-        json_object_set_new(object, "tempering", tempering);
-    }
-    if (s->annealed) {
-        json_object_set_new(object, "anneal",
-                            json_pack("{s:f, s:f}", "from", s->anneal_from, "to", s->anneal_to));
-    }
-}
-
-static int add_best(json_t *object, const sal_run *run, const sal_run_summary *s)
-{
-    json_t *state = NULL;
-    if (isnan(s->best_log_prob)) {
-        return CLI_OK;
-    }
-    int code = best_state(run, &state, NULL);
-    cli_json_number(object, "best_log_prob", s->best_log_prob);
-    json_object_set_new(object, "best_state", state);
-    return code;
-}
-
-static void add_statistic(json_t *object, const sal_run_summary *s)
-{
-    if (s->statistic) {
-        json_t *entry = json_pack("{s:s}", "name", s->statistic);
-        cli_json_number(entry, "mean", s->statistic_mean);
-        cli_json_number(entry, "deviation", s->statistic_deviation);
-        cli_json_number(entry, "best", s->statistic_best);
-        json_object_set_new(object, "statistic", entry);
-    }
-}
-
-/* Null where nothing tells: one chain whose halves agree may stand in one of several modes. */
-static json_t *json_agreement(const sal_run_summary *s)
-{
-    bool agree = s->unmoved == 0 && s->rhat_max <= SAL_RHAT_LIMIT;
-    bool known = s->unmoved > 0 || (!isnan(s->rhat_max) && (s->chains > 1 || !agree));
-    return known ? json_boolean(agree) : json_null();
-}
-
 /* `variation`: NULL unless asked for. */
 static int print_json(const sal_run *run, const vote *v, const sal_run_variation *variation)
 {
-    sal_run_summary s;
+    char *text = NULL;
     sal_error err = { 0 };
-    sal_status status = sal_run_summarise(run, &s, &err);
+    sal_status status = sal_flat_run_summary(run, &text, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
-    json_t *object = json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:i, s:b}", "model",
-                               cli_json_text(s.model), "sampler", s.sampler, "variables",
-                               (json_int_t)s.variables, "chains", (json_int_t)s.chains, "warmup",
-                               (json_int_t)s.warmup, "draws", (json_int_t)s.draws, "thin",
-                               (json_int_t)s.thin, "seed",
-                               s.seed > INT64_MAX ? json_sprintf("%llu", (unsigned long long)s.seed)
-                                                  : json_integer((json_int_t)s.seed),
-                               "threads", s.threads, "stopped", s.stopped);
-    const double rhat = s.unmoved > 0 ? NAN : s.rhat_max;
-    json_t *ess = json_object();
-    cli_json_number(ess, "min", s.ess_min);
-    cli_json_number(ess, "median", s.ess_median);
-    cli_json_number(ess, "max", s.ess_max);
-    cli_json_number(object, "step_size", s.step_size);
-    cli_json_number(object, "acceptance_rate", s.acceptance_rate);
-    cli_json_number(object, "mean_jump", s.mean_jump);
-    json_object_set_new(object, "unmoved_chains", json_integer(s.unmoved));
-    json_object_set_new(object, "ess", ess);
-    cli_json_number(object, "ess_per_second", s.ess_per_second);
-    cli_json_number(object, "rhat_max", rhat);
-    json_object_set_new(object, "rhat_variable",
-                        isnan(rhat) || s.rhat_variable < 0 ? json_null()
-                                                           : json_integer(s.rhat_variable));
-    json_object_set_new(object, "disagreeing_variables",
-                        isnan(rhat) ? json_null() : json_integer(s.disagreeing));
-    json_object_set_new(object, "chains_agree", json_agreement(&s));
-    json_t *warnings = json_array();
-    char text[SAL_ERROR_SIZE];
-    if (sal_run_warning(&s, text, sizeof text)) {
-        json_array_append_new(warnings, json_string(text));
-    }
-    json_object_set_new(object, "warnings", warnings);
-    cli_json_number(object, "steps_per_second", s.steps_per_second);
-    cli_json_number(object, "seconds", s.seconds);
-    cli_json_number(object, "log_prob_mean", s.log_prob_mean);
+    json_t *object = cli_json_take(text);
     if (variation) {
         cli_json_number(object, "total_variation", variation->distance);
         cli_json_number(object, "total_variation_ideal", variation->ideal);
     }
-    add_statistic(object, &s);
-    add_tempering(object, &s);
-    int code = add_best(object, run, &s);
     add_vote(object, v);
-    if (code != CLI_OK) {
-        json_decref(object);
-        return code;
-    }
     return cli_json_print(object);
 }
 

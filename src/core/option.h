@@ -41,11 +41,13 @@ struct sal_option_table {
     const sali_option *options;
 };
 
-/* The tables of the four structs of options; they are in run/ and train/. */
+/* The tables of the structs of options, in the folders of what they belong to. */
 const sal_option_table *sali_run_option_table(void);
 const sal_option_table *sali_train_option_table(void);
 const sal_option_table *sali_ais_option_table(void);
 const sal_option_table *sali_inpaint_option_table(void);
+const sal_option_table *sali_exact_option_table(void);
+const sal_option_table *sali_data_option_table(void);
 
 /* An entry of a table. The last arguments are any of the fields below. */
 #define SALI_OPTION(NAME, KIND, VALUES, DOC, ...)                                          \

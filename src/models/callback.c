@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A model that is the user's own function of one state. */
+/* A model that is the user's own function, of one state or of several. */
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/model.h"
@@ -32,6 +32,10 @@ static void callback_gradient(void *ws, int64_t chains, const int32_t *codes, co
     const double *row = x;
     double *g = gradient;
     (void)codes;
+    if (content->callback.batch) {
+        content->callback.batch(chains, row, f, g, content->callback.data);
+        return;
+    }
     for (int64_t c = 0; c < chains; c++) {
         f[c] = content->callback.f(row + c * content->width, g ? g + c * content->width : NULL,
                                    content->callback.data);
@@ -54,9 +58,11 @@ static const sali_model_ops callback_ops = {
 sal_status sal_model_from_callback(const sal_space *space, const sal_callback *callback,
                                    sal_model **model, sal_error *err)
 {
-    if (!space || space->n_variables == 0 || !callback || !callback->f) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "sal_model_from_callback: expected a space with variables and a function");
+    if (!space || space->n_variables == 0 || !callback || !callback->f == !callback->batch) {
+        return sali_fail(
+            err, SAL_ERR_ARGUMENT,
+            "sal_model_from_callback: expected a space with variables and one function, "
+            "f or batch");
     }
     callback_content *content = SALI_NEW(callback_content);
     if (content) {

@@ -220,5 +220,7 @@ const sal_option_table *sal_option_table_of(sal_options which)
            : which == SAL_OPTIONS_TRAIN   ? sali_train_option_table()
            : which == SAL_OPTIONS_AIS     ? sali_ais_option_table()
            : which == SAL_OPTIONS_INPAINT ? sali_inpaint_option_table()
+           : which == SAL_OPTIONS_EXACT   ? sali_exact_option_table()
+           : which == SAL_OPTIONS_DATA    ? sali_data_option_table()
                                           : NULL;
 }

@@ -51,6 +51,7 @@ check figure $below io
 check run $below samplers...
 check train $below samplers... io... run
 check report $below io... figure
+check flat $below models... io run train
 # The program uses the library as any other program does: by <saltus/*.h> alone.
 for folder in cli cli/bench cli/training cli/help cli/list; do
     check $folder cli...

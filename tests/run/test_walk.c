@@ -158,7 +158,7 @@ START_TEST(walks_are_no_longer_than_warm_up)
     sal_space *space = sal_space_create();
     const sal_block block = { .name = "x", .kind = SAL_BINARY, .count = MANY };
     ck_ok(sal_space_add(space, &block, &err), &err);
-    const sal_callback callback = { misleading, &evaluations, true };
+    const sal_callback callback = { .f = misleading, .data = &evaluations, .has_gradient = true };
     ck_ok(sal_model_from_callback(space, &callback, &model, &err), &err);
     sal_space_destroy(space);
     check_costly(model, &evaluations);

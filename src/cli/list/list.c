@@ -108,12 +108,11 @@ static void list_formats(void)
 static const struct list {
     const char *name;
     void (*print)(void);
-    json_t *(*json)(void);
 } lists[] = {
-    { "samplers", list_samplers, cli_samplers_json },
-    { "models", list_models, cli_models_json },
-    { "ops", cli_list_ops, cli_ops_json },
-    { "formats", list_formats, cli_formats_json },
+    { "samplers", list_samplers },
+    { "models", list_models },
+    { "ops", cli_list_ops },
+    { "formats", list_formats },
 };
 
 static const struct list *find_list(const char *what)
@@ -124,6 +123,15 @@ static const struct list *find_list(const char *what)
         }
     }
     return NULL;
+}
+
+static int print_json(const char *what)
+{
+    sal_error err = { 0 };
+    char *text = NULL;
+    sal_status status = sal_flat_list(what, &text, &err);
+    return status == SAL_OK ? cli_json_print(json_pack("{s:o}", what, cli_json_take(text)))
+                            : cli_fail(status, &err);
 }
 
 static int run_list(const cli_command *command, int argc, char **argv)
@@ -153,7 +161,7 @@ static int run_list(const cli_command *command, int argc, char **argv)
         return cli_usage("list %s: expected samplers, models, ops or formats", what);
     }
     if (json) {
-        return cli_json_print(json_pack("{s:o}", what, list->json()));
+        return print_json(what);
     }
     (format ? cli_list_ops_markdown : list->print)();
     return CLI_OK;

@@ -3,7 +3,6 @@
 #ifndef CLI_LIST_H
 #define CLI_LIST_H
 
-#include <jansson.h>
 #include <saltus/saltus.h>
 
 #define CLI_SETTINGS 512
@@ -14,12 +13,5 @@ void cli_settings_text(const sal_setting *settings, char text[CLI_SETTINGS]);
 /* The word for a kind of variables if the sampler moves it; else NULL. "capped-count": it needs a
  * cap. */
 const char *cli_moved_kind(const sal_sampler_info *info, sal_kind kind);
-
-/* ---- as arrays */
-
-json_t *cli_samplers_json(void);
-json_t *cli_models_json(void);
-json_t *cli_ops_json(void);
-json_t *cli_formats_json(void);
 
 #endif

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT
+"""Gradient-based MCMC on discrete spaces.
+
+>>> import saltus as sal
+>>> s = sal.spins(20, name="spin")
+>>> model = sal.Model(0.5 * (s[:-1] * s[1:]).sum())
+>>> run = sal.sample(model, "gwg", chains=4, draws=1000, seed=1)
+>>> run.values.shape
+(4, 1000, 20)
+
+Energies are formulas with NumPy's operators over blocks of variables (:func:`spins`, :func:`binary`,
+:func:`categorical`, :func:`ordinal`, :func:`counts`), ready-made models and files by name, Python
+functions (:meth:`Model.from_function`) and PyTorch modules (:func:`from_torch`).
+"""
+
+from ._formula import (Expr, abs_ as abs, avg_pool2d, binary, categorical, clip, concatenate, constant, conv2d, cos,
+                       counts, cumsum, dot, edges, elu, erf, exp, gelu, lgamma, log, log1p, logsumexp, matmul, max,
+                       max_pool2d, maximum, mean, minimum, operation, ordinal, param, power, quad, relu, reshape,
+                       sigmoid, silu, sin, softmax, softplus, spins, sqrt, square, stack, sum, take, tanh, transpose,
+                       where)
+from ._library import (VERSION as __version__, ArgumentError, DataError, FileError, InternalError, ModelError,
+                       NotFoundError, SaltusError, ShapeError, UnsupportedError)
+from ._model import Block, Exact, Model, Params, list_of, read
+from ._run import Comparison, Run, SaltusWarning, Summary, Tuning, compare, resume, sample

@@ -1,0 +1,763 @@
+# SPDX-License-Identifier: MIT
+"""Formulas for f(s), the unnormalised log-probability of one state, written with NumPy's operators.
+
+Expressions are immutable and know their shape. The library's own rules give it, at once: a mistake
+raises an exception at the line that makes it. `Model` turns a scalar expression into a program.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import sys
+import threading
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _library
+from ._library import ArgumentError, ShapeError, address, call, lib, make
+
+_KINDS = {"binary": 1, "spin": 2, "ordinal": 3, "categorical": 4, "count": 5}
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_order = itertools.count()
+
+Axis = Union[None, int, Sequence[int]]
+ArrayLike = Any
+
+
+def _caller() -> tuple[str, int]:
+    """File and line of the user's code that called the package."""
+    frame = sys._getframe(1)
+    while frame.f_back and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == _HERE:
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
+
+
+class Expr:
+    """An expression of a formula.
+
+    Do not create it yourself: it comes from blocks of variables (:func:`spins` and so on), from
+    parameters (:func:`param`), and from operators and functions of other expressions. NumPy's own
+    functions work too: ``np.exp(s)``, ``np.sum(s)``, ``A @ s``.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Rank 0 (a number) to 4.
+    """
+
+    __slots__ = ("op", "inputs", "ints", "reals", "shape", "place", "extra", "order")
+    __array_priority__ = 1000
+
+    def __init__(self, op: str, inputs: tuple["Expr", ...] = (), ints: Sequence[int] = (),
+                 reals: Sequence[float] = (), shape: Optional[tuple[int, ...]] = None, extra: Any = None):
+        self.op, self.inputs, self.extra = op, inputs, extra
+        self.ints = np.asarray(ints, dtype=np.int64)
+        self.reals = np.asarray(reals, dtype=np.float64)
+        self.place = _caller()
+        self.order = next(_order)
+        self.shape = _shape(self) if shape is None else shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def T(self) -> "Expr":
+        """The transpose: all axes in reverse."""
+        return self.transpose()
+
+    def __repr__(self) -> str:
+        name = f" {self.extra['name']!r}" if self.op in ("block", "param") else ""
+        return f"<saltus {self.op}{name}, shape {self.shape}>"
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("an expression without axes has no length")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterable["Expr"]:
+        return (self[k] for k in range(len(self)))
+
+    def __bool__(self) -> bool:
+        raise TypeError("an expression is neither true nor false: its value depends on the state; see saltus.where")
+
+    __hash__ = object.__hash__
+
+    # ---- operators
+
+    def __add__(self, other: ArrayLike) -> "Expr":
+        return _binary("add", self, other)
+
+    def __radd__(self, other: ArrayLike) -> "Expr":
+        return _binary("add", other, self)
+
+    def __sub__(self, other: ArrayLike) -> "Expr":
+        return _binary("sub", self, other)
+
+    def __rsub__(self, other: ArrayLike) -> "Expr":
+        return _binary("sub", other, self)
+
+    def __mul__(self, other: ArrayLike) -> "Expr":
+        return _binary("mul", self, other)
+
+    def __rmul__(self, other: ArrayLike) -> "Expr":
+        return _binary("mul", other, self)
+
+    def __truediv__(self, other: ArrayLike) -> "Expr":
+        return _binary("div", self, other)
+
+    def __rtruediv__(self, other: ArrayLike) -> "Expr":
+        return _binary("div", other, self)
+
+    def __neg__(self) -> "Expr":
+        return Expr("scale", (self,), reals=[-1.0])
+
+    def __pos__(self) -> "Expr":
+        return self
+
+    def __abs__(self) -> "Expr":
+        return Expr("abs", (self,))
+
+    def __pow__(self, power: float) -> "Expr":
+        if isinstance(power, Expr) or np.ndim(power) != 0:
+            raise ArgumentError("**: the power must be a number; for others use exp(p * log(a))")
+        return Expr("square", (self,)) if power == 2 else Expr("pow", (self,), reals=[float(power)])
+
+    def __matmul__(self, other: ArrayLike) -> "Expr":
+        return matmul(self, other)
+
+    def __rmatmul__(self, other: ArrayLike) -> "Expr":
+        return matmul(other, self)
+
+    def __getitem__(self, key: Any) -> "Expr":
+        return _index(self, key)
+
+    # ---- methods with NumPy's names
+
+    def sum(self, axis: Axis = None, keepdims: bool = False) -> "Expr":
+        """The sum over all elements, or over one or more axes."""
+        return _reduce("sum", self, axis, keepdims)
+
+    def mean(self, axis: Axis = None, keepdims: bool = False) -> "Expr":
+        """The mean over all elements, or over one or more axes."""
+        return _reduce("mean", self, axis, keepdims)
+
+    def max(self, axis: Axis = None, keepdims: bool = False) -> "Expr":
+        """The largest element, over all axes or some."""
+        return _reduce("max", self, axis, keepdims)
+
+    def cumsum(self, axis: Optional[int] = None) -> "Expr":
+        """Cumulative sums, over all elements (flat) or along an axis."""
+        return cumsum(self, axis)
+
+    def dot(self, other: ArrayLike) -> "Expr":
+        """The matrix product, as ``@``."""
+        return matmul(self, other)
+
+    def reshape(self, *shape: Any) -> "Expr":
+        """The same elements in row-major order under another shape; one size may be -1."""
+        return reshape(self, shape[0] if len(shape) == 1 else shape)
+
+    def ravel(self) -> "Expr":
+        """All elements as a vector."""
+        return reshape(self, (self.size,))
+
+    flatten = ravel
+
+    def transpose(self, *axes: Any) -> "Expr":
+        """The axes in another order; without `axes` in reverse."""
+        return transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
+
+    def clip(self, low: Optional[float] = None, high: Optional[float] = None) -> "Expr":
+        """min(max(a, low), high) for numbers low <= high; None: no limit."""
+        return clip(self, low, high)
+
+    def take(self, indices: ArrayLike, axis: Optional[int] = None) -> "Expr":
+        """Elements along an axis by index (None: of the flat expression)."""
+        return _take(self.ravel() if axis is None else self, indices, axis or 0)
+
+    # ---- NumPy's functions
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        function = _UFUNCS.get(ufunc.__name__)
+        if method != "__call__" or options or function is None:
+            return NotImplemented
+        return function(*inputs)
+
+    def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
+        own = _FUNCTIONS.get(function.__name__)
+        return NotImplemented if own is None else own(*inputs, **options)
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise TypeError("an expression has no numbers yet; ask a model for values of states")
+
+
+# ---- leaves
+
+
+def _block(kind: str, shape: Any, name: Optional[str], states: int = 0, levels: Any = None, cap: int = 0) -> Expr:
+    sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
+    if not sizes or not all(isinstance(n, (int, np.integer)) and n >= 1 for n in sizes):
+        raise ShapeError(f"{kind}: expected a number of variables, or a shape; found {shape!r}")
+    if levels is not None:
+        levels = np.ascontiguousarray(levels, dtype=np.float64)
+        states = len(levels)
+    extra = {"kind": kind, "name": name, "count": int(np.prod(sizes, dtype=np.int64)), "states": states,
+             "levels": levels, "cap": cap}
+    own = (extra["count"],) if kind != "categorical" else (extra["count"], states)
+    block = Expr("block", shape=own, extra=extra)
+    extra["name"] = name or f"{kind}{block.order}"
+    space = _add_block(lib.sal_space_create(), extra)  # its mistakes now, not when the model is made
+    lib.sal_space_destroy(space)
+    return block if len(sizes) == 1 else reshape(block, sizes + own[1:])
+
+
+def spins(shape: Any, name: Optional[str] = None) -> Expr:
+    """A block of variables in {-1, +1}.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Number of variables, or the shape of the expression.
+    name : str, optional
+        Name of the block, unique in a model.
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> s = sal.spins(3, name="spin")
+    >>> model = sal.Model(0.5 * (s[:-1] * s[1:]).sum())
+    >>> model.value([1, 1, -1])
+    0.0
+    """
+    return _block("spin", shape, name)
+
+
+def binary(shape: Any, name: Optional[str] = None) -> Expr:
+    """A block of variables in {0, 1}; see :func:`spins`."""
+    return _block("binary", shape, name)
+
+
+def categorical(shape: Any, states: int, name: Optional[str] = None) -> Expr:
+    """A block of variables with `states` labels 0, 1, ...
+
+    The expression is one-hot: its shape is `shape` with `states` appended.
+    """
+    return _block("categorical", shape, name, states=int(states))
+
+
+def ordinal(shape: Any, levels: Any, name: Optional[str] = None) -> Expr:
+    """A block of variables on a grid of real levels.
+
+    Parameters
+    ----------
+    levels : int or array of float
+        The levels, rising; a number n stands for 0, 1, .., n - 1.
+    """
+    if isinstance(levels, (int, np.integer)):
+        return _block("ordinal", shape, name, states=int(levels))
+    return _block("ordinal", shape, name, levels=levels)
+
+
+def counts(shape: Any, cap: Optional[int] = None, name: Optional[str] = None) -> Expr:
+    """A block of variables in 0, 1, 2, .., up to `cap` (None: without end)."""
+    return _block("count", shape, name, cap=0 if cap is None else int(cap))
+
+
+def param(name: str, shape: Any = (), value: Optional[ArrayLike] = None) -> Expr:
+    """A named parameter, which training learns and :attr:`Model.params` sets.
+
+    Parameters
+    ----------
+    name : str
+    shape : int or tuple of int
+        ``()`` for a number; may be left out if there is a value.
+    value : array, optional
+        Where it starts; else 0.
+    """
+    if value is not None:
+        value = np.array(value, dtype=np.float64, order="C")
+        shape = shape or value.shape
+    sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+    if value is not None and value.shape != sizes:
+        raise ShapeError(f"param {name}: the value has the shape {value.shape}, not {sizes}")
+    return Expr("param", shape=sizes, extra={"name": name, "value": value})
+
+
+def constant(values: ArrayLike) -> Expr:
+    """Fixed numbers. Numbers and arrays beside an expression become constants by themselves."""
+    if isinstance(values, Expr):
+        return values
+    array = np.array(values, dtype=np.float64, order="C")
+    return Expr("constant", shape=array.shape, extra={"values": array})
+
+
+# ---- recording
+
+
+def _dim(shape: Sequence[int]) -> np.ndarray:
+    return np.array(list(shape) or [0], dtype=np.int64)
+
+
+def _record(tape: int, e: Expr, nodes: Sequence[int]) -> int:
+    """The node of an expression whose inputs are `nodes`."""
+    file, line = e.place[0].encode("utf-8", "replace"), e.place[1]
+    if e.op == "block":
+        return lib.sal_flat_state(file, line, tape, e.extra["name"].encode())
+    if e.op == "param":
+        dim = _dim(e.shape)
+        return lib.sal_flat_param(file, line, tape, e.extra["name"].encode(), e.ndim, address(dim))
+    if e.op == "constant":
+        dim = _dim(e.shape)
+        return lib.sal_flat_constant(file, line, tape, address(e.extra["values"]), e.ndim, address(dim))
+    inputs = np.array(nodes, dtype=np.int32)
+    return lib.sal_flat_operation(file, line, tape, e.op.encode(), len(nodes), address(inputs), len(e.ints),
+                                  address(e.ints), len(e.reals), address(e.reals))
+
+
+class _Scratch:
+    """A tape that only tells shapes: inputs are parameters, by shape."""
+
+    def __init__(self) -> None:
+        space = lib.sal_space_create()
+        call("sal_flat_space_add", space, b"x", 1, 1, 0, None, 0)
+        self.space = _library.Handle(space, "sal_space_destroy")
+        self.renew()
+
+    def renew(self) -> None:
+        """An empty tape: mistakes stay on a tape, and nodes too."""
+        self.tape = _library.Handle(lib.sal_flat_tape_create(self.space, True), "sal_tape_destroy")
+        self.known: dict[tuple[int, ...], int] = {}
+        self.nodes = 0
+
+    def shape(self, e: Expr) -> tuple[int, ...]:
+        if self.nodes > 10000:
+            self.renew()
+        inputs = []
+        for part in e.inputs:
+            if part.shape not in self.known:
+                dim = _dim(part.shape)
+                name = f"p{len(self.known)}".encode()
+                self.known[part.shape] = lib.sal_flat_param(None, 0, self.tape, name, part.ndim, address(dim))
+            inputs.append(self.known[part.shape])
+        dim = np.zeros(4, dtype=np.int64)
+        rank = lib.sal_flat_shape(self.tape, _record(self.tape, e, inputs), address(dim))
+        self.nodes += 1
+        if rank < 0:
+            tape = self.tape
+            self.renew()
+            call("sal_tape_check", tape)
+        return tuple(int(n) for n in dim[:rank])
+
+
+_own = threading.local()  # a tape belongs to one thread
+
+
+def _shape(e: Expr) -> tuple[int, ...]:
+    if not hasattr(_own, "scratch"):
+        _own.scratch = _Scratch()
+    return _own.scratch.shape(e)
+
+
+def _add_block(space: int, extra: dict[str, Any]) -> int:
+    call("sal_flat_space_add", space, extra["name"].encode(), _KINDS[extra["kind"]], extra["count"],
+         extra["states"], address(extra["levels"]), extra["cap"])
+    return space
+
+
+def ordered(f: Expr) -> list[Expr]:
+    """What an expression is made of, inputs first, each once."""
+    done: dict[int, Expr] = {}
+    stack = [(f, False)]
+    while stack:
+        e, ready = stack.pop()
+        if id(e) in done:
+            continue
+        if ready:
+            done[id(e)] = e
+        else:
+            stack.append((e, True))
+            stack.extend((part, False) for part in reversed(e.inputs))
+    return list(done.values())
+
+
+def space_of(blocks: Iterable[Expr]) -> _library.Handle:
+    """The space of blocks, in the order in which they were made."""
+    space = _library.Handle(lib.sal_space_create(), "sal_space_destroy")
+    for block in sorted(blocks, key=lambda e: e.order):
+        _add_block(space._as_parameter_, block.extra)
+    return space
+
+
+def renewed(block: Expr) -> Expr:
+    """The same block, as if it were made now."""
+    return Expr("block", shape=block.shape, extra=block.extra)
+
+
+def model_of(f: Expr, doubles: bool) -> tuple[int, dict[str, np.ndarray]]:
+    """The library's model of a formula, and the values that its parameters start at."""
+    if f.shape != ():
+        raise ShapeError(f"Model: f must be one number; this expression has the shape {f.shape}. Add up its "
+                         f"elements: f.sum()")
+    parts = ordered(f)
+    blocks = [e for e in parts if e.op == "block"]
+    if not blocks:
+        raise ArgumentError("Model: f has no variables; make some by saltus.spins, saltus.binary, ...")
+    space = space_of(blocks)
+    tape = _library.Handle(lib.sal_flat_tape_create(space, doubles), "sal_tape_destroy")
+    nodes: dict[int, int] = {}
+    for e in parts:
+        nodes[id(e)] = _record(tape._as_parameter_, e, [nodes[id(part)] for part in e.inputs])
+    model = make("sal_flat_model", tape, nodes[id(f)])
+    values = {e.extra["name"]: e.extra["value"] for e in parts if e.op == "param" and e.extra["value"] is not None}
+    return model, values
+
+
+# ---- operations
+
+
+def _is_number(a: Any) -> bool:
+    return not isinstance(a, Expr) and np.ndim(a) == 0
+
+
+def _binary(op: str, a: ArrayLike, b: ArrayLike) -> Expr:
+    if op == "mul" and _is_number(b):
+        return Expr("scale", (constant(a),), reals=[float(b)])
+    if op == "mul" and _is_number(a):
+        return Expr("scale", (constant(b),), reals=[float(a)])
+    return Expr(op, (constant(a), constant(b)))
+
+
+def _unary(op: str) -> Callable[[ArrayLike], Expr]:
+    def function(a: ArrayLike) -> Expr:
+        return Expr(op, (constant(a),))
+
+    function.__name__ = function.__qualname__ = op
+    return function
+
+
+exp = _unary("exp")
+log = _unary("log")
+log1p = _unary("log1p")
+sin = _unary("sin")
+cos = _unary("cos")
+tanh = _unary("tanh")
+erf = _unary("erf")
+sqrt = _unary("sqrt")
+square = _unary("square")
+abs_ = _unary("abs")
+relu = _unary("relu")
+silu = _unary("silu")
+gelu = _unary("gelu")
+sigmoid = _unary("sigmoid")
+softplus = _unary("softplus")
+lgamma = _unary("lgamma")
+
+for _function, _doc in ((exp, "e^a."), (log, "The natural logarithm; log 0 is -inf."), (log1p, "log(1 + a)."),
+                        (sin, "The sine, of radians."), (cos, "The cosine, of radians."),
+                        (tanh, "The hyperbolic tangent."), (erf, "The error function."),
+                        (sqrt, "The square root."), (square, "a a."), (abs_, "The absolute value."),
+                        (relu, "max(a, 0)."), (silu, "a / (1 + exp(-a))."),
+                        (gelu, "a/2 (1 + erf(a / sqrt 2)): PyTorch's default."),
+                        (sigmoid, "1 / (1 + exp(-a))."), (softplus, "log(1 + exp a)."),
+                        (lgamma, "log |Gamma(a)|.")):
+    _function.__doc__ = _doc + " Element by element."
+
+
+def minimum(a: ArrayLike, b: ArrayLike) -> Expr:
+    """The smaller of two, element by element."""
+    return Expr("minimum", (constant(a), constant(b)))
+
+
+def maximum(a: ArrayLike, b: ArrayLike) -> Expr:
+    """The larger of two, element by element."""
+    return Expr("maximum", (constant(a), constant(b)))
+
+
+def clip(a: ArrayLike, low: Optional[float] = None, high: Optional[float] = None) -> Expr:
+    """min(max(a, low), high) for numbers low <= high; None: no limit."""
+    return Expr("clamp", (constant(a),), reals=[-np.inf if low is None else float(low),
+                                                np.inf if high is None else float(high)])
+
+
+def elu(a: ArrayLike, alpha: float = 1.0) -> Expr:
+    """a where a > 0, else alpha (exp(a) - 1)."""
+    return Expr("elu", (constant(a),), reals=[float(alpha)])
+
+
+def power(a: ArrayLike, p: float) -> Expr:
+    """a^p for a number p."""
+    return constant(a) ** p
+
+
+def where(condition: ArrayLike, a: ArrayLike, b: ArrayLike) -> Expr:
+    """a where the condition is not 0, else b."""
+    return Expr("where", (constant(condition), constant(a), constant(b)))
+
+
+def _axes(a: Expr, axis: Axis, what: str) -> list[int]:
+    given = range(a.ndim) if axis is None else [axis] if isinstance(axis, (int, np.integer)) else list(axis)
+    axes = []
+    for k in given:
+        if not -a.ndim <= k < a.ndim:
+            raise ShapeError(f"{what}: axis {k} of an expression of shape {a.shape}")
+        axes.append(int(k) % a.ndim)
+    if len(set(axes)) != len(axes):
+        raise ShapeError(f"{what}: an axis is given twice: {tuple(axes)}")
+    return sorted(axes)
+
+
+def _reduce(op: str, a: ArrayLike, axis: Axis, keepdims: bool) -> Expr:
+    a = constant(a)
+    axes = _axes(a, axis, op)
+    result = a
+    if len(axes) == a.ndim:
+        result = Expr(op, (a,))
+    else:
+        for k in reversed(axes):
+            result = Expr(op, (result,), ints=[k])
+    if keepdims:
+        result = reshape(result, tuple(1 if k in axes else n for k, n in enumerate(a.shape)))
+    return result
+
+
+def sum(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Expr:
+    """The sum over all elements, or over one or more axes."""
+    return _reduce("sum", a, axis, keepdims)
+
+
+def mean(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Expr:
+    """The mean over all elements, or over one or more axes."""
+    return _reduce("mean", a, axis, keepdims)
+
+
+def max(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Expr:
+    """The largest element, over all axes or some."""
+    return _reduce("max", a, axis, keepdims)
+
+
+def logsumexp(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Expr:
+    """log of the sum of exp of the elements, over all axes or some."""
+    return _reduce("logsumexp", a, axis, keepdims)
+
+
+def cumsum(a: ArrayLike, axis: Optional[int] = None) -> Expr:
+    """Cumulative sums, over all elements (flat, as NumPy) or along an axis."""
+    a = constant(a)
+    return Expr("cumsum", (a.ravel(),)) if axis is None else Expr("cumsum", (a,), ints=[axis])
+
+
+def softmax(a: ArrayLike, axis: Optional[int] = None) -> Expr:
+    """exp a_k / sum_l exp a_l, over all elements or along an axis."""
+    return Expr("softmax", (constant(a),), ints=[] if axis is None else [axis])
+
+
+def matmul(a: ArrayLike, b: ArrayLike) -> Expr:
+    """The product of matrices, vectors and stacks of matrices, as ``@``."""
+    a, b = constant(a), constant(b)
+    ranks = (a.ndim, b.ndim)
+    if ranks == (1, 1):
+        return Expr("dot", (a, b))
+    if ranks == (2, 1):
+        return Expr("matvec", (a, b))
+    if ranks == (1, 2):
+        return Expr("matvec", (transpose(b), a))
+    if ranks == (2, 2):
+        return Expr("matmul", (a, b))
+    if ranks == (3, 3):
+        return Expr("batched_matmul", (a, b))
+    raise ShapeError(f"@: shapes {a.shape} and {b.shape}; expected ranks 1 or 2, or two of rank 3")
+
+
+def dot(a: ArrayLike, b: ArrayLike) -> Expr:
+    """The product of two vectors or matrices, as ``@``."""
+    return matmul(a, b)
+
+
+def quad(s: ArrayLike, J: ArrayLike) -> Expr:
+    """s'Js of a vector and couplings that do not depend on the state; there is no factor 1/2."""
+    return Expr("quad", (constant(s), constant(J)))
+
+
+def edges(s: ArrayLike, weights: ArrayLike, pairs: ArrayLike) -> Expr:
+    """sum_e w_e s_i s_j over a list of pairs of elements.
+
+    Parameters
+    ----------
+    s : Expr, shape (n,)
+    weights : array or Expr, shape (edges,), or a number for all
+    pairs : array of int, shape (edges, 2)
+    """
+    pairs = np.asarray(pairs, dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ShapeError(f"edges: expected pairs of the shape (edges, 2); found {pairs.shape}")
+    if _is_number(weights):
+        weights = np.full(len(pairs), float(weights))
+    return Expr("edges", (constant(s), constant(weights)), ints=pairs.ravel())
+
+
+def conv2d(x: ArrayLike, weight: ArrayLike, bias: Optional[ArrayLike] = None, stride: int = 1,
+           padding: int = 0) -> Expr:
+    """A convolution as PyTorch's ``Conv2d``.
+
+    Parameters
+    ----------
+    x : Expr, shape (C, H, W)
+    weight : Expr, shape (O, C, h, w)
+    bias : Expr, shape (O,), optional
+    """
+    weight = constant(weight)
+    bias = constant(np.zeros(weight.shape[:1]) if bias is None else bias)
+    return Expr("conv2d", (constant(x), weight, bias), ints=[stride, padding])
+
+
+def avg_pool2d(x: ArrayLike, kernel: int, stride: Optional[int] = None) -> Expr:
+    """Means over windows of kernel x kernel pixels of an image (C, H, W), without padding."""
+    return Expr("avg_pool2d", (constant(x),), ints=[kernel, kernel if stride is None else stride])
+
+
+def max_pool2d(x: ArrayLike, kernel: int, stride: Optional[int] = None) -> Expr:
+    """Maxima over windows of kernel x kernel pixels of an image (C, H, W), without padding."""
+    return Expr("max_pool2d", (constant(x),), ints=[kernel, kernel if stride is None else stride])
+
+
+def reshape(a: ArrayLike, shape: Any) -> Expr:
+    """The same elements in row-major order under another shape; one size may be -1."""
+    a = constant(a)
+    sizes = [int(shape)] if isinstance(shape, (int, np.integer)) else [int(n) for n in shape]
+    if sizes.count(-1) == 1:
+        rest = int(np.prod([n for n in sizes if n != -1], dtype=np.int64))
+        if rest > 0 and a.size % rest == 0:
+            sizes[sizes.index(-1)] = a.size // rest
+    return a if tuple(sizes) == a.shape else Expr("reshape", (a,), ints=sizes)
+
+
+def transpose(a: ArrayLike, axes: Optional[Sequence[int]] = None) -> Expr:
+    """The axes in another order; without `axes` in reverse."""
+    a = constant(a)
+    wanted = list(range(a.ndim))[::-1] if axes is None else [int(k) % max_rank(a) for k in axes]
+    if sorted(wanted) != list(range(a.ndim)):
+        raise ShapeError(f"transpose: axes {tuple(axes or ())} of an expression of shape {a.shape}")
+    now = list(range(a.ndim))
+    for place, axis in enumerate(wanted):
+        at = now.index(axis)
+        if at != place:
+            a = Expr("transpose", (a,), ints=[place, at])
+            now[place], now[at] = now[at], now[place]
+    return a
+
+
+def max_rank(a: Expr) -> int:
+    """The rank, 1 for a number: what axes count to."""
+    return a.ndim or 1
+
+
+def concatenate(parts: Sequence[ArrayLike], axis: int = 0) -> Expr:
+    """Expressions one after the other along an axis."""
+    inputs = tuple(constant(part) for part in parts)
+    if not inputs:
+        raise ArgumentError("concatenate: expected one expression or more")
+    return Expr("concat", inputs, ints=[axis])
+
+
+def stack(parts: Sequence[ArrayLike], axis: int = 0) -> Expr:
+    """Expressions of equal shape beside each other along a new axis."""
+    inputs = [constant(part) for part in parts]
+    if not inputs:
+        raise ArgumentError("stack: expected one expression or more")
+    at = axis % (inputs[0].ndim + 1)
+    return concatenate([reshape(e, e.shape[:at] + (1,) + e.shape[at:]) for e in inputs], at)
+
+
+def _take(a: Expr, indices: ArrayLike, axis: int) -> Expr:
+    indices = np.asarray(indices)
+    if indices.dtype == bool:
+        if indices.shape != (a.shape[axis],):
+            raise ShapeError(f"a mask of shape {indices.shape} on an axis of {a.shape[axis]} elements")
+        indices = np.flatnonzero(indices)
+    if indices.dtype.kind not in "iu":
+        raise ArgumentError(f"indices must be integers, slices or masks; found {indices.dtype}")
+    flat = indices.ravel().astype(np.int64)
+    n = a.shape[axis]
+    if len(flat) and (flat.min() < -n or flat.max() >= n):
+        raise ArgumentError(f"an index is out of range for an axis of {n} elements")
+    flat = np.where(flat < 0, flat + n, flat)
+    taken = Expr("gather", (a,), ints=np.concatenate([[axis], flat]))
+    return reshape(taken, a.shape[:axis] + indices.shape + a.shape[axis + 1:])
+
+
+def take(a: ArrayLike, indices: ArrayLike, axis: Optional[int] = None) -> Expr:
+    """Elements along an axis by index (None: of the flat expression)."""
+    return constant(a).take(indices, axis)
+
+
+def _index(a: Expr, key: Any) -> Expr:
+    keys = list(key) if isinstance(key, tuple) else [key]
+    used = len([k for k in keys if k is not None and k is not Ellipsis])
+    if used > a.ndim:
+        raise ShapeError(f"{used} indices of an expression of shape {a.shape}")
+    if len([k for k in keys if isinstance(k, (list, np.ndarray))]) > 1:
+        raise ArgumentError("indices: at most one of them may be an array")
+    at = next((i for i, k in enumerate(keys) if k is Ellipsis), None)
+    if at is not None:
+        keys[at:at + 1] = [slice(None)] * (a.ndim - used)
+    axis, dropped = 0, []
+    for k in keys:
+        if k is None:
+            a = reshape(a, a.shape[:axis] + (1,) + a.shape[axis:])
+        elif isinstance(k, slice):
+            start, stop, step = k.indices(a.shape[axis])
+            length = len(range(start, stop, step))
+            if length == 0:
+                raise ShapeError(f"an empty slice of an axis of {a.shape[axis]} elements")
+            if step != 1:
+                a = _take(a, np.arange(start, stop, step), axis)
+            elif length < a.shape[axis]:
+                a = Expr("slice", (a,), ints=[axis, start, length])
+        elif isinstance(k, (int, np.integer)):
+            if not -a.shape[axis] <= k < a.shape[axis]:
+                raise ArgumentError(f"index {k} is out of range for an axis of {a.shape[axis]} elements")
+            a = Expr("slice", (a,), ints=[axis, int(k) % a.shape[axis], 1])
+            dropped.append(axis)
+        else:
+            before = a.ndim
+            a = _take(a, k, axis)
+            axis += a.ndim - before
+        axis += 1
+    return reshape(a, tuple(n for k, n in enumerate(a.shape) if k not in dropped)) if dropped else a
+
+
+def operation(op: str, *inputs: ArrayLike, ints: Sequence[int] = (), reals: Sequence[float] = ()) -> Expr:
+    """Any operation of the library by its name.
+
+    Parameters
+    ----------
+    op : str
+        A name from ``saltus.list("ops")``, such as "ridge_logdet".
+    ints, reals : sequences of numbers
+        Its attributes, in the order of the C macro's arguments.
+    """
+    return Expr(op, tuple(constant(a) for a in inputs), ints, reals)
+
+
+_UFUNCS: dict[str, Callable[..., Expr]] = {
+    "add": lambda a, b: _binary("add", a, b), "subtract": lambda a, b: _binary("sub", a, b),
+    "multiply": lambda a, b: _binary("mul", a, b), "divide": lambda a, b: _binary("div", a, b),
+    "true_divide": lambda a, b: _binary("div", a, b), "negative": lambda a: -a, "positive": lambda a: a,
+    "power": power, "matmul": matmul, "exp": exp, "log": log, "log1p": log1p, "sin": sin, "cos": cos,
+    "tanh": tanh, "sqrt": sqrt, "square": square, "absolute": abs_, "minimum": minimum, "maximum": maximum,
+    "logaddexp": lambda a, b: logsumexp(stack([constant(a), constant(b)]), 0),
+}
+_FUNCTIONS: dict[str, Callable[..., Expr]] = {
+    "sum": sum, "mean": mean, "max": max, "amax": max, "cumsum": cumsum, "dot": dot, "where": where,
+    "clip": clip, "reshape": reshape, "ravel": lambda a: a.ravel(), "transpose": transpose,
+    "concatenate": concatenate, "stack": stack, "take": take,
+}

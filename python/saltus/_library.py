@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: MIT
+"""The C library: where it is, how it is called, and its failures as exceptions.
+
+Everything else of the package goes through :func:`call`. The functions and their arguments are those
+of ``<saltus/flat.h>`` and of the headers beside it; ``SIGNATURES`` repeats them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import weakref
+from ctypes import (CFUNCTYPE, POINTER, byref, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int32,
+                    c_int64, c_uint, c_uint8, c_uint64, c_void_p)
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+import numpy as np
+
+VERSION = "0.2.0"
+"""The version of the package, which is that of the library it works with."""
+
+# ---- exceptions
+
+
+class SaltusError(Exception):
+    """What the library says went wrong: what, where, and what to do."""
+
+
+class ArgumentError(SaltusError, ValueError):
+    """An argument or option is not acceptable."""
+
+
+class ShapeError(SaltusError, ValueError):
+    """Shapes of a formula do not fit."""
+
+
+class ModelError(SaltusError, ArithmeticError):
+    """f is NaN or +inf somewhere, or no state with finite f was found."""
+
+
+class DataError(SaltusError, ValueError):
+    """The content of a file is not acceptable."""
+
+
+class NotFoundError(SaltusError, LookupError):
+    """A file, or a name, does not exist."""
+
+
+class FileError(SaltusError, OSError):
+    """Reading or writing failed."""
+
+
+class UnsupportedError(SaltusError, NotImplementedError):
+    """This build, model or sampler cannot do that."""
+
+
+class InternalError(SaltusError, RuntimeError):
+    """A defect in Saltus."""
+
+
+_EXCEPTIONS = {-2: ArgumentError, -3: ShapeError, -4: ModelError, -5: DataError, -6: NotFoundError,
+               -7: FileError, -8: UnsupportedError, -9: InternalError}
+
+
+class Failure(ctypes.Structure):
+    """sal_error."""
+
+    _fields_ = [("status", c_int), ("message", c_char * 1024)]
+
+
+# ---- functions
+
+PROGRESS = CFUNCTYPE(c_int, c_int64, c_int64, c_void_p)
+ENERGY = CFUNCTYPE(None, c_int64, POINTER(c_double), POINTER(c_double), POINTER(c_double), c_void_p)
+DRAW = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_int32), c_void_p)
+LOG_Q = CFUNCTYPE(c_double, c_void_p, POINTER(c_int32), c_void_p)
+
+# By letter: p a handle or array, P the place of a handle or text to fill, s a text, i int, j int32, u
+# unsigned, l int64, U uint64, d double, b bool, e the place of an error (the last one of functions
+# that can fail). The first letter is the result: v none, t a status.
+_TYPES = {"p": c_void_p, "P": POINTER(c_void_p), "s": c_char_p, "i": c_int, "j": c_int32, "u": c_uint,
+          "l": c_int64, "U": c_uint64, "d": c_double, "b": c_bool, "e": POINTER(Failure), "v": None, "t": c_int}
+
+SIGNATURES = """
+sal_version s
+sal_flat_version i
+sal_free vp
+sal_flat_list tsPe
+sal_space_create p
+sal_space_destroy vp
+sal_space_variables lp
+sal_space_width lp
+sal_space_states lpl
+sal_flat_space_add tpsillple
+sal_flat_tape_create ppb
+sal_tape_destroy vp
+sal_tape_check tpe
+sal_flat_state jsips
+sal_flat_param jsipsjp
+sal_flat_constant jsippjp
+sal_flat_operation jsipsjplplp
+sal_flat_shape jpjp
+sal_flat_model tpjPe
+sal_flat_model_from_function tpppbPe
+sal_flat_model_info tpPe
+sal_flat_check tppUPe
+sal_flat_exact tpspppPe
+sal_model_open tsiPe
+sal_model_save tpse
+sal_model_load_params tpse
+sal_model_save_params tpse
+sal_model_evidence tsppPPe
+sal_model_clamp tplppPe
+sal_model_destroy vp
+sal_model_space pp
+sal_model_name sp
+sal_model_set_name tpse
+sal_model_label splj
+sal_model_parameters_size lp
+sal_model_set_params tpspe
+sal_model_get_params tpspe
+sal_model_evaluate tplppppe
+sal_model_evaluate_at tplpppe
+sal_flat_options_create tisPe
+sal_flat_options_suggested tssPe
+sal_flat_options_resumed tpsPe
+sal_flat_options_destroy vp
+sal_flat_options_reals tpslpe
+sal_flat_options_codes tpslpe
+sal_flat_options_clamp tplppe
+sal_flat_options_handle tpspe
+sal_flat_options_progress tpppe
+sal_flat_sample tppbsPe
+sal_flat_run_summary tpPe
+sal_run_destroy vp
+sal_run_size vpppp
+sal_run_draws ppp
+sal_run_log_probs pp
+sal_run_marginals tppe
+sal_run_best tpppe
+sal_run_last tppe
+sal_run_save tpsie
+sal_run_tuning tpPe
+sal_run_last_state pp
+sal_run_state_open tsPe
+sal_run_state_note sps
+sal_run_state_destroy vp
+sal_flat_tuning tpPe
+sal_tuning_save tpse
+sal_tuning_open tsPe
+sal_tuning_destroy vp
+sal_flat_balance tppPe
+sal_flat_sampler_create tsubbbbpppPe
+sal_flat_sampler_destroy vp
+sal_flat_origin_array ppsp
+sal_flat_origin_codes ppp
+sal_flat_origin_number dps
+sal_flat_random vpblp
+sal_flat_data_create tllpppllPe
+sal_flat_data_read tssPe
+sal_flat_data_split tplUPe
+sal_flat_data_digits tllUPe
+sal_flat_data_size vppppp
+sal_flat_data_codes pp
+sal_flat_data_intensity pp
+sal_flat_data_weight pp
+sal_flat_data_destroy vp
+sal_data_preconditioner tpppe
+sal_flat_trainer_create tpppsPe
+sal_trainer_destroy vp
+sal_trainer_run tple
+sal_trainer_save tpse
+sal_flat_trainer_report tpPe
+sal_flat_trainer_samples ppp
+sal_flat_trainer_averages pp
+sal_model_train_start tpspUe
+sal_trajectory_open tspPe
+sal_trajectory_destroy vp
+sal_base_fit tpppe
+sal_flat_ais tpppPe
+sal_flat_likelihood tppddPe
+sal_flat_verdict tpppslUipppPPe
+"""
+
+
+def _candidates() -> list[tuple[str, str]]:
+    """Where the library may be, and why there."""
+    found = []
+    if os.environ.get("SALTUS_LIBRARY"):
+        return [(os.environ["SALTUS_LIBRARY"], "the environment variable SALTUS_LIBRARY")]
+    try:
+        from . import _place  # written by Meson: beside the build, or the installed library
+        found.append((_place.LIBRARY, "the place that this package was built for"))
+    except ImportError:
+        build = Path(__file__).resolve().parents[2] / "build" / "src" / "libsaltus.so"
+        found.append((str(build), "the build folder of this source tree"))
+    found.append(("libsaltus.so.0", "the system's libraries"))
+    return found
+
+
+def _load() -> ctypes.CDLL:
+    tried = []
+    for path, why in _candidates():
+        try:
+            library = ctypes.CDLL(path)
+        except OSError as failure:
+            tried.append(f"  {path} ({why}): {failure}")
+            continue
+        if not hasattr(library, "sal_flat_version"):
+            tried.append(f"  {path} ({why}): a Saltus that is too old, or another library")
+            continue
+        major, minor = (int(part) for part in VERSION.split(".")[:2])
+        if library.sal_flat_version() != 1000 * major + minor:
+            library.sal_version.restype = c_char_p
+            tried.append(f"  {path} ({why}): version {library.sal_version().decode()}; this package is {VERSION}")
+            continue
+        return library
+    raise ImportError(
+        "saltus: the C library was not found. Tried:\n" + "\n".join(tried or ["  nothing: no place is known"]) +
+        "\nInstall it (apt install libsaltus0, or meson install), or set SALTUS_LIBRARY to libsaltus.so")
+
+
+lib = _load()
+for _line in SIGNATURES.split("\n"):
+    if _line:
+        _name, _letters = _line.split()
+        _function = getattr(lib, _name)
+        _function.restype = _TYPES[_letters[0]]
+        _function.argtypes = [_TYPES[letter] for letter in _letters[1:]]
+
+# ---- calls
+
+
+def raise_failure(failure: Failure) -> None:
+    """Raise the exception of a failure."""
+    message = failure.message.decode("utf-8", "replace")
+    if failure.status == -1:
+        raise MemoryError(message or "out of memory")
+    raise _EXCEPTIONS.get(failure.status, SaltusError)(message)
+
+
+def call(name: str, *arguments: Any) -> None:
+    """Call a function that can fail. The arguments leave out the error."""
+    failure = Failure()
+    status = getattr(lib, name)(*arguments, byref(failure))
+    if status != 0:
+        failure.status = status
+        raise_failure(failure)
+
+
+def make(name: str, *arguments: Any) -> int:
+    """Call a function that makes an object; its address."""
+    made = c_void_p()
+    call(name, *arguments, byref(made))
+    return made.value or 0
+
+
+def text_at(address: int) -> str:
+    """The text at an address that the library gave, which is freed."""
+    try:
+        return ctypes.string_at(address).decode("utf-8")
+    finally:
+        lib.sal_free(address)
+
+
+def ask(name: str, *arguments: Any) -> Any:
+    """Call a function that answers in JSON."""
+    return json.loads(text_at(make(name, *arguments)))
+
+
+def encode(text: Optional[str | os.PathLike]) -> Optional[bytes]:
+    """A text or path as the library takes it."""
+    return None if text is None else os.fsencode(text) if isinstance(text, os.PathLike) else text.encode()
+
+
+def address(array: Optional[np.ndarray]) -> Optional[int]:
+    """Where an array's numbers are; it must be contiguous, and stay alive."""
+    return None if array is None else array.ctypes.data
+
+
+class Handle:
+    """An object of the library, freed once: when nobody uses it any more, or by :meth:`close`.
+
+    `keep` lives as long as the object: what it refers to, such as functions that it calls.
+    """
+
+    def __init__(self, pointer: int, destroy: str, keep: Any = None):
+        self.pointer: Optional[int] = pointer
+        self.keep = keep
+        # the library's object goes first, then what it calls
+        self._finalizer = weakref.finalize(self, _destroy, getattr(lib, destroy), pointer, keep)
+
+    def close(self) -> None:
+        """Free the object now; again does nothing."""
+        self.pointer = None
+        self._finalizer()
+
+    @property
+    def _as_parameter_(self) -> int:
+        if self.pointer is None:
+            raise ValueError("this object was closed")
+        return self.pointer
+
+
+def _destroy(destroy: Callable, pointer: int, keep: Any) -> None:
+    destroy(pointer)
+
+
+def view(pointer: Optional[int], ctype: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray:
+    """An array of memory that `owner` holds, without a copy; it cannot be written."""
+    count = int(np.prod(shape, dtype=np.int64))
+    if not pointer or count == 0:
+        return np.empty(shape, dtype=np.ctypeslib.as_array((ctype * 1)()).dtype)
+    buffer = (ctype * count).from_address(pointer)
+    buffer.owner = owner  # the array keeps the buffer, and the buffer its owner
+    array = np.ctypeslib.as_array(buffer).reshape(shape)
+    array.flags.writeable = False
+    return array
+
+
+class Caught:
+    """What a callback raised, until the call that it interrupted is over."""
+
+    def __init__(self) -> None:
+        self.exception: Optional[BaseException] = None
+
+    def note(self, exception: BaseException) -> None:
+        """Keep the first exception."""
+        if self.exception is None:
+            self.exception = exception
+
+    def reraise(self) -> None:
+        """Raise it, if there is one, as itself."""
+        exception, self.exception = self.exception, None
+        if exception is not None:
+            raise exception
+
+
+def options_text(options: dict[str, Any]) -> bytes:
+    """Options by keyword as the library reads them; None leaves an option at its default."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.generic):
+            return value.item()
+        return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+    return json.dumps({name: plain(value) for name, value in options.items()}).encode()

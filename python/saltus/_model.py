@@ -1,0 +1,549 @@
+# SPDX-License-Identifier: MIT
+"""Models: formulas, ready-made ones, files and Python functions."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Mapping
+from typing import Any, Callable, Iterator, Optional, Union
+
+import numpy as np
+
+from . import _formula, _library
+from ._formula import Expr
+from ._library import ArgumentError, Caught, Handle, ShapeError, address, ask, call, encode, lib, make
+
+_DTYPES = {None: 0, "f32": 1, "float32": 1, "f64": 2, "float64": 2}
+
+
+def _dtype(dtype: Any) -> int:
+    name = dtype if dtype is None or isinstance(dtype, str) else np.dtype(dtype).name
+    if name not in _DTYPES:
+        raise ArgumentError(f"dtype {dtype!r}: expected 'f32' or 'f64'")
+    return _DTYPES[name]
+
+
+class Params(Mapping):
+    """The parameters of a model by name, as arrays.
+
+    ``model.params["W"]`` is a copy; ``model.params["W"] = values`` sets it. ``model.params.flat`` is
+    all numbers as one vector, which can be set too.
+    """
+
+    def __init__(self, model: "Model"):
+        self._model = model
+        self._shapes = {p["name"]: tuple(p["shape"]) for p in model.info["parameters"]}
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._shapes:
+            raise KeyError(f"{name!r}; there are: {', '.join(self._shapes) or 'none'}")
+        values = np.empty(self._shapes[name])
+        call("sal_model_get_params", self._model, name.encode(), address(values))
+        return values
+
+    def __setitem__(self, name: str, values: Any) -> None:
+        if name not in self._shapes:
+            raise KeyError(f"{name!r}; there are: {', '.join(self._shapes) or 'none'}")
+        array = np.ascontiguousarray(values, dtype=np.float64)
+        if array.shape != self._shapes[name]:
+            raise ShapeError(f"parameter {name}: expected the shape {self._shapes[name]}; found {array.shape}")
+        call("sal_model_set_params", self._model, name.encode(), address(array))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._shapes)
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def __repr__(self) -> str:
+        return "<saltus params: " + ", ".join(f"{name} {shape}" for name, shape in self._shapes.items()) + ">"
+
+    @property
+    def flat(self) -> np.ndarray:
+        """All numbers, in the order of the parameters."""
+        values = np.empty(lib.sal_model_parameters_size(self._model))
+        call("sal_model_get_params", self._model, None, address(values))
+        return values
+
+    @flat.setter
+    def flat(self, values: Any) -> None:
+        array = np.ascontiguousarray(values, dtype=np.float64)
+        size = lib.sal_model_parameters_size(self._model)
+        if array.shape != (size,):
+            raise ShapeError(f"params.flat: expected {size} numbers; found an array of shape {array.shape}")
+        call("sal_model_set_params", self._model, None, address(array))
+
+    def load(self, path: Union[str, os.PathLike]) -> None:
+        """Set all parameters from a safetensors file."""
+        call("sal_model_load_params", self._model, encode(path))
+
+    def save(self, path: Union[str, os.PathLike]) -> None:
+        """Write all parameters to a safetensors file."""
+        call("sal_model_save_params", self._model, encode(path))
+
+
+class Block:
+    """One block of variables of a model: `name`, `kind`, `count`, `states` (or None), `levels`."""
+
+    def __init__(self, info: dict[str, Any], first: int, first_real: int):
+        self.name: str = info["name"]
+        self.kind: str = info["kind"]
+        self.count: int = info["count"]
+        self.states: Optional[int] = info.get("states")
+        self.levels: Optional[np.ndarray] = np.array(info["levels"]) if "levels" in info else None
+        self.variables = slice(first, first + self.count)
+        width = self.count * (self.states if self.kind == "categorical" else 1)
+        self.reals = slice(first_real, first_real + width)
+
+    def __repr__(self) -> str:
+        states = f", {self.states} states" if self.states else ""
+        return f"<saltus block {self.name!r}: {self.count} x {self.kind}{states}>"
+
+    def values(self, codes: np.ndarray) -> np.ndarray:
+        """Values of codes: -1 and 1 of spins, levels of ordinals, else the codes."""
+        if self.kind == "spin":
+            return 2 * codes.astype(np.int64) - 1
+        return self.levels[codes] if self.levels is not None else codes
+
+    def codes(self, values: np.ndarray) -> np.ndarray:
+        """Codes of values."""
+        given = np.asarray(values, dtype=np.float64)
+        if self.kind == "spin":
+            codes = (given + 1) / 2
+        elif self.levels is not None:
+            codes = np.clip(np.searchsorted(self.levels, given), 0, len(self.levels) - 1).astype(np.float64)
+            below = np.maximum(codes.astype(int) - 1, 0)
+            nearer = np.abs(self.levels[below] - given) < np.abs(self.levels[codes.astype(int)] - given)
+            codes = np.where(nearer, below, codes)
+            wrong = np.abs(self.levels[codes.astype(int)] - given) > 1e-9 * np.maximum(1, np.abs(given))
+            codes = np.where(wrong, np.nan, codes)
+        else:
+            codes = given
+        bad = ~((codes == np.floor(codes)) & (codes >= 0) & (codes < (self.states or np.inf)))
+        if bad.any():
+            raise ArgumentError(f"block {self.name!r} ({self.kind}): {given[bad][0]:g} is not a value of it; expected "
+                                + self._expected())
+        return codes
+
+    def _expected(self) -> str:
+        if self.kind == "spin":
+            return "-1 or 1"
+        if self.levels is not None:
+            return f"one of its {len(self.levels)} levels"
+        return f"0 to {self.states - 1}" if self.states else "a whole number of 0 or more"
+
+
+class Model:
+    """An unnormalised log-probability f over discrete variables.
+
+    Parameters
+    ----------
+    f : Expr, str or path
+        A formula; or a ready-made model or file, as the program takes it ("ising:side=10,theta=0.2",
+        "net.uai", a directory that a training wrote).
+    dtype : {'f64', 'f32'}, optional
+        Type of the numbers that the model computes with; formulas: 'f64'; else as the program does.
+    name : str, optional
+        Name in messages and summaries.
+
+    Attributes
+    ----------
+    variables, width : int
+        Number of variables V, and of reals N in the embedding.
+    blocks : list of Block
+    params : Params
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> model = sal.Model("ising:side=3,theta=0.5")
+    >>> model.variables
+    9
+    >>> model.value([[1] * 9, [-1] * 9])
+    array([18., 18.])
+    """
+
+    def __init__(self, f: Union[Expr, str, os.PathLike], dtype: Any = None, name: Optional[str] = None):
+        values: dict[str, np.ndarray] = {}
+        if isinstance(f, Expr):
+            pointer, values = _formula.model_of(f, _dtype(dtype) != 1)
+        else:
+            if not isinstance(f, (str, os.PathLike)):
+                raise ArgumentError(f"Model: expected an expression or a text; found {type(f).__name__}")
+            pointer = make("sal_model_open", encode(f), _dtype(dtype))
+        self._set(Handle(pointer, "sal_model_destroy"))
+        for parameter, value in values.items():
+            self.params[parameter] = value
+        if name is not None:
+            self.name = name
+
+    def _set(self, handle: Handle, caught: Optional[Caught] = None) -> None:
+        self._handle, self._caught = handle, caught or Caught()
+        self.info: dict[str, Any] = ask("sal_flat_model_info", handle)
+        self.variables: int = self.info["variables"]
+        self.width: int = self.info["width"]
+        self.multilinear: bool = self.info["multilinear"]
+        first = real = 0
+        self.blocks = []
+        for item in self.info["blocks"]:
+            block = Block(item, first, real)
+            self.blocks.append(block)
+            first, real = block.variables.stop, block.reals.stop
+        self.params = Params(self)
+
+    @classmethod
+    def _of(cls, handle: Handle, caught: Optional[Caught] = None) -> "Model":
+        model = cls.__new__(cls)
+        model._set(handle, caught)
+        return model
+
+    @classmethod
+    def from_function(cls, f: Callable[[np.ndarray], np.ndarray], *blocks: Expr,
+                      gradient: Optional[Callable[[np.ndarray], np.ndarray]] = None,
+                      name: Optional[str] = None) -> "Model":
+        """A model that is a Python function of many states at once.
+
+        Parameters
+        ----------
+        f : callable
+            From states x (states, N), the embedding in real numbers, to values (states,).
+        *blocks : Expr
+            The variables: what :func:`spins` and so on gave. x has their columns, in this order.
+        gradient : callable, optional
+            From x to the gradients (states, N). Without it only samplers that need no gradient work.
+        name : str, optional
+
+        Notes
+        -----
+        The functions are called with the interpreter's lock, so threads do not make them faster. What
+        they raise ends the run, and is raised by the call that started it.
+
+        Examples
+        --------
+        >>> import numpy as np, saltus as sal
+        >>> model = sal.Model.from_function(lambda x: -x.sum(axis=1), sal.binary(4))
+        >>> model.value([1, 1, 0, 0])
+        -2.0
+        """
+        leaves = []
+        for block in blocks:
+            while block.op == "reshape":
+                block = block.inputs[0]
+            if block.op != "block":
+                raise ArgumentError("from_function: expected blocks of variables, as saltus.spins(10)")
+            leaves.append(block)
+        if not leaves:
+            raise ArgumentError("from_function: expected a block of variables, as saltus.spins(10)")
+        if sorted(leaves, key=lambda e: e.order) != leaves:
+            leaves = [_formula.renewed(block) for block in leaves]
+        space = _formula.space_of(leaves)
+        caught = Caught()
+        width = lib.sal_space_width(space)
+
+        def energy(states: int, x: Any, values: Any, slopes: Any, _: Any) -> None:
+            try:
+                inputs = np.ctypeslib.as_array(x, (states, width))
+                inputs.flags.writeable = False
+                np.ctypeslib.as_array(values, (states,))[:] = _result(f(inputs), (states,), "f")
+                if slopes:
+                    np.ctypeslib.as_array(slopes, (states, width))[:] = _result(gradient(inputs), (states, width),
+                                                                                "gradient")
+            except BaseException as exception:  # it cannot pass through C
+                caught.note(exception)
+                np.ctypeslib.as_array(values, (states,))[:] = np.nan
+
+        function = _library.ENERGY(energy)
+        pointer = make("sal_flat_model_from_function", space, function, None, gradient is not None)
+        model = cls._of(Handle(pointer, "sal_model_destroy", keep=function), caught)
+        if name is not None:
+            model.name = name
+        return model
+
+    @property
+    def _as_parameter_(self) -> int:
+        return self._handle._as_parameter_
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        """A call that may evaluate a Python function, whose exceptions pass."""
+        self._caught.exception = None
+        try:
+            call(name, *arguments)
+        except _library.SaltusError:
+            self._caught.reraise()
+            raise
+
+    def __repr__(self) -> str:
+        blocks = ", ".join(f"{b.name}: {b.count} x {b.kind}" for b in self.blocks)
+        return f"<saltus Model {self.name + ' ' if self.name else ''}({blocks}; {self.info['dtype']})>"
+
+    @property
+    def name(self) -> str:
+        """The name in messages and summaries."""
+        return lib.sal_model_name(self).decode("utf-8", "replace")
+
+    @name.setter
+    def name(self, name: str) -> None:
+        call("sal_model_set_name", self, name.encode())
+
+    @property
+    def samplers(self) -> list[str]:
+        """Names of the samplers that can sample this model."""
+        return list(self.info["samplers"])
+
+    # ---- states
+
+    def codes(self, x: Any) -> np.ndarray:
+        """Codes of states that are given by value.
+
+        Parameters
+        ----------
+        x : array, shape (.., V)
+            Values: -1 and 1 of spins, 0 and 1 of binary variables, levels of ordinals, labels of
+            categorical variables, counts.
+
+        Returns
+        -------
+        array of int32, of the same shape
+        """
+        values = np.asarray(x, dtype=np.float64)
+        if values.ndim < 1 or values.shape[-1] != self.variables:
+            raise ShapeError(f"states: expected the shape (.., {self.variables}); found {values.shape}")
+        codes = np.empty(values.shape, dtype=np.int32)
+        for block in self.blocks:
+            codes[..., block.variables] = block.codes(values[..., block.variables])
+        return codes
+
+    def values(self, codes: Any) -> np.ndarray:
+        """Values of states that are given by code: the inverse of :meth:`codes`."""
+        codes = np.asarray(codes)
+        if codes.ndim < 1 or codes.shape[-1] != self.variables:
+            raise ShapeError(f"codes: expected the shape (.., {self.variables}); found {codes.shape}")
+        if all(block.kind == "spin" for block in self.blocks):
+            return 2 * codes.astype(np.int8) - 1
+        if all(block.kind != "spin" and block.levels is None for block in self.blocks):
+            return codes
+        real = any(block.levels is not None for block in self.blocks)
+        values = np.empty(codes.shape, dtype=np.float64 if real else np.int32)
+        for block in self.blocks:
+            values[..., block.variables] = block.values(codes[..., block.variables])
+        return values
+
+    def _states(self, x: Any, codes: bool) -> tuple[np.ndarray, tuple[int, ...]]:
+        """Codes (states, V), and the shape of the states."""
+        if not codes:
+            given = self.codes(x)
+        else:
+            given = np.asarray(x)
+            if given.ndim < 1 or given.shape[-1] != self.variables:
+                raise ShapeError(f"codes: expected the shape (.., {self.variables}); found {given.shape}")
+            if given.dtype.kind not in "iub":
+                raise ArgumentError(f"codes: expected integers; found {given.dtype}")
+        return np.ascontiguousarray(given.reshape(-1, self.variables), dtype=np.int32), given.shape[:-1]
+
+    # ---- values
+
+    def value(self, x: Any, codes: bool = False) -> Any:
+        """f of states.
+
+        Parameters
+        ----------
+        x : array, shape (V,) or (.., V)
+            States by value (see :meth:`codes`), or with ``codes=True`` by code.
+
+        Returns
+        -------
+        float, or array of the shape of the states
+        """
+        states, shape = self._states(x, codes)
+        f = np.empty(len(states))
+        self._call("sal_model_evaluate", self, len(states), address(states), address(f), None, None)
+        return float(f[0]) if shape == () else f.reshape(shape)
+
+    def gradient(self, x: Any, codes: bool = False) -> np.ndarray:
+        """The gradient of f by the embedding x at states, shape (.., N)."""
+        states, shape = self._states(x, codes)
+        f, gradient = np.empty(len(states)), np.empty((len(states), self.width))
+        self._call("sal_model_evaluate", self, len(states), address(states), address(f), address(gradient), None)
+        return gradient.reshape(shape + (self.width,))
+
+    def differences(self, x: Any, codes: bool = False) -> np.ndarray:
+        """The exact changes of f when one variable moves.
+
+        Returns
+        -------
+        array, shape (.., R)
+            f(s with variable v in state k) - f(s), the states of variable 0 first; R is the sum of the
+            variables' states. A count without a cap has two entries, for one less and one more.
+        """
+        states, shape = self._states(x, codes)
+        count = sum(lib.sal_space_states(lib.sal_model_space(self), v) or 2 for v in range(self.variables))
+        f, differences = np.empty(len(states)), np.empty((len(states), count))
+        self._call("sal_model_evaluate", self, len(states), address(states), address(f), None, address(differences))
+        return differences.reshape(shape + (count,))
+
+    def value_at(self, x: Any) -> Any:
+        """f at any real x (.., N), also between the states: what the formula says there."""
+        return self._at(x, False)[0]
+
+    def gradient_at(self, x: Any) -> np.ndarray:
+        """The gradient of f at any real x (.., N)."""
+        return self._at(x, True)[1]
+
+    def _at(self, x: Any, with_gradient: bool) -> tuple[Any, np.ndarray]:
+        points = np.ascontiguousarray(x, dtype=np.float64)
+        if points.ndim < 1 or points.shape[-1] != self.width:
+            raise ShapeError(f"x: expected the shape (.., {self.width}); found {points.shape}")
+        shape = points.shape[:-1]
+        n = int(np.prod(shape, dtype=np.int64))
+        f = np.empty(n)
+        gradient = np.empty(points.shape) if with_gradient else None
+        self._call("sal_model_evaluate_at", self, n, address(points), address(f), address(gradient))
+        return (float(f[0]) if shape == () else f.reshape(shape)), gradient
+
+    def _clamps(self, states: dict[Any, Any], codes: bool) -> tuple[np.ndarray, np.ndarray]:
+        """Variables and codes to be fixed."""
+        variables = np.array(list(states), dtype=np.int64)
+        fixed = np.empty(len(variables), dtype=np.int32)
+        for k, v in enumerate(variables):
+            if not 0 <= v < self.variables:
+                raise ArgumentError(f"clamp: there is no variable {v}; there are {self.variables}")
+            block = next(b for b in self.blocks if v < b.variables.stop)
+            value = np.asarray([states[int(v)]])
+            fixed[k] = int((value if codes else block.codes(value))[0])
+        return variables, fixed
+
+    # ---- other models, and files
+
+    def clamp(self, states: dict[Any, Any], codes: bool = False) -> "Model":
+        """The model over the other variables, with some fixed.
+
+        Parameters
+        ----------
+        states : dict
+            From indices of variables to their values, or with ``codes=True`` to codes.
+        """
+        variables, fixed = self._clamps(states, codes)
+        pointer = make("sal_model_clamp", self, len(variables), address(variables), address(fixed))
+        return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught)
+
+    def observe(self, path: Union[str, os.PathLike]) -> "Model":
+        """The model with the evidence in a .uai.evid file fixed."""
+        n, variables, codes = ctypes.c_int64(), ctypes.c_void_p(), ctypes.c_void_p()
+        call("sal_model_evidence", encode(path), self, ctypes.addressof(n), ctypes.byref(variables),
+             ctypes.byref(codes))
+        try:
+            pointer = make("sal_model_clamp", self, n, variables, codes)
+        finally:
+            lib.sal_free(variables)
+            lib.sal_free(codes)
+        return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught)
+
+    def save(self, path: Union[str, os.PathLike]) -> None:
+        """Write the formula as NAME.xml, and its parameters beside it as NAME.safetensors."""
+        call("sal_model_save", self, encode(path))
+
+    # ---- answers
+
+    def check(self, seed: int = 0) -> dict[str, Any]:
+        """Compare gradient and differences with differences of f, at random states.
+
+        Returns
+        -------
+        dict
+            "gradient_error", "first_order_error", "against_error" (relative), "differences_by", ...
+        """
+        self._caught.exception = None
+        try:
+            return ask("sal_flat_check", self, None, seed)
+        except _library.SaltusError:
+            self._caught.reraise()
+            raise
+
+    def exact(self, **options: Any) -> "Exact":
+        """log Z and marginals, where they can be computed.
+
+        Parameters
+        ----------
+        **options
+            oracle, limit (states to enumerate), memory (bytes), threads.
+
+        Returns
+        -------
+        Exact
+        """
+        return Exact(self, options)
+
+    def balance(self, sampler: Optional[str] = None, own: Any = (), **options: Any) -> dict[str, Any]:
+        """Prove a sampler on this model, which must be small, by its exact transition matrix.
+
+        Returns
+        -------
+        dict
+            "invariance" and "normalisation" are 0 but for rounding if the sampler is right; "frequency"
+            is above 5 if it does not draw what it says.
+        """
+        from ._run import run_options
+        made = run_options(self, dict(options, sampler=sampler), own=own)
+        return ask("sal_flat_balance", self, made)
+
+
+class Exact:
+    """Exact answers about a model.
+
+    Attributes
+    ----------
+    log_z, log_prob_mean, entropy : float
+        Natural logarithms; the mean of f under p.
+    marginals : list of array
+        The probabilities of each variable's states, by variable.
+    oracle : str
+        What answered.
+    """
+
+    def __init__(self, model: Model, options: dict[str, Any]):
+        space = lib.sal_model_space(model)
+        states = [lib.sal_space_states(space, v) for v in range(model.variables)]
+        flat = np.empty(int(np.sum(states)))
+        model._caught.exception = None
+        try:
+            answer = ask("sal_flat_exact", model, _library.options_text(options), address(flat), None, None)
+        except _library.SaltusError:
+            model._caught.reraise()
+            raise
+        self.oracle: str = answer["oracle"]
+        self.log_z: float = answer["log_z"]
+        self.log_prob_mean: Optional[float] = answer["log_prob_mean"]
+        self.entropy: Optional[float] = answer["entropy"]
+        self.marginals = np.split(flat, np.cumsum(states)[:-1])
+
+    def __repr__(self) -> str:
+        return f"<saltus Exact: log Z {self.log_z:.10g}, by {self.oracle}>"
+
+
+def _result(values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape != shape:
+        raise ShapeError(f"{what} of {shape[0]} states: expected the shape {shape}; found {array.shape}")
+    return array
+
+
+def read(path: Union[str, os.PathLike], evidence: Union[None, str, os.PathLike] = None, dtype: Any = None) -> Model:
+    """Open a model from a file or directory, with evidence if there is some.
+
+    Examples
+    --------
+    >>> saltus.read("net.uai", evidence="net.uai.evid")  # doctest: +SKIP
+    """
+    model = Model(path, dtype=dtype)
+    return model if evidence is None else model.observe(evidence)
+
+
+def list_of(what: str) -> list[dict[str, Any]]:
+    """What there is to choose from.
+
+    Parameters
+    ----------
+    what : {'samplers', 'models', 'ops', 'formats', 'options'}
+    """
+    return ask("sal_flat_list", what.encode())

@@ -1,0 +1,486 @@
+# SPDX-License-Identifier: MIT
+"""Runs of samplers, and what they give."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import time
+import warnings
+from typing import Any, Callable, Iterable, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _library
+from ._formula import Expr
+from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, address, ask, call, encode, lib, make,
+                       options_text, view)
+from ._model import Model
+
+Path = Union[str, os.PathLike]
+
+RUN, TRAIN, AIS = 0, 1, 2
+
+
+class SaltusWarning(UserWarning):
+    """A result that should not be trusted, why, and what would help."""
+
+
+# ---- progress
+
+
+class Progress:
+    """Shows how far a call is, and stops it on Ctrl-C or an exception of the user's function.
+
+    `show`: True, False, None (only in a terminal or a notebook), or a function of (done, total).
+    """
+
+    def __init__(self, show: Any, what: str):
+        self.caught = Caught()
+        self.interrupted = False
+        self.what = what
+        self._function = show if callable(show) else None
+        self._bar: Any = None
+        self._shown = 0.0
+        self._wanted = self._is_watched() if show is None else bool(show) and not callable(show)
+        self.callback = _library.PROGRESS(self._tell)
+
+    @staticmethod
+    def _is_watched() -> bool:
+        return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+
+    def _tell(self, done: int, total: int, _: Any) -> int:
+        try:
+            if self._function:
+                return 1 if self._function(done, total) is False else 0
+            if self._wanted:
+                self._draw(done, total)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            return 1
+        except BaseException as exception:  # it cannot pass through C
+            self.caught.note(exception)
+            return 1
+        return 0
+
+    def _draw(self, done: int, total: int) -> None:
+        if self._bar is None:
+            try:
+                from tqdm.auto import tqdm
+                self._bar = tqdm(total=total, desc=self.what, leave=False)
+            except ImportError:
+                self._bar = False
+        if self._bar:
+            self._bar.update(done - self._bar.n)
+        elif time.monotonic() - self._shown > 0.2:
+            self._shown = time.monotonic()
+            print(f"\r{self.what} {100 * done / max(total, 1):3.0f}%", end="", file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Take the bar away."""
+        if self._bar:
+            self._bar.close()
+        elif self._shown:
+            print("\r" + " " * (len(self.what) + 6) + "\r", end="", file=sys.stderr, flush=True)
+
+
+# ---- options
+
+
+def _names(which: str) -> set[str]:
+    return {option["name"].replace("-", "_") for option in ask("sal_flat_list", b"options") if option["of"] == which}
+
+
+def give_samplers(options: Handle, own: Any) -> None:
+    """Offer samplers of one's own to a run or training."""
+    for sampler in own if isinstance(own, (list, tuple)) else [own]:
+        call("sal_flat_options_handle", options, b"sampler", sampler._handle)
+
+
+def give_reals(options: Handle, name: str, values: Any) -> None:
+    """Give an array of reals, if there is one."""
+    if values is not None:
+        array = np.ascontiguousarray(values, dtype=np.float64)
+        call("sal_flat_options_reals", options, name.encode(), array.size, address(array))
+
+
+def run_options(model: Model, options: dict[str, Any], *, own: Any = (), init: Any = None, temperatures: Any = None,
+                preconditioner: Any = None, clamp: Optional[dict[int, Any]] = None, tuning: Any = None,
+                codes: bool = False, state: Any = None) -> Handle:
+    """Options of a run as the library has them."""
+    text = options_text(options)
+    pointer = (make("sal_flat_options_resumed", state, text) if state is not None
+               else make("sal_flat_options_create", RUN, text))
+    made = Handle(pointer, "sal_flat_options_destroy", keep=(state, tuning and tuning._handle, own))
+    give_samplers(made, own)
+    give_reals(made, "temperatures", temperatures)
+    give_reals(made, "preconditioner", preconditioner)
+    if init is not None:
+        start, _ = model._states(init, codes)
+        call("sal_flat_options_codes", made, b"init", start.size, address(start))
+    if clamp:
+        variables, fixed = model._clamps(clamp, codes)
+        call("sal_flat_options_clamp", made, len(variables), address(variables), address(fixed))
+    if tuning is not None:
+        call("sal_flat_options_handle", made, b"tuning", tuning._handle)
+    return made
+
+
+class Tuning:
+    """What the warm-up of a run found: step sizes, temperatures, values of the sampler.
+
+    ``sample(.., tuning=run.tuning())`` uses it instead of adapting again.
+    """
+
+    def __init__(self, handle: Handle):
+        self._handle = handle
+        self.values: dict[str, Any] = ask("sal_flat_tuning", handle)
+
+    def __repr__(self) -> str:
+        return f"<saltus Tuning {self.values}>"
+
+    @classmethod
+    def load(cls, path: Path) -> "Tuning":
+        """Read a tuning that :meth:`save`, or the program, wrote."""
+        return cls(Handle(make("sal_tuning_open", encode(path)), "sal_tuning_destroy"))
+
+    def save(self, path: Path) -> None:
+        """Write it as JSON."""
+        call("sal_tuning_save", self._handle, encode(path))
+
+
+# ---- results
+
+
+class Summary(dict):
+    """The figures of a run by name, as ``saltus sample --json`` has them; prints as a table."""
+
+    def _rows(self) -> list[tuple[str, str]]:
+        def number(value: Any) -> str:
+            return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+        ess = self.get("ess") or {}
+        rows = [("model", self.get("model") or "(a formula)"), ("sampler", self.get("sampler")),
+                ("chains x draws", f"{self['chains']} x {self['draws']}" + (" (stopped)" if self["stopped"] else "")),
+                ("step size", number(self.get("step_size"))),
+                ("acceptance rate", number(self.get("acceptance_rate"))),
+                ("mean jump", number(self.get("mean_jump"))),
+                ("ESS of a chain", " to ".join(number(ess.get(k)) for k in ("min", "max"))),
+                ("ESS per second", number(self.get("ess_per_second"))),
+                ("largest R-hat", number(self.get("rhat_max"))),
+                ("mean f", number(self.get("log_prob_mean")))]
+        if "best_log_prob" in self:
+            rows.append(("best f", number(self["best_log_prob"])))
+        return rows
+
+    def __repr__(self) -> str:
+        return "\n".join([f"{name:<16} {value}" for name, value in self._rows()] +
+                         [f"warning: {text}" for text in self["warnings"]])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+        rows = "".join(f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(value)}</td></tr>"
+                       for name, value in self._rows())
+        return f"<table>{rows}</table>" + "".join(f"<p>warning: {escape(text)}</p>" for text in self["warnings"])
+
+
+class Run:
+    """The result of :func:`sample`.
+
+    Attributes
+    ----------
+    draws : array of uint8 or int32, shape (chains, draws, V), or None
+        Codes of all draws, in the library's memory: a view that cannot be written. None: not kept.
+    log_prob : array, shape (chains, draws)
+        f of the draws, a view.
+    summary : Summary
+    model : Model
+    """
+
+    def __init__(self, model: Model, handle: Handle, options: Handle):
+        self.model, self._handle, self._options = model, handle, options
+        sizes = [ctypes.c_int64() for _ in range(3)]
+        lib.sal_run_size(handle, *(ctypes.addressof(size) for size in sizes))
+        chains, draws, variables = (size.value for size in sizes)
+        width = ctypes.c_int()
+        pointer = lib.sal_run_draws(handle, ctypes.addressof(width))
+        kind = ctypes.c_uint8 if width.value == 1 else ctypes.c_int32
+        self.draws: Optional[np.ndarray] = view(pointer, kind, (chains, draws, variables), handle) if pointer else None
+        self.log_prob = view(lib.sal_run_log_probs(handle), ctypes.c_double, (chains, draws), handle)
+        self.summary = Summary(ask("sal_flat_run_summary", handle))
+
+    def __repr__(self) -> str:
+        return f"<saltus Run: {self.summary['chains']} chains, {self.summary['draws']} draws, " \
+               f"{self.summary['sampler']}>\n{self.summary!r}"
+
+    def _repr_html_(self) -> str:
+        return self.summary._repr_html_()
+
+    @property
+    def values(self) -> np.ndarray:
+        """All draws by value (spins -1 and 1, levels of ordinals), shape (chains, draws, V); a copy."""
+        return self.model.values(self._kept())
+
+    def _kept(self) -> np.ndarray:
+        if self.draws is None:
+            raise ArgumentError("the run did not keep its draws; give keep=True")
+        return self.draws
+
+    def marginals(self) -> list[np.ndarray]:
+        """The shares of each variable's states among the draws, by variable."""
+        space = lib.sal_model_space(self.model)
+        states = [lib.sal_space_states(space, v) or 64 for v in range(self.model.variables)]
+        flat = np.empty(int(np.sum(states)))
+        call("sal_run_marginals", self._handle, address(flat))
+        return np.split(flat, np.cumsum(states)[:-1])
+
+    def best(self, codes: bool = False) -> tuple[np.ndarray, float]:
+        """The best state that was met, and its f; for runs with ``anneal`` or ``track_best``."""
+        state, f = np.empty(self.model.variables, dtype=np.int32), np.empty(1)
+        call("sal_run_best", self._handle, address(state), address(f))
+        return (state if codes else self.model.values(state)), float(f[0])
+
+    def last(self, codes: bool = False) -> np.ndarray:
+        """The last states of all chains, shape (chains, V)."""
+        states = np.empty((self.summary["chains"], self.model.variables), dtype=np.int32)
+        call("sal_run_last", self._handle, address(states))
+        return states if codes else self.model.values(states)
+
+    def tuning(self) -> Tuning:
+        """What warm-up found, for another run."""
+        return Tuning(Handle(make("sal_run_tuning", self._handle), "sal_tuning_destroy"))
+
+    def save(self, path: Path) -> None:
+        """Write the draws: NAME.nc in ArviZ's layout, NAME.npy, or NAME.fasta.
+
+        Such a file cannot be resumed; ``sample(.., out="run.nc")`` writes one that can.
+        """
+        call("sal_run_save", self._handle, encode(path), 0)
+
+    def to_xarray(self) -> Any:
+        """The draws as an xarray Dataset, in the layout of ArviZ's posterior group.
+
+        A variable for each block of the model (chain, draw, BLOCK_site), by value, and ``lp``, f. With
+        ArviZ: ``arviz.convert_to_inference_data(run.to_xarray())``.
+        """
+        import xarray
+        values = self.values
+        data = {}
+        for block in self.model.blocks:
+            data[block.name] = (("chain", "draw", f"{block.name}_site"), values[..., block.variables])
+        data["lp"] = (("chain", "draw"), np.array(self.log_prob))
+        chains, draws = self.log_prob.shape
+        coordinates = {"chain": np.arange(chains), "draw": np.arange(draws)}
+        return xarray.Dataset(data, coordinates, {"inference_library": "saltus",
+                                                  "inference_library_version": _library.VERSION,
+                                                  "sampler": self.summary["sampler"]})
+
+    def plot(self) -> Any:
+        """Traces of f and of the mean of the state, and the marginal means; the matplotlib figure."""
+        import matplotlib.pyplot as plt
+        figure, axes = plt.subplots(1, 3, figsize=(12, 3), constrained_layout=True)
+        values = self.values
+        for chain in range(len(values)):
+            axes[0].plot(self.log_prob[chain], linewidth=0.7)
+            axes[1].plot(values[chain].mean(axis=1), linewidth=0.7)
+        axes[0].set(title="f", xlabel="draw")
+        axes[1].set(title="mean of the state", xlabel="draw")
+        axes[2].plot(values.mean(axis=1).T, ".", markersize=3)
+        axes[2].set(title="means by chain", xlabel="variable")
+        return figure
+
+    def resume(self, draws: int, progress: Any = None) -> "Run":
+        """Go on to `draws` draws of each chain in all, with the same bits as if it had never stopped."""
+        state = _Borrowed(lib.sal_run_last_state(self._handle), self)
+        if not state.pointer:
+            raise ArgumentError("the run did not keep its draws; give keep=True")
+        return _run(self.model, {"draws": draws}, state=state, progress=progress, own=self._own)
+
+    _own: Any = ()
+
+
+class _Borrowed:
+    """An object that belongs to another one, which it keeps alive."""
+
+    def __init__(self, pointer: Optional[int], owner: Any):
+        self.pointer, self.owner = pointer, owner
+
+    @property
+    def _as_parameter_(self) -> Optional[int]:
+        return self.pointer
+
+
+def as_model(model: Any, dtype: Any = None) -> Model:
+    """A model as it is, or made from an expression, a specification or a file."""
+    return model if isinstance(model, Model) else Model(model, dtype=dtype)
+
+
+def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, keep: bool = True, progress: Any = None,
+         own: Any = (), **arrays: Any) -> Run:
+    made = run_options(model, options, own=own, **arrays)
+    bar = Progress(progress, "sampling")
+    call("sal_flat_options_progress", made, bar.callback, None)
+    own_caught = [sampler._caught for sampler in (own if isinstance(own, (list, tuple)) else [own])]
+    for caught in [model._caught] + own_caught:
+        caught.exception = None
+    pointer = ctypes.c_void_p()
+    try:
+        call("sal_flat_sample", model, made, keep, encode(out), ctypes.byref(pointer))
+    except SaltusError:
+        for caught in [bar.caught, model._caught] + own_caught:
+            caught.reraise()
+        raise
+    finally:
+        bar.end()
+        handle = Handle(pointer.value, "sal_run_destroy", keep=(model, made, bar.callback)) if pointer.value else None
+    bar.caught.reraise()
+    assert handle is not None
+    run = Run(model, handle, made)
+    run._own = own
+    for text in run.summary["warnings"]:
+        warnings.warn(text, SaltusWarning, stacklevel=3)
+    if bar.interrupted:
+        warnings.warn(f"interrupted; the run has {run.summary['draws']} draws of each chain", SaltusWarning,
+                      stacklevel=3)
+    return run
+
+
+def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] = None, *, chains: Optional[int] = None,
+           draws: Optional[int] = None, warmup: Optional[int] = None, thin: Optional[int] = None,
+           seed: Optional[int] = None, step_size: Union[None, float, str] = None, tempering: Optional[int] = None,
+           temperatures: Optional[Sequence[float]] = None, init: Any = None, codes: bool = False,
+           clamp: Optional[dict[int, Any]] = None, preconditioner: Any = None, tuning: Optional[Tuning] = None,
+           own: Any = (), out: Optional[Path] = None, keep: bool = True, progress: Any = None,
+           threads: Optional[int] = None, **options: Any) -> Run:
+    """Run chains of a sampler on a model.
+
+    Parameters
+    ----------
+    model : Model, Expr, str or path
+    sampler : str, optional
+        A name with settings if wanted, "gwg:radius=2" (``saltus.list_of("samplers")``); None: one that
+        suits the model.
+    chains, draws, warmup, thin : int, optional
+        Chains (4), draws kept from each (1000), steps before the first draw, steps between draws (1).
+    seed : int, optional
+        The same seed gives the same bits, for any number of threads.
+    step_size : float or 'adapt' or 'auto', optional
+    tempering : int, optional
+        Replicas of each chain, at temperatures that warm-up finds; or `temperatures`, rising from 1.
+    init : array, shape (V,) or (chains, V), optional
+        Where chains start, by value, or with ``codes=True`` by code.
+    clamp : dict, optional
+        Variables that stay fixed: {index: value}.
+    preconditioner : array, shape (N, N), optional
+        M of pavg.
+    tuning : Tuning, optional
+        From an earlier run, instead of adaptation.
+    own : Sampler or list of them, optional
+        Samplers of one's own, which `sampler` may name.
+    out : path, optional
+        NAME.nc: written while the run goes on; see :func:`resume`.
+    keep : bool
+        Whether to keep the draws in memory.
+    progress : bool or callable, optional
+        Whether to show progress (None: in a terminal or notebook); a function of (done, total), which
+        stops the run by returning False.
+    **options
+        anneal, anneal_from, anneal_to, swap_every, track_best, save_warmup: as the options of ``saltus
+        sample``.
+
+    Returns
+    -------
+    Run
+        Ctrl-C ends it early; it then has what was made.
+
+    Raises
+    ------
+    ArgumentError, UnsupportedError, ModelError
+        And whatever a Python function of the model raises.
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> run = sal.sample("ising:side=3,theta=0.1", "gwg", draws=2000, seed=1)
+    >>> run.draws.shape
+    (4, 2000, 9)
+    """
+    made = as_model(model)
+    if sampler is None and own:
+        sampler = (own[0] if isinstance(own, (list, tuple)) else own).name
+    given = dict(options, sampler=sampler, chains=chains, draws=draws, warmup=warmup, thin=thin, seed=seed,
+                 step_size=step_size, tempering=tempering, threads=threads)
+    return _run(made, given, out=out, keep=keep, progress=progress, own=own, init=init, codes=codes, clamp=clamp,
+                temperatures=temperatures, preconditioner=preconditioner, tuning=tuning)
+
+
+def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, own: Any = (), keep: bool = True,
+           progress: Any = None, threads: Optional[int] = None) -> Run:
+    """Resume a run from its file, with the same bits as if it had never stopped.
+
+    Parameters
+    ----------
+    path : path
+        What ``sample(.., out=path)`` or the program wrote, whether stopped, killed or complete.
+    draws : int, optional
+        Draws of each chain in all; None: as many as the run was to make.
+    model : Model or Expr, optional
+        The model of the run; None: the file names it (runs of ready-made models and files).
+    """
+    state = Handle(make("sal_run_state_open", encode(path)), "sal_run_state_destroy")
+    name = lib.sal_run_state_note(state, b"model")
+    if model is None and not name:
+        raise ArgumentError(f"{os.fspath(path)}: its model has no name to open it by; give model=")
+    dtype = lib.sal_run_state_note(state, b"dtype")
+    used = as_model(name.decode() if model is None else model, dtype=dtype.decode() if dtype else None)
+    return _run(used, {"draws": draws, "threads": threads}, state=state, out=path, keep=keep, progress=progress,
+                own=own)
+
+
+class Comparison(list):
+    """Summaries of samplers on one model, the best first; prints as a table."""
+
+    def __repr__(self) -> str:
+        lines = [f"{'sampler':<24} {'ESS/s':>12} {'ESS/step':>12} {'R-hat':>8} {'accept':>8}"]
+        for s in self:
+            per_step = _ess_per_step(s)
+            lines.append(f"{s['sampler']:<24} {_cell(s['ess_per_second']):>12} {_cell(per_step):>12} "
+                         f"{_cell(s['rhat_max']):>8} {_cell(s['acceptance_rate']):>8}")
+        return "\n".join(lines)
+
+
+def _cell(value: Optional[float]) -> str:
+    return "-" if value is None else f"{value:.4g}"
+
+
+def _ess_per_step(s: dict[str, Any]) -> Optional[float]:
+    seconds, rate = s["seconds"], s["ess_per_second"]
+    return None if rate is None or not seconds else rate * seconds / (s["chains"] * s["draws"] * s["thin"])
+
+
+def compare(model: Any, samplers: Optional[Iterable[str]] = None, **options: Any) -> Comparison:
+    """Run samplers on one model with equal options.
+
+    Parameters
+    ----------
+    samplers : iterable of str, optional
+        None: all exact ones that can sample the model.
+    **options
+        Those of :func:`sample`.
+
+    Returns
+    -------
+    Comparison
+        By effective draws a second; those that do not mix last.
+    """
+    made = as_model(model)
+    if samplers is None:
+        exact = {item["name"] for item in ask("sal_flat_list", b"samplers") if item["exact"]}
+        samplers = [name for name in made.samplers if name in exact]
+    results = []
+    for name in samplers:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SaltusWarning)
+            results.append(sample(made, name, **dict({"keep": False}, **options)).summary)
+    return Comparison(sorted(results, key=lambda s: (s["chains_agree"] is False, -(s["ess_per_second"] or 0))))

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* Spaces and formulas by numbers of nodes. */
+#include <saltus/flat.h>
+
+#include "ad/tape.h"
+#include "core/alloc.h"
+#include "core/error.h"
+
+int sal_flat_version(void)
+{
+    int major = 0, minor = 0;
+    const char *text = sal_version();
+    for (; *text >= '0' && *text <= '9'; text++) {
+        major = 10 * major + (*text - '0');
+    }
+    for (text += *text == '.'; *text >= '0' && *text <= '9'; text++) {
+        minor = 10 * minor + (*text - '0');
+    }
+    return 1000 * major + minor;
+}
+
+sal_status sal_flat_space_add(sal_space *space, const char *name, int kind, int64_t count,
+                              int64_t states, const double *levels, int64_t cap, sal_error *err)
+{
+    if (!space || !name || kind < SAL_BINARY || kind > SAL_COUNT) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_flat_space_add: expected a space, a name and a kind from 1 to 5");
+    }
+    const sal_block block = { .name = name,
+                              .kind = (sal_kind)kind,
+                              .count = count,
+                              .states = states,
+                              .levels = levels,
+                              .cap = cap };
+    return sal_space_add(space, &block, err);
+}
+
+sal_tape *sal_flat_tape_create(const sal_space *space, bool doubles)
+{
+    return space ? sal_tape_create(space, doubles ? SAL_F64 : SAL_F32) : NULL;
+}
+
+int32_t sal_flat_state(const char *file, int line, sal_tape *tape, const char *block)
+{
+    return (block ? sal_state_block_at(file, line, tape, block) : sal_state_at(file, line, tape))
+        .node;
+}
+
+/* A rank that no shape has, for sizes that are not acceptable. */
+static sal_shape shape_of(int32_t rank, const int64_t *dim)
+{
+    sal_shape shape = { .rank = rank };
+    for (int32_t k = 0; k < rank && k < SAL_MAX_RANK; k++) {
+        shape.dim[k] = dim[k];
+    }
+    return shape;
+}
+
+int32_t sal_flat_param(const char *file, int line, sal_tape *tape, const char *name, int32_t rank,
+                       const int64_t *dim)
+{
+    return sal_param_at(file, line, tape, name, shape_of(rank, dim)).node;
+}
+
+int32_t sal_flat_constant(const char *file, int line, sal_tape *tape, const double *values,
+                          int32_t rank, const int64_t *dim)
+{
+    return sal_constant_at(file, line, tape, values, shape_of(rank, dim)).node;
+}
+
+/* The node of this number, if there is one. */
+static sal_expr expression(sal_tape *tape, int32_t node)
+{
+    return (sal_expr){ tape, tape && node >= 0 && node < tape->n_nodes ? node : -1 };
+}
+
+int32_t sal_flat_operation(const char *file, int line, sal_tape *tape, const char *op, int32_t n_in,
+                           const int32_t *in, int64_t n_ints, const int64_t *ints, int64_t n_reals,
+                           const double *reals)
+{
+    sal_expr few[4];
+    sal_expr *inputs = n_in <= 4 ? few : SALI_NEW_ARRAY(sal_expr, n_in);
+    if (!inputs || n_in < 1) {
+        return -1;
+    }
+    for (int32_t k = 0; k < n_in; k++) {
+        inputs[k] = expression(tape, in[k]);
+    }
+    const sal_operation operation = { .op = op,
+                                      .n_in = n_in,
+                                      .in = inputs,
+                                      .n_ints = n_ints,
+                                      .ints = ints,
+                                      .n_reals = n_reals,
+                                      .reals = reals };
+    const int32_t node = sal_operation_at(file, line, &operation).node;
+    if (inputs != few) {
+        sali_free(inputs);
+    }
+    return node;
+}
+
+int32_t sal_flat_shape(sal_tape *tape, int32_t node, int64_t *dim)
+{
+    const sal_shape shape = sal_expr_shape(expression(tape, node));
+    for (int32_t k = 0; k < shape.rank; k++) {
+        dim[k] = shape.dim[k];
+    }
+    return shape.rank;
+}
+
+sal_status sal_flat_model(sal_tape *tape, int32_t node, sal_model **model, sal_error *err)
+{
+    return sal_model_from_tape(tape, expression(tape, node), model, err);
+}
+
+sal_status sal_flat_model_from_function(const sal_space *space,
+                                        void (*f)(int64_t states, const double *x, double *values,
+                                                  double *gradient, void *data),
+                                        void *data, bool has_gradient, sal_model **model,
+                                        sal_error *err)
+{
+    const sal_callback callback = { .batch = f, .data = data, .has_gradient = has_gradient };
+    return sal_model_from_callback(space, &callback, model, err);
+}

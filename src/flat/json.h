@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* Results as JSON. */
+#ifndef SALI_FLAT_JSON_H
+#define SALI_FLAT_JSON_H
+
+#include <stddef.h>
+
+#include <saltus/status.h>
+#include "io/json_text.h"
+
+/* Set object[key] to a number, or to null where JSON has none (NaN, infinities). */
+void sali_flat_number(json_t *object, const char *key, double value);
+
+/* A text as a JSON string, or null if there is none. */
+json_t *sali_flat_text(const char *text);
+
+/* An array of reals; NULL is null. */
+json_t *sali_flat_reals(int64_t n, const double *values);
+
+/* The object as text, to be freed by sal_free; takes the object over. NULL counts as an object for
+ * which there was no memory. Returns: SAL_ERR_MEMORY. */
+sal_status sali_flat_give(json_t *object, char **json, sal_error *err);
+
+/* ---- structs by their fields */
+
+typedef enum sali_flat_kind {
+    SALI_FLAT_REAL,  /* double */
+    SALI_FLAT_WHOLE, /* int64_t */
+    SALI_FLAT_TRUTH, /* bool */
+    SALI_FLAT_TEXT   /* const char * */
+} sali_flat_kind;
+
+typedef struct sali_flat_field {
+    const char *key; /* NULL ends a list */
+    sali_flat_kind kind;
+    size_t offset;
+} sali_flat_field;
+
+#define SALI_FLAT_FIELD(key, kind, type, member)      \
+    {                                                 \
+        key, SALI_FLAT_##kind, offsetof(type, member) \
+    }
+
+/* The fields of a struct as a JSON object. */
+json_t *sali_flat_record(const void *record, const sali_flat_field *fields);
+
+#endif

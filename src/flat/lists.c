@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* What there is to choose from, as JSON. */
+#include <stdio.h>
+#include <string.h>
+
+#include <saltus/flat.h>
+#include <saltus/io.h>
+#include "core/error.h"
+#include "flat/json.h"
+#include "flat/words.h"
+
+#define SETTINGS 512 /* room for the text of all settings */
+
+/* "side=10, theta=0.2": settings with their defaults. */
+static json_t *settings_text(const sal_setting *settings)
+{
+    char text[SETTINGS] = "";
+    size_t used = 0;
+    for (const sal_setting *s = settings; s && s->name && used < SETTINGS; s++) {
+        char number[32];
+        snprintf(number, sizeof number, "%g", s->standard);
+        used += (size_t)snprintf(text + used, SETTINGS - used, "%s%s=%s", used ? ", " : "", s->name,
+                                 s->choices ? s->choices[(int)s->standard] : number);
+    }
+    return sali_flat_text(text);
+}
+
+/* The kinds of variables that a sampler moves; "capped-count": it needs a cap. */
+static json_t *kinds_of(const sal_sampler_info *info)
+{
+    json_t *list = json_array();
+    for (int kind = SAL_BINARY; kind <= SAL_COUNT; kind++) {
+        const bool capped = kind == SAL_COUNT && !(info->kinds & SAL_MOVES_UNBOUNDED);
+        if (info->kinds & 1u << kind) {
+            json_array_append_new(list,
+                                  json_string(capped ? "capped-count" : sali_flat_kinds[kind]));
+        }
+    }
+    return list;
+}
+
+static json_t *samplers(void)
+{
+    json_t *list = json_array();
+    sal_sampler_info info;
+    for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
+        json_array_append_new(
+            list,
+            json_pack("{s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:o, s:o}", "name", info.name, "alias",
+                      sali_flat_text(info.alias), "doc", sali_json_text(info.doc), "settings",
+                      settings_text(info.settings), "exact", info.exact, "needs_gradient",
+                      info.needs_gradient, "has_step_size", info.has_step_size, "kinds",
+                      kinds_of(&info), "source", sali_json_text(info.source)));
+    }
+    return list;
+}
+
+static json_t *models(void)
+{
+    json_t *list = json_array();
+    sal_builtin_info info;
+    for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
+        json_array_append_new(
+            list, json_pack("{s:s, s:o, s:o, s:o, s:b, s:o}", "name", info.name, "doc",
+                            sali_json_text(info.doc), "settings", settings_text(info.settings),
+                            "file", sali_flat_text(info.file), "needs_file", info.needs_file,
+                            "source", sali_json_text(info.source)));
+    }
+    return list;
+}
+
+/* `inputs` is null for ops of any number; `fixed` lists those, from 1, that must not depend on the
+ * state. */
+static json_t *ops(void)
+{
+    json_t *list = json_array();
+    sal_op_info op;
+    for (int64_t i = 0; sal_op_list(i, &op); i++) {
+        json_t *fixed = json_array();
+        for (int k = 0; k < 32; k++) {
+            if (op.fixed >> k & 1) {
+                json_array_append_new(fixed, json_integer(k + 1));
+            }
+        }
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:b}", "name", op.name, "doc",
+                                              sali_json_text(op.doc), "inputs",
+                                              op.inputs < 0 ? json_null() : json_integer(op.inputs),
+                                              "fixed", fixed, "changes", op.changes));
+    }
+    return list;
+}
+
+static json_t *formats(void)
+{
+    json_t *list = json_array();
+    sal_format_info format;
+    for (int64_t k = 0; sal_format_list(k, &format); k++) {
+        json_t *suffixes = json_array();
+        for (int i = 0; format.suffixes[i]; i++) {
+            json_array_append_new(suffixes, json_string(format.suffixes[i]));
+        }
+        json_array_append_new(list, json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "name",
+                                              format.name, "content", format.content, "reads",
+                                              format.reads, "writes", format.writes, "suffixes",
+                                              suffixes, "doc", sali_json_text(format.doc), "model",
+                                              sali_flat_text(format.model)));
+    }
+    return list;
+}
+
+static json_t *options(void)
+{
+    static const struct {
+        sal_options which;
+        const char *of;
+    } structs[] = {
+        { SAL_OPTIONS_RUN, "run" },     { SAL_OPTIONS_TRAIN, "train" },
+        { SAL_OPTIONS_AIS, "ais" },     { SAL_OPTIONS_INPAINT, "inpaint" },
+        { SAL_OPTIONS_EXACT, "exact" }, { SAL_OPTIONS_DATA, "data" },
+    };
+    static const char *const kinds[] = {
+        [SAL_OPTION_FLAG] = "flag",  [SAL_OPTION_WHOLE] = "whole", [SAL_OPTION_INT] = "whole",
+        [SAL_OPTION_SEED] = "whole", [SAL_OPTION_REAL] = "real",   [SAL_OPTION_WORD] = "word",
+        [SAL_OPTION_TEXT] = "text",
+    };
+    json_t *list = json_array();
+    sal_option_info o;
+    for (size_t s = 0; s < sizeof structs / sizeof *structs; s++) {
+        for (int64_t k = 0; sal_option_list(sal_option_table_of(structs[s].which), k, &o); k++) {
+            if (o.doc) { /* else it is another form of the one before */
+                json_array_append_new(
+                    list,
+                    json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "of", structs[s].of, "name", o.name,
+                              "kind", kinds[o.kind], "values", sali_flat_text(o.values), "usual",
+                              sali_flat_text(o.usual), "doc", sali_json_text(o.doc)));
+            }
+        }
+    }
+    return list;
+}
+
+sal_status sal_flat_list(const char *what, char **json, sal_error *err)
+{
+    static const struct {
+        const char *name;
+        json_t *(*list)(void);
+    } lists[] = { { "samplers", samplers },
+                  { "models", models },
+                  { "ops", ops },
+                  { "formats", formats },
+                  { "options", options } };
+    for (size_t k = 0; what && k < sizeof lists / sizeof *lists; k++) {
+        if (strcmp(what, lists[k].name) == 0) {
+            return sali_flat_give(lists[k].list(), json, err);
+        }
+    }
+    return sali_fail(err, SAL_ERR_NOT_FOUND,
+                     "there is no list '%.60s'; there are: samplers, models, ops, formats, options",
+                     what ? what : "");
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* Options as text, with the arrays that belong to them. */
+#ifndef SALI_FLAT_OPTIONS_H
+#define SALI_FLAT_OPTIONS_H
+
+#include <saltus/evaluate.h>
+#include <saltus/flat.h>
+
+/* Own samplers of a run at most. */
+#define SALI_FLAT_SAMPLERS 32
+
+/* Numbers of elements of the arrays, 0: not given. */
+typedef struct sali_flat_sizes {
+    int64_t temperatures, preconditioner, log_base, init, reverse_from;
+} sali_flat_sizes;
+
+/* Memory that is freed together. */
+typedef struct sali_flat_owner {
+    void **items;
+    int64_t n, room;
+} sali_flat_owner;
+
+/* Hand an allocation over; it is freed at once if there is no room for it. NULL: no memory. */
+void *sali_flat_own(sali_flat_owner *owner, void *allocation);
+void sali_flat_release(sali_flat_owner *owner);
+
+struct sal_flat_options {
+    sal_options which;
+    union {
+        sal_run_options run;
+        sal_train_options train;
+        sal_ais_options ais;
+    } of;
+    sali_flat_sizes sizes;
+    const int32_t *init; /* as given; [V] becomes [chains x V] when it is used */
+    const struct sal_sampler_descriptor *samplers[SALI_FLAT_SAMPLERS + 1];
+    sali_flat_owner owner; /* of texts and arrays */
+};
+
+/* Set options of a struct from text, JSON or lines; NULL: nothing. `owner` keeps copies of texts.
+ * Returns: SAL_ERR_NOT_FOUND, SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. */
+sal_status sali_flat_read(const sal_option_table *table, const char *text, void *options,
+                          sali_flat_owner *owner, sal_error *err);
+
+/* Whether options are of `which`, and their arrays fit the model; what the struct then needs of
+ * them is filled in. NULL options are fine. Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. */
+sal_status sali_flat_fit(sal_flat_options *options, sal_options which, const sal_model *model,
+                         sal_error *err);
+
+#endif

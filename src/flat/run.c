@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs from options as text, and their figures as JSON. */
+#include <math.h>
+#include <string.h>
+
+#include <saltus/io.h>
+#include <saltus/sampler.h>
+#include <saltus/stats.h>
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/tuning.h"
+#include "flat/json.h"
+#include "flat/options.h"
+
+/* ---- running */
+
+/* The run goes on where it was if writing fails only at its end. */
+static sal_status sample_to(sal_model *model, sal_run_options *options, const char *path,
+                            sal_run **run, sal_error *err)
+{
+    const sal_note notes[] = { { "model", sal_model_name(model)[0] ? sal_model_name(model) : NULL },
+                               { "dtype", sal_model_dtype(model) == SAL_F32 ? "f32" : "f64" },
+                               { 0 } };
+    sal_draw_writer *writer = NULL;
+    sal_status status = sal_draw_writer_open(path, model, options, notes, &writer, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    status = sal_sample(model, options, run, err);
+    sal_status written = sal_draw_writer_close(writer, status ? NULL : *run, status ? NULL : err);
+    return status ? status : written;
+}
+
+sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool keep, const char *path,
+                           sal_run **run, sal_error *err)
+{
+    sal_status status = sali_flat_fit(options, SAL_OPTIONS_RUN, model, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sal_run_options o = options ? options->of.run : (sal_run_options){ 0 };
+    o.record.draws = keep;
+    return path ? sample_to(model, &o, path, run, err) : sal_sample(model, &o, run, err);
+}
+
+/* ---- figures */
+
+static void add_tempering(json_t *object, const sal_run_summary *s)
+{
+    if (s->replicas > 1) {
+        json_t *tempering = json_object();
+        json_object_set_new(tempering, "temperatures",
+                            sali_flat_reals(s->replicas, s->temperatures));
+        json_object_set_new(tempering, "swap_rates",
+                            sali_flat_reals(s->replicas - 1, s->swap_rates));
+        sali_flat_number(tempering, "round_trips", s->round_trips);
+        sali_flat_number(tempering, "barrier", s->barrier);
+        json_object_set_new(object, "tempering", tempering);
+    }
+    if (s->annealed) {
+        json_object_set_new(object, "anneal",
+                            json_pack("{s:f, s:f}", "from", s->anneal_from, "to", s->anneal_to));
+    }
+}
+
+static sal_status add_best(json_t *object, const sal_run *run, const sal_run_summary *s,
+                           sal_error *err)
+{
+    if (isnan(s->best_log_prob)) {
+        return SAL_OK;
+    }
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, s->variables);
+    sal_status status = codes ? sal_run_best(run, codes, NULL, err) : sali_fail_memory(err);
+    json_t *state = json_array();
+    for (int64_t v = 0; status == SAL_OK && v < s->variables; v++) {
+        json_array_append_new(state, json_integer(codes[v]));
+    }
+    sali_free(codes);
+    sali_flat_number(object, "best_log_prob", s->best_log_prob);
+    json_object_set_new(object, "best_state", state);
+    return status;
+}
+
+static void add_statistic(json_t *object, const sal_run_summary *s)
+{
+    if (s->statistic) {
+        json_t *entry = json_object();
+        json_object_set_new(entry, "name", sali_flat_text(s->statistic));
+        sali_flat_number(entry, "mean", s->statistic_mean);
+        sali_flat_number(entry, "deviation", s->statistic_deviation);
+        sali_flat_number(entry, "best", s->statistic_best);
+        json_object_set_new(object, "statistic", entry);
+    }
+}
+
+/* Null where nothing tells: one chain whose halves agree may stand in one of several modes. */
+static json_t *agreement(const sal_run_summary *s)
+{
+    bool agree = s->unmoved == 0 && s->rhat_max <= SAL_RHAT_LIMIT;
+    bool known = s->unmoved > 0 || (!isnan(s->rhat_max) && (s->chains > 1 || !agree));
+    return known ? json_boolean(agree) : json_null();
+}
+
+static json_t *ess(const sal_run_summary *s)
+{
+    static const sali_flat_field fields[] = {
+        SALI_FLAT_FIELD("min", REAL, sal_run_summary, ess_min),
+        SALI_FLAT_FIELD("median", REAL, sal_run_summary, ess_median),
+        SALI_FLAT_FIELD("max", REAL, sal_run_summary, ess_max),
+        { 0 },
+    };
+    return sali_flat_record(s, fields);
+}
+
+static json_t *warnings(const sal_run_summary *s)
+{
+    json_t *list = json_array();
+    char text[SAL_ERROR_SIZE];
+    if (sal_run_warning(s, text, sizeof text)) {
+        json_array_append_new(list, sali_json_text(text));
+    }
+    return list;
+}
+
+/* A seed beyond the whole numbers of JSON's readers is a text. */
+static json_t *seed_of(uint64_t seed)
+{
+    return seed > INT64_MAX ? json_sprintf("%llu", (unsigned long long)seed)
+                            : json_integer((json_int_t)seed);
+}
+
+sal_status sal_flat_run_summary(const sal_run *run, char **json, sal_error *err)
+{
+    static const sali_flat_field first[] = {
+        SALI_FLAT_FIELD("model", TEXT, sal_run_summary, model),
+        SALI_FLAT_FIELD("sampler", TEXT, sal_run_summary, sampler),
+        SALI_FLAT_FIELD("variables", WHOLE, sal_run_summary, variables),
+        SALI_FLAT_FIELD("chains", WHOLE, sal_run_summary, chains),
+        SALI_FLAT_FIELD("warmup", WHOLE, sal_run_summary, warmup),
+        SALI_FLAT_FIELD("draws", WHOLE, sal_run_summary, draws),
+        SALI_FLAT_FIELD("thin", WHOLE, sal_run_summary, thin),
+        { 0 },
+    };
+    static const sali_flat_field second[] = {
+        SALI_FLAT_FIELD("stopped", TRUTH, sal_run_summary, stopped),
+        SALI_FLAT_FIELD("step_size", REAL, sal_run_summary, step_size),
+        SALI_FLAT_FIELD("acceptance_rate", REAL, sal_run_summary, acceptance_rate),
+        SALI_FLAT_FIELD("mean_jump", REAL, sal_run_summary, mean_jump),
+        SALI_FLAT_FIELD("unmoved_chains", WHOLE, sal_run_summary, unmoved),
+        { 0 },
+    };
+    static const sali_flat_field last[] = {
+        SALI_FLAT_FIELD("steps_per_second", REAL, sal_run_summary, steps_per_second),
+        SALI_FLAT_FIELD("seconds", REAL, sal_run_summary, seconds),
+        SALI_FLAT_FIELD("log_prob_mean", REAL, sal_run_summary, log_prob_mean),
+        { 0 },
+    };
+    sal_run_summary s;
+    sal_status status = sal_run_summarise(run, &s, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    const double rhat = s.unmoved > 0 ? NAN : s.rhat_max;
+    json_t *object = sali_flat_record(&s, first);
+    if (!s.model[0]) { /* a formula has no name */
+        json_object_set_new(object, "model", json_string(""));
+    }
+    json_object_set_new(object, "seed", seed_of(s.seed));
+    json_object_set_new(object, "threads", json_integer(s.threads));
+    json_object_update_new(object, sali_flat_record(&s, second));
+    json_object_set_new(object, "ess", ess(&s));
+    sali_flat_number(object, "ess_per_second", s.ess_per_second);
+    sali_flat_number(object, "rhat_max", rhat);
+    json_object_set_new(object, "rhat_variable",
+                        isnan(rhat) || s.rhat_variable < 0 ? json_null()
+                                                           : json_integer(s.rhat_variable));
+    json_object_set_new(object, "disagreeing_variables",
+                        isnan(rhat) ? json_null() : json_integer(s.disagreeing));
+    json_object_set_new(object, "chains_agree", agreement(&s));
+    json_object_set_new(object, "warnings", warnings(&s));
+    json_object_update_new(object, sali_flat_record(&s, last));
+    add_statistic(object, &s);
+    add_tempering(object, &s);
+    status = add_best(object, run, &s, err);
+    if (status != SAL_OK) {
+        json_decref(object);
+        return status;
+    }
+    return sali_flat_give(object, json, err);
+}
+
+/* ---- tunings */
+
+sal_status sal_flat_tuning(const sal_tuning *tuning, char **json, sal_error *err)
+{
+    json_t *object = json_object();
+    const struct sal_run_state *lists = &tuning->lists;
+    json_object_set_new(object, "sampler", sali_flat_text(tuning->sampler));
+    for (int64_t k = 0; k < lists->n; k++) {
+        json_object_set_new(object, lists->items[k].name,
+                            sali_flat_reals(lists->items[k].count, lists->items[k].data));
+    }
+    return sali_flat_give(object, json, err);
+}
+
+/* ---- proofs */
+
+static json_t *codes_json(int64_t n, const int32_t *codes)
+{
+    json_t *array = json_array();
+    for (int64_t v = 0; v < n; v++) {
+        json_array_append_new(array, json_integer(codes[v]));
+    }
+    return array;
+}
+
+sal_status sal_flat_balance(const sal_model *model, sal_flat_options *options, char **json,
+                            sal_error *err)
+{
+    static const sali_flat_field fields[] = {
+        SALI_FLAT_FIELD("states", WHOLE, sal_balance, states),
+        SALI_FLAT_FIELD("invariance", REAL, sal_balance, invariance),
+        SALI_FLAT_FIELD("reversibility", REAL, sal_balance, reversibility),
+        SALI_FLAT_FIELD("normalisation", REAL, sal_balance, normalisation),
+        SALI_FLAT_FIELD("frequency", REAL, sal_balance, frequency),
+        SALI_FLAT_FIELD("unreached", WHOLE, sal_balance, unreached),
+        { 0 },
+    };
+    sal_balance balance;
+    sal_status status = sali_flat_fit(options, SAL_OPTIONS_RUN, model, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    const int64_t V = sal_space_variables(sal_model_space(model));
+    sal_run_options o = options ? options->of.run : (sal_run_options){ 0 };
+    int32_t *worst = SALI_NEW_ARRAY(int32_t, 2 * V);
+    status = worst ? sal_sampler_balance(model, &o, &balance, worst, err) : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        json_t *object = sali_flat_record(&balance, fields);
+        json_object_set_new(object, "worst",
+                            json_pack("[o, o]", codes_json(V, worst), codes_json(V, worst + V)));
+        status = sali_flat_give(object, json, err);
+    }
+    sali_free(worst);
+    return status;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Training and evaluation from options as text, with reports as JSON. */
+#include <math.h>
+
+#include <saltus/flat.h>
+#include "core/alloc.h"
+#include "core/error.h"
+#include "flat/json.h"
+#include "flat/options.h"
+
+sal_status sal_flat_trainer_create(sal_model *model, const sal_data *data,
+                                   sal_flat_options *options, const char *directory,
+                                   sal_trainer **out, sal_error *err)
+{
+    sal_status status = sali_flat_fit(options, SAL_OPTIONS_TRAIN, model, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sal_train_options o = options ? options->of.train : (sal_train_options){ 0 };
+    o.checkpoint.directory = directory;
+    sal_trainer *made = NULL;
+    status = sal_trainer_create(model, data, &o, &made, err);
+    status = status || !directory ? status : sal_trainer_load(made, directory, err);
+    return SALI_GIVE(status, made, out, sal_trainer_destroy);
+}
+
+sal_status sal_flat_trainer_report(const sal_trainer *trainer, char **json, sal_error *err)
+{
+    static const sali_flat_field fields[] = {
+        SALI_FLAT_FIELD("iteration", WHOLE, sal_train_report, iteration),
+        SALI_FLAT_FIELD("iterations", WHOLE, sal_train_report, iterations),
+        SALI_FLAT_FIELD("seconds", REAL, sal_train_report, seconds),
+        SALI_FLAT_FIELD("log_prob_data", REAL, sal_train_report, log_prob_data),
+        SALI_FLAT_FIELD("log_prob_samples", REAL, sal_train_report, log_prob_samples),
+        SALI_FLAT_FIELD("acceptance_rate", REAL, sal_train_report, acceptance_rate),
+        SALI_FLAT_FIELD("mean_jump", REAL, sal_train_report, mean_jump),
+        SALI_FLAT_FIELD("step_size", REAL, sal_train_report, step_size),
+        SALI_FLAT_FIELD("gradient_norm", REAL, sal_train_report, gradient_norm),
+        SALI_FLAT_FIELD("sampling_seconds", REAL, sal_train_report, sampling_seconds),
+        SALI_FLAT_FIELD("gradient_seconds", REAL, sal_train_report, gradient_seconds),
+        SALI_FLAT_FIELD("learning_rate", REAL, sal_train_report, learning_rate),
+        SALI_FLAT_FIELD("resumed_with", TEXT, sal_train_report, resumed_with),
+        SALI_FLAT_FIELD("levels", WHOLE, sal_train_report, levels),
+        SALI_FLAT_FIELD("swap_rate", REAL, sal_train_report, swap_rate),
+        SALI_FLAT_FIELD("log_z", REAL, sal_train_report, log_z),
+        SALI_FLAT_FIELD("log_z_error", REAL, sal_train_report, log_z_error),
+        SALI_FLAT_FIELD("log_likelihood", REAL, sal_train_report, log_likelihood),
+        SALI_FLAT_FIELD("disturbed", WHOLE, sal_train_report, disturbed),
+        SALI_FLAT_FIELD("best", TRUTH, sal_train_report, best),
+        { 0 },
+    };
+    sal_train_report report;
+    sal_trainer_report(trainer, &report);
+    return sali_flat_give(sali_flat_record(&report, fields), json, err);
+}
+
+const int32_t *sal_flat_trainer_samples(const sal_trainer *trainer, int64_t *n)
+{
+    sal_train_report report;
+    sal_trainer_report(trainer, &report);
+    *n = report.samples ? report.buffer : 0;
+    return report.samples;
+}
+
+const double *sal_flat_trainer_averages(const sal_trainer *trainer)
+{
+    sal_train_report report;
+    sal_trainer_report(trainer, &report);
+    return report.averages;
+}
+
+sal_status sal_flat_ais(sal_model *model, sal_flat_options *options, double *log_weights,
+                        char **json, sal_error *err)
+{
+    static const sali_flat_field fields[] = {
+        SALI_FLAT_FIELD("log_z", REAL, sal_ais_estimate, log_z),
+        SALI_FLAT_FIELD("log_z_error", REAL, sal_ais_estimate, standard_error),
+        SALI_FLAT_FIELD("log_z_jackknife", REAL, sal_ais_estimate, jackknife),
+        SALI_FLAT_FIELD("effective_chains", REAL, sal_ais_estimate, ess),
+        SALI_FLAT_FIELD("dead", WHOLE, sal_ais_estimate, dead),
+        SALI_FLAT_FIELD("acceptance_rate", REAL, sal_ais_estimate, acceptance_rate),
+        SALI_FLAT_FIELD("stopped", TRUTH, sal_ais_estimate, stopped),
+        { 0 },
+    };
+    sal_ais_estimate estimate;
+    sal_status status = sali_flat_fit(options, SAL_OPTIONS_AIS, model, err);
+    status = status
+                 ? status
+                 : sal_ais(model, options ? &options->of.ais : NULL, &estimate, log_weights, err);
+    return status ? status : sali_flat_give(sali_flat_record(&estimate, fields), json, err);
+}
+
+sal_status sal_flat_likelihood(const sal_model *model, const sal_data *data, double log_z,
+                               double log_z_error, char **json, sal_error *err)
+{
+    static const sali_flat_field fields[] = {
+        SALI_FLAT_FIELD("mean_f", REAL, sal_likelihood, mean_f),
+        SALI_FLAT_FIELD("log_likelihood", REAL, sal_likelihood, mean),
+        SALI_FLAT_FIELD("data_error", REAL, sal_likelihood, data_error),
+        SALI_FLAT_FIELD("log_likelihood_error", REAL, sal_likelihood, standard_error),
+        { 0 },
+    };
+    sal_likelihood likelihood;
+    sal_status status = sal_log_likelihood(model, data, log_z, log_z_error, &likelihood, err);
+    return status ? status : sali_flat_give(sali_flat_record(&likelihood, fields), json, err);
+}
+
+/* ---- the verdict */
+
+static void add(json_t *object, const char *key, sal_verdict_value value)
+{
+    char error[64];
+    snprintf(error, sizeof error, "%s_error", key);
+    sali_flat_number(object, key, value.value);
+    sali_flat_number(object, error, value.standard_error);
+}
+
+static json_t *figure(const sal_verdict_figure *f, bool with_test)
+{
+    json_t *object = json_object();
+    add(object, "fresh", f->fresh);
+    add(object, "persistent", f->persistent);
+    add(object, "train", f->train);
+    if (with_test) {
+        add(object, "test", f->test);
+        return object;
+    }
+    add(object, "shortfall", f->shortfall);
+    sali_flat_number(object, "margin", f->margin);
+    json_object_set_new(object, "judged", json_boolean(f->judged));
+    return object;
+}
+
+sal_status sal_verdict_json(const sal_verdict *v, char **json, sal_error *err)
+{
+    static const char *const answers[] = { "unknown", "like", "unlike" };
+    static const char *const figures[SAL_VERDICT_KINDS] = { "log_prob", "means_correlation",
+                                                            "covariances_correlation", "mmd" };
+    static const sali_flat_field fields[] = {
+        SALI_FLAT_FIELD("chains", WHOLE, sal_verdict, chains),
+        SALI_FLAT_FIELD("draws", WHOLE, sal_verdict, draws),
+        SALI_FLAT_FIELD("persistent_rows", WHOLE, sal_verdict, persistent_rows),
+        SALI_FLAT_FIELD("train_rows", WHOLE, sal_verdict, train_rows),
+        SALI_FLAT_FIELD("test_rows", WHOLE, sal_verdict, test_rows),
+        { 0 },
+    };
+    char text[512];
+    sal_verdict_sentence(v, text, sizeof text);
+    json_t *log_z = json_object();
+    add(log_z, "forward", v->forward);
+    add(log_z, "reverse", v->reverse);
+    add(log_z, "bennett", v->bennett);
+    json_t *object =
+        json_pack("{s:s, s:o}", "verdict", answers[v->answer], "sentence", sali_json_text(text));
+    json_object_update_new(object, sali_flat_record(v, fields));
+    json_object_set_new(object, "log_z", log_z);
+    sali_flat_number(object, "rhat", v->rhat);
+    sali_flat_number(object, "round_trips", v->round_trips);
+    for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
+        json_object_set_new(object, figures[k], figure(&v->figures[k], k == SAL_VERDICT_F));
+    }
+    return sali_flat_give(object, json, err);
+}
+
+sal_status sal_flat_verdict(sal_model *model, const sal_data *train, const sal_data *test,
+                            const char *directory, int64_t draws, uint64_t seed, int threads,
+                            const double *log_z,
+                            int (*progress)(int64_t done, int64_t total, void *data), void *data,
+                            uint8_t **samples, char **json, sal_error *err)
+{
+    sal_verdict verdict;
+    const sal_verdict_value forward = { log_z ? log_z[0] : NAN, log_z ? log_z[1] : NAN };
+    const sal_verdict_value reverse = { log_z ? log_z[2] : NAN, log_z ? log_z[3] : NAN };
+    const sal_verdict_inputs inputs = { .train = train,
+                                        .test = test,
+                                        .forward = isnan(forward.value) ? NULL : &forward,
+                                        .reverse = isnan(reverse.value) ? NULL : &reverse,
+                                        .sampling = { .directory = directory,
+                                                      .draws = draws,
+                                                      .seed = seed,
+                                                      .threads = threads,
+                                                      .progress = progress,
+                                                      .progress_data = data } };
+    sal_status status = sal_verdict_judge(model, &inputs, &verdict, samples, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    return verdict.stopped ? sali_flat_give(json_null(), json, err)
+                           : sal_verdict_json(&verdict, json, err);
+}

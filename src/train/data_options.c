@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Options of reading data sets, as text. */
+#include <saltus/data.h>
+#include "core/option.h"
+
+#define DATA(member) SALI_FIELD(sal_data_options, member)
+
+static const char *const kinds[] = { "pictures", "codes", "draws", "alignment", NULL };
+static const char *const greys[] = { "find", "bytes", "signed", "unit", NULL };
+static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL };
+
+static const sali_option entries[] = {
+    SALI_OPTION("kind", WORD, "pictures|codes|draws|alignment", "what the file holds", DATA(kind),
+                .words = kinds, .usual = "pictures"),
+    SALI_OPTION("grey", WORD, "find|bytes|signed|unit", "range of the greys of pictures",
+                DATA(grey), .words = greys, .usual = "find"),
+    SALI_OPTION("keep-intensity", FLAG, NULL, "keep the greys of pictures", DATA(keep_intensity)),
+    SALI_OPTION("height", WHOLE, "N", "of the picture in a row", DATA(height), SALI_FROM(0),
+                .usual = "that of a square"),
+    SALI_OPTION("width", WHOLE, "N", "of the picture in a row", DATA(width), SALI_FROM(0),
+                .usual = "that of a square"),
+    SALI_OPTION("columns", WHOLE, "N", "least length of a row of a libsvm file", DATA(columns),
+                SALI_FROM(0), .usual = "the longest row"),
+    SALI_OPTION("first", WHOLE, "N", "first row to read, counted from 0", DATA(first), SALI_FROM(0),
+                SALI_USUAL(0)),
+    SALI_OPTION("count", WHOLE, "N", "number of rows to read", DATA(count), SALI_FROM(0),
+                .usual = "all"),
+    SALI_OPTION("alphabet", WORD, "auto|protein|rna|dna", "letters of an alignment", DATA(alphabet),
+                .words = alphabets, .usual = "auto"),
+    SALI_OPTION("identity", REAL, "X",
+                "a sequence weighs 1 / (number of sequences that agree with it at this share)",
+                DATA(identity), SALI_RANGE(0, 1), .usual = "0: all weigh 1"),
+};
+
+static const sal_option_table table = { "data: ", sizeof entries / sizeof *entries, entries };
+
+const sal_option_table *sali_data_option_table(void)
+{
+    return &table;
+}
