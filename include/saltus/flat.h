@@ -170,7 +170,7 @@ SAL_API void sal_flat_options_destroy(sal_flat_options *options);
 
 /* Give an array of reals (copied). Runs: "temperatures" [replicas], "preconditioner" [N x N].
  * Trainings: "preconditioner". AIS: "log-base" [R].
- * Returns: SAL_ERR_NOT_FOUND (no such array of these options; names those that there are);
+ * Returns: SAL_ERR_NOT_FOUND (no such array of these options, naming those that there are) or
  *          SAL_ERR_MEMORY. Sizes are checked when the options are used.
  * Cost:    O(n).
  * Threads: one at a time. */
@@ -196,8 +196,10 @@ SAL_API sal_status sal_flat_options_clamp(sal_flat_options *options, int64_t n,
 /* Give a handle, which must outlive the options. Runs: "tuning" (sal_tuning), "trajectory"
  * (sal_trajectory), "sampler" (sal_flat_sampler; may be given several times). Trainings: "test"
  * (sal_data, the held-out rows of ptt), "sampler". AIS: "sampler".
- * Returns: SAL_ERR_NOT_FOUND (no such handle of these options); SAL_ERR_ARGUMENT (too many
- * samplers). Cost:    O(1). Threads: one at a time. */
+ * Returns: SAL_ERR_NOT_FOUND (no such handle of these options);
+ *          SAL_ERR_ARGUMENT (too many samplers).
+ * Cost:    O(1).
+ * Threads: one at a time. */
 SAL_API sal_status sal_flat_options_handle(sal_flat_options *options, const char *name,
                                            const void *handle, sal_error *err);
 
@@ -216,11 +218,13 @@ SAL_API sal_status sal_flat_options_progress(sal_flat_options *options,
 /* Run chains: sal_sample.
  * Params:  options  of SAL_OPTIONS_RUN; NULL: the defaults.
  *          keep     whether the run keeps its draws in memory, for sal_run_draws.
- *          path     NULL, or the file NAME.nc to write while the run goes on
- * (sal_draw_writer_open); if the run fails or dies, what it has made is kept beside it. Returns: as
- * sal_sample and the draw writer; SAL_ERR_ARGUMENT also for arrays of wrong sizes. If only writing
- * failed, *run is set all the same. Cost:    as sal_sample. Threads: several runs may share a model
- * whose parameters do not change. */
+ *          path     NULL, or the file NAME.nc that is written while the run goes on, as
+ *                   sal_draw_writer_open says. If the run fails or dies, what it has made is kept
+ *                   beside the file.
+ * Returns: as sal_sample and the draw writer; SAL_ERR_ARGUMENT also for arrays of wrong sizes. If
+ *          only writing failed, *run is set all the same.
+ * Cost:    as sal_sample.
+ * Threads: several runs may share a model whose parameters do not change. */
 SAL_API sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool keep,
                                    const char *path, sal_run **run, sal_error *err);
 
@@ -256,7 +260,7 @@ typedef struct sal_flat_sampler sal_flat_sampler;
  *          needs_gradient, needs_differences, has_step_size, unadjusted: as in the descriptor.
  *          draw               draws a proposal into `to` [V], which holds the codes of the origin.
  *          log_q              log q(to | origin); NULL for an unadjusted sampler.
- * Returns: SAL_ERR_ARGUMENT (a name that is not acceptable, a function that is missing);
+ * Returns: SAL_ERR_ARGUMENT (a name that is not acceptable, a function that is missing) or
  *          SAL_ERR_MEMORY.
  * Cost:    O(1).
  * Threads: any. */
@@ -326,10 +330,13 @@ SAL_API sal_status sal_flat_data_digits(int64_t rows, int64_t side, uint64_t see
 SAL_API void sal_flat_data_size(const sal_data *data, int64_t *rows, int64_t *variables,
                                 int64_t *height, int64_t *width);
 
-/* The codes [rows x variables], and what else the data set has: intensity [rows x variables],
- * weight [rows]; NULL where it has none. They live as long as the data set. */
+/* The codes [rows x variables] of a data set, which live as long as it. */
 SAL_API const uint8_t *sal_flat_data_codes(const sal_data *data);
+
+/* The intensities [rows x variables] of a data set; NULL: it has none. */
 SAL_API const float *sal_flat_data_intensity(const sal_data *data);
+
+/* The weights [rows] of a data set; NULL: it has none. */
 SAL_API const double *sal_flat_data_weight(const sal_data *data);
 
 /* Free a data set; NULL is fine. */
@@ -381,12 +388,15 @@ SAL_API sal_status sal_flat_likelihood(const sal_model *model, const sal_data *d
 
 /* sal_verdict_judge with samples drawn from scratch, as the JSON of sal_verdict_json; null if
  * `progress` stopped the call.
- * Params:  directory         of the training; NULL: none.
- *          draws             in all chains together; 0: 1000.
- *          log_z             [4]: forward, its standard error, reverse, its standard error; NaN:
- * not known. NULL: none. progress          may be NULL. samples           the draws [chains x draws
- * x V], to be freed by sal_free, or NULL. Returns: as sal_verdict_judge. Cost:    as
- * sal_verdict_judge. Threads: any, while nobody sets the model's parameters. */
+ * Params:  directory  of the training; NULL: none.
+ *          draws      in all chains together; 0: 1000.
+ *          log_z      [4]: forward, its standard error, reverse, its standard error; NaN: not
+ *                     known. NULL: none.
+ *          progress   may be NULL.
+ *          samples    the draws [chains x draws x V], to be freed by sal_free, or NULL.
+ * Returns: as sal_verdict_judge.
+ * Cost:    as sal_verdict_judge.
+ * Threads: any, while nobody sets the model's parameters. */
 SAL_API sal_status sal_flat_verdict(sal_model *model, const sal_data *train, const sal_data *test,
                                     const char *directory, int64_t draws, uint64_t seed,
                                     int threads, const double *log_z,

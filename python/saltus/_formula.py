@@ -643,7 +643,8 @@ def reshape(a: ArrayLike, shape: Any) -> Expr:
 def transpose(a: ArrayLike, axes: Optional[Sequence[int]] = None) -> Expr:
     """The axes in another order; without `axes` in reverse."""
     a = constant(a)
-    wanted = list(range(a.ndim))[::-1] if axes is None else [int(k) % max_rank(a) for k in axes]
+    given = range(a.ndim)[::-1] if axes is None else axes
+    wanted = [int(k) + a.ndim if k < 0 else int(k) for k in given]
     if sorted(wanted) != list(range(a.ndim)):
         raise ShapeError(f"transpose: axes {tuple(axes or ())} of an expression of shape {a.shape}")
     now = list(range(a.ndim))
@@ -653,11 +654,6 @@ def transpose(a: ArrayLike, axes: Optional[Sequence[int]] = None) -> Expr:
             a = Expr("transpose", (a,), ints=[place, at])
             now[place], now[at] = now[at], now[place]
     return a
-
-
-def max_rank(a: Expr) -> int:
-    """The rank, 1 for a number: what axes count to."""
-    return a.ndim or 1
 
 
 def concatenate(parts: Sequence[ArrayLike], axis: int = 0) -> Expr:

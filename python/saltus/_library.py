@@ -10,6 +10,8 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import signal
+import threading
 import weakref
 from ctypes import (CFUNCTYPE, POINTER, byref, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int32,
                     c_int64, c_uint, c_uint8, c_uint64, c_void_p)
@@ -244,7 +246,10 @@ def raise_failure(failure: Failure) -> None:
 def call(name: str, *arguments: Any) -> None:
     """Call a function that can fail. The arguments leave out the error."""
     failure = Failure()
-    status = getattr(lib, name)(*arguments, byref(failure))
+    try:
+        status = getattr(lib, name)(*arguments, byref(failure))
+    except ctypes.ArgumentError as wrong:  # such as an object that was closed
+        raise ArgumentError(f"{name}: {wrong}") from None
     if status != 0:
         failure.status = status
         raise_failure(failure)
@@ -318,6 +323,31 @@ def view(pointer: Optional[int], ctype: Any, shape: tuple[int, ...], owner: Any)
     array = np.ctypeslib.as_array(buffer).reshape(shape)
     array.flags.writeable = False
     return array
+
+
+class Interrupts:
+    """Notes Ctrl-C while C runs, instead of raising KeyboardInterrupt in a callback, where it would be lost.
+
+    Only in the main thread, and only where nobody else has asked for the signal.
+    """
+
+    def __init__(self) -> None:
+        self.seen = False
+
+    def __enter__(self) -> "Interrupts":
+        self.seen = False
+        self._ours = (threading.current_thread() is threading.main_thread() and
+                      signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+        if self._ours:
+            signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        if self._ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _note(self, *_: Any) -> None:
+        self.seen = True
 
 
 class Caught:

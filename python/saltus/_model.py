@@ -264,14 +264,25 @@ class Model:
     def _as_parameter_(self) -> int:
         return self._handle._as_parameter_
 
-    def _call(self, name: str, *arguments: Any) -> None:
+    def _calls(self, function: Callable, *arguments: Any) -> Any:
         """A call that may evaluate a Python function, whose exceptions pass."""
         self._caught.exception = None
+        interrupts = _library.Interrupts()
         try:
-            call(name, *arguments)
+            with interrupts:
+                result = function(*arguments)
         except _library.SaltusError:
             self._caught.reraise()
             raise
+        if interrupts.seen:
+            raise KeyboardInterrupt
+        return result
+
+    def _call(self, name: str, *arguments: Any) -> None:
+        if self._handle.keep is None:  # no Python function
+            call(name, *arguments)
+        else:
+            self._calls(call, name, *arguments)
 
     def __repr__(self) -> str:
         blocks = ", ".join(f"{b.name}: {b.count} x {b.kind}" for b in self.blocks)
@@ -453,12 +464,7 @@ class Model:
         dict
             "gradient_error", "first_order_error", "against_error" (relative), "differences_by", ...
         """
-        self._caught.exception = None
-        try:
-            return ask("sal_flat_check", self, None, seed)
-        except _library.SaltusError:
-            self._caught.reraise()
-            raise
+        return self._calls(ask, "sal_flat_check", self, None, seed)
 
     def exact(self, **options: Any) -> "Exact":
         """log Z and marginals, where they can be computed.
@@ -505,12 +511,7 @@ class Exact:
         space = lib.sal_model_space(model)
         states = [lib.sal_space_states(space, v) for v in range(model.variables)]
         flat = np.empty(int(np.sum(states)))
-        model._caught.exception = None
-        try:
-            answer = ask("sal_flat_exact", model, _library.options_text(options), address(flat), None, None)
-        except _library.SaltusError:
-            model._caught.reraise()
-            raise
+        answer = model._calls(ask, "sal_flat_exact", model, _library.options_text(options), address(flat), None, None)
         self.oracle: str = answer["oracle"]
         self.log_z: float = answer["log_z"]
         self.log_prob_mean: Optional[float] = answer["log_prob_mean"]

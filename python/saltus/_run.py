@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import sys
 import time
 import warnings
@@ -38,7 +39,7 @@ class Progress:
 
     def __init__(self, show: Any, what: str):
         self.caught = Caught()
-        self.interrupted = False
+        self.interrupts = _library.Interrupts()
         self.what = what
         self._function = show if callable(show) else None
         self._bar: Any = None
@@ -52,17 +53,14 @@ class Progress:
 
     def _tell(self, done: int, total: int, _: Any) -> int:
         try:
-            if self._function:
-                return 1 if self._function(done, total) is False else 0
+            if self._function and self._function(done, total) is False:
+                return 1
             if self._wanted:
                 self._draw(done, total)
-        except KeyboardInterrupt:
-            self.interrupted = True
-            return 1
         except BaseException as exception:  # it cannot pass through C
             self.caught.note(exception)
             return 1
-        return 0
+        return int(self.interrupts.seen)
 
     def _draw(self, done: int, total: int) -> None:
         if self._bar is None:
@@ -153,8 +151,17 @@ class Tuning:
 # ---- results
 
 
+def _own_names(text: str) -> str:
+    """A message with the names of arguments in place of the program's options."""
+    return re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
+
+
 class Summary(dict):
     """The figures of a run by name, as ``saltus sample --json`` has them; prints as a table."""
+
+    def __init__(self, figures: dict[str, Any]):
+        super().__init__(figures)
+        self["warnings"] = [_own_names(text) for text in figures["warnings"]]
 
     def _rows(self) -> list[tuple[str, str]]:
         def number(value: Any) -> str:
@@ -292,9 +299,8 @@ class Run:
 
     def resume(self, draws: int, progress: Any = None) -> "Run":
         """Go on to `draws` draws of each chain in all, with the same bits as if it had never stopped."""
+        self._kept()
         state = _Borrowed(lib.sal_run_last_state(self._handle), self)
-        if not state.pointer:
-            raise ArgumentError("the run did not keep its draws; give keep=True")
         return _run(self.model, {"draws": draws}, state=state, progress=progress, own=self._own)
 
     _own: Any = ()
@@ -326,7 +332,8 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
         caught.exception = None
     pointer = ctypes.c_void_p()
     try:
-        call("sal_flat_sample", model, made, keep, encode(out), ctypes.byref(pointer))
+        with bar.interrupts:
+            call("sal_flat_sample", model, made, keep, encode(out), ctypes.byref(pointer))
     except SaltusError:
         for caught in [bar.caught, model._caught] + own_caught:
             caught.reraise()
@@ -340,7 +347,7 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
     run._own = own
     for text in run.summary["warnings"]:
         warnings.warn(text, SaltusWarning, stacklevel=3)
-    if bar.interrupted:
+    if bar.interrupts.seen:
         warnings.warn(f"interrupted; the run has {run.summary['draws']} draws of each chain", SaltusWarning,
                       stacklevel=3)
     return run

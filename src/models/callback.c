@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A model that is the user's own function, of one state or of several. */
+#include <math.h>
+
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/model.h"
@@ -33,6 +35,9 @@ static void callback_gradient(void *ws, int64_t chains, const int32_t *codes, co
     double *g = gradient;
     (void)codes;
     if (content->callback.batch) {
+        for (int64_t c = 0; c < chains; c++) {
+            f[c] = NAN; /* what it does not fill is an error */
+        }
         content->callback.batch(chains, row, f, g, content->callback.data);
         return;
     }

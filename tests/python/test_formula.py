@@ -1,2 +1,199 @@
 # SPDX-License-Identifier: MIT
+"""Formulas: every operator and function against NumPy, shapes, and mistakes at the user's line."""
+
+import inspect
 import unittest
+
+import numpy as np
+
+import saltus as sal
+
+SPIN_STATES = np.array([[1, -1, 1, 1, -1, -1], [-1, -1, 1, -1, 1, 1], [1, 1, 1, -1, -1, 1]])
+MATRIX = np.random.default_rng(0).normal(size=(6, 6))
+VECTOR = np.random.default_rng(1).normal(size=6)
+
+
+def line():
+    return inspect.currentframe().f_back.f_lineno
+
+
+class AgainstNumPy(unittest.TestCase):
+    """The same code on expressions and on arrays; `f` gets a state of six spins."""
+
+    def check(self, f, reference=None):
+        model = sal.Model(f(sal.spins(6)))
+        expected = np.array([(reference or f)(s.astype(float)) for s in SPIN_STATES])
+        np.testing.assert_allclose(model.value(SPIN_STATES), expected, rtol=1e-12, atol=1e-12)
+        # the gradient against differences off the lattice
+        x = np.random.default_rng(2).uniform(0.2, 0.8, size=(2, 6))
+        gradient, h = model.gradient_at(x), 1e-6
+        for i in range(6):
+            step = np.zeros(6)
+            step[i] = h
+            slope = (model.value_at(x + step) - model.value_at(x - step)) / (2 * h)
+            np.testing.assert_allclose(gradient[:, i], slope, rtol=1e-5, atol=1e-7)
+
+    def test_operators(self):
+        self.check(lambda s: (2 * s + 1 - s / 3 + (-s) * VECTOR - (1 - s)).sum())
+        self.check(lambda s: (s[0] + s[1]) * s[2] / (3 + s[3]) - 2 / (5 + s[4]))
+        self.check(lambda s: (VECTOR + s * s + VECTOR * s - (VECTOR - s) + (+s)).sum())
+        self.check(lambda s: ((2 + s) ** 2 + (2 + s) ** 3 + (2 + s) ** 0.5).sum())
+        self.check(lambda s: abs(s - 0.5).sum())
+
+    def test_products(self):
+        self.check(lambda s: s @ MATRIX @ s)
+        self.check(lambda s: (MATRIX @ s).sum() + s @ VECTOR + VECTOR @ s)
+        self.check(lambda s: (s.reshape(2, 3) @ s.reshape(3, 2)).sum())
+        self.check(lambda s: np.dot(MATRIX, s)[2] * s[1])
+        self.check(lambda s: (s.reshape(1, 2, 3) @ s.reshape(1, 3, 2)).sum())
+        self.check(lambda s: sal.quad(s, MATRIX), lambda s: s @ MATRIX @ s)
+
+    def test_numpys_functions(self):
+        self.check(lambda s: np.sum(np.exp(s) + np.log(s + 2) + np.log1p(s + 1) + np.sin(s) * np.cos(s)))
+        self.check(lambda s: np.sum(np.tanh(s) + np.sqrt(s + 2) + np.square(s) + np.abs(s - 0.1)))
+        self.check(lambda s: np.sum(np.minimum(s, VECTOR) + np.maximum(0.1, s)) + np.mean(s) + np.max(s + VECTOR))
+        self.check(lambda s: np.sum(np.where(VECTOR > 0, s, 2 * s)) + np.clip(s, -0.5, 0.9).sum())
+        self.check(lambda s: np.concatenate([s, s * s]).sum() + np.stack([s, s])[1, 2] + np.cumsum(s)[3])
+        self.check(lambda s: np.logaddexp(s, VECTOR).sum() + np.power(s + 2, 1.5).sum() + np.negative(s)[0])
+        self.check(lambda s: np.transpose(s.reshape(2, 3))[2, 1] * np.take(s, [0, 0, 5]).sum())
+
+    def test_own_functions(self):
+        sigmoid = lambda s: 1 / (1 + np.exp(-s))
+        self.check(lambda s: sal.sigmoid(s).sum(), lambda s: sigmoid(s).sum())
+        self.check(lambda s: sal.softplus(s).sum(), lambda s: np.log1p(np.exp(s)).sum())
+        self.check(lambda s: sal.silu(s).sum(), lambda s: (s * sigmoid(s)).sum())
+        self.check(lambda s: sal.relu(s - 0.1).sum(), lambda s: np.maximum(s - 0.1, 0).sum())
+        self.check(lambda s: sal.elu(s, 0.5).sum(), lambda s: np.where(s > 0, s, 0.5 * np.expm1(s)).sum())
+        self.check(lambda s: sal.softmax(s)[1], lambda s: np.exp(s)[1] / np.exp(s).sum())
+        self.check(lambda s: sal.logsumexp(s), lambda s: np.log(np.exp(s).sum()))
+        pairs = [[0, 1], [2, 5], [3, 1]]
+        self.check(lambda s: sal.edges(s, [0.5, 1, 2], pairs),
+                   lambda s: 0.5 * s[0] * s[1] + s[2] * s[5] + 2 * s[3] * s[1])
+        self.check(lambda s: sal.edges(s, 3.0, pairs), lambda s: 3 * (s[0] * s[1] + s[2] * s[5] + s[3] * s[1]))
+
+    def test_reductions_and_axes(self):
+        cube = lambda s: s.reshape(1, 2, 3)
+        for axis in (None, 0, 1, -1, (0, 2), (1, -1)):
+            for keep in (False, True):
+                self.check(lambda s: (cube(s).sum(axis, keepdims=keep) ** 2).sum())
+                self.check(lambda s: (cube(s + VECTOR).max(axis, keepdims=keep) ** 2).sum())
+        self.check(lambda s: (cube(s).mean(1) * VECTOR[:3]).sum())
+        self.check(lambda s: (s.reshape(2, 3) - s.reshape(2, 3).mean(axis=1, keepdims=True))[1, 2])
+        self.check(lambda s: s.reshape(-1, 2).cumsum(axis=1)[2, 1] * s.reshape(3, -1).cumsum()[4])
+
+    def test_indices(self):
+        square = lambda s: s.reshape(2, 3) + VECTOR.reshape(2, 3) * s.reshape(2, 3)
+        keys = [0, -1, slice(1, None), slice(None, None, 2), slice(None, None, -1), (1, 2), (slice(None), 1),
+                (..., 0), (0, ...), ([1, 0, 1],), (slice(None), [2, 0]), (np.array([True, False]),), (None, 1),
+                (slice(0, 1), slice(1, 3)), ([[0, 1], [1, 1]],), (1, np.array([0, 2]))]
+        for key in keys:
+            with self.subTest(key=key):
+                self.check(lambda s: square(s)[key].sum())
+                self.assertEqual(sal.spins((2, 3))[key].shape, np.zeros((2, 3))[key].shape)
+
+    def test_transposes(self):
+        for axes in ((0, 1, 2), (2, 1, 0), (1, 2, 0), (0, 2, 1), (-1, 0, 1)):
+            weights = np.random.default_rng(3).normal(size=(1, 2, 3)).transpose(axes)
+            self.check(lambda s: (s.reshape(1, 2, 3).transpose(axes) * weights).sum())
+        self.check(lambda s: (s.reshape(2, 3).T @ s.reshape(2, 3))[1, 2])
+
+    def test_images(self):
+        image = np.random.default_rng(4).normal(size=(1, 1, 2, 2))
+
+        def reference(s):
+            x = np.pad(s.reshape(2, 3), 1)
+            rows = [[(x[r:r + 2, q:q + 2] * image[0, 0]).sum() + 0.5 for q in range(4)] for r in range(3)]
+            return np.square(rows).sum()
+
+        self.check(lambda s: (sal.conv2d(s.reshape(1, 2, 3), image, [0.5], padding=1) ** 2).sum(), reference)
+        self.check(lambda s: sal.avg_pool2d(s.reshape(1, 2, 3), 2, 1).sum() ** 2,
+                   lambda s: (s.reshape(2, 3)[:, :2].mean() + s.reshape(2, 3)[:, 1:].mean()) ** 2)
+        self.check(lambda s: sal.max_pool2d((s + VECTOR).reshape(1, 2, 3), 2, 1).sum(),
+                   lambda s: (s + VECTOR).reshape(2, 3)[:, :2].max() + (s + VECTOR).reshape(2, 3)[:, 1:].max())
+
+
+class Blocks(unittest.TestCase):
+    def test_kinds(self):
+        b = sal.binary(2, name="b")
+        c = sal.categorical((2, 2), 3, name="c")
+        o = sal.ordinal(1, [0.5, 1.5, 4.0], name="o")
+        n = sal.counts(1, cap=5, name="n")
+        self.assertEqual(c.shape, (2, 2, 3))
+        weights = np.arange(12.0).reshape(2, 2, 3)
+        model = sal.Model(b.sum() * o[0] + (c * weights).sum() - sal.lgamma(n + 1).sum())
+        self.assertEqual([block.kind for block in model.blocks], ["binary", "categorical", "ordinal", "count"])
+        self.assertEqual(model.width, 2 + 12 + 1 + 1)
+        value = model.value([1, 1, 0, 1, 2, 0, 4.0, 3])
+        self.assertAlmostEqual(value, 2 * 4.0 + (0 + 4 + 8 + 9) - np.log(6))
+        with self.assertRaisesRegex(sal.ArgumentError, "block 'o' .ordinal.: 2 is not a value"):
+            model.value([1, 1, 0, 1, 2, 0, 2.0, 3])
+        with self.assertRaisesRegex(sal.ArgumentError, "block 'b' .binary.: -1 is not a value of it; expected 0 to 1"):
+            model.value([-1, 1, 0, 1, 2, 0, 4.0, 3])
+
+    def test_order_is_that_of_making(self):
+        a, b = sal.spins(2, name="a"), sal.binary(3, name="b")
+        model = sal.Model(b.sum() + 10 * a[0])
+        self.assertEqual([block.name for block in model.blocks], ["a", "b"])
+        self.assertEqual(model.value([1, -1, 1, 1, 0]), 12)
+
+    def test_parameters(self):
+        s = sal.binary(4)
+        W = sal.param("W", value=np.eye(4))
+        model = sal.Model(s @ W @ s + sal.param("b", 4) @ s)
+        self.assertEqual(dict((k, v.shape) for k, v in model.params.items()), {"W": (4, 4), "b": (4,)})
+        self.assertEqual(model.value([1, 1, 1, 0]), 3)
+        model.params["b"] = [1, 2, 3, 4]
+        self.assertEqual(model.value([1, 1, 1, 0]), 9)
+        flat = model.params.flat
+        model.params.flat = 2 * flat
+        np.testing.assert_array_equal(model.params["b"], [2, 4, 6, 8])
+        with self.assertRaisesRegex(KeyError, "there are: W, b"):
+            model.params["c"]
+        with self.assertRaises(sal.ShapeError):
+            model.params["b"] = [1, 2]
+
+
+class Mistakes(unittest.TestCase):
+    def test_shapes_that_do_not_fit_name_the_line(self):
+        s = sal.spins(6)
+        with self.assertRaises(sal.ShapeError) as caught:
+            s + np.zeros(7)
+        self.assertIn(f"test_formula.py:{line() - 1}", str(caught.exception))
+        self.assertIn("[6] and [7]", str(caught.exception))
+        with self.assertRaises(sal.ShapeError):
+            MATRIX @ sal.spins(5)
+        s.sum()  # a mistake leaves nothing behind
+
+    def test_state_where_it_must_not_be_names_the_line(self):
+        s = sal.spins(3)
+        f = sal.quad(s, s.reshape(3, 1) * s)
+        at = line() - 1
+        with self.assertRaisesRegex(sal.SaltusError, f"test_formula.py:{at}"):
+            sal.Model(f)
+
+    def test_others(self):
+        s = sal.spins(6)
+        for wrong in (lambda: s[6], lambda: s[0, 0], lambda: s[[1, 9]], lambda: s["a"], lambda: s[3:3],
+                      lambda: s.sum(axis=1), lambda: s.reshape(4), lambda: s.transpose((1,)), lambda: s ** s,
+                      lambda: sal.Model(s), lambda: sal.Model(sal.constant(1.0)), lambda: sal.spins(0),
+                      lambda: sal.categorical(3, 0), lambda: sal.ordinal(2, [2.0, 1.0]), lambda: sal.spins(2, name="a b"),
+                      lambda: sal.operation("nothing", s), lambda: sal.param("p", 3, value=[1, 2]),
+                      lambda: sal.Model(sal.spins(2, name="x").sum() + sal.spins(3, name="x").sum()),
+                      lambda: sal.Model(s.sum(), dtype="f16"), lambda: sal.Model(3), lambda: sal.concatenate([])):
+            with self.subTest(inspect.getsource(wrong)):
+                with self.assertRaises(sal.SaltusError):
+                    wrong()
+        for wrong in (lambda: bool(s), lambda: np.asarray(s), lambda: len(s.sum())):
+            with self.assertRaises(TypeError):
+                wrong()
+
+    def test_long_formulas_need_no_recursion(self):
+        s = sal.spins(2)
+        f = s[0] * 0
+        for _ in range(20000):
+            f = f + s[1]
+        self.assertEqual(sal.Model(f).value([1, 1]), 20000)
+
+
+if __name__ == "__main__":
+    unittest.main()

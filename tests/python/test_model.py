@@ -1,2 +1,236 @@
 # SPDX-License-Identifier: MIT
+"""Models: values, exact answers, clamping, files, and Python functions as energies."""
+
+import gc
+import os
+import pathlib
+import tempfile
+import threading
 import unittest
+import weakref
+
+import numpy as np
+
+import saltus as sal
+
+DATA = os.environ.get("SALTUS_DATA", str(pathlib.Path(os.environ["SALTUS_SOURCE_DIR"]).parent / "shared"))
+
+
+def all_states(model):
+    """All states by code."""
+    sizes = [block.states for block in model.blocks for _ in range(block.count)]
+    return np.stack(np.meshgrid(*[np.arange(n) for n in sizes], indexing="ij"), axis=-1).reshape(-1, len(sizes))
+
+
+class Values(unittest.TestCase):
+    def setUp(self):
+        s, c = sal.spins(3, name="s"), sal.categorical(2, 3, name="c")
+        self.weights = np.random.default_rng(0).normal(size=(2, 3))
+        self.model = sal.Model(s[0] * s[1] * s[2] + sal.exp(0.3 * (c * self.weights).sum()) * s[0])
+
+    def test_states_by_value_and_by_code(self):
+        model = self.model
+        codes = all_states(model)
+        self.assertEqual(len(codes), 72)
+        values = model.values(codes)
+        np.testing.assert_array_equal(model.codes(values), codes)
+        np.testing.assert_array_equal(values[:, :3], 2 * codes[:, :3] - 1)
+        f = model.value(values)
+        np.testing.assert_array_equal(f, model.value(codes, codes=True))
+        score = self.weights[0, codes[:, 3]] + self.weights[1, codes[:, 4]]
+        np.testing.assert_allclose(f, values[:, :3].prod(1) + np.exp(0.3 * score) * values[:, 0], rtol=1e-13)
+        self.assertIsInstance(model.value(values[0]), float)
+        self.assertEqual(model.value(values.reshape(8, 9, 5)).shape, (8, 9))
+
+    def test_differences_are_exact(self):
+        model = self.model
+        codes = all_states(model)[::5]
+        differences, f = model.differences(codes, codes=True), model.value(codes, codes=True)
+        self.assertEqual(differences.shape, (len(codes), 3 * 2 + 2 * 3))
+        entry = 0
+        for v, states in enumerate([2, 2, 2, 3, 3]):
+            for k in range(states):
+                moved = codes.copy()
+                moved[:, v] = k
+                np.testing.assert_allclose(differences[:, entry], model.value(moved, codes=True) - f, atol=1e-12)
+                entry += 1
+
+    def test_gradient(self):
+        values = self.model.values(all_states(self.model)[[3, 50]])
+        self.assertEqual(self.model.gradient(values).shape, (2, 9))
+        self.assertEqual(self.model.gradient(values[0]).shape, (9,))
+        np.testing.assert_allclose(self.model.gradient(values)[:, 1], values[:, 0] * values[:, 2])
+
+    def test_wrong_states(self):
+        with self.assertRaisesRegex(sal.ShapeError, r"expected the shape \(.., 5\)"):
+            self.model.value([1, 2])
+        with self.assertRaisesRegex(sal.ArgumentError, "block 's' .spin.: 0 is not a value of it; expected -1 or 1"):
+            self.model.value([0, 1, 1, 0, 0])
+        with self.assertRaisesRegex(sal.ArgumentError, "nan is not a value"):
+            self.model.value([np.nan, 1, 1, 0, 0])
+        with self.assertRaisesRegex(sal.ArgumentError, "expected integers"):
+            self.model.value([0.5, 1, 1, 0, 0], codes=True)
+        with self.assertRaises(sal.ArgumentError):
+            self.model.value([0, 0, 0, 0, 7], codes=True)
+
+    def test_exact_answers(self):
+        codes = all_states(self.model)
+        f = self.model.value(codes, codes=True)
+        exact = self.model.exact()
+        self.assertAlmostEqual(exact.log_z, np.log(np.exp(f).sum()), 10)
+        p = np.exp(f - exact.log_z)
+        for v, marginal in enumerate(exact.marginals):
+            expected = [p[codes[:, v] == k].sum() for k in range(len(marginal))]
+            np.testing.assert_allclose(marginal, expected, atol=1e-12)
+        with self.assertRaisesRegex(sal.SaltusError, "limit"):
+            self.model.exact(limit=-1)
+        with self.assertRaisesRegex(sal.NotFoundError, "did you mean 'limit'"):
+            self.model.exact(limits=3)
+
+    def test_clamp(self):
+        clamped = self.model.clamp({0: -1, 4: 2})
+        self.assertEqual(clamped.variables, 3)
+        self.assertAlmostEqual(clamped.value([1, -1, 0]), self.model.value([-1, 1, -1, 0, 2]))
+        del self.model
+        gc.collect()
+        clamped.value([1, -1, 0])
+        with self.assertRaises(sal.ArgumentError):
+            clamped.clamp({9: 1})
+
+    def test_check_and_balance(self):
+        checks = self.model.check()
+        self.assertLess(checks["gradient_error"], 1e-6)
+        balance = self.model.balance("gwg")
+        self.assertLess(balance["invariance"], 1e-12)
+        self.assertLess(balance["frequency"], 5)
+
+    def test_closed_objects_say_so(self):
+        self.model._handle.close()
+        self.model._handle.close()
+        with self.assertRaisesRegex(sal.ArgumentError, "closed"):
+            self.model.value([1, 1, 1, 0, 0])
+
+
+class Files(unittest.TestCase):
+    def test_save_and_read(self):
+        s = sal.binary(5)
+        model = sal.Model(s @ sal.param("W", value=np.eye(5)) @ s)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "m.xml"
+            model.save(path)
+            self.assertEqual(sal.read(path).value([1, 1, 0, 0, 1]), 3)
+            model.params["W"] = np.zeros((5, 5))
+            model.params.load(path.with_suffix(".safetensors"))
+            self.assertEqual(model.value([1, 1, 0, 0, 1]), 3)
+        with self.assertRaises(sal.NotFoundError):
+            sal.read("/nowhere/net.uai")
+
+    def test_network_with_evidence(self):
+        nets = sorted(pathlib.Path(DATA).glob("data/**/*.uai"))
+        evidence = [net for net in nets if pathlib.Path(str(net) + ".evid").exists()
+                    and pathlib.Path(str(net) + ".evid").read_text().split()[:1] not in ([], ["0"])]
+        if not evidence:
+            self.skipTest(f"no networks with evidence in {DATA}")
+        net = min(evidence, key=lambda path: path.stat().st_size)
+        free, fixed = sal.read(net), sal.read(net, evidence=str(net) + ".evid")
+        self.assertLess(fixed.variables, free.variables)
+        self.assertLess(fixed.exact(memory=2 ** 32).log_z, 0)  # the evidence's log-probability
+
+
+class Functions(unittest.TestCase):
+    def test_batches_and_gradient(self):
+        sizes = []
+
+        def f(x):
+            sizes.append(len(x))
+            return x @ np.arange(4.0)
+
+        model = sal.Model.from_function(f, sal.binary(2), sal.spins(2), gradient=lambda x: np.tile(np.arange(4.0), (len(x), 1)))
+        self.assertEqual(model.value([1, 0, -1, 1]), 0 + 0 - 2 + 3)
+        run = sal.sample(model, "ncg", chains=32, draws=400, seed=1)
+        self.assertGreaterEqual(max(sizes), 16)
+        p = 1 / (1 + np.exp(-2 * np.arange(2.0, 4.0)))
+        np.testing.assert_allclose(run.values[..., 2:].mean((0, 1)), 2 * p - 1, atol=0.03)
+        self.assertLess(model.balance("ncg")["invariance"], 1e-12)
+
+    def test_order_of_blocks_is_that_of_the_arguments(self):
+        a, b = sal.binary(1, name="a"), sal.spins(1, name="b")
+        model = sal.Model.from_function(lambda x: x[:, 0] * 10 + x[:, 1], b, a)
+        self.assertEqual([block.name for block in model.blocks], ["b", "a"])
+        self.assertEqual(model.value([-1, 1]), -9)
+
+    def test_exceptions_come_back_as_themselves(self):
+        class Mine(Exception):
+            pass
+
+        calls = []
+
+        def f(x):
+            calls.append(1)
+            if len(calls) > 20:
+                raise Mine("here")
+            return np.zeros(len(x))
+
+        model = sal.Model.from_function(f, sal.binary(3))
+        with self.assertRaisesRegex(Mine, "here"):
+            sal.sample(model, "gibbs", draws=1000)
+        with self.assertRaisesRegex(Mine, "here"):
+            model.value([1, 1, 0])
+        calls.clear()
+        self.assertEqual(model.value([1, 1, 0]), 0)  # the exception is over
+
+    def test_nan_is_the_librarys_error(self):
+        model = sal.Model.from_function(lambda x: np.full(len(x), np.nan), sal.binary(3))
+        with self.assertRaisesRegex(sal.ModelError, "nan|NaN"):
+            model.value([1, 1, 0])
+
+    def test_wrong_results(self):
+        model = sal.Model.from_function(lambda x: x, sal.binary(3))
+        with self.assertRaisesRegex(sal.ShapeError, "expected the shape"):
+            model.value([1, 1, 0])
+        with self.assertRaisesRegex(sal.ArgumentError, "expected blocks"):
+            sal.Model.from_function(lambda x: x, sal.binary(3) + 1)
+
+    def test_functions_live_as_long_as_what_uses_them(self):
+        class Function:
+            def __call__(self, x):
+                return x.sum(1)
+
+        f = Function()
+        watch = weakref.ref(f)
+        model = sal.Model.from_function(f, sal.binary(3))
+        run = sal.sample(model, "gibbs", draws=50)
+        clamped = model.clamp({0: 1})
+        del f, model
+        gc.collect()
+        self.assertEqual(clamped.value([1, 1]), 3)
+        self.assertEqual(run.resume(60).draws.shape[1], 60)
+        del run, clamped
+        gc.collect()
+        self.assertIsNone(watch())
+
+
+class Threads(unittest.TestCase):
+    def test_two_python_threads_run_at_once(self):
+        """A run waits for progress of the other one: only possible if both run at once."""
+        seen = [threading.Event(), threading.Event()]
+        runs = [None, None]
+
+        def work(k):
+            def progress(done, total):
+                seen[k].set()
+                return seen[1 - k].wait(20)
+
+            runs[k] = sal.sample("ising:side=10,theta=0.1", "gwg", chains=2, draws=3000, seed=k, threads=1,
+                                 progress=progress)
+
+        threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual([run.summary["draws"] for run in runs], [3000, 3000])
+
+
+if __name__ == "__main__":
+    unittest.main()
