@@ -22,3 +22,4 @@ from ._library import (VERSION as __version__, ArgumentError, DataError, FileErr
                        NotFoundError, SaltusError, ShapeError, UnsupportedError)
 from ._model import Block, Exact, Model, Params, list_of, read
 from ._run import Comparison, Run, SaltusWarning, Summary, Tuning, compare, resume, sample
+from ._torch import from_torch, to_torch_state_dict

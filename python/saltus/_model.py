@@ -45,7 +45,7 @@ class Params(Mapping):
     def __setitem__(self, name: str, values: Any) -> None:
         if name not in self._shapes:
             raise KeyError(f"{name!r}; there are: {', '.join(self._shapes) or 'none'}")
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64, order="C")
         if array.shape != self._shapes[name]:
             raise ShapeError(f"parameter {name}: expected the shape {self._shapes[name]}; found {array.shape}")
         call("sal_model_set_params", self._model, name.encode(), address(array))
