@@ -144,10 +144,11 @@ static double take_largest(int64_t rows, int64_t states, const real *restrict lo
     return total;
 }
 
-/* norm = the rows' sums, each in [1, states]; the sum of their logarithms. */
+/* norm = the rows' sums, each in [1, states]; the sum of their logarithms but for log *last,
+ * which is below 1e200. */
 SALI_CLONES
 static double sum_rows(int64_t rows, int64_t states, const real *restrict weight,
-                       real *restrict norm)
+                       real *restrict norm, double *last)
 {
     double total = 0, product = 1;
     for (int64_t i = 0; i < rows; i++, weight += states) {
@@ -159,14 +160,16 @@ static double sum_rows(int64_t rows, int64_t states, const real *restrict weight
             product = 1;
         }
     }
-    return total + log(product);
+    *last = product;
+    return total;
 }
 
 /* Log-weights, weights exp(log_weight - largest) and their sums; the sum over variables of the log
- * norm. */
+ * norm, but for what *norm takes. */
 static double prepare_levels(const sali_stretch *s, const int32_t *codes, const sali_factorised *q,
-                             const sali_move_row *row)
+                             const sali_move_row *row, double *norm)
 {
+    double last;
     real *log_weight = (real *)row->log_weight + s->slot;
     real *weight = (real *)row->weight + s->slot;
     if (s->kind == SAL_CATEGORICAL) {
@@ -176,7 +179,8 @@ static double prepare_levels(const sali_stretch *s, const int32_t *codes, const 
     }
     double total = take_largest(s->count, s->states, log_weight, weight);
     RN(sali_vexp)(s->count * s->states, weight, weight);
-    return total + sum_rows(s->count, s->states, weight, (real *)row->norm + s->first);
+    total += sum_rows(s->count, s->states, weight, (real *)row->norm + s->first, &last);
+    return total + sali_norm_multiply(norm, last);
 }
 
 /* So few states are looked at faster than it is guessed, wrongly, where to stop. */
@@ -246,6 +250,7 @@ static double weigh_levels(const sali_stretch *s, const int32_t *to, const sali_
 static void prepare(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                     sali_move_row *row)
 {
+    double norm = 1;
     row->log_norm = 0;
     for (int64_t block = 0; block < space->n_blocks; block++) {
         const sali_stretch *s = &space->stretches[block];
@@ -253,11 +258,13 @@ static void prepare(const sal_space *space, const int32_t *codes, const sali_fac
             sali_flips flips = flips_of(s, codes);
             weigh_by(&flips, s, q);
             keep_in(&flips, s, row);
+            flips.norm = &norm;
             row->log_norm += flip_kernel()->prepare(&flips);
         } else {
-            row->log_norm += prepare_levels(s, codes, q, row);
+            row->log_norm += prepare_levels(s, codes, q, row, &norm);
         }
     }
+    row->log_norm += log(norm);
 }
 
 static double draw(const sal_space *space, const int32_t *codes, const void *uniforms,
@@ -297,18 +304,21 @@ static double log_q_of(const sal_space *space, const int32_t *codes, const int32
 }
 
 static double propose(const sal_space *space, const int32_t *codes, const sali_factorised *q,
-                      const void *uniforms, sali_move_row *row, int32_t *codes_new, void *x_new)
+                      const void *uniforms, sali_move_row *row, int32_t *codes_new, void *x_new,
+                      double *norm)
 {
     double log_q = 0;
+    *norm = 1;
     for (int64_t block = 0; block < space->n_blocks; block++) {
         const sali_stretch *s = &space->stretches[block];
         if (sali_two_level(s)) {
             sali_flips flips = flips_of(s, codes);
             weigh_by(&flips, s, q);
             draw_to(&flips, s, uniforms, codes_new, x_new);
+            flips.norm = norm;
             log_q += flip_kernel()->propose(&flips);
         } else {
-            log_q -= prepare_levels(s, codes, q, row);
+            log_q -= prepare_levels(s, codes, q, row, norm);
             log_q += draw_levels(s, uniforms, row, codes_new, x_new);
         }
     }
@@ -316,18 +326,20 @@ static double propose(const sal_space *space, const int32_t *codes, const sali_f
 }
 
 static double judge(const sal_space *space, const int32_t *codes, const sali_factorised *q,
-                    const int32_t *to, sali_move_row *row)
+                    const int32_t *to, sali_move_row *row, double *norm)
 {
     double log_q = 0;
+    *norm = 1;
     for (int64_t block = 0; block < space->n_blocks; block++) {
         const sali_stretch *s = &space->stretches[block];
         if (sali_two_level(s)) {
             sali_flips flips = flips_of(s, codes);
             weigh_by(&flips, s, q);
             flips.to = to + s->first;
+            flips.norm = norm;
             log_q += flip_kernel()->judge(&flips);
         } else {
-            log_q -= prepare_levels(s, codes, q, row);
+            log_q -= prepare_levels(s, codes, q, row, norm);
             log_q += weigh_levels(s, to, row);
         }
     }
