@@ -13,19 +13,23 @@
  * A 32-bit word lives in the low half of a lane, where the multiplication wants it; what piles up
  * in the high half never reaches a result. */
 
-/* Counters c to random words. */
-static inline __attribute__((always_inline)) TARGET void ROUNDS(uint64_t seed, VECTOR c[4])
+/* Counters c to random words, of two vectors: a round waits for the one before it, and the other
+ * vector fills the time. */
+static inline __attribute__((always_inline)) TARGET void ROUNDS(uint64_t seed, VECTOR c[2][4])
 {
     const VECTOR zero = { 0 };
     const VECTOR m0 = zero + PHILOX_M4x32_0, m1 = zero + PHILOX_M4x32_1;
     const VECTOR w0 = zero + PHILOX_W32_0, w1 = zero + PHILOX_W32_1;
     VECTOR k0 = zero + (uint32_t)seed, k1 = zero + (uint32_t)(seed >> 32);
     for (int round = 0; round < 10; round++) {
-        VECTOR p0 = MUL(m0, c[0]), p1 = MUL(m1, c[2]);
-        c[0] = (p1 >> 32) ^ c[1] ^ k0;
-        c[1] = p1;
-        c[2] = (p0 >> 32) ^ c[3] ^ k1;
-        c[3] = p0;
+        VECTOR p0[] = { MUL(m0, c[0][0]), MUL(m0, c[1][0]) };
+        VECTOR p1[] = { MUL(m1, c[0][2]), MUL(m1, c[1][2]) };
+        for (int j = 0; j < 2; j++) {
+            c[j][0] = (p1[j] >> 32) ^ c[j][1] ^ k0;
+            c[j][1] = p1[j];
+            c[j][2] = (p0[j] >> 32) ^ c[j][3] ^ k1;
+            c[j][3] = p0[j];
+        }
         k0 += w0;
         k1 += w1;
     }
@@ -44,15 +48,18 @@ static TARGET void TILE(const sali_stream *stream, uint32_t first, uint32_t *out
     }
     block += zero + (stream->purpose << 24 | first);
 
-    for (int b = 0; b < SALI_PHILOX_BLOCKS; b += LANES, block += zero + LANES) {
-        VECTOR c[4] = { zero + (uint32_t)stream->step, zero + (uint32_t)(stream->step >> 32),
-                        zero + stream->chain, block };
+    const VECTOR step = zero + (uint32_t)stream->step, high = zero + (stream->step >> 32);
+    for (int b = 0; b < SALI_PHILOX_BLOCKS; b += 2 * LANES, block += zero + 2 * LANES) {
+        VECTOR c[2][4] = { { step, high, zero + stream->chain, block },
+                           { step, high, zero + stream->chain, block + LANES } };
         ROUNDS(stream->seed, c);
-        VECTOR c01 = (c[0] & 0xffffffffu) | c[1] << 32;
-        VECTOR c23 = (c[2] & 0xffffffffu) | c[3] << 32;
-        VECTOR front = UNPACK_LO(c01, c23), back = UNPACK_HI(c01, c23);
-        memcpy(out + 4 * b, &front, sizeof front);
-        memcpy(out + 4 * (b + HALF), &back, sizeof back);
+        for (int j = 0; j < 2; j++, out += 4 * LANES) {
+            VECTOR c01 = (c[j][0] & 0xffffffffu) | c[j][1] << 32;
+            VECTOR c23 = (c[j][2] & 0xffffffffu) | c[j][3] << 32;
+            VECTOR front = UNPACK_LO(c01, c23), back = UNPACK_HI(c01, c23);
+            memcpy(out, &front, sizeof front);
+            memcpy(out + 4 * HALF, &back, sizeof back);
+        }
     }
 }
 
@@ -63,17 +70,16 @@ static TARGET void ROW(const sali_stream *stream, uint32_t block, int64_t n, con
     enum { LANES = sizeof(VECTOR) / sizeof(uint64_t) };
     const VECTOR zero = { 0 };
     for (int64_t k = 0; k < n; k += 2 * LANES) {
-        VECTOR pairs, even[4], odd[4];
+        VECTOR pairs, c[2][4];
         memcpy(&pairs, chain + k, sizeof pairs);
-        even[0] = odd[0] = zero + (uint32_t)stream->step;
-        even[1] = odd[1] = zero + (uint32_t)(stream->step >> 32);
-        even[2] = pairs & 0xffffffffu;
-        odd[2] = pairs >> 32;
-        even[3] = odd[3] = zero + (stream->purpose << 24 | block);
-        ROUNDS(stream->seed, even);
-        ROUNDS(stream->seed, odd);
+        c[0][0] = c[1][0] = zero + (uint32_t)stream->step;
+        c[0][1] = c[1][1] = zero + (uint32_t)(stream->step >> 32);
+        c[0][2] = pairs & 0xffffffffu;
+        c[1][2] = pairs >> 32;
+        c[0][3] = c[1][3] = zero + (stream->purpose << 24 | block);
+        ROUNDS(stream->seed, c);
         for (int w = 0; w < 4; w++) {
-            VECTOR both = (even[w] & 0xffffffffu) | odd[w] << 32;
+            VECTOR both = (c[0][w] & 0xffffffffu) | c[1][w] << 32;
             memcpy(out + w * n + k, &both, sizeof both);
         }
     }

@@ -121,6 +121,42 @@ void sali_rng_uniform_f64(const sali_stream *stream, int64_t n, double *out)
     sali_rng_uniform_f64_from(stream, 0, n, out);
 }
 
+/* Of a full row, whose words are by their numbers. */
+SALI_CLONES
+static void pairs_of_row(const uint32_t *words, double *first, double *second)
+{
+    for (int k = 0; k < SALI_RNG_CHAINS; k++) {
+        first[k] = unit_f64(words[k], words[SALI_RNG_CHAINS + k]);
+        second[k] = unit_f64(words[2 * SALI_RNG_CHAINS + k], words[3 * SALI_RNG_CHAINS + k]);
+    }
+}
+
+/* Chains fewer than this are faster one by one than as a part of a row. */
+#define FEW_CHAINS 4
+
+void sali_rng_uniform_pairs(const sali_stream *stream, int64_t n, const uint32_t *chain,
+                            double *first, double *second)
+{
+    int64_t k = 0;
+    for (; n - k >= FEW_CHAINS; k += SALI_RNG_CHAINS) {
+        const size_t m = n - k < SALI_RNG_CHAINS ? (size_t)(n - k) : SALI_RNG_CHAINS;
+        uint32_t row[SALI_RNG_CHAINS] = { 0 }, words[4 * SALI_RNG_CHAINS];
+        double one[SALI_RNG_CHAINS], two[SALI_RNG_CHAINS];
+        memcpy(row, chain + k, m * sizeof *row);
+        sali_rng_words_by_chain(stream, 0, SALI_RNG_CHAINS, row, words);
+        pairs_of_row(words, one, two);
+        memcpy(first + k, one, m * sizeof *first);
+        memcpy(second + k, two, m * sizeof *second);
+    }
+    for (; k < n; k++) {
+        sali_stream own = *stream;
+        own.chain = chain[k];
+        philox4x32_ctr_t words = sali_philox_block(&own, 0);
+        first[k] = unit_f64(words.v[0], words.v[1]);
+        second[k] = unit_f64(words.v[2], words.v[3]);
+    }
+}
+
 double sali_rng_uniform_at(const sali_stream *stream, uint32_t k)
 {
     check_room(k / 2, 4);

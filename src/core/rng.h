@@ -62,6 +62,11 @@ void sali_rng_uniform_f64(const sali_stream *stream, int64_t n, double *out);
 /* Elements first .. first + n - 1 of sali_rng_uniform_f64; `first` is even. */
 void sali_rng_uniform_f64_from(const sali_stream *stream, uint32_t first, int64_t n, double *out);
 
+/* Elements 0 and 1 of sali_rng_uniform_f64 of n streams that differ in their chain only: those of
+ * chain[k] are first[k] and second[k]. Vectorised over the chains. */
+void sali_rng_uniform_pairs(const sali_stream *stream, int64_t n, const uint32_t *chain,
+                            double *first, double *second);
+
 /* Element k of sali_rng_uniform_f64 alone. */
 double sali_rng_uniform_at(const sali_stream *stream, uint32_t k);
 

@@ -318,7 +318,6 @@ sal_status sal_space_embed(const sal_space *space, int64_t chains, const int32_t
     return status;
 }
 
-/* Variables of a stretch whose codes differ. */
 SALI_CLONES
 static int64_t count_moved(int64_t n, const int32_t *a, const int32_t *b)
 {
@@ -332,6 +331,11 @@ static int64_t count_moved(int64_t n, const int32_t *a, const int32_t *b)
         total += moved;
     }
     return total;
+}
+
+int64_t sali_codes_moved(int64_t n, const int32_t *a, const int32_t *b)
+{
+    return count_moved(n, a, b);
 }
 
 double sali_distance(const sal_space *space, const int32_t *a, const int32_t *b)

@@ -125,6 +125,9 @@ void sali_embed_f64(const sal_space *space, int64_t chains, const int32_t *codes
 void sali_embed_one_f32(const sal_space *space, int64_t v, int32_t code, float *x);
 void sali_embed_one_f64(const sal_space *space, int64_t v, int32_t code, double *x);
 
+/* How many of n codes differ. */
+int64_t sali_codes_moved(int64_t n, const int32_t *a, const int32_t *b);
+
 /* L1 distance between two states [V] in the embedding. */
 double sali_distance(const sal_space *space, const int32_t *a, const int32_t *b);
 

@@ -259,10 +259,10 @@ void sali_chains_decide(sali_chains *chains)
         if (isnan(log_ratio)) {
             sali_chains_note_bad(chains, c, chains->codes_new, log_ratio);
         }
-        bool accept =
-            chains->take_all || log_ratio >= 0 || log(sali_rng_uniform_at(&stream, 0)) < log_ratio;
+        double ratio = log_ratio < 0 ? exp(log_ratio) : log_ratio >= 0;
+        bool accept = chains->take_all || ratio >= 1 || sali_rng_uniform_at(&stream, 0) < ratio;
         chains->accepted[c] = accept;
-        chains->acceptance_sum[c] += log_ratio >= 0 ? 1.0 : log_ratio < 0 ? exp(log_ratio) : 0.0;
+        chains->acceptance_sum[c] += ratio;
         if (accept) {
             take(chains, c);
         }

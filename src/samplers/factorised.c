@@ -4,6 +4,7 @@
  * is -inf and staying is 0. Compiled for float and double. */
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "core/real.h"
 #include "core/vector/vmath.h"
@@ -91,6 +92,42 @@ static void level_log_weights(const sali_stretch *s, const int32_t *code, const 
     }
 }
 
+/* In rows so short vectors are mostly empty, and to fold one takes longer than all the rest. */
+enum { SHORT_ROW = 32 };
+
+/* The largest entry of a row, and 0. */
+static inline real largest_of(int64_t n, const real *x)
+{
+    real largest = 0;
+    if (n <= SHORT_ROW) {
+        for (int64_t v = 0; v < n; v++) {
+            largest = x[v] > largest ? x[v] : largest;
+        }
+        return largest;
+    }
+#pragma omp simd reduction(max : largest)
+    for (int64_t v = 0; v < n; v++) {
+        largest = x[v] > largest ? x[v] : largest;
+    }
+    return largest;
+}
+
+static inline real sum_of(int64_t n, const real *x)
+{
+    real sum = 0;
+    if (n <= SHORT_ROW) {
+        for (int64_t v = 0; v < n; v++) {
+            sum += x[v];
+        }
+        return sum;
+    }
+#pragma omp simd reduction(+ : sum)
+    for (int64_t v = 0; v < n; v++) {
+        sum += x[v];
+    }
+    return sum;
+}
+
 /* Each row less its largest entry; the sum of these. */
 SALI_CLONES
 static double take_largest(int64_t rows, int64_t states, const real *restrict log_weight,
@@ -98,11 +135,7 @@ static double take_largest(int64_t rows, int64_t states, const real *restrict lo
 {
     double total = 0;
     for (int64_t i = 0; i < rows; i++, log_weight += states, shifted += states) {
-        real largest = 0;
-#pragma omp simd reduction(max : largest)
-        for (int64_t v = 0; v < states; v++) {
-            largest = log_weight[v] > largest ? log_weight[v] : largest;
-        }
+        const real largest = largest_of(states, log_weight);
         for (int64_t v = 0; v < states; v++) {
             shifted[v] = sali_below_largest(log_weight[v], largest);
         }
@@ -111,18 +144,15 @@ static double take_largest(int64_t rows, int64_t states, const real *restrict lo
     return total;
 }
 
-/* norm = the rows' sums, each in [1, states]; the sum of their logarithms. */
+/* norm = the rows' sums, each in [1, states]; the sum of their logarithms but for log *last,
+ * which is below 1e200. */
 SALI_CLONES
 static double sum_rows(int64_t rows, int64_t states, const real *restrict weight,
-                       real *restrict norm)
+                       real *restrict norm, double *last)
 {
     double total = 0, product = 1;
     for (int64_t i = 0; i < rows; i++, weight += states) {
-        real sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (int64_t v = 0; v < states; v++) {
-            sum += weight[v];
-        }
+        const real sum = sum_of(states, weight);
         norm[i] = sum;
         product *= (double)sum;
         if (!(product < 1e200)) { /* states < 2^31 */
@@ -130,14 +160,16 @@ static double sum_rows(int64_t rows, int64_t states, const real *restrict weight
             product = 1;
         }
     }
-    return total + log(product);
+    *last = product;
+    return total;
 }
 
 /* Log-weights, weights exp(log_weight - largest) and their sums; the sum over variables of the log
- * norm. */
+ * norm, but for what *norm takes. */
 static double prepare_levels(const sali_stretch *s, const int32_t *codes, const sali_factorised *q,
-                             const sali_move_row *row)
+                             const sali_move_row *row, double *norm)
 {
+    double last;
     real *log_weight = (real *)row->log_weight + s->slot;
     real *weight = (real *)row->weight + s->slot;
     if (s->kind == SAL_CATEGORICAL) {
@@ -147,12 +179,24 @@ static double prepare_levels(const sali_stretch *s, const int32_t *codes, const 
     }
     double total = take_largest(s->count, s->states, log_weight, weight);
     RN(sali_vexp)(s->count * s->states, weight, weight);
-    return total + sum_rows(s->count, s->states, weight, (real *)row->norm + s->first);
+    total += sum_rows(s->count, s->states, weight, (real *)row->norm + s->first, &last);
+    return total + sali_norm_multiply(norm, last);
 }
+
+/* So few states are looked at faster than it is guessed, wrongly, where to stop. */
+enum { FEW_STATES = 8 };
 
 static int32_t pick_level(const real *weight, int32_t states, real target)
 {
     int32_t chosen = 0;
+    for (int32_t v = 0; states <= FEW_STATES && v < states; v++) {
+        const int32_t here = (weight[v] > 0) & !(target < 0);
+        chosen += (v - chosen) & -here;
+        target -= weight[v] > 0 ? weight[v] : 0;
+    }
+    if (states <= FEW_STATES) {
+        return chosen;
+    }
     for (int32_t v = 0; v < states; v++) {
         if (weight[v] > 0) {
             chosen = v;
@@ -173,15 +217,17 @@ static double draw_levels(const sali_stretch *s, const void *uniforms, const sal
     const real *log_weight = (const real *)row->log_weight + s->slot;
     const real *norm = (const real *)row->norm + s->first;
     real *x = (real *)x_new + s->offset;
+    const bool one_hot = s->kind == SAL_CATEGORICAL;
     double total = 0;
+    if (one_hot) {
+        memset(x, 0, (size_t)(s->count * s->states) * sizeof *x);
+    }
     for (int64_t i = 0; i < s->count; i++) {
         int32_t v = pick_level(weight + i * s->states, s->states, u[i] * norm[i]);
         codes_new[s->first + i] = v;
         total += (double)log_weight[i * s->states + v];
-        if (s->kind == SAL_CATEGORICAL) {
-            for (int32_t k = 0; k < s->states; k++) {
-                x[i * s->states + k] = k == v;
-            }
+        if (one_hot) {
+            x[i * s->states + v] = 1;
         } else {
             x[i] = (real)s->levels[v];
         }
@@ -204,6 +250,7 @@ static double weigh_levels(const sali_stretch *s, const int32_t *to, const sali_
 static void prepare(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                     sali_move_row *row)
 {
+    double norm = 1;
     row->log_norm = 0;
     for (int64_t block = 0; block < space->n_blocks; block++) {
         const sali_stretch *s = &space->stretches[block];
@@ -211,11 +258,13 @@ static void prepare(const sal_space *space, const int32_t *codes, const sali_fac
             sali_flips flips = flips_of(s, codes);
             weigh_by(&flips, s, q);
             keep_in(&flips, s, row);
+            flips.norm = &norm;
             row->log_norm += flip_kernel()->prepare(&flips);
         } else {
-            row->log_norm += prepare_levels(s, codes, q, row);
+            row->log_norm += prepare_levels(s, codes, q, row, &norm);
         }
     }
+    row->log_norm += log(norm);
 }
 
 static double draw(const sal_space *space, const int32_t *codes, const void *uniforms,
@@ -255,18 +304,21 @@ static double log_q_of(const sal_space *space, const int32_t *codes, const int32
 }
 
 static double propose(const sal_space *space, const int32_t *codes, const sali_factorised *q,
-                      const void *uniforms, sali_move_row *row, int32_t *codes_new, void *x_new)
+                      const void *uniforms, sali_move_row *row, int32_t *codes_new, void *x_new,
+                      double *norm)
 {
     double log_q = 0;
+    *norm = 1;
     for (int64_t block = 0; block < space->n_blocks; block++) {
         const sali_stretch *s = &space->stretches[block];
         if (sali_two_level(s)) {
             sali_flips flips = flips_of(s, codes);
             weigh_by(&flips, s, q);
             draw_to(&flips, s, uniforms, codes_new, x_new);
+            flips.norm = norm;
             log_q += flip_kernel()->propose(&flips);
         } else {
-            log_q -= prepare_levels(s, codes, q, row);
+            log_q -= prepare_levels(s, codes, q, row, norm);
             log_q += draw_levels(s, uniforms, row, codes_new, x_new);
         }
     }
@@ -274,18 +326,20 @@ static double propose(const sal_space *space, const int32_t *codes, const sali_f
 }
 
 static double judge(const sal_space *space, const int32_t *codes, const sali_factorised *q,
-                    const int32_t *to, sali_move_row *row)
+                    const int32_t *to, sali_move_row *row, double *norm)
 {
     double log_q = 0;
+    *norm = 1;
     for (int64_t block = 0; block < space->n_blocks; block++) {
         const sali_stretch *s = &space->stretches[block];
         if (sali_two_level(s)) {
             sali_flips flips = flips_of(s, codes);
             weigh_by(&flips, s, q);
             flips.to = to + s->first;
+            flips.norm = norm;
             log_q += flip_kernel()->judge(&flips);
         } else {
-            log_q -= prepare_levels(s, codes, q, row);
+            log_q -= prepare_levels(s, codes, q, row, norm);
             log_q += weigh_levels(s, to, row);
         }
     }

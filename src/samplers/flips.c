@@ -15,8 +15,9 @@
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* Factors in [1, 2] whose product does not overflow a double: whole vectors. */
-#define PRODUCT_TERMS 960
+/* Factors in [1, 2] of each lane, whose product does not overflow a float, nor that of 16 lanes a
+ * double. */
+#define PRODUCT_TERMS 60
 
 /* ---- what every machine has: vectors of 16 bytes */
 

@@ -4,6 +4,7 @@
 #ifndef SALI_FLIPS_H
 #define SALI_FLIPS_H
 
+#include <math.h>
 #include <stdint.h>
 
 #include "core/vector/isa.h"
@@ -20,17 +21,31 @@ typedef struct sali_flips {
     const int32_t *to;
     int32_t *code_new;
     void *x_new;
+    double *norm; /* takes the product of all 1 + exp(-|t|) as a factor */
 } sali_flips;
 
+/* Norms are products: their logarithms cost less together. `norm` takes a factor, at least 1 and at
+ * most 2^960; what is returned is the logarithm of what had to leave it for that, mostly 0. */
+static inline double sali_norm_multiply(double *norm, double factor)
+{
+    double left = 0;
+    if (*norm > 0x1p60) {
+        left = log(*norm);
+        *norm = 1;
+    }
+    *norm *= factor;
+    return left;
+}
+
 typedef struct sali_flip_kernel {
-    /* t and p from g, y and w; the sum of log(1 + exp(t)). NaN stays NaN. */
+    /* t and p from g, y and w; the sum of log(1 + exp(t)), less log *norm. NaN stays NaN. */
     double (*prepare)(const sali_flips *f);
     /* code_new and x_new, flipped where u < p; the sum of t over flips. */
     double (*draw)(const sali_flips *f);
     /* The sum of t where `to` is not `code`. */
     double (*weigh)(const sali_flips *f);
-    /* The same in one pass from g, y and w, without t and p: log q of what is drawn, and of `to`.
-     */
+    /* The same in one pass from g, y and w, without t and p: log q of what is drawn, and of `to`,
+     * plus log *norm. */
     double (*propose)(const sali_flips *f);
     double (*judge)(const sali_flips *f);
 } sali_flip_kernel;

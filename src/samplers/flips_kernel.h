@@ -17,17 +17,20 @@
 #define PART KERNEL(part_of)
 #define PARTS ((int)(sizeof(double) / sizeof(ELEMENT)))
 #define SUMS KERNEL(sums)
+#define MOST (PRODUCT_TERMS * LANES)
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
 typedef ELEMENT VECTOR __attribute__((vector_size(BYTES)));
 typedef WORD WORDS __attribute__((vector_size(BYTES)));
 typedef int32_t CODES __attribute__((vector_size(BYTES / sizeof(ELEMENT) * sizeof(int32_t))));
-/* Sums are in double: a vector of floats is two of doubles. */
+/* Sums are in double: a vector of floats is two of doubles. Products are of PRODUCT_TERMS factors a
+ * lane at most. */
 typedef double DOUBLES __attribute__((vector_size(BYTES)));
 typedef ELEMENT PART __attribute__((vector_size(BYTES / sizeof(double) * sizeof(ELEMENT))));
 
 typedef struct SUMS {
-    DOUBLES sum[PARTS], product[PARTS];
+    DOUBLES sum[PARTS];
+    VECTOR product;
 } SUMS;
 
 INLINE VECTOR KERNEL(load)(const void *array, int64_t i)
@@ -64,21 +67,13 @@ INLINE void KERNEL(add)(VECTOR x, DOUBLES sum[PARTS])
     }
 }
 
-INLINE void KERNEL(multiply_by_one_more)(VECTOR x, DOUBLES product[PARTS])
-{
-    PART part[PARTS];
-    memcpy(part, &x, sizeof x);
-    for (int h = 0; h < PARTS; h++) {
-        product[h] *= 1 + WIDEN(part[h]);
-    }
-}
-
 /* exp(x) for x <= 0, off by at most 2 units in the last place. NaN stays NaN. Where exp(x) is no
  * normal number, it is about the least of them: no uniform number is as small.
  *
  * x = n log 2 + r with a whole n. Next to `large` a number has no digits behind the point: the sum
- * rounds x / log 2 to n and holds n in its last bits, from where it goes to the exponent of exp(r),
- * a Taylor series. log 2 has two parts, the first one so short that n times it is exact. */
+ * rounds x / log 2 to n and holds n and the exponent of 1 in its last bits, which are those of 2^n
+ * in another place. exp(r) is a Taylor series. log 2 has two parts, the first one so short that n
+ * times it is exact. */
 INLINE VECTOR KERNEL(exp_below)(VECTOR x)
 {
     enum { SINGLE = sizeof(ELEMENT) == sizeof(float), FACTORS = 12 };
@@ -87,7 +82,7 @@ INLINE VECTOR KERNEL(exp_below)(VECTOR x)
         1. / 5040,       1. / 720,       1. / 120,      1. / 24,      1. / 6,      1. / 2
     };
     const VECTOR zero = { 0 }, least = zero + (ELEMENT)(SINGLE ? -87 : -708);
-    const VECTOR large = zero + (ELEMENT)(SINGLE ? 0x1.8p23 : 0x1.8p52);
+    const VECTOR large = zero + (ELEMENT)(SINGLE ? 0x1.8p23 + 127 : 0x1.8p52 + 1023);
     const VECTOR high = zero + (ELEMENT)(SINGLE ? 0x1.63p-1 : 0x1.62e42feep-1);
     const VECTOR low = zero + (ELEMENT)(SINGLE ? -2.1219444005469057e-4 : 1.9082149292705877e-10);
     x = KERNEL(select)((WORDS)(x < least), least, x);
@@ -99,8 +94,7 @@ INLINE VECTOR KERNEL(exp_below)(VECTOR x)
         series = FMA(series, r, zero + (ELEMENT)inverse_factorial[k]);
     }
     series = 1 + FMA(r * r, series, r);
-    series = (VECTOR)((WORDS)series + ((WORDS)sum << MANTISSA));
-    return KERNEL(select)((WORDS)(x == x), series, x); /* a NaN stays one */
+    return series * (VECTOR)((WORDS)sum << MANTISSA);
 }
 
 /* ---- one vector of variables, from place i on; only those of `counted` go to the sums */
@@ -115,9 +109,10 @@ INLINE KERNEL(odds) KERNEL(odds_at)(const sali_flips *f, int64_t i)
 {
     const VECTOR zero = { 0 };
     const double step = f->hi - f->lo, square = f->b * (f->hi * f->hi - f->lo * f->lo);
-    VECTOR pull = (ELEMENT)(f->beta * step) * KERNEL(load)(f->y, i) + (ELEMENT)square;
+    VECTOR pull =
+        FMA(zero + (ELEMENT)(f->beta * step), KERNEL(load)(f->y, i), zero + (ELEMENT)square);
     pull = f->w ? KERNEL(load)(f->w, i) * pull : pull;
-    VECTOR up = (ELEMENT)(f->alpha * step) * KERNEL(load)(f->g, i) + pull;
+    VECTOR up = FMA(zero + (ELEMENT)(f->alpha * step), KERNEL(load)(f->g, i), pull);
     KERNEL(odds) o;
     o.t = (WORDS)up ^ (KERNEL(load_codes)(f->code, i) << (8 * sizeof(ELEMENT) - 1));
     o.negative = o.t >> (8 * sizeof(ELEMENT) - 1);
@@ -164,7 +159,7 @@ INLINE void KERNEL(prepare_at)(const sali_flips *f, int64_t i, WORDS counted, SU
     KERNEL(store)((VECTOR)o.t, f->t, i);
     KERNEL(store)(KERNEL(part)(&o) / (1 + o.e), f->p, i);
     KERNEL(count)(KERNEL(positive)(&o), counted, s);
-    KERNEL(multiply_by_one_more)((VECTOR)((WORDS)o.e & counted), s->product);
+    s->product *= 1 + (VECTOR)((WORDS)o.e & counted);
 }
 
 INLINE void KERNEL(draw_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
@@ -183,7 +178,7 @@ INLINE void KERNEL(weigh_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS
 INLINE void KERNEL(count_all)(const KERNEL(odds) * o, WORDS flips, WORDS counted, SUMS *s)
 {
     KERNEL(count)((VECTOR)(o->t & flips) - KERNEL(positive)(o), counted, s);
-    KERNEL(multiply_by_one_more)((VECTOR)((WORDS)o->e & counted), s->product);
+    s->product *= 1 + (VECTOR)((WORDS)o->e & counted);
 }
 
 INLINE void KERNEL(propose_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
@@ -208,15 +203,20 @@ INLINE void KERNEL(clear)(SUMS *s)
     const DOUBLES zero = { 0 };
     for (int h = 0; h < PARTS; h++) {
         s->sum[h] = zero;
-        s->product[h] = zero + 1;
     }
+    s->product = (VECTOR){ 0 } + 1;
 }
 
-/* The logarithm of the product of all lanes, and the sum of all. */
-INLINE double KERNEL(log_product)(const SUMS *s)
+/* The product of all lanes, and the sum of all. */
+INLINE double KERNEL(product)(const SUMS *s)
 {
     enum { ALL = BYTES / sizeof(double) };
-    const DOUBLES all = PARTS == 2 ? s->product[0] * s->product[PARTS - 1] : s->product[0];
+    PART part[PARTS];
+    memcpy(part, &s->product, sizeof part);
+    DOUBLES all = WIDEN(part[0]);
+    if (PARTS == 2) {
+        all *= WIDEN(part[PARTS - 1]);
+    }
     double lane[ALL];
     memcpy(lane, &all, sizeof lane);
     UNROLL
@@ -225,7 +225,7 @@ INLINE double KERNEL(log_product)(const SUMS *s)
             lane[j] *= lane[j + half];
         }
     }
-    return log(lane[0]);
+    return lane[0];
 }
 
 INLINE double KERNEL(sum)(const SUMS *s)
@@ -298,45 +298,44 @@ static void KERNEL(move_out)(const sali_flips *f, const KERNEL(room) * room)
 #undef MOVE_OUT
 }
 
-/* From i on, `count` of them, PRODUCT_TERMS at most; the arrays hold a vector at least. The last
+/* From i on, MOST of them at most; the arrays hold a vector at least. The last
  * vector begins where it still fits: what it shares with the one before it counts once. */
-#define DEFINE(name, total)                                                                    \
-    INLINE double KERNEL(name##_some)(const sali_flips *flips, int64_t i, int64_t end)         \
-    {                                                                                          \
-        const sali_flips f = *flips; /* which nothing that is written can change */            \
-        SUMS s;                                                                                \
-        KERNEL(clear)(&s);                                                                     \
-        for (; i + LANES <= end; i += LANES) {                                                 \
-            KERNEL(name##_at)(&f, i, ~(WORDS){ 0 }, &s);                                       \
-        }                                                                                      \
-        if (i < end) {                                                                         \
-            int64_t last = end < LANES ? 0 : end - LANES;                                      \
-            KERNEL(name##_at)(&f, last, KERNEL(lanes)(i - last, end - last), &s);              \
-        }                                                                                      \
-        return total;                                                                          \
-    }                                                                                          \
-    static TARGET double KERNEL(name)(const sali_flips *f)                                     \
-    {                                                                                          \
-        double sum = 0;                                                                        \
-        if (f->n < LANES) {                                                                    \
-            KERNEL(room) room;                                                                 \
-            const sali_flips inside = KERNEL(move_in)(f, &room);                               \
-            sum = KERNEL(name##_some)(&inside, 0, f->n);                                       \
-            KERNEL(move_out)(f, &room);                                                        \
-            return sum;                                                                        \
-        }                                                                                      \
-        for (int64_t first = 0; first < f->n; first += PRODUCT_TERMS) {                        \
-            int64_t left = f->n - first;                                                       \
-            sum += KERNEL(name##_some)(f, first,                                               \
-                                       first + (left < PRODUCT_TERMS ? left : PRODUCT_TERMS)); \
-        }                                                                                      \
-        return sum;                                                                            \
+#define DEFINE(name, total)                                                                   \
+    static TARGET double KERNEL(name##_some)(const sali_flips *flips, int64_t i, int64_t end) \
+    {                                                                                         \
+        const sali_flips f = *flips; /* which nothing that is written can change */           \
+        SUMS s;                                                                               \
+        KERNEL(clear)(&s);                                                                    \
+        for (; i + LANES <= end; i += LANES) {                                                \
+            KERNEL(name##_at)(&f, i, ~(WORDS){ 0 }, &s);                                      \
+        }                                                                                     \
+        if (i < end) {                                                                        \
+            int64_t last = end < LANES ? 0 : end - LANES;                                     \
+            KERNEL(name##_at)(&f, last, KERNEL(lanes)(i - last, end - last), &s);             \
+        }                                                                                     \
+        return total;                                                                         \
+    }                                                                                         \
+    static TARGET double KERNEL(name)(const sali_flips *f)                                    \
+    {                                                                                         \
+        double sum = 0;                                                                       \
+        if (f->n < LANES) {                                                                   \
+            KERNEL(room) room;                                                                \
+            const sali_flips inside = KERNEL(move_in)(f, &room);                              \
+            sum = KERNEL(name##_some)(&inside, 0, f->n);                                      \
+            KERNEL(move_out)(f, &room);                                                       \
+            return sum;                                                                       \
+        }                                                                                     \
+        for (int64_t first = 0; first < f->n; first += MOST) {                                \
+            int64_t left = f->n - first;                                                      \
+            sum += KERNEL(name##_some)(f, first, first + (left < MOST ? left : MOST));        \
+        }                                                                                     \
+        return sum;                                                                           \
     }
-DEFINE(prepare, KERNEL(sum)(&s) + KERNEL(log_product)(&s))
+DEFINE(prepare, KERNEL(sum)(&s) + sali_norm_multiply(f.norm, KERNEL(product)(&s)))
 DEFINE(draw, KERNEL(sum)(&s))
 DEFINE(weigh, KERNEL(sum)(&s))
-DEFINE(propose, KERNEL(sum)(&s) - KERNEL(log_product)(&s))
-DEFINE(judge, KERNEL(sum)(&s) - KERNEL(log_product)(&s))
+DEFINE(propose, KERNEL(sum)(&s) - sali_norm_multiply(f.norm, KERNEL(product)(&s)))
+DEFINE(judge, KERNEL(sum)(&s) - sali_norm_multiply(f.norm, KERNEL(product)(&s)))
 
 #undef DEFINE
 #undef LANES
@@ -347,6 +346,7 @@ DEFINE(judge, KERNEL(sum)(&s) - KERNEL(log_product)(&s))
 #undef PART
 #undef PARTS
 #undef SUMS
+#undef MOST
 #undef INLINE
 #undef ELEMENT
 #undef WORD

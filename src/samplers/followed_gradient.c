@@ -9,6 +9,12 @@
 /* Gradients and f are made anew at multiples of this many steps, of one move or of many. */
 enum { RENEW_MOVES = 4096, RENEW_PATHS = 256 };
 
+/* To add a row of J to the gradient of one chain takes as long as so many rows in a product of a
+ * shard by all of J, which reads each once for several chains. What else there is to do for a row
+ * that is added takes as long as so many reals more. */
+#define ROWS_OF_PRODUCT 4
+#define REALS_OF_MOVE 64
+
 sal_status sali_followed_gradient_share(const sal_model *model,
                                         const sali_sampler_settings *settings, void **shared,
                                         sal_error *err)
@@ -41,6 +47,7 @@ void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const 
         g->change = SALI_OBJECT_ARRAY(object, double, N);
         g->weight = SALI_OBJECT_ARRAY(object, double, N);
         g->before = SALI_OBJECT_ARRAY(object, double, N);
+        g->moved = SALI_OBJECT_ARRAY(object, int32_t, chains->space->n_variables);
         g->period = paths ? RENEW_PATHS : RENEW_MOVES;
     }
 }
@@ -102,6 +109,7 @@ void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains
         sali_store(dtype, g->diagonal, k, sali_load(dtype, g->values->J, k * N + k));
     }
     sali_chains_start(chains, g->evaluated);
+    g->fresh = true;
     for (int64_t c = 0; g->values && c < chains->n; c++) {
         void *now = sali_followed_gradient_now(g, chains, c);
         if (g->evaluated) {
@@ -169,17 +177,66 @@ static void follow(sali_followed_gradient *g, sali_chains *chains, int64_t c, in
     }
 }
 
-void sali_followed_gradient_propose(sali_followed_gradient *g, sali_chains *chains)
+bool sali_followed_gradient_due(const sali_followed_gradient *g, const sali_chains *chains)
+{
+    bool due = false;
+    for (int64_t c = 0; c < chains->n; c++) {
+        due |= chains->step[c] % g->period == 0;
+    }
+    return due && !g->fresh;
+}
+
+/* Whether less is to do in a product by all of J than by rows of what moves. */
+static bool product_pays(const sali_chains *chains)
 {
     const sal_space *space = chains->space;
+    const int64_t N = space->width;
+    int64_t rows = 0;
     for (int64_t c = 0; c < chains->n; c++) {
-        const int32_t *from = chains->codes + c * space->n_variables;
-        const int32_t *to = chains->codes_new + c * space->n_variables;
-        int64_t k = 0;
-        for (int64_t i = 0; i < space->n_variables; i++) {
-            k = from[i] == to[i] ? k : list_change(g, k, &space->variables[i], from[i], to[i]);
+        for (int64_t b = 0; b < space->n_blocks; b++) {
+            const sali_stretch *s = &space->stretches[b];
+            const int64_t first = c * space->n_variables + s->first;
+            rows += (s->kind == SAL_CATEGORICAL ? 2 : 1) *
+                    sali_codes_moved(s->count, chains->codes + first, chains->codes_new + first);
         }
-        follow(g, chains, c, k, sali_followed_gradient_now(g, chains, c), chains->f[c]);
+    }
+    return ROWS_OF_PRODUCT * rows * (N + REALS_OF_MOVE) > chains->n * N * N;
+}
+
+/* List what changes in chain c's proposal: first the variables, without a branch on what is random.
+ */
+static int64_t list_proposal(sali_followed_gradient *g, const sali_chains *chains, int64_t c)
+{
+    const int64_t V = chains->space->n_variables;
+    const int32_t *from = chains->codes + c * V, *to = chains->codes_new + c * V;
+    int64_t n = 0, k = 0;
+    for (int64_t i = 0; i < V; i++) {
+        g->moved[n] = (int32_t)i;
+        n += from[i] != to[i];
+    }
+    for (int64_t j = 0; j < n; j++) {
+        const int32_t i = g->moved[j];
+        k = list_change(g, k, &chains->space->variables[i], from[i], to[i]);
+    }
+    return k;
+}
+
+void sali_followed_gradient_propose(sali_followed_gradient *g, sali_chains *chains)
+{
+    const int64_t N = chains->space->width;
+    const bool product = g->evaluated && product_pays(chains);
+    g->fresh = false;
+    if (product) {
+        sali_chains_propose(chains, true);
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (product) {
+            memcpy(sali_followed_gradient_next(g, chains, c),
+                   sali_row(chains, chains->gradient, c, N), (size_t)N * chains->element);
+        } else {
+            const int64_t k = list_proposal(g, chains, c);
+            follow(g, chains, c, k, sali_followed_gradient_now(g, chains, c), chains->f[c]);
+        }
     }
 }
 

@@ -22,7 +22,9 @@ typedef struct sali_followed_gradient {
     /* Of one move: the coordinates that change, and by how much; [N] each. */
     int64_t *coordinate;
     double *change, *weight, *before; /* before: the gradient there */
+    int32_t *moved;                   /* [V] the variables that change */
     uint64_t period;                  /* steps after which all is made anew */
+    bool fresh;                       /* no proposal since all was made anew */
     bool evaluated; /* then the chains' evaluator gives gradients; else rows of the couplings */
 } sali_followed_gradient;
 
@@ -55,7 +57,12 @@ static inline bool sali_followed_gradient_active(const sali_followed_gradient *g
 /* At the step's beginning: whether chain c's gradient, and f, were made anew. */
 bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains, int64_t c);
 
-/* f_new and the gradients of all proposed states; notes NaN and +inf. */
+/* At the step's beginning: whether it is one to start all chains again at, which has not just been
+ * done. */
+bool sali_followed_gradient_due(const sali_followed_gradient *g, const sali_chains *chains);
+
+/* f_new and the gradients of all proposed states, by the evaluator where it gives gradients and so
+ * much moves that rows would take longer; notes NaN and +inf. */
 void sali_followed_gradient_propose(sali_followed_gradient *g, sali_chains *chains);
 
 /* The same along a path: the proposed state of chain c is the present one; then it has moved

@@ -121,11 +121,13 @@ typedef struct sali_factorised_kernels {
     double (*log_q)(const sal_space *space, const int32_t *codes, const int32_t *to,
                     const sali_move_row *row);
     /* `prepare` and `draw`, or `prepare` and `log_q`, at once, where the row serves nothing else:
-     * it is scratch, and what it holds afterwards means nothing. */
+     * it is scratch, and what it holds afterwards means nothing. log *norm, at least 0 and finite,
+     * is still to be subtracted from what they return. */
     double (*propose)(const sal_space *space, const int32_t *codes, const sali_factorised *q,
-                      const void *uniforms, sali_move_row *row, int32_t *codes_new, void *x_new);
+                      const void *uniforms, sali_move_row *row, int32_t *codes_new, void *x_new,
+                      double *norm);
     double (*judge)(const sal_space *space, const int32_t *codes, const sali_factorised *q,
-                    const int32_t *to, sali_move_row *row);
+                    const int32_t *to, sali_move_row *row, double *norm);
     /* Fill real [n] with the uniforms of a stream, or its normals. */
     void (*uniforms)(const sali_stream *stream, int64_t n, void *out);
     void (*normals)(const sali_stream *stream, int64_t n, void *out);

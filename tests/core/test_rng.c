@@ -38,6 +38,31 @@ START_TEST(rows_of_chains_equal_their_streams)
 }
 END_TEST
 
+/* However many there are, and whatever comes behind them. */
+START_TEST(uniform_pairs_are_the_first_two_of_each_stream)
+{
+    enum { MOST = 2 * SALI_RNG_CHAINS + 1 };
+    static const int64_t counts[] = { 1, 7, SALI_RNG_CHAINS, SALI_RNG_CHAINS + 5, MOST };
+    uint32_t chain[MOST];
+    sali_stream s = base;
+    for (uint32_t k = 0; k < MOST; k++) {
+        chain[k] = k * k * 2654435761u + 1;
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        double first[MOST + 1] = { 0 }, second[MOST + 1] = { 0 }, own[2];
+        sali_rng_uniform_pairs(&base, counts[i], chain, first, second);
+        for (int64_t k = 0; k < counts[i]; k++) {
+            s.chain = chain[k];
+            sali_rng_uniform_f64(&s, 2, own);
+            ck_assert_double_eq(first[k], own[0]);
+            ck_assert_double_eq(second[k], own[1]);
+        }
+        ck_assert_double_eq(first[counts[i]], 0);
+        ck_assert_double_eq(second[counts[i]], 0);
+    }
+}
+END_TEST
+
 /* The p-value of equal expected counts. */
 static double uniform_p(int cells, const double *counts)
 {
@@ -492,6 +517,7 @@ static Suite *suite(void)
     tcase_add_test(c, known_answers);
     tcase_add_test(c, tiles_of_all_instruction_sets_equal_random123);
     tcase_add_test(c, rows_of_chains_equal_their_streams);
+    tcase_add_test(c, uniform_pairs_are_the_first_two_of_each_stream);
     tcase_add_test(c, words_depend_neither_on_n_nor_on_the_first_block);
     tcase_add_test(c, elements_depend_on_words_only);
     tcase_add_test(c, streams_differ);

@@ -14,6 +14,7 @@
 #include "run_helpers.h"
 #include "core/object.h"
 #include "samplers/blocks/field_scan.h"
+#include "samplers/langevin/langevin.h"
 
 /* ---- couplings */
 
@@ -552,6 +553,120 @@ START_TEST(moves_are_those_of_samplers_without_couplings)
 }
 END_TEST
 
+/* ---- moves of all sites at once */
+
+static const char *const langevins[] = { "ncg", "ncg:preconditioner=diagonal",
+                                         "dula:schedule=polynomial,decay=0.05,horizon=1" };
+
+static bench open_langevin(const sal_model *model, const char *specification, double step_size,
+                           double beta, uint64_t step)
+{
+    const sali_sampler *sampler;
+    sali_sampler_settings settings;
+    sal_error err;
+    ck_ok(sali_sampler_choose(specification, model, step_size, &sampler, &settings, &err), &err);
+    return bench_open(sampler, model, &settings, beta, 21, step);
+}
+
+static const sali_followed_gradient *followed_of(const bench *b)
+{
+    return &((const sali_langevin *)b->self)->followed;
+}
+
+/* A step; whether it took the product by all of J, which alone writes the chains' gradients. */
+static bool took_product(bench *b)
+{
+    sali_store(b->chains->model->dtype, b->chains->gradient, 0, NAN);
+    sali_engine(b->sampler)->step(b->self, b->chains);
+    return !isnan(sali_load(b->chains->model->dtype, b->chains->gradient, 0));
+}
+
+/* f and the gradients that are followed, against new ones. */
+static void check_followed(const bench *b, double most, const char *where)
+{
+    sali_chains *chains = b->chains;
+    const sal_dtype dtype = chains->model->dtype;
+    const int64_t n = chains->n, N = chains->space->width;
+    sali_gradient(chains->evaluator, n, chains->codes, chains->x, chains->f_new, chains->gradient);
+    for (int64_t c = 0; c < n; c++) {
+        const void *now = sali_followed_gradient_now(followed_of(b), chains, c);
+        sali_chains_temper(chains, c, N, sali_row(chains, chains->gradient, c, N));
+        ck_assert_msg(fabs(chains->f[c] - chains->f_new[c]) < most, "%s: f %.15g, expected %.15g",
+                      where, chains->f[c], chains->f_new[c]);
+        for (int64_t k = 0; k < N; k++) {
+            double is = sali_load(dtype, now, k);
+            double fresh = sali_load(dtype, chains->gradient, c * N + k);
+            ck_assert_msg(fabs(is - fresh) < most, "%s: gradient %.15g, expected %.15g", where, is,
+                          fresh);
+        }
+    }
+}
+
+/* Both models' chains go through the same states; how many steps took the product. */
+static int langevin_alike(const sal_space *space, const char *specification, double step_size,
+                          double beta)
+{
+    sal_model *fast = dense_model(space, false, SAL_F64);
+    sal_model *slow = dense_model(space, true, SAL_F64);
+    bench a = open_langevin(fast, specification, step_size, beta, 4096 - 30);
+    bench b = open_langevin(slow, specification, step_size, beta, 4096 - 30);
+    size_t bytes = (size_t)(a.chains->n * space->n_variables) * sizeof(int32_t);
+    int products = 0;
+    ck_assert(sali_followed_gradient_active(followed_of(&a)));
+    ck_assert(!sali_followed_gradient_active(followed_of(&b)));
+    for (int step = 0; step < 100; step++) {
+        products += took_product(&a);
+        sali_engine(b.sampler)->step(b.self, b.chains);
+        ck_assert_msg(memcmp(a.chains->codes, b.chains->codes, bytes) == 0, "%s: step %d",
+                      specification, step);
+        check_followed(&a, 1e-11, specification);
+    }
+    bench_close(&a);
+    bench_close(&b);
+    sal_model_destroy(fast);
+    sal_model_destroy(slow);
+    return products;
+}
+
+/* By rows where little moves, by products where much does, and by turns between. */
+START_TEST(langevin_moves_are_those_of_samplers_without_couplings)
+{
+    sal_space *space = tiny_space_make(tiny_space_named(spaces[_i]));
+    int by_rows = 0, by_products = 0;
+    for (size_t k = 0; k < sizeof langevins / sizeof *langevins; k++) {
+        for (double step_size = 0.02; step_size < 10; step_size *= 2) {
+            int products = langevin_alike(space, langevins[k], step_size, k == 1 ? 0.6 : 1);
+            by_products += products;
+            by_rows += 100 - products;
+        }
+    }
+    ck_assert_int_gt(by_rows, 100);
+    ck_assert_int_gt(by_products, 100);
+    sal_space_destroy(space);
+}
+END_TEST
+
+/* In single precision. No error outlasts 256 steps, not one of 100 in f either. */
+START_TEST(what_langevin_moves_follow_is_made_anew)
+{
+    sal_model *model = builtin("potts-dense:dim=40,states=4", SAL_F32);
+    bench b = open_langevin(model, "ncg", 0.2, 1, 256);
+    int products = 0;
+    for (int step = 0; step < 256; step++) {
+        products += took_product(&b);
+    }
+    ck_assert_int_lt(products, 128);
+    check_followed(&b, 1e-4, "256 steps");
+    for (int64_t c = 0; c < b.chains->n; c++) {
+        b.chains->f[c] += 100;
+    }
+    ck_assert(took_product(&b));
+    check_followed(&b, 1e-4, "257 steps");
+    bench_close(&b);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* A scan over f, and chains for it. */
 static void check_fields(sal_dtype dtype, double most)
 {
@@ -658,6 +773,9 @@ static Suite *couplings_suite(void)
                         (int)(sizeof spaces / sizeof *spaces));
     tcase_add_loop_test(tcase, moves_are_those_of_samplers_without_couplings, 0,
                         (int)(sizeof spaces / sizeof *spaces));
+    tcase_add_loop_test(tcase, langevin_moves_are_those_of_samplers_without_couplings, 0,
+                        (int)(sizeof spaces / sizeof *spaces));
+    tcase_add_test(tcase, what_langevin_moves_follow_is_made_anew);
     tcase_add_test(tcase, fields_carried_along_are_fresh_ones);
     tcase_add_test(tcase, a_refresh_takes_new_parameters);
     tcase_add_test(tcase, a_parameter_that_is_nan_is_an_error);

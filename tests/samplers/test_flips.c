@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 #include "core/element.h"
 #include "core/rng.h"
@@ -17,7 +18,7 @@
 /* One chain's arrays, of the element type but for codes, with one element behind the end, which
  * must stay. */
 static double g[MOST + 1], y[MOST + 1], w[MOST + 1], t[MOST + 1], p[MOST + 1], u[MOST + 1];
-static double x_new[MOST + 1];
+static double x_new[MOST + 1], norm;
 static int32_t code[MOST + 1], code_new[MOST + 1];
 
 /* What is tried. */
@@ -75,15 +76,25 @@ static void begin(setup *s)
         .w = s->weighted ? w : NULL,
         .t = t,
         .p = p,
+        .norm = &norm,
     };
     snprintf(s->what, sizeof s->what, "type %d, instructions %d, %d variables%s", (int)s->dtype,
              (int)s->isa, (int)s->n, s->weighted ? ", weighted" : "");
     make_arrays(s);
 }
 
+/* What a kernel returns, with the logarithm of the norm times `sign`. */
+static double whole(double (*kernel)(const sali_flips *f), const sali_flips *f, int sign)
+{
+    norm = 1;
+    double sum = kernel(f);
+    return sum + sign * log(norm);
+}
+
 static void for_all(void (*check)(setup *s))
 {
-    static const int64_t more[] = { 959, 960, 961, 975, 1919, 1921, MOST };
+    static const int64_t more[] = { 119, 121, 239, 241, 479,  480,  481,
+                                    959, 960, 961, 975, 1919, 1921, MOST };
     for (int dtype = 0; dtype < 2; dtype++) {
         for (sali_isa isa = SALI_ISA_BASE; isa <= sali_isa_best(); isa++) {
             for (int64_t k = 1; k < 71 + (int64_t)(sizeof more / sizeof *more); k++) {
@@ -116,7 +127,7 @@ static double log_one_more(double odds)
 
 static void check_prepared(setup *s)
 {
-    double sum = s->kernel->prepare(&s->flips), want = 0;
+    double sum = whole(s->kernel->prepare, &s->flips, 1), want = 0;
     for (int64_t k = 0; k < s->n; k++) {
         double odds = sali_load(s->dtype, t, k), given = odds_of(s, k);
         double chance = 1 / (1 + exp(-odds)), got = sali_load(s->dtype, p, k);
@@ -182,8 +193,9 @@ static void check_at_once(setup *s)
     s->flips.x_new = x_new;
     code_again[s->n] = BEHIND;
     sali_store(s->dtype, x_again, s->n, BEHIND);
-    double log_norm = s->kernel->prepare(&s->flips);
-    double want = s->kernel->draw(&s->flips) - log_norm, got = s->kernel->propose(&once);
+    double log_norm = whole(s->kernel->prepare, &s->flips, 1);
+    double want = s->kernel->draw(&s->flips) - log_norm;
+    double got = whole(s->kernel->propose, &once, -1);
     double tolerance = 16 * s->epsilon * ((double)s->n + log_norm);
     ck_assert_msg(fabs(got - want) <= tolerance, "%s: proposed %.17g, not %.17g", s->what, got,
                   want);
@@ -196,7 +208,7 @@ static void check_at_once(setup *s)
     once.u = NULL;
     once.code_new = NULL;
     once.x_new = NULL;
-    got = s->kernel->judge(&once);
+    got = whole(s->kernel->judge, &once, -1);
     ck_assert_msg(fabs(got - want) <= tolerance, "%s: judged %.17g, not %.17g", s->what, got, want);
 }
 
@@ -212,7 +224,7 @@ static void check_limits(setup *s)
     int64_t k = s->n / 2;
     code[k] = 0;
     sali_store(s->dtype, g, k, -INFINITY);
-    double sum = s->kernel->prepare(&s->flips), want = 0;
+    double sum = whole(s->kernel->prepare, &s->flips, 1), want = 0;
     for (int64_t i = 0; i < s->n; i++) {
         want += i == k ? 0 : log_one_more(sali_load(s->dtype, t, i));
     }
@@ -221,17 +233,41 @@ static void check_limits(setup *s)
     ck_assert_msg(fabs(sum - want) <= 16 * s->epsilon * ((double)s->n + want),
                   "%s: sum %.17g, not %.17g", s->what, sum, want);
     sali_store(s->dtype, g, k, INFINITY);
-    ck_assert(s->kernel->prepare(&s->flips) == INFINITY);
+    ck_assert(whole(s->kernel->prepare, &s->flips, 1) == INFINITY);
     ck_assert(sali_load(s->dtype, p, k) == 1);
     sali_store(s->dtype, g, k, NAN);
-    ck_assert_msg(isnan(s->kernel->prepare(&s->flips)), "%s: NaN is lost", s->what);
+    ck_assert_msg(isnan(whole(s->kernel->prepare, &s->flips, 1)), "%s: NaN is lost", s->what);
     s->flips.to = code;
-    ck_assert_msg(isnan(s->kernel->judge(&s->flips)), "%s: NaN is lost", s->what);
+    ck_assert_msg(isnan(whole(s->kernel->judge, &s->flips, -1)), "%s: NaN is lost", s->what);
 }
 
 START_TEST(flips_without_bounds_are_certain_and_nan_is_seen)
 {
     for_all(check_limits);
+}
+END_TEST
+
+/* Even odds have the largest factors, 2. A norm that comes with factors keeps them. */
+static void check_room(setup *s)
+{
+    const double before = 60 * log(2), want = (double)s->n * log(2);
+    memset(g, 0, sizeof g);
+    memset(y, 0, sizeof y);
+    s->flips.b = 0;
+    s->flips.to = code;
+    norm = 0x1p60;
+    double sum = s->kernel->prepare(&s->flips) + log(norm) - before;
+    ck_assert_msg(fabs(sum - want) <= 1e-12 * (want + before), "%s: prepared %.17g, not %.17g",
+                  s->what, sum, want);
+    norm = 0x1.8p60;
+    sum = s->kernel->judge(&s->flips) - log(norm) + before + log(1.5);
+    ck_assert_msg(fabs(sum + want) <= 1e-12 * (want + before), "%s: judged %.17g, not %.17g",
+                  s->what, sum, -want);
+}
+
+START_TEST(norms_of_even_odds_have_room)
+{
+    for_all(check_room);
 }
 END_TEST
 
@@ -244,6 +280,7 @@ static Suite *flips_suite(void)
     tcase_add_test(tcase, drawn_flips_are_those_of_the_uniforms_and_weigh_the_same);
     tcase_add_test(tcase, flips_in_one_pass_are_those_of_two);
     tcase_add_test(tcase, flips_without_bounds_are_certain_and_nan_is_seen);
+    tcase_add_test(tcase, norms_of_even_odds_have_room);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -44,18 +44,23 @@ static sal_model *opaque(sal_model *model)
     return made;
 }
 
-static bench open_at(const char *sampler, const sal_model *model, double beta)
+static bench open_some(const char *sampler, const sal_model *model, double beta, int64_t chains)
 {
     const sali_sampler *found;
     sali_sampler_settings settings;
     sal_error err;
     ck_ok(sali_sampler_choose(sampler, model, 0, &found, &settings, &err), &err);
-    bench b = bench_open(found, model, &settings, beta, CHAINS, 0);
-    for (int64_t i = 0; i < CHAINS * model->space->n_variables; i++) {
+    bench b = bench_open(found, model, &settings, beta, chains, 0);
+    for (int64_t i = 0; i < chains * model->space->n_variables; i++) {
         b.chains->codes[i] = (int32_t)(i * i % 7 % 2);
     }
     sali_bench_start(&b);
     return b;
+}
+
+static bench open_at(const char *sampler, const sal_model *model, double beta)
+{
+    return open_some(sampler, model, beta, CHAINS);
 }
 
 static bool is_fast(const bench *b)
@@ -179,6 +184,53 @@ START_TEST(rejected_moves_leave_no_trace)
 }
 END_TEST
 
+/* Chain c of `all`, by itself for as many steps. */
+static void check_alone(const bench *all, const sal_model *model, int64_t c, uint64_t from,
+                        int64_t steps)
+{
+    const sali_chains *chains = all->chains;
+    const int64_t V = model->space->n_variables;
+    bench b = open_some("gwg", model, 1, 1);
+    for (int64_t v = 0; v < V; v++) { /* as in open_some */
+        b.chains->codes[v] = (int32_t)((c * V + v) * (c * V + v) % 7 % 2);
+    }
+    b.chains->id[0] = chains->id[c];
+    b.chains->step[0] = from;
+    sali_bench_start(&b);
+    sali_engine(b.sampler)->steps(b.self, b.chains, steps);
+    ck_assert(memcmp(b.chains->codes, chains->codes + c * V, (size_t)V * sizeof(int32_t)) == 0);
+    ck_assert_double_eq(b.chains->f[0], chains->f[c]);
+    ck_assert_double_eq(b.chains->acceptance_sum[0], chains->acceptance_sum[c]);
+    bench_close(&b);
+}
+
+/* Chains that take turns, more of them than do so at a time: whether they have made as many steps
+ * or not. Of the models one is so large that its memory is fetched ahead. */
+START_TEST(chains_that_take_turns_go_the_way_of_each)
+{
+    enum { MANY = SALI_SUM_TREE_PICKS + 3, STEPS = 200 };
+    static const char *const sides[] = { "ising:side=6,bias=0.1", "ising:side=50,bias=0.1" };
+    for (int k = 0; k < 4; k++) {
+        const uint64_t apart = k % 2 == 0 ? 0 : 1000;
+        sal_model *model = NULL;
+        sal_error err;
+        ck_ok(sal_model_open(sides[k / 2], SAL_F64, &model, &err), &err);
+        bench b = open_some("gwg", model, 1, MANY);
+        ck_assert(is_fast(&b));
+        for (uint64_t c = 0; c < MANY; c++) {
+            b.chains->step[c] = 5 + c * apart;
+        }
+        sali_bench_start(&b);
+        sali_engine(b.sampler)->steps(b.self, b.chains, STEPS);
+        for (int64_t c = 0; c < MANY; c += 2) {
+            check_alone(&b, model, c, 5 + (uint64_t)c * apart, STEPS);
+        }
+        bench_close(&b);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 /* Made anew after the same number of moves, however steps share them out. */
 START_TEST(paths_are_made_anew_as_often_as_moves_are)
 {
@@ -227,6 +279,7 @@ static Suite *pairwise_moves_suite(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, paths_follow_pairs_as_they_follow_differences);
     tcase_add_test(tcase, rejected_moves_leave_no_trace);
+    tcase_add_test(tcase, chains_that_take_turns_go_the_way_of_each);
     tcase_add_test(tcase, paths_are_made_anew_as_often_as_moves_are);
     tcase_add_test(tcase, proposals_on_pairwise_models_are_not_judged);
     suite_add_tcase(suite, tcase);

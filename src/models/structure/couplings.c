@@ -95,6 +95,9 @@ static bool suits(const sali_coupling_terms *terms, const sal_model *model,
                   sali_couplings_wish wish)
 {
     double n = (double)terms->n;
+    if (wish == SALI_FORM_COUPLINGS) {
+        return is_one_form(terms);
+    }
     return wish == SALI_ANY_COUPLINGS ||
            (4 * (double)terms->most >= n * n && !model->space->unbounded &&
             (is_one_form(terms) || terms->n <= SALI_MOST_COUPLED));
@@ -214,7 +217,7 @@ static bool read_values(sali_couplings *c)
     c->values.J = c->J || !good ? c->J : sali_model_tape(c->model)->params->value[terms.form];
     c->values.scale = c->J ? 1 : 2 * terms.weight;
     c->values.constant = terms.constant;
-    c->values.finite = good && c->wish == SALI_ANY_COUPLINGS && is_finite(c);
+    c->values.finite = good && c->wish != SALI_DENSE_COUPLINGS && is_finite(c);
     return good;
 }
 

@@ -44,6 +44,8 @@ typedef enum sali_couplings_wish {
     SALI_DENSE_COUPLINGS, /* of reals, where many meet in one node, of a bounded space, and of no
                              more than SALI_MOST_COUPLED reals unless J is read in place */
     SALI_ANY_COUPLINGS,   /* of reals, whatever their number */
+    SALI_FORM_COUPLINGS,  /* of reals, where J is read in place: its rows take no more memory, and
+                             the formula's gradient is a product by all of it */
     SALI_BIT_COUPLINGS    /* of bits: of variables with two states at most that are no counts (how
                              those move is the samplers' own) */
 } sali_couplings_wish;

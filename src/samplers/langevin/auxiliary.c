@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/object.h"
 #include "core/error.h"
+#include "core/object.h"
+#include "core/vector/vmath.h"
 
 /* The function for the model's type. */
 #define BY_TYPE(chains, name) ((chains)->model->dtype == SAL_F32 ? name##_f32 : name##_f64)
@@ -28,10 +29,13 @@ sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_s
     a->w = sali_object_array(a, rest, chains->element);
     a->product = sali_object_array(a, rest, chains->element);
     a->scale = sali_object_array(a, rest, chains->element);
-    a->y = sali_object_array(a, chains->space->width, chains->element);
+    a->y = sali_object_array(a, all, chains->element);
     a->factor = SALI_OBJECT_ARRAY(a, double, n);
     a->delta = SALI_OBJECT_ARRAY(a, double, n);
     a->log_q = SALI_OBJECT_ARRAY(a, double, n);
+    a->log_q_reverse = SALI_OBJECT_ARRAY(a, double, n);
+    a->norm = SALI_OBJECT_ARRAY(a, double, n);
+    a->norm_reverse = SALI_OBJECT_ARRAY(a, double, n);
     sali_move_rows_create(a, chains->space, chains->space->slots, chains->model->dtype, 1,
                           &a->moves);
     return sali_object_give(a, self, err);
@@ -68,6 +72,7 @@ void sali_auxiliary_refresh(void *self, sali_chains *chains)
         sali_preconditioner_refresh(a->preconditioner);
         a->flat = a->preconditioner->zero || a->preconditioner->gamma == 0;
     }
+    a->exact = !a->flat && a->preconditioner->kind == SALI_PRECONDITIONER_HESSIAN;
     sali_chains_start(chains, true);
     for (int64_t c = 0; c < chains->n; c++) {
         keep_gradient(a, chains, c);
@@ -99,31 +104,26 @@ static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
     return a->w;
 }
 
-/* Whether M is the Hessian of f: then M d is the change of the gradient. */
-static bool has_hessian(const sali_auxiliary_state *a)
-{
-    return !a->flat && a->preconditioner->kind == SALI_PRECONDITIONER_HESSIAN;
-}
-
-/* Gradients have the temperature in them, M has not. */
-static double bend_factor(const sali_auxiliary_state *a, int64_t c)
-{
-    return has_hessian(a) ? a->preconditioner->gamma : a->factor[c];
-}
-
-/* The proposal of chain c by gradient rows `gradient`, given w and, for the way back, M d. */
-static sali_factorised proposal(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
-                                void *gradient, void *w, void *product)
+/* y of chain c: delta s + w, less H d on the way back, `product` being M d. */
+static void shift(sali_auxiliary_state *a, const sali_chains *chains, int64_t c, void *w,
+                  void *product)
 {
     int64_t N = chains->space->width;
     BY_TYPE(chains, sali_auxiliary_shift)
-    (N, a->delta[c], sali_row(chains, chains->x, c, N), sali_row(chains, w, c, N),
-     bend_factor(a, c), product ? sali_row(chains, product, c, N) : NULL, a->y);
+    (N, a->delta[c], sali_row(chains, chains->x, c, N), sali_row(chains, w, c, N), a->factor[c],
+     product ? sali_row(chains, product, c, N) : NULL, sali_row(chains, a->y, c, N));
+}
+
+/* The proposal of chain c by gradient rows `gradient`. */
+static sali_factorised proposal(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
+                                void *gradient)
+{
+    int64_t N = chains->space->width;
     return (sali_factorised){ .alpha = 1,
                               .beta = 1,
                               .b = -0.5 * a->delta[c],
                               .gradient = sali_row(chains, gradient, c, N),
-                              .y = a->y };
+                              .y = sali_row(chains, a->y, c, N) };
 }
 
 static void propose(sali_auxiliary_state *a, sali_chains *chains, void *w)
@@ -132,24 +132,22 @@ static void propose(sali_auxiliary_state *a, sali_chains *chains, void *w)
     int64_t V = space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-        const sali_factorised q = proposal(a, chains, c, a->gradient, w, NULL);
+        shift(a, chains, c, w, NULL);
+        const sali_factorised q = proposal(a, chains, c, a->gradient);
         a->kernels->uniforms(&stream, V, a->moves.buffer);
-        a->log_q[c] = a->kernels->propose(space, chains->codes + c * V, &q, a->moves.buffer,
-                                          &a->moves.rows[0], chains->codes_new + c * V,
-                                          sali_row(chains, chains->x_new, c, space->width));
+        a->log_q[c] =
+            a->kernels->propose(space, chains->codes + c * V, &q, a->moves.buffer,
+                                &a->moves.rows[0], chains->codes_new + c * V,
+                                sali_row(chains, chains->x_new, c, space->width), &a->norm[c]);
     }
 }
 
-/* H d of all chains without a factor that `bend_factor` gives, or NULL. */
+/* M d of all chains, or NULL. */
 static void *bend(sali_auxiliary_state *a, const sali_chains *chains)
 {
     int64_t N = chains->space->width;
     if (a->flat) {
         return NULL;
-    }
-    if (has_hessian(a)) {
-        BY_TYPE(chains, sali_subtract)(chains->n * N, chains->gradient, a->gradient, a->product);
-        return a->product;
     }
     BY_TYPE(chains, sali_subtract)(chains->n * N, chains->x_new, chains->x, a->noise);
     BY_TYPE(chains, sali_auxiliary_product)
@@ -157,24 +155,59 @@ static void *bend(sali_auxiliary_state *a, const sali_chains *chains)
     return a->product;
 }
 
+/* log N(z; R s', I) / N(z; R s, I) and log q(s | z, s') of all chains. */
+static void judge(sali_auxiliary_state *a, const sali_chains *chains, void *w)
+{
+    const sal_space *space = chains->space;
+    int64_t N = space->width, V = space->n_variables;
+    void *product = bend(a, chains);
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (product) {
+            shift(a, chains, c, w, product);
+        }
+        const sali_factorised q = proposal(a, chains, c, chains->gradient);
+        double gaussian = BY_TYPE(chains, sali_auxiliary_ratio)(
+            N, sali_row(chains, chains->x, c, N), sali_row(chains, chains->x_new, c, N),
+            sali_row(chains, w, c, N), a->delta[c], a->factor[c],
+            product ? sali_row(chains, product, c, N) : NULL);
+        a->log_q_reverse[c] = gaussian + a->kernels->judge(space, chains->codes_new + c * V, &q,
+                                                           chains->codes + c * V, &a->moves.rows[0],
+                                                           &a->norm_reverse[c]);
+    }
+}
+
+/* The log-ratios by which proposals are accepted. Two norms need one logarithm. */
+static void compare(sali_auxiliary_state *a, sali_chains *chains, void *w)
+{
+    judge(a, chains, w);
+    for (int64_t c = 0; c < chains->n; c++) {
+        a->norm[c] = a->norm_reverse[c] / a->norm[c];
+    }
+    sali_vlog_f64(chains->n, a->norm, a->norm);
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->log_ratio[c] =
+            sali_chains_log_ratio(chains, c, a->log_q[c], a->log_q_reverse[c] - a->norm[c]);
+    }
+}
+
+/* Where p(s' | z) was drawn from. */
+static void compare_exact(sali_chains *chains)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->log_ratio[c] = chains->f_new[c] > -INFINITY ? 0 : -INFINITY;
+    }
+}
+
 void sali_auxiliary_step(void *self, sali_chains *chains)
 {
     sali_auxiliary_state *a = self;
-    const sal_space *space = chains->space;
-    int64_t N = space->width, V = space->n_variables;
     void *w = draw_noise(a, chains);
     propose(a, chains, w);
     sali_chains_propose(chains, true);
-    void *product = bend(a, chains);
-    for (int64_t c = 0; c < chains->n; c++) {
-        const sali_factorised q = proposal(a, chains, c, chains->gradient, w, product);
-        double reverse = a->kernels->judge(space, chains->codes_new + c * V, &q,
-                                           chains->codes + c * V, &a->moves.rows[0]);
-        double gaussian = BY_TYPE(chains, sali_auxiliary_ratio)(
-            N, sali_row(chains, chains->x, c, N), sali_row(chains, chains->x_new, c, N),
-            sali_row(chains, w, c, N), a->delta[c], bend_factor(a, c),
-            product ? sali_row(chains, product, c, N) : NULL);
-        chains->log_ratio[c] = sali_chains_log_ratio(chains, c, a->log_q[c], gaussian + reverse);
+    if (a->exact) {
+        compare_exact(chains);
+    } else {
+        compare(a, chains, w);
     }
     if (a->history) {
         sali_history_propose(a->history, chains, a->gradient);

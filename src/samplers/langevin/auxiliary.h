@@ -17,7 +17,10 @@
  *
  * so R is never formed: xi = Q zeta for the eigenvectors Q of M and standard normal zeta, hence
  * w = Q (sqrt(gamma lambda + delta) zeta), one matrix product for all chains, whatever step size
- * and temperature each has. */
+ * and temperature each has.
+ *
+ * Where H is the Hessian of f everywhere, g(s) - H s is the same at all s. Then q(s' | z, s) does
+ * not depend on s: it is p(s' | z), the ratio is 1, and the way back is not computed. */
 #ifndef SALI_AUXILIARY_H
 #define SALI_AUXILIARY_H
 
@@ -32,10 +35,12 @@ typedef struct sali_auxiliary_state {
     void *gradient;                      /* real [n x N] at the present states */
     void *noise, *w, *product;           /* real [n x N] */
     void *scale;                         /* real [n x N] sqrt(gamma lambda + delta) */
-    void *y;                             /* real [N] */
+    void *y;                             /* real [n x N] what the proposal has beside gradients */
     double *factor, *delta;              /* [n] gamma times beta, delta */
-    double *log_q;                       /* [n] of the proposal made */
+    double *log_q, *log_q_reverse;       /* [n] there and back, but for what follows */
+    double *norm, *norm_reverse;         /* [n] their logarithms are still to be subtracted */
     bool flat;                           /* H = 0 */
+    bool exact;                          /* H is the Hessian: q is p(s' | z), whatever s */
     sali_history *history;               /* where to note steps, or NULL */
 } sali_auxiliary_state;
 

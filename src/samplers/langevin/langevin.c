@@ -20,7 +20,7 @@ sali_langevin *sali_langevin_create(const sali_chains *chains,
     l->schedule = (sali_schedule){ (int)settings->values[SALI_SCHEDULE_FORM],
                                    settings->values[SALI_SCHEDULE_DECAY],
                                    settings->values[SALI_SCHEDULE_HORIZON] };
-    if (!l->adjusted || l->schedule.form != SALI_CONSTANT) {
+    if (!l->adjusted || l->schedule.form != SALI_EPS_CONSTANT) {
         l->held = sali_object_array(l, chains->n * chains->space->width, chains->element);
     }
     l->log_q = SALI_OBJECT_ARRAY(l, double, chains->n);
@@ -44,14 +44,24 @@ static const void *drop_first_reals(sali_langevin *l, const sali_chains *chains,
     return l->y;
 }
 
-/* The row of chain c at (codes, x) from rows of directions there:
- * a = D/2 + x/(eps d), b = -1/(2 eps d). */
+/* What was evaluated last of chain c, the present state or the proposed one: beta D there. */
+static const void *direction(const sali_langevin *l, const sali_chains *chains, int64_t c,
+                             bool proposed)
+{
+    if (!sali_followed_gradient_active(&l->followed)) {
+        return sali_row(chains, chains->gradient, c, chains->space->width);
+    }
+    return proposed ? sali_followed_gradient_next(&l->followed, chains, c)
+                    : sali_followed_gradient_now(&l->followed, chains, c);
+}
+
+/* The row of chain c at (codes, x) from the direction d there: a = D/2 + x/(eps d), b = -1/(2 eps
+ * d), where the last d is the scale's. */
 static void prepare(sali_langevin *l, sali_chains *chains, int64_t c, const int32_t *codes, void *x,
-                    void *direction, sali_move_row *row)
+                    const void *d, sali_move_row *row)
 {
     const sal_space *space = chains->space;
     double eps = chains->step_size[c] * sali_schedule_at(&l->schedule, chains->step[c]);
-    const void *d = sali_row(chains, direction, c, space->width);
     const void *y = sali_row(chains, x, c, space->width);
     y = l->fewer_reals ? drop_first_reals(l, chains, y) : y;
     codes += c * space->n_variables;
@@ -67,7 +77,10 @@ static void prepare_held(sali_langevin *l, sali_chains *chains)
 {
     for (int64_t c = 0; l->held && c < chains->n; c++) {
         sali_move_row *row = sali_move_now(&l->moves, c);
-        prepare(l, chains, c, chains->codes, chains->x, l->held, row);
+        const void *d = sali_followed_gradient_active(&l->followed)
+                            ? direction(l, chains, c, false)
+                            : sali_row(chains, l->held, c, chains->space->width);
+        prepare(l, chains, c, chains->codes, chains->x, d, row);
         if (!(row->log_norm < INFINITY) && chains->f[c] > -INFINITY) {
             sali_chains_note_bad(chains, c, chains->codes, NAN);
         }
@@ -88,7 +101,7 @@ static void set_weights(sali_langevin *l, const sali_chains *chains)
 static void hold(sali_langevin *l, sali_chains *chains, int64_t c)
 {
     int64_t N = chains->space->width;
-    if (l->held) {
+    if (l->held && !sali_followed_gradient_active(&l->followed)) {
         memcpy(sali_row(chains, l->held, c, N), sali_row(chains, chains->gradient, c, N),
                (size_t)N * chains->element);
     }
@@ -102,7 +115,7 @@ void sali_langevin_refresh(void *self, sali_chains *chains)
     for (int64_t c = 0; c < chains->n; c++) {
         hold(l, chains, c);
         if (!l->held) {
-            prepare(l, chains, c, chains->codes, chains->x, chains->gradient,
+            prepare(l, chains, c, chains->codes, chains->x, direction(l, chains, c, false),
                     sali_move_now(&l->moves, c));
         }
     }
@@ -131,7 +144,7 @@ static void judge(sali_langevin *l, sali_chains *chains)
             continue;
         }
         sali_move_row *row = sali_move_next(&l->moves, c);
-        prepare(l, chains, c, chains->codes_new, chains->x_new, chains->gradient, row);
+        prepare(l, chains, c, chains->codes_new, chains->x_new, direction(l, chains, c, true), row);
         double log_q_reverse = l->kernels->log_q(space, chains->codes_new + c * space->n_variables,
                                                  chains->codes + c * space->n_variables, row);
         chains->log_ratio[c] = sali_chains_log_ratio(chains, c, l->log_q[c], log_q_reverse);
@@ -141,6 +154,10 @@ static void judge(sali_langevin *l, sali_chains *chains)
 void sali_langevin_step(void *self, sali_chains *chains)
 {
     sali_langevin *l = self;
+    const bool follows = sali_followed_gradient_active(&l->followed);
+    if (follows && sali_followed_gradient_due(&l->followed, chains)) {
+        sali_langevin_refresh(l, chains);
+    }
     prepare_held(l, chains);
     draw(l, chains);
     l->evaluate(l, chains, true);
@@ -150,6 +167,9 @@ void sali_langevin_step(void *self, sali_chains *chains)
         if (chains->accepted[c]) {
             hold(l, chains, c);
             sali_move_flip(&l->moves, c);
+            if (follows) {
+                sali_followed_gradient_flip(&l->followed, c);
+            }
         }
     }
     sali_chains_tick(chains);

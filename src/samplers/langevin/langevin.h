@@ -9,6 +9,7 @@
 #define SALI_LANGEVIN_H
 
 #include "core/object.h"
+#include "samplers/followed_gradient.h"
 #include "samplers/kernels.h"
 #include "samplers/sampler.h"
 #include "samplers/langevin/schedule.h"
@@ -34,6 +35,7 @@ typedef struct sali_langevin {
     /* Evaluate the proposed or the present states: f_new or f, and beta D into
      * chains->gradient. */
     void (*evaluate)(struct sali_langevin *l, sali_chains *chains, bool proposed);
+    sali_followed_gradient followed; /* while active, beta D is there instead */
 
     /* Where a row serves one step only (unadjusted, or a step size that changes) it is made anew at
      * every step from what is held of the present state; else rows of accepted states are kept. */

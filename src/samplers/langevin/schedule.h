@@ -16,7 +16,7 @@
 
 #include "core/specification.h"
 
-enum { SALI_CONSTANT, SALI_POLYNOMIAL, SALI_EXPONENTIAL };
+enum { SALI_EPS_CONSTANT, SALI_EPS_POLYNOMIAL, SALI_EPS_EXPONENTIAL };
 
 typedef struct sali_schedule {
     int form; /* of the above */
@@ -28,9 +28,9 @@ static inline double sali_schedule_at(const sali_schedule *s, uint64_t t)
 {
     double u = (double)t / s->horizon;
     switch (s->form) {
-    case SALI_POLYNOMIAL:
+    case SALI_EPS_POLYNOMIAL:
         return fmax(pow(1 + u, -s->decay), 1e-6);
-    case SALI_EXPONENTIAL:
+    case SALI_EPS_EXPONENTIAL:
         return fmax(exp(-s->decay * u), 1e-6);
     default:
         return 1;

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/object.h"
+#include "core/vector/fetch.h"
 #include "core/vector/vmath.h"
 #include "samplers/kernels.h"
 
@@ -206,48 +207,59 @@ void sali_pairwise_moves_log_q(const sali_pairwise_moves *m, const sali_chains *
 
 /* ---- steps of one move
  *
- * Some chains take turns, so that a processor can work on several at a time. What many variables
- * need does not stay in the nearest caches: it is on its way for one chain while others work. */
+ * The chains of a group make a step together: all propose, then all decide. What many variables
+ * need is in no cache near by: between the two it is fetched for all chains at once, so that they
+ * wait for memory together. */
 enum { GROUP = SALI_SUM_TREE_PICKS };
 
-/* The variable that a chain is to flip (-1: nothing can move), and the uniform that decides. */
-typedef struct proposal {
-    int64_t i;
-    double u;
-} proposal;
+/* The number of variables from which on that pays. */
+enum { FAR = 2048 };
 
-/* Of the chains first .. first + count - 1. */
-static void propose(const sali_pairwise_moves *m, const sali_chains *chains, int64_t first,
-                    int64_t count, proposal *made)
-{
+/* Of each chain: the variable that it is to flip (-1: nothing can move), and the uniform that
+ * decides. */
+typedef struct proposals {
+    int64_t i[GROUP];
     double u[GROUP];
-    int64_t picked[GROUP];
-    for (int64_t c = 0; c < count; c++) {
-        sali_stream stream = sali_chains_stream(chains, first + c, SALI_RNG_PROPOSAL);
-        double two[2];
-        sali_rng_uniform_f64(&stream, 2, two);
-        u[c] = two[0];
-        made[c].u = two[1];
+} proposals;
+
+/* Two uniforms of each of the chains first .. first + count - 1: together, if they have made as
+ * many steps. */
+static void draw_pairs(const sali_chains *chains, int64_t first, int64_t count, double *u,
+                       double *v)
+{
+    const uint64_t *step = chains->step + first;
+    bool together = true;
+    for (int64_t c = 1; c < count; c++) {
+        together &= step[c] == step[0];
     }
-    sali_sum_tree_pick_each(&m->tree, count, m->nodes + first * m->tree.size, u, picked);
-    for (int64_t c = 0; c < count; c++) {
-        made[c].i = picked[c];
+    for (int64_t c = 0, n = together ? count : 1; c < count; c += n) {
+        sali_stream stream = sali_chains_stream(chains, first + c, SALI_RNG_PROPOSAL);
+        sali_rng_uniform_pairs(&stream, n, chains->id + first + c, u + c, v + c);
     }
 }
 
-static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, proposal made)
+static void propose(const sali_pairwise_moves *m, const sali_chains *chains, int64_t first,
+                    int64_t count, proposals *made)
+{
+    double u[GROUP];
+    draw_pairs(chains, first, count, u, made->u);
+    sali_sum_tree_pick_each(&m->tree, count, m->nodes + first * m->tree.size, u, made->i);
+}
+
+/* Chain c flips variable i, or not, as uniform u says. */
+static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64_t i, double u)
 {
     chains->step[c]++;
-    if (made.i < 0) { /* the proposal is to stay */
+    if (i < 0) { /* the proposal is to stay */
         chains->accepted_sum[c] += 1;
         chains->acceptance_sum[c] += 1;
         return;
     }
-    sali_pairwise_move move = sali_pairwise_moves_try(m, chains, c, made.i);
+    sali_pairwise_move move = sali_pairwise_moves_try(m, chains, c, i);
     chains->acceptance_sum[c] += move.ratio < 1 ? move.ratio : 1;
-    if (move.ratio >= 1 || made.u < move.ratio || chains->take_all) {
+    if (move.ratio >= 1 || u < move.ratio || chains->take_all) {
         sali_pairwise_moves_make(m, chains, c, move);
-        sali_pairwise_moves_arrive(m, chains, c, made.i);
+        sali_pairwise_moves_arrive(m, chains, c, i);
         chains->f[c] += move.df;
         chains->accepted_sum[c] += 1;
     } else {
@@ -257,49 +269,63 @@ static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, propo
 
 /* ---- many steps */
 
-static void fetch_rows(const sali_pairwise_moves *m, const proposal *made, int64_t count)
+/* The variables that can be flipped, with their kinds and couplings. */
+static void fetch_rows(const sali_pairwise_moves *m, int64_t count, const int64_t *i)
 {
     for (int64_t c = 0; c < count; c++) {
-        int64_t i = made[c].i < 0 ? 0 : made[c].i;
-        __builtin_prefetch(&m->pairs->begin[i]);
-        __builtin_prefetch(sali_space_kind(m->model->space, i));
+        if (i[c] >= 0) {
+            sali_fetch(&m->pairs->begin[i[c]]);
+            sali_fetch(sali_space_kind(m->model->space, i[c]));
+        }
     }
     for (int64_t c = 0; c < count; c++) {
-        int64_t first = m->pairs->begin[made[c].i < 0 ? 0 : made[c].i];
-        __builtin_prefetch(&m->pairs->couplings[first]);
+        if (i[c] >= 0) {
+            sali_fetch(&m->pairs->couplings[m->pairs->begin[i[c]]]);
+        }
     }
 }
 
+/* What a flip of variable i reads and writes of chain c. */
 static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c,
                              int64_t i)
 {
     const sali_coupling_values *p = m->pairs;
-    int64_t V = p->n, last = i < 0 ? 0 : p->begin[i + 1];
-    __builtin_prefetch(sali_row(chains, chains->x, c * chains->space->width + (i < 0 ? 0 : i), 1));
-    for (int64_t e = i < 0 ? 0 : p->begin[i]; e < last; e++) {
+    const int64_t V = p->n;
+    sali_fetch(sali_row(chains, chains->x, c * chains->space->width + i, 1));
+    for (int64_t e = p->begin[i]; e < p->begin[i + 1]; e++) {
         int64_t j = p->couplings[e].to;
-        __builtin_prefetch(&m->rise[c * V + j]);
-        __builtin_prefetch(&chains->codes[c * V + j]);
+        sali_fetch(&m->rise[c * V + j]);
+        sali_fetch(&chains->codes[c * V + j]);
         sali_sum_tree_fetch(&m->tree, m->nodes + c * m->tree.size, j);
+    }
+}
+
+static void fetch(const sali_pairwise_moves *m, const sali_chains *chains, int64_t first,
+                  int64_t count, const int64_t *i)
+{
+    fetch_rows(m, count, i);
+    for (int64_t c = 0; c < count; c++) {
+        if (i[c] >= 0) {
+            fetch_neighbours(m, chains, first + c, i[c]);
+        }
     }
 }
 
 static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t first, int64_t count)
 {
     const int64_t period = sali_pairwise_moves_period(m, 1);
-    proposal made[GROUP];
+    proposals made;
     for (int64_t c = 0; c < count; c++) {
         if (sali_pairwise_moves_due(chains->step[first + c], period)) {
             sali_pairwise_moves_rebuild(m, chains, first + c);
         }
     }
-    propose(m, chains, first, count, made);
-    fetch_rows(m, made, count);
-    for (int64_t c = 0; c < count; c++) {
-        fetch_neighbours(m, chains, first + c, made[c].i);
+    propose(m, chains, first, count, &made);
+    if (m->pairs->n >= FAR) {
+        fetch(m, chains, first, count, made.i);
     }
     for (int64_t c = 0; c < count; c++) {
-        decide(m, chains, first + c, made[c]);
+        decide(m, chains, first + c, made.i[c], made.u[c]);
     }
 }
 

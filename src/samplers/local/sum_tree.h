@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "core/vector/fetch.h"
+
 #define SALI_SUM_TREE_WEIGHTS 8
 #define SALI_SUM_TREE_SUMS 16
 #define SALI_SUM_TREE_DEPTH 9
@@ -43,15 +45,15 @@ static inline void sali_sum_tree_fetch(const sali_sum_tree *tree, const double *
 {
     int64_t siblings = leaf / (SALI_SUM_TREE_WEIGHTS * SALI_SUM_TREE_SUMS) * SALI_SUM_TREE_SUMS;
     const double *sums = nodes + (tree->depth > 0 ? tree->first[1] + siblings : 0);
-    __builtin_prefetch(nodes + leaf);
-    __builtin_prefetch(sums);
-    __builtin_prefetch(sums + SALI_SUM_TREE_SUMS / 2);
+    sali_fetch(nodes + leaf);
+    sali_fetch(sums);
+    sali_fetch(sums + SALI_SUM_TREE_SUMS / 2);
 }
 
 /* The weight that u[c] in (0, 1) selects in each of `count` trees of one shape, at most
  * SALI_SUM_TREE_PICKS: never one that is 0, -1 if all are. Tree c is at nodes + c * tree->size.
  * They are descended together, so that they wait for memory together. */
-#define SALI_SUM_TREE_PICKS 8
+#define SALI_SUM_TREE_PICKS 32
 void sali_sum_tree_pick_each(const sali_sum_tree *tree, int64_t count, const double *nodes,
                              const double *u, int64_t *picked);
 
