@@ -414,7 +414,8 @@ def model_of(f: Expr, doubles: bool) -> tuple[int, dict[str, np.ndarray]]:
     space = space_of(blocks)
     tape = _library.Handle(lib.sal_flat_tape_create(space, doubles), "sal_tape_destroy")
     nodes: dict[int, int] = {}
-    for e in parts:
+    parameters = sorted((e for e in parts if e.op == "param"), key=lambda e: e.order)
+    for e in parameters + [e for e in parts if e.op != "param"]:
         nodes[id(e)] = _record(tape._as_parameter_, e, [nodes[id(part)] for part in e.inputs])
     model = make("sal_flat_model", tape, nodes[id(f)])
     values = {e.extra["name"]: e.extra["value"] for e in parts if e.op == "param" and e.extra["value"] is not None}

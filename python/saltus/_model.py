@@ -107,24 +107,27 @@ class Block:
         return self.levels[codes] if self.levels is not None else codes
 
     def codes(self, values: np.ndarray) -> np.ndarray:
-        """Codes of values."""
-        given = np.asarray(values, dtype=np.float64)
+        """Codes of values, int32."""
         if self.kind == "spin":
-            codes = (given + 1) / 2
+            codes = (values > 0).astype(np.int32)
+            bad = np.abs(values) != 1
         elif self.levels is not None:
-            codes = np.clip(np.searchsorted(self.levels, given), 0, len(self.levels) - 1).astype(np.float64)
-            below = np.maximum(codes.astype(int) - 1, 0)
-            nearer = np.abs(self.levels[below] - given) < np.abs(self.levels[codes.astype(int)] - given)
-            codes = np.where(nearer, below, codes)
-            wrong = np.abs(self.levels[codes.astype(int)] - given) > 1e-9 * np.maximum(1, np.abs(given))
-            codes = np.where(wrong, np.nan, codes)
+            codes = self._nearest(values)
+            bad = ~(np.abs(self.levels[codes] - values) <= 1e-9 * np.maximum(1, np.abs(values)))
         else:
-            codes = given
-        bad = ~((codes == np.floor(codes)) & (codes >= 0) & (codes < (self.states or np.inf)))
+            most = (self.states or 2 ** 31) - 1
+            with np.errstate(invalid="ignore"):
+                codes = values.astype(np.int32)
+            bad = (codes != values) | (codes < 0) | (codes > most)
         if bad.any():
-            raise ArgumentError(f"block {self.name!r} ({self.kind}): {given[bad][0]:g} is not a value of it; expected "
+            raise ArgumentError(f"block {self.name!r} ({self.kind}): {values[bad][0]:g} is not a value of it; expected "
                                 + self._expected())
         return codes
+
+    def _nearest(self, values: np.ndarray) -> np.ndarray:
+        """The codes of the nearest levels."""
+        above = np.clip(np.searchsorted(self.levels, values), 1, len(self.levels) - 1)
+        return np.where(values - self.levels[above - 1] < self.levels[above] - values, above - 1, above)
 
     def _expected(self) -> str:
         if self.kind == "spin":
@@ -317,9 +320,15 @@ class Model:
         -------
         array of int32, of the same shape
         """
-        values = np.asarray(x, dtype=np.float64)
+        values = np.asarray(x)
         if values.ndim < 1 or values.shape[-1] != self.variables:
             raise ShapeError(f"states: expected the shape (.., {self.variables}); found {values.shape}")
+        if values.dtype.kind not in "iufb":
+            raise ArgumentError(f"states: expected numbers; found {values.dtype}")
+        if values.dtype.kind in "ub":  # their differences and signs would be others
+            values = values.astype(np.int64)
+        if len(self.blocks) == 1:
+            return self.blocks[0].codes(values)
         codes = np.empty(values.shape, dtype=np.int32)
         for block in self.blocks:
             codes[..., block.variables] = block.codes(values[..., block.variables])

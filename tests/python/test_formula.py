@@ -147,6 +147,8 @@ class Blocks(unittest.TestCase):
         flat = model.params.flat
         model.params.flat = 2 * flat
         np.testing.assert_array_equal(model.params["b"], [2, 4, 6, 8])
+        first, second = sal.param("first", 2), sal.param("second", 2)
+        self.assertEqual(list(sal.Model(second @ s[:2] + first @ s[2:]).params), ["first", "second"])
         with self.assertRaisesRegex(KeyError, "there are: W, b"):
             model.params["c"]
         with self.assertRaises(sal.ShapeError):

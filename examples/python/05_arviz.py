@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Python lesson 5. Draws for ArviZ: xarray in memory, netCDF on disk, and a run that goes on later.
+
+ArviZ reads both: arviz.convert_to_inference_data(run.to_xarray()) and arviz.from_netcdf("run.nc"). What
+is used of xarray here works without ArviZ.
+"""
+import numpy as np
+
+import saltus as sal
+
+spin, colour = sal.spins(4, name="spin"), sal.categorical(3, 4, name="colour")
+f = 0.4 * (spin[:-1] * spin[1:]).sum() + (colour * np.log([1, 2, 3, 4])).sum()
+model = sal.Model(f, name="mixed")
+
+# ---- 1. A file that is written while the run goes on. If it is killed, it can be resumed.
+
+run = sal.sample(model, "gibbs", chains=4, draws=1000, thin=7, seed=1, out="run.nc")
+longer = sal.resume("run.nc", draws=3000, model=model)
+print("resumed:", longer.draws.shape, " the first draws are the same:",
+      bool((longer.draws[:, :1000] == run.draws).all()))
+
+# ---- 2. In memory, a variable for each block, by value
+
+data = longer.to_xarray()
+print("\n" + "\n".join(f"{name:<8} {data[name].dims} {data[name].dtype}" for name in data.data_vars))
+share = (data["colour"] == 3).mean().item()
+print(f"colour 3 in {share:.3f} of the draws; exactly {4 / 10:.3f}")
+correlation = (data["spin"][..., 0] * data["spin"][..., 1]).mean(("chain", "draw")).item()
+print(f"neighbours' correlation {correlation:.3f}; exactly {np.tanh(0.4):.3f}")
+
+# ---- 3. The file has the same, as codes, in ArviZ's groups
+
+import xarray
+
+posterior = xarray.open_dataset("run.nc", group="posterior")
+print("\nin run.nc:", dict(posterior.sizes))
+print("the same codes:", bool((posterior["colour"].values == longer.draws[..., 4:]).all()))
