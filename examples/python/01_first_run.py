@@ -45,5 +45,5 @@ import warnings
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    sal.sample("ising:side=6,theta=0.35", "gibbs", draws=2000, seed=1)
+    sal.sample("ising:side=6,theta=0.3", "ncg", draws=1000, seed=1)
 print("\nwarning:", str(caught[0].message).split(":")[0])
