@@ -198,8 +198,10 @@ SAL_API sal_status sal_flat_options_clamp(sal_flat_options *options, int64_t n,
 /* Give a handle, which must outlive the options. Runs: "tuning" (sal_tuning), "trajectory"
  * (sal_trajectory), "sampler" (sal_flat_sampler; may be given several times). Trainings: "test"
  * (sal_data, the held-out rows of ptt), "sampler". AIS: "sampler".
- * Returns: SAL_ERR_NOT_FOUND (no such handle of these options); SAL_ERR_ARGUMENT (too many
- * samplers). Cost:    O(1). Threads: one at a time. */
+ * Returns: SAL_ERR_NOT_FOUND (no such handle of these options); SAL_ERR_ARGUMENT (more than 32
+ *          samplers).
+ * Cost:    O(1).
+ * Threads: one at a time. */
 SAL_API sal_status sal_flat_options_handle(sal_flat_options *options, const char *name,
                                            const void *handle, sal_error *err);
 
@@ -228,11 +230,12 @@ SAL_API sal_status sal_flat_options_report(sal_flat_options *options,
 /* Run chains: sal_sample.
  * Params:  options  of SAL_OPTIONS_RUN; NULL: the defaults.
  *          keep     whether the run keeps its draws in memory, for sal_run_draws.
- *          path     NULL, or the file NAME.nc to write while the run goes on
- * (sal_draw_writer_open); if the run fails or dies, what it has made is kept beside it. Returns: as
- * sal_sample and the draw writer; SAL_ERR_ARGUMENT also for arrays of wrong sizes. If only writing
- * failed, *run is set all the same. Cost:    as sal_sample. Threads: several runs may share a model
- * whose parameters do not change. */
+ *          path     NULL, or the file NAME.nc to write while the run goes on (a draw writer). If
+ *                   the run fails or dies, what it has made is kept beside it.
+ * Returns: as sal_sample and sal_draw_writer_open; SAL_ERR_ARGUMENT also for arrays of wrong sizes.
+ *          If only writing failed, *run is set all the same.
+ * Cost:    as sal_sample.
+ * Threads: several runs may share a model whose parameters do not change. */
 SAL_API sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool keep,
                                    const char *path, sal_run **run, sal_error *err);
 
@@ -423,12 +426,15 @@ SAL_API sal_status sal_flat_base_likelihood(const sal_model *model, const double
 
 /* sal_verdict_judge with samples drawn from scratch, as the JSON of sal_verdict_json; null if
  * `progress` stopped the call.
- * Params:  directory         of the training; NULL: none.
- *          draws             in all chains together; 0: 1000.
- *          log_z             [4]: forward, its standard error, reverse, its standard error; NaN:
- * not known. NULL: none. progress          may be NULL. samples           the draws [chains x draws
- * x V], to be freed by sal_free, or NULL. Returns: as sal_verdict_judge. Cost:    as
- * sal_verdict_judge. Threads: any, while nobody sets the model's parameters. */
+ * Params:  directory  of the training; NULL: none.
+ *          draws      in all chains together; 0: 1000.
+ *          log_z      [4] forward, its standard error, reverse, its standard error; NaN: not known.
+ *                     NULL: none of them is.
+ *          progress   may be NULL.
+ *          samples    the draws [chains x draws x V], to be freed by sal_free. May be NULL.
+ * Returns: as sal_verdict_judge.
+ * Cost:    as sal_verdict_judge.
+ * Threads: any, while nobody sets the model's parameters. */
 SAL_API sal_status sal_flat_verdict(sal_model *model, const sal_data *train, const sal_data *test,
                                     const char *directory, int64_t draws, uint64_t seed,
                                     int threads, const double *log_z,

@@ -303,9 +303,12 @@ SAL_API sal_status sal_trajectory_save(const struct sal_trajectory *trajectory,
 /* Write what a report tells into a directory, for sal_model_open and `saltus evaluate`: model.xml
  * and model.safetensors, the moving averages as ema.safetensors, and the trajectory
  * (sal_trajectory_save). Nothing is written unless the report is the best so far. Call it from the
- * `report` callback. Params:  model  the one that is being trained: report->model. Its parameters
- * are exchanged for the averages and back. Returns: SAL_ERR_ARGUMENT (NULL, a path that is too
- * long); SAL_ERR_IO; SAL_ERR_MEMORY. Cost:    O(parameters). Threads: alone with its model. */
+ * `report` callback.
+ * Params:  model  the one in training, report->model. The averages take its parameters' place for
+ *                 a moment.
+ * Returns: SAL_ERR_ARGUMENT (NULL, a path that is too long); SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(parameters).
+ * Threads: alone with its model. */
 SAL_API sal_status sal_train_save(const sal_train_report *report, sal_model *model,
                                   const char *directory, sal_error *err);
 
