@@ -150,12 +150,14 @@ SAL_API sal_status sal_flat_options_create(sal_options which, const char *text,
                                            sal_flat_options **out, sal_error *err);
 
 /* Create options of a training as suggested for a ready-made model (sal_train_suggest), changed by
- * text; without a suggestion these are the defaults.
+ * text; without a suggestion these are the defaults. A batch that is only suggested is no more than
+ * `rows`, the rows to train on, and a reservoir that is only suggested is whole batches.
  * Returns: as sal_flat_options_create.
  * Cost:    O(text options).
  * Threads: any. */
-SAL_API sal_status sal_flat_options_suggested(const char *specification, const char *text,
-                                              sal_flat_options **out, sal_error *err);
+SAL_API sal_status sal_flat_options_suggested(const char *specification, int64_t rows,
+                                              const char *text, sal_flat_options **out,
+                                              sal_error *err);
 
 /* Create the options that resume a run from its state (sal_run_state_options), changed by text. The
  * state must outlive them.
@@ -212,6 +214,16 @@ SAL_API sal_status sal_flat_options_progress(sal_flat_options *options,
                                              int (*progress)(int64_t done, int64_t total,
                                                              void *data),
                                              void *data, sal_error *err);
+
+/* Give a function that a training calls with its reports (sal_train_callbacks): the argument is
+ * valid during the call, for sal_flat_report and sal_train_save. NULL: none.
+ * Returns: SAL_ERR_NOT_FOUND (options of another struct).
+ * Cost:    O(1).
+ * Threads: one at a time. */
+SAL_API sal_status sal_flat_options_report(sal_flat_options *options,
+                                           int (*report)(const sal_train_report *report,
+                                                         void *data),
+                                           void *data, sal_error *err);
 
 /* ---- runs */
 
@@ -312,12 +324,19 @@ SAL_API sal_status sal_flat_data_create(int64_t rows, int64_t variables, const u
 SAL_API sal_status sal_flat_data_read(const char *path, const char *options, sal_data **out,
                                       sal_error *err);
 
-/* Hold out `rows` rows, at random by the seed: sal_data_split.
+/* Copy a data set, with all that belongs to it.
+ * Returns: SAL_ERR_ARGUMENT (NULL); SAL_ERR_MEMORY.
+ * Cost:    O(rows variables).
+ * Threads: any. */
+SAL_API sal_status sal_flat_data_copy(const sal_data *data, sal_data **out, sal_error *err);
+
+/* Hold out `rows` rows, at random by the seed, or with seed NULL the last ones: sal_data_split.
+ * Arrays that were asked for before (sal_flat_data_codes) are no longer valid.
  * Returns: as sal_data_split.
  * Cost:    O(rows variables).
  * Threads: one at a time. */
-SAL_API sal_status sal_flat_data_split(sal_data *data, int64_t rows, uint64_t seed, sal_data **out,
-                                       sal_error *err);
+SAL_API sal_status sal_flat_data_split(sal_data *data, int64_t rows, const uint64_t *seed,
+                                       sal_data **out, sal_error *err);
 
 /* Make pictures of digits without a file: sal_data_digits.
  * Returns: as sal_data_digits.
@@ -356,11 +375,25 @@ SAL_API sal_status sal_flat_trainer_create(sal_model *model, const sal_data *dat
                                            sal_flat_options *options, const char *directory,
                                            sal_trainer **out, sal_error *err);
 
-/* The progress of a trainer as JSON, under the names of sal_train_report.
+/* A report as JSON, under the names of sal_train_report.
+ * Returns: SAL_ERR_MEMORY.
+ * Cost:    O(1).
+ * Threads: one at a time. */
+SAL_API sal_status sal_flat_report(const sal_train_report *report, char **json, sal_error *err);
+
+/* The progress of a trainer as JSON, as sal_flat_report. Rates count from the last report.
  * Returns: SAL_ERR_MEMORY.
  * Cost:    O(1).
  * Threads: one at a time. */
 SAL_API sal_status sal_flat_trainer_report(const sal_trainer *trainer, char **json, sal_error *err);
+
+/* Save what a trainer has into an existing directory: the model with its present parameters and the
+ * moving averages (sal_train_save), and a checkpoint.
+ * Returns: as sal_train_save and sal_trainer_save.
+ * Cost:    O(parameters + buffer V).
+ * Threads: alone with its model. */
+SAL_API sal_status sal_flat_trainer_save(sal_trainer *trainer, sal_model *model,
+                                         const char *directory, sal_error *err);
 
 /* The persistent chains [n x V] of a trainer, or NULL; valid until it runs again. */
 SAL_API const int32_t *sal_flat_trainer_samples(const sal_trainer *trainer, int64_t *n);
@@ -385,6 +418,15 @@ SAL_API sal_status sal_flat_ais(sal_model *model, sal_flat_options *options, dou
  * Threads: any; runs in the calling thread. */
 SAL_API sal_status sal_flat_likelihood(const sal_model *model, const sal_data *data, double log_z,
                                        double log_z_error, char **json, sal_error *err);
+
+/* The log-likelihood of data under independent variables (sal_base_log_prob) as JSON, with the keys
+ * of sal_flat_likelihood.
+ * Params:  log_base  [R] log-probabilities, as sal_base_fit gives them.
+ * Returns: as sal_base_log_prob.
+ * Cost:    O(rows V + R).
+ * Threads: any. */
+SAL_API sal_status sal_flat_base_likelihood(const sal_model *model, const double *log_base,
+                                            const sal_data *data, char **json, sal_error *err);
 
 /* sal_verdict_judge with samples drawn from scratch, as the JSON of sal_verdict_json; null if
  * `progress` stopped the call.

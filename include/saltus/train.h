@@ -300,6 +300,18 @@ SAL_API sal_status sal_trajectory_save(const struct sal_trajectory *trajectory,
                                        const char *directory, const sal_model *model,
                                        const sal_train_report *report, sal_error *err);
 
+/* Write what a report tells into a directory, for sal_model_open and `saltus evaluate`: model.xml
+ * and model.safetensors, the moving averages as ema.safetensors, and the trajectory
+ * (sal_trajectory_save). Nothing is written unless the report is the best so far. Call it from the
+ * `report` callback.
+ * Params:  model  the one in training, report->model. The averages take its parameters' place for
+ *                 a moment.
+ * Returns: SAL_ERR_ARGUMENT (NULL, a path that is too long); SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(parameters).
+ * Threads: alone with its model. */
+SAL_API sal_status sal_train_save(const sal_train_report *report, sal_model *model,
+                                  const char *directory, sal_error *err);
+
 /* Suggest training options for a ready-made model, and the setting to add to its specification
  * ("base=1"; NULL: none; `settings` may be NULL).
  * Params:  specification: as sal_model_open takes it; only its name matters.
@@ -307,6 +319,17 @@ SAL_API sal_status sal_trajectory_save(const struct sal_trajectory *trajectory,
  * Threads: any. */
 SAL_API bool sal_train_suggest(const char *specification, sal_train_options *options,
                                const char **settings);
+
+/* Complete the specification of a ready-made model for training on data: add "visible=V" where the
+ * model has that setting first and the specification does not give it, and, if `suggested`, the
+ * setting of sal_train_suggest unless "base" or "quadratic" is given.
+ * Params:  variables  of the data, V. text: the result, to be freed by sal_free.
+ * Returns: SAL_ERR_ARGUMENT (NULL); SAL_ERR_MEMORY. Mistakes in the specification are found when it
+ *          is opened.
+ * Cost:    O(length).
+ * Threads: any. */
+SAL_API sal_status sal_train_specification(const char *specification, int64_t variables,
+                                           bool suggested, char **text, sal_error *err);
 
 /* Give a ready-made model starting parameters that suit training on `data`: small random weights,
  * and biases from the data's mean; zeros for models that define no start. `specification` is the

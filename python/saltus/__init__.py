@@ -13,6 +13,8 @@ Energies are formulas with NumPy's operators over blocks of variables (:func:`sp
 functions (:meth:`Model.from_function`) and PyTorch modules (:func:`from_torch`).
 """
 
+from ._data import Data
+from ._evaluate import Evaluation, evaluate
 from ._formula import (Expr, abs_ as abs, avg_pool2d, binary, categorical, clip, concatenate, constant, conv2d, cos,
                        counts, cumsum, dot, edges, elu, erf, exp, gelu, lgamma, log, log1p, logsumexp, matmul, max,
                        max_pool2d, maximum, mean, minimum, operation, ordinal, param, power, quad, relu, reshape,
@@ -22,4 +24,6 @@ from ._library import (VERSION as __version__, ArgumentError, DataError, FileErr
                        NotFoundError, SaltusError, ShapeError, UnsupportedError)
 from ._model import Block, Exact, Model, Params, list_of, read
 from ._run import Comparison, Run, SaltusWarning, Summary, Tuning, compare, resume, sample
+from ._sampler import Sampler
 from ._torch import from_torch, to_torch_state_dict
+from ._train import Training, train

@@ -77,6 +77,7 @@ class Failure(ctypes.Structure):
 PROGRESS = CFUNCTYPE(c_int, c_int64, c_int64, c_void_p)
 ENERGY = CFUNCTYPE(None, c_int64, POINTER(c_double), POINTER(c_double), POINTER(c_double), c_void_p)
 DRAW = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_int32), c_void_p)
+REPORT = CFUNCTYPE(c_int, c_void_p, c_void_p)
 LOG_Q = CFUNCTYPE(c_double, c_void_p, POINTER(c_int32), c_void_p)
 
 # By letter: p a handle or array, P the place of a handle or text to fill, s a text, i int, j int32, u
@@ -126,7 +127,7 @@ sal_model_get_params tpspe
 sal_model_evaluate tplppppe
 sal_model_evaluate_at tplpppe
 sal_flat_options_create tisPe
-sal_flat_options_suggested tssPe
+sal_flat_options_suggested tslsPe
 sal_flat_options_resumed tpsPe
 sal_flat_options_destroy vp
 sal_flat_options_reals tpslpe
@@ -134,6 +135,7 @@ sal_flat_options_codes tpslpe
 sal_flat_options_clamp tplppe
 sal_flat_options_handle tpspe
 sal_flat_options_progress tpppe
+sal_flat_options_report tpppe
 sal_flat_sample tppbsPe
 sal_flat_run_summary tpPe
 sal_run_destroy vp
@@ -160,29 +162,42 @@ sal_flat_origin_array ppsp
 sal_flat_origin_codes ppp
 sal_flat_origin_number dps
 sal_flat_random vpblp
+sal_random_uniform dp
+sal_random_normal dp
+sal_random_below lpl
+sal_random_softmax lplp
 sal_flat_data_create tllpppllPe
 sal_flat_data_read tssPe
-sal_flat_data_split tplUPe
+sal_flat_data_copy tpPe
+sal_flat_data_split tplpPe
 sal_flat_data_digits tllUPe
 sal_flat_data_size vppppp
 sal_flat_data_codes pp
 sal_flat_data_intensity pp
 sal_flat_data_weight pp
 sal_flat_data_destroy vp
+sal_data_binarise tpUUe
 sal_data_preconditioner tpppe
 sal_flat_trainer_create tpppsPe
 sal_trainer_destroy vp
 sal_trainer_run tple
 sal_trainer_save tpse
+sal_trainer_load tpse
+sal_flat_report tpPe
 sal_flat_trainer_report tpPe
+sal_flat_trainer_save tppse
 sal_flat_trainer_samples ppp
 sal_flat_trainer_averages pp
+sal_train_save tppse
+sal_train_specification tslbPe
 sal_model_train_start tpspUe
 sal_trajectory_open tspPe
 sal_trajectory_destroy vp
 sal_base_fit tpppe
 sal_flat_ais tpppPe
 sal_flat_likelihood tppddPe
+sal_flat_base_likelihood tpppPe
+sal_stats_mmd tllplppe
 sal_flat_verdict tpppslUipppPPe
 """
 
@@ -348,6 +363,7 @@ class Interrupts:
 
     def _note(self, *_: Any) -> None:
         self.seen = True
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # once more is the usual exception
 
 
 class Caught:

@@ -499,8 +499,19 @@ class Model:
             is above 5 if it does not draw what it says.
         """
         from ._run import run_options
-        made = run_options(self, dict(options, sampler=sampler), own=own)
-        return ask("sal_flat_balance", self, made)
+        from ._sampler import as_list
+        samplers = as_list(own)
+        if sampler is None and samplers:
+            sampler = samplers[0].name
+        made = run_options(self, dict(options, sampler=sampler), own=samplers)
+        watch = [self._caught] + [one._caught for one in samplers]
+        for caught in watch:
+            caught.exception = None
+        try:
+            return ask("sal_flat_balance", self, made)
+        finally:
+            for caught in watch:
+                caught.reraise()
 
 
 class Exact:

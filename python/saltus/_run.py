@@ -18,6 +18,7 @@ from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, address, ask, call, encode, lib, make,
                        options_text, view)
 from ._model import Model
+from ._sampler import as_list
 
 Path = Union[str, os.PathLike]
 
@@ -35,11 +36,15 @@ class Progress:
     """Shows how far a call is, and stops it on Ctrl-C or an exception of the user's function.
 
     `show`: True, False, None (only in a terminal or a notebook), or a function of (done, total).
+    `watch`: what else stops the call, when an exception is noted there. Use it as a context: within,
+    Ctrl-C sets `interrupted`. As an exception it could arise where a callback begins, outside of any
+    `try`, and would be lost.
     """
 
-    def __init__(self, show: Any, what: str):
+    def __init__(self, show: Any, what: str, watch: Iterable[Caught] = ()):
         self.caught = Caught()
-        self.interrupts = _library.Interrupts()
+        self._interrupts = _library.Interrupts()
+        self._watch = [self.caught, *watch]
         self.what = what
         self._function = show if callable(show) else None
         self._bar: Any = None
@@ -47,12 +52,34 @@ class Progress:
         self._wanted = self._is_watched() if show is None else bool(show) and not callable(show)
         self.callback = _library.PROGRESS(self._tell)
 
+    def __enter__(self) -> "Progress":
+        for caught in self._watch:
+            caught.exception = None
+        self._interrupts.__enter__()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._interrupts.__exit__()
+        self.end()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C was pressed."""
+        return self._interrupts.seen
+
+    def reraise(self) -> None:
+        """Raise what a callback raised, if anything, as itself."""
+        for caught in self._watch:
+            caught.reraise()
+
     @staticmethod
     def _is_watched() -> bool:
         return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
     def _tell(self, done: int, total: int, _: Any) -> int:
         try:
+            if any(caught.exception is not None for caught in self._watch):
+                return 1
             if self._function and self._function(done, total) is False:
                 return 1
             if self._wanted:
@@ -60,7 +87,7 @@ class Progress:
         except BaseException as exception:  # it cannot pass through C
             self.caught.note(exception)
             return 1
-        return int(self.interrupts.seen)
+        return int(self.interrupted)
 
     def _draw(self, done: int, total: int) -> None:
         if self._bar is None:
@@ -92,7 +119,7 @@ def _names(which: str) -> set[str]:
 
 def give_samplers(options: Handle, own: Any) -> None:
     """Offer samplers of one's own to a run or training."""
-    for sampler in own if isinstance(own, (list, tuple)) else [own]:
+    for sampler in as_list(own):
         call("sal_flat_options_handle", options, b"sampler", sampler._handle)
 
 
@@ -325,29 +352,24 @@ def as_model(model: Any, dtype: Any = None) -> Model:
 def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, keep: bool = True, progress: Any = None,
          own: Any = (), **arrays: Any) -> Run:
     made = run_options(model, options, own=own, **arrays)
-    bar = Progress(progress, "sampling")
+    bar = Progress(progress, "sampling", [model._caught] + [sampler._caught for sampler in as_list(own)])
     call("sal_flat_options_progress", made, bar.callback, None)
-    own_caught = [sampler._caught for sampler in (own if isinstance(own, (list, tuple)) else [own])]
-    for caught in [model._caught] + own_caught:
-        caught.exception = None
     pointer = ctypes.c_void_p()
     try:
-        with bar.interrupts:
+        with bar:
             call("sal_flat_sample", model, made, keep, encode(out), ctypes.byref(pointer))
     except SaltusError:
-        for caught in [bar.caught, model._caught] + own_caught:
-            caught.reraise()
+        bar.reraise()
         raise
     finally:
-        bar.end()
         handle = Handle(pointer.value, "sal_run_destroy", keep=(model, made, bar.callback)) if pointer.value else None
-    bar.caught.reraise()
+    bar.reraise()
     assert handle is not None
     run = Run(model, handle, made)
     run._own = own
     for text in run.summary["warnings"]:
         warnings.warn(text, SaltusWarning, stacklevel=3)
-    if bar.interrupts.seen:
+    if bar.interrupted:
         warnings.warn(f"interrupted; the run has {run.summary['draws']} draws of each chain", SaltusWarning,
                       stacklevel=3)
     return run
@@ -415,7 +437,7 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     """
     made = as_model(model)
     if sampler is None and own:
-        sampler = (own[0] if isinstance(own, (list, tuple)) else own).name
+        sampler = as_list(own)[0].name
     given = dict(options, sampler=sampler, chains=chains, draws=draws, warmup=warmup, thin=thin, seed=seed,
                  step_size=step_size, tempering=tempering, threads=threads)
     return _run(made, given, out=out, keep=keep, progress=progress, own=own, init=init, codes=codes, clamp=clamp,

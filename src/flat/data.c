@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "flat/options.h"
+#include "train/data.h"
 
 /* A handle for what a call made, which is taken over. */
 static sal_status give(sal_status status, sal_data *made, sal_data **out, sal_error *err)
@@ -98,11 +99,21 @@ sal_status sal_flat_data_read(const char *path, const char *options, sal_data **
     return give(status, &made, out, err);
 }
 
-sal_status sal_flat_data_split(sal_data *data, int64_t rows, uint64_t seed, sal_data **out,
+sal_status sal_flat_data_copy(const sal_data *data, sal_data **out, sal_error *err)
+{
+    sal_data made = { 0 };
+    if (!data) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "data: there are none");
+    }
+    sal_status status = sali_data_gather(data, 0, data->rows, NULL, &made, err);
+    return give(status, &made, out, err);
+}
+
+sal_status sal_flat_data_split(sal_data *data, int64_t rows, const uint64_t *seed, sal_data **out,
                                sal_error *err)
 {
     sal_data made = { 0 };
-    sal_status status = sal_data_split(data, rows, &seed, &made, err);
+    sal_status status = sal_data_split(data, rows, seed, &made, err);
     return give(status, &made, out, err);
 }
 

@@ -172,15 +172,41 @@ sal_status sal_flat_options_create(sal_options which, const char *text, sal_flat
     return finish(status, text, made, out, err);
 }
 
-sal_status sal_flat_options_suggested(const char *specification, const char *text,
+/* What is only suggested must suit the rows: see the header. */
+static void suit_rows(const sal_train_options *suggested, int64_t rows, sal_train_options *t)
+{
+    sal_train_options known = *suggested;
+    if (sal_option_resolve(sal_option_table_of(SAL_OPTIONS_TRAIN), &known, NULL) != SAL_OK) {
+        return;
+    }
+    const int64_t batch = t->batch ? t->batch : known.batch;
+    if (batch == known.batch && rows >= 1 && rows < batch) {
+        t->batch = rows;
+    }
+    if (t->ptt.reservoir == known.ptt.reservoir && t->batch > 0) {
+        t->ptt.reservoir = t->batch != known.batch ? 0 : t->ptt.reservoir / t->batch * t->batch;
+    }
+}
+
+sal_status sal_flat_options_suggested(const char *specification, int64_t rows, const char *text,
                                       sal_flat_options **out, sal_error *err)
 {
     sal_flat_options *made = NULL;
+    sal_train_options suggested = { 0 };
     sal_status status = begin(SAL_OPTIONS_TRAIN, &made, err);
-    if (status == SAL_OK && specification) {
-        sal_train_suggest(specification, &made->of.train, NULL);
+    const bool known =
+        status == SAL_OK && specification && sal_train_suggest(specification, &suggested, NULL);
+    if (known) {
+        made->of.train = suggested;
     }
-    return finish(status, text, made, out, err);
+    status = finish(status, text, made, &made, err);
+    if (status == SAL_OK) {
+        if (known) {
+            suit_rows(&suggested, rows, &made->of.train);
+        }
+        *out = made;
+    }
+    return status;
 }
 
 sal_status sal_flat_options_resumed(const sal_run_state *state, const char *text,
@@ -367,6 +393,18 @@ sal_status sal_flat_options_progress(sal_flat_options *o,
         o->of.train.callbacks.progress = progress ? tell_progress : NULL;
         o->of.train.callbacks.progress_data = p;
     }
+    return SAL_OK;
+}
+
+sal_status sal_flat_options_report(sal_flat_options *o,
+                                   int (*report)(const sal_train_report *report, void *data),
+                                   void *data, sal_error *err)
+{
+    if (o->which != SAL_OPTIONS_TRAIN) {
+        return no_such("function", "report", "progress", err);
+    }
+    o->of.train.callbacks.report = report;
+    o->of.train.callbacks.report_data = data;
     return SAL_OK;
 }
 

@@ -24,7 +24,7 @@ sal_status sal_flat_trainer_create(sal_model *model, const sal_data *data,
     return SALI_GIVE(status, made, out, sal_trainer_destroy);
 }
 
-sal_status sal_flat_trainer_report(const sal_trainer *trainer, char **json, sal_error *err)
+sal_status sal_flat_report(const sal_train_report *report, char **json, sal_error *err)
 {
     static const sali_flat_field fields[] = {
         SALI_FLAT_FIELD("iteration", WHOLE, sal_train_report, iteration),
@@ -49,9 +49,24 @@ sal_status sal_flat_trainer_report(const sal_trainer *trainer, char **json, sal_
         SALI_FLAT_FIELD("best", TRUTH, sal_train_report, best),
         { 0 },
     };
+    return sali_flat_give(sali_flat_record(report, fields), json, err);
+}
+
+sal_status sal_flat_trainer_report(const sal_trainer *trainer, char **json, sal_error *err)
+{
     sal_train_report report;
     sal_trainer_report(trainer, &report);
-    return sali_flat_give(sali_flat_record(&report, fields), json, err);
+    return sal_flat_report(&report, json, err);
+}
+
+sal_status sal_flat_trainer_save(sal_trainer *trainer, sal_model *model, const char *directory,
+                                 sal_error *err)
+{
+    sal_train_report report;
+    sal_trainer_report(trainer, &report);
+    report.best = true;
+    sal_status status = sal_train_save(&report, model, directory, err);
+    return status ? status : sal_trainer_save(trainer, directory, err);
 }
 
 const int32_t *sal_flat_trainer_samples(const sal_trainer *trainer, int64_t *n)
@@ -90,8 +105,7 @@ sal_status sal_flat_ais(sal_model *model, sal_flat_options *options, double *log
     return status ? status : sali_flat_give(sali_flat_record(&estimate, fields), json, err);
 }
 
-sal_status sal_flat_likelihood(const sal_model *model, const sal_data *data, double log_z,
-                               double log_z_error, char **json, sal_error *err)
+static sal_status give_likelihood(const sal_likelihood *likelihood, char **json, sal_error *err)
 {
     static const sali_flat_field fields[] = {
         SALI_FLAT_FIELD("mean_f", REAL, sal_likelihood, mean_f),
@@ -100,9 +114,27 @@ sal_status sal_flat_likelihood(const sal_model *model, const sal_data *data, dou
         SALI_FLAT_FIELD("log_likelihood_error", REAL, sal_likelihood, standard_error),
         { 0 },
     };
+    return sali_flat_give(sali_flat_record(likelihood, fields), json, err);
+}
+
+sal_status sal_flat_likelihood(const sal_model *model, const sal_data *data, double log_z,
+                               double log_z_error, char **json, sal_error *err)
+{
     sal_likelihood likelihood;
     sal_status status = sal_log_likelihood(model, data, log_z, log_z_error, &likelihood, err);
-    return status ? status : sali_flat_give(sali_flat_record(&likelihood, fields), json, err);
+    return status ? status : give_likelihood(&likelihood, json, err);
+}
+
+sal_status sal_flat_base_likelihood(const sal_model *model, const double *log_base,
+                                    const sal_data *data, char **json, sal_error *err)
+{
+    sal_likelihood likelihood;
+    if (!model) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "expected a model; found NULL");
+    }
+    sal_status status =
+        sal_base_log_prob(sal_model_space(model), log_base, data, NULL, &likelihood, err);
+    return status ? status : give_likelihood(&likelihood, json, err);
 }
 
 /* ---- the verdict */

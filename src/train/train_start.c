@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting parameters that suit a data set. */
+#include <stdio.h>
+#include <string.h>
+
 #include <saltus/train.h>
 #include "core/alloc.h"
 #include "core/error.h"
@@ -53,6 +56,52 @@ bool sal_train_suggest(const char *specification, sal_train_options *options, co
         *settings = builtin->training->settings;
     }
     return true;
+}
+
+/* Whether text says a setting of that name. */
+static bool says(const char *specification, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *at = strchr(specification, ':');
+    while (at && (strncmp(at + 1, name, length) != 0 || at[1 + length] != '=')) {
+        at = strchr(at + 1, ',');
+    }
+    return at != NULL;
+}
+
+sal_status sal_train_specification(const char *specification, int64_t variables, bool suggested,
+                                   char **text, sal_error *err)
+{
+    const sali_builtin *builtin = NULL;
+    if (!specification || !text) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_train_specification: the specification or the text are NULL");
+    }
+    if (sali_builtin_find(specification, &builtin, NULL) != SAL_OK) {
+        builtin = NULL; /* opening it will tell */
+    }
+    const sali_training *training = builtin && suggested ? builtin->training : NULL;
+    const sal_setting *first = builtin ? builtin->settings : NULL;
+    const bool visible = first && first->name && strcmp(first->name, "visible") == 0 &&
+                         !says(specification, "visible");
+    const bool extra = training && training->settings && !says(specification, "base") &&
+                       !says(specification, "quadratic");
+    const size_t room = strlen(specification) + (extra ? strlen(training->settings) : 0) + 64;
+    char *made = sali_alloc((int64_t)room, 1);
+    if (!made) {
+        return sali_fail_memory(err);
+    }
+    size_t used = (size_t)snprintf(made, room, "%s", specification);
+    if (visible) {
+        used += (size_t)snprintf(made + used, room - used, "%cvisible=%lld",
+                                 strchr(made, ':') ? ',' : ':', (long long)variables);
+    }
+    if (extra) {
+        snprintf(made + used, room - used, "%c%s", strchr(made, ':') ? ',' : ':',
+                 training->settings);
+    }
+    *text = made;
+    return SAL_OK;
 }
 
 /* Of models without starting values of their own. */

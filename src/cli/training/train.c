@@ -88,29 +88,10 @@ static bool is_made_for_data(const char *arch)
     return !cli_is_saved(arch) && takes_visible(arch) && !strstr(arch, "visible=");
 }
 
-/* The specification with the number of visible variables that the data have, and with the setting
- * that suits training. */
-static int write_specification(const char *arch, const cli_training *s, char *text, size_t room)
-{
-    int n = snprintf(text, room, "%s", arch);
-    if (is_made_for_data(arch)) {
-        n = snprintf(text, room, "%s%cvisible=%lld", arch, strchr(arch, ':') ? ',' : ':',
-                     (long long)s->train.variables);
-    }
-    if (s->settings && n >= 0 && (size_t)n < room && !strstr(text, "base=") &&
-        !strstr(text, "quadratic=")) {
-        n += snprintf(text + n, room - (size_t)n, "%c%s", strchr(text, ':') ? ',' : ':',
-                      s->settings);
-    }
-    return n >= 0 && (size_t)n < room ? CLI_OK : cli_usage("%s: too long", arch);
-}
-
-#define SPECIFICATION 512
-
 /* The model: of an architecture that is made for the data, once these are there. */
 static int open_arch(const char *arch, cli_training *s)
 {
-    char specification[SPECIFICATION];
+    char *specification = NULL;
     sal_error err = { 0 };
     sal_dtype dtype;
     if (cli_is_saved(arch)) { /* goes on from its parameters */
@@ -119,18 +100,17 @@ static int open_arch(const char *arch, cli_training *s)
     if (!cli_dtype(s->o->dtype, &dtype)) {
         return CLI_USAGE;
     }
-    int code = write_specification(arch, s, specification, sizeof specification);
-    if (code != CLI_OK) {
-        return code;
-    }
-    sal_status status = sal_model_open(specification, dtype, &s->model, &err);
+    sal_status status = sal_train_specification(arch, s->train.variables, s->settings != NULL,
+                                                &specification, &err);
+    status = status ? status : sal_model_open(specification, dtype, &s->model, &err);
+    sal_free(specification);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
 /* Data and model, which must fit each other, and the parameters that a new model starts from. */
 static int read_data_and_open(const char *arch, cli_data *data, cli_training *s)
 {
-    char specification[SPECIFICATION];
+    char *specification = NULL;
     sal_error err = { 0 };
     if (!arch) {
         return cli_usage("train: expected an architecture");
@@ -142,12 +122,12 @@ static int read_data_and_open(const char *arch, cli_data *data, cli_training *s)
     if (code != CLI_OK || cli_is_saved(arch)) {
         return code;
     }
-    code = write_specification(arch, s, specification, sizeof specification);
-    if (code != CLI_OK) {
-        return code;
-    }
-    sal_status status =
-        sal_model_train_start(s->model, specification, &s->train, s->o->train.seed, &err);
+    sal_status status = sal_train_specification(arch, s->train.variables, s->settings != NULL,
+                                                &specification, &err);
+    status =
+        status ? status
+               : sal_model_train_start(s->model, specification, &s->train, s->o->train.seed, &err);
+    sal_free(specification);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 

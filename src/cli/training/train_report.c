@@ -192,44 +192,11 @@ static sal_status show_samples(cli_training *s, const sal_train_report *r, sal_e
 
 /* ---- parameters */
 
-/* The averages take the parameters' place for a moment. */
-static sal_status save_averages(const cli_training *s, const double *averages, const char *path,
-                                sal_error *err)
-{
-    double *values = malloc((size_t)sal_model_parameters_size(s->model) * sizeof *values);
-    sal_status status = values ? sal_model_get_params(s->model, NULL, values, err) : SAL_ERR_MEMORY;
-    if (status == SAL_OK) {
-        status = sal_model_set_params(s->model, NULL, averages, err);
-        status = status ? status : sal_model_save_params(s->model, path, err);
-        sal_status back = sal_model_set_params(s->model, NULL, values, err);
-        status = status ? status : back;
-    }
-    free(values);
-    return status;
-}
-
 sal_status cli_train_save(const cli_training *s, sal_error *err)
 {
     char path[CLI_PATH];
     file_in(s, "model.xml", path);
     return sal_model_save(s->model, path, err);
-}
-
-static sal_status save_model(const cli_training *s, const sal_train_report *r, sal_error *err)
-{
-    char path[CLI_PATH];
-    if (!r->best) { /* the files keep the best one */
-        return SAL_OK;
-    }
-    sal_status status = cli_train_save(s, err);
-    if (status == SAL_OK && r->averages) {
-        file_in(s, "ema.safetensors", path);
-        status = save_averages(s, r->averages, path, err);
-    }
-    if (status == SAL_OK && r->trajectory) {
-        status = sal_trajectory_save(r->trajectory, s->o->out, s->model, r, err);
-    }
-    return status;
 }
 
 /* ---- the callbacks */
@@ -308,7 +275,7 @@ int cli_train_report(const sal_train_report *r, void *data)
     sal_status status = show_samples(s, r, &err);
     status = status ? status : append_log(s, r, &err);
     s->last = *r;
-    status = status ? status : save_model(s, r, &err);
+    status = status ? status : sal_train_save(r, s->model, s->o->out, &err);
     s->code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     /* a terminal has the progress line */
     bool rare = r->iteration % (10 * every) == 0 || r->iteration == r->iterations || s->reached;

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: MIT
+"""Data sets: rows of codes, from arrays, files or the generator of digits."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from ._library import ArgumentError, Handle, ShapeError, address, call, encode, lib, make, options_text, view
+
+
+def _picture(shape: Optional[tuple[int, int]]) -> tuple[int, int]:
+    if shape is None:
+        return 0, 0
+    sizes = tuple(shape)
+    if len(sizes) != 2 or not all(isinstance(n, (int, np.integer)) and n >= 1 for n in sizes):
+        raise ArgumentError(f"data: shape {shape!r}; expected the (height, width) of a picture")
+    return int(sizes[0]), int(sizes[1])
+
+
+def _as_codes(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind == "b":
+        return array.astype(np.uint8)
+    if array.dtype != np.uint8:
+        wrong = array[(array < 0) | (array > 255)]
+        if wrong.size:
+            hint = "; spins -1 and 1 have the codes 0 and 1 (see Model.codes)" if (wrong < 0).any() else ""
+            raise ArgumentError(f"data: found the code {wrong.flat[0]}; expected codes from 0 to 255{hint}")
+    return np.ascontiguousarray(array, dtype=np.uint8)
+
+
+class Data:
+    """A data set: rows of codes, or of intensities from which codes are drawn.
+
+    Parameters
+    ----------
+    values : array, shape (rows, V) or (rows, H, W)
+        Integers or booleans: codes from 0 to 255, such as 0 and 1 of binary variables and of spins.
+        Floats: intensities in [0, 1], the probabilities that two-level variables have code 1. Training
+        then draws the codes of a row anew each time that it uses the row (Salakhutdinov & Murray, 2008).
+        The array is copied.
+    weight : array, shape (rows,), optional
+        Positive weights of the rows; None: all are 1.
+    shape : (int, int), optional
+        Height and width, if the rows are pictures. Arrays of three dimensions have it already.
+
+    Attributes
+    ----------
+    rows, variables : int
+    picture : (int, int) or None
+        Height and width of the pictures.
+
+    Raises
+    ------
+    ShapeError, ArgumentError
+        Another number of dimensions, numbers out of range, types that are no numbers.
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> data = sal.Data([[0, 1, 1], [1, 1, 0]])
+    >>> data
+    <saltus Data: 2 rows of 3 variables>
+    >>> data.codes.sum(axis=0)
+    array([1, 2, 1], dtype=uint64)
+    """
+
+    def __init__(self, values: Any, weight: Any = None, shape: Optional[tuple[int, int]] = None):
+        array = np.asarray(values)
+        if array.dtype.kind not in "biuf":
+            raise ArgumentError(f"data: expected integers (codes) or floats (intensities); found {array.dtype}")
+        if array.ndim not in (2, 3) or array.size == 0:
+            raise ShapeError(f"data: expected the shape (rows, variables), or (rows, height, width) of pictures, "
+                             f"with 1 row or more; found {array.shape}")
+        height, width = _picture(array.shape[1:] if array.ndim == 3 and shape is None else shape)
+        array = array.reshape(len(array), -1)
+        weights = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+        if weights is not None and weights.shape != (len(array),):
+            raise ShapeError(f"data: expected {len(array)} weights, one for each row; found the shape {weights.shape}")
+        codes = intensity = None
+        if array.dtype.kind == "f":
+            intensity = np.ascontiguousarray(array, dtype=np.float32)
+        else:
+            codes = _as_codes(array)
+        self._set(make("sal_flat_data_create", *array.shape, address(codes), address(intensity), address(weights),
+                       height, width))
+
+    def _set(self, pointer: int) -> None:
+        self._handle = Handle(pointer, "sal_flat_data_destroy")
+        sizes = [ctypes.c_int64() for _ in range(4)]
+        lib.sal_flat_data_size(self._handle, *(ctypes.addressof(size) for size in sizes))
+        self.rows, self.variables = sizes[0].value, sizes[1].value
+        self.picture: Optional[tuple[int, int]] = (sizes[2].value, sizes[3].value) if sizes[2].value else None
+
+    @classmethod
+    def _of(cls, pointer: int) -> "Data":
+        data = cls.__new__(cls)
+        data._set(pointer)
+        return data
+
+    @classmethod
+    def read(cls, path: Union[str, os.PathLike], **options: Any) -> "Data":
+        """Read a file of any format of arrays or alignments, compressed or not.
+
+        Parameters
+        ----------
+        path : path
+        **options
+            kind : {'pictures', 'codes', 'draws', 'alignment'}
+                What the file's numbers mean: grey pictures, made black and white (usual); whole numbers
+                as they are; draws (chains, draws, variables); aligned sequences.
+            grey : {'find', 'bytes', 'signed', 'unit'}
+                The range of greys.
+            keep_intensity : bool
+                Keep the greys as `intensity`.
+            height, width, columns, first, count : int
+                Of pictures; the least row of a libsvm file; the rows to read.
+            alphabet : {'auto', 'protein', 'rna', 'dna'}
+            identity : float
+                Weights of sequences, by the share of sites at which they agree; usually 0.8.
+
+        Examples
+        --------
+        >>> train = Data.read("usps.bz2", count=7000)  # doctest: +SKIP
+        """
+        return cls._of(make("sal_flat_data_read", encode(path), options_text(options)))
+
+    @classmethod
+    def digits(cls, rows: int, side: int = 16, seed: int = 0) -> "Data":
+        """Make black and white pictures of the digits 0 to 9: strokes with random slant, width and shift.
+
+        Parameters
+        ----------
+        rows : int
+        side : int
+            Height and width, 8 to 64 pixels.
+        seed : int
+            Equal seeds give equal pictures.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> sal.Data.digits(100, side=12, seed=1)
+        <saltus Data: 100 pictures of 12 x 12>
+        """
+        return cls._of(make("sal_flat_data_digits", rows, side, seed))
+
+    def split(self, rows: int, seed: Optional[int] = 0) -> "Data":
+        """Hold out rows: they leave this data set, and are the data set that is returned.
+
+        Parameters
+        ----------
+        rows : int
+            1 or more; one must stay.
+        seed : int or None
+            Random rows, the same for equal seeds; None: the last rows.
+
+        Notes
+        -----
+        Arrays that :attr:`codes` and so on gave before, and trainings that began before, keep all rows.
+        """
+        copy = Handle(make("sal_flat_data_copy", self), "sal_flat_data_destroy")
+        number = ctypes.c_uint64(0 if seed is None else seed)
+        held = Data._of(make("sal_flat_data_split", copy, rows, None if seed is None else ctypes.addressof(number)))
+        pointer = copy._as_parameter_
+        copy._finalizer.detach()
+        self._set(pointer)
+        return held
+
+    @property
+    def _as_parameter_(self) -> int:
+        return self._handle._as_parameter_
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The codes, shape (rows, V), uint8; of intensities cut in the middle. A view that cannot be written."""
+        return view(lib.sal_flat_data_codes(self), ctypes.c_uint8, (self.rows, self.variables), self._handle)
+
+    @property
+    def intensity(self) -> Optional[np.ndarray]:
+        """The intensities, shape (rows, V), float32, a view; None if there are none."""
+        pointer = lib.sal_flat_data_intensity(self)
+        return view(pointer, ctypes.c_float, (self.rows, self.variables), self._handle) if pointer else None
+
+    @property
+    def weight(self) -> Optional[np.ndarray]:
+        """The weights, shape (rows,), a view; None: all are 1."""
+        pointer = lib.sal_flat_data_weight(self)
+        return view(pointer, ctypes.c_double, (self.rows,), self._handle) if pointer else None
+
+    @property
+    def pictures(self) -> np.ndarray:
+        """The codes as pictures, shape (rows, H, W), a view."""
+        if self.picture is None:
+            raise ArgumentError("data: the rows are not pictures; give shape=(height, width)")
+        return self.codes.reshape((self.rows,) + self.picture)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(rows, variables)."""
+        return self.rows, self.variables
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __repr__(self) -> str:
+        what = "pictures of {} x {}".format(*self.picture) if self.picture else f"rows of {self.variables} variables"
+        more = [name for name in ("intensity", "weight") if getattr(self, name) is not None]
+        return f"<saltus Data: {self.rows} {what}{', with ' + ' and '.join(more) if more else ''}>"
+
+    def _shared(self) -> "Data":
+        """The same rows, which stay as they are when this data set is split."""
+        shared = Data.__new__(Data)
+        shared.__dict__.update(self.__dict__)
+        return shared
+
+    def _drawn(self) -> "Data":
+        """With codes that are drawn from the intensities once, as the program does; itself if there are none."""
+        if self.intensity is None:
+            return self
+        drawn = Data._of(make("sal_flat_data_copy", self))
+        call("sal_data_binarise", drawn, 0, 0)
+        return drawn
+
+
+def as_data(data: Any) -> Data:
+    """A data set as it is, or made from an array."""
+    return data if isinstance(data, Data) else Data(data)
+
+
+def fitting(data: Any, variables: int, what: str) -> Data:
+    """A data set for a model of so many variables."""
+    made = as_data(data)
+    if made.variables != variables:
+        raise ShapeError(f"{what}: rows of {made.variables} variables; the model has {variables}")
+    return made

@@ -1,0 +1,320 @@
+# SPDX-License-Identifier: MIT
+"""Evaluation of trained models: log Z, the log-likelihood of held-out rows, and a verdict on samples."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any, Optional, Union
+
+import numpy as np
+
+from . import _library
+from ._data import Data, fitting
+from ._formula import Expr
+from ._library import (ArgumentError, Caught, Handle, SaltusError, address, ask, call, encode, lib, make, options_text,
+                       view)
+from ._model import Model
+from ._run import AIS, Progress, Run, as_model, give_reals, give_samplers
+from ._sampler import as_list
+from ._train import Training, warn
+
+Path = Union[str, os.PathLike]
+
+# As SAL_VERDICT_APART_NATS and SAL_VERDICT_APART_ERRORS: estimates of log Z that differ by more disagree.
+_APART_NATS, _APART_ERRORS = 3.0, 5.0
+
+
+class Evaluation:
+    """How well a model explains held-out rows: the result of :func:`evaluate`. Prints as a table.
+
+    All logarithms are natural; log-likelihoods are means over rows, in nats.
+
+    Attributes
+    ----------
+    forward, reverse : dict, or None where it was interrupted before
+        Annealed importance sampling in both directions: "chains", "log_z", "log_z_error" (standard
+        error), "log_z_jackknife", "effective_chains", "acceptance_rate", "log_likelihood",
+        "log_likelihood_error" (of rows and of log Z together), "mean_f", "data_error". Forward
+        underestimates log Z on average, reverse overestimates it if it starts at draws of the model.
+    independent : dict or None
+        "log_likelihood" and "log_likelihood_error" of independent variables with the frequencies of the
+        training rows: what a model should exceed.
+    verdict : dict or None
+        Whether samples drawn from scratch are like the data: "verdict" ('like', 'unlike', 'unknown'),
+        "sentence", and the figures.
+    samples : array of uint8, shape (chains, draws, V), or None
+        The draws that the verdict is about.
+    mmd : float or None
+        Maximum mean discrepancy of the given samples to the held-out rows; 0: below noise.
+    warnings : list of str
+    """
+
+    def __init__(self, model: Model, test: Data):
+        self.model, self.test = model, test
+        self.forward: Optional[dict[str, Any]] = None
+        self.reverse: Optional[dict[str, Any]] = None
+        self.independent: Optional[dict[str, Any]] = None
+        self.verdict: Optional[dict[str, Any]] = None
+        self.samples: Optional[np.ndarray] = None
+        self.mmd: Optional[float] = None
+        self.warnings: list[str] = []
+
+    @property
+    def log_z(self) -> float:
+        """The forward estimate of log Z."""
+        return (self.forward or {})["log_z"]
+
+    @property
+    def log_likelihood(self) -> float:
+        """The mean log-likelihood of the held-out rows by the forward log Z, in nats a row."""
+        return (self.forward or {})["log_likelihood"]
+
+    def _rows(self) -> list[tuple[str, str]]:
+        row = "picture" if self.test.picture else "row"
+        rows = [("model", f"{self.model.name or '(a formula)'}, {self.model.variables} variables"),
+                ("held-out rows", str(self.test.rows))]
+        ways = [(name, way) for name, way in (("forward", self.forward), ("reverse", self.reverse)) if way]
+        for name, way in ways:
+            rows.append((f"log Z {name}", f"{_number(way['log_z'])}, standard error {_number(way['log_z_error'])}, "
+                                          f"effective chains {way['effective_chains']:.1f} of {way['chains']}"))
+        named = [("log-likelihood", way, f" (log Z {name})") for name, way in ways]
+        if self.independent:
+            named.append(("independent", self.independent, ""))
+        for title, value, note in named:
+            rows.append((title, f"{_number(value['log_likelihood'])} nats a {row}, standard error "
+                                f"{_number(value['log_likelihood_error'])}{note}"))
+        if self.mmd is not None:
+            rows.append(("MMD", "below noise" if self.mmd == 0 else f"{self.mmd:.4f}"))
+        if self.verdict:
+            rows.append(("verdict", self.verdict["sentence"]))
+        return rows
+
+    def __repr__(self) -> str:
+        lines = [f"{name:<16} {value}" for name, value in self._rows()]
+        return "\n".join(lines + [f"warning: {text}" for text in self.warnings])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+        rows = "".join(f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(value)}</td></tr>"
+                       for name, value in self._rows())
+        return f"<table>{rows}</table>" + "".join(f"<p>warning: {escape(text)}</p>" for text in self.warnings)
+
+
+def _number(value: Optional[float]) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+class _Session:
+    """What all parts of an evaluation share."""
+
+    def __init__(self, model: Model, options: dict[str, Any], own: list[Any], progress: Any, directory: Optional[Path]):
+        self.model, self.options, self.own, self.show, self.directory = model, options, own, progress, directory
+        self.interrupted = False
+
+    def bar(self, what: str) -> Progress:
+        """A new one; :meth:`ask` ends it."""
+        watch: list[Caught] = [self.model._caught] + [sampler._caught for sampler in self.own]
+        return Progress(self.show, what, watch)
+
+    def ask(self, bar: Progress, name: str, *arguments: Any) -> Any:
+        """A call that may call Python functions."""
+        try:
+            with bar:
+                answer = ask(name, *arguments)
+        except SaltusError:
+            bar.reraise()
+            raise
+        bar.reraise()
+        self.interrupted = self.interrupted or bar.interrupted
+        return answer
+
+
+def _fit_base(model: Model, data: Data) -> np.ndarray:
+    """Log-probabilities of independent variables, the states of variable 0 first."""
+    space = lib.sal_model_space(model)
+    log_base = np.empty(sum(lib.sal_space_states(space, v) for v in range(model.variables)))
+    call("sal_base_fit", space, data, address(log_base))
+    return log_base
+
+
+def _starts(codes: np.ndarray, chains: int) -> np.ndarray:
+    """Evenly spaced rows, none twice."""
+    rows = (np.arange(chains) / chains * len(codes)).astype(np.int64)
+    return np.ascontiguousarray(codes[rows], dtype=np.int32)
+
+
+def _anneal(s: _Session, test: Data, log_base: np.ndarray, start: Optional[np.ndarray]) -> Optional[dict[str, Any]]:
+    """One direction; None if it was stopped."""
+    chains = s.options["chains"] if start is None else min(s.options["chains"], len(start))
+    text = options_text(dict(s.options, chains=chains))
+    options = Handle(make("sal_flat_options_create", AIS, text), "sal_flat_options_destroy", keep=s.own)
+    give_samplers(options, s.own)
+    give_reals(options, "log-base", log_base)
+    if start is not None:
+        codes = _starts(start, chains)
+        call("sal_flat_options_codes", options, b"reverse-from", codes.size, address(codes))
+    bar = s.bar("annealing")
+    call("sal_flat_options_progress", options, bar.callback, None)
+    way = s.ask(bar, "sal_flat_ais", s.model, options, None)
+    if way.pop("stopped"):
+        return None
+    likelihood = ask("sal_flat_likelihood", s.model, test, way["log_z"], way["log_z_error"] or 0.0)
+    return {"chains": chains, **way, **likelihood}
+
+
+def _wrong_way(forward: dict[str, Any], reverse: dict[str, Any], start: str) -> Optional[str]:
+    """What it means that forward is above reverse by more than the errors, if it is."""
+    gap = forward["log_z"] - reverse["log_z"]
+    error = float(np.hypot(forward["log_z_error"] or 0, reverse["log_z_error"] or 0))
+    if not (error > 0 and gap > _APART_NATS and gap > _APART_ERRORS * error):
+        return None
+    return (f"log Z forward is {gap:.1f} above reverse, {gap / error:.0f} standard errors the wrong way round: the "
+            f"{start} that the reverse paths start from are no draws of this model. Forward is nearer the truth. For "
+            f"a reverse one, give draws of the model itself: samples=saltus.sample(model, tempering=16)")
+
+
+def _judge(s: _Session, result: Evaluation, train: Data, test: Data, fresh: int) -> None:
+    """The verdict, which some models cannot have."""
+    log_z = np.array([np.nan if way is None or way[key] is None else way[key]
+                      for way in (result.forward, result.reverse) for key in ("log_z", "log_z_error")])
+    samples = ctypes.c_void_p()
+    bar = s.bar("fresh samples")
+    try:
+        answer = s.ask(bar, "sal_flat_verdict", s.model, train, test, encode(s.directory), fresh,
+                       s.options["seed"] or 0, s.options["threads"] or 0, address(log_z), bar.callback, None,
+                       ctypes.byref(samples))
+    except (_library.UnsupportedError, _library.ModelError, ArgumentError) as failure:
+        result.warnings.append(f"no verdict: {failure}")
+        return
+    if answer is None:
+        return
+    result.verdict = answer
+    shape = answer["chains"], answer["draws"], s.model.variables
+    result.samples = view(samples.value, ctypes.c_uint8, shape, Handle(samples.value or 0, "sal_free"))
+
+
+def _sample_rows(samples: Any, variables: int) -> Data:
+    """Draws as a data set of codes."""
+    array = np.asarray(samples.draws if isinstance(samples, Run) else samples)
+    if array.ndim < 2 or array.shape[-1] != variables or array.dtype.kind not in "iub":
+        raise ArgumentError(f"samples: expected codes, integers of the shape (.., {variables}); found {array.dtype} "
+                            f"{array.shape}")
+    return Data(array.reshape(-1, variables))
+
+
+def _mmd(samples: Data, test: Data) -> Optional[float]:
+    if samples.rows < 2 or test.rows < 2:
+        return None
+    squared = np.empty(1)
+    call("sal_stats_mmd", test.variables, samples.rows, address(samples.codes), test.rows, address(test.codes),
+         address(squared))
+    return float(np.sqrt(max(squared[0], 0)))
+
+
+def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = None, *, chains: Optional[int] = None,
+             temperatures: Optional[int] = None, steps: Optional[int] = None, sampler: Optional[str] = None,
+             samples: Any = None, fresh: int = 1000, directory: Optional[Path] = None, seed: int = 0,
+             threads: Optional[int] = None, own: Any = (), progress: Any = None, **options: Any) -> Evaluation:
+    """Estimate the log-likelihood of held-out rows, and judge the model's own samples.
+
+    Parameters
+    ----------
+    model : Model, Training, Expr, str or path
+        A Training brings its training rows, its directory, and its model with the parameters that that
+        has now; a path is a saved model or the directory of a training.
+    test : Data or array
+        Held-out rows.
+    train : Data or array, optional
+        The rows that the model was trained on: for the independent variables that annealing starts
+        from and that are the baseline, and for the verdict. Without them annealing starts from
+        variables fitted to `test`, and there is neither baseline nor verdict.
+    chains, temperatures, steps : int, optional
+        Of annealed importance sampling: 100, 1000, and 1 at each temperature.
+    sampler : str, optional
+        An exact one; None: one that suits the model.
+    samples : Run or array of codes, shape (.., V), optional
+        Draws of the model, where reverse paths start; None: at held-out rows, which is right only as
+        far as the model is right about the data.
+    fresh : int
+        Draws for the verdict; 0: none.
+    directory : path, optional
+        Of the training, whose ladder and chains the verdict uses.
+    seed, threads, own, progress
+        As in :func:`sample`.
+    **options
+        schedule, step_size: as the options of ``saltus evaluate``.
+
+    Returns
+    -------
+    Evaluation
+        Ctrl-C ends it early; it then has what was found.
+
+    Raises
+    ------
+    ArgumentError, ShapeError, ModelError, UnsupportedError
+
+    Warns
+    -----
+    SaltusWarning
+        What is in :attr:`Evaluation.warnings`, such as estimates of log Z the wrong way round.
+
+    Notes
+    -----
+    Annealed importance sampling: Neal (2001); in reverse: Burda, Grosse & Salakhutdinov (2015).
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> model = sal.Model("ising:side=3,theta=0.1")
+    >>> draws = sal.sample(model, draws=1000, seed=1)
+    >>> result = sal.evaluate(model, draws.draws[0], seed=1)
+    >>> abs(result.log_z - model.exact().log_z) < 5 * result.forward["log_z_error"]
+    True
+    """
+    if fresh < 0:
+        raise ArgumentError(f"fresh={fresh}; expected 0 or more")
+    if isinstance(model, Training):
+        train = model.data if train is None else train
+        directory = model.directory if directory is None else directory
+    elif isinstance(model, (str, os.PathLike)) and os.path.exists(os.path.join(model, "model.xml")):
+        directory = model if directory is None else directory
+    made = model.model if isinstance(model, Training) else as_model(model)
+    rows = fitting(test, made.variables, "test")._drawn()
+    known = None if train is None else fitting(train, made.variables, "train")._drawn()
+    drawn = None if samples is None else _sample_rows(samples, made.variables)
+    given = dict(options, chains=100 if chains is None else chains, temperatures=temperatures, steps=steps,
+                 sampler=sampler, seed=seed, threads=threads)
+    own = as_list(own)
+    if sampler is None and own:
+        given["sampler"] = own[0].name
+    s = _Session(made, given, own, progress, directory)
+    result = Evaluation(made, rows)
+    _measure(s, result, rows, known, drawn, fresh)
+    for text in result.warnings:
+        warn(text)
+    return result
+
+
+def _measure(s: _Session, result: Evaluation, test: Data, train: Optional[Data], drawn: Optional[Data],
+             fresh: int) -> None:
+    log_base = _fit_base(s.model, test if train is None else train)
+    if train is not None:
+        result.independent = ask("sal_flat_base_likelihood", s.model, address(log_base), test)
+    if drawn is not None:
+        result.mmd = _mmd(drawn, test)
+    result.forward = _anneal(s, test, log_base, None)
+    if result.forward is None and s.interrupted:
+        raise KeyboardInterrupt
+    if result.forward is not None:
+        result.reverse = _anneal(s, test, log_base, (test if drawn is None else drawn).codes)
+    if result.reverse is None:
+        result.warnings.append("stopped; there is " + ("the forward estimate only" if result.forward else
+                                                       "no estimate of log Z yet"))
+        return
+    start = "samples" if drawn is not None else "held-out pictures" if test.picture else "held-out rows"
+    text = _wrong_way(result.forward, result.reverse, start) if result.forward else None
+    if text:
+        result.warnings.append(text)
+    if train is not None and fresh > 0:
+        _judge(s, result, train, test, fresh)

@@ -1,0 +1,480 @@
+# SPDX-License-Identifier: MIT
+"""Training of models."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path as FilePath
+from typing import Any, Callable, Optional, Union
+
+import numpy as np
+
+from . import _library
+from ._data import Data, as_data, fitting
+from ._formula import Expr
+from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, address, ask, call, encode, lib, make,
+                       options_text, text_at, view)
+from ._model import Model
+from ._run import TRAIN, Progress, SaltusWarning, give_reals, give_samplers
+from ._sampler import as_list
+
+Path = Union[str, os.PathLike]
+_HERE = os.path.dirname(os.path.abspath(__file__))
+
+# What a training leaves in its directory: an earlier one is not replaced unasked.
+_FILES = ("model.xml", "model.safetensors", "ema.safetensors", "checkpoint.json", "ladder/ladder.json", "log.csv",
+          "verdict.json", "samples.png", "persistent.png")
+# With one of these the options that are suggested for a ready-made model do not apply: they belong together.
+_UNSUGGESTED = ("objective", "sampler", "preconditioner", "buffer", "buffer_start", "buffer_order", "restart",
+                "magnitude_penalty")
+_FIRST = 10  # updates after which units that started equal must differ
+
+
+def warn(text: str) -> None:
+    """Warn at the line of the user's code that called the package."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == _HERE:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, SaltusWarning, stacklevel=level)
+
+
+# ---- what a trainer calls
+
+
+class _Hooks:
+    """Functions that a trainer calls. They do not know the Training, which they would keep alive."""
+
+    def __init__(self, model: Model):
+        self.model = model
+        self.directory: Optional[Path] = None
+        self.reports: list[dict[str, Any]] = []
+        self.best: Optional[np.ndarray] = None
+        self.caught = Caught()
+        self.bar: Optional[Progress] = None
+        self.told: Optional[Callable[[dict[str, Any]], Any]] = None
+        self.looks = not model.params.flat.any()
+        self.progress = _library.PROGRESS(self._tell)
+        self.report = _library.REPORT(self._report)
+
+    def _tell(self, done: int, total: int, data: Any) -> int:
+        try:
+            if self.looks and done >= _FIRST:
+                self.looks = False
+                _check_symmetry(self.model)
+        except BaseException as exception:  # a warning that is an error
+            self.caught.note(exception)
+        return 0 if self.bar is None else self.bar._tell(done, total, data)
+
+    def _report(self, report: int, _: Any) -> int:
+        try:
+            if self.directory is not None:
+                call("sal_train_save", report, self.model, encode(self.directory))
+            return 1 if self._take(_report_of("sal_flat_report", report)) is False else 0
+        except BaseException as exception:  # it cannot pass through C
+            self.caught.note(exception)
+            return -1
+
+    def _take(self, report: dict[str, Any]) -> Any:
+        if report["best"] and report["log_likelihood"] is not None:
+            self.best = self.model.params.flat
+        self.reports.append(report)
+        return self.told(report) if self.told else None
+
+
+def _report_of(name: str, where: Any) -> dict[str, Any]:
+    report = ask(name, where)
+    data, samples = report["log_prob_data"], report["log_prob_samples"]
+    report["difference"] = None if data is None or samples is None else data - samples
+    return report
+
+
+# ---- the start
+
+
+def _is_saved(text: Path) -> bool:
+    """Whether it is a file, or the directory of a training, and no specification."""
+    return os.path.isfile(text) or os.path.isfile(os.path.join(text, "model.xml"))
+
+
+def _specification(text: str, data: Data, suggested: bool) -> str:
+    """A specification with what training adds to it."""
+    return text_at(make("sal_train_specification", text.encode(), data.variables, suggested))
+
+
+def _new_model(text: str, data: Data, suggested: bool, seed: int, dtype: Any) -> Model:
+    """A ready-made model with parameters to start from."""
+    whole = _specification(text, data, suggested)
+    model = Model(whole, dtype=dtype)
+    fitting(data, model.variables, "data")
+    call("sal_model_train_start", model, whole.encode(), data, seed)
+    return model
+
+
+def _is_symmetric(value: np.ndarray, tolerance: float) -> bool:
+    """Whether all rows of a matrix, or all columns, are the same but for rounding."""
+    if value.ndim != 2 or min(value.shape) < 2 or not value.any():
+        return False
+    spread = min(np.ptp(value, axis=0).max(), np.ptp(value, axis=1).max())
+    return bool(spread <= tolerance * np.abs(value).max())
+
+
+def _check_symmetry(model: Model) -> None:
+    """Say so if hidden units that start equal stay equal: then they never learn different things."""
+    params = model.params
+    if not params.flat.any():
+        warn("training starts with all parameters 0, where the gradient is 0: nothing is learned; start with small "
+             "random values, as param(.., value=rng.normal(0, 0.01, shape))")
+    for name in params:
+        if _is_symmetric(params[name], 1e-12 if model.info["dtype"] == "f64" else 1e-6):
+            warn(f"training starts with all parameters 0, and all units of {name} learn the same; start with small "
+                 f"random values, as param({name!r}, value=rng.normal(0, 0.01, {params[name].shape}))")
+
+
+def _make_directory(directory: Path, overwrite: bool) -> None:
+    os.makedirs(directory, exist_ok=True)
+    there = [name for name in _FILES if os.path.exists(os.path.join(directory, name))]
+    if overwrite:
+        for name in there:
+            os.unlink(os.path.join(directory, name))
+    elif there and "checkpoint.json" not in there:
+        raise ArgumentError(f"train: {os.fspath(directory)} holds {', '.join(there)}, but no checkpoint to go on from; "
+                            f"give overwrite=True to replace them, or another directory")
+
+
+def _preconditioner(given: Any, model: Model, data: Data) -> Optional[np.ndarray]:
+    if isinstance(given, str):
+        if given != "data":
+            raise ArgumentError(f"preconditioner {given!r}; expected an array, or 'data'")
+        matrix = np.empty((model.width, model.width))
+        call("sal_data_preconditioner", data, model, address(matrix))
+        return matrix
+    if given is not None and np.shape(given) != (model.width, model.width):
+        raise ShapeError(f"preconditioner: expected the shape ({model.width}, {model.width}); found {np.shape(given)}")
+    return given
+
+
+# ---- trainings
+
+
+class Training:
+    """A training, and what it has learned: the result of :func:`train`.
+
+    Attributes
+    ----------
+    model : Model
+        With the parameters that were learned; with held-out rows of `ptt` those of the best report.
+    data : Data
+    reports : list of dict
+        What the training told every `report_every` iterations since it was started or resumed. Keys:
+        "iteration", "seconds", "log_prob_data" and "log_prob_samples" (mean f; "difference" should be
+        small), "acceptance_rate", "gradient_norm", "learning_rate", "log_likelihood" (of `ptt`), ...
+    directory : path or None
+    """
+
+    def __init__(self, model: Model, data: Data, test: Optional[Data], options: dict[str, Any],
+                 suggested: Optional[str], directory: Optional[Path], preconditioner: Any, own: Any):
+        self.model, self.data, self.test, self.directory = model, data, test, directory
+        self._options, self._suggested, self._own = options, suggested, as_list(own)
+        self._preconditioner = _preconditioner(preconditioner, model, data)
+        self._hooks = _Hooks(model)
+        self._hooks.directory = directory
+        self._last: Optional[np.ndarray] = None  # where training goes on, if the model has the best parameters
+        self._trainer = self._create(directory)
+
+    def _create(self, directory: Optional[Path]) -> Handle:
+        text = options_text(self._options)
+        pointer = (make("sal_flat_options_create", TRAIN, text) if self._suggested is None else
+                   make("sal_flat_options_suggested", self._suggested.encode(), self.data.rows, text))
+        keep = (self.model._handle, self.data._handle, self.test and self.test._handle, self._own, self._hooks)
+        made = Handle(pointer, "sal_flat_options_destroy", keep=keep)
+        give_samplers(made, self._own)
+        give_reals(made, "preconditioner", self._preconditioner)
+        if self.test is not None:
+            call("sal_flat_options_handle", made, b"test", self.test._handle)
+        call("sal_flat_options_progress", made, self._hooks.progress, None)
+        call("sal_flat_options_report", made, self._hooks.report, None)
+        pointer = make("sal_flat_trainer_create", self.model, self.data, made, encode(_absolute(directory)))
+        return Handle(pointer, "sal_trainer_destroy", keep=made)
+
+    @property
+    def reports(self) -> list[dict[str, Any]]:
+        """The reports since the start, or since the training was resumed."""
+        return self._hooks.reports
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """The last report; of a training without one, what is known now."""
+        return self.reports[-1] if self.reports else _report_of("sal_flat_trainer_report", self._trainer)
+
+    @property
+    def iteration(self) -> int:
+        """The number of updates made."""
+        return ask("sal_flat_trainer_report", self._trainer)["iteration"]
+
+    @property
+    def iterations(self) -> int:
+        """The number of updates to be made."""
+        return ask("sal_flat_trainer_report", self._trainer)["iterations"]
+
+    @property
+    def samples(self) -> Optional[np.ndarray]:
+        """Codes of the persistent chains, shape (chains, V), int32; a copy. None: pseudo-likelihood has none."""
+        n = ctypes.c_int64()
+        pointer = lib.sal_flat_trainer_samples(self._trainer, ctypes.addressof(n))
+        return np.array(view(pointer, ctypes.c_int32, (n.value, self.model.variables), self._trainer)) \
+            if pointer else None
+
+    @property
+    def averages(self) -> Optional[dict[str, np.ndarray]]:
+        """Moving averages of the parameters by name, with the option `averaging`; else None."""
+        pointer = lib.sal_flat_trainer_averages(self._trainer)
+        if not pointer:
+            return None
+        shapes = {p["name"]: tuple(p["shape"]) for p in self.model.info["parameters"]}
+        sizes = [int(np.prod(shape, dtype=np.int64)) for shape in shapes.values()]
+        flat = np.array(view(pointer, ctypes.c_double, (sum(sizes),), self._trainer))
+        parts = np.split(flat, np.cumsum(sizes)[:-1])
+        return {name: part.reshape(shape) for (name, shape), part in zip(shapes.items(), parts)}
+
+    # ---- going on
+
+    def run(self, iterations: Optional[int] = None, *, progress: Any = None,
+            report: Optional[Callable[[dict[str, Any]], Any]] = None) -> "Training":
+        """Go on.
+
+        Parameters
+        ----------
+        iterations : int, optional
+            Updates more, also past those that were asked for at first: schedules of the learning rate
+            then stretch. None: those that are left.
+        progress, report
+            As in :func:`train`.
+
+        Returns
+        -------
+        Training
+            Itself.
+        """
+        done, total = self.iteration, self.iterations
+        end = total if iterations is None else done + iterations
+        if end < done:
+            raise ArgumentError(f"run: {iterations} iterations; expected 0 or more")
+        if end > total:
+            self._extend(end)
+        if self._last is not None:
+            self.model.params.flat, self._last = self._last, None
+        try:
+            self._advance(end, Progress(progress, "training", self._watched()), report)
+        except _library.ModelError as failure:
+            failure.training = self  # type: ignore[attr-defined]
+            if self.directory is not None:
+                self.model.save(os.path.join(self.directory, "model.xml"))
+            raise
+        self._take_best()
+        return self
+
+    def _watched(self) -> list[Caught]:
+        return [self._hooks.caught, self.model._caught] + [sampler._caught for sampler in self._own]
+
+    def _advance(self, end: int, bar: Progress, report: Any) -> None:
+        self._hooks.bar, self._hooks.told = bar, report
+        try:
+            with bar:
+                call("sal_trainer_run", self._trainer, end - self.iteration)
+        except SaltusError:
+            bar.reraise()
+            raise
+        finally:
+            self._hooks.bar = self._hooks.told = None
+        bar.reraise()
+        if bar.interrupted:
+            warn(f"interrupted after {self.iteration} of {self.iterations} iterations; run() goes on")
+
+    def _extend(self, iterations: int) -> None:
+        """The same training with more iterations."""
+        self._options = dict(self._options, iterations=iterations)
+        if self.directory is not None:
+            call("sal_trainer_save", self._trainer, encode(_absolute(self.directory)))
+            self._trainer = self._create(self.directory)
+            return
+        with tempfile.TemporaryDirectory() as place:
+            call("sal_trainer_save", self._trainer, place.encode())
+            self._trainer = self._create(None)
+            call("sal_trainer_load", self._trainer, place.encode())
+
+    def _take_best(self) -> None:
+        """The parameters of the best report, where there are held-out rows."""
+        if self.test is None or self.report["log_likelihood"] is None:
+            return
+        last = self.model.params.flat
+        if self._hooks.best is not None:
+            self.model.params.flat = self._hooks.best
+        elif self.directory is not None and os.path.exists(os.path.join(self.directory, "model.safetensors")):
+            self.model.params.load(os.path.join(self.directory, "model.safetensors"))
+        self._last = last
+
+    # ---- files
+
+    def save(self, directory: Path) -> None:
+        """Write the model and a checkpoint: for :func:`read`, ``saltus evaluate``, and ``train(.., directory=..)``.
+
+        The directory then has model.xml, model.safetensors, checkpoint.json and, with the option
+        `averaging`, ema.safetensors, which :func:`read` prefers.
+        """
+        os.makedirs(directory, exist_ok=True)
+        call("sal_flat_trainer_save", self._trainer, self.model, encode(_absolute(directory)))
+
+    # ---- display
+
+    def _rows(self) -> list[list[str]]:
+        keys = ["iteration", "seconds", "difference", "acceptance_rate", "gradient_norm"]
+        names = ["iteration", "seconds", "f(data) - f(samples)", "acceptance", "gradient"]
+        if self.report["difference"] is None:
+            keys[2:4], names[2:4] = ["log_prob_data"], ["log pseudo-likelihood"]
+        if self.report["log_likelihood"] is not None:
+            keys.append("log_likelihood")
+            names.append("log-likelihood")
+        shown = self.reports if len(self.reports) <= 12 else self.reports[:3] + [{}] + self.reports[-8:]
+        return [names] + [[_cell(key, report.get(key, ...)) for key in keys] for report in shown]
+
+    def __repr__(self) -> str:
+        rows = self._rows()
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        head = f"<saltus Training: {self.iteration} of {self.iterations} iterations on {self.data.rows} rows>"
+        return "\n".join([head] + ["  ".join(cell.rjust(width) for cell, width in zip(row, widths)) for row in rows])
+
+    def _repr_html_(self) -> str:
+        from html import escape
+        head, *rows = self._rows()
+        lines = ["".join(f"<th>{escape(cell)}</th>" for cell in head)]
+        lines += ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+        return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
+def _cell(key: str, value: Any) -> str:
+    if value is ...:
+        return ".."
+    if value is None:
+        return "-"
+    return str(value) if isinstance(value, int) else f"{value:.1f}" if key == "seconds" else f"{value:.4g}"
+
+
+def _absolute(directory: Optional[Path]) -> Optional[Path]:
+    """A directory is the same after the program has gone to another one."""
+    return None if directory is None else FilePath(directory).absolute()
+
+
+def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, iterations: Optional[int] = None,
+          batch: Optional[int] = None, learning_rate: Optional[float] = None, objective: Optional[str] = None,
+          sampler: Optional[str] = None, steps: Optional[int] = None, report_every: Optional[int] = None,
+          averaging: Optional[float] = None, seed: int = 0, threads: Optional[int] = None, preconditioner: Any = None,
+          own: Any = (), directory: Optional[Path] = None, overwrite: bool = False, dtype: Any = None,
+          progress: Any = None, report: Optional[Callable[[dict[str, Any]], Any]] = None, **options: Any) -> Training:
+    """Fit the parameters of a model to data.
+
+    Parameters
+    ----------
+    model : Model, Expr, str or path
+        A Model goes on from the parameters that it has, a formula from the values of its parameters (0
+        where there are none), a saved model from those in its file. A ready-made model by name,
+        "rbm:hidden=64", starts from small random weights and biases that suit the data, gets as many
+        visible variables as the data have, and trains with the options that suit it, unless you
+        choose an objective or a sampler.
+    data : Data or array
+        Rows of codes, or intensities; see :class:`Data`.
+    test : Data or array, optional
+        Held-out rows, for the objective 'ptt': reports have their log-likelihood, and the model ends
+        with the parameters for which it was largest.
+    iterations, batch : int, optional
+        Updates of the parameters (2000); rows and chains in each (50).
+    learning_rate : float, optional
+        1e-3.
+    objective : {'pcd', 'cd', 'pseudo-likelihood', 'ptt'}, optional
+        Persistent chains (Tieleman, 2008), contrastive divergence (Hinton, 2002), pseudo-likelihood
+        (Besag, 1975), parallel trajectory tempering (Bereux et al., 2026).
+    sampler, steps : str, int, optional
+        The sampler ("gwg") and its steps in each iteration (20; -1: the number of variables).
+    report_every : int, optional
+        Iterations between reports, 100.
+    averaging : float, optional
+        Decay of moving averages of the parameters; see :attr:`Training.averages`.
+    seed, threads : int, optional
+        The same seed gives the same bits, for any number of threads.
+    preconditioner : array, shape (N, N), or 'data', optional
+        M of pavg; 'data': from the covariance of the data.
+    own : Sampler or list of them, optional
+        Samplers of one's own, which `sampler` may name.
+    directory : path, optional
+        For the model, for :func:`read` and ``saltus evaluate``, and a checkpoint, at each report. An
+        earlier training in it, of the same model, data and options, goes on where it stopped, with the
+        same bits as if it had not. `overwrite` replaces it.
+    dtype : {'f32', 'f64'}, optional
+        Of a model that is made here.
+    progress : bool or callable, optional
+        As in :func:`sample`; called after each iteration.
+    report : callable, optional
+        A function of each report, a dict (see :class:`Training`). It stops the training by returning False.
+    **options
+        buffer, restart, optimiser, rate_schedule, rate_cooldown, weight_decay, fixed, l1, centring, ...:
+        the other options of ``saltus train``; ``saltus.list_of("options")`` describes them.
+
+    Returns
+    -------
+    Training
+        Ctrl-C ends it after the iteration; it then has what was learned, and ``run()`` goes on.
+
+    Raises
+    ------
+    ModelError
+        Training diverged. The model has the parameters of the last good report; the exception's
+        attribute `training` is the Training.
+    DataError
+        The directory has a training of another model, or of other data or options.
+    ArgumentError, ShapeError, UnsupportedError, FileError
+
+    Warns
+    -----
+    SaltusWarning
+        All parameters started at 0 and hidden units stay equal; an interrupt.
+
+    Notes
+    -----
+    The gradient of the mean log-likelihood is the mean of df/dtheta over the data less that over the
+    model, whose samples are made by steps of the sampler.
+
+    Examples
+    --------
+    Independent variables: the parameters become the log-odds.
+
+    >>> import numpy as np, saltus as sal
+    >>> rng = np.random.default_rng(1)
+    >>> data = (rng.random((1000, 2)) < [0.2, 0.7]).astype(int)
+    >>> s = sal.binary(2)
+    >>> model = sal.Model((sal.param("b", 2) * s).sum())
+    >>> training = sal.train(model, data, objective="pseudo-likelihood", iterations=500, learning_rate=0.03)
+    >>> log_odds = np.log(data.mean(axis=0) / (1 - data.mean(axis=0)))
+    >>> bool(np.abs(model.params["b"] - log_odds).max() < 0.1)
+    True
+    """
+    given = dict(options, iterations=iterations, batch=batch, learning_rate=learning_rate, objective=objective,
+                 sampler=sampler, steps=steps, report=report_every, averaging=averaging, seed=seed, threads=threads)
+    rows, own = as_data(data)._shared(), as_list(own)
+    if sampler is None and own and objective != "pseudo-likelihood":
+        given["sampler"] = own[0].name
+    suggested = None
+    if isinstance(model, (str, os.PathLike)) and not _is_saved(model):
+        suggests = preconditioner is None and all(given.get(name) is None for name in _UNSUGGESTED)
+        suggested = os.fspath(model) if suggests else None
+        made = _new_model(os.fspath(model), rows, suggests, seed, dtype)
+    else:
+        made = model if isinstance(model, Model) else Model(model, dtype=dtype)
+        fitting(rows, made.variables, "data")
+    held = None if test is None else fitting(test, made.variables, "test")._shared()
+    if directory is not None:
+        _make_directory(directory, overwrite)
+    training = Training(made, rows, held, given, suggested, directory, preconditioner, own)
+    return training.run(progress=progress, report=report)

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+"""Data sets from arrays, files and the generator."""
+
+import gc
+import os
+import tempfile
+import unittest
+
+import numpy as np
+
+import saltus as sal
+
+
+class Arrays(unittest.TestCase):
+    def setUp(self):
+        self.codes = np.random.default_rng(1).integers(0, 5, (20, 6)).astype(np.uint8)
+
+    def test_codes_are_as_given_whatever_their_type(self):
+        for dtype in ("uint8", "int32", "int64", "uint16", ">i4"):
+            with self.subTest(dtype):
+                data = sal.Data(self.codes.astype(dtype))
+                np.testing.assert_array_equal(data.codes, self.codes)
+                self.assertEqual(data.codes.dtype, np.uint8)
+        np.testing.assert_array_equal(sal.Data(self.codes > 2).codes, self.codes > 2)
+        np.testing.assert_array_equal(sal.Data(self.codes[::2, ::-1]).codes, self.codes[::2, ::-1])
+        np.testing.assert_array_equal(sal.Data(np.asfortranarray(self.codes)).codes, self.codes)
+
+    def test_arrays_are_views_that_cannot_be_written_and_outlive_the_data(self):
+        data = sal.Data(self.codes, weight=np.ones(20))
+        codes, weight = data.codes, data.weight
+        self.assertTrue(np.shares_memory(codes, data.codes))
+        self.assertFalse(np.shares_memory(codes, self.codes))
+        for view in (codes, weight):
+            with self.assertRaises(ValueError):
+                view[0] = 0
+        del data
+        gc.collect()
+        np.testing.assert_array_equal(codes, self.codes)
+        np.testing.assert_array_equal(weight, 1)
+
+    def test_floats_are_intensities(self):
+        intensity = np.random.default_rng(2).random((30, 4))
+        data = sal.Data(intensity)
+        np.testing.assert_array_equal(data.intensity, intensity.astype(np.float32))
+        np.testing.assert_array_equal(data.codes, intensity > 0.5)
+        self.assertIn("intensity", repr(data))
+        drawn = sal.Data(np.full((2000, 4), 0.3))._drawn()
+        self.assertLess(abs(drawn.codes.mean() - 0.3), 5 * np.sqrt(0.21 / 8000))
+        self.assertIsNone(sal.Data(self.codes).intensity)
+
+    def test_sizes(self):
+        data = sal.Data(self.codes)
+        self.assertEqual((len(data), data.shape, data.rows, data.variables), (20, (20, 6), 20, 6))
+        self.assertIsNone(data.picture)
+        for given in (sal.Data(self.codes, shape=(2, 3)), sal.Data(self.codes.reshape(20, 2, 3))):
+            self.assertEqual(given.picture, (2, 3))
+            self.assertEqual(given.pictures.shape, (20, 2, 3))
+            self.assertIn("2 x 3", repr(given))
+        with self.assertRaisesRegex(sal.ArgumentError, "not pictures"):
+            data.pictures
+
+    def test_what_is_no_data_set_is_refused(self):
+        def refused(error, text, *args, **kwargs):
+            with self.subTest(text), self.assertRaisesRegex(error, text):
+                sal.Data(*args, **kwargs)
+
+        refused(sal.ShapeError, r"\(3,\)", [0, 1, 1])
+        refused(sal.ShapeError, r"\(0, 3\)", np.empty((0, 3), int))
+        refused(sal.ArgumentError, "-1.*Model.codes", [[1, -1]])
+        refused(sal.ArgumentError, "256", [[256, 0]])
+        refused(sal.ArgumentError, "complex", [[1j]])
+        refused(sal.ArgumentError, "<U1", [["a"]])
+        refused(sal.ArgumentError, "1.5", [[0.5, 1.5]])
+        refused(sal.ArgumentError, "nan", [[np.nan]])
+        refused(sal.ShapeError, "20 weights", self.codes, weight=[1, 2])
+        refused(sal.ArgumentError, "weight", self.codes, weight=np.zeros(20))
+        refused(sal.ArgumentError, "7 x 3", self.codes, shape=(7, 3))
+        refused(sal.ArgumentError, "height", self.codes, shape=(6,))
+
+
+class Splits(unittest.TestCase):
+    def setUp(self):
+        self.data = sal.Data(np.arange(50)[:, None], weight=np.arange(1.0, 51))
+
+    def test_rows_move(self):
+        before = self.data.codes
+        held = self.data.split(10, seed=3)
+        self.assertEqual((len(self.data), len(held)), (40, 10))
+        np.testing.assert_array_equal(np.sort(np.concatenate([self.data.codes, held.codes]), axis=0).ravel(),
+                                      np.arange(50))
+        np.testing.assert_array_equal(held.weight, held.codes[:, 0] + 1.0)
+        np.testing.assert_array_equal(before.ravel(), np.arange(50))  # still there, and the same
+
+    def test_seeds(self):
+        again = sal.Data(np.arange(50)[:, None])
+        np.testing.assert_array_equal(self.data.split(10, seed=3).codes, again.split(10, seed=3).codes)
+        self.assertFalse(np.array_equal(self.data.split(10, seed=3).codes, again.split(10, seed=4).codes))
+        last = sal.Data(np.arange(50)[:, None]).split(2, seed=None)
+        np.testing.assert_array_equal(last.codes.ravel(), [48, 49])
+
+    def test_one_row_stays(self):
+        for rows in (0, 50):
+            with self.assertRaisesRegex(sal.ArgumentError, "hold out"):
+                self.data.split(rows)
+        self.assertEqual(len(self.data), 50)
+
+
+class Files(unittest.TestCase):
+    def test_arrays(self):
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, "a.npy")
+            codes = np.random.default_rng(1).integers(0, 4, (7, 5)).astype(np.uint8)
+            np.save(path, codes)
+            np.testing.assert_array_equal(sal.Data.read(path, kind="codes").codes, codes)
+            np.testing.assert_array_equal(sal.Data.read(path, kind="codes", first=2, count=3).codes, codes[2:5])
+            greys = np.random.default_rng(1).integers(0, 256, (7, 3, 2)).astype(np.uint8)
+            np.save(path, greys)
+            data = sal.Data.read(path, keep_intensity=True)
+            self.assertEqual(data.picture, (3, 2))
+            np.testing.assert_allclose(data.intensity, greys.reshape(7, 6) / 255, atol=1e-7)
+            self.assertIsNone(sal.Data.read(path).intensity)
+
+    def test_alignments(self):
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, "a.fasta")
+            with open(path, "w", encoding="ascii") as file:
+                file.write(">a\nACGT\n>b\nACGT\n>c\nTTTT\n")
+            data = sal.Data.read(path, kind="alignment", alphabet="dna", identity=0.8)
+            self.assertEqual(data.shape, (3, 4))
+            np.testing.assert_allclose(data.weight, [0.5, 0.5, 1])
+
+    def test_mistakes(self):
+        with self.assertRaises(sal.NotFoundError):
+            sal.Data.read("/nowhere/x.npy")
+        with self.assertRaisesRegex(sal.NotFoundError, "kind"):
+            sal.Data.read("/nowhere/x.npy", kinds="codes")
+
+    def test_digits(self):
+        data = sal.Data.digits(50, side=10, seed=1)
+        self.assertEqual((data.shape, data.picture), ((50, 100), (10, 10)))
+        np.testing.assert_array_equal(data.codes, sal.Data.digits(50, side=10, seed=1).codes)
+        self.assertFalse(np.array_equal(data.codes, sal.Data.digits(50, side=10, seed=2).codes))
+        with self.assertRaises(sal.ArgumentError):
+            sal.Data.digits(0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: MIT
+"""Training and evaluation, on models that are small enough to know what must come out."""
+
+import gc
+import itertools
+import os
+import shutil
+import signal
+import tempfile
+import threading
+import unittest
+import warnings
+import weakref
+
+import numpy as np
+
+import saltus as sal
+from saltus._evaluate import _starts
+
+
+class Mine(Exception):
+    pass
+
+
+def quiet(function, *args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return function(*args, **kwargs)
+
+
+def independent(value=None):
+    s = sal.binary(4, name="s")
+    return sal.Model((sal.param("b", 4, value=value) * s).sum())
+
+
+def biased(rows=2000, seed=1):
+    return (np.random.default_rng(seed).random((rows, 4)) < [0.1, 0.4, 0.6, 0.8]).astype(np.uint8)
+
+
+def log_odds(codes):
+    mean = codes.mean(axis=0)
+    return np.log(mean / (1 - mean))
+
+
+EDGES = [(r * 3 + c, r * 3 + c + step) for r in range(3) for c in range(3) for step in (1, 3)
+         if (step == 1 and c < 2) or (step == 3 and r < 2)]
+STATES = np.array(list(itertools.product([-1, 1], repeat=9)))
+PAIRS = np.array([STATES[:, i] * STATES[:, j] for i, j in EDGES]).T
+
+
+def lattice(value=None):
+    """A 3 x 3 lattice of spins with a coupling for each of its 12 edges."""
+    s = sal.spins(9, name="s")
+    first, second = np.array(EDGES).T
+    return sal.Model((sal.param("J", len(EDGES), value=value) * s[first] * s[second]).sum())
+
+
+def lattice_law(couplings):
+    """Probabilities of all states, and the covariance of the products over edges."""
+    p = np.exp(PAIRS @ couplings)
+    p /= p.sum()
+    mean = p @ PAIRS
+    return p, mean, (PAIRS * p[:, None]).T @ PAIRS - np.outer(mean, mean)
+
+
+COUPLINGS = np.linspace(-0.4, 0.5, len(EDGES))
+
+
+def lattice_draws(rows=5000, seed=1):
+    p = lattice_law(COUPLINGS)[0]
+    return (STATES[np.random.default_rng(seed).choice(len(p), rows, p=p)] + 1) // 2
+
+
+class Learning(unittest.TestCase):
+    def test_independent_variables_learn_their_log_odds(self):
+        data = biased()
+        model = independent()
+        sal.train(model, data, objective="pseudo-likelihood", batch=2000, iterations=2000, learning_rate=0.05,
+                  rate_schedule="cosine")
+        np.testing.assert_allclose(model.params["b"], log_odds(data), atol=1e-4)
+        training = sal.train(independent(), data, batch=500, steps=4, iterations=1500, learning_rate=0.05,
+                             rate_schedule="cosine", seed=1)
+        np.testing.assert_allclose(training.model.params["b"], log_odds(data), atol=0.15)
+
+    def test_a_lattice_is_learned_within_its_errors(self):
+        data = lattice_draws()
+        error = np.sqrt(np.diag(np.linalg.inv(lattice_law(COUPLINGS)[2])) / len(data))  # Cramer and Rao
+        training = sal.train(lattice(), data, objective="pseudo-likelihood", batch=1000, iterations=800,
+                             learning_rate=0.05, rate_schedule="cosine")
+        self.assertLess((np.abs(training.model.params["J"] - COUPLINGS) / error).max(), 5)
+
+    def test_persistent_chains_match_the_moments_of_the_data(self):
+        data = lattice_draws()
+        wanted = (2 * data - 1)[:, [i for i, _ in EDGES]] * (2 * data - 1)[:, [j for _, j in EDGES]]
+        training = sal.train(lattice(), data, batch=500, steps=9, sampler="gibbs:scan=random", iterations=800,
+                             learning_rate=0.02, rate_schedule="cosine", seed=1)
+        moments = lattice_law(training.model.params["J"])[1]
+        np.testing.assert_allclose(moments, wanted.mean(axis=0), atol=0.05)
+        self.assertEqual(training.samples.shape, (1000, 9))
+        mean = (2 * training.samples - 1).mean(axis=0)
+        self.assertLess(np.abs(mean).max(), 0.25)
+
+    def test_weights_count(self):
+        data = sal.Data([[0, 0, 1, 1], [1, 1, 1, 0]], weight=[3, 1])
+        model = independent()
+        sal.train(model, data, objective="pseudo-likelihood", batch=1, iterations=3000, learning_rate=0.02,
+                  rate_schedule="cosine", fixed=None, weight_decay=0.0)
+        np.testing.assert_allclose(1 / (1 + np.exp(-model.params["b"][[0, 3]])), [0.25, 0.75], atol=0.06)
+
+    def test_one_s_own_sampler(self):
+        calls = []
+
+        def draw(origin, random):
+            calls.append(1)
+            to = origin.codes
+            to[random.below(4)] ^= 1
+            return to
+
+        def log_q(origin, to):
+            return -np.log(4) if (origin.codes != to).sum() == 1 else -np.inf
+
+        flip = sal.Sampler("flip", draw, log_q)
+        training = sal.train(independent(), biased(), own=flip, batch=10, steps=2, iterations=20)
+        self.assertEqual(len(calls), 10 * 2 * 20)
+        self.assertEqual(training.iteration, 20)
+        del flip
+        gc.collect()
+        training.run(5)  # it keeps the sampler
+
+    def test_a_preconditioner(self):
+        for given in ("data", np.eye(4)):
+            training = sal.train(independent(), biased(), sampler="pavg", preconditioner=given, iterations=20)
+            self.assertEqual(training.iteration, 20)
+        with self.assertRaisesRegex(sal.ShapeError, r"\(4, 4\)"):
+            sal.train(independent(), biased(), sampler="pavg", preconditioner=np.eye(3))
+
+
+class ReadyMade(unittest.TestCase):
+    def test_an_rbm_by_name(self):
+        data = sal.Data.digits(60, side=8, seed=1)
+        held = data.split(20)
+        training = sal.train("rbm:hidden=4", data, test=held, iterations=60, report_every=20, threads=1, seed=1)
+        self.assertEqual(training.model.variables, 64)
+        best = max(training.reports, key=lambda r: r["log_likelihood"])
+        self.assertEqual([r["iteration"] for r in training.reports], [20, 40, 60])
+        self.assertGreater(best["levels"], 1)  # trajectory tempering is suggested for it
+        w, b, c = (training.model.params[name] for name in "Wbc")
+        hidden = np.array(list(itertools.product([0, 1], repeat=4)))
+        log_z = np.logaddexp.reduce(hidden @ c + np.logaddexp(0, b + hidden @ w).sum(axis=1))
+        mean = training.model.value(held.codes, codes=True).mean() - log_z
+        self.assertAlmostEqual(mean, best["log_likelihood"], delta=0.5)
+        self.assertIn("log-likelihood", repr(training))
+        training.run(20)
+        self.assertEqual(training.iteration, 80)
+
+    def test_options_take_the_place_of_suggestions(self):
+        data = sal.Data.digits(60, side=8, seed=1)
+        training = sal.train("rbm:hidden=4", data, sampler="gwg", iterations=10)
+        self.assertEqual(training.report["levels"], 0)
+        self.assertIsNotNone(training.report["difference"])
+
+    def test_start_parameters_suit_the_data(self):
+        data = sal.Data.digits(100, side=8, seed=1)
+        model = sal.train("mlp:hidden=4,layers=1", data, iterations=1, batch=2, steps=1, objective="pcd").model
+        self.assertEqual(model.variables, 64)
+        self.assertTrue(model.params.flat.any())
+
+
+class SameBits(unittest.TestCase):
+    def options(self, **more):
+        return dict(dict(iterations=60, batch=20, steps=3, report_every=20, seed=3, averaging=0.9), **more)
+
+    def setUp(self):
+        self.data = lattice_draws(500)
+        self.whole = sal.train(lattice(), self.data, **self.options())
+
+    def same(self, training):
+        np.testing.assert_array_equal(training.model.params.flat, self.whole.model.params.flat)
+        np.testing.assert_array_equal(training.samples, self.whole.samples)
+        np.testing.assert_array_equal(training.averages["J"], self.whole.averages["J"])
+
+    def test_for_any_number_of_threads(self):
+        for threads in (1, 2):
+            self.same(sal.train(lattice(), self.data, **self.options(threads=threads)))
+
+    def test_piece_by_piece(self):
+        training = sal.train(lattice(), self.data, **self.options(iterations=25))
+        self.same(training.run(15).run(20))
+        self.assertEqual(training.iterations, 60)
+
+    def test_after_a_checkpoint(self):
+        with tempfile.TemporaryDirectory() as place:
+            first = sal.train(lattice(), self.data, directory=place, report=lambda r: r["iteration"] < 40,
+                              **self.options())
+            self.assertEqual(first.iteration, 40)
+            second = sal.train(lattice(), self.data, directory=place, **self.options())
+            self.assertEqual([r["iteration"] for r in second.reports], [60])
+            self.same(second)
+            third = sal.train(lattice(), self.data, directory=place, **self.options())
+            self.assertEqual(third.reports, [])
+            self.same(third)
+            self.assertEqual(third.report["iteration"], 60)
+            self.same(sal.train(lattice(), self.data, directory=place, overwrite=True, **self.options()))
+
+    def test_with_held_out_rows_where_the_model_has_the_best_parameters(self):
+        data, held = lattice_draws(400), lattice_draws(50, seed=2)
+        for place in (None, tempfile.mkdtemp()):
+            options = dict(test=held, objective="ptt", batch=50, steps=3, report_every=5, learning_rate=0.1, seed=1,
+                           directory=place)
+            whole = sal.train(lattice(), data, iterations=80, **dict(options, directory=None))
+            worse = [r["iteration"] for r in whole.reports if not r["best"]]
+            pieces = sal.train(lattice(), data, iterations=worse[0], **options)  # here the model has others
+            pieces.run(75 - worse[0], report=lambda r: r["iteration"] < worse[1])
+            self.assertEqual(pieces.iteration, worse[1])
+            pieces.run().run(5)
+            self.assertEqual(whole.report["log_z"], pieces.report["log_z"])
+            np.testing.assert_array_equal(whole.model.params.flat, pieces.model.params.flat)
+            if place:
+                np.testing.assert_array_equal(sal.read(place).params.flat, pieces.model.params.flat)
+                again = sal.train(lattice(), data, iterations=80, **options)
+                np.testing.assert_array_equal(again.model.params.flat, pieces.model.params.flat)
+                shutil.rmtree(place)
+
+    def test_after_save_elsewhere(self):
+        with tempfile.TemporaryDirectory() as place:
+            quiet(sal.train, lattice(), self.data, **self.options(iterations=20)).save(place)
+            self.same(sal.train(lattice(), self.data, directory=place, **self.options()))
+
+    def test_after_an_interrupt(self):
+        def interrupt(done, total):
+            if done == 7:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        with self.assertWarnsRegex(sal.SaltusWarning, "interrupted after"):
+            training = sal.train(lattice(), self.data, progress=interrupt, **self.options())
+        self.assertIn(training.iteration, (7, 8))
+        self.same(training.run())
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+
+class Directories(unittest.TestCase):
+    def test_models_are_read_back(self):
+        with tempfile.TemporaryDirectory() as place:
+            where = os.path.join(place, "a", "b")
+            training = sal.train(independent(), biased(), iterations=50, directory=where, averaging=0.9)
+            np.testing.assert_array_equal(sal.read(where).params["b"], training.averages["b"])
+            again = sal.read(os.path.join(where, "model.xml"))
+            np.testing.assert_array_equal(again.params["b"], training.model.params["b"])
+
+    def test_an_earlier_training_is_not_mixed_up_with_another(self):
+        with tempfile.TemporaryDirectory() as place:
+            sal.train(independent(), biased(), iterations=20, directory=place)
+            for data, options in ((biased(seed=2), {}), (biased(), {"batch": 20})):
+                with self.assertRaisesRegex(sal.DataError, "another directory"):
+                    sal.train(independent(), data, iterations=20, directory=place, **options)
+            os.unlink(os.path.join(place, "checkpoint.json"))
+            with self.assertRaisesRegex(sal.ArgumentError, "overwrite=True"):
+                sal.train(independent(), biased(), iterations=20, directory=place)
+            sal.train(independent(), biased(seed=2), iterations=20, directory=place, overwrite=True)
+
+
+class Endings(unittest.TestCase):
+    def test_functions_may_stop_it(self):
+        for end in (10, 15):
+            training = sal.train(independent(), biased(), report_every=5, report=lambda r: r["iteration"] < end)
+            self.assertEqual(training.iteration, end)
+        training = sal.train(independent(), biased(), progress=lambda done, total: done < 12)
+        self.assertEqual((training.iteration, training.report["iteration"]), (12, 12))
+
+    def test_what_functions_raise_comes_back(self):
+        def broken(*_):
+            raise Mine("here")
+
+        for options in ({"report": broken}, {"progress": broken}):
+            with self.subTest(str(options)), self.assertRaisesRegex(Mine, "here"):
+                sal.train(independent(), biased(), report_every=5, **options)
+        with self.assertRaises(Mine):
+            sal.train(independent(), biased(), own=sal.Sampler("mine", broken, broken))
+
+    def test_divergence_keeps_the_last_good_report(self):
+        model = lattice()
+        seen = []
+        with self.assertRaisesRegex(sal.ModelError, "diverged") as caught:
+            sal.train(model, lattice_draws(500), learning_rate=0.1, report_every=1, iterations=500, steps=1,
+                      report=lambda r: seen.append(model.params.flat), largest_difference=0.5)
+        self.assertGreater(len(seen), 1)
+        np.testing.assert_array_equal(model.params.flat, seen[-1])
+        self.assertIs(caught.exception.training.model, model)
+
+    def test_divergence_before_any_report_leaves_a_model(self):
+        with tempfile.TemporaryDirectory() as place:
+            model = lattice(COUPLINGS)
+            with self.assertRaisesRegex(sal.ModelError, "those of iteration 0"):
+                sal.train(model, lattice_draws(500), largest_difference=1e-9, directory=place)
+            np.testing.assert_array_equal(sal.read(place).params["J"], COUPLINGS)
+
+    def test_no_checkpoint_follows_a_report_that_failed(self):
+        def broken(report):
+            if report["iteration"] == 10:
+                raise Mine
+
+        with tempfile.TemporaryDirectory() as place:
+            with self.assertRaises(Mine):
+                sal.train(independent(), biased(), report_every=5, report=broken, directory=place)
+            again = sal.train(independent(), biased(), report_every=5, iterations=20, directory=place)
+            self.assertEqual([r["iteration"] for r in again.reports], [10, 15, 20])
+
+    def test_ctrl_c_at_any_moment_is_not_lost(self):
+        for options in ({}, {"progress": False}, {"progress": lambda done, total: None}):
+            timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+            timer.start()
+            with self.assertWarnsRegex(sal.SaltusWarning, "interrupted after"):
+                training = sal.train(independent(), biased(), iterations=1000000, steps=1, batch=1, **options)
+            timer.join()
+            self.assertGreater(training.iteration, 0)
+
+    def test_reports(self):
+        training = sal.train(independent(), biased(), iterations=50, report_every=20)
+        self.assertEqual([r["iteration"] for r in training.reports], [20, 40, 50])
+        last = training.report
+        self.assertEqual(last["difference"], last["log_prob_data"] - last["log_prob_samples"])
+        self.assertTrue(0 < last["acceptance_rate"] <= 1)
+        self.assertIsNone(training.averages)
+        self.assertEqual(len(repr(training).split("\n")), 5)
+        self.assertIn("<table>", training._repr_html_())
+
+    def test_units_that_start_equal_are_named(self):
+        s = sal.binary(4)
+        w, b = sal.param("W", (3, 4)), sal.param("b", 4)
+        rbm = sal.Model(sal.softplus(w @ s).sum() + (b * s).sum())
+        with self.assertWarnsRegex(sal.SaltusWarning, "all units of W learn the same") as told:
+            sal.train(rbm, biased(), iterations=20)
+        self.assertEqual(os.path.basename(told.filename), "test_training.py")
+        rbm.params["W"] = np.random.default_rng(1).normal(0, 0.01, (3, 4))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sal.train(rbm, biased(), iterations=20)
+            sal.train(independent(), biased(), iterations=20)
+            sal.train(lattice(), lattice_draws(500), iterations=20)
+        nothing = sal.Model((sal.param("a", 3) * sal.tanh(w @ s)).sum())
+        with self.assertWarnsRegex(sal.SaltusWarning, "nothing is learned"):
+            sal.train(nothing, biased(), iterations=20)
+
+    def test_trainings_are_freed(self):
+        training = sal.train(independent(), biased(), iterations=5)
+        gone = weakref.ref(training), weakref.ref(training._trainer), weakref.ref(training._hooks)
+        del training
+        gc.collect()
+        self.assertEqual([one() for one in gone], [None] * 3)
+
+    def test_data_may_be_split_or_dropped_meanwhile(self):
+        data = sal.Data(biased())
+        training = sal.train(independent(), data, iterations=5)
+        data.split(1900)
+        del data
+        gc.collect()
+        self.assertEqual(training.run(10).iteration, 15)
+
+    def test_what_does_not_fit(self):
+        def refused(error, text, *args, **kwargs):
+            with self.subTest(text), self.assertRaisesRegex(error, text):
+                sal.train(*args, **kwargs)
+
+        refused(sal.ShapeError, "3 variables; the model has 4", independent(), biased()[:, :3])
+        refused(sal.ShapeError, "test: rows of 3", independent(), biased(), test=biased()[:, :3])
+        refused(sal.ArgumentError, "code 2", independent(), 2 * biased())
+        refused(sal.ArgumentError, "-1", independent(), 2 * biased().astype(int) - 1)
+        refused(sal.ArgumentError, "smaller batch", independent(), biased(20))
+        refused(sal.NotFoundError, "batch", independent(), biased(), bacth=3)
+        refused(sal.NotFoundError, "rbm", "rbn:hidden=3", biased())
+        refused(sal.UnsupportedError, "no parameters", sal.Model(sal.binary(4).sum()), biased())
+
+
+class Evaluations(unittest.TestCase):
+    def setUp(self):
+        self.model = lattice(COUPLINGS)
+        self.test = lattice_draws(300, seed=2)
+
+    def test_log_z_is_exact_within_its_errors(self):
+        result = sal.evaluate(self.model, self.test, temperatures=200, seed=1)
+        exact = self.model.exact().log_z
+        for way in (result.forward, result.reverse):
+            self.assertLess(abs(way["log_z"] - exact), 5 * way["log_z_error"])
+        mean = self.model.value(self.test, codes=True).mean()
+        self.assertAlmostEqual(result.log_likelihood, mean - result.log_z, places=10)
+        self.assertIsNone(result.independent)
+        self.assertIsNone(result.verdict)
+        self.assertEqual(result.warnings, [])
+
+    def test_the_same_bits_for_any_number_of_threads(self):
+        found = [sal.evaluate(self.model, self.test, temperatures=50, seed=1, threads=n).log_z for n in (1, 2)]
+        self.assertEqual(found[0], found[1])
+
+    def test_baseline_and_verdict_need_training_rows(self):
+        train = biased(1000)
+        test = biased(500, seed=2)
+        training = sal.train(independent(), train, objective="pseudo-likelihood", batch=1000, iterations=1500,
+                             learning_rate=0.05, rate_schedule="cosine")
+        result = quiet(sal.evaluate, training, test, temperatures=20, fresh=400)
+        p = train.mean(axis=0)
+        wanted = (test * np.log(p) + (1 - test) * np.log(1 - p)).sum(axis=1).mean()
+        self.assertAlmostEqual(result.independent["log_likelihood"], wanted, places=6)
+        self.assertAlmostEqual(result.log_likelihood, wanted, delta=0.01)
+        self.assertIn(result.verdict["verdict"], ("like", "unknown"))
+        self.assertEqual(result.samples.shape[0] * result.samples.shape[1], result.verdict["chains"] *
+                         result.verdict["draws"])
+        self.assertLess(np.abs(result.samples.mean(axis=(0, 1)) - p).max(), 0.15)
+        for text in ("held-out rows", "log Z forward", "independent", "verdict"):
+            self.assertIn(text, repr(result))
+        self.assertIn("<table>", result._repr_html_())
+
+    def test_estimates_the_wrong_way_round_are_told(self):
+        s = sal.binary(10)
+        model = sal.Model(3.0 * s.sum())
+        nothing = np.zeros((200, 10), int)
+        nothing[:, 0] = 1
+        with self.assertWarnsRegex(sal.SaltusWarning, "wrong way round.*held-out rows"):
+            result = sal.evaluate(model, nothing, temperatures=3)
+        self.assertIn("warning: log Z", repr(result))
+
+    def test_samples_are_where_reverse_paths_start(self):
+        run = quiet(sal.sample, self.model, draws=200, seed=1)
+        for samples in (run, run.draws):
+            result = sal.evaluate(self.model, self.test, temperatures=100, samples=samples)
+            self.assertLess(abs(result.reverse["log_z"] - self.model.exact().log_z), 5 * result.reverse["log_z_error"])
+            self.assertIsNotNone(result.mmd)
+        with self.assertRaisesRegex(sal.ArgumentError, "samples"):
+            sal.evaluate(self.model, self.test, samples=np.zeros((5, 3), int))
+
+    def test_reverse_paths_start_at_evenly_spaced_rows(self):
+        rows = np.arange(10)[:, None]
+        np.testing.assert_array_equal(_starts(rows, 4).ravel(), [0, 2, 5, 7])
+        np.testing.assert_array_equal(_starts(rows, 10), rows)
+
+    def test_directories_and_specifications(self):
+        with tempfile.TemporaryDirectory() as place:
+            sal.train(lattice(), lattice_draws(500), iterations=20, directory=place)
+            result = quiet(sal.evaluate, place, self.test, lattice_draws(500), temperatures=20, fresh=200)
+            self.assertGreater(result.verdict["persistent_rows"], 100)
+
+    def test_endings(self):
+        def broken(*_):
+            raise Mine("here")
+
+        with self.assertRaises(Mine):
+            sal.evaluate(self.model, self.test, progress=broken)
+        with self.assertRaises(Mine):
+            sal.evaluate(self.model, self.test, own=sal.Sampler("mine", broken, broken))
+        result = quiet(sal.evaluate, self.model, self.test, temperatures=5, progress=lambda done, total: False)
+        self.assertIsNone(result.forward)
+        self.assertIn("no estimate", result.warnings[0])
+
+        def interrupt(done, total):
+            os.kill(os.getpid(), signal.SIGINT)
+
+        with self.assertRaises(KeyboardInterrupt):
+            sal.evaluate(self.model, self.test, temperatures=500, progress=interrupt)
+
+    def test_what_does_not_fit(self):
+        with self.assertRaisesRegex(sal.ShapeError, "test: rows of 4"):
+            sal.evaluate(self.model, biased())
+        with self.assertRaisesRegex(sal.ShapeError, "train: rows of 4"):
+            sal.evaluate(self.model, self.test, biased())
+        with self.assertRaisesRegex(sal.ArgumentError, "fresh"):
+            sal.evaluate(self.model, self.test, fresh=-1)
+
+
+if __name__ == "__main__":
+    unittest.main()
