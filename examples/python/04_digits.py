@@ -1,5 +1,6 @@
+#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Train a model of digits, and look at what it has learned.
+"""Python lesson 4. Train a model of digits, and look at what it has learned.
 
 An RBM learns 12 x 12 pictures of digits by parallel trajectory tempering: its states stay at
 equilibrium while the parameters change, so log Z, and with it the log-likelihood of held-out rows, is

@@ -416,7 +416,7 @@ START_TEST(data_sets)
     ck_ok(sal_flat_data_create(2, 3, NULL, greys, weight, 0, 0, &data, &err), &err);
     ck_assert_mem_eq(sal_flat_data_codes(data), ((uint8_t[]){ 0, 1, 0, 1, 0, 1 }), 6);
     ck_assert_mem_eq(sal_flat_data_weight(data), weight, sizeof weight);
-    ck_ok(sal_flat_data_split(data, 1, 1, &held, &err), &err);
+    ck_ok(sal_flat_data_split(data, 1, &(uint64_t){ 1 }, &held, &err), &err);
     int64_t rows, variables;
     sal_flat_data_size(held, &rows, &variables, NULL, NULL);
     ck_assert_int_eq(rows, 1);
@@ -455,7 +455,7 @@ START_TEST(training_and_evaluation)
     ck_ok(sal_flat_data_digits(40, 8, 1, &data, &err), &err);
     ck_ok(sal_model_open("rbm:visible=64,hidden=4", 0, &model, &err), &err);
     ck_ok(sal_model_train_start(model, "rbm:visible=64,hidden=4", data, 1, &err), &err);
-    ck_ok(sal_flat_options_suggested("rbm", NULL, &options, &err), &err);
+    ck_ok(sal_flat_options_suggested("rbm", 40, NULL, &options, &err), &err);
     sal_flat_options_destroy(options);
     options = NULL;
     ck_ok(sal_flat_options_create(SAL_OPTIONS_TRAIN, "iterations=5\nbatch=10", &options, &err),
