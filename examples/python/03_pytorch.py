@@ -9,10 +9,15 @@ PyTorch (Debian: python3-torch) and NumPy.
 import warnings
 
 import numpy as np
-import torch
-from torch import nn
 
 import saltus as sal
+
+try:
+    import torch
+    from torch import nn
+except ImportError:
+    print("this lesson needs PyTorch (Debian: python3-torch)")
+    raise SystemExit(77)
 
 # ---- 1. A module: a small residual net over 4 x 4 pixels, and couplings of all pairs
 

@@ -9,6 +9,12 @@ import numpy as np
 
 import saltus as sal
 
+try:
+    import xarray
+except ImportError:
+    print("this lesson needs xarray (Debian: python3-xarray)")
+    raise SystemExit(77)
+
 spin, colour = sal.spins(4, name="spin"), sal.categorical(3, 4, name="colour")
 f = 0.4 * (spin[:-1] * spin[1:]).sum() + (colour * np.log([1, 2, 3, 4])).sum()
 model = sal.Model(f, name="mixed")
@@ -30,8 +36,6 @@ correlation = (data["spin"][..., 0] * data["spin"][..., 1]).mean(("chain", "draw
 print(f"neighbours' correlation {correlation:.3f}; exactly {np.tanh(0.4):.3f}")
 
 # ---- 3. The file has the same, as codes, in ArviZ's groups
-
-import xarray
 
 posterior = xarray.open_dataset("run.nc", group="posterior")
 print("\nin run.nc:", dict(posterior.sizes))
