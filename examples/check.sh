@@ -31,6 +31,8 @@ LC_ALL=C awk -v tolerances="$tolerances" '
     # The words of a line, with # for numbers; these in value[1..n], a unit of their last digits
     # in unit[1..n].
     function words(line, value, unit,    text, before, number, digits) {
+        # A source file, from where it was compiled; there may be numbers in its path.
+        gsub(/[^ ]*\/examples\/|examples\//, "", line)
         text = ""
         n = 0
         while (match(line, /[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?/)) {
@@ -54,7 +56,6 @@ LC_ALL=C awk -v tolerances="$tolerances" '
         text = text line
         gsub(/[ \t]+/, " ", text)
         gsub(/ threads/, " thread", text)
-        gsub(/[^ ]*\/examples\/|examples\//, "", text) # a source file, from where it was compiled
         sub(/^ /, "", text)
         sub(/ $/, "", text)
         return text

@@ -25,6 +25,7 @@ try() {
 try 0 0.01 '' 'the same'
 try 0 0.01 's/  */ /g' 'spaces'
 try 0 0.01 's/ lesson/ here\/examples\/lesson/' 'where a source file lies'
+try 0 0.01 's/ lesson/ here-0.2.0\/examples\/lesson/' 'numbers in the path of a source file'
 try 0 0.01 's/zero 0/zero -5.55e-17/' 'what rounding leaves of a zero'
 try 0 0.01 's/23.10/23.20/' 'within the tolerance'
 try 0 0.01 's/0.50/0.51/' 'one unit in the last digit'

@@ -47,7 +47,8 @@ SAL_API sal_status sal_flat_list(const char *what, char **json, sal_error *err);
  *
  * Nodes are numbers of a tape, from 0. A mistake gives the node -1 and stays on the tape; later
  * calls pass it on, and sal_tape_check or sal_flat_model tell it. `file` and `line` say where the
- * user wrote the expression; NULL and 0: not known. */
+ * user wrote the expression; NULL and 0: not known. The text of `file` must stay where it is as
+ * long as the tape. */
 
 /* Append a block to a space, as sal_space_add.
  * Params:  kind    sal_kind: 1 binary, 2 spin, 3 ordinal, 4 categorical, 5 count.

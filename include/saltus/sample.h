@@ -167,7 +167,8 @@ typedef struct sal_run sal_run;
  * Cost:    (warmup + draws thin) steps of every replica of every chain. Memory: 16 bytes per draw
  *          and chain (f, and the distance for the ESS), O(chains replicas S), plus chains draws V
  *          codes with record.draws.
- * Threads: several runs may share a model whose parameters do not change. */
+ * Threads: several runs may share a model whose parameters do not change. The model must outlive
+ *          the run. */
 SAL_API sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **run,
                               sal_error *err);
 

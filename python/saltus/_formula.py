@@ -7,6 +7,7 @@ raises an exception at the line that makes it. `Model` turns a scalar expression
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import sys
@@ -303,13 +304,19 @@ def constant(values: ArrayLike) -> Expr:
 # ---- recording
 
 
+@functools.lru_cache(maxsize=None)
+def _file(name: str) -> bytes:
+    """The name of a source file for tapes, which keep the pointer; there are few such files."""
+    return name.encode("utf-8", "replace")
+
+
 def _dim(shape: Sequence[int]) -> np.ndarray:
     return np.array(list(shape) or [0], dtype=np.int64)
 
 
 def _record(tape: int, e: Expr, nodes: Sequence[int]) -> int:
     """The node of an expression whose inputs are `nodes`."""
-    file, line = e.place[0].encode("utf-8", "replace"), e.place[1]
+    file, line = _file(e.place[0]), e.place[1]
     if e.op == "block":
         return lib.sal_flat_state(file, line, tape, e.extra["name"].encode())
     if e.op == "param":
