@@ -99,12 +99,23 @@ static void add_rows(sali_followed_gradient *g, const sali_chains *chains, int64
     }
 }
 
+/* Whether a gradient times beta keeps its digits as numbers of the model: floats begin to lose them
+ * at 2^-126, and end at 2^128. */
+static bool keeps_digits(const sali_chains *chains)
+{
+    bool keeps = true;
+    for (int64_t c = 0; c < chains->n && chains->model->dtype == SAL_F32; c++) {
+        keeps &= chains->beta[c] > 0x1p-60 && chains->beta[c] < 0x1p60;
+    }
+    return keeps;
+}
+
 void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains)
 {
     const sal_dtype dtype = chains->model->dtype;
     const int64_t N = chains->space->width;
     g->values = g->couplings ? sali_couplings_values(g->couplings) : NULL;
-    g->values = g->values && g->values->finite ? g->values : NULL;
+    g->values = g->values && g->values->finite && keeps_digits(chains) ? g->values : NULL;
     for (int64_t k = 0; g->values && k < N; k++) {
         sali_store(dtype, g->diagonal, k, sali_load(dtype, g->values->J, k * N + k));
     }

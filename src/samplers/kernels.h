@@ -121,8 +121,8 @@ typedef struct sali_factorised_kernels {
     double (*log_q)(const sal_space *space, const int32_t *codes, const int32_t *to,
                     const sali_move_row *row);
     /* `prepare` and `draw`, or `prepare` and `log_q`, at once, where the row serves nothing else:
-     * it is scratch, and what it holds afterwards means nothing. log *norm, at least 0 and finite,
-     * is still to be subtracted from what they return. */
+     * it is scratch, and what it holds afterwards means nothing. log *norm, at least 0 and finite
+     * (or NaN), is still to be subtracted from what they return. */
     double (*propose)(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                       const void *uniforms, sali_move_row *row, int32_t *codes_new, void *x_new,
                       double *norm);

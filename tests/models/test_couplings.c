@@ -667,6 +667,30 @@ START_TEST(what_langevin_moves_follow_is_made_anew)
 }
 END_TEST
 
+/* In single precision a gradient times beta can be too small or too large a number; then f is
+ * evaluated. */
+START_TEST(extreme_temperatures_are_not_followed)
+{
+    const double betas[] = { 1e-46, 1e-10, 1, 1e10, 1e30 };
+    sal_model *model = builtin("potts-dense:dim=40,states=4", SAL_F32);
+    for (size_t k = 0; k < sizeof betas / sizeof *betas; k++) {
+        bench b = open_langevin(model, "ncg", 0.2, betas[k], 256);
+        sali_chains *chains = b.chains;
+        ck_assert_int_eq(sali_followed_gradient_active(followed_of(&b)),
+                         betas[k] > 1e-12 && betas[k] < 1e12);
+        for (int step = 0; step < 100; step++) {
+            sali_engine(b.sampler)->step(b.self, chains);
+        }
+        sali_value(chains->evaluator, chains->n, chains->codes, chains->x, chains->f_new);
+        for (int64_t c = 0; c < chains->n; c++) {
+            ck_assert_double_eq_tol(chains->f[c], chains->f_new[c], 1e-4);
+        }
+        bench_close(&b);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* A scan over f, and chains for it. */
 static void check_fields(sal_dtype dtype, double most)
 {
@@ -776,6 +800,7 @@ static Suite *couplings_suite(void)
     tcase_add_loop_test(tcase, langevin_moves_are_those_of_samplers_without_couplings, 0,
                         (int)(sizeof spaces / sizeof *spaces));
     tcase_add_test(tcase, what_langevin_moves_follow_is_made_anew);
+    tcase_add_test(tcase, extreme_temperatures_are_not_followed);
     tcase_add_test(tcase, fields_carried_along_are_fresh_ones);
     tcase_add_test(tcase, a_refresh_takes_new_parameters);
     tcase_add_test(tcase, a_parameter_that_is_nan_is_an_error);

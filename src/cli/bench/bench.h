@@ -48,7 +48,7 @@ typedef struct bench_case {
     double step_size;                  /* of samplers that have one */
     sal_dtype dtype;                   /* 0: the model's usual one */
     double preconditioner;             /* of pavg: this times the identity; 0: its own choice */
-    bool peer_has_it;                  /* torch_baseline.py knows this case by the same name */
+    const char *peer_case;             /* torch_baseline.py's name of the case; NULL: it has none */
     const char *peer_line;             /* what it calls a training; NULL: as here */
     bool sweeps;                       /* a step is one of every variable, as the peer counts */
     bool value_too;                    /* measure the value alone as well */

@@ -133,7 +133,7 @@ static void peer_command(const bench_case *c, const bench_options *o, char *comm
 {
     size_t used = (size_t)snprintf(command, room,
                                    "%s %s --batch %lld --threads %lld --seconds %g --steps %lld",
-                                   o->peer, c->name, (long long)bench_batch(c, o),
+                                   o->peer, c->peer_case, (long long)bench_batch(c, o),
                                    (long long)o->threads, o->seconds, (long long)bench_steps(c, o));
     int64_t size = bench_size(c, o), states = bench_states(c, o);
     if (c->size_option && used < room) {
@@ -157,7 +157,7 @@ static void peer_command(const bench_case *c, const bench_options *o, char *comm
 int bench_ask_peer(const bench_case *c, const bench_options *o)
 {
     char command[4096], text[1024];
-    if (!o->peer || !c->peer_has_it) {
+    if (!o->peer || !c->peer_case) {
         return CLI_OK;
     }
     peer_command(c, o, command, sizeof command);
