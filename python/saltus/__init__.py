@@ -22,7 +22,7 @@ from ._formula import (Expr, abs_ as abs, avg_pool2d, binary, categorical, clip,
                        where)
 from ._library import (VERSION as __version__, ArgumentError, DataError, FileError, InternalError, ModelError,
                        NotFoundError, SaltusError, ShapeError, UnsupportedError)
-from ._model import Block, Exact, Model, Params, list_of, read
+from ._model import Block, Exact, Model, Params, check, exact, list_of, read
 from ._run import Comparison, Run, SaltusWarning, Summary, Tuning, compare, resume, sample
 from ._sampler import Sampler
 from ._torch import from_torch, to_torch_state_dict

@@ -14,8 +14,8 @@ from ._data import Data, fitting
 from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, SaltusError, address, ask, call, encode, lib, make, options_text,
                        view)
-from ._model import Model
-from ._run import AIS, Progress, Run, as_model, give_reals, give_samplers
+from ._model import Model, as_model
+from ._run import AIS, Progress, Run, give_reals, give_samplers
 from ._sampler import as_list
 from ._train import Training, warn
 

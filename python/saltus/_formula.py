@@ -745,7 +745,7 @@ def operation(op: str, *inputs: ArrayLike, ints: Sequence[int] = (), reals: Sequ
     Parameters
     ----------
     op : str
-        A name from ``saltus.list("ops")``, such as "ridge_logdet".
+        A name from ``saltus.list_of("ops")``, such as "ridge_logdet".
     ints, reals : sequences of numbers
         Its attributes, in the order of the C macro's arguments.
     """

@@ -111,6 +111,7 @@ sal_flat_model_info tpPe
 sal_flat_check tppUPe
 sal_flat_exact tpspppPe
 sal_model_open tsiPe
+sal_model_from_factors tlplpppiPe
 sal_model_save tpse
 sal_model_load_params tpse
 sal_model_save_params tpse

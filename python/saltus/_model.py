@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Mapping
-from typing import Any, Callable, Iterator, Optional, Union
+from typing import Any, Callable, Iterator, Optional, Sequence, Union
 
 import numpy as np
 
@@ -259,6 +259,49 @@ class Model:
         function = _library.ENERGY(energy)
         pointer = make("sal_flat_model_from_function", space, function, None, gradient is not None)
         model = cls._of(Handle(pointer, "sal_model_destroy", keep=function), caught)
+        if name is not None:
+            model.name = name
+        return model
+
+    @classmethod
+    def from_factors(cls, states: Sequence[int], factors: Sequence[tuple[Sequence[int], Any]], dtype: Any = None,
+                     name: Optional[str] = None) -> "Model":
+        """A factor graph: f is the sum of tables over few variables each.
+
+        Parameters
+        ----------
+        states : sequence of int
+            Number of states of each variable.
+        factors : sequence of (scope, table)
+            The factor's variables, and an array of its log-potentials with an axis for each of them; -inf
+            forbids its states.
+
+        Examples
+        --------
+        >>> import numpy as np, saltus as sal
+        >>> model = sal.Model.from_factors([2, 3], [((0, 1), np.arange(6.0).reshape(2, 3))])
+        >>> model.value([1, 2])
+        5.0
+        """
+        states = np.ascontiguousarray(states, dtype=np.int32)
+        scopes, tables = [], []
+        for number, (scope, table) in enumerate(factors):
+            scope, table = [int(v) for v in scope], np.asarray(table, dtype=np.float64)
+            if any(not 0 <= v < len(states) for v in scope):
+                raise ArgumentError(f"factor {number}: variables {scope}; there are {len(states)}")
+            if table.shape != tuple(states[scope]):
+                raise ShapeError(f"factor {number}: expected a table of shape {tuple(int(n) for n in states[scope])}; "
+                                 f"found {table.shape}")
+            if np.isnan(table).any() or (table == np.inf).any():
+                raise ArgumentError(f"factor {number}: its table has NaN or +inf; log-potentials are finite or -inf")
+            scopes.append(scope)
+            tables.append(table.ravel())
+        begin = np.concatenate([[0], np.cumsum([len(scope) for scope in scopes])]).astype(np.int64)
+        scope = np.array([v for part in scopes for v in part], dtype=np.int64)
+        numbers = np.ascontiguousarray(np.concatenate(tables)) if tables else np.empty(0)
+        pointer = make("sal_model_from_factors", len(states), address(states), len(scopes), address(begin),
+                       address(scope), address(numbers), _dtype(dtype) or 2)
+        model = cls._of(Handle(pointer, "sal_model_destroy"))
         if name is not None:
             model.name = name
         return model
@@ -568,3 +611,25 @@ def list_of(what: str) -> list[dict[str, Any]]:
     what : {'samplers', 'models', 'ops', 'formats', 'options'}
     """
     return ask("sal_flat_list", what.encode())
+
+
+def as_model(model: Any, dtype: Any = None) -> Model:
+    """A model as it is, or made from an expression, a specification or a file."""
+    return model if isinstance(model, Model) else Model(model, dtype=dtype)
+
+
+def exact(model: Any, **options: Any) -> Exact:
+    """log Z and marginals of a model: see :meth:`Model.exact`.
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> round(sal.exact("ising:side=3,theta=0").log_z / 9, 4)
+    0.6931
+    """
+    return as_model(model).exact(**options)
+
+
+def check(model: Any, seed: int = 0) -> dict[str, Any]:
+    """Compare gradient and differences of a model with differences of f: see :meth:`Model.check`."""
+    return as_model(model).check(seed)

@@ -17,7 +17,7 @@ from . import _library
 from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, address, ask, call, encode, lib, make,
                        options_text, view)
-from ._model import Model
+from ._model import Model, as_model
 from ._sampler import as_list
 
 Path = Union[str, os.PathLike]
@@ -342,11 +342,6 @@ class _Borrowed:
     @property
     def _as_parameter_(self) -> Optional[int]:
         return self.pointer
-
-
-def as_model(model: Any, dtype: Any = None) -> Model:
-    """A model as it is, or made from an expression, a specification or a file."""
-    return model if isinstance(model, Model) else Model(model, dtype=dtype)
 
 
 def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, keep: bool = True, progress: Any = None,

@@ -111,6 +111,24 @@ class Values(unittest.TestCase):
             self.model.value([1, 1, 1, 0, 0])
 
 
+class Factors(unittest.TestCase):
+    def test_tables(self):
+        generator = np.random.default_rng(0)
+        states = [2, 3, 2]
+        tables = [((0, 1), generator.normal(size=(2, 3))), ((2,), generator.normal(size=2)),
+                  ((2, 0), generator.normal(size=(2, 2)))]
+        model = sal.Model.from_factors(states, tables)
+        codes = all_states(model)
+        expected = [sum(table[tuple(s[v] for v in scope)] for scope, table in tables) for s in codes]
+        np.testing.assert_allclose(model.value(codes, codes=True), expected, rtol=1e-13)
+        self.assertAlmostEqual(sal.exact(model).log_z, np.log(np.exp(expected).sum()), 12)
+        self.assertLess(sal.check(model)["gradient_error"], 1e-6)
+        for wrong in ([((0, 1), np.zeros((3, 2)))], [((0, 9), np.zeros((2, 3)))], [((0, 0), np.zeros((2, 2)))],
+                      [((0,), [0, np.nan])]):
+            with self.assertRaises(sal.SaltusError):
+                sal.Model.from_factors(states, wrong)
+
+
 class Files(unittest.TestCase):
     def test_save_and_read(self):
         s = sal.binary(5)
