@@ -16,14 +16,17 @@ functions (:meth:`Model.from_function`) and PyTorch modules (:func:`from_torch`)
 from ._data import Data
 from ._evaluate import Evaluation, evaluate
 from ._formula import (Expr, abs_ as abs, avg_pool2d, binary, categorical, clip, concatenate, constant, conv2d, cos,
-                       counts, cumsum, dot, edges, elu, erf, exp, gelu, lgamma, log, log1p, logsumexp, matmul, max,
-                       max_pool2d, maximum, mean, minimum, operation, ordinal, param, power, quad, relu, reshape,
-                       sigmoid, silu, sin, softmax, softplus, spins, sqrt, square, stack, sum, take, tanh, transpose,
+                       counts, cumsum, dot, edges, elu, erf, exp, expand_dims, gelu, lgamma, log, log1p, logsumexp, matmul, max,
+                       max_pool2d, maximum, mean, min, minimum, operation, ordinal, param, power, quad, relu, reshape,
+                       sigmoid, silu, sin, softmax, softplus, spins, sqrt, square, squeeze, stack, sum, take, tanh, transpose,
                        where)
 from ._library import (VERSION as __version__, ArgumentError, DataError, FileError, InternalError, ModelError,
-                       NotFoundError, SaltusError, ShapeError, UnsupportedError)
+                       NotFoundError, OutOfRangeError, SaltusError, ShapeError, UnsupportedError)
 from ._model import Block, Exact, Model, Params, check, exact, list_of, read
 from ._run import Comparison, Run, SaltusWarning, Summary, Tuning, compare, resume, sample
 from ._sampler import Sampler
 from ._torch import from_torch, to_torch_state_dict
 from ._train import Training, train
+
+# All but what has the name of a function of Python's own.
+__all__ = [name for name in dir() if name[0] != "_" and name not in ("abs", "max", "min", "sum")]

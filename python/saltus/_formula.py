@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import operator
 import os
 import sys
 import threading
@@ -17,10 +18,11 @@ from typing import Any, Callable, Iterable, Optional, Sequence, Union
 import numpy as np
 
 from . import _library
-from ._library import ArgumentError, ShapeError, address, call, lib, make
+from ._library import ArgumentError, OutOfRangeError, ShapeError, address, call, lib, make
 
 _KINDS = {"binary": 1, "spin": 2, "ordinal": 3, "categorical": 4, "count": 5}
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_INNER = (_HERE, os.path.dirname(os.path.abspath(np.__file__)), "<__array_function__")
 _order = itertools.count()
 
 Axis = Union[None, int, Sequence[int]]
@@ -30,7 +32,7 @@ ArrayLike = Any
 def _caller() -> tuple[str, int]:
     """File and line of the user's code that called the package."""
     frame = sys._getframe(1)
-    while frame.f_back and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == _HERE:
+    while frame.f_back and frame.f_code.co_filename.startswith(_INNER):
         frame = frame.f_back
     return frame.f_code.co_filename, frame.f_lineno
 
@@ -90,6 +92,11 @@ class Expr:
     def __bool__(self) -> bool:
         raise TypeError("an expression is neither true nor false: its value depends on the state; see saltus.where")
 
+    def __eq__(self, other: Any) -> Any:
+        raise TypeError("expressions cannot be compared: [a = b] of one-hot variables is (a * b).sum(-1), of spins "
+                        "(1 + a * b) / 2, of binary variables 1 - (a - b) ** 2")
+
+    __ne__ = __eq__
     __hash__ = object.__hash__
 
     # ---- operators
@@ -128,7 +135,7 @@ class Expr:
         return Expr("abs", (self,))
 
     def __pow__(self, power: float) -> "Expr":
-        if isinstance(power, Expr) or np.ndim(power) != 0:
+        if not isinstance(power, (int, float, np.integer, np.floating)):
             raise ArgumentError("**: the power must be a number; for others use exp(p * log(a))")
         return Expr("square", (self,)) if power == 2 else Expr("pow", (self,), reals=[float(power)])
 
@@ -154,6 +161,14 @@ class Expr:
     def max(self, axis: Axis = None, keepdims: bool = False) -> "Expr":
         """The largest element, over all axes or some."""
         return _reduce("max", self, axis, keepdims)
+
+    def min(self, axis: Axis = None, keepdims: bool = False) -> "Expr":
+        """The smallest element, over all axes or some."""
+        return min(self, axis, keepdims)
+
+    def squeeze(self, axis: Axis = None) -> "Expr":
+        """The same elements without axes of one element, all or some."""
+        return squeeze(self, axis)
 
     def cumsum(self, axis: Optional[int] = None) -> "Expr":
         """Cumulative sums, over all elements (flat) or along an axis."""
@@ -183,7 +198,9 @@ class Expr:
 
     def take(self, indices: ArrayLike, axis: Optional[int] = None) -> "Expr":
         """Elements along an axis by index (None: of the flat expression)."""
-        return _take(self.ravel() if axis is None else self, indices, axis or 0)
+        if axis is None:
+            return _take(self.ravel(), indices, 0)
+        return _take(self, indices, _axes(self, axis, "take")[0])
 
     # ---- NumPy's functions
 
@@ -287,17 +304,32 @@ def param(name: str, shape: Any = (), value: Optional[ArrayLike] = None) -> Expr
     if value is not None:
         value = np.array(value, dtype=np.float64, order="C")
         shape = shape or value.shape
-    sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+    sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(operator.index(n) for n in shape)
+    if not isinstance(name, str):
+        raise ArgumentError(f"param: expected a name and a shape; found {name!r}")
+    _check_shape(f"param {name}", sizes)
     if value is not None and value.shape != sizes:
         raise ShapeError(f"param {name}: the value has the shape {value.shape}, not {sizes}")
     return Expr("param", shape=sizes, extra={"name": name, "value": value})
+
+
+def _check_shape(what: str, shape: tuple[int, ...]) -> None:
+    if len(shape) > 4 or any(n < 1 for n in shape):
+        raise ShapeError(f"{what} of shape {shape}: expected at most 4 axes, of 1 element or more each")
 
 
 def constant(values: ArrayLike) -> Expr:
     """Fixed numbers. Numbers and arrays beside an expression become constants by themselves."""
     if isinstance(values, Expr):
         return values
-    array = np.array(values, dtype=np.float64, order="C")
+    given = np.asarray(values)
+    if given.dtype == object and given.size and any(isinstance(part, Expr) for part in given.ravel()):
+        raise ArgumentError("a list of expressions is no expression; see saltus.stack and saltus.concatenate")
+    if given.dtype.kind not in "biuf":
+        raise ArgumentError(f"expected numbers; found {values!r:.60}" if given.ndim == 0 else
+                            f"expected an array of numbers; found one of {given.dtype}")
+    array = np.array(given, dtype=np.float64, order="C")
+    _check_shape("an array", array.shape)
     return Expr("constant", shape=array.shape, extra={"values": array})
 
 
@@ -362,6 +394,7 @@ class _Scratch:
             tape = self.tape
             self.renew()
             call("sal_tape_check", tape)
+            raise ArgumentError(f"{e.op}: expected one input or more")
         return tuple(int(n) for n in dim[:rank])
 
 
@@ -552,6 +585,11 @@ def max(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Expr:
     return _reduce("max", a, axis, keepdims)
 
 
+def min(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Expr:
+    """The smallest element, over all axes or some."""
+    return -max(-constant(a), axis, keepdims)
+
+
 def logsumexp(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Expr:
     """log of the sum of exp of the elements, over all axes or some."""
     return _reduce("logsumexp", a, axis, keepdims)
@@ -604,7 +642,9 @@ def edges(s: ArrayLike, weights: ArrayLike, pairs: ArrayLike) -> Expr:
     weights : array or Expr, shape (edges,), or a number for all
     pairs : array of int, shape (edges, 2)
     """
-    pairs = np.asarray(pairs, dtype=np.int64)
+    pairs = np.asarray(pairs)
+    if pairs.dtype.kind not in "iu":
+        raise ArgumentError(f"edges: expected pairs of indices; found {pairs.dtype}")
     if pairs.ndim != 2 or pairs.shape[1] != 2:
         raise ShapeError(f"edges: expected pairs of the shape (edges, 2); found {pairs.shape}")
     if _is_number(weights):
@@ -648,6 +688,24 @@ def reshape(a: ArrayLike, shape: Any) -> Expr:
     return a if tuple(sizes) == a.shape else Expr("reshape", (a,), ints=sizes)
 
 
+def squeeze(a: ArrayLike, axis: Axis = None) -> Expr:
+    """The same elements without axes of one element, all or some."""
+    a = constant(a)
+    dropped = [k for k, n in enumerate(a.shape) if n == 1] if axis is None else _axes(a, axis, "squeeze")
+    if any(a.shape[k] != 1 for k in dropped):
+        raise ShapeError(f"squeeze: axis {axis} of shape {a.shape} has more than one element")
+    return reshape(a, tuple(n for k, n in enumerate(a.shape) if k not in dropped))
+
+
+def expand_dims(a: ArrayLike, axis: int) -> Expr:
+    """A new axis of one element."""
+    a = constant(a)
+    if not -a.ndim - 1 <= axis <= a.ndim:
+        raise ShapeError(f"expand_dims: axis {axis} of an expression of shape {a.shape}")
+    at = axis % (a.ndim + 1)
+    return reshape(a, a.shape[:at] + (1,) + a.shape[at:])
+
+
 def transpose(a: ArrayLike, axes: Optional[Sequence[int]] = None) -> Expr:
     """The axes in another order; without `axes` in reverse."""
     a = constant(a)
@@ -664,11 +722,13 @@ def transpose(a: ArrayLike, axes: Optional[Sequence[int]] = None) -> Expr:
     return a
 
 
-def concatenate(parts: Sequence[ArrayLike], axis: int = 0) -> Expr:
-    """Expressions one after the other along an axis."""
+def concatenate(parts: Sequence[ArrayLike], axis: Optional[int] = 0) -> Expr:
+    """Expressions one after the other along an axis (None: all of them flat)."""
     inputs = tuple(constant(part) for part in parts)
     if not inputs:
         raise ArgumentError("concatenate: expected one expression or more")
+    if axis is None:
+        inputs, axis = tuple(part.ravel() for part in inputs), 0
     return Expr("concat", inputs, ints=[axis])
 
 
@@ -677,8 +737,7 @@ def stack(parts: Sequence[ArrayLike], axis: int = 0) -> Expr:
     inputs = [constant(part) for part in parts]
     if not inputs:
         raise ArgumentError("stack: expected one expression or more")
-    at = axis % (inputs[0].ndim + 1)
-    return concatenate([reshape(e, e.shape[:at] + (1,) + e.shape[at:]) for e in inputs], at)
+    return concatenate([expand_dims(e, axis) for e in inputs], axis % (inputs[0].ndim + 1))
 
 
 def _take(a: Expr, indices: ArrayLike, axis: int) -> Expr:
@@ -692,7 +751,7 @@ def _take(a: Expr, indices: ArrayLike, axis: int) -> Expr:
     flat = indices.ravel().astype(np.int64)
     n = a.shape[axis]
     if len(flat) and (flat.min() < -n or flat.max() >= n):
-        raise ArgumentError(f"an index is out of range for an axis of {n} elements")
+        raise OutOfRangeError(f"an index is out of range for an axis of {n} elements")
     flat = np.where(flat < 0, flat + n, flat)
     taken = Expr("gather", (a,), ints=np.concatenate([[axis], flat]))
     return reshape(taken, a.shape[:axis] + indices.shape + a.shape[axis + 1:])
@@ -708,8 +767,13 @@ def _index(a: Expr, key: Any) -> Expr:
     used = len([k for k in keys if k is not None and k is not Ellipsis])
     if used > a.ndim:
         raise ShapeError(f"{used} indices of an expression of shape {a.shape}")
-    if len([k for k in keys if isinstance(k, (list, np.ndarray))]) > 1:
+    arrays = [i for i, k in enumerate(keys) if isinstance(k, (list, np.ndarray))]
+    if len(arrays) > 1:
         raise ArgumentError("indices: at most one of them may be an array")
+    if arrays and any(isinstance(k, (int, np.integer)) and abs(i - arrays[0]) > 1 for i, k in enumerate(keys)):
+        raise ArgumentError("indices: a number and an array must stand side by side")
+    if any(isinstance(k, (bool, np.bool_)) for k in keys):
+        raise ArgumentError("indices: True and False are no indices; a mask has one for each element")
     at = next((i for i, k in enumerate(keys) if k is Ellipsis), None)
     if at is not None:
         keys[at:at + 1] = [slice(None)] * (a.ndim - used)
@@ -728,7 +792,7 @@ def _index(a: Expr, key: Any) -> Expr:
                 a = Expr("slice", (a,), ints=[axis, start, length])
         elif isinstance(k, (int, np.integer)):
             if not -a.shape[axis] <= k < a.shape[axis]:
-                raise ArgumentError(f"index {k} is out of range for an axis of {a.shape[axis]} elements")
+                raise OutOfRangeError(f"index {k} is out of range for an axis of {a.shape[axis]} elements")
             a = Expr("slice", (a,), ints=[axis, int(k) % a.shape[axis], 1])
             dropped.append(axis)
         else:
@@ -758,10 +822,12 @@ _UFUNCS: dict[str, Callable[..., Expr]] = {
     "true_divide": lambda a, b: _binary("div", a, b), "negative": lambda a: -a, "positive": lambda a: a,
     "power": power, "matmul": matmul, "exp": exp, "log": log, "log1p": log1p, "sin": sin, "cos": cos,
     "tanh": tanh, "sqrt": sqrt, "square": square, "absolute": abs_, "minimum": minimum, "maximum": maximum,
-    "logaddexp": lambda a, b: logsumexp(stack([constant(a), constant(b)]), 0),
+    "logaddexp": lambda a, b: maximum(a, b) + log1p(exp(-abs_(_binary("sub", a, b)))),
 }
 _FUNCTIONS: dict[str, Callable[..., Expr]] = {
     "sum": sum, "mean": mean, "max": max, "amax": max, "cumsum": cumsum, "dot": dot, "where": where,
     "clip": clip, "reshape": reshape, "ravel": lambda a: a.ravel(), "transpose": transpose,
-    "concatenate": concatenate, "stack": stack, "take": take,
+    "concatenate": concatenate, "stack": stack, "take": take, "min": min, "amin": min,
+    "squeeze": lambda a, axis=None: squeeze(a, axis), "expand_dims": lambda a, axis: expand_dims(a, axis),
+    "shape": lambda a: a.shape, "ndim": lambda a: a.ndim, "size": lambda a: a.size,
 }

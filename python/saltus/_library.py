@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import ctypes
 import json
+import math
 import os
+import re
 import signal
 import threading
 import weakref
 from ctypes import (CFUNCTYPE, POINTER, byref, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int32,
                     c_int64, c_uint, c_uint8, c_uint64, c_void_p)
 from pathlib import Path
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Union
 
 import numpy as np
 
@@ -32,6 +34,10 @@ class SaltusError(Exception):
 
 class ArgumentError(SaltusError, ValueError):
     """An argument or option is not acceptable."""
+
+
+class OutOfRangeError(ArgumentError, IndexError):
+    """An index beyond the end."""
 
 
 class ShapeError(SaltusError, ValueError):
@@ -251,9 +257,18 @@ for _line in SIGNATURES.split("\n"):
 # ---- calls
 
 
+def own_names(text: str) -> str:
+    """A message of the library in the words of this package."""
+    for words, own in ((r"let the run keep its draws \(record\.draws\)", "give keep=True"),
+                       (r"record\.draws", "keep"), (r"record\.best", "track_best"),
+                       (r"see 'saltus list (\w+)'", r'see saltus.list_of("\1")')):
+        text = re.sub(words, own, text)
+    return re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
+
+
 def raise_failure(failure: Failure) -> None:
     """Raise the exception of a failure."""
-    message = failure.message.decode("utf-8", "replace")
+    message = own_names(failure.message.decode("utf-8", "replace"))
     if failure.status == -1:
         raise MemoryError(message or "out of memory")
     raise _EXCEPTIONS.get(failure.status, SaltusError)(message)
@@ -291,9 +306,14 @@ def ask(name: str, *arguments: Any) -> Any:
     return json.loads(text_at(make(name, *arguments)))
 
 
-def encode(text: Optional[str | os.PathLike]) -> Optional[bytes]:
+def encode(text: Union[None, str, bytes, os.PathLike]) -> Optional[bytes]:
     """A text or path as the library takes it."""
-    return None if text is None else os.fsencode(text) if isinstance(text, os.PathLike) else text.encode()
+    if text is None:
+        return None
+    encoded = os.fsencode(text) if isinstance(text, (bytes, os.PathLike)) else str(text).encode()
+    if b"\0" in encoded:
+        raise ArgumentError(f"{text!r}: a text without NUL is expected")
+    return encoded
 
 
 def address(array: Optional[np.ndarray]) -> Optional[int]:
@@ -301,17 +321,51 @@ def address(array: Optional[np.ndarray]) -> Optional[int]:
     return None if array is None else array.ctypes.data
 
 
+_cells = threading.RLock()  # a finalizer may run while another one does
+
+
+class _Cell:
+    """An address, and how many need what is there: its handle, and the cells of objects that use it."""
+
+    def __init__(self, pointer: int, destroy: Callable, uses: list["_Cell"]):
+        self.pointer, self.destroy, self.uses, self.count = pointer, destroy, uses, 1
+        with _cells:
+            for cell in uses:
+                cell.count += 1
+
+    def release(self) -> None:
+        with _cells:
+            self.count -= 1
+            last = self.count == 0
+        if last:
+            self.destroy(self.pointer)
+            for cell in self.uses:
+                cell.release()
+
+
+def _cells_in(keep: Any) -> list[_Cell]:
+    """The cells of handles, and of objects that have one, in what an object keeps."""
+    if isinstance(keep, Handle):
+        return [keep._cell]
+    if isinstance(keep, (list, tuple)):
+        return [cell for item in keep for cell in _cells_in(item)]
+    parts = [getattr(keep, name, None) for name in ("_handle", "owner")]
+    return [cell for part in parts if part is not None for cell in _cells_in(part)]
+
+
 class Handle:
     """An object of the library, freed once: when nobody uses it any more, or by :meth:`close`.
 
-    `keep` lives as long as the object: what it refers to, such as functions that it calls.
+    `keep` is what it refers to, such as functions that it calls, and other handles, which are freed
+    after it.
     """
 
     def __init__(self, pointer: int, destroy: str, keep: Any = None):
         self.pointer: Optional[int] = pointer
         self.keep = keep
-        # the library's object goes first, then what it calls
-        self._finalizer = weakref.finalize(self, _destroy, getattr(lib, destroy), pointer, keep)
+        self._cell = _Cell(pointer, getattr(lib, destroy), _cells_in(keep))
+        self._finalizer = weakref.finalize(self, self._cell.release)  # knows no object of Python
+        self._finalizer.atexit = False  # others may use it until the very end
 
     def close(self) -> None:
         """Free the object now; again does nothing."""
@@ -324,9 +378,12 @@ class Handle:
             raise ValueError("this object was closed")
         return self.pointer
 
+    def __reduce__(self) -> Any:
+        raise TypeError("objects of saltus live in this process only: save them to a file instead (Model.save, "
+                        "Tuning.save, out='run.nc'), or make them anew from their specification")
 
-def _destroy(destroy: Callable, pointer: int, keep: Any) -> None:
-    destroy(pointer)
+    def __deepcopy__(self, memory: Any) -> Any:
+        return self.__reduce__()
 
 
 def view(pointer: Optional[int], ctype: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray:
@@ -336,9 +393,7 @@ def view(pointer: Optional[int], ctype: Any, shape: tuple[int, ...], owner: Any)
         return np.empty(shape, dtype=np.ctypeslib.as_array((ctype * 1)()).dtype)
     buffer = (ctype * count).from_address(pointer)
     buffer.owner = owner  # the array keeps the buffer, and the buffer its owner
-    array = np.ctypeslib.as_array(buffer).reshape(shape)
-    array.flags.writeable = False
-    return array
+    return np.frombuffer(memoryview(buffer).cast("B").toreadonly(), dtype=np.ctypeslib.as_array(buffer).dtype).reshape(shape)
 
 
 class Interrupts:
@@ -368,29 +423,61 @@ class Interrupts:
 
 
 class Caught:
-    """What a callback raised, until the call that it interrupted is over."""
+    """What callbacks raised, until the calls that this interrupted are over.
 
-    def __init__(self) -> None:
-        self.exception: Optional[BaseException] = None
+    Several calls may be going on at once, in threads of their own; ``with`` counts them. `stops`: an
+    exception stops runs at their next report, because nothing else does.
+    """
+
+    def __init__(self, stops: bool = True) -> None:
+        self.stops = stops
+        self._exceptions: list[BaseException] = []
+        self._calls = 0
+
+    def __enter__(self) -> "Caught":
+        with _cells:
+            if self._calls == 0:
+                self._exceptions.clear()
+            self._calls += 1
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        with _cells:
+            self._calls -= 1
+
+    @property
+    def any(self) -> bool:
+        """Whether something was raised."""
+        return bool(self._exceptions)
 
     def note(self, exception: BaseException) -> None:
-        """Keep the first exception."""
-        if self.exception is None:
-            self.exception = exception
+        """Keep an exception; of the many of a call the first ones are enough."""
+        if len(self._exceptions) < 16:
+            self._exceptions.append(exception)
 
     def reraise(self) -> None:
-        """Raise it, if there is one, as itself."""
-        exception, self.exception = self.exception, None
+        """Raise the first one, if there is one, as itself."""
+        with _cells:
+            exception = self._exceptions.pop(0) if self._exceptions else None
         if exception is not None:
-            raise exception
+            raise exception from None
+
+
+def _option(name: str, value: Any) -> Any:
+    """The value of an option as JSON has it."""
+    if isinstance(value, (np.generic, np.ndarray)) and np.ndim(value) == 0:
+        value = value.item()
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, int) and not isinstance(value, bool) and not -2 ** 63 <= value < 2 ** 63:
+        return str(value)  # beyond the integers of JSON's readers; seeds are up to 2^64 - 1
+    if value is not None and not isinstance(value, (bool, int, float, str)):
+        raise ArgumentError(f"{name}: expected a number, a text, True or False; found {type(value).__name__}")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ArgumentError(f"{name}: expected a finite number; found {value}")
+    return value
 
 
 def options_text(options: dict[str, Any]) -> bytes:
     """Options by keyword as the library reads them; None leaves an option at its default."""
-
-    def plain(value: Any) -> Any:
-        if isinstance(value, np.generic):
-            return value.item()
-        return os.fspath(value) if isinstance(value, os.PathLike) else value
-
-    return json.dumps({name: plain(value) for name, value in options.items()}).encode()
+    return json.dumps({name: _option(name, value) for name, value in options.items()}).encode()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 from collections.abc import Mapping
@@ -173,7 +174,8 @@ class Model:
             pointer, values = _formula.model_of(f, _dtype(dtype) != 1)
         else:
             if not isinstance(f, (str, os.PathLike)):
-                raise ArgumentError(f"Model: expected an expression or a text; found {type(f).__name__}")
+                torch = " (a PyTorch module becomes a model by saltus.from_torch)" if hasattr(f, "state_dict") else ""
+                raise ArgumentError(f"Model: expected an expression or a text; found {type(f).__name__}{torch}")
             pointer = make("sal_model_open", encode(f), _dtype(dtype))
         self._set(Handle(pointer, "sal_model_destroy"))
         for parameter, value in values.items():
@@ -182,7 +184,7 @@ class Model:
             self.name = name
 
     def _set(self, handle: Handle, caught: Optional[Caught] = None) -> None:
-        self._handle, self._caught = handle, caught or Caught()
+        self._handle, self._caught = handle, caught or Caught(stops=False)
         self.info: dict[str, Any] = ask("sal_flat_model_info", handle)
         self.variables: int = self.info["variables"]
         self.width: int = self.info["width"]
@@ -238,16 +240,16 @@ class Model:
             leaves.append(block)
         if not leaves:
             raise ArgumentError("from_function: expected a block of variables, as saltus.spins(10)")
-        if sorted(leaves, key=lambda e: e.order) != leaves:
+        orders = [block.order for block in leaves]
+        if sorted(orders) != orders:
             leaves = [_formula.renewed(block) for block in leaves]
         space = _formula.space_of(leaves)
-        caught = Caught()
+        caught = Caught(stops=False)
         width = lib.sal_space_width(space)
 
         def energy(states: int, x: Any, values: Any, slopes: Any, _: Any) -> None:
             try:
-                inputs = np.ctypeslib.as_array(x, (states, width))
-                inputs.flags.writeable = False
+                inputs = np.array(np.ctypeslib.as_array(x, (states, width)))  # the user may keep it
                 np.ctypeslib.as_array(values, (states,))[:] = _result(f(inputs), (states,), "f")
                 if slopes:
                     np.ctypeslib.as_array(slopes, (states, width))[:] = _result(gradient(inputs), (states, width),
@@ -312,10 +314,9 @@ class Model:
 
     def _calls(self, function: Callable, *arguments: Any) -> Any:
         """A call that may evaluate a Python function, whose exceptions pass."""
-        self._caught.exception = None
         interrupts = _library.Interrupts()
         try:
-            with interrupts:
+            with interrupts, self._caught:
                 result = function(*arguments)
         except _library.SaltusError:
             self._caught.reraise()
@@ -382,10 +383,20 @@ class Model:
         codes = np.asarray(codes)
         if codes.ndim < 1 or codes.shape[-1] != self.variables:
             raise ShapeError(f"codes: expected the shape (.., {self.variables}); found {codes.shape}")
+        _check_codes(codes)
+        for block in self.blocks:
+            own = codes[..., block.variables]
+            if block.states and own.size and own.max() >= block.states:
+                raise ArgumentError(f"block {block.name!r} ({block.kind}): there is no code {own.max()}; expected 0 to "
+                                    f"{block.states - 1}")
         if all(block.kind == "spin" for block in self.blocks):
             return 2 * codes.astype(np.int8) - 1
-        if all(block.kind != "spin" and block.levels is None for block in self.blocks):
-            return codes
+        if all(block.kind in ("spin", "binary", "categorical") and block.states <= 128 for block in self.blocks):
+            values = codes.astype(np.int8)
+            for block in self.blocks:
+                if block.kind == "spin":
+                    values[..., block.variables] = 2 * values[..., block.variables] - 1
+            return values
         real = any(block.levels is not None for block in self.blocks)
         values = np.empty(codes.shape, dtype=np.float64 if real else np.int32)
         for block in self.blocks:
@@ -400,8 +411,7 @@ class Model:
             given = np.asarray(x)
             if given.ndim < 1 or given.shape[-1] != self.variables:
                 raise ShapeError(f"codes: expected the shape (.., {self.variables}); found {given.shape}")
-            if given.dtype.kind not in "iub":
-                raise ArgumentError(f"codes: expected integers; found {given.dtype}")
+            _check_codes(given)
         return np.ascontiguousarray(given.reshape(-1, self.variables), dtype=np.int32), given.shape[:-1]
 
     # ---- values
@@ -466,13 +476,18 @@ class Model:
 
     def _clamps(self, states: dict[Any, Any], codes: bool) -> tuple[np.ndarray, np.ndarray]:
         """Variables and codes to be fixed."""
+        if not all(isinstance(v, (int, np.integer)) for v in states):
+            raise ArgumentError("clamp: expected {index of a variable: value}")
+        states = {int(v): value for v, value in states.items()}
         variables = np.array(list(states), dtype=np.int64)
         fixed = np.empty(len(variables), dtype=np.int32)
         for k, v in enumerate(variables):
             if not 0 <= v < self.variables:
                 raise ArgumentError(f"clamp: there is no variable {v}; there are {self.variables}")
             block = next(b for b in self.blocks if v < b.variables.stop)
-            value = np.asarray([states[int(v)]])
+            value = np.asarray([states[v]])
+            if codes:
+                _check_codes(value)
             fixed[k] = int((value if codes else block.codes(value))[0])
         return variables, fixed
 
@@ -548,10 +563,11 @@ class Model:
             sampler = samplers[0].name
         made = run_options(self, dict(options, sampler=sampler), own=samplers)
         watch = [self._caught] + [one._caught for one in samplers]
-        for caught in watch:
-            caught.exception = None
         try:
-            return ask("sal_flat_balance", self, made)
+            with contextlib.ExitStack() as calls:
+                for caught in watch:
+                    calls.enter_context(caught)
+                return ask("sal_flat_balance", self, made)
         finally:
             for caught in watch:
                 caught.reraise()
@@ -583,6 +599,15 @@ class Exact:
 
     def __repr__(self) -> str:
         return f"<saltus Exact: log Z {self.log_z:.10g}, by {self.oracle}>"
+
+
+def _check_codes(codes: np.ndarray) -> None:
+    """Whether numbers can be codes at all; they become int32."""
+    if codes.dtype.kind not in "iub":
+        raise ArgumentError(f"codes: expected integers; found {codes.dtype}")
+    if codes.size and (int(codes.min()) < 0 or int(codes.max()) >= 2 ** 31):
+        wrong = codes.min() if int(codes.min()) < 0 else codes.max()
+        raise ArgumentError(f"codes: {int(wrong)} is no code")
 
 
 def _result(values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import re
 import sys
 import time
 import warnings
@@ -54,12 +53,14 @@ class Progress:
 
     def __enter__(self) -> "Progress":
         for caught in self._watch:
-            caught.exception = None
+            caught.__enter__()
         self._interrupts.__enter__()
         return self
 
     def __exit__(self, *_: Any) -> None:
         self._interrupts.__exit__()
+        for caught in self._watch:
+            caught.__exit__()
         self.end()
 
     @property
@@ -78,7 +79,7 @@ class Progress:
 
     def _tell(self, done: int, total: int, _: Any) -> int:
         try:
-            if any(caught.exception is not None for caught in self._watch):
+            if any(caught.stops and caught.any for caught in self._watch):
                 return 1
             if self._function and self._function(done, total) is False:
                 return 1
@@ -178,17 +179,12 @@ class Tuning:
 # ---- results
 
 
-def _own_names(text: str) -> str:
-    """A message with the names of arguments in place of the program's options."""
-    return re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
-
-
 class Summary(dict):
     """The figures of a run by name, as ``saltus sample --json`` has them; prints as a table."""
 
     def __init__(self, figures: dict[str, Any]):
         super().__init__(figures)
-        self["warnings"] = [_own_names(text) for text in figures["warnings"]]
+        self["warnings"] = [_library.own_names(text) for text in figures["warnings"]]
 
     def _rows(self) -> list[tuple[str, str]]:
         def number(value: Any) -> str:
@@ -300,6 +296,9 @@ class Run:
         """
         import xarray
         values = self.values
+        taken = [block.name for block in self.model.blocks if block.name in ("lp", "chain", "draw")]
+        if taken:
+            raise ArgumentError(f"to_xarray: a block may not be named {taken[0]!r}; name it otherwise")
         data = {}
         for block in self.model.blocks:
             data[block.name] = (("chain", "draw", f"{block.name}_site"), values[..., block.variables])
@@ -353,11 +352,14 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
     try:
         with bar:
             call("sal_flat_sample", model, made, keep, encode(out), ctypes.byref(pointer))
-    except SaltusError:
+    except SaltusError as failure:
         bar.reraise()
+        if pointer.value:  # only writing failed
+            failure.run = Run(model, Handle(pointer.value, "sal_run_destroy", keep=(model, made)), made)
+            pointer.value = None
         raise
     finally:
-        handle = Handle(pointer.value, "sal_run_destroy", keep=(model, made, bar.callback)) if pointer.value else None
+        handle = Handle(pointer.value, "sal_run_destroy", keep=(model, made)) if pointer.value else None
     bar.reraise()
     assert handle is not None
     run = Run(model, handle, made)
@@ -457,7 +459,11 @@ def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, own: A
     if model is None and not name:
         raise ArgumentError(f"{os.fspath(path)}: its model has no name to open it by; give model=")
     dtype = lib.sal_run_state_note(state, b"dtype")
-    used = as_model(name.decode() if model is None else model, dtype=dtype.decode() if dtype else None)
+    try:
+        used = as_model(name.decode() if model is None else model, dtype=dtype.decode() if dtype else None)
+    except _library.NotFoundError:
+        raise ArgumentError(f"{os.fspath(path)}: its model {name.decode()!r} is no file or ready-made model; give "
+                            "model=") from None
     return _run(used, {"draws": draws, "threads": threads}, state=state, out=path, keep=keep, progress=progress,
                 own=own)
 
@@ -499,6 +505,7 @@ def compare(model: Any, samplers: Optional[Iterable[str]] = None, **options: Any
         By effective draws a second; those that do not mix last.
     """
     made = as_model(model)
+    samplers = [samplers] if isinstance(samplers, str) else samplers
     if samplers is None:
         exact = {item["name"] for item in ask("sal_flat_list", b"samplers") if item["exact"]}
         samplers = [name for name in made.samplers if name in exact]

@@ -253,7 +253,7 @@ def _log_q_of(log_q: Callable[[Origin, np.ndarray], float], caught: Caught) -> A
     def call_log_q(origin_at: int, to: Any, _: Any) -> float:
         origin = Origin(origin_at)
         try:
-            if caught.exception is not None:  # of draw: this proposal is none
+            if caught.any:  # of draw: this proposal is none
                 return np.nan
             return float(log_q(origin, np.ctypeslib.as_array(to, (_size(origin),)).copy()))
         except BaseException as exception:  # it cannot pass through C

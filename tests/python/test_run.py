@@ -106,7 +106,8 @@ class Options(unittest.TestCase):
                                (sal.ShapeError, {"init": np.ones(3)}), (sal.ArgumentError, {"clamp": {99: 1}}),
                                (sal.ArgumentError, {"temperatures": [2.0, 1.0]}),
                                (sal.ArgumentError, {"sampler": "gwgg"}),
-                               (TypeError, {"seed": object()})):
+                               (sal.ArgumentError, {"seed": object()}), (sal.ArgumentError, {"step_size": float("nan")}),
+                               (sal.ArgumentError, {"init": np.full(16, 2 ** 32), "codes": True})):
             with self.subTest(options):
                 with self.assertRaises(error):
                     sal.sample(ISING, **options)
