@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """Python lesson 3. From a PyTorch module to samples.
 
 A module that gives f for each state of a batch becomes a model in one line. torch.fx reads its forward, and
@@ -78,18 +79,41 @@ print(f"\nwith other couplings: by Saltus {model.value(state):.4f}, by PyTorch {
 # ---- 6. What cannot be a formula is called back, with a warning that says why; it is slower
 
 
-class Branching(Energy):
+class Checked(Energy):
     def forward(self, s):
-        return super().forward(s) if s.sum() > 0 else torch.zeros(len(s))
+        if bool((s < 0).any()):
+            raise ValueError("expected zeros and ones")
+        return super().forward(s)
 
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    called = sal.from_torch(Branching(), shape=(16,))
+    called = sal.from_torch(Checked(), shape=(16,))
 print("\nwarning:", str(caught[0].message))
 try:
-    sal.from_torch(Branching(), shape=(16,), fallback=False)
+    sal.from_torch(Checked(), shape=(16,), fallback=False)
 except sal.UnsupportedError as mistake:
     print("\nmistake:", type(mistake).__name__)
 
-# SPDX-License-Identifier: MIT
+# ---- 7. A model is a function of one state: a branch must look at each state, not at the whole batch
+
+
+class ByBatch(Energy):
+    def forward(self, s):
+        f = super().forward(s)
+        return f if s.sum() > 8 else torch.zeros_like(f)  # the sum over all states of the batch
+
+
+class ByState(Energy):
+    def forward(self, s):
+        f = super().forward(s)
+        return torch.where(s.sum(1) > 8, f, torch.zeros_like(f))
+
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    try:
+        sal.from_torch(ByBatch(), shape=(16,))
+    except sal.ArgumentError as mistake:
+        print("mistake:", mistake)
+    print("by state: f of no pixel", sal.from_torch(ByState(), shape=(16,)).value([0] * 16))

@@ -61,9 +61,18 @@ class Tensor:
         return Tensor(expr, self.batched)
 
 
+def numbers_of(tensor: Any) -> np.ndarray:
+    """The numbers of a torch tensor, in its own type if NumPy has it."""
+    tensor = tensor.detach().cpu()
+    try:
+        return tensor.numpy()
+    except TypeError:  # bfloat16
+        return tensor.float().numpy()
+
+
 def constant_tensor(tensor: Any) -> Tensor:
-    """The numbers of a torch tensor."""
-    array = tensor.detach().cpu().numpy()
+    """The numbers of a torch tensor as a constant."""
+    array = numbers_of(tensor)
     if array.dtype.kind == "c":
         raise CannotTurn("complex numbers")
     return Tensor(sal.constant(array), False, array)
@@ -118,6 +127,11 @@ def _aligned(a: Any, b: Any, what: str) -> tuple[Any, Any, bool]:
 
 OPERATIONS: dict[str, Callable[..., Any]] = {}
 
+# those whose result may share memory with their first argument
+ALIASES = {"view", "reshape", "contiguous", "flatten", "unflatten", "squeeze", "unsqueeze", "transpose", "swapaxes",
+           "t", "permute", "split", "chunk", "getitem", "float", "double", "to", "type_as", "expand", "dropout", "pos",
+           "positive"}
+
 
 def _turns(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Note a function as the way to turn operations with these names."""
@@ -130,7 +144,7 @@ def _turns(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
 
 def _elementwise(function: Callable[[Any], Expr]) -> Callable[..., Tensor]:
-    def turned(input: Tensor, *, inplace: bool = False) -> Tensor:
+    def turned(input: Tensor, inplace: bool = False) -> Tensor:
         return input.like(function(input.expr))
 
     return turned
@@ -144,7 +158,9 @@ OPERATIONS.update((_name, _elementwise(_function)) for _name, _function in {
     "reciprocal": lambda e: 1 / e, "rsqrt": lambda e: 1 / sal.sqrt(e), "silu": sal.silu,
     "mish": lambda e: e * sal.tanh(sal.softplus(e)),
     "logsigmoid": lambda e: -sal.softplus(-e), "log_sigmoid": lambda e: -sal.softplus(-e),
-    "softsign": lambda e: e / (1 + sal.abs_(e)), "relu6": lambda e: sal.clip(e, 0, 6)}.items())
+    "softsign": lambda e: e / (1 + sal.abs_(e)), "relu6": lambda e: sal.clip(e, 0, 6),
+    "hardswish": lambda e: e * sal.clip(e + 3, 0, 6) / 6,
+    "selu": lambda e: 1.0507009873554804934193349852946 * sal.elu(e, 1.6732632423543772848170429916717)}.items())
 
 
 def _broadcast(function: Callable[[Any, Any], Expr], what: str) -> Callable[..., Tensor]:
@@ -176,7 +192,7 @@ def _pow(input: Any, exponent: Any) -> Tensor:
 
 @_turns("softplus")
 def _softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
-    if beta * threshold < 20 and threshold < 20:
+    if threshold < 20:  # it is the identity where beta * x is above it
         raise CannotTurn(f"threshold={threshold}")
     return input.like(sal.softplus(input.expr) if beta == 1 else sal.softplus(input.expr * beta) / beta)
 
@@ -192,6 +208,12 @@ def _gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
 @_turns("elu")
 def _elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return input.like(sal.elu(input.expr, alpha))
+
+
+@_turns("prelu")
+def _prelu(input: Tensor, weight: Tensor) -> Tensor:
+    slope = sal.reshape(weight.expr, (-1,) + (1,) * (input.expr.ndim - 1) if weight.expr.size > 1 else ())
+    return input.like(sal.relu(input.expr) - slope * sal.relu(-input.expr))
 
 
 @_turns("leaky_relu")
@@ -267,6 +289,23 @@ def reshape(input: Tensor, *shape: Any) -> Tensor:
     if not sizes or not (sizes[0] is _BATCH or (sizes[0] == -1 and math.prod(own) == input.expr.size)):
         raise _mixes(f"a change of the shape {input.shape} to {sizes}")
     return input.like(sal.reshape(input.expr, own))
+
+
+@_turns("expand")
+def expand(input: Tensor, *shape: Any) -> Tensor:
+    """Axes of length 1 repeated; a constant may get the batch axis."""
+    sizes, e = _sizes(shape), input.expr
+    batched = any(n is _BATCH for n in sizes[:1]) or (input.batched and sizes[0] == -1 and len(sizes) == input.ndim)
+    if any(n is _BATCH for n in sizes[1:]) or (input.batched and (not batched or len(sizes) != input.ndim)):
+        raise _mixes(f"a change of the shape {input.shape} to {sizes}")
+    if batched and not input.batched and input.ndim == len(sizes):
+        if e.shape[0] != 1:
+            raise _mixes(f"a change of the shape {input.shape} to {sizes}")
+        e = sal.reshape(e, e.shape[1:])
+    own = sizes[batched:]
+    before = (1,) * (len(own) - e.ndim) + e.shape
+    whole = tuple(old if new == -1 else new for old, new in zip(before, own))
+    return Tensor(sal.reshape(e, before) * np.ones(whole), batched)
 
 
 @_turns("flatten")

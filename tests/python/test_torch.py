@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """PyTorch modules as models: formulas against autograd, and modules that are called back."""
 
+import copy
 import json
 import os
 import pathlib
@@ -120,7 +121,7 @@ def autograd(module, x):
     module = module.double().eval()
     if isinstance(module, Of):
         module.fixed = module.fixed.double()
-    f = module(x)
+    f = module(x.clone())  # which it may change in place
     f = f.reshape(len(x))
     gradient, = torch.autograd.grad(f.sum(), x, allow_unused=True)
     gradient = torch.zeros_like(x) if gradient is None else gradient
@@ -149,7 +150,7 @@ def cases():
     for name in ["log", "log1p", "sqrt", "rsqrt", "reciprocal", "lgamma"]:
         yield row(name, lambda x, m, name=name: getattr(torch, name)(x * x + m.w).sum(1), w=w[0] ** 2 + 1)
     for name in ["silu", "gelu", "elu", "softplus", "leaky_relu", "mish", "logsigmoid", "softsign", "relu6", "hardtanh",
-                 "relu", "tanh", "sigmoid"]:
+                 "selu", "hardswish", "relu", "tanh", "sigmoid"]:
         yield row("F." + name, lambda x, m, name=name: getattr(F, name)(F.linear(x, m.w)).sum(1), w=w)
     yield row("F.softplus(beta)", lambda x, m: F.softplus(x @ m.w, beta=2.5).sum(1), w=w)
     yield row("F.gelu(tanh)", lambda x, m: F.gelu(x @ m.w, approximate="tanh").sum(1), w=w)
@@ -157,6 +158,12 @@ def cases():
               w=w[0])
     yield row("torch.add", lambda x, m: torch.add(x, m.w, alpha=3).sub(x * x, alpha=0.5).mul(m.w).div(2).sum(1), w=w[0])
     yield row("pow", lambda x, m: (torch.pow(x + 2, 1.5) + (x + 3).pow(2)).sum(1))
+    yield row("F.prelu", lambda x, m: F.prelu(x @ m.w, m.a).sum(1), w=w, a=tensor(1))
+    yield row("F.prelu of channels", lambda x, m: F.prelu(x - m.b, m.a).sum((1, 2)), rows, a=tensor(4), b=tensor(6))
+    yield row("expand", lambda x, m: (x[:, None].expand(-1, 2, 6) * m.w.expand(x.shape[0], 2, -1)).tanh().sum((1, 2)),
+              w=tensor(1, 2, 1))
+    yield row("changed view", lambda x, m: changed_view(x @ m.w), w=w)
+    yield row("changed input", lambda x, m: changed_input(x))
     yield row("in place", lambda x, m: (x @ m.w).add_(1).tanh_().sum(1), w=w)
     yield row("augmented", lambda x, m: augmented(x, m.w), w=w)
     yield row("minimum", lambda x, m: (torch.minimum(x @ m.w, x) + torch.maximum(x, m.w[0])).sum(1), w=w)
@@ -237,6 +244,17 @@ def augmented(x, w):
     return y.tanh().sum(1)
 
 
+def changed_view(h):
+    v = h.view(-1, 3, 2)
+    v += 1
+    return v.transpose(1, 2).mul_(2).tanh().sum((1, 2))
+
+
+def changed_input(x):
+    x -= 0.5
+    return x.square().sum(1) + x[:, 0]
+
+
 def products(parts):
     a, b = parts
     return (a * b).sum(1)
@@ -305,7 +323,7 @@ class Formulas(unittest.TestCase):
                 module.eval()(torch.zeros((2,) + shape))  # a lazy layer learns its size
                 model = sal.from_torch(module, shape, fallback=False)
                 self.assertEqual(model.variables, int(np.prod(shape)))
-                self.assertEqual(set(model.params), {n for n, _ in module.named_parameters()} & set(model.params))
+                self.assertEqual(set(model.params), {n for n, _ in module.named_parameters()})
                 self.assert_same(module, model, shape, 1e-6 if name == "types" else 1e-8)
             names.add(name)
         self.assertGreater(len(names), 80)
@@ -421,11 +439,17 @@ class Formulas(unittest.TestCase):
     def test_a_wrong_formula_is_noticed(self):
         from saltus import _torch_operations as operations
         right = operations.OPERATIONS["tanh"]
+        module = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1))
         for wrong in (sal.sin, lambda e: sal.tanh(e) + 1e-7 * e):
             operations.OPERATIONS["tanh"] = operations._elementwise(wrong)
             try:
                 with self.assertRaisesRegex(sal.InternalError, "not the module's"):
-                    sal.from_torch(nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 1)), 4)
+                    sal.from_torch(module, 4, fallback=False)
+                with self.assertWarnsRegex(sal.SaltusWarning, "not the module's.*called at each evaluation"):
+                    model = sal.from_torch(module, 4)
+                f, gradient = autograd(copy.deepcopy(module), np.eye(4))
+                np.testing.assert_allclose(model.value(np.eye(4)), f, rtol=1e-5)
+                np.testing.assert_allclose(model.gradient(np.eye(4)), gradient, rtol=1e-5, atol=1e-6)
             finally:
                 operations.OPERATIONS["tanh"] = right
 
@@ -437,9 +461,64 @@ class Formulas(unittest.TestCase):
                 sal.from_torch(*arguments, **options)
 
 
-class Branch(nn.Module):
+class Checks(nn.Module):
+    """Checks its input; the value of a state does not depend on the others."""
+
     def forward(self, x):
-        return x.sum(1) if x.sum() > 0 else 2 * x.sum(1)
+        if bool((x < 0).any()):
+            raise ValueError("negative")
+        return x.sum(1) + x[:, 0]
+
+
+class Branch(nn.Module):
+    """Goes one way or the other with a whole batch."""
+
+    def forward(self, x):
+        return x.sum(1) if x.sum() > 0 else 2 * x.sum(1) + 1
+
+
+class Within(nn.Module):
+    """A part of it, or all, in a context of autograd."""
+
+    def __init__(self, context, whole):
+        super().__init__()
+        self.context, self.whole = context, whole
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        with self.context():
+            h = torch.tanh(self.first(x))
+            if self.whole:
+                return self.second(h)
+        return self.second(h) + self.second(x)
+
+
+def changed(how):
+    """Functions that use a tensor again after a change in place of its memory, through another name."""
+
+    def function(x, m):
+        h = x @ m.w
+        how(h)
+        return (h * torch.arange(1, 7)).sum(1)
+
+    return function
+
+
+def change_view(h):
+    v = h.view(-1, 3, 2)
+    v *= 2
+
+
+def change_contiguous(h):
+    v = h.contiguous()
+    v += 1
+
+
+def change_root(x, m):
+    h = x @ m.w
+    v = h[:, :3]
+    h -= 1
+    return v.sum(1) + h[:, 5]
 
 
 class Twice(nn.Module):
@@ -474,10 +553,21 @@ class CallBack(unittest.TestCase):
             (nn.Sequential(nn.MaxPool2d(2, padding=1), nn.Flatten(), nn.Linear(9, 1)), (1, 4, 4),
              "max_pool2d.*padding=1"),
             (Of(lambda x, m: torch.prod(x, 1)), 4, r"operation prod .*test_torch\.py:\d+"),
-            (Branch(), 4, "cannot trace.*control flow"),
+            (Checks(), 4, "cannot trace.*control flow"),
+            (Of(lambda x, m: torch.where(x.sum(1) > 1, x.sum(1), 3 * x[:, 0])), 4, "operation gt"),
             (Twice(), 4, "relu_.*in place"),
-            (Of(lambda x, m: (x > 0.5).to(x.dtype).sum(1) * 1.0), 4, "operation gt"),
+            (Of(lambda x, m: (x > 0.5).to(x.dtype).sum(1) * 1.0), 4, r"operation gt \(node %gt;"),
             (Of(lambda x, m: x.view(-1, 2).sum(1).view(-1, 2).sum(1)), 4, "mixes the states"),
+            (Of(lambda x, m: F.softplus(x @ m.w, beta=4, threshold=5).sum(1), w=tensor(6, 6)), 6,
+             "softplus.*threshold=5"),
+            (Of(changed(change_view), w=tensor(6, 6)), 6, "imul.*in place"),
+            (Of(changed(change_contiguous), w=tensor(6, 6)), 6, "iadd.*in place"),
+            (Of(changed(lambda h: h[:, :3].mul_(3)), w=tensor(6, 6)), 6, "mul_.*in place"),
+            (Of(changed(lambda h: F.elu(h.permute(0, 1), 0.5, True)), w=tensor(6, 6)), 6, "elu.*in place"),
+            (Of(changed(lambda h: h[:, :, None].squeeze(2).flatten(1)[..., :].add_(1)), w=tensor(6, 6)), 6,
+             "add_.*in place"),
+            (Of(lambda x, m: change_root(x, m), w=tensor(6, 6)), 6, "isub.*in place"),
+            (Within(torch.no_grad, False), 4, "linear .*no_grad"),
         ]
 
     def mixing(self):
@@ -487,6 +577,9 @@ class CallBack(unittest.TestCase):
             (Of(lambda x, m: (x - x.mean(0)).sum(1)), 4, "mean along axis 0 mixes the states"),
             (Of(lambda x, m: x.sum(1) / x.shape[0]), 4, "truediv.*size of the batch"),
             (Of(lambda x, m: (x @ x.T).sum(1)), 4, "mixes the states"),
+            (Branch(), 4, "control flow"),
+            (Of(lambda x, m: (x * torch.randn(4)).sum(1)), 4, "draws random numbers"),
+            (Of(lambda x, m: (x * torch.rand_like(x)).sum(1)), 4, "rand_like"),
             (nn.Sequential(nn.BatchNorm1d(4, track_running_stats=False), nn.Linear(4, 1)), 4,
              "statistics of the batch"),
         ]
@@ -503,7 +596,7 @@ class CallBack(unittest.TestCase):
                     model = sal.from_torch(module, shape)
                 x = np.random.default_rng(0).integers(0, 2, (4,) + tuple(np.atleast_1d(shape)))
                 flat = x.reshape(4, -1)
-                if "operation gt" in message:  # no gradient
+                if message == r"operation gt \(node %gt;":  # no gradient
                     np.testing.assert_array_equal(model.value(flat), x.sum(axis=1))
                 else:
                     f, gradient = autograd(module, x)
@@ -543,6 +636,85 @@ class CallBack(unittest.TestCase):
         with self.assertRaises(sal.SaltusError):
             model.gradient([1, 0, 1])
 
+    def test_the_callers_context_changes_nothing(self):
+        module = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+        x = np.random.default_rng(0).integers(0, 2, (5, 4))
+        f, gradient = autograd(copy.deepcopy(module), x)
+        outside = sal.from_torch(module, 4, fallback="always")
+        for context in (torch.no_grad, torch.inference_mode):
+            with self.subTest(context.__name__), context():
+                for model in (outside, sal.from_torch(module, 4, fallback="always"),
+                              sal.from_torch(module, 4, fallback=False)):
+                    np.testing.assert_allclose(model.value(x), f, rtol=1e-5, atol=1e-6)
+                    np.testing.assert_allclose(model.gradient(x), gradient, rtol=1e-5, atol=1e-6)
+                    sal.sample(model, "gwg", chains=2, draws=10, seed=1)
+                made_here = nn.Linear(4, 1)
+                self.assertEqual(sal.from_torch(made_here, 4, fallback="always").gradient(x).shape, (5, 4))
+
+    def test_parts_without_gradient(self):
+        for context in (torch.no_grad, torch.inference_mode):
+            module = Within(context, True)
+            with self.subTest(context.__name__):
+                with self.assertWarnsRegex(sal.SaltusWarning, "has no gradient"):
+                    model = sal.from_torch(module, 4)
+                self.assertAlmostEqual(model.value([1, 0, 0, 1]), float(module(torch.tensor([[1.0, 0, 0, 1]]))), 5)
+                with self.assertRaises(sal.SaltusError):
+                    model.gradient([1, 0, 1, 1])
+
+    def test_an_error_of_autograd_is_not_a_missing_gradient(self):
+        def function(x, m):
+            y = torch.exp(x)
+            y[:, 0] = 1
+            return (y * torch.prod(x + 1, 1)[:, None]).sum(1)
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", sal.SaltusWarning)
+            with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+                sal.from_torch(Of(function), 4)
+
+    def test_types(self):
+        x = np.random.default_rng(0).integers(0, 2, (5, 4))
+        module = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1)).bfloat16()
+        f, gradient = autograd(copy.deepcopy(module), x)
+        for fallback, tolerance in (("always", 0.05), (False, 1e-6)):
+            model = sal.from_torch(module, 4, fallback=fallback)
+            np.testing.assert_allclose(model.value(x), f, rtol=tolerance, atol=tolerance)
+            np.testing.assert_allclose(model.gradient(x), gradient, rtol=tolerance, atol=tolerance)
+        module = Of(lambda x, m: x @ m.weights)
+        module.register_buffer("weights", tensor(4).double())
+        np.testing.assert_allclose(sal.from_torch(module, 4, fallback="always").value(x), x @ module.weights.numpy())
+
+    def test_a_value_that_is_cut(self):
+        module = nn.Sequential(nn.Linear(64, 1, bias=False), nn.Softplus(beta=4, threshold=5))
+        nn.init.constant_(module[0].weight, 1.25 / 50)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", sal.SaltusWarning)
+            model = sal.from_torch(module, 64)
+        self.assertAlmostEqual(model.value(np.arange(64) < 51), 1.275, 5)
+
+    def test_the_extreme_states_are_compared(self):
+        from saltus import _torch_operations as operations
+        right = operations.OPERATIONS["relu"]
+        operations.OPERATIONS["relu"] = operations._elementwise(lambda e: sal.minimum(sal.relu(e), 59.9))
+        try:
+            with self.assertRaisesRegex(sal.InternalError, "not the module's"):
+                sal.from_torch(Of(lambda x, m: x.sum(1).relu()), 60, fallback=False)
+        finally:
+            operations.OPERATIONS["relu"] = right
+
+    def test_other_arguments_have_their_defaults(self):
+        class Masked(nn.Linear):
+            def forward(self, x, mask=None, *, factor=2.0):
+                return factor * super().forward(x if mask is None else x * mask)
+
+        module = Masked(4, 1)
+        model = sal.from_torch(module, 4, fallback=False)
+        self.assertEqual(set(model.params), {"weight", "bias"})
+        self.assertAlmostEqual(model.value([1, 0, 0, 1]), float(module(torch.tensor([[1.0, 0, 0, 1]]))), 5)
+        two = nn.Bilinear(4, 4, 1)
+        with self.assertRaisesRegex(sal.UnsupportedError, "one argument.*input2"):
+            sal.from_torch(two, 4, fallback=False)
+
     def test_exceptions_pass_as_themselves(self):
         calls = []
 
@@ -566,9 +738,9 @@ class CallBack(unittest.TestCase):
     def test_modules_that_are_wrong(self):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", sal.SaltusWarning)
-            with self.assertRaisesRegex(sal.ShapeError, r"\(4, 3\) for 4 states"):
+            with self.assertRaisesRegex(sal.ShapeError, r"\(6, 3\) for 6 states"):
                 sal.from_torch(nn.Linear(5, 3), 5)
-            with self.assertRaisesRegex(sal.ShapeError, r"for 4 states"):
+            with self.assertRaisesRegex(sal.ShapeError, r"for 6 states"):
                 sal.from_torch(Of(lambda x, m: x.sum()), 5)
             with self.assertRaisesRegex(RuntimeError, "shapes cannot be multiplied"):
                 sal.from_torch(nn.Linear(5, 1), 6)
@@ -602,6 +774,16 @@ class StateDict(unittest.TestCase):
         again = sal.from_torch(module, (1, 4, 4), fallback=False)
         np.testing.assert_allclose(again.params.flat, model.params.flat, rtol=1e-6)
         self.assertEqual(sal.to_torch_state_dict(model, torch.float64)["0.weight"].dtype, torch.float64)
+
+    def test_entries_keep_their_types(self):
+        module = nn.Sequential(nn.Linear(4, 3).double(), nn.Tanh(), nn.Linear(3, 1).double())
+        module[0].weight.requires_grad_(False)
+        module.register_buffer("short", torch.ones(1).half())
+        for fallback in (False, "always"):
+            learned = sal.to_torch_state_dict(sal.from_torch(module, 4, fallback=fallback))
+            for name, value in module.state_dict().items():
+                self.assertEqual(learned[name].dtype, value.dtype)
+                self.assertTrue(torch.equal(learned[name], value))
 
     def test_shared_and_unused_parameters(self):
         class Shared(nn.Module):
