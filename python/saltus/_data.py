@@ -32,12 +32,30 @@ def _as_codes(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array, dtype=np.uint8)
 
 
+def _without_channel(array: np.ndarray) -> np.ndarray:
+    """Pictures of one channel, before or after height and width, as pictures."""
+    for axis in (1, 3):
+        if array.ndim == 4 and array.shape[axis] == 1:
+            return array.squeeze(axis)
+    return array
+
+
+def _intensity_hint(array: np.ndarray) -> str:
+    """What whole numbers that are no intensities may have been meant to be."""
+    if not np.isfinite(array).all() or (array != np.floor(array)).any():
+        return ""
+    if (array < 0).any():
+        return "; spins -1 and 1 have the codes 0 and 1, as integers (see Model.codes)"
+    return "; floats are intensities: give codes and labels as integers, by values.astype(int), and divide greys by " \
+           "the largest"
+
+
 class Data:
     """A data set: rows of codes, or of intensities from which codes are drawn.
 
     Parameters
     ----------
-    values : array, shape (rows, V) or (rows, H, W)
+    values : array, shape (rows, V), (rows, H, W), (rows, 1, H, W) or (rows, H, W, 1)
         Integers or booleans: codes from 0 to 255, such as 0 and 1 of binary variables and of spins.
         Floats: intensities in [0, 1], the probabilities that two-level variables have code 1. Training
         then draws the codes of a row anew each time that it uses the row (Salakhutdinov & Murray, 2008).
@@ -45,7 +63,7 @@ class Data:
     weight : array, shape (rows,), optional
         Positive weights of the rows; None: all are 1.
     shape : (int, int), optional
-        Height and width, if the rows are pictures. Arrays of three dimensions have it already.
+        Height and width, if the rows are pictures. Arrays of pictures have it already.
 
     Attributes
     ----------
@@ -72,9 +90,10 @@ class Data:
         array = np.asarray(values)
         if array.dtype.kind not in "biuf":
             raise ArgumentError(f"data: expected integers (codes) or floats (intensities); found {array.dtype}")
+        array = _without_channel(array)
         if array.ndim not in (2, 3) or array.size == 0:
-            raise ShapeError(f"data: expected the shape (rows, variables), or (rows, height, width) of pictures, "
-                             f"with 1 row or more; found {array.shape}")
+            raise ShapeError(f"data: expected the shape (rows, variables), or (rows, height, width) of pictures "
+                             f"(or one channel of them), with 1 row or more; found {array.shape}")
         height, width = _picture(array.shape[1:] if array.ndim == 3 and shape is None else shape)
         array = array.reshape(len(array), -1)
         weights = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
@@ -85,8 +104,12 @@ class Data:
             intensity = np.ascontiguousarray(array, dtype=np.float32)
         else:
             codes = _as_codes(array)
-        self._set(make("sal_flat_data_create", *array.shape, address(codes), address(intensity), address(weights),
-                       height, width))
+        try:
+            self._set(make("sal_flat_data_create", *array.shape, address(codes), address(intensity), address(weights),
+                           height, width))
+        except ArgumentError as failure:
+            hint = _intensity_hint(array) if "has the intensity" in str(failure) else ""
+            raise ArgumentError(f"{failure}{hint}") from None
 
     def _set(self, pointer: int) -> None:
         self._handle = Handle(pointer, "sal_flat_data_destroy")

@@ -12,12 +12,12 @@ import numpy as np
 from . import _library
 from ._data import Data, fitting
 from ._formula import Expr
-from ._library import (ArgumentError, Caught, Handle, SaltusError, address, ask, call, encode, lib, make, options_text,
+from ._library import (ArgumentError, Caught, Handle, address, ask, call, encode, fork_safe, lib, make, options_text,
                        view)
 from ._model import Model, as_model
 from ._run import AIS, Progress, Run, give_reals, give_samplers
 from ._sampler import as_list
-from ._train import Training, warn
+from ._train import Training, seed_of, warn
 
 Path = Union[str, os.PathLike]
 
@@ -105,28 +105,38 @@ def _number(value: Optional[float]) -> str:
     return "-" if value is None else f"{value:.3f}"
 
 
+class _Bar(Progress):
+    """Progress that knows whether it has stopped the call."""
+
+    stopped = False
+
+    def _tell(self, done: int, total: int, _: Any) -> int:
+        answer = super()._tell(done, total, _)
+        self.stopped = self.stopped or answer != 0
+        return answer
+
+
 class _Session:
     """What all parts of an evaluation share."""
 
     def __init__(self, model: Model, options: dict[str, Any], own: list[Any], progress: Any, directory: Optional[Path]):
         self.model, self.options, self.own, self.show, self.directory = model, options, own, progress, directory
-        self.interrupted = False
+        self.interrupted = self.ended = False
 
-    def bar(self, what: str) -> Progress:
+    def bar(self, what: str) -> _Bar:
         """A new one; :meth:`ask` ends it."""
         watch: list[Caught] = [self.model._caught] + [sampler._caught for sampler in self.own]
-        return Progress(self.show, what, watch)
+        return _Bar(self.show, what, watch)
 
-    def ask(self, bar: Progress, name: str, *arguments: Any) -> Any:
+    def ask(self, bar: _Bar, name: str, *arguments: Any) -> Any:
         """A call that may call Python functions."""
         try:
             with bar:
                 answer = ask(name, *arguments)
-        except SaltusError:
-            bar.reraise()
-            raise
-        bar.reraise()
-        self.interrupted = self.interrupted or bar.interrupted
+        finally:
+            self.interrupted = self.interrupted or bar.interrupted
+            self.ended = self.ended or bar.stopped or bar.interrupted
+            bar.reraise()  # in place of what the library makes of it
         return answer
 
 
@@ -182,12 +192,13 @@ def _judge(s: _Session, result: Evaluation, train: Data, test: Data, fresh: int)
     bar = s.bar("fresh samples")
     try:
         answer = s.ask(bar, "sal_flat_verdict", s.model, train, test, encode(s.directory), fresh,
-                       s.options["seed"] or 0, s.options["threads"] or 0, address(log_z), bar.callback, None,
+                       s.options["seed"], fork_safe(s.options["threads"]) or 0, address(log_z), bar.callback, None,
                        ctypes.byref(samples))
     except (_library.UnsupportedError, _library.ModelError, ArgumentError) as failure:
-        result.warnings.append(f"no verdict: {failure}")
+        result.warnings.append("stopped; there is no verdict" if s.ended else f"no verdict: {failure}")
         return
     if answer is None:
+        result.warnings.append("stopped; there is no verdict")
         return
     result.verdict = answer
     shape = answer["chains"], answer["draws"], s.model.variables
@@ -214,7 +225,7 @@ def _mmd(samples: Data, test: Data) -> Optional[float]:
 
 def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = None, *, chains: Optional[int] = None,
              temperatures: Optional[int] = None, steps: Optional[int] = None, sampler: Optional[str] = None,
-             samples: Any = None, fresh: int = 1000, directory: Optional[Path] = None, seed: int = 0,
+             samples: Any = None, fresh: int = 1000, directory: Optional[Path] = None, seed: Optional[int] = 0,
              threads: Optional[int] = None, own: Any = (), progress: Any = None, **options: Any) -> Evaluation:
     """Estimate the log-likelihood of held-out rows, and judge the model's own samples.
 
@@ -284,7 +295,7 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
     known = None if train is None else fitting(train, made.variables, "train")._drawn()
     drawn = None if samples is None else _sample_rows(samples, made.variables)
     given = dict(options, chains=100 if chains is None else chains, temperatures=temperatures, steps=steps,
-                 sampler=sampler, seed=seed, threads=threads)
+                 sampler=sampler, seed=seed_of(seed), threads=threads)
     own = as_list(own)
     if sampler is None and own:
         given["sampler"] = own[0].name
@@ -306,7 +317,7 @@ def _measure(s: _Session, result: Evaluation, test: Data, train: Optional[Data],
     result.forward = _anneal(s, test, log_base, None)
     if result.forward is None and s.interrupted:
         raise KeyboardInterrupt
-    if result.forward is not None:
+    if result.forward is not None and not s.ended:
         result.reverse = _anneal(s, test, log_base, (test if drawn is None else drawn).codes)
     if result.reverse is None:
         result.warnings.append("stopped; there is " + ("the forward estimate only" if result.forward else
@@ -316,5 +327,7 @@ def _measure(s: _Session, result: Evaluation, test: Data, train: Optional[Data],
     text = _wrong_way(result.forward, result.reverse, start) if result.forward else None
     if text:
         result.warnings.append(text)
-    if train is not None and fresh > 0:
+    if train is not None and fresh > 0 and s.ended:
+        result.warnings.append("stopped; there is no verdict")
+    elif train is not None and fresh > 0:
         _judge(s, result, train, test, fresh)

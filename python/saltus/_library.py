@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import math
+import operator
 import os
 import re
 import signal
@@ -478,6 +479,45 @@ def _option(name: str, value: Any) -> Any:
     return value
 
 
+def says_no(answer: Any) -> bool:
+    """Whether a function asks to stop: by False, Python's or NumPy's, and not by None."""
+    return isinstance(answer, (bool, np.bool_)) and not answer
+
+
+def whole(value: Any, most: int, what: str) -> int:
+    """A whole number from 0 to `most`, of any type of integers; ctypes would cut larger ones."""
+    if not hasattr(value, "__index__") or not 0 <= operator.index(value) <= most:
+        raise ArgumentError(f"{what} {value!r}; expected a whole number from 0 to {most}")
+    return operator.index(value)
+
+
+_forked = False  # threads of OpenMP do not survive a fork, and a child that waits for them waits for ever
+
+
+def _after_fork() -> None:
+    global _forked
+    _forked = True
+    if hasattr(lib, "omp_set_num_threads"):
+        lib.omp_set_num_threads(1)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def fork_safe(threads: Any) -> Any:
+    """The number of threads, which is 1 in a forked process."""
+    if not _forked:
+        return threads
+    if threads is not None and threads > 1:
+        from ._train import warn
+        warn(f"threads={threads}: a forked process has one; start processes by multiprocessing's 'spawn', or give "
+             f"threads=1")
+    return 1
+
+
 def options_text(options: dict[str, Any]) -> bytes:
     """Options by keyword as the library reads them; None leaves an option at its default."""
+    if "threads" in options:
+        options = dict(options, threads=fork_safe(options["threads"]))
     return json.dumps({name: _option(name, value) for name, value in options.items()}).encode()

@@ -81,7 +81,7 @@ class Progress:
         try:
             if any(caught.stops and caught.any for caught in self._watch):
                 return 1
-            if self._function and self._function(done, total) is False:
+            if self._function and _library.says_no(self._function(done, total)):
                 return 1
             if self._wanted:
                 self._draw(done, total)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import operator
 from typing import Any, Callable, Iterable, Optional
 
 import numpy as np
@@ -13,6 +14,7 @@ from ._formula import _KINDS
 from ._library import ArgumentError, Caught, Handle, ModelError, ShapeError, address, lib, make
 
 _UNBOUNDED = 1 << 6  # counts without a cap
+_MOST = 2**63 - 1
 
 
 def _copied(pointer: Optional[int], n: int, dtype: Any) -> np.ndarray:
@@ -113,9 +115,9 @@ class Random:
 
     def below(self, bound: int) -> int:
         """A whole number from 0 to bound - 1, all equally likely."""
-        if bound < 1:
-            raise ArgumentError(f"random.below({bound}): expected 1 or more")
-        return lib.sal_random_below(self._at(), bound)
+        if not hasattr(bound, "__index__") or not 1 <= operator.index(bound) <= _MOST:
+            raise ArgumentError(f"random.below({bound!r}): expected a whole number of 1 or more, below 2^63")
+        return lib.sal_random_below(self._at(), operator.index(bound))
 
     def softmax(self, log_weights: Any) -> int:
         """An index k with probability proportional to exp(log_weights[k]).
@@ -226,7 +228,10 @@ def _proposal(codes: Any, variables: int) -> np.ndarray:
         raise ShapeError(f"draw: expected codes of the shape ({variables},); found {array.shape}")
     if array.dtype.kind not in "iub":
         raise ArgumentError(f"draw: expected codes, which are integers; found {array.dtype}")
-    return array
+    proposal = array.astype(np.int32)
+    if (proposal != array).any():
+        raise ArgumentError(f"draw: the code {array[proposal != array][0]} is out of range")
+    return proposal
 
 
 def _size(origin: Origin) -> int:
@@ -267,4 +272,9 @@ def _log_q_of(log_q: Callable[[Origin, np.ndarray], float], caught: Caught) -> A
 
 def as_list(own: Any) -> list[Sampler]:
     """Samplers of one's own, whether one, several or none are given."""
-    return list(own) if isinstance(own, (list, tuple)) else [own]
+    samplers = [] if own is None else list(own) if isinstance(own, (list, tuple)) else [own]
+    for sampler in samplers:
+        if not isinstance(sampler, Sampler):
+            raise ArgumentError(f"own: expected a saltus.Sampler, or a list of them; found {type(sampler).__name__} "
+                                f"(of functions, saltus.Sampler(name, draw, log_q) makes one)")
+    return samplers

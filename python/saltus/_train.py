@@ -7,6 +7,7 @@ import ctypes
 import os
 import sys
 import tempfile
+import threading
 import warnings
 from pathlib import Path as FilePath
 from typing import Any, Callable, Optional, Union
@@ -16,8 +17,8 @@ import numpy as np
 from . import _library
 from ._data import Data, as_data, fitting
 from ._formula import Expr
-from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, address, ask, call, encode, lib, make,
-                       options_text, text_at, view)
+from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, UnsupportedError, address, ask, call,
+                       encode, lib, make, options_text, text_at, view)
 from ._model import Model
 from ._run import TRAIN, Progress, SaltusWarning, give_reals, give_samplers
 from ._sampler import as_list
@@ -26,8 +27,8 @@ Path = Union[str, os.PathLike]
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 # What a training leaves in its directory: an earlier one is not replaced unasked.
-_FILES = ("model.xml", "model.safetensors", "ema.safetensors", "checkpoint.json", "ladder/ladder.json", "log.csv",
-          "verdict.json", "samples.png", "persistent.png")
+_FILES = ("checkpoint.json", "checkpoint-a.safetensors", "checkpoint-b.safetensors", "model.xml", "model.safetensors",
+          "ema.safetensors", "ladder/ladder.json", "log.csv", "verdict.json", "samples.png", "persistent.png")
 # With one of these the options that are suggested for a ready-made model do not apply: they belong together.
 _UNSUGGESTED = ("objective", "sampler", "preconditioner", "buffer", "buffer_start", "buffer_order", "restart",
                 "magnitude_penalty")
@@ -73,7 +74,7 @@ class _Hooks:
         try:
             if self.directory is not None:
                 call("sal_train_save", report, self.model, encode(self.directory))
-            return 1 if self._take(_report_of("sal_flat_report", report)) is False else 0
+            return int(_library.says_no(self._take(_report_of("sal_flat_report", report))))
         except BaseException as exception:  # it cannot pass through C
             self.caught.note(exception)
             return -1
@@ -103,6 +104,11 @@ def _is_saved(text: Path) -> bool:
 def _specification(text: str, data: Data, suggested: bool) -> str:
     """A specification with what training adds to it."""
     return text_at(make("sal_train_specification", text.encode(), data.variables, suggested))
+
+
+def seed_of(seed: Any) -> int:
+    """A seed; None is 0."""
+    return 0 if seed is None else _library.whole(seed, 2**64 - 1, "seed")
 
 
 def _new_model(text: str, data: Data, suggested: bool, seed: int, dtype: Any) -> Model:
@@ -135,7 +141,7 @@ def _check_symmetry(model: Model) -> None:
 
 
 def _make_directory(directory: Path, overwrite: bool) -> None:
-    os.makedirs(directory, exist_ok=True)
+    """Make a directory ready. Only after everything else was found right: `overwrite` deletes."""
     there = [name for name in _FILES if os.path.exists(os.path.join(directory, name))]
     if overwrite:
         for name in there:
@@ -143,6 +149,7 @@ def _make_directory(directory: Path, overwrite: bool) -> None:
     elif there and "checkpoint.json" not in there:
         raise ArgumentError(f"train: {os.fspath(directory)} holds {', '.join(there)}, but no checkpoint to go on from; "
                             f"give overwrite=True to replace them, or another directory")
+    os.makedirs(directory, exist_ok=True)
 
 
 def _preconditioner(given: Any, model: Model, data: Data) -> Optional[np.ndarray]:
@@ -176,14 +183,40 @@ class Training:
     """
 
     def __init__(self, model: Model, data: Data, test: Optional[Data], options: dict[str, Any],
-                 suggested: Optional[str], directory: Optional[Path], preconditioner: Any, own: Any):
+                 suggested: Optional[str], directory: Optional[Path], preconditioner: Any, own: Any,
+                 overwrite: bool = False, drawn: bool = False):
         self.model, self.data, self.test, self.directory = model, data, test, directory
         self._options, self._suggested, self._own = options, suggested, as_list(own)
         self._preconditioner = _preconditioner(preconditioner, model, data)
         self._hooks = _Hooks(model)
         self._hooks.directory = directory
         self._last: Optional[np.ndarray] = None  # where training goes on, if the model has the best parameters
+        self._running = threading.Lock()
+        self._trainer = self._create(None)  # which finds what is wrong before any file is touched
+        if directory is not None:
+            _make_directory(directory, overwrite)
+            self._open(directory, drawn)
+
+    def _open(self, directory: Path, drawn: bool) -> None:
+        """Go on from the checkpoint of a directory, if it has one. `drawn`: parameters that seed and data give."""
+        before = self.model.params.flat
+        self._trainer.close()
         self._trainer = self._create(directory)
+        report = self.report
+        done, total, changed = report["iteration"], report["iterations"], report["resumed_with"]
+        if done > total:
+            self.model.params.flat = before
+            raise ArgumentError(f"train: the training in {os.fspath(directory)} has already made {done} iterations; "
+                                f"{total} were asked for; give {done} or more, or overwrite=True to begin anew")
+        replaced = not drawn and before.any() and (before != self.model.params.flat).any()
+        if done == 0 or not (changed or done == total or replaced):
+            return
+        where = os.fspath(directory)
+        parts = [f"{where} has already made all {done} iterations; more iterations go on" if done == total else
+                 f"goes on from iteration {done} of {where}"]
+        parts += [changed] if changed else []
+        parts += ["the parameters are now those of the checkpoint, not those that the model had"] if replaced else []
+        warn("; ".join(parts + ["overwrite=True begins anew"]))
 
     def _create(self, directory: Optional[Path]) -> Handle:
         text = options_text(self._options)
@@ -258,7 +291,21 @@ class Training:
         -------
         Training
             Itself.
+
+        Raises
+        ------
+        SaltusError
+            It runs already: in another thread, or in the `report` or `progress` that calls this.
         """
+        if not self._running.acquire(blocking=False):
+            raise SaltusError("run: this training runs already: in another thread, or it is what called this function")
+        try:
+            self._go_on(iterations, progress, report)
+        finally:
+            self._running.release()
+        return self
+
+    def _go_on(self, iterations: Optional[int], progress: Any, report: Any) -> None:
         done, total = self.iteration, self.iterations
         end = total if iterations is None else done + iterations
         if end < done:
@@ -275,7 +322,6 @@ class Training:
                 self.model.save(os.path.join(self.directory, "model.xml"))
             raise
         self._take_best()
-        return self
 
     def _watched(self) -> list[Caught]:
         return [self._hooks.caught, self.model._caught] + [sampler._caught for sampler in self._own]
@@ -371,9 +417,10 @@ def _absolute(directory: Optional[Path]) -> Optional[Path]:
 def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, iterations: Optional[int] = None,
           batch: Optional[int] = None, learning_rate: Optional[float] = None, objective: Optional[str] = None,
           sampler: Optional[str] = None, steps: Optional[int] = None, report_every: Optional[int] = None,
-          averaging: Optional[float] = None, seed: int = 0, threads: Optional[int] = None, preconditioner: Any = None,
-          own: Any = (), directory: Optional[Path] = None, overwrite: bool = False, dtype: Any = None,
-          progress: Any = None, report: Optional[Callable[[dict[str, Any]], Any]] = None, **options: Any) -> Training:
+          averaging: Optional[float] = None, seed: Optional[int] = 0, threads: Optional[int] = None,
+          preconditioner: Any = None, own: Any = (), directory: Optional[Path] = None, overwrite: bool = False,
+          dtype: Any = None, progress: Any = None, report: Optional[Callable[[dict[str, Any]], Any]] = None,
+          **options: Any) -> Training:
     """Fit the parameters of a model to data.
 
     Parameters
@@ -410,8 +457,13 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
         Samplers of one's own, which `sampler` may name.
     directory : path, optional
         For the model, for :func:`read` and ``saltus evaluate``, and a checkpoint, at each report. An
-        earlier training in it, of the same model, data and options, goes on where it stopped, with the
-        same bits as if it had not. `overwrite` replaces it.
+        earlier training in it, of the same model and data, goes on where it stopped: the model gets the
+        parameters of its checkpoint, whatever it had. With the same options the bits are the same as if
+        it had not stopped; sampler, steps, learning rate and iterations may be others. What it has
+        already made counts among `iterations`.
+    overwrite : bool
+        Delete an earlier training in the directory, and begin anew. An error in the arguments deletes
+        nothing.
     dtype : {'f32', 'f64'}, optional
         Of a model that is made here.
     progress : bool or callable, optional
@@ -433,13 +485,17 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
         Training diverged. The model has the parameters of the last good report; the exception's
         attribute `training` is the Training.
     DataError
-        The directory has a training of another model, or of other data or options.
-    ArgumentError, ShapeError, UnsupportedError, FileError
+        The directory has a training of another model, of other data, or with another seed or batch.
+    UnsupportedError
+        A model without parameters, such as a function or module that is called back.
+    ArgumentError, ShapeError, FileError
 
     Warns
     -----
     SaltusWarning
-        All parameters started at 0 and hidden units stay equal; an interrupt.
+        All parameters started at 0 and hidden units stay equal; an interrupt; an earlier training of the
+        directory goes on with other options, in place of parameters that the model had, or has nothing
+        left to do.
 
     Notes
     -----
@@ -460,13 +516,14 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     >>> bool(np.abs(model.params["b"] - log_odds).max() < 0.1)
     True
     """
+    seed = seed_of(seed)
     given = dict(options, iterations=iterations, batch=batch, learning_rate=learning_rate, objective=objective,
                  sampler=sampler, steps=steps, report=report_every, averaging=averaging, seed=seed, threads=threads)
     rows, own = as_data(data)._shared(), as_list(own)
     if sampler is None and own and objective != "pseudo-likelihood":
         given["sampler"] = own[0].name
-    suggested = None
-    if isinstance(model, (str, os.PathLike)) and not _is_saved(model):
+    suggested, drawn = None, isinstance(model, (str, os.PathLike)) and not _is_saved(model)
+    if drawn:
         suggests = preconditioner is None and all(given.get(name) is None for name in _UNSUGGESTED)
         suggested = os.fspath(model) if suggests else None
         made = _new_model(os.fspath(model), rows, suggests, seed, dtype)
@@ -474,7 +531,8 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
         made = model if isinstance(model, Model) else Model(model, dtype=dtype)
         fitting(rows, made.variables, "data")
     held = None if test is None else fitting(test, made.variables, "test")._shared()
-    if directory is not None:
-        _make_directory(directory, overwrite)
-    training = Training(made, rows, held, given, suggested, directory, preconditioner, own)
+    if not made.info["parameters"]:
+        raise UnsupportedError(f"train: {made.name or 'the model'} has no parameters; functions and modules that are "
+                               f"called back have none and cannot be trained: write f as a formula, with saltus.param")
+    training = Training(made, rows, held, given, suggested, directory, preconditioner, own, overwrite, drawn)
     return training.run(progress=progress, report=report)

@@ -59,6 +59,14 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(sal.ArgumentError, "not pictures"):
             data.pictures
 
+    def test_pictures_of_one_channel(self):
+        for shape in ((20, 1, 2, 3), (20, 2, 3, 1)):
+            data = sal.Data(self.codes.reshape(shape))
+            self.assertEqual(data.picture, (2, 3))
+            np.testing.assert_array_equal(data.codes, self.codes)
+        with self.assertRaisesRegex(sal.ShapeError, r"one channel.*found \(10, 2, 2, 3\)"):
+            sal.Data(self.codes.reshape(10, 2, 2, 3))
+
     def test_what_is_no_data_set_is_refused(self):
         def refused(error, text, *args, **kwargs):
             with self.subTest(text), self.assertRaisesRegex(error, text):
@@ -68,6 +76,9 @@ class Arrays(unittest.TestCase):
         refused(sal.ShapeError, r"\(0, 3\)", np.empty((0, 3), int))
         refused(sal.ArgumentError, "-1.*Model.codes", [[1, -1]])
         refused(sal.ArgumentError, "256", [[256, 0]])
+        refused(sal.ArgumentError, "intensity -1.*spins.*Model.codes", [[-1.0, 1.0]])
+        refused(sal.ArgumentError, "intensity 2.*astype", [[0.0, 1.0, 2.0]])
+        refused(sal.ArgumentError, "numbers from 0 to 1$", [[0.5, -1.0]])
         refused(sal.ArgumentError, "complex", [[1j]])
         refused(sal.ArgumentError, "<U1", [["a"]])
         refused(sal.ArgumentError, "1.5", [[0.5, 1.5]])

@@ -189,13 +189,33 @@ class Failures(unittest.TestCase):
         self.fails(sal.ShapeError, r"found \(\)", lambda s, r: None)
         self.fails(sal.ArgumentError, "float64", lambda s, r: s.codes * 1.0)
         self.fails(sal.ArgumentError, "out of range", lambda s, r: s.codes + 2)
+        self.fails(sal.ArgumentError, "code 4294967297 is out of range", lambda s, r: np.array([0, 0, 0, 2**32 + 1]))
+        self.fails(sal.ArgumentError, "out of range", lambda s, r: s.codes.astype(np.uint64) + np.uint64(2**32))
         self.fails(TypeError, "", flip, lambda s, to: "x" * 2 + None)
 
     def test_what_was_not_asked_for(self):
         self.fails(sal.ArgumentError, "needs_gradient=True", lambda s, r: s.gradient)
         self.fails(sal.ArgumentError, "needs_differences=True", lambda s, r: s.differences)
         self.fails(sal.ModelError, "softmax", lambda s, r: r.softmax([-np.inf]))
-        self.fails(sal.ArgumentError, "below", lambda s, r: r.below(0))
+        for bound in (0, 4.0, 2**63, 2**70, None):
+            self.fails(sal.ArgumentError, "below.*whole number", lambda s, r, bound=bound: r.below(bound))
+
+    def test_bounds_of_any_whole_type(self):
+        seen = []
+
+        def draw(origin, random):
+            seen.append(random.below(np.uint8(3)) + random.below(2**63 - 1) * 0)
+            return flip(origin, random)
+
+        sal.sample(ising(), own=sal.Sampler("mine", draw, flip_log_q), draws=100, chains=1, warmup=0, seed=1)
+        self.assertEqual(set(seen), {0, 1, 2})
+
+    def test_what_is_no_sampler(self):
+        for own in (flip, [flip], "gwg"):
+            with self.assertRaisesRegex(sal.ArgumentError, "own: expected a saltus.Sampler"):
+                sal.sample(ising(), own=own, draws=10)
+            with self.assertRaisesRegex(sal.ArgumentError, "own: expected a saltus.Sampler"):
+                ising().balance(own=own)
 
     def test_origins_end_with_the_call(self):
         kept = []

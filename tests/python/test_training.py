@@ -6,6 +6,8 @@ import itertools
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -16,6 +18,7 @@ import numpy as np
 
 import saltus as sal
 from saltus._evaluate import _starts
+from saltus._train import _make_directory
 
 
 class Mine(Exception):
@@ -258,6 +261,111 @@ class Directories(unittest.TestCase):
                 sal.train(independent(), biased(), iterations=20, directory=place)
             sal.train(independent(), biased(seed=2), iterations=20, directory=place, overwrite=True)
 
+    def test_an_error_deletes_and_makes_nothing(self):
+        with tempfile.TemporaryDirectory() as place:
+            sal.train(independent(), biased(), iterations=20, directory=place)
+            there = {name: open(os.path.join(place, name), "rb").read() for name in os.listdir(place)}
+            for options in ({"sampler": "gwgg"}, {"bacth": 3}, {"batch": -1}, {"preconditioner": np.eye(3)},
+                            {"seed": -1}, {"own": 3}):
+                with self.subTest(str(options)), self.assertRaises(sal.SaltusError):
+                    sal.train(independent(), biased(), directory=place, overwrite=True, **options)
+                with self.assertRaises(sal.SaltusError):
+                    sal.train(independent(), biased(), directory=os.path.join(place, "new"), **options)
+                self.assertEqual(there, {name: open(os.path.join(place, name), "rb").read()
+                                         for name in os.listdir(place)})
+
+    def test_overwriting_leaves_nothing_of_the_earlier_training(self):
+        with tempfile.TemporaryDirectory() as place:
+            sal.train(independent(), biased(), iterations=20, report_every=10, averaging=0.9, directory=place)
+            for letter in "ab":
+                open(os.path.join(place, f"checkpoint-{letter}.safetensors"), "ab").close()
+            _make_directory(place, True)
+            self.assertEqual(os.listdir(place), [])
+
+    def test_what_goes_on_is_told(self):
+        def told(model, **options):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                training = sal.train(model, biased(), directory=place, **options)
+            self.assertTrue(all(os.path.basename(w.filename) == "test_training.py" for w in caught))
+            return training, "".join(str(w.message) for w in caught)
+
+        with tempfile.TemporaryDirectory() as place:
+            first, text = told(independent(), iterations=20)
+            self.assertEqual(text, "")
+            again, text = told(independent(np.ones(4)), iterations=20)
+            self.assertRegex(text, "already made all 20 iterations; more.*those of the checkpoint.*overwrite=True")
+            np.testing.assert_array_equal(again.model.params.flat, first.model.params.flat)
+            self.assertNotIn("those of the checkpoint", told(independent(), iterations=20)[1])
+            self.assertRegex(told(independent(), iterations=30, learning_rate=0.1)[1],
+                             "goes on from iteration 20 of .*learning rate 0.1 instead of 0.001")
+            self.assertEqual(told(independent(), iterations=40, learning_rate=0.1)[1], "")
+            self.assertRegex(told(independent(np.ones(4)), iterations=50, learning_rate=0.1)[1],
+                             "from iteration 40.*those of the checkpoint")
+
+    def test_fewer_iterations_than_made_are_refused(self):
+        with tempfile.TemporaryDirectory() as place:
+            sal.train(independent(), biased(), iterations=60, directory=place)
+            model = independent(np.ones(4))
+            with self.assertRaisesRegex(sal.ArgumentError, "already made 60 iterations; 30 were asked for"):
+                sal.train(model, biased(), iterations=30, directory=place)
+            np.testing.assert_array_equal(model.params["b"], 1)
+
+
+FORK = """
+import os, warnings
+import numpy as np, saltus as sal
+def run(threads):
+    return sal.sample("ising:side=4,theta=0.1", draws=200, chains=4, seed=1, threads=threads).draws
+warnings.simplefilter("ignore")
+whole = run(2)
+child = os.fork()
+if child == 0:
+    ok = np.array_equal(run(None), whole)
+    model = sal.Model("ising:side=4,theta=0.1")
+    model.value(np.ones((1000, 16)))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ok = ok and np.array_equal(run(2), whole)
+    os._exit(0 if ok and any("a forked process has one" in str(w.message) for w in caught) else 1)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+class Threads(unittest.TestCase):
+    def test_a_forked_process_does_not_wait_for_threads_that_it_has_not(self):
+        if not hasattr(os, "fork"):
+            self.skipTest("no fork")
+        with subprocess.Popen([sys.executable, "-c", FORK], stdout=subprocess.PIPE, text=True,
+                              start_new_session=True) as parent:
+            try:
+                self.assertEqual(parent.communicate(timeout=100)[0].split()[-1:], ["0"])
+            finally:
+                if parent.poll() is None:
+                    os.killpg(parent.pid, signal.SIGKILL)
+
+    def test_one_training_runs_once_at_a_time(self):
+        training = sal.train(independent(), biased(), iterations=10)
+        with self.assertRaisesRegex(sal.SaltusError, "runs already"):
+            training.run(10, progress=lambda done, total: training.run(1) and None)
+        failures = []
+
+        def other():
+            try:
+                training.run(1)
+            except sal.SaltusError as failure:
+                failures.append(str(failure))
+
+        def progress(done, total):
+            if not failures:
+                thread = threading.Thread(target=other)
+                thread.start()
+                thread.join()
+
+        training.run(10, progress=progress)
+        self.assertRegex(failures[0], "runs already")
+        self.assertEqual(training.run(1).iteration, training.iterations)
+
 
 class Endings(unittest.TestCase):
     def test_functions_may_stop_it(self):
@@ -266,6 +374,14 @@ class Endings(unittest.TestCase):
             self.assertEqual(training.iteration, end)
         training = sal.train(independent(), biased(), progress=lambda done, total: done < 12)
         self.assertEqual((training.iteration, training.report["iteration"]), (12, 12))
+        training = sal.train(independent(), biased(), progress=lambda done, total: np.bool_(done < 12))
+        self.assertEqual(training.iteration, 12)
+        training = sal.train(independent(), biased(), report_every=5, report=lambda r: np.float64(r["iteration"]) < 10)
+        self.assertEqual(training.iteration, 10)
+        for answer in (None, 0, 1, True, np.True_):
+            training = sal.train(independent(), biased(), iterations=10, report_every=5, report=lambda r: answer,
+                                 progress=lambda done, total: answer)
+            self.assertEqual(training.iteration, 10)
 
     def test_what_functions_raise_comes_back(self):
         def broken(*_):
@@ -306,11 +422,17 @@ class Endings(unittest.TestCase):
             self.assertEqual([r["iteration"] for r in again.reports], [10, 15, 20])
 
     def test_ctrl_c_at_any_moment_is_not_lost(self):
+        data = sal.Data(biased())
         for options in ({}, {"progress": False}, {"progress": lambda done, total: None}):
             timer = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
-            timer.start()
+
+            def begun(report):
+                if report["iteration"] == 100:  # not before: earlier it would end this program
+                    timer.start()
+
             with self.assertWarnsRegex(sal.SaltusWarning, "interrupted after"):
-                training = sal.train(independent(), biased(), iterations=1000000, steps=1, batch=1, **options)
+                training = sal.train(independent(), data, iterations=10 ** 8, steps=1, batch=1, report_every=100,
+                                     report=begun, **options)
             timer.join()
             self.assertGreater(training.iteration, 0)
 
@@ -369,6 +491,19 @@ class Endings(unittest.TestCase):
         refused(sal.NotFoundError, "batch", independent(), biased(), bacth=3)
         refused(sal.NotFoundError, "rbm", "rbn:hidden=3", biased())
         refused(sal.UnsupportedError, "no parameters", sal.Model(sal.binary(4).sum()), biased())
+        called = sal.Model.from_function(lambda x: -x.sum(axis=1), sal.binary(4), name="Br")
+        refused(sal.UnsupportedError, "Br has no parameters; .*called back.*saltus.param", called, biased())
+        refused(sal.ArgumentError, "own: .*Sampler.*found function", independent(), biased(), own=lambda s, r: None)
+        for seed in (1.5, -1, 2 ** 64, "1"):
+            refused(sal.ArgumentError, "seed .*whole number", independent(), biased(), seed=seed)
+
+    def test_seeds_may_be_of_any_whole_type_or_none(self):
+        data = sal.Data.digits(60, side=8, seed=1)
+        options = dict(objective="pcd", iterations=3, batch=10, steps=1)
+        found = [sal.train("rbm:hidden=2", data, seed=seed, **options).model.params.flat
+                 for seed in (0, None, np.int64(0))]
+        np.testing.assert_array_equal(found[0], found[1])
+        np.testing.assert_array_equal(found[0], found[2])
 
 
 class Evaluations(unittest.TestCase):
@@ -455,6 +590,39 @@ class Evaluations(unittest.TestCase):
 
         with self.assertRaises(KeyboardInterrupt):
             sal.evaluate(self.model, self.test, temperatures=500, progress=interrupt)
+
+    def test_an_interrupt_at_the_last_step_of_a_part_ends_it(self):
+        parts = []
+
+        def interrupt(done, total):
+            parts[-1:] = [done] if parts and done > parts[-1] else parts[-1:] + [done]
+            if len(parts) == last and done == total:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        for last, text in ((1, "forward estimate only"), (2, "no verdict")):
+            parts.clear()
+            with self.assertWarnsRegex(sal.SaltusWarning, text):
+                result = sal.evaluate(self.model, self.test, lattice_draws(500), temperatures=20, fresh=100,
+                                      progress=interrupt)
+            self.assertEqual(len(parts), last)
+            self.assertIsNotNone(result.forward)
+            self.assertEqual(result.reverse is None, last == 1)
+            self.assertIsNone(result.verdict)
+
+    def test_an_interrupt_of_the_verdict_is_told(self):
+        seen = []
+
+        def interrupt(done, total):
+            seen.append((done, total))
+            if sum(d == t for d, t in seen[:-1]) >= 2:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        for ends in (interrupt, lambda done, total: total < 100):
+            with self.assertWarnsRegex(sal.SaltusWarning, "^stopped; there is no verdict"):
+                result = sal.evaluate(self.model, self.test, lattice_draws(500), temperatures=20, fresh=1000,
+                                      progress=ends)
+            self.assertIsNotNone(result.reverse)
+            self.assertIsNone(result.verdict)
 
     def test_what_does_not_fit(self):
         with self.assertRaisesRegex(sal.ShapeError, "test: rows of 4"):
