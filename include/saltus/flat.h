@@ -115,8 +115,8 @@ SAL_API sal_status sal_flat_model_from_function(
  * Threads: any, while nobody sets the model's parameters. */
 SAL_API sal_status sal_flat_model_info(const sal_model *model, char **json, sal_error *err);
 
-/* sal_model_check as JSON: {"states", "kinks", "differences_by", "against", "gradient_error",
- * "first_order_error", "against_error"}.
+/* sal_model_check as JSON: {"states", "slopes", "kinks", "changes", "differences_by", "against",
+ * "gradient_error", "first_order_error", "against_error"}.
  * Returns: as sal_model_check.
  * Cost:    as sal_model_check.
  * Threads: any, while nobody sets the models' parameters. */
@@ -140,7 +140,8 @@ typedef struct sal_flat_options sal_flat_options;
 
 /* Create options from text: a JSON object {"chains": 20, "sampler": "ncg"}, or lines "chains=20".
  * Names and values are those of the commands (sal_flat_list "options"); '_' counts as '-'. A JSON
- * null leaves an option at its default. Later entries win.
+ * null leaves an option at its default. Of lines the last one wins; JSON has a key once. One thread
+ * at a time uses options, and each use may add to their memory.
  * Params:  which  sal_options: SAL_OPTIONS_RUN and so on.
  *          text   NULL: all defaults.
  * Returns: SAL_ERR_NOT_FOUND (no such option; names those that are near, or all); SAL_ERR_ARGUMENT
@@ -171,8 +172,8 @@ SAL_API sal_status sal_flat_options_resumed(const sal_run_state *state, const ch
 /* Free options, with the copies of arrays in them; NULL is fine. */
 SAL_API void sal_flat_options_destroy(sal_flat_options *options);
 
-/* Give an array of reals (copied). Runs: "temperatures" [replicas], "preconditioner" [N x N].
- * Trainings: "preconditioner". AIS: "log-base" [R].
+/* Give an array of reals (copied); n 0: none. Runs: "temperatures" [replicas] and
+ * "preconditioner" [N x N]. Trainings: "preconditioner". AIS: "log-base" [R].
  * Returns: SAL_ERR_NOT_FOUND (no such array of these options, naming those that there are) or
  *          SAL_ERR_MEMORY. Sizes are checked when the options are used.
  * Cost:    O(n).
@@ -180,8 +181,8 @@ SAL_API void sal_flat_options_destroy(sal_flat_options *options);
 SAL_API sal_status sal_flat_options_reals(sal_flat_options *options, const char *name, int64_t n,
                                           const double *values, sal_error *err);
 
-/* Give an array of codes (copied). Runs: "init" [V] for all chains, or [chains x V]. AIS:
- * "reverse-from" [chains x V].
+/* Give an array of codes (copied); n 0: none. Runs: "init" [V] for all chains, or
+ * [chains x V]. AIS: "reverse-from" [chains x V].
  * Returns: as sal_flat_options_reals.
  * Cost:    O(n).
  * Threads: one at a time. */
@@ -273,7 +274,8 @@ typedef struct sal_flat_sampler sal_flat_sampler;
  *          needs_gradient, needs_differences, has_step_size, unadjusted: as in the descriptor.
  *          draw               draws a proposal into `to` [V], which holds the codes of the origin.
  *          log_q              log q(to | origin); NULL for an unadjusted sampler.
- * Returns: SAL_ERR_ARGUMENT (a name that is not acceptable, a function that is missing) or
+ * Returns: SAL_ERR_ARGUMENT (no name, or a function that is missing; whether the name is acceptable
+ *          is checked when a run uses the sampler) or
  *          SAL_ERR_MEMORY.
  * Cost:    O(1).
  * Threads: any. */

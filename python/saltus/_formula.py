@@ -319,12 +319,15 @@ def _check_shape(what: str, shape: tuple[int, ...]) -> None:
 
 
 def constant(values: ArrayLike) -> Expr:
-    """Fixed numbers. Numbers and arrays beside an expression become constants by themselves."""
+    """Fixed numbers. Numbers and arrays beside an expression become constants by themselves.
+
+    A list that has expressions among its parts is their stack.
+    """
     if isinstance(values, Expr):
         return values
+    if isinstance(values, (list, tuple)) and any(isinstance(part, Expr) for part in values):
+        return stack(values)
     given = np.asarray(values)
-    if given.dtype == object and given.size and any(isinstance(part, Expr) for part in given.ravel()):
-        raise ArgumentError("a list of expressions is no expression; see saltus.stack and saltus.concatenate")
     if given.dtype.kind not in "biuf":
         raise ArgumentError(f"expected numbers; found {values!r:.60}" if given.ndim == 0 else
                             f"expected an array of numbers; found one of {given.dtype}")

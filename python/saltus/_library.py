@@ -387,13 +387,22 @@ class Handle:
         return self.__reduce__()
 
 
+class _Lease:
+    """Keeps an object of the library, and nothing of Python's, which arrays would hide from its collector."""
+
+    def __init__(self, cell: _Cell):
+        with _cells:
+            cell.count += 1
+        weakref.finalize(self, cell.release).atexit = False
+
+
 def view(pointer: Optional[int], ctype: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray:
     """An array of memory that `owner` holds, without a copy; it cannot be written."""
     count = int(np.prod(shape, dtype=np.int64))
     if not pointer or count == 0:
         return np.empty(shape, dtype=np.ctypeslib.as_array((ctype * 1)()).dtype)
     buffer = (ctype * count).from_address(pointer)
-    buffer.owner = owner  # the array keeps the buffer, and the buffer its owner
+    buffer.lease = _Lease(owner._cell)  # the array keeps the buffer, and the buffer the memory
     return np.frombuffer(memoryview(buffer).cast("B").toreadonly(), dtype=np.ctypeslib.as_array(buffer).dtype).reshape(shape)
 
 

@@ -68,10 +68,14 @@ class Progress:
         """Whether Ctrl-C was pressed."""
         return self._interrupts.seen
 
-    def reraise(self) -> None:
-        """Raise what a callback raised, if anything, as itself."""
+    def reraise(self, failed: bool = True) -> None:
+        """Raise what a callback raised, if anything, as itself.
+
+        After a call that did not fail, only what stopped it: what else was noted is of another call.
+        """
         for caught in self._watch:
-            caught.reraise()
+            if failed or caught.stops:
+                caught.reraise()
 
     @staticmethod
     def _is_watched() -> bool:
@@ -360,7 +364,7 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
         raise
     finally:
         handle = Handle(pointer.value, "sal_run_destroy", keep=(model, made)) if pointer.value else None
-    bar.reraise()
+    bar.reraise(failed=False)
     assert handle is not None
     run = Run(model, handle, made)
     run._own = own

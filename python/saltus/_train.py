@@ -336,7 +336,7 @@ class Training:
             raise
         finally:
             self._hooks.bar = self._hooks.told = None
-        bar.reraise()
+        bar.reraise(failed=False)
         if bar.interrupted:
             warn(f"interrupted after {self.iteration} of {self.iterations} iterations; run() goes on")
 

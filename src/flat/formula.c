@@ -81,7 +81,9 @@ int32_t sal_flat_operation(const char *file, int line, sal_tape *tape, const cha
     sal_expr few[4];
     sal_expr *inputs = n_in <= 4 ? few : SALI_NEW_ARRAY(sal_expr, n_in);
     if (!inputs || n_in < 1) {
-        return -1;
+        return sali_record_error(tape, file, line, inputs ? SAL_ERR_ARGUMENT : SAL_ERR_MEMORY,
+                                 inputs ? "an operation without inputs" : "out of memory")
+            .node;
     }
     for (int32_t k = 0; k < n_in; k++) {
         inputs[k] = expression(tape, in[k]);

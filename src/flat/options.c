@@ -237,7 +237,12 @@ static sal_status no_such(const char *what, const char *name, const char *there,
 static sal_status copy(sal_flat_options *o, const void *values, int64_t n, size_t size,
                        const void **field, int64_t *count, sal_error *err)
 {
-    const void *kept = n >= 0 ? sali_flat_own(&o->owner, sali_memdup(values, n, size)) : NULL;
+    if (n == 0) { /* as if it had not been given */
+        *field = NULL;
+        *count = 0;
+        return SAL_OK;
+    }
+    const void *kept = n > 0 ? sali_flat_own(&o->owner, sali_memdup(values, n, size)) : NULL;
     if (!kept) {
         return n < 0 ? sali_fail(err, SAL_ERR_ARGUMENT, "an array of %lld elements", (long long)n)
                      : sali_fail_memory(err);

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include <saltus/flat.h>
+#include <saltus/io.h>
 #include "core/alloc.h"
 #include "core/error.h"
 #include "flat/json.h"
@@ -213,10 +214,15 @@ sal_status sal_flat_verdict(sal_model *model, const sal_data *train, const sal_d
                                                       .threads = threads,
                                                       .progress = progress,
                                                       .progress_data = data } };
-    sal_status status = sal_verdict_judge(model, &inputs, &verdict, samples, err);
+    uint8_t *drawn = NULL;
+    sal_status status = sal_verdict_judge(model, &inputs, &verdict, samples ? &drawn : NULL, err);
+    status = status            ? status
+             : verdict.stopped ? sali_flat_give(json_null(), json, err)
+                               : sal_verdict_json(&verdict, json, err);
     if (status != SAL_OK) {
-        return status;
+        sal_free(drawn);
+    } else if (samples) {
+        *samples = drawn;
     }
-    return verdict.stopped ? sali_flat_give(json_null(), json, err)
-                           : sal_verdict_json(&verdict, json, err);
+    return status;
 }

@@ -38,6 +38,9 @@ static void callback_gradient(void *ws, int64_t chains, const int32_t *codes, co
         for (int64_t c = 0; c < chains; c++) {
             f[c] = NAN; /* what it does not fill is an error */
         }
+        for (int64_t k = 0; g && k < chains * content->width; k++) {
+            g[k] = NAN;
+        }
         content->callback.batch(chains, row, f, g, content->callback.data);
         return;
     }

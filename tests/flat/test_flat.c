@@ -72,6 +72,7 @@ START_TEST(nodes_that_do_not_exist)
     const int32_t wrong[] = { s, 77 };
     ck_assert_int_eq(sal_flat_operation("u.py", 7, tape, "add", 2, wrong, 0, NULL, 0, NULL), -1);
     ck_assert_int_eq(sal_flat_operation("u.py", 7, tape, "add", 0, NULL, 0, NULL, 0, NULL), -1);
+    ck_fails(sal_tape_check(tape, &err), SAL_ERR_ARGUMENT, &err, "u.py:7");
     ck_assert_ptr_null(model);
     sal_tape_destroy(tape);
     sal_space_destroy(space);
@@ -188,6 +189,10 @@ START_TEST(arrays_that_do_not_fit)
              "tuning, trajectory, sampler");
     ck_fails(sal_flat_options_reals(options, "temperatures", -1, reals, &err), SAL_ERR_ARGUMENT,
              &err, "-1");
+    ck_ok(sal_flat_options_reals(options, "preconditioner", 0, reals, &err), &err); /* none */
+    ck_ok(sal_flat_sample(model, options, true, NULL, &run, &err), &err);
+    sal_run_destroy(run);
+    run = NULL;
     ck_ok(sal_flat_options_codes(options, "init", 5, codes, &err), &err);
     ck_fails(sal_flat_sample(model, options, true, NULL, &run, &err), SAL_ERR_ARGUMENT, &err,
              "init: expected codes [4], or [2 x 4]; there are 5");

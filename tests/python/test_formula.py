@@ -54,7 +54,10 @@ class AgainstNumPy(unittest.TestCase):
         self.check(lambda s: np.sum(np.minimum(s, VECTOR) + np.maximum(0.1, s)) + np.mean(s) + np.max(s + VECTOR))
         self.check(lambda s: np.sum(np.where(VECTOR > 0, s, 2 * s)) + np.clip(s, -0.5, 0.9).sum())
         self.check(lambda s: np.concatenate([s, s * s]).sum() + np.stack([s, s])[1, 2] + np.cumsum(s)[3])
+        self.check(lambda s: sal.sum([s[0], s[1] * s[2], 3.0]), lambda s: s[0] + s[1] * s[2] + 3)
         self.check(lambda s: np.logaddexp(s, VECTOR).sum() + np.power(s + 2, 1.5).sum() + np.negative(s)[0])
+        self.check(lambda s: np.logaddexp(s.reshape(2, 3), 0.3).sum() + np.min(s + VECTOR) + np.expand_dims(s, 1)[2, 0])
+        self.check(lambda s: np.squeeze(s.reshape(1, 6, 1))[3] + np.take(s.reshape(2, 3), [0, 2], axis=-1).sum())
         self.check(lambda s: np.transpose(s.reshape(2, 3))[2, 1] * np.take(s, [0, 0, 5]).sum())
 
     def test_own_functions(self):
@@ -185,6 +188,21 @@ class Mistakes(unittest.TestCase):
             with self.subTest(inspect.getsource(wrong)):
                 with self.assertRaises(sal.SaltusError):
                     wrong()
+        for wrong in (lambda: s + None, lambda: s + 1j, lambda: s ** "2", lambda: sal.constant("3"), lambda: s[True],
+                      lambda: sal.edges(s, 1.0, [[0.5, 1]]), lambda: s.reshape(1, 2, 3)[0, :, [1, 2]],
+                      lambda: sal.operation("sum"), lambda: sal.param("p", -1), lambda: sal.param(3, 2),
+                      lambda: s * np.zeros((0, 6))):
+            with self.subTest(inspect.getsource(wrong)):
+                with self.assertRaises(sal.SaltusError):
+                    wrong()
+        with self.assertRaises(IndexError):
+            s[6]
+        with self.assertRaises(sal.ShapeError) as caught:
+            np.concatenate([s.reshape(2, 3), s.reshape(3, 2)])
+        self.assertIn(f"test_formula.py:{line() - 1}", str(caught.exception))
+        for wrong in (lambda: s == 1, lambda: s != s, lambda: s < 1):
+            with self.assertRaises(TypeError):
+                wrong()
         for wrong in (lambda: bool(s), lambda: np.asarray(s), lambda: len(s.sum())):
             with self.assertRaises(TypeError):
                 wrong()

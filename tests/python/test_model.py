@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Models: values, exact answers, clamping, files, and Python functions as energies."""
 
+import copy
 import gc
 import os
 import pathlib
+import pickle
+import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -60,6 +64,20 @@ class Values(unittest.TestCase):
         self.assertEqual(self.model.gradient(values).shape, (2, 9))
         self.assertEqual(self.model.gradient(values[0]).shape, (9,))
         np.testing.assert_allclose(self.model.gradient(values)[:, 1], values[:, 0] * values[:, 2])
+
+    def test_values_have_signs(self):
+        model = sal.Model(sal.binary(3).sum() * 0)
+        values = sal.sample(model, "gibbs", draws=50).values
+        self.assertEqual(np.unique(values[..., 0] - values[..., 1]).tolist(), [-1, 0, 1])
+        with self.assertRaisesRegex(sal.ArgumentError, "no code 5"):
+            model.values([5, 0, 0])
+
+    def test_codes_do_not_wrap(self):
+        for wrong in (2 ** 32, -1, 2 ** 63):
+            with self.assertRaisesRegex(sal.ArgumentError, "is no code"):
+                self.model.value(np.array([wrong, 0, 0, 0, 0], dtype=np.int64 if wrong < 2 ** 63 else np.uint64), codes=True)
+        with self.assertRaises(sal.ArgumentError):
+            self.model.clamp({3: 2 ** 40}, codes=True)
 
     def test_wrong_states(self):
         with self.assertRaisesRegex(sal.ShapeError, r"expected the shape \(.., 5\)"):
@@ -226,6 +244,75 @@ class Functions(unittest.TestCase):
         del run, clamped
         gc.collect()
         self.assertIsNone(watch())
+
+
+    def test_what_it_is_given_may_be_kept(self):
+        kept = []
+        model = sal.Model.from_function(lambda x: (kept.append(x), x.sum(1))[1], sal.binary(4))
+        model.value([1, 1, 0, 0])
+        np.testing.assert_array_equal(kept[0], [[1, 1, 0, 0]])
+
+    def test_cycles_are_collected(self):
+        class Mine:
+            def __init__(self):
+                self.model = sal.Model.from_function(self.f, sal.binary(4))
+                self.run = sal.sample(self.model, "gibbs", draws=20, progress=self.tick)
+
+            def f(self, x):
+                return x.sum(1)
+
+            def tick(self, done, total):
+                return True
+
+        watch = weakref.ref(Mine())
+        gc.collect()
+        self.assertIsNone(watch())
+
+    def test_exceptions_belong_to_their_call(self):
+        barrier = threading.Barrier(2)
+        local = {}
+
+        def f(x):
+            if threading.get_ident() == local.get("bad"):
+                raise KeyError("mine")
+            return x.sum(1)
+
+        model = sal.Model.from_function(f, sal.binary(4))
+        results = {"good": [], "bad": []}
+
+        def work(name):
+            if name == "bad":
+                local["bad"] = threading.get_ident()
+            barrier.wait()
+            for seed in range(20):
+                try:
+                    sal.sample(model, "gibbs", draws=20, threads=1, seed=seed)
+                    results[name].append("made")
+                except Exception as exception:
+                    results[name].append(type(exception).__name__)
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in results]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(results, {"good": ["made"] * 20, "bad": ["KeyError"] * 20})
+
+
+class Objects(unittest.TestCase):
+    def test_they_are_not_copied(self):
+        model = sal.Model("ising:side=3")
+        for copied in (copy.deepcopy, pickle.dumps):
+            with self.assertRaisesRegex(TypeError, "save them to a file"):
+                copied(model)
+        self.assertEqual(copy.copy(model).value([1] * 9), model.value([1] * 9))
+
+    def test_they_can_be_used_until_the_end(self):
+        code = ("import atexit; kept = {}\n"
+                "atexit.register(lambda: print(kept['model'].value([1] * 9)))\n"
+                "import saltus; kept['model'] = saltus.Model('ising:side=3,theta=0.5')")
+        result = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)
+        self.assertEqual(result.stdout, "18.0\n")
 
 
 class Threads(unittest.TestCase):

@@ -140,6 +140,9 @@ class Files(unittest.TestCase):
             sal.sample(model, "gwg", draws=400, out=path)
             with self.assertRaisesRegex(sal.ArgumentError, "give model="):
                 sal.resume(path, 500)
+            sal.sample(sal.Model(sal.spins(4).sum() * 0.1), "gwg", draws=400, out=pathlib.Path(folder) / "tape.nc")
+            with self.assertRaisesRegex(sal.ArgumentError, "'tape' is no file or ready-made model; give model="):
+                sal.resume(pathlib.Path(folder) / "tape.nc", 500)
             self.assertEqual(sal.resume(path, 500, model=model).draws.shape, (4, 500, 4))
             with self.assertRaises(sal.SaltusError):
                 sal.resume(path, 600, model=ISING)
