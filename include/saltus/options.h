@@ -33,9 +33,9 @@ typedef struct sal_option_table sal_option_table;
 
 /* The structs whose options can be set from text, under the names that a command has. */
 typedef enum sal_options {
-    SAL_OPTIONS_RUN,    /* sal_run_options: `saltus sample` */
-    SAL_OPTIONS_TRAIN,  /* sal_train_options: `saltus train` */
-    SAL_OPTIONS_AIS,    /* sal_ais_options: `saltus evaluate` */
+    SAL_OPTIONS_RUN,     /* sal_run_options: `saltus sample` */
+    SAL_OPTIONS_TRAIN,   /* sal_train_options: `saltus train` */
+    SAL_OPTIONS_AIS,     /* sal_ais_options: `saltus evaluate` */
     SAL_OPTIONS_INPAINT, /* sal_inpaint_options: `saltus inpaint` */
     SAL_OPTIONS_EXACT,   /* sal_exact_options */
     SAL_OPTIONS_DATA     /* sal_data_options */

@@ -16,6 +16,20 @@ import saltus as sal
 ISING = sal.Model("ising:side=4,theta=0.1", dtype="f64")
 
 
+def needs_netcdf(test):
+    """Skip where the library was built without libnetcdf."""
+
+    def wrapped(self):
+        try:
+            test(self)
+        except sal.UnsupportedError as error:
+            if "netcdf" in str(error).lower():
+                self.skipTest(str(error))
+            raise
+
+    return wrapped
+
+
 class Draws(unittest.TestCase):
     def test_views_outlive_the_run_and_cannot_be_written(self):
         run = sal.sample(ISING, "gwg", chains=3, draws=500, seed=1)
@@ -123,6 +137,7 @@ class Options(unittest.TestCase):
 
 
 class Files(unittest.TestCase):
+    @needs_netcdf
     def test_resume_gives_the_same_bits(self):
         whole = sal.sample(ISING, "gwg", chains=3, draws=900, seed=2)
         with tempfile.TemporaryDirectory() as folder:
@@ -133,6 +148,7 @@ class Files(unittest.TestCase):
             np.testing.assert_array_equal(resumed.draws, whole.draws)
         np.testing.assert_array_equal(first.resume(900).draws, whole.draws)
 
+    @needs_netcdf
     def test_resume_of_a_formula_wants_it(self):
         model = sal.Model(sal.spins(4).sum() * 0.1, name="")
         with tempfile.TemporaryDirectory() as folder:
