@@ -172,6 +172,34 @@ START_TEST(wrong_options)
 }
 END_TEST
 
+/* Codes of one state are the start of every chain. */
+START_TEST(one_start_for_all_chains)
+{
+    sal_model *model = chain_model();
+    sal_error err = { 0 };
+    sal_flat_options *options = NULL;
+    sal_run *run = NULL;
+    const int32_t ones[4] = { 1, 1, 1, 1 };
+    int bytes;
+    ck_ok(sal_flat_options_create(SAL_OPTIONS_RUN, "sampler=gibbs\nchains=3\nwarmup=0\ndraws=1",
+                                  &options, &err),
+          &err);
+    ck_ok(sal_flat_options_codes(options, "init", 4, ones, &err), &err);
+    ck_ok(sal_flat_sample(model, options, true, NULL, &run, &err), &err);
+    const uint8_t *codes = sal_run_draws(run, &bytes);
+    for (int chain = 0; chain < 3; chain++) {
+        int sum = 0;
+        for (int v = 0; v < 4; v++) {
+            sum += codes[4 * chain + v];
+        }
+        ck_assert_int_ge(sum, 3); /* a step moves one variable at most */
+    }
+    sal_run_destroy(run);
+    sal_flat_options_destroy(options);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(arrays_that_do_not_fit)
 {
     sal_model *model = chain_model();
@@ -533,6 +561,7 @@ int main(void)
     tcase_add_test(t, mistakes_name_the_users_line);
     tcase_add_test(t, options_from_json_and_lines_are_the_same);
     tcase_add_test(t, wrong_options);
+    tcase_add_test(t, one_start_for_all_chains);
     tcase_add_test(t, arrays_that_do_not_fit);
     tcase_add_test(t, exact_answers);
     tcase_add_test(t, lists);
