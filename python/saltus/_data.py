@@ -59,7 +59,7 @@ class Data:
         Integers or booleans: codes from 0 to 255, such as 0 and 1 of binary variables and of spins.
         Floats: intensities in [0, 1], the probabilities that two-level variables have code 1. Training
         then draws the codes of a row anew each time that it uses the row (Salakhutdinov & Murray, 2008).
-        The array is copied.
+        The array is copied. Several axes of a row become one, in row-major order.
     weight : array, shape (rows,), optional
         Positive weights of the rows; None: all are 1.
     shape : (int, int), optional
@@ -73,8 +73,15 @@ class Data:
 
     Raises
     ------
-    ShapeError, ArgumentError
-        Another number of dimensions, numbers out of range, types that are no numbers.
+    ShapeError
+        Another number of dimensions, no rows, or not one weight for each row.
+    ArgumentError
+        Codes, intensities or weights out of range; types that are no numbers; a picture of another size.
+
+    References
+    ----------
+    Salakhutdinov & Murray (2008), On the quantitative analysis of deep belief networks: codes drawn anew
+    from intensities.
 
     Examples
     --------
@@ -145,6 +152,23 @@ class Data:
             identity : float
                 Weights of sequences, by the share of sites at which they agree; usually 0.8.
 
+        Returns
+        -------
+        Data
+
+        Raises
+        ------
+        NotFoundError
+            There is no such file.
+        DataError
+            The content does not fit its kind: its shape, greys out of range, numbers that are no codes.
+        ArgumentError
+            An option, rows that do not exist, or a file that is no array or alignment.
+        UnsupportedError
+            Weights of more than 200,000 sequences.
+        FileError
+            Reading failed.
+
         Examples
         --------
         >>> train = Data.read("usps.bz2", count=7000)  # doctest: +SKIP
@@ -162,6 +186,16 @@ class Data:
             Height and width, 8 to 64 pixels.
         seed : int
             Equal seeds give equal pictures.
+
+        Returns
+        -------
+        Data
+            Codes 0 and 1, shape (rows, side side).
+
+        Raises
+        ------
+        ArgumentError
+            Less than one row, or another side.
 
         Examples
         --------
@@ -181,9 +215,29 @@ class Data:
         seed : int or None
             Random rows, the same for equal seeds; None: the last rows.
 
+        Returns
+        -------
+        Data
+            The rows that were held out. Both parts keep their order.
+
+        Raises
+        ------
+        ArgumentError
+            Less than one row is asked for, or none would stay. Nothing has then changed.
+
         Notes
         -----
         Arrays that :attr:`codes` and so on gave before, and trainings that began before, keep all rows.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> data = sal.Data([[0, 0], [0, 1], [1, 0], [1, 1]])
+        >>> test = data.split(1, seed=None)
+        >>> test.codes
+        array([[1, 1]], dtype=uint8)
+        >>> len(data)
+        3
         """
         copy = Handle(make("sal_flat_data_copy", self), "sal_flat_data_destroy")
         number = ctypes.c_uint64(0 if seed is None else seed)
@@ -216,7 +270,13 @@ class Data:
 
     @property
     def pictures(self) -> np.ndarray:
-        """The codes as pictures, shape (rows, H, W), a view."""
+        """The codes as pictures, shape (rows, H, W), a view.
+
+        Raises
+        ------
+        ArgumentError
+            The rows are not pictures.
+        """
         if self.picture is None:
             raise ArgumentError("data: the rows are not pictures; give shape=(height, width)")
         return self.codes.reshape((self.rows,) + self.picture)

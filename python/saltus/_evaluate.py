@@ -46,8 +46,14 @@ class Evaluation:
     samples : array of uint8, shape (chains, draws, V), or None
         The draws that the verdict is about.
     mmd : float or None
-        Maximum mean discrepancy of the given samples to the held-out rows; 0: below noise.
+        Maximum mean discrepancy of the given samples to the held-out rows; 0: below noise. The kernel is
+        exp(-d/V) for states that differ in d of V variables.
     warnings : list of str
+
+    References
+    ----------
+    MMD: Gretton, Borgwardt, Rasch, Schoelkopf & Smola (2012), A kernel two-sample test, eq. 3. What the
+    verdict is for: Nijkamp, Hill, Han, Zhu & Wu (2020); Decelle, Furtlehner & Seoane (2021).
     """
 
     def __init__(self, model: Model, test: Data):
@@ -62,12 +68,15 @@ class Evaluation:
 
     @property
     def log_z(self) -> float:
-        """The forward estimate of log Z."""
+        """The forward estimate of log Z. KeyError if there is none, after an interrupt."""
         return (self.forward or {})["log_z"]
 
     @property
     def log_likelihood(self) -> float:
-        """The mean log-likelihood of the held-out rows by the forward log Z, in nats a row."""
+        """The mean log-likelihood of the held-out rows by the forward log Z, in nats a row.
+
+        It overestimates on average, as that log Z underestimates. KeyError if there is none.
+        """
         return (self.forward or {})["log_likelihood"]
 
     def _rows(self) -> list[tuple[str, str]]:
@@ -241,7 +250,7 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
         from and that are the baseline, and for the verdict. Without them annealing starts from
         variables fitted to `test`, and there is neither baseline nor verdict.
     chains, temperatures, steps : int, optional
-        Of annealed importance sampling: 100, 1000, and 1 at each temperature.
+        Of annealed importance sampling: 100 chains, 1000 intervals, and 1 step of the sampler at each.
     sampler : str, optional
         An exact one; None: one that suits the model.
     samples : Run or array of codes, shape (.., V), optional
@@ -263,7 +272,16 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
 
     Raises
     ------
-    ArgumentError, ShapeError, ModelError, UnsupportedError
+    ArgumentError
+        An option, or samples that are no codes of this model.
+    ShapeError
+        Rows with another number of variables.
+    ModelError
+        f is NaN or +inf at a state, or all chains started at forbidden states.
+    UnsupportedError
+        Counts without a cap; a sampler that is approximate, couples its chains or cannot serve the model.
+    KeyboardInterrupt
+        Ctrl-C before there was an estimate.
 
     Warns
     -----
@@ -272,7 +290,17 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
 
     Notes
     -----
-    Annealed importance sampling: Neal (2001); in reverse: Burda, Grosse & Salakhutdinov (2015).
+    Forward chains go from independent variables to the model; the mean of their weights is Z. So log Z is
+    underestimated on average, and reverse chains overestimate it, if they start at draws of the model. The
+    truth is between the two with high probability if both errors are small. Do not trust an estimate whose
+    effective number of chains is only a few. If the model forbids states, reverse overestimates by more.
+
+    References
+    ----------
+    Neal (2001), Annealed importance sampling.
+    Burda, Grosse & Salakhutdinov (2015), Accurate and conservative estimates of MRF log-likelihood using
+    reverse annealing.
+    Grathwohl, Swersky, Hashemi, Duvenaud & Maddison (2021), Oops I took a gradient, section 7: for deep models.
 
     Examples
     --------

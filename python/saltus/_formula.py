@@ -48,6 +48,24 @@ class Expr:
     ----------
     shape : tuple of int
         Rank 0 (a number) to 4.
+
+    Raises
+    ------
+    ShapeError
+        Shapes do not fit. It is raised at the line of the operation, as are the others.
+    ArgumentError
+        Something is not a number, or not acceptable to the operation.
+    OutOfRangeError
+        An index is beyond the end of its axis.
+    TypeError
+        A use that needs numbers: as a condition, ``==``, ``len`` of a number, conversion to an array.
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> s = sal.spins((2, 3), name="s")
+    >>> (s[:, :-1] * s[:, 1:]).shape
+    (2, 2)
     """
 
     __slots__ = ("op", "inputs", "ints", "reals", "shape", "place", "extra", "order")
@@ -248,6 +266,16 @@ def spins(shape: Any, name: Optional[str] = None) -> Expr:
     name : str, optional
         Name of the block, unique in a model.
 
+    Returns
+    -------
+    Expr
+        The values, of the shape that was asked for. State codes are 0 for -1 and 1 for +1.
+
+    Raises
+    ------
+    ShapeError
+        No axis, or one without elements.
+
     Examples
     --------
     >>> import saltus as sal
@@ -267,7 +295,34 @@ def binary(shape: Any, name: Optional[str] = None) -> Expr:
 def categorical(shape: Any, states: int, name: Optional[str] = None) -> Expr:
     """A block of variables with `states` labels 0, 1, ...
 
-    The expression is one-hot: its shape is `shape` with `states` appended.
+    The expression is one-hot: its shape is `shape` with `states` appended, and an element is 1 where the
+    variable has that label, else 0.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    states : int
+        Number of labels, the same for all variables of the block.
+    name : str, optional
+
+    Raises
+    ------
+    ArgumentError
+        The states are not 1 to 1048576.
+    ShapeError
+        As :func:`spins`.
+
+    Examples
+    --------
+    A Potts model of two variables: f counts whether they agree.
+
+    >>> import saltus as sal
+    >>> a = sal.categorical(2, states=3)
+    >>> a.shape
+    (2, 3)
+    >>> model = sal.Model((a[0] * a[1]).sum())
+    >>> model.value([[2, 2], [0, 2]])
+    array([1., 0.])
     """
     return _block("categorical", shape, name, states=int(states))
 
@@ -277,8 +332,17 @@ def ordinal(shape: Any, levels: Any, name: Optional[str] = None) -> Expr:
 
     Parameters
     ----------
+    shape : int or tuple of int
     levels : int or array of float
-        The levels, rising; a number n stands for 0, 1, .., n - 1.
+        The levels, rising; a number n stands for 0, 1, .., n - 1. The expression has their values.
+    name : str, optional
+
+    Raises
+    ------
+    ArgumentError
+        The levels are not finite, or do not rise.
+    ShapeError
+        As :func:`spins`.
     """
     if isinstance(levels, (int, np.integer)):
         return _block("ordinal", shape, name, states=int(levels))
@@ -286,7 +350,10 @@ def ordinal(shape: Any, levels: Any, name: Optional[str] = None) -> Expr:
 
 
 def counts(shape: Any, cap: Optional[int] = None, name: Optional[str] = None) -> Expr:
-    """A block of variables in 0, 1, 2, .., up to `cap` (None: without end)."""
+    """A block of variables in 0, 1, 2, .., up to `cap` (None: without end).
+
+    Exact answers, :func:`evaluate` and some samplers need a cap.
+    """
     return _block("count", shape, name, cap=0 if cap is None else int(cap))
 
 
@@ -300,6 +367,13 @@ def param(name: str, shape: Any = (), value: Optional[ArrayLike] = None) -> Expr
         ``()`` for a number; may be left out if there is a value.
     value : array, optional
         Where it starts; else 0.
+
+    Raises
+    ------
+    ShapeError
+        The value has another shape, or there are more than 4 axes.
+    ArgumentError
+        The name is no text.
     """
     if value is not None:
         value = np.array(value, dtype=np.float64, order="C")
@@ -322,6 +396,13 @@ def constant(values: ArrayLike) -> Expr:
     """Fixed numbers. Numbers and arrays beside an expression become constants by themselves.
 
     A list that has expressions among its parts is their stack.
+
+    Raises
+    ------
+    ArgumentError
+        They are no real numbers.
+    ShapeError
+        More than 4 axes, or an axis without elements.
     """
     if isinstance(values, Expr):
         return values
@@ -527,7 +608,7 @@ def maximum(a: ArrayLike, b: ArrayLike) -> Expr:
 
 
 def clip(a: ArrayLike, low: Optional[float] = None, high: Optional[float] = None) -> Expr:
-    """min(max(a, low), high) for numbers low <= high; None: no limit."""
+    """min(max(a, low), high) for numbers low <= high; None: no limit. The derivative outside is 0."""
     return Expr("clamp", (constant(a),), reals=[-np.inf if low is None else float(low),
                                                 np.inf if high is None else float(high)])
 
@@ -538,12 +619,15 @@ def elu(a: ArrayLike, alpha: float = 1.0) -> Expr:
 
 
 def power(a: ArrayLike, p: float) -> Expr:
-    """a^p for a number p."""
+    """a^p for a number p. NaN where a is negative, unless p is a whole number; a^0 is 1."""
     return constant(a) ** p
 
 
 def where(condition: ArrayLike, a: ArrayLike, b: ArrayLike) -> Expr:
-    """a where the condition is not 0, else b."""
+    """a where the condition is not 0, else b; the three broadcast.
+
+    The condition has no derivative. What is not taken has none either, even where it is infinite or NaN.
+    """
     return Expr("where", (constant(condition), constant(a), constant(b)))
 
 
@@ -594,7 +678,7 @@ def min(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Expr:
 
 
 def logsumexp(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Expr:
-    """log of the sum of exp of the elements, over all axes or some."""
+    """The natural log of the sum of exp of the elements, over all axes or some; -inf if all are -inf."""
     return _reduce("logsumexp", a, axis, keepdims)
 
 
@@ -605,12 +689,21 @@ def cumsum(a: ArrayLike, axis: Optional[int] = None) -> Expr:
 
 
 def softmax(a: ArrayLike, axis: Optional[int] = None) -> Expr:
-    """exp a_k / sum_l exp a_l, over all elements or along an axis."""
+    """exp a_k / sum_l exp a_l, over all elements or along an axis; NaN if all are -inf."""
     return Expr("softmax", (constant(a),), ints=[] if axis is None else [axis])
 
 
 def matmul(a: ArrayLike, b: ArrayLike) -> Expr:
-    """The product of matrices, vectors and stacks of matrices, as ``@``."""
+    """The product of matrices, vectors and stacks of matrices, as ``@``.
+
+    Shapes: (n,) (n,) gives a number; (m, n) (n,) gives (m,); (m,) (m, n) gives (n,); (m, k) (k, n) gives
+    (m, n); (b, m, k) (b, k, n) gives (b, m, n).
+
+    Raises
+    ------
+    ShapeError
+        Other ranks, or inner sizes that differ.
+    """
     a, b = constant(a), constant(b)
     ranks = (a.ndim, b.ndim)
     if ranks == (1, 1):
@@ -632,7 +725,34 @@ def dot(a: ArrayLike, b: ArrayLike) -> Expr:
 
 
 def quad(s: ArrayLike, J: ArrayLike) -> Expr:
-    """s'Js of a vector and couplings that do not depend on the state; there is no factor 1/2."""
+    """s'Js of a vector and couplings.
+
+    J counts as (J + J')/2; there is no factor 1/2. So each pair of a symmetric J counts twice, and each pair of
+    a triangular one once.
+
+    Parameters
+    ----------
+    s : Expr, shape (n,)
+    J : array or Expr, shape (n, n)
+        It must not depend on the state: an array, a parameter, or made of these.
+
+    Returns
+    -------
+    Expr
+        A number, shape ().
+
+    Raises
+    ------
+    ShapeError
+        Other shapes. (That J depends on the state is found when the :class:`Model` is made.)
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> s = sal.spins(2)
+    >>> sal.Model(sal.quad(s, [[0, 0.5], [0.5, 0]])).value([1, 1])
+    1.0
+    """
     return Expr("quad", (constant(s), constant(J)))
 
 
@@ -643,7 +763,28 @@ def edges(s: ArrayLike, weights: ArrayLike, pairs: ArrayLike) -> Expr:
     ----------
     s : Expr, shape (n,)
     weights : array or Expr, shape (edges,), or a number for all
+        They must not depend on the state.
     pairs : array of int, shape (edges, 2)
+        Each pair that is listed counts once.
+
+    Returns
+    -------
+    Expr
+        A number, shape ().
+
+    Raises
+    ------
+    ShapeError
+        `s`, `weights` or `pairs` have other shapes, or a pair has an index beyond the elements.
+    ArgumentError
+        The pairs are no integers.
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> s = sal.spins(3)
+    >>> sal.Model(sal.edges(s, 0.5, [[0, 1], [1, 2]])).value([1, 1, 1])
+    1.0
     """
     pairs = np.asarray(pairs)
     if pairs.dtype.kind not in "iu":
@@ -657,13 +798,35 @@ def edges(s: ArrayLike, weights: ArrayLike, pairs: ArrayLike) -> Expr:
 
 def conv2d(x: ArrayLike, weight: ArrayLike, bias: Optional[ArrayLike] = None, stride: int = 1,
            padding: int = 0) -> Expr:
-    """A convolution as PyTorch's ``Conv2d``.
+    """A convolution as PyTorch's ``Conv2d``: a cross-correlation, the kernel is not flipped.
 
     Parameters
     ----------
     x : Expr, shape (C, H, W)
-    weight : Expr, shape (O, C, h, w)
-    bias : Expr, shape (O,), optional
+        One image of C channels; there is no batch axis.
+    weight : array or Expr, shape (O, C, h, w)
+    bias : array or Expr, shape (O,), optional
+        Else 0. Neither weight nor bias may depend on the state.
+    stride : int
+        Pixels from one window to the next, 1 or more.
+    padding : int
+        Pixels of zeros at each side, 0 or more.
+
+    Returns
+    -------
+    Expr, shape (O, (H + 2 padding - h) // stride + 1, (W + 2 padding - w) // stride + 1)
+
+    Raises
+    ------
+    ShapeError
+        Shapes that do not fit, a kernel larger than the padded image, or such a stride or padding.
+
+    Examples
+    --------
+    >>> import numpy as np, saltus as sal
+    >>> x = sal.binary((1, 8, 8))
+    >>> sal.conv2d(x, np.ones((4, 1, 3, 3)), stride=2, padding=1).shape
+    (4, 4, 4)
     """
     weight = constant(weight)
     bias = constant(np.zeros(weight.shape[:1]) if bias is None else bias)
@@ -671,12 +834,16 @@ def conv2d(x: ArrayLike, weight: ArrayLike, bias: Optional[ArrayLike] = None, st
 
 
 def avg_pool2d(x: ArrayLike, kernel: int, stride: Optional[int] = None) -> Expr:
-    """Means over windows of kernel x kernel pixels of an image (C, H, W), without padding."""
+    """Means over windows of kernel x kernel pixels of an image (C, H, W), without padding.
+
+    The windows are `stride` pixels apart (None: as the kernel). The result has the shape
+    (C, (H - kernel) // stride + 1, (W - kernel) // stride + 1).
+    """
     return Expr("avg_pool2d", (constant(x),), ints=[kernel, kernel if stride is None else stride])
 
 
 def max_pool2d(x: ArrayLike, kernel: int, stride: Optional[int] = None) -> Expr:
-    """Maxima over windows of kernel x kernel pixels of an image (C, H, W), without padding."""
+    """Maxima over windows of kernel x kernel pixels of an image (C, H, W); shapes as :func:`avg_pool2d`."""
     return Expr("max_pool2d", (constant(x),), ints=[kernel, kernel if stride is None else stride])
 
 
@@ -726,7 +893,7 @@ def transpose(a: ArrayLike, axes: Optional[Sequence[int]] = None) -> Expr:
 
 
 def concatenate(parts: Sequence[ArrayLike], axis: Optional[int] = 0) -> Expr:
-    """Expressions one after the other along an axis (None: all of them flat)."""
+    """Expressions one after the other along an axis (None: all of them flat). The other axes must agree."""
     inputs = tuple(constant(part) for part in parts)
     if not inputs:
         raise ArgumentError("concatenate: expected one expression or more")
@@ -813,8 +980,17 @@ def operation(op: str, *inputs: ArrayLike, ints: Sequence[int] = (), reals: Sequ
     ----------
     op : str
         A name from ``saltus.list_of("ops")``, such as "ridge_logdet".
+    *inputs : Expr or array
+        What it is applied to.
     ints, reals : sequences of numbers
         Its attributes, in the order of the C macro's arguments.
+
+    Raises
+    ------
+    ArgumentError
+        There is no such operation, or its attributes or number of inputs are others.
+    ShapeError
+        The inputs have other shapes.
     """
     return Expr(op, tuple(constant(a) for a in inputs), ints, reals)
 

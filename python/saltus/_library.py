@@ -30,7 +30,7 @@ VERSION = "0.2.0"
 
 
 class SaltusError(Exception):
-    """What the library says went wrong: what, where, and what to do."""
+    """What the library says went wrong: what, where, and what to do. The base of all others."""
 
 
 class ArgumentError(SaltusError, ValueError):
@@ -38,11 +38,11 @@ class ArgumentError(SaltusError, ValueError):
 
 
 class OutOfRangeError(ArgumentError, IndexError):
-    """An index beyond the end."""
+    """An index beyond the end. An :class:`ArgumentError` and an IndexError."""
 
 
 class ShapeError(SaltusError, ValueError):
-    """Shapes of a formula do not fit."""
+    """Shapes of expressions or arrays do not fit."""
 
 
 class ModelError(SaltusError, ArithmeticError):

@@ -30,6 +30,18 @@ class Params(Mapping):
 
     ``model.params["W"]`` is a copy; ``model.params["W"] = values`` sets it. ``model.params.flat`` is
     all numbers as one vector, which can be set too.
+
+    Setting raises KeyError for a name that is not there, and ShapeError for values of another shape. A
+    clamped model and its original share their parameters.
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> s = sal.spins(2)
+    >>> model = sal.Model((sal.param("b", 2) * s).sum())
+    >>> model.params["b"] = [1, 2]
+    >>> model.value([1, 1])
+    3.0
     """
 
     def __init__(self, model: "Model"):
@@ -62,7 +74,7 @@ class Params(Mapping):
 
     @property
     def flat(self) -> np.ndarray:
-        """All numbers, in the order of the parameters."""
+        """All numbers, in the order of the parameters, shape (size,); a copy."""
         values = np.empty(lib.sal_model_parameters_size(self._model))
         call("sal_model_get_params", self._model, None, address(values))
         return values
@@ -76,16 +88,47 @@ class Params(Mapping):
         call("sal_model_set_params", self._model, None, address(array))
 
     def load(self, path: Union[str, os.PathLike]) -> None:
-        """Set all parameters from a safetensors file."""
+        """Set all parameters from a safetensors file.
+
+        Raises
+        ------
+        NotFoundError, FileError
+            There is no such file, or reading it failed.
+        DataError
+            Tensors are missing, are none of this model's, or have another shape or type. Nothing has changed.
+        UnsupportedError
+            The model is a Python function, which has no parameters.
+        """
         call("sal_model_load_params", self._model, encode(path))
 
     def save(self, path: Union[str, os.PathLike]) -> None:
-        """Write all parameters to a safetensors file."""
+        """Write all parameters to a safetensors file, which is replaced at once.
+
+        Raises
+        ------
+        FileError
+            Writing failed.
+        UnsupportedError
+            The model is a Python function, which has no parameters.
+        """
         call("sal_model_save_params", self._model, encode(path))
 
 
 class Block:
-    """One block of variables of a model: `name`, `kind`, `count`, `states` (or None), `levels`."""
+    """One block of variables of a model.
+
+    Attributes
+    ----------
+    name, kind : str
+    count : int
+        Number of variables.
+    states : int or None
+        States of each; None: counts without a cap.
+    levels : array, shape (states,), or None
+        Of ordinal variables.
+    variables, reals : slice
+        Where the block is among the model's V variables, and among the N reals of the embedding.
+    """
 
     def __init__(self, info: dict[str, Any], first: int, first_real: int):
         self.name: str = info["name"]
@@ -102,13 +145,13 @@ class Block:
         return f"<saltus block {self.name!r}: {self.count} x {self.kind}{states}>"
 
     def values(self, codes: np.ndarray) -> np.ndarray:
-        """Values of codes: -1 and 1 of spins, levels of ordinals, else the codes."""
+        """Values of codes, of the same shape: -1 and 1 of spins, levels of ordinals, else the codes."""
         if self.kind == "spin":
             return 2 * codes.astype(np.int64) - 1
         return self.levels[codes] if self.levels is not None else codes
 
     def codes(self, values: np.ndarray) -> np.ndarray:
-        """Codes of values, int32."""
+        """Codes of values, int32, of the same shape. ArgumentError for what is no value of the block."""
         if self.kind == "spin":
             codes = (values > 0).astype(np.int32)
             bad = np.abs(values) != 1
@@ -139,7 +182,10 @@ class Block:
 
 
 class Model:
-    """An unnormalised log-probability f over discrete variables.
+    """An unnormalised log-probability f over discrete variables: p(s) = exp(f(s)) / Z.
+
+    f is in nats (natural logarithms); a larger f is more probable. It may be -inf, at a forbidden state, never NaN
+    or +inf.
 
     Parameters
     ----------
@@ -157,6 +203,21 @@ class Model:
         Number of variables V, and of reals N in the embedding.
     blocks : list of Block
     params : Params
+    multilinear : bool
+        Whether f is known to be multilinear: its gradient then gives exact differences.
+    info : dict
+        What the library knows of the model: "dtype", "operations", "parameters", ...
+
+    Raises
+    ------
+    ShapeError
+        The expression is not one number.
+    NotFoundError
+        No ready-made model or file has that name.
+    ArgumentError
+        A setting of a ready-made model, an unknown kind of file, or a formula without variables.
+    DataError, FileError
+        The content of the file is not acceptable; reading it failed.
 
     Examples
     --------
@@ -219,6 +280,16 @@ class Model:
             From x to the gradients (states, N). Without it only samplers that need no gradient work.
         name : str, optional
 
+        Returns
+        -------
+        Model
+            It computes in double precision, has no parameters, and cannot be saved.
+
+        Raises
+        ------
+        ArgumentError
+            A block is no block of variables, or there is none.
+
         Notes
         -----
         The functions are called with the interpreter's lock, so threads do not make them faster. What
@@ -276,7 +347,18 @@ class Model:
             Number of states of each variable.
         factors : sequence of (scope, table)
             The factor's variables, and an array of its log-potentials with an axis for each of them; -inf
-            forbids its states.
+            forbids its states. Natural logarithms.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        ArgumentError
+            A factor's variable does not exist, or its table has NaN or +inf.
+        ShapeError
+            A table has other sizes than its variables have states, or a scope has a variable twice.
 
         Examples
         --------
@@ -363,6 +445,19 @@ class Model:
         Returns
         -------
         array of int32, of the same shape
+
+        Raises
+        ------
+        ShapeError
+            The last axis is not V long.
+        ArgumentError
+            A number is no value of its variable.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> sal.Model(sal.spins(3).sum()).codes([-1, 1, 1])
+        array([0, 1, 1], dtype=int32)
         """
         values = np.asarray(x)
         if values.ndim < 1 or values.shape[-1] != self.variables:
@@ -379,7 +474,22 @@ class Model:
         return codes
 
     def values(self, codes: Any) -> np.ndarray:
-        """Values of states that are given by code: the inverse of :meth:`codes`."""
+        """Values of states that are given by code: the inverse of :meth:`codes`.
+
+        Parameters
+        ----------
+        codes : array of int, shape (.., V)
+
+        Returns
+        -------
+        array, of the same shape
+            int8 of spins, binary and categorical variables; float64 if there are real levels; else int32.
+
+        Raises
+        ------
+        ShapeError, ArgumentError
+            As :meth:`codes`.
+        """
         codes = np.asarray(codes)
         if codes.ndim < 1 or codes.shape[-1] != self.variables:
             raise ShapeError(f"codes: expected the shape (.., {self.variables}); found {codes.shape}")
@@ -427,6 +537,14 @@ class Model:
         Returns
         -------
         float, or array of the shape of the states
+            In nats; -inf at forbidden states.
+
+        Raises
+        ------
+        ModelError
+            f is NaN or +inf; the message has the state.
+        ShapeError, ArgumentError
+            As :meth:`codes`.
         """
         states, shape = self._states(x, codes)
         f = np.empty(len(states))
@@ -434,7 +552,25 @@ class Model:
         return float(f[0]) if shape == () else f.reshape(shape)
 
     def gradient(self, x: Any, codes: bool = False) -> np.ndarray:
-        """The gradient of f by the embedding x at states, shape (.., N)."""
+        """The gradient of f by the embedding x at states.
+
+        Parameters
+        ----------
+        x, codes
+            As in :meth:`value`.
+
+        Returns
+        -------
+        array, shape (.., N)
+            N = :attr:`width`: one real for each variable, but of categorical variables one for each state.
+
+        Raises
+        ------
+        UnsupportedError
+            A Python function without a gradient.
+        ModelError, ShapeError, ArgumentError
+            As :meth:`value`.
+        """
         states, shape = self._states(x, codes)
         f, gradient = np.empty(len(states)), np.empty((len(states), self.width))
         self._call("sal_model_evaluate", self, len(states), address(states), address(f), address(gradient), None)
@@ -443,11 +579,29 @@ class Model:
     def differences(self, x: Any, codes: bool = False) -> np.ndarray:
         """The exact changes of f when one variable moves.
 
+        Parameters
+        ----------
+        x, codes
+            As in :meth:`value`.
+
         Returns
         -------
         array, shape (.., R)
             f(s with variable v in state k) - f(s), the states of variable 0 first; R is the sum of the
-            variables' states. A count without a cap has two entries, for one less and one more.
+            variables' states. A count without a cap has two entries, for one less and one more; beyond
+            the border it is -inf. The entry of the state itself is 0.
+
+        Raises
+        ------
+        ModelError, ShapeError, ArgumentError
+            As :meth:`value`.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> s = sal.spins(2)
+        >>> sal.Model(s[0] * s[1]).differences([1, 1])
+        array([-2.,  0., -2.,  0.])
         """
         states, shape = self._states(x, codes)
         count = sum(lib.sal_space_states(lib.sal_model_space(self), v) or 2 for v in range(self.variables))
@@ -456,11 +610,25 @@ class Model:
         return differences.reshape(shape + (count,))
 
     def value_at(self, x: Any) -> Any:
-        """f at any real x (.., N), also between the states: what the formula says there."""
+        """f at any real x, shape (.., N), also between the states: what the formula says there.
+
+        Raises
+        ------
+        ShapeError
+            The last axis is not N long.
+        ModelError
+            f is NaN or +inf there.
+        """
         return self._at(x, False)[0]
 
     def gradient_at(self, x: Any) -> np.ndarray:
-        """The gradient of f at any real x (.., N)."""
+        """The gradient of f at any real x, shape (.., N).
+
+        Raises
+        ------
+        ShapeError, ModelError, UnsupportedError
+            As :meth:`value_at` and :meth:`gradient`.
+        """
         return self._at(x, True)[1]
 
     def _at(self, x: Any, with_gradient: bool) -> tuple[Any, np.ndarray]:
@@ -500,13 +668,46 @@ class Model:
         ----------
         states : dict
             From indices of variables to their values, or with ``codes=True`` to codes.
+
+        Returns
+        -------
+        Model
+            Its variables are the free ones, in order. It shares the parameters with this model: what is set
+            in one, or learned, the other has too.
+
+        Raises
+        ------
+        ArgumentError
+            No such variable or value; nothing left free; the model is clamped already.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> s = sal.spins(3)
+        >>> model = sal.Model((sal.param("b", value=[1.0, 2.0, 3.0]) * s).sum())
+        >>> clamped = model.clamp({0: 1})
+        >>> clamped.value([1, 1])
+        6.0
+        >>> model.params["b"] = [0, 0, 1]
+        >>> clamped.value([1, 1])
+        1.0
         """
         variables, fixed = self._clamps(states, codes)
         pointer = make("sal_model_clamp", self, len(variables), address(variables), address(fixed))
         return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught)
 
     def observe(self, path: Union[str, os.PathLike]) -> "Model":
-        """The model with the evidence in a .uai.evid file fixed."""
+        """The model with the evidence in a .uai.evid file fixed, as by :meth:`clamp`.
+
+        Raises
+        ------
+        NotFoundError, FileError
+            There is no such file, or reading it failed.
+        DataError
+            The file is no evidence, or does not fit the model.
+        ArgumentError
+            As :meth:`clamp`.
+        """
         n, variables, codes = ctypes.c_int64(), ctypes.c_void_p(), ctypes.c_void_p()
         call("sal_model_evidence", encode(path), self, ctypes.addressof(n), ctypes.byref(variables),
              ctypes.byref(codes))
@@ -518,7 +719,17 @@ class Model:
         return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught)
 
     def save(self, path: Union[str, os.PathLike]) -> None:
-        """Write the formula as NAME.xml, and its parameters beside it as NAME.safetensors."""
+        """Write the formula as NAME.xml, and its parameters beside it as NAME.safetensors.
+
+        Raises
+        ------
+        UnsupportedError
+            The model is a Python function, or clamped: save the original.
+        ArgumentError
+            The path does not end in .xml.
+        FileError
+            Writing failed.
+        """
         call("sal_model_save", self, encode(path))
 
     # ---- answers
@@ -529,7 +740,21 @@ class Model:
         Returns
         -------
         dict
-            "gradient_error", "first_order_error", "against_error" (relative), "differences_by", ...
+            "gradient_error", "first_order_error" (of first-order differences, against exact ones),
+            "against_error" (between ways to find the exact ones): the largest ones, relative to the largest
+            entry. "differences_by" and "against": these ways. "states", "slopes", "kinks", "changes": how many
+            were looked at.
+
+        Raises
+        ------
+        ModelError
+            No state with finite f was found, or f is NaN or +inf.
+        UnsupportedError
+            The model has no gradient.
+
+        Notes
+        -----
+        It cannot be stopped: Ctrl-C takes effect when it has ended.
         """
         return self._calls(ask, "sal_flat_check", self, None, seed)
 
@@ -539,22 +764,75 @@ class Model:
         Parameters
         ----------
         **options
-            oracle, limit (states to enumerate), memory (bytes), threads.
+            oracle : {'forward-backward', 'closed form', 'enumeration', 'elimination'}
+                None: the cheapest one that can serve the model.
+            limit : int
+                The most states to enumerate, 2^20.
+            memory : int
+                The most bytes of elimination's tables, 2^30.
+            threads : int
 
         Returns
         -------
         Exact
+
+        Raises
+        ------
+        UnsupportedError
+            No oracle can serve the model; the message has the reason of each. Counts without a cap have none.
+        ModelError
+            f is NaN or +inf at a state, or -inf at all.
+        ArgumentError, NotFoundError
+            There is no such oracle; no such option.
+
+        Notes
+        -----
+        It cannot be stopped: Ctrl-C takes effect when it has ended.
+
+        References
+        ----------
+        Elimination: Dechter (1999), Bucket elimination. Its orders: Kjaerulff (1990); Gogate & Dechter (2004).
         """
         return Exact(self, options)
 
     def balance(self, sampler: Optional[str] = None, own: Any = (), **options: Any) -> dict[str, Any]:
         """Prove a sampler on this model, which must be small, by its exact transition matrix.
 
+        Parameters
+        ----------
+        sampler : str, optional
+            A name with settings; None: the first of `own`.
+        own : Sampler or list of them, optional
+            Samplers of one's own.
+        **options
+            Those of a run that matter here: step_size, seed, and draws, the steps from each state (1000; -1: none).
+
         Returns
         -------
         dict
-            "invariance" and "normalisation" are 0 but for rounding if the sampler is right; "frequency"
-            is above 5 if it does not draw what it says.
+            "invariance", the largest change of the distribution by a step, and "normalisation", how far
+            the proposals' probabilities are from summing to 1, are 0 but for rounding (1e-12 in double) if the
+            sampler is right. "reversibility": by how much detailed balance is missed, which is not needed.
+            "frequency", a standard normal number, is above 5 if it does not draw what it says. "unreached":
+            states that it never reaches. "worst": two states, as codes.
+
+        Raises
+        ------
+        UnsupportedError
+            More than 4096 states; a sampler that does not serve the model, or cannot tell probabilities, as
+            those with Gaussian auxiliary variables.
+        ArgumentError
+            There is no such sampler.
+        ModelError
+            f is NaN or +inf at a state.
+
+        Notes
+        -----
+        Time and memory grow with the square of the number of states. A model in double shows errors best.
+
+        References
+        ----------
+        "frequency": Wilson & Hilferty (1931), which turns the chi-square statistic into a normal one.
         """
         from ._run import run_options
         from ._sampler import as_list
@@ -578,9 +856,11 @@ class Exact:
 
     Attributes
     ----------
-    log_z, log_prob_mean, entropy : float
-        Natural logarithms; the mean of f under p.
-    marginals : list of array
+    log_z : float
+        The natural log of the sum of exp f over all states.
+    log_prob_mean, entropy : float or None
+        The mean of f under p, and log_z less that, in nats. None: a mixture too large to enumerate.
+    marginals : list of array, each of shape (states,)
         The probabilities of each variable's states, by variable.
     oracle : str
         What answered.
@@ -620,6 +900,23 @@ def _result(values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
 def read(path: Union[str, os.PathLike], evidence: Union[None, str, os.PathLike] = None, dtype: Any = None) -> Model:
     """Open a model from a file or directory, with evidence if there is some.
 
+    Parameters
+    ----------
+    path : path
+        A file, or the directory of a training.
+    evidence : path, optional
+        See :meth:`Model.observe`.
+    dtype : {'f64', 'f32'}, optional
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    NotFoundError, DataError, ArgumentError, FileError
+        As :class:`Model` and :meth:`Model.observe`.
+
     Examples
     --------
     >>> saltus.read("net.uai", evidence="net.uai.evid")  # doctest: +SKIP
@@ -634,6 +931,22 @@ def list_of(what: str) -> list[dict[str, Any]]:
     Parameters
     ----------
     what : {'samplers', 'models', 'ops', 'formats', 'options'}
+
+    Returns
+    -------
+    list of dict
+        Each has "name"; what else there is depends on `what`.
+
+    Raises
+    ------
+    NotFoundError
+        There is no such list.
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> "gwg" in [sampler["name"] for sampler in sal.list_of("samplers")]
+    True
     """
     return ask("sal_flat_list", what.encode())
 

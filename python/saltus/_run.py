@@ -161,6 +161,12 @@ class Tuning:
     """What the warm-up of a run found: step sizes, temperatures, values of the sampler.
 
     ``sample(.., tuning=run.tuning())`` uses it instead of adapting again.
+
+    Attributes
+    ----------
+    values : dict
+        "sampler", with its settings; where there are such, "step_size" (in squared units of the embedding)
+        and "temperatures", one for each replica, the coldest first; "sampler.NAME" of what the sampler adapts.
     """
 
     def __init__(self, handle: Handle):
@@ -172,11 +178,19 @@ class Tuning:
 
     @classmethod
     def load(cls, path: Path) -> "Tuning":
-        """Read a tuning that :meth:`save`, or the program, wrote."""
+        """Read a tuning that :meth:`save`, or the program, wrote.
+
+        Raises
+        ------
+        NotFoundError, FileError
+            There is no such file, or reading it failed.
+        DataError
+            It holds no tuning. Whether the tuning fits a run, :func:`sample` checks.
+        """
         return cls(Handle(make("sal_tuning_open", encode(path)), "sal_tuning_destroy"))
 
     def save(self, path: Path) -> None:
-        """Write it as JSON."""
+        """Write it as JSON; FileError if that fails."""
         call("sal_tuning_save", self._handle, encode(path))
 
 
@@ -184,7 +198,18 @@ class Tuning:
 
 
 class Summary(dict):
-    """The figures of a run by name, as ``saltus sample --json`` has them; prints as a table."""
+    """The figures of a run by name, as ``saltus sample --json`` has them; prints as a table.
+
+    Among them are "acceptance_rate", "step_size" (in squared units of the embedding), "mean_jump" (mean L1
+    distance in the embedding between successive states), "ess" (effective draws of one chain: "min", "max", ..),
+    "ess_per_second" (of all chains), "rhat_max", "log_prob_mean" (mean f, in nats), "seconds" (of sampling,
+    without warm-up), "stopped", and "warnings". What is not known is None.
+
+    References
+    ----------
+    ESS: of the L1 distance to one random state, Rhodes & Gutmann (2022), appendix J. R-hat: Vehtari, Gelman,
+    Simpson, Carpenter & Buerkner (2021), Rank-normalization, folding, and localization.
+    """
 
     def __init__(self, figures: dict[str, Any]):
         super().__init__(figures)
@@ -226,8 +251,9 @@ class Run:
     ----------
     draws : array of uint8 or int32, shape (chains, draws, V), or None
         Codes of all draws, in the library's memory: a view that cannot be written. None: not kept.
+        int32 if a variable has more than 256 states, or is a count without a cap.
     log_prob : array, shape (chains, draws)
-        f of the draws, a view.
+        f of the draws in nats, without log Z; a view.
     summary : Summary
     model : Model
     """
@@ -253,7 +279,13 @@ class Run:
 
     @property
     def values(self) -> np.ndarray:
-        """All draws by value (spins -1 and 1, levels of ordinals), shape (chains, draws, V); a copy."""
+        """All draws by value (spins -1 and 1, levels of ordinals), shape (chains, draws, V); a copy.
+
+        Raises
+        ------
+        ArgumentError
+            The run did not keep its draws.
+        """
         return self.model.values(self._kept())
 
     def _kept(self) -> np.ndarray:
@@ -262,7 +294,30 @@ class Run:
         return self.draws
 
     def marginals(self) -> list[np.ndarray]:
-        """The shares of each variable's states among the draws, by variable."""
+        """The shares of each variable's states among the draws of all chains.
+
+        Returns
+        -------
+        list of array, each of shape (states,)
+            By variable. A count without a cap has 64 entries, for 0, 1, 2, ..; the last is the share of 63
+            or more. A clamped variable has one entry that is 1.
+
+        Raises
+        ------
+        ArgumentError
+            The run was stopped before its first draw.
+
+        Notes
+        -----
+        The run counts as it goes: the draws need not have been kept.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> run = sal.sample(-sal.counts(2).sum(), draws=100, keep=False, seed=1)
+        >>> [shares.shape for shares in run.marginals()]
+        [(64,), (64,)]
+        """
         space = lib.sal_model_space(self.model)
         states = [lib.sal_space_states(space, v) or 64 for v in range(self.model.variables)]
         flat = np.empty(int(np.sum(states)))
@@ -270,25 +325,59 @@ class Run:
         return np.split(flat, np.cumsum(states)[:-1])
 
     def best(self, codes: bool = False) -> tuple[np.ndarray, float]:
-        """The best state that was met, and its f; for runs with ``anneal`` or ``track_best``."""
+        """The best state that was met after warm-up, and its f; for runs with ``anneal`` or ``track_best``.
+
+        Parameters
+        ----------
+        codes : bool
+            Give codes instead of values.
+
+        Returns
+        -------
+        state : array, shape (V,)
+        f : float
+
+        Raises
+        ------
+        ArgumentError
+            The run had neither option, or was stopped before its first step after warm-up.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> s = sal.spins(4)
+        >>> run = sal.sample((s[:-1] * s[1:]).sum(), anneal=True, draws=100, seed=1)
+        >>> run.best()[1]
+        3.0
+        """
         state, f = np.empty(self.model.variables, dtype=np.int32), np.empty(1)
         call("sal_run_best", self._handle, address(state), address(f))
         return (state if codes else self.model.values(state)), float(f[0])
 
     def last(self, codes: bool = False) -> np.ndarray:
-        """The last states of all chains, shape (chains, V)."""
+        """The last states of all chains, shape (chains, V), by value, or with ``codes=True`` by code."""
         states = np.empty((self.summary["chains"], self.model.variables), dtype=np.int32)
         call("sal_run_last", self._handle, address(states))
         return states if codes else self.model.values(states)
 
     def tuning(self) -> Tuning:
-        """What warm-up found, for another run."""
+        """What warm-up found, for another run. ArgumentError if the run was stopped in its warm-up."""
         return Tuning(Handle(make("sal_run_tuning", self._handle), "sal_tuning_destroy"))
 
     def save(self, path: Path) -> None:
         """Write the draws: NAME.nc in ArviZ's layout, NAME.npy, or NAME.fasta.
 
-        Such a file cannot be resumed; ``sample(.., out="run.nc")`` writes one that can.
+        Such a file cannot be resumed; ``sample(.., out="run.nc")`` writes one that can. It has codes, not
+        values, and not the acceptance rates, jumps and step sizes of each draw, which a run does not keep.
+
+        Raises
+        ------
+        ArgumentError
+            The run kept or made no draws.
+        UnsupportedError
+            Another kind of file; .nc without libnetcdf; .fasta of variables that are no letters.
+        FileError
+            Writing failed.
         """
         call("sal_run_save", self._handle, encode(path), 0)
 
@@ -297,6 +386,13 @@ class Run:
 
         A variable for each block of the model (chain, draw, BLOCK_site), by value, and ``lp``, f. With
         ArviZ: ``arviz.convert_to_inference_data(run.to_xarray())``.
+
+        Raises
+        ------
+        ImportError
+            xarray is not installed.
+        ArgumentError
+            The run did not keep its draws, or a block is named "lp", "chain" or "draw".
         """
         import xarray
         values = self.values
@@ -314,7 +410,15 @@ class Run:
                                                   "sampler": self.summary["sampler"]})
 
     def plot(self) -> Any:
-        """Traces of f and of the mean of the state, and the marginal means; the matplotlib figure."""
+        """Traces of f and of the mean of the state, and the marginal means; the matplotlib figure.
+
+        Raises
+        ------
+        ImportError
+            Matplotlib is not installed.
+        ArgumentError
+            The run did not keep its draws.
+        """
         import matplotlib.pyplot as plt
         figure, axes = plt.subplots(1, 3, figsize=(12, 3), constrained_layout=True)
         values = self.values
@@ -328,7 +432,33 @@ class Run:
         return figure
 
     def resume(self, draws: int, progress: Any = None) -> "Run":
-        """Go on to `draws` draws of each chain in all, with the same bits as if it had never stopped."""
+        """Go on to `draws` draws of each chain in all, with the same bits as if it had never stopped.
+
+        Parameters
+        ----------
+        draws : int
+            In all, with those already made.
+        progress
+            As in :func:`sample`.
+
+        Returns
+        -------
+        Run
+            Another one, with all draws; this one stays as it is.
+
+        Raises
+        ------
+        ArgumentError
+            The run did not keep its draws, or has made more than `draws` already.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> run = sal.sample("ising:side=3,theta=0.1", draws=100, seed=1)
+        >>> whole = sal.sample("ising:side=3,theta=0.1", draws=200, seed=1)
+        >>> bool((run.resume(200).draws == whole.draws).all())
+        True
+        """
         self._kept()
         state = _Borrowed(lib.sal_run_last_state(self._handle), self)
         return _run(self.model, {"draws": draws}, state=state, progress=progress, own=self._own)
@@ -392,18 +522,24 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
         A name with settings if wanted, "gwg:radius=2" (``saltus.list_of("samplers")``); None: one that
         suits the model.
     chains, draws, warmup, thin : int, optional
-        Chains (4), draws kept from each (1000), steps before the first draw, steps between draws (1).
+        Chains (4), draws kept from each (1000), steps of the sampler before the first draw (-1: none), steps
+        between draws (1; with tempering or annealing more).
     seed : int, optional
-        The same seed gives the same bits, for any number of threads.
+        The same seed gives the same bits, for any number of threads. None is 0: the same draws each time.
     step_size : float or 'adapt' or 'auto', optional
+        Of samplers that have one, in squared units of the embedding. 'adapt': warm-up finds the one whose
+        acceptance rate is 0.574. 'auto': it searches for the largest mean jump.
     tempering : int, optional
-        Replicas of each chain, at temperatures that warm-up finds; or `temperatures`, rising from 1.
+        Replicas of each chain, at temperatures that warm-up finds. The run takes as many times longer; all
+        draws and figures are those of temperature 1.
+    temperatures : sequence of float, optional
+        Those of the replicas, rising from 1.
     init : array, shape (V,) or (chains, V), optional
         Where chains start, by value, or with ``codes=True`` by code.
     clamp : dict, optional
         Variables that stay fixed: {index: value}.
     preconditioner : array, shape (N, N), optional
-        M of pavg.
+        M of pavg, in units of the Hessian of f.
     tuning : Tuning, optional
         From an earlier run, instead of adaptation.
     own : Sampler or list of them, optional
@@ -415,6 +551,8 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     progress : bool or callable, optional
         Whether to show progress (None: in a terminal or notebook); a function of (done, total), which
         stops the run by returning False.
+    threads : int, optional
+        None: as OpenMP chooses.
     **options
         anneal, anneal_from, anneal_to, swap_every, track_best, save_warmup: as the options of ``saltus
         sample``.
@@ -426,8 +564,35 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
 
     Raises
     ------
-    ArgumentError, UnsupportedError, ModelError
-        And whatever a Python function of the model raises.
+    ArgumentError, NotFoundError
+        An option is out of range; there is no such sampler, model or option.
+    ShapeError
+        `init` has another shape.
+    UnsupportedError
+        The sampler cannot serve the model (the message names some that can), or cannot be tempered or tuned.
+    DataError
+        The tuning is of another sampler or model.
+    ModelError
+        f is NaN or +inf, with chain and step; or no state with finite f was found to start from.
+    FileError
+        Writing `out` failed; the exception's attribute `run` is the Run.
+    Exception
+        Whatever a Python function of the model, a sampler or `progress` raises, as itself.
+
+    Warns
+    -----
+    SaltusWarning
+        Chains disagree or never moved, and what would help; an interrupt.
+
+    Notes
+    -----
+    Ctrl-C is noted while C runs, and stops the run at its next report of progress, at most a few hundred steps
+    later. A second Ctrl-C raises KeyboardInterrupt as soon as Python runs again.
+
+    References
+    ----------
+    ``saltus.list_of("samplers")`` has the source of each sampler. Tempering: Okabe et al. (2001); Syed et al.
+    (2022). 'adapt': Roberts & Rosenthal (1998). 'auto': Rhodes & Gutmann (2022), appendix H.
 
     Examples
     --------
@@ -457,6 +622,28 @@ def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, own: A
         Draws of each chain in all; None: as many as the run was to make.
     model : Model or Expr, optional
         The model of the run; None: the file names it (runs of ready-made models and files).
+    own, keep, progress, threads
+        As in :func:`sample`.
+
+    Returns
+    -------
+    Run
+        With all draws, also the earlier ones.
+
+    Raises
+    ------
+    NotFoundError, FileError
+        There is no such file; reading or writing failed, also while the run is not over.
+    DataError
+        The file has no state, as those of :meth:`Run.save`, or a damaged one.
+    ArgumentError
+        It has no name of a model, or of none that is there; `draws` are fewer than it has.
+    UnsupportedError
+        No .nc file, or no libnetcdf.
+
+    Examples
+    --------
+    >>> run = saltus.resume("run.nc", draws=5000)  # doctest: +SKIP
     """
     state = Handle(make("sal_run_state_open", encode(path)), "sal_run_state_destroy")
     name = lib.sal_run_state_note(state, b"model")
@@ -498,6 +685,7 @@ def compare(model: Any, samplers: Optional[Iterable[str]] = None, **options: Any
 
     Parameters
     ----------
+    model : Model, Expr, str or path
     samplers : iterable of str, optional
         None: all exact ones that can sample the model.
     **options
@@ -506,7 +694,24 @@ def compare(model: Any, samplers: Optional[Iterable[str]] = None, **options: Any
     Returns
     -------
     Comparison
-        By effective draws a second; those that do not mix last.
+        By effective draws a second, the most first; those whose chains disagree last.
+
+    Raises
+    ------
+    ArgumentError, UnsupportedError, ModelError
+        As :func:`sample`, for any of the samplers.
+
+    Notes
+    -----
+    Seconds depend on the machine and on what else it does. Effective draws a step, which do not, are in the
+    table too. Warnings of the runs are in the summaries.
+
+    Examples
+    --------
+    >>> import saltus as sal
+    >>> table = sal.compare("ising:side=3,theta=0.1", ["gibbs", "gwg"], draws=200, seed=1)
+    >>> len(table)
+    2
     """
     made = as_model(model)
     samplers = [samplers] if isinstance(samplers, str) else samplers

@@ -58,17 +58,20 @@ class Origin:
 
     @property
     def x(self) -> np.ndarray:
-        """The embedding in real numbers, shape (N,)."""
+        """The embedding in real numbers, shape (N,): one-hot for categorical variables, else the values."""
         return self._array(b"x", "")
 
     @property
     def gradient(self) -> np.ndarray:
-        """The gradient of f by x, shape (N,)."""
+        """The gradient of f by x, shape (N,). ArgumentError unless the sampler has needs_gradient."""
         return self._array(b"gradient", "needs_gradient")
 
     @property
     def differences(self) -> np.ndarray:
-        """The exact changes of f when one variable moves, shape (R,), as in :meth:`Model.differences`."""
+        """The exact changes of f when one variable moves, shape (R,), as in :meth:`Model.differences`.
+
+        ArgumentError unless the sampler has needs_differences.
+        """
         return self._array(b"differences", "needs_differences")
 
     @property
@@ -83,7 +86,7 @@ class Origin:
 
     @property
     def step_size(self) -> float:
-        """The step size; NaN unless the sampler has one."""
+        """The step size, in squared units of the embedding; NaN unless the sampler has one."""
         return lib.sal_flat_origin_number(self._at(), b"step_size")
 
 
@@ -114,7 +117,13 @@ class Random:
         return self._numbers(True, n)
 
     def below(self, bound: int) -> int:
-        """A whole number from 0 to bound - 1, all equally likely."""
+        """A whole number from 0 to bound - 1, all equally likely.
+
+        Raises
+        ------
+        ArgumentError
+            The bound is no whole number from 1 to 2^63 - 1.
+        """
         if not hasattr(bound, "__index__") or not 1 <= operator.index(bound) <= _MOST:
             raise ArgumentError(f"random.below({bound!r}): expected a whole number of 1 or more, below 2^63")
         return lib.sal_random_below(self._at(), operator.index(bound))
@@ -122,10 +131,17 @@ class Random:
     def softmax(self, log_weights: Any) -> int:
         """An index k with probability proportional to exp(log_weights[k]).
 
+        Parameters
+        ----------
+        log_weights : array, shape (n,)
+            Natural logarithms; they need not sum to anything.
+
         Raises
         ------
         ModelError
             All weights are -inf, or one is NaN or +inf.
+        ShapeError
+            They are no vector.
         """
         weights = np.ascontiguousarray(log_weights, dtype=np.float64)
         if weights.ndim != 1:
@@ -164,7 +180,7 @@ class Sampler:
         :class:`~saltus._sampler.Origin`: codes, x, f, gradient, differences, beta, step_size; ``random``
         a :class:`~saltus._sampler.Random`: uniform, normal, below, softmax. Both end with the call.
     log_q : callable, optional
-        ``log_q(origin, to)`` gives the log-probability that `draw` draws the codes `to` from `origin`;
+        ``log_q(origin, to)`` gives the natural log of the probability that `draw` draws the codes `to` from `origin`;
         -inf if it never does. Where several ways lead there, the log of the sum of their probabilities.
         None only for an unadjusted sampler.
     kinds : iterable of str, optional
@@ -176,6 +192,12 @@ class Sampler:
         Whether origins have a step size, which warm-up adapts.
     unadjusted : bool
         Accept all proposals: approximate.
+
+    Raises
+    ------
+    ArgumentError
+        A function is missing, or there is no such kind. Whether the name is acceptable is checked when a run
+        uses the sampler.
 
     Notes
     -----

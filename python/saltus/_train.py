@@ -177,8 +177,10 @@ class Training:
     data : Data
     reports : list of dict
         What the training told every `report_every` iterations since it was started or resumed. Keys:
-        "iteration", "seconds", "log_prob_data" and "log_prob_samples" (mean f; "difference" should be
-        small), "acceptance_rate", "gradient_norm", "learning_rate", "log_likelihood" (of `ptt`), ...
+        "iteration", "seconds", "log_prob_data" and "log_prob_samples" (mean f in nats; "difference" should
+        be small), "acceptance_rate", "gradient_norm", "learning_rate", "log_likelihood" (of `ptt`: the mean
+        over held-out rows, in nats), ... With the pseudo-likelihood "log_prob_data" is the mean log
+        pseudo-likelihood. What is not known is None.
     directory : path or None
     """
 
@@ -296,6 +298,10 @@ class Training:
         ------
         SaltusError
             It runs already: in another thread, or in the `report` or `progress` that calls this.
+        ArgumentError
+            Less than 0 iterations.
+        ModelError, FileError
+            As :func:`train`.
         """
         if not self._running.acquire(blocking=False):
             raise SaltusError("run: this training runs already: in another thread, or it is what called this function")
@@ -370,6 +376,13 @@ class Training:
 
         The directory then has model.xml, model.safetensors, checkpoint.json and, with the option
         `averaging`, ema.safetensors, which :func:`read` prefers.
+
+        Raises
+        ------
+        FileError, OSError
+            The directory cannot be made, or writing failed.
+        UnsupportedError
+            The model is clamped.
         """
         os.makedirs(directory, exist_ok=True)
         call("sal_flat_trainer_save", self._trainer, self.model, encode(_absolute(directory)))
@@ -439,18 +452,18 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     iterations, batch : int, optional
         Updates of the parameters (2000); rows and chains in each (50).
     learning_rate : float, optional
-        1e-3.
+        Of the optimiser, 1e-3.
     objective : {'pcd', 'cd', 'pseudo-likelihood', 'ptt'}, optional
         Persistent chains (Tieleman, 2008), contrastive divergence (Hinton, 2002), pseudo-likelihood
         (Besag, 1975), parallel trajectory tempering (Bereux et al., 2026).
     sampler, steps : str, int, optional
-        The sampler ("gwg") and its steps in each iteration (20; -1: the number of variables).
+        The sampler ("gwg") and its steps of each chain in each iteration (20; -1: the number of variables).
     report_every : int, optional
         Iterations between reports, 100.
     averaging : float, optional
         Decay of moving averages of the parameters; see :attr:`Training.averages`.
     seed, threads : int, optional
-        The same seed gives the same bits, for any number of threads.
+        The same seed gives the same bits, for any number of threads. None is 0.
     preconditioner : array, shape (N, N), or 'data', optional
         M of pavg; 'data': from the covariance of the data.
     own : Sampler or list of them, optional
@@ -487,8 +500,14 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     DataError
         The directory has a training of another model, of other data, or with another seed or batch.
     UnsupportedError
-        A model without parameters, such as a function or module that is called back.
-    ArgumentError, ShapeError, FileError
+        A model without parameters, such as a function or module that is called back; a sampler that cannot
+        serve the model.
+    ArgumentError, NotFoundError
+        An option, data that do not fit, or a directory with files but no checkpoint; no such model or option.
+    ShapeError
+        Rows with another number of variables; a preconditioner of another shape.
+    FileError
+        Writing a checkpoint failed.
 
     Warns
     -----
@@ -500,7 +519,19 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     Notes
     -----
     The gradient of the mean log-likelihood is the mean of df/dtheta over the data less that over the
-    model, whose samples are made by steps of the sampler.
+    model, whose samples are made by steps of the sampler. Contrastive divergence, whose chains start at the
+    data in each iteration, is biased.
+
+    Ctrl-C is noted while C runs, and takes effect after the iteration.
+
+    References
+    ----------
+    'pcd': Tieleman (2008), Training restricted Boltzmann machines using approximations to the likelihood
+    gradient; Rhodes & Gutmann (2022), algorithm L.6. 'cd': Hinton (2002), Training products of experts by
+    minimizing contrastive divergence. 'pseudo-likelihood': Besag (1975), Statistical analysis of non-lattice
+    data. 'ptt': Bereux, Decelle, Furtlehner & Seoane (2026).
+    Optimisers: Kingma & Ba (2015), Adam; Loshchilov & Hutter (2019), AdamW. Centring: Cho, Raiko & Ilin (2013);
+    Melchior, Fischer & Wiskott (2016). preconditioner='data': Rhodes & Gutmann (2022), appendix F.1.
 
     Examples
     --------
