@@ -403,7 +403,8 @@ def view(pointer: Optional[int], ctype: Any, shape: tuple[int, ...], owner: Any)
         return np.empty(shape, dtype=np.ctypeslib.as_array((ctype * 1)()).dtype)
     buffer = (ctype * count).from_address(pointer)
     buffer.lease = _Lease(owner._cell)  # the array keeps the buffer, and the buffer the memory
-    return np.frombuffer(memoryview(buffer).cast("B").toreadonly(), dtype=np.ctypeslib.as_array(buffer).dtype).reshape(shape)
+    kind = np.ctypeslib.as_array(buffer).dtype
+    return np.frombuffer(memoryview(buffer).cast("B").toreadonly(), dtype=kind).reshape(shape)
 
 
 class Interrupts:
