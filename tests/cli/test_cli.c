@@ -586,14 +586,15 @@ START_TEST(bench_puts_a_peer_beside_its_own_figures)
 }
 END_TEST
 
-/* A bound is work over the rates of the machine, for the whole batch. */
+/* A bound is work over the rates of the machine, for the whole batch. Whether a step takes longer
+ * is no test: rates are measured at another moment, when the machine may be busy. */
 START_TEST(bench_says_how_far_from_the_machines_limits_a_case_is)
 {
     ck_run("bench ising-dense --batch 64 --threads 1 --seconds 0.05 --samplers ncg --json --bound");
     json_t *object = json_out();
     double bound = json_number_value(json_object_get(object, "bound_ms"));
     double step = json_number_value(json_object_get(object, "ms_per_step"));
-    ck_assert(bound > 0 && bound < step);
+    ck_assert(bound > 0 && step > 0);
     ck_assert_double_eq_tol(json_number_value(json_object_get(object, "of_bound")), bound / step,
                             1e-6 * bound / step);
     json_decref(object);
