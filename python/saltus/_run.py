@@ -118,10 +118,6 @@ class Progress:
 # ---- options
 
 
-def _names(which: str) -> set[str]:
-    return {option["name"].replace("-", "_") for option in ask("sal_flat_list", b"options") if option["of"] == which}
-
-
 def give_samplers(options: Handle, own: Any) -> None:
     """Offer samplers of one's own to a run or training."""
     for sampler in as_list(own):

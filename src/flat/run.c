@@ -63,6 +63,15 @@ static void add_tempering(json_t *object, const sal_run_summary *s)
     }
 }
 
+static json_t *codes_json(int64_t n, const int32_t *codes)
+{
+    json_t *array = json_array();
+    for (int64_t v = 0; v < n; v++) {
+        json_array_append_new(array, json_integer(codes[v]));
+    }
+    return array;
+}
+
 static sal_status add_best(json_t *object, const sal_run *run, const sal_run_summary *s,
                            sal_error *err)
 {
@@ -71,13 +80,11 @@ static sal_status add_best(json_t *object, const sal_run *run, const sal_run_sum
     }
     int32_t *codes = SALI_NEW_ARRAY(int32_t, s->variables);
     sal_status status = codes ? sal_run_best(run, codes, NULL, err) : sali_fail_memory(err);
-    json_t *state = json_array();
-    for (int64_t v = 0; status == SAL_OK && v < s->variables; v++) {
-        json_array_append_new(state, json_integer(codes[v]));
+    if (status == SAL_OK) {
+        sali_flat_number(object, "best_log_prob", s->best_log_prob);
+        json_object_set_new(object, "best_state", codes_json(s->variables, codes));
     }
     sali_free(codes);
-    sali_flat_number(object, "best_log_prob", s->best_log_prob);
-    json_object_set_new(object, "best_state", state);
     return status;
 }
 
@@ -204,15 +211,6 @@ sal_status sal_flat_tuning(const sal_tuning *tuning, char **json, sal_error *err
 }
 
 /* ---- proofs */
-
-static json_t *codes_json(int64_t n, const int32_t *codes)
-{
-    json_t *array = json_array();
-    for (int64_t v = 0; v < n; v++) {
-        json_array_append_new(array, json_integer(codes[v]));
-    }
-    return array;
-}
 
 sal_status sal_flat_balance(const sal_model *model, sal_flat_options *options, char **json,
                             sal_error *err)
