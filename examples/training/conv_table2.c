@@ -1,45 +1,48 @@
-/* Table 2 and figure 13 of Rhodes & Gutmann (2022, section 5.4, appendix O): how well a sampler
- * serves the training of a deep energy-based model f(s) = s'Js + b's + net(s), s in {-1, +1}^256.
+/* Table 2 and figures 13 and 15 of Rhodes & Gutmann (2022, section 5.4, appendix O): how well a
+ * sampler serves the training of a deep energy-based model f(s) = s'Js + b's + net(s), s in
+ * {-1, +1}^256.
  *
- *     fit     the model, on USPS digits, by PCD with 50 steps of gwg        DIR/fit
+ *     fit     the model, on USPS digits, by PCD with 50 steps of gwg     DIR/fit, DIR/buffer.npy
  *     sample  10,000 states of that model, and 5,000 more to compare with   DIR/draws.npy
- *     refit   J alone to these 10,000, by PCD with each sampler and K       DIR/METHOD-K-SEED ..
- *     table   the error |J - J*|_F / sqrt(256) and others of all cells so far
+ *     refit   J alone, by PCD with each sampler and K       DIR/[run-]METHOD-K-SEED ..
+ *     table   the error |J - J*|_F / sqrt(256) and others of all cells so far, and the figures
  *
- *     conv_table2 DIR [--only STAGE] [--data IDX] [--cells METHOD:K,..] ...
+ *     conv_table2 DIR [--as printed|run] [--only STAGE] [--data IDX] [--cells METHOD:K,..] ...
  *
- * A run that was killed goes on from its checkpoints when it is started again. Processes with
- * different cells can share a directory once `sample` is done. Without --data, digits are drawn. */
+ * As printed, J is fitted to the 10,000 states; as the authors' program ran, to the 5000 persistent
+ * chains at the end of `fit`, and `sample` is left out. A run that was killed goes on from its
+ * checkpoints when it is started again. Processes with different cells can share a directory once
+ * the stages before are done. Without --data, digits are drawn. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <saltus/saltus.h>
+#include "conv_table2.h"
 
-enum { SIDE = 16, V = SIDE * SIDE, LEVELS = 4, METHODS = 5, BUFFER = 5000 };
+enum { BUFFER = 5000 };
 
 static const char specification[] = "usps-conv:kind=spin,quadratic=1";
 
-/* Spins are 2 apart: step sizes are four times those of the paper, which are 0.2, 0.1, 0.1. */
-typedef struct method {
-    const char *name, *sampler;
-    double step_size;
-    int64_t steps[LEVELS]; /* for a nominal K of 5, 10, 15, 20: the same cost for all methods */
-} method;
-
-static const method methods[METHODS] = {
-    { "ncg", "ncg", 0.8, { 6, 12, 18, 24 } },
-    { "avg", "avg", 0.4, { 5, 10, 15, 20 } },
-    { "pavg", "pavg", 0.4, { 5, 10, 15, 20 } },
-    { "gwg", "gwg", 0, { 6, 12, 18, 24 } },
-    { "gibbs", "gibbs:scan=random", 0, { 8, 16, 24, 32 } },
+static const protocol protocols[2] = {
+    { .name = "printed",
+      .prefix = "",
+      .refits = 2000,
+      .methods = { { "ncg", "ncg", 0.8, { 6, 12, 18, 24 } },
+                   { "avg", "avg", 0.4, { 5, 10, 15, 20 } },
+                   { "pavg", "pavg", 0.4, { 5, 10, 15, 20 } },
+                   { "gwg", "gwg", 0, { 6, 12, 18, 24 } },
+                   { "gibbs", "gibbs:scan=random", 0, { 8, 16, 24, 32 } } } },
+    { .name = "run",
+      .prefix = "run-",
+      .refits = 2200,
+      .to_buffer = true,
+      .methods = { { "ncg", "ncg", 0.8, { 5, 10, 15, 20 } },
+                   { "avg", "avg", 0.32, { 5, 10, 15, 20 } },
+                   { "pavg", "pavg", 0.32, { 5, 10, 15, 20 } },
+                   { "gwg", "gwg", 0, { 5, 10, 15, 20 } },
+                   { "gibbs", "gibbs:scan=random", 0, { 8, 16, 24, 32 } } } },
 };
-
-typedef struct settings {
-    const char *directory, *only, *images, *cells, *start;
-    double iterations, refits, rows, chains, steps, l1, seed, threads;
-} settings;
 
 /* Where the chains of the cells start: uniform or, as those of the fit, at the data's mean. */
 static bool starts_uniform(const settings *s)
@@ -49,7 +52,7 @@ static bool starts_uniform(const settings *s)
 
 /* ---- files */
 
-static void path_of(const settings *s, const char *name, char path[static 1024])
+void path_of(const settings *s, const char *name, char path[static 1024])
 {
     snprintf(path, 1024, "%s/%s", s->directory, name);
 }
@@ -130,11 +133,34 @@ static sal_status fit(const settings *s, sal_model **model, sal_data *data, sal_
     return status ? status : sal_trainer_run(*trainer, o.iterations, err);
 }
 
-static sal_status save_truth(const settings *s, const sal_model *model, sal_error *err)
+static sal_status save_codes(const char *path, int64_t rows, const int32_t *codes, sal_error *err)
+{
+    double *values = malloc((size_t)(rows * V) * sizeof *values);
+    if (!values) {
+        return fail(err, "no memory for", path);
+    }
+    for (int64_t i = 0; i < rows * V; i++) {
+        values[i] = codes[i];
+    }
+    sal_array array = {
+        .ndim = 2, .shape = { rows, V }, .count = rows * V, .values = values, .whole = true
+    };
+    sal_status status = sal_array_write(path, &array, err);
+    free(values);
+    return status;
+}
+
+/* The model and its persistent chains. */
+static sal_status save_truth(const settings *s, const sal_model *model, const sal_trainer *trainer,
+                             sal_error *err)
 {
     char path[1024];
+    sal_train_report last;
+    sal_trainer_report(trainer, &last);
+    path_of(s, "buffer.npy", path);
+    sal_status status = save_codes(path, BUFFER, last.samples, err);
     path_of(s, "truth.safetensors", path);
-    return sal_model_save_params(model, path, err);
+    return status ? status : sal_model_save_params(model, path, err);
 }
 
 /* ---- sample */
@@ -171,9 +197,10 @@ static sal_status make_data(const settings *s, bool sampling, sal_error *err)
     sal_trainer *trainer = NULL;
     sal_data data = { 0 };
     sal_status status = SAL_OK;
-    if (!exists(s, "truth.safetensors") || (sampling && !exists(s, "draws.npy"))) {
+    if (!exists(s, "truth.safetensors") || !exists(s, "buffer.npy") ||
+        (sampling && !exists(s, "draws.npy"))) {
         status = fit(s, &model, &data, &trainer, err);
-        status = status ? status : save_truth(s, model, err);
+        status = status ? status : save_truth(s, model, trainer, err);
     }
     if (status == SAL_OK && sampling && !exists(s, "draws.npy")) {
         status = sample(s, model, trainer, err);
@@ -186,21 +213,15 @@ static sal_status make_data(const settings *s, bool sampling, sal_error *err)
 
 /* ---- refit */
 
-typedef struct cell {
-    const method *method;
-    int level, seed;
-    char name[64];
-} cell;
-
 typedef struct distance {
     double error, mmd, marginal, covariance;
 } distance;
 
-static cell make_cell(const settings *s, int m, int level, int seed)
+cell make_cell(const settings *s, int m, int level, int seed)
 {
-    cell c = { .method = &methods[m], .level = level, .seed = seed };
-    snprintf(c.name, sizeof c.name, "%s-%d-%d%s", c.method->name, 5 * (level + 1), seed,
-             starts_uniform(s) ? "-uniform" : "");
+    cell c = { .method = &s->protocol->methods[m], .level = level, .seed = seed };
+    snprintf(c.name, sizeof c.name, "%s%s-%d-%d%s", s->protocol->prefix, c.method->name,
+             5 * (level + 1), seed, starts_uniform(s) ? "-uniform" : "");
     return c;
 }
 
@@ -289,12 +310,19 @@ static sal_status measure(const sal_trainer *trainer, const sal_data *clean, con
     return status ? status : compare_samples(clean, BUFFER, codes, d, err);
 }
 
+/* A file of a cell. */
+void cell_path(const settings *s, const cell *c, const char *file, char path[static 1024])
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s/%s", c->name, file);
+    path_of(s, name, path);
+}
+
 static sal_status write_result(const settings *s, const cell *c, const distance *d, double seconds,
                                sal_error *err)
 {
-    char path[1024], name[128];
-    snprintf(name, sizeof name, "%s/result.csv", c->name);
-    path_of(s, name, path);
+    char path[1024];
+    cell_path(s, c, "result.csv", path);
     FILE *file = fopen(path, "w");
     if (!file) {
         return fail(err, "cannot write", path);
@@ -310,7 +338,7 @@ static sal_status refit(const settings *s, const cell *c, const sal_data *data,
                         const sal_data *clean, sal_error *err)
 {
     static double truth[V * V], M[V * V];
-    char directory[1024], fixed[1024];
+    char directory[1024], shown[1024], fixed[1024];
     sal_model *model = NULL;
     sal_trainer *trainer = NULL;
     sal_train_report last = { 0 };
@@ -337,6 +365,8 @@ static sal_status refit(const settings *s, const cell *c, const sal_data *data,
         sal_trainer_report(trainer, &last);
         status = measure(trainer, clean, truth, &d, err);
     }
+    cell_path(s, c, "shown.npy", shown);
+    status = status ? status : save_codes(shown, SHOWN, last.samples, err);
     status = status ? status : write_result(s, c, &d, last.seconds, err);
     sal_trainer_destroy(trainer);
     sal_model_destroy(model);
@@ -359,76 +389,34 @@ static bool is_chosen(const char *list, const cell *c)
     return !list;
 }
 
+/* What J is fitted to, and what its chains are compared with: as the program ran, the same. */
+static sal_status read_data(const settings *s, sal_data *data, sal_data *clean, sal_error *err)
+{
+    char path[1024];
+    path_of(s, s->protocol->to_buffer ? "buffer.npy" : "draws.npy", path);
+    const sal_data_options options = { .kind = SAL_DATA_DRAWS };
+    sal_status status = sal_data_read(path, &options, data, err);
+    if (status == SAL_OK && s->protocol->to_buffer) {
+        return sal_data_read(path, &options, clean, err);
+    }
+    return status ? status : sal_data_split(data, data->rows / 3, NULL, clean, err);
+}
+
 static sal_status refit_all(const settings *s, sal_error *err)
 {
-    char path[1024], result[128];
+    char result[1024];
     sal_data data = { 0 }, clean = { 0 };
-    path_of(s, "draws.npy", path);
-    sal_status status =
-        sal_data_read(path, &(sal_data_options){ .kind = SAL_DATA_DRAWS }, &data, err);
-    status = status ? status : sal_data_split(&data, data.rows / 3, NULL, &clean, err);
+    sal_status status = read_data(s, &data, &clean, err);
     for (int k = 0; status == SAL_OK && k < METHODS * LEVELS; k++) {
         cell c = make_cell(s, k % METHODS, k / METHODS, (int)s->seed);
-        snprintf(result, sizeof result, "%s/result.csv", c.name);
-        if (is_chosen(s->cells, &c) && !exists(s, result)) {
+        cell_path(s, &c, "result.csv", result);
+        if (is_chosen(s->cells, &c) && access(result, R_OK) != 0) {
             status = refit(s, &c, &data, &clean, err);
         }
     }
     sal_data_destroy(&data);
     sal_data_destroy(&clean);
     return status;
-}
-
-/* ---- table */
-
-/* Mean and standard deviation over the seeds 0 to 9 of column `column` of a cell's results. */
-static void print_cell(const settings *s, int m, int level, int column)
-{
-    double sum = 0, squares = 0;
-    int n = 0;
-    for (int seed = 0; seed < 10; seed++) {
-        char path[1024], name[128];
-        double x[4];
-        cell c = make_cell(s, m, level, seed);
-        snprintf(name, sizeof name, "%s/result.csv", c.name);
-        path_of(s, name, path);
-        FILE *file = fopen(path, "r");
-        if (file && fscanf(file, "%lf,%lf,%lf,%lf", &x[0], &x[1], &x[2], &x[3]) == 4) {
-            sum += x[column];
-            squares += x[column] * x[column];
-            n++;
-        }
-        if (file) {
-            fclose(file);
-        }
-    }
-    double mean = sum / n;
-    double spread = n > 1 ? sqrt(fmax(squares - n * mean * mean, 0) / (n - 1)) : NAN;
-    if (n == 0) {
-        printf("%18s", "-");
-    } else if (n > 1) {
-        printf("%9.4f (%.4f)", mean, spread);
-    } else {
-        printf("%18.4f", mean);
-    }
-}
-
-static void print_tables(const settings *s)
-{
-    static const char *const titles[] = { "|J - J*|_F / sqrt(256)",
-                                          "MMD, samples to samples of the ground truth",
-                                          "mean absolute difference of the means",
-                                          "|difference of the covariances|_F" };
-    for (int column = 0; column < 4; column++) {
-        printf("\n%s\n%-8s%18s%18s%18s%18s\n", titles[column], "", "K=5", "K=10", "K=15", "K=20");
-        for (int m = 0; m < METHODS; m++) {
-            printf("%-8s", methods[m].name);
-            for (int level = 0; level < LEVELS; level++) {
-                print_cell(s, m, level, column);
-            }
-            printf("\n");
-        }
-    }
 }
 
 /* ---- command line */
@@ -440,17 +428,12 @@ static bool read_option(settings *s, const char *name, const char *value)
         const char **text;
         double *number;
     } options[] = {
-        { "--only", &s->only, NULL },
-        { "--data", &s->images, NULL },
-        { "--cells", &s->cells, NULL },
-        { "--start", &s->start, NULL },
-        { "--iterations", NULL, &s->iterations },
-        { "--refits", NULL, &s->refits },
-        { "--rows", NULL, &s->rows },
-        { "--chains", NULL, &s->chains },
-        { "--steps", NULL, &s->steps },
-        { "--l1", NULL, &s->l1 },
-        { "--seed", NULL, &s->seed },
+        { "--only", &s->only, NULL },       { "--data", &s->images, NULL },
+        { "--cells", &s->cells, NULL },     { "--start", &s->start, NULL },
+        { "--as", &s->as, NULL },           { "--iterations", NULL, &s->iterations },
+        { "--refits", NULL, &s->refits },   { "--rows", NULL, &s->rows },
+        { "--chains", NULL, &s->chains },   { "--steps", NULL, &s->steps },
+        { "--l1", NULL, &s->l1 },           { "--seed", NULL, &s->seed },
         { "--threads", NULL, &s->threads },
     };
     for (size_t k = 0; value && k < sizeof options / sizeof *options; k++) {
@@ -467,6 +450,16 @@ static bool read_option(settings *s, const char *name, const char *value)
     return false;
 }
 
+static const protocol *find_protocol(const char *name)
+{
+    for (size_t k = 0; k < sizeof protocols / sizeof *protocols; k++) {
+        if (strcmp(name, protocols[k].name) == 0) {
+            return &protocols[k];
+        }
+    }
+    return NULL;
+}
+
 static bool is_on(const settings *s, const char *stage)
 {
     return !s->only || strcmp(s->only, stage) == 0;
@@ -475,23 +468,24 @@ static bool is_on(const settings *s, const char *stage)
 int main(int argc, char **argv)
 {
     settings s = { .iterations = 10000,
-                   .refits = 2000,
                    .rows = 10000,
                    .chains = 500,
                    .steps = 50000,
                    .l1 = 0.01,
-                   .start = "mean" };
+                   .start = "mean",
+                   .as = "printed" };
     sal_error err = { 0 };
     bool good = argc > 1 && argv[1][0] != '-';
     for (int k = 2; good && k < argc; k += 2) {
         good = read_option(&s, argv[k], k + 1 < argc ? argv[k + 1] : NULL);
     }
-    good = good && (strcmp(s.start, "mean") == 0 || starts_uniform(&s));
+    s.protocol = find_protocol(s.as);
+    good = good && s.protocol && (strcmp(s.start, "mean") == 0 || starts_uniform(&s));
     if (!good) {
         fprintf(stderr,
-                "conv_table2 DIR [--only fit|sample|refit|table] [--data IDX] [--iterations N]\n"
-                "    [--chains N] [--steps N] [--rows N] [--cells METHOD:K,..] [--refits N]\n"
-                "    [--start mean|uniform] [--seed 0-9] [--l1 X] [--threads N]\n");
+                "conv_table2 DIR [--as printed|run] [--only fit|sample|refit|table] [--data IDX]\n"
+                "    [--iterations N] [--chains N] [--steps N] [--rows N] [--cells METHOD:K,..]\n"
+                "    [--refits N] [--start mean|uniform] [--seed 0-9] [--l1 X] [--threads N]\n");
         return 64;
     }
     if (s.chains < 1 || s.chains > BUFFER || 1.5 * s.rows < s.chains || s.seed > 9) {
@@ -501,16 +495,17 @@ int main(int argc, char **argv)
         return 64;
     }
     s.directory = argv[1];
+    s.refits = s.refits > 0 ? s.refits : (double)s.protocol->refits;
     mkdir(s.directory, 0777);
     sal_status status = SAL_OK;
     if (is_on(&s, "fit") || is_on(&s, "sample")) {
-        status = make_data(&s, is_on(&s, "sample"), &err);
+        status = make_data(&s, is_on(&s, "sample") && !s.protocol->to_buffer, &err);
     }
     if (status == SAL_OK && is_on(&s, "refit")) {
         status = refit_all(&s, &err);
     }
     if (status == SAL_OK && (is_on(&s, "refit") || is_on(&s, "table"))) {
-        print_tables(&s);
+        status = tabulate(&s, &err);
     }
     if (status != SAL_OK) {
         fprintf(stderr, "conv_table2: %s\n", err.message);
