@@ -37,6 +37,9 @@ class Evaluation:
         error), "log_z_jackknife", "effective_chains", "acceptance_rate", "log_likelihood",
         "log_likelihood_error" (of rows and of log Z together), "mean_f", "data_error". Forward
         underestimates log Z on average, reverse overestimates it if it starts at draws of the model.
+    both_ways : dict or None
+        From the weights of both directions together, by Bennett's acceptance ratio: "log_z", "log_z_error",
+        "log_likelihood", "log_likelihood_error". None where the reverse chains started at no draws of the model.
     independent : dict or None
         "log_likelihood" and "log_likelihood_error" of independent variables with the frequencies of the
         training rows: what a model should exceed.
@@ -60,6 +63,7 @@ class Evaluation:
         self.model, self.test = model, test
         self.forward: Optional[dict[str, Any]] = None
         self.reverse: Optional[dict[str, Any]] = None
+        self.both_ways: Optional[dict[str, Any]] = None
         self.independent: Optional[dict[str, Any]] = None
         self.verdict: Optional[dict[str, Any]] = None
         self.samples: Optional[np.ndarray] = None
@@ -88,6 +92,10 @@ class Evaluation:
             rows.append((f"log Z {name}", f"{_number(way['log_z'])}, standard error {_number(way['log_z_error'])}, "
                                           f"effective chains {way['effective_chains']:.1f} of {way['chains']}"))
         named = [("log-likelihood", way, f" (log Z {name})") for name, way in ways]
+        if self.both_ways:
+            rows.append(("log Z both ways", f"{_number(self.both_ways['log_z'])}, standard error "
+                                            f"{_number(self.both_ways['log_z_error'])} (Bennett's ratio)"))
+            named.append(("log-likelihood", self.both_ways, " (log Z both ways)"))
         if self.independent:
             named.append(("independent", self.independent, ""))
         for title, value, note in named:
@@ -131,6 +139,7 @@ class _Session:
     def __init__(self, model: Model, options: dict[str, Any], own: list[Any], progress: Any, directory: Optional[Path]):
         self.model, self.options, self.own, self.show, self.directory = model, options, own, progress, directory
         self.interrupted = self.ended = False
+        self.log_weights: list[np.ndarray] = []
 
     def bar(self, what: str) -> _Bar:
         """A new one; :meth:`ask` ends it."""
@@ -175,11 +184,24 @@ def _anneal(s: _Session, test: Data, log_base: np.ndarray, start: Optional[np.nd
         call("sal_flat_options_codes", options, b"reverse-from", codes.size, address(codes))
     bar = s.bar("annealing")
     call("sal_flat_options_progress", options, bar.callback, None)
-    way = s.ask(bar, "sal_flat_ais", s.model, options, None)
+    log_weights = np.empty(chains)
+    way = s.ask(bar, "sal_flat_ais", s.model, options, address(log_weights))
     if way.pop("stopped"):
         return None
     likelihood = ask("sal_flat_likelihood", s.model, test, way["log_z"], way["log_z_error"] or 0.0)
+    s.log_weights.append(log_weights)
     return {"chains": chains, **way, **likelihood}
+
+
+def _combine(s: _Session, test: Data) -> dict[str, Any]:
+    """Both directions together."""
+    forward, reverse = s.log_weights
+    value = np.empty(2)
+    call("sal_ais_bennett", len(forward), address(forward), len(reverse), address(reverse), address(value),
+         address(value[1:]))
+    log_z, error = float(value[0]), None if np.isnan(value[1]) else float(value[1])
+    likelihood = ask("sal_flat_likelihood", s.model, test, log_z, error or 0.0)
+    return {"log_z": log_z, "log_z_error": error, **likelihood}
 
 
 def _wrong_way(forward: dict[str, Any], reverse: dict[str, Any], start: str) -> Optional[str]:
@@ -355,6 +377,8 @@ def _measure(s: _Session, result: Evaluation, test: Data, train: Optional[Data],
     text = _wrong_way(result.forward, result.reverse, start) if result.forward else None
     if text:
         result.warnings.append(text)
+    elif result.forward:
+        result.both_ways = _combine(s, test)
     if train is not None and fresh > 0 and s.ended:
         result.warnings.append("stopped; there is no verdict")
     elif train is not None and fresh > 0:

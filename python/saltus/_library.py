@@ -202,6 +202,7 @@ sal_model_train_start tpspUe
 sal_trajectory_open tspPe
 sal_trajectory_destroy vp
 sal_base_fit tpppe
+sal_ais_bennett tlplpppe
 sal_flat_ais tpppPe
 sal_flat_likelihood tppddPe
 sal_flat_base_likelihood tpppPe

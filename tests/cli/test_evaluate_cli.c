@@ -56,11 +56,15 @@ START_TEST(codes_of_a_table_are_evaluated)
         ck_assert_double_eq_tol(number_of(object, ways[k], "log_z"), 4 * log(3.0), 1e-8);
         ck_assert_double_eq_tol(number_of(object, ways[k], "log_likelihood"), -4 * log(3.0), 1e-8);
     }
+    ck_assert_double_eq_tol(number_of(object, "both_ways", "log_z"), 4 * log(3.0), 1e-8);
+    ck_assert_double_eq_tol(number_of(object, "both_ways", "log_likelihood"), -4 * log(3.0), 1e-8);
     ck_assert(number_of(object, NULL, "mmd") >= 0);
     ck_assert(number_of(object, NULL, "independent_log_likelihood") < -4 * log(3.0));
     json_decref(object);
     succeeds(FLAT "--temperatures 5");
     ck_assert(printed("nats a row, standard error"));
+    ck_assert(printed("log Z both ways  "));
+    ck_assert(printed("(log Z both ways)"));
     ck_assert(printed("(variables with the training frequencies)"));
 }
 END_TEST

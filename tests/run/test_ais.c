@@ -271,6 +271,56 @@ START_TEST(forward_is_below_and_reverse_above)
 }
 END_TEST
 
+/* Bennett's estimate from both directions: no bias to speak of, a smaller error than either
+ * direction's, and a standard error that is right. */
+START_TEST(both_ways_are_better_than_one)
+{
+    enum { CHAINS = 20, REPEATS = 400 };
+    sal_space *space = tiny_space_make(tiny_space_named("binary"));
+    sal_model *model = tiny_formula(space, SAL_F64);
+    double log_z = tiny_log_z(model), bias = 0, error = 0, one_way = 0, claimed = 0;
+    for (uint64_t k = 0; k < REPEATS; k++) {
+        double w[2][CHAINS], both, standard_error;
+        sal_error err;
+        sal_ais_options options = { .chains = CHAINS, .temperatures = 3, .seed = k, .threads = 1 };
+        int32_t *from = exact_draws(model, CHAINS, 1000 + k);
+        double forward = estimate_of(model, &options, w[0]).log_z;
+        options.reverse_from = from;
+        double reverse = estimate_of(model, &options, w[1]).log_z;
+        ck_ok(sal_ais_bennett(CHAINS, w[0], CHAINS, w[1], &both, &standard_error, &err), &err);
+        bias += (both - log_z) / REPEATS;
+        error += pow(both - log_z, 2) / REPEATS;
+        one_way += fmin(pow(forward - log_z, 2), pow(reverse - log_z, 2)) / REPEATS;
+        claimed += standard_error * standard_error / REPEATS;
+        free(from);
+    }
+    ck_assert_msg(fabs(bias) < 4 * sqrt(error / REPEATS), "bias %g", bias);
+    ck_assert_msg(fabs(error / claimed - 1) < 0.25, "squared error %g, claimed %g", error, claimed);
+    ck_assert_msg(error < 2 * one_way, "squared error %g, of the better way %g", error, one_way);
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
+START_TEST(weights_of_no_use_are_refused)
+{
+    const double good[2] = { 1, 2 }, dead[2] = { -INFINITY, -INFINITY }, bad[2] = { 1, NAN };
+    double log_z = 7, error = 7;
+    sal_error err;
+    ck_fails(sal_ais_bennett(0, good, 2, good, &log_z, &error, &err), SAL_ERR_ARGUMENT, &err,
+             "0 forward chains");
+    ck_fails(sal_ais_bennett(2, bad, 2, good, &log_z, &error, &err), SAL_ERR_ARGUMENT, &err,
+             "forward chain 1 is nan");
+    ck_fails(sal_ais_bennett(2, dead, 2, good, &log_z, &error, &err), SAL_ERR_ARGUMENT, &err,
+             "all 2 forward chains are dead");
+    ck_fails(sal_ais_bennett(2, good, 2, dead, &log_z, &error, &err), SAL_ERR_ARGUMENT, &err,
+             "reverse chain 0 is -inf");
+    ck_assert(log_z == 7 && error == 7);
+    ck_ok(sal_ais_bennett(1, good, 1, good, &log_z, &error, &err), &err);
+    ck_assert(fabs(log_z - 1) < 1e-9 && isnan(error));
+}
+END_TEST
+
 /* A model of independent variables, f = log p_0 + 2.5. */
 static sal_model *factorised(const sal_space *space, double *log_base)
 {
@@ -656,6 +706,8 @@ static Suite *make(void)
     tcase_add_test(tc, an_rbm_agrees_with_the_sum_over_hidden_states);
     tcase_add_test(tc, errors_are_honest);
     tcase_add_test(tc, forward_is_below_and_reverse_above);
+    tcase_add_test(tc, both_ways_are_better_than_one);
+    tcase_add_test(tc, weights_of_no_use_are_refused);
     tcase_add_test(tc, weights_from_the_model_itself_are_exact);
     tcase_add_test(tc, forbidden_starts_have_weight_zero);
     tcase_add_test(tc, results_do_not_depend_on_threads);

@@ -26,6 +26,7 @@ typedef struct direction {
     const char *name;
     int64_t chains; /* no more than there are states to start from */
     sal_ais_estimate ais;
+    double *log_weights; /* [chains] */
     sal_likelihood likelihood;
 } direction;
 
@@ -36,9 +37,11 @@ typedef struct session {
     double *log_base;              /* [R] fitted to the training data */
     sal_likelihood independent;    /* of the test data under it */
     double mmd;
-    double pearson;    /* of samples with an alignment; NAN otherwise */
-    direction ways[2]; /* forward, reverse */
-    bool judged;       /* there is a verdict */
+    double pearson;            /* of samples with an alignment; NAN otherwise */
+    direction ways[2];         /* forward, reverse */
+    sal_verdict_value bennett; /* log Z of both ways together; NaN: not known */
+    sal_likelihood both;       /* the likelihood by it */
+    bool judged;               /* there is a verdict */
     sal_verdict verdict;
     cli_progress progress;
 } session;
@@ -147,11 +150,16 @@ static sal_status go(session *s, bool reverse, sal_error *err)
     if (reverse && !from) {
         return SAL_ERR_MEMORY;
     }
+    d->log_weights = malloc((size_t)o.chains * sizeof *d->log_weights);
+    if (!d->log_weights) {
+        free(from);
+        return SAL_ERR_MEMORY;
+    }
     o.reverse_from = from;
     o.progress = show_progress;
     o.progress_data = s;
     s->progress = cli_progress_begin();
-    sal_status status = sal_ais(s->model, &o, &d->ais, NULL, err);
+    sal_status status = sal_ais(s->model, &o, &d->ais, d->log_weights, err);
     cli_progress_end(&s->progress);
     free(from);
     if (status == SAL_OK && !d->ais.stopped) {
@@ -228,6 +236,21 @@ static bool wrong_way(const session *s, char *text, size_t room)
     return true;
 }
 
+/* Both ways together, unless the reverse paths started from no draws of the model. */
+static sal_status combine(session *s, sal_error *err)
+{
+    const direction *f = &s->ways[0], *r = &s->ways[1];
+    sal_verdict_value *b = &s->bennett;
+    char text[512];
+    if (wrong_way(s, text, sizeof text)) {
+        return SAL_OK;
+    }
+    sal_status status = sal_ais_bennett(f->chains, f->log_weights, r->chains, r->log_weights,
+                                        &b->value, &b->standard_error, err);
+    double error = isnan(b->standard_error) ? 0 : b->standard_error;
+    return status ? status : sal_log_likelihood(s->model, &s->test, b->value, error, &s->both, err);
+}
+
 static void print_head(const session *s)
 {
     printf("model            %s, %lld variables\n", sal_model_name(s->model),
@@ -240,12 +263,20 @@ static int print_rest(const session *s, int ways)
 {
     const bool pictures = s->test.height > 0;
     const char *row = pictures ? "picture" : "row";
+    if (!isnan(s->bennett.value)) {
+        printf("log Z both ways  %.3f, standard error %.3f (Bennett's ratio)\n", s->bennett.value,
+               s->bennett.standard_error);
+    }
     for (int k = 0; k < ways; k++) {
         printf("log-likelihood   %.3f nats a %s, standard error %.3f (log Z %s)\n",
                s->ways[k].likelihood.mean, row, s->ways[k].likelihood.standard_error,
                s->ways[k].name);
     }
     char text[512];
+    if (!isnan(s->bennett.value)) {
+        printf("log-likelihood   %.3f nats a %s, standard error %.3f (log Z both ways)\n",
+               s->both.mean, row, s->both.standard_error);
+    }
     if (ways > 1 && wrong_way(s, text, sizeof text)) {
         printf("%s\n", text);
     }
@@ -280,6 +311,16 @@ static json_t *direction_json(const direction *d)
     return object;
 }
 
+static json_t *both_json(const session *s)
+{
+    json_t *object = json_object();
+    cli_json_number(object, "log_z", s->bennett.value);
+    cli_json_number(object, "log_z_error", s->bennett.standard_error);
+    cli_json_number(object, "log_likelihood", s->both.mean);
+    cli_json_number(object, "log_likelihood_error", s->both.standard_error);
+    return object;
+}
+
 static int print_json(const session *s, int ways)
 {
     json_t *reverse = ways > 1 ? direction_json(&s->ways[1]) : json_null();
@@ -289,6 +330,7 @@ static int print_json(const session *s, int ways)
         "test_rows", (json_int_t)s->test.rows, "chains", (json_int_t)s->o->ais.chains,
         "temperatures", (json_int_t)s->o->ais.temperatures, "forward", direction_json(&s->ways[0]),
         "reverse", reverse, "reverse_from", s->samples.rows > 0 ? "samples" : "test");
+    json_object_set_new(object, "both_ways", isnan(s->bennett.value) ? json_null() : both_json(s));
     cli_json_number(object, "independent_log_likelihood", s->independent.mean);
     cli_json_number(object, "independent_log_likelihood_error", s->independent.standard_error);
     if (!isnan(s->mmd)) {
@@ -364,7 +406,8 @@ static int evaluate(session *s)
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
-    status = ways == 2 ? find_verdict(s, &err) : SAL_OK;
+    status = ways == 2 ? combine(s, &err) : SAL_OK;
+    status = status == SAL_OK && ways == 2 ? find_verdict(s, &err) : status;
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
@@ -409,7 +452,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
         { 0 },
     };
     const char *specification = "";
-    session s = { .o = &o };
+    session s = { .o = &o, .bennett = { NAN, NAN } };
     cli_library library = { sal_option_table_of(SAL_OPTIONS_AIS), &o.ais };
     cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &specification);
@@ -429,6 +472,8 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     sal_data_destroy(&s.test);
     sal_data_destroy(&s.samples);
     free(s.log_base);
+    free(s.ways[0].log_weights);
+    free(s.ways[1].log_weights);
     return code;
 }
 
