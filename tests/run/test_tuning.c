@@ -520,6 +520,7 @@ static const char *const finders[] = { "gibbs:scan=adaptive",
                                        "ncg:preconditioner=diagonal",
                                        "dula:preconditioner=diagonal",
                                        "pavg:preconditioner=empirical",
+                                       "pavg:preconditioner=empirical,adapt-step-size=0.1",
                                        "lsb1",
                                        "lsb2:blocks=3,units=4" };
 enum { FINDERS = sizeof finders / sizeof *finders };
@@ -588,9 +589,11 @@ START_TEST(given_values_are_used)
             sal_run_options options = {
                 .sampler = finders[k], .chains = 6, .warmup = 400, .draws = 3, .seed = 4
             };
+            options.step_size = strstr(finders[k], "adapt-step-size") ? 0.7 : 0;
             sal_run *first = run_it(models[m], &options);
             sal_tuning *tuning = tuning_of(first);
             options.tuning = tuning;
+            options.step_size = 0;
             options.seed = 5;
             sal_run *second = run_it(models[m], &options);
             learned |= has_learned(first);
