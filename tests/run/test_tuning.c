@@ -155,7 +155,7 @@ START_TEST(search_works_for_any_length)
             ck_assert_double_eq(run->shards[0].chains->step_size[c],
                                 run->step_sizes.value[c % run->ladder.n]);
         }
-        ck_assert_int_eq(run->step_sizes.candidates, 0);
+        ck_assert_int_eq(run->step_sizes.search.candidates, 0);
         sal_run_destroy(run);
     }
     sal_model_destroy(model);
@@ -514,7 +514,9 @@ END_TEST
 
 /* Settings with which each sampler that has values of its own finds some. */
 static const char *const finders[] = { "gibbs:scan=adaptive",
+                                       "gwg:radius=-1",
                                        "mh-uniform",
+                                       "mh-uniform:radius=-1",
                                        "pas",
                                        "pafs",
                                        "ncg:preconditioner=diagonal",
