@@ -100,11 +100,42 @@ sal_status sali_run_state_fill(sali_run_state_reader *reader, int64_t n,
     return status;
 }
 
+static void free_item(sali_state_item *item)
+{
+    sali_free((char *)item->name);
+    sali_free(item->data);
+}
+
+/* Whether the list has an item of a name. */
+static bool has(int64_t n, const sali_state_item *items, const char *name)
+{
+    bool found = false;
+    for (int64_t k = 0; !found && k < n; k++) {
+        found = strcmp(items[k].name, name) == 0;
+    }
+    return found;
+}
+
+void sali_run_state_retain(struct sal_run_state *state, const char *prefix, int64_t n,
+                           const sali_state_item *kept)
+{
+    int64_t left = 0;
+    for (int64_t k = 0; k < state->n; k++) {
+        sali_state_item *item = &state->items[k];
+        const char *name = item->name + strlen(prefix);
+        if (strncmp(item->name, prefix, strlen(prefix)) != 0 || has(n, kept, name)) {
+            state->items[left++] = *item;
+        } else {
+            free_item(item);
+        }
+    }
+    state->n = left;
+}
+
 void sali_run_state_clear(struct sal_run_state *state)
 {
     for (int64_t k = 0; k < state->n; k++) {
-        sali_free((char *)state->items[k].name);
-        sali_free(state->items[k].data);
+        free_item(&state->items[k]);
     }
     sali_free(state->items);
     sali_free(state->name);

@@ -81,6 +81,10 @@ typedef struct sali_run_state_reader {
 sal_status sali_run_state_fill(sali_run_state_reader *reader, int64_t n,
                                const sali_state_item *items, sal_error *err);
 
+/* Drop the items whose names begin with `prefix`, but for the n whose names go on as `kept` do. */
+void sali_run_state_retain(struct sal_run_state *state, const char *prefix, int64_t n,
+                           const sali_state_item *kept);
+
 /* Free all in it, but not itself. */
 void sali_run_state_clear(struct sal_run_state *state);
 

@@ -136,7 +136,9 @@ static sal_status choose_rule(const sal_run *run, sal_step_size_rule *rule, sal_
     } else if (*rule == SAL_STEP_SIZE_USUAL) {
         *rule = SAL_STEP_SIZE_ADAPT;
     }
-    return SAL_OK;
+    return *rule == SAL_STEP_SIZE_USUAL
+               ? SAL_OK
+               : sali_sampler_check_adapts(run->sampler, &run->settings, err);
 }
 
 /* Temperatures and step sizes, given ones or where they start from. */

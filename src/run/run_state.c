@@ -166,6 +166,7 @@ sal_status sali_run_note_state(sal_run *run, sal_error *err)
         put_all(run->state, STEP_SIZES, sali_step_sizes_state(&run->step_sizes, items), items);
     n = sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_KEPT, items);
     ok = ok && put_all(run->state, SAMPLER, n, items);
+    sali_run_state_retain(run->state, SAMPLER, n, items); /* what it collected is used up */
     if (!ok) {
         return sali_fail_memory(err);
     }

@@ -59,6 +59,17 @@ bool sali_sampler_adapts(const sali_sampler *sampler)
     return sampler->has_step_size && !sampler->unadjusted;
 }
 
+sal_status sali_sampler_check_adapts(const sali_sampler *sampler,
+                                     const sali_sampler_settings *settings, sal_error *err)
+{
+    return sali_sampler_value(sampler, settings, "adapt-step-size") == 0
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "sampler '%s' has an adapt-step-size, so the step size that follows it "
+                           "cannot be adapted: give one",
+                           sampler->name);
+}
+
 static const char *const kind_names[] = {
     "",       "binary variables",    "spin variables", "ordinal variables", "categorical variables",
     "counts", "counts without a cap"

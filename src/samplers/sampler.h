@@ -224,6 +224,11 @@ sal_status sali_sampler_usual(const sal_model *model, const char **name, sal_err
 /* Whether its step size can be found in warm-up: not without an exact acceptance to judge it by. */
 bool sali_sampler_adapts(const sali_sampler *sampler);
 
+/* Refuse to find the step size in warm-up where chains move by another one meanwhile (pavg's
+ * setting adapt-step-size). SAL_ERR_ARGUMENT. */
+sal_status sali_sampler_check_adapts(const sali_sampler *sampler,
+                                     const sali_sampler_settings *settings, sal_error *err);
+
 /* Find the sampler of a specification "name:key=value,...", which must serve the model, and resolve
  * its settings; a step size of 0 is not given: it is adapted, or for a sampler that cannot the
  * usual one of base 0.2. Samplers of the caller's own (NULL: none) are found too. Returns:

@@ -122,9 +122,11 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
      * between two changes are many more. */
     t->settings.training = (double)o->batch * (double)o->steps < 4 * (double)N;
     t->follows = status == SAL_OK && o->step_size == 0 && sali_sampler_adapts(t->sampler);
-    return t->follows ? sali_adapt_begin(&t->step_size, &t->memory, 1, t->model->space,
-                                         t->settings.step_size, err)
-                      : status;
+    status = t->follows ? sali_sampler_check_adapts(t->sampler, &t->settings, err) : status;
+    return t->follows && status == SAL_OK
+               ? sali_adapt_begin(&t->step_size, &t->memory, 1, t->model->space,
+                                  t->settings.step_size, err)
+               : status;
 }
 
 /* Couplings whose gradient is centred; options.centring then says what is: OFF nothing, AUTO an

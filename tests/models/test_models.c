@@ -537,6 +537,7 @@ static const char *const small_models[] = {
     "clique:nodes=5",
     "rbm:visible=3,hidden=2",
     "ordinal-poly2:dim=2,components=2,levels=3",
+    "ordinal-poly4:dim=2,components=2,levels=3,shift=minus,normalised=1",
     "bernoulli:dim=3",
     "categorical:dim=2,states=3",
     "poisson:dim=3,interaction=0.1",

@@ -58,6 +58,85 @@ START_TEST(closed_forms_equal_enumeration)
     check_against_enumeration("ordinal-poly2:dim=1,components=1,levels=2");
     check_against_enumeration("ordinal-poly4:dim=4,components=1,levels=5");
     check_against_enumeration("ordinal-poly4:dim=2,components=60,levels=20");
+    check_against_enumeration("ordinal-poly2:dim=3,components=4,levels=7,shift=minus");
+    check_against_enumeration("ordinal-poly2:dim=3,components=4,levels=7,normalised=1");
+    check_against_enumeration("ordinal-poly4:dim=3,components=5,levels=8,shift=minus,normalised=1");
+    check_against_enumeration("ordinal-poly4:dim=2,components=1,levels=6,shift=minus,normalised=1");
+}
+END_TEST
+
+/* The authors' program: t = u - shift, shifts evenly from 0 to 2 or 3, order 4 doubled; a mean of
+ * products of distributions over the grid, so that Z = 1, and marginals are means of these. */
+static double as_run(int order, int k, int components, double u)
+{
+    double t = u - (components > 1 ? (order == 2 ? 2.0 : 3.0) * k / (components - 1) : 0);
+    return order == 2 ? 0.75 - 2 * t - 6 * pow(t, 2) : 2 * (-t + pow(t, 2) - pow(t, 3) - pow(t, 4));
+}
+
+static void check_as_run(int order, int K, int levels)
+{
+    enum { MOST = 50 };
+    char text[100];
+    snprintf(text, sizeof text,
+             "ordinal-poly%d:dim=2,components=%d,levels=%d,shift=minus,normalised=1", order, K,
+             levels);
+    sal_model *model = open_builtin(text);
+    const sal_exact_options options = { .oracle = "closed form" };
+    double p[MOST][MOST], want[MOST] = { 0 }, marginals[2 * MOST], f;
+    sal_exact exact;
+    sal_error err = { 0 };
+    for (int k = 0; k < K; k++) {
+        double z = 0;
+        for (int u = 0; u < levels; u++) {
+            p[k][u] = exp(as_run(order, k, K, -1.5 + 4.5 * u / (levels - 1)));
+            z += p[k][u];
+        }
+        for (int u = 0; u < levels; u++) {
+            p[k][u] /= z;
+            want[u] += p[k][u] / K;
+        }
+    }
+    ck_ok(sal_model_exact(model, &options, &exact, marginals, NULL, NULL, &err), &err);
+    ck_assert_double_eq_tol(exact.log_z, 0, 1e-12);
+    for (int u = 0; u < levels; u++) {
+        ck_assert_double_eq_tol(marginals[u], want[u], 1e-12);
+    }
+    for (int32_t a = 0; a < levels; a += 3) {
+        int32_t codes[2] = { a, (a + 4) % levels };
+        double sum = 0;
+        for (int k = 0; k < K; k++) {
+            sum += p[k][codes[0]] * p[k][codes[1]] / K;
+        }
+        ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
+        ck_assert_double_eq_tol(f, log(sum), 1e-10 * (1 + fabs(log(sum))));
+    }
+    sal_model_destroy(model);
+}
+
+START_TEST(the_authors_targets_are_normalised)
+{
+    for (int order = 2; order <= 4; order += 2) {
+        check_as_run(order, 50, 50);
+        check_as_run(order, 3, 7);
+        check_as_run(order, 1, 5);
+    }
+}
+END_TEST
+
+/* At the end of a large shift no term of the sum over levels may vanish or overflow. */
+START_TEST(normalised_mixtures_have_their_log_z)
+{
+    static const char *const texts[] = { "ordinal-poly2:dim=300,shift=minus,normalised=1",
+                                         "ordinal-poly4:dim=300,shift=minus,normalised=1",
+                                         "ordinal-poly4:dim=300,normalised=1" };
+    for (int k = 0; k < 3; k++) {
+        sal_model *model = open_builtin(texts[k]);
+        sal_exact exact;
+        sal_error err = { 0 };
+        ck_ok(sal_model_exact(model, NULL, &exact, NULL, NULL, NULL, &err), &err);
+        ck_assert_double_eq_tol(exact.log_z, 0, 1e-8);
+        sal_model_destroy(model);
+    }
 }
 END_TEST
 
@@ -198,6 +277,8 @@ int main(void)
     Suite *suite = suite_create("ordinal_mixtures");
     TCase *tcase = tcase_create("ordinal_mixtures");
     tcase_add_test(tcase, closed_forms_equal_enumeration);
+    tcase_add_test(tcase, the_authors_targets_are_normalised);
+    tcase_add_test(tcase, normalised_mixtures_have_their_log_z);
     tcase_add_test(tcase, the_papers_targets_have_their_normaliser);
     tcase_add_test(tcase, draws_are_exact_and_independent);
     tcase_add_test(tcase, every_chain_has_its_temperature);

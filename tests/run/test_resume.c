@@ -243,7 +243,8 @@ START_TEST(step_sizes_go_on)
 }
 END_TEST
 
-/* Anchors between two changes of the ladder, and in both stages of a search. */
+/* Anchors between two changes of the ladder, in both stages of a search, and while states are
+ * collected with another step size. */
 START_TEST(long_warm_ups_go_on)
 {
     static const int64_t at[] = { 300, 600, 1100 };
@@ -251,6 +252,9 @@ START_TEST(long_warm_ups_go_on)
         { .sampler = "ncg", .step_size_rule = SAL_STEP_SIZE_SEARCH, .chains = 5 },
         { .sampler = "ncg", .tempering.replicas = 4, .chains = 3 },
         { .sampler = "pavg", .tempering.replicas = 2, .step_size_rule = SAL_STEP_SIZE_SEARCH },
+        { .sampler = "pavg:preconditioner=empirical,adapt-step-size=0.5",
+          .step_size = 4,
+          .chains = 5 },
     };
     sal_model *model = ready_made("ising:side=3,theta=0.4");
     sal_run_options of_this = options[_i];
@@ -393,7 +397,7 @@ static Suite *resume_suite(void)
     tcase_add_loop_test(samplers, every_sampler_goes_on_on_ready_made_models, 0, 3);
     tcase_add_loop_test(runs, tempered_runs_go_on, 0, 3);
     tcase_add_loop_test(runs, step_sizes_go_on, 0, 3);
-    tcase_add_loop_test(runs, long_warm_ups_go_on, 0, 3);
+    tcase_add_loop_test(runs, long_warm_ups_go_on, 0, 4);
     tcase_add_loop_test(runs, annealing_goes_on, 0, 2);
     tcase_add_test(runs, clamped_runs_go_on);
     tcase_add_test(runs, counts_and_threads_go_on);

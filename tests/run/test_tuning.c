@@ -155,7 +155,7 @@ START_TEST(search_works_for_any_length)
             ck_assert_double_eq(run->shards[0].chains->step_size[c],
                                 run->step_sizes.value[c % run->ladder.n]);
         }
-        ck_assert_int_eq(run->step_sizes.candidates, 0);
+        ck_assert_int_eq(run->step_sizes.search.candidates, 0);
         sal_run_destroy(run);
     }
     sal_model_destroy(model);
@@ -514,12 +514,15 @@ END_TEST
 
 /* Settings with which each sampler that has values of its own finds some. */
 static const char *const finders[] = { "gibbs:scan=adaptive",
+                                       "gwg:radius=-1",
                                        "mh-uniform",
+                                       "mh-uniform:radius=-1",
                                        "pas",
                                        "pafs",
                                        "ncg:preconditioner=diagonal",
                                        "dula:preconditioner=diagonal",
                                        "pavg:preconditioner=empirical",
+                                       "pavg:preconditioner=empirical,adapt-step-size=0.1",
                                        "lsb1",
                                        "lsb2:blocks=3,units=4" };
 enum { FINDERS = sizeof finders / sizeof *finders };
@@ -588,9 +591,11 @@ START_TEST(given_values_are_used)
             sal_run_options options = {
                 .sampler = finders[k], .chains = 6, .warmup = 400, .draws = 3, .seed = 4
             };
+            options.step_size = strstr(finders[k], "adapt-step-size") ? 0.7 : 0;
             sal_run *first = run_it(models[m], &options);
             sal_tuning *tuning = tuning_of(first);
             options.tuning = tuning;
+            options.step_size = 0;
             options.seed = 5;
             sal_run *second = run_it(models[m], &options);
             learned |= has_learned(first);

@@ -2,6 +2,7 @@
 /* The matrix of samplers with Gaussian auxiliary variables: the Hessian of a quadratic f, with
  * which they never reject, what warm-up learns, and the user's own. */
 #include "auxiliary_helpers.h"
+#include "run_helpers.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -413,6 +414,92 @@ START_TEST(warm_up_finds_a_matrix)
 }
 END_TEST
 
+/* Until M is chosen, but for the first window, all chains have the step size of the setting; then
+ * their own. Two benches whose step sizes are so by hand move alike. */
+START_TEST(chains_have_another_step_size_while_it_collects)
+{
+    enum { CHAINS = 6, WINDOW = 20, TOTAL = 400 };
+    static const char *const specifications[] = {
+        "pavg:preconditioner=empirical,adapt-step-size=0.5", "pavg:preconditioner=empirical"
+    };
+    static const double steps[] = { 4, 0.5 };
+    sal_model *model = NULL;
+    bench b[2];
+    int collected = 0, learned = 0;
+    sal_error err;
+    ck_ok(sal_model_open("ising:side=3,theta=0.2", SAL_F64, &model, &err), &err);
+    for (int k = 0; k < 2; k++) {
+        const sali_sampler *pavg;
+        sali_sampler_settings settings;
+        ck_ok(sali_sampler_choose(specifications[k], model, steps[k], &pavg, &settings, &err),
+              &err);
+        b[k] = bench_open(pavg, model, &settings, 1, CHAINS, 0);
+    }
+    const sali_auxiliary_state *a = b[0].self;
+    ck_assert_double_eq(a->delta[0], 2 / steps[0]);
+    for (int64_t done = WINDOW; done <= TOTAL; done += WINDOW) {
+        const sali_preconditioner *p = b[0].shared;
+        for (int k = 0; k < 2; k++) {
+            sali_warmup w = { .model = model,
+                              .n_shards = 1,
+                              .chains = &b[k].chains,
+                              .selves = &b[k].self,
+                              .window = WINDOW,
+                              .done = done,
+                              .total = TOTAL };
+            bool changed = false;
+            for (int i = 0; done > WINDOW && i < WINDOW; i++) {
+                sali_engine(b[k].sampler)->step(b[k].self, b[k].chains);
+            }
+            ck_ok(sali_engine(b[k].sampler)->adapt(b[k].shared, &w, &changed, &err), &err);
+            if (p->adaptation.phase == SALI_PHASE_GAMMA) {
+                for (int c = 0; c < CHAINS; c++) {
+                    b[k].chains->step_size[c] = steps[0];
+                }
+            }
+            if (changed) {
+                sali_engine(b[k].sampler)->refresh(b[k].self, b[k].chains);
+            }
+            sali_chains_take_sums(b[k].chains);
+        }
+        collected += p->adaptation.phase == SALI_PHASE_COLLECT;
+        learned += p->adaptation.phase == SALI_PHASE_GAMMA && !p->zero;
+        double least = p->zero ? 0 : fmin(0, sali_preconditioner_least(p, p->gamma));
+        double eps = p->adaptation.phase == SALI_PHASE_GAMMA ? steps[0] : steps[1];
+        ck_assert_double_eq(a->delta[CHAINS - 1], 2 / eps - least);
+        ck_assert_mem_eq(b[0].chains->codes, b[1].chains->codes,
+                         CHAINS * 9 * sizeof *b[0].chains->codes);
+    }
+    ck_assert(collected > 0 && learned > 0);
+    bench_close(&b[0]);
+    bench_close(&b[1]);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Where nothing is learned the setting means nothing, and is refused where that is plain. */
+START_TEST(another_step_size_needs_something_to_learn)
+{
+    sal_model *model = NULL;
+    sal_error err;
+    sal_run_options options = { .sampler = "pavg:preconditioner=none,adapt-step-size=0.1",
+                                .step_size = 1,
+                                .draws = 10 };
+    ck_ok(sal_model_open("ising:side=3", SAL_F64, &model, &err), &err);
+    run_refused(model, &options, SAL_ERR_UNSUPPORTED, "learn nothing");
+    options.sampler = "pavg:preconditioner=hessian,adapt-step-size=0.1";
+    run_refused(model, &options, SAL_ERR_UNSUPPORTED, "learn nothing");
+    options.sampler = "pavg:preconditioner=empirical,adapt-step-size=1e-300";
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "adapt-step-size");
+    options.sampler = "pavg:preconditioner=empirical,adapt-step-size=0.1";
+    options.step_size = 0;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "cannot be adapted: give one");
+    options.step_size_rule = SAL_STEP_SIZE_SEARCH;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "cannot be adapted: give one");
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- the user's matrix */
 
 START_TEST(given_matrix_is_checked_and_cut_to_free_variables)
@@ -469,6 +556,8 @@ static Suite *preconditioner_suite(void)
     tcase_add_test(tcase, better_candidate_wins_with_the_slope_of_least_squares);
     tcase_add_test(tcase, collected_steps_are_of_the_untempered_f);
     tcase_add_test(tcase, warm_up_finds_a_matrix);
+    tcase_add_test(tcase, chains_have_another_step_size_while_it_collects);
+    tcase_add_test(tcase, another_step_size_needs_something_to_learn);
     tcase_add_test(tcase, given_matrix_is_checked_and_cut_to_free_variables);
     return suite;
 }

@@ -47,9 +47,11 @@ sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_s
 static void scale_chain(sali_auxiliary_state *a, const sali_chains *chains, int64_t c)
 {
     const sali_preconditioner *p = a->preconditioner;
+    double adapting = p ? sali_history_step_size(&p->adaptation) : 0;
+    double step_size = adapting > 0 ? adapting : chains->step_size[c];
     a->factor[c] = a->flat ? 0 : p->gamma * chains->beta[c];
     double least = a->flat ? 0 : sali_preconditioner_least(p, a->factor[c]);
-    a->delta[c] = 2 / chains->step_size[c] - fmin(0, least);
+    a->delta[c] = 2 / step_size - fmin(0, least);
     for (int64_t k = 0; !a->flat && k < p->n; k++) {
         sali_store(p->dtype, a->scale, c * p->n + k,
                    sqrt(a->factor[c] * p->lambda[k] + a->delta[c]));

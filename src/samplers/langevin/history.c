@@ -81,6 +81,12 @@ void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window
     a->rate = RATE;
 }
 
+double sali_history_step_size(const sali_adaptation_history *a)
+{
+    bool collects = a->phase == SALI_PHASE_IGNORE || a->phase == SALI_PHASE_COLLECT;
+    return collects ? a->step_size : 0;
+}
+
 void sali_history_clear(sali_adaptation_history *a)
 {
     sali_object_free(a->shards); /* and what it has */

@@ -2,7 +2,9 @@
 /* How PAVG finds its preconditioner in warm-up: Rhodes & Gutmann 2022, app. F.1, F.4, F.5, with
  * gamma as the authors' program changes it (for gamma <= -1 the printed rule goes the wrong way).
  *
- * 1. The first steps are ignored (100, or a tenth of a short warm-up).
+ * 1. The first steps are ignored (100, or a tenth of a short warm-up). From the end of the first
+ *    window until M is chosen, chains may have a step size of its own (the authors' "postadapt"
+ *    step size is then the chains').
  * 2. Successive states are collected (of 1000 steps, or of half a short warm-up; every k-th step so
  *    that they fit into SALI_HISTORY_BYTES).
  * 3. Candidates are the covariance of the states and its inverse. Each is scaled by the slope of
@@ -45,6 +47,7 @@ enum { SALI_PHASE_START, SALI_PHASE_IGNORE, SALI_PHASE_COLLECT, SALI_PHASE_GAMMA
 
 typedef struct sali_adaptation_history {
     unsigned candidates;
+    double step_size; /* of all chains until M is chosen; 0: their own */
     int64_t phase;
     int64_t begin, end; /* steps of warm-up at which collecting begins and ends */
     int64_t n_shards;
@@ -62,6 +65,9 @@ typedef struct sali_adaptation_history {
 
 /* Plan for a warm-up of `total` steps, in windows of `window`; collecting if `empirical`. */
 void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window, bool empirical);
+
+/* The step size of all chains while states are ignored and collected; 0: they have their own. */
+double sali_history_step_size(const sali_adaptation_history *a);
 
 /* Room for the steps between begin and end. */
 sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warmup, sal_error *err);

@@ -9,8 +9,11 @@
 #include "core/object.h"
 #include "samplers/langevin/auxiliary.h"
 
-enum { PRECONDITIONER };
+enum { PRECONDITIONER, ADAPT_STEP_SIZE };
 enum { AUTO, HESSIAN, EMPIRICAL, COVARIANCE, PRECISION, NONE };
+
+/* Checked against the model's type in `share`. */
+#define MOST_STEP_SIZE 1e100
 
 static const char *const choices[] = { "auto",      "hessian", "empirical", "covariance",
                                        "precision", "none",    NULL };
@@ -20,6 +23,10 @@ static const sal_setting known_settings[] = {
       "M: the Hessian of a quadratic f; else learned in warm-up from the states' covariance and "
       "precision, the better one or a given one; or none",
       choices },
+    { "adapt-step-size", 0, 0, MOST_STEP_SIZE, false,
+      "step size while warm-up collects what M is learned from, with a given one after; 0: the "
+      "same",
+      NULL },
     { 0 },
 };
 
@@ -30,6 +37,11 @@ static const char *obstacle(const sal_model *model, const double *values, const 
     (void)data;
     if (values[PRECONDITIONER] == HESSIAN && !sali_is_quadratic(model)) {
         return "preconditioner=hessian needs an f that is known to be quadratic";
+    }
+    if (values[ADAPT_STEP_SIZE] > 0 &&
+        (values[PRECONDITIONER] == HESSIAN || values[PRECONDITIONER] == NONE)) {
+        return "adapt-step-size is for a matrix that is learned in warm-up; preconditioner=hessian "
+               "and none learn nothing";
     }
     if (values[PRECONDITIONER] != NONE && model->space->width > SALI_MOST_PRECONDITIONED) {
         return "its preconditioner is a dense matrix, of at most 4096 x 4096 reals";
@@ -68,6 +80,10 @@ static sal_status pavg_share(const sal_model *model, const sali_sampler_settings
     sal_status status = SAL_OK;
     int wanted = (int)settings->values[PRECONDITIONER];
     bool quadratic = wanted <= HESSIAN && !settings->preconditioner && sali_is_quadratic(model);
+    status = sali_step_size_check(settings->values[ADAPT_STEP_SIZE], model->dtype, err);
+    if (status != SAL_OK) {
+        return sali_fail_prefix(err, status, "pavg: adapt-step-size");
+    }
     if (settings->preconditioner && wanted != AUTO) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "pavg: a preconditioner is given; it goes with preconditioner=auto, not "
@@ -85,6 +101,7 @@ static sal_status pavg_share(const sal_model *model, const sali_sampler_settings
                                             settings->preconditioner, &p, err);
     }
     if (status == SAL_OK) {
+        p->adaptation.step_size = settings->values[ADAPT_STEP_SIZE];
         p->adaptation.candidates = wanted == COVARIANCE  ? SALI_COVARIANCE
                                    : wanted == PRECISION ? SALI_PRECISION
                                                          : SALI_COVARIANCE | SALI_PRECISION;
@@ -115,6 +132,7 @@ static sal_status adapt(sali_preconditioner *p, const sali_warmup *warmup, bool 
     if (a->phase == SALI_PHASE_START) {
         sali_history_plan(a, warmup->total, warmup->window,
                           p->kind == SALI_PRECONDITIONER_EMPIRICAL);
+        *changed = sali_history_step_size(a) > 0;
     }
     if (a->phase == SALI_PHASE_IGNORE && warmup->done >= a->begin && !last) {
         status = sali_history_open(a, warmup, err);
