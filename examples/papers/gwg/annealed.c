@@ -34,7 +34,7 @@ static void draw_sheet(const char *title, int64_t n, int64_t side, const uint8_t
 static sal_status sample(sal_model *model, const char *title, bool anneal, int64_t steps,
                          const sal_data *data, sal_figure *figure, sal_error *err)
 {
-    double mmd2;
+    double both[ESTIMATORS];
     const int64_t V = data->variables;
     uint8_t *states = malloc((size_t)(CHAINS * V));
     const sal_run_options o = { .sampler = "gwg",
@@ -46,10 +46,9 @@ static sal_status sample(sal_model *model, const char *title, bool anneal, int64
                                 .annealing = {
                                     .on = anneal, .from = anneal ? 20 : 0, .to = anneal ? 1 : 0 } };
     sal_status status = states ? states_at_end(model, &o, states, err) : SAL_ERR_MEMORY;
-    status =
-        status ? status : sal_stats_mmd(V, CHAINS, states, data->rows, data->codes, &mmd2, err);
+    status = status ? status : log10_mmd2(V, CHAINS, states, data->rows, data->codes, both, err);
     if (status == SAL_OK) {
-        printf("%-20s  %8.3f\n", title, log_mmd(mmd2));
+        printf("%-20s  %12.3f  %12.3f\n", title, both[U_STATISTIC], both[V_STATISTIC]);
         draw_sheet(title, CHAINS, data->height, states, figure);
     }
     free(states);
@@ -74,7 +73,8 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
         status = status == SAL_OK && data.variables != V ? SAL_ERR_DATA : status;
     }
     if (status == SAL_OK) {
-        printf("%d states after %d steps; log MMD to data\n", CHAINS, (int)steps);
+        printf("%d states after %d steps; log10 MMD^2 to data\n%-20s  %12s  %12s\n", CHAINS,
+               (int)steps, "", "U-statistic", "V-statistic");
         draw_sheet("data", CHAINS, data.height, data.codes, figure);
         status = sample(model, "annealed", true, steps, &data, figure, err);
     }
