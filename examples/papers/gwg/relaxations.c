@@ -6,13 +6,15 @@
  *
  * The RBMs, the relaxation and the step sizes are in an appendix that is not public with the paper.
  * With `as-run` they are those of the authors' program (svgd_sample.py of their repository
- * GWG_release): 25 hidden units, weights N(0, .05), biases N(0, 1), 3 models, 5000 steps of each
- * sampler, 500 true states, 100 more as the target, temperature .1, of d-svgd 2; but step sizes are
- * adapted. Without it they are ours: as many hidden as visible units, weights N(0, 4 / dimension),
- * biases 0; every sampler has the same number of gradients for each of 100 chains from random
- * starts. r-mala and r-hmc adapt their step size to an acceptance of .574 in the first half;
- * d-svgd, which has no acceptance, has the best of three step sizes and a quarter of the gradients,
- * for its steps cost more. MMD is over the last states and 1000 of block Gibbs. */
+ * GWG_release): 25 hidden units, weights N(0, .05), biases N(0, 1), 3 models, 5000 steps of gwg and
+ * r-mala, 500 true states, 100 more as the target, temperature .1, of d-svgd 2; but step sizes are
+ * adapted. --full has its 5000 steps of the other samplers, and 10,000 of block Gibbs for 2000.
+ *
+ * Without it they are ours: as many hidden as visible units, weights N(0, 4 / dimension), biases 0;
+ * every sampler has the same number of gradients for each of 100 chains from random starts. r-mala
+ * and r-hmc adapt their step size to an acceptance of .574 in the first half; d-svgd, which has no
+ * acceptance, has the best of three step sizes and a quarter of the gradients, for its steps cost
+ * more. MMD is over the last states and 1000 of block Gibbs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,21 +22,26 @@
 #include "../program.h"
 #include "states.h"
 
-enum { CHAINS = 100, MOST_RUNS = 3, LEAPFROG = 5 };
+enum { CHAINS = 100, MOST_RUNS = 3 };
 
 static const char *const names[] = { "Target", "GWG", "R-MALA", "R-HMC", "D-SVGD" };
 enum { TARGET, GWG, R_MALA, R_HMC, D_SVGD, METHODS };
 
 typedef struct settings {
     const char *r_mala, *r_hmc, *d_svgd;
-    int64_t runs, truths, block_steps;
-    int64_t gradients; /* 0: 5000 steps of each sampler */
+    int64_t runs, truths;
+    int64_t hidden;         /* units; 0: as many as visible ones */
+    int64_t steps[METHODS]; /* by 400 gradients for each sampler, if it is `printed` */
 } settings;
 
-static const settings printed = { "r-mala", "r-hmc", "d-svgd", 2, 1000, 300, 1000 };
-static const settings run_by_authors = {
-    "r-mala:temperature=0.1", "r-hmc:temperature=0.1", "d-svgd:temperature=2", 3, 500, 10000, 0
+static const settings printed = {
+    "r-mala", "r-hmc", "d-svgd", 2, 1000, 0, { 300, 400, 400, 400 / 5, 400 / 4 }
 };
+static const settings by_authors = {
+    "r-mala:temperature=0.1",        "r-hmc:temperature=0.1", "d-svgd:temperature=2", 3, 500, 25,
+    { 2000, 5000, 5000, 1000, 1000 }
+};
+static const int64_t all_steps[METHODS] = { 10000, 5000, 5000, 5000, 5000 };
 
 typedef struct experiment {
     settings how;
@@ -42,12 +49,6 @@ typedef struct experiment {
     int64_t V;
     uint8_t *truth, *states; /* [truths x V], [CHAINS x V] */
 } experiment;
-
-/* Steps of a method with so many gradients each. */
-static int64_t steps_of(const experiment *x, int gradients)
-{
-    return x->how.gradients > 0 ? x->how.gradients / gradients : 5000;
-}
 
 /* log10 MMD^2 of the states after `steps` steps, half of them warm-up. */
 static sal_status run(experiment *x, const char *sampler, double step_size, int64_t steps,
@@ -72,7 +73,7 @@ static sal_status run_svgd(experiment *x, uint64_t seed, double out[ESTIMATORS],
     sal_status status = SAL_OK;
     out[U_STATISTIC] = out[V_STATISTIC] = INFINITY;
     for (int k = 0; k < 3 && status == SAL_OK; k++) {
-        status = run(x, x->how.d_svgd, step_sizes[k], steps_of(x, 4), seed, one, err);
+        status = run(x, x->how.d_svgd, step_sizes[k], x->how.steps[D_SVGD], seed, one, err);
         for (int e = 0; e < ESTIMATORS; e++) {
             out[e] = fmin(out[e], one[e]);
         }
@@ -85,13 +86,13 @@ static sal_status run_method(experiment *x, int method, uint64_t seed, double ou
 {
     switch (method) {
     case TARGET:
-        return run(x, "block-gibbs", 0, x->how.block_steps, seed, out, err);
+        return run(x, "block-gibbs", 0, x->how.steps[TARGET], seed, out, err);
     case GWG:
-        return run(x, "gwg", 0, steps_of(x, 1), seed, out, err);
+        return run(x, "gwg", 0, x->how.steps[GWG], seed, out, err);
     case R_MALA:
-        return run(x, x->how.r_mala, 0, steps_of(x, 1), seed, out, err);
+        return run(x, x->how.r_mala, 0, x->how.steps[R_MALA], seed, out, err);
     case R_HMC:
-        return run(x, x->how.r_hmc, 0, steps_of(x, LEAPFROG), seed, out, err);
+        return run(x, x->how.r_hmc, 0, x->how.steps[R_HMC], seed, out, err);
     default:
         return run_svgd(x, seed, out, err);
     }
@@ -117,13 +118,13 @@ static sal_status begin(int64_t dim, uint64_t seed, experiment *x, sal_error *er
     char text[100];
     const sal_run_options truth = { .sampler = "block-gibbs",
                                     .chains = x->how.truths,
-                                    .warmup = x->how.block_steps,
+                                    .warmup = x->how.steps[TARGET],
                                     .draws = 1,
                                     .seed = 1000 + seed,
                                     .threads = 1 };
     x->V = dim;
-    const bool theirs = x->how.gradients == 0;
-    const int64_t hidden = theirs ? 25 : dim;
+    const bool theirs = x->how.hidden > 0;
+    const int64_t hidden = theirs ? x->how.hidden : dim;
     x->truth = malloc((size_t)(x->how.truths * dim));
     x->states = malloc((size_t)(CHAINS * dim));
     snprintf(text, sizeof text, "rbm:visible=%d,hidden=%d,scale=%g,seed=%d", (int)dim, (int)hidden,
@@ -178,12 +179,16 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
                                                   : 6,
                      .curves = METHODS };
     arguments rest = *a;
-    settings how = as_run(&rest) ? run_by_authors : printed;
+    settings how = as_run(&rest) ? by_authors : printed;
     if (a->size == QUICK) {
         how.runs = 1;
     }
-    if (how.gradients > 0) {
-        how.gradients = a->size == QUICK ? 400 : a->size == USUAL ? 1000 : 10000;
+    for (int m = 0; m < METHODS; m++) {
+        const bool gradients = how.hidden == 0 && m != TARGET;
+        how.steps[m] = !gradients || a->size == QUICK ? how.steps[m]
+                       : a->size == USUAL             ? how.steps[m] * 5 / 2
+                                                      : how.steps[m] * 25;
+        how.steps[m] = how.hidden > 0 && a->size == FULL ? all_steps[m] : how.steps[m];
     }
     for (int m = 0; m < METHODS; m++) {
         common.name[m] = names[m];
