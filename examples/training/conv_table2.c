@@ -286,7 +286,8 @@ static sal_status compare_samples(const sal_data *clean, int64_t rows, const uin
         squares += pow(covariance[0][i] - covariance[1][i], 2);
     }
     d->covariance = sqrt(squares);
-    sal_status status = sal_stats_mmd(V, rows, codes, clean->rows, clean->codes, &mmd2, err);
+    sal_status status =
+        sal_stats_mmd(V, rows, codes, clean->rows, clean->codes, SAL_MMD_U, &mmd2, err);
     d->mmd = sqrt(fmax(mmd2, 0));
     return status;
 }

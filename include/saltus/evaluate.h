@@ -81,6 +81,11 @@ typedef struct sal_ais_options {
      * states. */
     const int32_t *reverse_from;
 
+    /* Receives the codes [chains x V] where the chains are at the end, which with the weights are
+     * samples of the model (forward) or p_0; untouched if it fails or is stopped. NULL: not wanted.
+     */
+    int32_t *ends;
+
     /* Called from the calling thread after each of the T weights. A return value other than 0 stops
      * the estimate. NULL: not called. */
     int (*progress)(int64_t done, int64_t total, void *data);

@@ -49,8 +49,11 @@ class Evaluation:
     samples : array of uint8, shape (chains, draws, V), or None
         The draws that the verdict is about.
     mmd : float or None
-        Maximum mean discrepancy of the given samples to the held-out rows; 0: below noise. The kernel is
-        exp(-d/V) for states that differ in d of V variables.
+        Maximum mean discrepancy of the given samples to the held-out rows, the root of the unbiased
+        U-statistic; 0: below noise. The kernel is exp(-d/V) for states that differ in d of V variables.
+    mmd2_v : float or None
+        The square of the same as a V-statistic, which counts pairs of a state with itself: always
+        positive. Some papers print its decimal logarithm.
     warnings : list of str
 
     References
@@ -68,6 +71,7 @@ class Evaluation:
         self.verdict: Optional[dict[str, Any]] = None
         self.samples: Optional[np.ndarray] = None
         self.mmd: Optional[float] = None
+        self.mmd2_v: Optional[float] = None
         self.warnings: list[str] = []
 
     @property
@@ -102,7 +106,8 @@ class Evaluation:
             rows.append((title, f"{_number(value['log_likelihood'])} nats a {row}, standard error "
                                 f"{_number(value['log_likelihood_error'])}{note}"))
         if self.mmd is not None:
-            rows.append(("MMD", "below noise" if self.mmd == 0 else f"{self.mmd:.4f}"))
+            rows.append(("MMD", ("below noise" if self.mmd == 0 else f"{self.mmd:.4f}") + " (root of the U-statistic)"))
+            rows.append(("MMD^2", f"{self.mmd2_v:.4g} as a V-statistic"))
         if self.verdict:
             rows.append(("verdict", self.verdict["sentence"]))
         return rows
@@ -245,13 +250,14 @@ def _sample_rows(samples: Any, variables: int) -> Data:
     return Data(array.reshape(-1, variables))
 
 
-def _mmd(samples: Data, test: Data) -> Optional[float]:
-    if samples.rows < 2 or test.rows < 2:
-        return None
+_U_STATISTIC, _V_STATISTIC = 0, 1  # sal_mmd_estimator
+
+
+def _mmd2(samples: Data, test: Data, estimator: int) -> float:
     squared = np.empty(1)
     call("sal_stats_mmd", test.variables, samples.rows, address(samples.codes), test.rows, address(test.codes),
-         address(squared))
-    return float(np.sqrt(max(squared[0], 0)))
+         estimator, address(squared))
+    return float(squared[0])
 
 
 def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = None, *, chains: Optional[int] = None,
@@ -362,8 +368,9 @@ def _measure(s: _Session, result: Evaluation, test: Data, train: Optional[Data],
     log_base = _fit_base(s.model, test if train is None else train)
     if train is not None:
         result.independent = ask("sal_flat_base_likelihood", s.model, address(log_base), test)
-    if drawn is not None:
-        result.mmd = _mmd(drawn, test)
+    if drawn is not None and drawn.rows > 1 and test.rows > 1:
+        result.mmd = max(_mmd2(drawn, test, _U_STATISTIC), 0) ** 0.5
+        result.mmd2_v = _mmd2(drawn, test, _V_STATISTIC)
     result.forward = _anneal(s, test, log_base, None)
     if result.forward is None and s.interrupted:
         raise KeyboardInterrupt

@@ -206,7 +206,7 @@ sal_ais_bennett tlplpppe
 sal_flat_ais tpppPe
 sal_flat_likelihood tppddPe
 sal_flat_base_likelihood tpppPe
-sal_stats_mmd tllplppe
+sal_stats_mmd tllplpipe
 sal_flat_verdict tpppslUipppPPe
 """
 

@@ -27,7 +27,7 @@ static void put_figures(sali_page *page, const json_t *root)
     } figures[] = { { "log_prob", "mean f", 5 },
                     { "means_correlation", "correlation of means", 3 },
                     { "covariances_correlation", "correlation of covariances", 3 },
-                    { "mmd", "MMD", 3 } };
+                    { "mmd", "MMD (U-statistic)", 3 } };
     static const sali_column columns[] = {
         { "against held-out rows", 0 }, { "fresh samples", 3 },  { "standard error", 2 },
         { "persistent chains", 3 },     { "standard error", 2 }, { "training rows", 3 },

@@ -239,6 +239,17 @@ static sal_status run(sali_ais *ais, sal_ais_estimate *estimate, sal_error *err)
     return status ? status : estimate_from(ais, stopped, estimate, err);
 }
 
+/* Where all chains are. */
+static void copy_ends(const sali_ais *ais, int32_t *ends)
+{
+    const int64_t V = ais->bridge.model->space->n_variables;
+    for (int64_t k = 0; k < ais->n_shards; k++) {
+        const sali_chains *chains = ais->shards[k].chains;
+        memcpy(ends + ais->shards[k].first * V, chains->codes,
+               (size_t)(chains->n * V) * sizeof *ends);
+    }
+}
+
 sal_status sal_ais(sal_model *model, const sal_ais_options *options, sal_ais_estimate *estimate,
                    double *log_weights, sal_error *err)
 {
@@ -252,6 +263,9 @@ sal_status sal_ais(sal_model *model, const sal_ais_options *options, sal_ais_est
     sali_blas_single_thread_end();
     for (int64_t c = 0; status == SAL_OK && log_weights && c < ais.options.chains; c++) {
         log_weights[c] = is_reverse(&ais) ? -ais.log_weight[c] : ais.log_weight[c];
+    }
+    if (status == SAL_OK && ais.options.ends && !estimate->stopped) {
+        copy_ends(&ais, ais.options.ends);
     }
     sali_ais_free(&ais);
     return status;

@@ -149,9 +149,24 @@ int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, dou
     return 0;
 }
 
-sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a, int64_t nb,
-                         const uint8_t *b, double *mmd2, sal_error *err)
+/* The mean of the kernel over pairs of n states, from its sum over the unordered pairs of different
+ * ones; the kernel of a state with itself is 1. */
+static double mean_within(double sum, int64_t n, sal_mmd_estimator estimator)
 {
+    const double rows = (double)n;
+    return estimator == SAL_MMD_V ? (2 * sum + rows) / (rows * rows)
+                                  : sum / (rows * (rows - 1) / 2);
+}
+
+sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a, int64_t nb,
+                         const uint8_t *b, sal_mmd_estimator estimator, double *mmd2,
+                         sal_error *err)
+{
+    if (estimator != SAL_MMD_U && estimator != SAL_MMD_V) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_stats_mmd: estimator is %d; expected SAL_MMD_U or SAL_MMD_V",
+                         (int)estimator);
+    }
     if (variables < 1 || na < 2 || nb < 2 || na > INT64_MAX / variables ||
         nb > INT64_MAX / variables || !a || !b || !mmd2) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -163,15 +178,15 @@ sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a, int64_
     int planes_a = sali_packed_planes(na * variables, a);
     int planes_b = sali_packed_planes(nb * variables, b);
     int planes = planes_a > planes_b ? planes_a : planes_b;
-    double aa = 0, bb = 0, ab = 0, pairs_aa = 1, pairs_bb = 1, pairs_ab = 1;
+    double aa = 0, bb = 0, ab = 0, pairs;
     sali_packed pa = { 0 }, pb = { 0 };
     bool ok = sali_packed_make(&pa, na, variables, a, planes) == 0 &&
               sali_packed_make(&pb, nb, variables, b, planes) == 0 &&
-              sali_kernel_sum(&pa, NULL, &aa, &pairs_aa) == 0 &&
-              sali_kernel_sum(&pb, NULL, &bb, &pairs_bb) == 0 &&
-              sali_kernel_sum(&pa, &pb, &ab, &pairs_ab) == 0;
+              sali_kernel_sum(&pa, NULL, &aa, &pairs) == 0 &&
+              sali_kernel_sum(&pb, NULL, &bb, &pairs) == 0 &&
+              sali_kernel_sum(&pa, &pb, &ab, &pairs) == 0;
     if (ok) {
-        *mmd2 = aa / pairs_aa + bb / pairs_bb - 2.0 * (ab / pairs_ab);
+        *mmd2 = mean_within(aa, na, estimator) + mean_within(bb, nb, estimator) - 2 * (ab / pairs);
     }
     sali_packed_free(&pa);
     sali_packed_free(&pb);

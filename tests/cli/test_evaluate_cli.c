@@ -59,6 +59,8 @@ START_TEST(codes_of_a_table_are_evaluated)
     ck_assert_double_eq_tol(number_of(object, "both_ways", "log_z"), 4 * log(3.0), 1e-8);
     ck_assert_double_eq_tol(number_of(object, "both_ways", "log_likelihood"), -4 * log(3.0), 1e-8);
     ck_assert(number_of(object, NULL, "mmd") >= 0);
+    ck_assert(number_of(object, NULL, "mmd2_v") >
+              number_of(object, NULL, "mmd") * number_of(object, NULL, "mmd"));
     ck_assert(number_of(object, NULL, "independent_log_likelihood") < -4 * log(3.0));
     json_decref(object);
     succeeds(FLAT "--temperatures 5");
@@ -75,12 +77,14 @@ START_TEST(an_mmd_of_no_difference_is_below_noise)
     static const char zeros[] = "0,0,0,0\n0,0,0,0\n0,0,0,0\n";
     temp_write("zeros.csv", zeros, sizeof zeros - 1);
     succeeds(FLAT "--test codes.csv --temperatures 5 --samples codes.csv");
-    ck_assert(printed("MMD              below noise, samples to held-out rows\n"));
+    ck_assert(printed(
+        "MMD              below noise, samples to held-out rows (root of the U-statistic)\n"));
     succeeds(FLAT "--test codes.csv --temperatures 5 --samples zeros.csv");
     ck_assert(printed("MMD              0."));
     ck_assert(!printed("MMD              below noise"));
+    ck_assert(printed(" as a V-statistic, log10 -"));
     /* So do the rows of the verdict: training rows are the held-out ones. */
-    ck_assert(printed("  MMD  "));
+    ck_assert(printed("  MMD, U-statistic  "));
     ck_assert(printed("       below noise\n"));
     ck_assert(!printed("0.0000"));
 }

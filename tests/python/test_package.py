@@ -19,7 +19,7 @@ SOURCE = pathlib.Path(os.environ["SALTUS_SOURCE_DIR"])
 
 # How the letters of _library.SIGNATURES stand for C types.
 LETTERS = {"int": "i", "bool": "b", "int32_t": "j", "unsigned": "u", "int64_t": "l", "uint64_t": "U",
-           "double": "d", "sal_options": "i", "sal_dtype": "i", "sal_alphabet": "i", "void": "v",
+           "double": "d", "sal_options": "i", "sal_mmd_estimator": "i", "sal_dtype": "i", "sal_alphabet": "i", "void": "v",
            "sal_status": "t"}
 
 

@@ -561,7 +561,8 @@ class Evaluations(unittest.TestCase):
         for samples in (run, run.draws):
             result = sal.evaluate(self.model, self.test, temperatures=100, samples=samples)
             self.assertLess(abs(result.reverse["log_z"] - self.model.exact().log_z), 5 * result.reverse["log_z_error"])
-            self.assertIsNotNone(result.mmd)
+            self.assertGreater(result.mmd2_v, result.mmd ** 2)
+            self.assertIn("V-statistic", repr(result))
         with self.assertRaisesRegex(sal.ArgumentError, "samples"):
             sal.evaluate(self.model, self.test, samples=np.zeros((5, 3), int))
 

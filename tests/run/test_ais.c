@@ -107,6 +107,35 @@ START_TEST(log_z_is_within_four_standard_errors)
 }
 END_TEST
 
+/* With their weights, the states at the end are samples of the model. */
+START_TEST(weighted_ends_are_samples_of_the_model)
+{
+    enum { CHAINS = 4000 };
+    static int32_t ends[CHAINS * TINY_MOST_REALS];
+    static double log_weights[CHAINS];
+    double f[TINY_MOST_STATES], pi[TINY_MOST_STATES];
+    sal_space *space = tiny_space_make(tiny_space_named("binary"));
+    sal_model *model = tiny_formula(space, SAL_F64);
+    const sal_ais_options options = {
+        .chains = CHAINS, .temperatures = 4, .seed = 3, .threads = 2, .ends = ends
+    };
+    estimate_of(model, &options, log_weights);
+    states_probabilities(model, 1, f, pi);
+    for (int64_t i = 0; i < 16; i++) {
+        double hits = 0, all = 0, squares = 0;
+        for (int64_t c = 0; c < CHAINS; c++) {
+            double w = exp(log_weights[c]), hit = state_of(space, ends + c * 4) == i;
+            hits += w * hit;
+            all += w;
+            squares += w * w * (hit - pi[i]) * (hit - pi[i]);
+        }
+        ck_assert_double_eq_tol(hits / all, pi[i], 4 * sqrt(squares) / all);
+    }
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
 START_TEST(every_exact_sampler_will_do)
 {
     sal_space *space = tiny_space_make(tiny_space_named("binary"));
@@ -702,6 +731,7 @@ static Suite *make(void)
 {
     Suite *suite = suite_create("ais");
     TCase *tc = tcase_create("ais");
+    tcase_add_test(tc, weighted_ends_are_samples_of_the_model);
     tcase_add_test(tc, every_exact_sampler_will_do);
     tcase_add_test(tc, ready_made_models_agree_with_enumeration);
     tcase_add_test(tc, an_rbm_agrees_with_the_sum_over_hidden_states);

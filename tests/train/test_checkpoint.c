@@ -160,8 +160,9 @@ static const int64_t stops[] = { 0, 1, 10, 15, 21, 24 };
 START_TEST(every_sampler_goes_on_with_the_same_bits)
 {
     static const char *const more[] = {
-        "gibbs:scan=adaptive",      "gibbs:block=2",    "gwg:hops=2", "ncg:preconditioner=diagonal",
-        "dula:schedule=polynomial", "r-hmc:leapfrog=2", NULL,
+        "gibbs:scan=adaptive",         "gibbs:block=2",       "gwg:hops=2",
+        "ncg:preconditioner=diagonal", "gibbs:scan=shuffled", "hamming-ball:blocks=random",
+        "dula:schedule=polynomial",    "r-hmc:leapfrog=2",    NULL,
     };
     sal_data data = some_data();
     int tried = 0;

@@ -366,7 +366,7 @@ START_TEST(figures_are_their_definitions)
     in.persistent = a;
     in.persistent_rows = few.rows;
     v = judge(&x, &in);
-    ck_ok(sal_stats_mmd(W, few.rows, a, TEST, b, &mmd2, &err), &err);
+    ck_ok(sal_stats_mmd(W, few.rows, a, TEST, b, SAL_MMD_U, &mmd2, &err), &err);
     ck_assert(mmd2 > 0);
     ck_assert_double_eq_tol(v.figures[SAL_VERDICT_MMD].persistent.value, sqrt(mmd2), 1e-9);
     sal_model_destroy(x.model);

@@ -36,9 +36,9 @@ typedef struct session {
     sal_data train, test, samples; /* no rows: no samples */
     double *log_base;              /* [R] fitted to the training data */
     sal_likelihood independent;    /* of the test data under it */
-    double mmd;
-    double pearson;            /* of samples with an alignment; NAN otherwise */
-    direction ways[2];         /* forward, reverse */
+    double mmd, mmd2_v; /* root of the U-statistic, and the V-statistic; NAN without samples */
+    double pearson;     /* of samples with an alignment; NAN otherwise */
+    direction ways[2];  /* forward, reverse */
     sal_verdict_value bennett; /* log Z of both ways together; NaN: not known */
     sal_likelihood both;       /* the likelihood by it */
     bool judged;               /* there is a verdict */
@@ -172,14 +172,16 @@ static sal_status go(session *s, bool reverse, sal_error *err)
 static sal_status measure_mmd(session *s, sal_error *err)
 {
     double mmd2 = NAN;
-    s->mmd = NAN;
+    s->mmd = s->mmd2_v = NAN;
     if (s->samples.rows == 0 || s->test.rows < 2) {
         return SAL_OK;
     }
     sal_status status = sal_stats_mmd(s->test.variables, s->samples.rows, s->samples.codes,
-                                      s->test.rows, s->test.codes, &mmd2, err);
+                                      s->test.rows, s->test.codes, SAL_MMD_U, &mmd2, err);
     s->mmd = cli_mmd_of(mmd2);
-    return status;
+    return status ? status
+                  : sal_stats_mmd(s->test.variables, s->samples.rows, s->samples.codes,
+                                  s->test.rows, s->test.codes, SAL_MMD_V, &s->mmd2_v, err);
 }
 
 /* Of samples with the training rows. */
@@ -286,7 +288,8 @@ static int print_rest(const session *s, int ways)
     if (!isnan(s->mmd)) {
         char mmd[CLI_MMD_TEXT];
         cli_mmd_text(s->mmd, mmd);
-        printf("MMD              %s, samples to held-out rows\n", mmd);
+        printf("MMD              %s, samples to held-out rows (root of the U-statistic)\n", mmd);
+        printf("MMD^2            %.4g as a V-statistic, log10 %.3f\n", s->mmd2_v, log10(s->mmd2_v));
     }
     if (!isnan(s->pearson)) {
         printf("Pearson          %.4f, connected pair frequencies of samples and training rows\n",
@@ -335,6 +338,7 @@ static int print_json(const session *s, int ways)
     cli_json_number(object, "independent_log_likelihood_error", s->independent.standard_error);
     if (!isnan(s->mmd)) {
         cli_json_number(object, "mmd", s->mmd);
+        cli_json_number(object, "mmd2_v", s->mmd2_v);
     }
     if (!isnan(s->pearson)) {
         cli_json_number(object, "pearson", s->pearson);

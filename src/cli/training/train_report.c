@@ -97,7 +97,8 @@ static sal_status append_log(cli_training *s, const sal_train_report *r, sal_err
 static double mmd_to_test(const cli_training *s, int64_t rows, const uint8_t *codes)
 {
     double mmd2 = NAN;
-    sal_stats_mmd(s->test.variables, rows, codes, s->test.rows, s->test.codes, &mmd2, NULL);
+    sal_stats_mmd(s->test.variables, rows, codes, s->test.rows, s->test.codes, SAL_MMD_U, &mmd2,
+                  NULL);
     return cli_mmd_of(mmd2);
 }
 

@@ -91,7 +91,7 @@ static const struct {
     { "mean f", 2 },
     { "means' correlation", 3 },
     { "covariances' correlation", 3 },
-    { "MMD", 4 },
+    { "MMD, U-statistic", 4 },
 };
 
 json_t *cli_verdict_json(const sal_verdict *v)

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/object.h"
 #include "models/neighbours.h"
-#include "models/structure.h"
+#include "samplers/blocks/shuffle.h"
 #include "samplers/conditional.h"
 #include "samplers/kernels.h"
 #include "samplers/followed_gradient.h"
@@ -19,10 +19,14 @@ struct sali_block_conditional {
     int64_t radius;
     int64_t most_sites, most_states; /* of a block */
     int64_t *states;                 /* [n_blocks] within the radius of a centre */
+    sali_shuffle *shuffle;           /* of blocks or variables; NULL: in turn */
+    bool regrouped, mixed;           /* then: whether numbers of states are not all the same */
     sali_followed_gradient followed; /* where f is quadratic */
     sali_tracker *tracker;           /* NULL where changes do not pay */
     sali_neighbours *neighbours;
-    int64_t *block;  /* [chains] of this step */
+    /* The block of this step, of each chain: variables, their number, and that of its states. */
+    const int64_t **sites;
+    int64_t *n_sites, *n_states;
     int32_t *centre; /* [chains x most_sites] */
     double *f;       /* [chains x most_states] */
     int32_t *offset; /* [most_sites] of the state that is listed, from the centre */
@@ -34,75 +38,29 @@ struct sali_block_conditional {
     double *log_norm;
 };
 
-/* ---- blocks */
+/* ---- the block of a step */
 
-static bool allocate_blocks(const sal_space *space, int64_t n, sali_blocks *blocks)
+/* The block of chain c's present step. */
+static void find_block(const sali_block_conditional *b, const sali_chains *chains, int64_t c,
+                       const int64_t **sites, int64_t *n, int64_t *block)
 {
-    *blocks = (sali_blocks){ .n = n,
-                             .begin = SALI_NEW_ARRAY(int64_t, n + 1),
-                             .sites = SALI_NEW_ARRAY(int64_t, space->n_variables) };
-    return blocks->begin && blocks->sites;
-}
-
-void sali_blocks_free(sali_blocks *blocks)
-{
-    sali_free(blocks->begin);
-    sali_free(blocks->sites);
-    *blocks = (sali_blocks){ 0 };
-}
-
-sal_status sali_blocks_consecutive(const sal_space *space, int64_t size, sali_blocks *blocks,
-                                   sal_error *err)
-{
-    int64_t V = space->n_variables;
-    if (!allocate_blocks(space, (V - 1) / size + 1, blocks)) {
-        sali_blocks_free(blocks);
-        return sali_fail_memory(err);
+    const uint64_t blocks = (uint64_t)b->blocks.n, step = chains->step[c];
+    const int64_t *all = b->blocks.sites;
+    *block = (int64_t)(step % blocks);
+    if (b->shuffle) {
+        const int64_t *order = sali_shuffle_order(b->shuffle, c, step / blocks);
+        all = b->regrouped ? order : all;
+        *block = b->regrouped ? *block : order[*block];
     }
-    for (int64_t v = 0; v < V; v++) {
-        blocks->sites[v] = v;
-        blocks->begin[v / size + 1] = v + 1;
-    }
-    return SAL_OK;
-}
-
-sal_status sali_blocks_of_model(const sal_model *model, sali_blocks *blocks, sal_error *err)
-{
-    const sali_structure *structure = model->structure;
-    int64_t V = model->space->n_variables, n = structure->groups(model);
-    int64_t *next = SALI_NEW_ARRAY(int64_t, n);
-    if (!allocate_blocks(model->space, n, blocks) || !next) {
-        sali_blocks_free(blocks);
-        sali_free(next);
-        return sali_fail_memory(err);
-    }
-    for (int64_t v = 0; v < V; v++) {
-        blocks->begin[structure->group_of(model, v) + 1]++;
-    }
-    for (int64_t g = 0; g < n; g++) {
-        next[g] = blocks->begin[g];
-        blocks->begin[g + 1] += blocks->begin[g];
-    }
-    for (int64_t v = 0; v < V; v++) {
-        blocks->sites[next[structure->group_of(model, v)]++] = v;
-    }
-    sali_free(next);
-    return SAL_OK;
-}
-
-static const int64_t *sites_of(const sali_block_conditional *b, int64_t block, int64_t *n)
-{
-    *n = b->blocks.begin[block + 1] - b->blocks.begin[block];
-    return b->blocks.sites + b->blocks.begin[block];
+    *sites = all + b->blocks.begin[*block];
+    *n = b->blocks.begin[*block + 1] - b->blocks.begin[*block];
 }
 
 /* ---- states within the radius of a centre, listed by their offsets from it */
 
 /* Their number, perhaps infinite. */
-static double count_states(const sali_block_conditional *b, int64_t block)
+static double count_states(const sali_block_conditional *b, int64_t n, const int64_t *sites)
 {
-    int64_t n;
-    const int64_t *sites = sites_of(b, block, &n);
     int64_t most = b->radius < n ? b->radius : n;
     double at[64] = { 1 }, total = 0, all = 1; /* at[r]: states at distance r */
     for (int64_t i = 0; i < n; i++) {
@@ -160,11 +118,9 @@ static void state_at(const sali_block_conditional *b, int64_t n, const int64_t *
 
 /* ---- creation */
 
-static sal_status check_size(const sali_block_conditional *b, int64_t block, sal_error *err)
+static sal_status check_size(const sali_block_conditional *b, int64_t n, double states,
+                             sal_error *err)
 {
-    int64_t n;
-    double states = count_states(b, block);
-    sites_of(b, block, &n);
     if (states <= SALI_BLOCK_STATES) {
         return SAL_OK;
     }
@@ -187,10 +143,10 @@ static sal_status measure(sali_block_conditional *b, sal_error *err)
         return sali_fail_memory(err);
     }
     for (int64_t k = 0; status == SAL_OK && k < b->blocks.n; k++) {
-        int64_t n;
-        sites_of(b, k, &n);
-        status = check_size(b, k, err);
-        b->states[k] = status == SAL_OK ? (int64_t)count_states(b, k) : 0;
+        int64_t first = b->blocks.begin[k], n = b->blocks.begin[k + 1] - first;
+        double states = count_states(b, n, b->blocks.sites + first);
+        status = check_size(b, n, states, err);
+        b->states[k] = status == SAL_OK ? (int64_t)states : 0;
         b->most_sites = n > b->most_sites ? n : b->most_sites;
         b->most_states = b->states[k] > b->most_states ? b->states[k] : b->most_states;
     }
@@ -201,13 +157,19 @@ static sal_status allocate(sali_block_conditional *b, const sali_chains *chains,
                            sali_couplings *couplings, sal_error *err)
 {
     sali_followed_gradient_open(&b->followed, b, chains, couplings, false, false);
-    b->block = SALI_OBJECT_ARRAY(b, int64_t, chains->n);
+    b->sites = SALI_OBJECT_ARRAY(b, const int64_t *, chains->n);
+    b->n_sites = SALI_OBJECT_ARRAY(b, int64_t, chains->n);
+    b->n_states = SALI_OBJECT_ARRAY(b, int64_t, chains->n);
     b->centre = SALI_OBJECT_ARRAY(b, int32_t, chains->n * b->most_sites);
     b->f = SALI_OBJECT_ARRAY(b, double, chains->n * b->most_states);
     b->offset = SALI_OBJECT_ARRAY(b, int32_t, b->most_sites);
     b->codes = SALI_OBJECT_ARRAY(b, int32_t, b->most_sites);
     b->listed_centre = SALI_OBJECT_ARRAY(b, int32_t, b->most_sites);
     b->log_norm = SALI_OBJECT_ARRAY(b, double, chains->n);
+    if (b->blocks.sweep != SALI_SWEEP_IN_TURN) {
+        b->shuffle =
+            sali_shuffle_open(b, chains, b->regrouped ? b->space->n_variables : b->blocks.n);
+    }
     if (sali_object_failed(b)) {
         return sali_fail_memory(err);
     }
@@ -231,6 +193,10 @@ sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks 
     b->space = chains->space;
     b->blocks = blocks;
     b->radius = radius;
+    b->regrouped = blocks.sweep == SALI_SWEEP_REGROUPED;
+    for (int64_t v = 0; v < b->space->n_variables; v++) {
+        b->mixed |= b->space->variables[v].states != b->space->max_states;
+    }
     sal_status status = measure(b, err);
     status = status ? status : allocate(b, chains, couplings, err);
     if (status != SAL_OK) {
@@ -257,6 +223,7 @@ void sali_block_conditional_refresh(void *self, sali_chains *chains)
 {
     sali_block_conditional *b = self;
     b->listed = false;
+    sali_shuffle_refresh(b->shuffle, chains);
     sali_followed_gradient_start(&b->followed, chains);
     if (b->tracker && !sali_followed_gradient_active(&b->followed)) {
         sali_tracker_start(b->tracker, chains->n, chains->codes, chains->f);
@@ -278,7 +245,10 @@ int64_t sali_block_conditional_pieces(const void *self, const sali_chains *chain
 const int64_t *sali_block_conditional_sites(const sali_block_conditional *b,
                                             const sali_chains *chains, int64_t *n)
 {
-    return sites_of(b, (int64_t)(chains->step[0] % (uint64_t)b->blocks.n), n);
+    int64_t block;
+    const int64_t *sites;
+    find_block(b, chains, 0, &sites, n, &block);
+    return sites;
 }
 
 /* ---- f of the states around the centres */
@@ -287,8 +257,8 @@ const int64_t *sali_block_conditional_sites(const sali_block_conditional *b,
 static void list_states(sali_block_conditional *b, const sali_chains *chains, int64_t c)
 {
     const bool followed = sali_followed_gradient_active(&b->followed);
-    int64_t n, moved = 0, k = c * b->most_states;
-    const int64_t *sites = sites_of(b, b->block[c], &n);
+    const int64_t n = b->n_sites[c], *sites = b->sites[c];
+    int64_t moved = 0, k = c * b->most_states;
     memset(b->offset, 0, (size_t)n * sizeof *b->offset);
     do {
         state_codes(b, n, sites, b->centre + c * b->most_sites);
@@ -317,17 +287,21 @@ static void evaluate(sali_block_conditional *b, const sali_chains *chains)
  * covers the block, else drawn from the ball around it. */
 static void choose_centre(sali_block_conditional *b, const sali_chains *chains, int64_t c)
 {
-    int64_t n, block = (int64_t)(chains->step[c] % (uint64_t)b->blocks.n);
-    const int64_t *sites = sites_of(b, block, &n);
+    int64_t n, block;
+    const int64_t *sites;
     const int32_t *codes = chains->codes + c * b->space->n_variables;
     int32_t *centre = b->centre + c * b->most_sites;
-    b->block[c] = block;
+    find_block(b, chains, c, &sites, &n, &block);
+    b->sites[c] = sites;
+    b->n_sites[c] = n;
+    b->n_states[c] =
+        b->regrouped && b->mixed ? (int64_t)count_states(b, n, sites) : b->states[block];
     for (int64_t i = 0; i < n; i++) {
         centre[i] = codes[sites[i]];
     }
     if (b->radius < n) {
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-        state_at(b, n, sites, centre, sali_rng_below(&stream, 1, (uint32_t)b->states[block]));
+        state_at(b, n, sites, centre, sali_rng_below(&stream, 1, (uint32_t)b->n_states[c]));
         memcpy(centre, b->codes, (size_t)n * sizeof *centre);
     }
 }
@@ -335,13 +309,13 @@ static void choose_centre(sali_block_conditional *b, const sali_chains *chains, 
 /* Report a listed state of chain c where f is not a number below +inf. */
 static void note_bad(const sali_block_conditional *b, sali_chains *chains, int64_t c)
 {
-    int64_t n, bad = 0, V = b->space->n_variables;
-    const int64_t *sites = sites_of(b, b->block[c], &n);
+    const int64_t n = b->n_sites[c], *sites = b->sites[c];
+    int64_t bad = 0, V = b->space->n_variables;
     const double *f = b->f + c * b->most_states;
-    while (bad < b->states[b->block[c]] && f[bad] < INFINITY) {
+    while (bad < b->n_states[c] && f[bad] < INFINITY) {
         bad++;
     }
-    if (bad == b->states[b->block[c]]) { /* all are forbidden, the present state too: it stays */
+    if (bad == b->n_states[c]) { /* all are forbidden, the present state too: it stays */
         return;
     }
     state_at(b, n, sites, b->centre + c * b->most_sites, bad);
@@ -356,7 +330,7 @@ static void note_bad(const sali_block_conditional *b, sali_chains *chains, int64
 static int64_t draw(const sali_block_conditional *b, const sali_chains *chains, int64_t c)
 {
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-    return sali_conditional_draw(b->states[b->block[c]], b->f + c * b->most_states, chains->beta[c],
+    return sali_conditional_draw(b->n_states[c], b->f + c * b->most_states, chains->beta[c],
                                  sali_rng_uniform_at(&stream, 0));
 }
 
@@ -379,8 +353,7 @@ void sali_block_conditional_step(void *self, sali_chains *chains)
     }
     evaluate(b, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        int64_t n, k = draw(b, chains, c);
-        const int64_t *sites = sites_of(b, b->block[c], &n);
+        const int64_t n = b->n_sites[c], *sites = b->sites[c], k = draw(b, chains, c);
         if (k < 0) {
             note_bad(b, chains, c);
             continue;
@@ -404,8 +377,8 @@ void sali_block_conditional_step(void *self, sali_chains *chains)
 /* Which of the listed states of chain c has these codes [n]; -1: none. */
 static int64_t find_state(const sali_block_conditional *b, int64_t c, const int32_t *codes)
 {
-    int64_t n, moved = 0, k = 0;
-    const int64_t *sites = sites_of(b, b->block[c], &n);
+    const int64_t n = b->n_sites[c], *sites = b->sites[c];
+    int64_t moved = 0, k = 0;
     memset(b->offset, 0, (size_t)n * sizeof *b->offset);
     do {
         state_codes(b, n, sites, b->centre + c * b->most_sites);
@@ -421,8 +394,8 @@ static int64_t find_state(const sali_block_conditional *b, int64_t c, const int3
 static bool restrict_to_block(const sali_block_conditional *b, const sali_chains *chains, int64_t c,
                               const int32_t *to, int32_t *codes)
 {
-    int64_t n, last;
-    const int64_t *sites = sites_of(b, b->block[c], &n);
+    const int64_t n = b->n_sites[c], *sites = b->sites[c];
+    int64_t last;
     const int32_t *from = chains->codes + c * b->space->n_variables;
     int64_t moved = sali_sites_moved(b->space, from, to, &last);
     for (int64_t i = 0; i < n; i++) {
@@ -436,12 +409,11 @@ static bool restrict_to_block(const sali_block_conditional *b, const sali_chains
 static double centre_log_q(const sali_block_conditional *b, const sali_chains *chains, int64_t c,
                            const int32_t *centre)
 {
-    int64_t n, distance = 0;
-    const int64_t *sites = sites_of(b, b->block[c], &n);
-    for (int64_t i = 0; i < n; i++) {
-        distance += centre[i] != chains->codes[c * b->space->n_variables + sites[i]];
+    int64_t distance = 0;
+    for (int64_t i = 0; i < b->n_sites[c]; i++) {
+        distance += centre[i] != chains->codes[c * b->space->n_variables + b->sites[c][i]];
     }
-    return distance > b->radius ? -INFINITY : -log((double)b->states[b->block[c]]);
+    return distance > b->radius ? -INFINITY : -log((double)b->n_states[c]);
 }
 
 /* List the states around a centre, unless the last call did; keep log of the sum of their weights.
@@ -463,9 +435,8 @@ static void list_for_log_q(sali_block_conditional *b, sali_chains *chains, const
     }
     evaluate(b, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        double largest,
-            sum = sali_conditional_norm(b->states[b->block[c]], b->f + c * b->most_states,
-                                        chains->beta[c], &largest);
+        double largest, sum = sali_conditional_norm(b->n_states[c], b->f + c * b->most_states,
+                                                    chains->beta[c], &largest);
         b->log_norm[c] = chains->beta[c] * largest + log(sum);
     }
     b->listed = true;

@@ -3,27 +3,14 @@
  * within a Hamming distance of a centre, the other variables held fixed. A radius as large as the
  * block makes that the block's joint conditional. The states are listed and f is found for each, by
  * couplings (samplers/followed_gradient.h) or by changes (models/tracker.h) where the model
- * follows them, else in batches. A systematic scan: step
- * t draws block t mod n_blocks. */
+ * follows them, else in batches. Step t of a sweep draws its block t mod n_blocks: in turn, or in
+ * the order of a shuffle (samplers/blocks/shuffle.h). */
 #ifndef SALI_BLOCK_CONDITIONAL_H
 #define SALI_BLOCK_CONDITIONAL_H
 
 #include "models/structure/couplings.h"
+#include "samplers/blocks/partition.h"
 #include "samplers/sampler.h"
-
-/* Disjoint blocks that together have all variables. */
-typedef struct sali_blocks {
-    int64_t n;
-    int64_t *begin; /* [n + 1] into sites */
-    int64_t *sites; /* [V] */
-} sali_blocks;
-
-/* Blocks of `size` consecutive variables, the last perhaps smaller; the model's groups
- * (models/structure.h), which it must have. */
-sal_status sali_blocks_consecutive(const sal_space *space, int64_t size, sali_blocks *blocks,
-                                   sal_error *err);
-sal_status sali_blocks_of_model(const sal_model *model, sali_blocks *blocks, sal_error *err);
-void sali_blocks_free(sali_blocks *blocks);
 
 /* The most states of a block that are listed. */
 #define SALI_BLOCK_STATES 65536

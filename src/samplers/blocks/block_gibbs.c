@@ -2,12 +2,13 @@
 /* Block Gibbs sampling by the model's structure: the layers of an RBM, the chains of a factorial
  * hidden Markov model, the one chain of a plain one or of a random field (models/structure.h), else
  * classes of variables that are independent given all others (samplers/blocks/colour_classes.h).
- * Step t draws piece t mod the number of pieces.
+ * A step draws one of the pieces: in turn, in a new order in every sweep, or any.
  *
  * All draws are from exact conditionals at any inverse temperature and taken, but for the layers of
  * an RBM and mixtures where it is not 1, and the layers of a bridge (models/bridge.h): the tempered
  * marginal has no such layers or components, so their draws are proposals and a Metropolis-Hastings
  * step follows. */
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -15,14 +16,28 @@
 #include "core/object.h"
 #include "models/structure.h"
 #include "samplers/blocks/colour_classes.h"
+#include "samplers/blocks/site_choice.h"
+
+enum { SCAN };
+
+static const char *const scans[] = { "systematic", "shuffled", "random", NULL };
+
+static const sal_setting known_settings[] = {
+    { "scan", SALI_SCAN_SYSTEMATIC, 0, SALI_SCAN_RANDOM, true,
+      "which piece a step draws: t mod their number, each once a sweep in a new order, or any",
+      scans },
+    { 0 },
+};
+
+static const char *const variants[] = { "", "scan=shuffled", "scan=random", NULL };
 
 typedef struct block_gibbs {
     const sali_structure *structure; /* NULL: by classes */
     void *ws;
-    int64_t n_pieces;
-    int64_t *piece;       /* [n] */
-    sali_stream *streams; /* [n] */
-    double *here, *there; /* [n] log-densities that the draws leave invariant */
+    sali_site_choice choice; /* among the pieces */
+    int64_t *piece;          /* [n] */
+    sali_stream *streams;    /* [n] */
+    double *here, *there;    /* [n] log-densities that the draws leave invariant; scratch */
     sali_class_draws *draws;
 } block_gibbs;
 
@@ -77,37 +92,42 @@ static void block_gibbs_destroy(void *self)
     if (!g) {
         return;
     }
-    if (g->structure) {
+    if (g->ws) {
         g->structure->close(g->ws);
     }
     sali_class_draws_destroy(g->draws);
     sali_object_free(g);
 }
 
-static sal_status open_structure(block_gibbs *g, const sali_chains *chains, sal_error *err)
+static sal_status allocate(block_gibbs *g, const sali_chains *chains, sal_error *err)
 {
-    g->n_pieces = g->structure->pieces(chains->model);
+    if (g->choice.scan == SALI_SCAN_SHUFFLED) {
+        g->choice.shuffle = sali_shuffle_open(g, chains, g->choice.n);
+    }
     g->piece = SALI_OBJECT_ARRAY(g, int64_t, chains->n);
     g->streams = SALI_OBJECT_ARRAY(g, sali_stream, chains->n);
     g->here = SALI_OBJECT_ARRAY(g, double, chains->n);
     g->there = SALI_OBJECT_ARRAY(g, double, chains->n);
-    return sali_object_failed(g) ? sali_fail_memory(err)
-                                 : g->structure->open(chains->model, chains->n, &g->ws, err);
+    return sali_object_failed(g) ? sali_fail_memory(err) : SAL_OK;
 }
 
 static sal_status block_gibbs_create(const sali_chains *chains,
                                      const sali_sampler_settings *settings, void *shared,
                                      void **self, sal_error *err)
 {
-    (void)settings;
     block_gibbs *g = SALI_OBJECT(block_gibbs);
     if (!g) {
         return sali_fail_memory(err);
     }
     g->structure = chains->model->structure;
-    g->n_pieces = ((const sali_blocks *)shared)->n;
-    sal_status status = g->structure ? open_structure(g, chains, err)
-                                     : sali_class_draws_create(chains, shared, &g->draws, err);
+    g->choice.scan = (int)settings->values[SCAN];
+    g->choice.n =
+        g->structure ? g->structure->pieces(chains->model) : ((const sali_blocks *)shared)->n;
+    sal_status status = allocate(g, chains, err);
+    if (status == SAL_OK) {
+        status = g->structure ? g->structure->open(chains->model, chains->n, &g->ws, err)
+                              : sali_class_draws_create(chains, shared, &g->draws, err);
+    }
     if (status != SAL_OK) {
         block_gibbs_destroy(g);
         return status;
@@ -119,6 +139,7 @@ static sal_status block_gibbs_create(const sali_chains *chains,
 static void block_gibbs_refresh(void *self, sali_chains *chains)
 {
     block_gibbs *g = self;
+    sali_shuffle_refresh(g->choice.shuffle, chains);
     if (g->structure) {
         sali_chains_start(chains, false);
     } else {
@@ -126,19 +147,33 @@ static void block_gibbs_refresh(void *self, sali_chains *chains)
     }
 }
 
+/* A random scan is the same kernel at every step. */
 static int64_t block_gibbs_pieces(const void *self, const sali_chains *chains)
 {
+    const block_gibbs *g = self;
     (void)chains;
-    return ((const block_gibbs *)self)->n_pieces;
+    return g->choice.scan == SALI_SCAN_RANDOM ? 1 : g->choice.n;
+}
+
+/* The pieces of the chains' next step. */
+static void choose_pieces(block_gibbs *g, const sali_chains *chains)
+{
+    for (int64_t c = 0; c < chains->n; c++) {
+        uint32_t words[4] = { 0 };
+        if (g->choice.scan == SALI_SCAN_RANDOM) {
+            sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_VISITS);
+            sali_rng_words(&stream, 0, 4, words);
+        }
+        g->piece[c] = sali_choose_site(&g->choice, c, chains->step[c], words[2], words[3]);
+    }
 }
 
 /* ---- a step by structure */
 
-/* The next pieces of the chains, from the states `codes`. */
-static sali_piece next_pieces(block_gibbs *g, const sali_chains *chains, const int32_t *codes)
+/* What has been chosen, from the states `codes`. */
+static sali_piece chosen_pieces(block_gibbs *g, const sali_chains *chains, const int32_t *codes)
 {
     for (int64_t c = 0; c < chains->n; c++) {
-        g->piece[c] = (int64_t)(chains->step[c] % (uint64_t)g->n_pieces);
         g->streams[c] = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     }
     return (sali_piece){ .n = chains->n, .piece = g->piece, .beta = chains->beta, .codes = codes };
@@ -155,8 +190,8 @@ static void weigh_draws(block_gibbs *g, sali_chains *chains)
     if (exact) {
         return;
     }
-    sali_piece from = next_pieces(g, chains, chains->codes);
-    sali_piece to = next_pieces(g, chains, chains->codes_new);
+    sali_piece from = chosen_pieces(g, chains, chains->codes);
+    sali_piece to = chosen_pieces(g, chains, chains->codes_new);
     g->structure->log_density(g->ws, &from, g->here);
     g->structure->log_density(g->ws, &to, g->there);
     for (int64_t c = 0; c < chains->n; c++) {
@@ -168,7 +203,7 @@ static void weigh_draws(block_gibbs *g, sali_chains *chains)
 
 static void step_by_structure(block_gibbs *g, sali_chains *chains)
 {
-    sali_piece at = next_pieces(g, chains, chains->codes);
+    sali_piece at = chosen_pieces(g, chains, chains->codes);
     g->structure->draw(g->ws, &at, g->streams, chains->codes_new);
     sali_model_embed(chains->model, chains->n, chains->codes_new, chains->x_new);
     sali_chains_propose(chains, false);
@@ -180,10 +215,11 @@ static void step_by_structure(block_gibbs *g, sali_chains *chains)
 static void block_gibbs_step(void *self, sali_chains *chains)
 {
     block_gibbs *g = self;
+    choose_pieces(g, chains);
     if (g->structure) {
         step_by_structure(g, chains);
     } else {
-        sali_class_draws_step(g->draws, chains);
+        sali_class_draws_step(g->draws, chains, g->piece);
     }
 }
 
@@ -203,15 +239,46 @@ static int32_t hidden_bound(const void *self, const sali_chains *chains, int64_t
     return 2;
 }
 
+static void chosen_log_q(block_gibbs *g, const sali_chains *chains, const void *u,
+                         const int32_t *to, double *log_q)
+{
+    if (g->structure) {
+        sali_piece at = chosen_pieces(g, chains, chains->codes);
+        g->structure->log_q(g->ws, &at, to, u, log_q);
+    } else {
+        sali_class_draws_log_q(g->draws, chains, g->piece, to, log_q);
+    }
+}
+
+/* Summed over the pieces that may be drawn. (Draws that are not exact when tempered have one piece
+ * only: their acceptance is that of a piece.) */
+static void random_log_q(block_gibbs *g, const sali_chains *chains, const void *u,
+                         const int32_t *to, double *log_q)
+{
+    memset(log_q, 0, (size_t)chains->n * sizeof *log_q);
+    for (int64_t k = 0; k < g->choice.n; k++) {
+        for (int64_t c = 0; c < chains->n; c++) {
+            g->piece[c] = k;
+        }
+        chosen_log_q(g, chains, u, to, g->here);
+        for (int64_t c = 0; c < chains->n; c++) {
+            log_q[c] += exp(g->here[c]) / (double)g->choice.n;
+        }
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        log_q[c] = log(log_q[c]);
+    }
+}
+
 static void hidden_log_q(void *self, sali_chains *chains, const void *u, const int32_t *to,
                          double *log_q)
 {
     block_gibbs *g = self;
-    if (g->structure) {
-        sali_piece at = next_pieces(g, chains, chains->codes);
-        g->structure->log_q(g->ws, &at, to, u, log_q);
+    if (g->choice.scan == SALI_SCAN_RANDOM) {
+        random_log_q(g, chains, u, to, log_q);
     } else {
-        sali_class_draws_log_q(g->draws, chains, to, log_q);
+        choose_pieces(g, chains);
+        chosen_log_q(g, chains, u, to, log_q);
     }
 }
 
@@ -225,10 +292,12 @@ const sali_sampler sali_sampler_block_gibbs = {
     .name = "block-gibbs",
     .doc = "block Gibbs: RBM layers, hidden chains, mixtures, or classes of independent variables",
     .source = "Grathwohl et al. 2021, sec. 6; Hinton 2002; Carter & Kohn 1994",
+    .settings = known_settings,
     .obstacle = block_gibbs_obstacle,
     .engine =
         &(const sal_sampler_engine){
             .rejection_free = true,
+            .variants = variants,
             .share = block_gibbs_share,
             .unshare = block_gibbs_unshare,
             .create = block_gibbs_create,

@@ -115,11 +115,9 @@ void sali_class_draws_refresh(sali_class_draws *d, sali_chains *chains)
     }
 }
 
-/* The variables of a chain's next step. */
-static const int64_t *class_of(const sali_class_draws *d, const sali_chains *chains, int64_t c,
-                               int64_t *n)
+/* The variables of class k. */
+static const int64_t *class_of(const sali_class_draws *d, int64_t k, int64_t *n)
 {
-    int64_t k = (int64_t)(chains->step[c] % (uint64_t)d->classes->n);
     *n = d->classes->begin[k + 1] - d->classes->begin[k];
     return d->classes->sites + d->classes->begin[k];
 }
@@ -142,10 +140,10 @@ static int32_t find_logits(const sali_class_draws *d, const sali_chains *chains,
 
 /* Variables of a class do not enter each other's conditionals, so their differences from the state
  * before the step hold for all of them. */
-static void draw_class(const sali_class_draws *d, sali_chains *chains, int64_t c)
+static void draw_class(const sali_class_draws *d, sali_chains *chains, int64_t c, int64_t class)
 {
     int64_t n;
-    const int64_t *sites = class_of(d, chains, c, &n);
+    const int64_t *sites = class_of(d, class, &n);
     int32_t *codes = chains->codes_new + c * chains->space->n_variables; /* by place in the class */
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     sali_rng_uniform_f64(&stream, n, d->uniforms);
@@ -160,22 +158,22 @@ static void draw_class(const sali_class_draws *d, sali_chains *chains, int64_t c
     sali_chains_move_several(chains, c, n, sites, codes, chains->f[c]);
 }
 
-void sali_class_draws_step(sali_class_draws *d, sali_chains *chains)
+void sali_class_draws_step(sali_class_draws *d, sali_chains *chains, const int64_t *piece)
 {
     for (int64_t c = 0; c < chains->n; c++) {
-        draw_class(d, chains, c);
+        draw_class(d, chains, c, piece[c]);
     }
     sali_class_draws_refresh(d, chains);
     sali_chains_tick(chains);
 }
 
-void sali_class_draws_log_q(const sali_class_draws *d, const sali_chains *chains, const int32_t *to,
-                            double *log_q)
+void sali_class_draws_log_q(const sali_class_draws *d, const sali_chains *chains,
+                            const int64_t *piece, const int32_t *to, double *log_q)
 {
     int64_t V = chains->space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
         int64_t n, last;
-        const int64_t *sites = class_of(d, chains, c, &n);
+        const int64_t *sites = class_of(d, piece[c], &n);
         const int32_t *from = chains->codes + c * V, *target = to + c * V;
         int64_t elsewhere = sali_sites_moved(chains->space, from, target, &last);
         log_q[c] = 0;

@@ -4,7 +4,8 @@
 #ifndef SALI_COLOUR_CLASSES_H
 #define SALI_COLOUR_CLASSES_H
 
-#include "samplers/blocks/block_conditional.h"
+#include "samplers/blocks/partition.h"
+#include "samplers/sampler.h"
 
 /* The classes of a model by a greedy colouring of its interaction graph
  * (models/structure/interactions.h), as blocks of variables. *why: NULL, or why there are none that
@@ -19,9 +20,9 @@ sal_status sali_class_draws_create(const sali_chains *chains, const sali_blocks 
 void sali_class_draws_destroy(sali_class_draws *d); /* NULL is fine */
 void sali_class_draws_refresh(sali_class_draws *d, sali_chains *chains);
 
-/* Step t of a chain draws class t mod n; log q(present state -> to) of the next step, [n]. */
-void sali_class_draws_step(sali_class_draws *d, sali_chains *chains);
-void sali_class_draws_log_q(const sali_class_draws *d, const sali_chains *chains, const int32_t *to,
-                            double *log_q);
+/* A step draws class piece[c] of each chain; log q(present state -> to) of such a step, [n]. */
+void sali_class_draws_step(sali_class_draws *d, sali_chains *chains, const int64_t *piece);
+void sali_class_draws_log_q(const sali_class_draws *d, const sali_chains *chains,
+                            const int64_t *piece, const int32_t *to, double *log_q);
 
 #endif

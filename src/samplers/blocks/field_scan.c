@@ -152,7 +152,7 @@ static void step(sali_field_scan *s, sali_chains *chains, const sali_site_choice
         if (chains->step[c] % REBUILD_EVERY == 0) {
             start(s, chains, c, 1);
         }
-        t->site[c] = sali_choose_site(how, chains->step[c], t->words[2 * t->lanes + c],
+        t->site[c] = sali_choose_site(how, c, chains->step[c], t->words[2 * t->lanes + c],
                                       t->words[3 * t->lanes + c]);
     }
     (chains->model->dtype == SAL_F32 ? sali_field_draw_f32 : sali_field_draw_f64)(t);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Gibbs sampling: one variable a step is drawn from its exact conditional. In a systematic scan
- * step t moves variable t mod V; in a random one each chain draws its variable, uniformly or by
+ * step t moves variable t mod V; in a shuffled one each sweep of V steps has its own order
+ * (samplers/blocks/shuffle.h); in a random one each chain draws its variable, uniformly or by
  * probabilities that warm-up adapts (samplers/blocks/adaptive_scan.h).
  *
- * Or it draws a whole block of variables (samplers/blocks/block_conditional.h), in turn. */
+ * Or it draws a whole block of variables (samplers/blocks/block_conditional.h), in turn or
+ * shuffled; the blocks may be made anew in every sweep. */
 #include <math.h>
 #include <string.h>
 
@@ -19,20 +21,38 @@
 #include "samplers/followed_gradient.h"
 #include "samplers/sampler.h"
 
-enum { SCAN, BLOCK };
+enum { SCAN, BLOCK, BLOCKS };
 
-static const char *const scans[] = { "systematic", "random", "adaptive", NULL };
+static const char *const scans[] = { "systematic", "shuffled", "random", "adaptive", NULL };
+static const char *const partitions[] = { "consecutive", "random", NULL };
 
 static const sal_setting known_settings[] = {
-    { "scan", SALI_SCAN_SYSTEMATIC, 0, 2, true, "which variable moves: t mod V, any, or adapted",
-      scans },
+    { "scan", SALI_SCAN_SYSTEMATIC, 0, SALI_SCAN_ADAPTIVE, true,
+      "which variable moves: t mod V, each once a sweep in a new order, any, or adapted", scans },
     { "block", 1, 1, INT32_MAX, true, "variables drawn at once, from their joint conditional",
       NULL },
+    { "blocks", 0, 0, 1, true, "of consecutive variables, or made anew in every sweep",
+      partitions },
     { 0 },
 };
 
-static const char *const variants[] = { "",        "scan=random", "scan=adaptive",
-                                        "block=2", "block=3",     NULL };
+static const char *const variants[] = {
+    "",        "scan=shuffled",         "scan=random",           "scan=adaptive",         "block=2",
+    "block=3", "block=2,scan=shuffled", "block=2,blocks=random", "block=3,blocks=random", NULL
+};
+
+static const char *obstacle(const sal_model *model, const double *values, const void *data)
+{
+    (void)model;
+    (void)data;
+    return values[BLOCK] > 1 && values[SCAN] > SALI_SCAN_SHUFFLED
+               ? "scan=random and scan=adaptive choose single variables; with a block above 1 "
+                 "take scan=systematic, scan=shuffled or blocks=random"
+           : values[BLOCK] == 1 && values[BLOCKS] > 0
+               ? "blocks=random needs a block of 2 or more; for single variables take "
+                 "scan=shuffled"
+               : NULL;
+}
 
 /* ---- what shards share */
 
@@ -122,13 +142,20 @@ static void gibbs_destroy(void *self)
     }
 }
 
-static sal_status create_blocks(gibbs *g, const sali_chains *chains, int64_t size,
-                                sali_couplings *couplings, sal_error *err)
+static sal_status create_blocks(gibbs *g, const sali_chains *chains,
+                                const sali_sampler_settings *settings, sali_couplings *couplings,
+                                sal_error *err)
 {
     sali_blocks blocks;
-    sal_status status = sali_blocks_consecutive(chains->space, size, &blocks, err);
-    return status ? status
-                  : sali_block_conditional_create(chains, blocks, size, couplings, &g->blocks, err);
+    const int64_t size = (int64_t)settings->values[BLOCK];
+    sal_status status = settings->values[BLOCKS] > 0
+                            ? sali_blocks_random(chains->space, size, &blocks, err)
+                            : sali_blocks_consecutive(chains->space, size, &blocks, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_blocks_shuffle(&blocks, settings->values[SCAN] == SALI_SCAN_SHUFFLED);
+    return sali_block_conditional_create(chains, blocks, size, couplings, &g->blocks, err);
 }
 
 static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -150,9 +177,12 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
         g->wishes.wishes = SALI_OBJECT_ARRAY(g, double, g->choice.n);
         g->wishes.visits = SALI_OBJECT_ARRAY(g, double, g->choice.n);
     }
+    if (block == 1 && g->choice.scan == SALI_SCAN_SHUFFLED) {
+        g->choice.shuffle = sali_shuffle_open(g, chains, g->choice.n);
+    }
     sal_status status = sali_object_failed(g) ? sali_fail_memory(err) : SAL_OK;
     if (status == SAL_OK && block > 1) {
-        status = create_blocks(g, chains, block, common->couplings, err);
+        status = create_blocks(g, chains, settings, common->couplings, err);
     } else if (status == SAL_OK && g->choice.scan == SALI_SCAN_SYSTEMATIC) {
         status = sali_pairwise_scan_create(chains, &g->scan, err);
     }
@@ -194,6 +224,7 @@ static void gibbs_refresh(void *self, sali_chains *chains)
         sali_block_conditional_refresh(g->blocks, chains);
         return;
     }
+    sali_shuffle_refresh(g->choice.shuffle, chains);
     g->wishes.coldest = sali_chains_coldest(chains);
     double sum = 0;
     for (int64_t i = 0; g->adaptive && i < g->adaptive->n; i++) {
@@ -215,7 +246,7 @@ static int64_t choose_site(const gibbs *g, const sali_chains *chains, int64_t c)
     uint32_t words[4];
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     sali_rng_words(&stream, 0, 4, words);
-    return sali_choose_site(&g->choice, chains->step[c], words[2], words[3]);
+    return sali_choose_site(&g->choice, c, chains->step[c], words[2], words[3]);
 }
 
 /* Differences of each chain's variable `site`, times its inverse temperature: by the tracker, or by
@@ -338,6 +369,11 @@ static double conditional_log_q(const gibbs *g, const sali_chains *chains, int64
     return elsewhere ? -INFINITY : delta[target[g->site[c]]] - largest - log(sum);
 }
 
+static bool is_random(const gibbs *g)
+{
+    return g->choice.scan == SALI_SCAN_RANDOM || g->choice.scan == SALI_SCAN_ADAPTIVE;
+}
+
 /* Of a random scan: summed over the variables that may be drawn. */
 static void random_log_q(gibbs *g, sali_chains *chains, const int32_t *to, double *log_q)
 {
@@ -365,7 +401,7 @@ static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, doub
         sali_block_conditional_log_q(g->blocks, chains, NULL, to, log_q);
         return;
     }
-    if (g->choice.scan != SALI_SCAN_SYSTEMATIC) {
+    if (is_random(g)) {
         random_log_q(g, chains, to, log_q);
         return;
     }
@@ -382,9 +418,9 @@ static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, doub
 static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
 {
     const gibbs *g = self;
-    return g->blocks ? sali_block_conditional_pieces(g->blocks, chains)
-           : g->choice.scan == SALI_SCAN_SYSTEMATIC ? chains->space->n_variables
-                                                    : 1;
+    return g->blocks      ? sali_block_conditional_pieces(g->blocks, chains)
+           : is_random(g) ? 1
+                          : chains->space->n_variables;
 }
 
 /* ---- adaptation */
@@ -410,6 +446,7 @@ const sali_sampler sali_sampler_gibbs = {
     .source = "Geman & Geman 1984; van den Hoek 2022, sec. 2.1.2",
     .needs_differences = true,
     .settings = known_settings,
+    .obstacle = obstacle,
     .engine =
         &(const sal_sampler_engine){
             .rejection_free = true,

@@ -8,21 +8,31 @@
 #include "samplers/blocks/block_conditional.h"
 #include "samplers/followed_gradient.h"
 
-enum { BLOCK, RADIUS, BLOCKS };
-enum { CONSECUTIVE, OF_MODEL };
+enum { BLOCK, RADIUS, BLOCKS, SCAN };
+enum { CONSECUTIVE, OF_MODEL, RANDOM };
 
-static const char *const partitions[] = { "consecutive", "model", NULL };
+static const char *const partitions[] = { "consecutive", "model", "random", NULL };
+static const char *const scans[] = { "systematic", "shuffled", NULL };
 
 static const sal_setting known_settings[] = {
     { "block", 10, 1, INT32_MAX, true, "variables of a block", NULL },
     { "radius", 1, 1, INT32_MAX, true, "of the ball, in variables that differ", NULL },
-    { "blocks", 0, 0, 1, true, "blocks of consecutive variables, or those that the model gives",
+    { "blocks", CONSECUTIVE, 0, RANDOM, true,
+      "of consecutive variables, those that the model gives, or made anew in every sweep",
       partitions },
+    { "scan", 0, 0, 1, true, "blocks in turn, or in a new order in every sweep", scans },
     { 0 },
 };
 
-static const char *const variants[] = { "",         "block=2",      "block=3,radius=2",
-                                        "radius=2", "blocks=model", NULL };
+static const char *const variants[] = { "",
+                                        "block=2",
+                                        "block=3,radius=2",
+                                        "radius=2",
+                                        "blocks=model",
+                                        "blocks=random,block=2",
+                                        "blocks=random,block=3,radius=2",
+                                        "scan=shuffled,block=2",
+                                        NULL };
 
 static const char *ball_obstacle(const sal_model *model, const double *values, const void *data)
 {
@@ -38,11 +48,14 @@ static sal_status ball_create(const sali_chains *chains, const sali_sampler_sett
 {
     sali_blocks blocks;
     sali_block_conditional *made = NULL;
+    const int64_t size = (int64_t)settings->values[BLOCK];
     sal_status status = settings->values[BLOCKS] == OF_MODEL
                             ? sali_blocks_of_model(chains->model, &blocks, err)
-                            : sali_blocks_consecutive(
-                                  chains->space, (int64_t)settings->values[BLOCK], &blocks, err);
+                        : settings->values[BLOCKS] == RANDOM
+                            ? sali_blocks_random(chains->space, size, &blocks, err)
+                            : sali_blocks_consecutive(chains->space, size, &blocks, err);
     if (status == SAL_OK) {
+        sali_blocks_shuffle(&blocks, settings->values[SCAN] > 0);
         status = sali_block_conditional_create(chains, blocks, (int64_t)settings->values[RADIUS],
                                                shared, &made, err);
     }

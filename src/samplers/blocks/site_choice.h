@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* Which variable a single-site step moves, as a function of the chain's step number and of the
- * second half of the first block of its random numbers for proposals. */
+/* Which item a chain's step takes, a variable or a piece of a sweep, as a function of the chain's
+ * step number and of the second half of a block of its random numbers. */
 #ifndef SALI_SITE_CHOICE_H
 #define SALI_SITE_CHOICE_H
 
 #include <stdint.h>
 
+#include "samplers/blocks/shuffle.h"
+
 /* The order of the setting `scan`. */
-enum { SALI_SCAN_SYSTEMATIC, SALI_SCAN_RANDOM, SALI_SCAN_ADAPTIVE };
+enum { SALI_SCAN_SYSTEMATIC, SALI_SCAN_SHUFFLED, SALI_SCAN_RANDOM, SALI_SCAN_ADAPTIVE };
 
 typedef struct sali_site_choice {
     int scan;
-    int64_t n;                /* variables */
+    int64_t n;                /* items */
+    sali_shuffle *shuffle;    /* the orders of a shuffled scan */
     const double *cumulative; /* [n] sums of an adaptive scan's probabilities */
 } sali_site_choice;
 
-/* By words 2 and 3 of the block: sali_rng_below(stream, 1, n), or the first i with u <
- * cumulative[i], u of element 1 of sali_rng_uniform_at times the last of the sums. */
-static inline int64_t sali_choose_site(const sali_site_choice *how, uint64_t step, uint32_t low,
-                                       uint32_t high)
+/* The item of chain c. By words 2 and 3 of the block: sali_rng_below(stream, 1, n), or the first i
+ * with u < cumulative[i], u of element 1 of sali_rng_uniform_at times the last of the sums. */
+static inline int64_t sali_choose_site(const sali_site_choice *how, int64_t c, uint64_t step,
+                                       uint32_t low, uint32_t high)
 {
     uint64_t n = (uint64_t)how->n;
     if (how->scan == SALI_SCAN_SYSTEMATIC) {
         return (int64_t)(step % n);
+    }
+    if (how->scan == SALI_SCAN_SHUFFLED) {
+        return sali_shuffle_order(how->shuffle, c, step / n)[step % n];
     }
     if (how->scan == SALI_SCAN_RANDOM) {
         return (int64_t)((high * n + (low * n >> 32)) >> 32);
