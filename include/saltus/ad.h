@@ -224,6 +224,11 @@ static inline sal_expr sal_op_reals_at(const char *file, int line, const char *o
  * between low and high, and 0 outside and at them. */
 #define sal_clamp(a, low, high) sal_op_reals_at(SAL_HERE, "clamp", (a), 2, (low), (high))
 
+/* A hard limit: 0 where a <= most, -inf above it, for a fixed number. The derivative counts as 0. A
+ * term of f that is a limit, or a sum of several, forbids states; samplers that take slopes of f
+ * can leave such terms out (mana, una), so that they see what lies behind a limit. */
+#define sal_at_most(a, most) sal_op_reals_at(SAL_HERE, "at_most", (a), 1, (most), 0)
+
 /* a if a is above 0, else alpha (exp(a) - 1), for a fixed finite alpha, usually 1. The derivative
  * at 0 is alpha, as in PyTorch. */
 #define sal_elu(a, alpha) sal_op_reals_at(SAL_HERE, "elu", (a), 1, (alpha), 0)

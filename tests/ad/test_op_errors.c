@@ -152,6 +152,8 @@ static const bad_case bad_cases[] = {
     { { .op = SALI_OP_max_coverage, .in = { V(3), P(3) } }, "a matrix" },
     { { .op = SALI_OP_max_coverage, .in = { V(3), V(3, 2) } }, "must not depend" },
     { { .op = SALI_OP_max_coverage, .in = { V(3), P(3, 2) }, INTS(1) }, "attributes" },
+    { { .op = SALI_OP_at_most, .in = { V(3) } }, "attributes" },
+    { { .op = SALI_OP_at_most, .in = { V(3) }, .n_reals = 1, .reals = { NAN } }, "the limit is NaN" },
     { { .op = SALI_OP_expected_coverage, .in = { V(3), P(4, 3) } }, "shapes [3] and [4, 3]" },
     { { .op = SALI_OP_expected_coverage, .in = { V(3), V(3, 2) } }, "must not depend" },
     { { .op = SALI_OP_expected_coverage, .in = { V(3), P(3, 2) }, INTS(1) }, "attributes" },

@@ -450,6 +450,15 @@ START_TEST(max_coverage_equals_its_definition)
 }
 END_TEST
 
+AS_FUNCTION(take_at_most, sal_at_most(a, 0.5))
+
+START_TEST(at_most_forbids_what_is_above)
+{
+    CHECK_POINTS(take_at_most, { -HUGE_VAL, 0, 0 }, { 0, 0, 0 }, { 0.5, 0, 0 },
+                 { 0.5000001, -HUGE_VAL, 0 }, { HUGE_VAL, -HUGE_VAL, 0 }, { NAN, NAN, 0 });
+}
+END_TEST
+
 /* By the sum over all sets, off the lattice too, with a negative row, a tie and a column of none.
  */
 START_TEST(expected_coverage_is_the_mean_of_max_coverage)
@@ -584,6 +593,7 @@ int main(void)
     tcase_add_test(all, masked_determinant_is_multilinear);
     tcase_add_test(all, not_positive_definite_is_nan);
     tcase_add_test(all, max_coverage_equals_its_definition);
+    tcase_add_test(all, at_most_forbids_what_is_above);
     tcase_add_test(all, expected_coverage_is_the_mean_of_max_coverage);
     tcase_add_test(all, concat_takes_hundreds_of_inputs);
     tcase_add_test(all, failed_allocations_are_survived);

@@ -44,10 +44,12 @@ typedef struct sali_langevin {
     void *w;             /* real [N] 1 / d, if there is a scale */
 
     /* Of forward differences (newton.c). */
-    bool fewer_reals; /* K - 1 reals stand for a label of K */
-    int32_t *to;      /* [n x V] */
-    void *slots;      /* real [n x S] */
-    void *y;          /* real [N] */
+    sali_evaluator *open; /* of f without its hard limits; NULL: slopes are those of f */
+    double *f_open;       /* [n] */
+    bool fewer_reals;     /* K - 1 reals stand for a label of K */
+    int32_t *to;          /* [n x V] */
+    void *slots;          /* real [n x S] */
+    void *y;              /* real [N] */
 } sali_langevin;
 
 /* What all have, an object (core/object.h), or NULL; the caller sets `evaluate` and what it needs.
@@ -56,9 +58,8 @@ sali_langevin *sali_langevin_create(const sali_chains *chains,
                                     const sali_sampler_settings *settings);
 
 /* Functions of the descriptors, which all have. */
-#define SALI_LANGEVIN_FUNCTIONS                                                                \
-    .destroy = sali_object_free, .refresh = sali_langevin_refresh, .step = sali_langevin_step, \
-    .log_q = sali_langevin_log_q
+#define SALI_LANGEVIN_FUNCTIONS \
+    .refresh = sali_langevin_refresh, .step = sali_langevin_step, .log_q = sali_langevin_log_q
 void sali_langevin_refresh(void *self, sali_chains *chains);
 void sali_langevin_step(void *self, sali_chains *chains);
 void sali_langevin_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q);

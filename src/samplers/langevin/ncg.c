@@ -114,7 +114,7 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
 
 #define FUNCTIONS                                                                         \
     .share = share, .unshare = unshare, .adapt = adapt, .state = state, .create = create, \
-    SALI_LANGEVIN_FUNCTIONS
+    .destroy = sali_object_free, SALI_LANGEVIN_FUNCTIONS
 
 const sali_sampler sali_sampler_ncg = {
     .name = "ncg",
