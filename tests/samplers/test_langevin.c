@@ -257,8 +257,8 @@ static void check_limits(const char *sampler, double beta)
 
 START_TEST(mana_swaps_at_a_full_limit)
 {
-    check_limits("mana:categorical=2", 1);
-    check_limits("mana:categorical=2", 0.6);
+    check_limits("mana:most=4", 1);
+    check_limits("mana:most=2", 0.6);
 }
 END_TEST
 
@@ -282,6 +282,86 @@ START_TEST(limits_are_left_out_of_clamped_models)
         sal_model_destroy(clamped[k]);
         sal_model_destroy(models[k]);
     }
+}
+END_TEST
+
+/* ---- a cap on the variables that a step changes */
+
+/* The capped proposal is the other one given that it changes `most` variables or fewer. */
+static void check_capped(const char *sampler, int most, const sal_model *model, double eps)
+{
+    char text[96];
+    int64_t site;
+    int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS];
+    snprintf(text, sizeof text, "%s,most=%d", sampler, most);
+    transition whole = matrix(sampler, model, eps, 1, 0), capped = matrix(text, model, eps, 1, 0);
+    for (int64_t i = 0; i < whole.n; i++) {
+        double kept = 0;
+        state_codes(model->space, i, from);
+        for (int64_t j = 0; j < whole.n; j++) {
+            state_codes(model->space, j, to);
+            bool few = sali_sites_moved(model->space, from, to, &site) <= most;
+            kept += few ? exp(whole.log_q[i * whole.n + j]) : 0;
+        }
+        for (int64_t j = 0; whole.pi[i] > 0 && j < whole.n; j++) {
+            state_codes(model->space, j, to);
+            bool few = sali_sites_moved(model->space, from, to, &site) <= most;
+            double want = whole.log_q[i * whole.n + j] - log(kept);
+            double got = capped.log_q[i * whole.n + j];
+            ck_assert_msg(few ? fabs(got - want) < TOLERANCE : got == -INFINITY,
+                          "%s: log q %.15g, not %.15g", text, got, few ? want : -INFINITY);
+        }
+    }
+    check_balance(&capped, text);
+    transition_free(&whole);
+    transition_free(&capped);
+}
+
+START_TEST(capped_proposals_are_conditional_ones)
+{
+    for (int s = 0; s < N_TINY_SPACES; s++) {
+        sal_space *space = tiny_space_make(&tiny_spaces[s]);
+        sal_model *model = tiny_formula(space, SAL_F64);
+        for (int most = 1; most <= 3; most++) {
+            check_capped("mana:categorical=2", most, model, 1.3);
+            check_capped("ncg:preconditioner=none", most, model, 0.6);
+        }
+        sal_model_destroy(model);
+        sal_space_destroy(space);
+    }
+}
+END_TEST
+
+/* Of 900 variables nearly all want to move: R_i[j] spans more than the doubles do. */
+START_TEST(a_cap_holds_where_nearly_all_would_change)
+{
+    enum { V = 900, MOST = 150, DRAWS = 40 };
+    sal_model *model = NULL;
+    sal_error err;
+    int64_t largest = 0;
+    int bytes;
+    ck_ok(sal_model_open("ising:side=30,theta=0", SAL_F32, &model, &err), &err);
+    sal_run_options o = { .sampler = "ncg:most=150",
+                          .step_size = 1e4,
+                          .chains = 1,
+                          .warmup = -1,
+                          .draws = DRAWS,
+                          .record.draws = true };
+    sal_run *run = NULL;
+    ck_ok(sal_sample(model, &o, &run, &err), &err);
+    const uint8_t *draws = sal_run_draws(run, &bytes);
+    ck_assert_int_eq(bytes, 1);
+    for (int64_t d = 1; d < DRAWS; d++) {
+        int64_t n = 0;
+        for (int64_t v = 0; v < V; v++) {
+            n += draws[d * V + v] != draws[(d - 1) * V + v];
+        }
+        ck_assert_int_le(n, MOST);
+        largest = n > largest ? n : largest;
+    }
+    ck_assert_int_ge(largest, MOST - 2); /* far below half of them: the cap binds */
+    sal_run_destroy(run);
+    sal_model_destroy(model);
 }
 END_TEST
 
@@ -591,6 +671,8 @@ static Suite *langevin_suite(void)
     tcase_add_test(tcase, slopes_cost_one_value_a_variable);
     tcase_add_test(tcase, mana_swaps_at_a_full_limit);
     tcase_add_test(tcase, limits_are_left_out_of_clamped_models);
+    tcase_add_test(tcase, capped_proposals_are_conditional_ones);
+    tcase_add_test(tcase, a_cap_holds_where_nearly_all_would_change);
     tcase_add_test(tcase, schedules_scale_the_step_size_by_the_step_number);
     tcase_add_test(tcase, polynomial_schedule_meets_the_conditions_of_robbins_and_monro);
     tcase_add_test(tcase, preconditioner_scales_the_step_size_of_each_variable);

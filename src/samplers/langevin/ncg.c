@@ -29,9 +29,9 @@ static const sal_setting dula_settings[] = {
 };
 
 static const char *const ncg_variants[] = { "", "preconditioner=diagonal", "preconditioner=spread",
-                                            NULL };
+                                            "most=2,preconditioner=spread", NULL };
 static const char *const dula_variants[] = {
-    "", "preconditioner=diagonal,schedule=polynomial,decay=0.05,horizon=1", NULL
+    "", "preconditioner=diagonal,schedule=polynomial,decay=0.05,horizon=1", "most=1", NULL
 };
 
 /* What the shards of a run have in common; either may be NULL. */

@@ -30,11 +30,13 @@ static const sal_setting known_settings[] = {
     { 0 },
 };
 
-static const char *const mana_variants[] = { "", "categorical=2",
-                                             "schedule=polynomial,decay=0.05,horizon=1",
-                                             "limits=kept", NULL };
+static const char *const mana_variants[] = {
+    "",       "categorical=2",        "schedule=polynomial,decay=0.05,horizon=1",
+    "most=1", "most=2,categorical=2", "limits=kept",
+    NULL
+};
 static const char *const una_variants[] = {
-    "", "categorical=2,schedule=polynomial,decay=0.05,horizon=1", "limits=kept", NULL
+    "", "categorical=2,schedule=polynomial,decay=0.05,horizon=1", "most=2", "limits=kept", NULL
 };
 
 /* The neighbour whose difference gives the slope: -1 for all labels. */
