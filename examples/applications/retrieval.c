@@ -7,15 +7,16 @@
  *
  *     f(S) = beta (sum_{i in S} q_i + coverage sum_j q_j max_{i in S} w_ij),
  *
- * their relevance, and how well they represent what is relevant; f = -inf for more than --most.
+ * their relevance, and how well they represent what is relevant; f = -inf for more than --most, or,
+ * with --penalty c, less by c for each picture above it.
  * Chains choose sets, and pictures are ranked by how often they are chosen. Printed are, for each
  * query, the mean f of the draws and the average precision of that ranking, pictures of the query's
  * class being right, and the means over queries (after Xiang et al. 2023, sec. 7.3; Yang et al.
  * 2014).
  *
  * Options: --first 0 (the first query's row), --queries 10, --most 10, --coverage 0.5, --bandwidth
- * 0.3 (over the root of the mean squared distance), --beta 3, --sampler pas, --chains 8, --warmup
- * 500, --draws 1000, --seed 0. */
+ * 0.3 (over the root of the mean squared distance), --beta 3, --penalty 0 (none: a hard limit),
+ * --sampler pas, --step-size (the library's), --chains 8, --warmup 500, --draws 1000, --seed 0. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@
 enum { MOST_ROWS = 2000 };
 
 typedef struct options {
-    double first, queries, most, coverage, bandwidth, beta, chains, warmup, draws, seed;
+    double first, queries, most, coverage, bandwidth, beta, penalty, step_size, chains, warmup,
+        draws, seed;
     const char *sampler;
 } options;
 
@@ -78,13 +80,14 @@ static sal_status make_model(int64_t V, int64_t query, const double *W, const op
     sal_status status = sal_space_add(space, &pictures, err);
     sal_tape *t = sal_tape_create(space, SAL_F64);
     if (status == SAL_OK) {
-        sal_expr s = sal_state(t), one = sal_scalar(t, 1);
+        sal_expr s = sal_state(t);
         sal_expr relevance = sal_dot(sal_constant(t, q, SAL_SHAPE(V)), s);
         sal_expr covered = sal_max_coverage(s, sal_constant(t, C, SAL_SHAPE(V, V)));
         sal_expr f = sal_add(relevance, sal_scale(covered, o->coverage));
-        /* log min(1, max(0, most + 1 - |S|)): 0 within the limit, -inf above */
-        sal_expr left = sal_relu(sal_sub(sal_scalar(t, o->most + 1), sal_sum(s)));
-        f = sal_add(sal_scale(f, o->beta), sal_log(sal_minimum(one, left)));
+        sal_expr above = sal_relu(sal_sub(sal_sum(s), sal_scalar(t, o->most)));
+        sal_expr limit =
+            o->penalty > 0 ? sal_scale(above, -o->penalty) : sal_at_most(sal_sum(s), o->most);
+        f = sal_add(sal_scale(f, o->beta), limit);
         status = sal_model_from_tape(t, f, model, err);
     }
     sal_tape_destroy(t);
@@ -125,6 +128,7 @@ static sal_status answer(const sal_data *data, int64_t query, const options *o, 
                                           .chains = (int64_t)o->chains,
                                           .warmup = (int64_t)o->warmup,
                                           .draws = (int64_t)o->draws,
+                                          .step_size = o->step_size,
                                           .seed = (uint64_t)o->seed,
                                           .init = a->none };
     sal_model *model = NULL;
@@ -228,6 +232,7 @@ int main(int argc, char **argv)
     } table[] = { { "--first", &o.first },         { "--queries", &o.queries },
                   { "--most", &o.most },           { "--coverage", &o.coverage },
                   { "--bandwidth", &o.bandwidth }, { "--beta", &o.beta },
+                  { "--penalty", &o.penalty },     { "--step-size", &o.step_size },
                   { "--chains", &o.chains },       { "--warmup", &o.warmup },
                   { "--draws", &o.draws },         { "--seed", &o.seed } };
     const char *path = NULL;
@@ -247,7 +252,8 @@ int main(int argc, char **argv)
             usage = true;
         }
     }
-    if (usage || !path || o.first < 0 || o.queries < 1 || o.chains < 1 || !(o.bandwidth > 0)) {
+    if (usage || !path || o.first < 0 || o.queries < 1 || o.chains < 1 || !(o.bandwidth > 0) ||
+        !(o.penalty >= 0)) {
         fprintf(stderr, "usage: retrieval FILE [OPTION VALUE]..\n");
         return 2;
     }

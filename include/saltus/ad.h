@@ -224,6 +224,11 @@ static inline sal_expr sal_op_reals_at(const char *file, int line, const char *o
  * between low and high, and 0 outside and at them. */
 #define sal_clamp(a, low, high) sal_op_reals_at(SAL_HERE, "clamp", (a), 2, (low), (high))
 
+/* A hard limit: 0 where a <= most, -inf above it, for a fixed number. The derivative counts as 0. A
+ * term of f that is a limit, or a sum of several, forbids states; samplers that take slopes of f
+ * can leave such terms out (mana, una), so that they see what lies behind a limit. */
+#define sal_at_most(a, most) sal_op_reals_at(SAL_HERE, "at_most", (a), 1, (most), 0)
+
 /* a if a is above 0, else alpha (exp(a) - 1), for a fixed finite alpha, usually 1. The derivative
  * at 0 is alpha, as in PyTorch. */
 #define sal_elu(a, alpha) sal_op_reals_at(SAL_HERE, "elu", (a), 1, (alpha), 0)
@@ -382,6 +387,16 @@ static inline sal_expr sal_conv2d_at(const char *file, int line, sal_expr x, sal
  * the lattice a row that is not selected has derivative 0, whatever it would add.
  * Cost:    O(k m) for k selected. */
 #define sal_max_coverage(s, C) sal_op2_at(SAL_HERE, "max_coverage", (s), (C))
+
+/* sum_j E max(0, max_{i in S} C_ij), where S holds i with probability s_i, independently: the
+ * multilinear extension of sal_max_coverage, which it equals at s in {0,1}^n. C does not depend on
+ * the state. The derivative by s_i is the exact change when i joins or leaves S. Where a column's
+ * rows tie, or are 0, the first of them gets the derivative by C.
+ * Math:    for a column in descending order, sum_k c_k s_k prod_{l < k} (1 - s_l), c_k >= 0.
+ * Cost:    O(n m) off the lattice; at a state a column ends at its second selected row. Sorting C
+ *          costs O(n m log n) once an update of the parameters.
+ * Source:  Xiang et al. 2023, eq. 11, for facility location. */
+#define sal_expected_coverage(s, C) sal_op2_at(SAL_HERE, "expected_coverage", (s), (C))
 
 /* ---- shape */
 

@@ -235,6 +235,9 @@ typedef struct sal_run_summary {
     double anneal_to;     /* last temperature of annealing */
     double best_log_prob; /* f of the best state; NaN unless the run kept that state */
 
+    const char *missed; /* what the sampler was to find in warm-up and did not, why, and what would
+                           help, in sentences; NULL: nothing. Static */
+
     const char *statistic;      /* name of a figure that the model reports besides f, such as its
                                    reconstruction error; NULL: none. Lives as long as the model */
     double statistic_mean;      /* its mean over the draws of all chains; NaN without a statistic */

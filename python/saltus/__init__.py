@@ -15,7 +15,7 @@ functions (:meth:`Model.from_function`) and PyTorch modules (:func:`from_torch`)
 
 from ._data import Data
 from ._evaluate import Evaluation, evaluate
-from ._formula import (Expr, abs_ as abs, avg_pool2d, binary, categorical, clip, concatenate, constant, conv2d, cos,
+from ._formula import (Expr, abs_ as abs, at_most, avg_pool2d, binary, categorical, clip, concatenate, constant, conv2d, cos,
                        counts, cumsum, dot, edges, elu, erf, exp, expand_dims, gelu, lgamma, log, log1p, logsumexp,
                        matmul, max, max_pool2d, maximum, mean, min, minimum, operation, ordinal, param, power, quad,
                        relu, reshape, sigmoid, silu, sin, softmax, softplus, spins, sqrt, square, squeeze, stack, sum,

@@ -618,6 +618,11 @@ def elu(a: ArrayLike, alpha: float = 1.0) -> Expr:
     return Expr("elu", (constant(a),), reals=[float(alpha)])
 
 
+def at_most(a: ArrayLike, most: float) -> Expr:
+    """A hard limit: 0 where a <= most, -inf above it. The samplers mana and una take slopes without it."""
+    return Expr("at_most", (constant(a),), reals=[float(most)])
+
+
 def power(a: ArrayLike, p: float) -> Expr:
     """a^p for a number p. NaN where a is negative, unless p is a whole number; a^0 is 1."""
     return constant(a) ** p

@@ -5,6 +5,7 @@
 
 #include "ad/change.h"
 #include "ad/hoisted.h"
+#include "ad/workspace.h"
 #include "core/error.h"
 #include "core/memory.h"
 
@@ -20,7 +21,7 @@ struct sali_changes {
     int64_t chains;
     sali_memory memory; /* of all arrays */
     size_t element;
-    bool gradient, local_gradient;
+    bool unlimited, gradient, local_gradient;
     /* By node, for varying ones: rows of all chains, as in a workspace. */
     void **value, **saved, **adjoint;
     void **shadow; /* [chains x (size + saved)] rows before they were evaluated anew */
@@ -162,6 +163,7 @@ static void make_calls(sali_changes *ch)
             .node = node,
             .plan = program->steps[i].plan,
             .prepared = ch->params->prepared[i],
+            .unlimited = ch->unlimited,
             .chains = ch->chains,
             .codes = ch->codes,
             .in = args,
@@ -176,8 +178,9 @@ static void make_calls(sali_changes *ch)
 }
 
 sal_status sali_changes_create(const sali_program *program, const sali_params *params,
-                               int64_t chains, bool gradient, sali_changes **out, sal_error *err)
+                               int64_t chains, unsigned wants, sali_changes **out, sal_error *err)
 {
+    const bool gradient = (wants & SALI_WANT_STATE_GRADIENT) != 0;
     sali_changes *ch = SALI_NEW(sali_changes);
     if (!ch) {
         return sali_fail_memory(err);
@@ -192,6 +195,7 @@ sal_status sali_changes_create(const sali_program *program, const sali_params *p
         .params = params,
         .chains = chains,
         .element = sali_dtype_size(program->dtype),
+        .unlimited = (wants & SALI_WANT_UNLIMITED) != 0,
         .gradient = gradient,
         .local_gradient = gradient && gradient_is_local(program),
     };

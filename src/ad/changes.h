@@ -9,9 +9,10 @@
 
 typedef struct sali_changes sali_changes;
 
-/* For `chains` chains; `gradient`: also keep the state's gradient. */
+/* For `chains` chains; `wants`: SALI_WANT_STATE_GRADIENT to keep the state's gradient as well,
+ * SALI_WANT_UNLIMITED for f without its hard limits (ad/workspace.h). */
 sal_status sali_changes_create(const sali_program *program, const sali_params *params,
-                               int64_t chains, bool gradient, sali_changes **out, sal_error *err);
+                               int64_t chains, unsigned wants, sali_changes **out, sal_error *err);
 void sali_changes_destroy(sali_changes *changes);
 
 /* Evaluate the first n chains anew at codes [n x V]; forgets what was tried in any. Also to be

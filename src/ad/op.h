@@ -79,6 +79,7 @@ typedef struct sali_call {
     const void *plan;     /* what plan_create made, or NULL */
     const void *prepared; /* what prepare made, or NULL */
     int64_t chains;       /* 1 for nodes that do not depend on the state */
+    bool unlimited;       /* hard limits are left out (SALI_WANT_UNLIMITED): they are 0 */
     const int32_t *codes; /* [chains x variables] when the state is on the lattice, else NULL */
     sali_arg *in;
     sali_arg out;  /* out.value is writable in forward; out.adjoint is complete in backward */
@@ -152,6 +153,7 @@ typedef struct sali_op {
     uint32_t param_inputs;     /* bit k < 32: input k must not depend on the state */
     uint32_t symmetric_inputs; /* bit k < 32: input k must be a symmetrise node */
     int32_t axes;              /* how many of its first integers are axes */
+    bool limit;                /* 0 or -inf: a hard limit, which call.unlimited makes 0 */
     bool alias;                /* the output is input 0 in another shape: no kernel */
     sali_layout layout;
     bool linear;           /* in all inputs at once: their adjoints depend on the output's only */

@@ -5,8 +5,9 @@
  * A coordinate x with two values l0, l1 obeys x^p = A + B x with B = (l1^p - l0^p) / (l1 - l0) and
  * A = l0^p - B l0: s^2 = s of a binary variable or a one-hot, 1 of a spin. Two coordinates of one
  * one-hot have the product 0. Rewritten are powers and products of a coordinate with itself,
- * quadratic forms, and pairs of a list of edges that are no pairs of two variables. Then the
- * gradient of a polynomial of degree two is its difference slopes. Off the lattice f and its
+ * quadratic forms, and pairs of a list of edges that are no pairs of two variables. The coverage by
+ * coordinates of 0 or 1 becomes the expected one. Then the gradient of a polynomial of degree two,
+ * or of a coverage, is its difference slopes. Off the lattice f and its
  * gradient are others than recorded, and so are proposals made of them; the target is not. */
 #include <math.h>
 #include <string.h>
@@ -261,9 +262,28 @@ static sal_expr rewrite_edges(sali_rewriter *r, const sali_node *node, double *f
     return sum.tape ? sum : sali_rewriter_constant(r, node, (double[]){ 0 }, SAL_SCALAR);
 }
 
+/* The coverage by coordinates of 0 or 1, each of another variable. `ints` [n] is room. */
+static sal_expr rewrite_coverage(sali_rewriter *r, const sali_node *node, int64_t *ints)
+{
+    const sal_space *space = r->tape->space;
+    const int64_t *coordinates = origin_of(r, node->in[0]);
+    int64_t n = r->old[node->in[0]].shape.dim[0];
+    bool good = coordinates && space->width == space->n_variables &&
+                list_owners(space, n, coordinates, ints);
+    for (int64_t k = 0; good && k < n; k++) {
+        const sali_variable *v = &space->variables[ints[k]];
+        good = v->states == 2 && v->levels[0] == 0 && v->levels[1] == 1;
+    }
+    return good ? sali_rewriter_two(r, node, SALI_OP_expected_coverage,
+                                    sali_rewriter_moved(r, node->in[0]),
+                                    sali_rewriter_moved(r, node->in[1]))
+                : none;
+}
+
 static bool may_rewrite(const sali_rewriter *r, const sali_node *node)
 {
-    return node->op == SALI_OP_quad || node->op == SALI_OP_edges || power_of(r, node) != 0;
+    return node->op == SALI_OP_quad || node->op == SALI_OP_edges ||
+           node->op == SALI_OP_max_coverage || power_of(r, node) != 0;
 }
 
 /* Room for the largest lists of a node. */
@@ -283,9 +303,10 @@ static sal_status rewrite(sali_rewriter *r, const sali_node *node, sal_expr *mad
     int64_t *ints = SALI_NEW_ARRAY(int64_t, room_of(r, node));
     bool good = forms && ints;
     if (good) {
-        *made = node->op == SALI_OP_quad    ? rewrite_quad(r, node, forms, ints)
-                : node->op == SALI_OP_edges ? rewrite_edges(r, node, forms, ints)
-                                            : rewrite_power(r, node, forms);
+        *made = node->op == SALI_OP_quad           ? rewrite_quad(r, node, forms, ints)
+                : node->op == SALI_OP_edges        ? rewrite_edges(r, node, forms, ints)
+                : node->op == SALI_OP_max_coverage ? rewrite_coverage(r, node, ints)
+                                                   : rewrite_power(r, node, forms);
     }
     sali_free(forms);
     sali_free(ints);

@@ -243,3 +243,13 @@ bool sali_program_is_multilinear(const sali_program *program)
 {
     return program->steps[program->output].degree <= SALI_MULTILINEAR;
 }
+
+bool sali_program_is_limited(const sali_program *program)
+{
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (program->steps[i].op->limit && program->nodes[i].varying) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -68,6 +68,9 @@ int64_t sali_program_scratch(const sali_program *program, int64_t chains);
  * of the Newton paper). */
 bool sali_program_is_multilinear(const sali_program *program);
 
+/* Whether f has hard limits (sali_op.limit), which workspaces can leave out. */
+bool sali_program_is_limited(const sali_program *program);
+
 /* Whether node i is computed in every replay: it varies, is no leaf and no alias. */
 static inline bool sali_is_called(const sali_program *program, int32_t i)
 {

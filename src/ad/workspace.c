@@ -34,6 +34,7 @@ struct sali_workspace {
     const sali_program *program;
     const sali_params *params;
     int64_t max_chains;
+    bool unlimited;
     size_t element; /* bytes of a real */
     sali_buffer_plan places;
     char *block;  /* of what varies: values, saved values and adjoints */
@@ -85,6 +86,7 @@ static void fill_schedule(const sali_workspace *ws, schedule *plan)
             .node = node,
             .plan = program->steps[i].plan,
             .prepared = ws->params->prepared[i],
+            .unlimited = ws->unlimited,
             .in = args,
             .out = make_arg(ws, plan, i),
             .saved = ws->saved[i],
@@ -205,6 +207,7 @@ sal_status sali_workspace_create(const sali_program *program, const sali_params 
     ws->program = program;
     ws->params = params;
     ws->max_chains = chains;
+    ws->unlimited = (wants & SALI_WANT_UNLIMITED) != 0;
     ws->element = sali_dtype_size(program->dtype);
     ws->value = SALI_TAKE(&ws->memory, void *, program->n_nodes);
     ws->saved = SALI_TAKE(&ws->memory, void *, program->n_nodes);

@@ -10,7 +10,8 @@ typedef struct sali_workspace sali_workspace;
 enum {
     SALI_WANT_STATE_GRADIENT = 1,
     SALI_WANT_PARAM_GRADIENT = 2,
-    SALI_WANT_ALL_VALUES = 4 /* every value has a place of its own until the next replay */
+    SALI_WANT_ALL_VALUES = 4, /* every value has a place of its own until the next replay */
+    SALI_WANT_UNLIMITED = 8   /* of f without its hard limits (sali_op.limit) */
 };
 
 /* For up to `chains` chains; `wants` says which gradients will be asked for. Cost in memory: the

@@ -73,17 +73,20 @@ sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsi
     e->model = model;
     e->max_chains = chains;
     e->strategy = strategy;
-    unsigned inner = by_gradient ? SALI_WANT_GRADIENT : wants & SALI_WANT_GRADIENT;
+    unsigned limits = wants & SALI_WANT_NO_LIMITS;
+    unsigned inner = limits | (by_gradient ? SALI_WANT_GRADIENT : wants & SALI_WANT_GRADIENT);
     sal_status status = model->ops->open(model, chains, inner, &e->ws, err);
     if (status == SAL_OK && by_gradient) {
         e->f = SALI_NEW_ARRAY(double, chains);
         e->gradient = sali_alloc(chains * model->space->width, sali_dtype_size(model->dtype));
         status = e->f && e->gradient ? SAL_OK : sali_fail_memory(err);
     } else if (status == SAL_OK && differences) {
-        status = strategy == SALI_BY_CHANGES ? sali_tracker_create(model, chains, &e->tracker, err)
-                                             : SAL_OK;
-        status = status ? status
-                        : sali_neighbours_create(model, chains, e->tracker, &e->neighbours, err);
+        status = strategy == SALI_BY_CHANGES
+                     ? sali_tracker_create(model, chains, limits, &e->tracker, err)
+                     : SAL_OK;
+        status =
+            status ? status
+                   : sali_neighbours_create(model, chains, limits, e->tracker, &e->neighbours, err);
     }
     if (status != SAL_OK) {
         sali_evaluator_destroy(e);

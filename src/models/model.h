@@ -9,7 +9,13 @@
 #include "core/memory.h"
 #include "core/space.h"
 
-enum { SALI_WANT_VALUE = 0, SALI_WANT_GRADIENT = 1, SALI_WANT_DIFFERENCES = 2 };
+/* NO_LIMITS: all of f without its hard limits (sal_at_most), for a model that has any. */
+enum {
+    SALI_WANT_VALUE = 0,
+    SALI_WANT_GRADIENT = 1,
+    SALI_WANT_DIFFERENCES = 2,
+    SALI_WANT_NO_LIMITS = 4
+};
 
 /* What a model implements. `ws` is a workspace of one thread and one shard; x is real
  * [chains x N] in the model's type; codes are [chains x V], NULL when x may be off the lattice. */
@@ -40,6 +46,7 @@ struct sal_model {
     bool has_gradient;
     bool multilinear;
     bool trackable;                         /* models/tracker.h */
+    bool limited;                           /* f has hard limits, which can be left out */
     const struct sali_structure *structure; /* models/structure.h; NULL: none is known */
     void *structure_data;
     const struct sali_products_rule *products; /* models/structure/products.h; NULL: it is none */

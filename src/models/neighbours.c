@@ -39,8 +39,8 @@ static int64_t count_neighbours(const sal_space *space)
     return count;
 }
 
-sal_status sali_neighbours_create(const sal_model *model, int64_t chains, sali_tracker *tracker,
-                                  sali_neighbours **out, sal_error *err)
+sal_status sali_neighbours_create(const sal_model *model, int64_t chains, unsigned wants,
+                                  sali_tracker *tracker, sali_neighbours **out, sal_error *err)
 {
     const sal_space *space = model->space;
     sali_neighbours *nb = SALI_NEW(sali_neighbours);
@@ -62,8 +62,9 @@ sal_status sali_neighbours_create(const sal_model *model, int64_t chains, sali_t
     nb->chain = SALI_NEW_ARRAY(int64_t, nb->rows);
     nb->to = SALI_NEW_ARRAY(int64_t, nb->rows);
     bool ok = nb->codes && nb->x && nb->f && nb->chain && nb->to;
-    sal_status status = ok ? model->ops->open(model, nb->rows, SALI_WANT_VALUE, &nb->ws, err)
-                           : sali_fail_memory(err);
+    sal_status status =
+        ok ? model->ops->open(model, nb->rows, wants & SALI_WANT_NO_LIMITS, &nb->ws, err)
+           : sali_fail_memory(err);
     if (status != SAL_OK) {
         sali_neighbours_destroy(nb);
         return status;

@@ -9,9 +9,10 @@
 typedef struct sali_neighbours sali_neighbours;
 
 /* For calls with up to `chains` chains. By a tracker that follows them, which is not owned; with
- * NULL in a workspace of its own, for values only. */
-sal_status sali_neighbours_create(const sal_model *model, int64_t chains, sali_tracker *tracker,
-                                  sali_neighbours **out, sal_error *err);
+ * NULL in a workspace of its own, for values only, with SALI_WANT_NO_LIMITS in `wants` without
+ * limits. */
+sal_status sali_neighbours_create(const sal_model *model, int64_t chains, unsigned wants,
+                                  sali_tracker *tracker, sali_neighbours **out, sal_error *err);
 void sali_neighbours_destroy(sali_neighbours *nb); /* NULL is fine */
 
 /* Begin a list of neighbours of the states `codes` [chains x V], whose embedding is x; a tracker

@@ -24,7 +24,7 @@ sal_tape *sali_tape_reopen(const sali_program *program)
     return tape;
 }
 
-sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error *err)
+static sal_status copy(const sal_model *of, uint32_t passes, sal_model **out, sal_error *err)
 {
     const sali_tape_model *content = sali_model_tape(of);
     sal_tape *tape = sali_tape_reopen(content->program);
@@ -32,6 +32,7 @@ sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error 
     sal_model *made = NULL;
     sal_status status = tape && flat ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
+        tape->passes |= passes;
         sal_expr f = { .tape = tape, .node = content->program->output };
         status = sal_model_from_tape(tape, f, &made, err);
         status = status ? status : sal_model_set_name(made, of->name, err);
@@ -46,4 +47,14 @@ sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error 
     sal_tape_destroy(tape);
     sali_free(flat);
     return status;
+}
+
+sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error *err)
+{
+    return copy(of, 0, out, err);
+}
+
+sal_status sali_tape_model_canonical(const sal_model *of, sal_model **out, sal_error *err)
+{
+    return copy(of, SAL_PASS_CANONICAL | SAL_PASS_DEAD_CODE, out, err);
 }

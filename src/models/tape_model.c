@@ -18,9 +18,11 @@ static sal_status tape_open(const sal_model *model, int64_t chains, unsigned wan
 {
     const sali_tape_model *tape = model->content;
     sali_workspace *made = NULL;
-    sal_status status = sali_workspace_create(
-        tape->program, tape->params, chains,
-        (wants & SALI_WANT_GRADIENT) ? SALI_WANT_STATE_GRADIENT : 0, &made, err);
+    sal_status status =
+        sali_workspace_create(tape->program, tape->params, chains,
+                              ((wants & SALI_WANT_GRADIENT) ? SALI_WANT_STATE_GRADIENT : 0) |
+                                  ((wants & SALI_WANT_NO_LIMITS) ? SALI_WANT_UNLIMITED : 0),
+                              &made, err);
     *ws = made;
     return status;
 }
@@ -181,6 +183,7 @@ sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **mod
         made->has_gradient = true;
         made->multilinear = sali_program_is_multilinear(content->program);
         made->trackable = trackable;
+        made->limited = sali_program_is_limited(content->program);
         status = sali_structure_recognise(made, false, err);
     }
     if (status != SAL_OK) {

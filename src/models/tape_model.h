@@ -19,5 +19,7 @@ sal_tape *sali_tape_reopen(const sali_program *program);
 
 /* Another model of the same tape, with the same values of parameters, which are its own. */
 sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error *err);
+/* The same with the canonical extension off the lattice (SAL_PASS_CANONICAL). */
+sal_status sali_tape_model_canonical(const sal_model *of, sal_model **out, sal_error *err);
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "ad/changes.h"
+#include "ad/workspace.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/clamp.h"
@@ -72,9 +73,12 @@ void sali_tracker_destroy(sali_tracker *t)
     sali_free(t);
 }
 
-static sal_status create(const sal_model *model, int64_t chains, bool gradient, sali_tracker **out,
+static sal_status create(const sal_model *model, int64_t chains, unsigned wants, sali_tracker **out,
                          sal_error *err)
 {
+    const bool gradient = (wants & SALI_WANT_GRADIENT) != 0;
+    const unsigned tape_wants = (gradient ? SALI_WANT_STATE_GRADIENT : 0) |
+                                ((wants & SALI_WANT_NO_LIMITS) ? SALI_WANT_UNLIMITED : 0);
     const sali_tape_model *tape = sali_model_tape(model);
     sali_tracker *t = SALI_NEW(sali_tracker);
     if (!t) {
@@ -87,7 +91,7 @@ static sal_status create(const sal_model *model, int64_t chains, bool gradient, 
     t->full = SALI_NEW_ARRAY(int32_t, chains * t->whole->n_variables);
     sal_status status =
         t->site_of && t->sites && t->full
-            ? sali_changes_create(tape->program, tape->params, chains, gradient, &t->changes, err)
+            ? sali_changes_create(tape->program, tape->params, chains, tape_wants, &t->changes, err)
             : sali_fail_memory(err);
     if (status != SAL_OK) {
         sali_tracker_destroy(t);
@@ -99,16 +103,17 @@ static sal_status create(const sal_model *model, int64_t chains, bool gradient, 
     return SAL_OK;
 }
 
-sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_tracker **out,
-                               sal_error *err)
+sal_status sali_tracker_create(const sal_model *model, int64_t chains, unsigned wants,
+                               sali_tracker **out, sal_error *err)
 {
-    return create(model, chains, model->multilinear, out, err);
+    wants = (wants & SALI_WANT_NO_LIMITS) | (model->multilinear ? SALI_WANT_GRADIENT : 0);
+    return create(model, chains, wants, out, err);
 }
 
 sal_status sali_tracker_create_values(const sal_model *model, int64_t chains, sali_tracker **out,
                                       sal_error *err)
 {
-    return create(model, chains, false, out, err);
+    return create(model, chains, SALI_WANT_VALUE, out, err);
 }
 
 void sali_tracker_start(sali_tracker *t, int64_t n, const int32_t *codes, double *f)

@@ -13,9 +13,9 @@ typedef struct sali_tracker sali_tracker;
  * have change rules, and no product comes after another. Models keep the answer (`trackable`). */
 sal_status sali_tracker_judge(const sali_program *program, bool *pays, sal_error *err);
 
-/* For a model that is trackable. */
-sal_status sali_tracker_create(const sal_model *model, int64_t chains, sali_tracker **out,
-                               sal_error *err);
+/* For a model that is trackable. `wants`: 0 or SALI_WANT_NO_LIMITS. */
+sal_status sali_tracker_create(const sal_model *model, int64_t chains, unsigned wants,
+                               sali_tracker **out, sal_error *err);
 /* The same without gradients: cheaper where only values of tried states are asked for. */
 sal_status sali_tracker_create_values(const sal_model *model, int64_t chains, sali_tracker **out,
                                       sal_error *err);

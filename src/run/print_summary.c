@@ -138,7 +138,7 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     bool disagree = s->rhat_max > SAL_RHAT_LIMIT && !s->annealed;
     bool rare = s->swap_rate_min < RARE_SWAPS;
     if (room == 0) {
-        return s->draws == 0 || stuck || disagree || rare || is_unsettled(s);
+        return s->draws == 0 || stuck || disagree || rare || is_unsettled(s) || s->missed;
     }
     text[0] = '\0';
     if (s->draws == 0) {
@@ -162,6 +162,9 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     if (is_unsettled(s)) {
         append(text, room, disagree || rare ? " " : "");
         describe_step_size(s, text, room);
+    }
+    if (s->missed && s->draws > 0) {
+        append(text, room, "%s%s", text[0] && text[strlen(text) - 1] != ' ' ? " " : "", s->missed);
     }
     size_t end = strlen(text);
     text[end - (end > 0 && text[end - 1] == ' ')] = '\0';

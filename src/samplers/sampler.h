@@ -157,6 +157,10 @@ struct sal_sampler_engine {
      * sali_sampler_restore. NULL: nothing is made of them. */
     sal_status (*changed)(void *shared, const sali_warmup *at, sal_error *err);
 
+    /* What warm-up was to find and did not, why, and what would help: sentences for the run's
+     * warning. NULL: nothing; the function is NULL where nothing can be missed. */
+    const char *(*missed)(const void *shared);
+
     sal_status (*create)(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err);
     void (*destroy)(void *self);

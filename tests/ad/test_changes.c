@@ -10,6 +10,7 @@
 
 #include "ad/changes.h"
 #include "ad/tape.h"
+#include "ad/workspace.h"
 #include "alloc_fail.h"
 #include "core/rng.h"
 #include "models/tape_model.h"
@@ -134,8 +135,12 @@ static void check_tries(const sal_model *model, uint32_t tries)
     int64_t V = model->space->n_variables;
     int64_t *sites = malloc((size_t)V * sizeof *sites);
     int32_t *codes = malloc((size_t)(CHAINS * V) * sizeof *codes);
-    ck_ok(sali_changes_create(tape->program, tape->params, CHAINS, true, &ch, &err), &err);
-    ck_ok(sali_changes_create(tape->program, tape->params, CHAINS, true, &scratch, &err), &err);
+    ck_ok(sali_changes_create(tape->program, tape->params, CHAINS, SALI_WANT_STATE_GRADIENT, &ch,
+                              &err),
+          &err);
+    ck_ok(sali_changes_create(tape->program, tape->params, CHAINS, SALI_WANT_STATE_GRADIENT,
+                              &scratch, &err),
+          &err);
     for (int64_t c = 0; c < CHAINS; c++) {
         sali_stream stream = { .seed = 3, .chain = (uint32_t)c, .purpose = SALI_RNG_TEST };
         sali_random_codes(model->space, &stream, codes + c * V);
@@ -188,7 +193,9 @@ static void check_builtin(const char *spec, bool local)
         ck_ok(sal_model_open(spec, dtype, &model, &err), &err);
         check_model(model);
         const sali_tape_model *tape = sali_model_tape(model);
-        ck_ok(sali_changes_create(tape->program, tape->params, 1, true, &ch, &err), &err);
+        ck_ok(sali_changes_create(tape->program, tape->params, 1, SALI_WANT_STATE_GRADIENT, &ch,
+                                  &err),
+              &err);
         ck_assert_int_eq(sali_changes_has_local_gradient(ch), local);
         sali_changes_destroy(ch);
         sal_model_destroy(model);
@@ -526,7 +533,9 @@ START_TEST(a_change_of_a_sparse_form_reaches_its_neighbours)
     const sali_tape_model *content = sali_model_tape(model);
     int32_t codes[32] = { 0 };
     int64_t where[32];
-    ck_ok(sali_changes_create(content->program, content->params, 1, true, &ch, &err), &err);
+    ck_ok(sali_changes_create(content->program, content->params, 1, SALI_WANT_STATE_GRADIENT, &ch,
+                              &err),
+          &err);
     ck_assert(sali_changes_has_local_gradient(ch));
     sali_changes_start(ch, 1, codes);
     ck_assert_int_eq(gradients_changed(ch, 32, 7, where), 2);
@@ -589,7 +598,8 @@ START_TEST(a_change_on_a_lattice_reaches_its_neighbours)
     int32_t *codes = calloc(1600, sizeof *codes);
     const int64_t neighbours[] = { 805 - 40, 804, 806, 805 + 40 };
     int64_t where[1600];
-    ck_ok(sali_changes_create(tape->program, tape->params, 1, true, &ch, &err), &err);
+    ck_ok(sali_changes_create(tape->program, tape->params, 1, SALI_WANT_STATE_GRADIENT, &ch, &err),
+          &err);
     ck_assert(sali_changes_has_local_gradient(ch));
     sali_changes_start(ch, 1, codes);
     ck_assert_int_eq(gradients_changed(ch, 1600, 805, where), 4);

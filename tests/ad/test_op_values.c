@@ -450,6 +450,61 @@ START_TEST(max_coverage_equals_its_definition)
 }
 END_TEST
 
+AS_FUNCTION(take_at_most, sal_at_most(a, 0.5))
+
+START_TEST(at_most_forbids_what_is_above)
+{
+    CHECK_POINTS(take_at_most, { -HUGE_VAL, 0, 0 }, { 0, 0, 0 }, { 0.5, 0, 0 },
+                 { 0.5000001, -HUGE_VAL, 0 }, { HUGE_VAL, -HUGE_VAL, 0 }, { NAN, NAN, 0 });
+}
+END_TEST
+
+/* By the sum over all sets, off the lattice too, with a negative row, a tie and a column of none.
+ */
+START_TEST(expected_coverage_is_the_mean_of_max_coverage)
+{
+    enum { M = 6 };
+    double C[N * M];
+    for (int k = 0; k < N * M; k++) {
+        C[k] = k % M == 4 ? -1 : op_number(k, -0.3, 1);
+    }
+    C[1] = C[M + 1] = 2;
+    sal_tape *tape = formula_tape(SAL_BINARY, N, 2);
+    formula f = formula_freeze(
+        tape, sal_expected_coverage(sal_state(tape), sal_constant(tape, C, SAL_SHAPE(N, M))));
+    for (int trial = 0; trial < 20; trial++) {
+        double x[N], gradient[N], slope[N] = { 0 }, want = 0;
+        for (int i = 0; i < N; i++) {
+            x[i] = trial < 8 ? trial >> i & 1 : op_number(trial * N + i, 0, 1);
+        }
+        for (int set = 0; set < 1 << N; set++) {
+            double p = 1, value = 0;
+            for (int j = 0; j < M; j++) {
+                double best = 0;
+                for (int i = 0; i < N; i++) {
+                    best = (set >> i & 1) && C[i * M + j] > best ? C[i * M + j] : best;
+                }
+                value += best;
+            }
+            for (int i = 0; i < N; i++) {
+                double others = 1;
+                for (int k = 0; k < N; k++) {
+                    others *= k == i ? 1 : set >> k & 1 ? x[k] : 1 - x[k];
+                }
+                p *= set >> i & 1 ? x[i] : 1 - x[i];
+                slope[i] += (set >> i & 1 ? value : -value) * others;
+            }
+            want += p * value;
+        }
+        ck_assert_double_eq_tol(formula_at(&f, x, gradient), want, 1e-13);
+        for (int i = 0; i < N; i++) {
+            ck_assert_double_eq_tol(gradient[i], slope[i], 1e-13);
+        }
+    }
+    formula_melt(f);
+}
+END_TEST
+
 /* ---- many inputs */
 
 /* sum_k k s_k, from 300 pieces of the state put together again in reverse. */
@@ -538,6 +593,8 @@ int main(void)
     tcase_add_test(all, masked_determinant_is_multilinear);
     tcase_add_test(all, not_positive_definite_is_nan);
     tcase_add_test(all, max_coverage_equals_its_definition);
+    tcase_add_test(all, at_most_forbids_what_is_above);
+    tcase_add_test(all, expected_coverage_is_the_mean_of_max_coverage);
     tcase_add_test(all, concat_takes_hundreds_of_inputs);
     tcase_add_test(all, failed_allocations_are_survived);
     tcase_add_test(all, missing_lists_are_refused);

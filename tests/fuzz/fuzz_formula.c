@@ -6,6 +6,7 @@
 #include <saltus/model.h>
 
 #include "ad/changes.h"
+#include "ad/workspace.h"
 #include "core/space.h"
 #include "models/tape_model.h"
 #include "random_tape.h"
@@ -33,7 +34,8 @@ static void follow(const sal_tape *tape, sal_expr f, const sal_model *model, uin
         free(codes);
         return; /* f is a constant */
     }
-    if (sali_changes_create(t->program, t->params, 1, seed % 2, &changes, &err) != SAL_OK) {
+    if (sali_changes_create(t->program, t->params, 1, seed % 2 ? SALI_WANT_STATE_GRADIENT : 0,
+                            &changes, &err) != SAL_OK) {
         abort();
     }
     random_numbers(seed, 4, sizeof numbers / sizeof *numbers, 0, 1, numbers);

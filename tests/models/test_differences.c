@@ -219,6 +219,40 @@ START_TEST(differences_of_some_moves_are_those_of_all)
 }
 END_TEST
 
+/* By values and by changes: those of the formula without its limit, from all states. */
+START_TEST(without_limits_differences_are_those_of_the_rest_of_f)
+{
+    for (sal_dtype dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        sal_model *limited = tiny_limited(LIMIT_BY_AT_MOST, dtype);
+        sal_model *open = tiny_limited(LIMIT_NONE, dtype);
+        const double tolerance = dtype == SAL_F32 ? 1e-6 : 1e-13;
+        sal_error err;
+        ck_assert(limited->limited && !open->limited);
+        for (sali_strategy by = SALI_BY_CHANGES; by <= SALI_BY_NEIGHBOURS; by++) {
+            sali_evaluator *e = NULL;
+            ck_ok(sali_evaluator_create_by(limited, 1, SALI_WANT_DIFFERENCES | SALI_WANT_NO_LIMITS,
+                                           by, &e, &err),
+                  &err);
+            for (int set = 0; set < 16; set++) {
+                int32_t codes[] = { set & 1, set >> 1 & 1, set >> 2 & 1, set >> 3 & 1 };
+                double x[4], slots[4], delta[8], f, want;
+                sali_model_embed(limited, 1, codes, x);
+                sali_differences(e, 1, codes, x, &f, slots);
+                ck_ok(sal_model_evaluate(open, 1, codes, &want, NULL, delta, &err), &err);
+                ck_assert_double_eq_tol(f, want, tolerance);
+                for (int v = 0; v < 4; v++) {
+                    ck_assert_double_eq_tol(sali_load(dtype, slots, v), delta[2 * v + !codes[v]],
+                                            tolerance);
+                }
+            }
+            sali_evaluator_destroy(e);
+        }
+        sal_model_destroy(limited);
+        sal_model_destroy(open);
+    }
+}
+END_TEST
+
 /* With f NULL the list gives values, whatever their order, their number and who asks. */
 START_TEST(lists_of_neighbours_give_values_in_the_places_asked_for)
 {
@@ -230,7 +264,7 @@ START_TEST(lists_of_neighbours_give_values_in_the_places_asked_for)
     double x[3 * TINY_MOST_REALS], out[1000], f;
     random_states(model, 3, codes);
     sali_model_embed(model, 3, codes, x);
-    ck_ok(sali_neighbours_create(model, 1, NULL, &nb, &err), &err);
+    ck_ok(sali_neighbours_create(model, 1, SALI_WANT_VALUE, NULL, &nb, &err), &err);
     for (int n = 0; n <= 130; n += n < 3 ? 1 : 61) {
         sali_neighbours_begin(nb, codes, x, NULL, SAL_F64, out);
         for (int k = 0; k < n; k++) {
@@ -275,6 +309,7 @@ int main(void)
     tcase_add_test(tcase, all_strategies_give_the_differences_of_values);
     tcase_add_test(tcase, differences_of_one_variable_are_those_of_all);
     tcase_add_test(tcase, differences_of_some_moves_are_those_of_all);
+    tcase_add_test(tcase, without_limits_differences_are_those_of_the_rest_of_f);
     tcase_add_test(tcase, lists_of_neighbours_give_values_in_the_places_asked_for);
     tcase_add_test(tcase, allocation_failures_are_reported);
     suite_add_tcase(suite, tcase);

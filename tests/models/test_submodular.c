@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "models/tape_model.h"
 #include "models/zoo/builtin.h"
 #include "run_helpers.h"
 
@@ -172,6 +173,90 @@ START_TEST(facility_location_equals_its_definition)
 }
 END_TEST
 
+/* A value, and the gradient by s_i = 0 and 1, by closed form and by enumeration: of theta within,
+ * and with some rows 0 or 1. */
+START_TEST(facility_location_has_a_closed_extension)
+{
+    double C[N * M];
+    sali_content content = facility_content(C);
+    C[3] = C[M + 3] = 5; /* a tie at the top of a column, and a column without value */
+    for (int i = 0; i < N; i++) {
+        C[i * M + 7] = 0;
+    }
+    for (sal_dtype dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        double tolerance = dtype == SAL_F32 ? 2e-5 : 1e-12;
+        sal_model *model = make("facility-location:lambda=3.5", &content, dtype);
+        for (int k = 0; k < 6; k++) {
+            double theta[2 * N], g[2][2 * N];
+            sal_extension ext[2];
+            sal_error err;
+            for (int i = 0; i < N; i++) {
+                double u = number();
+                theta[2 * i + 1] = k % 2 && i % 3 == 0 ? u < 0.5 : u;
+                theta[2 * i] = 1 - theta[2 * i + 1];
+            }
+            const sal_extension_options all = { .method = SAL_EXTENSION_ENUMERATE };
+            ck_ok(sal_model_extension(model, NULL, theta, &ext[0], g[0], NULL, &err), &err);
+            ck_ok(sal_model_extension(model, &all, theta, &ext[1], g[1], NULL, &err), &err);
+            ck_assert_int_eq(ext[0].method, SAL_EXTENSION_CLOSED);
+            ck_assert_double_eq_tol(ext[0].F, ext[1].F, tolerance * (1 + fabs(ext[1].F)));
+            for (int i = 0; i < 2 * N; i++) {
+                ck_assert_double_eq_tol(g[0][i], g[1][i], tolerance * (1 + fabs(g[1][i])));
+            }
+        }
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* In its canonical form f is multilinear: its differences are its gradient's. */
+START_TEST(canonical_facility_location_has_differences_by_its_gradient)
+{
+    double C[N * M];
+    int32_t s[N];
+    sali_content content = facility_content(C);
+    for (sal_dtype dtype = SAL_F32; dtype <= SAL_F64; dtype++) {
+        double tolerance = dtype == SAL_F32 ? 1e-4 : 1e-12;
+        sal_model *model = make("facility-location:lambda=3.5", &content, dtype), *form = NULL;
+        sal_error err;
+        ck_ok(sali_tape_model_canonical(model, &form, &err), &err);
+        ck_assert(sali_strategy_best(form) == SALI_BY_GRADIENT);
+        for (int set = 0; set < 1 << N; set++) {
+            for (int i = 0; i < N; i++) {
+                s[i] = set >> i & 1;
+            }
+            ck_assert_double_eq_tol(value(form, s), facility_value(N, M, C, 3.5, s), tolerance);
+            check_differences(form, s, tolerance);
+        }
+        sal_model_destroy(form);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* s_i of -1 selects what is negative: that is no coverage by sets. */
+START_TEST(coverage_of_spins_has_no_closed_extension)
+{
+    const double C[] = { 1, -2, 0.5, 3 };
+    const sal_block block = { .name = "s", .kind = SAL_SPIN, .count = 2 };
+    const sal_extension_options closed = { .method = SAL_EXTENSION_CLOSED };
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sal_extension ext;
+    sal_error err;
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr f = sal_max_coverage(sal_state(tape), sal_constant(tape, C, SAL_SHAPE(2, 2)));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    ck_fails(sal_model_extension(model, &closed, (double[]){ 0.5, 0.5, 0.5, 0.5 }, &ext, NULL, NULL,
+                                 &err),
+             SAL_ERR_UNSUPPORTED, &err, "multilinear");
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 START_TEST(facility_location_without_a_file_has_the_papers_sizes)
 {
     sal_model *model = make("facility-location", NULL, 0), *other;
@@ -239,6 +324,9 @@ int main(void)
     Suite *suite = suite_create("submodular");
     TCase *all = tcase_create("all");
     tcase_add_test(all, facility_location_equals_its_definition);
+    tcase_add_test(all, facility_location_has_a_closed_extension);
+    tcase_add_test(all, canonical_facility_location_has_differences_by_its_gradient);
+    tcase_add_test(all, coverage_of_spins_has_no_closed_extension);
     tcase_add_test(all, facility_location_without_a_file_has_the_papers_sizes);
     tcase_add_test(all, facility_location_of_a_small_file);
     tcase_add_test(all, facility_location_refuses_bad_files);

@@ -785,6 +785,56 @@ START_TEST(few_draws_are_not_called_stuck)
 }
 END_TEST
 
+/* Too short a warm-up to collect states; states between which nothing moved; and enough. */
+START_TEST(pavg_without_a_matrix_says_why)
+{
+    static const struct {
+        int64_t warmup;
+        double step_size;
+        const char *text;
+    } cases[] = {
+        { 25, 0, "too short to collect" },
+        { 1000, 1e-3, "hardly moved" },
+        { 1000, 0, NULL },
+    };
+    sal_model *model = tiny_formula_over("spin", SAL_F64);
+    for (int k = 0; k < 3; k++) {
+        sal_run_options options = { .sampler = "pavg",
+                                    .chains = 2,
+                                    .warmup = cases[k].warmup,
+                                    .step_size = cases[k].step_size,
+                                    .draws = 100 };
+        char text[SAL_ERROR_SIZE] = "";
+        sal_run *run = run_it(model, &options);
+        sal_run_summary s = summary_of(run);
+        bool warns = sal_run_warning(&s, text, sizeof text);
+        ck_assert(!cases[k].text || (warns && sal_run_warning(&s, NULL, 0)));
+        ck_assert_msg(cases[k].text ? strstr(text, cases[k].text) != NULL
+                                    : strstr(text, "no matrix") == NULL,
+                      "case %d: %s", k, text);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Of a linear f a matrix of zeros is the right one. */
+START_TEST(pavg_on_a_linear_f_misses_nothing)
+{
+    sal_model *model = NULL;
+    sal_run_options options = {
+        .sampler = "pavg:preconditioner=empirical", .chains = 2, .warmup = 500, .draws = 100
+    };
+    sal_error err;
+    ck_ok(sal_model_open("ising:side=3,theta=0,bias=0.2", 0, &model, &err), &err);
+    sal_run *run = run_it(model, &options);
+    sal_run_summary s = summary_of(run);
+    ck_assert_ptr_null(s.missed);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 static Suite *summary_suite(void)
 {
     Suite *suite = suite_create("run_summary");
@@ -808,6 +858,8 @@ static Suite *summary_suite(void)
     tcase_add_test(tcase, rhat_of_odd_draws_compares_shares);
     tcase_add_test(tcase, warm_up_is_ten_sweeps_at_least);
     tcase_add_test(tcase, adapted_step_size_is_the_one_in_use);
+    tcase_add_test(tcase, pavg_without_a_matrix_says_why);
+    tcase_add_test(tcase, pavg_on_a_linear_f_misses_nothing);
     tcase_add_test(tcase, printed_summary_of_no_draws_has_no_figures);
     tcase_add_test(tcase, printed_summary_warns_when_chains_disagree);
     suite_add_tcase(suite, tcase);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "samplers/kernels.h"
 #include "samplers/langevin/schedule.h"
 #include "transition.h"
 
@@ -33,7 +34,8 @@ static transition matrix(const char *specification, const sal_model *model, doub
 static void same_proposals(const transition *a, const transition *b, const char *what)
 {
     for (int64_t k = 0; k < a->n * a->n; k++) {
-        ck_assert_msg(a->pi[k / a->n] == 0 || fabs(a->log_q[k] - b->log_q[k]) < TOLERANCE,
+        ck_assert_msg(a->pi[k / a->n] == 0 || a->log_q[k] == b->log_q[k] ||
+                          fabs(a->log_q[k] - b->log_q[k]) < TOLERANCE,
                       "%s: log q %.15g and %.15g", what, a->log_q[k], b->log_q[k]);
     }
 }
@@ -208,6 +210,157 @@ START_TEST(slopes_cost_one_value_a_variable)
     sali_engine(sampler)->step(b.self, b.chains);
     ck_assert_int_eq(count.calls, 3 * (1 + 7));
     bench_close(&b);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- hard limits */
+
+static int chosen(const int32_t *codes)
+{
+    return codes[0] + codes[1] + codes[2] + codes[3];
+}
+
+/* Slopes are those of f without the limit, so that proposals are too; acceptance is by f. */
+static void check_limits(const char *sampler, double beta)
+{
+    char kept[64];
+    sal_model *model = tiny_limited(LIMIT_BY_AT_MOST, SAL_F64);
+    sal_model *open = tiny_limited(LIMIT_NONE, SAL_F64);
+    snprintf(kept, sizeof kept, "%s,limits=kept", sampler);
+    transition ignoring = matrix(sampler, model, 0.8, beta, 0);
+    transition keeping = matrix(kept, model, 0.8, beta, 0);
+    transition free = matrix(sampler, open, 0.8, beta, 0);
+    same_proposals(&ignoring, &free, sampler);
+    check_balance(&ignoring, sampler);
+    check_balance(&keeping, kept);
+    int swaps = 0;
+    int64_t site;
+    for (int64_t k = 0; k < ignoring.n * ignoring.n; k++) {
+        int32_t from[4], to[4];
+        state_codes(model->space, k / ignoring.n, from);
+        state_codes(model->space, k % ignoring.n, to);
+        if (chosen(from) == 2 && chosen(to) == 2 &&
+            sali_sites_moved(model->space, from, to, &site) == 2) {
+            ck_assert_double_gt(ignoring.P[k], 1e-4);
+            ck_assert_double_eq(keeping.P[k], 0);
+            swaps++;
+        }
+    }
+    ck_assert_int_eq(swaps, 6 * 4);
+    transition_free(&ignoring);
+    transition_free(&keeping);
+    transition_free(&free);
+    sal_model_destroy(model);
+    sal_model_destroy(open);
+}
+
+START_TEST(mana_swaps_at_a_full_limit)
+{
+    check_limits("mana:most=4", 1);
+    check_limits("mana:most=2", 0.6);
+}
+END_TEST
+
+/* A clamped variable leaves the limit to be left out. */
+START_TEST(limits_are_left_out_of_clamped_models)
+{
+    sal_model *models[2], *clamped[2];
+    sal_error err;
+    transition t[2];
+    for (int k = 0; k < 2; k++) {
+        models[k] = tiny_limited(k ? LIMIT_NONE : LIMIT_BY_AT_MOST, SAL_F32);
+        ck_ok(sal_model_clamp(models[k], 1, (int64_t[]){ 1 }, (int32_t[]){ 1 }, &clamped[k], &err),
+              &err);
+        t[k] = matrix("mana", clamped[k], 0.8, 1, 0);
+    }
+    for (int64_t k = 0; k < t[0].n * t[0].n; k++) {
+        ck_assert(t[0].pi[k / t[0].n] == 0 || fabs(t[0].log_q[k] - t[1].log_q[k]) < 1e-6);
+    }
+    for (int k = 0; k < 2; k++) {
+        transition_free(&t[k]);
+        sal_model_destroy(clamped[k]);
+        sal_model_destroy(models[k]);
+    }
+}
+END_TEST
+
+/* ---- a cap on the variables that a step changes */
+
+/* The capped proposal is the other one given that it changes `most` variables or fewer. */
+static void check_capped(const char *sampler, int most, const sal_model *model, double eps)
+{
+    char text[96];
+    int64_t site;
+    int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS];
+    snprintf(text, sizeof text, "%s,most=%d", sampler, most);
+    transition whole = matrix(sampler, model, eps, 1, 0), capped = matrix(text, model, eps, 1, 0);
+    for (int64_t i = 0; i < whole.n; i++) {
+        double kept = 0;
+        state_codes(model->space, i, from);
+        for (int64_t j = 0; j < whole.n; j++) {
+            state_codes(model->space, j, to);
+            bool few = sali_sites_moved(model->space, from, to, &site) <= most;
+            kept += few ? exp(whole.log_q[i * whole.n + j]) : 0;
+        }
+        for (int64_t j = 0; whole.pi[i] > 0 && j < whole.n; j++) {
+            state_codes(model->space, j, to);
+            bool few = sali_sites_moved(model->space, from, to, &site) <= most;
+            double want = whole.log_q[i * whole.n + j] - log(kept);
+            double got = capped.log_q[i * whole.n + j];
+            ck_assert_msg(few ? fabs(got - want) < TOLERANCE : got == -INFINITY,
+                          "%s: log q %.15g, not %.15g", text, got, few ? want : -INFINITY);
+        }
+    }
+    check_balance(&capped, text);
+    transition_free(&whole);
+    transition_free(&capped);
+}
+
+START_TEST(capped_proposals_are_conditional_ones)
+{
+    for (int s = 0; s < N_TINY_SPACES; s++) {
+        sal_space *space = tiny_space_make(&tiny_spaces[s]);
+        sal_model *model = tiny_formula(space, SAL_F64);
+        for (int most = 1; most <= 3; most++) {
+            check_capped("mana:categorical=2", most, model, 1.3);
+            check_capped("ncg:preconditioner=none", most, model, 0.6);
+        }
+        sal_model_destroy(model);
+        sal_space_destroy(space);
+    }
+}
+END_TEST
+
+/* Of 900 variables nearly all want to move: R_i[j] spans more than the doubles do. */
+START_TEST(a_cap_holds_where_nearly_all_would_change)
+{
+    enum { V = 900, MOST = 150, DRAWS = 40 };
+    sal_model *model = NULL;
+    sal_error err;
+    int64_t largest = 0;
+    int bytes;
+    ck_ok(sal_model_open("ising:side=30,theta=0", SAL_F32, &model, &err), &err);
+    sal_run_options o = { .sampler = "ncg:most=150",
+                          .step_size = 1e4,
+                          .chains = 1,
+                          .warmup = -1,
+                          .draws = DRAWS,
+                          .record.draws = true };
+    sal_run *run = NULL;
+    ck_ok(sal_sample(model, &o, &run, &err), &err);
+    const uint8_t *draws = sal_run_draws(run, &bytes);
+    ck_assert_int_eq(bytes, 1);
+    for (int64_t d = 1; d < DRAWS; d++) {
+        int64_t n = 0;
+        for (int64_t v = 0; v < V; v++) {
+            n += draws[d * V + v] != draws[(d - 1) * V + v];
+        }
+        ck_assert_int_le(n, MOST);
+        largest = n > largest ? n : largest;
+    }
+    ck_assert_int_ge(largest, MOST - 2); /* far below half of them: the cap binds */
+    sal_run_destroy(run);
     sal_model_destroy(model);
 }
 END_TEST
@@ -516,6 +669,10 @@ static Suite *langevin_suite(void)
     tcase_add_test(tcase, label_of_two_without_its_first_real_is_a_binary_variable);
     tcase_add_test(tcase, forbidden_next_level_leaves_the_one_below);
     tcase_add_test(tcase, slopes_cost_one_value_a_variable);
+    tcase_add_test(tcase, mana_swaps_at_a_full_limit);
+    tcase_add_test(tcase, limits_are_left_out_of_clamped_models);
+    tcase_add_test(tcase, capped_proposals_are_conditional_ones);
+    tcase_add_test(tcase, a_cap_holds_where_nearly_all_would_change);
     tcase_add_test(tcase, schedules_scale_the_step_size_by_the_step_number);
     tcase_add_test(tcase, polynomial_schedule_meets_the_conditions_of_robbins_and_monro);
     tcase_add_test(tcase, preconditioner_scales_the_step_size_of_each_variable);

@@ -213,6 +213,7 @@ static void by_formula(const contract_case *k, const transition *t, formula *log
     const sal_space *space = k->model->space;
     int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS];
     double gradient[TINY_MOST_REALS], f, sum = 0;
+    double most = sali_sampler_value(k->sampler, &k->settings, "most"); /* 0: no cap */
     sal_error err;
     state_codes(space, i, from);
     ck_ok(sal_model_evaluate(k->model, 1, from, &f, gradient, NULL, &err), &err);
@@ -223,7 +224,8 @@ static void by_formula(const contract_case *k, const transition *t, formula *log
         m.f = t->f[j];
         m.difference = t->f[j] - t->f[i];
         describe_newton(space, t->f, from, to, &m);
-        q[j] = exp(log_weight(&m, space, &k->settings));
+        bool capped = most > 0 && (double)m.variables > most;
+        q[j] = capped ? 0 : exp(log_weight(&m, space, &k->settings));
         sum += q[j];
     }
     for (int64_t j = 0; j < t->n; j++) {

@@ -153,6 +153,9 @@ static const op_case op_cases[] = {
     ELEMENTWISE(silu),
     ELEMENTWISE(gelu),
     { .op = SALI_OP_gelu, .in = { P(700) } },
+    { .op = SALI_OP_at_most, .in = { V(4, 3) }, .n_reals = 1, .reals = { 9 } },
+    { .op = SALI_OP_at_most, .in = { SCALAR('V') }, .n_reals = 1, .reals = { 8.5 } },
+    { .op = SALI_OP_at_most, .in = { P(5) }, .n_reals = 1, .reals = { HUGE_VAL } },
     { .op = SALI_OP_elu, .in = { V(4, 3) }, .n_reals = 1, .reals = { 1 } },
     { .op = SALI_OP_elu, .in = { SCALAR('V') }, .n_reals = 1, .reals = { -0.5 } },
     { .op = SALI_OP_elu, .in = { P(5) }, .n_reals = 1, .reals = { 1.75 } },
@@ -261,6 +264,9 @@ static const op_case op_cases[] = {
     { .op = SALI_OP_max_coverage, .in = { V(6), P(6, 5) } },
     { .op = SALI_OP_max_coverage, .in = { V(1), P(1, 3) } },
     { .op = SALI_OP_max_coverage, .in = { P(4), P(4, 7) } },
+    { .op = SALI_OP_expected_coverage, .in = { V(6), P(6, 5) } },
+    { .op = SALI_OP_expected_coverage, .in = { V(1), P(1, 3) } },
+    { .op = SALI_OP_expected_coverage, .in = { P(4), P(4, 7) } },
     { .op = SALI_OP_concat, .in = { V(2, 3), P(2, 1), V(2, 2) }, INTS(1) },
     { .op = SALI_OP_concat, .in = { P(2, 1, 2), V(2, 3, 2) }, INTS(1) },
     { .op = SALI_OP_concat, .in = { V(1, 3), P(2, 3), V(1, 3) }, INTS(0) },
@@ -310,7 +316,8 @@ static inline bool op_is_kinked(sali_op_id op)
 {
     return op == SALI_OP_abs || op == SALI_OP_relu || op == SALI_OP_elu || op == SALI_OP_clamp ||
            op == SALI_OP_minimum || op == SALI_OP_maximum || op == SALI_OP_max ||
-           op == SALI_OP_where || op == SALI_OP_max_coverage || op == SALI_OP_max_pool2d;
+           op == SALI_OP_where || op == SALI_OP_max_coverage || op == SALI_OP_max_pool2d ||
+           op == SALI_OP_expected_coverage;
 }
 
 /* Plus a small number for each element, so that no two elements of the operands 0 and 1 are equal

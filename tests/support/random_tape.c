@@ -280,16 +280,18 @@ static term unary(generator *g, term a)
         id = (sali_op_id)below(g, SALI_OP_COUNT);
     } while (sali_op_f64(id)->arity != 1 || sali_op_f64(id)->layout != SALI_LAYOUT_SAME);
     double reals[2] = { 0 };
-    int64_t n_reals = id == SALI_OP_scale || id == SALI_OP_pow || id == SALI_OP_elu ? 1
-                      : id == SALI_OP_clamp                                         ? 2
-                                                                                    : 0;
+    int64_t n_reals =
+        id == SALI_OP_scale || id == SALI_OP_pow || id == SALI_OP_elu || id == SALI_OP_at_most ? 1
+        : id == SALI_OP_clamp                                                                  ? 2
+                                                                                               : 0;
     if (g->style != RANDOM_ANY && has_kink(id)) {
         id = SALI_OP_tanh;
         n_reals = 0;
     }
-    reals[0] = id == SALI_OP_pow     ? (double)below(g, 9) / 2 - 1
-               : id == SALI_OP_clamp ? -0.5
-                                     : number(g, -1.5, 1.5);
+    reals[0] = id == SALI_OP_pow       ? (double)below(g, 9) / 2 - 1
+               : id == SALI_OP_clamp   ? -0.5
+               : id == SALI_OP_at_most ? 1e9
+                                       : number(g, -1.5, 1.5);
     reals[1] = 0.75;
     return unary_of(g, id, fitted(g, a, id), n_reals, reals);
 }
@@ -696,5 +698,5 @@ bool random_tape_leaves_out(sali_op_id op)
 {
     return op == SALI_OP_masked_logdet || op == SALI_OP_masked_quad_inverse ||
            op == SALI_OP_ridge_logdet || op == SALI_OP_ridge_quad_inverse ||
-           op == SALI_OP_max_coverage;
+           op == SALI_OP_max_coverage || op == SALI_OP_expected_coverage;
 }

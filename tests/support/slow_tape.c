@@ -87,6 +87,8 @@ static double unary(const sali_node *node, double a)
         return a * (1 + erf(a / sqrt(2))) / 2;
     case SALI_OP_elu:
         return a > 0 ? a : r[0] * expm1(a);
+    case SALI_OP_at_most:
+        return a <= r[0] ? 0 : -INFINITY;
     case SALI_OP_tanh:
         return tanh(a);
     case SALI_OP_square:

@@ -258,8 +258,9 @@ static const struct {
 };
 #define N_TINY_MODELS ((int)(sizeof tiny_models / sizeof *tiny_models))
 
-/* Ready-made models of which samplers know the structure, and tiny_limit; 64 states at most. */
+/* Ready-made models of which samplers know the structure, and tiny_limited; 64 states at most. */
 static const char *const tiny_builtins[] = {
+    "at-most",
     "rbm:visible=4,hidden=3,scale=0.9",
     "ising:side=2,theta=0.3,bias=0.2",
     "fhmm:length=3,factors=2,sigma=0.8,p=0.7,v=0.3,seed=5",
@@ -285,6 +286,9 @@ static inline sal_model *tiny_builtin(int k, sal_dtype dtype)
     sal_error err;
     if (strcmp(tiny_builtins[k], "limit") == 0) {
         return tiny_limit(dtype);
+    }
+    if (strcmp(tiny_builtins[k], "at-most") == 0) {
+        return tiny_limited(LIMIT_BY_AT_MOST, dtype);
     }
     ck_ok(sal_model_open(tiny_builtins[k], dtype, &model, &err), &err);
     if (strncmp(tiny_builtins[k], "rbm", 3) == 0) {

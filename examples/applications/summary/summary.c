@@ -10,13 +10,15 @@
  *
  * how far S covers every sentence, saturating, and a reward for sentences of different groups; w
  * are cosines of the sentences' words (tf-idf), groups are made by k-means. f = -inf above the
- * limit of words. Printed are the sentences of the largest f that annealing found (or, with --vote
- * 1, of the set that chains drew most often: Xiang et al. 2023, sec. 7.2), figures of the run, and
- * ROUGE-1 and -2: how many of the reference's words and pairs of words the summary has.
+ * limit of words; or, with --penalty c, f is less by c for each word above it, so that chains can
+ * pass through longer summaries, and may end in one. Printed are the sentences of the largest f
+ * that annealing found (or, with --vote 1, of the set that chains drew most often: Xiang et al.
+ * 2023, sec. 7.2), figures of the run, and ROUGE-1 and -2: how many of the reference's words and
+ * pairs of words the summary has.
  *
  * Options: --words 100, --diversity 4, --saturation 5 (a), --clusters 0.2 (groups per sentence),
- * --beta 1, --sampler gibbs, --chains 4, --warmup, --draws and --step-size (the library's), --seed
- * 0, --vote 0. */
+ * --beta 1, --penalty 0 (none: a hard limit), --sampler gibbs, --chains 4, --warmup, --draws and
+ * --step-size (the library's), --seed 0, --vote 0. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,8 +45,8 @@ static char *read_text(const char *path)
 /* ---- the model */
 
 typedef struct options {
-    double words, diversity, saturation, clusters, beta, vote, chains, warmup, draws, step_size,
-        seed;
+    double words, diversity, saturation, clusters, beta, penalty, vote, chains, warmup, draws,
+        step_size, seed;
     const char *sampler;
 } options;
 
@@ -81,12 +83,15 @@ static sal_expr diversity(const document *d, int64_t groups, sal_tape *tape)
     return sal_sum(sal_where(sums, sal_sqrt(sums), sal_scalar(tape, 0)));
 }
 
-/* 0 within the limit, -inf above it: log min(1, max(0, limit + 1 - words)), of whole numbers. */
-static sal_expr barrier(const document *d, double limit, sal_tape *tape)
+/* What f has for the limit of words: 0 within it; -inf above it, or a penalty for each word. */
+static sal_expr limit_words(const document *d, const options *o, sal_tape *tape)
 {
     sal_expr words = sal_dot(sal_constant(tape, d->words, SAL_SHAPE(d->n)), sal_state(tape));
-    sal_expr room_left = sal_relu(sal_sub(sal_scalar(tape, limit + 1), words));
-    return sal_log(sal_minimum(sal_scalar(tape, 1), room_left));
+    if (o->penalty > 0) {
+        sal_expr above = sal_relu(sal_sub(words, sal_scalar(tape, o->words)));
+        return sal_scale(above, -o->penalty);
+    }
+    return sal_at_most(words, o->words);
 }
 
 static sal_status make_model(document *d, const options *o, sal_model **model, sal_error *err)
@@ -100,7 +105,7 @@ static sal_status make_model(document *d, const options *o, sal_model **model, s
         document_group(d, groups);
         sal_expr L = coverage(d, o->saturation, tape), R = diversity(d, groups, tape);
         sal_expr f = sal_scale(sal_add(L, sal_scale(R, o->diversity)), o->beta);
-        status = sal_model_from_tape(tape, sal_add(f, barrier(d, o->words, tape)), model, err);
+        status = sal_model_from_tape(tape, sal_add(f, limit_words(d, o, tape)), model, err);
     }
     sal_tape_destroy(tape);
     sal_space_destroy(space);
@@ -258,6 +263,7 @@ int main(int argc, char **argv)
                   { "--saturation", &o.saturation },
                   { "--clusters", &o.clusters },
                   { "--beta", &o.beta },
+                  { "--penalty", &o.penalty },
                   { "--chains", &o.chains },
                   { "--warmup", &o.warmup },
                   { "--draws", &o.draws },
@@ -282,7 +288,8 @@ int main(int argc, char **argv)
             break;
         }
     }
-    if (n < 1 + score || !(o.words >= 1 && o.clusters >= 0 && o.clusters <= 1 && o.chains >= 1)) {
+    if (n < 1 + score ||
+        !(o.words >= 1 && o.clusters >= 0 && o.clusters <= 1 && o.chains >= 1 && o.penalty >= 0)) {
         fprintf(stderr, "usage: summary DOCUMENT [REFERENCE] [OPTION VALUE]..\n"
                         "       summary --score TEXT REFERENCE\n");
         return 2;

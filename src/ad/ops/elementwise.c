@@ -8,7 +8,12 @@ sali_change_outcome RN(sali_change_elementwise)(sali_change *ch)
     const sali_op *op = RN(sali_op)(row->node->op);
     real x[BLOCK], y[BLOCK], saved[BLOCK];
     sali_arg in = { .value = x };
-    sali_call call = { .node = row->node, .chains = 1, .in = &in, .out.value = y, .saved = saved };
+    sali_call call = { .node = row->node,
+                       .chains = 1,
+                       .unlimited = row->unlimited,
+                       .in = &in,
+                       .out.value = y,
+                       .saved = saved };
     for (int64_t first = 0; first < ch->in[0]->n; first += BLOCK) {
         int64_t left = ch->in[0]->n - first, n = left < BLOCK ? left : BLOCK;
         in.size = call.out.size = n;

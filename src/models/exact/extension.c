@@ -5,8 +5,10 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/clamp.h"
 #include "models/exact/extension.h"
 #include "models/states.h"
+#include "models/tape_model.h"
 
 #define STANDARD_SAMPLES 1000
 #define SUM_TOLERANCE 1e-9
@@ -83,6 +85,23 @@ static bool closed_applies(const sal_model *model)
     return model->multilinear && model->has_gradient;
 }
 
+/* The model whose closed form is that of `model`: itself, or its canonical extension, which the
+ * caller destroys (*form); *form stays NULL where that has none either. */
+static sal_status find_closed(const sal_model *model, const sal_extension_options *options,
+                              sal_model **form, sal_error *err)
+{
+    if (options->method > SAL_EXTENSION_CLOSED || closed_applies(model) ||
+        sali_clamp_inner(model) != model || !sali_model_tape(model)) {
+        return SAL_OK;
+    }
+    sal_status status = sali_tape_model_canonical(model, form, err);
+    if (status == SAL_OK && !closed_applies(*form)) {
+        sal_model_destroy(*form);
+        *form = NULL;
+    }
+    return status;
+}
+
 static sal_status choose(const sal_model *model, sal_extension_options *options, sal_error *err)
 {
     double states = sali_states_count(model->space);
@@ -130,11 +149,14 @@ sal_status sal_model_extension(const sal_model *model, const sal_extension_optio
     }
     size_t R = (size_t)model->space->n_states;
     sali_extension ext = { .model = model };
+    sal_model *form = NULL;
     double *buffer = SALI_NEW_ARRAY(double, 3 * model->space->n_states);
     sal_status status = buffer ? SAL_OK : sali_fail_memory(err);
     status = status == SAL_OK ? fill_options(options, &ext.options, err) : status;
     status = status == SAL_OK ? copy_theta(model->space, theta, buffer, err) : status;
-    status = status == SAL_OK ? choose(model, &ext.options, err) : status;
+    status = status == SAL_OK ? find_closed(model, &ext.options, &form, err) : status;
+    ext.model = form ? form : model;
+    status = status == SAL_OK ? choose(ext.model, &ext.options, err) : status;
     if (status == SAL_OK) {
         ext.theta = buffer;
         ext.gradient = gradient || gradient_error ? buffer + R : NULL;
@@ -150,6 +172,7 @@ sal_status sal_model_extension(const sal_model *model, const sal_extension_optio
             memcpy(gradient_error, ext.gradient_error, R * sizeof *gradient_error);
         }
     }
+    sal_model_destroy(form);
     sali_free(buffer);
     return status;
 }

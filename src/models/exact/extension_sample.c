@@ -46,7 +46,8 @@ static sal_status draws_create(sali_extension *ext, draws *d, sal_error *err)
     unsigned wants = ext->gradient ? SALI_WANT_DIFFERENCES : SALI_WANT_VALUE;
     sal_status status = sali_evaluator_create(ext->model, rows, wants, &d->e, err);
     if (status == SAL_OK && ext->gradient) {
-        status = sali_neighbours_create(ext->model, rows, NULL, &d->neighbours, err);
+        status =
+            sali_neighbours_create(ext->model, rows, SALI_WANT_VALUE, NULL, &d->neighbours, err);
     }
     return status;
 }

@@ -176,9 +176,9 @@ static sal_status allocate(sali_block_conditional *b, const sali_chains *chains,
     sal_status status = chains->model->trackable
                             ? sali_tracker_create_values(chains->model, chains->n, &b->tracker, err)
                             : SAL_OK;
-    return status
-               ? status
-               : sali_neighbours_create(chains->model, chains->n, b->tracker, &b->neighbours, err);
+    return status ? status
+                  : sali_neighbours_create(chains->model, chains->n, SALI_WANT_VALUE, b->tracker,
+                                           &b->neighbours, err);
 }
 
 sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks blocks,

@@ -190,7 +190,7 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
         status = sali_field_scan_create(chains, common->couplings, &g->fields, err);
     }
     if (status == SAL_OK && block == 1 && !common->couplings && chains->model->trackable) {
-        status = sali_tracker_create(chains->model, chains->n, &g->tracker, err);
+        status = sali_tracker_create(chains->model, chains->n, SALI_WANT_VALUE, &g->tracker, err);
     }
     if (status != SAL_OK) {
         gibbs_destroy(g);

@@ -294,6 +294,7 @@ sal_status sali_history_choose(const sal_model *model, sali_preconditioner *p, s
     if (ok && (p->adaptation.candidates & SALI_COVARIANCE)) {
         try_candidate(model, p, s->C, &least, s->d, s->moved);
     }
+    p->adaptation.phase = least < INFINITY ? SALI_PHASE_GAMMA : SALI_PHASE_NO_MATRIX;
     sali_object_free(s);
     return ok ? SAL_OK : sali_fail_memory(err);
 }

@@ -42,8 +42,15 @@ struct sali_preconditioner;
 /* Candidates for M. */
 enum { SALI_COVARIANCE = 1, SALI_PRECISION = 2 };
 
-/* Where the adaptation stands. A matrix that is given needs no collecting. */
-enum { SALI_PHASE_START, SALI_PHASE_IGNORE, SALI_PHASE_COLLECT, SALI_PHASE_GAMMA };
+/* Where the adaptation stands. A matrix that is given needs no collecting; without any there is no
+ * gamma to adapt. */
+enum {
+    SALI_PHASE_START,
+    SALI_PHASE_IGNORE,
+    SALI_PHASE_COLLECT,
+    SALI_PHASE_GAMMA,
+    SALI_PHASE_NO_MATRIX
+};
 
 typedef struct sali_adaptation_history {
     unsigned candidates;
@@ -82,7 +89,8 @@ int64_t sali_history_state(sali_adaptation_history *a, const sal_space *space,
 sal_status sali_history_changed(sali_adaptation_history *a, bool empirical, const sali_warmup *at,
                                 sal_error *err);
 
-/* Choose M from what was collected; it stays as it is when there is nothing to learn from. */
+/* Choose M from what was collected, and go on to gamma. M stays as it is when there is nothing to
+ * learn from: no step whose curvature by a candidate differs from the others'. */
 sal_status sali_history_choose(const sal_model *model, struct sali_preconditioner *p,
                                sal_error *err);
 

@@ -24,6 +24,7 @@ sali_langevin *sali_langevin_create(const sali_chains *chains,
         l->held = sali_object_array(l, chains->n * chains->space->width, chains->element);
     }
     l->log_q = SALI_OBJECT_ARRAY(l, double, chains->n);
+    sali_cap_create(l, chains->space, (int64_t)settings->values[SALI_CAP_MOST], &l->cap);
     sali_move_rows_create(l, chains->space, chains->space->slots, chains->model->dtype, chains->n,
                           &l->moves);
     return l;
@@ -69,6 +70,9 @@ static void prepare(sali_langevin *l, sali_chains *chains, int64_t c, const int3
         .alpha = 0.5, .beta = 1 / eps, .b = -0.5 / eps, .gradient = d, .y = y, .w = l->w
     };
     l->kernels->prepare(space, codes, &q, row);
+    if (l->cap.most > 0) {
+        sali_cap_prepare(&l->cap, chains->model, codes, row);
+    }
 }
 
 /* The rows of this step, where they are not kept. Weights that are no numbers come from a
@@ -121,10 +125,25 @@ void sali_langevin_refresh(void *self, sali_chains *chains)
     }
 }
 
+static void draw_capped(sali_langevin *l, sali_chains *chains, int64_t c)
+{
+    const sal_space *space = chains->space;
+    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+    l->log_q[c] =
+        sali_cap_draw(&l->cap, chains->model, &stream, chains->codes + c * space->n_variables,
+                      sali_row(chains, chains->x, c, space->width), sali_move_now(&l->moves, c),
+                      chains->codes_new + c * space->n_variables,
+                      sali_row(chains, chains->x_new, c, space->width));
+}
+
 static void draw(sali_langevin *l, sali_chains *chains)
 {
     const sal_space *space = chains->space;
     for (int64_t c = 0; c < chains->n; c++) {
+        if (l->cap.most > 0) {
+            draw_capped(l, chains, c);
+            continue;
+        }
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
         l->kernels->uniforms(&stream, space->n_variables, l->moves.buffer);
         l->log_q[c] = l->kernels->draw(space, chains->codes + c * space->n_variables,
@@ -181,7 +200,9 @@ void sali_langevin_log_q(void *self, sali_chains *chains, const int32_t *to, dou
     int64_t V = chains->space->n_variables;
     prepare_held(l, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        log_q[c] = l->kernels->log_q(chains->space, chains->codes + c * V, to + c * V,
-                                     sali_move_now(&l->moves, c));
+        log_q[c] = sali_cap_allows(&l->cap, chains->space, chains->codes + c * V, to + c * V)
+                       ? l->kernels->log_q(chains->space, chains->codes + c * V, to + c * V,
+                                           sali_move_now(&l->moves, c))
+                       : -INFINITY;
     }
 }

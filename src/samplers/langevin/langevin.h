@@ -4,7 +4,8 @@
  *   q(s') proportional to exp(D'(s' - s) / 2 - sum over k of (s'_k - s_k)^2 / (2 eps d_k))
  *
  * with a direction D in place of a gradient: the gradient itself (ncg, dula) or differences (mana,
- * una); with acceptance or without. d is the scale of a diagonal preconditioner, 1 without. */
+ * una); with acceptance or without. d is the scale of a diagonal preconditioner, 1 without. With a
+ * cap it is that over the s' which differ from s in so many variables at most (cap.h). */
 #ifndef SALI_LANGEVIN_H
 #define SALI_LANGEVIN_H
 
@@ -12,22 +13,31 @@
 #include "samplers/followed_gradient.h"
 #include "samplers/kernels.h"
 #include "samplers/sampler.h"
+#include "samplers/langevin/cap.h"
 #include "samplers/langevin/schedule.h"
 
 /* The settings that all of them have, first in their lists; own ones begin at
  * SALI_LANGEVIN_SETTINGS. */
-enum { SALI_SCHEDULE_FORM, SALI_SCHEDULE_DECAY, SALI_SCHEDULE_HORIZON, SALI_LANGEVIN_SETTINGS };
+enum {
+    SALI_SCHEDULE_FORM,
+    SALI_SCHEDULE_DECAY,
+    SALI_SCHEDULE_HORIZON,
+    SALI_CAP_MOST,
+    SALI_LANGEVIN_SETTINGS
+};
 extern const char *const sali_schedule_forms[];
 #define SALI_LANGEVIN_PARAMETERS                                                                  \
     { "schedule", 0, 0, 0, true, "of the step size over the steps", sali_schedule_forms },        \
         { "decay", 0.6, 0, 10, false, "exponent or rate of the schedule", NULL },                 \
+        { "horizon", 1000, 1e-3, 1e18, false, "steps before the schedule begins to fall", NULL }, \
     {                                                                                             \
-        "horizon", 1000, 1e-3, 1e18, false, "steps after which the schedule begins to fall", NULL \
+        "most", 0, 0, 1e9, true, "variables that a step changes at most; 0: any number", NULL     \
     }
 
 typedef struct sali_langevin {
     const sali_factorised_kernels *kernels;
     sali_move_rows moves;
+    sali_cap cap;
     double *log_q; /* [n] of the proposal made */
     bool adjusted; /* by Metropolis-Hastings; else every proposal but a forbidden one is taken */
     sali_schedule schedule;
@@ -44,10 +54,12 @@ typedef struct sali_langevin {
     void *w;             /* real [N] 1 / d, if there is a scale */
 
     /* Of forward differences (newton.c). */
-    bool fewer_reals; /* K - 1 reals stand for a label of K */
-    int32_t *to;      /* [n x V] */
-    void *slots;      /* real [n x S] */
-    void *y;          /* real [N] */
+    sali_evaluator *open; /* of f without its hard limits; NULL: slopes are those of f */
+    double *f_open;       /* [n] */
+    bool fewer_reals;     /* K - 1 reals stand for a label of K */
+    int32_t *to;          /* [n x V] */
+    void *slots;          /* real [n x S] */
+    void *y;              /* real [N] */
 } sali_langevin;
 
 /* What all have, an object (core/object.h), or NULL; the caller sets `evaluate` and what it needs.
@@ -56,9 +68,8 @@ sali_langevin *sali_langevin_create(const sali_chains *chains,
                                     const sali_sampler_settings *settings);
 
 /* Functions of the descriptors, which all have. */
-#define SALI_LANGEVIN_FUNCTIONS                                                                \
-    .destroy = sali_object_free, .refresh = sali_langevin_refresh, .step = sali_langevin_step, \
-    .log_q = sali_langevin_log_q
+#define SALI_LANGEVIN_FUNCTIONS \
+    .refresh = sali_langevin_refresh, .step = sali_langevin_step, .log_q = sali_langevin_log_q
 void sali_langevin_refresh(void *self, sali_chains *chains);
 void sali_langevin_step(void *self, sali_chains *chains);
 void sali_langevin_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q);

@@ -29,9 +29,9 @@ static const sal_setting dula_settings[] = {
 };
 
 static const char *const ncg_variants[] = { "", "preconditioner=diagonal", "preconditioner=spread",
-                                            NULL };
+                                            "most=2,preconditioner=spread", NULL };
 static const char *const dula_variants[] = {
-    "", "preconditioner=diagonal,schedule=polynomial,decay=0.05,horizon=1", NULL
+    "", "preconditioner=diagonal,schedule=polynomial,decay=0.05,horizon=1", "most=1", NULL
 };
 
 /* What the shards of a run have in common; either may be NULL. */
@@ -114,7 +114,7 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
 
 #define FUNCTIONS                                                                         \
     .share = share, .unshare = unshare, .adapt = adapt, .state = state, .create = create, \
-    SALI_LANGEVIN_FUNCTIONS
+    .destroy = sali_object_free, SALI_LANGEVIN_FUNCTIONS
 
 const sali_sampler sali_sampler_ncg = {
     .name = "ncg",

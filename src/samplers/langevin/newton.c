@@ -5,24 +5,38 @@
  * D_i is a slope, (f(s_i = next level) - f(s)) / (next - s_i): levels need not be 1 apart. The top
  * level of an ordinal variable has no next one and takes the one below; a two-level variable takes
  * its other value. Where the next level is forbidden the slope would be infinite: the one below
- * serves, and 0 if that is forbidden as well. Of a label, entry j is f(s_i = j) - f(s). */
+ * serves, and 0 if that is forbidden as well. Of a label, entry j is f(s_i = j) - f(s).
+ *
+ * At a hard limit (sal_at_most) every difference upwards is -inf, so that no proposal could go up
+ * in one variable and down in another. As a proposal may use any slopes, they are those of f
+ * without its limits (limits=ignored), for one more value of f a step; proposals are accepted by f
+ * itself. */
 #include <math.h>
 
+#include "core/error.h"
 #include "core/object.h"
 #include "samplers/langevin/langevin.h"
 
-enum { CATEGORICAL = SALI_LANGEVIN_SETTINGS };
+enum { CATEGORICAL = SALI_LANGEVIN_SETTINGS, LIMITS };
+enum { IGNORED, KEPT };
+
+static const char *const limits[] = { "ignored", "kept", NULL };
 
 static const sal_setting known_settings[] = {
     SALI_LANGEVIN_PARAMETERS,
     { "categorical", 1, 1, 2, true, "reals of a label of K states: 1: K, one-hot; 2: K - 1", NULL },
+    { "limits", IGNORED, 0, 0, true, "slopes are of f without its hard limits, or with them",
+      limits },
     { 0 },
 };
 
-static const char *const mana_variants[] = { "", "categorical=2",
-                                             "schedule=polynomial,decay=0.05,horizon=1", NULL };
+static const char *const mana_variants[] = {
+    "",       "categorical=2",        "schedule=polynomial,decay=0.05,horizon=1",
+    "most=1", "most=2,categorical=2", "limits=kept",
+    NULL
+};
 static const char *const una_variants[] = {
-    "", "categorical=2,schedule=polynomial,decay=0.05,horizon=1", NULL
+    "", "categorical=2,schedule=polynomial,decay=0.05,horizon=1", "most=2", "limits=kept", NULL
 };
 
 /* The neighbour whose difference gives the slope: -1 for all labels. */
@@ -93,22 +107,38 @@ static void set_slopes(const sali_langevin *l, sali_chains *chains, int64_t c, i
     }
 }
 
+/* Differences to l->to of what slopes are of: f without limits, or f. */
+static void find_differences(sali_langevin *l, sali_chains *chains, const int32_t *codes,
+                             const void *x, double *f)
+{
+    if (l->open) {
+        sali_differences_to(l->open, chains->n, codes, x, l->to, f, l->slots);
+    } else {
+        sali_chains_differences_to(chains, codes, x, l->to, f, l->slots);
+    }
+}
+
 static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
 {
     const sal_space *space = chains->space;
     const int32_t *codes = proposed ? chains->codes_new : chains->codes;
     const void *x = proposed ? chains->x_new : chains->x;
-    double *f = proposed ? chains->f_new : chains->f;
+    double *f = l->open ? l->f_open : proposed ? chains->f_new : chains->f;
     int64_t V = space->n_variables, cells = chains->n * V;
+    if (l->open && proposed) {
+        sali_chains_propose(chains, false);
+    } else if (l->open) {
+        sali_chains_start(chains, false);
+    }
     for (int64_t k = 0; k < cells; k++) {
         l->to[k] = neighbour(&space->variables[k % V], codes[k]);
     }
-    sali_chains_differences_to(chains, codes, x, l->to, f, l->slots);
+    find_differences(l, chains, codes, x, f);
     for (int64_t k = 0; k < cells; k++) {
         set_slopes(l, chains, k / V, k % V, codes, f, l->to[k]);
     }
     if (turn_back(l, chains, codes, f)) {
-        sali_chains_differences_to(chains, codes, x, l->to, f, l->slots);
+        find_differences(l, chains, codes, x, f);
         for (int64_t k = 0; k < cells; k++) {
             if (l->to[k] != codes[k]) {
                 set_slopes(l, chains, k / V, k % V, codes, f, l->to[k]);
@@ -117,11 +147,21 @@ static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
     }
 }
 
+static void destroy(void *self)
+{
+    sali_langevin *l = self;
+    if (l) {
+        sali_evaluator_destroy(l->open);
+        sali_object_free(l);
+    }
+}
+
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err)
 {
     const sal_space *space = chains->space;
     sali_langevin *l = sali_langevin_create(chains, settings);
+    sal_status status = SAL_OK;
     (void)shared;
     if (l) {
         l->evaluate = evaluate;
@@ -129,6 +169,15 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
         l->to = SALI_OBJECT_ARRAY(l, int32_t, chains->n * space->n_variables);
         l->slots = sali_object_array(l, chains->n * space->slots, chains->element);
         l->y = sali_object_array(l, space->width, chains->element);
+        l->f_open = SALI_OBJECT_ARRAY(l, double, chains->n);
+    }
+    if (l && chains->model->limited && settings->values[LIMITS] == IGNORED) {
+        status = sali_evaluator_create(chains->model, chains->n,
+                                       SALI_WANT_DIFFERENCES | SALI_WANT_NO_LIMITS, &l->open, err);
+    }
+    if (status != SAL_OK || (l && sali_object_failed(l))) {
+        destroy(l);
+        return status ? status : sali_fail_memory(err);
     }
     return sali_object_give(l, self, err);
 }
@@ -144,6 +193,7 @@ const sali_sampler sali_sampler_mana = {
         &(const sal_sampler_engine){
             .variants = mana_variants,
             .create = create,
+            .destroy = destroy,
             SALI_LANGEVIN_FUNCTIONS,
         },
 };
@@ -160,6 +210,7 @@ const sali_sampler sali_sampler_una = {
         &(const sal_sampler_engine){
             .variants = una_variants,
             .create = create,
+            .destroy = destroy,
             SALI_LANGEVIN_FUNCTIONS,
         },
 };

@@ -142,7 +142,6 @@ static sal_status adapt(sali_preconditioner *p, const sali_warmup *warmup, bool 
         attach(warmup, NULL);
         status = sali_history_choose(warmup->model, p, err);
         sali_history_clear(a);
-        a->phase = SALI_PHASE_GAMMA;
         *changed = true;
     } else if (a->phase == SALI_PHASE_GAMMA) {
         *changed = sali_gamma_adapt(a, warmup, &p->gamma);
@@ -159,6 +158,26 @@ static bool learns(const sali_preconditioner *p)
 static sal_status pavg_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
     return learns(shared) ? adapt(shared, warmup, changed, err) : SAL_OK;
+}
+
+static const char *pavg_missed(const void *shared)
+{
+    const sali_preconditioner *p = shared;
+    if (p->kind != SALI_PRECONDITIONER_EMPIRICAL || !p->zero) {
+        return NULL;
+    }
+    switch (p->adaptation.phase) {
+    case SALI_PHASE_GAMMA: /* a matrix of zeros: f is linear as far as the states tell */
+        return NULL;
+    case SALI_PHASE_NO_MATRIX:
+        return "pavg found no matrix M: the steps that its warm-up collected hardly moved, so "
+               "there "
+               "was nothing to fit M to, and it ran as avg. Try a longer --warmup, more chains, or "
+               "--tuning from a run that found one.";
+    default:
+        return "pavg found no matrix M: its warm-up was too short to collect states, and it ran as "
+               "avg. Try a --warmup of 2000 steps or more.";
+    }
 }
 
 /* The matrix that was found or given and its factor, and how they are found. */
@@ -207,6 +226,7 @@ const sali_sampler sali_sampler_pavg = {
             .adapt = pavg_adapt,
             .state = pavg_state,
             .changed = pavg_changed,
+            .missed = pavg_missed,
             .create = sali_auxiliary_create,
             .destroy = sali_object_free,
             .refresh = sali_auxiliary_refresh,

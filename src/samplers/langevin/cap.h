@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The factorised proposal given that at most so many variables change: Xiang et al. 2023, the
+ * remark after theorem 2, made exact.
+ *
+ * With o_i the weight of all changes of variable i together, relative to staying, the proposal is
+ * the factorised one over those that change k variables or fewer. Its norm is the sum of the
+ * products of the o_i of all such sets of variables, which the recursion
+ *
+ *   R_i[j] = R_(i+1)[j] + o_i R_(i+1)[j - 1]
+ *
+ * finds: R_i[j] is that of at most j changes among the variables i, i + 1, .. . Variable i changes
+ * with probability o_i R_(i+1)[j - 1] / R_i[j] where j changes are left. All is in logarithms: the
+ * sums overflow. O(V k) time and memory. */
+#ifndef SALI_CAP_H
+#define SALI_CAP_H
+
+#include "samplers/kernels.h"
+#include "samplers/sampler.h"
+
+typedef struct sali_cap {
+    int64_t most;     /* k; 0: no cap, and nothing else is used */
+    double *odds;     /* [V] log o_i */
+    double *R;        /* [(V + 1) x (k + 1)] log R_i[j] */
+    double *uniforms; /* [2V] */
+} sali_cap;
+
+/* The arrays belong to `object` (core/object.h), which knows if there is no memory. */
+void sali_cap_create(void *object, const sal_space *space, int64_t most, sali_cap *cap);
+
+/* The row of a state `codes` [V], which the factorised kernel has prepared, gets the norm of the
+ * capped proposal. */
+void sali_cap_prepare(sali_cap *cap, const sal_model *model, const int32_t *codes,
+                      sali_move_row *row);
+
+/* Draw codes_new and x_new from such a row at (codes, x); the log of their probability. */
+double sali_cap_draw(sali_cap *cap, const sal_model *model, const sali_stream *stream,
+                     const int32_t *codes, const void *x, const sali_move_row *row,
+                     int32_t *codes_new, void *x_new);
+
+/* Whether the proposal can go from one state to another. */
+bool sali_cap_allows(const sali_cap *cap, const sal_space *space, const int32_t *from,
+                     const int32_t *to);
+
+#endif
