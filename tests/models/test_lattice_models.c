@@ -238,6 +238,44 @@ START_TEST(observed_disc_has_the_law_of_the_paper)
 }
 END_TEST
 
+/* alpha is y: mu in the square of half the side and -mu around it, plus noise that fills -sigma ..
+ * sigma evenly. The noise of a seed does not depend on mu. */
+START_TEST(observed_square_has_the_law_of_the_author_s_program)
+{
+    enum { SIDES = 3 };
+    static const int sides[SIDES] = { 30, 8, 5 }, firsts[SIDES] = { 7, 2, 1 };
+    for (int k = 0; k < SIDES; k++) {
+        const int side = sides[k], first = firsts[k], last = side - first - 1;
+        double alpha[900], other[900], low = 0, high = 0, squares = 0;
+        for (int mu = 1; mu <= 3; mu += 2) {
+            char spec[120];
+            sal_error err;
+            snprintf(spec, sizeof spec,
+                     "segmentation:side=%d,mu=%d,shape=square,noise=uniform,alpha=observed,seed=%d",
+                     side, mu, k);
+            sal_model *model = make(spec);
+            ck_ok(sal_model_get_params(model, "alpha", mu == 1 ? alpha : other, &err), &err);
+            sal_model_destroy(model);
+        }
+        for (int i = 0; i < side * side; i++) {
+            int row = i / side, column = i % side;
+            bool in = fmin(row, column) >= first && fmax(row, column) <= last;
+            double noise = alpha[i] - (in ? 1 : -1);
+            low = fmin(low, noise);
+            high = fmax(high, noise);
+            squares += noise * noise;
+            ck_assert_double_eq_tol(other[i] - alpha[i], in ? 2 : -2, 1e-12);
+        }
+        ck_assert(low >= -3 && high <= 3);
+        if (side == 30) { /* U(-3, 3): variance 3, whose estimate has deviation sqrt(7.2 / 900) */
+            ck_assert(low < -2.9 && high > 2.9);
+            ck_assert_double_eq_tol(squares / 900, 3, 4 * sqrt(7.2 / 900));
+        }
+    }
+    refused("segmentation:shape=star", "disc or square");
+}
+END_TEST
+
 /* An array of pictures as a reader would hand it over. */
 static sali_content array_of(int ndim, const int64_t *shape, double *values)
 {
@@ -364,6 +402,7 @@ int main(void)
     tcase_add_test(tc, cells_at_the_extremes);
     tcase_add_test(tc, potts_has_the_settings_of_the_papers);
     tcase_add_test(tc, observed_disc_has_the_law_of_the_paper);
+    tcase_add_test(tc, observed_square_has_the_law_of_the_author_s_program);
     tcase_add_test(tc, pictures_from_files);
     tcase_add_test(tc, bad_pictures_are_refused);
     tcase_add_test(tc, failed_allocations_are_reported);

@@ -4,9 +4,12 @@
  *
  *     capacity [--quick | --full] [--svg FIGURE.svg]
  *
- * Two forms of m are compared: with lines in t, and in log t as in the sampler `lsb2`. The network
- * is a formula whose state are the network's parameters: its gradient is then the one by them.
- * Momentum .9, the range of t and the number of updates are ours. */
+ * Three forms of m are compared: with lines in t, in log t as in the sampler `lsb2`, and in
+ * t / (1 + t) - 1/2, as in the author's program (github.com/emsansone/LSB) and `lsb2:lines=share`;
+ * that one also from the program's start, where all lines are nearly the same, with its 5000
+ * updates. The network is a formula whose state are the network's parameters: its gradient is then
+ * the one by them. Momentum .9 is the program's, the range of t and, but for the last form, the
+ * number of updates are ours. */
 #include <math.h>
 #include <stdlib.h>
 #include "../panel.h"
@@ -19,7 +22,27 @@ static double t_of(int point)
     return 0.1 * (point + 1);
 }
 
+enum { IN_T, IN_LOG, IN_SHARE };
+
+static const struct form {
+    const char *name;
+    int lines;
+    double slopes, heights; /* spread of log slopes and heights at the start */
+    int updates;            /* 0: as many as is usual */
+} forms[] = {
+    { "lines in t", IN_T, 0.3, 0.5, 0 },
+    { "lines in log t", IN_LOG, 0.3, 0.5, 0 },
+    { "lines in t/(1+t)", IN_SHARE, 0.3, 0.5, 0 },
+    { "the same, alike at first", IN_SHARE, 1e-3, 1e-3, 5000 },
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
 /* ---- the network */
+
+static double input(int lines, double t)
+{
+    return lines == IN_T ? t : lines == IN_LOG ? log(t) : t / (1 + t) - 0.5;
+}
 
 /* h(t) at POINTS inputs of m. The state: logarithms of the lines' slopes, then their heights. */
 static sal_expr record_h(sal_tape *tape, const double *inputs)
@@ -34,20 +57,20 @@ static sal_expr record_h(sal_tape *tape, const double *inputs)
 }
 
 /* g at the POINTS values of t. */
-static sal_expr record_g(sal_tape *tape, bool logarithmic)
+static sal_expr record_g(sal_tape *tape, int lines)
 {
     double t[POINTS], here[POINTS], mirrored[POINTS];
     for (int k = 0; k < POINTS; k++) {
         t[k] = t_of(k);
-        here[k] = logarithmic ? log(t[k]) : t[k];
-        mirrored[k] = logarithmic ? -here[k] : 1 / t[k];
+        here[k] = input(lines, t[k]);
+        mirrored[k] = input(lines, 1 / t[k]);
     }
     sal_expr times = sal_constant(tape, t, SAL_SHAPE(POINTS));
     return sal_minimum(record_h(tape, here), sal_mul(times, record_h(tape, mirrored)));
 }
 
 /* f = w'g - c mean (g - max(1, t))^2 with parameters w and c: the loss, or a value of g. */
-static sal_status make_model(bool logarithmic, sal_model **model, sal_error *err)
+static sal_status make_model(int lines, sal_model **model, sal_error *err)
 {
     double target[POINTS];
     for (int k = 0; k < POINTS; k++) {
@@ -56,7 +79,7 @@ static sal_status make_model(bool logarithmic, sal_model **model, sal_error *err
     sal_space *space = sal_space_create();
     sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_BINARY, .count = 2 * LINES }, err);
     sal_tape *tape = sal_tape_create(space, SAL_F64);
-    sal_expr g = record_g(tape, logarithmic), w = sal_param(tape, "w", SAL_SHAPE(POINTS));
+    sal_expr g = record_g(tape, lines), w = sal_param(tape, "w", SAL_SHAPE(POINTS));
     sal_expr off = sal_sub(g, sal_constant(tape, target, SAL_SHAPE(POINTS)));
     sal_expr loss = sal_scale(sal_dot(off, off), 1.0 / POINTS);
     sal_expr c = sal_sum(sal_param(tape, "c", SAL_SHAPE(1)));
@@ -70,7 +93,7 @@ static sal_status make_model(bool logarithmic, sal_model **model, sal_error *err
 /* ---- fitting */
 
 /* Lines with slopes around 1 through heights around 0. */
-static void start(double *s)
+static void start(const struct form *form, double *s)
 {
     uint64_t state = 1;
     for (int k = 0; k < 2 * LINES; k++) {
@@ -79,7 +102,7 @@ static void start(double *s)
             state = state * 6364136223846793005u + 1442695040888963407u;
             sum += (double)(state >> 11) / 9007199254740992.0;
         }
-        s[k] = (k < LINES ? 0.3 : 0.5) * (sum - 6);
+        s[k] = (k < LINES ? form->slopes : form->heights) * (sum - 6);
     }
 }
 
@@ -111,12 +134,12 @@ static sal_status read_g(sal_model *model, const double *s, double *g, sal_error
 }
 
 /* A curve of the panel. */
-static sal_status form(bool logarithmic, int updates, double *g, sal_error *err)
+static sal_status try_form(const struct form *form, int updates, double *g, sal_error *err)
 {
     double s[2 * LINES], square = 0, largest = 0;
     sal_model *model = NULL;
-    start(s);
-    sal_status status = make_model(logarithmic, &model, err);
+    start(form, s);
+    sal_status status = make_model(form->lines, &model, err);
     status = status ? status : fit(model, updates, s, err);
     status = status ? status : read_g(model, s, g, err);
     for (int k = 0; k < POINTS && status == SAL_OK; k++) {
@@ -125,8 +148,7 @@ static sal_status form(bool logarithmic, int updates, double *g, sal_error *err)
         largest = fmax(largest, off);
     }
     if (status == SAL_OK) {
-        printf("lines in %-6s RMSE %.4f, largest error %.4f\n",
-               logarithmic ? "log t:" : "t:", sqrt(square), largest);
+        printf("%-26s RMSE %.4f, largest error %.4f\n", form->name, sqrt(square), largest);
     }
     sal_model_destroy(model);
     return status;
@@ -138,11 +160,15 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
                        .x_label = "t",
                        .y_label = "g(t)",
                        .points = POINTS,
-                       .curves = 3,
-                       .name = { "max(1,t)", "lines in t", "lines in log t" } };
+                       .curves = FORMS + 1,
+                       .name = { "max(1,t)" } };
     const int updates = a->size == QUICK ? 500 : a->size == USUAL ? 10000 : 200000;
-    sal_status status = form(false, updates, p.y[1], err);
-    status = status ? status : form(true, updates, p.y[2], err);
+    sal_status status = SAL_OK;
+    for (int k = 0; k < FORMS && status == SAL_OK; k++) {
+        p.name[k + 1] = forms[k].name;
+        int some = forms[k].updates > 0 && a->size != QUICK ? forms[k].updates : updates;
+        status = try_form(&forms[k], some, p.y[k + 1], err);
+    }
     for (int k = 0; k < POINTS; k++) {
         p.x[k] = t_of(k);
         p.y[0][k] = fmax(1, p.x[k]);

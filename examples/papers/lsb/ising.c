@@ -1,72 +1,117 @@
 /* Locally balanced samplers on posteriors of pictures: tables 1 and 2 and figures 1 to 4, 6 and 7
- * of Sansone (2022). Pixels x_i = -1 or 1 are an Ising model a priori, y_i ~ N(mu x_i, sigma^2):
+ * of Sansone (2022). Pixels x_i = -1 or 1 are an Ising model a priori:
  *
- *     f(x) = sum_i alpha_i x_i + lambda sum_ij x_i x_j, alpha_i = y_i mu / sigma^2
+ *     f(x) = sum_i alpha_i x_i + lambda sum_ij x_i x_j
  *
  * An edge counts once: lambda is twice the theta of `ising`. 30 x 30 pixels, 30 chains from
- * uniformly random states, 2000 iterations of burn-in, in which LSB learns g, as in the paper.
+ * uniformly random states, burn-in in which LSB learns g.
  *
- *     ising [--quick | --full] [--svg FIGURE.svg]
+ *     ising [--quick | --full] [--svg FIGURE.svg] [printed] [run] [library]
  *
- * --full has the paper's 30,000 iterations after burn-in, the default a third. The paper's picture
- * is not described; ours is a disc. */
+ * printed: y_i ~ N(mu x_i, sigma^2) and alpha_i = y_i mu / sigma^2, one picture for all chains,
+ * free borders; learning by SGD with rate 1e-4 after every iteration. The paper's picture is not
+ *          described; ours is a disc.
+ * run:     as the author's program (github.com/emsansone/LSB) has it: alpha_i = mu or -mu, of a
+ *          square, plus U(-sigma, sigma), other noise for each chain, a torus; burn-in of 2000,
+ * 800, 2000, 800; half of it counts as mixing; learning by Adam with rate 1e-2, LSB 2 from sqrt(t).
+ * A chain learns by itself here, for a run has one model. library: the model as printed, learning
+ * as the library does by default.
+ *
+ * --full has the paper's 30,000 iterations after burn-in, the default a third; the figure is of the
+ * last form asked for. */
 #include <stdlib.h>
 #include "../program.h"
 #include "trace.h"
 
+/* The program's burn-in and lags; the paper's are 2000. */
 static const struct {
     const char *title;
     double lambda, mu;
+    int64_t burn_in, lags;
     int64_t picture_at;
-    double paper[METHODS]; /* ESS, table 2 */
+    double paper[LSB2 + 1]; /* ESS, table 2 */
 } cases[] = {
-    { "1: independent, noisy", 0, 1, 0, { 2.48, 2.30, 2.42, 1.75, 2.50, 2.46 } },
-    { "2: independent, clean", 0, 3, 0, { 3.33, 2.94, 3.33, 1.72, 2.98, 3.33 } },
-    { "3: dependent, noisy", 1, 1, 500, { 2.58, 1.99, 2.56, 1.26, 2.48, 2.67 } },
-    { "4: dependent, clean", 1, 3, 300, { 32.8, 18.5, 31.8, 2.60, 18.4, 30.8 } },
+    { "1: independent, noisy", 0, 1, 2000, 500, 0, { 2.48, 2.30, 2.42, 1.75, 2.50, 2.46 } },
+    { "2: independent, clean", 0, 3, 800, 400, 0, { 3.33, 2.94, 3.33, 1.72, 2.98, 3.33 } },
+    { "3: dependent, noisy", 1, 1, 2000, 500, 500, { 2.58, 1.99, 2.56, 1.26, 2.48, 2.67 } },
+    { "4: dependent, clean", 1, 3, 800, 100, 300, { 32.8, 18.5, 31.8, 2.60, 18.4, 30.8 } },
 };
 enum { CASES = 4 };
 
+static const struct form {
+    const char *name, *settings; /* of `segmentation` */
+    bool as_run;
+    const char *lsb1, *lsb2;
+} forms[] = {
+    { "printed", "", false, "lsb1:optimiser=sgd,rate=1e-4,updates=25,objective=density",
+      "lsb2:optimiser=sgd,rate=1e-4,updates=25,objective=density" },
+    { "run", ",shape=square,noise=uniform,alpha=observed,cyclic=1", true,
+      "lsb1:rate=0.01,updates=25", "lsb2:lines=share,start=sqrt,rate=0.01,updates=25" },
+    { "library", "", false, "lsb1", "lsb2" },
+};
+enum { FORMS = sizeof forms / sizeof *forms };
+
 /* What was measured on a case. */
 typedef struct result {
+    int k;
     trace_options options;
     trace traces[METHODS];
+    const struct form *form;
     int64_t side;
     double *alpha; /* [side x side] the gradient of f in the middle, x = 0 */
 } result;
 
-static sal_status find_alpha(const sal_model *model, result *r, sal_error *err)
+/* A case's picture with noise of its own. */
+static sal_status open_picture(const void *data, int seed, sal_model **model, sal_error *err)
+{
+    const result *r = data;
+    char text[160];
+    snprintf(text, sizeof text, "segmentation:side=%d,lambda=%g,mu=%g,sigma=3,seed=%d%s",
+             (int)r->side, cases[r->k].lambda, cases[r->k].mu, seed, r->form->settings);
+    return sal_model_open(text, 0, model, err);
+}
+
+/* The gradient of f in the middle. */
+static sal_status find_alpha(result *r, sal_error *err)
 {
     double f, *zero = calloc((size_t)(r->side * r->side), sizeof *zero);
+    sal_model *model = NULL;
     r->alpha = calloc((size_t)(r->side * r->side), sizeof *r->alpha);
-    sal_status status = zero && r->alpha ? sal_model_evaluate_at(model, 1, zero, &f, r->alpha, err)
-                                         : SAL_ERR_MEMORY;
+    sal_status status = zero && r->alpha ? open_picture(r, 0, &model, err) : SAL_ERR_MEMORY;
+    status = status ? status : sal_model_evaluate_at(model, 1, zero, &f, r->alpha, err);
+    sal_model_destroy(model);
     free(zero);
     return status;
 }
 
-static sal_status run_case(int k, size scale, result *r, sal_error *err)
+static sal_status run_case(size scale, result *r, sal_error *err)
 {
-    char text[100];
-    sal_model *model = NULL;
+    const struct form *form = r->form;
+    const int less = scale == QUICK ? 10 : 1, chains = scale == QUICK ? 8 : 30;
+    const int64_t burn_in = (form->as_run ? cases[r->k].burn_in : 2000) / less;
+    char title[80];
     r->side = scale == QUICK ? 10 : 30;
-    r->options = (trace_options){ .chains = scale == QUICK ? 10 : 30,
-                                  .burn_in = scale == QUICK ? 200 : 2000,
+    r->options = (trace_options){ .open = open_picture,
+                                  .data = r,
+                                  .models = form->as_run ? chains : 1,
+                                  .chains = form->as_run ? 1 : chains,
+                                  .lsb1 = form->lsb1,
+                                  .lsb2 = form->lsb2,
+                                  .burn_in = burn_in,
                                   .iterations = scale == QUICK   ? 2000
                                                 : scale == USUAL ? 10000
                                                                  : 30000,
+                                  .early = form->as_run ? burn_in / 2 : 0,
+                                  .lags = cases[r->k].lags / less,
                                   .lag = 50,
-                                  .picture_at = cases[k].picture_at / (scale == QUICK ? 10 : 1) };
-    snprintf(text, sizeof text, "segmentation:side=%d,lambda=%g,mu=%g,sigma=3", (int)r->side,
-             cases[k].lambda, cases[k].mu);
-    sal_status status = sal_model_open(text, 0, &model, err);
-    status = status ? status : trace_all(model, &r->options, r->traces, err);
+                                  .picture_at = cases[r->k].picture_at / less,
+                                  .statistic = form->as_run ? OF_SUM : OF_F };
+    snprintf(title, sizeof title, "%s (%s)", cases[r->k].title, form->name);
+    sal_status status = trace_all(&r->options, r->traces, err);
     if (status == SAL_OK) {
-        trace_print(cases[k].title, r->traces, cases[k].paper);
+        trace_print(title, r->traces, cases[r->k].paper);
     }
-    status = status ? status : find_alpha(model, r, err);
-    sal_model_destroy(model);
-    return status;
+    return status ? status : find_alpha(r, err);
 }
 
 /* ---- the figure, in the paper's order */
@@ -92,11 +137,9 @@ static void draw_pictures(const result *r, int k, sal_figure *figure)
         grey[i] = picture ? picture[i % V] : 0;
     }
     if (grey) {
-        const sal_images images = { .n = METHODS,
-                                    .height = r->side,
-                                    .width = r->side,
-                                    .values = grey,
-                                    .columns = METHODS / 2 };
+        const sal_images images = {
+            .n = METHODS, .height = r->side, .width = r->side, .values = grey, .columns = 4
+        };
         sal_figure_panel(figure, &(sal_panel){ .title = title, .images = &images });
     }
     free(grey);
@@ -131,12 +174,14 @@ static void draw_all(const result results[CASES], sal_figure *figure)
     }
 }
 
-static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+static sal_status run_form(const struct form *form, size scale, sal_figure *figure, sal_error *err)
 {
     result results[CASES] = { 0 };
     sal_status status = SAL_OK;
     for (int k = 0; k < CASES && status == SAL_OK; k++) {
-        status = run_case(k, a->size, &results[k], err);
+        results[k].k = k;
+        results[k].form = form;
+        status = run_case(scale, &results[k], err);
     }
     if (status == SAL_OK && figure) {
         draw_all(results, figure);
@@ -148,6 +193,21 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
     return status;
 }
 
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    int last = 0;
+    for (int i = 0; i < FORMS; i++) {
+        last = arguments_want(a, forms[i].name) ? i : last;
+    }
+    for (int i = 0; i < FORMS && status == SAL_OK; i++) {
+        if (arguments_want(a, forms[i].name)) {
+            status = run_form(&forms[i], a->size, i == last ? figure : NULL, err);
+        }
+    }
+    return status;
+}
+
 int main(int argc, char **argv)
 {
     static const program p = { .title =
@@ -155,6 +215,7 @@ int main(int argc, char **argv)
                                .caption = "Figure 2 is cases 1 and 3 of figures 3 and 6.",
                                .columns = CASES,
                                .panel_width = 260,
+                               .files = true,
                                .run = make_figure };
     return program_main(argc, argv, &p);
 }

@@ -1,9 +1,10 @@
 /* Sansone 2022: LSB 1 is a mixture of the four functions (proposition 1), LSB 2 is min(h(t), t
- * h(1/t)) with h = softplus(m(log t)) of a monotonic network m (proposition 2). Their parameters
- * are among what a run tunes. */
+ * h(1/t)) with h = softplus(m(t)) of a monotonic network m (proposition 2), whose lines are in
+ * log t or t / (1 + t) - 1/2. Their parameters are among what a run tunes. */
 #include "learned.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { BLOCKS = 20, UNITS = 20 };
 
@@ -35,17 +36,31 @@ static double mixture(const double *theta, double t)
 }
 
 /* theta: logarithms of the lines' slopes, then their heights. */
-static double h(const double *theta, double t)
+static double h(const double *theta, bool share, double t)
 {
-    double least = INFINITY;
+    double least = INFINITY, at = share ? t / (1 + t) - 0.5 : log(t);
     for (int b = 0; b < BLOCKS; b++) {
         double largest = -INFINITY;
         for (int k = b * UNITS; k < (b + 1) * UNITS; k++) {
-            largest = fmax(largest, exp(theta[k]) * log(t) + theta[BLOCKS * UNITS + k]);
+            largest = fmax(largest, exp(theta[k]) * at + theta[BLOCKS * UNITS + k]);
         }
         least = fmin(least, largest);
     }
     return log1p(exp(least));
+}
+
+void ready_made_function(int method, int n, const double *t, double *g)
+{
+    for (int k = 0; k < n; k++) {
+        g[k] = ready_made(method, t[k]);
+    }
+}
+
+void mixture_function(const double *theta, int n, const double *t, double *g)
+{
+    for (int k = 0; k < n; k++) {
+        g[k] = mixture(theta, t[k]);
+    }
 }
 
 sal_status balancing_function(const sal_run *run, int method, int n, const double *t, double *g,
@@ -53,18 +68,21 @@ sal_status balancing_function(const sal_run *run, int method, int n, const doubl
 {
     sal_tuning *tuning = NULL;
     const double *theta = NULL;
-    sal_status status = SAL_OK;
-    if (method == LSB1 || method == LSB2) {
-        status = sal_run_tuning(run, &tuning, err);
-        status = status ? status : sal_tuning_values(tuning, "sampler.theta", &theta, NULL, err);
+    sal_run_summary s;
+    if (method < LSB1) {
+        ready_made_function(method, n, t, g);
+        return SAL_OK;
     }
-    for (int k = 0; k < n && status == SAL_OK; k++) {
-        g[k] = method == LSB1   ? mixture(theta, t[k])
-               : method == LSB2 ? fmin(h(theta, t[k]), t[k] * h(theta, 1 / t[k]))
-                                : ready_made(method, t[k]);
+    sal_status status = sal_run_summarise(run, &s, err);
+    status = status ? status : sal_run_tuning(run, &tuning, err);
+    status = status ? status : sal_tuning_values(tuning, "sampler.theta", &theta, NULL, err);
+    bool share = status == SAL_OK && strstr(s.sampler, "lines=share") != NULL;
+    if (status == SAL_OK && method == LSB1) {
+        mixture_function(theta, n, t, g);
+    }
+    for (int k = 0; k < n && status == SAL_OK && method != LSB1; k++) {
+        g[k] = fmin(h(theta, share, t[k]), t[k] * h(theta, share, 1 / t[k]));
     }
     sal_tuning_destroy(tuning);
     return status;
 }
-
-/* SPDX-License-Identifier: MIT */

@@ -1,155 +1,232 @@
+/* SPDX-License-Identifier: MIT */
 #include "trace.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include "autocorrelation.h"
 #include "learned.h"
 
-static const char *const names[METHODS] = { "t/(1+t)",  "sqrt(t)", "min(1,t)",
-                                            "max(1,t)", "LSB1",    "LSB2" };
-static const char *const samplers[METHODS] = {
-    "lb:balance=barker", "lb:balance=sqrt", "lb:balance=min", "lb:balance=max", "lsb1", "lsb2"
-};
+static const char *const names[METHODS] = { "t/(1+t)", "sqrt(t)", "min(1,t)", "max(1,t)",
+                                            "LSB1",    "LSB2",    "LSB2x2" };
+
+static const char *sampler_of(const trace_options *o, int method)
+{
+    static const char *const ready_made[] = { "lb:balance=barker", "lb:balance=sqrt",
+                                              "lb:balance=min", "lb:balance=max" };
+    return method < LSB1 ? ready_made[method] : method == LSB1 ? o->lsb1 : o->lsb2;
+}
 
 double trace_t(int point)
 {
     return 0.1 * (point + 1);
 }
 
-/* ---- burn-in, as it goes on */
+/* ---- what is measured of a method */
 
-typedef struct burn_in {
+typedef struct measurement {
     const trace_options *options;
     trace *out;
-} burn_in;
+    int model;                  /* under way */
+    int64_t steps;              /* of burn-in that are one iteration */
+    int64_t n, total;           /* numbers of a chain's series, and chains of all models */
+    double *series[STATISTICS]; /* [total x n] */
+} measurement;
+
+static void keep_picture(const sal_draw *draw, trace *out)
+{
+    out->picture = malloc((size_t)draw->variables);
+    for (int64_t v = 0; out->picture && v < draw->variables; v++) {
+        out->picture[v] = (uint8_t)draw->codes[v];
+    }
+}
+
+static double sum_of(int64_t n, const int32_t *codes)
+{
+    double sum = 0;
+    for (int64_t v = 0; v < n; v++) {
+        sum += codes[v];
+    }
+    return sum;
+}
 
 static int note(const sal_draw *draw, void *data)
 {
-    const burn_in *b = data;
-    trace *out = b->out;
-    if (draw->warmup) {
-        double sd;
-        out->path[draw->index] = mean_of(draw->chains, draw->log_prob, &sd);
+    const measurement *m = data;
+    const trace_options *o = m->options;
+    if (draw->warmup && (draw->index + 1) % m->steps != 0) {
+        return 0;
     }
-    if (draw->warmup && draw->index + 1 == b->options->picture_at) {
-        out->picture = malloc((size_t)draw->variables);
-        for (int64_t v = 0; out->picture && v < draw->variables; v++) {
-            out->picture[v] = (uint8_t)draw->codes[v];
+    int64_t iteration = draw->warmup ? draw->index / m->steps : o->burn_in + draw->index;
+    int64_t at = iteration - (o->burn_in - o->early);
+    for (int64_t c = 0; c < draw->chains; c++) {
+        const double value[STATISTICS] = {
+            draw->log_prob[c], sum_of(draw->variables, draw->codes + c * draw->variables)
+        };
+        for (int k = 0; k < STATISTICS; k++) {
+            if (draw->warmup) {
+                m->out->path[k][iteration] += value[k] / (double)m->total;
+            }
+            if (at >= 0) {
+                m->series[k][(m->model * o->chains + c) * m->n + at] = value[k];
+            }
         }
+    }
+    if (m->model == 0 && iteration + 1 == o->picture_at) {
+        keep_picture(draw, m->out);
     }
     return 0;
 }
 
-/* ---- after it */
-
-/* The autocorrelation of chains' series about their own means. */
-static void correlate(int64_t chains, int64_t n, const double *f, int64_t lag, double *rho)
+/* The first model's run tells what was learned; shares of the figures are added up. */
+static sal_status add_run(measurement *m, const sal_run *run, int method, sal_error *err)
 {
-    double sum[TRACE_POINTS] = { 0 }, sd;
-    for (int64_t c = 0; c < chains; c++) {
-        const double *x = f + c * n;
-        double mean = mean_of(n, x, &sd);
-        for (int64_t k = 0; k < TRACE_POINTS && k * lag < n; k++) {
-            double product = 0;
-            for (int64_t i = 0; i + k * lag < n; i++) {
-                product += (x[i] - mean) * (x[i + k * lag] - mean);
-            }
-            sum[k] += product / (double)n;
-        }
+    double t[TRACE_POINTS], one = 1, g_of_one;
+    sal_run_summary s;
+    sal_status status = sal_run_summarise(run, &s, err);
+    if (status == SAL_OK) {
+        m->out->ess_distance += 1000 * s.ess_per_step / m->options->models;
+        m->out->acceptance += s.acceptance_rate / m->options->models;
     }
     for (int k = 0; k < TRACE_POINTS; k++) {
-        rho[k] = sum[k] / sum[0];
+        t[k] = trace_t(k);
     }
+    if (m->model == 0) {
+        status = status ? status : balancing_function(run, method, 1, &one, &g_of_one, err);
+        status = status ? status : balancing_function(run, method, TRACE_POINTS, t, m->out->g, err);
+        for (int k = 0; status == SAL_OK && k < TRACE_POINTS; k++) {
+            m->out->g[k] /= g_of_one;
+        }
+    }
+    return status;
 }
 
-static sal_status ess_of_f(int64_t chains, int64_t n, const double *f, trace *out, sal_error *err)
+static sal_status run_model(measurement *m, int method, sal_error *err)
 {
-    double *ess = malloc((size_t)chains * sizeof *ess);
-    sal_status status = ess ? SAL_OK : SAL_ERR_MEMORY;
-    for (int64_t c = 0; c < chains && status == SAL_OK; c++) {
-        status = sal_stats_ess_tfp(n, f + c * n, &ess[c], err);
-        ess[c] *= 1000.0 / (double)n;
+    const trace_options *o = m->options;
+    sal_model *model = NULL;
+    sal_run *run = NULL;
+    sal_status status = o->open(o->data, m->model, &model, err);
+    int64_t V = status == SAL_OK && o->init ? sal_space_variables(sal_model_space(model)) : 0;
+    int32_t *init = V > 0 ? malloc((size_t)(o->chains * V) * sizeof *init) : NULL;
+    status = status == SAL_OK && V > 0 && !init ? SAL_ERR_MEMORY : status;
+    for (int64_t i = 0; init && i < o->chains * V; i++) {
+        init[i] = o->init[i % V];
     }
+    sal_run_options options = { .sampler = sampler_of(o, method),
+                                .chains = o->chains,
+                                .warmup = m->steps * o->burn_in,
+                                .draws = o->iterations,
+                                .seed = 1 + (uint64_t)m->model,
+                                .threads = 1,
+                                .init = init,
+                                .callbacks = { .draw = note, .draw_data = m },
+                                .record.warmup = true };
+    if (method >= LSB1 || o->all_clamped) {
+        options.clamps = o->evidence;
+    }
+    status = status ? status : sal_sample(model, &options, &run, err);
+    status = status ? status : add_run(m, run, method, err);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    free(init);
+    return status;
+}
+
+/* ---- what it says */
+
+static sal_status ess_of_f(const measurement *m, sal_error *err)
+{
+    const int64_t n = m->options->iterations;
+    sal_status status = SAL_OK;
+    for (int64_t c = 0; c < m->total && status == SAL_OK; c++) {
+        double ess;
+        const double *f = m->series[OF_F] + c * m->n + m->options->early;
+        status = sal_stats_ess_tfp(n, f, &ess, err);
+        m->out->ess_f += status == SAL_OK ? 1000 * ess / (double)(n * m->total) : 0;
+    }
+    return status;
+}
+
+static sal_status summarise(const measurement *m, sal_error *err)
+{
+    const trace_options *o = m->options;
+    const double *shown = m->series[o->statistic];
+    trace *out = m->out;
+    double sd;
+    for (int k = 0; k < TRACE_POINTS; k++) {
+        out->burn_in[k] = out->path[o->statistic][(k + 1) * o->burn_in / TRACE_POINTS - 1];
+        out->mixing[k] = shown[o->early + k * o->iterations / TRACE_POINTS];
+    }
+    for (int k = 0; k < STATISTICS; k++) {
+        for (int64_t c = 0; c < m->total; c++) {
+            out->mean[k] +=
+                mean_of(o->iterations, m->series[k] + c * m->n + o->early, &sd) / (double)m->total;
+        }
+    }
+    double *ess = malloc((size_t)m->total * sizeof *ess);
+    sal_status status = ess ? SAL_OK : SAL_ERR_MEMORY;
     if (status == SAL_OK) {
-        out->ess[0] = mean_of(chains, ess, &out->ess_sd[0]);
+        autocorrelations(m->total, m->n, shown, TRACE_POINTS, o->lag, out->correlation);
+        for (int64_t c = 0; c < m->total; c++) {
+            ess[c] = ess_of_program(m->n, m->series[OF_SUM] + c * m->n, o->lags);
+        }
+        out->ess_program = mean_of(m->total, ess, &out->ess_program_sd);
+        status = ess_of_f(m, err);
     }
     free(ess);
     return status;
 }
 
-static sal_status summarise(const sal_run *run, int method, const trace_options *o, trace *out,
-                            sal_error *err)
+static sal_status measure(const trace_options *o, int method, trace *out, sal_error *err)
 {
-    double t[TRACE_POINTS], one = 1, g_of_one, sd;
-    const double *f = sal_run_log_probs(run);
-    const int64_t n = o->iterations;
-    sal_run_summary s;
-    for (int k = 0; k < TRACE_POINTS; k++) {
-        t[k] = trace_t(k);
-        out->burn_in[k] = out->path[(k + 1) * o->burn_in / TRACE_POINTS - 1];
-        out->mixing[k] = f[k * n / TRACE_POINTS];
+    measurement m = { .options = o,
+                      .out = out,
+                      .steps = method == LSB2_TWICE ? 2 : 1,
+                      .n = o->early + o->iterations,
+                      .total = o->models * o->chains };
+    sal_status status = SAL_OK;
+    for (int k = 0; k < STATISTICS; k++) {
+        out->path[k] = calloc((size_t)o->burn_in, sizeof *out->path[k]);
+        m.series[k] = malloc((size_t)(m.total * m.n) * sizeof *m.series[k]);
+        status = out->path[k] && m.series[k] ? status : SAL_ERR_MEMORY;
     }
-    out->first = out->path[0];
-    out->mean = mean_of(o->chains * n, f, &sd);
-    correlate(o->chains, n, f, o->lag, out->correlation);
-    sal_status status = ess_of_f(o->chains, n, f, out, err);
-    status = status ? status : sal_run_summarise(run, &s, err);
-    status = status ? status : balancing_function(run, method, 1, &one, &g_of_one, err);
-    status = status ? status : balancing_function(run, method, TRACE_POINTS, t, out->g, err);
-    if (status == SAL_OK) {
-        out->ess[1] = 1000 * s.ess_per_step;
-        out->acceptance = s.acceptance_rate;
-        for (int k = 0; k < TRACE_POINTS; k++) {
-            out->g[k] /= g_of_one;
-        }
+    for (; status == SAL_OK && m.model < o->models; m.model++) {
+        status = run_model(&m, method, err);
     }
-    return status;
-}
-
-/* ---- all functions */
-
-static sal_status measure(sal_model *model, const trace_options *options, int method, trace *out,
-                          sal_error *err)
-{
-    sal_run *run = NULL;
-    burn_in b = { options, out };
-    const sal_run_options o = { .sampler = samplers[method],
-                                .chains = options->chains,
-                                .warmup = options->burn_in,
-                                .draws = options->iterations,
-                                .seed = 1,
-                                .threads = 1,
-                                .callbacks = { .draw = note, .draw_data = &b },
-                                .record.warmup = true };
-    out->path = malloc((size_t)options->burn_in * sizeof *out->path);
-    sal_status status = out->path ? sal_sample(model, &o, &run, err) : SAL_ERR_MEMORY;
-    status = status ? status : summarise(run, method, options, out, err);
-    sal_run_destroy(run);
+    status = status ? status : summarise(&m, err);
+    for (int k = 0; k < STATISTICS; k++) {
+        free(m.series[k]);
+    }
     return status;
 }
 
 /* See trace_print; 0: never. */
-static int64_t find_arrival(const trace *t, const trace_options *o, double mean)
+static int64_t find_arrival(const double *path, int64_t n, double mean)
 {
-    for (int64_t k = 0; k < o->burn_in; k++) {
-        if (t->path[k] >= t->first + 0.95 * (mean - t->first)) {
+    for (int64_t k = 0; k < n; k++) {
+        if ((path[k] - path[0]) / (mean - path[0]) >= 0.95) {
             return k + 1;
         }
     }
     return 0;
 }
 
-sal_status trace_all(sal_model *model, const trace_options *options, trace traces[METHODS],
-                     sal_error *err)
+sal_status trace_all(const trace_options *options, trace traces[METHODS], sal_error *err)
 {
     sal_status status = SAL_OK;
     for (int m = 0; m < METHODS; m++) {
         traces[m] = (trace){ 0 };
     }
     for (int m = 0; m < METHODS && status == SAL_OK; m++) {
-        status = measure(model, options, m, &traces[m], err);
+        status = measure(options, m, &traces[m], err);
     }
+    bool alike = options->all_clamped || options->evidence.n == 0;
     for (int m = 0; m < METHODS && status == SAL_OK; m++) {
-        traces[m].arrival = find_arrival(&traces[m], options, traces[BARKER].mean);
+        const trace *judge = &traces[alike || m < LSB1 ? BARKER : LSB1];
+        for (int k = 0; k < STATISTICS; k++) {
+            traces[m].arrival[k] =
+                find_arrival(traces[m].path[k], options->burn_in, judge->mean[k]);
+        }
     }
     return status;
 }
@@ -157,26 +234,31 @@ sal_status trace_all(sal_model *model, const trace_options *options, trace trace
 void trace_free(trace traces[METHODS])
 {
     for (int m = 0; m < METHODS; m++) {
-        free(traces[m].path);
+        for (int k = 0; k < STATISTICS; k++) {
+            free(traces[m].path[k]);
+        }
         free(traces[m].picture);
     }
 }
 
 void trace_print(const char *title, const trace traces[METHODS], const double *paper)
 {
-    printf("\n%s\n%-9s %8s  %8s %8s %8s  %8s  %10s  %9s\n", title, "", "arrival", "ESS(f)", "sd",
-           "paper", "ESS(d)", "acceptance", "mean f");
+    printf("\n%s\n%-9s %8s %8s  %8s %6s %6s  %7s %7s  %10s  %9s\n", title, "", "arrival", "by sum",
+           "ESS", "sd", "paper", "ESS(f)", "ESS(d)", "acceptance", "mean f");
     for (int m = 0; m < METHODS; m++) {
         const trace *t = &traces[m];
-        char arrival[32] = "-", given[32] = "-";
-        if (t->arrival > 0) {
-            snprintf(arrival, sizeof arrival, "%d", (int)t->arrival);
+        char arrival[STATISTICS][32] = { "-", "-" }, given[32] = "-";
+        for (int k = 0; k < STATISTICS; k++) {
+            if (t->arrival[k] > 0) {
+                snprintf(arrival[k], sizeof arrival[k], "%d", (int)t->arrival[k]);
+            }
         }
         if (paper) {
-            snprintf(given, sizeof given, "%.2f", paper[m]);
+            snprintf(given, sizeof given, "%.2f", paper[m < LSB2_TWICE ? m : LSB2]);
         }
-        printf("%-9s %8s  %8.2f %8.2f %8s  %8.2f  %10.3f  %9.2f\n", names[m], arrival, t->ess[0],
-               t->ess_sd[0], given, t->ess[1], t->acceptance, t->mean);
+        printf("%-9s %8s %8s  %8.2f %6.2f %6s  %7.2f %7.2f  %10.3f  %9.2f\n", names[m],
+               arrival[OF_F], arrival[OF_SUM], t->ess_program, t->ess_program_sd, given, t->ess_f,
+               t->ess_distance, t->acceptance, t->mean[OF_F]);
     }
     fflush(stdout);
 }
@@ -206,21 +288,24 @@ static void draw_one(const char *title, const char *x_label, const char *y_label
 void trace_draw(int view, const char *title, const trace_options *o, const trace traces[METHODS],
                 sal_figure *figure)
 {
+    static const char *const labels[VIEWS - 1][STATISTICS] = {
+        [BURN_IN] = { "mean f of chains", "mean sum of codes" },
+        [CORRELATION] = { "autocorrelation of f", "autocorrelation of the sum" },
+        [MIXING] = { "f of a chain", "sum of codes, a chain" },
+    };
     double burn_in_step = (double)o->burn_in / TRACE_POINTS;
     double step = (double)o->iterations / TRACE_POINTS;
     if (view == BURN_IN) {
-        draw_one(title, "iteration of burn-in", "mean f of chains", burn_in_step, burn_in_step,
-                 offsetof(trace, burn_in), traces, figure);
+        draw_one(title, "iteration of burn-in", labels[view][o->statistic], burn_in_step,
+                 burn_in_step, offsetof(trace, burn_in), traces, figure);
     } else if (view == CORRELATION) {
-        draw_one(title, "lag", "autocorrelation of f", 0, (double)o->lag,
+        draw_one(title, "lag", labels[view][o->statistic], 0, (double)o->lag,
                  offsetof(trace, correlation), traces, figure);
     } else if (view == MIXING) {
-        draw_one(title, "iteration after burn-in", "f of a chain", 0, step, offsetof(trace, mixing),
-                 traces, figure);
+        draw_one(title, "iteration after burn-in", labels[view][o->statistic], 0, step,
+                 offsetof(trace, mixing), traces, figure);
     } else {
         draw_one(title, "t", "g(t) / g(1)", trace_t(0), trace_t(1) - trace_t(0), offsetof(trace, g),
                  traces, figure);
     }
 }
-
-/* SPDX-License-Identifier: MIT */

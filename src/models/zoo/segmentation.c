@@ -8,7 +8,10 @@
  *     3 dependent, noisy     segmentation:lambda=1,mu=1
  *     4 dependent, clean     segmentation:lambda=1,mu=3
  *
- * Its picture is not described; ours is a disc. */
+ * Its picture is not described; ours is a disc. The author's program (github.com/emsansone/LSB) has
+ * a square, uniform noise, and alpha = y on a torus:
+ *
+ *     segmentation:shape=square,noise=uniform,alpha=observed,cyclic=1 */
 #include <math.h>
 #include <string.h>
 
@@ -17,8 +20,11 @@
 #include "models/zoo/lattice.h"
 #include "models/zoo/making.h"
 
-enum { SIDE, LAMBDA, MU, SIGMA, SEED, CYCLIC, PIXELS, PICTURE };
+enum { SIDE, LAMBDA, MU, SIGMA, SEED, CYCLIC, PIXELS, PICTURE, SHAPE, NOISE, ALPHA };
 enum { CLEAN, OBSERVED };
+enum { DISC, SQUARE };
+enum { NORMAL, UNIFORM };
+enum { POSTERIOR, RAW };
 
 /* Sums of alpha stay finite. */
 #define LARGEST 1e30
@@ -27,6 +33,9 @@ enum { CLEAN, OBSERVED };
 #define MOST_PIXELS (INT64_C(1) << 25)
 
 static const char *const pixel_choices[] = { "clean", "observed", NULL };
+static const char *const shape_choices[] = { "disc", "square", NULL };
+static const char *const noise_choices[] = { "normal", "uniform", NULL };
+static const char *const alpha_choices[] = { "posterior", "observed", NULL };
 
 /* ---- pictures */
 
@@ -37,6 +46,17 @@ static void draw_disc(int64_t side, double *x)
     for (int64_t i = 0; i < side * side; i++) {
         double dr = (double)(i / side) - middle, dc = (double)(i % side) - middle;
         x[i] = dr * dr + dc * dc <= radius * radius ? 1 : -1;
+    }
+}
+
+/* A square in the middle that leaves a quarter of the side free on each side of it. */
+static void draw_square(int64_t side, double *x)
+{
+    int64_t first = side / 4, last = side - side / 4 - 1;
+    for (int64_t i = 0; i < side * side; i++) {
+        int64_t row = i / side, column = i % side;
+        bool in = row >= first && row <= last && column >= first && column <= last;
+        x[i] = in ? 1 : -1;
     }
 }
 
@@ -79,9 +99,15 @@ static sal_status observe(sali_making *m, int64_t n, double *y)
     memcpy(truth, y, (size_t)n * sizeof *y);
     m->statistic = &error_statistic;
     m->statistic_data = truth;
-    sali_rng_normal(&stream, n, noise);
+    bool uniform = m->values[NOISE] == UNIFORM;
+    if (uniform) {
+        sali_rng_uniform_f64(&stream, n, noise);
+    } else {
+        sali_rng_normal(&stream, n, noise);
+    }
     for (int64_t i = 0; i < n; i++) {
-        y[i] = m->values[MU] * y[i] + m->values[SIGMA] * noise[i];
+        double unit = uniform ? 2 * noise[i] - 1 : noise[i];
+        y[i] = m->values[MU] * y[i] + m->values[SIGMA] * unit;
     }
     return SAL_OK;
 }
@@ -92,8 +118,9 @@ static sal_status posterior(sali_making *m, int64_t rows, int64_t columns, doubl
 {
     const double *values = m->values;
     int64_t n = rows * columns, *pairs = SALI_BORROW(m, int64_t, 4 * n);
+    double factor = values[ALPHA] == RAW ? 1 : values[MU] / (values[SIGMA] * values[SIGMA]);
     for (int64_t i = 0; i < n; i++) { /* y becomes alpha */
-        y[i] *= values[MU] / (values[SIGMA] * values[SIGMA]);
+        y[i] *= factor;
         if (!(fabs(y[i]) <= LARGEST)) {
             return sali_fail(m->err, SAL_ERR_DATA,
                              "segmentation: alpha of pixel %lld is %g; expected a size of at most "
@@ -160,6 +187,8 @@ static sal_status segmentation(sali_making *m, sal_expr *f)
     }
     if (picture) {
         memcpy(y, picture, (size_t)(rows * columns) * sizeof *y);
+    } else if (m->values[SHAPE] == SQUARE) {
+        draw_square(rows, y);
     } else {
         draw_disc(rows, y);
     }
@@ -174,19 +203,26 @@ static sal_status segmentation(sali_making *m, sal_expr *f)
 const sali_builtin sali_builtin_segmentation = {
     .name = "segmentation",
     .doc = "sum_i alpha_i x_i + lambda sum_ij x_i x_j over a lattice, x in {-1,+1}^pixels, alpha = "
-           "mu y / sigma^2; y: a disc or a file's picture, times mu, plus noise",
+           "mu y / sigma^2 or y; y: a disc, a square or a file's picture, times mu, plus noise",
     .source = "Sansone 2022 sec. 5.1, eq. 7",
     .dtype = SAL_F32,
     .settings = { [SIDE] = { "side", 30, 1, 5000, true, "pixels along one side", NULL },
                   [LAMBDA] = { "lambda", 1, 0, 1e6, false, "how alike neighbours are", NULL },
                   [MU] = { "mu", 1, -1e6, 1e6, false, "mean of y where x = 1", NULL },
-                  [SIGMA] = { "sigma", 3, 1e-6, 1e6, false, "standard deviation of y", NULL },
+                  [SIGMA] = { "sigma", 3, 1e-6, 1e6, false,
+                              "standard deviation of y; reach of uniform noise", NULL },
                   [SEED] = SALI_SEED("the noise"),
                   [CYCLIC] = SALI_CYCLIC(0),
                   [PIXELS] = { "pixels", CLEAN, 0, 1, true,
                                "what a file holds: a picture to be observed, or y", pixel_choices },
-                  [PICTURE] = { "picture", 0, 0, 1e9, true, "which of a file's pictures", NULL } },
+                  [PICTURE] = { "picture", 0, 0, 1e9, true, "which of a file's pictures", NULL },
+                  [SHAPE] = { "shape", DISC, 0, 1, true, "the picture without a file",
+                              shape_choices },
+                  [NOISE] = { "noise", NORMAL, 0, 1, true, "normal, or uniform in -sigma .. sigma",
+                              noise_choices },
+                  [ALPHA] = { "alpha", POSTERIOR, 0, 1, true, "mu y / sigma^2, or y itself",
+                              alpha_choices } },
     .formula = segmentation,
     .content = SALI_CONTENT_ARRAY,
-    .unused = 1u << SIDE,
+    .unused = 1u << SIDE | 1u << SHAPE,
 };

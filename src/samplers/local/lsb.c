@@ -13,12 +13,26 @@
 /* Chains whose states an update of theta sees (Sansone 2022, supplement, sec. 12). */
 enum { BATCH = 30 };
 
-enum { RATE, UPDATES, RADIUS, BLOCKS, UNITS };
+enum { RATE, UPDATES, RADIUS, OPTIMISER, OBJECTIVE, BLOCKS, UNITS, LINES, START };
+enum { ADAM, SGD };
+enum { RATIO, DENSITY };
 
-#define SETTINGS(rate)                                                                      \
-    { "rate", rate, 0, 10, false, "of learning, by Adam; 0: g stays as it starts", NULL },  \
-        { "updates", 10, 1, 1000, true, "of theta after every 25 steps of warm-up", NULL }, \
-        SALI_RADIUS_SETTING
+static const char *const optimiser_choices[] = { "adam", "sgd", NULL };
+static const char *const objective_choices[] = { "ratio", "density", NULL };
+static const char *const lines_choices[] = { "log", "share", NULL };
+
+/* `lines`, then the names of the ready-made functions in their order. */
+static const char *const start_choices[] = { "lines", "sqrt", "barker", "min", "max", NULL };
+
+#define SETTINGS(rate)                                                                         \
+    { "rate", rate, 0, 10, false, "of learning; 0: g stays as it starts", NULL },              \
+        { "updates", 10, 1, 1000, true, "of theta after every 25 steps of warm-up", NULL },    \
+        SALI_RADIUS_SETTING,                                                                   \
+        { "optimiser", ADAM, 0, 1, true, "sgd has momentum 0.9", optimiser_choices },          \
+    {                                                                                          \
+        "objective", RATIO, 0, 1, true,                                                        \
+            "p of eq. 5: p(s')/p(s), or the density without its normaliser", objective_choices \
+    }
 
 static const sal_setting lsb1_settings[] = { SETTINGS(0.05), { 0 } };
 
@@ -26,12 +40,19 @@ static const sal_setting lsb2_settings[] = {
     SETTINGS(0.01),
     { "blocks", 20, 1, 100, true, "of the monotonic network: h is their least", NULL },
     { "units", 20, 1, 100, true, "of each block: it is their largest", NULL },
+    { "lines", SALI_LINES_LOG, 0, 1, true, "what lines are in: log t, or t / (1 + t)",
+      lines_choices },
+    { "start", 0, 0, SALI_BALANCES, true, "g at first: random lines, or a function fitted",
+      start_choices },
     { 0 },
 };
 
-static const char *const lsb1_variants[] = { "", "radius=1", NULL };
-static const char *const lsb2_variants[] = { "blocks=3,units=4", "blocks=2,units=2,radius=1",
+static const char *const lsb1_variants[] = { "", "radius=1", "optimiser=sgd,objective=density",
                                              NULL };
+static const char *const lsb2_variants[] = {
+    "blocks=3,units=4", "blocks=2,units=2,radius=1",
+    "blocks=3,units=4,lines=share,start=max,optimiser=sgd,objective=density", NULL
+};
 
 /* ---- what all shards share */
 
@@ -40,7 +61,7 @@ static void unshare(void *shared)
     sali_lsb *lsb = shared;
     sali_lsb_batch_close(lsb->batch);
     sali_lsb_close(&lsb->g);
-    sali_optimiser_free(&lsb->adam);
+    sali_optimiser_free(&lsb->optimiser);
     sali_couplings_destroy(lsb->couplings);
     sali_object_free(lsb);
 }
@@ -54,15 +75,24 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
     if (!lsb) {
         return sali_fail_memory(err);
     }
-    sal_status status = sali_lsb_open(&lsb->g, network, network ? (int64_t)values[BLOCKS] : 0,
-                                      network ? (int64_t)values[UNITS] : 0, err);
+    sali_lsb_shape shape = { 0 };
+    if (network) {
+        shape =
+            (sali_lsb_shape){ (int64_t)values[BLOCKS], (int64_t)values[UNITS], (int)values[LINES] };
+    }
+    sal_status status = sali_lsb_open(&lsb->g, shape, err);
+    if (status == SAL_OK && network && values[START] > 0) {
+        status = sali_lsb_fit(&lsb->g, (int)values[START] - 1, err);
+    }
     lsb->rate = values[RATE];
     lsb->updates = (int64_t)values[UPDATES];
     lsb->radius = (int64_t)values[RADIUS];
+    lsb->density = values[OBJECTIVE] == DENSITY;
     lsb->gradient = SALI_OBJECT_ARRAY(lsb, double, lsb->g.n);
     lsb->candidate = SALI_OBJECT_ARRAY(lsb, double, lsb->g.n);
-    lsb->adam = sali_optimiser_usual(SALI_ADAM, lsb->rate);
-    bool ok = !sali_object_failed(lsb) && sali_optimiser_create(&lsb->adam, lsb->g.n);
+    lsb->optimiser =
+        sali_optimiser_usual(values[OPTIMISER] == SGD ? SALI_SGD : SALI_ADAM, lsb->rate);
+    bool ok = !sali_object_failed(lsb) && sali_optimiser_create(&lsb->optimiser, lsb->g.n);
     status = status == SAL_OK && !ok ? sali_fail_memory(err) : status;
     if (status == SAL_OK) {
         void *couplings = NULL;
@@ -83,7 +113,12 @@ static sal_status open_batch(sali_lsb *lsb, const sali_warmup *warmup, sal_error
 {
     int64_t chains = sali_lsb_chains(warmup);
     chains = chains < BATCH ? chains : BATCH;
-    return sali_lsb_batch_open(warmup->model, 2 * chains, lsb->radius, &lsb->batch, err);
+    sal_status status =
+        sali_lsb_batch_open(warmup->model, 2 * chains, lsb->radius, &lsb->batch, err);
+    if (status == SAL_OK) {
+        lsb->batch->density = lsb->density;
+    }
+    return status;
 }
 
 /* One step downhill, unless it leads nowhere. */
@@ -99,7 +134,7 @@ static void update(sali_lsb *lsb, const sali_warmup *warmup)
         lsb->candidate[k] = lsb->g.theta[k];
     }
     if (finite) {
-        sali_optimiser_update(&lsb->adam, 1, lsb->gradient, lsb->candidate);
+        sali_optimiser_update(&lsb->optimiser, 1, lsb->gradient, lsb->candidate);
         sali_lsb_set(&lsb->g, lsb->candidate);
     }
 }
@@ -132,15 +167,21 @@ static int64_t state(void *shared, void *self, sali_state_item *items)
     if (!lsb) {
         return 0;
     }
-    sali_optimiser *adam = &lsb->adam;
+    sali_optimiser *o = &lsb->optimiser;
     sali_state_item theta = sali_state_f64("theta", lsb->g.n, lsb->g.theta);
-    items[0] = sali_state_for(SALI_STATE_TUNED, sali_state_within(theta, -100, 100));
-    items[1] = sali_state_reals("theta", lsb->g.n, lsb->g.theta);
-    items[2] = sali_state_reals("moment1", adam->n, adam->m);
-    items[3] = sali_state_sums("moment2", adam->n, adam->v);
-    items[4] = sali_state_counts("adam_updates", 1, &adam->updates);
-    items[5] = sali_state_u64("updates", 1, &lsb->made);
-    return lsb->rate == 0 ? 1 : 6;
+    int64_t n = 0;
+    items[n++] = sali_state_for(SALI_STATE_TUNED, sali_state_within(theta, -100, 100));
+    if (lsb->rate == 0) {
+        return n;
+    }
+    items[n++] = sali_state_reals("theta", lsb->g.n, lsb->g.theta);
+    items[n++] = sali_state_reals("moment1", o->n, o->m);
+    if (o->kind == SALI_ADAM) {
+        items[n++] = sali_state_sums("moment2", o->n, o->v);
+    }
+    items[n++] = sali_state_counts("adam_updates", 1, &o->updates);
+    items[n++] = sali_state_u64("updates", 1, &lsb->made);
+    return n;
 }
 
 static sal_status changed(void *shared, const sali_warmup *at, sal_error *err)

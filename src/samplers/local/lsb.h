@@ -17,13 +17,23 @@ sal_tape *sali_lsb_tape(int64_t count);
 
 /* ---- lsb_function.c: g and its gradient by theta */
 
+/* What the lines of a network are lines in: log t, or t / (1 + t) - 1/2, as in the author's program
+ * (github.com/emsansone/LSB), where h is bounded. */
+enum { SALI_LINES_LOG, SALI_LINES_SHARE };
+
+/* A network of no blocks is none: LSB 1. */
+typedef struct sali_lsb_shape {
+    int64_t blocks, units;
+    int lines;
+} sali_lsb_shape;
+
 /* LSB 1: the mixture of the ready-made functions with weights softmax(theta).
- * LSB 2: min(h(t), t h(1/t)), h = softplus(m(log t)) with a monotonic network m (Sill 1997): the
+ * LSB 2: min(h(t), t h(1/t)), h = softplus(m(t)) with a monotonic network m (Sill 1997): the
  * least of `blocks` largest of `units` increasing lines. theta: logarithms of the lines' slopes,
  * then their heights at t = 1. Sampling and learning use h from a table (sali_balance_table). */
 typedef struct sali_lsb_function {
     bool network;
-    int64_t blocks, units;
+    sali_lsb_shape shape;
     int64_t n;     /* parameters */
     double *theta; /* [n]; changed by sali_lsb_set only */
     sali_mixture mixture;
@@ -42,11 +52,14 @@ typedef struct sali_lsb_function {
 } sali_lsb_function;
 
 /* Opens a zeroed one at the start values of theta; on failure the caller still closes it. */
-sal_status sali_lsb_open(sali_lsb_function *g, bool network, int64_t blocks, int64_t units,
-                         sal_error *err);
+sal_status sali_lsb_open(sali_lsb_function *g, sali_lsb_shape shape, sal_error *err);
 void sali_lsb_close(sali_lsb_function *g);
 
 void sali_lsb_set(sali_lsb_function *g, const double *theta);
+
+/* Fit a network to a ready-made function, by least squares of log g for t between e^-4 and e^4
+ * (lsb_fit.c). Adam from the start values: the same in every run. Returns: SAL_ERR_MEMORY. */
+sal_status sali_lsb_fit(sali_lsb_function *g, int balance, sal_error *err);
 
 /* For the samplers; follows sali_lsb_set. */
 sali_balance sali_lsb_balance(const sali_lsb_function *g, sal_dtype dtype);
@@ -69,6 +82,7 @@ typedef struct sali_lsb_batch {
     int64_t S;         /* slots */
     int64_t radius;    /* window of ordinal moves */
     int64_t rows;      /* in use */
+    bool density;      /* p(s') of the objective is the unnormalised density, not p(s') / p(s) */
     void *slots;       /* real [rows x S] */
     double *log_t[2];  /* [rows x S] of the moves from the states, and from the proposed ones */
     double *log_g;     /* [S] */
@@ -86,9 +100,10 @@ typedef struct sali_lsb_batch {
 typedef struct sali_lsb {
     sali_lsb_function g;
     sali_lsb_batch *batch; /* NULL but in warm-up */
-    sali_optimiser adam;
+    sali_optimiser optimiser;
     double rate;
     int64_t radius;
+    bool density;              /* see sali_lsb_batch */
     int64_t updates;           /* in each window of warm-up */
     uint64_t made;             /* updates so far */
     double *gradient;          /* [g.n] */

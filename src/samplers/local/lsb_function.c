@@ -49,25 +49,29 @@ static sal_expr record_mixture(sal_tape *tape, sal_expr u)
 }
 
 /* log h of u = log t [1]; the lines' slopes are positive. */
-static sal_expr record_log_h(sal_tape *tape, sal_expr u, int64_t blocks, int64_t units)
+static sal_expr record_log_h(sal_tape *tape, sal_expr u, sali_lsb_shape shape)
 {
-    sal_expr log_slope = sal_param(tape, "log_slope", SAL_SHAPE(blocks * units));
-    sal_expr height = sal_param(tape, "height", SAL_SHAPE(blocks * units));
+    int64_t n = shape.blocks * shape.units;
+    sal_expr log_slope = sal_param(tape, "log_slope", SAL_SHAPE(n));
+    sal_expr height = sal_param(tape, "height", SAL_SHAPE(n));
     sal_expr within = sal_clamp(u, -SALI_TABLE_REACH, SALI_TABLE_REACH);
-    sal_expr lines = sal_add(sal_mul(sal_exp(log_slope), within), height);
-    sal_expr largest = sal_max_axis(sal_reshape(lines, SAL_SHAPE(blocks, units)), 1);
+    sal_expr at = shape.lines == SALI_LINES_SHARE
+                      ? sal_sub(sal_sigmoid(within), sal_scalar(tape, 0.5))
+                      : within;
+    sal_expr lines = sal_add(sal_mul(sal_exp(log_slope), at), height);
+    sal_expr largest = sal_max_axis(sal_reshape(lines, SAL_SHAPE(shape.blocks, shape.units)), 1);
     sal_expr least = sal_neg(sal_max(sal_neg(largest)));
     return sal_log(sal_softplus(sal_clamp(least, LEAST_LOG_H, INFINITY)));
 }
 
 /* max(0, (t h(1/t) - (t + epsilon) h(1/(t + epsilon))) / epsilon): how far t h(1/t) falls
  * (Sansone 2022, supplement, sec. 10). */
-static sal_expr record_slope(sal_tape *tape, int64_t blocks, int64_t units)
+static sal_expr record_slope(sal_tape *tape, sali_lsb_shape shape)
 {
     sal_expr s = sal_state(tape), value[2];
     for (int k = 0; k < 2; k++) {
         sal_expr u = sal_slice(s, 0, k, 1);
-        sal_expr log_value = sal_sub(record_log_h(tape, u, blocks, units), sal_sum(u));
+        sal_expr log_value = sal_sub(record_log_h(tape, u, shape), sal_sum(u));
         value[k] = sal_exp(log_value);
     }
     return sal_relu(sal_scale(sal_sub(value[0], value[1]), 1 / EPSILON));
@@ -89,13 +93,12 @@ static sal_status make_tapes(sali_lsb_function *g, sal_error *err)
     sal_status status = tape && slopes ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
         sal_expr u = sal_state(tape);
-        sal_expr f =
-            g->network ? record_log_h(tape, u, g->blocks, g->units) : record_mixture(tape, u);
+        sal_expr f = g->network ? record_log_h(tape, u, g->shape) : record_mixture(tape, u);
         status = freeze(tape, f, &g->program, &g->params, &g->ws, err);
     }
     if (status == SAL_OK && g->network) {
-        status = freeze(slopes, record_slope(slopes, g->blocks, g->units), &g->slope_program,
-                        &g->slope_params, &g->slope_ws, err);
+        status = freeze(slopes, record_slope(slopes, g->shape), &g->slope_program, &g->slope_params,
+                        &g->slope_ws, err);
     }
     sal_tape_destroy(tape);
     sal_tape_destroy(slopes);
@@ -117,13 +120,11 @@ static void start(sali_lsb_function *g)
     }
 }
 
-sal_status sali_lsb_open(sali_lsb_function *g, bool network, int64_t blocks, int64_t units,
-                         sal_error *err)
+sal_status sali_lsb_open(sali_lsb_function *g, sali_lsb_shape shape, sal_error *err)
 {
-    g->network = network;
-    g->blocks = blocks;
-    g->units = units;
-    g->n = network ? 2 * blocks * units : SALI_BALANCES;
+    g->network = shape.blocks > 0;
+    g->shape = shape;
+    g->n = g->network ? 2 * shape.blocks * shape.units : SALI_BALANCES;
     g->theta = SALI_NEW_ARRAY(double, g->n);
     g->slope_gradient = SALI_NEW_ARRAY(double, g->n);
     sal_status status = g->theta && g->slope_gradient ? make_tapes(g, err) : sali_fail_memory(err);

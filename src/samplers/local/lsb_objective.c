@@ -3,7 +3,8 @@
  * theta of before, omega = Q / Q_before (Sansone 2022, eq. 5), at states of the chains and at
  * random ones (eq. 6). The density p of eq. 5 is known up to a factor, on which J depends because
  * the normaliser of A Q was dropped; here it is p(s') / p(s), so that J depends on differences of f
- * only, as the sampler does. A = min(1, Z(s) / Z(s')), Z the sum of g(t) over all moves. */
+ * only, as the sampler does, or the unnormalised density, as printed, if asked for. A = min(1, Z(s)
+ * / Z(s')), Z the sum of g(t) over all moves. */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -20,7 +21,7 @@ enum { STATES, PROPOSALS, SLOPES, STREAMS };
 /* ---- the tape */
 
 /* Its "state": log g(t) of the S moves from s and of those from s', then of the move that was drawn
- * log g(t), log t and log Q_before. */
+ * log g(t), log t (or log p(s')) and log Q_before. */
 static sal_expr record(sal_tape *tape, int64_t S)
 {
     sal_expr x = sal_state(tape), zero = sal_scalar(tape, 0);
@@ -252,6 +253,7 @@ static double add_row(sali_lsb_batch *batch, sali_lsb_function *g, int64_t r, do
     }
     x[2 * S] = x[move];
     x[2 * S + 1] = batch->log_t[0][r * S + move];
+    x[2 * S + 1] += batch->density ? batch->pool->beta[r] * batch->pool->f[r] : 0;
     x[2 * S + 2] = batch->log_q[r];
     sali_workspace_gradient(batch->ws, 1, NULL, x, &J, batch->slope);
     batch->slope[move] += batch->slope[2 * S];
