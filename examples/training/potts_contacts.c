@@ -4,12 +4,18 @@
  * with Gibbs, and by pseudo-likelihood; beside them the mean-field couplings of the alignment
  * (Morcos et al. 2011).
  *
- *     potts_contacts FILE.aln [DIR] [--updates N]   DIR/METHOD.csv: the lists (DIR: .)
- *     potts_contacts --make FILE.aln                an alignment of a known model, in which sites
- *                                                   i and i + 8 of 16 are coupled
+ *     potts_contacts FILE.aln [DIR]         DIR/METHOD.csv: the lists (DIR: .)
+ *         --as-run        the settings of the authors' program: README.md says which
+ *         --group X       its group penalty [.01]
+ *         --updates N     [300; as run 10,000]
+ *         --steps K       sampler steps of an update [the sites; as run 20]
+ *         --contacts FILE known contacts, "i j" a line, sites from 1: the share of them among the
+ *                         strongest pairs (contacts.awk makes such a file of a structure)
+ *     potts_contacts --make FILE.aln [SITES] draws of a known model, in which sites i and
+ *                                            i + SITES / 2 are coupled; SITES: 16
  *
  * One thread; seconds are processor time. */
-#define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +23,9 @@
 #include <time.h>
 #include <saltus/saltus.h>
 
-enum { Q = 21, MOST_SITES = 500 };
+#include "contact_lists.h"
+
+enum { Q = 21, FEWEST_SITES = 10 };
 
 static const char alphabet[] = "-ACDEFGHIKLMNPQRSTVWY";
 
@@ -34,10 +42,12 @@ static const method methods[] = {
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 
-typedef struct contact {
-    int64_t i, j;
-    double score;
-} contact;
+typedef struct settings {
+    const char *path, *directory, *contacts;
+    bool as_run;
+    double group;
+    int64_t updates, steps; /* 0: those that suit */
+} settings;
 
 /* Sequences, which weigh 1 / number of those that agree with them at 80% of the sites. */
 static sal_status read_alignment(const char *path, sal_data *data, sal_error *err)
@@ -45,9 +55,9 @@ static sal_status read_alignment(const char *path, sal_data *data, sal_error *er
     double effective = 0;
     const sal_data_options o = { .kind = SAL_DATA_ALIGNMENT, .identity = 0.8 };
     sal_status status = sal_data_read(path, &o, data, err);
-    if (status == SAL_OK && (data->variables < 10 || data->variables > MOST_SITES)) {
-        snprintf(err->message, sizeof err->message, "%s: %lld sites; expected 10 to %d", path,
-                 (long long)data->variables, MOST_SITES);
+    if (status == SAL_OK && data->variables < FEWEST_SITES) {
+        snprintf(err->message, sizeof err->message, "%s: %lld sites; expected %d or more", path,
+                 (long long)data->variables, FEWEST_SITES);
         return SAL_ERR_DATA;
     }
     for (int64_t r = 0; status == SAL_OK && r < data->rows; r++) {
@@ -62,20 +72,21 @@ static sal_status read_alignment(const char *path, sal_data *data, sal_error *er
 
 /* ---- couplings */
 
-/* Frobenius norm of J_ij(a, b), letters only, in the gauge in which rows and columns sum to 0. */
-static double coupling_norm(int64_t N, const double *J, int64_t i, int64_t j)
+/* Frobenius norm of J_ij(a, b); unless it is asked for `as_run`, of letters only, in the gauge in
+ * which rows and columns sum to 0. */
+static double coupling_norm(bool as_run, int64_t N, const double *J, int64_t i, int64_t j)
 {
     double row[Q] = { 0 }, column[Q] = { 0 }, all = 0, sum = 0;
     const double *block = J + i * Q * N + j * Q;
-    for (int a = 0; a < Q; a++) {
+    for (int a = 0; a < Q && !as_run; a++) {
         for (int b = 0; b < Q; b++) {
             row[a] += block[a * N + b] / Q;
             column[b] += block[a * N + b] / Q;
             all += block[a * N + b] / (Q * Q);
         }
     }
-    for (int a = 1; a < Q; a++) { /* 0 is a gap */
-        for (int b = 1; b < Q; b++) {
+    for (int a = !as_run; a < Q; a++) { /* 0 is a gap */
+        for (int b = !as_run; b < Q; b++) {
             double c = block[a * N + b] - row[a] - column[b] + all;
             sum += c * c;
         }
@@ -83,228 +94,241 @@ static double coupling_norm(int64_t N, const double *J, int64_t i, int64_t j)
     return sqrt(sum);
 }
 
-static int by_score(const void *a, const void *b)
+/* Pairs by falling score: as run, all pairs by the norm; else those with j - i >= 5, by the norm
+ * less the product of its means over i and over j by the mean over all (Dunn et al. 2008). Their
+ * number; `mean` [sites] is room. */
+static int64_t rank(bool as_run, int64_t sites, const double *J, double *mean, contact *list)
 {
-    double x = ((const contact *)a)->score, y = ((const contact *)b)->score;
-    return x < y ? 1 : x > y ? -1 : 0;
-}
-
-/* Pairs with j - i >= 5 by falling score: the norm, less the product of its means over i and over j
- * by the mean over all (Dunn et al. 2008). Their number. */
-static int64_t rank(int64_t sites, const double *J, contact *list)
-{
-    double mean[MOST_SITES] = { 0 }, all = 0;
+    const int64_t N = sites * Q;
+    double all = 0;
     int64_t n = 0;
-    for (int64_t i = 0; i < sites; i++) {
+    for (int64_t i = 0; i < sites && !as_run; i++) {
+        mean[i] = 0;
         for (int64_t j = 0; j < sites; j++) {
-            mean[i] += i == j ? 0 : coupling_norm(sites * Q, J, i, j) / (double)(sites - 1);
+            mean[i] += i == j ? 0 : coupling_norm(as_run, N, J, i, j) / (double)(sites - 1);
         }
         all += mean[i] / (double)sites;
     }
     for (int64_t i = 0; i < sites; i++) {
-        for (int64_t j = i + 5; j < sites; j++) {
-            double score = coupling_norm(sites * Q, J, i, j) - mean[i] * mean[j] / all;
-            list[n++] = (contact){ i, j, score };
+        for (int64_t j = i + (as_run ? 1 : 5); j < sites; j++) {
+            double score = coupling_norm(as_run, N, J, i, j);
+            list[n++] = (contact){ i, j, as_run ? score : score - mean[i] * mean[j] / all };
         }
     }
-    qsort(list, (size_t)n, sizeof *list, by_score);
+    contact_lists_sort(n, list);
     return n;
 }
 
 /* ---- fitting */
 
-static sal_status fit(const char *path, const sal_data *data, const method *m, int64_t updates,
-                      contact *list, int64_t *pairs, sal_error *err)
+static sal_train_options options_of(const settings *s, const method *m, int64_t sites)
 {
-    char specification[4200];
-    const int64_t sites = data->variables, N = sites * Q;
-    double *J = malloc((size_t)(N * N) * sizeof *J);
-    sal_model *model = NULL;
-    const sal_train_options o = {
+    sal_train_options o = {
         .objective = m->sampler ? SAL_PCD : SAL_PSEUDO_LIKELIHOOD,
         .sampler = m->sampler,
         .steps = sites,
-        .iterations = updates,
+        .iterations = 300,
         .batch = 100,
         .buffer.chains = m->sampler ? 1000 : 0,
         .learning_rate = 3e-3,
         .couplings = { .l1 = 1e-3, .zero_diagonal = true },
         .threads = 1,
     };
-    snprintf(specification, sizeof specification, "potts-alignment:file=%s", path);
-    clock_t start = clock();
-    sal_status status = J ? sal_model_open(specification, 0, &model, err) : SAL_ERR_MEMORY;
-    if (status == SAL_OK && m->fitted) { /* from independent sites */
-        status = sal_model_train_start(model, specification, data, 0, err);
+    if (s->as_run) {
+        o.steps = 20;
+        o.iterations = 10000;
+        o.batch = 256;
+        o.buffer.chains = m->sampler ? 10000 : 0;
+        o.buffer.start = m->sampler ? SAL_BUFFER_UNIFORM : 0;
+        o.learning_rate = 0.01;
+        o.optimiser.weight_decay = 1e-4;
+        o.couplings.l1 = 0;
+        o.couplings.group = s->group;
+    }
+    o.steps = s->steps > 0 ? s->steps : o.steps;
+    o.iterations = s->updates > 0 ? s->updates : o.iterations;
+    return o;
+}
+
+/* Starts from independent sites; as run, from a uniform distribution. */
+static sal_status start(const settings *s, const char *specification, const sal_data *data,
+                        sal_model *model, sal_error *err)
+{
+    double *h = calloc((size_t)(data->variables * Q), sizeof *h);
+    sal_status status = h ? SAL_OK : SAL_ERR_MEMORY;
+    status = status ? status : sal_model_train_start(model, specification, data, 0, err);
+    status = status || !s->as_run ? status : sal_model_set_params(model, "h", h, err);
+    free(h);
+    return status;
+}
+
+static sal_status fit(const settings *s, int k, const sal_data *data, contact_lists *l,
+                      sal_error *err)
+{
+    char specification[4200];
+    const method *m = &methods[k];
+    const int64_t sites = data->variables, N = sites * Q;
+    const sal_train_options o = options_of(s, m, sites);
+    double *J = NULL, *mean = malloc((size_t)sites * sizeof *mean);
+    sal_model *model = NULL;
+    l->lists[k] = malloc((size_t)(sites * sites) * sizeof **l->lists);
+    snprintf(specification, sizeof specification, "potts-alignment:file=%s%s", s->path,
+             m->fitted ? ",couplings=zero" : "");
+    clock_t from = clock();
+    sal_status status = mean && l->lists[k] ? SAL_OK : SAL_ERR_MEMORY;
+    status = status ? status : sal_model_open(specification, 0, &model, err);
+    if (status == SAL_OK && m->fitted) {
+        status = start(s, specification, data, model, err);
         status = status ? status : sal_train(model, data, &o, err);
     }
+    J = status ? NULL : malloc((size_t)(N * N) * sizeof *J);
+    status = status || J ? status : SAL_ERR_MEMORY;
     status = status ? status : sal_model_get_params(model, "J", J, err);
     if (status == SAL_OK) {
-        *pairs = rank(sites, J, list);
-        printf("%-18s%9.1f\n", m->name, (double)(clock() - start) / CLOCKS_PER_SEC);
+        l->pairs = rank(s->as_run, sites, J, mean, l->lists[k]);
+        printf("%-18s%9.1f\n", m->name, (double)(clock() - from) / CLOCKS_PER_SEC);
         fflush(stdout);
     }
     sal_model_destroy(model);
     free(J);
+    free(mean);
     return status;
 }
 
-/* ---- what comes out */
+/* ---- all of it */
 
-static bool write_list(const char *directory, const char *name, int64_t pairs, const contact *list)
+static sal_status fit_all(const settings *s, const sal_data *data, contact_lists *l, sal_error *err)
 {
-    char path[4200];
-    snprintf(path, sizeof path, "%s/%s.csv", directory, name);
-    FILE *file = fopen(path, "w");
-    if (!file) {
-        return false;
+    sal_status status = s->contacts ? contact_lists_read(l, s->contacts, err) : SAL_OK;
+    if (status == SAL_OK) {
+        mkdir(s->directory, 0777); /* or it is there; writing to it tells */
+        printf("%-18s%9s\n", "fitted by", "seconds");
     }
-    fprintf(file, "i,j,score\n");
-    for (int64_t k = 0; k < pairs; k++) { /* sites count from 1 */
-        fprintf(file, "%lld,%lld,%.6g\n", (long long)list[k].i + 1, (long long)list[k].j + 1,
-                list[k].score);
-    }
-    return fclose(file) == 0;
-}
-
-static int64_t shared(int64_t top, const contact *a, const contact *b)
-{
-    int64_t count = 0;
-    for (int64_t k = 0; k < top; k++) {
-        for (int64_t l = 0; l < top; l++) {
-            count += a[k].i == b[l].i && a[k].j == b[l].j;
-        }
-    }
-    return count;
-}
-
-static void print_overlap(int64_t top, contact *const *lists)
-{
-    printf("\nshared among the first %-6lld", (long long)top);
-    for (int b = 0; b < METHODS; b++) {
-        printf("%19s", methods[b].name);
-    }
-    printf("\n");
-    for (int a = 0; a < METHODS; a++) {
-        printf("%-29s", methods[a].name);
-        for (int b = 0; b < METHODS; b++) {
-            printf("%19.2f", (double)shared(top, lists[a], lists[b]) / (double)top);
-        }
-        printf("\n");
-    }
-}
-
-static sal_status compare(const char *path, const char *directory, int64_t updates, sal_error *err)
-{
-    sal_data data = { 0 };
-    contact *lists[METHODS] = { 0 };
-    int64_t pairs = 0;
-    sal_status status = read_alignment(path, &data, err);
-    if (status != SAL_OK) {
-        sal_data_destroy(&data);
-        return status;
-    }
-    mkdir(directory, 0777); /* or it is there; writing to it tells */
-    printf("%-18s%9s\n", "fitted by", "seconds");
     for (int k = 0; k < METHODS && status == SAL_OK; k++) {
-        lists[k] = malloc((size_t)(data.variables * data.variables) * sizeof **lists);
-        status = !lists[k] ? SAL_ERR_MEMORY
-                           : fit(path, &data, &methods[k], updates, lists[k], &pairs, err);
-        if (status == SAL_OK && !write_list(directory, methods[k].name, pairs, lists[k])) {
-            snprintf(err->message, sizeof err->message, "cannot write in %s", directory);
+        status = fit(s, k, data, l, err);
+        if (status == SAL_OK && !contact_lists_write(l, k, s->directory)) {
+            snprintf(err->message, sizeof err->message, "cannot write in %s", s->directory);
             status = SAL_ERR_IO;
         }
     }
-    for (int half = 1; half <= 2 && status == SAL_OK; half++) {
-        int64_t top = data.variables / half;
-        print_overlap(top < pairs ? top : pairs, lists);
+    return status;
+}
+
+static sal_status compare(const settings *s, sal_error *err)
+{
+    sal_data data = { 0 };
+    const char *names[METHODS];
+    contact *lists[METHODS] = { 0 };
+    sal_status status = read_alignment(s->path, &data, err);
+    contact_lists l = { .sites = data.variables, .n = METHODS, .names = names, .lists = lists };
+    for (int k = 0; k < METHODS; k++) {
+        names[k] = methods[k].name;
+    }
+    status = status ? status : fit_all(s, &data, &l, err);
+    if (status == SAL_OK) {
+        contact_lists_print_shared(&l);
+    }
+    if (status == SAL_OK && l.touch) {
+        contact_lists_print_known(&l);
     }
     for (int k = 0; k < METHODS; k++) {
         free(lists[k]);
     }
+    free(l.touch);
     sal_data_destroy(&data);
     return status;
 }
 
 /* ---- a known model */
 
-enum { SITES = 16, KNOWN = SITES * Q };
-
-/* J_i,i+8(a, b) = 3 where b is a's partner, chosen anew for each pair of sites. */
-static sal_status make_known(sal_model **model, sal_error *err)
+/* The letter that J_i,i+sites/2(a, b) = 3 favours beside `a`, another one for each `a`: the factor
+ * has no divisor in common with 21. */
+static int partner(int64_t i, int a)
 {
-    static double J[KNOWN * KNOWN];
-    for (int i = 0; i < SITES / 2; i++) {
-        for (int a = 0; a < Q; a++) {
-            int b = (a * (i + 1 == 3 || i + 1 == 6 || i + 1 == 7 ? 10 : i + 1) + 2 * i) % Q;
-            J[(i * Q + a) * KNOWN + (i + SITES / 2) * Q + b] += 3;
-            J[((i + SITES / 2) * Q + b) * KNOWN + i * Q + a] += 3;
-        }
-    }
-    sal_space *space = sal_space_create();
-    const sal_block sites = {
-        .name = "site", .kind = SAL_CATEGORICAL, .count = SITES, .states = Q
-    };
-    sal_space_add(space, &sites, err);
-    sal_tape *t = sal_tape_create(space, SAL_F64);
-    sal_expr known = sal_constant(t, J, SAL_SHAPE(KNOWN, KNOWN));
-    sal_status status =
-        sal_model_from_tape(t, sal_scale(sal_quad(sal_state(t), known), 0.5), model, err);
-    sal_tape_destroy(t);
-    sal_space_destroy(space);
-    return status;
+    static const int factors[] = { 1, 2, 10, 4, 5, 10, 10, 8 };
+    return (int)((a * factors[i % 8] + 2 * i) % Q);
 }
 
-static sal_status make_alignment(const char *path, sal_error *err)
+/* Exact draws: the first of two coupled sites is uniform, and the second is its partner with
+ * probability e^3 / (e^3 + 20), else one of the other 20 letters. */
+static sal_status make_alignment(const char *path, int64_t sites, sal_error *err)
 {
     enum { SEQUENCES = 2000 };
-    sal_model *model = NULL;
-    sal_run *run = NULL;
-    const sal_run_options o = { .sampler = "gibbs",
-                                .chains = SEQUENCES,
-                                .warmup = 100 * SITES,
-                                .draws = 1,
-                                .record.draws = true };
-    sal_status status = make_known(&model, err);
-    status = status ? status : sal_sample(model, &o, &run, err);
-    FILE *file = status ? NULL : fopen(path, "w");
-    int bytes;
-    const uint8_t *codes = status ? NULL : sal_run_draws(run, &bytes);
-    for (int k = 0; file && k < SEQUENCES * SITES; k++) {
-        fputc(alphabet[codes[k]], file);
-        fputs(k % SITES == SITES - 1 ? "\n" : "", file);
+    const double favoured = exp(3) / (exp(3) + Q - 1);
+    FILE *file = sites >= 2 && sites % 2 == 0 ? fopen(path, "w") : NULL;
+    char *row = calloc((size_t)sites + 2, 1);
+    unsigned short state[3] = { 1, 2, 3 };
+    for (int k = 0; file && row && k < SEQUENCES; k++) {
+        for (int64_t i = 0; i < sites / 2; i++) {
+            int a = (int)(erand48(state) * Q), b = partner(i, a);
+            int other = (int)(erand48(state) * (Q - 1));
+            row[i] = alphabet[a];
+            row[i + sites / 2] = alphabet[erand48(state) < favoured ? b : other + (other >= b)];
+        }
+        row[sites] = '\n';
+        fputs(row, file);
     }
-    if (status == SAL_OK && (!file || fclose(file) != 0)) {
-        snprintf(err->message, sizeof err->message, "cannot write %s", path);
-        status = SAL_ERR_IO;
+    free(row);
+    if (!file || fclose(file) != 0) {
+        snprintf(err->message, sizeof err->message,
+                 "cannot write %s of %lld sites; expected an even number", path, (long long)sites);
+        return SAL_ERR_IO;
     }
-    sal_run_destroy(run);
-    sal_model_destroy(model);
-    return status;
+    return SAL_OK;
+}
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: potts_contacts FILE.aln [DIR] [--as-run] [--group X] [--updates N]\n"
+                    "                      [--steps K] [--contacts FILE]\n"
+                    "       potts_contacts --make FILE.aln [SITES]\n");
+    return 2;
+}
+
+/* The value of the option, in its place; false: another word. */
+static bool take_option(int argc, char **argv, int *k, settings *s)
+{
+    const char *value = *k + 1 < argc ? argv[*k + 1] : NULL;
+    if (strcmp(argv[*k], "--as-run") == 0) {
+        s->as_run = true;
+        return true;
+    }
+    bool known = value != NULL;
+    if (known && strcmp(argv[*k], "--group") == 0) {
+        s->group = atof(value);
+    } else if (known && strcmp(argv[*k], "--updates") == 0) {
+        s->updates = atoi(value);
+    } else if (known && strcmp(argv[*k], "--steps") == 0) {
+        s->steps = atoi(value);
+    } else if (known && strcmp(argv[*k], "--contacts") == 0) {
+        s->contacts = value;
+    } else {
+        return false;
+    }
+    ++*k;
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    const char *directory = ".";
-    int64_t updates = 300;
+    settings s = { .path = argc > 1 ? argv[1] : NULL, .directory = ".", .group = 0.01 };
     sal_error err = { 0 };
-    if (argc < 2) {
-        fprintf(stderr, "usage: potts_contacts FILE.aln [DIR] [--updates N]\n"
-                        "       potts_contacts --make FILE.aln\n");
-        return 2;
+    bool make = argc > 2 && strcmp(argv[1], "--make") == 0;
+    if (argc < 2 || (!make && argv[1][0] == '-')) {
+        return usage();
     }
-    bool make = strcmp(argv[1], "--make") == 0 && argc > 2;
-    for (int k = 2; k < argc; k++) {
-        if (strcmp(argv[k], "--updates") == 0 && k + 1 < argc) {
-            updates = atoi(argv[++k]);
-        } else {
-            directory = argv[k];
+    for (int k = 2; k < argc && !make; k++) {
+        if (!take_option(argc, argv, &k, &s)) {
+            if (argv[k][0] == '-') {
+                return usage();
+            }
+            s.directory = argv[k];
         }
     }
     sal_status status =
-        make ? make_alignment(argv[2], &err) : compare(argv[1], directory, updates, &err);
+        make ? make_alignment(argv[2], argc > 3 ? atoi(argv[3]) : 16, &err) : compare(&s, &err);
     if (status != SAL_OK) {
-        fprintf(stderr, "%s\n", err.message);
+        fprintf(stderr, "%s\n", err.message[0] ? err.message : sal_status_string(status));
     }
     return status != SAL_OK;
 }

@@ -53,8 +53,8 @@ SAL_API void sal_data_destroy(sal_data *data);
 
 /* What the numbers of a file mean. */
 typedef enum sal_data_kind {
-    SAL_DATA_PICTURES = 0, /* grey pictures, made black and white: an array of three dimensions, or
-                              rows with a square number of columns */
+    SAL_DATA_PICTURES = 0, /* grey pictures, made black and white or of few grey levels: an array of
+                              three dimensions, or rows with a square number of columns */
     SAL_DATA_CODES,    /* whole numbers 0 to 255, used unchanged: the first dimension of the array
                           counts rows; with three dimensions, rows are pictures */
     SAL_DATA_DRAWS,    /* whole numbers 0 to 255, used unchanged: only the last dimension counts
@@ -69,9 +69,12 @@ typedef struct sal_data_options {
     sal_data_kind kind; /* what the file's numbers mean */
     sal_grey grey; /* of pictures; read test pictures with the range of their training pictures */
     bool keep_intensity; /* of pictures: keep the greys, scaled to 0..1, as `intensity` */
-    int64_t height;      /* of the picture in each row; 0: a square. Rows of a libsvm file may be
-                            shorter, because the format leaves out zeros at the end */
-    int64_t width;       /* of the picture in each row; give both height and width or neither */
+    int64_t levels; /* of pictures: grey levels, 2 to 256: code k is the k-th of so many equal parts
+                       of the range, from black on; 0 or 2: black and white, as sal_grey says. More
+                       than 2 exclude keep_intensity */
+    int64_t height; /* of the picture in each row; 0: a square. Rows of a libsvm file may be
+                       shorter, because the format leaves out zeros at the end */
+    int64_t width;  /* of the picture in each row; give both height and width or neither */
     int64_t columns; /* least length of a row of a libsvm file; 0: the length of the longest row */
     int64_t first;   /* first row to read, counted from 0 */
     int64_t count;   /* number of rows to read; 0: all */

@@ -146,6 +146,9 @@ class Data:
                 The range of greys.
             keep_intensity : bool
                 Keep the greys as `intensity`.
+            levels : int
+                Grey levels of pictures, equal parts of the range, as codes 0 to levels - 1; 2 to 256,
+                usually 2: black and white.
             height, width, columns, first, count : int
                 Of pictures; the least row of a libsvm file; the rows to read.
             alphabet : {'auto', 'protein', 'rna', 'dna'}

@@ -80,7 +80,8 @@ static const cli_page pages[] = {
     { &cli_train,
       CLI_GROUP_TRAIN,
       "Fits a model to data. ARCH is a ready-made model (see 'saltus list models') or a saved "
-      "one. rbm, mlp, usps-conv, mnist-conv, mnist-resnet and potts-alignment know what suits "
+      "one. rbm, mlp, usps-conv, mnist-conv, mnist-resnet, conv, resnet and potts-alignment know "
+      "what suits "
       "them: parallel trajectory tempering (ptt) with a sampler, steps and rates that were tried. "
       "That applies unless you name --objective or --sampler, or an option that ptt does not have, "
       "such as --buffer; then, and for all other models, persistent contrastive divergence (pcd) "

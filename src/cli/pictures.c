@@ -85,7 +85,7 @@ static int split_clusters(cli_data *d, sal_data *train, sal_data *test)
 static bool is_default(const cli_data *d)
 {
     return d->read.kind == SAL_DATA_PICTURES && !d->read.keep_intensity && isnan(d->identity) &&
-           isnan(d->test_identity) && !d->alphabet && !d->shape && !d->test;
+           isnan(d->test_identity) && !d->alphabet && !d->shape && !d->read.levels && !d->test;
 }
 
 /* Test data that lie beside the training data; NULL if there are none. */
@@ -95,6 +95,18 @@ static const char *find_test(const char *data, char *beside, size_t room)
                    find_beside(data, "train", "t10k", beside, room)
                ? beside
                : NULL;
+}
+
+/* What options leave to the model: grey levels and the length of a row. */
+static void suit_model(const sal_model *model, sal_data_options *o)
+{
+    const sal_space *space = sal_model_space(model);
+    const int64_t states = sal_space_states(space, 0);
+    o->columns = sal_space_variables(space);
+    if (o->kind == SAL_DATA_PICTURES && !o->levels && !o->keep_intensity && states > 2 &&
+        states <= UINT8_MAX + 1) {
+        o->levels = states;
+    }
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -126,11 +138,14 @@ int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_
         return is_default(d)
                    ? draw_pictures(train_out, test_out)
                    : cli_usage("--data digits are drawn in black and white, with a test set: no "
-                               "--test, --kind, --shape, --dynamic, --alphabet or --identity "
+                               "--test, --kind, --shape, --levels, --dynamic, --alphabet or "
+                               "--identity "
                                "goes with them");
     }
     const char *test = d->test ? d->test : find_test(data, beside, sizeof beside);
-    options.columns = model ? sal_space_variables(sal_model_space(model)) : 0;
+    if (model) {
+        suit_model(model, &options);
+    }
     if (test && options.kind != SAL_DATA_ALIGNMENT) { /* rows of libsvm files differ in length */
         options.columns = larger(options.columns, larger(columns_of(data), columns_of(test)));
     }
@@ -195,6 +210,19 @@ static bool find_key(const char *specification, const char *key, char *value, si
     return size > 0 && size < room;
 }
 
+/* The states that a specification names are the grey levels of a model yet to be made. */
+static int choose_levels(const char *arch, cli_data *d)
+{
+    char states[16];
+    int64_t levels;
+    if (d->read.kind == SAL_DATA_PICTURES && !d->read.levels && !d->read.keep_intensity && arch &&
+        find_key(arch, "states", states, sizeof states) &&
+        cli_parse_int(states, strlen(states), &levels) && levels > 2) {
+        d->read.levels = levels;
+    }
+    return CLI_OK;
+}
+
 /* Whether a specification names a ready-made model of alignments. */
 static bool is_of_alignment(const char *specification)
 {
@@ -228,6 +256,7 @@ int cli_data_check(const char *command, const char *arch, cli_data *d)
     code = code ? code : choose_kind(d);
     code = code ? code : choose_alphabet(d);
     code = code ? code : choose_shape(d);
+    code = code ? code : choose_levels(arch, d);
     if (code == CLI_OK && !d->path) {
         return cli_usage("%s: --data FILE (or digits) is needed", command);
     }
@@ -275,7 +304,7 @@ int cli_draw_pixels(sal_data *train, sal_data *test)
     return exit_code(status, &err);
 }
 
-int cli_pictures_of(const char *data, const sal_model *model, sal_data *out)
+int cli_pictures_of(const char *data, const char *shape, const sal_model *model, sal_data *out)
 {
     sal_error err = { 0 };
     sal_data train = { 0 };
@@ -284,6 +313,8 @@ int cli_pictures_of(const char *data, const sal_model *model, sal_data *out)
         sal_data_destroy(&train);
         return code;
     }
-    const sal_data_options options = { .columns = sal_space_variables(sal_model_space(model)) };
-    return exit_code(sal_data_read(data, &options, out, &err), &err);
+    sal_data_options options = { 0 };
+    suit_model(model, &options);
+    int code = shape ? cli_parse_shape(shape, &options.height, &options.width) : CLI_OK;
+    return code ? code : exit_code(sal_data_read(data, &options, out, &err), &err);
 }

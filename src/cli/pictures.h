@@ -23,28 +23,31 @@ typedef struct cli_data {
     }
 
 /* The rows of an option table for them. */
-#define CLI_DATA_OPTIONS(d)                                                                      \
-    { "data", CLI_TEXT, &(d).path, "FILE",                                                       \
-      "in any format of arrays or alignments (pictures: white above the middle); or 'digits'"    \
-      " [the alignment that the model is made of]" },                                            \
-        { "kind", CLI_TEXT, &(d).kind, "NAME",                                                   \
-          "what the file holds: pictures, codes, draws or alignment [pictures]" },               \
-        { "shape", CLI_TEXT, &(d).shape, "HxW",                                                  \
-          "height and width of a picture in a row; rows of libsvm files may be shorter [a "      \
-          "square]" },                                                                           \
-        { "dynamic", CLI_FLAG, &(d).read.keep_intensity, NULL,                                   \
-          "draw pixels from their greys (dynamic binarisation), in training anew at each use" }, \
-        { "alphabet", CLI_TEXT, &(d).alphabet, "protein|rna|dna",                                \
-          "of an alignment [the model's; else what its letters tell]" },                         \
-        { "identity", CLI_REAL, &(d).identity, "X",                                              \
-          "a sequence of an alignment weighs 1 / (number of sequences that agree with it at "    \
-          "this share of sites); 0: all weigh 1 [0.8]" },                                        \
-        { "test", CLI_TEXT, &(d).test, "FILE",                                                   \
-          "held-out rows [beside --data, else a random tenth of it, or see --test-identity]" },  \
-    {                                                                                            \
-        "test-identity", CLI_REAL, &(d).test_identity, "X",                                      \
-            "hold out whole clusters of an alignment, so that no sequence held out agrees with"  \
-            " another at this share of sites; 0: a random tenth [0.8]"                           \
+#define CLI_DATA_OPTIONS(d)                                                                       \
+    { "data", CLI_TEXT, &(d).path, "FILE",                                                        \
+      "in any format of arrays or alignments (pictures: of two levels, white above the middle); " \
+      "or 'digits'"                                                                               \
+      " [the alignment that the model is made of]" },                                             \
+        { "kind", CLI_TEXT, &(d).kind, "NAME",                                                    \
+          "what the file holds: pictures, codes, draws or alignment [pictures]" },                \
+        { "shape", CLI_TEXT, &(d).shape, "HxW",                                                   \
+          "height and width of a picture in a row; rows of libsvm files may be shorter [a "       \
+          "square]" },                                                                            \
+        { "levels", CLI_INT, &(d).read.levels, "N",                                               \
+          "grey levels of pictures, 2 to 256 [as many as pixels of the model have states]" },     \
+        { "dynamic", CLI_FLAG, &(d).read.keep_intensity, NULL,                                    \
+          "draw pixels from their greys (dynamic binarisation), in training anew at each use" },  \
+        { "alphabet", CLI_TEXT, &(d).alphabet, "protein|rna|dna",                                 \
+          "of an alignment [the model's; else what its letters tell]" },                          \
+        { "identity", CLI_REAL, &(d).identity, "X",                                               \
+          "a sequence of an alignment weighs 1 / (number of sequences that agree with it at "     \
+          "this share of sites); 0: all weigh 1 [0.8]" },                                         \
+        { "test", CLI_TEXT, &(d).test, "FILE",                                                    \
+          "held-out rows [beside --data, else a random tenth of it, or see --test-identity]" },   \
+    {                                                                                             \
+        "test-identity", CLI_REAL, &(d).test_identity, "X",                                       \
+            "hold out whole clusters of an alignment, so that no sequence held out agrees with"   \
+            " another at this share of sites; 0: a random tenth [0.8]"                            \
     }
 
 /* What formats of alignments hold (sal_format_info.content). */
@@ -80,8 +83,8 @@ int cli_check_width(const char *path, const sal_data *data, const sal_model *mod
  * the row. */
 int cli_draw_pixels(sal_data *train, sal_data *test);
 
-/* The pictures of one file, or for "digits" the drawn test pictures; `model` as in cli_data_read.
- */
-int cli_pictures_of(const char *data, const sal_model *model, sal_data *out);
+/* The pictures of one file, or for "digits" the drawn test pictures; `shape` as in "20x16" or NULL,
+ * `model` as in cli_data_read. */
+int cli_pictures_of(const char *data, const char *shape, const sal_model *model, sal_data *out);
 
 #endif

@@ -52,17 +52,18 @@ static sal_alphabet alphabet_of(int64_t states, const char *asked)
     return SAL_ALPHABET_AUTO;
 }
 
-/* Whether states are pictures of greys: their codes are levels, one byte each. */
+/* Whether states are pictures of greys: their codes are levels, one byte each. States of
+ * categorical variables are levels if the user says that they are pictures. */
 static int check_pictures(const cli_sample_outputs *o, const sal_space *space)
 {
     int64_t height, width;
     const sal_block *block;
     for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
-        bool levels = block->kind != SAL_CATEGORICAL && block->kind != SAL_COUNT;
-        if (!levels || (block->kind == SAL_ORDINAL && block->states > UINT8_MAX + 1)) {
+        bool levels = block->kind == SAL_CATEGORICAL ? o->shape != NULL : block->kind != SAL_COUNT;
+        if (!levels || block->states > UINT8_MAX + 1) {
             return cli_usage("--out %s: pictures are made of binary, spin or ordinal variables of "
-                             "at most 256 levels, and '%s' are others; expected a file name that "
-                             "ends in .npy or .nc",
+                             "at most 256 levels, or of categorical ones with --shape, and '%s' "
+                             "are others; expected a file name that ends in .npy or .nc",
                              o->out, block->name);
         }
     }

@@ -15,6 +15,8 @@ static const sali_option entries[] = {
     SALI_OPTION("grey", WORD, "find|bytes|signed|unit", "range of the greys of pictures",
                 DATA(grey), .words = greys, .usual = "find"),
     SALI_OPTION("keep-intensity", FLAG, NULL, "keep the greys of pictures", DATA(keep_intensity)),
+    SALI_OPTION("levels", WHOLE, "N", "grey levels of pictures", DATA(levels), SALI_RANGE(2, 256),
+                .usual = "2: black and white"),
     SALI_OPTION("height", WHOLE, "N", "of the picture in a row", DATA(height), SALI_FROM(0),
                 .usual = "that of a square"),
     SALI_OPTION("width", WHOLE, "N", "of the picture in a row", DATA(width), SALI_FROM(0),

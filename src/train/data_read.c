@@ -131,6 +131,17 @@ static sal_status check_grey(const char *path, sal_grey found, sal_grey wanted, 
                            greys[wanted].low, greys[wanted].high);
 }
 
+/* The code of a grey, which is in the range. */
+static uint8_t code_of(double value, sal_grey grey, int64_t levels)
+{
+    const double low = greys[grey].low, range = greys[grey].high - low;
+    if (levels <= 2) {
+        return value > greys[grey].middle;
+    }
+    const int64_t part = (int64_t)((value - low) / range * (double)levels);
+    return (uint8_t)(part < levels ? part : levels - 1); /* white is of the last part */
+}
+
 static sal_status take_pictures(const char *path, const sal_array *array, const sal_data_options *o,
                                 sal_data *data, sal_error *err)
 {
@@ -152,7 +163,7 @@ static sal_status take_pictures(const char *path, const sal_array *array, const 
         return sali_fail_memory(err);
     }
     for (int64_t i = 0; i < count; i++) {
-        data->codes[i] = values[i] > greys[data->grey].middle;
+        data->codes[i] = code_of(values[i], data->grey, o->levels);
         if (data->intensity) {
             data->intensity[i] = (float)((values[i] - low) / range);
         }
@@ -251,11 +262,18 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
                          "data: pictures of %lld x %lld; expected two positive sides, or 0 and 0",
                          (long long)o->height, (long long)o->width);
     }
-    if ((!pictures && (o->grey || o->keep_intensity || o->height)) ||
+    if (o->levels < 0 || o->levels == 1 || o->levels > UINT8_MAX + 1 ||
+        (o->levels > 2 && o->keep_intensity)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "data: %lld grey levels%s; expected 2 to 256, and 2 where intensities "
+                         "are kept",
+                         (long long)o->levels, o->keep_intensity ? " and keep_intensity" : "");
+    }
+    if ((!pictures && (o->grey || o->keep_intensity || o->levels || o->height)) ||
         (!alignment && (o->identity > 0 || o->alphabet))) {
         return sali_fail(
             err, SAL_ERR_ARGUMENT,
-            "data: grey, keep_intensity and sides are for pictures, identity and alphabet "
+            "data: grey, levels, keep_intensity and sides are for pictures, identity and alphabet "
             "are for alignments");
     }
     return SAL_OK;

@@ -390,20 +390,6 @@ START_TEST(draws_are_written_as_sequences)
 }
 END_TEST
 
-/* The height and the width of a PNG file. */
-static void png_sides(const char *name, int sides[2])
-{
-    unsigned char head[24] = { 0 };
-    FILE *file = fopen(temp_path(name), "rb");
-    ck_assert_ptr_nonnull(file);
-    ck_assert_uint_eq(fread(head, 1, sizeof head, file), sizeof head);
-    fclose(file);
-    for (int k = 0; k < 2; k++) {
-        const unsigned char *at = head + (k == 0 ? 20 : 16);
-        sides[k] = at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
-    }
-}
-
 /* Ten pictures in a row, two pixels a variable, lines of one pixel between. */
 static void ck_sheet(const char *name, int rows, int height, int width)
 {

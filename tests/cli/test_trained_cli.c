@@ -219,10 +219,71 @@ START_TEST(inpaint_fills_in_what_is_hidden)
     ck_refused(64, "256 pixels and", "inpaint ising:side=4 --data digits --mask top --out b.png");
     ck_refused(64, "b.jpg: expected a file name that ends in .png",
                "inpaint run --data digits --mask top --out b.jpg");
-    ck_refused(64, "not two levels", "inpaint potts --data digits --mask top --out b.png");
+    ck_refused(64, "not the levels of a pixel",
+               "inpaint poisson:dim=256 --data digits --mask top --out b.png");
     ck_refused(64, "--samples 0: expected an integer of 1 or more",
                "inpaint run --data digits --mask top --out b.png --samples 0");
     ck_assert_int_ne(access(temp_path("b.png"), F_OK), 0);
+}
+END_TEST
+
+/* A number of the JSON that a command prints with this option. */
+static double json_number_of(const char *key, const char *command, const char *option)
+{
+    ck_run("%s %s", command, option);
+    json_t *object = json_out(), *number = json_object_get(object, key);
+    ck_assert_msg(json_is_number(number), "%s", out);
+    const double value = json_number_value(number);
+    json_decref(object);
+    return value;
+}
+
+/* Pictures of eight greys that are no squares, the whole way. */
+START_TEST(grey_pictures_keep_their_shape_and_levels)
+{
+    enum { ROWS = 40, HEIGHT = 28, WIDTH = 20 };
+    static uint8_t greys[ROWS * HEIGHT * WIDTH];
+    sal_error err = { 0 };
+    int sides[2];
+    for (int i = 0; i < ROWS * HEIGHT * WIDTH; i++) { /* lighter downwards, by row */
+        greys[i] = (uint8_t)(i / WIDTH % HEIGHT * 255 / (HEIGHT - 1) * (1 + i % 3) / 3);
+    }
+    ck_ok(sali_npy_write(temp_path("grey.npy"), SALI_DTYPE_U8, 3,
+                         (int64_t[]){ ROWS, HEIGHT, WIDTH }, greys, &err),
+          &err);
+    const char *net = "conv:height=28,width=20,channels=1,project=2,states=8";
+    ck_run("train %s --data grey.npy --iterations 2 --batch 4 --fresh 20 --out run --json", net);
+    json_t *object = json_out(), *verdict = json_object_get(object, "verdict");
+    ck_assert(json_is_object(verdict)); /* of categorical pixels too */
+    json_decref(object);
+    ck_run("sample run --chains 2 --draws 10 --out draws.npy");
+    if (saltus("sample run --chains 2 --draws 10 --shape 28x20 --out a.png") != 0) {
+        ck_assert_ptr_nonnull(strstr(errors, "libpng"));
+        return;
+    }
+    png_sides("a.png", sides);
+    ck_assert(sides[0] == 2 * (2 * HEIGHT + 1) + 1 && sides[1] == 10 * (2 * WIDTH + 1) + 1);
+    png_sides("run/samples.png", sides);
+    ck_assert(sides[0] % (2 * HEIGHT + 1) == 1 && sides[1] == 10 * (2 * WIDTH + 1) + 1);
+    ck_run("inpaint run --data grey.npy --mask bottom --first 2 --samples 3 --steps 4 --out b.png");
+    ck_assert_ptr_nonnull(strstr(out, "280 of 560 pixels hidden"));
+    png_sides("b.png", sides);
+    ck_assert(sides[0] == 2 * (2 * HEIGHT + 1) + 1 && sides[1] == 6 * (2 * WIDTH + 1) + 1);
+    const char *key = "independent_log_likelihood";
+    const char *judge = "evaluate run --data grey.npy --fresh 0 --chains 4 --temperatures 4 --json";
+    ck_assert_double_eq(json_number_of(key, judge, ""), json_number_of(key, judge, "--levels 8"));
+    ck_assert_double_ne(json_number_of(key, judge, ""), json_number_of(key, judge, "--levels 2"));
+    ck_refused(64, "expected 2 to 256, and 2 where intensities are kept",
+               "evaluate run --data grey.npy --levels 8 --dynamic");
+    ck_refused(64, "code 4; expected 0 to 3",
+               "train conv:height=28,width=20,channels=1,states=4 --data grey.npy --levels 8 "
+               "--iterations 2 --batch 4 --out other");
+    /* A net that is made for its data takes its states from its settings. */
+    const char *mlp = "train mlp:hidden=2,states=8 --data grey.npy --iterations 2 --batch 4 "
+                      "--fresh 0 --overwrite --out m --json";
+    key = "mmd_train_test";
+    ck_assert_double_eq(json_number_of(key, mlp, ""), json_number_of(key, mlp, "--levels 8"));
+    ck_assert_double_ne(json_number_of(key, mlp, ""), json_number_of(key, mlp, "--levels 3"));
 }
 END_TEST
 
@@ -275,7 +336,7 @@ START_TEST(pictures_are_read_from_every_array_format)
         "a square number of columns. If",
         "train rbm --data r.csv --out run");
     ck_refused(64, "as in 20x16", "train rbm --data r.csv --shape 3 --out run");
-    ck_refused(64, "--shape, --dynamic", "train rbm --data digits --shape 16x16 --out run");
+    ck_refused(64, "--shape, --levels", "train rbm --data digits --shape 16x16 --out run");
     ck_refused(65, "r.csv: 2 dimensions, the last of 3; expected pictures of 3 x 3",
                "train rbm --data p.svm --test r.csv --out run");
     temp_write("u.svm", "1 1:1 4:0.5\n2 2:1\n", 18); /* zeros at the end are left out */
@@ -299,6 +360,7 @@ int main(void)
     tcase_add_test(tcase, chains_that_disagree_are_drawn_longer);
     tcase_add_test(tcase, evaluate_refuses_bad_options);
     tcase_add_test(tcase, inpaint_fills_in_what_is_hidden);
+    tcase_add_test(tcase, grey_pictures_keep_their_shape_and_levels);
     tcase_add_test(tcase, pictures_are_read_from_every_array_format);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

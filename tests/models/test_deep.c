@@ -206,6 +206,9 @@ START_TEST(gradients_match_central_differences)
         "mlp:visible=7,hidden=5,layers=3,kind=spin,base=1,quadratic=1",
         "mlp:visible=4,hidden=6,states=5,base=1,quadratic=1",
         "usps-conv:channels=2,states=3,base=1",
+        "conv:height=12,width=20,channels=2,project=3,states=8,base=1",
+        "resnet:height=9,width=14,channels=2,project=4,states=8,base=1,quadratic=1",
+        "conv:height=8,width=17,channels=2,kind=ordinal,states=8,quadratic=1",
     };
     sal_error err = { 0 };
     sal_model *model = make(specifications[_i]);
@@ -232,33 +235,37 @@ START_TEST(gradients_match_central_differences)
 }
 END_TEST
 
-/* ---- categorical pictures */
+/* ---- categorical pictures, whose sides may differ */
 
 typedef struct image {
-    int64_t channels, side;
-    double pixel[16][16][16]; /* [channel][row][column] */
+    int64_t channels, height, width;
+    double pixel[16][16][20]; /* [channel][row][column] */
 } image;
 
-static void convolve(const sal_model *model, const char *name, image *x, int64_t out,
-                     int64_t kernel, int64_t stride, int64_t padding)
+typedef struct window {
+    int64_t height, width, stride, padding;
+} window;
+
+static void convolve(const sal_model *model, const char *name, image *x, int64_t out, window w)
 {
     static image y;
     double *W = layer(model, name, "weight"), *c = layer(model, name, "bias");
+    const int64_t taps = w.height * w.width;
     y.channels = out;
-    y.side = (x->side + 2 * padding - kernel) / stride + 1;
+    y.height = (x->height + 2 * w.padding - w.height) / w.stride + 1;
+    y.width = (x->width + 2 * w.padding - w.width) / w.stride + 1;
     for (int64_t o = 0; o < out; o++) {
-        for (int64_t r = 0; r < y.side; r++) {
-            for (int64_t q = 0; q < y.side; q++) {
-                double sum = c[o];
-                for (int64_t k = 0; k < x->channels * kernel * kernel; k++) {
-                    int64_t in = k / (kernel * kernel), i = k / kernel % kernel, j = k % kernel;
-                    int64_t row = r * stride - padding + i, column = q * stride - padding + j;
-                    if (row >= 0 && row < x->side && column >= 0 && column < x->side) {
-                        sum += W[o * x->channels * kernel * kernel + k] * x->pixel[in][row][column];
-                    }
+        for (int64_t p = 0; p < y.height * y.width; p++) {
+            int64_t r = p / y.width, q = p % y.width;
+            double sum = c[o];
+            for (int64_t k = 0; k < x->channels * taps; k++) {
+                int64_t row = r * w.stride - w.padding + k % taps / w.width;
+                int64_t column = q * w.stride - w.padding + k % w.width;
+                if (row >= 0 && row < x->height && column >= 0 && column < x->width) {
+                    sum += W[o * x->channels * taps + k] * x->pixel[k / taps][row][column];
                 }
-                y.pixel[o][r][q] = silu(sum);
             }
+            y.pixel[o][r][q] = sum;
         }
     }
     free(W);
@@ -266,43 +273,167 @@ static void convolve(const sal_model *model, const char *name, image *x, int64_t
     *x = y;
 }
 
-/* Three states are three channels, each the pixels that are in that state. */
-START_TEST(states_of_pixels_are_channels)
+/* silu(x + to) */
+static void activate(image *x, const image *to)
 {
-    enum { SIDE = 16, V = SIDE * SIDE, K = 3 };
-    static const int64_t shapes[7][4] = { { 1, 3, 1, 1 }, { 2, 4, 2, 1 }, { 2, 3, 1, 1 },
-                                          { 4, 4, 2, 1 }, { 4, 3, 1, 1 }, { 8, 4, 2, 1 },
-                                          { 8, 2, 1, 0 } };
-    static image x;
-    static double one_hot[V * K];
-    sal_error err = { 0 };
-    sal_model *model = make("usps-conv:channels=1,states=3,base=1,seed=8");
-    int32_t codes[V];
-    double f, u[V];
-    set_some(model, true); /* large weights: the pixels matter */
-    fill(V, u, 9);
-    x = (image){ .channels = K, .side = SIDE };
-    for (int v = 0; v < V; v++) {
-        codes[v] = (int32_t)((u[v] + 1) / 2 * K);
-        x.pixel[codes[v]][v / SIDE][v % SIDE] = 1;
-        one_hot[v * K + codes[v]] = 1;
+    for (int64_t k = 0; k < x->channels * x->height * x->width; k++) {
+        int64_t o = k / (x->height * x->width), r = k / x->width % x->height, q = k % x->width;
+        x->pixel[o][r][q] = silu(x->pixel[o][r][q] + (to ? to->pixel[o][r][q] : 0));
     }
+}
+
+static void plain_layers(const sal_model *model, image *x)
+{
+    static const int64_t shapes[6][4] = { { 1, 3, 1, 1 }, { 2, 4, 2, 1 }, { 2, 3, 1, 1 },
+                                          { 4, 4, 2, 1 }, { 4, 3, 1, 1 }, { 8, 4, 2, 1 } };
     for (int k = 0; k < 7; k++) {
         char name[16];
         snprintf(name, sizeof name, "net.%d", 2 * k);
-        convolve(model, name, &x, shapes[k][0], shapes[k][1], shapes[k][2], shapes[k][3]);
+        const int64_t *s = shapes[k % 6];
+        window w =
+            k < 6 ? (window){ s[1], s[1], s[2], s[3] } : (window){ x->height, x->width, 1, 0 };
+        convolve(model, name, x, k < 6 ? s[0] : 8, w);
+        activate(x, NULL);
     }
-    ck_assert(x.side == 1 && x.channels == 8);
-    double *W = layer(model, "final_linear", "weight"), *c = layer(model, "final_linear", "bias");
-    double net = c[0], want = other_terms(model, V, K, codes, V * K, one_hot);
+    ck_assert(x->height == 1 && x->width == 1 && x->channels == 8);
+}
+
+/* Eight blocks after the first layer, then the mean of all pixels; two channels. */
+static void residual_layers(const sal_model *model, const char *first, image *x)
+{
+    static image shortcut;
+    convolve(model, first, x, 2, (window){ 3, 3, 1, 1 });
     for (int k = 0; k < 8; k++) {
+        char name[32];
+        shortcut = *x;
+        snprintf(name, sizeof name, "net.%d.conv1", k);
+        convolve(model, name, x, 2, (window){ 3, 3, k < 2 ? 2 : 1, 1 });
+        activate(x, NULL);
+        snprintf(name, sizeof name, "net.%d.conv2", k);
+        convolve(model, name, x, 2, (window){ 3, 3, 1, 1 });
+        snprintf(name, sizeof name, "net.%d.shortcut_conv", k);
+        if (k < 2) {
+            convolve(model, name, &shortcut, 2, (window){ 1, 1, 2, 0 });
+        }
+        activate(x, &shortcut);
+    }
+    for (int64_t c = 0; c < 2; c++) {
+        double sum = 0;
+        for (int64_t p = 0; p < x->height * x->width; p++) {
+            sum += x->pixel[c][p / x->width][p % x->width];
+        }
+        x->pixel[c][0][0] = sum / (double)(x->height * x->width);
+    }
+}
+
+static const struct {
+    const char *specification;
+    int64_t height, width, states, project;
+    bool residual;
+} nets[] = {
+    { "usps-conv:channels=1,states=3,base=1,seed=8", 16, 16, 3, 0, false },
+    { "conv:height=12,width=20,channels=1,states=4,base=1,seed=8", 12, 20, 4, 0, false },
+    { "conv:height=13,width=9,channels=1,states=8,project=4,base=1,seed=8", 13, 9, 8, 4, false },
+    { "resnet:height=16,width=20,channels=2,states=4,base=1,seed=8", 16, 20, 4, 0, true },
+    { "resnet:height=11,width=8,channels=2,states=8,project=3,seed=8", 11, 8, 8, 3, true },
+};
+#define NETS ((int)(sizeof nets / sizeof *nets))
+
+/* Each state is a channel: the pixels that are in it. */
+START_TEST(states_of_pixels_are_channels)
+{
+    enum { MOST = 16 * 20 };
+    static image x;
+    static double one_hot[MOST * 8];
+    const int64_t width = nets[_i].width, V = nets[_i].height * width, K = nets[_i].states;
+    const bool residual = nets[_i].residual, project = nets[_i].project > 0;
+    sal_error err = { 0 };
+    sal_model *model = make(nets[_i].specification);
+    int32_t codes[MOST];
+    double f, u[MOST];
+    set_some(model, true); /* large weights: the pixels matter */
+    fill(V, u, 9);
+    x = (image){ .channels = K, .height = nets[_i].height, .width = width };
+    for (int64_t v = 0; v < V; v++) {
+        codes[v] = (int32_t)((u[v] + 1) / 2 * (double)K);
+        x.pixel[codes[v]][v / width][v % width] = 1;
+        one_hot[v * K + codes[v]] = 1;
+    }
+    if (project) {
+        convolve(model, "proj", &x, nets[_i].project, (window){ 1, 1, 1, 0 });
+    }
+    if (residual) {
+        residual_layers(model, project ? "proj2" : "proj", &x);
+    } else {
+        plain_layers(model, &x);
+    }
+    const char *last = residual ? "energy_linear" : "final_linear";
+    double *W = layer(model, last, "weight"), *c = layer(model, last, "bias");
+    double net = c[0], want = other_terms(model, V, K, codes, V * K, one_hot);
+    for (int64_t k = 0; k < x.channels; k++) {
         net += W[k] * x.pixel[k][0][0];
     }
     ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
-    ck_assert_double_ge(fabs(net), 0.1);
-    ck_assert_double_eq_tol(f, net + want, 1e-10 * fabs(want));
+    ck_assert_double_ge(fabs(net), 0.05);
+    ck_assert_double_eq_tol(f, net + want, 1e-10 * (fabs(net) + fabs(want)));
     free(W);
     free(c);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* The ready sizes are those of the nets for any size, number by number. */
+START_TEST(nets_of_one_size_are_those_of_any)
+{
+    static const char *const pairs[][2] = {
+        { "usps-conv:channels=2,seed=3", "conv:height=16,width=16,channels=2,seed=3" },
+        { "mnist-conv:channels=2,kind=spin", "conv:channels=2,kind=spin" },
+        { "mnist-resnet:channels=2,states=4,base=1", "resnet:channels=2,states=4,base=1" },
+    };
+    sal_error err = { 0 };
+    double f[2];
+    sal_model *models[2];
+    int32_t *codes = calloc(28 * 28, sizeof *codes);
+    for (int v = 0; v < 28 * 28; v += 3) {
+        codes[v] = 1;
+    }
+    for (int k = 0; k < 2; k++) {
+        models[k] = make(pairs[_i][k]);
+        ck_ok(sal_model_evaluate(models[k], 1, codes, &f[k], NULL, NULL, &err), &err);
+    }
+    ck_assert_double_eq(f[0], f[1]);
+    sal_shape a, b;
+    const char *name;
+    for (int64_t k = 0; (name = sal_model_parameter(models[0], k, &a)); k++) {
+        ck_assert_str_eq(name, sal_model_parameter(models[1], k, &b));
+        ck_assert(a.rank == b.rank && memcmp(a.dim, b.dim, sizeof a.dim) == 0);
+    }
+    ck_assert_ptr_null(sal_model_parameter(models[1], 1000, &b));
+    free(codes);
+    sal_model_destroy(models[0]);
+    sal_model_destroy(models[1]);
+}
+END_TEST
+
+/* Levels 0, 1/3, 2/3 and 1 are one channel: what is between two levels is between their values. */
+START_TEST(ordinal_pixels_are_one_channel)
+{
+    sal_error err = { 0 };
+    sal_model *model = make("conv:height=8,width=10,channels=2,kind=ordinal,states=4");
+    const sal_space *space = sal_model_space(model);
+    ck_assert(sal_space_width(space) == 80 && sal_space_states(space, 7) == 4);
+    int32_t codes[80];
+    double x[80], f[2];
+    for (int v = 0; v < 80; v++) {
+        codes[v] = v % 4;
+        x[v] = v % 4 / 3.0;
+    }
+    ck_ok(sal_model_evaluate(model, 1, codes, &f[0], NULL, NULL, &err), &err);
+    ck_ok(sal_model_evaluate_at(model, 1, x, &f[1], NULL, &err), &err);
+    ck_assert_double_eq(f[0], f[1]);
+    double *W = layer(model, "net.0", "weight");
+    ck_assert_ptr_nonnull(W);
+    free(W);
     sal_model_destroy(model);
 }
 END_TEST
@@ -392,10 +523,10 @@ START_TEST(training_starts_from_the_mean)
     model = started("mlp:visible=4,hidden=2,states=3,base=1");
     double *base = parameter(model, "base");
     for (int i = 0; i < 4; i++) {
-        double p = fmin(fmax(share[i], 0.01), 0.99), q = fmin(fmax(1 - share[i], 0.01), 0.99);
-        ck_assert_double_eq_tol(base[3 * i], log(q), 1e-12);
-        ck_assert_double_eq_tol(base[3 * i + 1], log(p), 1e-12);
-        ck_assert_double_eq_tol(base[3 * i + 2], log(0.01), 1e-12);
+        const double shares[3] = { 1 - share[i], share[i], 0 };
+        for (int k = 0; k < 3; k++) { /* kept from zero by 0.01 in all */
+            ck_assert_double_eq_tol(base[3 * i + k], log(shares[k] + 0.01 / 3), 1e-12);
+        }
     }
     free(base);
     sal_model_destroy(model);
@@ -449,6 +580,10 @@ START_TEST(contradicting_settings_are_refused)
              "mlp: kind=spin has two states, and states=3; expected one or the other");
     ck_fails(sal_model_open("usps-conv:states=4,kind=spin", 0, &model, &err), SAL_ERR_ARGUMENT,
              &err, "usps-conv: kind=spin has two states, and states=4");
+    ck_fails(sal_model_open("conv:kind=ordinal,states=4,base=1", 0, &model, &err), SAL_ERR_ARGUMENT,
+             &err, "conv: kind=ordinal has no base distribution; expected base=0");
+    ck_fails(sal_model_open("resnet:height=7", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
+             "height=7; expected an integer from 8 to 1024");
     ck_fails(sal_model_open("mlp:states=1", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "states=1; expected an integer from 2 to 256");
     ck_fails(sal_model_open("mlp:layers=0", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
@@ -471,10 +606,18 @@ START_TEST(nets_survive_failing_allocations)
         sal_model_destroy(model));
     ck_alloc_sweep(sal_model_open("usps-conv:channels=1,states=3", 0, &model, &err),
                    sal_model_destroy(model));
+    ck_alloc_sweep(
+        sal_model_open("conv:height=8,width=9,channels=1,kind=ordinal,states=3", 0, &model, &err),
+        sal_model_destroy(model));
     model = make("mlp:visible=4,hidden=2,base=1,quadratic=1");
     sal_data data = { .rows = 4, .variables = 4, .codes = rows[0] };
     ck_alloc_sweep(
         sal_model_train_start(model, "mlp:visible=4,hidden=2,base=1,quadratic=1", &data, 1, &err),
+        (void)0);
+    sal_model_destroy(model);
+    model = make("mlp:visible=4,hidden=2,states=3,base=1");
+    ck_alloc_sweep(
+        sal_model_train_start(model, "mlp:visible=4,hidden=2,states=3,base=1", &data, 1, &err),
         (void)0);
     sal_model_destroy(model);
 }
@@ -485,8 +628,10 @@ int main(void)
     Suite *suite = suite_create("deep");
     TCase *formulas = tcase_create("formulas");
     tcase_add_loop_test(formulas, perceptrons_are_their_formula, 0, MLPS);
-    tcase_add_loop_test(formulas, gradients_match_central_differences, 0, 3);
-    tcase_add_test(formulas, states_of_pixels_are_channels);
+    tcase_add_loop_test(formulas, gradients_match_central_differences, 0, 6);
+    tcase_add_loop_test(formulas, states_of_pixels_are_channels, 0, NETS);
+    tcase_add_loop_test(formulas, nets_of_one_size_are_those_of_any, 0, 3);
+    tcase_add_test(formulas, ordinal_pixels_are_one_channel);
     tcase_add_loop_test(formulas, the_base_is_a_distribution, 0, 3);
     suite_add_tcase(suite, formulas);
     TCase *training = tcase_create("training");

@@ -543,6 +543,8 @@ static const char *const small_models[] = {
     "poisson:dim=3,interaction=0.1",
     "regression:dim=5,rows=6,irrelevant=2",
     "usps-conv:channels=1,states=3,base=1,quadratic=1",
+    "conv:height=8,width=9,channels=1,states=3,project=2",
+    "resnet:height=8,width=9,channels=1,kind=ordinal,states=3",
     "mlp:visible=3,hidden=2,layers=1",
     "hmm:length=3,states=2",
     "fhmm:length=3,factors=2",

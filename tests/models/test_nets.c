@@ -178,7 +178,7 @@ START_TEST(keys_mean_what_they_say)
     sal_error err = { 0 };
     sal_model *model = NULL;
     ck_fails(sal_model_open("usps-conv:kind=1", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
-             "kind=1; expected binary or spin");
+             "kind=1; expected binary or spin or ordinal");
     ck_fails(sal_model_open("usps-conv:size=1", 0, &model, &err), SAL_ERR_ARGUMENT, &err,
              "channels=16, kind=binary, states=2, quadratic=0, base=0, seed=0");
 }

@@ -130,6 +130,9 @@ class Files(unittest.TestCase):
             self.assertEqual(data.picture, (3, 2))
             np.testing.assert_allclose(data.intensity, greys.reshape(7, 6) / 255, atol=1e-7)
             self.assertIsNone(sal.Data.read(path).intensity)
+            data = sal.Data.read(path, levels=4)
+            self.assertEqual(data.picture, (3, 2))
+            np.testing.assert_array_equal(data.pictures, greys // 64)
 
     def test_alignments(self):
         with tempfile.TemporaryDirectory() as place:

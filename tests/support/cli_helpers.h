@@ -64,6 +64,20 @@ static inline json_t *json_out(void)
     return object;
 }
 
+/* The height and the width of a PNG file. */
+static inline void png_sides(const char *name, int sides[2])
+{
+    unsigned char head[24] = { 0 };
+    FILE *file = fopen(temp_path(name), "rb");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_uint_eq(fread(head, 1, sizeof head, file), sizeof head);
+    fclose(file);
+    for (int k = 0; k < 2; k++) {
+        const unsigned char *at = head + (k == 0 ? 20 : 16);
+        sides[k] = at[0] << 24 | at[1] << 16 | at[2] << 8 | at[3];
+    }
+}
+
 /* A small network whose marginals can be worked out by hand. */
 static const char chain_uai[] = "MARKOV\n2\n2 3\n2\n1 0\n2 0 1\n2\n 0.25 0.75\n6\n 1 0 1  2 1 1\n";
 

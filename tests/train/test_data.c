@@ -68,6 +68,52 @@ START_TEST(pictures_of_every_range_are_the_same)
 }
 END_TEST
 
+/* Levels are equal parts of the range, whose last one has its end; pictures may be no squares. */
+START_TEST(pictures_have_as_many_grey_levels_as_asked)
+{
+    static const uint8_t bytes[12] = { 0, 63, 64, 127, 128, 191, 192, 254, 255, 31, 32, 100 };
+    static const uint8_t fours[12] = { 0, 0, 1, 1, 2, 2, 3, 3, 3, 0, 0, 1 };
+    static const uint8_t eights[12] = { 0, 1, 2, 3, 4, 5, 6, 7, 7, 0, 1, 3 };
+    const struct {
+        int64_t levels;
+        const uint8_t *codes;
+    } cases[] = { { 4, fours }, { 8, eights }, { 256, bytes } };
+    sal_error err = { 0 };
+    sal_data data = { 0 };
+    temp_dir_make();
+    const char *path = write_npy("g.npy", SALI_DTYPE_U8, 3, (int64_t[]){ 2, 2, 3 }, bytes);
+    for (int k = 0; k < 3; k++) {
+        const sal_data_options o = { .levels = cases[k].levels };
+        ck_ok(sal_data_read(path, &o, &data, &err), &err);
+        ck_assert(data.rows == 2 && data.height == 2 && data.width == 3);
+        ck_assert_mem_eq(data.codes, cases[k].codes, 12);
+        sal_data_destroy(&data);
+    }
+    const double units[4] = { 0, 0.24, 0.51, 1 }, halves[4] = { -1, -0.6, 0.1, 1 };
+    for (int k = 0; k < 2; k++) { /* parts of the other ranges */
+        path = write_npy("u.npy", SALI_DTYPE_F64, 3, (int64_t[]){ 1, 4, 1 }, k ? halves : units);
+        ck_ok(sal_data_read(path, &(sal_data_options){ .levels = 4 }, &data, &err), &err);
+        ck_assert_mem_eq(data.codes, ((uint8_t[]){ 0, 0, 2, 3 }), 4);
+        sal_data_destroy(&data);
+    }
+    ck_ok(sal_data_read(path, &(sal_data_options){ .levels = 2 }, &data, &err), &err);
+    ck_assert_mem_eq(data.codes, ((uint8_t[]){ 0, 0, 1, 1 }), 4);
+    sal_data_destroy(&data);
+    const int64_t bad[] = { -1, 1, 257 };
+    for (int k = 0; k < 3; k++) {
+        ck_fails(sal_data_read(path, &(sal_data_options){ .levels = bad[k] }, &data, &err),
+                 SAL_ERR_ARGUMENT, &err, "grey levels; expected 2 to 256");
+    }
+    const sal_data_options both = { .levels = 4, .keep_intensity = true };
+    ck_fails(sal_data_read(path, &both, &data, &err), SAL_ERR_ARGUMENT, &err,
+             "4 grey levels and keep_intensity; expected");
+    const sal_data_options codes = { .kind = SAL_DATA_CODES, .levels = 4 };
+    ck_fails(sal_data_read(path, &codes, &data, &err), SAL_ERR_ARGUMENT, &err,
+             "levels, keep_intensity and sides are for pictures");
+    temp_dir_remove();
+}
+END_TEST
+
 /* What a libsvm file leaves out at the end of rows is zero, if the sides are known. */
 START_TEST(pictures_of_given_sides_are_read)
 {
@@ -688,6 +734,7 @@ int main(void)
     Suite *suite = suite_create("data");
     TCase *tcase = tcase_create("data");
     tcase_add_test(tcase, pictures_of_every_range_are_the_same);
+    tcase_add_test(tcase, pictures_have_as_many_grey_levels_as_asked);
     tcase_add_test(tcase, pictures_of_given_sides_are_read);
     tcase_add_test(tcase, codes_and_draws_are_read_as_they_are);
     tcase_add_test(tcase, alignments_have_codes_and_weights);

@@ -12,7 +12,7 @@
 
 typedef struct options {
     sal_inpaint_options inpaint;
-    const char *data, *rows, *mask, *out, *dtype, *params;
+    const char *data, *shape, *rows, *mask, *out, *dtype, *params;
     int64_t first, zoom;
     bool json;
 } options;
@@ -24,6 +24,7 @@ typedef struct session {
     int64_t rows[MOST_ROWS]; /* their numbers in the file */
     uint8_t *mask;           /* [variables] 1 hidden */
     int64_t hidden;
+    double white;     /* the code of white */
     int32_t *samples; /* [rows x samples x variables] */
     cli_progress progress;
 } session;
@@ -58,7 +59,7 @@ static int choose_pictures(session *s)
 {
     sal_data all = { 0 };
     int64_t n = 0;
-    int code = cli_pictures_of(s->o->data, s->model, &all);
+    int code = cli_pictures_of(s->o->data, s->o->shape, s->model, &all);
     code = code ? code : list_rows(s, all.rows, &n);
     const int64_t V = all.variables;
     s->pictures = (sal_data){ .rows = n, .variables = V, .height = all.height, .width = all.width };
@@ -154,11 +155,11 @@ static void fill_row(const session *s, int64_t row, double *images)
 {
     int64_t V = s->pictures.variables, n = s->o->inpaint.samples;
     for (int64_t v = 0; v < V; v++) {
-        double truth = s->pictures.codes[row * V + v], sum = 0;
+        double truth = s->pictures.codes[row * V + v] / s->white, sum = 0;
         images[v] = truth;
         images[V + v] = s->mask[v] ? 0.5 : truth;
         for (int64_t k = 0; k < n; k++) {
-            double code = s->samples[(row * n + k) * V + v];
+            double code = s->samples[(row * n + k) * V + v] / s->white;
             images[(2 + k) * V + v] = code;
             sum += code;
         }
@@ -223,15 +224,26 @@ static int print_end(const session *s)
 
 /* ---- the command */
 
-static int check_session(const session *s)
+/* Before pictures are read, which takes the number of levels. */
+static int check_levels(session *s)
 {
-    int64_t V = sal_space_variables(sal_model_space(s->model));
+    const sal_space *space = sal_model_space(s->model);
+    const int64_t levels = sal_space_states(space, 0), V = sal_space_variables(space);
     for (int64_t v = 0; v < V; v++) {
-        if (sal_space_states(sal_model_space(s->model), v) != 2) {
-            return cli_usage("inpaint: variable %lld of %s has not two levels, as pictures do",
+        const int64_t states = sal_space_states(space, v);
+        if (states != levels || states < 2 || states > UINT8_MAX + 1) {
+            return cli_usage("inpaint: variable %lld of %s has not the levels of a pixel: expected "
+                             "2 to 256 states, as many for all",
                              (long long)v, sal_model_name(s->model));
         }
     }
+    s->white = (double)(levels - 1);
+    return CLI_OK;
+}
+
+static int check_session(const session *s)
+{
+    int64_t V = sal_space_variables(sal_model_space(s->model));
     return V == s->pictures.variables
                ? CLI_OK
                : cli_usage("inpaint: the pictures have %lld pixels and %s has %lld variables",
@@ -308,7 +320,8 @@ static int run_inpaint(const cli_command *command, int argc, char **argv)
     options o = { .first = 8, .zoom = 2 };
     cli_option table[CLI_MOST_OPTIONS] = {
         { "data", CLI_TEXT, &o.data, "FILE",
-          "pictures in any array format, white above the middle; or 'digits'" },
+          "pictures in any array format, of two levels white above the middle; or 'digits'" },
+        { "shape", CLI_TEXT, &o.shape, "HxW", "height and width of a picture in a row [a square]" },
         { "rows", CLI_TEXT, &o.rows, "I,J,..", "numbers of the pictures, from 0 [the first ones]" },
         { "first", CLI_INT, &o.first, "N",
           "without --rows: number of pictures, from the first on [8]" },
@@ -330,6 +343,7 @@ static int run_inpaint(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_resolve(&library);
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(model, o.dtype, o.params, &s.model);
+    code = code ? code : check_levels(&s);
     code = code ? code : choose_pictures(&s);
     code = code ? code : check_session(&s);
     code = code ? code : make_mask(&s);

@@ -59,6 +59,8 @@ typedef struct sali_builtin {
     X(usps_conv)             \
     X(mnist_conv)            \
     X(mnist_resnet)          \
+    X(conv)                  \
+    X(resnet)                \
     X(mlp)                   \
     X(random_factors)        \
     X(hmm)                   \

@@ -11,8 +11,9 @@
 #include "core/rng.h"
 
 enum { KIND, STATES, QUADRATIC, BASE, SEED };
+enum { BINARY, SPIN, ORDINAL }; /* values of KIND */
 
-const char *const sali_deep_kinds[] = { "binary", "spin", NULL };
+const char *const sali_deep_kinds[] = { "binary", "spin", "ordinal", NULL };
 
 /* ---- formulas */
 
@@ -102,15 +103,23 @@ static sal_status start(sal_model *model, uint64_t seed, sal_error *err)
     return status;
 }
 
-/* As the logit of two levels, of a probability of one of several states. */
-static double log_of(double mean)
-{
-    return log(fmin(fmax(mean, 0.01), 0.99));
-}
-
 static double log_of_more(double mean)
 {
     return log(mean + 0.01);
+}
+
+/* Logits of shares of `states` states, kept from zero as a whole by 0.01. */
+static sal_status start_base(sal_model *model, int64_t states, const double *mean, sal_error *err)
+{
+    const int64_t size = sali_builtin_parameter_size(model, "base");
+    double *base = SALI_NEW_ARRAY(double, size);
+    for (int64_t k = 0; base && k < size; k++) {
+        base[k] = log(mean[k] + 0.01 / (double)states);
+    }
+    sal_status status =
+        base ? sal_model_set_params(model, "base", base, err) : sali_fail_memory(err);
+    sali_free(base);
+    return status;
 }
 
 /* The base distribution takes the data's mean, as by Grathwohl et al.; without one the linear term
@@ -119,24 +128,26 @@ sal_status sali_deep_init(sal_model *model, uint64_t seed, const double *mean, s
 {
     sal_status status = start(model, seed, err);
     bool base = sali_builtin_parameter_size(model, "base") > 0;
-    bool several = model->space->variables[0].kind == SAL_CATEGORICAL;
+    const sali_variable *first = &model->space->variables[0];
     if (status == SAL_OK && sali_builtin_parameter_size(model, "b") > 0) {
         status = base ? sali_builtin_fill(model, "b", 0, err)
                       : sali_builtin_map(model, "b", mean, log_of_more, err);
     }
     if (status == SAL_OK && base) {
-        status = sali_builtin_map(model, "base", mean, several ? log_of : sali_builtin_logit, err);
+        status = first->kind == SAL_CATEGORICAL
+                     ? start_base(model, first->states, mean, err)
+                     : sali_builtin_map(model, "base", mean, sali_builtin_logit, err);
     }
     return status;
 }
 
 /* ---- models */
 
-/* The one-hot [side * side, states] as an image with a channel for each state. */
-static sal_status one_hot_image(sali_making *m, sal_expr s, int64_t side, int64_t states,
-                                sal_expr *image)
+/* The one-hot [height * width, states] as an image with a channel for each state. */
+static sal_status one_hot_image(sali_making *m, sal_expr s, int64_t height, int64_t width,
+                                int64_t states, sal_expr *image)
 {
-    int64_t pixels = side * side, *indices = SALI_BORROW(m, int64_t, pixels * states);
+    int64_t pixels = height * width, *indices = SALI_BORROW(m, int64_t, pixels * states);
     if (!indices) {
         return sali_fail_memory(m->err);
     }
@@ -146,7 +157,7 @@ static sal_status one_hot_image(sali_making *m, sal_expr s, int64_t side, int64_
         }
     }
     sal_expr channels = sal_gather(s, 0, pixels * states, indices);
-    *image = sal_reshape(channels, SAL_SHAPE(states, side, side));
+    *image = sal_reshape(channels, SAL_SHAPE(states, height, width));
     return SAL_OK;
 }
 
@@ -155,24 +166,53 @@ static sal_status start_model(sali_making *m, sal_model *model)
     return start(model, m->seed, m->err);
 }
 
-sal_status sali_deep_formula(sali_making *m, int64_t variables, int64_t side, int shared,
-                             sali_net net, sal_expr *f)
+/* The state of variables of the kind and number of states that are asked for. */
+static sal_status make_state(sali_making *m, const double *values, int64_t variables, sal_expr *s)
 {
-    const double *values = m->values + shared;
-    bool spin = values[KIND] != 0, several = values[STATES] > 2;
-    sal_kind kind = several ? SAL_CATEGORICAL : spin ? SAL_SPIN : SAL_BINARY;
-    int64_t states = (int64_t)values[STATES];
-    if (spin && several) {
+    const int kind = (int)values[KIND];
+    const int64_t states = (int64_t)values[STATES];
+    if (kind == SPIN && states > 2) {
         return sali_fail(m->err, SAL_ERR_ARGUMENT,
                          "%s: kind=spin has two states, and states=%g; expected one or the other",
                          m->builtin->name, values[STATES]);
     }
-    sal_expr s = sali_making_state(m, "pixel", kind, variables, several ? states : 0), x = s;
-    sal_status status = SAL_OK;
-    if (side > 0 && several) {
-        status = one_hot_image(m, s, side, states, &x);
-    } else if (side > 0) {
-        x = sal_reshape(s, SAL_SHAPE(1, side, side));
+    if (kind == ORDINAL && values[BASE] != 0) {
+        return sali_fail(m->err, SAL_ERR_ARGUMENT,
+                         "%s: kind=ordinal has no base distribution; expected base=0",
+                         m->builtin->name);
+    }
+    double *levels = kind == ORDINAL ? SALI_BORROW(m, double, states) : NULL;
+    if (kind == ORDINAL && !levels) {
+        return sali_fail_memory(m->err);
+    }
+    for (int64_t k = 0; levels && k < states; k++) {
+        levels[k] = (double)k / (double)(states - 1);
+    }
+    const sal_block pixels = { .name = "pixel",
+                               .kind = kind == ORDINAL ? SAL_ORDINAL
+                                       : states > 2    ? SAL_CATEGORICAL
+                                       : kind == SPIN  ? SAL_SPIN
+                                                       : SAL_BINARY,
+                               .count = variables,
+                               .states = kind == ORDINAL || states > 2 ? states : 0,
+                               .levels = levels };
+    *s = sali_making_blocks(m, 1, &pixels);
+    return SAL_OK;
+}
+
+sal_status sali_deep_formula(sali_making *m, bool picture, int64_t height, int64_t width,
+                             int shared, sali_net net, sal_expr *f)
+{
+    const double *values = m->values + shared;
+    const int64_t variables = height * width, states = (int64_t)values[STATES];
+    const bool one_hot = states > 2 && values[KIND] != ORDINAL;
+    const sal_kind kind = one_hot ? SAL_CATEGORICAL : values[KIND] == SPIN ? SAL_SPIN : SAL_BINARY;
+    sal_expr s = { 0 };
+    sal_status status = make_state(m, values, variables, &s);
+    sal_expr x = s;
+    if (status == SAL_OK && picture) {
+        x = one_hot ? x : sal_reshape(s, SAL_SHAPE(1, height, width));
+        status = one_hot ? one_hot_image(m, s, height, width, states, &x) : SAL_OK;
     }
     if (status != SAL_OK) {
         return status;

@@ -13,24 +13,25 @@
 extern const char *const sali_deep_kinds[];
 
 /* The settings after a model's own; sali_deep_settings reads their values. */
-#define SALI_DEEP_PARAMETERS                                                                     \
-    { "kind", 0, 0, 1, true, "two states as {0,1} or {-1,+1}", sali_deep_kinds },                \
-        { "states", 2, 2, 256, true, "of a variable; above 2: one-hot, a channel each", NULL },  \
-        { "quadratic", 0, 0, 1, true, "1: add s'Js + b's", NULL },                               \
-        { "base", 0, 0, 1, true, "1: add log p_0(s), p_0 factorised with logits `base`", NULL }, \
-    {                                                                                            \
-        "seed", 0, 0, 4294967295.0, true, "seed of the random weights", NULL                     \
+#define SALI_DEEP_PARAMETERS                                                                      \
+    { "kind",         0, 0, 2, true, "two states as {0,1} or {-1,+1}; ordinal: states as 0 .. 1", \
+      sali_deep_kinds },                                                                          \
+        { "states", 2, 2, 256, true, "of a variable; above 2: one-hot, a channel each", NULL },   \
+        { "quadratic", 0, 0, 1, true, "1: add s'Js + b's", NULL },                                \
+        { "base", 0, 0, 1, true, "1: add log p_0(s), p_0 factorised with logits `base`", NULL },  \
+    {                                                                                             \
+        "seed", 0, 0, 4294967295.0, true, "seed of the random weights", NULL                      \
     }
 
-/* The net's part of f, a scalar: of the state x, an image [channels, side, side] if side > 0, whose
- * one-hot has a channel for each state. */
+/* The net's part of f, a scalar: of the state x, an image [channels, height, width] if it is a
+ * picture, whose one-hot has a channel for each state. */
 typedef sal_expr (*sali_net)(sal_expr x, const double *values);
 
-/* The formula of a net of these variables, and of the terms that are asked for by the values of
- * SALI_DEEP_PARAMETERS, which begin at `shared`; with random weights.
- * Returns: ARGUMENT when they contradict each other. */
-sal_status sali_deep_formula(sali_making *m, int64_t variables, int64_t side, int shared,
-                             sali_net net, sal_expr *f);
+/* The formula of a net of height x width variables, a picture if `picture`, and of the terms that
+ * are asked for by the values of SALI_DEEP_PARAMETERS, which begin at `shared`; with random
+ * weights. Returns: ARGUMENT when they contradict each other. */
+sal_status sali_deep_formula(sali_making *m, bool picture, int64_t height, int64_t width,
+                             int shared, sali_net net, sal_expr *f);
 
 /* A parameter "layer.part" of the tape. */
 sal_expr sali_deep_parameter(sal_tape *tape, const char *layer, const char *part, sal_shape shape);

@@ -21,7 +21,7 @@ static sal_expr perceptron(sal_expr x, const double *values)
 
 static sal_status mlp(sali_making *m, sal_expr *f)
 {
-    return sali_deep_formula(m, (int64_t)m->values[VISIBLE], 0, SHARED, perceptron, f);
+    return sali_deep_formula(m, false, 1, (int64_t)m->values[VISIBLE], SHARED, perceptron, f);
 }
 
 const sali_builtin sali_builtin_mlp = {

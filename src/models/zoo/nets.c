@@ -4,25 +4,44 @@
 
 #include "models/zoo/deep.h"
 
+/* Settings of nets for one size of pictures, and of those for any. */
 enum { CHANNELS, SHARED };
+enum { HEIGHT = CHANNELS + 1, WIDTH, PROJECT, SIZED_SHARED };
 
-#define NET_PARAMETERS(standard)                                                                \
-    .settings = { { "channels", standard, 1, 1024, true, "channels of the first layer", NULL }, \
+#define CHANNELS_SETTING(standard)                                               \
+    {                                                                            \
+        "channels", standard, 1, 1024, true, "channels of the first layer", NULL \
+    }
+
+#define NET_PARAMETERS(standard) .settings = { CHANNELS_SETTING(standard), SALI_DEEP_PARAMETERS }
+
+#define SIZED_PARAMETERS(standard)                                                             \
+    .settings = { CHANNELS_SETTING(standard),                                                  \
+                  { "height", 28, 8, 1024, true, "of the picture, in pixels", NULL },          \
+                  { "width", 28, 8, 1024, true, "of the picture, in pixels", NULL },           \
+                  { "project", 0, 0, 1024, true,                                               \
+                    "channels of a 1 x 1 convolution before the first layer; 0: none", NULL }, \
                   SALI_DEEP_PARAMETERS }
 
 /* ---- formulas */
 
-static sal_expr conv(const char *layer, sal_expr x, int64_t out, int64_t kernel, int64_t stride,
-                     int64_t padding)
+static sal_expr conv_window(const char *layer, sal_expr x, int64_t out, int64_t height,
+                            int64_t width, int64_t stride, int64_t padding)
 {
     int64_t in = sal_expr_shape(x).dim[0];
     sal_expr weight =
-        sali_deep_parameter(x.tape, layer, "weight", SAL_SHAPE(out, in, kernel, kernel));
+        sali_deep_parameter(x.tape, layer, "weight", SAL_SHAPE(out, in, height, width));
     sal_expr bias = sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(out));
     return sal_conv2d(x, weight, bias, stride, padding);
 }
 
-/* One output of an image [features, 1, 1]. */
+static sal_expr conv(const char *layer, sal_expr x, int64_t out, int64_t side, int64_t stride,
+                     int64_t padding)
+{
+    return conv_window(layer, x, out, side, side, stride, padding);
+}
+
+/* One output of all features. */
 static sal_expr linear(const char *layer, sal_expr x)
 {
     return sal_reshape(sali_deep_linear(layer, x, 1), SAL_SCALAR);
@@ -40,9 +59,11 @@ static sal_expr conv_net(sal_expr x, const double *values)
     for (int k = 0; k < 7; k++) {
         char name[32];
         snprintf(name, sizeof name, "net.%d", 2 * k);
-        int64_t kernel = layers[k].kernel ? layers[k].kernel : sal_expr_shape(x).dim[1];
-        x = sal_silu(conv(name, x, layers[k].factor * channels, kernel, layers[k].stride,
-                          layers[k].padding));
+        sal_shape left = sal_expr_shape(x);
+        int64_t height = layers[k].kernel ? layers[k].kernel : left.dim[1];
+        int64_t width = layers[k].kernel ? layers[k].kernel : left.dim[2];
+        x = sal_silu(conv_window(name, x, layers[k].factor * channels, height, width,
+                                 layers[k].stride, layers[k].padding));
     }
     return linear("final_linear", x);
 }
@@ -61,32 +82,73 @@ static sal_expr residual_block(int index, sal_expr x, int64_t channels, int64_t 
     return sal_silu(sal_add(y, x));
 }
 
-static sal_expr residual_net(sal_expr x, const double *values)
+/* Its first layer is called `first`. */
+static sal_expr residual_net_from(const char *first, sal_expr x, const double *values)
 {
     int64_t channels = (int64_t)values[CHANNELS];
-    x = conv("proj", x, channels, 3, 1, 1);
+    x = conv(first, x, channels, 3, 1, 1);
     for (int k = 0; k < 8; k++) {
         x = residual_block(k, x, channels, k < 2 ? 2 : 1);
     }
-    x = sal_avg_pool2d(x, sal_expr_shape(x).dim[1], 1);
-    return linear("energy_linear", x);
+    sal_shape left = sal_expr_shape(x);
+    x = sal_reshape(x, SAL_SHAPE(left.dim[0], left.dim[1] * left.dim[2]));
+    return linear("energy_linear", sal_mean_axis(x, 1));
+}
+
+static sal_expr residual_net(sal_expr x, const double *values)
+{
+    return residual_net_from("proj", x, values);
+}
+
+/* ---- of any size: Grathwohl et al. mix the one-hot's channels before the first layer */
+
+static sal_expr projected(sal_expr x, const double *values)
+{
+    int64_t channels = (int64_t)values[PROJECT];
+    return channels > 0 ? conv("proj", x, channels, 1, 1, 0) : x;
+}
+
+static sal_expr sized_conv_net(sal_expr x, const double *values)
+{
+    return conv_net(projected(x, values), values);
+}
+
+static sal_expr sized_residual_net(sal_expr x, const double *values)
+{
+    return residual_net_from(values[PROJECT] > 0 ? "proj2" : "proj", projected(x, values), values);
 }
 
 /* ---- models */
 
 static sal_status usps_conv(sali_making *m, sal_expr *f)
 {
-    return sali_deep_formula(m, 16 * 16, 16, SHARED, conv_net, f);
+    return sali_deep_formula(m, true, 16, 16, SHARED, conv_net, f);
 }
 
 static sal_status mnist_conv(sali_making *m, sal_expr *f)
 {
-    return sali_deep_formula(m, 28 * 28, 28, SHARED, conv_net, f);
+    return sali_deep_formula(m, true, 28, 28, SHARED, conv_net, f);
 }
 
 static sal_status mnist_resnet(sali_making *m, sal_expr *f)
 {
-    return sali_deep_formula(m, 28 * 28, 28, SHARED, residual_net, f);
+    return sali_deep_formula(m, true, 28, 28, SHARED, residual_net, f);
+}
+
+static sal_status sized(sali_making *m, sali_net net, sal_expr *f)
+{
+    return sali_deep_formula(m, true, (int64_t)m->values[HEIGHT], (int64_t)m->values[WIDTH],
+                             SIZED_SHARED, net, f);
+}
+
+static sal_status sized_conv(sali_making *m, sal_expr *f)
+{
+    return sized(m, sized_conv_net, f);
+}
+
+static sal_status sized_resnet(sali_making *m, sal_expr *f)
+{
+    return sized(m, sized_residual_net, f);
 }
 
 const sali_builtin sali_builtin_usps_conv = {
@@ -118,6 +180,28 @@ const sali_builtin sali_builtin_mnist_resnet = {
     .dtype = SAL_F32,
     NET_PARAMETERS(64),
     .formula = mnist_resnet,
+    .init = sali_deep_init,
+    .training = &sali_deep_training,
+};
+
+const sali_builtin sali_builtin_conv = {
+    .name = "conv",
+    .doc = "seven convolutions with SiLU, then linear; pictures of any size",
+    .source = "Rhodes & Gutmann 2022 sec. 5.4; Grathwohl et al. 2021 (`project`)",
+    .dtype = SAL_F32,
+    SIZED_PARAMETERS(16),
+    .formula = sized_conv,
+    .init = sali_deep_init,
+    .training = &sali_deep_training,
+};
+
+const sali_builtin sali_builtin_resnet = {
+    .name = "resnet",
+    .doc = "residual net of eight blocks with SiLU, mean, linear; pictures of any size",
+    .source = "Grathwohl et al. 2021, deep energy-based models; their categorical ones (`project`)",
+    .dtype = SAL_F32,
+    SIZED_PARAMETERS(64),
+    .formula = sized_resnet,
     .init = sali_deep_init,
     .training = &sali_deep_training,
 };
