@@ -213,10 +213,11 @@ typedef struct sal_extension {
  *          method asked for does not apply (closed: f is not known to be multilinear; enumerate:
  *          more states than the limit; any: a count without a cap); SAL_ERR_MODEL (f is NaN or
  *          +inf, showing the state); SAL_ERR_MEMORY. The outputs are then untouched.
- * Cost:    closed: one gradient, and O(n m log n) to sort the columns of a coverage. Enumerate: f
- * at all states. Monte Carlo: f, and for a gradient all differences, at `samples` states. Memory
- * O(R), and of 64 states. Threads: any; runs in the calling thread. Source:  Xiang et al. 2023 eq.
- * 11, supplement 3.2; Sahin et al. 2020 (products of simplices). */
+ * Cost:    closed: one gradient, and O(n m log n) to sort the columns of a coverage.
+ *          Enumerate: f at all states. Monte Carlo: f, and for a gradient all differences, at
+ *          `samples` states. Memory O(R), and of 64 states.
+ * Threads: any; runs in the calling thread.
+ * Source:  Xiang et al. 2023 eq. 11, supplement 3.2; Sahin et al. 2020 (products of simplices). */
 SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extension_options *options,
                                        const double *theta, sal_extension *extension,
                                        double *gradient, double *gradient_error, sal_error *err);

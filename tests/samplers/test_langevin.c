@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "samplers/kernels.h"
+#include "core/object.h"
+#include "samplers/langevin/cap.h"
 #include "samplers/langevin/schedule.h"
 #include "transition.h"
 
@@ -329,6 +330,61 @@ START_TEST(capped_proposals_are_conditional_ones)
         sal_model_destroy(model);
         sal_space_destroy(space);
     }
+}
+END_TEST
+
+/* Draws come as often as their probability says, which is what the draw returns, and x is their
+ * embedding. With 5 deviations of chi-square a right draw fails once in 10^6 cases. */
+START_TEST(capped_draws_have_their_probabilities)
+{
+    enum { DRAWS = 40000 };
+    sal_space *space = tiny_space_make(tiny_space_named("factors"));
+    sal_model *model = tiny_formula(space, SAL_F64);
+    int32_t from[TINY_MOST_REALS] = { 0 }, to[TINY_MOST_REALS];
+    double weights[64], x[TINY_MOST_REALS], y[TINY_MOST_REALS], z[TINY_MOST_REALS];
+    static double p[TINY_MOST_STATES], count[TINY_MOST_STATES];
+    int64_t states = states_count(space), site, cells = 0;
+    double chi_square = 0;
+    void *object = sali_object(1);
+    sali_cap cap;
+    sali_move_row row = { .log_weight = weights };
+    tiny_normals(41, space->slots, 1, weights);
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        if (!sali_is_two_level(&space->variables[v])) {
+            weights[space->variables[v].slot] = 0; /* staying */
+        }
+    }
+    sali_cap_create(object, space, 2, &cap);
+    sali_cap_prepare(&cap, model, from, &row);
+    sali_model_embed(model, 1, from, x);
+    for (int64_t j = 0; j < states; j++) {
+        double log_p = -row.log_norm;
+        state_codes(space, j, to);
+        for (int64_t v = 0; v < space->n_variables; v++) {
+            log_p += to[v] != from[v] ? weights[sali_move_slot(space, v, from[v], to[v])] : 0;
+        }
+        p[j] = sali_sites_moved(space, from, to, &site) <= 2 ? exp(log_p) : 0;
+        count[j] = 0;
+    }
+    for (uint64_t d = 0; d < DRAWS; d++) {
+        sali_stream stream = { .seed = 77, .step = d, .purpose = SALI_RNG_TEST };
+        double log_q = sali_cap_draw(&cap, model, &stream, from, x, &row, to, y);
+        int64_t j = state_of(space, to);
+        count[j]++;
+        ck_assert_double_eq_tol(exp(log_q), p[j], 1e-12);
+        sali_model_embed(model, 1, to, z);
+        ck_assert_mem_eq(y, z, (size_t)space->width * sizeof *y);
+    }
+    for (int64_t j = 0; j < states; j++) {
+        double expected = DRAWS * p[j];
+        cells += p[j] > 0;
+        chi_square += p[j] > 0 ? (count[j] - expected) * (count[j] - expected) / expected : 0;
+    }
+    ck_assert_msg(chi_square < (double)cells + 5 * sqrt(2 * (double)cells), "%g for %d cells",
+                  chi_square, (int)cells);
+    sali_object_free(object);
+    sal_model_destroy(model);
+    sal_space_destroy(space);
 }
 END_TEST
 
@@ -672,6 +728,7 @@ static Suite *langevin_suite(void)
     tcase_add_test(tcase, mana_swaps_at_a_full_limit);
     tcase_add_test(tcase, limits_are_left_out_of_clamped_models);
     tcase_add_test(tcase, capped_proposals_are_conditional_ones);
+    tcase_add_test(tcase, capped_draws_have_their_probabilities);
     tcase_add_test(tcase, a_cap_holds_where_nearly_all_would_change);
     tcase_add_test(tcase, schedules_scale_the_step_size_by_the_step_number);
     tcase_add_test(tcase, polynomial_schedule_meets_the_conditions_of_robbins_and_monro);

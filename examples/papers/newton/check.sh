@@ -32,9 +32,9 @@ step_sizes) # Columns: acceptance, changed a step, if accepted, acceptance of LB
     from=ESS
     holds 'v[1, 1] > 2 * v[1, 2] && v[1, 2] > v[1, 3]' ;;
 tables)
-    from="Table 2"
+    from="Table 2, means"
     holds 'v["lb", 3] > 10 && v["gibbs", 3] > 10 && v["mana", 3] > 10 && v["lb", 4] > 0'
-    from="Table 3"
+    from="Table 3, means"
     holds 'v["lb", 4] > 0.3 && v["gibbs", 4] > 0.3' ;;
 esac
 

@@ -4,10 +4,11 @@
  *
  *     convergence [--quick | --full] [--svg FIGURE.svg] [TARGET ..]
  *
- * TARGET: facility (15 facilities, 64 customers, lambda = 10), flat (4 customers, lambda = 1),
- * potts (4 x 4 sites of 3 labels), ising (4 x 4 spins, a = 0.1, b = 0.2); none: all. Chains start
- * at random and have no warm-up. Errors are those of each chain by itself, the mean over chains;
- * times are processor time of one thread. */
+ * TARGET: facility (15 facilities, 64 customers, lambda = 10 for each open one), printed (the same
+ * without a price: the paper's lambda |V| is a constant), flat (4 customers, lambda = 1), potts (4
+ * x 4 sites of 3 labels), ising (4 x 4 spins, a = 0.1, b = 0.2); none: all. MANA-3 changes 3
+ * variables a step at most. Chains start at random and have no warm-up. Errors are those of each
+ * chain by itself, the mean over chains; times are processor time of one thread. */
 #include <math.h>
 #include "../convergence.h"
 #include "../panel.h"
@@ -26,11 +27,12 @@ typedef struct target {
     {                                                                         \
         { "MANA", "mana", 1 }, { "UNA", "una", 0.2 }, { "LB", "lb", 0 },      \
             { "Gibbs", "gibbs:scan=random", 0 }, { "D-SVGD", "d-svgd", 0.1 }, \
-            { "R-MALA", "r-mala", 0.1 },                                      \
+            { "R-MALA", "r-mala", 0.1 }, { "MANA-3", "mana:most=3", 1 },      \
     }
 
 static const target targets[] = {
     { "facility", "facility-location", 1, 30000, FACILITY_METHODS },
+    { "printed", "facility-location:lambda=0", 1, 30000, FACILITY_METHODS },
     { "flat", "facility-location:customers=4,lambda=1", 1, 30000, FACILITY_METHODS },
     { "potts",
       "potts:side=4,states=3,theta=0.25",

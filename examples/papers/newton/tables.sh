@@ -6,67 +6,70 @@
 # Summaries: documents of document.awk instead of those of DUC 2002; from each 8 chains choose
 # sentences of at most 60 words. F is the objective of Lin & Bilmes 2011 where the chains are after
 # 500, 750 and 1000 steps; the summary is the state drawn most often, and ROUGE-2 compares it with
-# the document's reference. mana.exp is MANA with a step size that falls exponentially, as in the
-# paper (from 1, by e^-3 in 1000 steps); that of mana is adapted. gibbs takes its sites at random.
-# ESS is of 1000 steps, the median over the chains.
+# the document's reference. ESS is of 1000 steps, the median over the chains.
 #
 # Images: those of examples/applications, 60 of 6 classes, instead of the Holidays photographs.
+#
+# printed    MANA with slopes of f = -inf beyond the limit, and a step size that falls
+#            exponentially (from 1, by e^-3 in 1000 steps)
+# kept       the same slopes, the step size adapted
+# mana       slopes of f without its limit, the step size adapted
+# most       the same, at most two changes a step
+# soft       slopes as well, with a penalty of .5 for each word, or 1 for each image, beyond the limit
+#            in place of the limit; F counts the penalty
+# gibbs      sites at random
+#
+# Means over documents or queries, each with random numbers of its own, their standard errors, and
+# the means of what a document or query has more than with lb, with standard errors.
 set -eu
 summary=$1 retrieval=$2
 images=$(dirname "$0")/../../applications/images.libsvm
-documents=4 queries=6 chains=8
+documents=60 queries=24 chains=8
 case ${3:-} in
---quick) documents=1 queries=2 chains=2 ;;
---full) documents=60 queries=60 ;;
+--quick) documents=2 queries=3 chains=2 ;;
+--full) documents=400 queries=60 ;;
 esac
 here=$(dirname "$0")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+methods="lb gibbs printed kept mana most soft"
 
 export OMP_NUM_THREADS=1
+
+# choose METHOD PENALTY: its options, and the steps before the draws that are kept.
+choose() {
+    warmup=500
+    case $1 in
+    printed)
+        options="--sampler mana:limits=kept,schedule=exponential,decay=3,horizon=1000 --step-size 1"
+        warmup=1
+        ;;
+    kept) options="--sampler mana:limits=kept" ;;
+    most) options="--sampler mana:most=2" ;;
+    soft) options="--sampler mana --penalty $2" ;;
+    gibbs) options="--sampler gibbs:scan=random" ;;
+    *) options="--sampler $1" ;;
+    esac
+}
 
 # figure TEXT: the number behind it in what was printed.
 figure() {
     sed -n "s/.*$1 \([-+0-9.e]*\).*/\1/p"
 }
 
-# choose METHOD: its options, and the steps before the draws that are kept.
-choose() {
-    warmup=500
-    case $1 in
-    mana.exp)
-        options="--sampler mana:schedule=exponential,decay=3,horizon=1000 --step-size 1"
-        warmup=1
-        ;;
-    gibbs) options="--sampler gibbs:scan=random" ;;
-    *) options="--sampler $1" ;;
-    esac
-}
-
-# summarise DOCUMENT STEPS DRAWS [REFERENCE]: so many kept states after so many steps.
+# summarise N STEPS DRAWS [REFERENCE]: so many kept states of document N after so many steps.
 summarise() {
-    "$summary" "$1" ${4:+"$4"} --words 60 --beta 0.3 --vote 1 --chains $chains --warmup "$2" \
-        --draws "$3" $options
+    "$summary" "$work/$1.txt" ${4:+"$4"} --words 60 --beta 0.3 --vote 1 --chains $chains \
+        --seed "$1" --warmup "$2" --draws "$3" $options
 }
 
-# retrieve QUERY STEPS DRAWS [QUERIES]
-retrieve() {
-    "$retrieval" "$images" --first "$1" --queries "${4:-1}" --chains $chains --warmup "$2" \
-        --draws "$3" $options | tail -1
-}
-
-# objective BETA COMMAND WHAT: F after 500, 750 and 1000 steps, the mean over the chains.
-objective() {
-    for steps in 499 749 999; do
-        f=$("$2" "$3" $steps 1 | figure 'mean f')
-        printf '%s ' "$(echo "$f $1" | awk '{ print $1 / $2 }')"
-    done
-}
-
-# Numbers of one document: F three times, recall, F-measure, precision, ESS.
+# Numbers of document N: F three times, recall, F-measure, precision, ESS.
 document() {
-    objective 0.3 summarise "$1.txt"
-    summarise "$1.txt" $warmup 1000 "$1.reference.txt" > "$work/out"
+    for steps in 499 749 999; do
+        f=$(summarise "$1" $steps 1 | figure 'mean f')
+        printf '%s ' "$(echo "$f" | awk '{ print $1 / 0.3 }')"
+    done
+    summarise "$1" $warmup 1000 "$work/$1.reference.txt" > "$work/out"
     sed -n '/^ROUGE-2/p' "$work/out" > "$work/rouge"
     for key in recall F precision; do
         printf '%s ' "$(figure $key < "$work/rouge")"
@@ -74,43 +77,85 @@ document() {
     figure ESS < "$work/out"
 }
 
-# The means of the columns on stdin, with so many digits.
-means() {
-    awk -v digits="$1" '{ for (k = 1; k <= NF; k++) sum[k] += $k }
-        END { for (k = 1; k in sum; k++) printf " %8." digits "f", sum[k] / NR }'
+# answer QUERY STEPS DRAWS WHAT: that number of a query.
+answer() {
+    "$retrieval" "$images" --first "$1" --queries 1 --seed "$1" --chains $chains --warmup "$2" \
+        --draws "$3" $options | tail -1 | figure "$4"
+}
+
+# Numbers of one query: F three times, average precision.
+query() {
+    for steps in 499 749 999; do
+        printf '%s ' "$(answer "$1" $steps 1 'mean f' | awk '{ print $1 / 3 }')"
+    done
+    answer "$1" $warmup 1000 'average precision'
+}
+
+# spread DIGITS WHAT: means of the columns on stdin, or their standard errors.
+spread() {
+    awk -v digits="$1" -v what="$2" '
+        { for (k = 1; k <= NF; k++) { sum[k] += $k; square[k] += $k * $k } n = NF }
+        END {
+            for (k = 1; k <= n; k++) {
+                mean = sum[k] / NR
+                rest = square[k] - NR * mean * mean
+                error = NR > 1 ? sqrt((rest > 0 ? rest : 0) / (NR - 1) / NR) : 0
+                printf " %8." digits "f", what == "mean" ? mean : error
+            }
+            print ""
+        }'
+}
+
+# less FILE: the columns on stdin less those of a file.
+less() {
+    paste - "$1" | awk '{ for (k = 1; k <= NF / 2; k++) printf "%s ", $k - $(k + NF / 2); print "" }'
+}
+
+# print_table TITLE: means, standard errors and differences of the tables of all methods.
+print_table() {
+    for what in mean error; do
+        echo "$1, $([ $what = mean ] && echo means || echo standard errors)"
+        for method in $methods; do
+            printf '%-9s%s\n' $method "$(spread 3 $what < "$work/table.$method")"
+        done
+        echo
+    done
+    for what in mean error; do
+        echo "$1, more than lb, $([ $what = mean ] && echo means || echo standard errors)"
+        for method in $methods; do
+            printf '%-9s%s\n' $method \
+                "$(less "$work/table.lb" < "$work/table.$method" | spread 3 $what)"
+        done
+        echo
+    done
 }
 
 echo "Table 2: $documents documents"
-echo "method      F(500)   F(750)  F(1000)  ROUGE-2 R      F        P      ESS"
+echo "columns: F(500), F(750), F(1000), ROUGE-2 R, F, P, ESS"
 n=1
 while [ $n -le $documents ]; do
     awk -v seed=$n -v sentences=30 -v topics=6 -v reference="$work/$n.reference.txt" \
         -f "$here/document.awk" > "$work/$n.txt"
     n=$((n + 1))
 done
-for method in mana.exp mana lb gibbs; do
-    choose $method
+for method in $methods; do
+    choose $method 0.5
     n=1
     while [ $n -le $documents ]; do
-        document "$work/$n"
+        document $n
         n=$((n + 1))
-    done > "$work/table"
-    printf '%-9s%s\n' $method "$(means 3 < "$work/table")"
+    done > "$work/table.$method"
 done
+print_table "Table 2"
 
-echo
 echo "Table 3: $queries queries"
-echo "method      F(500)   F(750)  F(1000)  mean average precision"
-for method in mana lb gibbs; do
-    choose $method
+echo "columns: F(500), F(750), F(1000), average precision"
+for method in $methods; do
+    choose $method 1
     n=0
     while [ $n -lt $queries ]; do
-        objective 3 retrieve $n
-        echo
+        query $n
         n=$((n + 1))
-    done > "$work/table"
-    precision=$(retrieve 0 500 1000 $queries | figure 'average precision')
-    printf '%-9s%s  %s\n' $method "$(means 3 < "$work/table")" "$precision"
+    done > "$work/table.$method"
 done
-
-# SPDX-License-Identifier: MIT
+print_table "Table 3"
