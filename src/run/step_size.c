@@ -3,7 +3,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "core/error.h"
 
@@ -82,37 +81,23 @@ int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items)
 /* Candidate k of the present stage, of a rung whose size is `centre`. */
 static double candidate(const sali_step_sizes *s, double centre, int64_t k)
 {
-    return s->candidates == SALI_MAGNITUDES ? s->unit * FIRST_MAGNITUDE * pow(10, (double)k)
-                                            : centre * 0.2 * (double)(k + 1);
+    return s->search.candidates == SALI_MAGNITUDES ? s->unit * FIRST_MAGNITUDE * pow(10, (double)k)
+                                                   : centre * 0.2 * (double)(k + 1);
 }
 
 /* The stage of `n` candidates that a quarter of warm-up goes to begins. */
 static void begin_stage(sali_step_sizes *s, int64_t n, int64_t done, int64_t total)
 {
-    s->candidates = n;
-    s->begin = done;
-    s->length = total / 4 / n;
-    memset(s->jump, 0, (size_t)(s->rungs * SALI_DECILES) * sizeof *s->jump);
-}
-
-/* In turns, each group tries another candidate, so that all groups try all of them. */
-static int64_t candidate_of(const sali_step_sizes *s, int64_t group, int64_t done)
-{
-    return (group + (done - s->begin) / s->length) % s->candidates;
+    sali_jump_search_begin(&s->search, n, total / 4 / n, done);
 }
 
 /* Every rung takes the candidate of the largest mean jump; the smaller of equal ones. */
 static void choose(sali_step_sizes *s)
 {
     for (int64_t r = 0; r < s->rungs; r++) {
-        const double *jump = s->jump + r * SALI_DECILES;
-        int64_t best = 0;
-        for (int64_t k = 1; k < s->candidates; k++) {
-            best = jump[k] > jump[best] ? k : best;
-        }
-        s->value[r] = candidate(s, s->value[r], best);
+        s->value[r] = candidate(s, s->value[r], sali_jump_search_best(&s->search, r));
     }
-    s->candidates = 0;
+    s->search.candidates = 0;
 }
 
 static void add_jumps(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
@@ -121,8 +106,8 @@ static void add_jumps(sali_step_sizes *s, int64_t n_shards, sali_chains *const *
     for (int64_t k = 0; k < n_shards; k++) {
         for (int64_t c = 0; c < chains[k]->n; c++) {
             int64_t group = first[k] + c / s->rungs, rung = c % s->rungs;
-            s->jump[rung * SALI_DECILES + candidate_of(s, group, started)] +=
-                chains[k]->jump_sum[c];
+            int64_t tried = sali_jump_search_turn(&s->search, group, started);
+            s->search.jump[rung * SALI_DECILES + tried] += chains[k]->jump_sum[c];
         }
     }
 }
@@ -132,7 +117,7 @@ static void set_candidates(const sali_step_sizes *s, int64_t n_shards, sali_chai
 {
     for (int64_t k = 0; k < n_shards; k++) {
         for (int64_t c = 0; c < chains[k]->n; c++) {
-            int64_t tried = candidate_of(s, first[k] + c / s->rungs, done);
+            int64_t tried = sali_jump_search_turn(&s->search, first[k] + c / s->rungs, done);
             chains[k]->step_size[c] = candidate(s, s->value[c % s->rungs], tried);
         }
     }
@@ -142,11 +127,11 @@ static void set_candidates(const sali_step_sizes *s, int64_t n_shards, sali_chai
 static bool search(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
                    const int64_t *first, int64_t window, int64_t done, int64_t total)
 {
-    bool magnitudes = s->candidates == SALI_MAGNITUDES;
+    bool magnitudes = s->search.candidates == SALI_MAGNITUDES;
     add_jumps(s, n_shards, chains, first, done - window);
-    if (done - s->begin < s->length * s->candidates) {
+    if (!sali_jump_search_over(&s->search, done)) {
         set_candidates(s, n_shards, chains, first, done);
-        return (done - s->begin) % s->length == 0;
+        return (done - s->search.begin) % s->search.length == 0;
     }
     choose(s);
     sali_step_sizes_set(s, n_shards, chains);
@@ -168,7 +153,9 @@ sal_status sali_step_sizes_create(sali_step_sizes *s, sali_memory *memory, const
         .rungs = rungs,
         .unit = sali_default_step_size(space, 1),
         .value = SALI_TAKE(memory, double, rungs),
-        .jump = SALI_TAKE(memory, double, rungs *SALI_DECILES),
+        .search = { .rungs = rungs,
+                    .room = SALI_DECILES,
+                    .jump = SALI_TAKE(memory, double, rungs *SALI_DECILES) },
     };
     sal_status status = sali_adapt_begin(&s->adaptation, memory, rungs, space, step_size, err);
     for (int64_t r = 0; status == SAL_OK && r < rungs; r++) {
@@ -190,9 +177,10 @@ void sali_step_sizes_set(const sali_step_sizes *s, int64_t n_shards, sali_chains
 int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t total, int64_t most)
 {
     int64_t left = most;
-    if (s->candidates) {
-        left = s->length - (done - s->begin) % s->length;
-    } else if (s->rule == SAL_STEP_SIZE_SEARCH && s->begin == 0) {
+    const sali_jump_search *search = &s->search;
+    if (search->candidates) {
+        left = search->length - (done - search->begin) % search->length;
+    } else if (s->rule == SAL_STEP_SIZE_SEARCH && search->begin == 0) {
         left = total / 4 - done;
     }
     return left < most ? left : most;
@@ -221,10 +209,10 @@ bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *co
     if (s->rule == SAL_STEP_SIZE_USUAL) {
         return false;
     }
-    if (s->candidates) {
+    if (s->search.candidates) {
         return search(s, n_shards, chains, first, window, done, total);
     }
-    if (s->rule == SAL_STEP_SIZE_SEARCH && s->begin > 0) {
+    if (s->rule == SAL_STEP_SIZE_SEARCH && s->search.begin > 0) {
         return false; /* found */
     }
     approximate(s, n_shards, chains, window);
@@ -240,12 +228,13 @@ bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *co
 int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items)
 {
     int64_t n = sali_adaptation_state(&s->adaptation, items);
-    sali_state_item length = sali_state_i64("length", 1, &s->length);
+    sali_jump_search *search = &s->search;
+    sali_state_item length = sali_state_i64("length", 1, &search->length);
     items[n++] = sali_state_f64("value", s->rungs, s->value);
-    items[n++] = sali_state_sums("jump", s->rungs * SALI_DECILES, s->jump);
-    items[n++] = sali_state_i64("begin", 1, &s->begin);
+    items[n++] = sali_state_sums("jump", s->rungs * SALI_DECILES, search->jump);
+    items[n++] = sali_state_i64("begin", 1, &search->begin);
     items[n++] = sali_state_within(length, 0, SALI_STATE_MOST / 4);
-    items[n++] = sali_state_i64("candidates", 1, &s->candidates);
+    items[n++] = sali_state_i64("candidates", 1, &search->candidates);
     return n;
 }
 
@@ -253,15 +242,18 @@ int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items)
 static sal_status restore_stage(sali_step_sizes *s, int64_t done, int64_t total, sal_error *err)
 {
     double last = s->rule == SAL_STEP_SIZE_SEARCH ? (double)done : 0;
-    sali_state_item begin = sali_state_within(sali_state_i64("begin", 1, &s->begin), 0, last);
-    bool stage = s->rule == SAL_STEP_SIZE_SEARCH && s->begin > 0 && s->length > 0;
-    bool magnitudes = s->candidates == SALI_MAGNITUDES, deciles = s->candidates == SALI_DECILES;
+    const int64_t n = s->search.candidates;
+    sali_state_item begin =
+        sali_state_within(sali_state_i64("begin", 1, &s->search.begin), 0, last);
+    bool stage = s->rule == SAL_STEP_SIZE_SEARCH && s->search.begin > 0 && s->search.length > 0;
+    bool magnitudes = n == SALI_MAGNITUDES, deciles = n == SALI_DECILES;
     sal_status status = sali_state_check(&begin, err);
-    if (status == SAL_OK && s->candidates != 0 && !(stage && (magnitudes || deciles))) {
+    if (status == SAL_OK && n != 0 && !(stage && (magnitudes || deciles))) {
         status = sali_fail(err, SAL_ERR_DATA, "candidates is %lld; expected 0, %d or %d",
-                           (long long)s->candidates, SALI_MAGNITUDES, SALI_DECILES);
+                           (long long)n, SALI_MAGNITUDES, SALI_DECILES);
     }
-    if (status == SAL_OK && s->rule == SAL_STEP_SIZE_SEARCH && s->begin == 0 && done >= total / 4) {
+    if (status == SAL_OK && s->rule == SAL_STEP_SIZE_SEARCH && s->search.begin == 0 &&
+        done >= total / 4) {
         status = sali_fail(err, SAL_ERR_DATA, "begin is 0 after %lld steps of %lld",
                            (long long)done, (long long)total);
     }

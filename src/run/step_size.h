@@ -4,6 +4,7 @@
 #define SALI_STEP_SIZE_H
 
 #include "core/memory.h"
+#include "samplers/jump_search.h"
 #include "samplers/sampler.h"
 
 /* Robbins-Monro on log eps towards that acceptance, of each rung for itself. */
@@ -43,9 +44,7 @@ typedef struct sali_step_sizes {
     double unit;                /* by which the space scales step sizes */
     double *value;              /* [rungs] in use, or found so far */
     sali_adaptation adaptation; /* of the rungs */
-    double *jump;               /* [rungs x SALI_DECILES] of the candidates of this stage */
-    int64_t begin, length;      /* of the stage, and of each turn within it, in steps */
-    int64_t candidates;         /* of the stage; 0: none is under way */
+    sali_jump_search search;    /* of the rungs */
 } sali_step_sizes;
 
 /* All rungs at `step_size`, or at their own given ones if not NULL; arrays of `memory`. */

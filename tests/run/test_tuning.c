@@ -155,7 +155,7 @@ START_TEST(search_works_for_any_length)
             ck_assert_double_eq(run->shards[0].chains->step_size[c],
                                 run->step_sizes.value[c % run->ladder.n]);
         }
-        ck_assert_int_eq(run->step_sizes.candidates, 0);
+        ck_assert_int_eq(run->step_sizes.search.candidates, 0);
         sal_run_destroy(run);
     }
     sal_model_destroy(model);
@@ -514,7 +514,9 @@ END_TEST
 
 /* Settings with which each sampler that has values of its own finds some. */
 static const char *const finders[] = { "gibbs:scan=adaptive",
+                                       "gwg:radius=-1",
                                        "mh-uniform",
+                                       "mh-uniform:radius=-1",
                                        "pas",
                                        "pafs",
                                        "ncg:preconditioner=diagonal",
@@ -582,10 +584,11 @@ START_TEST(given_values_are_used)
 {
     sal_error err;
     for (int k = 0; k < FINDERS; k++) {
-        sal_model *models[2] = { tiny_formula_over("mixed", SAL_F64), NULL };
+        sal_model *models[3] = { tiny_formula_over("mixed", SAL_F64), NULL, NULL };
         bool learned = false;
         ck_ok(sal_model_open("ising:side=4,theta=0.1", SAL_F64, &models[1], &err), &err);
-        for (int m = 0; m < 2; m++) {
+        ck_ok(sal_model_open("ordinal-poly2:dim=3,levels=20", SAL_F64, &models[2], &err), &err);
+        for (int m = 0; m < 3; m++) {
             sal_run_options options = {
                 .sampler = finders[k], .chains = 6, .warmup = 400, .draws = 3, .seed = 4
             };

@@ -123,6 +123,10 @@ static const struct {
     { "pafs", "running", NAN, "running: number 1 is nan; expected 1 to 4" },
     { "mh-uniform", "radius", 5, "radius: number 1 is 5; expected a whole number from 1 to 4" },
     { "mh-uniform", "log_radius", -2, "log_radius: number 1 is -2" },
+    { "mh-uniform:radius=-1", "radius", 5, "expected a whole number from 1 to 4" },
+    { "mh-uniform:radius=-1", "candidates", 3, "candidates is 3; expected" },
+    { "gwg:radius=-1", "stage", 4, "stage: number 1 is 4; expected 0 to 3" },
+    { "gwg:radius=-1", "jump", -1, "jump: number 1 is -1" },
     { "ncg:preconditioner=diagonal", "scale", 0, "scale: number 1 is 0" },
     { "ncg:preconditioner=diagonal", "windows", -5, "windows: number 1 is -5" },
     { "lsb1", "theta", INFINITY, "theta: number 1 is inf" },
@@ -264,7 +268,8 @@ START_TEST(a_search_for_step_sizes_goes_on)
         same_doubles(6, chains[0][0]->step_size, chains[1][0]->step_size, "step sizes", done);
         same_doubles(4, chains[0][1]->step_size, chains[1][1]->step_size, "step sizes", done);
     }
-    ck_assert(s[0].begin > 0 && s[0].candidates == 0 && s[0].value[0] != s[0].value[1]);
+    ck_assert(s[0].search.begin > 0 && s[0].search.candidates == 0 &&
+              s[0].value[0] != s[0].value[1]);
     for (int k = 0; k < 2 * SHARDS; k++) {
         sali_chains_destroy(chains[k / 2][k % 2]);
     }
@@ -298,9 +303,9 @@ START_TEST(bad_step_sizes_are_refused)
     sal_error err = { 0 };
     ck_ok(sali_step_sizes_create(&s, &memory, model->space, 2, SAL_STEP_SIZE_SEARCH, 1, NULL, &err),
           &err);
-    s.begin = 50;
-    s.length = 10;
-    s.candidates = SALI_MAGNITUDES;
+    s.search.begin = 50;
+    s.search.length = 10;
+    s.search.candidates = SALI_MAGNITUDES;
     ck_ok(sali_step_sizes_restored(&s, SAL_F64, 100, SALI_WARMUP_ENDLESS, &err), &err);
     for (int64_t k = 0, n = sali_step_sizes_state(&s, items); k < n; k++) {
         if (strcmp(items[k].name, bad_sizes[_i].item) == 0) {

@@ -2,12 +2,18 @@
 /* Gibbs with gradients: one variable moves, chosen by the softmax of half the first-order
  * differences. Grathwohl et al. 2021, algorithm 1; ordinal windows: Rhodes & Gutmann 2022, app. G;
  * several hops: Grathwohl et al. 2021, sec. 6; balls: Rhodes & Gutmann 2022, eq. 29. */
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/object.h"
+#include "samplers/local/radius_search.h"
 #include "samplers/local/single_site_sampler.h"
 
 enum { RADIUS, HOPS, BALL };
 
 static const sal_setting known_settings[] = {
-    SALI_RADIUS_SETTING,
+    { "radius", 0, SALI_RADIUS_SEARCHED, INT32_MAX, true,
+      "window of moves in levels; 0: all, and counts by 1; -1: searched for, by the mean jump",
+      NULL },
     { "hops", 1, 1, 1024, true, "sites drawn a step; distinct ones move", NULL },
     { "ball", 1, 1, SALI_BALL_RADIUS, true, "sites that move at once, of all moves enumerated",
       NULL },
@@ -22,6 +28,7 @@ static const char *const variants[] = {
     "hops=2,radius=1",
     "ball=2",
     "ball=3,radius=1,balance=barker",
+    "radius=-1",
     NULL,
 };
 
@@ -37,6 +44,78 @@ static const char *gwg_obstacle(const sal_model *model, const double *values, co
                : NULL;
 }
 
+/* ---- what shards share */
+
+typedef struct gwg_shared {
+    sali_radius_search radius;
+    void *couplings;
+} gwg_shared;
+
+static void gwg_unshare(void *shared)
+{
+    gwg_shared *s = shared;
+    sali_followed_gradient_unshare(s->couplings);
+    sali_free(s);
+}
+
+/* The widest window: all levels; counts without a cap move by 1. */
+static double widest(const sal_space *space)
+{
+    int64_t levels = 1;
+    for (int64_t b = 0; !space->unbounded && b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        levels = s->states - 1 > levels ? s->states - 1 : levels;
+    }
+    return (double)levels;
+}
+
+static sal_status gwg_share(const sal_model *model, const sali_sampler_settings *settings,
+                            void **shared, sal_error *err)
+{
+    gwg_shared *s = SALI_NEW(gwg_shared);
+    if (!s) {
+        return sali_fail_memory(err);
+    }
+    bool searched = settings->values[RADIUS] == SALI_RADIUS_SEARCHED;
+    sali_radius_search_begin(&s->radius, searched, widest(model->space));
+    sal_status status = sali_followed_gradient_share(model, settings, &s->couplings, err);
+    if (status != SAL_OK) {
+        gwg_unshare(s);
+        return status;
+    }
+    *shared = s;
+    return SAL_OK;
+}
+
+static sal_status gwg_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+{
+    (void)err;
+    *changed = sali_radius_search_adapt(&((gwg_shared *)shared)->radius, warmup);
+    return SAL_OK;
+}
+
+static int64_t gwg_state(void *shared, void *self, sali_state_item *items)
+{
+    (void)self;
+    return shared ? sali_radius_search_state(&((gwg_shared *)shared)->radius, items) : 0;
+}
+
+static sal_status gwg_changed(void *shared, const sali_warmup *at, sal_error *err)
+{
+    return sali_radius_search_changed(&((gwg_shared *)shared)->radius, at, err);
+}
+
+static sal_status gwg_create(const sali_chains *chains, const sali_sampler_settings *settings,
+                             void *shared, void **self, sal_error *err)
+{
+    gwg_shared *s = shared;
+    sali_single_site_options options = sali_single_site_settings(chains, settings);
+    options.couplings = s ? s->couplings : NULL;
+    options.pairs = true;
+    options.searched = s && s->radius.on ? &s->radius.radius : NULL;
+    return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
+}
+
 const sali_sampler sali_sampler_gwg = {
     .name = "gwg",
     .doc = "Gibbs with gradients: one site by first-order differences, window of radius r",
@@ -49,9 +128,12 @@ const sali_sampler sali_sampler_gwg = {
         &(const sal_sampler_engine){
             .window = true,
             .variants = variants,
-            .share = sali_followed_gradient_share,
-            .unshare = sali_followed_gradient_unshare,
-            .create = sali_single_site_create,
+            .share = gwg_share,
+            .unshare = gwg_unshare,
+            .adapt = gwg_adapt,
+            .state = gwg_state,
+            .changed = gwg_changed,
+            .create = gwg_create,
             SALI_SINGLE_SITE_FUNCTIONS,
             .auxiliary = &sali_single_site_hops,
         },

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/object.h"
 #include "samplers/sampler.h"
+#include "samplers/local/radius_search.h"
 #include "samplers/local/uniform_ball.h"
 
 /* Of random-walk proposals: Roberts, Gelman & Gilks 1997. */
@@ -20,12 +21,15 @@
 enum { RADIUS };
 
 static const sal_setting known_settings[] = {
-    { "radius", 0, 0, INT32_MAX, true, "levels of a window, sites of a ball; 0: tuned in warm-up",
+    { "radius", 0, SALI_RADIUS_SEARCHED, INT32_MAX, true,
+      "levels of a window, sites of a ball; 0: adapted to acceptance 0.234; -1: searched for, by "
+      "the "
+      "mean jump",
       NULL },
     { 0 },
 };
 
-static const char *const variants[] = { "", "radius=1", "radius=2", "radius=3", NULL };
+static const char *const variants[] = { "", "radius=1", "radius=2", "radius=3", "radius=-1", NULL };
 
 /* ---- the radius */
 
@@ -35,6 +39,7 @@ typedef struct uniform_shared {
     int64_t windows; /* of warm-up so far */
     double log_radius, most;
     double radius; /* a whole number */
+    sali_radius_search search;
     sali_uniform_ball ball;
 } uniform_shared;
 
@@ -71,8 +76,10 @@ static sal_status uniform_share(const sal_model *model, const sali_sampler_setti
     }
     s->space = model->space;
     s->tune = settings->values[RADIUS] == 0;
-    s->radius = s->tune ? 1 : settings->values[RADIUS];
+    s->radius = fmax(1, settings->values[RADIUS]);
     s->most = most_radius(model->space);
+    sali_radius_search_begin(&s->search, settings->values[RADIUS] == SALI_RADIUS_SEARCHED,
+                             fmax(1, s->most));
     sal_status status = sali_uniform_ball_create(s->space, (int64_t)s->radius, &s->ball, err);
     if (status != SAL_OK) {
         uniform_unshare(s);
@@ -101,6 +108,10 @@ static sal_status uniform_adapt(void *shared, const sali_warmup *warmup, bool *c
 {
     uniform_shared *s = shared;
     (void)changed; /* nothing cached depends on r */
+    if (s->search.on) {
+        return sali_radius_search_adapt(&s->search, warmup) ? take_radius(s, s->search.radius, err)
+                                                            : SAL_OK;
+    }
     if (!s->tune) {
         return SAL_OK;
     }
@@ -118,6 +129,9 @@ static int64_t uniform_state(void *shared, void *self, sali_state_item *items)
     if (!s) {
         return 0;
     }
+    if (s->search.on) {
+        return sali_radius_search_state(&s->search, items);
+    }
     double most = fmax(1, s->most);
     sali_state_item radius = sali_state_f64("radius", 1, &s->radius);
     sali_state_item logarithm = sali_state_f64("log_radius", 1, &s->log_radius);
@@ -132,8 +146,8 @@ static int64_t uniform_state(void *shared, void *self, sali_state_item *items)
 static sal_status uniform_changed(void *shared, const sali_warmup *at, sal_error *err)
 {
     uniform_shared *s = shared;
-    (void)at;
-    return take_radius(s, s->radius, err);
+    sal_status status = sali_radius_search_changed(&s->search, at, err);
+    return status ? status : take_radius(s, s->search.on ? s->search.radius : s->radius, err);
 }
 
 /* ---- a shard */

@@ -170,6 +170,9 @@ static void prepare_all(sali_single_site *g, sali_chains *chains)
 void sali_single_site_refresh(void *self, sali_chains *chains)
 {
     sali_single_site *g = self;
+    if (g->options.searched) {
+        g->options.radius = (int64_t)*g->options.searched;
+    }
     g->fast = g->pairwise && sali_pairwise_moves_refresh(g->pairwise, chains);
     if (g->fast) {
         g->followed.values = NULL;

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "samplers/local/radius_search.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+
+enum { COARSE = 5, LAST_BASE = 15 };
+static const int64_t coarse[COARSE] = { 1, 5, 10, LAST_BASE, 20 };
+
+void sali_radius_search_begin(sali_radius_search *r, bool on, double most)
+{
+    *r = (sali_radius_search){ .on = on, .most = most, .radius = 1, .base = coarse[0] };
+    r->search = (sali_jump_search){ .rungs = 1, .room = SALI_RADII, .jump = r->jump };
+}
+
+/* ---- stages */
+
+/* Candidates of the present stage: of the fine one, both ends of the interval are among them. */
+static int64_t candidates(const sali_radius_search *r)
+{
+    return r->stage == SALI_RADIUS_FINE && r->base > coarse[0] ? SALI_RADII : COARSE;
+}
+
+static double candidate(const sali_radius_search *r, int64_t k)
+{
+    int64_t radius = r->stage == SALI_RADIUS_COARSE && k < COARSE ? coarse[k] : r->base + k;
+    return fmin((double)radius, r->most);
+}
+
+/* A stage begins, whose turns are not shorter than a window. */
+static void begin_stage(sali_radius_search *r, int64_t stage, int64_t total, const sali_warmup *w)
+{
+    r->stage = stage;
+    memset(r->steps, 0, sizeof r->steps);
+    int64_t n = candidates(r), length = total / 4 / n;
+    sali_jump_search_begin(&r->search, n, length > w->window ? length : w->window, w->done);
+}
+
+/* Where the best interval of the coarse stage begins. */
+static int64_t best_interval(const sali_radius_search *r)
+{
+    int64_t best = 0;
+    for (int64_t k = 1; k < COARSE - 1; k++) {
+        best = r->jump[k] + r->jump[k + 1] > r->jump[best] + r->jump[best + 1] ? k : best;
+    }
+    return coarse[best];
+}
+
+/* What comes after a stage; its jumps become those of a step. */
+static void end_stage(sali_radius_search *r, int64_t total, const sali_warmup *w)
+{
+    for (int64_t k = 0; k < r->search.candidates; k++) {
+        r->jump[k] = r->steps[k] > 0 ? r->jump[k] / (double)r->steps[k] : 0;
+    }
+    r->radius = candidate(r, sali_jump_search_best(&r->search, 0));
+    if (r->stage == SALI_RADIUS_COARSE && w->done < total) {
+        r->base = best_interval(r);
+        begin_stage(r, SALI_RADIUS_FINE, total, w);
+    } else {
+        r->stage = SALI_RADIUS_FOUND;
+        r->search.candidates = 0;
+    }
+}
+
+/* The candidate of the next window. */
+static void take_turn(sali_radius_search *r, int64_t done)
+{
+    if (r->search.candidates > 0) {
+        int64_t turn = sali_jump_search_turn(&r->search, 0, done);
+        r->tried = turn > 0 ? turn : 0; /* a state may tell of a stage that is to come */
+        r->radius = candidate(r, r->tried);
+    }
+}
+
+bool sali_radius_search_adapt(sali_radius_search *r, const sali_warmup *w)
+{
+    const bool endless = w->total == SALI_WARMUP_ENDLESS;
+    const int64_t total = endless ? SALI_RADIUS_ENDLESS : w->total;
+    const double before = r->radius;
+    if (!r->on || r->stage == SALI_RADIUS_FOUND) {
+        return false;
+    }
+    if (r->stage == SALI_RADIUS_WAITS) {
+        if (w->done >= total / 4 && w->done < total) {
+            begin_stage(r, SALI_RADIUS_COARSE, total, w);
+        }
+    } else {
+        r->jump[r->tried] += sali_warmup_jump(w) * (double)w->window;
+        r->steps[r->tried] += w->window;
+        if (sali_jump_search_over(&r->search, w->done) || w->done >= total) {
+            end_stage(r, total, w);
+        }
+    }
+    take_turn(r, w->done);
+    return r->radius != before;
+}
+
+/* ---- the state */
+
+int64_t sali_radius_search_state(sali_radius_search *r, sali_state_item *items)
+{
+    sali_state_item radius = sali_state_f64("radius", 1, &r->radius);
+    sali_state_item stage = sali_state_i64("stage", 1, &r->stage);
+    sali_jump_search *s = &r->search;
+    sali_state_item length = sali_state_i64("length", 1, &s->length);
+    int64_t n = 0;
+    if (!r->on) {
+        return 0;
+    }
+    radius.whole = true;
+    items[n++] =
+        sali_state_for(SALI_STATE_TUNED | SALI_STATE_KEPT, sali_state_within(radius, 1, r->most));
+    items[n++] = sali_state_within(stage, SALI_RADIUS_WAITS, SALI_RADIUS_FOUND);
+    items[n++] = sali_state_within(sali_state_i64("base", 1, &r->base), 1, LAST_BASE);
+    items[n++] = sali_state_within(sali_state_i64("tried", 1, &r->tried), 0, SALI_RADII - 1);
+    items[n++] = sali_state_sums("jump", SALI_RADII, r->jump);
+    items[n++] = sali_state_counts("steps", SALI_RADII, r->steps);
+    items[n++] = sali_state_counts("begin", 1, &s->begin);
+    items[n++] = sali_state_within(length, 0, SALI_STATE_MOST / SALI_RADII);
+    items[n++] = sali_state_within(sali_state_i64("candidates", 1, &s->candidates), 0, SALI_RADII);
+    return n;
+}
+
+sal_status sali_radius_search_changed(const sali_radius_search *r, const sali_warmup *at,
+                                      sal_error *err)
+{
+    const bool searching = r->stage == SALI_RADIUS_COARSE || r->stage == SALI_RADIUS_FINE;
+    const int64_t expected = searching ? candidates(r) : 0;
+    if (r->on && at && r->search.candidates != expected) {
+        return sali_fail(err, SAL_ERR_DATA, "candidates is %lld; expected %lld",
+                         (long long)r->search.candidates, (long long)expected);
+    }
+    return !r->on || !at || !searching || r->search.length > 0
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_DATA, "length is 0 while radii are searched for");
+}

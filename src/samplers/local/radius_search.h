@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* The radius of a window searched for in warm-up by the mean jump (Rhodes & Gutmann 2022, app. H):
+ * after a first quarter at 1, the radii 1, 5, 10, 15, 20 are tried in the second quarter, and in
+ * the third those from r to r', the two neighbours among these with the largest sum of mean jumps.
+ * All chains try the same at a time. In a short warm-up, where a turn would be shorter than a
+ * window, not all of them are tried; one that never ends is searched in as one of
+ * SALI_RADIUS_ENDLESS steps. */
+#ifndef SALI_RADIUS_SEARCH_H
+#define SALI_RADIUS_SEARCH_H
+
+#include "samplers/jump_search.h"
+#include "samplers/sampler.h"
+
+/* The value of a setting that asks for the search. */
+#define SALI_RADIUS_SEARCHED (-1)
+
+/* Candidates of a stage, at most. */
+#define SALI_RADII 6
+#define SALI_RADIUS_ENDLESS 4000
+
+enum { SALI_RADIUS_WAITS, SALI_RADIUS_COARSE, SALI_RADIUS_FINE, SALI_RADIUS_FOUND };
+
+typedef struct sali_radius_search {
+    bool on;
+    double most;   /* a radius that reaches everything */
+    double radius; /* in use, a whole number from 1 to `most` */
+    int64_t stage;
+    int64_t base;  /* of the fine stage: where the best interval of the coarse one begins */
+    int64_t tried; /* number of the candidate in use */
+    double jump[SALI_RADII];
+    int64_t steps[SALI_RADII]; /* that the candidates made in this stage */
+    sali_jump_search search;   /* over `jump` */
+} sali_radius_search;
+
+/* `most` is at least 1. The struct must stay where it is. */
+void sali_radius_search_begin(sali_radius_search *r, bool on, double most);
+
+/* After a window of warm-up: whether the radius in use changed. */
+bool sali_radius_search_adapt(sali_radius_search *r, const sali_warmup *warmup);
+
+/* Its items, 9, all of them if `on`; else none. */
+int64_t sali_radius_search_state(sali_radius_search *r, sali_state_item *items);
+#define SALI_RADIUS_STATE 9
+
+/* After these were filled: SAL_ERR_DATA if they do not go together. `at` as for an engine's
+ * `changed`. */
+sal_status sali_radius_search_changed(const sali_radius_search *r, const sali_warmup *at,
+                                      sal_error *err);
+
+#endif
