@@ -47,19 +47,23 @@ static sal_status find_answers(truth *t, sal_error *err)
 
 sal_status truth_open(const char *specification, truth *t, sal_error *err)
 {
+    sal_model *model = NULL;
     *t = (truth){ 0 };
-    sal_status status = sal_model_open(specification, 0, &t->model, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    const sal_space *space = sal_model_space(t->model);
-    t->V = sal_space_variables(space);
+    sal_status status = sal_model_open(specification, 0, &model, err);
+    return status ? status : truth_of(model, t, err);
+}
+
+sal_status truth_of(sal_model *model, truth *t, sal_error *err)
+{
+    const sal_space *space = sal_model_space(model);
+    *t = (truth){ .model = model };
+    t->V = t->counted = sal_space_variables(space);
     t->begin = calloc((size_t)t->V + 1, sizeof *t->begin);
     for (int64_t i = 0; t->begin && i < t->V; i++) {
         t->begin[i + 1] = t->begin[i] + sal_space_states(space, i);
     }
     t->R = t->begin ? t->begin[t->V] : 0;
-    status = t->begin ? find_answers(t, err) : SAL_ERR_MEMORY;
+    sal_status status = t->begin ? find_answers(t, err) : SAL_ERR_MEMORY;
     if (status != SAL_OK) {
         truth_free(t);
     }
@@ -97,7 +101,7 @@ static void add_state(watch *w, int64_t chain, int64_t draw, const int32_t *code
     for (int64_t i = 0; i < t->V; i++) {
         count[t->begin[i] + codes[i]] += 1;
         int32_t apart = abs(codes[i] - t->random[i]);
-        distance += labels ? apart != 0 : apart;
+        distance += i >= t->counted ? 0 : labels ? apart != 0 : apart;
     }
     for (int64_t i = 0; i < w->related; i++) {
         double *row = w->product + (chain * w->related + i) * w->related;
@@ -110,15 +114,26 @@ static void add_state(watch *w, int64_t chain, int64_t draw, const int32_t *code
 
 /* ---- errors of one chain's sums over n draws */
 
+/* What the authors' program adds to counts that it divides by. */
+#define LEAST_COUNT 1e-5
+
 static void marginal_errors(const truth *t, const double *count, double n, double *error)
 {
-    double kl = 0, absolute = 0, squares = 0;
+    double kl = 0, absolute = 0, squares = 0, reverse = 0;
     for (int64_t a = 0; a < t->R; a++) {
         double q = count[a] / n, p = t->p[a];
         kl += q > 0 ? q * log(q / p) : 0;
         absolute += fabs(q - p);
         squares += (q - p) * (q - p);
     }
+    for (int64_t i = 0; i < t->V; i++) {
+        double all = n + LEAST_COUNT * (double)(t->begin[i + 1] - t->begin[i]);
+        for (int64_t a = t->begin[i]; a < t->begin[i + 1]; a++) {
+            double p = t->p[a];
+            reverse += p > 0 ? p * log(p * all / (count[a] + LEAST_COUNT)) : 0;
+        }
+    }
+    error[REVERSE_KL] = reverse / (double)t->V;
     error[MARGINAL_KL] = kl / (double)t->V;
     error[MARGINAL] = absolute / (double)t->R;
     error[MEAN_RMSE] = sqrt(squares / (double)t->R);

@@ -14,9 +14,12 @@ typedef struct truth {
     double *p;       /* [R] marginals */
     double *moments; /* [V x V] E c_i c_j of the codes c */
     int32_t *random; /* [V] codes */
+    int64_t counted; /* distances are over the first so many variables: V, unless changed */
 } truth;
 
 sal_status truth_open(const char *specification, truth *t, sal_error *err);
+/* The same of a model, which belongs to *t from then on, also on failure. */
+sal_status truth_of(sal_model *model, truth *t, sal_error *err);
 void truth_free(truth *t);
 
 /* Errors of a chain's averages q against the exact p. */
@@ -26,10 +29,11 @@ typedef enum metric {
     MEAN_RMSE,   /* root of the mean of (q_i(k) - p_i(k))^2 */
     PAIR,       /* sum_kl |q_ij(k,l) - p_ij(k,l)|, mean over pairs i <= j; of two-level variables */
     COVARIANCE, /* Frobenius norm of the difference of the codes' covariances */
+    REVERSE_KL, /* sum_k p_i(k) log(p_i(k) / q_i(k)), with 1e-5 added to all counts that q is of */
     METRICS
 } metric;
 
-enum { POINTS = 8, MOST_METHODS = 8 };
+enum { POINTS = 8, MOST_METHODS = 9 };
 
 /* What a run showed. Errors are taken after draws / 2^7, .., draws / 2, draws. */
 typedef struct curve {

@@ -39,7 +39,7 @@ START_TEST(options_out_of_range_are_named)
         { { .draws = -5 }, "draws" },
         { { .thin = -1 }, "thin" },
         { { .threads = -2 }, "threads" },
-        { { .sampler = "gwg:radius=-1" }, "radius" },
+        { { .sampler = "gwg:radius=-2" }, "radius" },
         { { .sampler = "gwg:radius=1.5" }, "radius" },
         { { .sampler = "gwg:raduis=1" }, "no setting 'raduis'" },
         { { .sampler = "ncg", .step_size = -0.1 }, "step_size" },

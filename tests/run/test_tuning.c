@@ -584,10 +584,11 @@ START_TEST(given_values_are_used)
 {
     sal_error err;
     for (int k = 0; k < FINDERS; k++) {
-        sal_model *models[2] = { tiny_formula_over("mixed", SAL_F64), NULL };
+        sal_model *models[3] = { tiny_formula_over("mixed", SAL_F64), NULL, NULL };
         bool learned = false;
         ck_ok(sal_model_open("ising:side=4,theta=0.1", SAL_F64, &models[1], &err), &err);
-        for (int m = 0; m < 2; m++) {
+        ck_ok(sal_model_open("ordinal-poly2:dim=3,levels=20", SAL_F64, &models[2], &err), &err);
+        for (int m = 0; m < 3; m++) {
             sal_run_options options = {
                 .sampler = finders[k], .chains = 6, .warmup = 400, .draws = 3, .seed = 4
             };

@@ -268,7 +268,8 @@ START_TEST(a_search_for_step_sizes_goes_on)
         same_doubles(6, chains[0][0]->step_size, chains[1][0]->step_size, "step sizes", done);
         same_doubles(4, chains[0][1]->step_size, chains[1][1]->step_size, "step sizes", done);
     }
-    ck_assert(s[0].search.begin > 0 && s[0].search.candidates == 0 && s[0].value[0] != s[0].value[1]);
+    ck_assert(s[0].search.begin > 0 && s[0].search.candidates == 0 &&
+              s[0].value[0] != s[0].value[1]);
     for (int k = 0; k < 2 * SHARDS; k++) {
         sali_chains_destroy(chains[k / 2][k % 2]);
     }

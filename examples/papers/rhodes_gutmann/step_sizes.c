@@ -3,7 +3,12 @@
  * table's to ten times as large. Errors are relative to that of the table's step size; gwg's to
  * NCG's.
  *
- *     step_sizes [--quick | --full] [--svg FIGURE.svg] */
+ *     step_sizes [--quick | --full] [--svg FIGURE.svg] [printed] [as-run]
+ *
+ * as-run: as the authors' program, step sizes are 1.5^-5 to 1.5^5 times the table's, and NCG makes
+ * 10 steps an update, as AVG and PAVG do; in table 1 it makes 12. */
+#include <math.h>
+
 #include "../../training/ising_pcd.h"
 #include "../panel.h"
 #include "../program.h"
@@ -21,22 +26,25 @@ enum { NCG, AVG, PAVG, GWG, METHODS };
 static const double full_factors[] = { 0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10, 0 };
 static const double usual_factors[] = { 0.1, 0.3, 1, 3, 10, 0 };
 static const double quick_factors[] = { 0.1, 1, 0 };
+enum { RUN_STEPS = 10, RUN_POWERS = 5, QUICK_POWERS = 1 };
 
-static sal_status learn(const experiment *x, int method, double factor, double *error,
+static sal_status learn(const experiment *x, int method, int steps, double factor, double *error,
                         sal_error *err)
 {
     learner l = learners[method];
+    l.steps = steps > 0 ? steps : l.steps;
     l.step_size *= factor;
     l.updates = 2200;
     return experiment_learn(x, &l, error, err);
 }
 
-/* A curve: errors over that of factor 1, *base. */
-static sal_status scan(const experiment *x, int method, panel *p, double *base, sal_error *err)
+/* A curve: errors over that of factor 1, *base. `steps` 0: those of table 1. */
+static sal_status scan(const experiment *x, int method, int steps, panel *p, double *base,
+                       sal_error *err)
 {
     sal_status status = SAL_OK;
     for (int k = 0; k < p->points && status == SAL_OK; k++) {
-        status = learn(x, method, p->x[k], &p->y[method][k], err);
+        status = learn(x, method, steps, p->x[k], &p->y[method][k], err);
         *base = p->x[k] == 1 ? p->y[method][k] : *base;
     }
     printf("%-5s error %.4f\n", names[method], *base);
@@ -50,7 +58,7 @@ static sal_status scan(const experiment *x, int method, panel *p, double *base, 
 static sal_status add_gwg(const experiment *x, double base, panel *p, sal_error *err)
 {
     double error = 0;
-    sal_status status = learn(x, GWG, 1, &error, err);
+    sal_status status = learn(x, GWG, 0, 1, &error, err);
     printf("%-5s error %.4f\n", names[GWG], error);
     for (int k = 0; k < p->points; k++) {
         p->y[GWG][k] = error / base;
@@ -58,35 +66,60 @@ static sal_status add_gwg(const experiment *x, double base, panel *p, sal_error 
     return status;
 }
 
-static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+/* The factors of a version into the panel. */
+static void choose_factors(const arguments *a, bool as_run, panel *p)
 {
-    static panel p = { .title = "Learning an Ising lattice, K = 10",
-                       .x_label = "relative step size",
-                       .y_label = "relative error",
-                       .log_x = true,
-                       .log_y = true,
-                       .curves = METHODS };
-    double base[METHODS] = { 0 };
-    experiment x = { 0 };
     const double *factors = a->size == FULL    ? full_factors
                             : a->size == QUICK ? quick_factors
                                                : usual_factors;
-    for (; factors[p.points] > 0; p.points++) {
-        p.x[p.points] = factors[p.points];
+    int most = a->size == QUICK ? QUICK_POWERS : RUN_POWERS;
+    for (int i = -most; as_run && i <= most; i++) {
+        p->x[p->points++] = pow(1.5, i);
     }
-    p.curves = a->size == QUICK ? 1 : METHODS;
+    for (; !as_run && factors[p->points] > 0; p->points++) {
+        p->x[p->points] = factors[p->points];
+    }
+}
+
+static sal_status show(const experiment *x, const arguments *a, bool as_run, sal_figure *figure,
+                       sal_error *err)
+{
+    static panel p;
+    p = (panel){ .title = as_run ? "As run: learning an Ising lattice, K = 10"
+                                 : "Learning an Ising lattice, K = 10",
+                 .x_label = "relative step size",
+                 .y_label = "relative error",
+                 .x_format = as_run ? "%.3f" : "%g",
+                 .log_x = true,
+                 .log_y = true,
+                 .curves = a->size == QUICK ? 1 : METHODS };
+    double base[METHODS] = { 0 };
+    sal_status status = SAL_OK;
+    choose_factors(a, as_run, &p);
     for (int m = 0; m < METHODS; m++) {
         p.name[m] = names[m];
     }
-    sal_status status = experiment_create(1, &x, err);
     for (int m = 0; m < p.curves && m < GWG && status == SAL_OK; m++) {
-        status = scan(&x, m, &p, &base[m], err);
+        status = scan(x, m, as_run ? RUN_STEPS : 0, &p, &base[m], err);
     }
     if (status == SAL_OK && p.curves > GWG) {
-        status = add_gwg(&x, base[NCG], &p, err);
+        status = add_gwg(x, base[NCG], &p, err);
     }
     panel_print(&p);
     panel_draw(&p, figure);
+    return status;
+}
+
+static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
+{
+    static const char *const versions[] = { "printed", "as-run" };
+    experiment x = { 0 };
+    sal_status status = experiment_create(1, &x, err);
+    for (int as_run = 0; as_run < 2 && status == SAL_OK; as_run++) {
+        if (arguments_want(a, versions[as_run])) {
+            status = show(&x, a, as_run, figure, err);
+        }
+    }
     sal_data_destroy(&x.data);
     return status;
 }
@@ -94,6 +127,7 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 int main(int argc, char **argv)
 {
     static const program p = { .title = "Rhodes & Gutmann 2022, figure 7: errors over step sizes",
+                               .files = true,
                                .run = make_figure };
     return program_main(argc, argv, &p);
 }

@@ -110,9 +110,9 @@ static sal_status gwg_create(const sali_chains *chains, const sali_sampler_setti
 {
     gwg_shared *s = shared;
     sali_single_site_options options = sali_single_site_settings(chains, settings);
-    options.couplings = s->couplings;
+    options.couplings = s ? s->couplings : NULL;
     options.pairs = true;
-    options.searched = s->radius.on ? &s->radius.radius : NULL;
+    options.searched = s && s->radius.on ? &s->radius.radius : NULL;
     return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }
 
