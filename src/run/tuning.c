@@ -8,6 +8,7 @@
 #include <saltus/sample.h>
 #include "core/error.h"
 #include "core/number.h"
+#include "core/specification.h"
 #include "core/text.h"
 #include "core/tuning.h"
 #include "run/run.h"
@@ -100,11 +101,28 @@ sal_status sal_tuning_values(const sal_tuning *tuning, const char *name, const d
 
 /* ---- into a run */
 
+/* Whether a specification means the sampler of the run. Settings that it does not name, as those
+ * that were not there yet when it was written, have their defaults. */
+static bool means_sampler(const sal_run *run, const char *specification)
+{
+    const sali_sampler *sampler = run->inner ? run->inner : run->sampler;
+    const sali_sampler_settings *settings = run->inner ? &run->inner_settings : &run->settings;
+    const size_t length = sali_specification_name(specification);
+    double values[SAL_SETTINGS] = { 0 };
+    bool same = strlen(sampler->name) == length &&
+                strncmp(sampler->name, specification, length) == 0 &&
+                sali_specification_values(specification, sampler->settings, values, NULL) == SAL_OK;
+    for (int k = 0; same && sampler->settings && sampler->settings[k].name; k++) {
+        same = values[k] == settings->values[k];
+    }
+    return same;
+}
+
 static sal_status check_owner(const sal_run *run, const sal_tuning *tuning, sal_error *err)
 {
-    char text[SALI_SAMPLER_TEXT];
-    sali_run_sampler_text(run, text);
-    if (strcmp(text, tuning->sampler) != 0) {
+    if (!means_sampler(run, tuning->sampler)) {
+        char text[SALI_SAMPLER_TEXT];
+        sali_run_sampler_text(run, text);
         return sali_fail(err, SAL_ERR_DATA, "the tuning is of sampler '%.200s', not '%s'",
                          tuning->sampler, text);
     }

@@ -290,6 +290,8 @@ START_TEST(tuning_is_saved_and_given_again)
         options.tuning = read;
         options.tempering.replicas = 0;
         options.seed = 77;
+        /* Files of before a setting was there do not name it. */
+        read->sampler[strcspn(read->sampler, ":")] = '\0';
         sal_run *second = run_it(model, &options);
         sal_tuning *again = tuning_of(second);
         ck_assert_msg(same_tuning(tuning, again), "%s", sampler->name);
