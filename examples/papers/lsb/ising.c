@@ -12,9 +12,9 @@
  *          free borders; learning by SGD with rate 1e-4 after every iteration. The paper's picture
  *          is not described; ours is a disc.
  * run:     as the author's program (github.com/emsansone/LSB) has it: alpha_i = mu or -mu, of a
- *          square, plus U(-sigma, sigma), other noise for each chain, a torus. Burn-in is 2000,
- *          800, 2000, 800, half of which counts as mixing; learning by Adam with rate 1e-2, LSB 2
- *          from sqrt(t). A chain learns by itself here, for a run has one model; 10 chains.
+ *          square, plus U(-sigma, sigma), other noise for each chain, a torus, shorter burn-in;
+ *          learning by Adam with rate 1e-2, LSB 2 from sqrt(t). A chain learns by itself here, for
+ *          a run has one model; 10 chains.
  * library: the model as printed, learning as the library does by default.
  *
  * Numbers are those of cases; the figure is of the last form asked for. --full has the paper's
@@ -102,7 +102,6 @@ static sal_status run_case(size scale, result *r, sal_error *err)
                                   .iterations = scale == QUICK   ? 2000
                                                 : scale == USUAL ? 10000
                                                                  : 30000,
-                                  .early = form->as_run ? burn_in / 2 : 0,
                                   .lags = cases[r->k].lags / less,
                                   .lag = 50,
                                   .picture_at = cases[r->k].picture_at / less,
