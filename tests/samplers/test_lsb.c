@@ -454,7 +454,7 @@ END_TEST
 START_TEST(running_out_of_memory_is_reported)
 {
     sal_model *model = image_model(3, 0.2, 1);
-    sal_run_options options = { .sampler = _i ? "lsb2:blocks=2,units=2,start=max" : "lsb1",
+    sal_run_options options = { .sampler = _i ? "lsb2:blocks=2,units=2" : "lsb1",
                                 .chains = 2,
                                 .warmup = 30,
                                 .draws = 2,
@@ -463,6 +463,9 @@ START_TEST(running_out_of_memory_is_reported)
     sal_error err;
     ck_alloc_sweep(sal_sample(model, &options, &run, &err), sal_run_destroy(run));
     sal_model_destroy(model);
+    sali_lsb_function *g = function_of(1);
+    ck_alloc_sweep(sali_lsb_fit(g, SALI_BALANCE_MAX, &err), (void)0);
+    function_free(g);
 }
 END_TEST
 

@@ -53,25 +53,19 @@ static sal_status enumerate(const sal_model *model, exact *e, sal_error *err)
     return status;
 }
 
-sal_status exact_open(const char *text, exact *e, sal_error *err)
+sal_status exact_open(const sal_model *model, exact *e, sal_error *err)
 {
-    sal_model *model = NULL;
+    const int64_t V = sal_space_variables(sal_model_space(model));
     *e = (exact){ 0 };
-    sal_status status = sal_model_open(text, SAL_F64, &model, err);
-    if (status == SAL_OK) {
-        int64_t V = sal_space_variables(sal_model_space(model));
-        if (V > MOST_VARIABLES || sal_space_width(sal_model_space(model)) != V) {
-            sal_model_destroy(model);
-            return SAL_ERR_UNSUPPORTED;
-        }
-        e->variables = (int)V;
-        e->states = 1 << V;
-        e->moves = e->states * e->variables;
-        status = reserve(e);
+    if (V > MOST_VARIABLES) {
+        snprintf(err->message, sizeof err->message, "%d variables are too many", (int)V);
+        return SAL_ERR_UNSUPPORTED;
     }
-    status = status ? status : enumerate(model, e, err);
-    sal_model_destroy(model);
-    return status;
+    e->variables = (int)V;
+    e->states = 1 << V;
+    e->moves = e->states * e->variables;
+    sal_status status = reserve(e);
+    return status ? status : enumerate(model, e, err);
 }
 
 void exact_close(exact *e)

@@ -23,8 +23,9 @@ typedef struct worth {
     double information; /* eq. 3, the mutual information of accepted moves */
 } worth;
 
-/* Enumerates a model of at most 12 variables. Free it by exact_close, also on failure. */
-sal_status exact_open(const char *model, exact *e, sal_error *err);
+/* Enumerates a model of at most 12 variables, none of whose states is forbidden. Free it by
+ * exact_close, also on failure. */
+sal_status exact_open(const sal_model *model, exact *e, sal_error *err);
 void exact_close(exact *e);
 
 /* What e->g is worth, g at the t of all moves, which the caller has filled in. The gap, which costs

@@ -6,19 +6,19 @@
  * An edge counts once: lambda is twice the theta of `ising`. 30 x 30 pixels, 30 chains from
  * uniformly random states, burn-in in which LSB learns g.
  *
- *     ising [--quick | --full] [--svg FIGURE.svg] [printed] [run] [library]
+ *     ising [--quick | --full] [--svg FIGURE.svg] [printed] [run] [library] [1] [2] [3] [4]
  *
  * printed: y_i ~ N(mu x_i, sigma^2) and alpha_i = y_i mu / sigma^2, one picture for all chains,
- * free borders; learning by SGD with rate 1e-4 after every iteration. The paper's picture is not
- *          described; ours is a disc.
+ *          free borders; learning by SGD with rate 1e-4 after every iteration. The paper's picture
+ *          is not described; ours is a disc.
  * run:     as the author's program (github.com/emsansone/LSB) has it: alpha_i = mu or -mu, of a
- *          square, plus U(-sigma, sigma), other noise for each chain, a torus; burn-in of 2000,
- * 800, 2000, 800; half of it counts as mixing; learning by Adam with rate 1e-2, LSB 2 from sqrt(t).
- * A chain learns by itself here, for a run has one model. library: the model as printed, learning
- * as the library does by default.
+ *          square, plus U(-sigma, sigma), other noise for each chain, a torus, shorter burn-in;
+ *          learning by Adam with rate 1e-2, LSB 2 from sqrt(t). A chain learns by itself here, for
+ *          a run has one model; 10 chains.
+ * library: the model as printed, learning as the library does by default.
  *
- * --full has the paper's 30,000 iterations after burn-in, the default a third; the figure is of the
- * last form asked for. */
+ * Numbers are those of cases; the figure is of the last form asked for. --full has the paper's
+ * 30,000 iterations after burn-in, the default a third, and 30 chains in all forms. */
 #include <stdlib.h>
 #include "../program.h"
 #include "trace.h"
@@ -87,7 +87,8 @@ static sal_status find_alpha(result *r, sal_error *err)
 static sal_status run_case(size scale, result *r, sal_error *err)
 {
     const struct form *form = r->form;
-    const int less = scale == QUICK ? 10 : 1, chains = scale == QUICK ? 8 : 30;
+    const int less = scale == QUICK ? 10 : 1;
+    const int chains = scale == QUICK ? 8 : scale == USUAL && form->as_run ? 10 : 30;
     const int64_t burn_in = (form->as_run ? cases[r->k].burn_in : 2000) / less;
     char title[80];
     r->side = scale == QUICK ? 10 : 30;
@@ -101,7 +102,6 @@ static sal_status run_case(size scale, result *r, sal_error *err)
                                   .iterations = scale == QUICK   ? 2000
                                                 : scale == USUAL ? 10000
                                                                  : 30000,
-                                  .early = form->as_run ? burn_in / 2 : 0,
                                   .lags = cases[r->k].lags / less,
                                   .lag = 50,
                                   .picture_at = cases[r->k].picture_at / less,
@@ -159,6 +159,9 @@ static void draw_all(const result results[CASES], sal_figure *figure)
         for (int k = 0; k < CASES; k++) {
             const result *r = &results[k];
             char title[80];
+            if (!r->alpha) {
+                continue;
+            }
             snprintf(title, sizeof title, "%s %s", rows[i].title, cases[k].title);
             if (rows[i].view < 0) {
                 draw_alpha(r, title, figure);
@@ -168,20 +171,34 @@ static void draw_all(const result results[CASES], sal_figure *figure)
         }
     }
     for (int k = 0; k < CASES; k++) {
-        if (cases[k].picture_at > 0) {
+        if (cases[k].picture_at > 0 && results[k].alpha) {
             draw_pictures(&results[k], k, figure);
         }
     }
 }
 
-static sal_status run_form(const struct form *form, size scale, sal_figure *figure, sal_error *err)
+/* Whether name `k` of n names is among the arguments, or none of them is. */
+static bool chosen(const arguments *a, int n, const char *const *names, int k)
 {
+    bool any = false;
+    for (int i = 0; i < n; i++) {
+        any = any || (a->files[0] && arguments_want(a, names[i]));
+    }
+    return !any || arguments_want(a, names[k]);
+}
+
+static sal_status run_form(const arguments *a, const struct form *form, sal_figure *figure,
+                           sal_error *err)
+{
+    static const char *const numbers[CASES] = { "1", "2", "3", "4" };
     result results[CASES] = { 0 };
     sal_status status = SAL_OK;
     for (int k = 0; k < CASES && status == SAL_OK; k++) {
         results[k].k = k;
         results[k].form = form;
-        status = run_case(scale, &results[k], err);
+        if (chosen(a, CASES, numbers, k)) {
+            status = run_case(a->size, &results[k], err);
+        }
     }
     if (status == SAL_OK && figure) {
         draw_all(results, figure);
@@ -195,14 +212,18 @@ static sal_status run_form(const struct form *form, size scale, sal_figure *figu
 
 static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error *err)
 {
+    const char *names[FORMS];
     sal_status status = SAL_OK;
     int last = 0;
     for (int i = 0; i < FORMS; i++) {
-        last = arguments_want(a, forms[i].name) ? i : last;
+        names[i] = forms[i].name;
+    }
+    for (int i = 0; i < FORMS; i++) {
+        last = chosen(a, FORMS, names, i) ? i : last;
     }
     for (int i = 0; i < FORMS && status == SAL_OK; i++) {
-        if (arguments_want(a, forms[i].name)) {
-            status = run_form(&forms[i], a->size, i == last ? figure : NULL, err);
+        if (chosen(a, FORMS, names, i)) {
+            status = run_form(a, &forms[i], i == last ? figure : NULL, err);
         }
     }
     return status;

@@ -57,7 +57,6 @@ static int note(const sal_draw *draw, void *data)
         return 0;
     }
     int64_t iteration = draw->warmup ? draw->index / m->steps : o->burn_in + draw->index;
-    int64_t at = iteration - (o->burn_in - o->early);
     for (int64_t c = 0; c < draw->chains; c++) {
         const double value[STATISTICS] = {
             draw->log_prob[c], sum_of(draw->variables, draw->codes + c * draw->variables)
@@ -65,9 +64,8 @@ static int note(const sal_draw *draw, void *data)
         for (int k = 0; k < STATISTICS; k++) {
             if (draw->warmup) {
                 m->out->path[k][iteration] += value[k] / (double)m->total;
-            }
-            if (at >= 0) {
-                m->series[k][(m->model * o->chains + c) * m->n + at] = value[k];
+            } else {
+                m->series[k][(m->model * o->chains + c) * m->n + draw->index] = value[k];
             }
         }
     }
@@ -140,7 +138,7 @@ static sal_status ess_of_f(const measurement *m, sal_error *err)
     sal_status status = SAL_OK;
     for (int64_t c = 0; c < m->total && status == SAL_OK; c++) {
         double ess;
-        const double *f = m->series[OF_F] + c * m->n + m->options->early;
+        const double *f = m->series[OF_F] + c * m->n;
         status = sal_stats_ess_tfp(n, f, &ess, err);
         m->out->ess_f += status == SAL_OK ? 1000 * ess / (double)(n * m->total) : 0;
     }
@@ -155,12 +153,11 @@ static sal_status summarise(const measurement *m, sal_error *err)
     double sd;
     for (int k = 0; k < TRACE_POINTS; k++) {
         out->burn_in[k] = out->path[o->statistic][(k + 1) * o->burn_in / TRACE_POINTS - 1];
-        out->mixing[k] = shown[o->early + k * o->iterations / TRACE_POINTS];
+        out->mixing[k] = shown[k * o->iterations / TRACE_POINTS];
     }
     for (int k = 0; k < STATISTICS; k++) {
         for (int64_t c = 0; c < m->total; c++) {
-            out->mean[k] +=
-                mean_of(o->iterations, m->series[k] + c * m->n + o->early, &sd) / (double)m->total;
+            out->mean[k] += mean_of(o->iterations, m->series[k] + c * m->n, &sd) / (double)m->total;
         }
     }
     double *ess = malloc((size_t)m->total * sizeof *ess);
@@ -182,7 +179,7 @@ static sal_status measure(const trace_options *o, int method, trace *out, sal_er
     measurement m = { .options = o,
                       .out = out,
                       .steps = method == LSB2_TWICE ? 2 : 1,
-                      .n = o->early + o->iterations,
+                      .n = o->iterations,
                       .total = o->models * o->chains };
     sal_status status = SAL_OK;
     for (int k = 0; k < STATISTICS; k++) {

@@ -26,7 +26,6 @@ typedef struct trace_options {
     sal_clamps evidence;     /* fixed for LSB, and for the other methods too if `all_clamped` */
     bool all_clamped;
     int64_t burn_in, iterations;
-    int64_t early;      /* the last iterations of burn-in that count as mixing */
     int64_t lags;       /* of the ESS of the author's program */
     int64_t lag;        /* between points of the autocorrelation function */
     int64_t picture_at; /* burn-in iteration at which a state is kept; 0: none */
