@@ -261,8 +261,8 @@ static const struct {
 /* Ready-made models of which samplers know the structure, and tiny_limited; 64 states at most. */
 static const char *const tiny_builtins[] = {
     "rbm:visible=4,hidden=3,scale=0.9",
-    "at-most",
     "ising:side=2,theta=0.3,bias=0.2",
+    "at-most",
     "fhmm:length=3,factors=2,sigma=0.8,p=0.7,v=0.3,seed=5",
     "crf:tokens=2,labels=3,features=2,scale=0.7,seed=2",
     "ordinal-poly2:dim=2,components=3,levels=4",
