@@ -5,8 +5,27 @@
 
 enum { USAGE = 64 };
 
+static bool is_word(const program *p, const char *argument)
+{
+    for (const char *const *word = p->words; word && *word; word++) {
+        if (strcmp(*word, argument) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void print_usage(const program *p, const char *name)
+{
+    fprintf(stderr, "usage: %s [--quick | --full] [--svg FIGURE.svg]", name);
+    for (const char *const *word = p->words; word && *word; word++) {
+        fprintf(stderr, " [%s]", *word);
+    }
+    fprintf(stderr, "%s\n", p->files ? " [FILE ..]" : "");
+}
+
 /* `svg`: the file of --svg, or NULL. False after a message on stderr. */
-static bool read_arguments(int argc, char **argv, bool files, arguments *a, const char **svg)
+static bool read_arguments(int argc, char **argv, const program *p, arguments *a, const char **svg)
 {
     *a = (arguments){ .size = USUAL };
     *svg = NULL;
@@ -21,12 +40,14 @@ static bool read_arguments(int argc, char **argv, bool files, arguments *a, cons
         }
     }
     a->files = argv + k;
-    if (k < argc && (!files || argv[k][0] == '-')) {
-        fprintf(stderr, "usage: %s [--quick | --full] [--svg FIGURE.svg]%s\n", argv[0],
-                files ? " [FILE ..]" : "");
-        return false;
+    bool known = true;
+    for (; known && k < argc; k++) {
+        known = is_word(p, argv[k]) || (p->files && argv[k][0] != '-');
     }
-    return true;
+    if (!known) {
+        print_usage(p, argv[0]);
+    }
+    return known;
 }
 
 int program_main(int argc, char **argv, const program *p)
@@ -35,7 +56,7 @@ int program_main(int argc, char **argv, const program *p)
     const char *svg;
     sal_figure *figure = NULL;
     sal_error err = { 0 };
-    if (!read_arguments(argc, argv, p->files, &a, &svg)) {
+    if (!read_arguments(argc, argv, p, &a, &svg)) {
         return USAGE;
     }
     const sal_figure_options o = { .title = p->title,

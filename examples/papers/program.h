@@ -8,14 +8,15 @@ typedef enum size { QUICK, USUAL, FULL } size;
 
 typedef struct arguments {
     size size;    /* --quick, --full */
-    char **files; /* what is left, ends with NULL */
+    char **files; /* what is left, files and words, ends with NULL */
 } arguments;
 
 typedef struct program {
     const char *title, *caption; /* of the figure; caption may be NULL */
     int columns;                 /* panels in a row; 0: up to 3 */
     double panel_width;          /* 0: 320 */
-    bool files;                  /* whether arguments other than options are allowed */
+    bool files;                  /* whether arguments that name files are allowed */
+    const char *const *words;    /* other arguments that are allowed, ends with NULL; NULL: none */
     /* Measure, print, and add panels to the figure, which is NULL without --svg FILE. */
     sal_status (*run)(const arguments *a, sal_figure *figure, sal_error *err);
 } program;

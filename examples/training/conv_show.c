@@ -127,7 +127,7 @@ static sal_status write_figure(const settings *s, const char *name,
 {
     char file[64], path[1024];
     sal_figure *figure = NULL;
-    snprintf(file, sizeof file, "%s%s.svg", s->protocol->prefix, name);
+    snprintf(file, sizeof file, "%s.svg", name);
     path_of(s, file, path);
     sal_status status = sal_figure_create(options, &figure, err);
     if (status == SAL_OK) {

@@ -2,15 +2,16 @@
  * sampler serves the training of a deep energy-based model f(s) = s'Js + b's + net(s), s in
  * {-1, +1}^256.
  *
- *     fit     the model, on USPS digits, by PCD with 50 steps of gwg     DIR/fit, DIR/buffer.npy
+ *     fit     the model, on USPS digits, by PCD with 50 steps of gwg      DIR/fit, DIR/buffer.npy
  *     sample  10,000 states of that model, and 5,000 more to compare with   DIR/draws.npy
- *     refit   J alone, by PCD with each sampler and K       DIR/[run-]METHOD-K-SEED ..
+ *     refit   J alone, by PCD with each sampler and K                     DIR/METHOD-K-SEED ..
  *     table   the error |J - J*|_F / sqrt(256) and others of all cells so far, and the figures
  *
  *     conv_table2 DIR [--as printed|run] [--only STAGE] [--data IDX] [--cells METHOD:K,..] ...
  *
  * As printed, J is fitted to the 10,000 states; as the authors' program ran, to the 5000 persistent
- * chains at the end of `fit`, and `sample` is left out. A run that was killed goes on from its
+ * chains at the end of a shorter `fit`, and `sample` is left out; names of files then begin with
+ * "run-". A run that was killed goes on from its
  * checkpoints when it is started again. Processes with different cells can share a directory once
  * the stages before are done. Without --data, digits are drawn. */
 #include <math.h>
@@ -27,6 +28,7 @@ static const char specification[] = "usps-conv:kind=spin,quadratic=1";
 static const protocol protocols[2] = {
     { .name = "printed",
       .prefix = "",
+      .iterations = 10000,
       .refits = 2000,
       .methods = { { "ncg", "ncg", 0.8, { 6, 12, 18, 24 } },
                    { "avg", "avg", 0.4, { 5, 10, 15, 20 } },
@@ -35,6 +37,7 @@ static const protocol protocols[2] = {
                    { "gibbs", "gibbs:scan=random", 0, { 8, 16, 24, 32 } } } },
     { .name = "run",
       .prefix = "run-",
+      .iterations = 5220,
       .refits = 2200,
       .to_buffer = true,
       .methods = { { "ncg", "ncg", 0.8, { 5, 10, 15, 20 } },
@@ -54,7 +57,7 @@ static bool starts_uniform(const settings *s)
 
 void path_of(const settings *s, const char *name, char path[static 1024])
 {
-    snprintf(path, 1024, "%s/%s", s->directory, name);
+    snprintf(path, 1024, "%s/%s%s", s->directory, s->protocol->prefix, name);
 }
 
 static bool exists(const settings *s, const char *name)
@@ -220,8 +223,8 @@ typedef struct distance {
 cell make_cell(const settings *s, int m, int level, int seed)
 {
     cell c = { .method = &s->protocol->methods[m], .level = level, .seed = seed };
-    snprintf(c.name, sizeof c.name, "%s%s-%d-%d%s", s->protocol->prefix, c.method->name,
-             5 * (level + 1), seed, starts_uniform(s) ? "-uniform" : "");
+    snprintf(c.name, sizeof c.name, "%s-%d-%d%s", c.method->name, 5 * (level + 1), seed,
+             starts_uniform(s) ? "-uniform" : "");
     return c;
 }
 
@@ -468,13 +471,9 @@ static bool is_on(const settings *s, const char *stage)
 
 int main(int argc, char **argv)
 {
-    settings s = { .iterations = 10000,
-                   .rows = 10000,
-                   .chains = 500,
-                   .steps = 50000,
-                   .l1 = 0.01,
-                   .start = "mean",
-                   .as = "printed" };
+    settings s = {
+        .rows = 10000, .chains = 500, .steps = 50000, .l1 = 0.01, .start = "mean", .as = "printed"
+    };
     sal_error err = { 0 };
     bool good = argc > 1 && argv[1][0] != '-';
     for (int k = 2; good && k < argc; k += 2) {
@@ -496,6 +495,7 @@ int main(int argc, char **argv)
         return 64;
     }
     s.directory = argv[1];
+    s.iterations = s.iterations > 0 ? s.iterations : (double)s.protocol->iterations;
     s.refits = s.refits > 0 ? s.refits : (double)s.protocol->refits;
     mkdir(s.directory, 0777);
     sal_status status = SAL_OK;

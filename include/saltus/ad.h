@@ -390,8 +390,8 @@ static inline sal_expr sal_conv2d_at(const char *file, int line, sal_expr x, sal
 
 /* sum_j E max(0, max_{i in S} C_ij), where S holds i with probability s_i, independently: the
  * multilinear extension of sal_max_coverage, which it equals at s in {0,1}^n. C does not depend on
- * the state. The derivative by s_i is the exact change when i joins or leaves S. Where a column's
- * rows tie, or are 0, the first of them gets the derivative by C.
+ * the state. The derivative by s_i is the exact change when i joins or leaves S. At a state the
+ * derivative by C is 1 for each column's largest row in S, if above 0: the first of rows that tie.
  * Math:    for a column in descending order, sum_k c_k s_k prod_{l < k} (1 - s_l), c_k >= 0.
  * Cost:    O(n m) off the lattice; at a state a column ends at its second selected row. Sorting C
  *          costs O(n m log n) once an update of the parameters.

@@ -39,7 +39,7 @@ class Evaluation:
         underestimates log Z on average, reverse overestimates it if it starts at draws of the model.
     both_ways : dict or None
         From the weights of both directions together, by Bennett's acceptance ratio: "log_z", "log_z_error",
-        "log_likelihood", "log_likelihood_error". None where the reverse chains started at no draws of the model.
+        "log_likelihood", "log_likelihood_error". None without `samples`, and where the two do not overlap.
     independent : dict or None
         "log_likelihood" and "log_likelihood_error" of independent variables with the frequencies of the
         training rows: what a model should exceed.
@@ -98,7 +98,7 @@ class Evaluation:
         named = [("log-likelihood", way, f" (log Z {name})") for name, way in ways]
         if self.both_ways:
             rows.append(("log Z both ways", f"{_number(self.both_ways['log_z'])}, standard error "
-                                            f"{_number(self.both_ways['log_z_error'])} (Bennett's ratio)"))
+                                            f"{_number(self.both_ways['log_z_error'])}"))
             named.append(("log-likelihood", self.both_ways, " (log Z both ways)"))
         if self.independent:
             named.append(("independent", self.independent, ""))
@@ -198,12 +198,14 @@ def _anneal(s: _Session, test: Data, log_base: np.ndarray, start: Optional[np.nd
     return {"chains": chains, **way, **likelihood}
 
 
-def _combine(s: _Session, test: Data) -> dict[str, Any]:
-    """Both directions together."""
+def _combine(s: _Session, test: Data) -> Optional[dict[str, Any]]:
+    """Both directions together; None if they do not overlap."""
     forward, reverse = s.log_weights
     value = np.empty(2)
     call("sal_ais_bennett", len(forward), address(forward), len(reverse), address(reverse), address(value),
          address(value[1:]))
+    if np.isinf(value[1]):
+        return None
     log_z, error = float(value[0]), None if np.isnan(value[1]) else float(value[1])
     likelihood = ask("sal_flat_likelihood", s.model, test, log_z, error or 0.0)
     return {"log_z": log_z, "log_z_error": error, **likelihood}
@@ -384,7 +386,7 @@ def _measure(s: _Session, result: Evaluation, test: Data, train: Optional[Data],
     text = _wrong_way(result.forward, result.reverse, start) if result.forward else None
     if text:
         result.warnings.append(text)
-    elif result.forward:
+    elif result.forward and drawn is not None:
         result.both_ways = _combine(s, test)
     if train is not None and fresh > 0 and s.ended:
         result.warnings.append("stopped; there is no verdict")

@@ -183,11 +183,6 @@ static int choose_kind(cli_data *d)
     return cli_usage("--kind '%s'; expected one of: pictures, codes, draws, alignment", d->kind);
 }
 
-static int choose_shape(cli_data *d)
-{
-    return d->shape ? cli_parse_shape(d->shape, &d->read.height, &d->read.width) : CLI_OK;
-}
-
 static int choose_alphabet(cli_data *d)
 {
     for (int k = 0; d->alphabet && k <= SAL_ALPHABET_DNA; k++) {
@@ -210,17 +205,50 @@ static bool find_key(const char *specification, const char *key, char *value, si
     return size > 0 && size < room;
 }
 
-/* The states that a specification names are the grey levels of a model yet to be made. */
-static int choose_levels(const char *arch, cli_data *d)
+/* A whole number that a specification gives a setting of its ready-made model, or that setting's
+ * default; 0: there is no such setting. */
+static int64_t setting_of(const char *specification, const char *key)
 {
-    char states[16];
-    int64_t levels;
-    if (d->read.kind == SAL_DATA_PICTURES && !d->read.levels && !d->read.keep_intensity && arch &&
-        find_key(arch, "states", states, sizeof states) &&
-        cli_parse_int(states, strlen(states), &levels) && levels > 2) {
-        d->read.levels = levels;
+    char text[32];
+    int64_t value = 0;
+    sal_builtin_info info;
+    bool known = cli_find_builtin(specification, &info);
+    for (const sal_setting *s = known ? info.settings : NULL; s && s->name; s++) {
+        value = strcmp(s->name, key) == 0 ? (int64_t)s->standard : value;
     }
-    return CLI_OK;
+    if (find_key(specification, key, text, sizeof text)) {
+        cli_parse_int(text, strlen(text), &value);
+    }
+    return value;
+}
+
+/* Pictures have the sides and the grey levels of the model that is to be made of `arch`. */
+static int choose_shape(const char *arch, cli_data *d)
+{
+    const bool pictures = arch && d->read.kind == SAL_DATA_PICTURES;
+    const int64_t height = pictures ? setting_of(arch, "height") : 0;
+    const int64_t width = pictures ? setting_of(arch, "width") : 0;
+    const int64_t states = pictures ? setting_of(arch, "states") : 0;
+    int code = d->shape ? cli_parse_shape(d->shape, &d->read.height, &d->read.width) : CLI_OK;
+    if (code == CLI_OK && height > 0 && width > 0 && d->shape &&
+        (d->read.height != height || d->read.width != width)) {
+        return cli_usage("--shape %s: the model's pictures are %lldx%lld", d->shape,
+                         (long long)height, (long long)width);
+    }
+    if (code == CLI_OK && height > 0 && width > 0) {
+        d->read.height = height;
+        d->read.width = width;
+    }
+    if (code == CLI_OK && states > 2 && d->read.levels > 0 && d->read.levels != states) {
+        return cli_usage("--levels %lld: the model's pixels have %lld states",
+                         (long long)d->read.levels, (long long)states);
+    }
+    if (code == CLI_OK && d->read.keep_intensity && (d->read.levels > 2 || states > 2)) {
+        return cli_usage("--dynamic draws black and white pixels; they have %lld grey levels",
+                         (long long)(d->read.levels > 2 ? d->read.levels : states));
+    }
+    d->read.levels = states > 2 ? states : d->read.levels;
+    return code;
 }
 
 /* Whether a specification names a ready-made model of alignments. */
@@ -255,8 +283,7 @@ int cli_data_check(const char *command, const char *arch, cli_data *d)
     int code = arch && is_of_alignment(arch) ? take_from_arch(arch, d) : CLI_OK;
     code = code ? code : choose_kind(d);
     code = code ? code : choose_alphabet(d);
-    code = code ? code : choose_shape(d);
-    code = code ? code : choose_levels(arch, d);
+    code = code ? code : choose_shape(arch, d);
     if (code == CLI_OK && !d->path) {
         return cli_usage("%s: --data FILE (or digits) is needed", command);
     }

@@ -53,6 +53,20 @@ static sal_status squared_error(const sali_bennett_side *forward, const sali_ben
     return room ? SAL_OK : sali_fail_memory(err);
 }
 
+/* The largest forward and the least reverse weight. */
+static void find_ends(const sali_bennett_side *forward, const sali_bennett_side *reverse,
+                      double *most, double *least)
+{
+    *most = -INFINITY;
+    *least = INFINITY;
+    for (int64_t c = 0; c < forward->n; c++) {
+        *most = fmax(*most, forward->difference[c]);
+    }
+    for (int64_t c = 0; c < reverse->n; c++) {
+        *least = fmin(*least, reverse->difference[c]);
+    }
+}
+
 sal_status sal_ais_bennett(int64_t n_forward, const double *forward, int64_t n_reverse,
                            const double *reverse, double *log_z, double *standard_error,
                            sal_error *err)
@@ -64,9 +78,15 @@ sal_status sal_ais_bennett(int64_t n_forward, const double *forward, int64_t n_r
     }
     const sali_bennett_side base = { n_forward, forward, NULL },
                             model = { n_reverse, reverse, NULL };
-    const double ratio = sali_bennett_ratio(&base, &model);
-    double squared = NAN;
-    if (n_forward > 1 && n_reverse > 1) {
+    double most, least, ratio, squared = NAN;
+    find_ends(&base, &model, &most, &least);
+    if (most < least) {
+        ratio = 0.5 * (most + least);
+        squared = INFINITY;
+    } else {
+        ratio = sali_bennett_ratio(&base, &model);
+    }
+    if (most >= least && n_forward > 1 && n_reverse > 1) {
         status = squared_error(&base, &model, ratio, &squared, err);
     }
     if (status == SAL_OK) {

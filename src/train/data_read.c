@@ -138,7 +138,7 @@ static uint8_t code_of(double value, sal_grey grey, int64_t levels)
     if (levels <= 2) {
         return value > greys[grey].middle;
     }
-    const int64_t part = (int64_t)((value - low) / range * (double)levels);
+    const int64_t part = (int64_t)((value - low) * (double)levels / range);
     return (uint8_t)(part < levels ? part : levels - 1); /* white is of the last part */
 }
 
@@ -262,12 +262,14 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
                          "data: pictures of %lld x %lld; expected two positive sides, or 0 and 0",
                          (long long)o->height, (long long)o->width);
     }
-    if (o->levels < 0 || o->levels == 1 || o->levels > UINT8_MAX + 1 ||
-        (o->levels > 2 && o->keep_intensity)) {
+    if (o->levels < 0 || o->levels == 1 || o->levels > UINT8_MAX + 1) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "data: %lld grey levels; expected 2 to 256",
+                         (long long)o->levels);
+    }
+    if (o->levels > 2 && o->keep_intensity) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "data: %lld grey levels%s; expected 2 to 256, and 2 where intensities "
-                         "are kept",
-                         (long long)o->levels, o->keep_intensity ? " and keep_intensity" : "");
+                         "data: %lld grey levels and keep_intensity; intensities are those of 2",
+                         (long long)o->levels);
     }
     if ((!pictures && (o->grey || o->keep_intensity || o->levels || o->height)) ||
         (!alignment && (o->identity > 0 || o->alphabet))) {

@@ -85,7 +85,8 @@ sal_status sal_train_specification(const char *specification, int64_t variables,
     const bool visible = first && first->name && strcmp(first->name, "visible") == 0 &&
                          !says(specification, "visible");
     const bool extra = training && training->settings && !says(specification, "base") &&
-                       !says(specification, "quadratic");
+                       !says(specification, "quadratic") &&
+                       !strstr(specification, "kind=ordinal"); /* it has no base distribution */
     const size_t room = strlen(specification) + (extra ? strlen(training->settings) : 0) + 64;
     char *made = sali_alloc((int64_t)room, 1);
     if (!made) {

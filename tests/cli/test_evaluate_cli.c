@@ -65,6 +65,8 @@ START_TEST(codes_of_a_table_are_evaluated)
     json_decref(object);
     succeeds(FLAT "--temperatures 5");
     ck_assert(printed("nats a row, standard error"));
+    ck_assert(!printed("log Z both ways  "));
+    succeeds(FLAT "--base uniform --temperatures 5 --samples codes.csv");
     ck_assert(printed("log Z both ways  "));
     ck_assert(printed("(log Z both ways)"));
     ck_assert(printed("(variables with the training frequencies)"));

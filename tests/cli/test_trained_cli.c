@@ -273,9 +273,9 @@ START_TEST(grey_pictures_keep_their_shape_and_levels)
     const char *judge = "evaluate run --data grey.npy --fresh 0 --chains 4 --temperatures 4 --json";
     ck_assert_double_eq(json_number_of(key, judge, ""), json_number_of(key, judge, "--levels 8"));
     ck_assert_double_ne(json_number_of(key, judge, ""), json_number_of(key, judge, "--levels 2"));
-    ck_refused(64, "expected 2 to 256, and 2 where intensities are kept",
+    ck_refused(64, "--dynamic draws black and white pixels; they have 8 grey levels",
                "evaluate run --data grey.npy --levels 8 --dynamic");
-    ck_refused(64, "code 4; expected 0 to 3",
+    ck_refused(64, "--levels 8: the model's pixels have 4 states",
                "train conv:height=28,width=20,channels=1,states=4 --data grey.npy --levels 8 "
                "--iterations 2 --batch 4 --out other");
     /* A net that is made for its data takes its states from its settings. */
@@ -283,7 +283,36 @@ START_TEST(grey_pictures_keep_their_shape_and_levels)
                       "--fresh 0 --overwrite --out m --json";
     key = "mmd_train_test";
     ck_assert_double_eq(json_number_of(key, mlp, ""), json_number_of(key, mlp, "--levels 8"));
-    ck_assert_double_ne(json_number_of(key, mlp, ""), json_number_of(key, mlp, "--levels 3"));
+    ck_refused(64, "--levels 3: the model's pixels have 8 states", "%s --levels 3", mlp);
+}
+END_TEST
+
+/* The sides of a net are those of its pictures: of rows without sides, and of pictures of others.
+ */
+START_TEST(pictures_have_the_sides_of_the_net)
+{
+    enum { ROWS = 12, PIXELS = 8 * 12 };
+    static uint8_t greys[ROWS * PIXELS];
+    sal_error err = { 0 };
+    for (int i = 0; i < ROWS * PIXELS; i++) {
+        greys[i] = (uint8_t)(i * 37 % 256);
+    }
+    ck_ok(sali_npy_write(temp_path("rows.npy"), SALI_DTYPE_U8, 2, (int64_t[]){ ROWS, PIXELS },
+                         greys, &err),
+          &err);
+    ck_ok(sali_npy_write(temp_path("high.npy"), SALI_DTYPE_U8, 3, (int64_t[]){ ROWS, 12, 8 }, greys,
+                         &err),
+          &err);
+    const char *net = "train conv:height=8,width=12,channels=1 --iterations 2 --batch 4 --fresh 0 "
+                      "--overwrite --out n";
+    ck_run("%s --data rows.npy", net);
+    ck_run("%s --data rows.npy --shape 8x12", net);
+    ck_refused(65, "12 x 8", "%s --data high.npy", net);
+    ck_refused(64, "--shape 12x8: the model's pictures are 8x12", "%s --data rows.npy --shape 12x8",
+               net);
+    /* Ordinal pixels have no base distribution, and train without one. */
+    ck_run("train conv:height=8,width=12,channels=1,kind=ordinal,states=4 --data rows.npy "
+           "--iterations 2 --batch 4 --fresh 0 --out o");
 }
 END_TEST
 
@@ -361,6 +390,7 @@ int main(void)
     tcase_add_test(tcase, evaluate_refuses_bad_options);
     tcase_add_test(tcase, inpaint_fills_in_what_is_hidden);
     tcase_add_test(tcase, grey_pictures_keep_their_shape_and_levels);
+    tcase_add_test(tcase, pictures_have_the_sides_of_the_net);
     tcase_add_test(tcase, pictures_are_read_from_every_array_format);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -348,6 +348,9 @@ START_TEST(weights_of_no_use_are_refused)
     ck_assert(log_z == 7 && error == 7);
     ck_ok(sal_ais_bennett(1, good, 1, good, &log_z, &error, &err), &err);
     ck_assert(fabs(log_z - 1) < 1e-9 && isnan(error));
+    const double far[2] = { 3002, 3003 };
+    ck_ok(sal_ais_bennett(2, good, 2, far, &log_z, &error, &err), &err);
+    ck_assert(fabs(log_z - 1502) < 1e-9 && error == INFINITY);
 }
 END_TEST
 

@@ -478,6 +478,29 @@ START_TEST(chains_have_another_step_size_while_it_collects)
 END_TEST
 
 /* Where nothing is learned the setting means nothing, and is refused where that is plain. */
+/* A warm-up that is over before it collects leaves chains with their own step size. */
+START_TEST(a_short_warmup_ends_with_the_given_step_size)
+{
+    sal_model *model = NULL;
+    sal_run *run = NULL;
+    sal_run_summary s;
+    sal_error err;
+    const sal_run_options o = {
+        .sampler = "pavg:preconditioner=empirical,adapt-step-size=0.001",
+        .step_size = 1,
+        .warmup = 25,
+        .draws = 200,
+    };
+    ck_ok(sal_model_open("ising-cubic:side=4", SAL_F64, &model, &err), &err);
+    ck_ok(sal_sample(model, &o, &run, &err), &err);
+    ck_ok(sal_run_summarise(run, &s, &err), &err);
+    ck_assert_msg(s.mean_jump > 0.1, "mean jump %g", s.mean_jump);
+    ck_assert_ptr_nonnull(strstr(s.missed, "too short"));
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(another_step_size_needs_something_to_learn)
 {
     sal_model *model = NULL;
@@ -557,6 +580,7 @@ static Suite *preconditioner_suite(void)
     tcase_add_test(tcase, collected_steps_are_of_the_untempered_f);
     tcase_add_test(tcase, warm_up_finds_a_matrix);
     tcase_add_test(tcase, chains_have_another_step_size_while_it_collects);
+    tcase_add_test(tcase, a_short_warmup_ends_with_the_given_step_size);
     tcase_add_test(tcase, another_step_size_needs_something_to_learn);
     tcase_add_test(tcase, given_matrix_is_checked_and_cut_to_free_variables);
     return suite;

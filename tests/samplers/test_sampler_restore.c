@@ -132,7 +132,7 @@ static const struct {
     { "lsb1", "theta", INFINITY, "theta: number 1 is inf" },
     { "lsb2", "moment2", -1, "moment2: number 1 is -1; expected 0 to" },
     { "pavg:preconditioner=empirical", "gamma", NAN, "gamma: number 1 is nan" },
-    { "pavg:preconditioner=empirical", "phase", 5, "phase: number 1 is 5; expected 0 to 4" },
+    { "pavg:preconditioner=empirical", "phase", 6, "phase: number 1 is 6; expected 0 to 5" },
     { "pavg:preconditioner=empirical", "progress", 1e6, "progress: number 1 is 1000000" },
     { "pavg:preconditioner=empirical", "end", 1e9, "end: number 1 is 1000000000" },
     { "pavg:preconditioner=empirical", "from", 2, "from: 2 is no code of variable 0" },

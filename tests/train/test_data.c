@@ -106,7 +106,7 @@ START_TEST(pictures_have_as_many_grey_levels_as_asked)
     }
     const sal_data_options both = { .levels = 4, .keep_intensity = true };
     ck_fails(sal_data_read(path, &both, &data, &err), SAL_ERR_ARGUMENT, &err,
-             "4 grey levels and keep_intensity; expected");
+             "4 grey levels and keep_intensity; intensities");
     const sal_data_options codes = { .kind = SAL_DATA_CODES, .levels = 4 };
     ck_fails(sal_data_read(path, &codes, &data, &err), SAL_ERR_ARGUMENT, &err,
              "levels, keep_intensity and sides are for pictures");

@@ -121,9 +121,11 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
+    static const char *const words[] = { "as-run", NULL };
     static const program p = { .title = "Grathwohl et al. 2021, figure 8: annealed samples",
                                .caption = "GWG from random starts.",
                                .files = true,
+                               .words = words,
                                .run = make_figure };
     return program_main(argc, argv, &p);
 }

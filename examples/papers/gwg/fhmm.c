@@ -139,10 +139,11 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
+    static const char *const words[] = { "as-run", NULL };
     static const program p = { .title =
                                    "Grathwohl et al. 2021, figure 5: factorial hidden Markov model",
                                .caption = "Posterior samples; mean of 2 chains.",
-                               .files = true,
+                               .words = words,
                                .run = make_figure };
     return program_main(argc, argv, &p);
 }

@@ -95,10 +95,11 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
+    static const char *const words[] = { "as-run", NULL };
     static const program p = {
         .title = "Grathwohl et al. 2021, figure 4: Ising lattices",
         .caption = "Effective samples of the distance to a random state; mean over chains.",
-        .files = true,
+        .words = words,
         .run = make_figure
     };
     return program_main(argc, argv, &p);

@@ -207,12 +207,13 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
+    static const char *const words[] = { "as-run", NULL };
     static const program p = { .title =
                                    "Grathwohl et al. 2021, figure 2, left: continuous relaxations",
                                .caption =
                                    "log10 MMD^2 to block Gibbs, lower is better; mean and standard "
                                    "deviation over models. Target: of block Gibbs itself.",
-                               .files = true,
+                               .words = words,
                                .run = make_figure };
     return program_main(argc, argv, &p);
 }

@@ -94,6 +94,7 @@ bool as_run(arguments *a)
 {
     const bool is = a->files[0] && strcmp(a->files[0], "as-run") == 0;
     a->files += is;
+    printf("settings as %s\n", is ? "run" : "printed");
     return is;
 }
 

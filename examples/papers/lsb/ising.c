@@ -231,12 +231,13 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
+    static const char *const words[] = { "printed", "run", "library", "1", "2", "3", "4", NULL };
     static const program p = { .title =
                                    "Sansone 2022, figures 1 to 4, 6 and 7: posteriors of pictures",
                                .caption = "Figure 2 is cases 1 and 3 of figures 3 and 6.",
                                .columns = CASES,
                                .panel_width = 260,
-                               .files = true,
+                               .words = words,
                                .run = make_figure };
     return program_main(argc, argv, &p);
 }

@@ -136,9 +136,10 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
+    static const char *const words[] = { "facility", "printed", "flat", "potts", "ising", NULL };
     static const program p = {
         .title = "Xiang et al. 2023, figures 2 and 3, supplement 1 and 2: Newton proposals",
-        .files = true,
+        .words = words,
         .run = make_figure
     };
     return program_main(argc, argv, &p);

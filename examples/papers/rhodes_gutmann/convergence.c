@@ -256,9 +256,13 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
+    static const char *const words[] = {
+        "ordinal-poly2", "ordinal-poly4",     "regression", "poly2-as-run",
+        "poly4-as-run",  "regression-as-run", NULL
+    };
     static const program p = {
         .title = "Rhodes & Gutmann 2022, figures 2, 4, 8 and 9: errors and effective samples",
-        .files = true,
+        .words = words,
         .run = make_figure
     };
     return program_main(argc, argv, &p);

@@ -333,9 +333,10 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
+    static const char *const words[] = { "printed", "as-run", "long", NULL };
     static const program p = {
         .title = "Rhodes & Gutmann 2022, figures 11 and 12: third-order interactions",
-        .files = true,
+        .words = words,
         .run = make_figure
     };
     return program_main(argc, argv, &p);

@@ -126,8 +126,9 @@ static sal_status make_figure(const arguments *a, sal_figure *figure, sal_error 
 
 int main(int argc, char **argv)
 {
+    static const char *const words[] = { "printed", "as-run", NULL };
     static const program p = { .title = "Rhodes & Gutmann 2022, figure 7: errors over step sizes",
-                               .files = true,
+                               .words = words,
                                .run = make_figure };
     return program_main(argc, argv, &p);
 }

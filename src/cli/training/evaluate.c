@@ -238,19 +238,24 @@ static bool wrong_way(const session *s, char *text, size_t room)
     return true;
 }
 
-/* Both ways together, unless the reverse paths started from no draws of the model. */
+/* Both ways together, where the reverse paths started from draws of the model, as far as that can
+ * be told, and the two overlap. */
 static sal_status combine(session *s, sal_error *err)
 {
     const direction *f = &s->ways[0], *r = &s->ways[1];
-    sal_verdict_value *b = &s->bennett;
+    sal_verdict_value b;
     char text[512];
-    if (wrong_way(s, text, sizeof text)) {
+    if (s->samples.rows == 0 || wrong_way(s, text, sizeof text)) {
         return SAL_OK;
     }
     sal_status status = sal_ais_bennett(f->chains, f->log_weights, r->chains, r->log_weights,
-                                        &b->value, &b->standard_error, err);
-    double error = isnan(b->standard_error) ? 0 : b->standard_error;
-    return status ? status : sal_log_likelihood(s->model, &s->test, b->value, error, &s->both, err);
+                                        &b.value, &b.standard_error, err);
+    if (status != SAL_OK || isinf(b.standard_error)) {
+        return status;
+    }
+    double error = isnan(b.standard_error) ? 0 : b.standard_error;
+    s->bennett = b;
+    return sal_log_likelihood(s->model, &s->test, b.value, error, &s->both, err);
 }
 
 static void print_head(const session *s)
@@ -266,7 +271,7 @@ static int print_rest(const session *s, int ways)
     const bool pictures = s->test.height > 0;
     const char *row = pictures ? "picture" : "row";
     if (!isnan(s->bennett.value)) {
-        printf("log Z both ways  %.3f, standard error %.3f (Bennett's ratio)\n", s->bennett.value,
+        printf("log Z both ways  %.3f, standard error %.3f\n", s->bennett.value,
                s->bennett.standard_error);
     }
     for (int k = 0; k < ways; k++) {

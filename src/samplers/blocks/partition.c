@@ -41,11 +41,15 @@ sal_status sali_blocks_random(const sal_space *space, int64_t size, sali_blocks 
 {
     sal_status status = sali_blocks_consecutive(space, size, blocks, err);
     int64_t at = 0;
-    for (int32_t states = space->max_states; status == SAL_OK && at < space->n_variables;
-         states--) {
+    for (int32_t states = space->max_states, fewer; status == SAL_OK && at < space->n_variables;
+         states = fewer) {
+        fewer = 0; /* the next number of states that variables have */
         for (int64_t v = 0; v < space->n_variables; v++) {
-            if (space->variables[v].states == states) {
+            const int32_t has = space->variables[v].states;
+            if (has == states) {
                 blocks->sites[at++] = v;
+            } else if (has < states && has > fewer) {
+                fewer = has;
             }
         }
     }

@@ -10,7 +10,7 @@
 void sali_cap_create(void *object, const sal_space *space, int64_t most, sali_cap *cap)
 {
     int64_t V = space->n_variables;
-    cap->most = most < V ? most : V;
+    cap->most = most < V ? most : 0; /* V is no cap */
     if (cap->most > 0) {
         cap->odds = SALI_OBJECT_ARRAY(object, double, V);
         cap->R = SALI_OBJECT_ARRAY(object, double, (V + 1) * (cap->most + 1));

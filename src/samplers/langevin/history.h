@@ -49,7 +49,8 @@ enum {
     SALI_PHASE_IGNORE,
     SALI_PHASE_COLLECT,
     SALI_PHASE_GAMMA,
-    SALI_PHASE_NO_MATRIX
+    SALI_PHASE_NO_MATRIX,
+    SALI_PHASE_TOO_SHORT /* warm-up ended before states could be collected */
 };
 
 typedef struct sali_adaptation_history {

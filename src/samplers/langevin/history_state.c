@@ -16,7 +16,7 @@ int64_t sali_history_state(sali_adaptation_history *a, const sal_space *space,
 {
     int64_t n = 0;
     items[n++] = sali_state_within(sali_state_i64("phase", 1, &a->phase), SALI_PHASE_START,
-                                   SALI_PHASE_NO_MATRIX);
+                                   SALI_PHASE_TOO_SHORT);
     items[n++] = sali_state_within(sali_state_i64("begin", 1, &a->begin), 0, MOST_BEGIN);
     items[n++] = sali_state_i64("end", 1, &a->end);
     items[n++] = sali_state_within(sali_state_i64("block_steps", 1, &a->steps), 0, MOST_BEGIN);

@@ -138,6 +138,9 @@ static sal_status adapt(sali_preconditioner *p, const sali_warmup *warmup, bool 
         status = sali_history_open(a, warmup, err);
         attach(warmup, a->shards);
         a->phase = status ? a->phase : SALI_PHASE_COLLECT;
+    } else if (a->phase == SALI_PHASE_IGNORE && last) {
+        a->phase = SALI_PHASE_TOO_SHORT;
+        *changed = true;
     } else if (a->phase == SALI_PHASE_COLLECT && (warmup->done >= a->end || last)) {
         attach(warmup, NULL);
         status = sali_history_choose(warmup->model, p, err);
@@ -171,12 +174,14 @@ static const char *pavg_missed(const void *shared)
         return NULL;
     case SALI_PHASE_NO_MATRIX:
         return "pavg found no matrix M: the steps that its warm-up collected hardly moved, so "
-               "there "
-               "was nothing to fit M to, and it ran as avg. Try a longer --warmup, more chains, or "
-               "--tuning from a run that found one.";
-    default:
+               "there was nothing to fit M to, and it ran as avg. Try a longer warm-up, more "
+               "chains, or a tuning of a run that found one.";
+    case SALI_PHASE_TOO_SHORT:
         return "pavg found no matrix M: its warm-up was too short to collect states, and it ran as "
-               "avg. Try a --warmup of 2000 steps or more.";
+               "avg. Try a warm-up of 2000 steps or more.";
+    default:
+        return "pavg has no matrix M: this run had no warm-up to find one in, or a tuning without "
+               "one, and it ran as avg. Try a warm-up of 2000 steps or more, and no tuning.";
     }
 }
 

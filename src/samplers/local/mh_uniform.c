@@ -23,8 +23,7 @@ enum { RADIUS };
 static const sal_setting known_settings[] = {
     { "radius", 0, SALI_RADIUS_SEARCHED, INT32_MAX, true,
       "levels of a window, sites of a ball; 0: adapted to acceptance 0.234; -1: searched for, by "
-      "the "
-      "mean jump",
+      "the mean jump",
       NULL },
     { 0 },
 };
