@@ -136,16 +136,17 @@ SAL_API sal_status sal_ais(sal_model *model, const sal_ais_options *options,
 /* Estimate log Z from forward and reverse chains together, by Bennett's acceptance ratio of their
  * weights: of all estimates from these weights the one of least variance. It lies between the two
  * one-sided ones and needs them to overlap: some forward log w above some reverse ones.
- * Params:  forward, reverse  log_weights of sal_ais with the same options in both directions, of so
- *                            many chains; reverse chains started at samples of the model.
- *          log_z, standard_error  the estimate, and its error by the delta method over the chains;
- *                            NaN where a side has one chain, inf where all forward log w are below
- * all reverse ones: the estimate is then the middle between them. Returns: SAL_ERR_ARGUMENT (no
- * chains; a weight that is NaN or +inf, or a reverse one that is -inf; forward chains that are all
- * dead); SAL_ERR_MEMORY. The outputs are then untouched. Cost:    O(chains) for each of some 60
- * iterations. Threads: any; runs in the calling thread. Source:  Bennett 1976; for paths of
- * weights: Crooks 2000, Path-ensemble averages in systems driven far from equilibrium; Shirts,
- * Bair, Hooker & Pande 2003. */
+ * Params:  forward [n_forward], reverse [n_reverse]: log_weights of sal_ais with the same options
+ *          in both directions; the reverse chains started at samples of the model.
+ *          standard_error: of the estimate, by the delta method over the chains; NaN where a side
+ *          has one chain; inf where all forward weights are below all reverse ones, and the
+ *          estimate is then the middle between them.
+ * Returns: SAL_ERR_ARGUMENT (no chains; a weight that is NaN or +inf, or a reverse one that is
+ *          -inf; forward chains that are all dead); SAL_ERR_MEMORY. On failure the outputs are
+ *          untouched.
+ * Cost:    O(chains) for each of some 60 iterations.
+ * Threads: any; runs in the calling thread.
+ * Source:  Bennett 1976, eq. 12; for weights of paths: Crooks 2000; Shirts et al. 2003. */
 SAL_API sal_status sal_ais_bennett(int64_t n_forward, const double *forward, int64_t n_reverse,
                                    const double *reverse, double *log_z, double *standard_error,
                                    sal_error *err);
