@@ -139,8 +139,7 @@ int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_
                    ? draw_pictures(train_out, test_out)
                    : cli_usage("--data digits are drawn in black and white, with a test set: no "
                                "--test, --kind, --shape, --levels, --dynamic, --alphabet or "
-                               "--identity "
-                               "goes with them");
+                               "--identity goes with them");
     }
     const char *test = d->test ? d->test : find_test(data, beside, sizeof beside);
     if (model) {

@@ -26,8 +26,7 @@ typedef struct cli_data {
 #define CLI_DATA_OPTIONS(d)                                                                       \
     { "data", CLI_TEXT, &(d).path, "FILE",                                                        \
       "in any format of arrays or alignments (pictures: of two levels, white above the middle); " \
-      "or 'digits'"                                                                               \
-      " [the alignment that the model is made of]" },                                             \
+      "or 'digits' [the alignment that the model is made of]" },                                  \
         { "kind", CLI_TEXT, &(d).kind, "NAME",                                                    \
           "what the file holds: pictures, codes, draws or alignment [pictures]" },                \
         { "shape", CLI_TEXT, &(d).shape, "HxW",                                                   \

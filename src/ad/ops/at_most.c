@@ -15,8 +15,7 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     }
     if (isnan(node->reals[0])) {
         return sali_fail(context->err, SAL_ERR_ARGUMENT,
-                         "at_most: the limit is NaN; expected a "
-                         "number");
+                         "at_most: the limit is NaN; expected a number");
     }
     node->shape = context->in[0]->shape;
     return SAL_OK;

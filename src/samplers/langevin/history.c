@@ -81,10 +81,14 @@ void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window
     a->rate = RATE;
 }
 
+bool sali_history_collects(const sali_adaptation_history *a)
+{
+    return a->phase == SALI_PHASE_IGNORE || a->phase == SALI_PHASE_COLLECT;
+}
+
 double sali_history_step_size(const sali_adaptation_history *a)
 {
-    bool collects = a->phase == SALI_PHASE_IGNORE || a->phase == SALI_PHASE_COLLECT;
-    return collects ? a->step_size : 0;
+    return sali_history_collects(a) ? a->step_size : 0;
 }
 
 void sali_history_clear(sali_adaptation_history *a)

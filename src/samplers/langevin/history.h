@@ -74,7 +74,10 @@ typedef struct sali_adaptation_history {
 /* Plan for a warm-up of `total` steps, in windows of `window`; collecting if `empirical`. */
 void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window, bool empirical);
 
-/* The step size of all chains while states are ignored and collected; 0: they have their own. */
+/* Whether states are collected, or ignored before that. */
+bool sali_history_collects(const sali_adaptation_history *a);
+
+/* The step size of all chains meanwhile; 0: they have their own. */
 double sali_history_step_size(const sali_adaptation_history *a);
 
 /* Room for the steps between begin and end. */

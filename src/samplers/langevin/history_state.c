@@ -56,10 +56,9 @@ static sal_status take_progress(sali_adaptation_history *a, sal_error *err)
 sal_status sali_history_changed(sali_adaptation_history *a, bool empirical, const sali_warmup *at,
                                 sal_error *err)
 {
-    bool collects = a->phase == SALI_PHASE_IGNORE || a->phase == SALI_PHASE_COLLECT;
     sali_state_item end = sali_state_i64("end", 1, &a->end);
     double least = (double)(a->begin + (a->phase == SALI_PHASE_COLLECT));
-    if (collects && !empirical) {
+    if (sali_history_collects(a) && !empirical) {
         return sali_fail(err, SAL_ERR_DATA, "phase: it collects states, but a matrix is given");
     }
     end = sali_state_within(end, least, (double)(a->begin + MOST_COLLECTED));
