@@ -27,6 +27,13 @@ enum {
 };
 
 extern const char *const sali_balance_names[SALI_BALANCES + 1]; /* ends with NULL */
+
+/* The setting of samplers that have one of these. */
+#define SALI_BALANCE_SETTING                                                 \
+    {                                                                        \
+        "balance", 0, 0, 0, true, "balancing function g", sali_balance_names \
+    }
+
 extern sali_log_g *const sali_log_balance_f32[SALI_BALANCES],
     *const sali_log_balance_f64[SALI_BALANCES];
 sali_balance sali_balance_of(sal_dtype dtype, int which);

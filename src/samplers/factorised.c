@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The factorised kernel: q(v) proportional to exp(a v + b v^2) for each variable, independently.
- * Log-weights are kept relative to staying, a (v - v0) + b (v^2 - v0^2), so that a forbidden move
- * is -inf and staying is 0. Compiled for float and double. */
+/* The factorised kernel: each variable moves independently, by log-weights relative to staying, so
+ * that a forbidden move is -inf and staying is 0. They are given, or q(v) is proportional to
+ * exp(a v + b v^2): a (v - v0) + b (v^2 - v0^2). Compiled for float and double. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -164,23 +164,30 @@ static double sum_rows(int64_t rows, int64_t states, const real *restrict weight
     return total;
 }
 
-/* Log-weights, weights exp(log_weight - largest) and their sums; the sum over variables of the log
- * norm, but for what *norm takes. */
+/* From log-weights, weights exp(log_weight - largest) and their sums; the sum over variables of the
+ * log norm, but for what *norm takes. */
+static double normalise_levels(const sali_stretch *s, const sali_move_row *row, double *norm)
+{
+    double last;
+    const real *log_weight = (const real *)row->log_weight + s->slot;
+    real *weight = (real *)row->weight + s->slot;
+    double total = take_largest(s->count, s->states, log_weight, weight);
+    RN(sali_vexp)(s->count * s->states, weight, weight);
+    total += sum_rows(s->count, s->states, weight, (real *)row->norm + s->first, &last);
+    return total + sali_norm_multiply(norm, last);
+}
+
+/* The same, log-weights as well. */
 static double prepare_levels(const sali_stretch *s, const int32_t *codes, const sali_factorised *q,
                              const sali_move_row *row, double *norm)
 {
-    double last;
     real *log_weight = (real *)row->log_weight + s->slot;
-    real *weight = (real *)row->weight + s->slot;
     if (s->kind == SAL_CATEGORICAL) {
         label_log_weights(s, codes + s->first, q, log_weight);
     } else {
         level_log_weights(s, codes + s->first, q, log_weight);
     }
-    double total = take_largest(s->count, s->states, log_weight, weight);
-    RN(sali_vexp)(s->count * s->states, weight, weight);
-    total += sum_rows(s->count, s->states, weight, (real *)row->norm + s->first, &last);
-    return total + sali_norm_multiply(norm, last);
+    return normalise_levels(s, row, norm);
 }
 
 /* So few states are looked at faster than it is guessed, wrongly, where to stop. */
@@ -245,7 +252,78 @@ static double weigh_levels(const sali_stretch *s, const int32_t *to, const sali_
     return total;
 }
 
+/* ---- counts without a cap: a slot down and one up; staying has none */
+
+static double normalise_steps(const sali_stretch *s, const sali_move_row *row, double *norm)
+{
+    const real *log_weight = (const real *)row->log_weight + s->slot;
+    real *weight = (real *)row->weight + s->slot, *sum = (real *)row->norm + s->first;
+    double total = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        const real largest = largest_of(2, log_weight + 2 * i);
+        for (int64_t k = 2 * i; k < 2 * i + 2; k++) {
+            weight[k] = (real)exp((double)(log_weight[k] - largest));
+        }
+        sum[i] = weight[2 * i] + weight[2 * i + 1] + (real)exp(-(double)largest);
+        total += (double)largest + sali_norm_multiply(norm, (double)sum[i]);
+    }
+    return total;
+}
+
+static double draw_steps(const sali_stretch *s, const int32_t *codes, const void *uniforms,
+                         const sali_move_row *row, int32_t *codes_new, void *x_new)
+{
+    const real *u = (const real *)uniforms + s->first, *sum = (const real *)row->norm + s->first;
+    const real *log_weight = (const real *)row->log_weight + s->slot;
+    const real *weight = (const real *)row->weight + s->slot;
+    double total = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        const real target = u[i] * sum[i], last = sum[i] - weight[2 * i + 1];
+        const bool down = target < weight[2 * i];
+        const bool up = !down && target >= last && weight[2 * i + 1] > 0;
+        const int32_t code = codes[s->first + i] + up - down;
+        total += down ? (double)log_weight[2 * i] : up ? (double)log_weight[2 * i + 1] : 0;
+        codes_new[s->first + i] = code;
+        ((real *)x_new)[s->offset + i] = (real)code;
+    }
+    return total;
+}
+
+static double weigh_steps(const sali_stretch *s, const int32_t *codes, const int32_t *to,
+                          const sali_move_row *row)
+{
+    const real *log_weight = (const real *)row->log_weight + s->slot;
+    double total = 0;
+    for (int64_t i = 0; i < s->count; i++) {
+        const int64_t step = (int64_t)to[s->first + i] - codes[s->first + i];
+        total += step == 0               ? 0
+                 : step < -1 || step > 1 ? -INFINITY
+                                         : (double)log_weight[2 * i + (step > 0)];
+    }
+    return total;
+}
+
 /* ---- the kernel */
+
+static void normalise(const sal_space *space, const int32_t *codes, sali_move_row *row)
+{
+    double norm = 1;
+    row->log_norm = 0;
+    for (int64_t block = 0; block < space->n_blocks; block++) {
+        const sali_stretch *s = &space->stretches[block];
+        if (sali_two_level(s)) {
+            sali_flips flips = flips_of(s, codes);
+            keep_in(&flips, s, row);
+            flips.norm = &norm;
+            row->log_norm += flip_kernel()->normalise(&flips);
+        } else if (s->states > 0) {
+            row->log_norm += normalise_levels(s, row, &norm);
+        } else {
+            row->log_norm += normalise_steps(s, row, &norm);
+        }
+    }
+    row->log_norm += log(norm);
+}
 
 static void prepare(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                     sali_move_row *row)
@@ -278,8 +356,10 @@ static double draw(const sal_space *space, const int32_t *codes, const void *uni
             keep_in(&flips, s, row);
             draw_to(&flips, s, uniforms, codes_new, x_new);
             log_q += flip_kernel()->draw(&flips);
-        } else {
+        } else if (s->states > 0) {
             log_q += draw_levels(s, uniforms, row, codes_new, x_new);
+        } else {
+            log_q += draw_steps(s, codes, uniforms, row, codes_new, x_new);
         }
     }
     return log_q;
@@ -296,8 +376,10 @@ static double log_q_of(const sal_space *space, const int32_t *codes, const int32
             keep_in(&flips, s, row);
             flips.to = to + s->first;
             log_q += flip_kernel()->weigh(&flips);
-        } else {
+        } else if (s->states > 0) {
             log_q += weigh_levels(s, to, row);
+        } else {
+            log_q += weigh_steps(s, codes, to, row);
         }
     }
     return log_q;
@@ -362,6 +444,7 @@ static void normals(const sali_stream *stream, int64_t n, void *out)
 
 const sali_factorised_kernels RN(sali_factorised_kernels) = {
     .prepare = prepare,
+    .normalise = normalise,
     .draw = draw,
     .log_q = log_q_of,
     .propose = propose,

@@ -91,10 +91,10 @@
 
 #endif
 
-#define ENTRY(isa)                                                                                \
-    {                                                                                             \
-        .prepare = prepare##isa, .draw = draw##isa, .weigh = weigh##isa, .propose = propose##isa, \
-        .judge = judge##isa                                                                       \
+#define ENTRY(isa)                                                               \
+    {                                                                            \
+        .prepare = prepare##isa, .normalise = normalise##isa, .draw = draw##isa, \
+        .weigh = weigh##isa, .propose = propose##isa, .judge = judge##isa        \
     }
 
 const sali_flip_kernel sali_flip_kernels_f32[SALI_ISA_COUNT] = {

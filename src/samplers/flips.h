@@ -40,6 +40,8 @@ static inline double sali_norm_multiply(double *norm, double factor)
 typedef struct sali_flip_kernel {
     /* t and p from g, y and w; the sum of log(1 + exp(t)), less log *norm. NaN stays NaN. */
     double (*prepare)(const sali_flips *f);
+    /* The same from t itself. */
+    double (*normalise)(const sali_flips *f);
     /* code_new and x_new, flipped where u < p; the sum of t over flips. */
     double (*draw)(const sali_flips *f);
     /* The sum of t where `to` is not `code`. */

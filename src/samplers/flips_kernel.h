@@ -105,6 +105,14 @@ typedef struct KERNEL(odds) {
     VECTOR e;
 } KERNEL(odds);
 
+INLINE KERNEL(odds) KERNEL(odds_of)(WORDS t)
+{
+    const VECTOR zero = { 0 };
+    KERNEL(odds) o = { .t = t, .negative = t >> (8 * sizeof(ELEMENT) - 1) };
+    o.e = KERNEL(exp_below)((VECTOR)(t | (WORDS)-zero));
+    return o;
+}
+
 INLINE KERNEL(odds) KERNEL(odds_at)(const sali_flips *f, int64_t i)
 {
     const VECTOR zero = { 0 };
@@ -113,11 +121,8 @@ INLINE KERNEL(odds) KERNEL(odds_at)(const sali_flips *f, int64_t i)
         FMA(zero + (ELEMENT)(f->beta * step), KERNEL(load)(f->y, i), zero + (ELEMENT)square);
     pull = f->w ? KERNEL(load)(f->w, i) * pull : pull;
     VECTOR up = FMA(zero + (ELEMENT)(f->alpha * step), KERNEL(load)(f->g, i), pull);
-    KERNEL(odds) o;
-    o.t = (WORDS)up ^ (KERNEL(load_codes)(f->code, i) << (8 * sizeof(ELEMENT) - 1));
-    o.negative = o.t >> (8 * sizeof(ELEMENT) - 1);
-    o.e = KERNEL(exp_below)((VECTOR)(o.t | (WORDS)-zero));
-    return o;
+    return KERNEL(odds_of)((WORDS)up ^
+                           (KERNEL(load_codes)(f->code, i) << (8 * sizeof(ELEMENT) - 1)));
 }
 
 /* exp(t) / max(exp(t), 1): the part of 1 + e that a flip has. */
@@ -153,13 +158,25 @@ INLINE void KERNEL(count)(VECTOR x, WORDS counted, SUMS *s)
     KERNEL(add)((VECTOR)((WORDS)x & counted), s->sum);
 }
 
+INLINE void KERNEL(keep)(const sali_flips *f, const KERNEL(odds) * o, int64_t i, WORDS counted,
+                         SUMS *s)
+{
+    KERNEL(store)(KERNEL(part)(o) / (1 + o->e), f->p, i);
+    KERNEL(count)(KERNEL(positive)(o), counted, s);
+    s->product *= 1 + (VECTOR)((WORDS)o->e & counted);
+}
+
 INLINE void KERNEL(prepare_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
 {
     const KERNEL(odds) o = KERNEL(odds_at)(f, i);
     KERNEL(store)((VECTOR)o.t, f->t, i);
-    KERNEL(store)(KERNEL(part)(&o) / (1 + o.e), f->p, i);
-    KERNEL(count)(KERNEL(positive)(&o), counted, s);
-    s->product *= 1 + (VECTOR)((WORDS)o.e & counted);
+    KERNEL(keep)(f, &o, i, counted, s);
+}
+
+INLINE void KERNEL(normalise_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
+{
+    const KERNEL(odds) o = KERNEL(odds_of)((WORDS)KERNEL(load)(f->t, i));
+    KERNEL(keep)(f, &o, i, counted, s);
 }
 
 INLINE void KERNEL(draw_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS *s)
@@ -332,6 +349,7 @@ static void KERNEL(move_out)(const sali_flips *f, const KERNEL(room) * room)
         return sum;                                                                           \
     }
 DEFINE(prepare, KERNEL(sum)(&s) + sali_norm_multiply(f.norm, KERNEL(product)(&s)))
+DEFINE(normalise, KERNEL(sum)(&s) + sali_norm_multiply(f.norm, KERNEL(product)(&s)))
 DEFINE(draw, KERNEL(sum)(&s))
 DEFINE(weigh, KERNEL(sum)(&s))
 DEFINE(propose, KERNEL(sum)(&s) - sali_norm_multiply(f.norm, KERNEL(product)(&s)))

@@ -83,6 +83,13 @@ static inline int64_t sali_sites_moved(const sal_space *space, const int32_t *fr
 /* The radius of no window. */
 #define SALI_ALL_LEVELS INT64_MAX
 
+/* The setting of samplers that have a window. */
+#define SALI_RADIUS_SETTING                                                                    \
+    {                                                                                          \
+        "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", \
+            NULL                                                                               \
+    }
+
 /* The single-site kernel for one type. */
 typedef struct sali_site_kernels {
     /* log t real [S] of all slots becomes -inf for staying and outside the window: of `radius`
@@ -102,9 +109,10 @@ typedef struct sali_site_kernels {
 
 extern const sali_site_kernels sali_site_kernels_f32, sali_site_kernels_f64;
 
-/* Of the factorised kernel: q(v) proportional to exp(a v + b v^2) for each variable, with
- * a = alpha gradient + beta y (Rhodes & Gutmann eq. 8, 13, 17; appendix A for one-hot). beta and b
- * of coordinate k count w[k] times, w real [N] (diagonal preconditioning) or NULL. */
+/* Of the factorised kernel's prepare, propose and judge: q(v) proportional to exp(a v + b v^2) for
+ * each variable, with a = alpha gradient + beta y (Rhodes & Gutmann eq. 8, 13, 17; appendix A for
+ * one-hot). beta and b of coordinate k count w[k] times, w real [N] (diagonal preconditioning) or
+ * NULL. */
 typedef struct sali_factorised {
     double alpha, beta, b;
     const void *gradient, *y, *w;
@@ -114,6 +122,9 @@ typedef struct sali_factorised {
 typedef struct sali_factorised_kernels {
     void (*prepare)(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                     sali_move_row *row);
+    /* The same from row->log_weight [S], which is there: relative to staying, and 0 for staying
+     * where it has a slot. Only so are counts without a cap prepared, which move by 1. */
+    void (*normalise)(const sal_space *space, const int32_t *codes, sali_move_row *row);
     /* Draw codes_new and x_new by uniforms real [V]; the log of their probability. */
     double (*draw)(const sal_space *space, const int32_t *codes, const void *uniforms,
                    const sali_move_row *row, int32_t *codes_new, void *x_new);

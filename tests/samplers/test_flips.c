@@ -140,6 +140,13 @@ static void check_prepared(setup *s)
     ck_assert_msg(fabs(sum - want) <= 16 * s->epsilon * ((double)s->n + want),
                   "%s: sum %.17g, not %.17g", s->what, sum, want);
     ck_assert(sali_load(s->dtype, t, s->n) == BEHIND && sali_load(s->dtype, p, s->n) == BEHIND);
+    static double p_again[MOST + 1];
+    sali_flips again = s->flips;
+    again.p = p_again;
+    again.g = again.y = NULL;
+    sali_store(s->dtype, p_again, s->n, BEHIND);
+    ck_assert_msg(whole(s->kernel->normalise, &again, 1) == sum, "%s: another sum from t", s->what);
+    ck_assert_mem_eq(p, p_again, (size_t)(s->n + 1) * sali_dtype_size(s->dtype));
 }
 
 START_TEST(flips_are_prepared_as_the_text_says)

@@ -29,20 +29,33 @@ typedef struct move {
     double square;        /* |x' - x|^2 */
     double square_fewer;  /* the same with K - 1 reals for a label of K */
     double f;             /* at the end of the move */
+    const int32_t *from, *to;
+    const double *slope; /* [N] gradient at the start, times beta */
+    int64_t step;        /* the chain's */
 } move;
 
-/* Log-weight of a move in the proposal of a sampler at step 0, from the text; a sampler that is not
+/* Log-weight of a move in the proposal of a sampler at a step, from the text; a sampler that is not
  * here is not compared. NAN: these settings are compared elsewhere. */
 typedef double formula(const move *m, const sal_space *space,
                        const sali_sampler_settings *settings);
 
-/* Rhodes & Gutmann 2022, eq. 8. */
+/* Rhodes & Gutmann 2022, eq. 8. In a cycle, Pynadath et al. 2024: at the k-th of K steps
+ * exp(beta_k g'(s' - s) - |s' - s|^2 / (2 alpha_k)). A search for beta_0 begins at 1/2. */
 static double ncg_formula(const move *m, const sal_space *space,
                           const sali_sampler_settings *settings)
 {
     (void)space;
-    double weighted = sali_sampler_value(sali_sampler_find("ncg"), settings, "preconditioner");
-    return weighted > 0 ? NAN : m->half_gradient - m->square / (2 * settings->step_size);
+    const sali_sampler *ncg = sali_sampler_find("ncg");
+    double weighted = sali_sampler_value(ncg, settings, "preconditioner"), weight = 1, alpha = 1;
+    double K = sali_sampler_value(ncg, settings, "cycle");
+    double beta0 = fmax(sali_sampler_value(ncg, settings, "beta"), 0.5);
+    if (K > 1) {
+        double phase = cos(acos(-1) * fmod((double)m->step, K) / K);
+        weight = 2 * ((beta0 - 0.5) / 2 * phase + (beta0 + 0.5) / 2);
+        alpha = phase + 1;
+    }
+    return weighted > 0 ? NAN
+                        : weight * m->half_gradient - m->square / (2 * alpha * settings->step_size);
 }
 
 /* Xiang et al. 2023, eq. 9, supplement 3. */
@@ -133,6 +146,62 @@ static double gibbs_formula(const move *m, const sal_space *space,
     return m->variables == 0 || (double)m->site < block ? m->f : -INFINITY;
 }
 
+/* First-order log t of one variable's move to a code; -INFINITY for none. */
+static double first_order(const move *m, const sal_space *space, int64_t i, int32_t code,
+                          double radius)
+{
+    const sali_variable *v = &space->variables[i];
+    const double *slope = m->slope + v->offset;
+    const bool window = v->kind != SAL_CATEGORICAL && (v->kind == SAL_COUNT || radius > 0);
+    if (code == m->from[i] || (window && abs(code - m->from[i]) > fmax(radius, 1))) {
+        return -INFINITY;
+    }
+    return v->kind == SAL_CATEGORICAL ? slope[code] - slope[m->from[i]]
+                                      : slope[0] * (v->levels[code] - v->levels[m->from[i]]);
+}
+
+/* Sun et al. 2023: each variable by its marginal after the time tau, or by a step of Euler's. */
+static double jump_formula(const move *m, const sal_space *space,
+                           const sali_sampler_settings *settings, bool euler)
+{
+    const sali_sampler *dlmc = sali_sampler_find("dlmc");
+    const double radius = sali_sampler_value(dlmc, settings, "radius");
+    const double tau = settings->step_size / sali_default_step_size(space, 1);
+    double log_q = 0;
+    for (int64_t i = 0; i < space->n_variables; i++) {
+        const int32_t states = space->variables[i].states;
+        double sum = 1, stay = 1, moves = 0;
+        for (int32_t k = 0; k < states; k++) {
+            sum += exp(first_order(m, space, i, k, radius));
+        }
+        for (int32_t k = 0; k < states; k++) {
+            const double log_t = first_order(m, space, i, k, radius);
+            const double g =
+                exp(balanced(log_t, (int)sali_sampler_value(dlmc, settings, "balance")));
+            const double nu = exp(log_t) / sum;
+            const double p = nu == 0 ? 0
+                             : euler ? fmin(tau * g, nu)
+                                     : nu * (1 - exp(-tau * g / nu));
+            stay -= p;
+            moves += k == m->to[i] ? p : 0;
+        }
+        log_q += log(m->to[i] == m->from[i] ? stay : moves);
+    }
+    return log_q;
+}
+
+static double dlmc_formula(const move *m, const sal_space *space,
+                           const sali_sampler_settings *settings)
+{
+    return jump_formula(m, space, settings, false);
+}
+
+static double dlmcf_formula(const move *m, const sal_space *space,
+                            const sali_sampler_settings *settings)
+{
+    return jump_formula(m, space, settings, true);
+}
+
 static const struct {
     const char *name;
     formula *log_weight;
@@ -144,7 +213,9 @@ static const struct {
                  { "ncg", ncg_formula },
                  { "dula", ncg_formula },
                  { "mana", mana_formula },
-                 { "una", mana_formula } };
+                 { "una", mana_formula },
+                 { "dlmc", dlmc_formula },
+                 { "dlmcf", dlmcf_formula } };
 
 static move describe(const sal_space *space, const double *gradient, const int32_t *from,
                      const int32_t *to)
@@ -214,18 +285,25 @@ static void describe_newton(const sal_space *space, const double *f_all, const i
 
 /* Probabilities of all states [n] by the softmax of the formula's log-weights. */
 static void by_formula(const contract_case *k, const transition *t, formula *log_weight, int64_t i,
-                       double *q)
+                       int64_t step, double *q)
 {
     const sal_space *space = k->model->space;
     int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS];
-    double gradient[TINY_MOST_REALS], f, sum = 0;
+    double gradient[TINY_MOST_REALS], slope[TINY_MOST_REALS], f, sum = 0;
     double most = sali_sampler_value(k->sampler, &k->settings, "most"); /* 0: no cap */
     sal_error err;
     state_codes(space, i, from);
     ck_ok(sal_model_evaluate(k->model, 1, from, &f, gradient, NULL, &err), &err);
+    for (int64_t n = 0; n < space->width; n++) {
+        slope[n] = k->beta * gradient[n];
+    }
     for (int64_t j = 0; j < t->n; j++) {
         state_codes(space, j, to);
         move m = describe(space, gradient, from, to);
+        m.from = from;
+        m.to = to;
+        m.slope = slope;
+        m.step = step;
         m.half_gradient *= k->beta;
         m.f = t->f[j];
         m.difference = t->f[j] - t->f[i];
@@ -255,35 +333,53 @@ static int64_t changes(const sal_space *space, int64_t i, int64_t j, int64_t *si
     return n;
 }
 
-/* State i with one variable as in j. */
-static int64_t with_variable_of(const sal_space *space, int64_t i, int64_t j, int64_t site)
+/* The probability that `hops` draws of sites give those of `drawn` and no others: by inclusion and
+ * exclusion over the sets of sites that they are from. */
+static double exactly(int64_t V, const double *site, unsigned drawn, int64_t hops)
 {
-    int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS];
-    state_codes(space, i, from);
-    state_codes(space, j, to);
-    from[site] = to[site];
-    return state_of(space, from);
+    double sum = 0;
+    for (unsigned from = drawn;; from = (from - 1) & drawn) {
+        double p = 0, sign = 1;
+        for (int64_t v = 0; v < V; v++) {
+            p += from >> v & 1 ? site[v] : 0;
+            sign *= (drawn & ~from) >> v & 1 ? -1 : 1;
+        }
+        sum += sign * pow(p, (double)hops);
+        if (from == 0) {
+            return sum;
+        }
+    }
 }
 
-/* Two hops, from the probabilities q of one: the same site twice and a value for it; or one site
- * and the other, in either order, and a value for each. */
-static void two_hops(const sal_space *space, int64_t n, int64_t i, double *q)
+/* Several hops, from the probabilities q of one: a set of sites, and a value for each. */
+static void several_hops(const sal_space *space, int64_t n, int64_t i, int64_t hops, double *q)
 {
-    double site[TINY_MOST_REALS] = { 0 }, two[TINY_MOST_STATES];
+    const int64_t V = space->n_variables;
+    double site[TINY_MOST_REALS] = { 0 }, several[TINY_MOST_STATES];
+    int32_t from[TINY_MOST_REALS], to[TINY_MOST_REALS];
     int64_t s[2];
+    state_codes(space, i, from);
     for (int64_t j = 0; j < n; j++) {
         if (changes(space, i, j, s) == 1) {
             site[s[0]] += q[j];
         }
     }
     for (int64_t j = 0; j < n; j++) {
-        int64_t changed = changes(space, i, j, s);
-        two[j] = changed == 1   ? site[s[0]] * q[j]
-                 : changed == 2 ? 2 * q[with_variable_of(space, i, j, s[0])] *
-                                      q[with_variable_of(space, i, j, s[1])]
-                                : 0;
+        unsigned drawn = 0;
+        several[j] = 1;
+        state_codes(space, j, to);
+        for (int64_t v = 0; v < V; v++) {
+            if (from[v] != to[v]) {
+                int32_t one[TINY_MOST_REALS];
+                memcpy(one, from, sizeof one);
+                one[v] = to[v];
+                drawn |= 1u << v;
+                several[j] *= site[v] == 0 ? 0 : q[state_of(space, one)] / site[v];
+            }
+        }
+        several[j] *= drawn ? exactly(V, site, drawn, hops) : 0;
     }
-    memcpy(q, two, (size_t)n * sizeof *q);
+    memcpy(q, several, (size_t)n * sizeof *q);
 }
 
 /* A random scan of Gibbs sampling: the conditionals of all variables, each as often. */
@@ -304,34 +400,46 @@ static void random_scan(const sal_space *space, const transition *t, int64_t i, 
     }
 }
 
-/* q(i -> .) is what the formula gives. */
-static void check_formula(const contract_case *k)
+/* Sites drawn a step at its beginning: adaptation begins at 2. */
+static int64_t hops_of(const contract_case *k)
 {
-    double q[TINY_MOST_STATES], hops = sali_sampler_value(k->sampler, &k->settings, "hops");
-    formula *log_weight = NULL;
-    for (size_t s = 0; s < sizeof formulas / sizeof *formulas; s++) {
-        log_weight =
-            strcmp(formulas[s].name, k->sampler->name) == 0 ? formulas[s].log_weight : log_weight;
-    }
-    if (!log_weight) {
-        return;
-    }
-    transition t = transition_make(k->sampler, k->model, &k->settings, k->beta, 0);
-    ck_assert(hops <= 2);
+    const bool has = strcmp(k->sampler->name, "gwg") == 0;
+    const int64_t hops = (int64_t)sali_sampler_value(k->sampler, &k->settings, "hops");
+    return !has ? 1 : hops > 0 ? hops : k->model->space->n_variables > 1 ? 2 : 1;
+}
+
+/* q(i -> .) is what the formula gives, of step number `step`. */
+static void check_step(const contract_case *k, formula *log_weight, int64_t step)
+{
+    double q[TINY_MOST_STATES];
+    transition t = transition_make(k->sampler, k->model, &k->settings, k->beta, (uint64_t)step);
     for (int64_t i = 0; i < t.n; i++) {
-        by_formula(k, &t, log_weight, i, q);
+        by_formula(k, &t, log_weight, i, step, q);
         if (sali_sampler_value(k->sampler, &k->settings, "scan") > SALI_SCAN_SHUFFLED) {
             random_scan(k->model->space, &t, i, q);
-        } else if (hops == 2) {
-            two_hops(k->model->space, t.n, i, q);
+        } else if (hops_of(k) > 1) {
+            several_hops(k->model->space, t.n, i, hops_of(k), q);
         }
         for (int64_t j = 0; j < t.n; j++) {
             double made = exp(t.log_q[i * t.n + j]);
             ck_assert_msg(isnan(q[j]) || fabs(made - q[j]) < TOLERANCE,
-                          "%s: q %.15g, by the text %.15g", k->where, made, q[j]);
+                          "%s, step %d: q %.15g, by the text %.15g", k->where, (int)step, made,
+                          q[j]);
         }
     }
     transition_free(&t);
+}
+
+static void check_formula(const contract_case *k)
+{
+    const int64_t cycle = (int64_t)sali_sampler_value(k->sampler, &k->settings, "cycle");
+    for (size_t s = 0; s < sizeof formulas / sizeof *formulas; s++) {
+        for (int64_t step = 0; step == 0 || step <= cycle; step++) {
+            if (strcmp(formulas[s].name, k->sampler->name) == 0) {
+                check_step(k, formulas[s].log_weight, step);
+            }
+        }
+    }
 }
 
 START_TEST(proposals_are_those_of_the_papers)

@@ -8,28 +8,6 @@
 
 const char *const sali_schedule_forms[] = { "constant", "polynomial", "exponential", NULL };
 
-sali_langevin *sali_langevin_create(const sali_chains *chains,
-                                    const sali_sampler_settings *settings)
-{
-    sali_langevin *l = SALI_OBJECT(sali_langevin);
-    if (!l) {
-        return NULL;
-    }
-    l->kernels = SALI_KERNELS_OF(chains->model->dtype, sali_factorised_kernels);
-    l->adjusted = !settings->sampler->unadjusted;
-    l->schedule = (sali_schedule){ (int)settings->values[SALI_SCHEDULE_FORM],
-                                   settings->values[SALI_SCHEDULE_DECAY],
-                                   settings->values[SALI_SCHEDULE_HORIZON] };
-    if (!l->adjusted || l->schedule.form != SALI_EPS_CONSTANT) {
-        l->held = sali_object_array(l, chains->n * chains->space->width, chains->element);
-    }
-    l->log_q = SALI_OBJECT_ARRAY(l, double, chains->n);
-    sali_cap_create(l, chains->space, (int64_t)settings->values[SALI_CAP_MOST], &l->cap);
-    sali_move_rows_create(l, chains->space, chains->space->slots, chains->model->dtype, chains->n,
-                          &l->moves);
-    return l;
-}
-
 /* Reals of a label without that of level 0, which is all zeros: the kernel's first real stands for
  * it if its y is 1/2 throughout, since then beta y + b = 0 there. So level 0 to j costs 1, and j
  * to k costs 2 (Xiang et al. 2023, supplement 3.2). */
@@ -45,6 +23,56 @@ static const void *drop_first_reals(sali_langevin *l, const sali_chains *chains,
     return l->y;
 }
 
+/* The norm-constrained proposal: a = D/2 + x/(eps d), b = -1/(2 eps d), where the last d is the
+ * scale's. */
+static void weigh(sali_langevin *l, const sali_chains *chains, int64_t c, const int32_t *codes,
+                  const void *x, const void *d, sali_move_row *row)
+{
+    double eps = chains->step_size[c] * sali_schedule_at(&l->schedule, chains->step[c]);
+    const sali_factorised q = { .alpha = 0.5,
+                                .beta = 1 / eps,
+                                .b = -0.5 / eps,
+                                .gradient = d,
+                                .y = l->fewer_reals ? drop_first_reals(l, chains, x) : x,
+                                .w = l->w };
+    l->kernels->prepare(chains->space, codes, &q, row);
+}
+
+sali_langevin *sali_langevin_open(sali_langevin *l, const sali_chains *chains,
+                                  const sali_sampler_settings *settings)
+{
+    if (!l) {
+        return NULL;
+    }
+    l->kernels = SALI_KERNELS_OF(chains->model->dtype, sali_factorised_kernels);
+    l->adjusted = !settings->sampler->unadjusted;
+    l->schedule =
+        (sali_schedule){ (int)sali_sampler_value(settings->sampler, settings, "schedule"),
+                         sali_sampler_value(settings->sampler, settings, "decay"),
+                         sali_sampler_value(settings->sampler, settings, "horizon") };
+    if (!l->adjusted || l->schedule.form != SALI_EPS_CONSTANT) {
+        l->held = sali_object_array(l, chains->n * chains->space->width, chains->element);
+    }
+    l->weigh = weigh;
+    l->log_q = SALI_OBJECT_ARRAY(l, double, chains->n);
+    sali_cap_create(l, chains->space,
+                    (int64_t)sali_sampler_value(settings->sampler, settings, "most"), &l->cap);
+    sali_move_rows_create(l, chains->space, chains->space->slots, chains->model->dtype, chains->n,
+                          &l->moves);
+    return l;
+}
+
+void sali_langevin_follow(sali_langevin *l, sali_chains *chains, bool proposed)
+{
+    if (!proposed) {
+        sali_followed_gradient_start(&l->followed, chains);
+    } else if (sali_followed_gradient_active(&l->followed)) {
+        sali_followed_gradient_propose(&l->followed, chains);
+    } else {
+        sali_chains_propose(chains, true);
+    }
+}
+
 /* What was evaluated last of chain c, the present state or the proposed one: beta D there. */
 static const void *direction(const sali_langevin *l, const sali_chains *chains, int64_t c,
                              bool proposed)
@@ -56,20 +84,13 @@ static const void *direction(const sali_langevin *l, const sali_chains *chains, 
                     : sali_followed_gradient_now(&l->followed, chains, c);
 }
 
-/* The row of chain c at (codes, x) from the direction d there: a = D/2 + x/(eps d), b = -1/(2 eps
- * d), where the last d is the scale's. */
+/* The row of chain c at (codes, x) [n x V] and [n x N] from the direction d there. */
 static void prepare(sali_langevin *l, sali_chains *chains, int64_t c, const int32_t *codes, void *x,
                     const void *d, sali_move_row *row)
 {
     const sal_space *space = chains->space;
-    double eps = chains->step_size[c] * sali_schedule_at(&l->schedule, chains->step[c]);
-    const void *y = sali_row(chains, x, c, space->width);
-    y = l->fewer_reals ? drop_first_reals(l, chains, y) : y;
     codes += c * space->n_variables;
-    const sali_factorised q = {
-        .alpha = 0.5, .beta = 1 / eps, .b = -0.5 / eps, .gradient = d, .y = y, .w = l->w
-    };
-    l->kernels->prepare(space, codes, &q, row);
+    l->weigh(l, chains, c, codes, sali_row(chains, x, c, space->width), d, row);
     if (l->cap.most > 0) {
         sali_cap_prepare(&l->cap, chains->model, codes, row);
     }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Langevin-like samplers: all variables move at once and independently, by
+/* Langevin-like samplers: all variables move at once and independently, by rows of log-weights that
+ * are made from a direction at the present state; most of them by
  *
  *   q(s') proportional to exp(D'(s' - s) / 2 - sum over k of (s'_k - s_k)^2 / (2 eps d_k))
  *
@@ -16,15 +17,9 @@
 #include "samplers/langevin/cap.h"
 #include "samplers/langevin/schedule.h"
 
-/* The settings that all of them have, first in their lists; own ones begin at
+/* The settings that norm-constrained ones have, first in their lists; own ones begin at
  * SALI_LANGEVIN_SETTINGS. */
-enum {
-    SALI_SCHEDULE_FORM,
-    SALI_SCHEDULE_DECAY,
-    SALI_SCHEDULE_HORIZON,
-    SALI_CAP_MOST,
-    SALI_LANGEVIN_SETTINGS
-};
+#define SALI_LANGEVIN_SETTINGS 4
 extern const char *const sali_schedule_forms[];
 #define SALI_LANGEVIN_PARAMETERS                                                                  \
     { "schedule", 0, 0, 0, true, "of the step size over the steps", sali_schedule_forms },        \
@@ -42,6 +37,10 @@ typedef struct sali_langevin {
     bool adjusted; /* by Metropolis-Hastings; else every proposal but a forbidden one is taken */
     sali_schedule schedule;
 
+    /* Fill the row of chain c at codes [V] and x [N], where beta D is d [N]; norm-constrained
+     * unless the sampler has its own. */
+    void (*weigh)(struct sali_langevin *l, const sali_chains *chains, int64_t c,
+                  const int32_t *codes, const void *x, const void *d, sali_move_row *row);
     /* Evaluate the proposed or the present states: f_new or f, and beta D into
      * chains->gradient. */
     void (*evaluate)(struct sali_langevin *l, sali_chains *chains, bool proposed);
@@ -62,10 +61,13 @@ typedef struct sali_langevin {
     void *y;              /* real [N] */
 } sali_langevin;
 
-/* What all have, an object (core/object.h), or NULL; the caller sets `evaluate` and what it needs.
- */
-sali_langevin *sali_langevin_create(const sali_chains *chains,
-                                    const sali_sampler_settings *settings);
+/* What all have, in a new object `l` (core/object.h) or at the beginning of one; NULL stays NULL.
+ * The caller sets `evaluate` and what it needs. */
+sali_langevin *sali_langevin_open(sali_langevin *l, const sali_chains *chains,
+                                  const sali_sampler_settings *settings);
+
+/* `evaluate` by the gradient; where f is quadratic, by the rows of the variables that move. */
+void sali_langevin_follow(sali_langevin *l, sali_chains *chains, bool proposed);
 
 /* Functions of the descriptors, which all have. */
 #define SALI_LANGEVIN_FUNCTIONS \

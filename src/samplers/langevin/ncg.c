@@ -84,25 +84,13 @@ static int64_t state(void *shared, void *self, sali_state_item *items)
     return sali_step_scale_state(shared ? ((ncg_shared *)shared)->scale : NULL, self, items);
 }
 
-/* Where f is quadratic, by the rows of the variables that move. */
-static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
-{
-    if (!proposed) {
-        sali_followed_gradient_start(&l->followed, chains);
-    } else if (sali_followed_gradient_active(&l->followed)) {
-        sali_followed_gradient_propose(&l->followed, chains);
-    } else {
-        sali_chains_propose(chains, true);
-    }
-}
-
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err)
 {
     const ncg_shared *s = shared;
-    sali_langevin *l = sali_langevin_create(chains, settings);
+    sali_langevin *l = sali_langevin_open(SALI_OBJECT(sali_langevin), chains, settings);
     if (l) {
-        l->evaluate = evaluate;
+        l->evaluate = sali_langevin_follow;
         sali_followed_gradient_open(&l->followed, l, chains, s->couplings, true, true);
     }
     if (l && s->scale) {

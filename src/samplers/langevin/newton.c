@@ -160,7 +160,7 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
                          void *shared, void **self, sal_error *err)
 {
     const sal_space *space = chains->space;
-    sali_langevin *l = sali_langevin_create(chains, settings);
+    sali_langevin *l = sali_langevin_open(SALI_OBJECT(sali_langevin), chains, settings);
     sal_status status = SAL_OK;
     (void)shared;
     if (l) {

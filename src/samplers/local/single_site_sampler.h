@@ -21,17 +21,6 @@ typedef enum sali_direction {
     SALI_EXACT_DIFFERENCES /* of f */
 } sali_direction;
 
-/* Settings that several of them have. */
-#define SALI_RADIUS_SETTING                                                                    \
-    {                                                                                          \
-        "radius", 0, 0, INT32_MAX, true, "window of moves in levels; 0: all, and counts by 1", \
-            NULL                                                                               \
-    }
-#define SALI_BALANCE_SETTING                                                 \
-    {                                                                        \
-        "balance", 0, 0, 0, true, "balancing function g", sali_balance_names \
-    }
-
 typedef struct sali_single_site sali_single_site;
 
 /* How moves are drawn from the rows of weights. */

@@ -297,7 +297,8 @@ static sal_status make(sali_bench *b, sali_transition *t, sal_error *err)
         status = add_moves(b, t, u, all, codes, err);
     }
     for (int64_t k = 0; status == SAL_OK && k < n * n; k++) {
-        t->log_q[k] = log(t->log_q[k]);
+        t->log_q[k] =
+            count == 1 ? all[k] : log(t->log_q[k]); /* a sum may be 0 where none is -inf */
     }
     sali_free(codes);
     sali_free(column);
