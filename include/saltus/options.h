@@ -21,12 +21,21 @@ typedef struct sal_setting {
     double high;      /* largest value; finite */
     bool whole;       /* whole numbers only */
     const char *doc;  /* one line; may be NULL */
-    /* Words for the values 0, 1, ..., of at most 31 letters, digits, '_', '-'; the list ends with
-     * NULL, and low, high and whole are ignored. NULL: numbers. */
+    /* Words for the values low, low + 1, ..., of at most 31 letters, digits, '_', '-'; the list
+     * ends with NULL. If high is beyond the last of them, numbers are values too: "adapt" or 0 ..
+     * 100. Otherwise the words are the only values, and high and whole are ignored. NULL: numbers.
+     */
     const char *const *choices;
 } sal_setting;
 
 #define SAL_SETTINGS 12 /* largest number of settings */
+
+/* Get the word that stands for a value of a setting; NULL if the value is written as a number.
+ * Params:  setting: not NULL. value: one of its values.
+ * Returns: a word of `choices`, or NULL.
+ * Cost:    O(words).
+ * Threads: any. */
+SAL_API const char *sal_setting_word(const sal_setting *setting, double value);
 
 /* The options of one struct. */
 typedef struct sal_option_table sal_option_table;

@@ -17,47 +17,88 @@ size_t sali_specification_name(const char *specification)
     return strcspn(specification, ":");
 }
 
+int64_t sali_setting_words(const sal_setting *setting)
+{
+    int64_t n = 0;
+    while (setting->choices && setting->choices[n]) {
+        n++;
+    }
+    return n;
+}
+
+bool sali_setting_takes_numbers(const sal_setting *setting)
+{
+    return !setting->choices || setting->high >= setting->low + (double)sali_setting_words(setting);
+}
+
+const char *sal_setting_word(const sal_setting *setting, double value)
+{
+    const double place = value - setting->low;
+    const bool named = place >= 0 && place < (double)sali_setting_words(setting);
+    return named && place == floor(place) ? setting->choices[(int64_t)place] : NULL;
+}
+
 void sali_specification_keys(const sal_setting *settings, char *text, size_t room)
 {
     text[0] = '\0';
     for (const sal_setting *p = settings ? settings : none; p->name; p++) {
         size_t used = strlen(text);
         const char *comma = used ? ", " : "";
-        if (p->choices) {
-            snprintf(text + used, room - used, "%s%s=%s", comma, p->name,
-                     p->choices[(int)p->standard]);
+        const char *word = sal_setting_word(p, p->standard);
+        if (word) {
+            snprintf(text + used, room - used, "%s%s=%s", comma, p->name, word);
         } else {
             snprintf(text + used, room - used, "%s%s=%g", comma, p->name, p->standard);
         }
     }
 }
 
-static sal_status parse_choice(const char *owner, const sal_setting *p, const char *text,
-                               double *value, sal_error *err)
+/* The value of a word; false if it is none. */
+static bool find_word(const sal_setting *p, const char *text, double *value)
 {
-    char names[128] = "";
-    for (int k = 0; p->choices[k]; k++) {
+    for (int64_t k = 0; k < sali_setting_words(p); k++) {
         if (strcmp(p->choices[k], text) == 0) {
-            *value = k;
-            return SAL_OK;
+            *value = p->low + (double)k;
+            return true;
         }
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s%s", k ? " or " : "", p->choices[k]);
     }
-    return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s", owner, p->name, text, names);
+    return false;
 }
 
-static sal_status parse_number(const char *owner, const sal_setting *p, const char *text,
-                               double *out, sal_error *err)
+static bool find_number(const sal_setting *p, const char *text, double *out)
 {
     double value;
-    if (sali_parse_double(text, (int64_t)strlen(text), &value) != SAL_OK ||
+    if (!sali_setting_takes_numbers(p) ||
+        sali_parse_double(text, (int64_t)strlen(text), &value) != SAL_OK ||
         !(value >= p->low && value <= p->high) || (p->whole && value != floor(value))) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s from %g to %g", owner,
-                         p->name, text, p->whole ? "an integer" : "a number", p->low, p->high);
+        return false;
     }
     *out = value;
-    return SAL_OK;
+    return true;
+}
+
+/* "adapt or an integer from 0 to 100" */
+static void list_values(const sal_setting *p, char *text, size_t room)
+{
+    size_t used = 0;
+    for (int64_t k = 0; k < sali_setting_words(p) && used < room; k++) {
+        used += (size_t)snprintf(text + used, room - used, "%s%s", k ? " or " : "", p->choices[k]);
+    }
+    if (sali_setting_takes_numbers(p) && used < room) {
+        snprintf(text + used, room - used, "%s%s from %g to %g", used ? " or " : "",
+                 p->whole ? "an integer" : "a number", p->low, p->high);
+    }
+}
+
+static sal_status parse_value(const char *owner, const sal_setting *p, const char *text,
+                              double *value, sal_error *err)
+{
+    char values[192] = "";
+    if (find_word(p, text, value) || find_number(p, text, value)) {
+        return SAL_OK;
+    }
+    list_values(p, values, sizeof values);
+    return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s", owner, p->name, text, values);
 }
 
 /* One "key=value" of `length` characters. */
@@ -83,8 +124,7 @@ static sal_status parse_pair(const char *owner, const sal_setting *settings, con
                 return sali_fail(err, SAL_ERR_ARGUMENT, "%s: '%s' is given twice", owner, text);
             }
             given[k] = true;
-            return p->choices ? parse_choice(owner, p, value, &values[k], err)
-                              : parse_number(owner, p, value, &values[k], err);
+            return parse_value(owner, p, value, &values[k], err);
         }
         sali_nearest_offer(&nearest, p->name);
     }

@@ -24,6 +24,10 @@ sal_status sali_specification_values(const char *specification, const sal_settin
 sal_status sali_specification_take(char *specification, const char *key, char **value,
                                    sal_error *err);
 
+/* How many words a setting has, and whether numbers are values of it, too. */
+int64_t sali_setting_words(const sal_setting *setting);
+bool sali_setting_takes_numbers(const sal_setting *setting);
+
 /* "side=10, theta=0.2": the keys with their defaults; "" without any. */
 void sali_specification_keys(const sal_setting *settings, char *text, size_t room);
 

@@ -17,10 +17,11 @@ static json_t *settings_text(const sal_setting *settings)
     char text[SETTINGS] = "";
     size_t used = 0;
     for (const sal_setting *s = settings; s && s->name && used < SETTINGS; s++) {
+        const char *word = sal_setting_word(s, s->standard);
         char number[32];
         snprintf(number, sizeof number, "%g", s->standard);
         used += (size_t)snprintf(text + used, SETTINGS - used, "%s%s=%s", used ? ", " : "", s->name,
-                                 s->choices ? s->choices[(int)s->standard] : number);
+                                 word ? word : number);
     }
     return sali_flat_text(text);
 }

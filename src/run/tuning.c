@@ -27,10 +27,10 @@ void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT])
     for (int k = 0; p && p[k].name; k++) {
         size_t used = strlen(text), room = SALI_SAMPLER_TEXT - used;
         double value = settings->values[k];
+        const char *word = sal_setting_word(&p[k], value);
         char number[SALI_NUMBER_SIZE] = "";
         sali_format_double(value, number);
-        snprintf(text + used, room, "%c%s=%s", k ? ',' : ':', p[k].name,
-                 p[k].choices ? p[k].choices[(int)value] : number);
+        snprintf(text + used, room, "%c%s=%s", k ? ',' : ':', p[k].name, word ? word : number);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <saltus/saltus.h>
+#include "core/specification.h"
 
 static const sal_option_table *tables[4];
 
@@ -188,6 +189,43 @@ START_TEST(null_arguments_are_refused)
 }
 END_TEST
 
+/* Words stand for the smallest values, and numbers are values where there are more. */
+START_TEST(settings_have_words_and_numbers)
+{
+    static const char *const few[] = { "search", "adapt", NULL };
+    static const sal_setting settings[] = { { "n", 3, -1, 9, true, NULL, few },
+                                            { "w", 0, 0, 1, true, NULL, few },
+                                            { "x", 0.5, 0, 1, false, NULL, NULL },
+                                            { 0 } };
+    static const struct {
+        const char *text, *word;
+        double value;
+    } cases[] = { { "m:n=search", "search", -1 }, { "m:n=adapt", "adapt", 0 },
+                  { "m:n=-1", "search", -1 },     { "m:n=0", "adapt", 0 },
+                  { "m:n=9", NULL, 9 },           { "m", NULL, 3 } };
+    double values[SAL_SETTINGS];
+    char keys[64];
+    sal_error err;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ck_ok(sali_specification_values(cases[k].text, settings, values, &err), &err);
+        ck_assert_double_eq(values[0], cases[k].value);
+        ck_assert_pstr_eq(sal_setting_word(&settings[0], values[0]), cases[k].word);
+    }
+    ck_ok(sali_specification_values("m:w=adapt", settings, values, &err), &err);
+    ck_assert_double_eq(values[1], 1);
+    ck_fails(sali_specification_values("m:n=10", settings, values, &err), SAL_ERR_ARGUMENT, &err,
+             "m: n=10; expected search or adapt or an integer from -1 to 9");
+    ck_fails(sali_specification_values("m:w=1", settings, values, &err), SAL_ERR_ARGUMENT, &err,
+             "m: w=1; expected search or adapt");
+    ck_fails(sali_specification_values("m:x=adapt", settings, values, &err), SAL_ERR_ARGUMENT, &err,
+             "m: x=adapt; expected a number from 0 to 1");
+    ck_assert_ptr_null(sal_setting_word(&settings[0], -0.5));
+    ck_assert_ptr_null(sal_setting_word(&settings[2], 0));
+    sali_specification_keys(settings, keys, sizeof keys);
+    ck_assert_str_eq(keys, "n=3, w=search, x=0.5");
+}
+END_TEST
+
 int main(void)
 {
     open_tables();
@@ -200,6 +238,7 @@ int main(void)
     tcase_add_test(tcase, whole_numbers_keep_all_digits);
     tcase_add_test(tcase, operations_tell_whether_they_follow_changes);
     tcase_add_test(tcase, null_arguments_are_refused);
+    tcase_add_test(tcase, settings_have_words_and_numbers);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

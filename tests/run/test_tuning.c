@@ -516,7 +516,8 @@ END_TEST
 
 /* Settings with which each sampler that has values of its own finds some. */
 static const char *const finders[] = { "gibbs:scan=adaptive",
-                                       "gwg:radius=-1",
+                                       "gwg:radius=search",
+                                       "gwg:hops=adapt",
                                        "mh-uniform",
                                        "mh-uniform:radius=-1",
                                        "pas",
@@ -632,6 +633,7 @@ START_TEST(unusable_values_are_refused)
         { "pas", "sampler.length", 1, half, "sampler.length: number 1 is 1.5" },
         { "pafs", "sampler.length", 1, none, "sampler.length: number 1 is 0" },
         { "pafs", "sampler.length", 1, far, "from 1 to 4" },
+        { "gwg:hops=adapt", "sampler.hops", 1, far, "from 1 to 4" },
         { "ncg:preconditioner=diagonal", "sampler.preconditioner", 4, zero,
           "sampler.preconditioner: number 3 is 0" },
     };

@@ -451,9 +451,11 @@ END_TEST
 START_TEST(every_sampler_without_a_cap_draws_the_distribution)
 {
     enum { CHAINS = 2000, LEVELS = 40 };
-    static const char *const specs[] = { "mh-uniform", "lb:balance=max", "pas:length=2",
-                                         "pafs",       "gwg:hops=2",     "gwg:ball=2",
-                                         "dlmc",       "dlmcf:balance=barker" };
+    static const char *const specs[] = {
+        "mh-uniform",     "lb:balance=max", "pas:length=2",
+        "pafs",           "gwg:hops=2",     "gwg:ball=2",
+        "gwg:hops=adapt", "dlmc",           "dlmcf:balance=barker"
+    };
     double pmf[LEVELS];
     poisson_pmf(3, 0.2, true, LEVELS, pmf);
     sal_model *model = builtin("poisson:dim=2,rate=3,interaction=0.2", SAL_F64);

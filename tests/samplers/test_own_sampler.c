@@ -464,6 +464,9 @@ static const sal_setting far_too_long[] = { { .name = LETTERS_41 }, { 0 } };
 static const char *const words[] = { "few", "many", NULL }, *const spaced[] = { "a b", NULL };
 static const sal_setting worded[] = { { .name = "a", .standard = 1, .choices = words }, { 0 } };
 static const sal_setting third[] = { { .name = "a", .standard = 2, .choices = words }, { 0 } };
+static const sal_setting both[] = {
+    { .name = "a", .standard = 8, .low = 2, .high = 7, .whole = true, .choices = words }, { 0 }
+};
 static const sal_setting odd[] = { { .name = "a", .choices = spaced }, { 0 } };
 static const sal_setting nine[] = {
     { .name = "a" }, { .name = "b" }, { .name = "c" }, { .name = "d" }, { .name = "e" },
@@ -555,6 +558,9 @@ START_TEST(bad_descriptors_are_refused)
           SAL_ERR_ARGUMENT },
         { { BASE, .settings = third },
           "setting 'a' has a default that is none of its choices",
+          SAL_ERR_ARGUMENT },
+        { { BASE, .settings = both },
+          "needs finite numbers low <= standard <= high",
           SAL_ERR_ARGUMENT },
         { { BASE, .settings = odd }, "setting 'a' has a choice of", SAL_ERR_ARGUMENT },
         { { BASE, .settings = colon }, "has a name of other characters", SAL_ERR_ARGUMENT },

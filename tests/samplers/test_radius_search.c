@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "samplers/local/radius_search.h"
+#include "samplers/radius_search.h"
 
 enum { CHAINS = 4 };
 
@@ -129,6 +129,36 @@ START_TEST(samplers_take_the_radius_that_jumps_furthest)
 }
 END_TEST
 
+/* Another number on the same grid: 1/2 + (r - 1) / 38. */
+START_TEST(other_numbers_stand_for_radii)
+{
+    sali_radius_search r;
+    sal_model *model = open_model("ising:side=2");
+    sali_chains *chains = NULL;
+    sal_error err = { 0 };
+    ck_ok(sali_chains_create(model, CHAINS, 0, 0, &chains, &err), &err);
+    sali_radius_search_begin_for(&r, true, "beta", 0.5, 1. / 38, 1);
+    sali_warmup w = { .model = model, .n_shards = 1, .chains = &chains, .window = 25 };
+    double least = 2, largest = 0;
+    ck_assert_double_eq(r.radius, 0.5);
+    for (w.total = 1000; w.done < w.total; w.done += w.window) {
+        least = fmin(least, r.radius);
+        largest = fmax(largest, r.radius);
+        for (int c = 0; c < CHAINS; c++) {
+            chains->jump_sum[c] = jump_of(r.radius, 0.5 + 17. / 38) * 25;
+        }
+        sali_radius_search_adapt(&r, &w);
+    }
+    w.done = w.total;
+    sali_radius_search_adapt(&r, &w);
+    ck_assert_double_eq_tol(least, 0.5, 1e-15);
+    ck_assert_double_eq_tol(largest, 1, 1e-15);
+    ck_assert_double_eq_tol(r.radius, 0.5 + 17. / 38, 1e-15);
+    sali_chains_destroy(chains);
+    sal_model_destroy(model);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("radius_search");
@@ -136,6 +166,7 @@ int main(void)
     tcase_add_test(tcase, the_radius_of_the_largest_jump_is_found);
     tcase_add_test(tcase, any_warm_up_finds_a_radius);
     tcase_add_test(tcase, samplers_take_the_radius_that_jumps_furthest);
+    tcase_add_test(tcase, other_numbers_stand_for_radii);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

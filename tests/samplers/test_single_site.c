@@ -115,6 +115,7 @@ START_TEST(balls_too_large_and_balls_with_hops_are_refused)
     ck_ok(sal_model_open("ising:side=20", SAL_F64, &model, &err), &err);
     refused(model, "gwg:ball=3", "65536");
     refused(model, "gwg:ball=2,hops=2", "not both");
+    refused(model, "gwg:ball=2,hops=adapt", "not both");
     sal_model_destroy(model);
 }
 END_TEST
@@ -186,6 +187,24 @@ START_TEST(paths_tune_their_length)
     static const char *const samplers[] = { "pafs", "pas" };
     static const char *const models[] = { "ising:side=8,theta=0.25", "ising:side=8,theta=0.35" };
     check_tuning(models[_i], samplers[_i], "length", 0.574, 0.06);
+}
+END_TEST
+
+START_TEST(hops_are_tuned)
+{
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open("ising:side=12,theta=0.25", SAL_F64, &model, &err), &err);
+    sal_run *one = run_it(model, "gwg:hops=adapt", 1), *two = run_it(model, "gwg:hops=adapt", 2);
+    ck_assert_double_gt(tuned(one), 1);
+    ck_assert_double_eq(tuned(one), round(tuned(one)));
+    ck_assert_double_eq(tuned(one), tuned(two));
+    ck_assert_double_eq(acceptance_of(one), acceptance_of(two));
+    ck_assert_msg(fabs(acceptance_of(one) - 0.574) < 0.1, "acceptance %g with %g hops",
+                  acceptance_of(one), tuned(one));
+    sal_run_destroy(one);
+    sal_run_destroy(two);
+    sal_model_destroy(model);
 }
 END_TEST
 
@@ -308,6 +327,7 @@ static Suite *single_site_suite(void)
     tcase_add_loop_test(tcase, balancing_functions_are_balanced_without_overflow, 0, 2);
     tcase_add_test(tcase, rounding_never_picks_a_move_without_weight);
     tcase_add_test(tcase, balls_have_the_sizes_of_the_paper);
+    tcase_add_test(tcase, hops_are_tuned);
     tcase_add_test(tcase, balls_too_large_and_balls_with_hops_are_refused);
     tcase_add_test(tcase, mh_uniform_tunes_its_radius);
     tcase_add_loop_test(tcase, paths_tune_their_length, 0, 2);

@@ -11,10 +11,11 @@ void cli_settings_text(const sal_setting *settings, char text[CLI_SETTINGS])
     size_t used = 0;
     text[0] = '\0';
     for (const sal_setting *s = settings; s && s->name && used < CLI_SETTINGS; s++) {
+        const char *word = sal_setting_word(s, s->standard);
         char number[32];
         snprintf(number, sizeof number, "%g", s->standard);
         used += (size_t)snprintf(text + used, CLI_SETTINGS - used, "%s%s=%s", used ? ", " : "",
-                                 s->name, s->choices ? s->choices[(int)s->standard] : number);
+                                 s->name, word ? word : number);
     }
 }
 

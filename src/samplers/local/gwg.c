@@ -5,16 +5,22 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/object.h"
-#include "samplers/local/radius_search.h"
+#include "samplers/local/path_length.h"
+#include "samplers/radius_search.h"
 #include "samplers/local/single_site_sampler.h"
 
 enum { RADIUS, HOPS, BALL };
 
+/* Where adaptation begins, and the most. */
+#define FIRST_HOPS 2
+#define MOST_HOPS 1024
+
 static const sal_setting known_settings[] = {
     { "radius", 0, SALI_RADIUS_SEARCHED, INT32_MAX, true,
-      "window of moves in levels; 0: all, and counts by 1; -1: searched for, by the mean jump",
-      NULL },
-    { "hops", 1, 1, 1024, true, "sites drawn a step; distinct ones move", NULL },
+      "window of moves in levels; 0: all, and counts by 1; search: for the largest mean jump",
+      sali_radius_words },
+    { "hops", 1, SALI_PATH_ADAPTED, MOST_HOPS, true,
+      "sites drawn a step; distinct ones move; adapt: to acceptance 0.574", sali_path_words },
     { "ball", 1, 1, SALI_BALL_RADIUS, true, "sites that move at once, of all moves enumerated",
       NULL },
     SALI_BALANCE_SETTING,
@@ -28,7 +34,8 @@ static const char *const variants[] = {
     "hops=2,radius=1",
     "ball=2",
     "ball=3,radius=1,balance=barker",
-    "radius=-1",
+    "radius=search",
+    "hops=adapt,radius=1",
     NULL,
 };
 
@@ -36,7 +43,7 @@ static const char *gwg_obstacle(const sal_model *model, const double *values, co
 {
     int64_t ball = (int64_t)values[BALL];
     (void)data;
-    if (ball > 1 && values[HOPS] > 1) {
+    if (ball > 1 && values[HOPS] != 1) {
         return "it takes either hops or a ball, not both";
     }
     return ball > 1 && sali_ball_size(model->space, ball) > SALI_BALL_MOST
@@ -48,13 +55,13 @@ static const char *gwg_obstacle(const sal_model *model, const double *values, co
 
 typedef struct gwg_shared {
     sali_radius_search radius;
-    void *couplings;
+    sali_path_length hops; /* and the couplings */
 } gwg_shared;
 
 static void gwg_unshare(void *shared)
 {
     gwg_shared *s = shared;
-    sali_followed_gradient_unshare(s->couplings);
+    sali_couplings_destroy(s->hops.couplings);
     sali_free(s);
 }
 
@@ -78,7 +85,10 @@ static sal_status gwg_share(const sal_model *model, const sali_sampler_settings 
     }
     bool searched = settings->values[RADIUS] == SALI_RADIUS_SEARCHED;
     sali_radius_search_begin(&s->radius, searched, widest(model->space));
-    sal_status status = sali_followed_gradient_share(model, settings, &s->couplings, err);
+    sali_path_length_begin(&s->hops, model, "hops", settings->values[HOPS], FIRST_HOPS, MOST_HOPS);
+    void *couplings = NULL;
+    sal_status status = sali_followed_gradient_share(model, settings, &couplings, err);
+    s->hops.couplings = couplings;
     if (status != SAL_OK) {
         gwg_unshare(s);
         return status;
@@ -89,15 +99,18 @@ static sal_status gwg_share(const sal_model *model, const sali_sampler_settings 
 
 static sal_status gwg_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
-    (void)err;
-    *changed = sali_radius_search_adapt(&((gwg_shared *)shared)->radius, warmup);
-    return SAL_OK;
+    gwg_shared *s = shared;
+    const double before = s->hops.length;
+    sal_status status = sali_path_length_adapt(&s->hops, warmup, changed, err);
+    *changed = sali_radius_search_adapt(&s->radius, warmup) || s->hops.length != before;
+    return status;
 }
 
 static int64_t gwg_state(void *shared, void *self, sali_state_item *items)
 {
-    (void)self;
-    return shared ? sali_radius_search_state(&((gwg_shared *)shared)->radius, items) : 0;
+    gwg_shared *s = shared;
+    int64_t n = s ? sali_radius_search_state(&s->radius, items) : 0;
+    return s && s->hops.adapted ? n + sali_path_length_state(&s->hops, self, items + n) : n;
 }
 
 static sal_status gwg_changed(void *shared, const sali_warmup *at, sal_error *err)
@@ -110,9 +123,13 @@ static sal_status gwg_create(const sali_chains *chains, const sali_sampler_setti
 {
     gwg_shared *s = shared;
     sali_single_site_options options = sali_single_site_settings(chains, settings);
-    options.couplings = s ? s->couplings : NULL;
-    options.pairs = true;
+    options.couplings = s ? s->hops.couplings : NULL;
+    options.pairs = !s || !s->hops.adapted;
     options.searched = s && s->radius.on ? &s->radius.radius : NULL;
+    if (s && s->hops.adapted) {
+        options.hops = (int64_t)s->hops.most; /* room; a refresh says how many */
+        options.adapted_hops = &s->hops.length;
+    }
     return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }
 

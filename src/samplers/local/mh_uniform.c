@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/object.h"
 #include "samplers/sampler.h"
-#include "samplers/local/radius_search.h"
+#include "samplers/radius_search.h"
 #include "samplers/local/uniform_ball.h"
 
 /* Of random-walk proposals: Roberts, Gelman & Gilks 1997. */
@@ -20,15 +20,18 @@
 
 enum { RADIUS };
 
+static const char *const words[] = { "search", "adapt", NULL }; /* -1 and 0 */
+
 static const sal_setting known_settings[] = {
     { "radius", 0, SALI_RADIUS_SEARCHED, INT32_MAX, true,
-      "levels of a window, sites of a ball; 0: adapted to acceptance 0.234; -1: searched for, by "
-      "the mean jump",
-      NULL },
+      "levels of a window, sites of a ball; adapt: to acceptance 0.234; search: for the largest "
+      "mean jump",
+      words },
     { 0 },
 };
 
-static const char *const variants[] = { "", "radius=1", "radius=2", "radius=3", "radius=-1", NULL };
+static const char *const variants[] = { "",         "radius=1",      "radius=2",
+                                        "radius=3", "radius=search", NULL };
 
 /* ---- the radius */
 

@@ -11,29 +11,39 @@
 #define GAIN 3
 #define MOST_GIVEN (1 << 20)
 
+const char *const sali_path_words[] = { "adapt", NULL };
+
 const sal_setting sali_path_settings[] = {
-    [SALI_PATH_LENGTH] = { "length", 0, 0, MOST_GIVEN, true,
-                           "moves of a path; 0: adapted to acceptance 0.574", NULL },
+    [SALI_PATH_LENGTH] = { "length", SALI_PATH_ADAPTED, SALI_PATH_ADAPTED, MOST_GIVEN, true,
+                           "moves of a path; adapt: to acceptance 0.574", sali_path_words },
     [SALI_PATH_BALANCE] = SALI_BALANCE_SETTING,
     [SALI_PATH_RADIUS] = SALI_RADIUS_SETTING,
     { 0 },
 };
 
+void sali_path_length_begin(sali_path_length *path, const sal_model *model, const char *name,
+                            double given, double start, double most)
+{
+    int64_t variables = 0;
+    for (int64_t v = 0; v < model->space->n_variables; v++) {
+        variables += model->space->variables[v].states != 1;
+    }
+    path->name = name;
+    path->most = fmin(fmax((double)variables, 1), most);
+    path->adapted = given == SALI_PATH_ADAPTED;
+    path->running = fmin(start, path->most);
+    path->length = path->adapted ? path->running : given;
+}
+
 sal_status sali_path_length_share(const sal_model *model, const sali_sampler_settings *settings,
                                   void **shared, sal_error *err)
 {
-    const double length = settings->values[SALI_PATH_LENGTH];
     sali_path_length *path = SALI_NEW(sali_path_length);
     if (!path) {
         return sali_fail_memory(err);
     }
-    for (int64_t v = 0; v < model->space->n_variables; v++) {
-        path->most += model->space->variables[v].states != 1;
-    }
-    path->most = fmax(path->most, 1);
-    path->adapted = length == 0;
-    path->running = fmin(START, path->most);
-    path->length = path->adapted ? path->running : length;
+    sali_path_length_begin(path, model, "length", settings->values[SALI_PATH_LENGTH], START,
+                           MOST_GIVEN);
     void *couplings = NULL;
     sal_status status = sali_followed_gradient_share(model, settings, &couplings, err);
     path->couplings = couplings;
@@ -58,7 +68,7 @@ sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool 
                                   sal_error *err)
 {
     sali_path_length *path = shared;
-    (void)changed; /* nothing cached depends on it */
+    (void)changed; /* nothing cached of path samplers depends on it */
     (void)err;
     if (path->adapted) {
         path->running += GAIN * (sali_warmup_acceptance(warmup) - SALI_TARGET_ACCEPTANCE);
@@ -77,7 +87,7 @@ int64_t sali_path_length_state(void *shared, void *self, sali_state_item *items)
     }
     unsigned kept = SALI_STATE_TUNED | (path->adapted ? SALI_STATE_KEPT : 0);
     double most = path->adapted ? path->most : path->length;
-    sali_state_item length = sali_state_f64("length", 1, &path->length);
+    sali_state_item length = sali_state_f64(path->name, 1, &path->length);
     length.whole = true;
     items[0] = sali_state_for(kept, sali_state_within(length, 1, most));
     items[1] = sali_state_within(sali_state_f64("running", 1, &path->running), 1, path->most);

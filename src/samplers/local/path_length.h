@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The length L of a path of single-site moves: given, or adapted in warm-up to an acceptance of
- * 0.574 (Sun et al. 2022).
+/* The length L of a path of single-site moves, or the number of hops of gwg: given, or adapted in
+ * warm-up to an acceptance of 0.574 (Sun et al. 2022; of hops: Goshvadi et al. 2023).
  *
  * With L > 1 a step's path has L or L - 1 moves, either with probability 1/2 whatever the state.
  * On two-level variables paths of an even length keep the parity of the state, and so would never
@@ -11,12 +11,21 @@
 #include "models/structure/couplings.h"
 #include "samplers/sampler.h"
 
+/* The value of a setting that asks for adaptation, and the words of such settings. */
+#define SALI_PATH_ADAPTED 0
+extern const char *const sali_path_words[];
+
 typedef struct sali_path_length {
+    const char *name; /* of the setting, and of what is kept */
     bool adapted;
     double running, most;      /* not rounded; upper bound */
     double length;             /* in use, a whole number */
     sali_couplings *couplings; /* for gradients along paths; NULL: they are evaluated */
 } sali_path_length;
+
+/* By a setting's value, on a model; `most` is a bound beside the number of variables. */
+void sali_path_length_begin(sali_path_length *path, const sal_model *model, const char *name,
+                            double given, double start, double most);
 
 /* The settings of path samplers, for their descriptors, in this order. */
 enum { SALI_PATH_LENGTH, SALI_PATH_BALANCE, SALI_PATH_RADIUS };

@@ -173,6 +173,9 @@ void sali_single_site_refresh(void *self, sali_chains *chains)
     if (g->options.searched) {
         g->options.radius = (int64_t)*g->options.searched;
     }
+    if (g->options.adapted_hops) {
+        g->options.hops = (int64_t)*g->options.adapted_hops;
+    }
     g->fast = g->pairwise && sali_pairwise_moves_refresh(g->pairwise, chains);
     if (g->fast) {
         g->followed.values = NULL;

@@ -42,6 +42,7 @@ typedef struct sali_single_site_options {
     int64_t radius;             /* window of moves in levels; 0: all, and counts by 1 */
     const double *searched;     /* NULL, or the radius that a refresh takes over instead */
     int64_t hops;               /* sites drawn a step, >= 1 */
+    const double *adapted_hops; /* NULL, or those that a refresh takes over, `hops` at most */
     int64_t ball;               /* sites that move together, >= 1; first-order only */
     const sali_site_rule *rule; /* NULL: by hops and ball */
     sali_couplings *couplings;  /* shared; NULL: gradients or differences are evaluated */

@@ -25,15 +25,15 @@ static bool is_name(const char *name)
 /* What is wrong with the words of a key, or NULL. */
 static const char *choice_fault(const sal_setting *p)
 {
-    int n = 0;
-    while (p->choices[n]) {
-        const char *word = p->choices[n++];
+    for (int64_t k = 0; k < sali_setting_words(p); k++) {
+        const char *word = p->choices[k];
         if (!is_name(word) || strlen(word) >= SALI_NUMBER_SIZE) {
             return "has a choice of more than 31 or of other characters than names have";
         }
     }
-    bool known = p->standard >= 0 && p->standard < n && p->standard == floor(p->standard);
-    return known ? NULL : "has a default that is none of its choices";
+    return sali_setting_takes_numbers(p) || sal_setting_word(p, p->standard)
+               ? NULL
+               : "has a default that is none of its choices";
 }
 
 /* What is wrong with number k of a list, or NULL. */
@@ -51,8 +51,9 @@ static const char *setting_fault(const sal_setting *list, int k)
     if (!is_name(p->name)) {
         return "has a name of other characters than letters, digits, '_' and '-'";
     }
-    if (p->choices) {
-        return choice_fault(p);
+    const char *fault = choice_fault(p);
+    if (fault || !sali_setting_takes_numbers(p)) {
+        return fault;
     }
     if (!isfinite(p->low) || !isfinite(p->high) || !(p->low <= p->standard) ||
         !(p->standard <= p->high)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "samplers/local/radius_search.h"
+#include "samplers/radius_search.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,9 +9,23 @@
 enum { COARSE = 5, LAST_BASE = 15 };
 static const int64_t coarse[COARSE] = { 1, 5, 10, LAST_BASE, 20 };
 
+const char *const sali_radius_words[] = { "search", NULL };
+
 void sali_radius_search_begin(sali_radius_search *r, bool on, double most)
 {
-    *r = (sali_radius_search){ .on = on, .most = most, .radius = 1, .base = coarse[0] };
+    sali_radius_search_begin_for(r, on, "radius", 1, 1, most);
+}
+
+void sali_radius_search_begin_for(sali_radius_search *r, bool on, const char *name, double first,
+                                  double unit, double most)
+{
+    *r = (sali_radius_search){ .on = on,
+                               .name = name,
+                               .first = first,
+                               .unit = unit,
+                               .most = most,
+                               .radius = first,
+                               .base = coarse[0] };
     r->search = (sali_jump_search){ .rungs = 1, .room = SALI_RADII, .jump = r->jump };
 }
 
@@ -26,7 +40,7 @@ static int64_t candidates(const sali_radius_search *r)
 static double candidate(const sali_radius_search *r, int64_t k)
 {
     int64_t radius = r->stage == SALI_RADIUS_COARSE && k < COARSE ? coarse[k] : r->base + k;
-    return fmin((double)radius, r->most);
+    return fmin(r->first + r->unit * (double)(radius - 1), r->most);
 }
 
 /* A stage begins, whose turns are not shorter than a window. */
@@ -101,7 +115,7 @@ bool sali_radius_search_adapt(sali_radius_search *r, const sali_warmup *w)
 
 int64_t sali_radius_search_state(sali_radius_search *r, sali_state_item *items)
 {
-    sali_state_item radius = sali_state_f64("radius", 1, &r->radius);
+    sali_state_item radius = sali_state_f64(r->name, 1, &r->radius);
     sali_state_item stage = sali_state_i64("stage", 1, &r->stage);
     sali_jump_search *s = &r->search;
     sali_state_item length = sali_state_i64("length", 1, &s->length);
@@ -109,9 +123,9 @@ int64_t sali_radius_search_state(sali_radius_search *r, sali_state_item *items)
     if (!r->on) {
         return 0;
     }
-    radius.whole = true;
-    items[n++] =
-        sali_state_for(SALI_STATE_TUNED | SALI_STATE_KEPT, sali_state_within(radius, 1, r->most));
+    radius.whole = r->unit == 1;
+    items[n++] = sali_state_for(SALI_STATE_TUNED | SALI_STATE_KEPT,
+                                sali_state_within(radius, r->first, r->most));
     items[n++] = sali_state_within(stage, SALI_RADIUS_WAITS, SALI_RADIUS_FOUND);
     items[n++] = sali_state_within(sali_state_i64("base", 1, &r->base), 1, LAST_BASE);
     items[n++] = sali_state_within(sali_state_i64("tried", 1, &r->tried), 0, SALI_RADII - 1);
