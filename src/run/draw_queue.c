@@ -24,7 +24,8 @@ sal_status sali_queue_create(sal_run *run, sal_error *err)
     }
     /* windows of warm-up and of annealing decide what it finds: they are not made shorter */
     int64_t least = o->annealing.on ? QUEUE_DRAWS / o->thin + 2 : 1;
-    least = o->record.warmup && least < SALI_ADAPT_WINDOW ? SALI_ADAPT_WINDOW : least;
+    const int64_t window = sali_run_adapt_window(run);
+    least = o->record.warmup && least < window ? window : least;
     queue->room = QUEUE_BYTES / row < least ? least : QUEUE_BYTES / row;
     queue->room = queue->room > QUEUE_DRAWS ? QUEUE_DRAWS : queue->room;
     queue->codes = sali_memory_take(&run->memory, queue->room, (size_t)row);

@@ -248,10 +248,16 @@ static sal_status walk(sal_run *run, window *w, sal_error *err)
     return status;
 }
 
+int64_t sali_run_adapt_window(const sal_run *run)
+{
+    const int64_t cycle = (int64_t)sali_sampler_value(run->sampler, &run->settings, "cycle");
+    return cycle > 1 ? (SALI_ADAPT_WINDOW + cycle - 1) / cycle * cycle : SALI_ADAPT_WINDOW;
+}
+
 static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
 {
     int64_t warmup = run->options.warmup, done = run->warmup_done;
-    int64_t longest = run->inner ? 1 : SALI_ADAPT_WINDOW;
+    int64_t longest = run->inner ? 1 : sali_run_adapt_window(run);
     int64_t most = warmup - done < longest ? warmup - done : longest;
     w->done = done;
     run->queue.first = done / run->options.thin;

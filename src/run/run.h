@@ -26,10 +26,11 @@ static inline void sali_running_add(sali_running *r, int64_t n, double x)
     r->squares += off * (x - r->mean);
 }
 
-/* Windows of warm-up have at most so many steps. */
+/* Windows of warm-up have at most so many steps, or a few more to make whole cycles of step sizes:
+ * sali_run_adapt_window. And those after it. */
 #define SALI_ADAPT_WINDOW 25
-/* And those after it. */
 #define SALI_SAMPLE_WINDOW 256
+int64_t sali_run_adapt_window(const sal_run *run);
 
 /* Sums over a chain's steps since its last draw, without what the chain itself has gathered in the
  * window under way; less than 0 if that draw was made in this window. */

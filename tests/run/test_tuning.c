@@ -523,6 +523,8 @@ static const char *const finders[] = { "gibbs:scan=adaptive",
                                        "pas",
                                        "pafs",
                                        "ncg:preconditioner=diagonal",
+                                       "ncg:cycle=5",
+                                       "ncg:cycle=30,preconditioner=diagonal",
                                        "dula:preconditioner=diagonal",
                                        "pavg:preconditioner=empirical",
                                        "pavg:preconditioner=empirical,adapt-step-size=0.1",
@@ -634,6 +636,7 @@ START_TEST(unusable_values_are_refused)
         { "pafs", "sampler.length", 1, none, "sampler.length: number 1 is 0" },
         { "pafs", "sampler.length", 1, far, "from 1 to 4" },
         { "gwg:hops=adapt", "sampler.hops", 1, far, "from 1 to 4" },
+        { "ncg:cycle=4", "sampler.beta", 1, half, "sampler.beta: number 1 is 1.5" },
         { "ncg:preconditioner=diagonal", "sampler.preconditioner", 4, zero,
           "sampler.preconditioner: number 3 is 0" },
     };
@@ -650,6 +653,43 @@ START_TEST(unusable_values_are_refused)
         sal_tuning_destroy(tuning);
         sal_run_destroy(run);
     }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- cycles of step sizes */
+
+/* The step size follows the acceptance of whole cycles, and beta_0 is found. */
+START_TEST(cycles_are_adapted_as_a_whole)
+{
+    static const char *const samplers[] = { "ncg", "ncg:cycle=1", "ncg:cycle=8", "ncg:cycle=100" };
+    static const int64_t windows[] = { 25, 25, 32, 100 };
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open("ising:side=8", SAL_F64, &model, &err), &err);
+    for (int k = 0; k < 4; k++) {
+        const sal_run_options options = { .sampler = samplers[k],
+                                          .chains = 20,
+                                          .warmup = 2000,
+                                          .draws = 1000,
+                                          .record.warmup = true,
+                                          .seed = 4 };
+        sal_run *run = run_it(model, &options);
+        sal_run_summary s = summary_of(run);
+        ck_assert_int_eq(sali_run_adapt_window(run), windows[k]);
+        ck_assert_msg(fabs(s.acceptance_rate - 0.574) < 0.05, "%s: acceptance %g", samplers[k],
+                      s.acceptance_rate);
+        if (k >= 2) {
+            sal_tuning *tuning = tuning_of(run);
+            const double *beta;
+            ck_ok(sal_tuning_values(tuning, "sampler.beta", &beta, NULL, &err), &err);
+            ck_assert(*beta >= 0.5 && *beta <= 1);
+            sal_tuning_destroy(tuning);
+        }
+        sal_run_destroy(run);
+    }
+    ck_fails(sal_sampler_find("ncg:beta=0.8", model, 0, NULL, &err), SAL_ERR_UNSUPPORTED, &err,
+             "give it a cycle, too");
     sal_model_destroy(model);
 }
 END_TEST
@@ -812,6 +852,7 @@ static Suite *tuning_suite(void)
     tcase_add_test(tcase, nothing_adapts_after_warm_up);
     tcase_add_test(tcase, samplers_with_values_of_their_own_are_tried);
     tcase_add_test(tcase, given_values_are_used);
+    tcase_add_test(tcase, cycles_are_adapted_as_a_whole);
     tcase_add_test(tcase, unusable_values_are_refused);
     tcase_add_test(tcase, hot_chains_are_not_learned_from);
     tcase_add_test(tcase, annealing_adapts_lengths);

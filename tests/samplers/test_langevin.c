@@ -459,7 +459,7 @@ END_TEST
 /* Robbins & Monro: the sum of the steps grows without bound, that of their squares does not. */
 START_TEST(polynomial_schedule_meets_the_conditions_of_robbins_and_monro)
 {
-    sali_schedule s = { SALI_EPS_POLYNOMIAL, 0.6, 1 };
+    sali_schedule s = { .form = SALI_EPS_POLYNOMIAL, .decay = 0.6, .horizon = 1 };
     double sum[2] = { 0 }, square[2] = { 0 };
     for (int far = 0; far < 2; far++) {
         for (uint64_t t = 0; t < (far ? 1000000u : 10000u); t++) {
@@ -470,8 +470,10 @@ START_TEST(polynomial_schedule_meets_the_conditions_of_robbins_and_monro)
     }
     ck_assert_double_gt(sum[1], 5 * sum[0]);
     ck_assert_double_lt(square[1], 6); /* zeta(1.2) = 5.59 */
-    ck_assert_double_ge(sali_schedule_at(&(sali_schedule){ SALI_EPS_EXPONENTIAL, 1, 1 }, 1u << 30),
-                        1e-7);
+    ck_assert_double_ge(
+        sali_schedule_at(&(sali_schedule){ .form = SALI_EPS_EXPONENTIAL, .decay = 1, .horizon = 1 },
+                         1u << 30),
+        1e-7);
 }
 END_TEST
 

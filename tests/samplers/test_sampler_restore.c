@@ -128,6 +128,8 @@ static const struct {
     { "gwg:radius=-1", "stage", 4, "stage: number 1 is 4; expected 0 to 3" },
     { "gwg:radius=-1", "jump", -1, "jump: number 1 is -1" },
     { "gwg:hops=adapt", "hops", 2.5, "hops: number 1 is 2.5; expected a whole number from 1 to 4" },
+    { "ncg:cycle=3", "beta", 0.4, "beta: number 1 is 0.4; expected 0.5 to 1" },
+    { "ncg:cycle=3", "candidates", 3, "candidates is 3; expected" },
     { "ncg:preconditioner=diagonal", "scale", 0, "scale: number 1 is 0" },
     { "ncg:preconditioner=diagonal", "windows", -5, "windows: number 1 is -5" },
     { "lsb1", "theta", INFINITY, "theta: number 1 is inf" },

@@ -24,12 +24,12 @@ static const void *drop_first_reals(sali_langevin *l, const sali_chains *chains,
 }
 
 /* The norm-constrained proposal: a = D/2 + x/(eps d), b = -1/(2 eps d), where the last d is the
- * scale's. */
+ * scale's, and 1/2 is another number in a cycle. */
 static void weigh(sali_langevin *l, const sali_chains *chains, int64_t c, const int32_t *codes,
                   const void *x, const void *d, sali_move_row *row)
 {
     double eps = chains->step_size[c] * sali_schedule_at(&l->schedule, chains->step[c]);
-    const sali_factorised q = { .alpha = 0.5,
+    const sali_factorised q = { .alpha = sali_schedule_balance(&l->schedule, chains->step[c]),
                                 .beta = 1 / eps,
                                 .b = -0.5 / eps,
                                 .gradient = d,
@@ -49,8 +49,9 @@ sali_langevin *sali_langevin_open(sali_langevin *l, const sali_chains *chains,
     l->schedule =
         (sali_schedule){ (int)sali_sampler_value(settings->sampler, settings, "schedule"),
                          sali_sampler_value(settings->sampler, settings, "decay"),
-                         sali_sampler_value(settings->sampler, settings, "horizon") };
-    if (!l->adjusted || l->schedule.form != SALI_EPS_CONSTANT) {
+                         sali_sampler_value(settings->sampler, settings, "horizon"),
+                         (int64_t)sali_sampler_value(settings->sampler, settings, "cycle"), NULL };
+    if (!l->adjusted || l->schedule.form != SALI_EPS_CONSTANT || l->schedule.cycle > 1) {
         l->held = sali_object_array(l, chains->n * chains->space->width, chains->element);
     }
     l->weigh = weigh;
@@ -213,6 +214,13 @@ void sali_langevin_step(void *self, sali_chains *chains)
         }
     }
     sali_chains_tick(chains);
+}
+
+int64_t sali_langevin_pieces(const void *self, const sali_chains *chains)
+{
+    const sali_langevin *l = self;
+    (void)chains;
+    return l->schedule.cycle > 1 ? l->schedule.cycle : 1;
 }
 
 void sali_langevin_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)

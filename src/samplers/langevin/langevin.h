@@ -74,6 +74,9 @@ void sali_langevin_follow(sali_langevin *l, sali_chains *chains, bool proposed);
     .refresh = sali_langevin_refresh, .step = sali_langevin_step, .log_q = sali_langevin_log_q
 void sali_langevin_refresh(void *self, sali_chains *chains);
 void sali_langevin_step(void *self, sali_chains *chains);
+
+/* The steps of a cycle, for engines that have one; 1 without. */
+int64_t sali_langevin_pieces(const void *self, const sali_chains *chains);
 void sali_langevin_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q);
 
 #endif

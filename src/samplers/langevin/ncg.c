@@ -6,18 +6,33 @@
 #include "core/object.h"
 #include "samplers/langevin/langevin.h"
 #include "samplers/langevin/step_scale.h"
+#include "samplers/radius_search.h"
 
-enum { PRECONDITIONER = SALI_LANGEVIN_SETTINGS };
+enum { PRECONDITIONER = SALI_LANGEVIN_SETTINGS, CYCLE, BETA };
 
 enum { NONE, DIAGONAL, SPREAD, AUTO };
 
 static const char *const preconditioners[] = { "none", "diagonal", "spread", "auto", NULL };
+
+/* Whole cycles fit into a window of warm-up (run.h). */
+#define CYCLE_SETTING                                                                          \
+    {                                                                                          \
+        "cycle", 0, 0, 100, true, "steps of a cycle of step sizes and balances; 0: none", NULL \
+    }
+
+/* Of beta, which is searched for. */
+enum { SEARCHED = 0 };
 
 static const sal_setting ncg_settings[] = {
     SALI_LANGEVIN_PARAMETERS,
     { "preconditioner", AUTO, 0, 0, true,
       "step sizes by variable, by slopes or spread; auto: by spread where units differ",
       preconditioners },
+    CYCLE_SETTING,
+    { "beta", SEARCHED, 0, 1, false,
+      "what the gradient counts where a cycle begins; search: for the largest mean jump, from 1/2 "
+      "to 1",
+      sali_radius_words },
     { 0 },
 };
 
@@ -25,19 +40,51 @@ static const sal_setting dula_settings[] = {
     SALI_LANGEVIN_PARAMETERS,
     { "preconditioner", NONE, 0, 0, true, "step sizes by variable, by slopes or spread",
       preconditioners },
+    CYCLE_SETTING,
+    { "beta", 0.5, 0, 1, false, "what the gradient counts where a cycle begins", NULL },
     { 0 },
 };
 
-static const char *const ncg_variants[] = { "", "preconditioner=diagonal", "preconditioner=spread",
-                                            "most=2,preconditioner=spread", NULL };
+static const char *const ncg_variants[] = { "",
+                                            "preconditioner=diagonal",
+                                            "preconditioner=spread",
+                                            "most=2,preconditioner=spread",
+                                            "cycle=3",
+                                            "cycle=4,beta=0.9",
+                                            NULL };
 static const char *const dula_variants[] = {
-    "", "preconditioner=diagonal,schedule=polynomial,decay=0.05,horizon=1", "most=1", NULL
+    "", "preconditioner=diagonal,schedule=polynomial,decay=0.05,horizon=1", "most=1",
+    "cycle=2,beta=1", NULL
 };
 
-/* What the shards of a run have in common; either may be NULL. */
+/* A beta is of a cycle. */
+static const char *without_cycle(bool given, const double *values)
+{
+    return given && values[CYCLE] < 2 ? "its beta is that of a cycle: give it a cycle, too" : NULL;
+}
+
+static const char *ncg_obstacle(const sal_model *model, const double *values, const void *data)
+{
+    (void)model;
+    (void)data;
+    return without_cycle(values[BETA] != SEARCHED, values);
+}
+
+static const char *dula_obstacle(const sal_model *model, const double *values, const void *data)
+{
+    (void)model;
+    (void)data;
+    return without_cycle(values[BETA] != 0.5, values);
+}
+
+/* The search's radii 1 .. 20 stand for 1/2 .. 1. */
+#define BETA_UNIT (0.5 / 19)
+
+/* What the shards of a run have in common; pointers may be NULL. */
 typedef struct ncg_shared {
     sali_step_scale *scale;
     sali_couplings *couplings;
+    sali_radius_search beta;
 } ncg_shared;
 
 static void unshare(void *shared)
@@ -59,6 +106,9 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
     if (!s) {
         return sali_fail_memory(err);
     }
+    const double beta = settings->values[BETA];
+    sali_radius_search_begin_for(&s->beta, settings->values[CYCLE] > 1 && beta == SEARCHED, "beta",
+                                 beta == SEARCHED ? 0.5 : beta, BETA_UNIT, 1);
     if (choice == AUTO) {
         choice = sali_step_units_differ(model->space) ? SPREAD : NONE;
     }
@@ -76,12 +126,21 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
 
 static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
-    return sali_step_scale_adapt(((ncg_shared *)shared)->scale, warmup, changed, err);
+    ncg_shared *s = shared;
+    *changed |= sali_radius_search_adapt(&s->beta, warmup);
+    return sali_step_scale_adapt(s->scale, warmup, changed, err);
 }
 
 static int64_t state(void *shared, void *self, sali_state_item *items)
 {
-    return sali_step_scale_state(shared ? ((ncg_shared *)shared)->scale : NULL, self, items);
+    ncg_shared *s = shared;
+    int64_t n = sali_step_scale_state(s ? s->scale : NULL, self, items);
+    return s ? n + sali_radius_search_state(&s->beta, items + n) : n;
+}
+
+static sal_status changed(void *shared, const sali_warmup *at, sal_error *err)
+{
+    return sali_radius_search_changed(&((ncg_shared *)shared)->beta, at, err);
 }
 
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -91,6 +150,7 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     sali_langevin *l = sali_langevin_open(SALI_OBJECT(sali_langevin), chains, settings);
     if (l) {
         l->evaluate = sali_langevin_follow;
+        l->schedule.beta0 = &s->beta.radius;
         sali_followed_gradient_open(&l->followed, l, chains, s->couplings, true, true);
     }
     if (l && s->scale) {
@@ -100,9 +160,10 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     return sali_object_give(l, self, err);
 }
 
-#define FUNCTIONS                                                                         \
-    .share = share, .unshare = unshare, .adapt = adapt, .state = state, .create = create, \
-    .destroy = sali_object_free, SALI_LANGEVIN_FUNCTIONS
+#define FUNCTIONS                                                                           \
+    .share = share, .unshare = unshare, .adapt = adapt, .state = state, .changed = changed, \
+    .create = create, .destroy = sali_object_free, .pieces = sali_langevin_pieces,          \
+    SALI_LANGEVIN_FUNCTIONS
 
 const sali_sampler sali_sampler_ncg = {
     .name = "ncg",
@@ -111,6 +172,7 @@ const sali_sampler sali_sampler_ncg = {
     .needs_gradient = true,
     .has_step_size = true,
     .settings = ncg_settings,
+    .obstacle = ncg_obstacle,
     .engine =
         &(const sal_sampler_engine){
             .alias = "dmala",
@@ -127,6 +189,7 @@ const sali_sampler sali_sampler_dula = {
     .has_step_size = true,
     .unadjusted = true,
     .settings = dula_settings,
+    .obstacle = dula_obstacle,
     .engine =
         &(const sal_sampler_engine){
             .variants = dula_variants,

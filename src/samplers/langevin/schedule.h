@@ -7,7 +7,11 @@
  * the sum of eps_t diverges, that of eps_t^2 does not (Welling & Teh 2011 for Langevin steps)
  *   exponential   eps exp(-decay t / horizon)     Xiang et al. 2023, sec. 7.2: for a search
  *
- * never less than 1e-6 eps, so that 1 / eps_t stays a number. */
+ * never less than 1e-6 eps, so that 1 / eps_t stays a number.
+ *
+ * Times that, a cycle of K steps (Pynadath, Bhattacharya, Hariharan & Zhang 2024):
+ * with k = t mod K, eps (cos(pi k / K) + 1), and the gradient counts beta_k instead of 1/2,
+ * (beta_0 - 1/2) / 2 cos(pi k / K) + (beta_0 + 1/2) / 2: from beta_0 down towards 1/2. */
 #ifndef SALI_SCHEDULE_H
 #define SALI_SCHEDULE_H
 
@@ -21,19 +25,36 @@ enum { SALI_EPS_CONSTANT, SALI_EPS_POLYNOMIAL, SALI_EPS_EXPONENTIAL };
 typedef struct sali_schedule {
     int form; /* of the above */
     double decay, horizon;
+    int64_t cycle;       /* K; 0 or 1: none */
+    const double *beta0; /* of a cycle */
 } sali_schedule;
+
+/* cos(pi k / K) at step t. */
+static inline double sali_schedule_phase(const sali_schedule *s, uint64_t t)
+{
+    const double half_turn = 3.14159265358979323846, K = (double)s->cycle;
+    return cos(half_turn * (double)(t % (uint64_t)s->cycle) / K);
+}
+
+/* What the gradient counts at step t. */
+static inline double sali_schedule_balance(const sali_schedule *s, uint64_t t)
+{
+    const double beta0 = s->cycle > 1 ? *s->beta0 : 0.5;
+    return s->cycle > 1 ? (beta0 - 0.5) / 2 * sali_schedule_phase(s, t) + (beta0 + 0.5) / 2 : 0.5;
+}
 
 /* Step t's size as a fraction of the first one's. */
 static inline double sali_schedule_at(const sali_schedule *s, uint64_t t)
 {
-    double u = (double)t / s->horizon;
+    const double u = (double)t / s->horizon,
+                 turn = s->cycle > 1 ? sali_schedule_phase(s, t) + 1 : 1;
     switch (s->form) {
     case SALI_EPS_POLYNOMIAL:
-        return fmax(pow(1 + u, -s->decay), 1e-6);
+        return turn * fmax(pow(1 + u, -s->decay), 1e-6);
     case SALI_EPS_EXPONENTIAL:
-        return fmax(exp(-s->decay * u), 1e-6);
+        return turn * fmax(exp(-s->decay * u), 1e-6);
     default:
-        return 1;
+        return turn;
     }
 }
 
