@@ -250,7 +250,9 @@ static sal_status walk(sal_run *run, window *w, sal_error *err)
 
 int64_t sali_run_adapt_window(const sal_run *run)
 {
-    const int64_t cycle = (int64_t)sali_sampler_value(run->sampler, &run->settings, "cycle");
+    const bool own = !run->sampler->engine; /* whose settings mean what they like */
+    const int64_t cycle =
+        own ? 0 : (int64_t)sali_sampler_value(run->sampler, &run->settings, "cycle");
     return cycle > 1 ? (SALI_ADAPT_WINDOW + cycle - 1) / cycle * cycle : SALI_ADAPT_WINDOW;
 }
 

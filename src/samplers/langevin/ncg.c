@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The norm-constrained gradient sampler: all variables move at once and independently, by
  * exp(g'(s' - s)/2 - |s' - s|^2 / (2 eps)). Rhodes & Gutmann 2022, eq. 8, algorithm B.1, appendix A
- * for one-hot variables; the same as DMALA, Zhang et al. 2022, whose unadjusted form is DULA. */
+ * for one-hot variables; the same as DMALA, Zhang et al. 2022, whose unadjusted form is DULA. With
+ * cycles of step sizes and balances (schedule.h) it is ACS, Pynadath, Bhattacharya, Hariharan &
+ * Zhang 2024: each step of a cycle is a kernel of its own, reversible by its own acceptance. */
 #include "core/error.h"
 #include "core/object.h"
 #include "samplers/langevin/langevin.h"
@@ -14,7 +16,7 @@ enum { NONE, DIAGONAL, SPREAD, AUTO };
 
 static const char *const preconditioners[] = { "none", "diagonal", "spread", "auto", NULL };
 
-/* Whole cycles fit into a window of warm-up (run.h). */
+/* Windows of warm-up are of whole cycles (run.h), so these are not long. */
 #define CYCLE_SETTING                                                                          \
     {                                                                                          \
         "cycle", 0, 0, 100, true, "steps of a cycle of step sizes and balances; 0: none", NULL \
@@ -168,7 +170,7 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
 const sali_sampler sali_sampler_ncg = {
     .name = "ncg",
     .doc = "norm-constrained gradient (DMALA): all sites at once, step size eps",
-    .source = "Rhodes & Gutmann 2022, eq. 8, alg. B.1; Zhang et al. 2022",
+    .source = "Rhodes & Gutmann 2022, eq. 8, alg. B.1; Zhang et al. 2022; Pynadath et al. 2024",
     .needs_gradient = true,
     .has_step_size = true,
     .settings = ncg_settings,
