@@ -158,15 +158,15 @@ typedef struct cli_sampler_options {
 } cli_sampler_options;
 
 /* The rows of an option table for them. */
-#define CLI_SAMPLER_OPTIONS(o)                                                        \
+#define CLI_SAMPLER_OPTIONS(o)                                                              \
     { "radius", CLI_TEXT, &(o).radius, "adapt|search|R", "setting radius of the sampler" }, \
-        { "block", CLI_TEXT, &(o).block, "B", "setting block of the sampler" },       \
-        { "hops", CLI_TEXT, &(o).hops, "adapt|N", "setting hops of the sampler" },    \
-        { "balance", CLI_TEXT, &(o).balance, "sqrt|barker|min|max",                   \
-          "setting balance of the sampler" },                                         \
-    {                                                                                 \
-        "scan", CLI_TEXT, &(o).scan, "systematic|shuffled|random|adaptive",           \
-            "setting scan of the sampler"                                             \
+        { "block", CLI_TEXT, &(o).block, "B", "setting block of the sampler" },             \
+        { "hops", CLI_TEXT, &(o).hops, "adapt|N", "setting hops of the sampler" },          \
+        { "balance", CLI_TEXT, &(o).balance, "sqrt|barker|min|max",                         \
+          "setting balance of the sampler" },                                               \
+    {                                                                                       \
+        "scan", CLI_TEXT, &(o).scan, "systematic|shuffled|random|adaptive",                 \
+            "setting scan of the sampler"                                                   \
     }
 
 /* Add them to a sampler's name, which NULL leaves to the model; `replace`: in place of the settings
