@@ -81,6 +81,13 @@ static bench case_open(const momentum_case *k, int64_t n)
     return bench_open(k->sampler, k->model, &k->settings, k->beta, n, 0);
 }
 
+/* Brings zeta up to date, as whoever keeps it does. */
+static void settle(const bench *b)
+{
+    sali_state_item items[SALI_MOST_STATE];
+    sali_sampler_items(b->sampler, NULL, b->self, SALI_STATE_KEPT, items);
+}
+
 /* ---- h, written from the formula, along the eigenvectors of M */
 
 /* out = Q'v, and the root of each coordinate's (gamma lambda + delta). */
@@ -248,6 +255,7 @@ static void check_signs(const momentum_case *k, const pairs *p, double tolerance
     const sali_chains *chains = p->b.chains;
     const int64_t n = p->n, N = chains->space->width, V = chains->space->n_variables;
     bool accepted = false, rejected = false;
+    settle(&p->b);
     for (int64_t c = 0; c < n * n; c++) {
         int64_t at = chains->accepted[c] ? c % n : c / n;
         ck_assert_int_eq(state_of(chains->space, chains->codes + c * V), at);
@@ -340,6 +348,7 @@ static void check_refreshment(const momentum_case *k)
             chains->step[c] = 5;
         }
         sali_engine(k->sampler)->step(a, chains);
+        settle(&p.b);
         for (int64_t c = 0; c < chains->n; c++) {
             double xi[MOST];
             float xi_f32[MOST];
@@ -590,6 +599,39 @@ START_TEST(block_gibbs_with_momentum_never_rejects)
 }
 END_TEST
 
+/* A momentum that is carried as w is the one that is kept as zeta: it makes no difference whether
+ * it is asked for, or all is refreshed, at every step. */
+START_TEST(carried_momentum_is_the_one_that_is_kept)
+{
+    static const char *const models[] = { "ising-dense:dim=6,scale=0.5,seed=2",
+                                          "potts:side=2,states=3,theta=0.4" };
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open(models[_i], SAL_F64, &model, &err), &err);
+    const int64_t N = model->space->width, V = model->space->n_variables;
+    bench a = open_named("pavg:momentum=0.9", model, NULL, 50);
+    bench b = open_named("pavg:momentum=0.9", model, NULL, 50);
+    for (int step = 0; step < 40; step++) {
+        sali_engine(a.sampler)->step(a.self, a.chains);
+        sali_engine(b.sampler)->step(b.self, b.chains);
+        settle(&b);
+        if (step % 2) {
+            sali_engine(b.sampler)->refresh(b.self, b.chains);
+        }
+        ck_assert_mem_eq(a.chains->codes, b.chains->codes, (size_t)(50 * V) * sizeof(int32_t));
+    }
+    settle(&a);
+    const double *one = ((sali_auxiliary_state *)a.self)->momentum.zeta,
+                 *two = ((sali_auxiliary_state *)b.self)->momentum.zeta;
+    for (int64_t k = 0; k < 50 * N; k++) {
+        ck_assert_double_eq_tol(one[k], two[k], 1e-10);
+    }
+    bench_close(&a);
+    bench_close(&b);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* Nothing is kept without momentum. */
 START_TEST(only_momentum_is_a_state)
 {
@@ -627,6 +669,7 @@ static Suite *momentum_suite(void)
     tcase_add_test(tcase, target_is_invariant_f32);
     tcase_add_test(tcase, two_steps_agree_with_quadrature);
     tcase_add_test(tcase, block_gibbs_with_momentum_never_rejects);
+    tcase_add_loop_test(tcase, carried_momentum_is_the_one_that_is_kept, 0, 2);
     tcase_add_test(tcase, only_momentum_is_a_state);
     return suite;
 }

@@ -45,7 +45,7 @@ sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_s
 int64_t sali_auxiliary_state_of(void *self, sali_state_item *items)
 {
     sali_auxiliary_state *a = self;
-    return a ? sali_momentum_state(&a->momentum, a->chains, items) : 0;
+    return a ? sali_momentum_state(a, items) : 0;
 }
 
 /* ---- refresh */
@@ -76,11 +76,13 @@ static void keep_gradient(sali_auxiliary_state *a, const sali_chains *chains, in
 void sali_auxiliary_refresh(void *self, sali_chains *chains)
 {
     sali_auxiliary_state *a = self;
+    sali_momentum_settle(a);
     a->flat = true;
     if (a->preconditioner) {
         sali_preconditioner_refresh(a->preconditioner);
         a->flat = a->preconditioner->zero || a->preconditioner->gamma == 0;
     }
+    sali_momentum_check(a);
     a->exact = !a->flat && a->preconditioner->kind == SALI_PRECONDITIONER_HESSIAN;
     a->momentum.corrects = a->momentum.phi > 0 && !a->exact;
     sali_chains_start(chains, true);
@@ -100,7 +102,7 @@ static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_AUXILIARY);
         void *noise = sali_row(chains, a->noise, c, N);
         a->kernels->normals(&stream, N, noise);
-        if (a->momentum.zeta) {
+        if (a->momentum.zeta && !a->momentum.carried) {
             sali_momentum_draw(a, chains, c, noise);
         }
         if (a->flat) {
@@ -111,6 +113,10 @@ static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
     }
     if (a->flat) {
         return a->noise;
+    }
+    if (a->momentum.carried) {
+        sali_momentum_carry(a, chains, a->noise);
+        return a->w;
     }
     BY_TYPE(chains, sali_auxiliary_product)
     (chains->n, N, a->noise, a->preconditioner->Q_panels, a->w);

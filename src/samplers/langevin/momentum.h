@@ -31,11 +31,13 @@
  * v'v/2
  *
  * with the old zeta in the last one; v = (gamma lambda + delta)^1/2 Q'd if phi e does nothing. So
- * PAVG has one product more, Q'c or Q'd, and AVG none.
+ * PAVG has one product more, Q'c or Q'd, and AVG none. Where H is the Hessian PAVG has none,
+ * either: c = g(s') - g(s) + delta d then, and as N(u') is not asked for, w is carried in place of
+ * zeta, w <- a w + sqrt(1 - a^2) R xi, until zeta is wanted.
  *
  * What is kept may be kept while step sizes, temperatures, M, parameters or the state change from
  * outside: u is standard normal under all of them. It is drawn anew where the sampler is told to
- * forget its chains. */
+ * forget its chains, and with another Hessian. */
 #ifndef SALI_MOMENTUM_H
 #define SALI_MOMENTUM_H
 
@@ -56,6 +58,8 @@ typedef struct sali_momentum {
     bool corrects; /* phi is not 0, and H not the Hessian */
     void *zeta;    /* real [n x N] Q'u as the last step left it, zeros: to be drawn; NULL: off */
     void *v;       /* real [n x N] */
+    bool carried;  /* w is what the last step left, and zeta is not known */
+    uint64_t of;   /* the preparation of M that it is along, or 0 */
 } sali_momentum;
 
 struct sali_auxiliary_state;
@@ -65,12 +69,21 @@ void sali_momentum_create(struct sali_auxiliary_state *a, const sali_chains *cha
                           const sali_sampler_settings *settings);
 
 /* What is kept of the chains beyond their codes: the number of items. */
-int64_t sali_momentum_state(const sali_momentum *m, const sali_chains *chains,
-                            sali_state_item *items);
+int64_t sali_momentum_state(struct sali_auxiliary_state *a, sali_state_item *items);
+
+/* Before M, step sizes and temperatures may be others: zeta of what was carried. After M was
+ * brought up to date: whether it still is along M's eigenvectors, else it is dropped. */
+void sali_momentum_settle(struct sali_auxiliary_state *a);
+void sali_momentum_check(struct sali_auxiliary_state *a);
 
 /* Kernel (i) of chain c: `noise` real [N] is xi, and becomes zeta. */
 void sali_momentum_draw(struct sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
                         void *noise);
+
+/* Kernel (i) of all chains whose w is carried: `noise` real [n x N] is (gamma lambda + delta)^1/2
+ * xi. */
+void sali_momentum_carry(struct sali_auxiliary_state *a, const sali_chains *chains,
+                         const void *noise);
 
 /* v of all chains for the states proposed; with a correction, also the y of the ways back.
  * `product` is M d or NULL, w as in auxiliary.c. Uses `noise` if H is not 0. */
