@@ -257,8 +257,10 @@ SAL_API sal_status sal_flat_tuning(const sal_tuning *tuning, char **json, sal_er
 
 /* sal_sampler_balance as JSON: {"states", "invariance", "reversibility", "normalisation",
  * "frequency", "unreached", "directions", "worst": [codes, codes]}. `options` are of
- * SAL_OPTIONS_RUN. Returns: as sal_sampler_balance. Cost:    as sal_sampler_balance. Threads:
- * several calls may share a model whose parameters do not change. */
+ * SAL_OPTIONS_RUN.
+ * Returns: as sal_sampler_balance.
+ * Cost:    as sal_sampler_balance.
+ * Threads: several calls may share a model whose parameters do not change. */
 SAL_API sal_status sal_flat_balance(const sal_model *model, sal_flat_options *options, char **json,
                                     sal_error *err);
 

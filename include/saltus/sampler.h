@@ -203,8 +203,8 @@ typedef struct sal_balance {
                          (Wilson & Hilferty 1931); above 5 `draw` does not draw what `log_q` says.
                          NaN: no steps were made */
     int64_t unreached;  /* number of states of positive probability that no number of steps reaches
-                           from the most probable state, with the direction there that reaches fewest
-                         */
+                           from the most probable state (with directions: from that one of its
+                           directions which reaches fewest) */
     int64_t directions; /* number of the sampler's directions; 1 without */
 } sal_balance;
 
@@ -216,19 +216,22 @@ typedef struct sal_balance {
  *          steps fit least.
  * Returns: SAL_ERR_ARGUMENT (no such sampler; a descriptor that is not right, or that proposes what
  *          it cannot); SAL_ERR_UNSUPPORTED (more than 4096 states times directions; a sampler that
- * does not serve the model, or cannot tell probabilities: those with Gaussian auxiliary variables
- * and relaxations); SAL_ERR_MODEL; SAL_ERR_MEMORY. *balance is then untouched. Cost:    states^2
- * calls of log_q (for each value of auxiliary variables), memory for as many numbers; and `draws`
- * steps from each state. Models in double show errors best. Threads: several calls may share a
- * model whose parameters do not change. */
+ *          does not serve the model, or cannot tell probabilities: those with Gaussian auxiliary
+ *          variables and relaxations); SAL_ERR_MODEL; SAL_ERR_MEMORY. *balance is then untouched.
+ * Cost:    states^2 calls of log_q (for each direction and value of auxiliary variables), memory
+ *          for (states directions)^2 numbers; and `draws` steps from each state and direction.
+ *          Models in double show errors best.
+ * Threads: several calls may share a model whose parameters do not change. */
 SAL_API sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *options,
                                        sal_balance *balance, int32_t *worst, sal_error *err);
 
 /* Compute log q(to | from) of a sampler's first step, summed over auxiliary variables and averaged
  * over directions, for n states `to` [n x V]. q is the probability of the proposal, before
- * acceptance. Returns: as sal_sampler_balance, of models of any size; SAL_ERR_ARGUMENT for codes
- * out of range, and for a forbidden `from`. log_q [n] is unspecified on failure. Cost:    one
- * evaluation, and n calls of log_q. Threads: as sal_sampler_balance. */
+ * acceptance.
+ * Returns: as sal_sampler_balance, of models of any size; SAL_ERR_ARGUMENT for codes out of range,
+ *          and for a forbidden `from`. log_q [n] is unspecified on failure.
+ * Cost:    one evaluation, and n calls of log_q for each direction.
+ * Threads: as sal_sampler_balance. */
 SAL_API sal_status sal_sampler_log_q(const sal_model *model, const sal_run_options *options,
                                      const int32_t *from, int64_t n, const int32_t *to,
                                      double *log_q, sal_error *err);
