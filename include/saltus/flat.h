@@ -256,7 +256,8 @@ SAL_API sal_status sal_flat_run_summary(const sal_run *run, char **json, sal_err
 SAL_API sal_status sal_flat_tuning(const sal_tuning *tuning, char **json, sal_error *err);
 
 /* sal_sampler_balance as JSON: {"states", "invariance", "reversibility", "normalisation",
- * "frequency", "unreached", "worst": [codes, codes]}. `options` are of SAL_OPTIONS_RUN.
+ * "frequency", "unreached", "directions", "worst": [codes, codes]}. `options` are of
+ * SAL_OPTIONS_RUN.
  * Returns: as sal_sampler_balance.
  * Cost:    as sal_sampler_balance.
  * Threads: several calls may share a model whose parameters do not change. */
@@ -286,6 +287,16 @@ sal_flat_sampler_create(const char *name, unsigned kinds, bool needs_gradient,
                         double (*log_q)(const void *origin, const int32_t *to, void *data),
                         void *data, sal_flat_sampler **out, sal_error *err);
 
+/* Give a sampler directions (saltus/sampler.h), before a run uses it.
+ * Params:  directions  0: none, as at first; at most SAL_SAMPLER_DIRECTIONS.
+ *          reverse     [directions] the reverse of each, copied; NULL: directions - 1 - v.
+ * Returns: SAL_ERR_ARGUMENT (too many; whether `reverse` undoes itself is checked when a run uses
+ *          the sampler).
+ * Cost:    O(directions).
+ * Threads: one at a time for a sampler. */
+SAL_API sal_status sal_flat_sampler_set_directions(sal_flat_sampler *sampler, int64_t directions,
+                                                   const int32_t *reverse, sal_error *err);
+
 /* Free a sampler that no run uses any more; NULL is fine. */
 SAL_API void sal_flat_sampler_destroy(sal_flat_sampler *sampler);
 
@@ -297,7 +308,7 @@ SAL_API const double *sal_flat_origin_array(const void *origin, const char *name
 /* The codes [V] of that state. */
 SAL_API const int32_t *sal_flat_origin_codes(const void *origin, int64_t *n);
 
-/* A number of that state: "f", "beta", "step_size"; NaN for another name. */
+/* A number of that state: "f", "beta", "step_size", "direction"; NaN for another name. */
 SAL_API double sal_flat_origin_number(const void *origin, const char *name);
 
 /* The next n random numbers of the proposal, uniform in (0, 1) or standard normal: functions of

@@ -11,6 +11,9 @@
  * It is right if `log_q` is the log-probability of what `draw` draws; sal_sampler_balance proves
  * that on a small model.
  *
+ * Such a sampler is reversible. One that remembers where it was going can be faster: with
+ * `directions` each chain keeps a direction, which proposals may depend on. See the descriptor.
+ *
  * Pass descriptors in the options (`own_samplers` of sal_run_options, sal_train_options,
  * sal_ais_options and sal_inpaint_options), and select one by name: .sampler =
  * "name:key=value,...". */
@@ -51,11 +54,13 @@ typedef struct sal_origin {
     double beta;               /* inverse temperature of the chain's target */
     double step_size;          /* eps; NaN unless has_step_size */
     int64_t step;              /* number of steps that the chain has made; not for `prepare` */
-    const double *values;      /* values of the descriptor's `settings`, in order */
-    const double *tuned;       /* values of the descriptor's `tuned`, in order */
-    const double *row;         /* what `prepare` computed for this state */
-    void *work;                /* what `create` made; used by one thread at a time */
-    const void *data;          /* the descriptor's `data` */
+    int32_t direction;    /* of the chain, 0 .. directions - 1; in `log_q` of a way back it is the
+                             reverse. 0 without directions, -1 for `prepare` */
+    const double *values; /* values of the descriptor's `settings`, in order */
+    const double *tuned;  /* values of the descriptor's `tuned`, in order */
+    const double *row;    /* what `prepare` computed for this state */
+    void *work;           /* what `create` made; used by one thread at a time */
+    const void *data;     /* the descriptor's `data` */
 } sal_origin;
 
 /* The first-order estimate g'(s' - s) of f(s with variable v at `code`) - f(s); 0 for the current
@@ -88,7 +93,8 @@ SAL_API double sal_log_sum_exp(int64_t n, const double *log_weight);
 
 /* ---- the descriptor */
 
-#define SAL_SAMPLER_TUNED 8 /* largest number of tuned values */
+#define SAL_SAMPLER_TUNED 8       /* largest number of tuned values */
+#define SAL_SAMPLER_DIRECTIONS 64 /* largest number of directions */
 
 /* What `adapt` learns from: a window of warm-up, averaged over the chains at temperature 1 (or at
  * the coldest one). */
@@ -148,6 +154,18 @@ typedef struct sal_sampler_descriptor {
      * Where several ways lead to `to`, return the log of the sum of their probabilities. */
     double (*log_q)(const sal_origin *s, const int32_t *to);
 
+    /* Directions, for irreversible samplers (lifted, or guided, walks). Each chain keeps one of the
+     * numbers v = 0 .. directions - 1, which `draw` and `log_q` read in sal_origin.direction. Write
+     * r(v) for the reverse of v. A proposal is accepted with probability
+     *
+     *     min(1, exp(f(s') - f(s)) q(s | s', r(v)) / q(s' | s, v)),
+     *
+     * and v stays; after a rejection the chain stays and v becomes r(v). This leaves the states'
+     * distribution invariant, with all directions equally likely at every state. A chain's first
+     * direction is drawn. Source: Gustafson 1998; Turitsyn, Chertkov & Vucelja 2011. */
+    int directions;         /* 2 .. SAL_SAMPLER_DIRECTIONS; 0 or 1: none */
+    const int32_t *reverse; /* [directions] r(v), with r(r(v)) = v; NULL: directions - 1 - v */
+
     /* Values that warm-up tunes for all chains, at most SAL_SAMPLER_TUNED. They can be saved
      * (sal_tuning_save) and are part of checkpoints. Set both tuned and adapt, or neither. */
     const sal_setting *tuned;
@@ -167,20 +185,27 @@ typedef struct sal_sampler_descriptor {
 
 /* How far a sampler is from being right on a model with few states. P(i, j) is the probability of a
  * step from state i to j, and pi_i that of state i. If steps take turns (gibbs), each kind of step
- * is inspected, and the largest value reported. */
+ * is inspected, and the largest value reported.
+ *
+ * With directions i and j are pairs of a state and a direction, all directions of a state have the
+ * same pi_i, and i* is i with its direction reversed; else i* is i. If pi P = pi on the pairs, the
+ * states alone have their distribution too. */
 typedef struct sal_balance {
     int64_t states;    /* number of states of the model */
     double invariance; /* max over j |sum_i pi_i P(i, j) - pi_j|: 0 for an exact sampler except for
                           rounding, 1e-12 in double */
-    double reversibility; /* max over i, j |pi_i P(i, j) - pi_j P(j, i)|: detailed balance. It
-                             suffices for a sampler to be exact, but is not needed. With
-                             Metropolis-Hastings acceptance it is 0 whatever log_q is */
+    double reversibility; /* max over i, j |pi_i P(i, j) - pi_j P(j*, i*)|: detailed balance, or
+                             generalised detailed balance with directions. It suffices for a sampler
+                             to be exact, but is not needed. With Metropolis-Hastings acceptance it
+                             is 0 whatever log_q is */
     double normalisation; /* max over i |sum_j q(j | i) - 1|: 0 if log_q is right */
     double frequency; /* steps made, against P: a chi-square statistic turned into a standard normal
                          (Wilson & Hilferty 1931); above 5 `draw` does not draw what `log_q` says.
                          NaN: no steps were made */
-    int64_t unreached; /* number of states of positive probability that no number of steps reaches
-                          from the most probable state */
+    int64_t unreached;  /* number of states of positive probability that no number of steps reaches
+                           from the most probable state (with directions: from that one of its
+                           directions which reaches fewest) */
+    int64_t directions; /* number of the sampler's directions; 1 without */
 } sal_balance;
 
 /* Build the exact transition matrix of a sampler from its log_q (summed over auxiliary variables)
@@ -190,20 +215,22 @@ typedef struct sal_balance {
  *          1e-12; else with the worst normalisation if that is above 1e-12 (j is i); else where the
  *          steps fit least.
  * Returns: SAL_ERR_ARGUMENT (no such sampler; a descriptor that is not right, or that proposes what
- *          it cannot); SAL_ERR_UNSUPPORTED (more than 4096 states; a sampler that does not serve
- *          the model, or cannot tell probabilities: those with Gaussian auxiliary variables and
- *          relaxations); SAL_ERR_MODEL; SAL_ERR_MEMORY. *balance is then untouched.
- * Cost:    states^2 calls of log_q (for each value of auxiliary variables), memory for as many
- *          numbers; and `draws` steps from each state. Models in double show errors best.
+ *          it cannot); SAL_ERR_UNSUPPORTED (more than 4096 states times directions; a sampler that
+ *          does not serve the model, or cannot tell probabilities: those with Gaussian auxiliary
+ *          variables and relaxations); SAL_ERR_MODEL; SAL_ERR_MEMORY. *balance is then untouched.
+ * Cost:    states^2 calls of log_q (for each direction and value of auxiliary variables), memory
+ *          for (states directions)^2 numbers; and `draws` steps from each state and direction.
+ *          Models in double show errors best.
  * Threads: several calls may share a model whose parameters do not change. */
 SAL_API sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *options,
                                        sal_balance *balance, int32_t *worst, sal_error *err);
 
-/* Compute log q(to | from) of a sampler's first step, summed over auxiliary variables, for n states
- * `to` [n x V]. q is the probability of the proposal, before acceptance.
+/* Compute log q(to | from) of a sampler's first step, summed over auxiliary variables and averaged
+ * over directions, for n states `to` [n x V]. q is the probability of the proposal, before
+ * acceptance.
  * Returns: as sal_sampler_balance, of models of any size; SAL_ERR_ARGUMENT for codes out of range,
  *          and for a forbidden `from`. log_q [n] is unspecified on failure.
- * Cost:    one evaluation, and n calls of log_q.
+ * Cost:    one evaluation, and n calls of log_q for each direction.
  * Threads: as sal_sampler_balance. */
 SAL_API sal_status sal_sampler_log_q(const sal_model *model, const sal_run_options *options,
                                      const int32_t *from, int64_t n, const int32_t *to,

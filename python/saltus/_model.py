@@ -812,14 +812,15 @@ class Model:
         dict
             "invariance", the largest change of the distribution by a step, and "normalisation", how far
             the proposals' probabilities are from summing to 1, are 0 but for rounding (1e-12 in double) if the
-            sampler is right. "reversibility": by how much detailed balance is missed, which is not needed.
+            sampler is right. "reversibility": by how much detailed balance is missed (with "directions" the
+            generalised one, whose way back has the reverse direction), which is not needed.
             "frequency", a standard normal number, is above 5 if it does not draw what it says. "unreached":
-            states that it never reaches. "worst": two states, as codes.
+            states that it never reaches. "worst": two states, as codes. "directions": 1 without.
 
         Raises
         ------
         UnsupportedError
-            More than 4096 states; a sampler that does not serve the model, or cannot tell probabilities, as
+            More than 4096 states (times directions); a sampler that does not serve the model, or cannot tell probabilities, as
             those with Gaussian auxiliary variables.
         ArgumentError
             There is no such sampler.

@@ -89,6 +89,11 @@ class Origin:
         """The step size, in squared units of the embedding; NaN unless the sampler has one."""
         return lib.sal_flat_origin_number(self._at(), b"step_size")
 
+    @property
+    def direction(self) -> int:
+        """The chain's direction, or its reverse in `log_q` of a way back; 0 unless the sampler has directions."""
+        return int(lib.sal_flat_origin_number(self._at(), b"direction"))
+
 
 class Random:
     """The random numbers of one proposal, functions of seed, chain and step: use no others."""
@@ -177,7 +182,7 @@ class Sampler:
         At most 40 letters, digits, '_' and '-'; not the name of a sampler of the library.
     draw : callable
         ``draw(origin, random)`` gives the codes of a proposal, integers of shape (V,). ``origin`` is an
-        :class:`~saltus._sampler.Origin`: codes, x, f, gradient, differences, beta, step_size; ``random``
+        :class:`~saltus._sampler.Origin`: codes, x, f, gradient, differences, beta, step_size, direction; ``random``
         a :class:`~saltus._sampler.Random`: uniform, normal, below, softmax. Both end with the call.
     log_q : callable, optional
         ``log_q(origin, to)`` gives the natural log of the probability that `draw` draws the codes `to` from `origin`;
@@ -192,11 +197,16 @@ class Sampler:
         Whether origins have a step size, which warm-up adapts.
     unadjusted : bool
         Accept all proposals: approximate.
+    directions : int, optional
+        For irreversible samplers: each chain keeps a direction, 0 to directions - 1 (at most 64), which is turned
+        to its reverse when a proposal is rejected; the way back is that of the reverse.
+    reverse : sequence of int, optional
+        The reverse of each direction; None: directions - 1 - direction.
 
     Raises
     ------
     ArgumentError
-        A function is missing, or there is no such kind. Whether the name is acceptable is checked when a run
+        A function is missing, there is no such kind, or there are more than 64 directions. Whether the name is acceptable is checked when a run
         uses the sampler.
 
     Notes
@@ -228,7 +238,7 @@ class Sampler:
     def __init__(self, name: str, draw: Optional[Callable[[Origin, Random], Any]] = None,
                  log_q: Optional[Callable[[Origin, np.ndarray], float]] = None, kinds: Optional[Iterable[str]] = None,
                  needs_gradient: bool = False, needs_differences: bool = False, has_step_size: bool = False,
-                 unadjusted: bool = False):
+                 unadjusted: bool = False, directions: int = 0, reverse: Optional[Iterable[int]] = None):
         self.name = name
         draw = draw or getattr(self, "draw", None)
         log_q = log_q or getattr(self, "log_q", None)
@@ -239,6 +249,11 @@ class Sampler:
         pointer = make("sal_flat_sampler_create", name.encode(), _kinds(kinds), needs_gradient, needs_differences,
                        has_step_size, unadjusted, *callbacks, None)
         self._handle = Handle(pointer, "sal_flat_sampler_destroy", keep=callbacks)
+        turned = None if reverse is None else np.array(list(reverse), dtype=np.int32)
+        if turned is not None and len(turned) != directions:
+            raise ArgumentError(f"Sampler {name!r}: reverse has {len(turned)} entries for {directions} directions")
+        _library.call("sal_flat_sampler_set_directions", self._handle, directions,
+                      None if turned is None else address(turned))
 
     def __repr__(self) -> str:
         return f"<saltus Sampler {self.name!r}>"

@@ -222,6 +222,7 @@ sal_status sal_flat_balance(const sal_model *model, sal_flat_options *options, c
         SALI_FLAT_FIELD("normalisation", REAL, sal_balance, normalisation),
         SALI_FLAT_FIELD("frequency", REAL, sal_balance, frequency),
         SALI_FLAT_FIELD("unreached", WHOLE, sal_balance, unreached),
+        SALI_FLAT_FIELD("directions", WHOLE, sal_balance, directions),
         { 0 },
     };
     sal_balance balance;

@@ -14,6 +14,7 @@ struct sal_flat_sampler {
     void (*draw)(const void *origin, void *random, int32_t *to, void *data);
     double (*log_q)(const void *origin, const int32_t *to, void *data);
     void *data;
+    int32_t reverse[SAL_SAMPLER_DIRECTIONS];
 };
 
 static void draw(const sal_origin *s, sal_random *random, int32_t *to)
@@ -61,6 +62,21 @@ sal_flat_sampler_create(const char *name, unsigned kinds, bool needs_gradient,
     return SAL_OK;
 }
 
+sal_status sal_flat_sampler_set_directions(sal_flat_sampler *sampler, int64_t directions,
+                                           const int32_t *reverse, sal_error *err)
+{
+    if (directions < 0 || directions > SAL_SAMPLER_DIRECTIONS) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "directions is %lld; expected 0 (none) to %d",
+                         (long long)directions, SAL_SAMPLER_DIRECTIONS);
+    }
+    for (int64_t v = 0; reverse && v < directions; v++) {
+        sampler->reverse[v] = reverse[v];
+    }
+    sampler->descriptor.directions = (int)directions;
+    sampler->descriptor.reverse = reverse ? sampler->reverse : NULL;
+    return SAL_OK;
+}
+
 void sal_flat_sampler_destroy(sal_flat_sampler *sampler)
 {
     if (sampler) {
@@ -100,6 +116,7 @@ double sal_flat_origin_number(const void *origin, const char *name)
     return strcmp(name, "f") == 0           ? s->f
            : strcmp(name, "beta") == 0      ? s->beta
            : strcmp(name, "step_size") == 0 ? s->step_size
+           : strcmp(name, "direction") == 0 ? (double)s->direction
                                             : NAN;
 }
 

@@ -181,10 +181,12 @@ struct sal_sampler_engine {
      * where their size is above 0. */
     void (*log_q)(void *self, sali_chains *chains, const int32_t *to, double *log_q);
     const sali_auxiliary *auxiliary; /* NULL: none */
+    /* 1 + the direction of each chain, [n], 0 before the first refresh (saltus/sampler.h); log_q is
+     * that with the present ones. NULL: without directions. */
+    int32_t *(*directions)(void *self);
     /* Of a sweep: step t makes piece t mod pieces(self), which is exact by itself and which log_q
      * is that of. NULL: no sweep; then the step of an exact sampler of the list satisfies detailed
-     * balance.
-     */
+     * balance, unless it keeps a momentum. */
     int64_t (*pieces)(const void *self, const sali_chains *chains);
 };
 
@@ -195,6 +197,17 @@ extern const sal_sampler_engine sali_own_engine;
 static inline const sal_sampler_engine *sali_engine(const sali_sampler *sampler)
 {
     return sampler->engine ? sampler->engine : &sali_own_engine;
+}
+
+/* Number of directions, 1 without, and the reverse of one. */
+static inline int64_t sali_sampler_directions(const sali_sampler *sampler)
+{
+    return sampler->directions > 1 ? sampler->directions : 1;
+}
+static inline int32_t sali_sampler_reverse(const sali_sampler *sampler, int32_t direction)
+{
+    const int32_t last = (int32_t)sali_sampler_directions(sampler) - 1;
+    return last > 0 && sampler->reverse ? sampler->reverse[direction] : last - direction;
 }
 
 /* What is right with all descriptors of a list that ends with NULL (or is NULL): that functions and

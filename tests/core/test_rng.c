@@ -247,6 +247,7 @@ static bool is_purpose(sali_purpose purpose)
     case SALI_RNG_OWN:
     case SALI_RNG_SPLIT:
     case SALI_RNG_VISITS:
+    case SALI_RNG_DIRECTION:
         return true;
     }
     return false;
@@ -259,7 +260,7 @@ START_TEST(no_two_purposes_have_one_number)
     for (int k = 0; k < 256; k++) {
         known += is_purpose((sali_purpose)k);
     }
-    ck_assert_int_eq(known, 24);
+    ck_assert_int_eq(known, 25);
 }
 END_TEST
 

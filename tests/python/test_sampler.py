@@ -69,6 +69,37 @@ class Proofs(unittest.TestCase):
     def test_informed_flips(self):
         self.prove(ising(), sal.Sampler("informed", informed, informed_log_q, needs_differences=True))
 
+    def test_directions(self):
+        def draw(origin, random):
+            to = origin.codes
+            places = np.flatnonzero(to == origin.direction)
+            if len(places):
+                to[places[random.below(len(places))]] = 1 - origin.direction
+            return to
+
+        def log_q(origin, to):
+            moved = np.flatnonzero(origin.codes != to)
+            there = int((origin.codes == origin.direction).sum())
+            if len(moved) != 1:
+                return 0.0 if len(moved) == 0 and there == 0 else -np.inf
+            return -np.log(there) if origin.codes[moved[0]] == origin.direction else -np.inf
+
+        for reverse in (None, [1, 0]):
+            lifted = sal.Sampler("lifted", draw, log_q, directions=2, reverse=reverse)
+            self.prove(ising(), lifted)
+            self.assertEqual(ising().balance(own=lifted, draws=100)["directions"], 2)
+        # of one direction no spin comes back: it is right, but it stays where it is
+        stuck = sal.Sampler("stuck", draw, log_q, directions=2, reverse=[0, 1])
+        self.assertGreater(ising().balance(own=stuck, draws=100)["unreached"], 0)
+
+    def test_what_are_no_directions(self):
+        with self.assertRaisesRegex(sal.ArgumentError, "directions is 65; expected 0"):
+            sal.Sampler("x", flip, flip_log_q, directions=65)
+        with self.assertRaisesRegex(sal.ArgumentError, "reverse has 1 entries for 2 directions"):
+            sal.Sampler("x", flip, flip_log_q, directions=2, reverse=[0])
+        with self.assertRaisesRegex(sal.ArgumentError, r"reverse\[0\] is 7"):
+            sal.sample(ising(), own=sal.Sampler("x", flip, flip_log_q, directions=2, reverse=[7, 0]), draws=5)
+
     def test_gradients_and_step_sizes(self):
         sampler = sal.Sampler("gradient", by_gradient, by_gradient_log_q, needs_gradient=True, has_step_size=True)
         self.prove(ising(), sampler, step_size=0.3)

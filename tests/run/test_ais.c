@@ -158,6 +158,17 @@ START_TEST(every_exact_sampler_will_do)
         }
     }
     ck_assert_int_ge(tried, 10);
+    static const char *const irreversible[] = { "avg:momentum=0.7,correction=0.5",
+                                                "pavg:momentum=0.7" };
+    for (int k = 0; k < 2; k++) {
+        sal_ais_options options = { .chains = 400,
+                                    .temperatures = 30,
+                                    .steps = 2,
+                                    .sampler = irreversible[k],
+                                    .seed = 5,
+                                    .threads = 1 };
+        expect_log_z(model, options, log_z, irreversible[k]);
+    }
     sal_model_destroy(model);
     sal_space_destroy(space);
 }

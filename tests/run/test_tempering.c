@@ -319,6 +319,32 @@ START_TEST(tempered_draws_follow_the_target)
 }
 END_TEST
 
+/* What is kept of a chain's way stays at its temperature when states are exchanged. */
+START_TEST(tempered_draws_with_momentum_follow_the_target)
+{
+    static const char *const samplers[] = { "avg:momentum=0.8,correction=0.5",
+                                            "pavg:momentum=0.8,correction=0.5" };
+    static const double temperatures[] = { 1, 1.6, 4 };
+    sal_space *space = tiny_space_make(tiny_space_named("factors"));
+    sal_model *model = tiny_tables(space, SAL_F64);
+    sal_run_options options = {
+        .sampler = samplers[_i],
+        .chains = TEST_CHAINS(3000),
+        .warmup = 120,
+        .draws = 1,
+        .tempering = { .replicas = 3, .temperatures = temperatures, .swap_every = 3 },
+        .threads = 1,
+        .seed = 12
+    };
+    sal_run *run = run_it(model, &options);
+    double p = last_states_p(model, run);
+    ck_assert_msg(p > 1e-6, "%s: p = %g", samplers[_i], p);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
 /* A lattice with two modes of unlike weight, which differ in all variables; chains start in the
  * lighter one. */
 static sal_model *two_modes(double *magnetisation)
@@ -695,6 +721,7 @@ static Suite *tempering_suite(void)
     tcase = statistics_create("runs");
     tcase_set_timeout(tcase, 240);
     tcase_add_loop_test(tcase, tempered_draws_follow_the_target, 0, 2);
+    tcase_add_loop_test(tcase, tempered_draws_with_momentum_follow_the_target, 0, 2);
     tcase_add_test(tcase, tempering_crosses_between_modes);
     tcase_add_test(tcase, swap_rates_are_even);
     tcase_add_test(tcase, the_ladder_reaches_to_its_hot_end);

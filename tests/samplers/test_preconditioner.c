@@ -282,8 +282,9 @@ START_TEST(better_candidate_wins_with_the_slope_of_least_squares)
         sali_preconditioner *p = NULL;
         sali_history h;
         sal_error err;
-        ck_ok(sali_preconditioner_create(model, SALI_PRECONDITIONER_EMPIRICAL, NULL, &p, &err),
-              &err);
+        ck_ok(
+            sali_preconditioner_create(model, SALI_PRECONDITIONER_EMPIRICAL, NULL, false, &p, &err),
+            &err);
         p->adaptation.candidates = SALI_COVARIANCE | SALI_PRECISION;
         fill_history(p, &h);
         spin_covariance(&h, C[0], C[1]);

@@ -16,7 +16,6 @@
 sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                  void *preconditioner, void **self, sal_error *err)
 {
-    (void)settings;
     sali_auxiliary_state *a = SALI_OBJECT(sali_auxiliary_state);
     if (!a) {
         return sali_fail_memory(err);
@@ -36,9 +35,17 @@ sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_s
     a->log_q_reverse = SALI_OBJECT_ARRAY(a, double, n);
     a->norm = SALI_OBJECT_ARRAY(a, double, n);
     a->norm_reverse = SALI_OBJECT_ARRAY(a, double, n);
+    a->chains = chains;
+    sali_momentum_create(a, chains, settings);
     sali_move_rows_create(a, chains->space, chains->space->slots, chains->model->dtype, 1,
                           &a->moves);
     return sali_object_give(a, self, err);
+}
+
+int64_t sali_auxiliary_state_of(void *self, sali_state_item *items)
+{
+    sali_auxiliary_state *a = self;
+    return a ? sali_momentum_state(a, items) : 0;
 }
 
 /* ---- refresh */
@@ -69,12 +76,15 @@ static void keep_gradient(sali_auxiliary_state *a, const sali_chains *chains, in
 void sali_auxiliary_refresh(void *self, sali_chains *chains)
 {
     sali_auxiliary_state *a = self;
+    sali_momentum_settle(a);
     a->flat = true;
     if (a->preconditioner) {
         sali_preconditioner_refresh(a->preconditioner);
         a->flat = a->preconditioner->zero || a->preconditioner->gamma == 0;
     }
+    sali_momentum_check(a);
     a->exact = !a->flat && a->preconditioner->kind == SALI_PRECONDITIONER_HESSIAN;
+    a->momentum.corrects = a->momentum.phi > 0 && !a->exact;
     sali_chains_start(chains, true);
     for (int64_t c = 0; c < chains->n; c++) {
         keep_gradient(a, chains, c);
@@ -92,6 +102,9 @@ static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_AUXILIARY);
         void *noise = sali_row(chains, a->noise, c, N);
         a->kernels->normals(&stream, N, noise);
+        if (a->momentum.zeta && !a->momentum.carried) {
+            sali_momentum_draw(a, chains, c, noise);
+        }
         if (a->flat) {
             BY_TYPE(chains, sali_scale_all)(N, sqrt(a->delta[c]), noise);
         } else {
@@ -100,6 +113,10 @@ static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
     }
     if (a->flat) {
         return a->noise;
+    }
+    if (a->momentum.carried) {
+        sali_momentum_carry(a, chains, a->noise);
+        return a->w;
     }
     BY_TYPE(chains, sali_auxiliary_product)
     (chains->n, N, a->noise, a->preconditioner->Q_panels, a->w);
@@ -157,21 +174,31 @@ static void *bend(sali_auxiliary_state *a, const sali_chains *chains)
     return a->product;
 }
 
-/* log N(z; R s', I) / N(z; R s, I) and log q(s | z, s') of all chains. */
-static void judge(sali_auxiliary_state *a, const sali_chains *chains, void *w)
+/* log N(z; R s', I) - log N(z; R s, I), or with a correction log N(u') - log N(u), of chain c. */
+static double gaussian_ratio(const sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
+                             void *w, void *product)
+{
+    int64_t N = chains->space->width;
+    if (a->momentum.corrects) {
+        return sali_momentum_ratio(a, chains, c);
+    }
+    return BY_TYPE(chains, sali_auxiliary_ratio)(
+        N, sali_row(chains, chains->x, c, N), sali_row(chains, chains->x_new, c, N),
+        sali_row(chains, w, c, N), a->delta[c], a->factor[c],
+        product ? sali_row(chains, product, c, N) : NULL);
+}
+
+/* That and log q(s | z', s') of all chains; `product` is M d or NULL. */
+static void judge(sali_auxiliary_state *a, const sali_chains *chains, void *w, void *product)
 {
     const sal_space *space = chains->space;
-    int64_t N = space->width, V = space->n_variables;
-    void *product = bend(a, chains);
+    int64_t V = space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
-        if (product) {
+        if (product && !a->momentum.corrects) {
             shift(a, chains, c, w, product);
         }
         const sali_factorised q = proposal(a, chains, c, chains->gradient);
-        double gaussian = BY_TYPE(chains, sali_auxiliary_ratio)(
-            N, sali_row(chains, chains->x, c, N), sali_row(chains, chains->x_new, c, N),
-            sali_row(chains, w, c, N), a->delta[c], a->factor[c],
-            product ? sali_row(chains, product, c, N) : NULL);
+        double gaussian = gaussian_ratio(a, chains, c, w, product);
         a->log_q_reverse[c] = gaussian + a->kernels->judge(space, chains->codes_new + c * V, &q,
                                                            chains->codes + c * V, &a->moves.rows[0],
                                                            &a->norm_reverse[c]);
@@ -179,9 +206,9 @@ static void judge(sali_auxiliary_state *a, const sali_chains *chains, void *w)
 }
 
 /* The log-ratios by which proposals are accepted. Two norms need one logarithm. */
-static void compare(sali_auxiliary_state *a, sali_chains *chains, void *w)
+static void compare(sali_auxiliary_state *a, sali_chains *chains, void *w, void *product)
 {
-    judge(a, chains, w);
+    judge(a, chains, w, product);
     for (int64_t c = 0; c < chains->n; c++) {
         a->norm[c] = a->norm_reverse[c] / a->norm[c];
     }
@@ -206,10 +233,14 @@ void sali_auxiliary_step(void *self, sali_chains *chains)
     void *w = draw_noise(a, chains);
     propose(a, chains, w);
     sali_chains_propose(chains, true);
+    void *product = a->exact ? NULL : bend(a, chains);
+    if (a->momentum.zeta) {
+        sali_momentum_propose(a, chains, w, product);
+    }
     if (a->exact) {
         compare_exact(chains);
     } else {
-        compare(a, chains, w);
+        compare(a, chains, w, product);
     }
     if (a->history) {
         sali_history_propose(a->history, chains, a->gradient);
@@ -219,6 +250,9 @@ void sali_auxiliary_step(void *self, sali_chains *chains)
         if (chains->accepted[c]) {
             keep_gradient(a, chains, c);
         }
+    }
+    if (a->momentum.zeta) {
+        sali_momentum_decide(a, chains);
     }
     if (a->history) {
         sali_history_decide(a->history, chains);

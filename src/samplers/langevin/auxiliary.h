@@ -20,15 +20,19 @@
  * and temperature each has.
  *
  * Where H is the Hessian of f everywhere, g(s) - H s is the same at all s. Then q(s' | z, s) does
- * not depend on s: it is p(s' | z), the ratio is 1, and the way back is not computed. */
+ * not depend on s: it is p(s' | z), the ratio is 1, and the way back is not computed.
+ *
+ * With momentum xi is not drawn anew at every step, and a correction may move it: momentum.h. */
 #ifndef SALI_AUXILIARY_H
 #define SALI_AUXILIARY_H
 
 #include "samplers/kernels.h"
+#include "samplers/langevin/momentum.h"
 #include "samplers/langevin/preconditioner.h"
 #include "samplers/sampler.h"
 
 typedef struct sali_auxiliary_state {
+    const sali_chains *chains; /* whose it is */
     const sali_factorised_kernels *kernels;
     sali_preconditioner *preconditioner; /* of all shards; NULL: AVG */
     sali_move_rows moves;                /* scratch: one chain's */
@@ -41,12 +45,14 @@ typedef struct sali_auxiliary_state {
     double *norm, *norm_reverse;         /* [n] their logarithms are still to be subtracted */
     bool flat;                           /* H = 0 */
     bool exact;                          /* H is the Hessian: q is p(s' | z), whatever s */
-    sali_history *history;               /* where to note steps, or NULL */
+    sali_momentum momentum;
+    sali_history *history; /* where to note steps, or NULL */
 } sali_auxiliary_state;
 
 /* Functions of the descriptors; what shards share is the preconditioner, or NULL. */
 sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                  void *preconditioner, void **self, sal_error *err);
+int64_t sali_auxiliary_state_of(void *self, sali_state_item *items);
 void sali_auxiliary_refresh(void *self, sali_chains *chains);
 void sali_auxiliary_step(void *self, sali_chains *chains);
 
@@ -56,6 +62,19 @@ void sali_auxiliary_step(void *self, sali_chains *chains);
     /* noise[k] scale[k], or times one factor. */                                                 \
     void sali_scale_each_##suffix(int64_t n, const void *scale, void *noise);                     \
     void sali_scale_all_##suffix(int64_t n, double factor, void *noise);                          \
+    /* v[k] /= scale[k]. */                                                                       \
+    void sali_divide_each_##suffix(int64_t n, const void *scale, void *v);                        \
+    /* u = keep u + part noise, and the same into noise. */                                       \
+    void sali_mix_##suffix(int64_t n, double keep, double part, void *noise, void *u);            \
+    /* u = v - u where v is not NULL; else -u. */                                                 \
+    void sali_turn_##suffix(int64_t n, const void *v, void *u);                                   \
+    /* u'v - |v|^2 / 2. */                                                                        \
+    double sali_turn_ratio_##suffix(int64_t n, const void *u, const void *v);                     \
+    /* c = delta (to - from) + factor product + phi (g_to - g_from), where gradients that are not \
+     * finite count as 0, and y = delta to + w - c; product may be NULL. */                       \
+    void sali_momentum_change_##suffix(                                                           \
+        int64_t n, double delta, const void *from, const void *to, const void *w, double factor,  \
+        const void *product, double phi, const void *g_from, const void *g_to, void *c, void *y); \
     /* d = to - from. */                                                                          \
     void sali_subtract_##suffix(int64_t n, const void *to, const void *from, void *d);            \
     /* y = delta x + w - factor product; product may be NULL. */                                  \
@@ -65,10 +84,11 @@ void sali_auxiliary_step(void *self, sali_chains *chains);
     double sali_auxiliary_ratio_##suffix(int64_t n, const void *from, const void *to,             \
                                          const void *w, double delta, double factor,              \
                                          const void *product);                                    \
-    /* Reals of a matrix [n x n] in panels (ad/ops/panels.h), and M in them; scratch: real [n x   \
-     * n]. */                                                                                     \
+    /* Reals of a matrix [n x n] in panels (ad/ops/panels.h), and M or its transpose in them;     \
+     * scratch: real [n x n]. */                                                                  \
     int64_t sali_auxiliary_panels_##suffix(int64_t n);                                            \
-    void sali_auxiliary_pack_##suffix(int64_t n, const double *M, void *scratch, void *panels);   \
+    void sali_auxiliary_pack_##suffix(int64_t n, const double *M, bool transposed, void *scratch, \
+                                      void *panels);                                              \
     /* C = A B, [chains x n] times [n x n], B in panels. */                                       \
     void sali_auxiliary_product_##suffix(int64_t chains, int64_t n, const void *A, const void *B, \
                                          void *C);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Vector and matrix work of the auxiliary-variable samplers. Compiled for float and double. */
 #include <stdbool.h>
+#include <math.h>
 #include <stddef.h>
 
 #include "ad/ops/panels.h"
@@ -23,6 +24,69 @@ static void scale_all(int64_t n, double factor, void *noise)
     real *z = noise, s = (real)factor;
     for (int64_t k = 0; k < n; k++) {
         z[k] *= s;
+    }
+}
+
+SALI_CLONES
+static void divide_each(int64_t n, const void *scale, void *v)
+{
+    const real *s = scale;
+    real *out = v;
+    for (int64_t k = 0; k < n; k++) {
+        out[k] /= s[k];
+    }
+}
+
+SALI_CLONES
+static void mix(int64_t n, double keep, double part, void *noise, void *u)
+{
+    real *restrict xi = noise, *restrict kept = u, of_old = (real)keep, of_new = (real)part;
+    for (int64_t k = 0; k < n; k++) {
+        kept[k] = of_old * kept[k] + of_new * xi[k];
+        xi[k] = kept[k];
+    }
+}
+
+SALI_CLONES
+static void turn(int64_t n, const void *v, void *u)
+{
+    const real *moved = v;
+    real *restrict out = u;
+    for (int64_t k = 0; k < n; k++) {
+        out[k] = moved ? moved[k] - out[k] : -out[k];
+    }
+}
+
+SALI_CLONES
+static double turn_ratio(int64_t n, const real *u, const real *v)
+{
+    double total = 0;
+#pragma omp simd reduction(+ : total)
+    for (int64_t k = 0; k < n; k++) {
+        total += (double)v[k] * ((double)u[k] - 0.5 * (double)v[k]);
+    }
+    return total;
+}
+
+static inline real finite_or_zero(real g)
+{
+    return isfinite(g) ? g : 0;
+}
+
+SALI_CLONES
+static void change(int64_t n, real delta, const real *from, const real *to, const real *w,
+                   real factor, const real *p, real phi, const real *g_from, const real *g_to,
+                   real *restrict c, real *restrict y)
+{
+    for (int64_t k = 0; k < n; k++) {
+        real rise = finite_or_zero(g_to[k]) - finite_or_zero(g_from[k]);
+        c[k] = delta * (to[k] - from[k]) + phi * rise;
+    }
+    for (int64_t k = 0; p && k < n; k++) {
+        c[k] += factor * p[k];
+    }
+    for (int64_t k = 0; k < n; k++) {
+        y[k] = delta * to[k] + w[k] - c[k];
     }
 }
 
@@ -85,6 +149,33 @@ void RN(sali_scale_all)(int64_t n, double factor, void *noise)
     scale_all(n, factor, noise);
 }
 
+void RN(sali_divide_each)(int64_t n, const void *scale, void *v)
+{
+    divide_each(n, scale, v);
+}
+
+void RN(sali_mix)(int64_t n, double keep, double part, void *noise, void *u)
+{
+    mix(n, keep, part, noise, u);
+}
+
+void RN(sali_turn)(int64_t n, const void *v, void *u)
+{
+    turn(n, v, u);
+}
+
+double RN(sali_turn_ratio)(int64_t n, const void *u, const void *v)
+{
+    return turn_ratio(n, u, v);
+}
+
+void RN(sali_momentum_change)(int64_t n, double delta, const void *from, const void *to,
+                              const void *w, double factor, const void *product, double phi,
+                              const void *g_from, const void *g_to, void *c, void *y)
+{
+    change(n, (real)delta, from, to, w, (real)factor, product, (real)phi, g_from, g_to, c, y);
+}
+
 void RN(sali_subtract)(int64_t n, const void *to, const void *from, void *d)
 {
     subtract(n, to, from, d);
@@ -107,13 +198,14 @@ int64_t RN(sali_auxiliary_panels)(int64_t n)
     return panels_size(n, n);
 }
 
-void RN(sali_auxiliary_pack)(int64_t n, const double *M, void *scratch, void *panels)
+void RN(sali_auxiliary_pack)(int64_t n, const double *M, bool transposed, void *scratch,
+                             void *panels)
 {
     real *rounded = scratch;
     for (int64_t k = 0; k < n * n; k++) {
         rounded[k] = (real)M[k];
     }
-    panels_pack(n, n, rounded, n, 1, panels);
+    panels_pack(n, n, rounded, transposed ? 1 : n, transposed ? n : 1, panels);
 }
 
 void RN(sali_auxiliary_product)(int64_t chains, int64_t n, const void *A, const void *B, void *C)

@@ -9,7 +9,7 @@
 #include "core/object.h"
 #include "samplers/langevin/auxiliary.h"
 
-enum { PRECONDITIONER, ADAPT_STEP_SIZE };
+enum { PRECONDITIONER, ADAPT_STEP_SIZE, MOMENTUM, CORRECTION };
 enum { AUTO, HESSIAN, EMPIRICAL, COVARIANCE, PRECISION, NONE };
 
 /* Checked against the model's type in `share`. */
@@ -27,10 +27,12 @@ static const sal_setting known_settings[] = {
       "step size while warm-up collects what M is learned from, with a given one after; 0: the "
       "same",
       NULL },
+    SALI_MOMENTUM_PARAMETERS,
     { 0 },
 };
 
-static const char *const variants[] = { "", "preconditioner=hessian", NULL };
+static const char *const variants[] = { "", "preconditioner=hessian", "momentum=0.7,correction=0.5",
+                                        NULL };
 
 static const char *obstacle(const sal_model *model, const double *values, const void *data)
 {
@@ -49,11 +51,17 @@ static const char *obstacle(const sal_model *model, const double *values, const 
     return NULL;
 }
 
+/* Whether the auxiliary variables have to be known along the eigenvectors of M. */
+static bool turns(const sali_sampler_settings *settings)
+{
+    return settings->values[MOMENTUM] > 0 || settings->values[CORRECTION] > 0;
+}
+
 static sal_status open_hessian(const sal_model *model, const sali_sampler_settings *settings,
                                sali_preconditioner **p, sal_error *err)
 {
-    sal_status status =
-        sali_preconditioner_create(model, SALI_PRECONDITIONER_HESSIAN, NULL, p, err);
+    sal_status status = sali_preconditioner_create(model, SALI_PRECONDITIONER_HESSIAN, NULL,
+                                                   turns(settings), p, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -98,7 +106,7 @@ static sal_status pavg_share(const sal_model *model, const sali_sampler_settings
                                             settings->preconditioner ? SALI_PRECONDITIONER_GIVEN
                                             : wanted == NONE         ? SALI_PRECONDITIONER_NONE
                                                              : SALI_PRECONDITIONER_EMPIRICAL,
-                                            settings->preconditioner, &p, err);
+                                            settings->preconditioner, turns(settings), &p, err);
     }
     if (status == SAL_OK) {
         p->adaptation.step_size = settings->values[ADAPT_STEP_SIZE];
@@ -185,14 +193,14 @@ static const char *pavg_missed(const void *shared)
     }
 }
 
-/* The matrix that was found or given and its factor, and how they are found. */
+/* The matrix that was found or given and its factor, and how they are found; or what a shard keeps.
+ */
 static int64_t pavg_state(void *shared, void *self, sali_state_item *items)
 {
     sali_preconditioner *p = shared;
     const unsigned both = SALI_STATE_TUNED | SALI_STATE_KEPT;
-    (void)self;
     if (!p || !learns(p)) {
-        return 0;
+        return sali_auxiliary_state_of(self, items);
     }
     items[0] = sali_state_for(both, sali_state_reals("gamma", 1, &p->gamma));
     items[1] = sali_state_for(both, sali_state_reals("preconditioner", p->n * p->n, p->M));

@@ -42,10 +42,13 @@ static void prepare(sali_preconditioner *p)
     }
     memcpy(p->Q, p->M, (size_t)(p->n * p->n) * sizeof *p->Q);
     p->zero = !sali_eigen(p, p->Q, p->lambda);
-    void (*pack)(int64_t n, const double *M, void *scratch, void *panels) =
+    void (*pack)(int64_t n, const double *M, bool transposed, void *scratch, void *panels) =
         p->dtype == SAL_F32 ? sali_auxiliary_pack_f32 : sali_auxiliary_pack_f64;
-    pack(p->n, p->Q, p->real, p->Q_panels);
-    pack(p->n, p->M, p->real, p->M_panels);
+    pack(p->n, p->Q, false, p->real, p->Q_panels);
+    pack(p->n, p->M, false, p->real, p->M_panels);
+    if (p->Q_transposed_panels) {
+        pack(p->n, p->Q, true, p->real, p->Q_transposed_panels);
+    }
 }
 
 double sali_preconditioner_least(const sali_preconditioner *p, double factor)
@@ -157,7 +160,7 @@ void sali_preconditioner_destroy(sali_preconditioner *p)
     sali_object_free(p);
 }
 
-static void allocate(sali_preconditioner *p)
+static void allocate(sali_preconditioner *p, bool turns)
 {
     size_t element = p->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
     int n = (int)p->n, ask = -1, info = 0;
@@ -171,6 +174,7 @@ static void allocate(sali_preconditioner *p)
         p->dtype == SAL_F32 ? sali_auxiliary_panels_f32(p->n) : sali_auxiliary_panels_f64(p->n);
     p->Q_panels = sali_object_array(p, size, element);
     p->M_panels = sali_object_array(p, size, element);
+    p->Q_transposed_panels = turns ? sali_object_array(p, size, element) : NULL;
     p->real = sali_object_array(p, p->n * p->n, element);
     p->work = SALI_OBJECT_ARRAY(p, double, p->work_size);
     p->iwork = SALI_OBJECT_ARRAY(p, int32_t, p->iwork_size);
@@ -192,7 +196,7 @@ static sal_status take_given(sali_preconditioner *p, const double *given, sal_er
 }
 
 sal_status sali_preconditioner_create(const sal_model *model, sali_preconditioner_kind kind,
-                                      const double *given, sali_preconditioner **out,
+                                      const double *given, bool turns, sali_preconditioner **out,
                                       sal_error *err)
 {
     sali_preconditioner *p = SALI_OBJECT(sali_preconditioner);
@@ -208,7 +212,7 @@ sal_status sali_preconditioner_create(const sal_model *model, sali_preconditione
     p->revision = 1;
     p->zero = true;
     if (kind != SALI_PRECONDITIONER_NONE) {
-        allocate(p);
+        allocate(p, turns);
     }
     sal_status status = sali_object_failed(p) ? sali_fail_memory(err) : SAL_OK;
     if (status == SAL_OK && kind == SALI_PRECONDITIONER_HESSIAN) {

@@ -33,6 +33,7 @@ typedef struct sali_preconditioner {
     double *lambda;            /* [N] eigenvalues, ascending */
     double *Q;                 /* [N x N]: row k is the eigenvector of lambda[k] */
     void *Q_panels, *M_panels; /* for products */
+    void *Q_transposed_panels; /* NULL unless it turns */
     void *real;                /* real [N x N], scratch */
     double *work;
     int32_t *iwork;
@@ -47,9 +48,10 @@ typedef struct sali_preconditioner {
     pthread_mutex_t lock; /* of refresh */
 } sali_preconditioner;
 
-/* `given` [N x N] is copied and symmetrised; NULL unless the kind is GIVEN. */
+/* `given` [N x N] is copied and symmetrised; NULL unless the kind is GIVEN. What turns can take
+ * vectors into the basis of M's eigenvectors. */
 sal_status sali_preconditioner_create(const sal_model *model, sali_preconditioner_kind kind,
-                                      const double *given, sali_preconditioner **out,
+                                      const double *given, bool turns, sali_preconditioner **out,
                                       sal_error *err);
 void sali_preconditioner_destroy(sali_preconditioner *p);
 

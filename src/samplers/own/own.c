@@ -73,10 +73,8 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, 
     return SAL_OK;
 }
 
-static int64_t state(void *shared, void *self, sali_state_item *items)
+static int64_t state_of_shared(own_shared *s, sali_state_item *items)
 {
-    own_shared *s = shared;
-    (void)self;
     for (int64_t k = 0; s && k < s->n; k++) {
         const sal_setting *p = &s->d->tuned[k];
         sali_state_item item = sali_state_f64(p->name, 1, &s->tuned[k]);
@@ -95,14 +93,28 @@ typedef struct own {
     double values[SAL_SETTINGS];
     void *work;
     bool created;                             /* work is there */
+    int64_t n;                                /* chains */
     int64_t *real, *entry;                    /* [V + 1] */
     int64_t row_size;                         /* 0: none */
     double *x, *gradient, *differences, *row; /* [2 n x N, N, R, row_size]; NULL: not wanted */
     void *slots;                              /* real [n x S] */
+    int32_t *direction;                       /* [n] 1 + each chain's; 0: to be drawn */
     bool *second;                             /* [n] the present state is the second of the two */
     bool *fault;                              /* [n] what was drawn cannot be used */
     double *log_q;                            /* [n] of the proposal made */
 } own;
+
+/* What is tuned, or the directions. */
+static int64_t state(void *shared, void *self, sali_state_item *items)
+{
+    const own *o = self;
+    if (!o || sali_sampler_directions(o->d) == 1) {
+        return state_of_shared(shared, items);
+    }
+    items[0] = sali_state_within(sali_state_i32("direction", o->n, o->direction), 0,
+                                 (double)sali_sampler_directions(o->d));
+    return 1;
+}
 
 /* ---- making and taking apart */
 
@@ -135,6 +147,7 @@ static void allocate(own *o, const sali_chains *chains)
     o->real = SALI_OBJECT_ARRAY(o, int64_t, V + 1);
     o->entry = SALI_OBJECT_ARRAY(o, int64_t, V + 1);
     o->x = SALI_OBJECT_ARRAY(o, double, 2 * n * space->width);
+    o->direction = SALI_OBJECT_ARRAY(o, int32_t, n);
     o->second = SALI_OBJECT_ARRAY(o, bool, n);
     o->fault = SALI_OBJECT_ARRAY(o, bool, n);
     o->log_q = SALI_OBJECT_ARRAY(o, double, n);
@@ -172,6 +185,7 @@ static sal_status own_create(const sali_chains *chains, const sali_sampler_setti
     }
     o->d = settings->sampler;
     o->shared = shared;
+    o->n = chains->n;
     memcpy(o->values, settings->values, sizeof o->values);
     sal_status status = SAL_OK;
     if (o->d->row_size) {
@@ -209,6 +223,13 @@ static double *part(double *rows, int64_t at, int64_t width)
     return rows ? rows + at * width : NULL;
 }
 
+/* The direction to tell: for the way back from a proposed state it is the reverse. */
+static int32_t direction(const own *o, int64_t c, bool proposed)
+{
+    int32_t v = o->direction[c] - 1;
+    return proposed ? sali_sampler_reverse(o->d, v) : v;
+}
+
 static sal_origin origin(const own *o, const sali_chains *chains, int64_t c, bool proposed)
 {
     const sal_space *space = chains->space;
@@ -227,6 +248,7 @@ static sal_origin origin(const own *o, const sali_chains *chains, int64_t c, boo
         .beta = chains->beta[c],
         .step_size = o->d->has_step_size ? chains->step_size[c] : NAN,
         .step = (int64_t)chains->step[c],
+        .direction = direction(o, c, proposed),
         .values = o->values,
         .tuned = o->shared ? o->shared->tuned : NULL,
         .row = part(o->row, at, o->row_size),
@@ -281,6 +303,7 @@ static void make_row(const own *o, const sali_chains *chains, int64_t c, bool pr
         sal_origin s = origin(o, chains, c, proposed);
         double *row = part(o->row, place(o, c, proposed), o->row_size);
         s.row = NULL;
+        s.direction = -1;
         o->d->prepare(&s, row);
     }
 }
@@ -304,9 +327,22 @@ static void learn(own *o, sali_chains *chains, bool proposed)
 
 /* ---- the step */
 
+/* Directions of chains that have none yet. */
+static void draw_directions(own *o, const sali_chains *chains)
+{
+    const int64_t n = sali_sampler_directions(o->d);
+    for (int64_t c = 0; c < chains->n; c++) {
+        sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_DIRECTION);
+        if (o->direction[c] == 0) {
+            o->direction[c] = 1 + (int32_t)sali_rng_below(&stream, 0, (uint32_t)n);
+        }
+    }
+}
+
 static void own_refresh(void *self, sali_chains *chains)
 {
     own *o = self;
+    draw_directions(o, chains);
     memset(o->second, 0, (size_t)chains->n * sizeof *o->second);
     learn(o, chains, false);
     for (int64_t c = 0; c < chains->n; c++) {
@@ -389,6 +425,9 @@ static void own_step(void *self, sali_chains *chains)
     sali_chains_decide(chains);
     for (int64_t c = 0; c < chains->n; c++) {
         o->second[c] ^= chains->accepted[c];
+        if (!chains->accepted[c]) {
+            o->direction[c] = 1 + sali_sampler_reverse(o->d, o->direction[c] - 1);
+        }
     }
     sali_chains_tick(chains);
 }
@@ -402,6 +441,11 @@ static void own_log_q(void *self, sali_chains *chains, const int32_t *to, double
     }
 }
 
+static int32_t *own_directions(void *self)
+{
+    return ((own *)self)->direction;
+}
+
 const sal_sampler_engine sali_own_engine = {
     .share = share,
     .unshare = sali_free,
@@ -412,4 +456,5 @@ const sal_sampler_engine sali_own_engine = {
     .refresh = own_refresh,
     .step = own_step,
     .log_q = own_log_q,
+    .directions = own_directions,
 };

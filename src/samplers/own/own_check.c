@@ -98,6 +98,26 @@ static const char *function_fault(const sali_sampler *d)
     return (!d->tuned || !d->tuned->name) != !d->adapt ? "tuned and adapt go together" : NULL;
 }
 
+/* Directions must be few, and reversing one twice must give it back. */
+static sal_status check_directions(const sali_sampler *d, sal_error *err)
+{
+    if (d->directions < 0 || d->directions > SAL_SAMPLER_DIRECTIONS) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sampler '%s': directions is %d; expected 0 (none) to %d", d->name,
+                         d->directions, SAL_SAMPLER_DIRECTIONS);
+    }
+    for (int v = 0; d->reverse && v < d->directions; v++) {
+        int32_t back = d->reverse[v];
+        if (back < 0 || back >= d->directions || d->reverse[back] != v) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "sampler '%s': reverse[%d] is %d; expected a direction whose reverse "
+                             "is %d again",
+                             d->name, v, (int)back, v);
+        }
+    }
+    return SAL_OK;
+}
+
 static sal_status check_one(const sali_sampler *d, sal_error *err)
 {
     const char *fault = function_fault(d);
@@ -109,7 +129,8 @@ static sal_status check_one(const sali_sampler *d, sal_error *err)
                          "sampler '%s': kinds is %#x; expected an OR of SAL_MOVES_*", d->name,
                          d->kinds);
     }
-    sal_status status = check_settings(d->name, "setting", d->settings, SAL_SETTINGS, err);
+    sal_status status = check_directions(d, err);
+    status = status ? status : check_settings(d->name, "setting", d->settings, SAL_SETTINGS, err);
     return status ? status : check_settings(d->name, "tuned", d->tuned, SAL_SAMPLER_TUNED, err);
 }
 

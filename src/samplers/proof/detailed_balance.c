@@ -30,7 +30,8 @@ typedef struct findings {
     sal_balance b;
     worst_pair reversibility, normalisation, steps;
     double chi_square, cells;
-    bool *reached; /* [states x states] by one step of any kind */
+    int64_t places; /* states times directions */
+    bool *reached;  /* [places x places] by one step of any kind */
 } findings;
 
 /* ---- the matrix */
@@ -39,28 +40,33 @@ typedef struct findings {
 static sal_status check_numbers(const sali_transition *t, const sali_sampler *sampler,
                                 sal_error *err)
 {
-    for (int64_t k = 0; k < t->n * t->n; k++) {
-        if (t->pi[k / t->n] > 0 && !(t->log_q[k] < INFINITY)) {
+    const int64_t states = t->n / t->directions;
+    for (int64_t k = 0; k < t->n * states; k++) {
+        if (t->pi[k / states] > 0 && !(t->log_q[k] < INFINITY)) {
             return sali_fail(err, SAL_ERR_ARGUMENT,
                              "sampler '%s': log_q from state number %lld to number %lld is %g (the "
                              "last variable counts fastest); expected a log-probability, or -inf",
-                             sampler->name, (long long)(k / t->n), (long long)(k % t->n),
-                             t->log_q[k]);
+                             sampler->name, (long long)(k / states / t->directions),
+                             (long long)(k % states), t->log_q[k]);
         }
     }
     return SAL_OK;
 }
 
-static void look_at_rows(const sali_transition *t, findings *f)
+static void look_at_rows(const sali_bench *b, const sali_transition *t, findings *f)
 {
+    const int64_t states = t->n / t->directions;
     for (int64_t i = 0; i < t->n; i++) {
         double sum = 0;
+        for (int64_t j = 0; j < states; j++) {
+            sum += exp(t->log_q[i * states + j]);
+        }
         for (int64_t j = 0; j < t->n; j++) {
-            double there = t->pi[i] * t->P[i * t->n + j], back = t->pi[j] * t->P[j * t->n + i];
+            const int64_t from = sali_bench_reverse(b, j), to = sali_bench_reverse(b, i);
+            double there = t->pi[i] * t->P[i * t->n + j], back = t->pi[j] * t->P[from * t->n + to];
             /* Rows of forbidden states mean nothing. */
             there = t->pi[i] == 0 ? 0 : there;
             back = t->pi[j] == 0 ? 0 : back;
-            sum += exp(t->log_q[i * t->n + j]);
             f->reached[i * t->n + j] |= t->P[i * t->n + j] > 0;
             note(&f->reversibility, fabs(there - back), i, j);
         }
@@ -92,16 +98,15 @@ static int64_t most_probable(const sali_transition *t)
     return most;
 }
 
-/* States that can be reached from the most probable one: a walk over all of them. */
-static sal_status count_unreached(const sali_transition *t, findings *f, sal_error *err)
+/* States of positive probability that a walk from place `start` over all places does not meet; seen
+ * and stack [n] are work space. */
+static int64_t unreached_from(const sali_transition *t, const findings *f, int64_t start,
+                              bool *seen, int64_t *stack)
 {
-    bool *seen = SALI_NEW_ARRAY(bool, t->n);
-    int64_t *stack = SALI_NEW_ARRAY(int64_t, t->n), top = 0;
-    sal_status status = seen && stack ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        stack[top++] = most_probable(t);
-        seen[stack[0]] = true;
-    }
+    int64_t top = 0, unreached = 0;
+    memset(seen, 0, (size_t)t->n * sizeof *seen);
+    stack[top++] = start;
+    seen[start] = true;
     while (top > 0) {
         int64_t i = stack[--top];
         for (int64_t j = 0; j < t->n; j++) {
@@ -111,9 +116,26 @@ static sal_status count_unreached(const sali_transition *t, findings *f, sal_err
             }
         }
     }
+    for (int64_t i = 0; i < t->n; i += t->directions) {
+        bool met = false;
+        for (int64_t v = 0; v < t->directions; v++) {
+            met |= seen[i + v];
+        }
+        unreached += !met && t->pi[i] > 0;
+    }
+    return unreached;
+}
+
+/* States that are not reached from the most probable one, with its worst direction. */
+static sal_status count_unreached(const sali_transition *t, findings *f, sal_error *err)
+{
+    bool *seen = SALI_NEW_ARRAY(bool, t->n);
+    int64_t *stack = SALI_NEW_ARRAY(int64_t, t->n), start = most_probable(t);
+    sal_status status = seen && stack ? SAL_OK : sali_fail_memory(err);
     f->b.unreached = 0;
-    for (int64_t i = 0; status == SAL_OK && i < t->n; i++) {
-        f->b.unreached += !seen[i] && t->pi[i] > 0;
+    for (int64_t v = 0; status == SAL_OK && v < t->directions; v++) {
+        int64_t unreached = unreached_from(t, f, start + v, seen, stack);
+        f->b.unreached = unreached > f->b.unreached ? unreached : f->b.unreached;
     }
     sali_free(seen);
     sali_free(stack);
@@ -164,6 +186,15 @@ static void add_row(findings *f, const sali_transition *t, int64_t i, const doub
     }
 }
 
+/* The place where chain c is. */
+static int64_t place_of(const sali_bench *b, int64_t c)
+{
+    const sal_space *space = b->chains->space;
+    const int64_t D = sali_sampler_directions(b->sampler);
+    int64_t state = sali_states_index(space, b->chains->codes + c * space->n_variables);
+    return D == 1 ? state : state * D + sali_engine(b->sampler)->directions(b->self)[c] - 1;
+}
+
 /* Make `steps` steps of this kind from every state that is not forbidden. Chains of the others step
  * from the most probable state, and are not looked at: a sampler need not leave forbidden states.
  */
@@ -184,13 +215,13 @@ static sal_status make_steps(sali_bench *b, const sali_transition *t, int64_t st
             b->chains->id[c] = (uint32_t)(c + k * n);
             b->chains->step[c] = step;
             if (t->pi[c] == 0) {
-                sali_states_at(space, most, b->chains->codes + c * V);
+                sali_states_at(space, most / t->directions, b->chains->codes + c * V);
             }
         }
         sali_bench_start(b);
         sali_engine(b->sampler)->step(b->self, b->chains);
         for (int64_t c = 0; c < n; c++) {
-            counted[c * n + sali_states_index(space, b->chains->codes + c * V)]++;
+            counted[c * n + place_of(b, c)]++;
         }
     }
     for (int64_t i = 0; i < n; i++) {
@@ -220,7 +251,7 @@ static sal_status look_at_piece(const sali_inspection *inspection, const sal_mod
 {
     sali_bench b = { 0 };
     sali_transition t = { 0 };
-    sal_status status = sali_bench_open(inspection, model, f->b.states, (uint64_t)piece, &b, err);
+    sal_status status = sali_bench_open(inspection, model, f->places, (uint64_t)piece, &b, err);
     if (status == SAL_OK) {
         sali_bench_spread(&b);
         sali_bench_start(&b);
@@ -229,7 +260,7 @@ static sal_status look_at_piece(const sali_inspection *inspection, const sal_mod
     }
     status = status ? status : check_numbers(&t, inspection->sampler, err);
     if (status == SAL_OK) {
-        look_at_rows(&t, f);
+        look_at_rows(&b, &t, f);
         look_at_columns(&t, f);
         status = make_steps(&b, &t, steps, f, err);
     }
@@ -241,13 +272,15 @@ static sal_status look_at_piece(const sali_inspection *inspection, const sal_mod
     return status;
 }
 
-static sal_status check_size(const sal_model *model, int64_t steps, sal_error *err)
+static sal_status check_size(const sal_model *model, int64_t directions, int64_t steps,
+                             sal_error *err)
 {
-    double states = sali_states_count(model->space);
+    double states = sali_states_count(model->space) * (double)directions;
     if (states > MOST_STATES) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
-                         "%s has %g states; a sampler's matrix is made for up to %d", model->name,
-                         states, MOST_STATES);
+                         "%s has %g states%s; a sampler's matrix is made for up to %d", model->name,
+                         states, directions > 1 ? ", counted with each direction" : "",
+                         MOST_STATES);
     }
     /* Chains have numbers of 32 bits. */
     return (double)steps <= UINT32_MAX / states
@@ -262,14 +295,17 @@ sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *op
     const int64_t draws = options ? options->draws : 0;
     const int64_t steps = draws == 0 ? USUAL_STEPS : draws < 0 ? 0 : draws;
     sali_inspection inspection;
-    sal_status status = check_size(model, steps, err);
+    sal_status status = check_size(model, 1, steps, err);
     status = status ? status : sali_inspection_of(model, options, &inspection, err);
+    const int64_t D = status ? 1 : sali_sampler_directions(inspection.sampler);
+    status = status ? status : check_size(model, D, steps, err);
     if (status != SAL_OK) {
         return status;
     }
-    findings f = { .b.states = (int64_t)sali_states_count(model->space) };
+    findings f = { .b = { .states = (int64_t)sali_states_count(model->space), .directions = D } };
     int64_t pieces = 1;
-    f.reached = SALI_NEW_ARRAY(bool, f.b.states *f.b.states);
+    f.places = D * f.b.states;
+    f.reached = SALI_NEW_ARRAY(bool, f.places *f.places);
     status = f.reached ? SAL_OK : sali_fail_memory(err);
     for (int64_t k = 0; status == SAL_OK && k < pieces; k++) {
         status = look_at_piece(&inspection, model, k, steps, &pieces, &f, err);
@@ -283,8 +319,8 @@ sal_status sal_sampler_balance(const sal_model *model, const sal_run_options *op
         f.b.frequency = steps > 0 ? as_normal(f.chi_square, f.cells) : NAN;
         *balance = f.b;
         if (worst) {
-            sali_states_at(model->space, w->from, worst);
-            sali_states_at(model->space, w->to, worst + model->space->n_variables);
+            sali_states_at(model->space, w->from / D, worst);
+            sali_states_at(model->space, w->to / D, worst + model->space->n_variables);
         }
     }
     sali_free(f.reached);

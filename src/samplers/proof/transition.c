@@ -45,16 +45,35 @@ void sali_bench_close(sali_bench *bench)
 void sali_bench_spread(sali_bench *bench)
 {
     const sal_space *space = bench->chains->space;
+    const int64_t D = sali_sampler_directions(bench->sampler);
     int64_t states = (int64_t)sali_states_count(space);
     for (int64_t c = 0; c < bench->chains->n; c++) {
-        sali_states_at(space, c % states, bench->chains->codes + c * space->n_variables);
+        sali_states_at(space, c / D % states, bench->chains->codes + c * space->n_variables);
     }
+    bench->spread = true;
+}
+
+int64_t sali_bench_reverse(const sali_bench *bench, int64_t i)
+{
+    const int64_t D = sali_sampler_directions(bench->sampler);
+    return i / D * D + sali_sampler_reverse(bench->sampler, (int32_t)(i % D));
+}
+
+/* 1 + the direction of each chain, [n], or NULL. */
+static int32_t *directions(const sali_bench *b)
+{
+    return sali_sampler_directions(b->sampler) > 1 ? sali_engine(b->sampler)->directions(b->self)
+                                                   : NULL;
 }
 
 void sali_bench_start(sali_bench *bench)
 {
     sali_chains_embed(bench->chains);
     sali_sampler_forget(bench->sampler, bench->self);
+    int32_t *direction = bench->spread ? directions(bench) : NULL;
+    for (int64_t c = 0; direction && c < bench->chains->n; c++) {
+        direction[c] = 1 + (int32_t)(c % sali_sampler_directions(bench->sampler));
+    }
     sali_engine(bench->sampler)->refresh(bench->self, bench->chains);
 }
 
@@ -144,11 +163,16 @@ static void log_q_at(sali_bench *b, int64_t index, const int32_t *to, double *lo
 sal_status sali_bench_log_q(sali_bench *b, const int32_t *to, double *log_q, sal_error *err)
 {
     sal_status status = sali_bench_can(b, err);
-    const int64_t count = status == SAL_OK ? auxiliary_count(b) : 0;
+    const int64_t D = sali_sampler_directions(b->sampler);
+    const int64_t count = status == SAL_OK ? D * auxiliary_count(b) : 0;
+    int32_t *direction = directions(b);
     double one = -INFINITY, sum = 0;
-    for (int64_t u = 0; u < count; u++) {
-        log_q_at(b, u, to, &one);
-        sum += exp(one);
+    for (int64_t k = 0; k < count; k++) {
+        if (direction) {
+            direction[0] = 1 + (int32_t)(k % D);
+        }
+        log_q_at(b, k / D, to, &one);
+        sum += exp(one) / (double)D;
     }
     *log_q = count == 1 ? one : log(sum);
     return status;
@@ -184,19 +208,21 @@ static bool is_taken(const sali_bench *b)
     return b->sampler->unadjusted || sali_engine(b->sampler)->rejection_free;
 }
 
-/* log q(u, j | i) of all pairs of states into each [count x n x n]; codes [n x V] and column [n]
- * are work space. One u after another, because samplers keep what belongs to the last one. */
+/* log q(u, j | i) of all places i and states j into all [count x n x states]; codes [n x V] and
+ * column [n] are work space. One u after another, because samplers keep what belongs to the last
+ * one. */
 static void fill_all(sali_bench *b, int64_t count, double *all, int32_t *codes, double *column)
 {
     const int64_t n = b->chains->n, V = b->chains->space->n_variables;
-    for (int64_t k = 0; k < count * n; k++) {
-        int64_t u = k / n, j = k % n;
+    const int64_t states = n / sali_sampler_directions(b->sampler);
+    for (int64_t k = 0; k < count * states; k++) {
+        int64_t u = k / states, j = k % states;
         for (int64_t c = 0; c < n; c++) {
             sali_states_at(b->chains->space, j, codes + c * V);
         }
         log_q_at(b, u, codes, column);
         for (int64_t i = 0; i < n; i++) {
-            all[(u * n + i) * n + j] = column[i];
+            all[(u * n + i) * states + j] = column[i];
         }
     }
 }
@@ -222,28 +248,30 @@ static int64_t back_of(const sali_bench *b, int64_t u, int64_t i, int64_t j, int
 static sal_status add_moves(const sali_bench *b, sali_transition *t, int64_t u, const double *all,
                             int32_t *codes, sal_error *err)
 {
-    const int64_t n = t->n;
-    for (int64_t k = 0; k < n * n; k++) {
-        const int64_t i = k / n, j = k % n;
-        const double log_q = all[u * n * n + k], q = exp(log_q);
+    const int64_t n = t->n, D = t->directions, states = n / D;
+    for (int64_t k = 0; k < n * states; k++) {
+        const int64_t i = k / states, state = k % states, j = state * D + i % D;
+        const double log_q = all[u * n * states + k], q = exp(log_q);
         double accepted = t->taken ? t->f[j] > -INFINITY : 1;
         if (!t->taken && q > 0) { /* NaN: a forbidden state */
-            int64_t back = back_of(b, u, i, j, codes);
+            int64_t back = back_of(b, u, i, state, codes);
             if (back < 0) {
                 return sali_fail(err, SAL_ERR_INTERNAL,
                                  "sampler '%s': an auxiliary variable is out of its bounds",
                                  b->sampler->name);
             }
-            accepted = sali_transition_acceptance(t, i, j, log_q, all[(back * n + j) * n + i]);
+            int64_t from = sali_bench_reverse(b, j);
+            accepted =
+                sali_transition_acceptance(t, i, j, log_q, all[(back * n + from) * states + i / D]);
         }
         t->log_q[k] += q; /* not yet its log */
-        t->P[k] += q * accepted;
-        t->P[i * n + i] += q * (1 - accepted);
+        t->P[i * n + j] += q * accepted;
+        t->P[i * n + sali_bench_reverse(b, i)] += q * (1 - accepted);
     }
     return SAL_OK;
 }
 
-/* beta f of all states, and their probabilities under exp(beta f); f is evaluated anew, whatever
+/* beta f of all places, and their probabilities under exp(beta f); f is evaluated anew, whatever
  * the sampler holds of it. */
 static sal_status fill_probabilities(const sali_bench *b, sali_transition *t, int32_t *codes,
                                      sal_error *err)
@@ -251,7 +279,7 @@ static sal_status fill_probabilities(const sali_bench *b, sali_transition *t, in
     const sal_model *model = b->chains->model;
     double largest = -INFINITY, total = 0;
     for (int64_t i = 0; i < t->n; i++) {
-        sali_states_at(model->space, i, codes + i * model->space->n_variables);
+        sali_states_at(model->space, i / t->directions, codes + i * model->space->n_variables);
     }
     sal_status status = sal_model_evaluate(model, t->n, codes, t->f, NULL, NULL, err);
     if (status != SAL_OK) {
@@ -287,7 +315,8 @@ static sal_status make(sali_bench *b, sali_transition *t, sal_error *err)
                          b->sampler->name, (long long)n, (long long)count);
     }
     int32_t *codes = SALI_NEW_ARRAY(int32_t, (n > 2 ? n : 2) * V);
-    double *column = SALI_NEW_ARRAY(double, n), *all = SALI_NEW_ARRAY(double, count *n *n);
+    double *column = SALI_NEW_ARRAY(double, n);
+    double *all = SALI_NEW_ARRAY(double, count *n *n / t->directions);
     sal_status status = codes && column && all ? SAL_OK : sali_fail_memory(err);
     status = status ? status : fill_probabilities(b, t, codes, err);
     if (status == SAL_OK) {
@@ -296,7 +325,7 @@ static sal_status make(sali_bench *b, sali_transition *t, sal_error *err)
     for (int64_t u = 0; status == SAL_OK && u < count; u++) {
         status = add_moves(b, t, u, all, codes, err);
     }
-    for (int64_t k = 0; status == SAL_OK && k < n * n; k++) {
+    for (int64_t k = 0; status == SAL_OK && k < n * n / t->directions; k++) {
         t->log_q[k] =
             count == 1 ? all[k] : log(t->log_q[k]); /* a sum may be 0 where none is -inf */
     }
@@ -308,11 +337,12 @@ static sal_status make(sali_bench *b, sali_transition *t, sal_error *err)
 
 sal_status sali_transition_make(sali_bench *b, sali_transition *t, sal_error *err)
 {
-    const int64_t n = b->chains->n;
+    const int64_t n = b->chains->n, D = sali_sampler_directions(b->sampler);
     *t = (sali_transition){ .n = n,
+                            .directions = D,
                             .f = SALI_NEW_ARRAY(double, n),
                             .pi = SALI_NEW_ARRAY(double, n),
-                            .log_q = SALI_NEW_ARRAY(double, n *n),
+                            .log_q = SALI_NEW_ARRAY(double, n *n / D),
                             .P = SALI_NEW_ARRAY(double, n *n),
                             .taken = is_taken(b) };
     sal_status status =

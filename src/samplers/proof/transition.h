@@ -11,6 +11,7 @@ typedef struct sali_bench {
     const sali_sampler *sampler;
     sali_chains *chains;
     void *self, *shared;
+    bool spread;
 } sali_bench;
 
 /* A sampler to be looked at: with its settings, at an inverse temperature. */
@@ -31,7 +32,8 @@ sal_status sali_bench_open(const sali_inspection *inspection, const sal_model *m
                            uint64_t step, sali_bench *bench, sal_error *err);
 void sali_bench_close(sali_bench *bench);
 
-/* Put chain c at state c mod (number of states). */
+/* Put chain c at place c mod (number of places). A place is a state and, with D directions, a
+ * direction: place i is state i / D with direction i mod D. The next starts set the directions. */
 void sali_bench_spread(sali_bench *bench);
 
 /* Take note of codes, temperatures and steps that were set. */
@@ -44,23 +46,27 @@ int64_t sali_bench_pieces(const sali_bench *bench);
 sal_status sali_bench_can(const sali_bench *bench, sal_error *err);
 
 /* log q(present state -> to) of the next step of a bench of one chain, summed over discrete
- * auxiliary variables. SAL_ERR_UNSUPPORTED as above. */
+ * auxiliary variables and averaged over directions. SAL_ERR_UNSUPPORTED as above. */
 sal_status sali_bench_log_q(sali_bench *bench, const int32_t *to, double *log_q, sal_error *err);
 
 typedef struct sali_transition {
-    int64_t n;         /* states */
-    double *f, *pi;    /* [n]; f times beta */
-    double *log_q, *P; /* [n x n]; rows of forbidden states mean nothing. log_q is summed over
-                          auxiliary variables */
-    bool taken;        /* what is proposed, always */
+    int64_t n;          /* places: states times directions */
+    int64_t directions; /* 1 without */
+    double *f, *pi;     /* [n]; f times beta */
+    double *P;          /* [n x n]; rows of forbidden states mean nothing */
+    double *log_q;      /* [n x states], summed over auxiliary variables */
+    bool taken;         /* what is proposed, always */
 } sali_transition;
 
-/* The exact matrix of the next step, of a bench with as many chains as there are states, spread and
+/* The exact matrix of the next step, of a bench with as many chains as there are places, spread and
  * started. SAL_ERR_UNSUPPORTED; SAL_ERR_MODEL; SAL_ERR_MEMORY. */
 sal_status sali_transition_make(sali_bench *bench, sali_transition *t, sal_error *err);
 void sali_transition_free(sali_transition *t);
 
-/* The probability that a move from state i to j is accepted, by log q there and back. */
+/* Place i with its direction reversed. */
+int64_t sali_bench_reverse(const sali_bench *bench, int64_t i);
+
+/* The probability that a move from place i to j is accepted, by log q there and back. */
 double sali_transition_acceptance(const sali_transition *t, int64_t i, int64_t j, double forward,
                                   double reverse);
 
