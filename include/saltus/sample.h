@@ -234,6 +234,9 @@ typedef struct sal_run_summary {
     double anneal_from;   /* first temperature of annealing */
     double anneal_to;     /* last temperature of annealing */
     double best_log_prob; /* f of the best state; NaN unless the run kept that state */
+    const char *decoded;  /* what decoded states are, such as "independent set"; NULL: the run has
+                             none (sal_run_decoded) */
+    double decoded_log_prob; /* f of the best decoded state; NaN without one */
 
     const char *missed; /* what the sampler was to find in warm-up and did not, why, and what would
                            help, in sentences; NULL: nothing. Static */
@@ -242,7 +245,8 @@ typedef struct sal_run_summary {
                                    reconstruction error; NULL: none. Lives as long as the model */
     double statistic_mean;      /* its mean over the draws of all chains; NaN without a statistic */
     double statistic_deviation; /* its standard deviation; NaN without a statistic */
-    double statistic_best; /* its value at the best state; NaN unless the run kept that state */
+    double statistic_best;    /* its value at the best state; NaN unless the run kept that state */
+    double statistic_decoded; /* its value at the best decoded state; NaN without one */
 } sal_run_summary;
 
 /* Compute the figures of a run.
@@ -325,6 +329,33 @@ SAL_API const void *sal_run_draws(const sal_run *run, int *bytes);
  * Threads: any. */
 SAL_API sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob,
                                 sal_error *err);
+
+/* Get the best decoded state of a run, as codes [V] of the whole space, and its f; either may be
+ * NULL. Where the model has a rule for decoding (sal_model_decode), a run that keeps the best state
+ * decodes the states of all draws and the best state of each chain; the decoded state with the
+ * largest statistic (sal_run_summary.statistic) wins, and the first chain's among equals.
+ * Returns: SAL_ERR_ARGUMENT when the run neither annealed nor had record.best, was stopped before
+ *          its first step after warm-up, or the model has no rule; SAL_ERR_MEMORY.
+ * Cost:    f of one state.
+ * Threads: any. */
+SAL_API sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob,
+                                   sal_error *err);
+
+/* Decode a state: make it feasible, and good, by the rule of its model. independent-set and clique
+ * have such rules: selected nodes are ranked by their conflicts for each unit of weight and kept in
+ * this order unless they conflict with one that is kept; then nodes without conflicts are added.
+ * The weight falls by at most the largest weight for each conflict, and a feasible state loses
+ * nothing. Clamped variables stay. For any other model the state is raised to one from which no
+ * change of a single variable raises f, or as far as a bounded number of rounds leads; a state with
+ * f = -inf, or with counts without a cap, then stays as it is.
+ * Params:  codes     [V], in and out. log_prob: f of the decoded state; NULL: not wanted.
+ * Returns: SAL_ERR_ARGUMENT (NULL, or no codes of the model); SAL_ERR_MODEL (f is NaN or +inf);
+ *          SAL_ERR_MEMORY. The outputs are then untouched.
+ * Cost:    with a rule O(V + edges at selected or free nodes); else some hundred gradients, or all
+ *          exact differences at most 200 times.
+ * Threads: any, while nobody sets the model's parameters. */
+SAL_API sal_status sal_model_decode(sal_model *model, int32_t *codes, double *log_prob,
+                                    sal_error *err);
 
 /* Sample-wise majority vote: the state drawn most often over all chains (Wang et al. 2022, used in
  * sec. 7.2 of the Newton proposal's paper). Among equally frequent states the one with the largest

@@ -94,6 +94,7 @@ static void advance_shard(void *context, int64_t k)
         }
         if (w->record && step % run->options.thin == 0) {
             sali_record_draw(run, shard, step / run->options.thin - 1);
+            sali_decoded_note(run, shard);
         }
         if (w->show && step % run->options.thin == 0) {
             sali_queue_note(run, shard, step / run->options.thin - 1);

@@ -194,6 +194,13 @@ static void print_tempering(const sal_run_summary *s, FILE *stream)
     if (!isnan(s->best_log_prob)) {
         fprintf(stream, "best log prob    %.10g (unnormalised)\n", s->best_log_prob);
     }
+    if (s->decoded) {
+        fprintf(stream, "decoded          %s, log prob %.10g", s->decoded, s->decoded_log_prob);
+        if (s->statistic) {
+            fprintf(stream, ", %s %.10g", s->statistic, s->statistic_decoded);
+        }
+        fputc('\n', stream);
+    }
 }
 
 static void print_statistic(const sal_run_summary *s, FILE *stream)

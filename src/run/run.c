@@ -249,6 +249,7 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
     }
     if (status == SAL_OK && (run->options.annealing.on || run->options.record.best)) {
         status = sali_best_create(run, shard, err);
+        status = status ? status : sali_decoded_create(run, shard, err);
     }
     if (status == SAL_OK) {
         status = sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains,
@@ -468,6 +469,7 @@ sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run 
     sali_blas_single_thread_end();
     if (status == SAL_OK) {
         compact(run);
+        sali_decoded_finish(run);
         status = sali_run_keep_past(run, err);
     }
     if (status != SAL_OK) {

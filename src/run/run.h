@@ -9,6 +9,7 @@
 
 #include "core/run_state.h"
 #include "core/shard.h"
+#include "models/decoding.h"
 #include "samplers/sampler.h"
 #include "run/step_size.h"
 #include "run/tempering.h"
@@ -46,6 +47,18 @@ typedef struct sali_draw_queue {
     sali_queued_sums *before; /* [chains] */
 } sali_draw_queue;
 
+/* What decoding states takes (decode.c): the model with the rule, of which the free variables are
+ * only some. */
+typedef struct sali_decoder {
+    const sal_model *rule;
+    int64_t n;                 /* free variables */
+    int64_t *place;            /* [n] where they are among all */
+    int32_t *full;             /* [all] a state; those of fixed variables stay */
+    bool *fixed;               /* [all] */
+    int32_t *codes;            /* [n] */
+    sali_decoding_item *items; /* [all] */
+} sali_decoder;
+
 /* One shard: its chains, the sampler's state, and what it has recorded. Rows of the run's arrays
  * that belong to its chains are written by it alone. */
 typedef struct sali_run_shard {
@@ -60,7 +73,10 @@ typedef struct sali_run_shard {
     int64_t draws_made;
     double *best;        /* [chains->n] the largest f met; NULL: not tracked */
     int32_t *best_codes; /* [chains->n x V] */
-    sal_status status;   /* of its start, and of its walk (walk.h) */
+    double *decoded; /* [chains->n] the largest statistic of a decoded state; NULL: none are made */
+    int32_t *decoded_codes; /* [chains->n x V] */
+    sali_decoder decoder;
+    sal_status status; /* of its start, and of its walk (walk.h) */
     sal_error error;
 } sali_run_shard;
 
@@ -164,6 +180,15 @@ void sali_run_variables(const sal_run *run, int64_t *original);
 /* Note states better than any before (best.c). */
 sal_status sali_best_create(sal_run *run, sali_run_shard *shard, sal_error *err);
 void sali_best_note(sali_run_shard *shard);
+
+/* Where the model has a rule for it, decode the chains' states, and after the run the best ones,
+ * and note the best of all that come of it (decode.c). */
+sal_status sali_decoded_create(sal_run *run, sali_run_shard *shard, sal_error *err);
+void sali_decoded_note(const sal_run *run, sali_run_shard *shard);
+void sali_decoded_finish(const sal_run *run);
+
+/* What a decoded state of the run is, in words; NULL: it has none. */
+const char *sali_decoded_name(const sal_run *run);
 
 /* The model's statistic, if it has one (run_statistic.c): room for it, once there are shards; of
  * the present codes [V of model] of a chain, draw number `draw`; and in the summary, whose

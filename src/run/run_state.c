@@ -63,6 +63,11 @@ static int64_t list_shard(const sal_run *run, const sali_run_shard *shard, sali_
         items[k++] = sali_state_within(sali_state_f64("best", n, shard->best), -INFINITY, DBL_MAX);
         items[k++] = sali_state_codes("best_codes", c->space, n, shard->best_codes);
     }
+    if (shard->decoded) {
+        items[k++] =
+            sali_state_within(sali_state_f64("decoded", n, shard->decoded), -INFINITY, DBL_MAX);
+        items[k++] = sali_state_codes("decoded_codes", c->space, n, shard->decoded_codes);
+    }
     if (run->ladder.n > 1) {
         k += list_swaps(&shard->swaps, n, items + k);
     }

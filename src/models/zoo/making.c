@@ -149,6 +149,7 @@ sal_status sali_making_make(const sali_builtin *builtin, const double *values,
     status = status ? status : finish(&m, f, model);
     if (status == SAL_OK && m.statistic) {
         sali_model_set_statistic(*model, m.statistic, m.statistic_data);
+        (*model)->decoding = m.decoding;
     }
     if (status == SAL_OK) {
         (*model)->kept = m.kept;

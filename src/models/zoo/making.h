@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "models/decoding.h"
 #include "models/statistic.h"
 #include "models/zoo/builtin.h"
 #include "models/zoo/random_graph.h"
@@ -37,6 +38,7 @@ typedef struct sali_making {
     sali_start_value starts[SALI_STARTS];
     const sali_statistic *statistic; /* of the model, with its data, which is kept memory */
     void *statistic_data;
+    const sali_decoding *decoding; /* of the model, by the same data; NULL: none */
     /* What remains to be done with the model; NULL: nothing. */
     sal_status (*finish)(struct sali_making *m, sal_model *model);
     const void *finish_data;
