@@ -58,12 +58,35 @@ typedef struct sal_tempering_options {
     int64_t swap_every;         /* steps between two swaps; 0: one interval */
 } sal_tempering_options;
 
+/* How the temperature goes in annealing (docs/tuning.md). */
+typedef enum sal_annealing_schedule {
+    SAL_ANNEAL_GEOMETRIC, /* falls by equal factors, from `from` to `to` */
+    SAL_ANNEAL_LINEAR,    /* from (1 - t / T) at step t of T, and not below `to` */
+    SAL_ANNEAL_REHEAT,    /* falls by equal factors, and when the search stagnates rises to where
+                             the specific heat was large, again and again */
+    SAL_ANNEAL_RLSA       /* LINEAR, with the sampler rlsa unless one is given */
+} sal_annealing_schedule;
+
 /* Annealing searches for a state of large f: the chains cool down over the draws. The default
- * temperatures come from the sizes of differences of f (docs/tuning.md). */
+ * temperatures come from the sizes of differences of f (docs/tuning.md).
+ *
+ * With more than one cooling, or with `seconds`, sal_sample makes whole coolings one after the
+ * other, each from new starts with a seed of its own, and its result is the run of the best one:
+ * that of the largest statistic of a decoded state, or without decoding the largest f; the first of
+ * equals. The same seed and number of coolings give the same bits; the time decides only how many
+ * coolings are made. Without `draws`, the first six coolings have 60 draws, and those after them
+ * 120, 240, 360, ... Without `from`, the first six begin at lower and lower temperatures, and those
+ * after them where the one with the best chains began. Callbacks see the draws of one cooling after
+ * the other. Such a search cannot be saved and resumed.
+ * Source: Kirkpatrick, Gelatt & Vecchi 1983. REHEAT: ReSCO (2025). RLSA: regularised Langevin
+ * simulated annealing (2025). */
 typedef struct sal_annealing_options {
-    bool on;     /* search instead of sampling */
-    double from; /* temperature of warm-up and of the first draw; 0: computed from f */
-    double to;   /* temperature of the last draw, reached geometrically; 0: computed from f */
+    bool on; /* search instead of sampling; a schedule other than GEOMETRIC also says so */
+    sal_annealing_schedule schedule;
+    double from;      /* temperature of warm-up and of the first draw; 0: computed from f */
+    double to;        /* temperature of the last draw; 0: computed from f */
+    int64_t coolings; /* how many, at most; 0: one, or with `seconds` any number */
+    double seconds;   /* begin no cooling that would end later, and stop then; 0: no limit */
 } sal_annealing_options;
 
 /* Variables that a run keeps fixed. */
@@ -110,7 +133,8 @@ typedef struct sal_run_options {
                             NULL: one that suits the model (docs/samplers.md) */
     int64_t chains;      /* >= 1; 0: 4 */
     int64_t warmup; /* steps before the first draw, including adaptation; -1: none; 0: the larger of
-                       1000 steps and 10 intervals; with tempering or annealing 1000 intervals */
+                       1000 steps and 10 intervals; with tempering 1000 intervals; with annealing
+                       a tenth of the draws' steps, and 100 at least */
     int64_t draws;  /* draws kept from each chain; 0: 1000 */
     int64_t thin;   /* steps between two draws; 0: 1, with tempering or annealing one interval */
     uint64_t seed;  /* the same seed gives the same bits, for any number of threads */
@@ -231,11 +255,16 @@ typedef struct sal_run_summary {
     double level_rate_min; /* the smallest swap rate between two levels; NaN without levels */
     double arrivals; /* states that came up from the first level, per chain; NaN without levels */
     bool annealed;   /* whether the run annealed; R-hat and ESS then mean nothing */
-    double anneal_from;   /* first temperature of annealing */
-    double anneal_to;     /* last temperature of annealing */
-    double best_log_prob; /* f of the best state; NaN unless the run kept that state */
-    const char *decoded;  /* what decoded states are, such as "independent set"; NULL: the run has
-                             none (sal_run_decoded) */
+    double anneal_from; /* first temperature of annealing */
+    double anneal_to;   /* last temperature of annealing */
+    int64_t coolings;   /* number of coolings made; the run is the best one; 1 without annealing */
+    int64_t cooling;    /* number of that one, from 0 */
+    int64_t reheats;    /* how often the temperature rose again, by SAL_ANNEAL_REHEAT */
+    double reheat_to;   /* the temperature that it rose to; NaN if it never did */
+    double search_seconds; /* of all coolings; NaN if there was one */
+    double best_log_prob;  /* f of the best state; NaN unless the run kept that state */
+    const char *decoded;   /* what decoded states are, such as "independent set"; NULL: the run has
+                              none (sal_run_decoded) */
     double decoded_log_prob; /* f of the best decoded state; NaN without one */
 
     const char *missed; /* what the sampler was to find in warm-up and did not, why, and what would

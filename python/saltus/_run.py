@@ -584,8 +584,8 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     threads : int, optional
         None: as OpenMP chooses.
     **options
-        anneal, anneal_from, anneal_to, swap_every, track_best, save_warmup: as the options of ``saltus
-        sample``.
+        anneal (True, or "linear", "reheat", "rlsa"), anneal_from, anneal_to, anneal_seconds, coolings,
+        swap_every, track_best, save_warmup: as the options of ``saltus sample``.
 
     Returns
     -------

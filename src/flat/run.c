@@ -59,7 +59,9 @@ static void add_tempering(json_t *object, const sal_run_summary *s)
     }
     if (s->annealed) {
         json_object_set_new(object, "anneal",
-                            json_pack("{s:f, s:f}", "from", s->anneal_from, "to", s->anneal_to));
+                            json_pack("{s:f, s:f, s:I, s:I, s:I}", "from", s->anneal_from, "to",
+                                      s->anneal_to, "coolings", (json_int_t)s->coolings, "cooling",
+                                      (json_int_t)s->cooling, "reheats", (json_int_t)s->reheats));
     }
 }
 

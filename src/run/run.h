@@ -47,6 +47,14 @@ typedef struct sali_draw_queue {
     sali_queued_sums *before; /* [chains] */
 } sali_draw_queue;
 
+/* Annealing that heats again (reheat.c). */
+typedef struct sali_heating {
+    int64_t reheats; /* so far */
+    int64_t begun;   /* the step after warm-up at which the present cooling began */
+    int64_t looked;  /* draws at the last look whether the search stagnates */
+    double peak;     /* the temperature to rise to; 0: not known yet */
+} sali_heating;
+
 /* What decoding states takes (decode.c): the model with the rule, of which the free variables are
  * only some. */
 typedef struct sali_decoder {
@@ -76,6 +84,7 @@ typedef struct sali_run_shard {
     double *decoded; /* [chains->n] the largest statistic of a decoded state; NULL: none are made */
     int32_t *decoded_codes; /* [chains->n x V] */
     sali_decoder decoder;
+    bool *moved;       /* [chains->n + 1] to the best state of all; and whether any is */
     sal_status status; /* of its start, and of its walk (walk.h) */
     sal_error error;
 } sali_run_shard;
@@ -102,6 +111,7 @@ struct sal_run {
     sali_ladder ladder;         /* of temperatures */
     sali_step_sizes step_sizes; /* by temperature */
     double anneal_from, anneal_to;
+    sali_heating heating;
 
     /* By chain and draw; draws_made = draws unless the run was stopped, and after it the arrays are
      * [chains x draws_made]. */
@@ -125,6 +135,9 @@ struct sal_run {
     double seconds, warmup_seconds;
     bool stopped;
 
+    int64_t coolings, cooling; /* of a search: how many, and which of them this is (search.c) */
+    double search_seconds;     /* of all */
+
     bool tuned;           /* what adapts was given: nothing does */
     sal_run_state *state; /* at the last anchor */
 };
@@ -137,6 +150,10 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err);
 /* UNSUPPORTED for a sampler that is approximate or couples its chains, which `what` cannot use. */
 sal_status sali_run_check_independent(const sali_sampler *sampler, const char *who,
                                       const char *what, sal_error *err);
+
+/* One run, as sal_sample (run.c). */
+sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_run **run,
+                         sal_error *err);
 
 /* The loop (loop.c): warm-up, and the steps after it. */
 sal_status sali_run_warm_up(sal_run *run, sal_error *err);
@@ -202,10 +219,22 @@ sal_status sali_statistic_summarise(const sal_run *run, sal_run_summary *s, sal_
  * (agreement.c). */
 sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
 
-/* The range of temperatures of annealing, and the temperature when a share of it is done
- * (annealing.c). */
+/* The range of temperatures of annealing; the temperature when a share of it is done, but for
+ * heating; that at a step after warm-up; and the number of steps at one temperature (annealing.c).
+ */
 sal_status sali_anneal_range(sal_run *run, sal_error *err);
 double sali_anneal_temperature(const sal_run *run, double share);
+double sali_anneal_temperature_at(const sal_run *run, int64_t step);
+int64_t sali_anneal_level(const sal_run *run);
+
+/* Annealing that heats again (reheat.c): the temperature at a step after warm-up; the place of the
+ * last peak of the specific heat at n falling temperatures that is large enough; and, after a
+ * window, heating if it is due: whether chains have another temperature, and perhaps other states,
+ * and are to be refreshed. */
+#define SALI_HEAT_BINS 16
+double sali_reheat_temperature(const sal_run *run, int64_t step);
+int64_t sali_heat_peak(int64_t n, const double *heat);
+bool sali_reheat(sal_run *run);
 void sali_set_temperature(sali_chains *chains, double temperature);
 
 /* Take over step sizes, temperatures and the sampler's values from options.tuning; before there are

@@ -172,6 +172,26 @@ START_TEST(values_of_counts)
 }
 END_TEST
 
+/* The word after --anneal may be left out, whatever comes next. */
+START_TEST(annealing_takes_a_word_or_none)
+{
+    ck_run("sample --anneal ising:side=3 --draws 20");
+    ck_assert_ptr_nonnull(strstr(out, "annealed"));
+    ck_run("sample ising:side=3 --draws 20 --anneal");
+    ck_run("sample --anneal reheat ising:side=3 --draws 600 --thin 9");
+    ck_assert_ptr_nonnull(strstr(out, "heated"));
+    ck_run("sample ising:side=3 --draws 20 --anneal=linear --sampler gibbs");
+    ck_run("sample ising:side=3 --draws 20 --anneal rlsa --coolings 3");
+    ck_assert_ptr_nonnull(strstr(out, "rlsa"));
+    ck_assert_ptr_nonnull(strstr(out, "the best of 3 coolings"));
+    ck_run("sample independent-set:nodes=20 --anneal --time 0.2s --best set.npy");
+    ck_assert_ptr_nonnull(strstr(out, "decoded          independent set"));
+    ck_refused(64, "yes|no or [linear|reheat|rlsa]", "sample ising:side=3 --anneal=fast");
+    ck_refused(64, "unexpected 'fast'", "sample ising:side=3 --anneal fast");
+    ck_refused(64, "want --anneal", "sample ising:side=3 --coolings 3");
+}
+END_TEST
+
 START_TEST(tempering_anneals_and_votes_are_printed)
 {
     ck_run("sample ising:side=3,theta=0.3 --sampler gibbs --tempering 4 --draws 100 --json");
@@ -751,6 +771,7 @@ int main(void)
     tcase_add_test(tcase, sample_prints_the_documented_fields);
     tcase_add_test(tcase, same_seed_writes_the_same_draws_for_any_threads);
     tcase_add_test(tcase, tempering_anneals_and_votes_are_printed);
+    tcase_add_test(tcase, annealing_takes_a_word_or_none);
     tcase_add_test(tcase, tuning_is_written_then_read);
     tcase_add_test(tcase, sample_refuses_early);
     tcase_add_test(tcase, check_tells_rounding_from_wrong_gradients);
