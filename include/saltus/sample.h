@@ -75,11 +75,11 @@ typedef enum sal_annealing_schedule {
  * that of the largest statistic of a decoded state, or without decoding the largest f; the first of
  * equals. The same seed and number of coolings give the same bits; the time decides only how many
  * coolings are made. Without `draws`, the first six coolings have 60 draws, and those after them
- * 120, 240, 360, ... Without `from`, the first six begin at lower and lower temperatures, and those
- * after them where the one with the best chains began. Callbacks see the draws of one cooling after
- * the other. Such a search cannot be saved and resumed.
- * Source: Kirkpatrick, Gelatt & Vecchi 1983. REHEAT: ReSCO (2025). RLSA: regularised Langevin
- * simulated annealing (2025). */
+ * 120, 180, 270, ..., half as many again each. Without `from`, the first six begin at lower and
+ * lower temperatures, and those after them where the one with the best chains began. Callbacks see
+ * the draws of one cooling after the other. Such a search cannot be saved and resumed. Source:
+ * Kirkpatrick, Gelatt & Vecchi 1983. REHEAT: ReSCO (2025). RLSA: regularised Langevin simulated
+ * annealing (2025). */
 typedef struct sal_annealing_options {
     bool on; /* search instead of sampling; a schedule other than GEOMETRIC also says so */
     sal_annealing_schedule schedule;

@@ -16,6 +16,8 @@
 /* Coolings that try first temperatures, and the draws of each unless they are given. */
 #define TRIALS SALI_SEARCH_TRIALS
 #define TRIAL_DRAWS 60
+/* The others are half as long again, each, up to so many draws. */
+#define MOST_DRAWS 1000000
 
 typedef struct search {
     const sal_run_options *given;
@@ -36,7 +38,11 @@ typedef struct search {
 
 int64_t sali_cooling_draws(int64_t number)
 {
-    return number < TRIALS ? TRIAL_DRAWS : TRIAL_DRAWS * 2 * (number - TRIALS + 1);
+    int64_t draws = number < TRIALS ? TRIAL_DRAWS : 2 * TRIAL_DRAWS;
+    for (int64_t k = TRIALS; k < number && draws < MOST_DRAWS; k++) {
+        draws += draws / 2;
+    }
+    return draws;
 }
 
 uint64_t sali_cooling_seed(uint64_t seed, int64_t number)

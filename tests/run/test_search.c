@@ -91,7 +91,9 @@ START_TEST(coolings_have_seeds_and_lengths_of_their_own)
     ck_assert_int_eq(sali_cooling_draws(0), 60);
     ck_assert_int_eq(sali_cooling_draws(5), 60);
     ck_assert_int_eq(sali_cooling_draws(6), 120);
-    ck_assert_int_eq(sali_cooling_draws(8), 360);
+    ck_assert_int_eq(sali_cooling_draws(7), 180);
+    ck_assert_int_eq(sali_cooling_draws(8), 270);
+    ck_assert_int_lt(sali_cooling_draws(1000000), 2000000);
     ck_assert_double_eq(sali_cooling_from(100, 1, 0), 100);
     ck_assert_double_eq_tol(sali_cooling_from(100, 1, 1), 10, 1e-12);
 }

@@ -13,8 +13,14 @@
 #include "models/zoo/making.h"
 #include "models/zoo/node_sets.h"
 
-/* CHANCE of an edge: as the mean number of neighbours, or as a probability. */
-enum { NODES, CHANCE, SEED, BETA, PENALTY };
+/* CHANCE of an edge: as the mean number of neighbours, or as a probability; and OTHER, the other of
+ * the two. */
+enum { NODES, CHANCE, SEED, BETA, PENALTY, OTHER, FAMILY, MOST, GROUP, TIGHTNESS };
+
+/* Those of random graphs. */
+#define OF_RANDOM_GRAPHS                                                                 \
+    (1u << NODES | 1u << CHANCE | 1u << SEED | 1u << OTHER | 1u << FAMILY | 1u << MOST | \
+     1u << GROUP | 1u << TIGHTNESS)
 
 /* ---- a figure of sets: their weight, less the largest for each conflict. One node of each can be
  * dropped, so the nodes hold a set without conflicts of at least that weight. */
@@ -135,10 +141,15 @@ const sali_builtin sali_builtin_independent_set = {
                   [PENALTY] = { "penalty", 2, 0, 1e6, false,
                                 "cost of an edge within the set, in units of the largest weight; "
                                 "above 1 the best state is an independent set",
-                                NULL } },
+                                NULL },
+                  [OTHER] = SALI_DENSITY,
+                  [FAMILY] = SALI_GRAPH_FAMILY,
+                  [MOST] = SALI_GRAPH_MOST,
+                  [GROUP] = SALI_GRAPH_GROUP,
+                  [TIGHTNESS] = SALI_GRAPH_TIGHTNESS },
     .formula = independent_set,
     .content = SALI_CONTENT_GRAPH,
-    .unused = 1u << NODES | 1u << CHANCE | 1u << SEED,
+    .unused = OF_RANDOM_GRAPHS,
 };
 
 const sali_builtin sali_builtin_clique = {
@@ -154,8 +165,15 @@ const sali_builtin sali_builtin_clique = {
                   [PENALTY] = { "penalty", 2, 0, 1e6, false,
                                 "cost of a pair without an edge, in units of the largest weight; "
                                 "above 1 the best state is a clique",
-                                NULL } },
+                                NULL },
+                  [OTHER] = { "degree", 4, 0, 1e7, false, "of ba: mean number of neighbours",
+                              NULL },
+                  [FAMILY] = SALI_GRAPH_FAMILY,
+                  [MOST] = SALI_GRAPH_MOST,
+                  [GROUP] = SALI_GRAPH_GROUP,
+                  [TIGHTNESS] = SALI_GRAPH_TIGHTNESS },
     .formula = clique,
+    .by_density = true,
     .content = SALI_CONTENT_GRAPH,
-    .unused = 1u << NODES | 1u << CHANCE | 1u << SEED,
+    .unused = OF_RANDOM_GRAPHS,
 };
