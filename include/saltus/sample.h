@@ -62,8 +62,8 @@ typedef struct sal_tempering_options {
 typedef enum sal_annealing_schedule {
     SAL_ANNEAL_GEOMETRIC, /* falls by equal factors, from `from` to `to` */
     SAL_ANNEAL_LINEAR,    /* from (1 - t / T) at step t of T, and not below `to` */
-    SAL_ANNEAL_REHEAT,    /* falls by equal factors, and when the search stagnates rises to where
-                             the specific heat was large, again and again */
+    SAL_ANNEAL_REHEAT,    /* falls by equal factors, and when the search stagnates rises to a
+                             little above where chains freeze, again and again */
     SAL_ANNEAL_RLSA       /* LINEAR, with the sampler rlsa unless one is given */
 } sal_annealing_schedule;
 
@@ -74,12 +74,12 @@ typedef enum sal_annealing_schedule {
  * other, each from new starts with a seed of its own, and its result is the run of the best one:
  * that of the largest statistic of a decoded state, or without decoding the largest f; the first of
  * equals. The same seed and number of coolings give the same bits; the time decides only how many
- * coolings are made. Without `draws`, the first six coolings have 60 draws, and those after them
- * 120, 180, 270, ..., half as many again each. Without `from`, the first six begin at lower and
- * lower temperatures, and those after them where the one with the best chains began. Callbacks see
- * the draws of one cooling after the other. Such a search cannot be saved and resumed. Source:
- * Kirkpatrick, Gelatt & Vecchi 1983. REHEAT: ReSCO (2025). RLSA: regularised Langevin simulated
- * annealing (2025). */
+ * coolings are made. Without `draws`, the first cooling has 240 draws, and each other one twice as
+ * many as the one before. Without `from`, the coolings after the first begin a little above the
+ * temperature at which the first one froze. Callbacks see the draws of one cooling after the other.
+ * Such a search cannot be saved and resumed.
+ * Source: Kirkpatrick, Gelatt & Vecchi 1983. REHEAT after ReSCO (2025). RLSA: regularised Langevin
+ * simulated annealing (2025). */
 typedef struct sal_annealing_options {
     bool on; /* search instead of sampling; a schedule other than GEOMETRIC also says so */
     sal_annealing_schedule schedule;

@@ -2,9 +2,10 @@
 /* Annealing that heats again when it stagnates (ReSCO 2025).
  *
  * The first cooling takes a quarter of the steps. The specific heat at its temperatures comes from
- * the draws; where f has penalties, it is largest at temperatures far above those that matter, so
- * the temperature that later coolings begin at is that of the coldest peak of a size. At each
- * heating the worst chains go on from the best state that any chain met.
+ * the draws. ReSCO heats to where it is largest; where f has penalties, that is far above the
+ * temperatures that matter. So later coolings begin a little above the coldest temperature at which
+ * chains still move much: where the specific heat is a tenth of the largest. At each heating the
+ * worst chains go on from the best state that any chain met.
  *
  * All is decided between windows by the calling thread, from draws and states in the order of the
  * chains, so it does not depend on the number of threads. */
@@ -17,8 +18,10 @@
 /* The first cooling, and each later one at most, as a part of all steps. */
 #define FIRST_PART 4
 #define LATER_PART 8
-/* Peaks of the specific heat that count, as a part of the largest. */
-#define PEAK_PART 3.0
+/* Chains are frozen where the specific heat is below this part of the largest; later coolings begin
+ * this much above the coldest temperature at which they are not. */
+#define FROZEN_PART 10.0
+#define ABOVE 1.5
 /* A search stagnates when the mean of f changes by less than this part of it, from one look to the
  * next: after so many draws, or fewer in short runs. */
 #define STAGNANT 0.01
@@ -55,19 +58,17 @@ double sali_reheat_temperature(const sal_run *run, int64_t step)
 
 /* ---- the specific heat */
 
-int64_t sali_heat_peak(int64_t n, const double *heat)
+int64_t sali_heat_edge(int64_t n, const double *heat)
 {
     double largest = 0;
-    int64_t peak = 0;
+    int64_t edge = 0;
     for (int64_t k = 0; k < n; k++) {
         largest = fmax(largest, heat[k]);
     }
-    for (int64_t k = 0; k < n; k++) {
-        const bool rises = k == 0 || heat[k] >= heat[k - 1];
-        const bool falls = k == n - 1 || heat[k] > heat[k + 1];
-        peak = rises && falls && heat[k] * PEAK_PART >= largest ? k : peak;
+    for (int64_t k = 0; largest > 0 && k < n; k++) {
+        edge = heat[k] * FROZEN_PART >= largest ? k : edge;
     }
-    return peak;
+    return edge;
 }
 
 /* The variance of f at draws first .. last - 1, by differences of successive draws: it is not
@@ -75,8 +76,9 @@ int64_t sali_heat_peak(int64_t n, const double *heat)
 static double variance(const sal_run *run, int64_t first, int64_t last)
 {
     double sum = 0, n = 0;
+    const int64_t row = run->over ? run->draws_made : run->options.draws;
     for (int64_t c = 0; c < run->options.chains; c++) {
-        const double *f = run->log_prob + c * run->options.draws;
+        const double *f = run->log_prob + c * row;
         for (int64_t d = first + 1; d < last; d++) {
             if (isfinite(f[d]) && isfinite(f[d - 1])) {
                 sum += (f[d] - f[d - 1]) * (f[d] - f[d - 1]) / 2;
@@ -87,16 +89,16 @@ static double variance(const sal_run *run, int64_t first, int64_t last)
     return n > 0 ? sum / n : 0;
 }
 
-static void find_peak(sal_run *run)
+double sali_heat_temperature(const sal_run *run)
 {
     const int64_t draws = run->draws_made;
     double heat[SALI_HEAT_BINS], T[SALI_HEAT_BINS];
     for (int64_t k = 0; k < SALI_HEAT_BINS; k++) {
         const int64_t first = k * draws / SALI_HEAT_BINS, last = (k + 1) * draws / SALI_HEAT_BINS;
-        T[k] = sali_reheat_temperature(run, (first + last) / 2 * run->options.thin);
+        T[k] = sali_anneal_temperature_at(run, (first + last) / 2 * run->options.thin);
         heat[k] = variance(run, first > 0 ? first - 1 : 0, last) / (T[k] * T[k]);
     }
-    run->heating.peak = T[sali_heat_peak(SALI_HEAT_BINS, heat)];
+    return fmin(ABOVE * T[sali_heat_edge(SALI_HEAT_BINS, heat)], run->anneal_from);
 }
 
 /* ---- sharing the best state */
@@ -198,7 +200,7 @@ bool sali_reheat(sal_run *run)
         return false;
     }
     if (h->reheats == 0) {
-        find_peak(run);
+        h->peak = sali_heat_temperature(run);
     }
     h->reheats++;
     h->begun = run->steps;

@@ -468,6 +468,7 @@ sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_r
     sali_blas_single_thread_end();
     if (status == SAL_OK) {
         compact(run);
+        run->over = true;
         sali_decoded_finish(run);
         status = sali_run_keep_past(run, err);
     }

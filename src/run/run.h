@@ -134,6 +134,7 @@ struct sal_run {
     int64_t steps;                 /* after warm-up */
     double seconds, warmup_seconds;
     bool stopped;
+    bool over; /* arrays of draws have rows of draws_made */
 
     int64_t coolings, cooling; /* of a search: how many, and which of them this is (search.c) */
     double search_seconds;     /* of all */
@@ -227,13 +228,14 @@ double sali_anneal_temperature(const sal_run *run, double share);
 double sali_anneal_temperature_at(const sal_run *run, int64_t step);
 int64_t sali_anneal_level(const sal_run *run);
 
-/* Annealing that heats again (reheat.c): the temperature at a step after warm-up; the place of the
- * last peak of the specific heat at n falling temperatures that is large enough; and, after a
- * window, heating if it is due: whether chains have another temperature, and perhaps other states,
- * and are to be refreshed. */
+/* Annealing that heats again (reheat.c): the temperature at a step after warm-up; the last of n
+ * falling temperatures at which the specific heat is a tenth of the largest; and, after a window,
+ * heating if it is due: whether chains have another temperature, and perhaps other states, and are
+ * to be refreshed. */
 #define SALI_HEAT_BINS 16
 double sali_reheat_temperature(const sal_run *run, int64_t step);
-int64_t sali_heat_peak(int64_t n, const double *heat);
+int64_t sali_heat_edge(int64_t n, const double *heat);
+double sali_heat_temperature(const sal_run *run); /* where chains freeze, over all draws made */
 bool sali_reheat(sal_run *run);
 void sali_set_temperature(sali_chains *chains, double temperature);
 

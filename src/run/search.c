@@ -3,28 +3,25 @@
  *
  * The first cooling is what a search of one cooling would be. Where f has penalties, the usual
  * first temperature is that of states which nobody looks for, and most of the cooling is spent far
- * above the temperatures that matter. So the first few coolings begin at lower and lower
- * temperatures, and those after them, longer and longer, where the best of these began. */
+ * above the temperatures that matter. So the coolings after it, longer and longer, begin a
+ * little above the temperature at which its chains froze (reheat.c). */
 #include "run/search.h"
 
 #include <math.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
 
-/* Coolings that try first temperatures, and the draws of each unless they are given. */
-#define TRIALS SALI_SEARCH_TRIALS
-#define TRIAL_DRAWS 60
-/* The others are half as long again, each, up to so many draws. */
-#define MOST_DRAWS 1000000
+/* Draws of the first cooling, unless they are given; each one after it has twice as many as the one
+ * before, up to a bound. */
+#define FIRST_DRAWS 240
+#define MOST_DRAWS (INT64_C(1) << 20)
 
 typedef struct search {
     const sal_run_options *given;
     double start;          /* by the clock */
     int64_t made;          /* coolings */
-    double from, to;       /* the range of the first cooling */
-    double score[TRIALS];  /* of the coolings that try first temperatures */
+    double from, to;       /* of the coolings after the first one */
     double seconds_a_draw; /* of the last cooling */
     double worth;          /* of the best run: what runs are compared by */
     sal_run *best;
@@ -38,9 +35,9 @@ typedef struct search {
 
 int64_t sali_cooling_draws(int64_t number)
 {
-    int64_t draws = number < TRIALS ? TRIAL_DRAWS : 2 * TRIAL_DRAWS;
-    for (int64_t k = TRIALS; k < number && draws < MOST_DRAWS; k++) {
-        draws += draws / 2;
+    int64_t draws = FIRST_DRAWS;
+    for (int64_t k = 0; k < number && draws < MOST_DRAWS; k++) {
+        draws *= 2;
     }
     return draws;
 }
@@ -54,21 +51,6 @@ uint64_t sali_cooling_seed(uint64_t seed, int64_t number)
     }
     sali_rng_words(&stream, 0, 2, words);
     return (uint64_t)words[0] << 31 ^ words[1]; /* below 2^63, as seeds that are given in words */
-}
-
-double sali_cooling_from(double from, double to, int trial)
-{
-    static const double shares[TRIALS] = { 1, 0.5, 0.3, 0.2, 0.13, 0.08 };
-    return to * pow(from / to, shares[trial]);
-}
-
-static int best_trial(const search *s)
-{
-    int best = 0;
-    for (int k = 1; k < TRIALS; k++) {
-        best = s->score[k] > s->score[best] ? k : best;
-    }
-    return best;
 }
 
 static int watch(int64_t done, int64_t total, void *data)
@@ -86,13 +68,11 @@ static int watch(int64_t done, int64_t total, void *data)
 static sal_run_options options_of(search *s)
 {
     sal_run_options o = *s->given;
-    const int trial = s->made < TRIALS ? (int)s->made : best_trial(s);
     o.draws = o.draws ? o.draws : sali_cooling_draws(s->made);
     o.seed = sali_cooling_seed(o.seed, s->made);
     if (s->made > 0) {
         o.annealing.to = s->to;
-        o.annealing.from =
-            s->given->annealing.from > 0 ? s->from : sali_cooling_from(s->from, s->to, trial);
+        o.annealing.from = s->from;
     }
     o.annealing.coolings = 1;
     o.annealing.seconds = 0;
@@ -102,19 +82,6 @@ static sal_run_options options_of(search *s)
 }
 
 /* ---- which is best */
-
-static double mean_of_best(const sal_run *run)
-{
-    double sum = 0;
-    int64_t n = 0;
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        const sali_run_shard *shard = &run->shards[k];
-        for (int64_t c = 0; c < shard->chains->n; c++, n++) {
-            sum += shard->decoded ? shard->decoded[c] : shard->best[c];
-        }
-    }
-    return sum / (double)n;
-}
 
 static double worth_of(const sal_run *run)
 {
@@ -138,11 +105,9 @@ static void take(search *s, sal_run *run)
         return;
     }
     if (number == 0) {
-        s->from = run->anneal_from;
+        const bool given = s->given->annealing.from > 0;
+        s->from = given || run->draws_made == 0 ? run->anneal_from : sali_heat_temperature(run);
         s->to = run->anneal_to;
-    }
-    if (number < TRIALS) {
-        s->score[number] = mean_of_best(run);
     }
     s->steps += run->warmup_done + run->steps;
     s->seconds_a_draw = (run->seconds + run->warmup_seconds) / fmax(1, (double)run->draws_made);

@@ -5,9 +5,6 @@
 
 #include "run/run.h"
 
-/* Coolings that try first temperatures. */
-#define SALI_SEARCH_TRIALS 6
-
 /* Whether the options ask for more than one cooling. */
 bool sali_is_search(const sal_run_options *options);
 
@@ -16,11 +13,9 @@ bool sali_is_search(const sal_run_options *options);
 sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run **out,
                        sal_error *err);
 
-/* What a cooling is made with, by its number from 0: its draws, where they are not given; its seed,
- * of the search's; and the first temperature that a trial has, between those of the first cooling's
- * range. */
+/* What a cooling is made with, by its number from 0: its draws, where they are not given; and its
+ * seed, of the search's. */
 int64_t sali_cooling_draws(int64_t number);
 uint64_t sali_cooling_seed(uint64_t seed, int64_t number);
-double sali_cooling_from(double from, double to, int trial);
 
 #endif
