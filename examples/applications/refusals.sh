@@ -39,7 +39,7 @@ refuses "no couplings of sites" "$contacts" ising
 refuses "no couplings of sites" "$contacts" ising-dense
 refuses "usage: search" "$search"
 refuses "usage: search" "$search" max-cut --graphs many
-refuses "no model 'nothing'" "$search" nothing
+refuses "no model or file 'nothing'" "$search" nothing
 "$retrieval" two.libsvm --queries 1 --draws 10 >out
 grep -q '^means' out
 
