@@ -103,6 +103,15 @@ START_TEST(the_node_with_most_conflicts_goes)
         ck_ok(sal_model_decode(model, codes, &f, &err), &err);
         ck_assert_int_eq(codes[0], weighted);
         ck_assert_double_eq(f, weighted ? 9 : 4);
+        /* clamped, it stays, and the others go */
+        const int64_t centre = 0;
+        const int32_t one = 1;
+        int32_t leaves[] = { 1, 1, 1, 1 };
+        sal_model *clamped = NULL;
+        ck_ok(sal_model_clamp(model, 1, &centre, &one, &clamped, &err), &err);
+        ck_ok(sal_model_decode(clamped, leaves, &f, &err), &err);
+        ck_assert(!leaves[0] && !leaves[1] && !leaves[2] && !leaves[3]);
+        sal_model_destroy(clamped);
         sal_model_destroy(model);
     }
 }
