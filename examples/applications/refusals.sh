@@ -1,7 +1,7 @@
 #!/bin/sh
-# refusals.sh SUMMARY RETRIEVAL CONTACTS: what a program cannot use ends it with a message.
+# refusals.sh SUMMARY RETRIEVAL CONTACTS SEARCH: what a program cannot use ends it with a message.
 set -eu
-summary=$(realpath "$1") retrieval=$(realpath "$2") contacts=$(realpath "$3")
+summary=$(realpath "$1") retrieval=$(realpath "$2") contacts=$(realpath "$3") search=$(realpath "$4")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -37,6 +37,9 @@ refuses "all pictures are the same" "$retrieval" same.libsvm --queries 1
 refuses "usage: contacts" "$contacts" ising --top 0
 refuses "no couplings of sites" "$contacts" ising
 refuses "no couplings of sites" "$contacts" ising-dense
+refuses "usage: search" "$search"
+refuses "usage: search" "$search" max-cut --graphs many
+refuses "no model or file 'nothing'" "$search" nothing
 "$retrieval" two.libsvm --queries 1 --draws 10 >out
 grep -q '^means' out
 

@@ -58,12 +58,35 @@ typedef struct sal_tempering_options {
     int64_t swap_every;         /* steps between two swaps; 0: one interval */
 } sal_tempering_options;
 
+/* How the temperature goes in annealing (docs/tuning.md). */
+typedef enum sal_annealing_schedule {
+    SAL_ANNEAL_GEOMETRIC, /* falls by equal factors, from `from` to `to` */
+    SAL_ANNEAL_LINEAR,    /* from (1 - t / T) at step t of T, and not below `to` */
+    SAL_ANNEAL_REHEAT,    /* falls by equal factors, and when the search stagnates rises to a
+                             little above where chains freeze, again and again */
+    SAL_ANNEAL_RLSA       /* LINEAR, with the sampler rlsa unless one is given */
+} sal_annealing_schedule;
+
 /* Annealing searches for a state of large f: the chains cool down over the draws. The default
- * temperatures come from the sizes of differences of f (docs/tuning.md). */
+ * temperatures come from the sizes of differences of f (docs/tuning.md).
+ *
+ * With more than one cooling, or with `seconds`, sal_sample makes whole coolings one after the
+ * other, each from new starts with a seed of its own, and its result is the run of the best one:
+ * that of the largest statistic of a decoded state, or without decoding the largest f; the first of
+ * equals. The same seed and number of coolings give the same bits; the time decides only how many
+ * coolings are made. Without `draws`, the first cooling has 240 draws, and each other one twice as
+ * many as the one before. Without `from`, the coolings after the first begin a little above the
+ * temperature at which the first one froze. Callbacks see the draws of one cooling after the other.
+ * Such a search cannot be saved and resumed.
+ * Source: Kirkpatrick, Gelatt & Vecchi 1983. REHEAT after ReSCO (2025). RLSA: regularised Langevin
+ * simulated annealing (2025). */
 typedef struct sal_annealing_options {
-    bool on;     /* search instead of sampling */
-    double from; /* temperature of warm-up and of the first draw; 0: computed from f */
-    double to;   /* temperature of the last draw, reached geometrically; 0: computed from f */
+    bool on; /* search instead of sampling; a schedule other than GEOMETRIC also says so */
+    sal_annealing_schedule schedule;
+    double from;      /* temperature of warm-up and of the first draw; 0: computed from f */
+    double to;        /* temperature of the last draw; 0: computed from f */
+    int64_t coolings; /* how many, at most; 0: one, or with `seconds` any number */
+    double seconds;   /* begin no cooling that would end later, and stop then; 0: no limit */
 } sal_annealing_options;
 
 /* Variables that a run keeps fixed. */
@@ -110,7 +133,8 @@ typedef struct sal_run_options {
                             NULL: one that suits the model (docs/samplers.md) */
     int64_t chains;      /* >= 1; 0: 4 */
     int64_t warmup; /* steps before the first draw, including adaptation; -1: none; 0: the larger of
-                       1000 steps and 10 intervals; with tempering or annealing 1000 intervals */
+                       1000 steps and 10 intervals; with tempering 1000 intervals; with annealing
+                       a tenth of the draws' steps, and 100 at least */
     int64_t draws;  /* draws kept from each chain; 0: 1000 */
     int64_t thin;   /* steps between two draws; 0: 1, with tempering or annealing one interval */
     uint64_t seed;  /* the same seed gives the same bits, for any number of threads */
@@ -231,9 +255,17 @@ typedef struct sal_run_summary {
     double level_rate_min; /* the smallest swap rate between two levels; NaN without levels */
     double arrivals; /* states that came up from the first level, per chain; NaN without levels */
     bool annealed;   /* whether the run annealed; R-hat and ESS then mean nothing */
-    double anneal_from;   /* first temperature of annealing */
-    double anneal_to;     /* last temperature of annealing */
-    double best_log_prob; /* f of the best state; NaN unless the run kept that state */
+    double anneal_from; /* first temperature of annealing */
+    double anneal_to;   /* last temperature of annealing */
+    int64_t coolings;   /* number of coolings made; the run is the best one; 1 without annealing */
+    int64_t cooling;    /* number of that one, from 0 */
+    int64_t reheats;    /* how often the temperature rose again, by SAL_ANNEAL_REHEAT */
+    double reheat_to;   /* the temperature that it rose to; NaN if it never did */
+    double search_seconds; /* of all coolings; NaN if there was one */
+    double best_log_prob;  /* f of the best state; NaN unless the run kept that state */
+    const char *decoded;   /* what decoded states are, such as "independent set"; NULL: the run has
+                              none (sal_run_decoded) */
+    double decoded_log_prob; /* f of the best decoded state; NaN without one */
 
     const char *missed; /* what the sampler was to find in warm-up and did not, why, and what would
                            help, in sentences; NULL: nothing. Static */
@@ -242,7 +274,8 @@ typedef struct sal_run_summary {
                                    reconstruction error; NULL: none. Lives as long as the model */
     double statistic_mean;      /* its mean over the draws of all chains; NaN without a statistic */
     double statistic_deviation; /* its standard deviation; NaN without a statistic */
-    double statistic_best; /* its value at the best state; NaN unless the run kept that state */
+    double statistic_best;    /* its value at the best state; NaN unless the run kept that state */
+    double statistic_decoded; /* its value at the best decoded state; NaN without one */
 } sal_run_summary;
 
 /* Compute the figures of a run.
@@ -325,6 +358,33 @@ SAL_API const void *sal_run_draws(const sal_run *run, int *bytes);
  * Threads: any. */
 SAL_API sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob,
                                 sal_error *err);
+
+/* Get the best decoded state of a run, as codes [V] of the whole space, and its f; either may be
+ * NULL. Where the model has a rule for decoding (sal_model_decode), a run that keeps the best state
+ * decodes the states of all draws and the best state of each chain; the decoded state with the
+ * largest statistic (sal_run_summary.statistic) wins, and the first chain's among equals.
+ * Returns: SAL_ERR_ARGUMENT when the run neither annealed nor had record.best, was stopped before
+ *          its first step after warm-up, or the model has no rule; SAL_ERR_MEMORY.
+ * Cost:    f of one state.
+ * Threads: any. */
+SAL_API sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob,
+                                   sal_error *err);
+
+/* Decode a state: make it feasible, and good, by the rule of its model. independent-set and clique
+ * have such rules: selected nodes are ranked by their conflicts for each unit of weight and kept in
+ * this order unless they conflict with one that is kept; then nodes without conflicts are added.
+ * The weight falls by at most the largest weight for each conflict, and a feasible state loses
+ * nothing. Clamped variables stay. For any other model the state is raised to one from which no
+ * change of a single variable raises f, or as far as a bounded number of rounds leads; a state with
+ * f = -inf, or with counts without a cap, then stays as it is.
+ * Params:  codes     [V], in and out. log_prob: f of the decoded state; NULL: not wanted.
+ * Returns: SAL_ERR_ARGUMENT (NULL, or no codes of the model); SAL_ERR_MODEL (f is NaN or +inf);
+ *          SAL_ERR_MEMORY. The outputs are then untouched.
+ * Cost:    with a rule O(V + edges at selected or free nodes); else some hundred gradients, or all
+ *          exact differences at most 200 times.
+ * Threads: any, while nobody sets the model's parameters. */
+SAL_API sal_status sal_model_decode(sal_model *model, int32_t *codes, double *log_prob,
+                                    sal_error *err);
 
 /* Sample-wise majority vote: the state drawn most often over all chains (Wang et al. 2022, used in
  * sec. 7.2 of the Newton proposal's paper). Among equally frequent states the one with the largest

@@ -152,6 +152,8 @@ sal_run_draws ppp
 sal_run_log_probs pp
 sal_run_marginals tppe
 sal_run_best tpppe
+sal_run_decoded tpppe
+sal_model_decode tpppe
 sal_run_last tppe
 sal_run_save tpsie
 sal_run_tuning tpPe

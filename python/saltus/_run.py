@@ -227,6 +227,8 @@ class Summary(dict):
                 ("mean f", number(self.get("log_prob_mean")))]
         if "best_log_prob" in self:
             rows.append(("best f", number(self["best_log_prob"])))
+        if "decoded" in self:
+            rows.append((self["decoded"]["name"], f"f {number(self['decoded']['log_prob'])}"))
         return rows
 
     def __repr__(self) -> str:
@@ -348,6 +350,38 @@ class Run:
         """
         state, f = np.empty(self.model.variables, dtype=np.int32), np.empty(1)
         call("sal_run_best", self._handle, address(state), address(f))
+        return (state if codes else self.model.values(state)), float(f[0])
+
+    def decoded(self, codes: bool = False) -> tuple[np.ndarray, float]:
+        """The best decoded state of a run with ``anneal`` or ``track_best``, and its f.
+
+        Models of independent sets and cliques have a rule that makes any state feasible (:meth:`Model.decode`).
+        The run applies it to the states of all draws and to the best ones.
+
+        Parameters
+        ----------
+        codes : bool
+            Give codes instead of values.
+
+        Returns
+        -------
+        state : array, shape (V,)
+        f : float
+
+        Raises
+        ------
+        ArgumentError
+            As :meth:`best`; or the model has no such rule.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> run = sal.sample("independent-set:nodes=30", anneal=True, draws=100)
+        >>> run.decoded()[1] == run.decoded()[0].sum()
+        True
+        """
+        state, f = np.empty(self.model.variables, dtype=np.int32), np.empty(1)
+        call("sal_run_decoded", self._handle, address(state), address(f))
         return (state if codes else self.model.values(state)), float(f[0])
 
     def last(self, codes: bool = False) -> np.ndarray:
@@ -550,8 +584,8 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     threads : int, optional
         None: as OpenMP chooses.
     **options
-        anneal, anneal_from, anneal_to, swap_every, track_best, save_warmup: as the options of ``saltus
-        sample``.
+        anneal (True, or "linear", "reheat", "rlsa"), anneal_from, anneal_to, anneal_seconds, coolings,
+        swap_every, track_best, save_warmup: as the options of ``saltus sample``.
 
     Returns
     -------

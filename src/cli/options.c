@@ -89,6 +89,20 @@ static const cli_option *find(const cli_option *options, const char *name, size_
     return NULL;
 }
 
+/* Whether a text is one of the words that an option may take but need not: "[linear|reheat]". */
+static bool is_optional_word(const cli_option *o, const char *text)
+{
+    const size_t size = strlen(text);
+    const char *word = o->meta && o->meta[0] == '[' ? o->meta + 1 : "";
+    for (size_t length; *word; word += length + 1) {
+        length = strcspn(word, "|]");
+        if (length == size && strncmp(word, text, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Store a value; a message when it is not of the option's kind. */
 static int store(const cli_option *o, const char *text)
 {
@@ -177,10 +191,12 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
         if (is_flag(o) && joined) {
             return cli_usage("--%s takes no value", o->name);
         }
-        if (!is_flag(o) && !joined && i + 1 == argc) {
+        const bool next = i + 1 < argc && is_optional_word(o, argv[i + 1]);
+        const bool alone = is_flag(o) || (o->meta[0] == '[' && !next);
+        if (!alone && !joined && i + 1 == argc) {
             return cli_usage("--%s needs a value: %s", o->name, o->meta);
         }
-        const char *text = joined ? word + 3 + length : is_flag(o) ? "yes" : argv[++i];
+        const char *text = joined ? word + 3 + length : alone ? "yes" : argv[++i];
         int code = store(o, text);
         if (code != CLI_OK) {
             return code;

@@ -273,7 +273,7 @@ static int sample(sal_model *model, options *o)
     sal_run *run = NULL;
     sal_draw_writer *writer = NULL;
     watch w = { .progress = cli_progress_begin(), .seconds = o->seconds, .begun = !o->run.resume };
-    w.progress.limit = o->seconds;
+    w.progress.limit = o->seconds > 0 ? o->seconds : o->run.annealing.seconds;
     w.progress.from = o->run.resume ? -1 : 0;
     clock_gettime(CLOCK_MONOTONIC, &w.begin);
     o->run.record.draws = (o->outputs.out && !cli_sample_streams(&o->outputs)) ||
@@ -313,18 +313,37 @@ static int sample(sal_model *model, options *o)
     return lost ? lost : code;
 }
 
+/* With a time, whole coolings are made one after the other as long as they fit; a run that is
+ * written to be resumed, or that resumes one, makes one. */
+static int check_annealing(options *o)
+{
+    sal_annealing_options *a = &o->run.annealing;
+    a->on |= a->schedule != SAL_ANNEAL_GEOMETRIC;
+    if (!a->on && (a->from != 0 || a->to != 0 || a->coolings != 0 || a->seconds != 0)) {
+        return cli_usage("--anneal-from, --anneal-to, --anneal-seconds and --coolings want "
+                         "--anneal");
+    }
+    if (a->on && o->seconds > 0 && !o->resume && !cli_sample_streams(&o->outputs)) {
+        a->seconds = o->seconds;
+        o->seconds = 0;
+    }
+    return CLI_OK;
+}
+
 static int check_numbers(options *o)
 {
     const sal_run_options *r = &o->run;
-    if (!r->annealing.on && (r->annealing.from != 0 || r->annealing.to != 0)) {
-        return cli_usage("--anneal-from and --anneal-to want --anneal");
-    }
     if (r->tempering.swap_every > 0 && !r->annealing.on && r->tempering.replicas == 0 &&
         !o->temperatures && !o->tuning) {
         return cli_usage("--swap-every wants --tempering or --temperatures");
     }
     o->outputs.save_warmup = r->record.warmup;
-    return cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_RUN), &o->run });
+    const int64_t draws = r->draws;
+    int code = cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_RUN), &o->run });
+    if (r->annealing.seconds > 0 || r->annealing.coolings > 1) {
+        o->run.draws = draws; /* 0: the search chooses them */
+    }
+    return code;
 }
 
 static int check_options(options *o)
@@ -335,10 +354,11 @@ static int check_options(options *o)
     if (o->ladder && strcmp(o->ladder, "yes") != 0 && strcmp(o->ladder, "no") != 0) {
         return cli_usage("--ladder %s: expected yes or no", o->ladder);
     }
-    int code = check_numbers(o);
+    int code = o->time ? cli_seconds("time", o->time, &o->seconds) : CLI_OK;
+    code = code ? code : check_annealing(o);
+    code = code ? code : check_numbers(o);
     code = code ? code : cli_sampler(&o->sampler, &o->run.sampler, o->run.sampler == o->resumed);
     code = code ? code : cli_sample_check_outputs(&o->outputs);
-    code = code || !o->time ? code : cli_seconds("time", o->time, &o->seconds);
     return code ? code : parse_temperatures(o);
 }
 
@@ -347,7 +367,9 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     options o = { 0 };
     cli_option table[CLI_MOST_OPTIONS] = {
         CLI_SAMPLER_OPTIONS(o.sampler),
-        { "time", CLI_TEXT, &o.time, "T", "stop after 60s, 10m or 2h; continue with --resume" },
+        { "time", CLI_TEXT, &o.time, "T",
+          "stop after 60s, 10m or 2h; continue with --resume. With --anneal: fill it with "
+          "coolings" },
         { "resume", CLI_TEXT, &o.resume, "FILE.nc",
           "resume the run in this file, up to --draws in all, with the same bits" },
         { "preconditioner", CLI_TEXT, &o.preconditioner, "FILE.npy",
@@ -373,7 +395,8 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         CLI_SHAPE_OPTION(o.outputs.shape),
         { "alphabet", CLI_TEXT, &o.outputs.alphabet, "protein|rna|dna",
           "with --out FILE.fasta: letters of the states [protein for 21 states, rna for 5]" },
-        { "best", CLI_TEXT, &o.outputs.best, "FILE.npy", "write the best state met, (V,) codes" },
+        { "best", CLI_TEXT, &o.outputs.best, "FILE.npy",
+          "write the best state met, (V,) codes; decoded, where the model can decode" },
         { "vote", CLI_TEXT, &o.outputs.vote, "state|sites",
           "majority vote of the draws: most frequent state, or code of each variable" },
         { "vote-ones", CLI_INT, &o.outputs.ones, "N",

@@ -183,13 +183,20 @@ static int64_t variables_of(const sal_run *run)
     return variables;
 }
 
+/* The best state: decoded, where the model has a rule for that. */
+static sal_status find_best(const sal_run *run, int32_t *codes, sal_error *err)
+{
+    return sal_run_decoded(run, codes, NULL, NULL) == SAL_OK ? SAL_OK
+                                                             : sal_run_best(run, codes, NULL, err);
+}
+
 /* The best state, for the JSON object or a file. */
 static int best_state(const sal_run *run, json_t **json, const char *path)
 {
     sal_error err = { 0 };
     int64_t n = variables_of(run);
     int32_t *codes = malloc((size_t)n * sizeof *codes);
-    sal_status status = codes ? sal_run_best(run, codes, NULL, &err) : SAL_ERR_MEMORY;
+    sal_status status = codes ? find_best(run, codes, &err) : SAL_ERR_MEMORY;
     int code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     if (code == CLI_OK && json) {
         *json = json_codes(n, codes);
@@ -260,9 +267,7 @@ static int show(const sal_run *run, const sal_model *model, const vote *v)
 {
     sal_error err = { 0 };
     int32_t *best = v->codes ? NULL : malloc((size_t)variables_of(run) * sizeof *best);
-    sal_status status = v->codes ? SAL_OK
-                        : best   ? sal_run_best(run, best, NULL, &err)
-                                 : SAL_ERR_MEMORY;
+    sal_status status = v->codes ? SAL_OK : best ? find_best(run, best, &err) : SAL_ERR_MEMORY;
     if (status == SAL_OK) {
         putchar('\n');
         cli_show_state(model, v->codes ? v->codes : best);

@@ -273,9 +273,11 @@ sal_status sal_option_set(const sal_option_table *table, void *options, const ch
     if (k == n) {
         char expected[SALI_OPTION_ROOM];
         describe(o, expected);
-        const char *values = o->kind == SAL_OPTION_FLAG ? "yes|no" : o->values;
-        return sali_fail(err, SAL_ERR_ARGUMENT, "%s %.200s: expected %s", o->name, text,
-                         strchr(values, '|') ? values : expected);
+        const bool flag = o[n - 1].kind == SAL_OPTION_FLAG; /* perhaps as its second form */
+        const char *values = o->values ? o->values : "";
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s %.200s: expected %s%s%s", o->name, text,
+                         flag ? "yes|no" : "", flag && values[0] ? " or " : "",
+                         flag || strchr(values, '|') ? values : expected);
     }
     for (int64_t other = 0; other < n; other++) {
         if (other != k) { /* the last word counts */

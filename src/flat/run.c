@@ -59,7 +59,9 @@ static void add_tempering(json_t *object, const sal_run_summary *s)
     }
     if (s->annealed) {
         json_object_set_new(object, "anneal",
-                            json_pack("{s:f, s:f}", "from", s->anneal_from, "to", s->anneal_to));
+                            json_pack("{s:f, s:f, s:I, s:I, s:I}", "from", s->anneal_from, "to",
+                                      s->anneal_to, "coolings", (json_int_t)s->coolings, "cooling",
+                                      (json_int_t)s->cooling, "reheats", (json_int_t)s->reheats));
     }
 }
 
@@ -83,6 +85,26 @@ static sal_status add_best(json_t *object, const sal_run *run, const sal_run_sum
     if (status == SAL_OK) {
         sali_flat_number(object, "best_log_prob", s->best_log_prob);
         json_object_set_new(object, "best_state", codes_json(s->variables, codes));
+    }
+    sali_free(codes);
+    return status;
+}
+
+static sal_status add_decoded(json_t *object, const sal_run *run, const sal_run_summary *s,
+                              sal_error *err)
+{
+    if (!s->decoded) {
+        return SAL_OK;
+    }
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, s->variables);
+    sal_status status = codes ? sal_run_decoded(run, codes, NULL, err) : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        json_t *entry = json_object();
+        json_object_set_new(entry, "name", sali_flat_text(s->decoded));
+        sali_flat_number(entry, "log_prob", s->decoded_log_prob);
+        sali_flat_number(entry, "statistic", s->statistic_decoded);
+        json_object_set_new(entry, "state", codes_json(s->variables, codes));
+        json_object_set_new(object, "decoded", entry);
     }
     sali_free(codes);
     return status;
@@ -189,6 +211,7 @@ sal_status sal_flat_run_summary(const sal_run *run, char **json, sal_error *err)
     add_statistic(object, &s);
     add_tempering(object, &s);
     status = add_best(object, run, &s, err);
+    status = status ? status : add_decoded(object, run, &s, err);
     if (status != SAL_OK) {
         json_decref(object);
         return status;

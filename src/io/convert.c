@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "io/format.h"
+#include "models/zoo/builtin.h"
 
 /* A saved model as it opens: what a training wrote has its averaged parameters. */
 static sal_status save_model(const char *in, const char *out, sal_error *err)
@@ -31,8 +32,12 @@ sal_status sal_convert(const char *in, const char *from, const char *out, const 
     if (status == SAL_OK && !from && !to && stat(in, &there) == 0 && S_ISDIR(there.st_mode)) {
         return save_model(in, out, err);
     }
-    status =
-        status ? status : sali_content_read(in, reader, SALI_CONTENT_NONE, &content, NULL, err);
+    if (status == SAL_OK && !from && stat(in, &there) != 0 && sali_builtin_has_graph(in)) {
+        content.kind = SALI_CONTENT_GRAPH;
+        status = sali_builtin_graph(in, &content.graph, err);
+    } else if (status == SAL_OK) {
+        status = sali_content_read(in, reader, SALI_CONTENT_NONE, &content, NULL, err);
+    }
     if (status == SAL_OK) {
         status = !to && content.kind == SALI_CONTENT_TAPE
                      ? save_model(in, out, err)

@@ -52,7 +52,8 @@ struct sal_model {
     const struct sali_products_rule *products; /* models/structure/products.h; NULL: it is none */
     const struct sali_statistic *statistic;    /* models/statistic.h; NULL: there is none */
     void *statistic_data;
-    sali_memory kept; /* what statistic and structure need to know */
+    const struct sali_decoding *decoding; /* models/decoding.h; NULL: there is no rule */
+    sali_memory kept;                     /* what statistic and structure need to know */
     char *name;
     struct sali_names *names; /* models/names.h; NULL: the variables have none */
     _Atomic int holders;      /* runs in several threads hold a model */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Annealing: a geometric schedule of temperatures (Kirkpatrick, Gelatt & Vecchi 1983). */
+/* Annealing: schedules of temperatures (Kirkpatrick, Gelatt & Vecchi 1983). */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -11,6 +11,10 @@
  * that much is accepted with probability 1/e. The last is d / (1 + log V), d a small size at states
  * from which no single change leads up: of V variables that can step down by d about one does so in
  * three sweeps. Penalties make the two sizes very different. */
+
+/* Temperatures that a cooling goes through; with heating there are several short ones. */
+#define LEVELS 256
+#define SHORT_COOLINGS 4
 
 /* Chains that are looked at, and entries of all of them. */
 #define CHAINS 8
@@ -61,7 +65,26 @@ sal_status sali_anneal_range(sal_run *run, sal_error *err)
 
 double sali_anneal_temperature(const sal_run *run, double share)
 {
-    return run->anneal_from * pow(run->anneal_to / run->anneal_from, share);
+    const sal_annealing_schedule schedule = run->options.annealing.schedule;
+    const bool linear = schedule == SAL_ANNEAL_LINEAR || schedule == SAL_ANNEAL_RLSA;
+    return linear ? fmax(run->anneal_from * (1 - share), run->anneal_to)
+                  : run->anneal_from * pow(run->anneal_to / run->anneal_from, share);
+}
+
+double sali_anneal_temperature_at(const sal_run *run, int64_t step)
+{
+    const double steps = (double)run->options.draws * (double)run->options.thin;
+    return run->options.annealing.schedule == SAL_ANNEAL_REHEAT
+               ? sali_reheat_temperature(run, step)
+               : sali_anneal_temperature(run, (double)step / steps);
+}
+
+int64_t sali_anneal_level(const sal_run *run)
+{
+    const bool reheats = run->options.annealing.schedule == SAL_ANNEAL_REHEAT;
+    const int64_t steps = run->options.draws * run->options.thin;
+    const int64_t levels = reheats ? SHORT_COOLINGS * LEVELS : LEVELS;
+    return steps > levels ? steps / levels : 1;
 }
 
 void sali_set_temperature(sali_chains *chains, double temperature)

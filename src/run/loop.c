@@ -11,9 +11,6 @@
 #include "run/run.h"
 #include "run/walk.h"
 
-/* Temperatures that annealing goes through. */
-#define ANNEAL_LEVELS 256
-
 double sali_now(void)
 {
     struct timespec now;
@@ -45,11 +42,8 @@ static void swap_when_due(sal_run *run, sali_run_shard *shard)
 /* Annealing: the temperature of step number `step` after warm-up, where a level of it begins. */
 static void cool_when_due(sal_run *run, sali_run_shard *shard, int64_t step)
 {
-    int64_t steps = run->options.draws * run->options.thin;
-    int64_t level = steps > ANNEAL_LEVELS ? steps / ANNEAL_LEVELS : 1;
-    if (step % level == 0) {
-        double share = (double)step / (double)steps;
-        sali_set_temperature(shard->chains, sali_anneal_temperature(run, share));
+    if (step % sali_anneal_level(run) == 0) {
+        sali_set_temperature(shard->chains, sali_anneal_temperature_at(run, step));
         sali_engine(run->sampler)->refresh(shard->self, shard->chains);
     }
 }
@@ -94,6 +88,7 @@ static void advance_shard(void *context, int64_t k)
         }
         if (w->record && step % run->options.thin == 0) {
             sali_record_draw(run, shard, step / run->options.thin - 1);
+            sali_decoded_note(run, shard);
         }
         if (w->show && step % run->options.thin == 0) {
             sali_queue_note(run, shard, step / run->options.thin - 1);
@@ -328,6 +323,9 @@ static sal_status sample_window(sal_run *run, window *w, sal_error *err)
     run->steps += w->steps;
     run->draws_made = run->steps / o->thin;
     sal_status status = sali_run_check(run, err);
+    if (status == SAL_OK && o->annealing.schedule == SAL_ANNEAL_REHEAT) {
+        w->refresh |= sali_reheat(run);
+    }
     if (status == SAL_OK) {
         sali_queue_hand_over(run, run->draws_made, false);
     }

@@ -188,11 +188,26 @@ static void print_tempering(const sal_run_summary *s, FILE *stream)
                 (long long)s->levels, s->level_rate_min, s->arrivals);
     }
     if (s->annealed) {
-        fprintf(stream, "annealed         from temperature %.4g to %.4g\n", s->anneal_from,
+        fprintf(stream, "annealed         from temperature %.4g to %.4g", s->anneal_from,
                 s->anneal_to);
+        if (s->reheats > 0) {
+            fprintf(stream, ", heated %lld times to %.4g", (long long)s->reheats, s->reheat_to);
+        }
+        if (s->coolings > 1) {
+            fprintf(stream, "; the best of %lld coolings (number %lld, %.1f s in all)",
+                    (long long)s->coolings, (long long)s->cooling, s->search_seconds);
+        }
+        fputc('\n', stream);
     }
     if (!isnan(s->best_log_prob)) {
         fprintf(stream, "best log prob    %.10g (unnormalised)\n", s->best_log_prob);
+    }
+    if (s->decoded) {
+        fprintf(stream, "decoded          %s, log prob %.10g", s->decoded, s->decoded_log_prob);
+        if (s->statistic) {
+            fprintf(stream, ", %s %.10g", s->statistic, s->statistic_decoded);
+        }
+        fputc('\n', stream);
     }
 }
 

@@ -11,6 +11,7 @@
 #include "core/shard.h"
 #include "samplers/langevin/preconditioner.h"
 #include "samplers/start.h"
+#include "run/search.h"
 #include "run/trajectory.h"
 #include "models/clamp.h"
 #include "models/tape_model.h"
@@ -249,6 +250,7 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
     }
     if (status == SAL_OK && (run->options.annealing.on || run->options.record.best)) {
         status = sali_best_create(run, shard, err);
+        status = status ? status : sali_decoded_create(run, shard, err);
     }
     if (status == SAL_OK) {
         status = sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains,
@@ -452,22 +454,22 @@ static void forget_pointers(sal_run_options *o)
     o->clamps.codes = NULL;
 }
 
-sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **out,
-                      sal_error *err)
+sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_run **out,
+                         sal_error *err)
 {
-    if (!model) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_sample: the model is NULL");
-    }
     sal_run *run = SALI_NEW(sal_run);
     if (!run) {
         return sali_fail_memory(err);
     }
     run->options = options ? *options : (sal_run_options){ 0 };
+    run->coolings = 1;
     sali_blas_single_thread_begin(); /* once for all windows */
     sal_status status = run_all(run, model, err);
     sali_blas_single_thread_end();
     if (status == SAL_OK) {
         compact(run);
+        run->over = true;
+        sali_decoded_finish(run);
         status = sali_run_keep_past(run, err);
     }
     if (status != SAL_OK) {
@@ -480,6 +482,16 @@ sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run 
     forget_pointers(&run->options);
     *out = run;
     return SAL_OK;
+}
+
+sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **out,
+                      sal_error *err)
+{
+    if (!model) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_sample: the model is NULL");
+    }
+    return sali_is_search(options) ? sali_search(model, options, out, err)
+                                   : sali_run_once(model, options, out, err);
 }
 
 void sal_run_destroy(sal_run *run)

@@ -9,6 +9,7 @@
 
 #include "core/run_state.h"
 #include "core/shard.h"
+#include "models/decoding.h"
 #include "samplers/sampler.h"
 #include "run/step_size.h"
 #include "run/tempering.h"
@@ -47,6 +48,26 @@ typedef struct sali_draw_queue {
     sali_queued_sums *before; /* [chains] */
 } sali_draw_queue;
 
+/* Annealing that heats again (reheat.c). */
+typedef struct sali_heating {
+    int64_t reheats; /* so far */
+    int64_t begun;   /* the step after warm-up at which the present cooling began */
+    int64_t looked;  /* draws at the last look whether the search stagnates */
+    double peak;     /* the temperature to rise to; 0: not known yet */
+} sali_heating;
+
+/* What decoding states takes (decode.c): the model with the rule, of which the free variables are
+ * only some. */
+typedef struct sali_decoder {
+    const sal_model *rule;
+    int64_t n;                 /* free variables */
+    int64_t *place;            /* [n] where they are among all */
+    int32_t *full;             /* [all] a state; those of fixed variables stay */
+    bool *fixed;               /* [all] */
+    int32_t *codes;            /* [n] */
+    sali_decoding_item *items; /* [all] */
+} sali_decoder;
+
 /* One shard: its chains, the sampler's state, and what it has recorded. Rows of the run's arrays
  * that belong to its chains are written by it alone. */
 typedef struct sali_run_shard {
@@ -61,7 +82,11 @@ typedef struct sali_run_shard {
     int64_t draws_made;
     double *best;        /* [chains->n] the largest f met; NULL: not tracked */
     int32_t *best_codes; /* [chains->n x V] */
-    sal_status status;   /* of its start, and of its walk (walk.h) */
+    double *decoded; /* [chains->n] the largest statistic of a decoded state; NULL: none are made */
+    int32_t *decoded_codes; /* [chains->n x V] */
+    sali_decoder decoder;
+    bool *moved;       /* [chains->n + 1] to the best state of all; and whether any is */
+    sal_status status; /* of its start, and of its walk (walk.h) */
     sal_error error;
 } sali_run_shard;
 
@@ -87,6 +112,7 @@ struct sal_run {
     sali_ladder ladder;         /* of temperatures */
     sali_step_sizes step_sizes; /* by temperature */
     double anneal_from, anneal_to;
+    sali_heating heating;
 
     /* By chain and draw; draws_made = draws unless the run was stopped, and after it the arrays are
      * [chains x draws_made]. */
@@ -109,6 +135,10 @@ struct sal_run {
     int64_t steps;                 /* after warm-up */
     double seconds, warmup_seconds;
     bool stopped;
+    bool over; /* arrays of draws have rows of draws_made */
+
+    int64_t coolings, cooling; /* of a search: how many, and which of them this is (search.c) */
+    double search_seconds;     /* of all */
 
     bool tuned;           /* what adapts was given: nothing does */
     sal_run_state *state; /* at the last anchor */
@@ -122,6 +152,10 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err);
 /* UNSUPPORTED for a sampler that is approximate or couples its chains, which `what` cannot use. */
 sal_status sali_run_check_independent(const sali_sampler *sampler, const char *who,
                                       const char *what, sal_error *err);
+
+/* One run, as sal_sample (run.c). */
+sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_run **run,
+                         sal_error *err);
 
 /* The loop (loop.c): warm-up, and the steps after it. */
 sal_status sali_run_warm_up(sal_run *run, sal_error *err);
@@ -166,6 +200,15 @@ void sali_run_variables(const sal_run *run, int64_t *original);
 sal_status sali_best_create(sal_run *run, sali_run_shard *shard, sal_error *err);
 void sali_best_note(sali_run_shard *shard);
 
+/* Where the model has a rule for it, decode the chains' states, and after the run the best ones,
+ * and note the best of all that come of it (decode.c). */
+sal_status sali_decoded_create(sal_run *run, sali_run_shard *shard, sal_error *err);
+void sali_decoded_note(const sal_run *run, sali_run_shard *shard);
+void sali_decoded_finish(const sal_run *run);
+
+/* What a decoded state of the run is, in words; NULL: it has none. */
+const char *sali_decoded_name(const sal_run *run);
+
 /* The model's statistic, if it has one (run_statistic.c): room for it, once there are shards; of
  * the present codes [V of model] of a chain, draw number `draw`; and in the summary, whose
  * best_log_prob is there. */
@@ -178,10 +221,23 @@ sal_status sali_statistic_summarise(const sal_run *run, sal_run_summary *s, sal_
  * (agreement.c). */
 sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
 
-/* The range of temperatures of annealing, and the temperature when a share of it is done
- * (annealing.c). */
+/* The range of temperatures of annealing; the temperature when a share of it is done, but for
+ * heating; that at a step after warm-up; and the number of steps at one temperature (annealing.c).
+ */
 sal_status sali_anneal_range(sal_run *run, sal_error *err);
 double sali_anneal_temperature(const sal_run *run, double share);
+double sali_anneal_temperature_at(const sal_run *run, int64_t step);
+int64_t sali_anneal_level(const sal_run *run);
+
+/* Annealing that heats again (reheat.c): the temperature at a step after warm-up; the last of n
+ * falling temperatures at which the specific heat is a tenth of the largest; and, after a window,
+ * heating if it is due: whether chains have another temperature, and perhaps other states, and are
+ * to be refreshed. */
+#define SALI_HEAT_BINS 16
+double sali_reheat_temperature(const sal_run *run, int64_t step);
+int64_t sali_heat_edge(int64_t n, const double *heat);
+double sali_heat_temperature(const sal_run *run); /* where chains freeze, over all draws made */
+bool sali_reheat(sal_run *run);
 void sali_set_temperature(sali_chains *chains, double temperature);
 
 /* Take over step sizes, temperatures and the sampler's values from options.tuning; before there are

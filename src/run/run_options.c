@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options of a run: defaults and ranges. */
 #include <math.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "core/option.h"
@@ -13,6 +14,9 @@
  * at least: for a million variables, 1000 steps of one are nothing. */
 #define WARMUP 1000
 #define LEAST_INTERVALS 10
+/* That of annealing, as a part of the steps after it, and in steps. */
+#define ANNEAL_WARMUP 10
+#define LEAST_WARMUP 100
 /* That of sweeps along a trajectory, which begin from a population that climbed it. */
 #define WARMUP_SWEEPS 20
 
@@ -22,6 +26,7 @@
 #define STEPS SALI_RANGE(1, INT64_C(1) << 40)
 
 static const char *const rules[] = { "", "adapt", "auto", NULL };
+static const char *const schedules[] = { "", "linear", "reheat", "rlsa", NULL };
 
 static const sali_option entries[] = {
     SALI_OPTION(
@@ -31,8 +36,9 @@ static const sali_option entries[] = {
     SALI_OPTION("chains", WHOLE, "N", "independent chains", RUN(chains), SALI_RANGE(1, INT32_MAX),
                 SALI_USUAL(4)),
     SALI_OPTION("warmup", WHOLE, "N", "steps before the first draw", RUN(warmup),
-                .usual = "1000 or 10 sweeps, whichever is more; with tempering or annealing: 1000 "
-                         "swap intervals",
+                .usual =
+                    "1000 or 10 sweeps, whichever is more; with tempering 1000 swap intervals; "
+                    "with annealing a tenth of the draws' steps",
                 SALI_RANGE(0, INT64_C(1) << 50), .range = SALI_OR_NONE),
     SALI_OPTION("draws", WHOLE, "N", "draws kept from each chain", RUN(draws),
                 .resume = SAL_RESUME_ANY, STEPS, SALI_USUAL(1000)),
@@ -47,13 +53,22 @@ static const sali_option entries[] = {
                 RUN(tempering.replicas), SALI_RANGE(1, SALI_MOST_REPLICAS)),
     SALI_OPTION("swap-every", WHOLE, "N", "steps between two swaps", RUN(tempering.swap_every),
                 .usual = "a sweep, or 5", STEPS),
-    SALI_OPTION("anneal", FLAG, NULL,
-                "search for large f by cooling down, and print the best f found",
-                RUN(annealing.on)),
+    SALI_OPTION("anneal", WORD, "[linear|reheat|rlsa]",
+                "search for large f by cooling down, and print the best f found; linear, with "
+                "reheating, or by parallel flips",
+                RUN(annealing.schedule), .usual = "by equal factors", .words = schedules),
+    SALI_OPTION("anneal", FLAG, NULL, NULL, RUN(annealing.on)),
     SALI_OPTION("anneal-from", REAL, "T", "first temperature", RUN(annealing.from),
                 .usual = "mean size of a difference of f", SALI_RANGE(1e-100, 1e100)),
     SALI_OPTION("anneal-to", REAL, "T", "last temperature", RUN(annealing.to),
                 .usual = "a small difference at high f / (1 + log V)", SALI_RANGE(1e-100, 1e100)),
+    SALI_OPTION("coolings", WHOLE, "N",
+                "with --anneal: make so many coolings with seeds of their own, and keep the best",
+                RUN(annealing.coolings), .usual = "1; with a time as many as fit",
+                SALI_RANGE(1, INT32_MAX)),
+    SALI_OPTION("anneal-seconds", REAL, "T",
+                "with --anneal: fill this time with coolings, and keep the best",
+                RUN(annealing.seconds), SALI_REAL_FROM(0), .range = SALI_ABOVE),
     SALI_OPTION("track-best", FLAG, NULL, "print the best f met", RUN(record.best)),
     SALI_OPTION("save-warmup", FLAG, NULL, "with --out FILE.nc: also save the states of warm-up",
                 RUN(record.warmup)),
@@ -117,9 +132,28 @@ static sal_status check_steps(const sal_run_options *o, sal_error *err)
     return SAL_OK;
 }
 
+/* A schedule says that the run anneals. */
+static sal_status resolve_schedule(sal_run_options *o, sal_error *err)
+{
+    o->annealing.on |= o->annealing.schedule != SAL_ANNEAL_GEOMETRIC;
+    if (o->annealing.schedule != SAL_ANNEAL_RLSA) {
+        return SAL_OK;
+    }
+    o->sampler = o->sampler ? o->sampler : "rlsa";
+    return strcspn(o->sampler, ":") == 4 && strncmp(o->sampler, "rlsa", 4) == 0
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "annealing by rlsa has the sampler rlsa, not '%s'; 'linear' is its "
+                           "schedule with any sampler",
+                           o->sampler);
+}
+
 sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_error *err)
 {
-    sal_status status = SAL_OK;
+    sal_status status = resolve_schedule(o, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     if (!o->sampler && o->trajectory) {
         o->sampler = sali_trajectory_sampler(o->trajectory, NULL);
     } else if (!o->sampler) {
@@ -136,7 +170,7 @@ sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_erro
 static int64_t interval(const sal_run *run)
 {
     const sali_run_shard *shard = &run->shards[0];
-    if (run->sampler->has_step_size) {
+    if (run->sampler->has_step_size || run->sampler->unadjusted) { /* all variables at once */
         return FEW_STEPS;
     }
     return sali_engine(run->sampler)->pieces
@@ -154,6 +188,12 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
     o->thin = o->thin ? o->thin : every;
     if (o->warmup == 0 && run->inner) {
         o->warmup = WARMUP_SWEEPS;
+    }
+    if (o->warmup == 0 && o->annealing.on) {
+        int64_t steps = 0; /* too many are refused below */
+        bool many = __builtin_mul_overflow(o->draws, o->thin, &steps);
+        o->warmup =
+            many || steps / ANNEAL_WARMUP < LEAST_WARMUP ? LEAST_WARMUP : steps / ANNEAL_WARMUP;
     }
     if (o->warmup == 0) {
         int64_t least = 0;

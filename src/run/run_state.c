@@ -29,7 +29,7 @@ bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
 #define STEP_SIZES "step_sizes."
 #define SAMPLER "sampler."
 #define MOST_SHARD_ITEMS (16 + SALI_MOST_STATE)
-#define MOST_RUN_ITEMS 16
+#define MOST_RUN_ITEMS 20
 
 static int64_t list_swaps(const sali_swaps *w, int64_t n, sali_state_item *items)
 {
@@ -63,6 +63,11 @@ static int64_t list_shard(const sal_run *run, const sali_run_shard *shard, sali_
         items[k++] = sali_state_within(sali_state_f64("best", n, shard->best), -INFINITY, DBL_MAX);
         items[k++] = sali_state_codes("best_codes", c->space, n, shard->best_codes);
     }
+    if (shard->decoded) {
+        items[k++] =
+            sali_state_within(sali_state_f64("decoded", n, shard->decoded), -INFINITY, DBL_MAX);
+        items[k++] = sali_state_codes("decoded_codes", c->space, n, shard->decoded_codes);
+    }
     if (run->ladder.n > 1) {
         k += list_swaps(&shard->swaps, n, items + k);
     }
@@ -83,6 +88,12 @@ static int64_t list_run(sal_run *run, sali_state_item *items)
     items[k++] = sali_state_sums("warmup_seconds", 1, &run->warmup_seconds);
     items[k++] = sali_state_f64("anneal_from", 1, &run->anneal_from);
     items[k++] = sali_state_f64("anneal_to", 1, &run->anneal_to);
+    items[k++] = sali_state_within(sali_state_i64("reheats", 1, &run->heating.reheats), 0, 1e18);
+    items[k++] = sali_state_within(sali_state_i64("reheat_begun", 1, &run->heating.begun), 0, 1e18);
+    items[k++] =
+        sali_state_within(sali_state_i64("reheat_looked", 1, &run->heating.looked), 0, 1e18);
+    items[k++] =
+        sali_state_within(sali_state_f64("reheat_peak", 1, &run->heating.peak), 0, DBL_MAX);
     items[k++] =
         sali_state_within(sali_state_f64("ladder", run->ladder.n, run->ladder.beta), DBL_MIN, 1);
     items[k++] =

@@ -62,21 +62,20 @@ static void pool(const sal_run *run, sal_run_summary *s)
 
 sal_status sali_statistic_summarise(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
-    s->statistic_mean = s->statistic_deviation = s->statistic_best = NAN;
+    s->statistic_mean = s->statistic_deviation = s->statistic_best = s->statistic_decoded = NAN;
     if (!run->statistic) {
         return SAL_OK;
     }
     s->statistic = owner(run)->statistic->name;
     pool(run, s);
-    if (isnan(s->best_log_prob)) {
-        return SAL_OK;
-    }
     int32_t *codes = SALI_NEW_ARRAY(int32_t, run->base->space->n_variables);
     int32_t *inner = SALI_NEW_ARRAY(int32_t, owner(run)->space->n_variables);
-    sal_status status =
-        codes && inner ? sal_run_best(run, codes, NULL, err) : sali_fail_memory(err);
-    if (status == SAL_OK) {
+    sal_status status = codes && inner ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK && sal_run_best(run, codes, NULL, NULL) == SAL_OK) {
         s->statistic_best = statistic_of(run, codes, inner);
+    }
+    if (status == SAL_OK && sal_run_decoded(run, codes, NULL, NULL) == SAL_OK) {
+        s->statistic_decoded = statistic_of(run, codes, inner);
     }
     sali_free(codes);
     sali_free(inner);

@@ -255,13 +255,21 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         .annealed = o->annealing.on,
         .anneal_from = run->anneal_from,
         .anneal_to = run->anneal_to,
+        .coolings = run->coolings,
+        .cooling = run->cooling,
+        .reheats = run->heating.reheats,
+        .reheat_to = run->heating.reheats > 0 ? run->heating.peak : NAN,
+        .search_seconds = run->coolings > 1 ? run->search_seconds : NAN,
         .best_log_prob = NAN,
+        .decoded = sali_decoded_name(run),
+        .decoded_log_prob = NAN,
     };
     const sal_sampler_engine *engine = sali_engine(run->sampler);
     s.missed = engine->missed && run->shared ? engine->missed(run->shared) : NULL;
     summarise_step_size(run, &s);
     summarise_tempering(run, &s);
     sal_run_best(run, NULL, &s.best_log_prob, NULL);
+    sal_run_decoded(run, NULL, &s.decoded_log_prob, NULL);
     double *f = SALI_NEW_ARRAY(double, o->chains * run->draws_made);
     sal_status status = f ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {

@@ -172,6 +172,48 @@ START_TEST(values_of_counts)
 }
 END_TEST
 
+/* The graph of a ready-made model, in a file, makes the same model. */
+START_TEST(random_graphs_are_converted)
+{
+    static const char *const models[] = { "max-cut:graph=ba,nodes=30,degree=8,weights=sign",
+                                          "clique:nodes=20,density=0.3", "ising-er:nodes=12" };
+    for (int k = 0; k < 3; k++) {
+        const char *name = k == 1 ? "clique" : "max-cut";
+        ck_run("convert %s graph.gset", models[k]);
+        ck_run("sample %s:file=graph.gset --draws 20 --json", name);
+        json_t *from_file = json_out();
+        ck_run("sample %s%s --draws 20 --json", k == 2 ? "max-cut" : models[k],
+               k == 2 ? ":nodes=12" : "");
+        json_t *made = json_out();
+        ck_assert(json_number_value(json_object_get(from_file, "log_prob_mean")) ==
+                  json_number_value(json_object_get(made, "log_prob_mean")));
+        json_decref(from_file);
+        json_decref(made);
+    }
+    ck_refused(64, "multiple", "convert max-cut:graph=rb,nodes=3,group=7 graph.gset");
+}
+END_TEST
+
+/* The word after --anneal may be left out, whatever comes next. */
+START_TEST(annealing_takes_a_word_or_none)
+{
+    ck_run("sample --anneal ising:side=3 --draws 20");
+    ck_assert_ptr_nonnull(strstr(out, "annealed"));
+    ck_run("sample ising:side=3 --draws 20 --anneal");
+    ck_run("sample --anneal reheat ising:side=3 --draws 600 --thin 9");
+    ck_assert_ptr_nonnull(strstr(out, "heated"));
+    ck_run("sample ising:side=3 --draws 20 --anneal=linear --sampler gibbs");
+    ck_run("sample ising:side=3 --draws 20 --anneal rlsa --coolings 3");
+    ck_assert_ptr_nonnull(strstr(out, "rlsa"));
+    ck_assert_ptr_nonnull(strstr(out, "the best of 3 coolings"));
+    ck_run("sample independent-set:nodes=20 --anneal --time 0.2s --best set.npy");
+    ck_assert_ptr_nonnull(strstr(out, "decoded          independent set"));
+    ck_refused(64, "yes|no or [linear|reheat|rlsa]", "sample ising:side=3 --anneal=fast");
+    ck_refused(64, "unexpected 'fast'", "sample ising:side=3 --anneal fast");
+    ck_refused(64, "want --anneal", "sample ising:side=3 --coolings 3");
+}
+END_TEST
+
 START_TEST(tempering_anneals_and_votes_are_printed)
 {
     ck_run("sample ising:side=3,theta=0.3 --sampler gibbs --tempering 4 --draws 100 --json");
@@ -751,6 +793,8 @@ int main(void)
     tcase_add_test(tcase, sample_prints_the_documented_fields);
     tcase_add_test(tcase, same_seed_writes_the_same_draws_for_any_threads);
     tcase_add_test(tcase, tempering_anneals_and_votes_are_printed);
+    tcase_add_test(tcase, random_graphs_are_converted);
+    tcase_add_test(tcase, annealing_takes_a_word_or_none);
     tcase_add_test(tcase, tuning_is_written_then_read);
     tcase_add_test(tcase, sample_refuses_early);
     tcase_add_test(tcase, check_tells_rounding_from_wrong_gradients);

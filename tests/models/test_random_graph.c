@@ -185,6 +185,140 @@ START_TEST(failed_allocations_are_reported)
 }
 END_TEST
 
+/* ---- other families */
+
+static sali_graph draw_family(sali_random_graph spec)
+{
+    sali_graph graph = { 0 };
+    sal_error err;
+    ck_ok(sali_random_graph_draw(&spec, &graph, &err), &err);
+    return graph;
+}
+
+/* No pair twice, no loop; the degrees. */
+static void check_simple(const sali_graph *graph, int64_t *degree)
+{
+    int64_t *pairs = calloc((size_t)graph->edges, 2 * sizeof *pairs);
+    ck_assert_int_eq(sali_graph_pairs(graph, pairs), graph->edges);
+    memset(degree, 0, (size_t)graph->nodes * sizeof *degree);
+    for (int64_t e = 0; e < graph->edges; e++) {
+        ck_assert_int_ne(graph->pairs[2 * e], graph->pairs[2 * e + 1]);
+        degree[graph->pairs[2 * e]]++;
+        degree[graph->pairs[2 * e + 1]]++;
+    }
+    free(pairs);
+}
+
+/* Every clique is there, and between two cliques a multiple of s = p n^(2a) links, or all. */
+START_TEST(rb_is_cliques_with_links)
+{
+    enum { N = 20, K = 10, V = N * K };
+    sali_graph graph = draw_family((sali_random_graph){
+        .family = SALI_GRAPH_RB, .nodes = V, .group = K, .tightness = 0.3, .seed = 2 });
+    int64_t degree[V], inside = 0, links = 0;
+    static int64_t between[N][N];
+    memset(between, 0, sizeof between);
+    check_simple(&graph, degree);
+    for (int64_t e = 0; e < graph.edges; e++) {
+        const int64_t i = graph.pairs[2 * e] / K, j = graph.pairs[2 * e + 1] / K;
+        inside += i == j;
+        between[i > j ? i : j][i > j ? j : i] += i != j;
+    }
+    const double a = log(K) / log(N);
+    const int64_t s = (int64_t)(0.3 * pow(N, 2 * a));
+    ck_assert_int_eq(s, 30); /* 0.3 of 100 pairs */
+    ck_assert_int_eq(inside, N * K * (K - 1) / 2);
+    for (int i = 0; i < N; i++) {
+        for (int j = 0; j < i; j++) {
+            ck_assert(between[i][j] % s == 0 || between[i][j] == K * K);
+            links += (between[i][j] + s - 1) / s;
+        }
+    }
+    const int64_t expected = (int64_t)(-a / log(1 - 0.3) * N * log(N) - 1);
+    ck_assert(links <= expected && links >= expected - 8); /* few cliques are chosen too often */
+    sali_graph_free(&graph);
+}
+END_TEST
+
+START_TEST(ba_attaches_to_nodes_of_large_degree)
+{
+    enum { V = 2000, M = 4 };
+    sali_graph graph = draw_family(
+        (sali_random_graph){ .family = SALI_GRAPH_BA, .nodes = V, .degree = 2 * M, .seed = 1 });
+    int64_t degree[V], largest = 0, few = 0;
+    check_simple(&graph, degree);
+    ck_assert_int_eq(graph.edges, M * (V - M));
+    for (int i = 0; i < V; i++) {
+        ck_assert_int_ge(degree[i], i > 0 ? 1 : M);
+        largest = degree[i] > largest ? degree[i] : largest;
+        few += degree[i] == M;
+    }
+    ck_assert_int_gt(largest, 60); /* M sqrt(V) is 179; without preference it is about M log V */
+    /* the law 2 m (m + 1) / (k (k + 1) (k + 2)): a third has k = m */
+    ck_assert_double_le(fabs((double)few / V - 2.0 / (M + 2)), 0.05);
+    sali_graph_free(&graph);
+}
+END_TEST
+
+START_TEST(torus_has_four_neighbours)
+{
+    int64_t degree[800];
+    for (int64_t group = 0; group <= 8; group += 8) {
+        sali_graph graph = draw_family(
+            (sali_random_graph){ .family = SALI_GRAPH_TORUS, .nodes = 800, .group = group });
+        check_simple(&graph, degree);
+        ck_assert_int_eq(graph.edges, 1600);
+        for (int i = 0; i < 800; i++) {
+            ck_assert_int_eq(degree[i], 4);
+        }
+        sali_graph_free(&graph);
+    }
+}
+END_TEST
+
+START_TEST(planar_is_the_union_of_two_triangulations)
+{
+    sali_graph graph =
+        draw_family((sali_random_graph){ .family = SALI_GRAPH_PLANAR, .nodes = 800, .seed = 3 });
+    int64_t degree[800];
+    check_simple(&graph, degree);
+    const double both = 2 * 0.99 * (3 * 800 - 6);
+    ck_assert_double_le((double)graph.edges, both + 20);
+    ck_assert_double_ge((double)graph.edges, both - 80); /* some edges are in both */
+    sali_graph_free(&graph);
+}
+END_TEST
+
+START_TEST(numbers_of_nodes_are_drawn)
+{
+    int64_t least = 100, most = 0;
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        const int64_t n = sali_random_graph_nodes(5, 9, seed);
+        least = n < least ? n : least;
+        most = n > most ? n : most;
+    }
+    ck_assert(least == 5 && most == 9);
+    ck_assert_int_eq(sali_random_graph_nodes(5, 0, 3), 5);
+}
+END_TEST
+
+START_TEST(families_refuse_what_they_cannot_have)
+{
+    const sali_random_graph bad[] = {
+        { .family = SALI_GRAPH_RB, .nodes = 21, .group = 10, .tightness = 0.5 },
+        { .family = SALI_GRAPH_BA, .nodes = 4, .degree = 8 },
+        { .family = SALI_GRAPH_TORUS, .nodes = 17 },
+        { .family = SALI_GRAPH_PLANAR, .nodes = 2 },
+    };
+    const char *says[] = { "multiple", "fewer than there are nodes", "rows", "3 nodes" };
+    for (int k = 0; k < 4; k++) {
+        sali_graph graph = { 0 };
+        sal_error err;
+        ck_fails(sali_random_graph_draw(&bad[k], &graph, &err), SAL_ERR_ARGUMENT, &err, says[k]);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("random_graph");
@@ -197,6 +331,12 @@ int main(void)
     tcase_add_test(tc, too_much_is_refused);
     tcase_add_test(tc, pairs_are_listed_once_in_order);
     tcase_add_test(tc, failed_allocations_are_reported);
+    tcase_add_test(tc, rb_is_cliques_with_links);
+    tcase_add_test(tc, ba_attaches_to_nodes_of_large_degree);
+    tcase_add_test(tc, torus_has_four_neighbours);
+    tcase_add_test(tc, planar_is_the_union_of_two_triangulations);
+    tcase_add_test(tc, numbers_of_nodes_are_drawn);
+    tcase_add_test(tc, families_refuse_what_they_cannot_have);
     suite_add_tcase(suite, tc);
     return test_main(suite);
 }

@@ -29,6 +29,7 @@ typedef struct sali_builtin {
      * SAL_ERR_DATA and need not name it. */
     sali_content_kind content;
     bool needs_file;
+    bool by_density; /* its random graph is one of a density, which 0 is too; else of a degree */
     uint32_t unused; /* bit k: settings[k] means nothing beside a file, and is refused */
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);
      * NULL: all parameters zero. */
@@ -80,6 +81,11 @@ sal_status sali_builtin_find(const char *specification, const sali_builtin **out
  * specification has no key `file`. Returns: those of sal_model_open. */
 sal_status sali_builtin_make(const char *specification, const sali_content *content,
                              sal_dtype dtype, sal_model **model, sal_error *err);
+
+/* Whether a specification names a model of a random graph; and that graph, by its settings, for
+ * sali_graph_free. Returns: those of sali_builtin_parse and sali_making_graph. */
+bool sali_builtin_has_graph(const char *specification);
+sal_status sali_builtin_graph(const char *specification, sali_graph *out, sal_error *err);
 
 /* The record of a specification "name:key=value,...", and its settings' values
  * [SAL_SETTINGS]. Returns: SAL_ERR_NOT_FOUND; SAL_ERR_ARGUMENT. */

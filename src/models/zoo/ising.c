@@ -93,7 +93,19 @@ const sali_builtin sali_builtin_ising = {
 
 /* ---- a random graph */
 
-enum { ER_NODES, ER_DEGREE, ER_THETA, ER_WEIGHTS, ER_BIAS, ER_SEED };
+enum {
+    ER_NODES,
+    ER_DEGREE,
+    ER_THETA,
+    ER_WEIGHTS,
+    ER_BIAS,
+    ER_SEED,
+    DENSITY,
+    FAMILY,
+    MOST,
+    GROUP,
+    TIGHTNESS
+};
 
 static sal_status ising_er(sali_making *m, sal_expr *f)
 {
@@ -117,7 +129,12 @@ const sali_builtin sali_builtin_ising_er = {
                   [ER_THETA] = SALI_THETA(0.2),
                   [ER_WEIGHTS] = SALI_EDGE_WEIGHTS,
                   [ER_BIAS] = { "bias", 0, -1e6, 1e6, false, "linear term of every spin", NULL },
-                  [ER_SEED] = SALI_SEED("the random graph") },
+                  [ER_SEED] = SALI_SEED("the random graph"),
+                  [DENSITY] = SALI_DENSITY,
+                  [FAMILY] = SALI_GRAPH_FAMILY,
+                  [MOST] = SALI_GRAPH_MOST,
+                  [GROUP] = SALI_GRAPH_GROUP,
+                  [TIGHTNESS] = SALI_GRAPH_TIGHTNESS },
     .formula = ising_er,
 };
 

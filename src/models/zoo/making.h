@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "core/rng.h"
+#include "models/decoding.h"
 #include "models/statistic.h"
 #include "models/zoo/builtin.h"
 #include "models/zoo/random_graph.h"
@@ -37,6 +38,7 @@ typedef struct sali_making {
     sali_start_value starts[SALI_STARTS];
     const sali_statistic *statistic; /* of the model, with its data, which is kept memory */
     void *statistic_data;
+    const sali_decoding *decoding; /* of the model, by the same data; NULL: none */
     /* What remains to be done with the model; NULL: nothing. */
     sal_status (*finish)(struct sali_making *m, sal_model *model);
     const void *finish_data;
@@ -62,6 +64,8 @@ sal_expr sali_making_normal(sali_making *m, const char *name, sal_shape shape, d
 sal_expr sali_making_number(sali_making *m, const char *name, double number);
 
 /* The graph of the file; without one a random graph or a square lattice, until the model is made.
+ * Of random graphs the settings graph, most, density, group and tightness count too, where the
+ * model has them.
  * Errors as sali_graph_check (without energies), sali_random_graph_degree, sali_random_graph_draw.
  * Params:  degree   mean number of neighbours, instead of spec.p; negative: spec.p holds. */
 sal_status sali_making_graph(sali_making *m, sali_random_graph spec, double degree,
@@ -94,6 +98,19 @@ sal_status sali_making_make(const sali_builtin *builtin, const double *values,
 #define SALI_CYCLIC(standard) \
     { "cyclic", standard, 0, 1, true, "1: a torus, 0: free borders", NULL }
 #define SALI_DEGREE { "degree", 4, 0, 1e7, false, "mean number of neighbours", NULL }
+#define SALI_DENSITY \
+    { "density", 0, 0, 1, false, "probability of an edge, in place of degree; 0: by degree", NULL }
+#define SALI_GRAPH_MOST \
+    { "most", 0, 0, 1e7, true, "the number of nodes is drawn from nodes to most; 0: nodes", NULL }
+#define SALI_GRAPH_FAMILY \
+    { "graph", SALI_GRAPH_ER, 0, 0, true, \
+      "family of random graphs: of independent edges; cliques with links; preferential " \
+      "attachment; grid on a torus; union of two planar graphs", sali_graph_choices }
+#define SALI_GRAPH_GROUP \
+    { "group", 0, 0, 1e7, true, "nodes of a clique of rb, or of a row of torus; 0: chosen", NULL }
+#define SALI_GRAPH_TIGHTNESS \
+    { "tightness", 0.6, 0.01, 0.99, false, "of rb: part of the possible links of two cliques", \
+      NULL }
 #define SALI_EDGE_WEIGHTS \
     { "weights", SALI_WEIGHTS_ONE, 0, 2, true, "1, or -1 or 1 at random, or standard normal", \
       sali_edge_weights_choices }

@@ -6,7 +6,7 @@
 #include "models/zoo/graph_terms.h"
 #include "models/zoo/making.h"
 
-enum { NODES, DEGREE, WEIGHTS, SEED, BETA };
+enum { NODES, DEGREE, WEIGHTS, SEED, BETA, DENSITY, FAMILY, MOST, GROUP, TIGHTNESS };
 
 /* ---- the cut itself, whatever beta is */
 
@@ -88,8 +88,14 @@ const sali_builtin sali_builtin_max_cut = {
                   [DEGREE] = SALI_DEGREE,
                   [WEIGHTS] = SALI_EDGE_WEIGHTS,
                   [SEED] = SALI_SEED("the random graph"),
-                  [BETA] = SALI_BETA },
+                  [BETA] = SALI_BETA,
+                  [DENSITY] = SALI_DENSITY,
+                  [FAMILY] = SALI_GRAPH_FAMILY,
+                  [MOST] = SALI_GRAPH_MOST,
+                  [GROUP] = SALI_GRAPH_GROUP,
+                  [TIGHTNESS] = SALI_GRAPH_TIGHTNESS },
     .formula = max_cut,
     .content = SALI_CONTENT_GRAPH,
-    .unused = 1u << NODES | 1u << DEGREE | 1u << WEIGHTS | 1u << SEED,
+    .unused = 1u << NODES | 1u << DEGREE | 1u << WEIGHTS | 1u << SEED | 1u << DENSITY |
+              1u << FAMILY | 1u << MOST | 1u << GROUP | 1u << TIGHTNESS,
 };

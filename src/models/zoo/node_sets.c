@@ -11,36 +11,58 @@
 #include "core/error.h"
 #include "models/zoo/graph_terms.h"
 #include "models/zoo/making.h"
+#include "models/zoo/node_sets.h"
 
-/* CHANCE of an edge: as the mean number of neighbours, or as a probability. */
-enum { NODES, CHANCE, SEED, BETA, PENALTY };
+/* CHANCE of an edge: as the mean number of neighbours, or as a probability; and OTHER, the other of
+ * the two. */
+enum { NODES, CHANCE, SEED, BETA, PENALTY, OTHER, FAMILY, MOST, GROUP, TIGHTNESS };
+
+/* Those of random graphs. */
+#define OF_RANDOM_GRAPHS                                                                 \
+    (1u << NODES | 1u << CHANCE | 1u << SEED | 1u << OTHER | 1u << FAMILY | 1u << MOST | \
+     1u << GROUP | 1u << TIGHTNESS)
 
 /* ---- a figure of sets: their weight, less the largest for each conflict. One node of each can be
  * dropped, so the nodes hold a set without conflicts of at least that weight. */
 
-typedef struct set_graph {
-    int64_t edges, *pairs;
-    double *weights, largest;
-    bool adjacent;
-} set_graph;
-
 static double weight_without_conflicts(const sal_model *model, const int32_t *codes)
 {
-    const set_graph *g = model->statistic_data;
-    double weight = 0, chosen = 0, inside = 0;
+    const sali_node_set *g = model->statistic_data;
+    double weight = 0, chosen = 0, inside = 0; /* each edge inside is met at both of its ends */
     for (int64_t v = 0; v < model->space->n_variables; v++) {
         weight += codes[v] ? g->weights[v] : 0;
         chosen += codes[v];
+        for (int64_t k = g->begin[v]; codes[v] && k < g->begin[v + 1]; k++) {
+            inside += codes[g->neighbours[k]];
+        }
     }
-    for (int64_t e = 0; e < g->edges; e++) {
-        inside += codes[g->pairs[2 * e]] & codes[g->pairs[2 * e + 1]];
-    }
-    double conflicts = g->adjacent ? inside : chosen * (chosen - 1) / 2 - inside;
+    double conflicts = g->adjacent ? inside / 2 : (chosen * (chosen - 1) - inside) / 2;
     return weight - g->largest * conflicts;
 }
 
 static const sali_statistic statistic = { "weight without conflicts", weight_without_conflicts,
                                           NULL };
+
+static const sali_decoding independent_sets = { "independent set", sali_node_set_decode };
+static const sali_decoding cliques = { "clique", sali_node_set_decode };
+
+/* The neighbours of each node; `pairs` is sorted and has each edge once. */
+static void list_neighbours(int64_t nodes, int64_t edges, const int64_t *pairs, sali_node_set *g)
+{
+    for (int64_t e = 0; e < 2 * edges; e++) {
+        g->begin[pairs[e] + 1]++;
+    }
+    for (int64_t v = 0; v < nodes; v++) {
+        g->begin[v + 1] += g->begin[v];
+    }
+    for (int64_t e = 0; e < 2 * edges; e++) { /* the ends become the next one's beginnings */
+        g->neighbours[g->begin[pairs[e]]++] = pairs[e ^ 1];
+    }
+    for (int64_t v = nodes; v > 0; v--) {
+        g->begin[v] = g->begin[v - 1];
+    }
+    g->begin[0] = 0;
+}
 
 /* ---- the models */
 
@@ -61,15 +83,20 @@ static sal_status node_set(sali_making *m, double degree, bool adjacent, sal_exp
         return status;
     }
     int64_t n = graph->nodes;
-    int64_t *pairs = SALI_KEEP(m, int64_t, 2 * graph->edges);
+    int64_t *pairs = SALI_BORROW(m, int64_t, 2 * graph->edges);
+    sali_node_set *g = SALI_KEEP(m, sali_node_set, 1);
+    int64_t edges = pairs && g ? sali_graph_pairs(graph, pairs) : -1;
     double *weights = SALI_KEEP(m, double, n);
-    set_graph *g = SALI_KEEP(m, set_graph, 1);
-    int64_t edges = pairs && weights && g ? sali_graph_pairs(graph, pairs) : -1;
-    if (edges < 0) {
+    int64_t *begin = edges < 0 ? NULL : SALI_KEEP(m, int64_t, n + 1);
+    int64_t *neighbours = edges < 0 ? NULL : SALI_KEEP(m, int64_t, 2 * edges);
+    if (!weights || !begin || !neighbours) {
         return sali_fail_memory(m->err);
     }
-    *g = (set_graph){ edges, pairs, weights, sali_graph_node_weights(graph, weights), adjacent };
+    *g = (sali_node_set){ begin, neighbours, weights, sali_graph_node_weights(graph, weights),
+                          adjacent };
+    list_neighbours(n, edges, pairs, g);
     m->statistic = &statistic;
+    m->decoding = adjacent ? &independent_sets : &cliques;
     m->statistic_data = g;
     double cost = values[PENALTY] * g->largest;
     const double *each = sali_making_repeat(m, edges, adjacent ? -cost : 1);
@@ -114,10 +141,15 @@ const sali_builtin sali_builtin_independent_set = {
                   [PENALTY] = { "penalty", 2, 0, 1e6, false,
                                 "cost of an edge within the set, in units of the largest weight; "
                                 "above 1 the best state is an independent set",
-                                NULL } },
+                                NULL },
+                  [OTHER] = SALI_DENSITY,
+                  [FAMILY] = SALI_GRAPH_FAMILY,
+                  [MOST] = SALI_GRAPH_MOST,
+                  [GROUP] = SALI_GRAPH_GROUP,
+                  [TIGHTNESS] = SALI_GRAPH_TIGHTNESS },
     .formula = independent_set,
     .content = SALI_CONTENT_GRAPH,
-    .unused = 1u << NODES | 1u << CHANCE | 1u << SEED,
+    .unused = OF_RANDOM_GRAPHS,
 };
 
 const sali_builtin sali_builtin_clique = {
@@ -133,8 +165,15 @@ const sali_builtin sali_builtin_clique = {
                   [PENALTY] = { "penalty", 2, 0, 1e6, false,
                                 "cost of a pair without an edge, in units of the largest weight; "
                                 "above 1 the best state is a clique",
-                                NULL } },
+                                NULL },
+                  [OTHER] = { "degree", 4, 0, 1e7, false, "of ba: mean number of neighbours",
+                              NULL },
+                  [FAMILY] = SALI_GRAPH_FAMILY,
+                  [MOST] = SALI_GRAPH_MOST,
+                  [GROUP] = SALI_GRAPH_GROUP,
+                  [TIGHTNESS] = SALI_GRAPH_TIGHTNESS },
     .formula = clique,
+    .by_density = true,
     .content = SALI_CONTENT_GRAPH,
-    .unused = 1u << NODES | 1u << CHANCE | 1u << SEED,
+    .unused = OF_RANDOM_GRAPHS,
 };

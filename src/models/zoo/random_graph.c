@@ -6,60 +6,21 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/rng.h"
+#include "models/zoo/graph_families.h"
 
 const char *const sali_edge_weights_choices[] = { "one", "sign", "normal", NULL };
 
-/* Numbers of one stream, as it were: streams of neighbouring steps, one after the other. */
-#define TILE 1024
-
-typedef struct uniforms {
-    sali_stream stream;
-    int64_t used;
-    double u[TILE];
-} uniforms;
-
-static double next_uniform(uniforms *from)
-{
-    if (from->used == TILE) {
-        sali_rng_uniform_f64(&from->stream, TILE, from->u);
-        from->stream.step++;
-        from->used = 0;
-    }
-    return from->u[from->used++];
-}
-
 /* ---- edges */
 
-typedef struct edge_list {
-    int64_t *pairs;
-    int64_t edges, room;
-} edge_list;
-
-static sal_status add_edge(edge_list *list, int64_t i, int64_t j, sal_error *err)
-{
-    if (list->edges == SALI_RANDOM_EDGES) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "random graph: more than %lld edges",
-                         (long long)SALI_RANDOM_EDGES);
-    }
-    if (sali_grow((void **)&list->pairs, &list->room, list->edges + 1, 2 * sizeof(int64_t)) != 0) {
-        return sali_fail_memory(err);
-    }
-    list->pairs[2 * list->edges] = i;
-    list->pairs[2 * list->edges++ + 1] = j;
-    return SAL_OK;
-}
-
 /* The pairs i > j in order; the number of pairs skipped between two edges is geometric. */
-static sal_status draw_edges(const sali_random_graph *spec, edge_list *list, sal_error *err)
+sal_status sali_draw_er(const sali_random_graph *spec, sali_edge_list *list, sal_error *err)
 {
-    uniforms from = { .stream = { .seed = spec->seed, .chain = 0, .purpose = SALI_RNG_PARAMS },
-                      .used = TILE };
+    sali_uniforms from = sali_uniforms_of(spec->seed);
     double log_no_edge = log1p(-spec->p), pairs = 0.5 * (double)spec->nodes * (double)spec->nodes;
     int64_t i = 1, j = -1;
     sal_status status = SAL_OK;
     while (status == SAL_OK && spec->p > 0) {
-        double skip = floor(log(next_uniform(&from)) / log_no_edge);
+        double skip = floor(log(sali_next_uniform(&from)) / log_no_edge);
         if (skip > pairs) {
             break;
         }
@@ -70,7 +31,7 @@ static sal_status draw_edges(const sali_random_graph *spec, edge_list *list, sal
         if (i >= spec->nodes) {
             break;
         }
-        status = add_edge(list, i, j, err);
+        status = sali_add_edge(list, i, j, err);
     }
     return status;
 }
@@ -91,14 +52,14 @@ static void draw_weights(const sali_random_graph *spec, int64_t edges, double *w
 sal_status sali_random_graph_draw(const sali_random_graph *spec, sali_graph *out, sal_error *err)
 {
     double n = (double)spec->nodes;
-    edge_list list = { 0 };
-    if (spec->p * n * (n - 1) / 2 > (double)SALI_RANDOM_EDGES) {
+    sali_edge_list list = { 0 };
+    if (spec->family == SALI_GRAPH_ER && spec->p * n * (n - 1) / 2 > (double)SALI_RANDOM_EDGES) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "random graph: %g edges among %lld nodes are expected; at most %lld",
                          spec->p * n * (n - 1) / 2, (long long)spec->nodes,
                          (long long)SALI_RANDOM_EDGES);
     }
-    sal_status status = draw_edges(spec, &list, err);
+    sal_status status = sali_graph_families[spec->family].draw(spec, &list, err);
     double *weights = status == SAL_OK ? SALI_NEW_ARRAY(double, list.edges) : NULL;
     if (status == SAL_OK && !weights) {
         status = sali_fail_memory(err);
@@ -112,6 +73,12 @@ sal_status sali_random_graph_draw(const sali_random_graph *spec, sali_graph *out
         .nodes = spec->nodes, .edges = list.edges, .pairs = list.pairs, .weights = weights
     };
     return SAL_OK;
+}
+
+int64_t sali_random_graph_nodes(int64_t nodes, int64_t most, uint64_t seed)
+{
+    sali_stream stream = { .seed = seed, .chain = 2, .purpose = SALI_RNG_PARAMS };
+    return most > nodes ? nodes + sali_rng_below(&stream, 0, (uint32_t)(most - nodes + 1)) : nodes;
 }
 
 sal_status sali_random_graph_degree(const char *model, int64_t nodes, double degree, double *p,

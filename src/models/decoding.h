@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* A model's rule for turning any state into a feasible one of large f nearby: an independent set
+ * from a set of nodes with edges inside it. Searches apply it to the states that they meet. */
+#ifndef SALI_DECODING_H
+#define SALI_DECODING_H
+
+#include "models/model.h"
+
+/* A variable and what it is ranked by. */
+typedef struct sali_decoding_item {
+    double key;
+    int64_t v;
+} sali_decoding_item;
+
+typedef struct sali_decoding {
+    const char *name; /* what a decoded state is, in words: "independent set" */
+    /* Decode codes [V] of the model in place; variables with fixed[v] keep their codes (NULL: none
+     * is fixed). A feasible state stays feasible, and loses nothing. `work` has room for V items.
+     * Reads model->statistic_data; called from several threads at once. */
+    void (*decode)(const sal_model *model, const bool *fixed, int32_t *codes,
+                   sali_decoding_item *work);
+} sali_decoding;
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Sets of nodes of a graph without conflicts: what models of them know of their graph. */
+#ifndef SALI_NODE_SETS_H
+#define SALI_NODE_SETS_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "models/decoding.h"
+
+typedef struct sali_node_set {
+    int64_t *begin;      /* [nodes + 1] of the neighbours of each node */
+    int64_t *neighbours; /* [2 edges] */
+    double *weights, largest;
+    bool adjacent; /* conflicts are edges; else pairs without one */
+} sali_node_set;
+
+/* Of sali_decoding, for a model whose statistic_data is a sali_node_set. Cost: O(nodes + edges of
+ * the nodes without conflicts or selected). */
+void sali_node_set_decode(const sal_model *model, const bool *fixed, int32_t *codes,
+                          sali_decoding_item *work);
+
+#endif

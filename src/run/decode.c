@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoding: states made feasible by their model's rule (models/decoding.h), or without one raised
+ * to a local maximum; and the best decoded state of a run. */
+#include <math.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/clamp.h"
+#include "models/decoding.h"
+#include "models/statistic.h"
+#include "run/ascent.h"
+#include "run/run.h"
+
+/* ---- one state */
+
+/* Room for decoding states of a model [V] that is `rule` or a part of it; `memory` frees it. */
+static sal_status take_room(const sal_model *rule, int64_t V, sali_memory *memory, sali_decoder *d,
+                            sal_error *err)
+{
+    const int64_t all = rule->space->n_variables;
+    d->rule = rule;
+    d->n = V;
+    d->place = SALI_TAKE(memory, int64_t, V);
+    d->full = SALI_TAKE(memory, int32_t, all);
+    d->fixed = SALI_TAKE(memory, bool, all);
+    d->items = SALI_TAKE(memory, sali_decoding_item, all);
+    return sali_memory_status(memory, err);
+}
+
+/* Say which variables of the rule's model are fixed: all but those that `place` names. */
+static void fix(sali_decoder *d)
+{
+    for (int64_t v = 0; v < d->rule->space->n_variables; v++) {
+        d->fixed[v] = true;
+    }
+    for (int64_t v = 0; v < d->n; v++) {
+        d->fixed[d->place[v]] = false;
+    }
+}
+
+/* Decode codes [V]; the rule's statistic there. */
+static double decode(const sali_decoder *d, int32_t *codes)
+{
+    for (int64_t v = 0; v < d->n; v++) {
+        d->full[d->place[v]] = codes[v];
+    }
+    d->rule->decoding->decode(d->rule, d->fixed, d->full, d->items);
+    for (int64_t v = 0; v < d->n; v++) {
+        codes[v] = d->full[d->place[v]];
+    }
+    return d->rule->statistic->of(d->rule, d->full);
+}
+
+/* By the rule of the model, or the one that it clamps. */
+static sal_status decode_once(const sal_model *model, int32_t *codes, sal_error *err)
+{
+    const sal_model *rule = sali_clamp_inner(model);
+    sali_memory memory = { 0 };
+    sali_decoder d = { 0 };
+    sal_status status = take_room(rule, model->space->n_variables, &memory, &d, err);
+    if (status == SAL_OK) {
+        sali_clamp_variables(model, d.place);
+        sali_clamp_expand(model, 1, codes, d.full);
+        fix(&d);
+        decode(&d, codes);
+    }
+    sali_memory_free(&memory);
+    return status;
+}
+
+sal_status sal_model_decode(sal_model *model, int32_t *codes, double *log_prob, sal_error *err)
+{
+    if (!model || !codes) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_model_decode: the %s NULL",
+                         model ? "codes are" : "model is");
+    }
+    const int64_t V = model->space->n_variables;
+    double f = -INFINITY;
+    sali_sizes_seen seen;
+    int32_t *made = sali_memdup(codes, V, sizeof *codes);
+    sal_status status = made ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : sal_model_evaluate(model, 1, made, &f, NULL, NULL, err);
+    if (status == SAL_OK && sali_clamp_inner(model)->decoding) {
+        status = decode_once(model, made, err);
+    } else if (status == SAL_OK && f > -INFINITY && !model->space->unbounded) {
+        status = sali_ascend(model, 1, made, 0, &seen, err);
+    }
+    status = status ? status : sal_model_evaluate(model, 1, made, &f, NULL, NULL, err);
+    if (status == SAL_OK) {
+        memcpy(codes, made, (size_t)V * sizeof *codes);
+    }
+    if (status == SAL_OK && log_prob) {
+        *log_prob = f;
+    }
+    sali_free(made);
+    return status;
+}
+
+/* ---- those of a run */
+
+/* The model with the rule: the one inside, if the one given is clamped. */
+static const sal_model *owner(const sal_run *run)
+{
+    return sali_clamp_inner(run->base);
+}
+
+/* Where the free variables are in the rule's model. */
+static sal_status place(const sal_run *run, sali_decoder *d, const int32_t *codes, int32_t *full,
+                        sal_error *err)
+{
+    int64_t *in = SALI_NEW_ARRAY(int64_t, run->base->space->n_variables);
+    if (!in) {
+        return sali_fail_memory(err);
+    }
+    sali_clamp_variables(run->base, in);
+    sali_run_variables(run, d->place);
+    for (int64_t v = 0; v < d->n; v++) {
+        d->place[v] = in[d->place[v]];
+    }
+    sali_run_expand(run, 1, codes, full);
+    sali_clamp_expand(run->base, 1, full, d->full);
+    fix(d);
+    sali_free(in);
+    return SAL_OK;
+}
+
+sal_status sali_decoded_create(sal_run *run, sali_run_shard *shard, sal_error *err)
+{
+    const int64_t n = shard->chains->n, V = run->model->space->n_variables;
+    if (!owner(run)->decoding) {
+        return SAL_OK;
+    }
+    shard->decoded = SALI_TAKE(&run->memory, double, n);
+    shard->decoded_codes = SALI_TAKE(&run->memory, int32_t, n * V);
+    shard->decoder.codes = SALI_TAKE(&run->memory, int32_t, V);
+    for (int64_t c = 0; shard->decoded && c < n; c++) {
+        shard->decoded[c] = -INFINITY;
+    }
+    sal_status status = take_room(owner(run), V, &run->memory, &shard->decoder, err);
+    return status ? status : place(run, &shard->decoder, shard->chains->codes, shard->full, err);
+}
+
+static void note(const sal_run *run, sali_run_shard *shard, int64_t c, const int32_t *codes)
+{
+    const int64_t V = run->model->space->n_variables;
+    const size_t bytes = (size_t)V * sizeof *codes;
+    memcpy(shard->decoder.codes, codes, bytes);
+    double worth = decode(&shard->decoder, shard->decoder.codes);
+    if (worth > shard->decoded[c]) {
+        shard->decoded[c] = worth;
+        memcpy(shard->decoded_codes + c * V, shard->decoder.codes, bytes);
+    }
+}
+
+void sali_decoded_note(const sal_run *run, sali_run_shard *shard)
+{
+    const int64_t V = run->model->space->n_variables;
+    for (int64_t c = 0; shard->decoded && c < shard->chains->n; c++) {
+        note(run, shard, c, shard->chains->codes + c * V);
+    }
+}
+
+void sali_decoded_finish(const sal_run *run)
+{
+    const int64_t V = run->model->space->n_variables;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        sali_run_shard *shard = &run->shards[k];
+        for (int64_t c = 0; shard->decoded && c < shard->chains->n; c++) {
+            if (shard->best[c] > -INFINITY) {
+                note(run, shard, c, shard->best_codes + c * V);
+            }
+        }
+    }
+}
+
+/* The first chain's, among equals; NULL: there is none. */
+static const int32_t *find(const sal_run *run)
+{
+    const int32_t *found = NULL;
+    double largest = -INFINITY;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        for (int64_t c = 0; shard->decoded && c < shard->chains->n; c++) {
+            if (shard->decoded[c] > largest) {
+                largest = shard->decoded[c];
+                found = shard->decoded_codes + c * run->model->space->n_variables;
+            }
+        }
+    }
+    return found;
+}
+
+const char *sali_decoded_name(const sal_run *run)
+{
+    const sali_decoding *rule = owner(run)->decoding;
+    return rule && find(run) ? rule->name : NULL;
+}
+
+sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob, sal_error *err)
+{
+    const int64_t V = run->base->space->n_variables;
+    const int32_t *found = find(run);
+    double f;
+    if (!found) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "the run decoded no state: it needs annealing or record.best, a step "
+                         "after warm-up, and a model with a rule for decoding");
+    }
+    int32_t *full = SALI_NEW_ARRAY(int32_t, V);
+    sal_status status = full ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK) {
+        sali_run_expand(run, 1, found, full);
+        status = sal_model_evaluate(run->base, 1, full, &f, NULL, NULL, err);
+    }
+    if (status == SAL_OK && codes) {
+        memcpy(codes, full, (size_t)V * sizeof *codes);
+    }
+    if (status == SAL_OK && log_prob) {
+        *log_prob = f;
+    }
+    sali_free(full);
+    return status;
+}

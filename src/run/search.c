@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* A search of several coolings, each a run of its own from new starts, of which the best is kept.
+ *
+ * The first cooling is what a search of one cooling would be. Where f has penalties, the usual
+ * first temperature is that of states which nobody looks for, and most of the cooling is spent far
+ * above the temperatures that matter. So the coolings after it, longer and longer, begin a
+ * little above the temperature at which its chains froze (reheat.c). */
+#include "run/search.h"
+
+#include <math.h>
+
+#include "core/error.h"
+#include "core/rng.h"
+
+/* Draws of the first cooling, unless they are given; each one after it has twice as many as the one
+ * before, up to a bound. */
+#define FIRST_DRAWS 240
+#define MOST_DRAWS (INT64_C(1) << 20)
+
+typedef struct search {
+    const sal_run_options *given;
+    double start;          /* by the clock */
+    int64_t made;          /* coolings */
+    double from, to;       /* of the coolings after the first one */
+    double seconds_a_draw; /* of the last cooling */
+    double worth;          /* of the best run: what runs are compared by */
+    sal_run *best;
+    int64_t best_number;
+    bool stopped;  /* by the caller's callback */
+    bool late;     /* the time is over */
+    int64_t steps; /* of all coolings before this one */
+} search;
+
+/* ---- one cooling */
+
+int64_t sali_cooling_draws(int64_t number)
+{
+    int64_t draws = FIRST_DRAWS;
+    for (int64_t k = 0; k < number && draws < MOST_DRAWS; k++) {
+        draws *= 2;
+    }
+    return draws;
+}
+
+uint64_t sali_cooling_seed(uint64_t seed, int64_t number)
+{
+    sali_stream stream = { .seed = seed, .step = (uint64_t)number, .purpose = SALI_RNG_COOLING };
+    uint32_t words[2];
+    if (number == 0) {
+        return seed;
+    }
+    sali_rng_words(&stream, 0, 2, words);
+    return (uint64_t)words[0] << 31 ^ words[1]; /* below 2^63, as seeds that are given in words */
+}
+
+static int watch(int64_t done, int64_t total, void *data)
+{
+    search *s = data;
+    const sal_run_callbacks *c = &s->given->callbacks;
+    const double limit = s->given->annealing.seconds;
+    if (c->progress && c->progress(s->steps + done, s->steps + total, c->progress_data) != 0) {
+        s->stopped = true;
+    }
+    s->late = limit > 0 && sali_now() - s->start >= limit;
+    return s->stopped || s->late;
+}
+
+static sal_run_options options_of(search *s)
+{
+    sal_run_options o = *s->given;
+    o.draws = o.draws ? o.draws : sali_cooling_draws(s->made);
+    o.seed = sali_cooling_seed(o.seed, s->made);
+    if (s->made > 0) {
+        o.annealing.to = s->to;
+        o.annealing.from = s->from;
+    }
+    o.annealing.coolings = 1;
+    o.annealing.seconds = 0;
+    o.callbacks.progress = watch;
+    o.callbacks.progress_data = s;
+    return o;
+}
+
+/* ---- which is best */
+
+static double worth_of(const sal_run *run)
+{
+    double largest = -INFINITY;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        for (int64_t c = 0; c < shard->chains->n; c++) {
+            largest = fmax(largest, shard->decoded ? shard->decoded[c] : shard->best[c]);
+        }
+    }
+    return largest;
+}
+
+/* A cooling that the time cut short counts for nothing, unless it is the only one: what a number of
+ * coolings finds does not depend on the clock. */
+static void take(search *s, sal_run *run)
+{
+    const int64_t number = s->made;
+    if (s->late && run->stopped && s->best) {
+        sal_run_destroy(run);
+        return;
+    }
+    if (number == 0) {
+        const bool given = s->given->annealing.from > 0;
+        s->from = given || run->draws_made == 0 ? run->anneal_from : sali_heat_temperature(run);
+        s->to = run->anneal_to;
+    }
+    s->steps += run->warmup_done + run->steps;
+    s->seconds_a_draw = (run->seconds + run->warmup_seconds) / fmax(1, (double)run->draws_made);
+    s->made++;
+    const double worth = worth_of(run);
+    if (s->best && !(worth > s->worth)) {
+        sal_run_destroy(run);
+        return;
+    }
+    sal_run_destroy(s->best);
+    s->best = run;
+    s->worth = worth;
+    s->best_number = number;
+}
+
+/* Whether another cooling is wanted, and would be over in time. */
+static bool goes_on(const search *s)
+{
+    const sal_annealing_options *a = &s->given->annealing;
+    const int64_t draws = s->given->draws ? s->given->draws : sali_cooling_draws(s->made);
+    const double takes = s->made > 0 ? s->seconds_a_draw * (double)draws : 0;
+    if (s->stopped || s->late || (a->coolings > 0 && s->made >= a->coolings)) {
+        return false;
+    }
+    return a->seconds <= 0 || s->made == 0 || sali_now() - s->start + takes < a->seconds;
+}
+
+/* ---- all of them */
+
+static sal_status check(const sal_run_options *o, sal_error *err)
+{
+    const char *what = o->callbacks.state ? "saving the run's state"
+                       : o->resume        ? "resuming a run"
+                       : o->trajectory    ? "a training's trajectory"
+                                          : NULL;
+    sal_status status =
+        sali_check_range("annealing.coolings", o->annealing.coolings, 0, INT32_MAX, err);
+    if (status == SAL_OK && !(o->annealing.seconds >= 0 && o->annealing.seconds < INFINITY)) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT, "annealing.seconds is %g; expected 0 or more",
+                           o->annealing.seconds);
+    }
+    return status || !what
+               ? status
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "a search of several coolings does not go together with %s", what);
+}
+
+bool sali_is_search(const sal_run_options *o)
+{
+    return o && (o->annealing.on || o->annealing.schedule) &&
+           (o->annealing.coolings > 1 || o->annealing.coolings < 0 || o->annealing.seconds != 0);
+}
+
+sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run **out,
+                       sal_error *err)
+{
+    search s = { .given = options, .start = sali_now() };
+    sal_status status = check(options, err);
+    while (status == SAL_OK && goes_on(&s)) {
+        const sal_run_options o = options_of(&s);
+        sal_run *run = NULL;
+        status = sali_run_once(model, &o, &run, err);
+        if (status == SAL_OK) {
+            take(&s, run);
+        }
+    }
+    if (status != SAL_OK) {
+        sal_run_destroy(s.best);
+        return status;
+    }
+    s.best->coolings = s.made;
+    s.best->cooling = s.best_number;
+    s.best->search_seconds = sali_now() - s.start;
+    *out = s.best;
+    return SAL_OK;
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/* Searches: schedules of temperatures, heating, and several coolings. */
+#include "test.h"
+
+#include <math.h>
+
+#include "run/search.h"
+#include "run_helpers.h"
+
+static sal_model *opened(const char *specification)
+{
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open(specification, SAL_F64, &model, &err), &err);
+    return model;
+}
+
+/* ---- several coolings */
+
+static const sal_run_options small = { .sampler = "gwg",
+                                       .chains = 3,
+                                       .draws = 40,
+                                       .warmup = 20,
+                                       .thin = 10,
+                                       .seed = 5,
+                                       .annealing = { .on = true } };
+
+/* A search of n coolings is the best of n runs, each of which can be made alone. */
+START_TEST(a_search_is_the_best_of_its_coolings)
+{
+    enum { COOLINGS = 9 };
+    sal_model *model = opened("max-cut:nodes=40,weights=normal");
+    sal_run_options options = small;
+    options.annealing.coolings = COOLINGS;
+    sal_run *search = run_it(model, &options);
+    sal_run_summary s = summary_of(search);
+    ck_assert_int_eq(s.coolings, COOLINGS);
+    ck_assert(s.search_seconds > 0);
+    options.annealing.coolings = 0;
+    sal_run *first = run_it(model, &options);
+    double best = -INFINITY;
+    int64_t which = -1;
+    for (int64_t k = 0; k < COOLINGS; k++) {
+        sal_run_options one = small;
+        one.seed = sali_cooling_seed(small.seed, k);
+        if (k > 0) {
+            one.annealing.from = sali_heat_temperature(first);
+            one.annealing.to = summary_of(first).anneal_to;
+        }
+        sal_run *run = run_it(model, &one);
+        double f = summary_of(run).best_log_prob;
+        if (f > best) {
+            best = f;
+            which = k;
+        }
+        if (k == s.cooling) {
+            ck_assert_mem_eq(sal_run_log_probs(run), sal_run_log_probs(search),
+                             3 * 40 * sizeof(double));
+        }
+        sal_run_destroy(run);
+    }
+    ck_assert_int_eq(which, s.cooling);
+    ck_assert(best == s.best_log_prob);
+    sal_run_destroy(first);
+    sal_run_destroy(search);
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(coolings_have_seeds_and_lengths_of_their_own)
+{
+    ck_assert_uint_eq(sali_cooling_seed(7, 0), 7);
+    for (int64_t k = 0; k < 20; k++) {
+        for (int64_t j = 0; j < k; j++) {
+            ck_assert_uint_ne(sali_cooling_seed(7, k), sali_cooling_seed(7, j));
+        }
+        ck_assert_uint_lt(sali_cooling_seed(7, k), (uint64_t)1 << 63);
+    }
+    ck_assert_int_eq(sali_cooling_draws(0), 240);
+    ck_assert_int_eq(sali_cooling_draws(1), 480);
+    ck_assert_int_eq(sali_cooling_draws(4), 3840);
+    ck_assert_int_lt(sali_cooling_draws(1000000), INT32_MAX);
+}
+END_TEST
+
+/* The time decides only how many coolings there are. */
+START_TEST(time_decides_only_how_many)
+{
+    sal_model *model = opened("independent-set:nodes=50,degree=8");
+    sal_run_options options = small;
+    options.draws = 0;
+    options.annealing.seconds = 0.3;
+    sal_run *timed = run_it(model, &options);
+    sal_run_summary s = summary_of(timed);
+    ck_assert_int_ge(s.coolings, 1);
+    ck_assert_double_lt(s.search_seconds > 0 ? s.search_seconds : 0, TEST_SANITIZED ? 60 : 10);
+    options.annealing.seconds = 0;
+    options.annealing.coolings = s.coolings;
+    options.draws = s.coolings == 1 ? s.draws : 0;
+    sal_run *counted = run_it(model, &options);
+    sal_run_summary t = summary_of(counted);
+    if (!s.stopped) {
+        int32_t a[50], b[50];
+        sal_error err;
+        ck_ok(sal_run_decoded(timed, a, NULL, &err), &err);
+        ck_ok(sal_run_decoded(counted, b, NULL, &err), &err);
+        ck_assert(t.cooling == s.cooling && t.coolings == s.coolings);
+        ck_assert_mem_eq(a, b, sizeof a);
+    }
+    sal_run_destroy(timed);
+    sal_run_destroy(counted);
+    sal_model_destroy(model);
+}
+END_TEST
+
+static int stop_later(int64_t done, int64_t total, void *data)
+{
+    int64_t *most = data;
+    ck_assert_int_le(done, total);
+    return done >= *most;
+}
+
+START_TEST(a_search_can_be_stopped)
+{
+    sal_model *model = opened("max-cut:nodes=40");
+    sal_run_options options = small;
+    int64_t most = 900; /* in the third cooling of 420 steps */
+    options.annealing.coolings = 5;
+    options.callbacks.progress = stop_later;
+    options.callbacks.progress_data = &most;
+    sal_run *run = run_it(model, &options);
+    ck_assert_int_eq(summary_of(run).coolings, 3);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+static int keep_state(const sal_run_state *state, void *data)
+{
+    (void)state;
+    (void)data;
+    return 0;
+}
+
+START_TEST(what_a_search_cannot_do_is_refused)
+{
+    sal_model *model = opened("max-cut:nodes=10");
+    sal_run_options options = small;
+    options.annealing.coolings = 2;
+    options.callbacks.state = keep_state;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "saving the run's state");
+    options = small;
+    options.annealing.coolings = -1;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "annealing.coolings");
+    options = small;
+    options.annealing.seconds = NAN;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "annealing.seconds");
+    options = small;
+    options.annealing.schedule = SAL_ANNEAL_RLSA;
+    run_refused(model, &options, SAL_ERR_ARGUMENT, "has the sampler rlsa");
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- schedules */
+
+START_TEST(linear_falls_to_the_last_temperature)
+{
+    sal_model *model = opened("ising:side=4,theta=0.4");
+    for (int k = 0; k < 2; k++) {
+        sal_run_options options = { .sampler = k ? NULL : "gibbs",
+                                    .draws = 20,
+                                    .annealing = { .schedule =
+                                                       k ? SAL_ANNEAL_RLSA : SAL_ANNEAL_LINEAR,
+                                                   .from = 8,
+                                                   .to = 0.5 } };
+        sal_run *run = run_it(model, &options);
+        ck_assert_str_eq(summary_of(run).sampler, k ? "rlsa" : "gibbs");
+        ck_assert_double_eq(sali_anneal_temperature(run, 0), 8);
+        ck_assert_double_eq(sali_anneal_temperature(run, 0.5), 4);
+        ck_assert_double_eq(sali_anneal_temperature(run, 0.99), 0.5);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(chains_freeze_at_a_tenth_of_the_heat)
+{
+    const double heat[] = { 10, 90, 30, 20, 8, 12, 1, 5, 1 };
+    ck_assert_int_eq(sali_heat_edge(9, heat), 5); /* 12 is more than a tenth of 90, and 5 is not */
+    ck_assert_int_eq(sali_heat_edge(4, heat), 3);
+    ck_assert_int_eq(sali_heat_edge(1, heat), 0);
+    ck_assert_int_eq(sali_heat_edge(3, (const double[3]){ 0 }), 0);
+    const double rising[] = { 0, 1, 2 };
+    ck_assert_int_eq(sali_heat_edge(3, rising), 2);
+}
+END_TEST
+
+/* Heating is the same for any number of threads, and after a resume; the temperature rises to the
+ * peak of the specific heat and falls again. */
+START_TEST(heating_is_reproducible)
+{
+    sal_model *model = opened("ising:side=6,theta=0.3");
+    sal_run_options options = { .sampler = "gibbs",
+                                .chains = 70,
+                                .draws = 400,
+                                .warmup = 50,
+                                .seed = 3,
+                                .threads = 1,
+                                .record.draws = true,
+                                .annealing = { .schedule = SAL_ANNEAL_REHEAT } };
+    sal_run *run = run_it(model, &options);
+    sal_run_summary s = summary_of(run);
+    ck_assert_int_ge(s.reheats, 3);
+    ck_assert(s.reheat_to < s.anneal_from && s.reheat_to > s.anneal_to);
+    options.threads = 3;
+    sal_run *again = run_it(model, &options);
+    ck_assert_mem_eq(sal_run_log_probs(run), sal_run_log_probs(again), 70 * 400 * sizeof(double));
+    sal_run_destroy(again);
+    int64_t most = 9000;
+    options.callbacks.progress = stop_later;
+    options.callbacks.progress_data = &most;
+    sal_run *part = run_it(model, &options);
+    sal_run_options rest;
+    sal_error err;
+    ck_ok(sal_run_state_options(sal_run_last_state(part), &rest, &err), &err);
+    ck_assert(rest.annealing.schedule == SAL_ANNEAL_REHEAT);
+    rest.record.draws = true;
+    sal_run *whole = run_it(model, &rest);
+    ck_assert_mem_eq(sal_run_log_probs(run), sal_run_log_probs(whole), 70 * 400 * sizeof(double));
+    ck_assert_int_eq(summary_of(whole).reheats, s.reheats);
+    sal_run_destroy(whole);
+    sal_run_destroy(part);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- rlsa */
+
+/* Flips of a model whose differences are known: the formula, by hand. */
+START_TEST(rlsa_flips_by_its_formula)
+{
+    sal_model *model = opened("max-cut:nodes=6,weights=normal");
+    sal_sampler_info info;
+    sal_error err;
+    ck_ok(sal_sampler_find("rlsa:d=2", model, 0, &info, &err), &err);
+    ck_assert(!info.exact);
+    int32_t codes[6] = { 0, 1, 1, 0, 1, 0 };
+    double f, rows[12], half[6], sorted[6];
+    ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, rows, &err), &err);
+    for (int v = 0; v < 6; v++) {
+        half[v] = sorted[v] = rows[2 * v + !codes[v]] / 2;
+    }
+    for (int a = 0; a < 6; a++) {
+        for (int b = a + 1; b < 6; b++) {
+            if (sorted[b] > sorted[a]) {
+                double x = sorted[a];
+                sorted[a] = sorted[b];
+                sorted[b] = x;
+            }
+        }
+    }
+    const sali_sampler *rlsa = NULL;
+    sali_sampler_settings settings;
+    ck_ok(sali_sampler_choose("rlsa:d=2", model, 0, &rlsa, &settings, &err), &err);
+    sali_chains *chains = NULL;
+    void *self = NULL;
+    ck_ok(sali_chains_create(model, 1, sali_sampler_wants(rlsa), 1, &chains, &err), &err);
+    memcpy(chains->codes, codes, sizeof codes);
+    sali_chains_embed(chains);
+    ck_ok(sali_sampler_open(rlsa, &settings, NULL, chains, &self, &err), &err);
+    chains->beta[0] = 0.7;
+    sali_engine(rlsa)->refresh(self, chains);
+    for (int state = 0; state < 64; state++) {
+        int32_t to[6];
+        double expected = 0, log_q;
+        for (int v = 0; v < 6; v++) {
+            double p = 1 / (1 + exp(-0.7 * (half[v] - sorted[1])));
+            to[v] = state >> v & 1;
+            expected += log(to[v] != codes[v] ? p : 1 - p);
+        }
+        sali_engine(rlsa)->log_q(self, chains, to, &log_q);
+        ck_assert_double_eq_tol(log_q, expected, 1e-10);
+    }
+    sali_sampler_close(rlsa, self);
+    sali_chains_destroy(chains);
+    sal_model_destroy(model);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("search");
+    TCase *tc = tcase_create("search");
+    tcase_add_test(tc, a_search_is_the_best_of_its_coolings);
+    tcase_add_test(tc, coolings_have_seeds_and_lengths_of_their_own);
+    tcase_add_test(tc, time_decides_only_how_many);
+    tcase_add_test(tc, a_search_can_be_stopped);
+    tcase_add_test(tc, what_a_search_cannot_do_is_refused);
+    tcase_add_test(tc, linear_falls_to_the_last_temperature);
+    tcase_add_test(tc, chains_freeze_at_a_tenth_of_the_heat);
+    tcase_add_test(tc, heating_is_reproducible);
+    tcase_add_test(tc, rlsa_flips_by_its_formula);
+    suite_add_tcase(suite, tc);
+    return test_main(suite);
+}
