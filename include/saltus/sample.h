@@ -134,7 +134,7 @@ typedef struct sal_run_options {
     int64_t chains;      /* >= 1; 0: 4 */
     int64_t warmup; /* steps before the first draw, including adaptation; -1: none; 0: the larger of
                        1000 steps and 10 intervals; with tempering 1000 intervals; with annealing
-                       a tenth of the draws' steps, and 100 at least */
+                       a tenth of the draws' steps, and 1000 at least */
     int64_t draws;  /* draws kept from each chain; 0: 1000 */
     int64_t thin;   /* steps between two draws; 0: 1, with tempering or annealing one interval */
     uint64_t seed;  /* the same seed gives the same bits, for any number of threads */

@@ -14,9 +14,8 @@
  * at least: for a million variables, 1000 steps of one are nothing. */
 #define WARMUP 1000
 #define LEAST_INTERVALS 10
-/* That of annealing, as a part of the steps after it, and in steps. */
+/* That of annealing, as a part of the steps after it, if that is more. */
 #define ANNEAL_WARMUP 10
-#define LEAST_WARMUP 100
 /* That of sweeps along a trajectory, which begin from a population that climbed it. */
 #define WARMUP_SWEEPS 20
 
@@ -38,7 +37,7 @@ static const sali_option entries[] = {
     SALI_OPTION("warmup", WHOLE, "N", "steps before the first draw", RUN(warmup),
                 .usual =
                     "1000 or 10 sweeps, whichever is more; with tempering 1000 swap intervals; "
-                    "with annealing a tenth of the draws' steps",
+                    "with annealing a tenth of the draws' steps, and 1000 at least",
                 SALI_RANGE(0, INT64_C(1) << 50), .range = SALI_OR_NONE),
     SALI_OPTION("draws", WHOLE, "N", "draws kept from each chain", RUN(draws),
                 .resume = SAL_RESUME_ANY, STEPS, SALI_USUAL(1000)),
@@ -192,8 +191,7 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
     if (o->warmup == 0 && o->annealing.on) {
         int64_t steps = 0; /* too many are refused below */
         bool many = __builtin_mul_overflow(o->draws, o->thin, &steps);
-        o->warmup =
-            many || steps / ANNEAL_WARMUP < LEAST_WARMUP ? LEAST_WARMUP : steps / ANNEAL_WARMUP;
+        o->warmup = many || steps / ANNEAL_WARMUP < WARMUP ? WARMUP : steps / ANNEAL_WARMUP;
     }
     if (o->warmup == 0) {
         int64_t least = 0;

@@ -618,7 +618,7 @@ START_TEST(bad_options_are_named)
           "magnitude_penalty goes with samples" },
         { { .largest_difference = -1 }, "largest_difference is -1" },
         { { .sampler = "gwq" }, "gwq" },
-        { { .sampler = "gwg:hops=0" }, "hops" },
+        { { .sampler = "gwg:hops=-1" }, "hops" },
         { { .checkpoint.resume = true }, "checkpoint.resume needs checkpoint.directory" },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

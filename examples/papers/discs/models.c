@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include "../gwg/states.h"
 
-enum { SEED = 1 };
-
 /* ---- one block of variables, and f of it */
 
 typedef struct recording {
@@ -39,7 +37,7 @@ static sal_status finish(recording *r, sal_status status, sal_expr f, sal_model 
 static void draw_fields(const discs_model *m, int64_t labels, double *b)
 {
     const int64_t side = m->rows, n = side * side * labels;
-    states_normals(n, SEED, b);
+    states_normals(n, m->seed, b);
     for (int64_t k = 0; k < n; k++) {
         double uniform = erfc(-b[k] / sqrt(2)) / 2;
         double y = (double)(k / labels / side) / (double)side - 0.5;
@@ -90,7 +88,7 @@ static sal_status independent(const discs_model *m, sal_model **out, sal_error *
                                   labels > 1 ? labels : 0, err)
                           : SAL_ERR_MEMORY;
     if (status == SAL_OK) {
-        states_normals(n, SEED, w);
+        states_normals(n, m->seed, w);
         for (int64_t k = 0; k < n; k++) {
             w[k] *= m->spread;
         }
@@ -167,7 +165,7 @@ static sal_status label_chains(const discs_model *m, sal_model **out, sal_error 
     double *z = malloc((size_t)(all + T + K * n) * sizeof *z);
     sal_status status = z ? begin(&r, SAL_CATEGORICAL, T * K, n, err) : SAL_ERR_MEMORY;
     if (status == SAL_OK) {
-        states_normals(all, SEED, z);
+        states_normals(all, m->seed, z);
         draw_data(m, z, z + all);
         f = chains_f(m, r.tape, z, z + all, z + all + T);
     }
@@ -205,21 +203,24 @@ static const published labels_8[] = { THEIRS(49676, 49676, 3020, 6386, 1027, 141
                                       { NULL, 0 } };
 
 /* Without fields, at a coupling. */
-#define TEMPERATURE(lambda)                                                               \
-    { "temperatures", "ising 50, " #lambda, lattice, 50, 0, 2, lambda, 0, 0, NULL },      \
-    {                                                                                     \
-        "temperatures-100", "ising 100, " #lambda, lattice, 100, 0, 2, lambda, 0, 0, NULL \
+#define TEMPERATURE(lambda)                                                                  \
+    { "temperatures", "ising 50, " #lambda, lattice, 50, 0, 2, lambda, 0, 0, NULL, 1 },      \
+    {                                                                                        \
+        "temperatures-100", "ising 100, " #lambda, lattice, 100, 0, 2, lambda, 0, 0, NULL, 1 \
     }
 
 const discs_model discs_models[] = {
-    { "ising", "ising 50, .5", lattice, 50, 0, 2, 0.5, 0.5, 1.5, ising_warm },
-    { "ising", "ising 50, 1", lattice, 50, 0, 2, 1, 1, 3, ising_cold },
+    { "ising", "ising 50, .5", lattice, 50, 0, 2, 0.5, 0.5, 1.5, ising_warm, 1 },
+    { "ising", "ising 50, 1", lattice, 50, 0, 2, 1, 1, 3, ising_cold, 1 },
     /* The program that made the raw files counts every edge twice. */
-    { "twice", "ising 50, .5 twice", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm },
-    { "twice", "ising 50, 1 twice", lattice, 50, 0, 2, 2, 1, 3, ising_cold },
-    { "sizes", "ising 25, .5", lattice, 25, 0, 2, 0.5, 0.5, 1.5, NULL },
-    { "sizes", "ising 100, .5", lattice, 100, 0, 2, 0.5, 0.5, 1.5, NULL },
-    { "sizes", "ising 250, .5", lattice, 250, 0, 2, 0.5, 0.5, 1.5, NULL },
+    { "twice", "ising 50, .5 twice", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 1 },
+    { "twice", "ising 50, .5 twice, fields 2", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 2 },
+    { "twice", "ising 50, .5 twice, fields 3", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 3 },
+    { "twice", "ising 50, .5 twice, fields 4", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 4 },
+    { "twice", "ising 50, 1 twice", lattice, 50, 0, 2, 2, 1, 3, ising_cold, 1 },
+    { "sizes", "ising 25, .5", lattice, 25, 0, 2, 0.5, 0.5, 1.5, NULL, 1 },
+    { "sizes", "ising 100, .5", lattice, 100, 0, 2, 0.5, 0.5, 1.5, NULL, 1 },
+    { "sizes", "ising 250, .5", lattice, 250, 0, 2, 0.5, 0.5, 1.5, NULL, 1 },
     TEMPERATURE(0.1607),
     TEMPERATURE(0.2007),
     TEMPERATURE(0.2407),
@@ -236,18 +237,18 @@ const discs_model discs_models[] = {
     TEMPERATURE(0.6807),
     TEMPERATURE(0.7207),
     TEMPERATURE(0.7607),
-    { "potts", "potts 30, 4 labels", lattice, 30, 0, 4, 1, 0.5, 1.5, NULL },
-    { "potts", "potts 30, 8 labels", lattice, 30, 0, 8, 1, 0.5, 1.5, NULL },
-    { "bernoulli", "bernoulli, .5", independent, 10000, 0, 2, 0, 0, 0.5, NULL },
-    { "bernoulli", "bernoulli, 1.5", independent, 10000, 0, 2, 0, 0, 1.5, NULL },
-    { "categorical", "categorical, 4", independent, 2000, 0, 4, 0, 0, 1.5, labels_4 },
-    { "categorical", "categorical, 8", independent, 2000, 0, 8, 0, 0, 1.5, labels_8 },
-    { "labels", "categorical, 16", independent, 2000, 0, 16, 0, 0, 1.5, NULL },
-    { "labels", "categorical, 64", independent, 2000, 0, 64, 0, 0, 1.5, NULL },
-    { "labels", "categorical, 256", independent, 2000, 0, 256, 0, 0, 1.5, NULL },
-    { "fhmm", "fhmm 200 x 50", binary_chains, 200, 50, 2, 0, 0, 0, NULL },
-    { "fhmm", "fhmm 1000 x 10", binary_chains, 1000, 10, 2, 0, 0, 0, NULL },
-    { "fhmm", "fhmm 200 x 10, 4", label_chains, 200, 10, 4, 0, 0, 0, NULL },
-    { "fhmm", "fhmm 200 x 10, 8", label_chains, 200, 10, 8, 0, 0, 0, NULL },
+    { "potts", "potts 30, 4 labels", lattice, 30, 0, 4, 1, 0.5, 1.5, NULL, 1 },
+    { "potts", "potts 30, 8 labels", lattice, 30, 0, 8, 1, 0.5, 1.5, NULL, 1 },
+    { "bernoulli", "bernoulli, .5", independent, 10000, 0, 2, 0, 0, 0.5, NULL, 1 },
+    { "bernoulli", "bernoulli, 1.5", independent, 10000, 0, 2, 0, 0, 1.5, NULL, 1 },
+    { "categorical", "categorical, 4", independent, 2000, 0, 4, 0, 0, 1.5, labels_4, 1 },
+    { "categorical", "categorical, 8", independent, 2000, 0, 8, 0, 0, 1.5, labels_8, 1 },
+    { "labels", "categorical, 16", independent, 2000, 0, 16, 0, 0, 1.5, NULL, 1 },
+    { "labels", "categorical, 64", independent, 2000, 0, 64, 0, 0, 1.5, NULL, 1 },
+    { "labels", "categorical, 256", independent, 2000, 0, 256, 0, 0, 1.5, NULL, 1 },
+    { "fhmm", "fhmm 200 x 50", binary_chains, 200, 50, 2, 0, 0, 0, NULL, 1 },
+    { "fhmm", "fhmm 1000 x 10", binary_chains, 1000, 10, 2, 0, 0, 0, NULL, 1 },
+    { "fhmm", "fhmm 200 x 10, 4", label_chains, 200, 10, 4, 0, 0, 0, NULL, 1 },
+    { "fhmm", "fhmm 200 x 10, 8", label_chains, 200, 10, 8, 0, 0, 0, NULL, 1 },
     { 0 },
 };

@@ -19,6 +19,7 @@ typedef struct discs_model {
     int64_t rows, columns, states;
     double coupling, field, spread; /* lambda, mu, and sigma of fields and logits */
     const published *theirs;        /* ends without a name; NULL: none */
+    uint64_t seed;                  /* of fields, logits and data */
 } discs_model;
 
 /* All of them; the list ends without a name. */

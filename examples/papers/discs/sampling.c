@@ -6,9 +6,9 @@
  *     sampling [--quick | --full] [GROUP | MODEL-DIRECTORY ..]
  *
  * Groups: ising, twice, sizes, temperatures, temperatures-100, potts, bernoulli, categorical,
- * labels, fhmm; without any: ising. A directory is that of a trained model. The default has 10
- * chains, and fewer of the slow samplers; --full has all 100, --quick 4 and few steps. Two threads.
- */
+ * labels, fhmm; without any: ising. A directory is that of a trained model. --full has 100 chains
+ * on two threads; the default has 5 on one, fewer on large models and of slow samplers; --quick
+ * makes few steps. ESS/s counts the effective samples of all chains. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,21 +27,31 @@ static const struct {
     { "block-gibbs", 1 },
     { "lb", 1 },
     { "gwg", 1 },
+    { "gwg:hops=adapt", 1 },
+    { "gwg:hops=adapt,balance=barker", 1 },
     { "pas", 1 },
     { "pas:balance=barker", 1 },
     { "pafs", 1 },
     { "pafs:balance=barker", 1 },
+    { "dlmc", 1 },
+    { "dlmc:balance=barker", 1 },
+    { "dlmcf", 1 },
+    { "dlmcf:balance=barker", 1 },
     { "ncg", 1 },
+    { "ncg:cycle=8", 1 },
     { "mana", 5 },
     { "avg", 1 },
+    { "avg:momentum=0.6,correction=0.25", 1 },
     { "pavg", 5 },
+    { "pavg:momentum=0.6", 5 },
     { NULL, 0 },
 };
 
-enum { HALF = 50000, CHAINS = 100 };
+enum { HALF = 50000, CHAINS = 100, LARGE = 5000 };
 
 typedef struct lengths {
     int64_t chains, steps;
+    int threads;
 } lengths;
 
 static sal_status sample(sal_model *model, const char *sampler, lengths n, sal_run_summary *s,
@@ -54,7 +64,7 @@ static sal_status sample(sal_model *model, const char *sampler, lengths n, sal_r
                                 .draws = n.steps,
                                 .thin = 1,
                                 .seed = 1,
-                                .threads = 2 };
+                                .threads = n.threads };
     sal_status status = sal_sample(model, &o, &run, err);
     status = status ? status : sal_run_summarise(run, s, err);
     sal_run_destroy(run);
@@ -99,7 +109,7 @@ static sal_status show(sal_model *model, const published *theirs, const char *sa
     printf("%-30s", sampler);
     print_number(ess * scale, 9, 1);
     print_number(published_ess(theirs, sampler), 9, 1);
-    print_number(ess / s.seconds * CHAINS / (double)n.chains, 9, 2);
+    print_number(s.ess_per_second, 9, 1);
     print_number(s.acceptance_rate, 7, 2);
     print_number(s.mean_jump, 8, 2);
     print_number(s.rhat_max, 7, 2);
@@ -111,12 +121,16 @@ static sal_status show(sal_model *model, const published *theirs, const char *sa
 static sal_status measure(sal_model *model, const char *name, const published *theirs, lengths n,
                           sal_error *err)
 {
+    const int64_t V = sal_space_variables(sal_model_space(model));
     sal_status status = SAL_OK;
     printf("%-30s %9s %9s %9s %7s %8s %7s\n", name, "ESS", "theirs", "ESS/s", "accept", "jump",
            "R-hat");
     for (int k = 0; samplers[k].sampler && status == SAL_OK; k++) {
-        const lengths part = { n.chains == CHAINS ? CHAINS : n.chains / samplers[k].fewer,
-                               n.steps };
+        lengths part = n;
+        if (n.chains < CHAINS) {
+            part.chains = part.chains / samplers[k].fewer / (V / LARGE + 1);
+            part.chains = part.chains > 0 ? part.chains : 1;
+        }
         status = show(model, theirs, samplers[k].sampler, part, err);
     }
     printf("\n");
@@ -160,10 +174,9 @@ static sal_status measure_file(const char *path, lengths n, sal_error *err)
 static sal_status run(const arguments *a, sal_figure *figure, sal_error *err)
 {
     static char *usual[] = { "ising", NULL };
-    const lengths n = { a->size == FULL    ? CHAINS
-                        : a->size == USUAL ? 10
-                                           : 5,
-                        a->size == QUICK ? 1000 : HALF };
+    const bool full = a->size == FULL;
+    const bool brief = a->size == QUICK;
+    const lengths n = { full ? CHAINS : brief ? 2 : 5, brief ? 500 : HALF, full ? 2 : 1 };
     sal_status status = SAL_OK;
     (void)figure;
     for (char **word = a->files[0] ? a->files : usual; *word && status == SAL_OK; word++) {
