@@ -47,10 +47,22 @@ static void draw_fields(const discs_model *m, int64_t labels, double *b)
     }
 }
 
-/* The sum over pairs of neighbours along an axis. */
-static sal_expr pairs_along(sal_expr s, int axis, int64_t side)
+/* Pairs of reals, each listed once: of neighbours, and of equal labels there. */
+static int64_t list_pairs(int64_t side, int64_t labels, int64_t *pairs)
 {
-    return sal_sum(sal_mul(sal_slice(s, axis, 0, side - 1), sal_slice(s, axis, 1, side - 1)));
+    int64_t n = 0;
+    for (int64_t k = 0; k < side * side * labels; k++) {
+        int64_t site = k / labels;
+        if (site % side + 1 < side) {
+            pairs[2 * n] = k;
+            pairs[2 * n++ + 1] = k + labels;
+        }
+        if (site / side + 1 < side) {
+            pairs[2 * n] = k;
+            pairs[2 * n++ + 1] = k + side * labels;
+        }
+    }
+    return n;
 }
 
 static sal_status lattice(const discs_model *m, sal_model **out, sal_error *err)
@@ -58,22 +70,32 @@ static sal_status lattice(const discs_model *m, sal_model **out, sal_error *err)
     const int64_t side = m->rows, labels = m->states > 2 ? m->states : 1, n = side * side * labels;
     recording r;
     sal_expr f = { 0 };
-    double *b = malloc((size_t)n * sizeof *b);
-    sal_status status = b ? begin(&r, labels > 1 ? SAL_CATEGORICAL : SAL_SPIN, side * side,
-                                  labels > 1 ? labels : 0, err)
-                          : SAL_ERR_MEMORY;
+    double *b = malloc((size_t)n * sizeof *b), *w = malloc((size_t)(2 * n) * sizeof *w);
+    int64_t *pairs = malloc((size_t)(4 * n) * sizeof *pairs);
+    if (!b || !w || !pairs) {
+        free(b);
+        free(w);
+        free(pairs);
+        return SAL_ERR_MEMORY;
+    }
+    sal_status status = begin(&r, labels > 1 ? SAL_CATEGORICAL : SAL_SPIN, side * side,
+                              labels > 1 ? labels : 0, err);
     if (status == SAL_OK) {
-        draw_fields(m, labels, b);
+        const int64_t edges = list_pairs(side, labels, pairs);
         sal_expr s = sal_state(r.tape);
-        sal_expr grid = sal_reshape(s, SAL_SHAPE(side, side, labels));
-        sal_expr pairs = sal_add(pairs_along(grid, 0, side), pairs_along(grid, 1, side));
-        f = sal_scale(pairs, m->coupling);
+        for (int64_t e = 0; e < edges; e++) {
+            w[e] = m->coupling;
+        }
+        draw_fields(m, labels, b);
+        f = sal_edges(s, sal_constant(r.tape, w, SAL_SHAPE(edges)), edges, pairs);
         if (m->field != 0 || m->spread != 0) {
             f = sal_add(f, sal_dot(sal_constant(r.tape, b, SAL_SHAPE(n)), s));
         }
     }
     free(b);
-    return b ? finish(&r, status, f, out, err) : status;
+    free(w);
+    free(pairs);
+    return finish(&r, status, f, out, err);
 }
 
 /* ---- independent variables with normal logits */
