@@ -82,7 +82,7 @@ typedef enum sal_annealing_schedule {
  * simulated annealing (2025). */
 typedef struct sal_annealing_options {
     bool on; /* search instead of sampling; a schedule other than GEOMETRIC also says so */
-    sal_annealing_schedule schedule;
+    sal_annealing_schedule schedule; /* how temperatures fall */
     double from;      /* temperature of warm-up and of the first draw; 0: computed from f */
     double to;        /* temperature of the last draw; 0: computed from f */
     int64_t coolings; /* how many, at most; 0: one, or with `seconds` any number */

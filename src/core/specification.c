@@ -85,8 +85,9 @@ static void list_values(const sal_setting *p, char *text, size_t room)
         used += (size_t)snprintf(text + used, room - used, "%s%s", k ? " or " : "", p->choices[k]);
     }
     if (sali_setting_takes_numbers(p) && used < room) {
+        double low = p->low + (p->whole ? (double)sali_setting_words(p) : 0); /* what has no word */
         snprintf(text + used, room - used, "%s%s from %g to %g", used ? " or " : "",
-                 p->whole ? "an integer" : "a number", p->low, p->high);
+                 p->whole ? "an integer" : "a number", low, p->high);
     }
 }
 

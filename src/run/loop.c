@@ -243,22 +243,38 @@ static sal_status walk(sal_run *run, window *w, sal_error *err)
     return status;
 }
 
-int64_t sali_run_adapt_window(const sal_run *run)
+/* Steps of a cycle of step sizes; 1: none. */
+static int64_t cycle_of(const sal_run *run)
 {
     const bool own = !run->sampler->engine; /* whose settings mean what they like */
-    const int64_t cycle =
-        own ? 0 : (int64_t)sali_sampler_value(run->sampler, &run->settings, "cycle");
-    return cycle > 1 ? (SALI_ADAPT_WINDOW + cycle - 1) / cycle * cycle : SALI_ADAPT_WINDOW;
+    double cycle = own ? 0 : sali_sampler_value(run->sampler, &run->settings, "cycle");
+    return cycle > 1 ? (int64_t)cycle : 1;
+}
+
+int64_t sali_run_adapt_window(const sal_run *run)
+{
+    const int64_t cycle = cycle_of(run);
+    return (SALI_ADAPT_WINDOW + cycle - 1) / cycle * cycle;
+}
+
+/* The steps of the next window. Of a warm-up that is not all windows of whole cycles the rest comes
+ * first, where it matters least. */
+static int64_t warm_up_steps(const sal_run *run, int64_t done)
+{
+    const int64_t longest = run->inner ? 1 : sali_run_adapt_window(run);
+    const int64_t left = run->options.warmup - done, rest = left % longest;
+    if (left < longest || (done == 0 && rest > 0 && cycle_of(run) > 1)) {
+        return rest;
+    }
+    return longest;
 }
 
 static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
 {
     int64_t warmup = run->options.warmup, done = run->warmup_done;
-    int64_t longest = run->inner ? 1 : sali_run_adapt_window(run);
-    int64_t most = warmup - done < longest ? warmup - done : longest;
     w->done = done;
     run->queue.first = done / run->options.thin;
-    w->steps = sali_step_sizes_window(&run->step_sizes, done, warmup, most);
+    w->steps = sali_step_sizes_window(&run->step_sizes, done, warmup, warm_up_steps(run, done));
     advance(w);
     sal_status status = sali_run_check(run, err);
     status = status ? status : adapt_sampler(run, w, done + w->steps, err);

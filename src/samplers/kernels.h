@@ -123,7 +123,7 @@ typedef struct sali_factorised_kernels {
     void (*prepare)(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                     sali_move_row *row);
     /* The same from row->log_weight [S], which is there: relative to staying, and 0 for staying
-     * where it has a slot. Only so are counts without a cap prepared, which move by 1. */
+     * where it has a slot. Counts without a cap, which move by 1, can be prepared only so. */
     void (*normalise)(const sal_space *space, const int32_t *codes, sali_move_row *row);
     /* Draw codes_new and x_new by uniforms real [V]; the log of their probability. */
     double (*draw)(const sal_space *space, const int32_t *codes, const void *uniforms,

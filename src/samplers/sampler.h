@@ -181,8 +181,8 @@ struct sal_sampler_engine {
      * where their size is above 0. */
     void (*log_q)(void *self, sali_chains *chains, const int32_t *to, double *log_q);
     const sali_auxiliary *auxiliary; /* NULL: none */
-    /* 1 + the direction of each chain, [n], 0 before the first refresh (saltus/sampler.h); log_q is
-     * that with the present ones. NULL: without directions. */
+    /* 1 + the direction of each chain, [n], 0 before the first refresh (saltus/sampler.h); log_q
+     * uses the present ones. NULL: without directions. */
     int32_t *(*directions)(void *self);
     /* Of a sweep: step t makes piece t mod pieces(self), which is exact by itself and which log_q
      * is that of. NULL: no sweep; then the step of an exact sampler of the list satisfies detailed

@@ -215,7 +215,7 @@ START_TEST(settings_have_words_and_numbers)
     ck_ok(sali_specification_values("m:w=adapt", settings, values, &err), &err);
     ck_assert_double_eq(values[1], 1);
     ck_fails(sali_specification_values("m:n=10", settings, values, &err), SAL_ERR_ARGUMENT, &err,
-             "m: n=10; expected search or adapt or an integer from -1 to 9");
+             "m: n=10; expected search or adapt or an integer from 1 to 9");
     ck_fails(sali_specification_values("m:w=1", settings, values, &err), SAL_ERR_ARGUMENT, &err,
              "m: w=1; expected search or adapt");
     ck_fails(sali_specification_values("m:x=adapt", settings, values, &err), SAL_ERR_ARGUMENT, &err,

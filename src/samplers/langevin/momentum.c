@@ -45,8 +45,8 @@ int64_t sali_momentum_state(sali_auxiliary_state *a, sali_state_item *items)
     return 1;
 }
 
-/* M is another thread's to change where parameters were changed: then what comes out means nothing,
- * and is dropped later. */
+/* Where parameters were changed, another shard may have replaced M already. Then the result is
+ * wrong, and sali_momentum_check drops it. */
 void sali_momentum_settle(sali_auxiliary_state *a)
 {
     sali_momentum *m = &a->momentum;

@@ -27,10 +27,9 @@
  * c = (H + delta I) d + phi (e(s') - e(s)),
  *
  *     R u' = w - c,  g(s') - H s' + R z' = g(s') + delta s' + w - c
- *     zeta' = zeta - v,  v = (gamma lambda + delta)^-1/2 Q'c,  log N(u') - log N(u) = zeta'v -
- * v'v/2
+ *     v = (gamma lambda + delta)^-1/2 Q'c,  log N(u') - log N(u) = zeta . v - v . v / 2
  *
- * with the old zeta in the last one; v = (gamma lambda + delta)^1/2 Q'd if phi e does nothing. So
+ * and zeta - v is the new zeta; v = (gamma lambda + delta)^1/2 Q'd if phi e does nothing. So
  * PAVG has one product more, Q'c or Q'd, and AVG none. Where H is the Hessian PAVG has none,
  * either: c = g(s') - g(s) + delta d then, and as N(u') is not asked for, w is carried in place of
  * zeta, w <- a w + sqrt(1 - a^2) R xi, until zeta is wanted.

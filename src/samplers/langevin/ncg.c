@@ -16,14 +16,15 @@ enum { NONE, DIAGONAL, SPREAD, AUTO };
 
 static const char *const preconditioners[] = { "none", "diagonal", "spread", "auto", NULL };
 
-/* Windows of warm-up are of whole cycles (run.h), so these are not long. */
+/* Windows of warm-up are of whole cycles (run.h), so cycles have 100 steps at most. */
 #define CYCLE_SETTING                                                                          \
     {                                                                                          \
         "cycle", 0, 0, 100, true, "steps of a cycle of step sizes and balances; 0: none", NULL \
     }
 
-/* Of beta, which is searched for. */
+/* Of beta, which is searched for: the word stands for this number. */
 enum { SEARCHED = 0 };
+#define LEAST_BETA 0.5
 
 static const sal_setting ncg_settings[] = {
     SALI_LANGEVIN_PARAMETERS,
@@ -43,7 +44,8 @@ static const sal_setting dula_settings[] = {
     { "preconditioner", NONE, 0, 0, true, "step sizes by variable, by slopes or spread",
       preconditioners },
     CYCLE_SETTING,
-    { "beta", 0.5, 0, 1, false, "what the gradient counts where a cycle begins", NULL },
+    { "beta", LEAST_BETA, LEAST_BETA, 1, false, "what the gradient counts where a cycle begins",
+      NULL },
     { 0 },
 };
 
@@ -62,21 +64,24 @@ static const char *const dula_variants[] = {
 /* A beta is of a cycle. */
 static const char *without_cycle(bool given, const double *values)
 {
-    return given && values[CYCLE] < 2 ? "its beta is that of a cycle: give it a cycle, too" : NULL;
+    return given && values[CYCLE] < 2 ? "its beta needs a cycle of 2 steps or more" : NULL;
 }
 
 static const char *ncg_obstacle(const sal_model *model, const double *values, const void *data)
 {
     (void)model;
     (void)data;
-    return without_cycle(values[BETA] != SEARCHED, values);
+    const double beta = values[BETA];
+    return beta > SEARCHED && beta < LEAST_BETA
+               ? "beta falls to 1/2 from a number up to 1, not less"
+               : without_cycle(beta != SEARCHED, values);
 }
 
 static const char *dula_obstacle(const sal_model *model, const double *values, const void *data)
 {
     (void)model;
     (void)data;
-    return without_cycle(values[BETA] != 0.5, values);
+    return without_cycle(values[BETA] != LEAST_BETA, values);
 }
 
 /* The search's radii 1 .. 20 stand for 1/2 .. 1. */
@@ -110,7 +115,7 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
     }
     const double beta = settings->values[BETA];
     sali_radius_search_begin_for(&s->beta, settings->values[CYCLE] > 1 && beta == SEARCHED, "beta",
-                                 beta == SEARCHED ? 0.5 : beta, BETA_UNIT, 1);
+                                 beta == SEARCHED ? LEAST_BETA : beta, BETA_UNIT, 1);
     if (choice == AUTO) {
         choice = sali_step_units_differ(model->space) ? SPREAD : NONE;
     }
