@@ -8,11 +8,13 @@
 #     referee.sh t10k-images-idx3-ubyte.gz DIR [static | dynamic] [--quick]
 #
 # static: pixels are 0 or 1 once and for all; dynamic, if nothing is said: drawn anew by their greys.
-# Five seeds of each; --quick shows with one that all of it runs. What is in DIR already is kept.
+# Five seeds of each; --quick shows with one that all of it runs. What is there already is kept, in a
+# directory of DIR by the number of updates.
 # SALTUS names the program, THREADS how many it uses, SEEDS which ones.
 set -eu
 [ $# -ge 2 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64; }
 images=$1 dir=$2 data=${3:-dynamic} size=${4:-}
+[ "$data" != --quick ] || { data=dynamic size=--quick; }
 saltus=${SALTUS:-saltus}
 threads=${THREADS:+--threads $THREADS}
 seeds=${SEEDS:-1 2 3 4 5} updates=3000 temperatures=10000 ptt=
@@ -22,6 +24,7 @@ dynamic) binary=--dynamic ;;
 *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" && exit 64 ;;
 esac
 [ "$size" != --quick ] || { seeds=1 updates=20 temperatures=100 ptt="--iterations 20"; }
+dir=$dir/$updates
 mkdir -p "$dir"
 
 # field PART KEY FILE: of a result in JSON.

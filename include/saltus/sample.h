@@ -85,7 +85,7 @@ typedef struct sal_annealing_options {
     sal_annealing_schedule schedule; /* how temperatures fall */
     double from;      /* temperature of warm-up and of the first draw; 0: computed from f */
     double to;        /* temperature of the last draw; 0: computed from f */
-    int64_t coolings; /* how many, at most; 0: one, or with `seconds` any number */
+    int64_t coolings; /* how many, at most; 0: one of `draws`, or with `seconds` any number */
     double seconds;   /* begin no cooling that would end later, and stop then; 0: no limit */
 } sal_annealing_options;
 

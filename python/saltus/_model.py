@@ -609,6 +609,41 @@ class Model:
         self._call("sal_model_evaluate", self, len(states), address(states), address(f), None, address(differences))
         return differences.reshape(shape + (count,))
 
+    def decode(self, x: Any, codes: bool = False) -> tuple[np.ndarray, float]:
+        """A state made feasible by the model's rule, or led up to a state from which no single change leads up.
+
+        Models of independent sets and cliques drop nodes in conflict and then add free ones; all others climb.
+
+        Parameters
+        ----------
+        x, codes
+            As in :meth:`value`, of one state.
+
+        Returns
+        -------
+        state : array, shape (V,)
+            Codes with ``codes``, else values.
+        f : float
+
+        Raises
+        ------
+        ModelError, ShapeError, ArgumentError
+            As :meth:`value`.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> state, f = sal.Model("independent-set:nodes=10,degree=3").decode([1] * 10)
+        >>> f == state.sum()
+        True
+        """
+        states, shape = self._states(x, codes)
+        if shape != ():
+            raise ShapeError(f"decode: expected one state; found the shape {np.shape(x)}")
+        state, f = states[0].copy(), np.empty(1)
+        self._call("sal_model_decode", self, address(state), address(f))
+        return (state if codes else self.values(state)), float(f[0])
+
     def value_at(self, x: Any) -> Any:
         """f at any real x, shape (.., N), also between the states: what the formula says there.
 

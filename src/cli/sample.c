@@ -340,7 +340,7 @@ static int check_numbers(options *o)
     o->outputs.save_warmup = r->record.warmup;
     const int64_t draws = r->draws;
     int code = cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_RUN), &o->run });
-    if (r->annealing.seconds > 0 || r->annealing.coolings > 1) {
+    if (r->annealing.seconds > 0 || r->annealing.coolings > 0) {
         o->run.draws = draws; /* 0: the search chooses them */
     }
     return code;

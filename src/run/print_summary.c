@@ -195,7 +195,7 @@ static void print_tempering(const sal_run_summary *s, FILE *stream)
         }
         if (s->coolings > 1) {
             fprintf(stream, "; the best of %lld coolings (number %lld, %.1f s in all)",
-                    (long long)s->coolings, (long long)s->cooling, s->search_seconds);
+                    (long long)s->coolings, (long long)s->cooling + 1, s->search_seconds);
         }
         fputc('\n', stream);
     }

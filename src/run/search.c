@@ -74,7 +74,7 @@ static sal_run_options options_of(search *s)
         o.annealing.to = s->to;
         o.annealing.from = s->from;
     }
-    o.annealing.coolings = 1;
+    o.annealing.coolings = 0;
     o.annealing.seconds = 0;
     o.callbacks.progress = watch;
     o.callbacks.progress_data = s;
@@ -105,8 +105,10 @@ static void take(search *s, sal_run *run)
         return;
     }
     if (number == 0) {
-        const bool given = s->given->annealing.from > 0;
-        s->from = given || run->draws_made == 0 ? run->anneal_from : sali_heat_temperature(run);
+        const bool given = s->given->annealing.from > 0 || run->draws_made == 0;
+        s->from = given                      ? run->anneal_from
+                  : run->heating.reheats > 0 ? run->heating.peak
+                                             : sali_heat_temperature(run);
         s->to = run->anneal_to;
     }
     s->steps += run->warmup_done + run->steps;
@@ -158,7 +160,7 @@ static sal_status check(const sal_run_options *o, sal_error *err)
 bool sali_is_search(const sal_run_options *o)
 {
     return o && (o->annealing.on || o->annealing.schedule) &&
-           (o->annealing.coolings > 1 || o->annealing.coolings < 0 || o->annealing.seconds != 0);
+           (o->annealing.coolings != 0 || o->annealing.seconds != 0);
 }
 
 sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run **out,

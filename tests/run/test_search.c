@@ -96,7 +96,6 @@ START_TEST(time_decides_only_how_many)
     ck_assert_double_lt(s.search_seconds > 0 ? s.search_seconds : 0, TEST_SANITIZED ? 60 : 10);
     options.annealing.seconds = 0;
     options.annealing.coolings = s.coolings;
-    options.draws = s.coolings == 1 ? s.draws : 0;
     sal_run *counted = run_it(model, &options);
     sal_run_summary t = summary_of(counted);
     if (!s.stopped) {
@@ -237,6 +236,32 @@ START_TEST(heating_is_reproducible)
 }
 END_TEST
 
+/* Later coolings begin where heating rose to. */
+START_TEST(coolings_with_heating_begin_where_it_rises_to)
+{
+    sal_model *model = opened("max-cut:nodes=60,weights=normal");
+    sal_run_options options = { .sampler = "gibbs",
+                                .draws = 240,
+                                .annealing = { .schedule = SAL_ANNEAL_REHEAT } };
+    int seen = 0;
+    for (options.seed = 1; options.seed <= 8; options.seed++) {
+        options.annealing.coolings = 0;
+        sal_run *one = run_it(model, &options);
+        options.annealing.coolings = 2;
+        sal_run *two = run_it(model, &options);
+        sal_run_summary s = summary_of(one), t = summary_of(two);
+        if (t.cooling == 1 && s.reheats > 0) {
+            ck_assert_double_eq(t.anneal_from, s.reheat_to);
+            seen++;
+        }
+        sal_run_destroy(one);
+        sal_run_destroy(two);
+    }
+    ck_assert_int_ge(seen, 1);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- rlsa */
 
 /* Flips of a model whose differences are known: the formula, by hand. */
@@ -302,6 +327,7 @@ int main(void)
     tcase_add_test(tc, linear_falls_to_the_last_temperature);
     tcase_add_test(tc, chains_freeze_at_a_tenth_of_the_heat);
     tcase_add_test(tc, heating_is_reproducible);
+    tcase_add_test(tc, coolings_with_heating_begin_where_it_rises_to);
     tcase_add_test(tc, rlsa_flips_by_its_formula);
     suite_add_tcase(suite, tc);
     return test_main(suite);

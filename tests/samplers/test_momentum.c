@@ -633,6 +633,32 @@ START_TEST(carried_momentum_is_the_one_that_is_kept)
 END_TEST
 
 /* Nothing is kept without momentum. */
+/* At another Hessian R has other eigenvectors: nothing is kept. */
+START_TEST(momentum_is_dropped_with_another_hessian)
+{
+    sal_model *model = NULL;
+    sal_error err;
+    double J[36];
+    ck_ok(sal_model_open("ising-dense:dim=6,scale=0.5,seed=2", SAL_F64, &model, &err), &err);
+    bench b = open_named("pavg:momentum=0.9", model, NULL, 50);
+    const double *zeta = ((sali_auxiliary_state *)b.self)->momentum.zeta;
+    sali_engine(b.sampler)->step(b.self, b.chains);
+    settle(&b);
+    ck_assert(zeta[0] != 0 && zeta[299] != 0);
+    ck_ok(sal_model_get_params(model, "J", J, &err), &err);
+    for (int k = 0; k < 36; k++) {
+        J[k] = k % 7 == 0 ? 0 : -2 * J[k] + 0.1;
+    }
+    ck_ok(sal_model_set_params(model, "J", J, &err), &err);
+    sali_engine(b.sampler)->refresh(b.self, b.chains);
+    for (int k = 0; k < 300; k++) {
+        ck_assert(zeta[k] == 0);
+    }
+    bench_close(&b);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(only_momentum_is_a_state)
 {
     static const struct {
@@ -671,6 +697,7 @@ static Suite *momentum_suite(void)
     tcase_add_test(tcase, block_gibbs_with_momentum_never_rejects);
     tcase_add_loop_test(tcase, carried_momentum_is_the_one_that_is_kept, 0, 2);
     tcase_add_test(tcase, only_momentum_is_a_state);
+    tcase_add_test(tcase, momentum_is_dropped_with_another_hessian);
     return suite;
 }
 

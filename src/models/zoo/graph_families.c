@@ -2,6 +2,7 @@
 #include "models/zoo/graph_families.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -124,6 +125,12 @@ static sal_status draw_ba(const sali_random_graph *spec, sali_edge_list *list, s
                          "random graph ba: degree=%g gives %lld edges for each new node; expected "
                          "1 or more, and fewer than there are nodes",
                          spec->degree, (long long)m);
+    }
+    if ((double)m * (double)(spec->nodes - m) > (double)SALI_RANDOM_EDGES) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "random graph ba: %lld nodes of degree=%g have more than %lld edges; "
+                         "expected fewer nodes or a smaller degree",
+                         (long long)spec->nodes, spec->degree, (long long)SALI_RANDOM_EDGES);
     }
     sali_uniforms from = sali_uniforms_of(spec->seed);
     for (int64_t i = 1; status == SAL_OK && i <= m; i++) {

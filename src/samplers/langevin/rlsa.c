@@ -4,8 +4,9 @@
  *
  *   sigmoid((delta_i - delta_(d)) / T),
  *
- * where delta_i is half of the gain in f by its flip, and delta_(d) the d-th largest of all. So
- * about d variables move, whatever the temperature. Of a variable of several states, state k has
+ * where delta_i is half of the gain in f by its flip, and delta_(d) the d-th largest of all. So at
+ * low temperatures about d variables move, and half of those whose gain is the d-th; at high ones
+ * up to half of all. Of a variable of several states, state k has
  * weight exp((delta_ik - delta_(d)) / T) against 1 for staying, and delta_i is the largest of its
  * delta_ik. Differences are exact, and 1/T is in them. */
 #include <math.h>
@@ -18,7 +19,7 @@
 enum { MOVES };
 
 static const sal_setting settings[] = {
-    { "d", 5, 1, 1e6, true, "variables that move at a step, about", NULL },
+    { "d", 5, 1, 1e6, true, "variables that move at a step at low temperatures, about", NULL },
     { 0 },
 };
 
