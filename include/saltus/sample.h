@@ -374,9 +374,9 @@ SAL_API sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *l
  * have such rules: selected nodes are ranked by their conflicts for each unit of weight and kept in
  * this order unless they conflict with one that is kept; then nodes without conflicts are added.
  * The weight falls by at most the largest weight for each conflict, and a feasible state loses
- * nothing. Clamped variables stay. For any other model the state is raised to one from which no
- * change of a single variable raises f, or as far as a bounded number of rounds leads; a state with
- * f = -inf, or with counts without a cap, then stays as it is.
+ * nothing. Clamped variables stay, and so do conflicts among them. For any other model the state
+ * is raised to one from which no change of a single variable raises f, or as far as a bounded
+ * number of rounds leads; a state with f = -inf, or with counts without a cap, then stays as it is.
  * Params:  codes     [V], in and out. log_prob: f of the decoded state; NULL: not wanted.
  * Returns: SAL_ERR_ARGUMENT (NULL, or no codes of the model); SAL_ERR_MODEL (f is NaN or +inf);
  *          SAL_ERR_MEMORY. The outputs are then untouched.

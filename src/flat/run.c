@@ -58,10 +58,12 @@ static void add_tempering(json_t *object, const sal_run_summary *s)
         json_object_set_new(object, "tempering", tempering);
     }
     if (s->annealed) {
-        json_object_set_new(object, "anneal",
-                            json_pack("{s:f, s:f, s:I, s:I, s:I}", "from", s->anneal_from, "to",
-                                      s->anneal_to, "coolings", (json_int_t)s->coolings, "cooling",
-                                      (json_int_t)s->cooling, "reheats", (json_int_t)s->reheats));
+        json_t *anneal = json_pack("{s:f, s:f, s:I, s:I, s:I}", "from", s->anneal_from, "to",
+                                   s->anneal_to, "coolings", (json_int_t)s->coolings, "cooling",
+                                   (json_int_t)s->cooling, "reheats", (json_int_t)s->reheats);
+        sali_flat_number(anneal, "reheat_to", s->reheat_to);
+        sali_flat_number(anneal, "search_seconds", s->search_seconds);
+        json_object_set_new(object, "anneal", anneal);
     }
 }
 

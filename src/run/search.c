@@ -183,6 +183,7 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
     s.best->coolings = s.made;
     s.best->cooling = s.best_number;
     s.best->search_seconds = sali_now() - s.start;
+    s.best->options.seed = options->seed; /* what makes the whole search again */
     *out = s.best;
     return SAL_OK;
 }
