@@ -55,7 +55,8 @@ static void compare_frequencies(const transition *t, const double *counts, int64
 static void check_step(const contract_case *k, uint64_t step)
 {
     int64_t n = states_count(k->model->space), V = k->model->space->n_variables;
-    int64_t replicas = chains_of(k) / n < MOST_REPLICAS ? chains_of(k) / n : MOST_REPLICAS;
+    int64_t share = chains_of(k) / n, most = share < MOST_REPLICAS ? share : MOST_REPLICAS;
+    int64_t replicas = most > 0 ? most : 1;
     double *counts = calloc((size_t)(n * n), sizeof *counts);
     transition t = transition_make(k->sampler, k->exact, &k->settings, k->beta, step);
     bench b = bench_open(k->sampler, k->model, &k->settings, k->beta, n * replicas, step);
