@@ -348,9 +348,7 @@ class Run:
         >>> run.best()[1]
         3.0
         """
-        state, f = np.empty(self.model.variables, dtype=np.int32), np.empty(1)
-        call("sal_run_best", self._handle, address(state), address(f))
-        return (state if codes else self.model.values(state)), float(f[0])
+        return self._state("sal_run_best", codes)
 
     def decoded(self, codes: bool = False) -> tuple[np.ndarray, float]:
         """The best decoded state of a run with ``anneal`` or ``track_best``, and its f.
@@ -380,8 +378,11 @@ class Run:
         >>> run.decoded()[1] == run.decoded()[0].sum()
         True
         """
+        return self._state("sal_run_decoded", codes)
+
+    def _state(self, function: str, codes: bool) -> tuple[np.ndarray, float]:
         state, f = np.empty(self.model.variables, dtype=np.int32), np.empty(1)
-        call("sal_run_decoded", self._handle, address(state), address(f))
+        call(function, self._handle, address(state), address(f))
         return (state if codes else self.model.values(state)), float(f[0])
 
     def last(self, codes: bool = False) -> np.ndarray:

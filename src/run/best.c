@@ -32,20 +32,28 @@ void sali_best_note(sali_run_shard *shard)
     }
 }
 
-sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob, sal_error *err)
+const int32_t *sali_best_of_all(const sal_run *run, bool decoded, double *largest)
 {
-    const sali_run_shard *found = NULL;
-    int64_t best = 0;
+    const int32_t *found = NULL;
+    *largest = -INFINITY;
     for (int64_t k = 0; k < run->n_shards; k++) {
         const sali_run_shard *shard = &run->shards[k];
-        for (int64_t c = 0; shard->best && c < shard->chains->n; c++) {
-            double largest = found ? found->best[best] : -INFINITY;
-            if (shard->best[c] > largest) {
-                found = shard;
-                best = c;
+        const double *worth = decoded ? shard->decoded : shard->best;
+        const int32_t *codes = decoded ? shard->decoded_codes : shard->best_codes;
+        for (int64_t c = 0; worth && c < shard->chains->n; c++) {
+            if (worth[c] > *largest) {
+                *largest = worth[c];
+                found = codes + c * run->model->space->n_variables;
             }
         }
     }
+    return found;
+}
+
+sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob, sal_error *err)
+{
+    double largest;
+    const int32_t *found = sali_best_of_all(run, false, &largest);
     if (!found) {
         return sali_fail(
             err, SAL_ERR_ARGUMENT,
@@ -53,11 +61,10 @@ sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob, sa
             "after warm-up");
     }
     if (codes) {
-        sali_run_expand(run, 1, found->best_codes + best * found->chains->space->n_variables,
-                        codes);
+        sali_run_expand(run, 1, found, codes);
     }
     if (log_prob) {
-        *log_prob = found->best[best];
+        *log_prob = largest;
     }
     return SAL_OK;
 }

@@ -174,34 +174,18 @@ void sali_decoded_finish(const sal_run *run)
     }
 }
 
-/* The first chain's, among equals; NULL: there is none. */
-static const int32_t *find(const sal_run *run)
-{
-    const int32_t *found = NULL;
-    double largest = -INFINITY;
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        const sali_run_shard *shard = &run->shards[k];
-        for (int64_t c = 0; shard->decoded && c < shard->chains->n; c++) {
-            if (shard->decoded[c] > largest) {
-                largest = shard->decoded[c];
-                found = shard->decoded_codes + c * run->model->space->n_variables;
-            }
-        }
-    }
-    return found;
-}
-
 const char *sali_decoded_name(const sal_run *run)
 {
     const sali_decoding *rule = owner(run)->decoding;
-    return rule && find(run) ? rule->name : NULL;
+    double largest;
+    return rule && sali_best_of_all(run, true, &largest) ? rule->name : NULL;
 }
 
 sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob, sal_error *err)
 {
     const int64_t V = run->base->space->n_variables;
-    const int32_t *found = find(run);
-    double f;
+    double f; /* first the statistic */
+    const int32_t *found = sali_best_of_all(run, true, &f);
     if (!found) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the run decoded no state: it needs annealing or record.best, a step "

@@ -103,23 +103,7 @@ double sali_heat_temperature(const sal_run *run)
 
 /* ---- sharing the best state */
 
-/* The best of all chains' best states, with its f; NULL: there is none. */
-static const int32_t *find_best(const sal_run *run, double *f)
-{
-    const int32_t *codes = NULL;
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        const sali_run_shard *shard = &run->shards[k];
-        for (int64_t c = 0; c < shard->chains->n; c++) {
-            if (shard->best[c] > (codes ? *f : -INFINITY)) {
-                *f = shard->best[c];
-                codes = shard->best_codes + c * run->model->space->n_variables;
-            }
-        }
-    }
-    return codes;
-}
-
-/* Chains whose f is above that of another one, or equal and further on. */
+/* How many chains are at a smaller f than a chain is, or come before it at the same one. */
 static int64_t worse_than(const sal_run *run, int64_t chain, double f)
 {
     int64_t n = 0;
@@ -135,8 +119,8 @@ static int64_t worse_than(const sal_run *run, int64_t chain, double f)
 static void share_best(sal_run *run)
 {
     const int64_t V = run->model->space->n_variables, some = run->options.chains / SHARED_PART;
-    double f = 0;
-    const int32_t *best = find_best(run, &f);
+    double f;
+    const int32_t *best = sali_best_of_all(run, false, &f);
     for (int64_t k = 0; best && some > 0 && k < run->n_shards; k++) {
         sali_run_shard *shard = &run->shards[k];
         bool moved = false;
