@@ -263,12 +263,13 @@ typedef struct sal_run_summary {
     double reheat_to;   /* the temperature that it rose to; NaN if it never did */
     double search_seconds; /* of all coolings; NaN if there was one */
     double best_log_prob;  /* f of the best state; NaN unless the run kept that state */
-    const char *decoded;   /* what decoded states are, such as "independent set"; NULL: the run has
-                              none (sal_run_decoded) */
+    const char *decoded;   /* what decoded states are, such as "independent set", or that clamped
+                              variables allow none; NULL: the run has none (sal_run_decoded) */
     double decoded_log_prob; /* f of the best decoded state; NaN without one */
 
-    const char *missed; /* what the sampler was to find in warm-up and did not, why, and what would
-                           help, in sentences; NULL: nothing. Static */
+    const char *missed; /* what the sampler was to find in warm-up and did not, or why a search ended
+                           early, and what would help, in sentences; NULL: nothing. Lives as long as
+                           the run */
 
     const char *statistic;      /* name of a figure that the model reports besides f, such as its
                                    reconstruction error; NULL: none. Lives as long as the model */

@@ -323,6 +323,9 @@ static int check_annealing(options *o)
         return cli_usage("--anneal-from, --anneal-to, --anneal-seconds and --coolings want "
                          "--anneal");
     }
+    if (a->seconds > 0 && o->seconds > 0) {
+        return cli_usage("--anneal-seconds and --time: give one of them");
+    }
     if (a->on && o->seconds > 0 && !o->resume && !cli_sample_streams(&o->outputs)) {
         a->seconds = o->seconds;
         o->seconds = 0;

@@ -13,11 +13,13 @@ typedef struct sali_decoding_item {
 } sali_decoding_item;
 
 typedef struct sali_decoding {
-    const char *name; /* what a decoded state is, in words: "independent set" */
+    const char *name;      /* what a decoded state is, in words: "independent set" */
+    const char *otherwise; /* what it is where fixed variables allow no such state */
     /* Decode codes [V] of the model in place; variables with fixed[v] keep their codes (NULL: none
-     * is fixed). A feasible state stays feasible, and loses nothing. `work` has room for V items.
-     * Reads model->statistic_data; called from several threads at once. */
-    void (*decode)(const sal_model *model, const bool *fixed, int32_t *codes,
+     * is fixed). A feasible state stays feasible, and loses nothing. Returns whether it is feasible
+     * now, which depends on the fixed variables alone. `work` has room for V items. Reads
+     * model->statistic_data; called from several threads at once. */
+    bool (*decode)(const sal_model *model, const bool *fixed, int32_t *codes,
                    sali_decoding_item *work);
 } sali_decoding;
 

@@ -11,7 +11,6 @@ sal_status sali_best_create(sal_run *run, sali_run_shard *shard, sal_error *err)
 {
     int64_t n = shard->chains->n;
     shard->best = SALI_TAKE(&run->memory, double, n);
-    shard->moved = SALI_TAKE(&run->memory, bool, n + 1);
     shard->best_codes = SALI_TAKE(&run->memory, int32_t, n * shard->chains->space->n_variables);
     for (int64_t c = 0; shard->best && c < n; c++) {
         shard->best[c] = -INFINITY;

@@ -40,12 +40,12 @@ static void fix(sali_decoder *d)
 }
 
 /* Decode codes [V]; the rule's statistic there. */
-static double decode(const sali_decoder *d, int32_t *codes)
+static double decode(sali_decoder *d, int32_t *codes)
 {
     for (int64_t v = 0; v < d->n; v++) {
         d->full[d->place[v]] = codes[v];
     }
-    d->rule->decoding->decode(d->rule, d->fixed, d->full, d->items);
+    d->feasible = d->rule->decoding->decode(d->rule, d->fixed, d->full, d->items);
     for (int64_t v = 0; v < d->n; v++) {
         codes[v] = d->full[d->place[v]];
     }
@@ -178,7 +178,10 @@ const char *sali_decoded_name(const sal_run *run)
 {
     const sali_decoding *rule = owner(run)->decoding;
     double largest;
-    return rule && sali_best_of_all(run, true, &largest) ? rule->name : NULL;
+    if (!rule || !sali_best_of_all(run, true, &largest)) {
+        return NULL;
+    }
+    return run->shards[0].decoder.feasible ? rule->name : rule->otherwise;
 }
 
 sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob, sal_error *err)

@@ -10,6 +10,7 @@
  * All is decided between windows by the calling thread, from draws and states in the order of the
  * chains, so it does not depend on the number of threads. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -103,43 +104,39 @@ double sali_heat_temperature(const sal_run *run)
 
 /* ---- sharing the best state */
 
-/* How many chains are at a smaller f than a chain is, or come before it at the same one. */
-static int64_t worse_than(const sal_run *run, int64_t chain, double f)
+static int by_f(const void *a, const void *b)
 {
-    int64_t n = 0;
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        const sali_run_shard *shard = &run->shards[k];
-        for (int64_t c = 0; c < shard->chains->n; c++) {
-            n += shard->chains->f[c] < f || (shard->chains->f[c] == f && shard->first + c < chain);
-        }
-    }
-    return n;
+    const sali_standing *x = a, *y = b;
+    return x->f != y->f ? (x->f > y->f) - (x->f < y->f)
+                        : (x->chain > y->chain) - (x->chain < y->chain);
 }
 
-static void share_best(sal_run *run)
+void sali_share_best(sal_run *run)
 {
     const int64_t V = run->model->space->n_variables, some = run->options.chains / SHARED_PART;
+    sali_standing *all = run->heating.standings;
     double f;
     const int32_t *best = sali_best_of_all(run, false, &f);
-    for (int64_t k = 0; best && some > 0 && k < run->n_shards; k++) {
+    int64_t n = 0;
+    for (int64_t k = 0; k < run->n_shards; k++) {
         sali_run_shard *shard = &run->shards[k];
-        bool moved = false;
-        for (int64_t c = 0; c < shard->chains->n; c++) {
-            shard->moved[c] = worse_than(run, shard->first + c, shard->chains->f[c]) < some;
-            moved |= shard->moved[c];
+        for (int64_t c = 0; c < shard->chains->n; c++, n++) {
+            all[n] = (sali_standing){ .f = shard->chains->f[c], .shard = shard, .chain = n };
         }
-        shard->moved[shard->chains->n] = moved;
     }
-    for (int64_t k = 0; best && some > 0 && k < run->n_shards; k++) {
+    qsort(all, (size_t)n, sizeof *all, by_f);
+    for (int64_t k = 0; best && k < some; k++) {
+        sali_run_shard *shard = all[k].shard;
+        const int64_t c = all[k].chain - shard->first;
+        memcpy(shard->chains->codes + c * V, best, (size_t)V * sizeof *best);
+        shard->moved = true;
+    }
+    for (int64_t k = 0; k < run->n_shards; k++) {
         sali_run_shard *shard = &run->shards[k];
-        for (int64_t c = 0; c < shard->chains->n; c++) {
-            if (shard->moved[c]) {
-                memcpy(shard->chains->codes + c * V, best, (size_t)V * sizeof *best);
-            }
-        }
-        if (shard->moved[shard->chains->n]) {
+        if (shard->moved) {
             sali_chains_embed(shard->chains);
             sali_sampler_forget(run->sampler, shard->self);
+            shard->moved = false;
         }
     }
 }
@@ -189,7 +186,7 @@ bool sali_reheat(sal_run *run)
     h->reheats++;
     h->begun = run->steps;
     h->looked = run->draws_made;
-    share_best(run);
+    sali_share_best(run);
     for (int64_t k = 0; k < run->n_shards; k++) {
         sali_set_temperature(run->shards[k].chains, h->peak);
     }

@@ -212,6 +212,9 @@ static sal_status allocate(sal_run *run, sal_error *err)
     run->shard_selves = SALI_TAKE(m, void *, run->n_shards);
     run->shard_first = SALI_TAKE(m, int64_t, run->n_shards);
     run->shard_swaps = SALI_TAKE(m, sali_swaps *, run->n_shards);
+    if (o->annealing.schedule == SAL_ANNEAL_REHEAT) {
+        run->heating.standings = SALI_TAKE(m, sali_standing, o->chains);
+    }
     if (o->record.draws) {
         run->draws = sali_memory_take(m, codes, (size_t)run->draw_bytes);
     }

@@ -48,12 +48,20 @@ typedef struct sali_draw_queue {
     sali_queued_sums *before; /* [chains] */
 } sali_draw_queue;
 
+/* A chain among all, by its f. */
+typedef struct sali_standing {
+    double f;
+    struct sali_run_shard *shard;
+    int64_t chain; /* of the run */
+} sali_standing;
+
 /* Annealing that heats again (reheat.c). */
 typedef struct sali_heating {
-    int64_t reheats; /* so far */
-    int64_t begun;   /* the step after warm-up at which the present cooling began */
-    int64_t looked;  /* draws at the last look whether the search stagnates */
-    double peak;     /* the temperature to rise to; 0: not known yet */
+    int64_t reheats;          /* so far */
+    int64_t begun;            /* the step after warm-up at which the present cooling began */
+    int64_t looked;           /* draws at the last look whether the search stagnates */
+    double peak;              /* the temperature to rise to; 0: not known yet */
+    sali_standing *standings; /* [chains] to sort them; NULL: nothing heats */
 } sali_heating;
 
 /* What decoding states takes (decode.c): the model with the rule, of which the free variables are
@@ -66,6 +74,7 @@ typedef struct sali_decoder {
     bool *fixed;               /* [all] */
     int32_t *codes;            /* [n] */
     sali_decoding_item *items; /* [all] */
+    bool feasible;             /* of the last one; all of a run are or none is */
 } sali_decoder;
 
 /* One shard: its chains, the sampler's state, and what it has recorded. Rows of the run's arrays
@@ -85,7 +94,7 @@ typedef struct sali_run_shard {
     double *decoded; /* [chains->n] the largest statistic of a decoded state; NULL: none are made */
     int32_t *decoded_codes; /* [chains->n x V] */
     sali_decoder decoder;
-    bool *moved;       /* [chains->n + 1] to the best state of all; and whether any is */
+    bool moved;        /* some chain was just moved to the best state of all */
     sal_status status; /* of its start, and of its walk (walk.h) */
     sal_error error;
 } sali_run_shard;
@@ -139,6 +148,8 @@ struct sal_run {
 
     int64_t coolings, cooling; /* of a search: how many, and which of them this is (search.c) */
     double search_seconds;     /* of all */
+    char search_failure[SAL_ERROR_SIZE]; /* why there were no more, in sentences; empty: none was
+                                            wanted */
 
     bool tuned;           /* what adapts was given: nothing does */
     sal_run_state *state; /* at the last anchor */
@@ -235,12 +246,14 @@ int64_t sali_anneal_level(const sal_run *run);
 /* Annealing that heats again (reheat.c): the temperature at a step after warm-up; the last of n
  * falling temperatures at which the specific heat is a tenth of the largest; and, after a window,
  * heating if it is due: whether chains have another temperature, and perhaps other states, and are
- * to be refreshed. */
+ * to be refreshed. Where it heats, the quarter of the chains with the smallest f, of equal ones the
+ * first, go on from the best state met; cost: O(chains log chains). */
 #define SALI_HEAT_BINS 16
 double sali_reheat_temperature(const sal_run *run, int64_t step);
 int64_t sali_heat_edge(int64_t n, const double *heat);
 double sali_heat_temperature(const sal_run *run); /* where chains freeze, over all draws made */
 bool sali_reheat(sal_run *run);
+void sali_share_best(sal_run *run);
 void sali_set_temperature(sali_chains *chains, double temperature);
 
 /* Take over step sizes, temperatures and the sampler's values from options.tuning; before there are

@@ -8,6 +8,8 @@
 #include "run/search.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "core/rng.h"
@@ -125,6 +127,18 @@ static void take(search *s, sal_run *run)
     s->best_number = number;
 }
 
+/* A cooling that fails ends the search; what the others found is kept. */
+static void fail(search *s, const sal_error *why)
+{
+    char *text = s->best->search_failure;
+    s->stopped = true;
+    snprintf(text, SAL_ERROR_SIZE, "Cooling %lld failed and ended the search; ",
+             (long long)s->made + 1);
+    const size_t n = strlen(text);
+    snprintf(text + n, SAL_ERROR_SIZE - n, "what is reported is from those before it. %.800s.",
+             why->message);
+}
+
 /* Whether another cooling is wanted, and would be over in time. */
 static bool goes_on(const search *s)
 {
@@ -170,14 +184,19 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
     sal_status status = check(options, err);
     while (status == SAL_OK && goes_on(&s)) {
         const sal_run_options o = options_of(&s);
+        sal_error why = { 0 };
         sal_run *run = NULL;
-        status = sali_run_once(model, &o, &run, err);
+        status = sali_run_once(model, &o, &run, &why);
         if (status == SAL_OK) {
             take(&s, run);
+        } else if (s.best) {
+            fail(&s, &why);
+            status = SAL_OK;
+        } else if (err) {
+            *err = why;
         }
     }
     if (status != SAL_OK) {
-        sal_run_destroy(s.best);
         return status;
     }
     s.best->coolings = s.made;

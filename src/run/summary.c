@@ -265,7 +265,9 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         .decoded_log_prob = NAN,
     };
     const sal_sampler_engine *engine = sali_engine(run->sampler);
-    s.missed = engine->missed && run->shared ? engine->missed(run->shared) : NULL;
+    s.missed = run->search_failure[0]          ? run->search_failure
+               : engine->missed && run->shared ? engine->missed(run->shared)
+                                               : NULL;
     summarise_step_size(run, &s);
     summarise_tempering(run, &s);
     sal_run_best(run, NULL, &s.best_log_prob, NULL);

@@ -191,6 +191,15 @@ START_TEST(random_graphs_are_converted)
         json_decref(made);
     }
     ck_refused(64, "multiple", "convert max-cut:graph=rb,nodes=3,group=7 graph.gset");
+    ck_refused(64, "max-cut: degree means nothing for graph=rb",
+               "convert max-cut:graph=rb,degree=7 graph.gset");
+    ck_refused(64, "group means nothing for graph=ba", "convert clique:graph=ba,group=7 g.gset");
+    ck_refused(64, "density means nothing for graph=torus",
+               "convert independent-set:graph=torus,density=0.1 g.gset");
+    ck_refused(64, "degree means nothing for graph=er by density",
+               "convert max-cut:density=0.1,degree=3 g.gset");
+    ck_refused(64, "degree means nothing for graph=er by density",
+               "convert clique:degree=3 g.gset");
 }
 END_TEST
 

@@ -163,6 +163,34 @@ START_TEST(clamped_variables_stay)
 }
 END_TEST
 
+/* Where clamped nodes conflict, the report says so. */
+START_TEST(conflicts_of_clamped_variables_are_named)
+{
+    sal_model *model[2] = { NULL };
+    const int64_t variables[] = { 0, 1 };
+    const int32_t fixed[] = { 1, 1 };
+    sal_error err;
+    ck_ok(sal_model_open("independent-set:nodes=12,graph=ba,degree=2", SAL_F64, &model[0], &err),
+          &err); /* nodes 0 and 1 of this tree are neighbours */
+    ck_ok(sal_model_open("clique:nodes=12,density=0", SAL_F64, &model[1], &err), &err);
+    for (int k = 0; k < 2; k++) {
+        for (int n = 1; n <= 2; n++) {
+            sal_run_options options = { .draws = 20,
+                                        .warmup = 20,
+                                        .annealing.on = true,
+                                        .clamps = {
+                                            .n = n, .variables = variables, .codes = fixed } };
+            sal_run *run = run_it(model[k], &options);
+            const char *expected = n == 1 ? (k ? "clique" : "independent set")
+                                          : (k ? "no clique: clamped" : "no independent set: cl");
+            ck_assert_int_eq(strncmp(summary_of(run).decoded, expected, strlen(expected)), 0);
+            sal_run_destroy(run);
+        }
+        sal_model_destroy(model[k]);
+    }
+}
+END_TEST
+
 /* Any other model: no change of one variable raises f any more. */
 START_TEST(other_models_rise_to_a_local_maximum)
 {
@@ -243,6 +271,7 @@ int main(void)
     tcase_add_test(tc, decoded_states_are_feasible_and_maximal);
     tcase_add_test(tc, the_node_with_most_conflicts_goes);
     tcase_add_test(tc, clamped_variables_stay);
+    tcase_add_test(tc, conflicts_of_clamped_variables_are_named);
     tcase_add_test(tc, other_models_rise_to_a_local_maximum);
     tcase_add_test(tc, runs_decode_what_they_meet);
     tcase_add_test(tc, what_cannot_be_decoded_is_refused);

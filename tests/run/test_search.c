@@ -134,6 +134,52 @@ START_TEST(a_search_can_be_stopped)
 }
 END_TEST
 
+/* -s of one variable, and NaN after so many times. */
+static double fails_later(const double *x, double *gradient, void *data)
+{
+    int *left = data;
+    if (gradient) {
+        gradient[0] = -1;
+    }
+    return (*left)-- > 0 ? -x[0] : NAN;
+}
+
+/* What was found before a cooling that fails is kept, and the report says so; a first one that
+ * fails is an error. */
+START_TEST(a_cooling_that_fails_ends_the_search)
+{
+    sal_space *space = sal_space_create();
+    sal_error err;
+    int left = 2000;
+    sal_model *model = NULL;
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "x", .kind = SAL_BINARY, .count = 1 }, &err),
+          &err);
+    const sal_callback callback = { .f = fails_later, .data = &left };
+    ck_ok(sal_model_from_callback(space, &callback, &model, &err), &err);
+    sal_run_options options = { .sampler = "gibbs",
+                                .chains = 1,
+                                .threads = 1,
+                                .draws = 10,
+                                .warmup = 10,
+                                .annealing = { .on = true, .coolings = 1000, .from = 2, .to = 1 } };
+    sal_run *run = run_it(model, &options);
+    sal_run_summary s = summary_of(run);
+    ck_assert_int_gt(s.coolings, 1);
+    ck_assert_int_lt(s.coolings, 1000);
+    ck_assert_double_eq(s.best_log_prob, 0);
+    ck_assert_ptr_nonnull(s.missed);
+    char text[SAL_ERROR_SIZE], begin[64];
+    ck_assert(sal_run_warning(&s, text, sizeof text));
+    snprintf(begin, sizeof begin, "Cooling %lld failed", (long long)s.coolings + 1);
+    ck_assert_ptr_nonnull(strstr(text, begin));
+    ck_assert_ptr_nonnull(strstr(text, "NaN"));
+    sal_run_destroy(run);
+    run_refused(model, &options, SAL_ERR_MODEL, "NaN");
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
 static int keep_state(const sal_run_state *state, void *data)
 {
     (void)state;
@@ -262,6 +308,61 @@ START_TEST(coolings_with_heating_begin_where_it_rises_to)
 }
 END_TEST
 
+static int64_t number_below(const double *f, int64_t n, double than)
+{
+    int64_t below = 0;
+    for (int64_t c = 0; c < n; c++) {
+        below += f[c] < than;
+    }
+    return below;
+}
+
+/* A quarter of 70 chains, over three shards, takes the best state: those with the smallest f, of
+ * equal ones the first; all others stay. */
+START_TEST(the_worst_quarter_takes_the_best_state)
+{
+    enum { CHAINS = 70, V = 8, WORST = 17 };
+    sal_model *model = opened("max-cut:nodes=8,degree=3");
+    sal_run_options options = { .sampler = "gibbs",
+                                .chains = CHAINS,
+                                .draws = 4,
+                                .seed = 2,
+                                .annealing = {
+                                    .schedule = SAL_ANNEAL_REHEAT, .from = 9, .to = 3 } };
+    sal_run *run = run_it(model, &options);
+    int32_t best[V], before[CHAINS * V], after[CHAINS * V];
+    double f[CHAINS];
+    sal_error err;
+    ck_ok(sal_run_best(run, best, NULL, &err), &err);
+    for (int64_t k = 0, n = 0; k < run->n_shards; n += run->shards[k++].chains->n) {
+        const sali_chains *chains = run->shards[k].chains;
+        memcpy(before + n * V, chains->codes, (size_t)(chains->n * V) * sizeof *before);
+        memcpy(f + n, chains->f, (size_t)chains->n * sizeof *f);
+    }
+    sali_share_best(run);
+    for (int64_t k = 0, n = 0; k < run->n_shards; n += run->shards[k++].chains->n) {
+        const sali_chains *chains = run->shards[k].chains;
+        memcpy(after + n * V, chains->codes, (size_t)(chains->n * V) * sizeof *after);
+    }
+    int64_t moved = 0, ties = 0;
+    for (int64_t c = 0; c < CHAINS; c++) {
+        int64_t worse = number_below(f, CHAINS, f[c]), same_before = 0;
+        for (int64_t k = 0; k < c; k++) {
+            same_before += f[k] == f[c];
+        }
+        const bool moves = worse + same_before < WORST;
+        ck_assert_mem_eq(after + c * V, moves ? best : before + c * V, V * sizeof *best);
+        moved += moves;
+        ties += !moves && worse < WORST;
+    }
+    ck_assert_int_eq(moved, WORST);
+    ck_assert_int_gt(run->n_shards, 2);
+    ck_assert_int_gt(ties, 0);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- rlsa */
 
 /* Flips of a model whose differences are known: the formula, by hand. */
@@ -323,11 +424,13 @@ int main(void)
     tcase_add_test(tc, coolings_have_seeds_and_lengths_of_their_own);
     tcase_add_test(tc, time_decides_only_how_many);
     tcase_add_test(tc, a_search_can_be_stopped);
+    tcase_add_test(tc, a_cooling_that_fails_ends_the_search);
     tcase_add_test(tc, what_a_search_cannot_do_is_refused);
     tcase_add_test(tc, linear_falls_to_the_last_temperature);
     tcase_add_test(tc, chains_freeze_at_a_tenth_of_the_heat);
     tcase_add_test(tc, heating_is_reproducible);
     tcase_add_test(tc, coolings_with_heating_begin_where_it_rises_to);
+    tcase_add_test(tc, the_worst_quarter_takes_the_best_state);
     tcase_add_test(tc, rlsa_flips_by_its_formula);
     suite_add_tcase(suite, tc);
     return test_main(suite);

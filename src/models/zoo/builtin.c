@@ -101,13 +101,13 @@ sal_status sali_builtin_make(const char *specification, const sali_content *cont
 }
 
 sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,
-                               sal_error *err)
+                               const char *what, sal_error *err)
 {
     for (int k = 0; b->settings[k].name; k++) {
         if (keys >> k & 1 && values[k] != b->settings[k].standard) {
             return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "%s: %s means nothing for this file; leave it out", b->name,
-                             b->settings[k].name);
+                             "%s: %s means nothing for %s; leave it out", b->name,
+                             b->settings[k].name, what);
         }
     }
     return SAL_OK;

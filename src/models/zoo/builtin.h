@@ -92,10 +92,10 @@ sal_status sali_builtin_graph(const char *specification, sali_graph *out, sal_er
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err);
 
-/* Refuse settings that mean nothing beside this file, bit k of `keys` for
+/* Refuse settings that mean nothing for `what` ("this file", "graph=rb"), bit k of `keys` for
  * settings[k], unless they have their defaults. Returns: SAL_ERR_ARGUMENT. */
 sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,
-                               sal_error *err);
+                               const char *what, sal_error *err);
 
 /* Set a parameter to independent normal values with this standard deviation; `index` keeps the
  * parameters' random streams apart. */

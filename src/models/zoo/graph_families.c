@@ -262,11 +262,13 @@ static sal_status draw_planar(const sali_random_graph *spec, sali_edge_list *lis
 /* ---- the list; the choices of the setting `graph` are in the same order */
 
 const sali_graph_family sali_graph_families[] = {
-    [SALI_GRAPH_ER] = { "er", sali_draw_er },
-    [SALI_GRAPH_RB] = { "rb", draw_rb },
-    [SALI_GRAPH_BA] = { "ba", draw_ba },
-    [SALI_GRAPH_TORUS] = { "torus", draw_torus },
-    [SALI_GRAPH_PLANAR] = { "planar", draw_planar },
+    [SALI_GRAPH_ER] = { "er", { "degree", "density" }, sali_draw_er },
+    [SALI_GRAPH_RB] = { "rb", { "group", "tightness" }, draw_rb },
+    [SALI_GRAPH_BA] = { "ba", { "degree" }, draw_ba },
+    [SALI_GRAPH_TORUS] = { "torus", { "group" }, draw_torus },
+    [SALI_GRAPH_PLANAR] = { "planar", { NULL }, draw_planar },
 };
+
+const char *const sali_graph_settings[] = { "degree", "density", "group", "tightness", NULL };
 
 const char *const sali_graph_choices[] = { "er", "rb", "ba", "torus", "planar", NULL };

@@ -30,11 +30,15 @@ sal_status sali_add_edge(sali_edge_list *list, int64_t i, int64_t j, sal_error *
 
 typedef struct sali_graph_family {
     const char *name;
+    const char *settings[3]; /* of sali_graph_settings, those that it obeys */
     /* No pair twice, no loop. On failure too the list's pairs are the caller's to free. */
     sal_status (*draw)(const sali_random_graph *spec, sali_edge_list *list, sal_error *err);
 } sali_graph_family;
 
 extern const sali_graph_family sali_graph_families[];
+
+/* The settings that only some families obey; NULL ends the list. */
+extern const char *const sali_graph_settings[];
 
 /* er (random_graph.c). */
 sal_status sali_draw_er(const sali_random_graph *spec, sali_edge_list *list, sal_error *err);

@@ -3,9 +3,11 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/error.h"
+#include "models/zoo/graph_families.h"
 #include "models/zoo/graph_terms.h"
 #include "models/zoo/lattice.h"
 
@@ -103,6 +105,36 @@ static double value_of(const sali_builtin *builtin, const double *values, const 
     return otherwise;
 }
 
+static bool is_listed(const char *const *list, const char *name)
+{
+    while (*list && strcmp(*list, name) != 0) {
+        list++;
+    }
+    return *list;
+}
+
+/* Refuse what other families of graphs obey and this one does not; of er, the degree beside a
+ * density. */
+static sal_status refuse_settings(const sali_making *m, int family)
+{
+    const sali_builtin *b = m->builtin;
+    const bool dense =
+        family == SALI_GRAPH_ER && (b->by_density || value_of(b, m->values, "density", 0) > 0);
+    char what[48];
+    uint32_t keys = 0;
+    for (int k = 0; b->settings[k].name; k++) {
+        const char *name = b->settings[k].name;
+        const bool obeyed = is_listed(sali_graph_families[family].settings, name);
+        if (is_listed(sali_graph_settings, name) &&
+            (!obeyed || (dense && strcmp(name, "degree") == 0))) {
+            keys |= 1u << k;
+        }
+    }
+    snprintf(what, sizeof what, "graph=%s%s", sali_graph_families[family].name,
+             dense ? " by density" : "");
+    return sali_builtin_refuse(b, m->values, keys, what, m->err);
+}
+
 static void add_settings(const sali_making *m, sali_random_graph *spec)
 {
     const sali_builtin *b = m->builtin;
@@ -129,10 +161,11 @@ sal_status sali_making_graph(sali_making *m, sali_random_graph spec, double degr
     }
     *graph = &m->graph;
     add_settings(m, &spec);
+    status = refuse_settings(m, spec.family);
     const double density = degree >= 0 ? value_of(m->builtin, m->values, "density", 0) : spec.p;
     spec.degree = degree >= 0 ? degree : value_of(m->builtin, m->values, "degree", 0);
     spec.p = density;
-    if (spec.family == SALI_GRAPH_ER && degree >= 0 && density == 0) {
+    if (status == SAL_OK && spec.family == SALI_GRAPH_ER && degree >= 0 && density == 0) {
         status = sali_random_graph_degree(name, spec.nodes, degree, &spec.p, m->err);
     }
     return status ? status : sali_random_graph_draw(&spec, &m->graph, m->err);
@@ -204,7 +237,7 @@ sal_status sali_making_make(const sali_builtin *builtin, const double *values,
                       .seed = (uint64_t)value_of(builtin, values, "seed", 0) };
     sal_expr f = { 0 };
     sal_status status =
-        content ? sali_builtin_refuse(builtin, values, builtin->unused, err) : SAL_OK;
+        content ? sali_builtin_refuse(builtin, values, builtin->unused, "this file", err) : SAL_OK;
     status = status ? status : builtin->formula(&m, &f);
     status = status ? status : finish(&m, f, model);
     if (status == SAL_OK && m.statistic) {

@@ -43,8 +43,11 @@ static double weight_without_conflicts(const sal_model *model, const int32_t *co
 static const sali_statistic statistic = { "weight without conflicts", weight_without_conflicts,
                                           NULL };
 
-static const sali_decoding independent_sets = { "independent set", sali_node_set_decode };
-static const sali_decoding cliques = { "clique", sali_node_set_decode };
+static const sali_decoding independent_sets = { "independent set",
+                                                "no independent set: clamped nodes are neighbours",
+                                                sali_node_set_decode };
+static const sali_decoding cliques = { "clique", "no clique: clamped nodes are no neighbours",
+                                       sali_node_set_decode };
 
 /* The neighbours of each node; `pairs` is sorted and has each edge once. */
 static void list_neighbours(int64_t nodes, int64_t edges, const int64_t *pairs, sali_node_set *g)

@@ -17,7 +17,7 @@ typedef struct sali_node_set {
 
 /* Of sali_decoding, for a model whose statistic_data is a sali_node_set. Cost: O(nodes + edges of
  * the nodes without conflicts or selected). */
-void sali_node_set_decode(const sal_model *model, const bool *fixed, int32_t *codes,
+bool sali_node_set_decode(const sal_model *model, const bool *fixed, int32_t *codes,
                           sali_decoding_item *work);
 
 #endif

@@ -83,15 +83,19 @@ static int64_t take_out(const sali_node_set *g, int64_t V, const bool *fixed, in
     return n;
 }
 
+/* Put those back that can be, and all that are fixed; *feasible: none of these conflict. Returns
+ * their number. */
 static int64_t put_back(const sali_node_set *g, const bool *fixed, int32_t *codes, int64_t n,
-                        sali_decoding_item *items)
+                        sali_decoding_item *items, bool *feasible)
 {
     int64_t kept = 0;
+    *feasible = true;
     make_heap(items, n);
     while (n > 0) {
         const int64_t v = pop(items, &n);
-        const bool stays = fixed && fixed[v];
-        if (stays || (g->weights[v] > 0 && !conflicts_with_any(g, codes, v, kept))) {
+        const bool stays = fixed && fixed[v], conflicts = conflicts_with_any(g, codes, v, kept);
+        *feasible &= !(stays && conflicts);
+        if (stays || (g->weights[v] > 0 && !conflicts)) {
             codes[v] = 1;
             kept++;
         }
@@ -113,12 +117,13 @@ static int64_t find_free(const sali_node_set *g, int64_t V, const bool *fixed, c
     return n;
 }
 
-void sali_node_set_decode(const sal_model *model, const bool *fixed, int32_t *codes,
+bool sali_node_set_decode(const sal_model *model, const bool *fixed, int32_t *codes,
                           sali_decoding_item *work)
 {
     const sali_node_set *g = model->statistic_data;
     const int64_t V = model->space->n_variables;
-    int64_t kept = put_back(g, fixed, codes, take_out(g, V, fixed, codes, work), work);
+    bool feasible;
+    int64_t kept = put_back(g, fixed, codes, take_out(g, V, fixed, codes, work), work, &feasible);
     int64_t n = find_free(g, V, fixed, codes, kept, work);
     /* Neighbours of a free node that are free: an independent set loses them, a clique keeps
      * them. */
@@ -144,4 +149,5 @@ void sali_node_set_decode(const sal_model *model, const bool *fixed, int32_t *co
             kept++;
         }
     }
+    return feasible;
 }
