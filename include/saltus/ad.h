@@ -77,8 +77,12 @@ typedef enum sal_pass {
      * is a constant (no parameter) with few nonzero entries. f stays the same except for rounding.
      */
     SAL_PASS_SPARSE = 32,
-    SAL_PASS_DEFAULT =
-        SAL_PASS_DEAD_CODE | SAL_PASS_COMMON | SAL_PASS_FUSION | SAL_PASS_BUFFERS | SAL_PASS_SPARSE
+    /* Write sums of products of two coordinates of the state, which slices, gathers and the like
+     * pick out, as sal_edges: sum_k w_k s_i(k) s_j(k), w constant or elements of one parameter. f
+     * stays the same except for rounding. */
+    SAL_PASS_PRODUCTS = 64,
+    SAL_PASS_DEFAULT = SAL_PASS_DEAD_CODE | SAL_PASS_COMMON | SAL_PASS_FUSION | SAL_PASS_BUFFERS |
+                       SAL_PASS_SPARSE | SAL_PASS_PRODUCTS
 } sal_pass;
 
 /* Choose the passes for models made from the tape from now on, instead of SAL_PASS_DEFAULT: an OR

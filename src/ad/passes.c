@@ -3,11 +3,13 @@
 
 #include "core/error.h"
 
-/* The canonical form takes up the edges of sparse forms. Both leave nodes that nobody needs and
- * some twice, so the others come after them. */
+/* The canonical form takes up edges that the two before it make. All three leave nodes that nobody
+ * needs and some twice, so the others come after them. */
 static const sali_pass passes[] = {
     { SAL_PASS_SPARSE, "sparse", "quadratic forms of constants that are mostly zeros become edges",
       sali_pass_sparse },
+    { SAL_PASS_PRODUCTS, "products", "sums of products of two coordinates become edges",
+      sali_pass_products },
     { SAL_PASS_CANONICAL, "canonical", "squares of two-level coordinates in linear form",
       sali_pass_canonical },
     { SAL_PASS_COMMON, "common", "equal nodes are computed once", sali_pass_common },

@@ -30,6 +30,7 @@ const sali_pass *sali_pass_at(int64_t k);
 sal_status sali_passes_run(sal_tape *tape, uint32_t set, int32_t *output, sal_error *err);
 
 sali_pass_run sali_pass_sparse;    /* edges for forms of sparse constants */
+sali_pass_run sali_pass_products;  /* edges for sums of products of coordinates */
 sali_pass_run sali_pass_canonical; /* f's multilinear form on the lattice */
 sali_pass_run sali_pass_common;    /* one node for equal ones */
 sali_pass_run sali_pass_dead_code; /* drop what f does not need */
