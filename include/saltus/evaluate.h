@@ -63,11 +63,14 @@ typedef struct sal_ais_options {
     int64_t temperatures;      /* T, the number of intervals; 0: 1000 */
     int64_t steps;             /* sampler steps at each temperature between the ends; 0: 1 */
     sal_ais_schedule schedule; /* 0: SAL_AIS_LINEAR */
-    const char *sampler; /* an exact sampler whose chains do not depend on each other; NULL: as in
-                            sal_run_options */
-    double step_size;    /* of samplers that have one, never adapted; 0: the sampler's default */
-    uint64_t seed;       /* the same seed gives the same bits */
-    int threads;         /* 0: OpenMP's choice; the results do not depend on it */
+    const char *sampler;   /* an exact sampler whose chains do not depend on each other; NULL: as in
+                              sal_run_options */
+    double step_size;      /* of samplers that have one, never adapted; 0: the sampler's default */
+    uint64_t seed;         /* the same seed gives the same bits */
+    int threads;           /* 0: OpenMP's choice; the results do not depend on it */
+    struct sal_comm *comm; /* processes that share the chains (mpi.h): all of them make the same
+                              call but for threads and progress, which is called at rank 0. All get
+                              the estimate. NULL: this process alone */
 
     const struct sal_sampler_descriptor *const *own_samplers; /* as in sal_run_options */
 

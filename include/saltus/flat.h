@@ -199,7 +199,7 @@ SAL_API sal_status sal_flat_options_clamp(sal_flat_options *options, int64_t n,
 
 /* Give a handle, which must outlive the options. Runs: "tuning" (sal_tuning), "trajectory"
  * (sal_trajectory), "sampler" (sal_flat_sampler; may be given several times). Trainings: "test"
- * (sal_data, the held-out rows of ptt), "sampler". AIS: "sampler".
+ * (sal_data, the held-out rows of ptt), "sampler". AIS: "sampler". All: "comm" (sal_comm, mpi.h).
  * Returns: SAL_ERR_NOT_FOUND (no such handle of these options);
  *          SAL_ERR_ARGUMENT (too many samplers).
  * Cost:    O(1).

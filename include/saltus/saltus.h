@@ -19,6 +19,7 @@
 #include <saltus/inpaint.h>
 #include <saltus/io.h>
 #include <saltus/model.h>
+#include <saltus/mpi.h>
 #include <saltus/options.h>
 #include <saltus/report.h>
 #include <saltus/sample.h>

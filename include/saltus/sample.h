@@ -139,6 +139,10 @@ typedef struct sal_run_options {
     int64_t thin;   /* steps between two draws; 0: 1, with tempering or annealing one interval */
     uint64_t seed;  /* the same seed gives the same bits, for any number of threads */
     int threads;    /* 0: OpenMP's choice */
+    struct sal_comm *comm; /* processes that share the run (mpi.h): all of them call sal_sample with
+                              the same arguments but for threads and callbacks. Callbacks are
+                              called, and results are there, at rank 0. Must outlive the run. NULL:
+                              this process alone */
 
     double step_size; /* of samplers that have one, in squared units of the embedding (eps of Rhodes
                          & Gutmann); 0: found by step_size_rule */
@@ -261,15 +265,15 @@ typedef struct sal_run_summary {
     int64_t cooling;    /* number of that one, from 0 */
     int64_t reheats;    /* how often the temperature rose again, by SAL_ANNEAL_REHEAT */
     double reheat_to;   /* the temperature that it rose to; NaN if it never did */
-    double search_seconds; /* of all coolings; NaN if there was one */
-    double best_log_prob;  /* f of the best state; NaN unless the run kept that state */
-    const char *decoded;   /* what decoded states are, such as "independent set", or that clamped
-                              variables allow none; NULL: the run has none (sal_run_decoded) */
+    double search_seconds;   /* of all coolings; NaN if there was one */
+    double best_log_prob;    /* f of the best state; NaN unless the run kept that state */
+    const char *decoded;     /* what decoded states are, such as "independent set", or that clamped
+                                variables allow none; NULL: the run has none (sal_run_decoded) */
     double decoded_log_prob; /* f of the best decoded state; NaN without one */
 
-    const char *missed; /* what the sampler was to find in warm-up and did not, or why a search ended
-                           early, and what would help, in sentences; NULL: nothing. Lives as long as
-                           the run */
+    const char *missed; /* what the sampler was to find in warm-up and did not, or why a search
+                           ended early, and what would help, in sentences; NULL: nothing. Lives as
+                           long as the run */
 
     const char *statistic;      /* name of a figure that the model reports besides f, such as its
                                    reconstruction error; NULL: none. Lives as long as the model */

@@ -181,6 +181,10 @@ typedef struct sal_train_options {
     double learning_rate;    /* the largest one; 0: 1e-3 */
     uint64_t seed;           /* the same seed gives the same bits */
     int threads;             /* 0: OpenMP's choice; the results do not depend on it */
+    struct sal_comm *comm;   /* processes that share the training (mpi.h): all of them make the same
+                                calls with the same arguments but for threads and callbacks. Callbacks
+                                are called, and checkpoints written, at rank 0; the trained model is
+                                at   all. Must outlive the trainer. NULL: this process alone */
 
     /* Sampling; SAL_PSEUDO_LIKELIHOOD has none. A chain whose start is forbidden (f = -inf) starts
      * at an allowed state near it, as in sal_sample. */

@@ -142,6 +142,8 @@ sal_flat_options_reals tpslpe
 sal_flat_options_codes tpslpe
 sal_flat_options_clamp tplppe
 sal_flat_options_handle tpspe
+sal_comm_open tjPe
+sal_comm_destroy vp
 sal_flat_options_progress tpppe
 sal_flat_options_report tpppe
 sal_flat_sample tppbsPe

@@ -124,6 +124,17 @@ def give_samplers(options: Handle, own: Any) -> None:
         call("sal_flat_options_handle", options, b"sampler", sampler._handle)
 
 
+def communicator(comm: Any) -> Optional[Handle]:
+    """A communicator of mpi4py, for the library."""
+    return None if comm is None else Handle(make("sal_comm_open", comm.py2f()), "sal_comm_destroy")
+
+
+def give_comm(options: Handle, comm: Optional[Handle]) -> None:
+    """Let a run or training be shared by the ranks of a communicator."""
+    if comm is not None:
+        call("sal_flat_options_handle", options, b"comm", comm)
+
+
 def give_reals(options: Handle, name: str, values: Any) -> None:
     """Give an array of reals, if there is one."""
     if values is not None:
@@ -133,13 +144,14 @@ def give_reals(options: Handle, name: str, values: Any) -> None:
 
 def run_options(model: Model, options: dict[str, Any], *, own: Any = (), init: Any = None, temperatures: Any = None,
                 preconditioner: Any = None, clamp: Optional[dict[int, Any]] = None, tuning: Any = None,
-                codes: bool = False, state: Any = None) -> Handle:
+                codes: bool = False, state: Any = None, comm: Optional[Handle] = None) -> Handle:
     """Options of a run as the library has them."""
     text = options_text(options)
     pointer = (make("sal_flat_options_resumed", state, text) if state is not None
                else make("sal_flat_options_create", RUN, text))
-    made = Handle(pointer, "sal_flat_options_destroy", keep=(state, tuning and tuning._handle, own))
+    made = Handle(pointer, "sal_flat_options_destroy", keep=(state, tuning and tuning._handle, own, comm))
     give_samplers(made, own)
+    give_comm(made, comm)
     give_reals(made, "temperatures", temperatures)
     give_reals(made, "preconditioner", preconditioner)
     if init is not None:
@@ -509,8 +521,8 @@ class _Borrowed:
 
 
 def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, keep: bool = True, progress: Any = None,
-         own: Any = (), **arrays: Any) -> Run:
-    made = run_options(model, options, own=own, **arrays)
+         own: Any = (), comm: Any = None, **arrays: Any) -> Any:
+    made = run_options(model, options, own=own, comm=communicator(comm), **arrays)
     bar = Progress(progress, "sampling", [model._caught] + [sampler._caught for sampler in as_list(own)])
     call("sal_flat_options_progress", made, bar.callback, None)
     pointer = ctypes.c_void_p()
@@ -527,6 +539,8 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
         handle = Handle(pointer.value, "sal_run_destroy", keep=(model, made)) if pointer.value else None
     bar.reraise(failed=False)
     assert handle is not None
+    if comm is not None and comm.rank > 0:
+        return None
     run = Run(model, handle, made)
     run._own = own
     for text in run.summary["warnings"]:
@@ -543,7 +557,7 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
            temperatures: Optional[Sequence[float]] = None, init: Any = None, codes: bool = False,
            clamp: Optional[dict[int, Any]] = None, preconditioner: Any = None, tuning: Optional[Tuning] = None,
            own: Any = (), out: Optional[Path] = None, keep: bool = True, progress: Any = None,
-           threads: Optional[int] = None, **options: Any) -> Run:
+           threads: Optional[int] = None, comm: Any = None, **options: Any) -> Any:
     """Run chains of a sampler on a model.
 
     Parameters
@@ -584,6 +598,9 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
         stops the run by returning False.
     threads : int, optional
         None: as OpenMP chooses.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that share the chains; all of them make the same call. The draws have the same bits for any
+        number of them. `out` is written and `progress` called at rank 0.
     **options
         anneal (True, or "linear", "reheat", "rlsa"), anneal_from, anneal_to, anneal_seconds, coolings,
         swap_every, track_best, save_warmup: as the options of ``saltus sample``.
@@ -591,7 +608,7 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     Returns
     -------
     Run
-        Ctrl-C ends it early; it then has what was made.
+        Ctrl-C ends it early; it then has what was made. With `comm` at rank 0; None at the others.
 
     Raises
     ------
@@ -637,7 +654,7 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
         sampler = as_list(own)[0].name
     given = dict(options, sampler=sampler, chains=chains, draws=draws, warmup=warmup, thin=thin, seed=seed,
                  step_size=step_size, tempering=tempering, threads=threads)
-    return _run(made, given, out=out, keep=keep, progress=progress, own=own, init=init, codes=codes, clamp=clamp,
+    return _run(made, given, out=out, keep=keep, progress=progress, own=own, comm=comm, init=init, codes=codes, clamp=clamp,
                 temperatures=temperatures, preconditioner=preconditioner, tuning=tuning)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import shutil
 import sys
 import tempfile
 import threading
@@ -20,7 +21,7 @@ from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, UnsupportedError, address, ask, call,
                        encode, lib, make, options_text, text_at, view)
 from ._model import Model
-from ._run import TRAIN, Progress, SaltusWarning, give_reals, give_samplers
+from ._run import TRAIN, Progress, SaltusWarning, communicator, give_comm, give_reals, give_samplers
 from ._sampler import as_list
 
 Path = Union[str, os.PathLike]
@@ -186,7 +187,8 @@ class Training:
 
     def __init__(self, model: Model, data: Data, test: Optional[Data], options: dict[str, Any],
                  suggested: Optional[str], directory: Optional[Path], preconditioner: Any, own: Any,
-                 overwrite: bool = False, drawn: bool = False):
+                 overwrite: bool = False, drawn: bool = False, comm: Any = None):
+        self._comm, self._ranks = comm, communicator(comm)
         self.model, self.data, self.test, self.directory = model, data, test, directory
         self._options, self._suggested, self._own = options, suggested, as_list(own)
         self._preconditioner = _preconditioner(preconditioner, model, data)
@@ -196,8 +198,22 @@ class Training:
         self._running = threading.Lock()
         self._trainer = self._create(None)  # which finds what is wrong before any file is touched
         if directory is not None:
-            _make_directory(directory, overwrite)
+            self._at_first(lambda: _make_directory(directory, overwrite))
             self._open(directory, drawn)
+
+    def _at_first(self, work: Callable[[], Any]) -> Any:
+        """What rank 0 makes, or raises, at all ranks."""
+        made, failure = None, None
+        if self._comm is None or self._comm.rank == 0:
+            try:
+                made = work()
+            except Exception as error:
+                failure = error
+        if self._comm is not None:
+            made, failure = self._comm.bcast((made, failure), 0)
+        if failure is not None:
+            raise failure
+        return made
 
     def _open(self, directory: Path, drawn: bool) -> None:
         """Go on from the checkpoint of a directory, if it has one. `drawn`: parameters that seed and data give."""
@@ -224,9 +240,11 @@ class Training:
         text = options_text(self._options)
         pointer = (make("sal_flat_options_create", TRAIN, text) if self._suggested is None else
                    make("sal_flat_options_suggested", self._suggested.encode(), self.data.rows, text))
-        keep = (self.model._handle, self.data._handle, self.test and self.test._handle, self._own, self._hooks)
+        keep = (self.model._handle, self.data._handle, self.test and self.test._handle, self._own, self._hooks,
+                self._ranks)
         made = Handle(pointer, "sal_flat_options_destroy", keep=keep)
         give_samplers(made, self._own)
+        give_comm(made, self._ranks)
         give_reals(made, "preconditioner", self._preconditioner)
         if self.test is not None:
             call("sal_flat_options_handle", made, b"test", self.test._handle)
@@ -324,7 +342,7 @@ class Training:
             self._advance(end, Progress(progress, "training", self._watched()), report)
         except _library.ModelError as failure:
             failure.training = self  # type: ignore[attr-defined]
-            if self.directory is not None:
+            if self.directory is not None and (self._comm is None or self._comm.rank == 0):
                 self.model.save(os.path.join(self.directory, "model.xml"))
             raise
         self._take_best()
@@ -353,18 +371,22 @@ class Training:
             call("sal_trainer_save", self._trainer, encode(_absolute(self.directory)))
             self._trainer = self._create(self.directory)
             return
-        with tempfile.TemporaryDirectory() as place:
+        place = self._at_first(tempfile.mkdtemp)
+        try:
             call("sal_trainer_save", self._trainer, place.encode())
             self._trainer = self._create(None)
             call("sal_trainer_load", self._trainer, place.encode())
+        finally:
+            self._at_first(lambda: shutil.rmtree(place, ignore_errors=True))
 
     def _take_best(self) -> None:
         """The parameters of the best report, where there are held-out rows."""
         if self.test is None or self.report["log_likelihood"] is None:
             return
         last = self.model.params.flat
-        if self._hooks.best is not None:
-            self.model.params.flat = self._hooks.best
+        best = self._at_first(lambda: self._hooks.best)
+        if best is not None:
+            self.model.params.flat = best
         elif self.directory is not None and os.path.exists(os.path.join(self.directory, "model.safetensors")):
             self.model.params.load(os.path.join(self.directory, "model.safetensors"))
         self._last = last
@@ -433,7 +455,7 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
           averaging: Optional[float] = None, seed: Optional[int] = 0, threads: Optional[int] = None,
           preconditioner: Any = None, own: Any = (), directory: Optional[Path] = None, overwrite: bool = False,
           dtype: Any = None, progress: Any = None, report: Optional[Callable[[dict[str, Any]], Any]] = None,
-          **options: Any) -> Training:
+          comm: Any = None, **options: Any) -> Training:
     """Fit the parameters of a model to data.
 
     Parameters
@@ -483,6 +505,9 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
         As in :func:`sample`; called after each iteration.
     report : callable, optional
         A function of each report, a dict (see :class:`Training`). It stops the training by returning False.
+    comm : mpi4py.MPI.Comm, optional
+        Processes that share the chains and the gradient; all of them make the same call, and all have the trained
+        model, with the same bits for any number of them. Reports, and files of `directory`, are rank 0's.
     **options
         buffer, restart, optimiser, rate_schedule, rate_cooldown, weight_decay, fixed, l1, centring, ...:
         the other options of ``saltus train``; ``saltus.list_of("options")`` describes them.
@@ -565,5 +590,6 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     if not made.info["parameters"]:
         raise UnsupportedError(f"train: {made.name or 'the model'} has no parameters; functions and modules that are "
                                f"called back have none and cannot be trained: write f as a formula, with saltus.param")
-    training = Training(made, rows, held, given, suggested, directory, preconditioner, own, overwrite, drawn)
+    training = Training(made, rows, held, given, suggested, directory, preconditioner, own, overwrite, drawn,
+                        comm)
     return training.run(progress=progress, report=report)

@@ -430,38 +430,87 @@ const void *sali_workspace_param_gathered(const sali_workspace *ws, int32_t i)
     return ws->param.adjoint[i];
 }
 
-/* ws0's adjoints of parameter-only nodes += those of ws. */
-static void gather(sali_workspace *first, const sali_workspace *ws)
+/* Whether node i is one of those that gather, which depend on parameters only. */
+static bool gathers(const sali_workspace *ws, int32_t i)
 {
-    const sali_program *program = first->program;
+    return !ws->program->nodes[i].varying && ws->param.adjoint[i];
+}
+
+static void add_all(sal_dtype dtype, void *to, const void *from, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        add_at(dtype, to, k, sali_load(dtype, from, k));
+    }
+}
+
+void sali_workspace_param_add(sali_workspace *ws, const sali_workspace *other)
+{
+    const sali_program *program = ws->program;
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        if (!program->nodes[i].varying && first->param.adjoint[i]) {
-            for (int64_t k = 0; k < program->steps[i].size; k++) {
-                add_at(program->dtype, first->param.adjoint[i], k,
-                       sali_load(program->dtype, ws->param.adjoint[i], k));
-            }
+        if (gathers(ws, i)) {
+            add_all(program->dtype, ws->param.adjoint[i], other->param.adjoint[i],
+                    program->steps[i].size);
+        }
+    }
+}
+
+int64_t sali_workspace_param_bytes(const sali_workspace *ws)
+{
+    int64_t bytes = 0;
+    for (int32_t i = 0; i < ws->program->n_nodes; i++) {
+        bytes += gathers(ws, i) ? ws->program->steps[i].size * (int64_t)ws->element : 0;
+    }
+    return bytes;
+}
+
+void sali_workspace_param_pack(const sali_workspace *ws, void *packed)
+{
+    char *to = packed;
+    for (int32_t i = 0; i < ws->program->n_nodes; i++) {
+        if (gathers(ws, i)) {
+            const size_t bytes = (size_t)ws->program->steps[i].size * ws->element;
+            memcpy(to, ws->param.adjoint[i], bytes);
+            to += bytes;
+        }
+    }
+}
+
+void sali_workspace_param_add_packed(sali_workspace *ws, const void *packed)
+{
+    const char *from = packed;
+    for (int32_t i = 0; i < ws->program->n_nodes; i++) {
+        if (gathers(ws, i)) {
+            const int64_t n = ws->program->steps[i].size;
+            add_all(ws->program->dtype, ws->param.adjoint[i], from, n);
+            from += (size_t)n * ws->element;
         }
     }
 }
 
 void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, double *flat)
 {
-    const sali_program *program = ws[0]->program;
-    for (int64_t k = 1; k < n; k++) {
-        gather(ws[0], ws[k]);
+    for (int64_t stride = 1; stride < n; stride *= 2) {
+        for (int64_t k = 0; k + stride < n; k += 2 * stride) {
+            sali_workspace_param_add(ws[k], ws[k + stride]);
+        }
     }
+    sali_workspace_param_flat(ws[0], flat);
+}
+
+void sali_workspace_param_flat(sali_workspace *ws, double *flat)
+{
+    const sali_program *program = ws->program;
     for (int32_t i = program->n_nodes - 1; i >= 0; i--) {
-        if (sali_is_hoisted(program, i) && ws[0]->param.adjoint[i]) {
+        if (sali_is_hoisted(program, i) && ws->param.adjoint[i]) {
             sali_call call;
-            sali_hoisted_call(ws[0]->params, i, ws[0]->param.adjoint, ws[0]->hoisted_args, &call);
+            sali_hoisted_call(ws->params, i, ws->param.adjoint, ws->hoisted_args, &call);
             program->steps[i].op->backward(&call);
         }
     }
     for (int32_t p = 0; p < program->n_parameters; p++) {
         const sali_parameter *place = &program->parameters[p];
         for (int64_t k = 0; k < place->size; k++) {
-            flat[place->first + k] =
-                sali_load(program->dtype, ws[0]->param.adjoint[place->node], k);
+            flat[place->first + k] = sali_load(program->dtype, ws->param.adjoint[place->node], k);
         }
     }
 }

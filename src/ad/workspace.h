@@ -48,8 +48,19 @@ void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int
  * without the part that reaches it through hoisted nodes. */
 const void *sali_workspace_param_gathered(const sali_workspace *ws, int32_t i);
 
-/* Sum what `n` workspaces of one program gathered, in their order, into flat [parameters_size]
- * (overwritten), through the hoisted nodes. Uses workspace 0's buffers. */
+/* Add what `other`, of the same program, gathered to what ws did. The same in one array of so many
+ * bytes, to be sent and added elsewhere. */
+void sali_workspace_param_add(sali_workspace *ws, const sali_workspace *other);
+int64_t sali_workspace_param_bytes(const sali_workspace *ws);
+void sali_workspace_param_pack(const sali_workspace *ws, void *packed);
+void sali_workspace_param_add_packed(sali_workspace *ws, const void *packed);
+
+/* What was gathered, as gradients of the parameters, through the hoisted nodes: flat
+ * [parameters_size]. What ws gathered is then to be forgotten. */
+void sali_workspace_param_flat(sali_workspace *ws, double *flat);
+
+/* The same of the sum of what `n` workspaces of one program gathered. They are added in pairs of
+ * neighbours, the sums in pairs again, and so on. Uses their buffers. */
 void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, double *flat);
 
 #endif

@@ -19,6 +19,20 @@ typedef struct cli_command {
     int (*run)(const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
+/* Several ranks (ranks.c). Whether a command works on all that mpirun started; else the first one
+ * works alone. Before and after one that does: the exit code. */
+bool cli_on_ranks(const cli_command *command);
+int cli_ranks_begin(void);
+void cli_ranks_end(void);
+
+/* Their communicator, NULL without; whether this is rank 0, which prints and writes. */
+sal_comm *cli_comm(void);
+bool cli_is_first(void);
+
+/* The first exit code that is not CLI_OK of all ranks, whose message rank 0 prints. All ranks call
+ * this before they wait for one another. */
+int cli_agree(int code);
+
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
     cli_list, cli_exact, cli_evaluate, cli_compare, cli_convert, cli_show, cli_report, cli_inpaint,
     cli_help;

@@ -71,6 +71,30 @@ static int listed_samplers(const char *text, item_list *list)
     return code;
 }
 
+/* ---- several ranks: all make the same runs, which rank 0 decides on */
+
+static sal_status share(void *data, int64_t bytes, sal_error *err)
+{
+    return sal_comm_broadcast(cli_comm(), data, bytes, err);
+}
+
+/* What rank 0 says, and whether it could be heard. */
+static bool is_wanted(bool wanted)
+{
+    return share(&wanted, sizeof wanted, NULL) == SAL_OK && wanted;
+}
+
+/* Of a run's summary, which is at rank 0, its time and rate. */
+static sal_status summarise_rate(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    sal_status status = cli_is_first() ? sal_run_summarise(run, s, err) : SAL_OK;
+    double known[] = { s->seconds, s->steps_per_second };
+    status = status ? status : share(known, sizeof known, err);
+    s->seconds = known[0];
+    s->steps_per_second = known[1];
+    return status;
+}
+
 /* ---- one run */
 
 typedef struct watch {
@@ -104,7 +128,7 @@ static sal_status find_rate(sal_model *model, const sal_run_options *given, doub
     for (o.thin = 4; status == SAL_OK && s.seconds < COMPARE_TRIAL_SECONDS; o.thin *= 2) {
         sal_run *run = NULL;
         status = sal_sample(model, &o, &run, err);
-        status = status ? status : sal_run_summarise(run, &s, err);
+        status = status ? status : summarise_rate(run, &s, err);
         sal_run_destroy(run);
     }
     *rate = s.steps_per_second;
@@ -147,7 +171,7 @@ static sal_status sample(sal_model *model, const options *o, const compare_refer
                 .run = &r };
     r.callbacks.progress = look;
     r.callbacks.progress_data = &w;
-    r.record.draws = keeps_draws(o, &r, model, reference);
+    r.record.draws = is_wanted(keeps_draws(o, &r, model, reference));
     status = status ? status : sal_sample(model, &r, run, err);
     cli_progress_end(&w.progress);
     return status;
@@ -168,7 +192,7 @@ static sal_status time_again(sal_model *model, const options *o, const cli_sampl
         sal_run *run = NULL;
         sal_run_summary again = { 0 };
         status = sal_sample(model, &r, &run, err);
-        status = status ? status : sal_run_summarise(run, &again, err);
+        status = status ? status : summarise_rate(run, &again, err);
         compare_timing_add(&timing, again.steps_per_second);
         sal_run_destroy(run);
     }
@@ -212,9 +236,15 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
     sal_sampler_find(item->specification, NULL, 0, &info, NULL);
     row->exact = info.exact;
     sal_status status = sample(model, o, reference, item, &run, &err);
-    status = status ? status : measure(run, model, o, reference, row, &err);
-    if (status == SAL_OK && row->summary.draws > 0 && !cli_interrupted() &&
-        row->summary.seconds < COMPARE_TRIAL_SECONDS) {
+    if (status == SAL_OK && cli_is_first()) {
+        status = measure(run, model, o, reference, row, &err);
+    }
+    double known[] = { (double)row->summary.thin, row->summary.seconds };
+    const bool again = is_wanted(status == SAL_OK && row->summary.draws > 0 && !cli_interrupted() &&
+                                 row->summary.seconds < COMPARE_TRIAL_SECONDS);
+    if (again && share(known, sizeof known, &err) == SAL_OK) {
+        row->summary.thin = (int64_t)known[0];
+        row->summary.seconds = known[1];
         status = time_again(model, o, item, &row->summary, &err);
     }
     if (status != SAL_OK) {
@@ -281,7 +311,7 @@ static int compare(sal_model *model, const options *o, const item_list *list,
         return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
     }
     cli_catch_interrupt();
-    for (; report.n < list->n && !cli_interrupted(); report.n++) {
+    for (; report.n < list->n && is_wanted(!cli_interrupted()); report.n++) {
         fill_row(model, o, reference, &list->items[report.n], &rows[report.n]);
     }
     report.n -= report.n > 0 && is_lost(&rows[report.n - 1]);
@@ -355,9 +385,12 @@ static int run_compare(const cli_command *command, int argc, char **argv)
         code = o.samplers ? listed_samplers(o.samplers, &list) : all_samplers(&list);
     }
     code = code ? code : check_items(model, &list);
-    code = code ? code
-                : compare_find_reference(model, specification, o.marginals_exact, &o.exact,
-                                         &reference);
+    if (code == CLI_OK && cli_is_first()) {
+        code =
+            compare_find_reference(model, specification, o.marginals_exact, &o.exact, &reference);
+    }
+    code = cli_agree(code);
+    o.run.comm = cli_comm();
     code = code ? code : compare(model, &o, &list, &reference);
     compare_free_reference(&reference);
     free(list.items);

@@ -22,8 +22,14 @@ int main(int argc, char **argv)
     if (!page) {
         return cli_unknown_command(name);
     }
+    int64_t rank = 0;
+    if (sal_comm_launched(&rank) && rank > 0 && !cli_on_ranks(page->command)) {
+        return CLI_OK;
+    }
     cli_set_words(argv + 2);
-    int code = page->command->run(page->command, argc - 2, argv + 2);
+    int code = cli_on_ranks(page->command) ? cli_ranks_begin() : CLI_OK;
+    code = code ? code : page->command->run(page->command, argc - 2, argv + 2);
+    cli_ranks_end();
     if (code <= 0 && fflush(stdout) != 0) {
         return cli_fail(SAL_ERR_IO, &(sal_error){ .message = "cannot write to stdout" });
     }

@@ -113,7 +113,7 @@ int cli_claim_output(const char *path)
 {
     sal_error err = { 0 };
     claim *c = &claims[n_claims];
-    if (!path || n_claims == MOST_OUTPUTS) {
+    if (!path || n_claims == MOST_OUTPUTS || !cli_is_first()) {
         return CLI_OK;
     }
     if (!split(path, c)) {

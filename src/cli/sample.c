@@ -62,7 +62,6 @@ static int open_tuning(options *o, sal_tuning **tuning)
     if (!o->tuning) {
         return CLI_OK;
     }
-    o->write_tuning = access(o->tuning, F_OK) != 0;
     if (o->resume && !o->write_tuning) {
         return CLI_OK;
     }
@@ -280,7 +279,8 @@ static int sample(sal_model *model, options *o)
                           o->outputs.check_exact || cli_sample_votes_on_states(&o->outputs);
     o->outputs.threads = o->run.threads;
     o->run.record.best |= o->outputs.best != NULL || (o->outputs.show && !o->outputs.vote);
-    int code = open_writer(model, o, &writer);
+    o->run.comm = cli_comm();
+    int code = cli_agree(cli_is_first() ? open_writer(model, o, &writer) : CLI_OK);
     if (code != CLI_OK) {
         return code;
     }
@@ -291,6 +291,10 @@ static int sample(sal_model *model, options *o)
     cli_progress_wait(&w.progress, "starting");
     sal_status status = sal_sample(model, &run_options, &run, &err);
     cli_progress_end(&w.progress);
+    if (!cli_is_first()) { /* all that follows is rank 0's */
+        sal_run_destroy(run);
+        return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    }
     if (status != SAL_OK) {
         code = cli_fail(status, &err);
         close_writer(o->outputs.out, writer, NULL);
@@ -443,14 +447,17 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     if (code == CLI_OK && o.outputs.check_exact) {
         code = check_enumerable(model, &o.run.clamps);
     }
+    o.write_tuning = o.tuning && access(o.tuning, F_OK) != 0;
+    code = cli_agree(code); /* before rank 0 makes it */
     code = code ? code : open_tuning(&o, &tuning);
     if (code == CLI_OK) {
         o.run.preconditioner = preconditioner;
         o.run.init = init;
         code = open_trajectory(model, &o, &trajectory);
         o.run.trajectory = trajectory;
-        code = code ? code : sample(model, &o);
     }
+    code = cli_agree(code);
+    code = code ? code : sample(model, &o);
     cli_clamps_free(&list);
     free(init);
     sal_free(preconditioner);

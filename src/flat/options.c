@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <saltus/mpi.h>
+
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/suggest.h"
@@ -346,14 +348,29 @@ static sal_status add_sampler(sal_flat_options *o, const void *handle, sal_error
     return SAL_OK;
 }
 
+static void give_comm(sal_flat_options *o, sal_comm *comm)
+{
+    if (o->which == SAL_OPTIONS_RUN) {
+        o->of.run.comm = comm;
+    } else if (o->which == SAL_OPTIONS_TRAIN) {
+        o->of.train.comm = comm;
+    } else {
+        o->of.ais.comm = comm;
+    }
+}
+
 sal_status sal_flat_options_handle(sal_flat_options *o, const char *name, const void *handle,
                                    sal_error *err)
 {
-    static const char *const there[] = { [SAL_OPTIONS_RUN] = "tuning, trajectory, sampler",
-                                         [SAL_OPTIONS_TRAIN] = "test, sampler",
-                                         [SAL_OPTIONS_AIS] = "sampler" };
+    static const char *const there[] = { [SAL_OPTIONS_RUN] = "tuning, trajectory, sampler, comm",
+                                         [SAL_OPTIONS_TRAIN] = "test, sampler, comm",
+                                         [SAL_OPTIONS_AIS] = "sampler, comm" };
     if (strcmp(name, "sampler") == 0) {
         return add_sampler(o, handle, err);
+    }
+    if (strcmp(name, "comm") == 0) {
+        give_comm(o, (sal_comm *)handle);
+        return SAL_OK;
     }
     if (o->which == SAL_OPTIONS_RUN && strcmp(name, "tuning") == 0) {
         o->of.run.tuning = handle;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs from options as text, and their figures as JSON. */
 #include <math.h>
+
+#include <saltus/mpi.h>
 #include <string.h>
 
 #include <saltus/io.h>
@@ -40,7 +42,8 @@ sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool kee
     }
     sal_run_options o = options ? options->of.run : (sal_run_options){ 0 };
     o.record.draws = keep;
-    return path ? sample_to(model, &o, path, run, err) : sal_sample(model, &o, run, err);
+    const bool writes = path && sal_comm_rank(o.comm) == 0;
+    return writes ? sample_to(model, &o, path, run, err) : sal_sample(model, &o, run, err);
 }
 
 /* ---- figures */

@@ -130,7 +130,7 @@ static void advance_shard(void *context, int64_t k)
 
 static sal_status check_values(sali_ais *ais, sal_error *err)
 {
-    for (int64_t k = 0; k < ais->n_shards; k++) {
+    for (int64_t k = ais->ranks.first; k < ais->ranks.end; k++) {
         const sali_chains *chains = ais->shards[k].chains;
         if (chains->bad_chain >= 0 && chains->bad_what) {
             return sali_chains_report(chains, ais->sampler,
@@ -146,7 +146,7 @@ static sal_status check_values(sali_ais *ais, sal_error *err)
 
 static sal_status check_reverse(const sali_ais *ais, sal_error *err)
 {
-    for (int64_t k = 0; k < ais->n_shards; k++) {
+    for (int64_t k = ais->ranks.first; k < ais->ranks.end; k++) {
         const sali_ais_shard *shard = &ais->shards[k];
         for (int64_t c = 0; c < shard->n; c++) {
             if (shard->chains->f[c] == -INFINITY) {
@@ -158,6 +158,18 @@ static sal_status check_reverse(const sali_ais *ais, sal_error *err)
         }
     }
     return SAL_OK;
+}
+
+/* This rank's shards are numbered anew for threads. */
+typedef struct own_shards {
+    sali_ais *ais;
+    void (*work)(void *context, int64_t shard);
+} own_shards;
+
+static void call_own(void *context, int64_t k)
+{
+    const own_shards *own = context;
+    own->work(own->ais, own->ais->ranks.first + k);
 }
 
 /* Put all chains at their start, stage 0. */
@@ -172,7 +184,8 @@ static sal_status start(sali_ais *ais, sal_error *err)
     }
     ais->stage = 0;
     sali_bridge_set(&ais->bridge, present_beta(ais));
-    sali_shard_run(ais->n_shards, o->threads, start_shard, ais);
+    own_shards own = { ais, start_shard };
+    sali_shard_run(ais->ranks.end - ais->ranks.first, o->threads, call_own, &own);
     status = check_values(ais, err);
     return status == SAL_OK && is_reverse(ais) ? check_reverse(ais, err) : status;
 }
@@ -182,8 +195,10 @@ static sal_status advance(sali_ais *ais, sal_error *err)
 {
     ais->stage++;
     sali_bridge_set(&ais->bridge, present_beta(ais));
-    sali_shard_run_paced(&ais->pace, 1, ais->n_shards, ais->options.threads, advance_shard, ais);
-    for (int64_t k = 0; k < ais->n_shards; k++) {
+    own_shards own = { ais, advance_shard };
+    sali_shard_run_paced(&ais->pace, 1, ais->ranks.end - ais->ranks.first, ais->options.threads,
+                         call_own, &own);
+    for (int64_t k = ais->ranks.first; k < ais->ranks.end; k++) {
         ais->accepted += sali_chains_take_sums(ais->shards[k].chains).accepted;
     }
     return check_values(ais, err);
@@ -195,10 +210,7 @@ static sal_status estimate_from(const sali_ais *ais, bool stopped, sal_ais_estim
                                 sal_error *err)
 {
     const sal_ais_options *o = &ais->options;
-    double moves = 0;
-    for (int64_t k = 0; k < ais->n_shards; k++) {
-        moves += ais->shards[k].moves;
-    }
+    const double moves = ais->moves;
     sal_ais_estimate e = { .log_z = NAN,
                            .standard_error = NAN,
                            .jackknife = NAN,
@@ -225,29 +237,87 @@ static sal_status estimate_from(const sali_ais *ais, bool stopped, sal_ais_estim
     return SAL_OK;
 }
 
-static sal_status run(sali_ais *ais, sal_ais_estimate *estimate, sal_error *err)
-{
-    const sal_ais_options *o = &ais->options;
-    bool stopped = false;
-    sal_status status = start(ais, err);
-    while (status == SAL_OK && !stopped && ais->stage < o->temperatures) {
-        status = advance(ais, err);
-        stopped = status == SAL_OK && o->progress &&
-                  o->progress(ais->stage, o->temperatures, o->progress_data) != 0;
-    }
-    stopped &= ais->stage < o->temperatures;
-    return status ? status : estimate_from(ais, stopped, estimate, err);
-}
-
-/* Where all chains are. */
+/* Where this rank's chains are. */
 static void copy_ends(const sali_ais *ais, int32_t *ends)
 {
     const int64_t V = ais->bridge.model->space->n_variables;
-    for (int64_t k = 0; k < ais->n_shards; k++) {
+    for (int64_t k = ais->ranks.first; k < ais->ranks.end; k++) {
         const sali_chains *chains = ais->shards[k].chains;
         memcpy(ends + ais->shards[k].first * V, chains->codes,
                (size_t)(chains->n * V) * sizeof *ends);
     }
+}
+
+/* Ranks meet after so many stages: they need nothing of each other. */
+#define MEETING 64
+
+/* Stages up to the next meeting; on one rank each stage is one. Whether rank 0's caller asks to
+ * stop, at all ranks. */
+static sal_status advance_to_meeting(sali_ais *ais, bool *stopped, sal_error *err)
+{
+    const sal_ais_options *o = &ais->options;
+    const bool first = sal_comm_rank(o->comm) == 0, several = sali_ranks_several(&ais->ranks);
+    const int64_t left = o->temperatures - ais->stage, n = left < MEETING ? left : MEETING;
+    const int64_t end = ais->stage + (several ? n : 1);
+    sal_status status = SAL_OK;
+    while (status == SAL_OK && ais->stage < end) {
+        status = advance(ais, err);
+        if (status == SAL_OK && first && o->progress && !*stopped) {
+            *stopped = o->progress(ais->stage, o->temperatures, o->progress_data) != 0;
+        }
+    }
+    status = sal_comm_agree(o->comm, status, err);
+    return status ? status : sali_comm_broadcast(o->comm, 0, stopped, sizeof *stopped, err);
+}
+
+/* Log-weights, numbers of moves and, if wanted, ends of all chains, at all ranks. Numbers of moves
+ * are whole: their sums are the same in any order. */
+static sal_status gather(sali_ais *ais, bool ends, sal_error *err)
+{
+    sal_comm *comm = ais->options.comm;
+    const int64_t V = ais->bridge.model->space->n_variables, ranks = sal_comm_size(comm);
+    double *made = SALI_NEW_ARRAY(double, 2 * ranks), *own = made + 2 * sal_comm_rank(comm);
+    sal_status status = sal_comm_agree(comm, made ? SAL_OK : sali_fail_memory(err), err);
+    if (status != SAL_OK) {
+        sali_free(made);
+        return status;
+    }
+    for (int64_t k = ais->ranks.first; k < ais->ranks.end; k++) {
+        own[0] += ais->shards[k].moves;
+    }
+    own[1] = ais->accepted;
+    for (int64_t r = 0; r < ranks; r++) {
+        ais->ranks.bytes[r] = 2 * sizeof *made;
+    }
+    status = sali_comm_gather(comm, made, ais->ranks.bytes, err);
+    ais->moves = ais->accepted = 0;
+    for (int64_t r = 0; r < ranks; r++) {
+        ais->moves += made[2 * r];
+        ais->accepted += made[2 * r + 1];
+    }
+    sali_free(made);
+    status = status ? status
+                    : sali_ranks_gather(&ais->ranks, ais->log_weight, ais->chain_begin,
+                                        sizeof *ais->log_weight, err);
+    if (status == SAL_OK && ends && ais->options.ends) {
+        copy_ends(ais, ais->options.ends);
+        status = sali_ranks_gather(&ais->ranks, ais->options.ends, ais->chain_begin,
+                                   (size_t)V * sizeof *ais->options.ends, err);
+    }
+    return status;
+}
+
+static sal_status run(sali_ais *ais, sal_ais_estimate *estimate, sal_error *err)
+{
+    const sal_ais_options *o = &ais->options;
+    bool stopped = false;
+    sal_status status = sal_comm_agree(o->comm, start(ais, err), err);
+    while (status == SAL_OK && !stopped && ais->stage < o->temperatures) {
+        status = advance_to_meeting(ais, &stopped, err);
+    }
+    stopped &= ais->stage < o->temperatures;
+    status = status ? status : gather(ais, !stopped, err);
+    return status ? status : estimate_from(ais, stopped, estimate, err);
 }
 
 sal_status sal_ais(sal_model *model, const sal_ais_options *options, sal_ais_estimate *estimate,
@@ -259,13 +329,11 @@ sal_status sal_ais(sal_model *model, const sal_ais_options *options, sal_ais_est
     sali_ais ais = { 0 };
     sali_blas_single_thread_begin();
     sal_status status = sali_ais_prepare(&ais, model, options, err);
+    status = sal_comm_agree(options ? options->comm : NULL, status, err);
     status = status ? status : run(&ais, estimate, err);
     sali_blas_single_thread_end();
     for (int64_t c = 0; status == SAL_OK && log_weights && c < ais.options.chains; c++) {
         log_weights[c] = is_reverse(&ais) ? -ais.log_weight[c] : ais.log_weight[c];
-    }
-    if (status == SAL_OK && ais.options.ends && !estimate->stopped) {
-        copy_ends(&ais, ais.options.ends);
     }
     sali_ais_free(&ais);
     return status;

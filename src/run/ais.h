@@ -6,6 +6,7 @@
 #include <saltus/evaluate.h>
 #include "core/shard.h"
 #include "models/bridge.h"
+#include "parallel/ranks.h"
 #include "samplers/sampler.h"
 
 typedef struct sali_ais_shard {
@@ -25,11 +26,14 @@ typedef struct sali_ais {
     sali_sampler_settings settings;
     void *shared; /* of the sampler */
     int64_t n_shards;
+    sali_memory memory;   /* of the next two */
+    sali_ranks ranks;     /* whose the shards are; those of other ranks are empty */
+    int64_t *chain_begin; /* [n_shards + 1] */
     sali_pace pace;
     sali_ais_shard *shards;
-    double *log_weight; /* [chains] the sum of the increments so far, as they come */
-    int64_t stage;      /* 0 .. temperatures, in the direction of the path */
-    double accepted;    /* sum over chains and steps */
+    double *log_weight;     /* [chains] the sum of the increments so far, as they come */
+    int64_t stage;          /* 0 .. temperatures, in the direction of the path */
+    double accepted, moves; /* sums over chains and steps; at the end those of all ranks */
 } sali_ais;
 
 /* beta_t for t = 0 .. T. */

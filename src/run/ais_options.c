@@ -102,8 +102,8 @@ static sal_status create_shard(sali_ais *ais, int64_t k, sal_error *err)
 {
     sali_ais_shard *shard = &ais->shards[k];
     const sal_model *model = ais->bridge.model;
-    shard->first = sali_shard_first(ais->options.chains, ais->n_shards, k);
-    shard->n = sali_shard_first(ais->options.chains, ais->n_shards, k + 1) - shard->first;
+    shard->first = ais->chain_begin[k];
+    shard->n = ais->chain_begin[k + 1] - shard->first;
     shard->f = SALI_NEW_ARRAY(double, shard->n);
     shard->uniform = SALI_NEW_ARRAY(double, model->space->n_variables);
     if (!shard->f || !shard->uniform) {
@@ -133,11 +133,16 @@ sal_status sali_ais_prepare(sali_ais *ais, sal_model *model, const sal_ais_optio
     if (status != SAL_OK) {
         return status;
     }
-    ais->n_shards = sali_shard_count(ais->options.chains);
-    ais->shards = SALI_NEW_ARRAY(sali_ais_shard, ais->n_shards);
-    ais->log_weight = SALI_NEW_ARRAY(double, ais->options.chains);
-    status = ais->shards && ais->log_weight ? SAL_OK : sali_fail_memory(err);
-    for (int64_t k = 0; status == SAL_OK && k < ais->n_shards; k++) {
+    const int64_t chains = ais->options.chains, n = ais->n_shards = sali_shard_count(chains);
+    ais->shards = SALI_NEW_ARRAY(sali_ais_shard, n);
+    ais->log_weight = SALI_NEW_ARRAY(double, chains);
+    ais->chain_begin = SALI_TAKE(&ais->memory, int64_t, n + 1);
+    status = sali_ranks_create(&ais->ranks, ais->options.comm, n, &ais->memory, err);
+    status = status || (ais->shards && ais->log_weight) ? status : sali_fail_memory(err);
+    for (int64_t k = 0; status == SAL_OK && k <= n; k++) {
+        ais->chain_begin[k] = sali_shard_first(chains, n, k);
+    }
+    for (int64_t k = ais->ranks.first; status == SAL_OK && k < ais->ranks.end; k++) {
         status = create_shard(ais, k, err);
     }
     return status;
@@ -154,6 +159,7 @@ void sali_ais_free(sali_ais *ais)
     }
     sali_sampler_unshare(ais->sampler, ais->shared);
     sali_bridge_free(&ais->bridge);
+    sali_memory_free(&ais->memory);
     sali_free(ais->shards);
     sali_free(ais->log_weight);
     sali_free(ais->log_base);

@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "run/ascent.h"
 #include "run/run.h"
+#include "run/sync.h"
 
 /* The usual temperatures. The first is the mean size of a difference at the starts: a step down by
  * that much is accepted with probability 1/e. The last is d / (1 + log V), d a small size at states
@@ -46,10 +47,16 @@ sal_status sali_anneal_range(sal_run *run, sal_error *err)
     const sal_run_options *o = &run->options;
     double from = o->annealing.from, to = o->annealing.to;
     if (from == 0 || to == 0) {
-        sal_status status = find_range(run, &from, &to, err);
+        double found[2] = { from, to };
+        sal_status status =
+            sali_ranks_own(&run->ranks, 0) ? find_range(run, &found[0], &found[1], err) : SAL_OK;
+        status = sali_sync_status(run, status, err);
+        status = status ? status : sali_sync_value(run, found, sizeof found, err);
         if (status != SAL_OK) {
             return status;
         }
+        from = found[0];
+        to = found[1];
     }
     run->anneal_from = o->annealing.from > 0 ? o->annealing.from : from;
     run->anneal_to = o->annealing.to > 0     ? o->annealing.to

@@ -7,11 +7,13 @@
 #include "models/clamp.h"
 #include "run/run.h"
 
-sal_status sali_best_create(sal_run *run, sali_run_shard *shard, sal_error *err)
+sal_status sali_best_create(sal_run *run, sali_run_shard *shard, bool own, sal_error *err)
 {
     int64_t n = shard->chains->n;
     shard->best = SALI_TAKE(&run->memory, double, n);
-    shard->best_codes = SALI_TAKE(&run->memory, int32_t, n * shard->chains->space->n_variables);
+    if (own || sal_comm_rank(run->ranks.comm) == 0) {
+        shard->best_codes = SALI_TAKE(&run->memory, int32_t, n * shard->chains->space->n_variables);
+    }
     for (int64_t c = 0; shard->best && c < n; c++) {
         shard->best[c] = -INFINITY;
     }
@@ -51,6 +53,9 @@ const int32_t *sali_best_of_all(const sal_run *run, bool decoded, double *larges
 
 sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob, sal_error *err)
 {
+    if (sali_run_check_results(run, "sal_run_best", err) != SAL_OK) {
+        return SAL_ERR_ARGUMENT;
+    }
     double largest;
     const int32_t *found = sali_best_of_all(run, false, &largest);
     if (!found) {

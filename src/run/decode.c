@@ -125,18 +125,23 @@ static sal_status place(const sal_run *run, sali_decoder *d, const int32_t *code
     return SAL_OK;
 }
 
-sal_status sali_decoded_create(sal_run *run, sali_run_shard *shard, sal_error *err)
+sal_status sali_decoded_create(sal_run *run, sali_run_shard *shard, bool own, sal_error *err)
 {
     const int64_t n = shard->chains->n, V = run->model->space->n_variables;
     if (!owner(run)->decoding) {
         return SAL_OK;
     }
     shard->decoded = SALI_TAKE(&run->memory, double, n);
-    shard->decoded_codes = SALI_TAKE(&run->memory, int32_t, n * V);
-    shard->decoder.codes = SALI_TAKE(&run->memory, int32_t, V);
+    if (own || sal_comm_rank(run->ranks.comm) == 0) {
+        shard->decoded_codes = SALI_TAKE(&run->memory, int32_t, n * V);
+    }
     for (int64_t c = 0; shard->decoded && c < n; c++) {
         shard->decoded[c] = -INFINITY;
     }
+    if (!own) {
+        return sali_memory_status(&run->memory, err);
+    }
+    shard->decoder.codes = SALI_TAKE(&run->memory, int32_t, V);
     sal_status status = take_room(owner(run), V, &run->memory, &shard->decoder, err);
     return status ? status : place(run, &shard->decoder, shard->chains->codes, shard->full, err);
 }
@@ -164,7 +169,7 @@ void sali_decoded_note(const sal_run *run, sali_run_shard *shard)
 void sali_decoded_finish(const sal_run *run)
 {
     const int64_t V = run->model->space->n_variables;
-    for (int64_t k = 0; k < run->n_shards; k++) {
+    for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
         sali_run_shard *shard = &run->shards[k];
         for (int64_t c = 0; shard->decoded && c < shard->chains->n; c++) {
             if (shard->best[c] > -INFINITY) {
@@ -186,6 +191,9 @@ const char *sali_decoded_name(const sal_run *run)
 
 sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob, sal_error *err)
 {
+    if (sali_run_check_results(run, "sal_run_decoded", err) != SAL_OK) {
+        return SAL_ERR_ARGUMENT;
+    }
     const int64_t V = run->base->space->n_variables;
     double f; /* first the statistic */
     const int32_t *found = sali_best_of_all(run, true, &f);

@@ -92,6 +92,9 @@ static sal_status pair_errors(const sal_run *run, const double *marginals, const
 sal_status sal_run_measure_errors(const sal_run *run, const double *marginals, const double *pairs,
                                   sal_run_errors *errors, sal_error *err)
 {
+    if (sali_run_check_results(run, "sal_run_measure_errors", err) != SAL_OK) {
+        return SAL_ERR_ARGUMENT;
+    }
     const sal_space *space = run->base->space;
     sal_run_errors e = { .pair_l1 = NAN, .covariance = NAN };
     if (space->unbounded) {

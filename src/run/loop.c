@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/shard.h"
 #include "run/run.h"
+#include "run/sync.h"
 #include "run/walk.h"
 
 double sali_now(void)
@@ -96,6 +97,25 @@ static void advance_shard(void *context, int64_t k)
     }
 }
 
+/* This rank's shards are numbered anew for threads. */
+typedef struct own_shards {
+    const sal_run *run;
+    void (*work)(void *context, int64_t shard);
+    void *context;
+} own_shards;
+
+static void call_own(void *context, int64_t k)
+{
+    const own_shards *own = context;
+    own->work(own->context, own->run->ranks.first + k);
+}
+
+void sali_run_shards(const sal_run *run, void (*work)(void *context, int64_t shard), void *context)
+{
+    own_shards own = { run, work, context };
+    sali_shard_run(run->ranks.end - run->ranks.first, run->options.threads, call_own, &own);
+}
+
 /* The first step of a run finds out how long steps take. */
 static void advance(window *w)
 {
@@ -103,14 +123,15 @@ static void advance(window *w)
     window part = *w;
     w->refresh = false;
     if (w->steps == 0) { /* a refresh */
-        sali_shard_run(run->n_shards, run->options.threads, advance_shard, &part);
+        sali_run_shards(run, advance_shard, &part);
         return;
     }
     for (int64_t made = 0; made < w->steps; made += part.steps) {
         part.steps = run->pace.alone == 0 ? 1 : w->steps - made;
         part.done = w->done + made;
-        sali_shard_run_paced(&run->pace, (double)part.steps, run->n_shards, run->options.threads,
-                             advance_shard, &part);
+        own_shards own = { run, advance_shard, &part };
+        sali_shard_run_paced(&run->pace, (double)part.steps, run->ranks.end - run->ranks.first,
+                             run->options.threads, call_own, &own);
         part.refresh = false;
     }
 }
@@ -136,7 +157,7 @@ static sal_status anchor(window *w, int64_t before, int64_t done, sal_error *err
 
 sal_status sali_run_check(const sal_run *run, sal_error *err)
 {
-    for (int64_t k = 0; k < run->n_shards; k++) {
+    for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
         const sali_chains *chains = run->shards[k].chains;
         if (chains->bad_chain < 0) {
             continue;
@@ -159,12 +180,14 @@ static void collect(sal_run *run, bool count)
             run->jump_sum += coldest ? chains->jump_sum[c] : 0;
             run->moved[run->shards[k].first + c / run->ladder.n] += chains->jump_sum[c];
         }
-        sali_queue_carry(run, &run->shards[k]);
+        if (sali_ranks_own(&run->ranks, k)) {
+            sali_queue_carry(run, &run->shards[k]);
+        }
         sali_chains_take_sums(chains);
     }
 }
 
-static bool asked_to_stop(sal_run *run, int64_t done)
+static sal_status ask_to_go_on(sal_run *run, int64_t done, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     int64_t total = o->warmup + o->draws * o->thin;
@@ -172,7 +195,7 @@ static bool asked_to_stop(sal_run *run, int64_t done)
         o->callbacks.progress(done, total, o->callbacks.progress_data) != 0) {
         run->stopped = true;
     }
-    return run->stopped;
+    return sali_sync_stop(run, err);
 }
 
 /* ---- warm-up */
@@ -184,6 +207,7 @@ static sal_status adapt_sampler(sal_run *run, window *w, int64_t done, sal_error
         .model = run->model,
         .seed = run->options.seed,
         .n_shards = run->n_shards,
+        .ranks = &run->ranks,
         .chains = run->shard_chains,
         .selves = run->shard_selves,
         .window = w->steps,
@@ -236,7 +260,7 @@ static sal_status walk(sal_run *run, window *w, sal_error *err)
 {
     bool walked = false;
     sal_status status = sali_walk(run, w->steps, &walked, err);
-    for (int64_t k = 0; walked && k < run->n_shards; k++) {
+    for (int64_t k = run->ranks.first; walked && k < run->ranks.end; k++) {
         sali_sampler_forget(run->sampler, run->shards[k].self);
     }
     w->refresh |= walked;
@@ -276,15 +300,16 @@ static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
     run->queue.first = done / run->options.thin;
     w->steps = sali_step_sizes_window(&run->step_sizes, done, warmup, warm_up_steps(run, done));
     advance(w);
-    sal_status status = sali_run_check(run, err);
+    sal_status status = sali_sync_window(run, sali_run_check(run, err), err);
     status = status ? status : adapt_sampler(run, w, done + w->steps, err);
+    status = sali_sync_status(run, status, err);
     adapt_step_sizes(run, w, done + w->steps, warmup);
     adapt_ladder(run, w, done + w->steps);
     run->warmup_done += w->steps;
     status = status ? status : walk(run, w, err);
     collect(run, false);
     if (status == SAL_OK && w->show) {
-        sali_queue_hand_over(run, run->warmup_done / run->options.thin, true);
+        status = sali_queue_hand_over(run, run->warmup_done / run->options.thin, true, err);
     }
     if (status == SAL_OK && run->warmup_done < warmup) {
         status = anchor(w, done, run->warmup_done, err);
@@ -300,9 +325,7 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
     while (status == SAL_OK && run->warmup_done < run->options.warmup && !run->stopped) {
         status = warm_up_window(run, &w, err);
         run->warmup_seconds = before + sali_now() - start;
-        if (status == SAL_OK) {
-            asked_to_stop(run, run->warmup_done);
-        }
+        status = status ? status : ask_to_go_on(run, run->warmup_done, err);
     }
     return status || run->stopped ? status : end_warm_up(run, err);
 }
@@ -332,18 +355,20 @@ static sal_status sample_window(sal_run *run, window *w, sal_error *err)
     w->steps = window_steps(run, w->done, steps);
     run->queue.first = run->draws_made;
     advance(w);
+    sal_status status = sali_sync_window(run, sali_run_check(run, err), err);
     if (o->annealing.on) {
         adapt_step_sizes(run, w, o->warmup, o->warmup);
     }
     collect(run, true);
     run->steps += w->steps;
+    const int64_t made = run->draws_made;
     run->draws_made = run->steps / o->thin;
-    sal_status status = sali_run_check(run, err);
     if (status == SAL_OK && o->annealing.schedule == SAL_ANNEAL_REHEAT) {
-        w->refresh |= sali_reheat(run);
+        status = sali_sync_log_probs(run, made, err);
+        status = status ? status : sali_reheat(run, &w->refresh, err);
     }
     if (status == SAL_OK) {
-        sali_queue_hand_over(run, run->draws_made, false);
+        status = sali_queue_hand_over(run, run->draws_made, false, err);
     }
     /* none at the end: a longer run would not have its last window */
     return status || run->steps == steps ? status : anchor(w, w->done, run->steps, err);
@@ -358,9 +383,7 @@ sal_status sali_run_sample(sal_run *run, sal_error *err)
     while (status == SAL_OK && run->steps < o->draws * o->thin && !run->stopped) {
         status = sample_window(run, &w, err);
         run->seconds = before + sali_now() - start;
-        if (status == SAL_OK) {
-            asked_to_stop(run, o->warmup + run->steps);
-        }
+        status = status ? status : ask_to_go_on(run, o->warmup + run->steps, err);
     }
     return status;
 }

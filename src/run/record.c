@@ -90,17 +90,17 @@ void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw)
     const sal_space *space = chains->space;
     int64_t half = draw < run->options.draws / 2 ? 0 : 1;
     for (int64_t g = 0; g < shard->groups; g++) {
-        int64_t chain = shard->first + g, at = chain * run->options.draws + draw;
+        int64_t row = shard->first + g - run->row0, at = row * run->options.draws + draw;
         int64_t c = g * run->ladder.n;
         const int32_t *codes = chains->codes + c * space->n_variables;
         run->log_prob[at] = chains->f[c];
         run->distance[at] = distance(run, shard, c);
-        count(space, codes, run->counts + (2 * chain + half) * space->bins);
+        count(space, codes, run->counts + (2 * row + half) * space->bins);
         if (run->moments) {
             add_moments(space, codes, draw + 1 - half * (run->options.draws / 2),
-                        run->moments + (2 * chain + half) * space->n_variables);
+                        run->moments + (2 * row + half) * space->n_variables);
         }
-        sali_statistic_note(run, shard, codes, chain, draw);
+        sali_statistic_note(run, shard, codes, row, draw);
         if (run->draws) {
             sali_run_expand(run, 1, codes, shard->full);
             keep(run, shard->full, at);

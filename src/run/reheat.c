@@ -15,6 +15,7 @@
 
 #include "core/error.h"
 #include "run/run.h"
+#include "run/sync.h"
 
 /* The first cooling, and each later one at most, as a part of all steps. */
 #define FIRST_PART 4
@@ -111,13 +112,17 @@ static int by_f(const void *a, const void *b)
                         : (x->chain > y->chain) - (x->chain < y->chain);
 }
 
-void sali_share_best(sal_run *run)
+sal_status sali_share_best(sal_run *run, sal_error *err)
 {
     const int64_t V = run->model->space->n_variables, some = run->options.chains / SHARED_PART;
     sali_standing *all = run->heating.standings;
-    double f;
-    const int32_t *best = sali_best_of_all(run, false, &f);
     int64_t n = 0;
+    bool known = false;
+    sal_status status = sali_sync_best(run, err);
+    status = status ? status : sali_sync_best_codes(run, run->heating.best, &known, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     for (int64_t k = 0; k < run->n_shards; k++) {
         sali_run_shard *shard = &run->shards[k];
         for (int64_t c = 0; c < shard->chains->n; c++, n++) {
@@ -125,13 +130,16 @@ void sali_share_best(sal_run *run)
         }
     }
     qsort(all, (size_t)n, sizeof *all, by_f);
-    for (int64_t k = 0; best && k < some; k++) {
+    for (int64_t k = 0; known && k < some; k++) {
         sali_run_shard *shard = all[k].shard;
         const int64_t c = all[k].chain - shard->first;
-        memcpy(shard->chains->codes + c * V, best, (size_t)V * sizeof *best);
-        shard->moved = true;
+        if (shard->self) { /* of this rank */
+            memcpy(shard->chains->codes + c * V, run->heating.best,
+                   (size_t)V * sizeof *run->heating.best);
+            shard->moved = true;
+        }
     }
-    for (int64_t k = 0; k < run->n_shards; k++) {
+    for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
         sali_run_shard *shard = &run->shards[k];
         if (shard->moved) {
             sali_chains_embed(shard->chains);
@@ -139,6 +147,7 @@ void sali_share_best(sal_run *run)
             shard->moved = false;
         }
     }
+    return SAL_OK;
 }
 
 /* ---- when */
@@ -168,17 +177,17 @@ static bool stagnates(sal_run *run)
     return !(fabs(now - before) > STAGNANT * fabs(before));
 }
 
-bool sali_reheat(sal_run *run)
+sal_status sali_reheat(sal_run *run, bool *changed, sal_error *err)
 {
     sali_heating *h = &run->heating;
     const double over = (double)(run->steps - h->begun) / length_of(run);
     /* at the ends of whole windows, which do not depend on what is shown */
     if (run->steps % SALI_SAMPLE_WINDOW != 0 || run->steps >= all_steps(run) ||
         (h->reheats == 0 && over < 1)) {
-        return false;
+        return SAL_OK;
     }
     if (!stagnates(run) && over < 1) {
-        return false;
+        return SAL_OK;
     }
     if (h->reheats == 0) {
         h->peak = sali_heat_temperature(run);
@@ -186,9 +195,9 @@ bool sali_reheat(sal_run *run)
     h->reheats++;
     h->begun = run->steps;
     h->looked = run->draws_made;
-    sali_share_best(run);
+    *changed = true;
     for (int64_t k = 0; k < run->n_shards; k++) {
         sali_set_temperature(run->shards[k].chains, h->peak);
     }
-    return true;
+    return sali_share_best(run, err);
 }

@@ -12,6 +12,7 @@
 #include "samplers/langevin/preconditioner.h"
 #include "samplers/start.h"
 #include "run/search.h"
+#include "run/sync.h"
 #include "run/trajectory.h"
 #include "models/clamp.h"
 #include "models/tape_model.h"
@@ -180,6 +181,26 @@ static int64_t count_shards(const sal_run *run)
     return n < chains ? n : chains;
 }
 
+/* Shards and ranks; and whose draws are recorded here. */
+static sal_status divide(sal_run *run, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    run->n_shards = count_shards(run);
+    run->chain_begin = SALI_TAKE(&run->memory, int64_t, run->n_shards + 1);
+    sal_status status = sali_ranks_create(&run->ranks, o->comm, run->n_shards, &run->memory, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    for (int64_t k = 0; k <= run->n_shards; k++) {
+        run->chain_begin[k] = sali_shard_first(o->chains, run->n_shards, k);
+    }
+    const bool all = sal_comm_rank(o->comm) == 0 || o->annealing.schedule == SAL_ANNEAL_REHEAT;
+    run->rank = sal_comm_rank(o->comm);
+    run->row0 = all ? 0 : run->chain_begin[run->ranks.first];
+    run->rows = all ? o->chains : run->chain_begin[run->ranks.end] - run->row0;
+    return SAL_OK;
+}
+
 static sal_status allocate(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -199,14 +220,17 @@ static sal_status allocate(sal_run *run, sal_error *err)
                          (long long)o->chains, (long long)o->draws, bytes / 1e9);
     }
     sali_memory *m = &run->memory;
-    run->log_prob = SALI_TAKE(m, double, kept);
-    run->distance = SALI_TAKE(m, double, kept);
-    run->moved = SALI_TAKE(m, double, o->chains);
-    run->counts = SALI_TAKE(m, uint32_t, 2 * o->chains * run->model->space->bins);
-    if (run->model->space->unbounded) {
-        run->moments = SALI_TAKE(m, sali_running, 2 * o->chains * run->model->space->n_variables);
+    sal_status status = divide(run, err);
+    if (status != SAL_OK) {
+        return status;
     }
-    run->n_shards = count_shards(run);
+    run->log_prob = SALI_TAKE(m, double, run->rows * o->draws);
+    run->distance = SALI_TAKE(m, double, run->rows * o->draws);
+    run->moved = SALI_TAKE(m, double, o->chains);
+    run->counts = SALI_TAKE(m, uint32_t, 2 * run->rows * run->model->space->bins);
+    if (run->model->space->unbounded) {
+        run->moments = SALI_TAKE(m, sali_running, 2 * run->rows * run->model->space->n_variables);
+    }
     run->shards = SALI_TAKE(m, sali_run_shard, run->n_shards);
     run->shard_chains = SALI_TAKE(m, sali_chains *, run->n_shards);
     run->shard_selves = SALI_TAKE(m, void *, run->n_shards);
@@ -214,9 +238,11 @@ static sal_status allocate(sal_run *run, sal_error *err)
     run->shard_swaps = SALI_TAKE(m, sali_swaps *, run->n_shards);
     if (o->annealing.schedule == SAL_ANNEAL_REHEAT) {
         run->heating.standings = SALI_TAKE(m, sali_standing, o->chains);
+        run->heating.best = SALI_TAKE(m, int32_t, run->model->space->n_variables);
     }
     if (o->record.draws) {
-        run->draws = sali_memory_take(m, codes, (size_t)run->draw_bytes);
+        run->draws =
+            sali_memory_take(m, run->rows * o->draws * whole->n_variables, (size_t)run->draw_bytes);
     }
     return sali_memory_status(m, err);
 }
@@ -232,13 +258,34 @@ static void number_chains(sal_run *run, sali_run_shard *shard)
     }
 }
 
-static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
+/* One that another rank moves. */
+static sal_status create_remote(sal_run *run, sali_run_shard *shard, sal_error *err)
 {
-    sali_run_shard *shard = &run->shards[k];
+    const bool first = sal_comm_rank(run->ranks.comm) == 0;
+    sal_status status = sali_chains_create_remote(run->model, shard->groups * run->ladder.n, first,
+                                                  run->options.seed, &shard->chains, err);
+    return status;
+}
+
+/* What all ranks know of a shard. */
+static sal_status create_numbers(sal_run *run, sali_run_shard *shard, bool own, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    if (run->ladder.n > 1) {
+        status = sali_swaps_create(&shard->swaps, &run->memory, shard->chains, run->ladder.n, err);
+    }
+    if (status == SAL_OK && (run->options.annealing.on || run->options.record.best)) {
+        status = sali_best_create(run, shard, own, err);
+        status = status ? status : sali_decoded_create(run, shard, own, err);
+    }
+    number_chains(run, shard);
+    return status;
+}
+
+static sal_status create_own(sal_run *run, sali_run_shard *shard, sal_error *err)
+{
     const sal_space *space = run->model->space;
     unsigned wants = sali_sampler_wants(run->sampler);
-    shard->first = sali_shard_first(run->options.chains, run->n_shards, k);
-    shard->groups = sali_shard_first(run->options.chains, run->n_shards, k + 1) - shard->first;
     shard->reference = SALI_TAKE(&run->memory, int32_t, space->n_variables);
     shard->full = SALI_TAKE(&run->memory, int32_t, run->base->space->n_variables);
     if (run->memory.refused) {
@@ -248,21 +295,19 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
     sali_random_codes(space, &stream, shard->reference);
     sal_status status = sali_chains_create(run->model, shard->groups * run->ladder.n, wants,
                                            run->options.seed, &shard->chains, err);
-    if (status == SAL_OK && run->ladder.n > 1) {
-        status = sali_swaps_create(&shard->swaps, &run->memory, shard->chains, run->ladder.n, err);
-    }
-    if (status == SAL_OK && (run->options.annealing.on || run->options.record.best)) {
-        status = sali_best_create(run, shard, err);
-        status = status ? status : sali_decoded_create(run, shard, err);
-    }
-    if (status == SAL_OK) {
-        status = sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains,
-                                   &shard->self, err);
-    }
-    if (status == SAL_OK) {
-        number_chains(run, shard);
-    }
-    return status;
+    return status ? status
+                  : sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains,
+                                      &shard->self, err);
+}
+
+static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
+{
+    sali_run_shard *shard = &run->shards[k];
+    const bool own = sali_ranks_own(&run->ranks, k);
+    shard->first = run->chain_begin[k];
+    shard->groups = run->chain_begin[k + 1] - shard->first;
+    sal_status status = own ? create_own(run, shard, err) : create_remote(run, shard, err);
+    return status ? status : create_numbers(run, shard, own, err);
 }
 
 static sal_status create_shards(sal_run *run, sal_error *err)
@@ -312,7 +357,7 @@ typedef struct start_work {
 sal_status sali_run_shards_status(const sal_run *run, sal_error *err)
 {
     sal_status status = SAL_OK;
-    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+    for (int64_t k = run->ranks.first; status == SAL_OK && k < run->ranks.end; k++) {
         status = run->shards[k].status;
         if (status != SAL_OK && err) {
             *err = run->shards[k].error;
@@ -347,7 +392,7 @@ static void close_gaps(void *array, int64_t chains, int64_t draws, int64_t made,
 /* Draws that a stopped run did not make leave no gaps between the chains. */
 static void compact(sal_run *run)
 {
-    int64_t chains = run->options.chains, draws = run->options.draws, made = run->draws_made;
+    int64_t chains = run->rows, draws = run->options.draws, made = run->draws_made;
     close_gaps(run->log_prob, chains, draws, made, sizeof *run->log_prob);
     close_gaps(run->distance, chains, draws, made, sizeof *run->distance);
     close_gaps(run->draws, chains, draws, made,
@@ -364,19 +409,21 @@ static sal_status start_chains(sal_run *run, const int32_t *init, sal_error *err
     }
     if (status == SAL_OK) {
         start_work work = { .run = run, .init = codes, .guide = guide };
-        sali_shard_run(run->n_shards, run->options.threads, start_shard, &work);
+        sali_run_shards(run, start_shard, &work);
     }
     status = status ? status : sali_run_shards_status(run, err);
     sal_model_destroy(guide);
     sali_free(codes);
-    return status == SAL_OK ? sali_run_check(run, err) : status;
+    status = status ? status : sali_run_check(run, err);
+    return sali_sync_status(run, status, err);
 }
 
 static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     run->base = sali_model_hold(model);
-    sal_status status = sali_run_resolve(&run->options, model, err);
+    sal_status status = sali_sync_begin(run, err);
+    status = status ? status : sali_run_resolve(&run->options, model, err);
     if (status == SAL_OK && o->clamps.n > 0) {
         status = sal_model_clamp(model, o->clamps.n, o->clamps.variables, o->clamps.codes,
                                  &run->model, err);
@@ -392,9 +439,13 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     status = status ? status : allocate(run, err);
     status = status ? status : create_shards(run, err);
     status = status ? status : sali_statistic_create(run, err);
+    status = status ? status : sali_sync_create(run, err);
+    status = sali_sync_status(run, status, err);
     status = status ? status : sali_run_resolve_intervals(run, err);
-    status = status ? status : sali_run_note_options(run, err);
-    return status ? status : sali_queue_create(run, err);
+    status = sali_sync_status(run, status ? status : sali_run_note_options(run, err), err);
+    status = status ? status : sali_sync_compare(run, err);
+    status = status ? status : sali_queue_create(run, err);
+    return sali_sync_status(run, status, err);
 }
 
 /* Warm-up at the first temperature of annealing. */
@@ -407,7 +458,9 @@ static sal_status prepare_annealing(sal_run *run, sal_error *err)
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
         sali_run_shard *shard = &run->shards[k];
         sali_set_temperature(shard->chains, run->anneal_from);
-        sali_engine(run->sampler)->refresh(shard->self, shard->chains);
+        if (sali_ranks_own(&run->ranks, k)) {
+            sali_engine(run->sampler)->refresh(shard->self, shard->chains);
+        }
     }
     return status;
 }
@@ -417,7 +470,7 @@ static sal_status begin(sal_run *run, sal_error *err)
 {
     sal_status status;
     if (run->options.resume) {
-        status = sali_run_compare_given(run, err);
+        status = sali_sync_status(run, sali_run_compare_given(run, err), err);
         status = status ? status : sali_run_restore(run, err);
     } else {
         status = start_chains(run, run->options.init, err);
@@ -443,9 +496,24 @@ static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
     return status;
 }
 
+static void count_shard(void *context, int64_t k, double *counts)
+{
+    sali_trajectory_counts(((sal_run *)context)->shard_selves[k], counts);
+}
+
+/* What the shards counted of a trajectory's levels. */
+static sal_status count_levels(sal_run *run, sal_error *err)
+{
+    const sali_warmup shown = { .n_shards = run->n_shards, .ranks = &run->ranks };
+    return run->inner ? sali_warmup_gather(&shown, run->levels + 2, count_shard, run,
+                                           &run->level_counts, err)
+                      : SAL_OK;
+}
+
 /* Pointers of the caller's are not kept. */
 static void forget_pointers(sal_run_options *o)
 {
+    o->comm = NULL;
     o->own_samplers = NULL;
     o->trajectory = NULL;
     o->init = NULL;
@@ -470,9 +538,14 @@ sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_r
     sal_status status = run_all(run, model, err);
     sali_blas_single_thread_end();
     if (status == SAL_OK) {
+        sali_decoded_finish(run);
+        status = count_levels(run, err);
+        status = status ? status : sali_sync_finish(run, err);
+        status = status || run->calls.state ? status : sali_run_collect_state(run, err);
+    }
+    if (status == SAL_OK) {
         compact(run);
         run->over = true;
-        sali_decoded_finish(run);
         status = sali_run_keep_past(run, err);
     }
     if (status != SAL_OK) {
@@ -508,6 +581,7 @@ void sal_run_destroy(sal_run *run)
         sali_chains_destroy(shard->chains);
     }
     sali_sampler_unshare(run->sampler, run->shared);
+    sali_free(run->level_counts);
     sali_memory_free(&run->memory);
     sal_run_state_destroy(run->state);
     sal_model_destroy(run->model);

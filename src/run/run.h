@@ -10,6 +10,7 @@
 #include "core/run_state.h"
 #include "core/shard.h"
 #include "models/decoding.h"
+#include "parallel/ranks.h"
 #include "samplers/sampler.h"
 #include "run/step_size.h"
 #include "run/tempering.h"
@@ -42,10 +43,11 @@ typedef struct sali_queued_sums {
 /* The draws of the window under way, on their way to the caller (draw_queue.c). */
 typedef struct sali_draw_queue {
     int64_t room;             /* draws that a window may make */
+    int64_t row0, rows;       /* chains that have a place here: all at rank 0, else its own */
     int64_t first;            /* the first draw of the window under way */
-    int32_t *codes;           /* [room x chains x V of base]; NULL: nothing is shown */
-    double *figures;          /* [room x SALI_NOTED x chains] */
-    sali_queued_sums *before; /* [chains] */
+    int32_t *codes;           /* [room x rows x V of base]; NULL: nothing is shown */
+    double *figures;          /* [room x SALI_NOTED x rows] */
+    sali_queued_sums *before; /* [rows] */
 } sali_draw_queue;
 
 /* A chain among all, by its f. */
@@ -62,6 +64,7 @@ typedef struct sali_heating {
     int64_t looked;           /* draws at the last look whether the search stagnates */
     double peak;              /* the temperature to rise to; 0: not known yet */
     sali_standing *standings; /* [chains] to sort them; NULL: nothing heats */
+    int32_t *best;            /* [V] the best state of all */
 } sali_heating;
 
 /* What decoding states takes (decode.c): the model with the rule, of which the free variables are
@@ -77,8 +80,20 @@ typedef struct sali_decoder {
     bool feasible;             /* of the last one; all of a run are or none is */
 } sali_decoder;
 
+/* Which functions the caller has at rank 0. */
+typedef struct sali_run_calls {
+    bool draw, state, progress;
+} sali_run_calls;
+
+/* What ranks tell each other after a window (sync.c); NULLs on one rank. */
+typedef struct sali_run_sync {
+    int64_t *begin;  /* [n_shards + 1] of each shard, among */
+    double *numbers; /* [begin[n_shards]] */
+} sali_run_sync;
+
 /* One shard: its chains, the sampler's state, and what it has recorded. Rows of the run's arrays
- * that belong to its chains are written by it alone. */
+ * that belong to its chains are written by it alone. One of another rank has no `self`, and of its
+ * chains numbers only (sali_chains_create_remote); at rank 0 also codes, best and last ones. */
 typedef struct sali_run_shard {
     int64_t first;  /* chain of the run */
     int64_t groups; /* number of chains of the run */
@@ -95,6 +110,7 @@ typedef struct sali_run_shard {
     int32_t *decoded_codes; /* [chains->n x V] */
     sali_decoder decoder;
     bool moved;        /* some chain was just moved to the best state of all */
+    bool follows;      /* of another rank: sali_run_follows after its last window */
     sal_status status; /* of its start, and of its walk (walk.h) */
     sal_error error;
 } sali_run_shard;
@@ -108,9 +124,14 @@ struct sal_run {
     sali_sampler_settings settings;
     const sali_sampler *inner; /* moves states at the levels of a trajectory; NULL without one */
     int64_t levels;            /* of that */
+    double *level_counts;      /* at the end [n_shards x (levels + 2)]: sali_trajectory_counts */
     sali_sampler_settings inner_settings;
     void *shared; /* of the sampler; NULL without */
     int64_t n_shards;
+    sali_ranks ranks;     /* which shards are this rank's */
+    int64_t *chain_begin; /* [n_shards + 1] the first chain of each shard */
+    sali_run_calls calls;
+    sali_run_sync sync;
     sali_pace pace; /* of a step of all shards */
     sali_run_shard *shards;
     sali_chains **shard_chains; /* [n_shards], as in shards: for the sampler's adaptation */
@@ -124,7 +145,10 @@ struct sal_run {
     sali_heating heating;
 
     /* By chain and draw; draws_made = draws unless the run was stopped, and after it the arrays are
-     * [chains x draws_made]. */
+     * [chains x draws_made]. At other ranks than the first of several they are of chains row0 ..
+     * row0 + rows - 1 only, unless heating again looks at all. */
+    int64_t row0, rows;
+    int64_t rank; /* results are at rank 0 only */
     int64_t draws_made;
     double *log_prob;      /* [chains x draws] */
     double *distance;      /* [chains x draws] L1 distance to the reference state */
@@ -175,6 +199,9 @@ sal_status sali_run_sample(sal_run *run, sal_error *err);
 /* The first status of the shards that is not SAL_OK, with its error. */
 sal_status sali_run_shards_status(const sal_run *run, sal_error *err);
 
+/* Call work(context, k) for this rank's shards, on the run's threads. */
+void sali_run_shards(const sal_run *run, void (*work)(void *context, int64_t shard), void *context);
+
 /* NaN or +inf in any shard as an error. */
 sal_status sali_run_check(const sal_run *run, sal_error *err);
 
@@ -191,7 +218,7 @@ sal_status sali_queue_create(sal_run *run, sal_error *err);
 void sali_queue_begin(sal_run *run);
 void sali_queue_note(sal_run *run, sali_run_shard *shard, int64_t draw);
 void sali_queue_carry(sal_run *run, const sali_run_shard *shard);
-void sali_queue_hand_over(sal_run *run, int64_t made, bool warmup);
+sal_status sali_queue_hand_over(sal_run *run, int64_t made, bool warmup, sal_error *err);
 
 /* The code of variable v of the whole space in a draw of a chain; the run must have kept them. */
 static inline int32_t sali_run_draw(const sal_run *run, int64_t chain, int64_t draw, int64_t v)
@@ -208,7 +235,7 @@ void sali_run_restrict(const sal_run *run, int64_t chains, const int32_t *full, 
 void sali_run_variables(const sal_run *run, int64_t *original);
 
 /* Note states better than any before (best.c). */
-sal_status sali_best_create(sal_run *run, sali_run_shard *shard, sal_error *err);
+sal_status sali_best_create(sal_run *run, sali_run_shard *shard, bool own, sal_error *err);
 void sali_best_note(sali_run_shard *shard);
 /* The best of all chains' best states, or of their best decoded ones, as codes of the free
  * variables; the first chain's among equals. *largest: its f, or its statistic. NULL: none. */
@@ -216,7 +243,7 @@ const int32_t *sali_best_of_all(const sal_run *run, bool decoded, double *larges
 
 /* Where the model has a rule for it, decode the chains' states, and after the run the best ones,
  * and note the best of all that come of it (decode.c). */
-sal_status sali_decoded_create(sal_run *run, sali_run_shard *shard, sal_error *err);
+sal_status sali_decoded_create(sal_run *run, sali_run_shard *shard, bool own, sal_error *err);
 void sali_decoded_note(const sal_run *run, sali_run_shard *shard);
 void sali_decoded_finish(const sal_run *run);
 
@@ -224,10 +251,10 @@ void sali_decoded_finish(const sal_run *run);
 const char *sali_decoded_name(const sal_run *run);
 
 /* The model's statistic, if it has one (run_statistic.c): room for it, once there are shards; of
- * the present codes [V of model] of a chain, draw number `draw`; and in the summary, whose
- * best_log_prob is there. */
+ * the present codes [V of model] of the chain of a row, draw number `draw`; and in the summary,
+ * whose best_log_prob is there. */
 sal_status sali_statistic_create(sal_run *run, sal_error *err);
-void sali_statistic_note(sal_run *run, sali_run_shard *shard, const int32_t *codes, int64_t chain,
+void sali_statistic_note(sal_run *run, sali_run_shard *shard, const int32_t *codes, int64_t row,
                          int64_t draw);
 sal_status sali_statistic_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
 
@@ -252,8 +279,8 @@ int64_t sali_anneal_level(const sal_run *run);
 double sali_reheat_temperature(const sal_run *run, int64_t step);
 int64_t sali_heat_edge(int64_t n, const double *heat);
 double sali_heat_temperature(const sal_run *run); /* where chains freeze, over all draws made */
-bool sali_reheat(sal_run *run);
-void sali_share_best(sal_run *run);
+sal_status sali_reheat(sal_run *run, bool *changed, sal_error *err);
+sal_status sali_share_best(sal_run *run, sal_error *err);
 void sali_set_temperature(sali_chains *chains, double temperature);
 
 /* Take over step sizes, temperatures and the sampler's values from options.tuning; before there are
@@ -268,6 +295,8 @@ void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT]);
  * that a run which begins there goes on with the same bits (run_state.c). Whether one lies between
  * `before` and `done` steps of warm-up, or of what comes after it; */
 bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done);
+/* (whether a shard of this rank follows its chains by small changes, on which that depends); */
+bool sali_run_follows(const sal_run *run, const sali_run_shard *shard);
 /* what the run is there (its shards are fresh), into run->state, and for options.callbacks.state;
  */
 sal_status sali_run_note_state(sal_run *run, sal_error *err);
@@ -290,6 +319,12 @@ sal_status sali_run_keep_past(sal_run *run, sal_error *err);
 sal_status sali_run_note_options(sal_run *run, sal_error *err);
 sal_status sali_run_take_given(sal_run *run, sal_error *err);
 sal_status sali_run_compare_given(const sal_run *run, sal_error *err);
+
+/* The shards' parts of the last state noted, at rank 0 in one (run_state.c). */
+sal_status sali_run_collect_state(sal_run *run, sal_error *err);
+
+/* SAL_ERR_ARGUMENT at other ranks than the first of several, naming the function. */
+sal_status sali_run_check_results(const sal_run *run, const char *who, sal_error *err);
 
 /* Seconds of a clock that does not jump. */
 double sali_now(void);

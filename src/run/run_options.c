@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/option.h"
 #include "run/run.h"
+#include "run/sync.h"
 #include "run/trajectory.h"
 
 /* Steps from one swap to the next of samplers that move all variables at once. */
@@ -181,7 +182,12 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
 {
     sal_run_options *o = &run->options;
     bool by_interval = run->ladder.n > 1 || o->annealing.on;
-    int64_t every = interval(run);
+    int64_t of_shard = sali_ranks_own(&run->ranks, 0) ? interval(run) : 0;
+    sal_status status = sali_sync_value(run, &of_shard, sizeof of_shard, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    int64_t every = of_shard;
     run->ladder.every = o->tempering.swap_every ? o->tempering.swap_every : every;
     every = by_interval ? run->ladder.every : 1;
     o->thin = o->thin ? o->thin : every;
@@ -196,7 +202,7 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
     if (o->warmup == 0) {
         int64_t least = 0;
         if (__builtin_mul_overflow(WARMUP, every, &o->warmup) ||
-            __builtin_mul_overflow(LEAST_INTERVALS, interval(run), &least)) {
+            __builtin_mul_overflow(LEAST_INTERVALS, of_shard, &least)) {
             return sali_fail(err, SAL_ERR_ARGUMENT, "warmup is more than 2^63 steps");
         }
         o->warmup = o->warmup < least ? least : o->warmup;

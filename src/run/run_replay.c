@@ -41,7 +41,7 @@ static sal_status check_draw(const sal_run *run, const sal_draw *draw, sal_error
 static void record(sal_run *run, const sal_draw *draw)
 {
     int64_t V = run->model->space->n_variables, whole = run->base->space->n_variables;
-    for (int64_t k = 0; k < run->n_shards; k++) {
+    for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
         sali_run_shard *shard = &run->shards[k];
         for (int64_t g = 0; g < shard->groups; g++) {
             int64_t c = g * run->ladder.n, chain = shard->first + g;
@@ -75,7 +75,7 @@ static sal_status replay(sal_run *run, bool warmup, int64_t n, sal_error *err)
 sal_status sali_run_replay(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    int64_t warmup = o->callbacks.draw && o->record.warmup ? run->warmup_done / o->thin : 0;
+    int64_t warmup = run->calls.draw && o->record.warmup ? run->warmup_done / o->thin : 0;
     if (warmup + run->draws_made > 0 && !o->resume->replay.read) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the state is without the draws made before: let the run keep its draws "
@@ -116,7 +116,7 @@ static sal_status read_memory(void *source, bool warmup, int64_t index, sal_draw
 sal_status sali_run_keep_past(sal_run *run, sal_error *err)
 {
     int64_t chains = run->options.chains;
-    if (!run->draws) {
+    if (!run->draws || run->rows < chains) {
         return SAL_OK;
     }
     memory *m = SALI_TAKE(&run->memory, memory, 1);

@@ -8,17 +8,23 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "run/run.h"
+#include "run/sync.h"
 
 /* Steps from one anchor to the next: of samplers to which a step is about as much as a refresh; of
  * others, which follow their chains by small changes, so many sweeps. */
 #define ANCHOR_STEPS 256
 #define ANCHOR_SWEEPS 16
 
+bool sali_run_follows(const sal_run *run, const sali_run_shard *shard)
+{
+    const sal_sampler_engine *engine = sali_engine(run->sampler);
+    return engine->follows && (shard->self ? engine->follows(shard->self) : shard->follows);
+}
+
 bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
 {
-    const sali_sampler *sampler = run->sampler;
     int64_t V = run->model->space->n_variables, every = ANCHOR_STEPS;
-    if (sali_engine(sampler)->follows && sali_engine(sampler)->follows(run->shards[0].self)) {
+    if (sali_run_follows(run, &run->shards[0])) {
         every *= (ANCHOR_SWEEPS * V + ANCHOR_STEPS - 1) / ANCHOR_STEPS;
     }
     return before / every != done / every;
@@ -103,47 +109,97 @@ static int64_t list_run(sal_run *run, sali_state_item *items)
 
 /* ---- taking it */
 
-/* Items of all shards into the run's state; or out of the one it goes on from, all but f, which
- * comes of them. */
-static sal_status carry_shards(sal_run *run, bool restore, sal_error *err)
+/* Of the items of this rank's shards: their number, the last shard's list in `items`, and how many
+ * elements each has in all of them. */
+static int64_t count_items(const sal_run *run, sali_state_item *items, int64_t *total)
 {
-    sali_state_item items[MOST_SHARD_ITEMS];
-    int64_t total[MOST_SHARD_ITEMS] = { 0 }, n = 0;
-    char *place[MOST_SHARD_ITEMS];
-    for (int64_t k = 0; k < run->n_shards; k++) {
+    int64_t n = 0;
+    for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
         n = list_shard(run, &run->shards[k], items);
         for (int64_t i = 0; i < n; i++) {
             total[i] += items[i].count;
         }
     }
-    for (int64_t i = 0; i < n; i++) {
-        const sali_state_item *kept =
-            restore ? sali_run_state_find(run->options.resume, items[i].name) : NULL;
-        if (restore && (!kept || kept->type != items[i].type || kept->count != total[i])) {
-            return sali_fail(err, SAL_ERR_DATA,
-                             "the state of the run has no array '%s' of the right type and size",
-                             items[i].name);
-        }
-        place[i] = restore
-                       ? kept->data
-                       : sali_run_state_room(run->state, items[i].name, items[i].type, total[i]);
-        if (!place[i] && total[i] > 0) {
-            return sali_fail_memory(err);
-        }
-    }
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        list_shard(run, &run->shards[k], items);
+    return n;
+}
+
+/* The arrays of this rank's shards, from the first one on, to or from places that follow each
+ * other. */
+static void carry_shards(const sal_run *run, bool restore, char **place)
+{
+    sali_state_item items[MOST_SHARD_ITEMS];
+    for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
+        const int64_t n = list_shard(run, &run->shards[k], items);
         for (int64_t i = 0; i < n; i++) {
             size_t bytes = (size_t)items[i].count * sali_state_bytes(items[i].type);
             if (!restore) {
                 memcpy(place[i], items[i].data, bytes);
-            } else if (i > 0 && place[i]) {
+            } else if (i > 0 && place[i]) { /* f comes of the others */
                 memcpy(items[i].data, place[i], bytes);
             }
             place[i] += bytes;
         }
     }
-    return SAL_OK;
+}
+
+/* Items of this rank's shards into the run's state; to rank 0's if somebody asks for it. */
+static sal_status note_shards(sal_run *run, bool asked, sal_error *err)
+{
+    sali_state_item items[MOST_SHARD_ITEMS];
+    int64_t total[MOST_SHARD_ITEMS] = { 0 };
+    char *place[MOST_SHARD_ITEMS];
+    const int64_t n = count_items(run, items, total);
+    sal_status status = SAL_OK;
+    for (int64_t i = 0; status == SAL_OK && i < n; i++) {
+        place[i] = sali_run_state_room(run->state, items[i].name, items[i].type, total[i]);
+        status = place[i] || total[i] == 0 ? SAL_OK : sali_fail_memory(err);
+    }
+    if (status == SAL_OK) {
+        carry_shards(run, false, place);
+    }
+    if (!asked) {
+        return status;
+    }
+    status = sali_sync_status(run, status, err);
+    return status ? status : sali_sync_state(run, n, items, err);
+}
+
+sal_status sali_run_collect_state(sal_run *run, sal_error *err)
+{
+    sali_state_item items[MOST_SHARD_ITEMS];
+    const bool some = run->ranks.first < run->ranks.end;
+    const int64_t n = some ? list_shard(run, &run->shards[run->ranks.first], items) : 0;
+    return sali_sync_state(run, n, items, err);
+}
+
+/* Out of the state that the run goes on from. */
+static sal_status restore_items(sal_run *run, sal_error *err)
+{
+    sali_state_item items[MOST_SHARD_ITEMS];
+    int64_t own[MOST_SHARD_ITEMS] = { 0 }, first, total, n = count_items(run, items, own);
+    char *place[MOST_SHARD_ITEMS];
+    sal_status status = SAL_OK;
+    int64_t all = n; /* of rank 0, which has shards */
+    status = sali_sync_value(run, &all, sizeof all, err);
+    for (int64_t i = 0; status == SAL_OK && i < all; i++) {
+        status = sali_sync_place(run, own[i], &first, &total, err);
+        const sali_state_item *kept =
+            i < n ? sali_run_state_find(run->options.resume, items[i].name) : NULL;
+        if (status == SAL_OK && i < n &&
+            (!kept || kept->type != items[i].type || kept->count != total)) {
+            status = sali_fail(err, SAL_ERR_DATA,
+                               "the state of the run has no array '%s' of the right type and size",
+                               items[i].name);
+        }
+        place[i] = status == SAL_OK && i < n && kept->data
+                       ? (char *)kept->data + (size_t)first * sali_state_bytes(kept->type)
+                       : NULL;
+        status = sali_sync_status(run, status, err);
+    }
+    if (status == SAL_OK) {
+        carry_shards(run, true, place);
+    }
+    return status;
 }
 
 static bool put_all(sal_run_state *state, const char *prefix, int64_t n,
@@ -166,9 +222,9 @@ sal_status sali_run_note_state(sal_run *run, sal_error *err)
     sali_state_item items[MOST_RUN_ITEMS + SALI_MOST_STATE];
     int64_t n = list_run(run, items);
     if (run->queue.before) {
-        items[n++] = sali_state_f64("shown", 2 * o->chains, &run->queue.before->acceptance);
+        items[n++] = sali_state_f64("shown", 2 * run->queue.rows, &run->queue.before->acceptance);
     }
-    sal_status status = carry_shards(run, false, err);
+    sal_status status = note_shards(run, run->calls.state, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -189,7 +245,7 @@ sal_status sali_run_note_state(sal_run *run, sal_error *err)
 
 const sal_run_state *sal_run_last_state(const sal_run *run)
 {
-    return run->state;
+    return run->rank == 0 ? run->state : NULL;
 }
 
 /* ---- going on from it: the run itself */
@@ -250,11 +306,11 @@ static sal_status restore_run(sal_run *run, sal_error *err)
 static void restore_shown(sal_run *run)
 {
     const sali_state_item *item = sali_run_state_find(run->options.resume, "shown");
-    int64_t n = 2 * run->options.chains;
-    bool known = item && item->type == SALI_DTYPE_F64 && item->count == n;
+    const int64_t first = 2 * run->queue.row0, n = 2 * run->queue.rows;
+    bool known = item && item->type == SALI_DTYPE_F64 && item->count == 2 * run->options.chains;
     double *to = run->queue.before ? &run->queue.before->acceptance : NULL;
     for (int64_t k = 0; to && k < n; k++) {
-        to[k] = known ? ((const double *)item->data)[k] : NAN;
+        to[k] = known ? ((const double *)item->data)[first + k] : NAN;
     }
 }
 
@@ -288,8 +344,8 @@ static sal_status check_shard(const sal_run *run, const sali_run_shard *shard, s
 sal_status sali_run_restore_shards(sal_run *run, sal_error *err)
 {
     sali_state_item items[MOST_SHARD_ITEMS];
-    sal_status status = carry_shards(run, true, err);
-    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+    sal_status status = restore_items(run, err);
+    for (int64_t k = run->ranks.first; status == SAL_OK && k < run->ranks.end; k++) {
         const sali_run_shard *shard = &run->shards[k];
         int64_t n = list_shard(run, shard, items);
         status = sali_state_check_all(n - 1, items + 1, err);
@@ -302,16 +358,16 @@ sal_status sali_run_restore_shards(sal_run *run, sal_error *err)
         sali_run_refresh(run);
         status = sali_run_check(run, err);
     }
-    return status;
+    return sali_sync_window(run, status, err);
 }
 
 /* The model must give f as the state has it, bit by bit. */
 static sal_status compare_f(const sal_run *run, sal_error *err)
 {
     const sali_state_item *item = sali_run_state_find(run->options.resume, "f");
-    int64_t at = 0;
+    int64_t at = run->chain_begin[run->ranks.first] * run->ladder.n;
     bool same = true;
-    for (int64_t k = 0; same && k < run->n_shards; k++) {
+    for (int64_t k = run->ranks.first; same && k < run->ranks.end; k++) {
         const sali_chains *chains = run->shards[k].chains;
         same = memcmp((const double *)item->data + at, chains->f,
                       (size_t)chains->n * sizeof(double)) == 0;
@@ -332,6 +388,7 @@ static sal_status restore_adaptation(sal_run *run, sal_error *err)
     const sali_warmup at = { .model = run->model,
                              .seed = run->options.seed,
                              .n_shards = run->n_shards,
+                             .ranks = &run->ranks,
                              .chains = run->shard_chains,
                              .selves = run->shard_selves };
     int64_t n = sali_step_sizes_state(&run->step_sizes, items);
@@ -347,9 +404,11 @@ sal_status sali_run_restore(sal_run *run, sal_error *err)
 {
     sal_status status = restore_run(run, err);
     status = status ? status : restore_adaptation(run, err);
+    status = sali_sync_status(run, status, err);
     status = status ? status : sali_run_restore_shards(run, err);
     status = status ? status : compare_f(run, err);
     status = status ? status : sali_run_replay(run, err);
+    status = sali_sync_status(run, status, err);
     status = status ? status : sali_run_restore_shards(run, err);
     if (status == SAL_OK) {
         restore_shown(run);

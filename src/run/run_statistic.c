@@ -19,7 +19,7 @@ sal_status sali_statistic_create(sal_run *run, sal_error *err)
     if (!owner(run)->statistic) {
         return SAL_OK;
     }
-    run->statistic = SALI_TAKE(&run->memory, sali_running, run->options.chains);
+    run->statistic = SALI_TAKE(&run->memory, sali_running, run->rows);
     for (int64_t k = 0; k < run->n_shards; k++) {
         run->shards[k].inner = SALI_TAKE(&run->memory, int32_t, owner(run)->space->n_variables);
     }
@@ -34,12 +34,12 @@ static double statistic_of(const sal_run *run, const int32_t *codes, int32_t *in
     return model->statistic->of(model, inner);
 }
 
-void sali_statistic_note(sal_run *run, sali_run_shard *shard, const int32_t *codes, int64_t chain,
+void sali_statistic_note(sal_run *run, sali_run_shard *shard, const int32_t *codes, int64_t row,
                          int64_t draw)
 {
     if (run->statistic) {
         sali_run_expand(run, 1, codes, shard->full);
-        sali_running_add(&run->statistic[chain], draw + 1,
+        sali_running_add(&run->statistic[row], draw + 1,
                          statistic_of(run, shard->full, shard->inner));
     }
 }

@@ -13,6 +13,7 @@
 
 #include "core/error.h"
 #include "core/rng.h"
+#include "run/sync.h"
 
 /* Draws of the first cooling, unless they are given; each one after it has twice as many as the one
  * before, up to a bound. */
@@ -106,7 +107,7 @@ static void take(search *s, sal_run *run)
         sal_run_destroy(run);
         return;
     }
-    if (number == 0) {
+    if (number == 0 && sal_comm_rank(s->given->comm) == 0) { /* where all draws are */
         const bool given = s->given->annealing.from > 0 || run->draws_made == 0;
         s->from = given                      ? run->anneal_from
                   : run->heating.reheats > 0 ? run->heating.peak
@@ -139,8 +140,8 @@ static void fail(search *s, const sal_error *why)
              why->message);
 }
 
-/* Whether another cooling is wanted, and would be over in time. */
-static bool goes_on(const search *s)
+/* Whether another cooling is wanted, and would be over in time: by the clock of this rank. */
+static bool wants_more(const search *s)
 {
     const sal_annealing_options *a = &s->given->annealing;
     const int64_t draws = s->given->draws ? s->given->draws : sali_cooling_draws(s->made);
@@ -149,6 +150,19 @@ static bool goes_on(const search *s)
         return false;
     }
     return a->seconds <= 0 || s->made == 0 || sali_now() - s->start + takes < a->seconds;
+}
+
+/* What rank 0 knows by its clock, its caller and all draws. */
+static sal_status tell(search *s, bool *more, sal_error *err)
+{
+    double known[] = { *more, s->stopped, s->late, s->from, s->to };
+    sal_status status = sali_comm_broadcast(s->given->comm, 0, known, sizeof known, err);
+    *more = known[0] != 0;
+    s->stopped = known[1] != 0;
+    s->late = known[2] != 0;
+    s->from = known[3];
+    s->to = known[4];
+    return status;
 }
 
 /* ---- all of them */
@@ -181,12 +195,16 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
                        sal_error *err)
 {
     search s = { .given = options, .start = sali_now() };
-    sal_status status = check(options, err);
-    while (status == SAL_OK && goes_on(&s)) {
+    bool more = true;
+    sal_status status = sal_comm_agree(options->comm, check(options, err), err);
+    while (status == SAL_OK && more) {
         const sal_run_options o = options_of(&s);
         sal_error why = { 0 };
         sal_run *run = NULL;
         status = sali_run_once(model, &o, &run, &why);
+        if (status == SAL_OK) {
+            status = tell(&s, &more, &why);
+        }
         if (status == SAL_OK) {
             take(&s, run);
         } else if (s.best) {
@@ -195,8 +213,11 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
         } else if (err) {
             *err = why;
         }
+        more = wants_more(&s);
+        status = status ? status : tell(&s, &more, err);
     }
     if (status != SAL_OK) {
+        sal_run_destroy(s.best);
         return status;
     }
     s.best->coolings = s.made;

@@ -209,8 +209,8 @@ static sal_status summarise_levels(const sal_run *run, sal_run_summary *s, sal_e
     if (!rate) {
         return sali_fail_memory(err);
     }
-    sali_trajectory_count((const void *const *)run->shard_selves, run->n_shards, rate,
-                          &s->arrivals);
+    sali_trajectory_rates(run->n_shards, s->levels, run->level_counts, (double)run->options.chains,
+                          rate, &s->arrivals);
     s->level_rate_min = 1;
     for (int64_t k = 0; k < s->levels; k++) {
         s->level_rate_min = fmin(s->level_rate_min, rate[k]);
@@ -234,6 +234,9 @@ static void forget_mixing(sal_run_summary *s)
 
 sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err)
 {
+    if (sali_run_check_results(run, "sal_run_summarise", err) != SAL_OK) {
+        return SAL_ERR_ARGUMENT;
+    }
     const sal_run_options *o = &run->options;
     double moves = (double)run->steps * (double)o->chains;
     sal_run_summary s = {
@@ -304,6 +307,9 @@ static int32_t levels_of(const sali_variable *v)
 
 sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *err)
 {
+    if (sali_run_check_results(run, "sal_run_marginals", err) != SAL_OK) {
+        return SAL_ERR_ARGUMENT;
+    }
     const sal_space *whole = run->base->space, *space = run->model->space;
     if (run->draws_made == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "the run was stopped before its first draw");
@@ -344,15 +350,23 @@ sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *e
     return SAL_OK;
 }
 
+sal_status sali_run_check_results(const sal_run *run, const char *who, sal_error *err)
+{
+    return run->rank == 0
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT, "%s: this is rank %lld; results are at rank 0",
+                           who, (long long)run->rank);
+}
+
 const double *sal_run_log_probs(const sal_run *run)
 {
-    return run->log_prob;
+    return run->rank == 0 ? run->log_prob : NULL;
 }
 
 const void *sal_run_draws(const sal_run *run, int *bytes)
 {
     *bytes = run->draw_bytes;
-    return run->draws;
+    return run->rank == 0 ? run->draws : NULL;
 }
 
 void sal_run_size(const sal_run *run, int64_t *chains, int64_t *draws, int64_t *variables)
@@ -375,7 +389,10 @@ const sal_model *sali_run_model(const sal_run *run)
 
 sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err)
 {
-    (void)err;
+    sal_status status = sali_run_check_results(run, "sal_run_last", err);
+    if (status != SAL_OK) {
+        return status;
+    }
     for (int64_t k = 0; k < run->n_shards; k++) {
         const sali_run_shard *shard = &run->shards[k];
         int64_t V = run->model->space->n_variables, whole = run->base->space->n_variables;

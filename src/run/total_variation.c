@@ -55,6 +55,9 @@ static sal_status compare(const sal_run *run, int64_t states, int threads, doubl
 sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int threads,
                                    sal_run_variation *variation, sal_error *err)
 {
+    if (sali_run_check_results(run, "sal_run_total_variation", err) != SAL_OK) {
+        return SAL_ERR_ARGUMENT;
+    }
     double states = sali_states_count(run->model->space);
     sal_run_summary summary;
     limit = limit ? limit : SAL_ENUMERATION_LIMIT;

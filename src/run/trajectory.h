@@ -93,8 +93,11 @@ const sali_chains *sali_visitor_fault(const sali_visitor *v);
 /* The sampler whose steps are sweeps over the levels of settings->trajectory. */
 extern const sali_sampler sali_trajectory_record;
 
-/* Swaps of a run's shards, for its summary; `rate` [levels] pair (k, k + 1), the model last. */
-void sali_trajectory_count(const void *const *selves, int64_t n_shards, double *rate,
-                           double *arrivals);
+/* Of one shard: sweeps, swaps made of each pair (k, k + 1), the model last, and arrivals, [levels +
+ * 2]. And of a run's shards [n_shards x (levels + 2)], for its summary: rates of swaps [levels],
+ * and arrivals, by chain. */
+void sali_trajectory_counts(const void *self, double *counts);
+void sali_trajectory_rates(int64_t n_shards, int64_t levels, const double *counts, double chains,
+                           double *rate, double *arrivals);
 
 #endif

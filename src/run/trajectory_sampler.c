@@ -286,25 +286,30 @@ static void climb_step(void *self, sali_chains *chains)
     sali_chains_tick(chains);
 }
 
-void sali_trajectory_count(const void *const *selves, int64_t n_shards, double *rate,
-                           double *arrivals)
+void sali_trajectory_counts(const void *self, double *counts)
 {
-    const climb *first = selves[0];
-    double chains = 0;
+    const climb *s = self;
+    for (int64_t k = 0; k < s->L + 2; k++) {
+        counts[k] = (double)s->counts[k];
+    }
+}
+
+void sali_trajectory_rates(int64_t n_shards, int64_t levels, const double *counts, double chains,
+                           double *rate, double *arrivals)
+{
     *arrivals = 0;
-    for (int64_t k = 0; k < first->L; k++) {
+    for (int64_t k = 0; k < levels; k++) {
         rate[k] = 0;
     }
     for (int64_t i = 0; i < n_shards; i++) {
-        const climb *s = selves[i];
-        chains += (double)s->n;
-        *arrivals += (double)s->counts[s->L + 1];
-        for (int64_t k = 0; k < s->L; k++) {
-            rate[k] += (double)s->counts[k + 1];
+        const double *of = counts + i * (levels + 2);
+        *arrivals += of[levels + 1];
+        for (int64_t k = 0; k < levels; k++) {
+            rate[k] += of[k + 1];
         }
     }
-    for (int64_t k = 0; k < first->L; k++) {
-        rate[k] /= chains * (double)first->counts[0];
+    for (int64_t k = 0; k < levels; k++) {
+        rate[k] /= chains * counts[0];
     }
     *arrivals /= chains;
 }

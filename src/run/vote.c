@@ -62,6 +62,9 @@ static int64_t count_votes(ballot *b, const sal_run *run)
 
 sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *votes, sal_error *err)
 {
+    if (sali_run_check_results(run, "sal_run_vote", err) != SAL_OK) {
+        return SAL_ERR_ARGUMENT;
+    }
     if (!run->draws || run->draws_made == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          run->draws ? "the run was stopped before its first draw"
@@ -124,6 +127,9 @@ static void select_top(const sal_space *space, const double *marginals, int64_t 
 sal_status sal_run_vote_by_dimension(const sal_run *run, int64_t ones, int32_t *codes,
                                      sal_error *err)
 {
+    if (sali_run_check_results(run, "sal_run_vote_by_dimension", err) != SAL_OK) {
+        return SAL_ERR_ARGUMENT;
+    }
     const sal_space *space = run->base->space;
     if (ones < 0 || ones > space->n_variables) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "ones is %lld; expected 0 to %lld", (long long)ones,

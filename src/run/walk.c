@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "run/sync.h"
 #include "samplers/settle.h"
 
 /* The most steps for each of a window's, where they need evaluations: the windows that may end with
@@ -107,13 +108,14 @@ sal_status sali_walk(sal_run *run, int64_t window, bool *walked, sal_error *err)
     if (!is_due(run, window)) {
         return SAL_OK;
     }
-    sal_status status = sali_settling_open(&w.settling, run->model, err);
+    sal_status status =
+        sali_sync_status(run, sali_settling_open(&w.settling, run->model, err), err);
     if (status != SAL_OK) {
         return status;
     }
-    sali_shard_run(run->n_shards, run->options.threads, walk_shard, &w);
+    sali_run_shards(run, walk_shard, &w);
     sali_settling_close(&w.settling);
-    status = sali_run_shards_status(run, err);
+    status = sali_sync_status(run, sali_run_shards_status(run, err), err);
     *walked = status == SAL_OK;
     return status;
 }

@@ -5,34 +5,25 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/alloc.h"
 #include "core/error.h"
 #include "core/object.h"
 #include "samplers/kernels.h"
 
-sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants, uint64_t seed,
-                              sali_chains **out, sal_error *err)
+/* Chains with their numbers, without states; NULL without memory for them. */
+static sali_chains *create_numbers(const sal_model *model, int64_t n, uint64_t seed)
 {
     sali_chains *chains = SALI_OBJECT(sali_chains);
     if (!chains) {
-        return sali_fail_memory(err);
+        return NULL;
     }
-    const sal_space *space = model->space;
     chains->model = model;
-    chains->space = space;
+    chains->space = model->space;
     chains->n = n;
     chains->seed = seed;
     chains->bad_chain = -1;
     chains->element = model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
-    chains->codes = SALI_OBJECT_ARRAY(chains, int32_t, n * space->n_variables);
-    chains->codes_new = SALI_OBJECT_ARRAY(chains, int32_t, n * space->n_variables);
-    chains->x = sali_object_array(chains, n * space->width, chains->element);
-    chains->x_new = sali_object_array(chains, n * space->width, chains->element);
-    chains->gradient = sali_object_array(chains, n * space->width, chains->element);
     chains->f = SALI_OBJECT_ARRAY(chains, double, n);
-    chains->f_new = SALI_OBJECT_ARRAY(chains, double, n);
-    chains->bad_codes = SALI_OBJECT_ARRAY(chains, int32_t, space->n_variables);
-    chains->log_ratio = SALI_OBJECT_ARRAY(chains, double, n);
-    chains->accepted = SALI_OBJECT_ARRAY(chains, bool, n);
     chains->id = SALI_OBJECT_ARRAY(chains, uint32_t, n);
     chains->beta = SALI_OBJECT_ARRAY(chains, double, n);
     chains->step_size = SALI_OBJECT_ARRAY(chains, double, n);
@@ -40,15 +31,50 @@ sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants,
     chains->acceptance_sum = SALI_OBJECT_ARRAY(chains, double, n);
     chains->jump_sum = SALI_OBJECT_ARRAY(chains, double, n);
     chains->step = SALI_OBJECT_ARRAY(chains, uint64_t, n);
+    for (int64_t c = 0; chains->beta && c < n; c++) {
+        chains->beta[c] = 1;
+    }
+    return chains;
+}
+
+sal_status sali_chains_create_remote(const sal_model *model, int64_t n, bool states, uint64_t seed,
+                                     sali_chains **out, sal_error *err)
+{
+    sali_chains *chains = create_numbers(model, n, seed);
+    if (chains && states) {
+        chains->codes = SALI_OBJECT_ARRAY(chains, int32_t, n * chains->space->n_variables);
+    }
+    if (!chains || sali_object_failed(chains)) {
+        sali_chains_destroy(chains);
+        return sali_fail_memory(err);
+    }
+    *out = chains;
+    return SAL_OK;
+}
+
+sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants, uint64_t seed,
+                              sali_chains **out, sal_error *err)
+{
+    sali_chains *chains = create_numbers(model, n, seed);
+    if (!chains) {
+        return sali_fail_memory(err);
+    }
+    const sal_space *space = model->space;
+    chains->codes = SALI_OBJECT_ARRAY(chains, int32_t, n * space->n_variables);
+    chains->codes_new = SALI_OBJECT_ARRAY(chains, int32_t, n * space->n_variables);
+    chains->x = sali_object_array(chains, n * space->width, chains->element);
+    chains->x_new = sali_object_array(chains, n * space->width, chains->element);
+    chains->gradient = sali_object_array(chains, n * space->width, chains->element);
+    chains->f_new = SALI_OBJECT_ARRAY(chains, double, n);
+    chains->bad_codes = SALI_OBJECT_ARRAY(chains, int32_t, space->n_variables);
+    chains->log_ratio = SALI_OBJECT_ARRAY(chains, double, n);
+    chains->accepted = SALI_OBJECT_ARRAY(chains, bool, n);
     sal_status status = sali_object_failed(chains)
                             ? sali_fail_memory(err)
                             : sali_evaluator_create(model, n, wants, &chains->evaluator, err);
     if (status != SAL_OK) {
         sali_chains_destroy(chains);
         return status;
-    }
-    for (int64_t c = 0; c < n; c++) {
-        chains->beta[c] = 1;
     }
     *out = chains;
     return SAL_OK;
@@ -326,6 +352,33 @@ double sali_chains_coldest(const sali_chains *chains)
         beta = fmax(beta, chains->beta[c]);
     }
     return beta;
+}
+
+sal_status sali_warmup_gather(const sali_warmup *warmup, int64_t each,
+                              void (*fill)(void *context, int64_t shard, double *numbers),
+                              void *context, double **out, sal_error *err)
+{
+    const int64_t n = warmup->n_shards;
+    double *all = SALI_NEW_ARRAY(double, n *each);
+    int64_t *begin = SALI_NEW_ARRAY(int64_t, n + 1);
+    sal_comm *comm = warmup->ranks ? warmup->ranks->comm : NULL;
+    sal_status status = sal_comm_agree(comm, all && begin ? SAL_OK : sali_fail_memory(err), err);
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        begin[k + 1] = (k + 1) * each;
+        if (sali_warmup_has(warmup, k)) {
+            fill(context, k, all + k * each);
+        }
+    }
+    if (status == SAL_OK && warmup->ranks) {
+        status = sali_ranks_gather(warmup->ranks, all, begin, sizeof *all, err);
+    }
+    sali_free(begin);
+    if (status != SAL_OK) {
+        sali_free(all);
+        return status;
+    }
+    *out = all;
+    return SAL_OK;
 }
 
 /* The mean of what acceptance_sum, or jump_sum, adds up. */

@@ -9,6 +9,7 @@
 #include "core/specification.h"
 #include "core/run_state.h"
 #include "models/model.h"
+#include "parallel/ranks.h"
 
 /* What is aimed at in warm-up, of proposals by a gradient (Roberts & Rosenthal 1998). */
 #define SALI_TARGET_ACCEPTANCE 0.574
@@ -103,8 +104,9 @@ typedef struct sali_warmup {
     const sal_model *model;
     uint64_t seed;
     int64_t n_shards;
-    sali_chains *const *chains; /* [n_shards] */
-    void *const *selves;        /* [n_shards] */
+    const sali_ranks *ranks;    /* whose the shards are; NULL: all are here */
+    sali_chains *const *chains; /* [n_shards]; of other ranks only the chains' numbers */
+    void *const *selves;        /* [n_shards]; NULL of other ranks */
     int64_t window;             /* steps since the last call */
     int64_t done, total;        /* steps of warm-up, this window included */
 } sali_warmup;
@@ -114,6 +116,17 @@ typedef struct sali_warmup {
 /* The largest inverse temperature of a shard: that of the chains which draws come from (all shards
  * of a run have some). What is tuned for draws is learned from these chains only. */
 double sali_chains_coldest(const sali_chains *chains);
+
+/* What is learned from shards themselves. Whether one is here; numbers of all shards, in their
+ * order: `fill` writes `each` of them for one that is here, all the same at every rank. *out
+ * [n_shards x each] is the caller's to free. Returns: SAL_ERR_MEMORY, SAL_ERR_IO. */
+static inline bool sali_warmup_has(const sali_warmup *warmup, int64_t shard)
+{
+    return !warmup->ranks || sali_ranks_own(warmup->ranks, shard);
+}
+sal_status sali_warmup_gather(const sali_warmup *warmup, int64_t each,
+                              void (*fill)(void *context, int64_t shard, double *numbers),
+                              void *context, double **out, sal_error *err);
 
 /* Mean probability of acceptance, and mean distance moved, over the coldest chains and the steps of
  * the last window. */
@@ -317,6 +330,9 @@ sal_status sali_step_size_check(double step_size, sal_dtype dtype, sal_error *er
 /* ---- chains.c */
 
 /* `wants` as for the evaluator; codes, id and step are the caller's to fill. */
+/* Chains that another rank moves: the numbers of each chain, and its codes if `states`; no more. */
+sal_status sali_chains_create_remote(const sal_model *model, int64_t n, bool states, uint64_t seed,
+                                     sali_chains **out, sal_error *err);
 sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants, uint64_t seed,
                               sali_chains **out, sal_error *err);
 void sali_chains_destroy(sali_chains *chains);

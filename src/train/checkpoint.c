@@ -15,6 +15,7 @@
 #include "io/json_text.h"
 #include "io/arrays/state_file.h"
 #include "train/ptt.h"
+#include "train/sync.h"
 #include "train/trajectory_file.h"
 
 #define VERSION_KEY "saltus_checkpoint"
@@ -158,6 +159,9 @@ sal_status sal_trainer_save(sal_trainer *t, const char *directory, sal_error *er
     if (t->failed) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "train: this trainer has failed: nothing to save");
     }
+    if (sal_comm_rank(t->options.comm) > 0) {
+        return sali_train_sync_status(t, SAL_OK, err);
+    }
     sal_status status = sali_path_in(directory, "checkpoint.json", path, err);
     status = status ? status : free_file(path, &file, err);
     status = status ? status : sali_path_in(directory, array_files[file], arrays, err);
@@ -170,7 +174,7 @@ sal_status sal_trainer_save(sal_trainer *t, const char *directory, sal_error *er
     if (status == SAL_OK) {
         unlink(older); /* its JSON is gone */
     }
-    return status;
+    return sali_train_sync_status(t, status, err);
 }
 
 /* ---- taking it up again: into arrays of its own, until all is known to be good */
@@ -376,10 +380,10 @@ sal_status sal_trainer_load(sal_trainer *t, const char *directory, sal_error *er
     int file = 0;
     sal_status status = sali_path_in(directory, "checkpoint.json", path, err);
     status = status ? status : read_json(path, &json, &file, err);
-    if (status != SAL_OK || !json) {
-        return status;
+    status = sali_train_sync_status(t, status, err);
+    if (status == SAL_OK && json) {
+        status = load(t, directory, json, path, file, err);
     }
-    status = load(t, directory, json, path, file, err);
     json_decref(json);
-    return status;
+    return sali_train_sync_status(t, status, err);
 }

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/shard.h"
 #include "train/data.h"
-#include "train/trainer.h"
+#include "train/sync.h"
 
 /* ---- samples */
 
@@ -42,6 +42,7 @@ sali_warmup sali_train_shows(const sal_trainer *t, void *const *selves)
         .model = t->model,
         .seed = t->options.seed,
         .n_shards = t->n_shards,
+        .ranks = &t->ranks,
         .chains = t->chains,
         .selves = selves,
         .window = t->options.steps,
@@ -73,36 +74,44 @@ static sal_status report_bad(const sal_trainer *t, int64_t k, sal_error *err)
 sal_status sali_train_move(sal_trainer *t, sal_error *err)
 {
     sal_status status = SAL_OK;
-    sali_shard_run_paced(&t->sampling_pace, 1, t->n_shards, t->options.threads, sample_shard, t);
+    sali_train_shards(t, &t->sampling_pace, sample_shard, t);
     for (int64_t k = 0; k < t->n_shards; k++) {
         (void)sali_chains_take_sums(t->chains[k]);
-        if (status == SAL_OK && t->chains[k]->bad_chain >= 0) {
+        if (status == SAL_OK && sali_ranks_own(&t->ranks, k) && t->chains[k]->bad_chain >= 0) {
             status = report_bad(t, k, err);
         }
     }
-    return status;
+    sali_train_sync_chains(t);
+    return sali_train_sync_status(t, status, err);
 }
 
 sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
 {
-    sali_shard_run_paced(&t->sampling_pace, 1, t->n_shards, t->options.threads, sample_shard, t);
-    for (int64_t k = 0; k < t->n_shards; k++) {
+    sal_status status = SAL_OK;
+    sali_train_shards(t, &t->sampling_pace, sample_shard, t);
+    for (int64_t k = t->ranks.first; status == SAL_OK && k < t->ranks.end; k++) {
         if (t->shards[k].error.status != SAL_OK) {
-            return sali_fail(err, t->shards[k].error.status, "%s", t->shards[k].error.message);
+            status = sali_fail(err, t->shards[k].error.status, "%s", t->shards[k].error.message);
         }
     }
-    sal_status status = adapt(t, err);
+    sali_train_sync_chains(t);
+    status = sali_train_sync_status(t, status, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    status = adapt(t, err);
     for (int64_t k = 0; k < t->n_shards; k++) {
         sali_chains_sums sums = sali_chains_take_sums(t->chains[k]);
         t->sums.accepted += sums.accepted;
         t->sums.jump += sums.jump;
         *good &= t->chains[k]->bad_chain < 0;
-        if (status == SAL_OK && t->chains[k]->bad_chain >= 0 && t->chains[k]->bad_what) {
+        if (status == SAL_OK && sali_ranks_own(&t->ranks, k) && t->chains[k]->bad_chain >= 0 &&
+            t->chains[k]->bad_what) {
             status = report_bad(t, k, err);
         }
     }
     t->sums.moves += (double)t->options.batch * (double)t->options.steps;
-    return status;
+    return sali_train_sync_status(t, status, err);
 }
 
 /* ---- gradient */
@@ -219,9 +228,10 @@ sal_status sali_train_whole_data(sal_trainer *t, sal_error *err)
     }
     sali_params_set(t->tape->params, t->data_gradient); /* zeros */
     sali_blas_single_thread_begin();
-    sali_shard_run(t->n_shards, t->options.threads, whole_data_shard, t);
+    sali_train_shards(t, NULL, whole_data_shard, t);
     sali_blas_single_thread_end();
-    sali_workspace_param_reduce(t->workspaces, t->n_shards, t->data_gradient);
+    sali_train_reduce(t, t->workspaces, t->data_gradient);
+    sali_train_sync_sums(t);
     for (int64_t k = 0; k < t->n_shards; k++) {
         t->data_constant += t->shards[k].sum_data;
     }
@@ -235,11 +245,13 @@ void sali_train_gradient(sal_trainer *t)
     if (t->pseudo_likelihood) {
         sali_pseudo_likelihood_refresh(t->pseudo_likelihood);
     }
-    sali_shard_run_paced(&t->gradient_pace, 1, t->n_shards, t->options.threads, gradient_shard, t);
-    if (t->pseudo_likelihood) {
-        sali_pseudo_likelihood_reduce(t->pseudo_likelihood, t->gradient);
-    } else {
-        sali_workspace_param_reduce(t->workspaces, t->n_shards, t->gradient);
+    sali_train_shards(t, &t->gradient_pace, gradient_shard, t);
+    sali_train_reduce(t,
+                      t->pseudo_likelihood ? sali_pseudo_likelihood_workspaces(t->pseudo_likelihood)
+                                           : t->workspaces,
+                      t->gradient);
+    sali_train_sync_sums(t);
+    if (!t->pseudo_likelihood) {
         follow_offsets(t);
     }
     for (int64_t i = 0; t->data_gradient && i < t->optimiser.n; i++) {

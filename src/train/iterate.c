@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "run/run.h"
 #include "train/ptt.h"
-#include "train/trainer.h"
+#include "train/sync.h"
 
 /* ---- one iteration */
 
@@ -150,6 +150,7 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
     }
     t->iteration++;
     status = t->ptt ? sali_ptt_follow(t, good, err) : SAL_OK;
+    status = sali_train_sync_status(t, status, err);
     if (status != SAL_OK) {
         give_up(t);
     }
@@ -263,9 +264,10 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
     }
     bool lost = false;
     *stopped = show_progress(t);
+    sali_train_sync_answer(t, stopped, &lost);
     const bool due = is_due(t, o->report_every);
     if (*stopped || due) {
-        status = judge(t, due, err);
+        status = sali_train_sync_status(t, judge(t, due, err), err);
         if (status != SAL_OK) {
             give_up(t);
             return status;
@@ -274,6 +276,7 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
         lost = answer < 0;
         *stopped |= answer != 0;
         *stopped |= o->ptt.patience > 0 && t->worse >= o->ptt.patience;
+        sali_train_sync_answer(t, stopped, &lost);
     }
     return o->checkpoint.directory && !lost && (*stopped || is_due(t, o->checkpoint.every))
                ? sal_trainer_save(t, o->checkpoint.directory, err)
@@ -294,7 +297,7 @@ sal_status sal_trainer_run(sal_trainer *t, int64_t count, sal_error *err)
     t->start = t->start > 0 ? t->start : sali_now();
     sali_blas_single_thread_begin();
     if (t->ptt && t->ptt->path->n == 1) {
-        status = sali_ptt_begin(t, err);
+        status = sali_train_sync_status(t, sali_ptt_begin(t, err), err);
         t->failed = status != SAL_OK;
     }
     while (status == SAL_OK && !stopped && t->iteration < end) {

@@ -75,7 +75,8 @@ static sal_status create_shard(sali_pseudo_likelihood *pl, int64_t k, int64_t ro
 }
 
 sal_status sali_pseudo_likelihood_create(sal_model *model, bool by_neighbours, int64_t shards,
-                                         int64_t rows, sali_pseudo_likelihood **out, sal_error *err)
+                                         int64_t first, int64_t end, int64_t rows,
+                                         sali_pseudo_likelihood **out, sal_error *err)
 {
     if (model->space->unbounded) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
@@ -100,7 +101,7 @@ sal_status sali_pseudo_likelihood_create(sal_model *model, bool by_neighbours, i
         pl->quadratic = pl->form != NULL;
     }
     pl->form = pl->form ? pl->form : sali_model_hold(model);
-    for (int64_t k = 0; status == SAL_OK && k < shards; k++) {
+    for (int64_t k = first; status == SAL_OK && k < end; k++) {
         status = create_shard(pl, k, rows, err);
     }
     if (status == SAL_OK) {
@@ -305,4 +306,9 @@ double sali_pseudo_likelihood_add(sali_pseudo_likelihood *pl, int64_t k, int64_t
 void sali_pseudo_likelihood_reduce(sali_pseudo_likelihood *pl, double *flat)
 {
     sali_workspace_param_reduce(pl->workspaces, pl->n_shards, flat);
+}
+
+struct sali_workspace *const *sali_pseudo_likelihood_workspaces(const sali_pseudo_likelihood *pl)
+{
+    return pl->workspaces;
 }

@@ -7,7 +7,8 @@
 
 typedef struct sali_pseudo_likelihood sali_pseudo_likelihood;
 
-/* For batches in `shards` shards of up to `rows` data rows each.
+/* For batches in `shards` shards of up to `rows` data rows each, of which first .. end - 1 are
+ * here.
  * Math:    log PL(s) = sum_i log p(s_i | s_-i) = -sum_i log sum_v exp(f(s_i = v) - f(s)), so that
  *
  *          d log PL / dtheta = sum_i sum_v p_i(v) (g(s) - g(s_i = v)),
@@ -27,8 +28,8 @@ typedef struct sali_pseudo_likelihood sali_pseudo_likelihood;
  *          form is not the model as recorded.
  * Source:  Besag 1975; Grathwohl et al. 2021 sec. 7 (as a baseline). */
 sal_status sali_pseudo_likelihood_create(sal_model *model, bool by_neighbours, int64_t shards,
-                                         int64_t rows, sali_pseudo_likelihood **out,
-                                         sal_error *err);
+                                         int64_t first, int64_t end, int64_t rows,
+                                         sali_pseudo_likelihood **out, sal_error *err);
 
 void sali_pseudo_likelihood_destroy(sali_pseudo_likelihood *pl); /* NULL is fine */
 
@@ -49,5 +50,8 @@ double sali_pseudo_likelihood_add(sali_pseudo_likelihood *pl, int64_t k, int64_t
 /* Sum what the shards gathered, in their order, into flat [parameters of the model] (overwritten).
  * What they gathered is then to be forgotten. */
 void sali_pseudo_likelihood_reduce(sali_pseudo_likelihood *pl, double *flat);
+
+/* Where they gathered it, [shards]; NULL of those that are not here. */
+struct sali_workspace *const *sali_pseudo_likelihood_workspaces(const sali_pseudo_likelihood *pl);
 
 #endif

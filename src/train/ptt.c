@@ -9,6 +9,7 @@
 #include "models/fingerprint.h"
 #include "stats/log_mean_exp.h"
 #include "train/data.h"
+#include "train/sync.h"
 
 /* Swap rates: below FREEZE a level is frozen, below REJECT the update is taken back. */
 #define FREEZE 0.3
@@ -62,7 +63,7 @@ static sal_status open_last(const sal_trainer *t, sali_ptt *p, sal_error *err)
     p->last_ws = SALI_TAKE(&p->memory, sali_workspace *, t->n_shards);
     sal_status status = sali_memory_status(&p->memory, err);
     status = status ? status : sali_params_create(t->tape->program, &p->last, err);
-    for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
+    for (int64_t k = t->ranks.first; status == SAL_OK && k < t->ranks.end; k++) {
         status = sali_workspace_create(t->tape->program, p->last, t->shards[k].n, 0, &p->last_ws[k],
                                        err);
     }

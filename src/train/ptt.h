@@ -105,8 +105,8 @@ static inline const sali_path_level *sali_ptt_last(const sali_ptt *p)
 }
 
 /* f at codes [n x V]: of the present model, and of the last level. */
-void sali_ptt_value_now(const sal_trainer *trainer, int64_t n, const int32_t *codes, double *f);
-void sali_ptt_value_last(const sal_trainer *trainer, int64_t n, const int32_t *codes, double *f);
+void sali_ptt_value_now(sal_trainer *trainer, int64_t n, const int32_t *codes, double *f);
+void sali_ptt_value_last(sal_trainer *trainer, int64_t n, const int32_t *codes, double *f);
 
 /* The weights [n] of states of one distribution under another, whose log-weights are d [n] up to a
  * constant; they sum to 1. Returns: the share of the states that counts, their effective number

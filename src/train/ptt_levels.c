@@ -9,6 +9,7 @@
 #include "core/shard.h"
 #include "models/base.h"
 #include "train/ptt.h"
+#include "train/sync.h"
 
 /* What a level keeps of the states of the one before; further ones in between see to that. The
  * shortest part of the way that is tried. */
@@ -49,11 +50,12 @@ static void values_shard(void *context, int64_t k)
 
 /* f [n] of states, codes [n x V], on all threads by the shards' workspaces. Uses the shards' room
  * for data. */
-static void find_values(const sal_trainer *t, sali_workspace *const *ws, int64_t n,
-                        const int32_t *codes, double *f)
+static void find_values(sal_trainer *t, sali_workspace *const *ws, int64_t n, const int32_t *codes,
+                        double *f)
 {
     values_work work = { .t = t, .ws = ws, .n = n, .codes = codes, .f = f };
-    sali_shard_run(t->n_shards, t->options.threads, values_shard, &work);
+    sali_train_shards(t, NULL, values_shard, &work);
+    sali_train_sync_rows(t, n, 1, f);
 }
 
 static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *codes, double *f)
@@ -66,13 +68,13 @@ static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *cod
     }
 }
 
-void sali_ptt_value_now(const sal_trainer *t, int64_t n, const int32_t *codes, double *f)
+void sali_ptt_value_now(sal_trainer *t, int64_t n, const int32_t *codes, double *f)
 {
     find_values(t, t->workspaces, n, codes, f);
     mix(t, t->ptt->beta, n, codes, f);
 }
 
-void sali_ptt_value_last(const sal_trainer *t, int64_t n, const int32_t *codes, double *f)
+void sali_ptt_value_last(sal_trainer *t, int64_t n, const int32_t *codes, double *f)
 {
     const double beta = sali_ptt_last(t->ptt)->info.beta;
     if (beta > 0) {
@@ -142,15 +144,17 @@ static sal_status move(sal_trainer *t, sal_error *err)
     if (!t->ptt->visitors) {
         return sali_train_move(t, err);
     }
-    sali_shard_run(t->n_shards, t->options.threads, move_visitor, t);
-    for (int64_t k = 0; k < t->n_shards; k++) {
+    sal_status status = SAL_OK;
+    sali_train_shards(t, NULL, move_visitor, t);
+    for (int64_t k = t->ranks.first; status == SAL_OK && k < t->ranks.end; k++) {
         const sali_chains *fault = sali_visitor_fault(&t->ptt->visitors[k]);
         if (fault) {
-            return sali_chains_report(fault, t->ptt->visitors[k].at[0].sampler,
-                                      t->shards[k].first + fault->bad_chain, err);
+            status = sali_chains_report(fault, t->ptt->visitors[k].at[0].sampler,
+                                        t->shards[k].first + fault->bad_chain, err);
         }
     }
-    return SAL_OK;
+    sali_train_sync_buffer(t);
+    return sali_train_sync_status(t, status, err);
 }
 
 /* Members of the reservoir by their weights under the present model, p->b, in their order, into
@@ -308,7 +312,7 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
 
 static void go_visitors(sal_trainer *t)
 {
-    for (int64_t k = 0; k < t->n_shards; k++) {
+    for (int64_t k = t->ranks.first; k < t->ranks.end; k++) {
         sali_visitor_go(&t->ptt->visitors[k], t->values, t->ptt->beta);
     }
 }
@@ -321,7 +325,7 @@ static sal_status open_visitors(sal_trainer *t, sal_error *err)
     }
     p->visitors = SALI_NEW_ARRAY(sali_visitor, t->n_shards);
     sal_status status = p->visitors ? SAL_OK : sali_fail_memory(err);
-    for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
+    for (int64_t k = t->ranks.first; status == SAL_OK && k < t->ranks.end; k++) {
         status = sali_visitor_create(&p->visitors[k], t->model, p->path->log_base, t->sampler,
                                      &t->settings, true, t->shards[k].n, t->options.seed, err);
     }
@@ -343,6 +347,7 @@ static sal_status stand(sal_trainer *t, const double *to, double beta, double pa
     p->beta = part < 1 ? last->info.beta + part * (beta - last->info.beta) : beta;
     sali_params_set(t->tape->params, t->values);
     sal_status status = p->beta < 1 ? open_visitors(t, err) : SAL_OK;
+    status = sali_train_sync_status(t, status, err);
     if (status == SAL_OK && p->beta < 1) {
         go_visitors(t);
     } else {

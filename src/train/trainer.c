@@ -10,6 +10,7 @@
 #include "models/clamp.h"
 #include "train/data.h"
 #include "train/ptt.h"
+#include "train/sync.h"
 
 /* ---- creation */
 
@@ -17,14 +18,23 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
 {
     sali_train_shard *shard = &t->shards[k];
     const sal_space *space = t->model->space;
-    shard->first = sali_shard_first(t->options.batch, t->n_shards, k);
-    shard->n = sali_shard_first(t->options.batch, t->n_shards, k + 1) - shard->first;
+    shard->first = t->row_begin[k];
+    shard->n = t->row_begin[k + 1] - shard->first;
+    shard->f = SALI_TAKE(&t->memory, double, shard->n);
+    shard->means = SALI_TAKE(&t->memory, double, t->centring.n_offsets);
+    if (!sali_ranks_own(&t->ranks, k)) {
+        sal_status status = sali_memory_status(&t->memory, err);
+        status = status || !t->sampler
+                     ? status
+                     : sali_chains_create_remote(t->model, shard->n, true, t->options.seed,
+                                                 &shard->chains, err);
+        t->chains[k] = shard->chains;
+        return status;
+    }
     shard->codes = SALI_TAKE(&t->memory, int32_t, shard->n * space->n_variables);
     shard->x =
         sali_memory_take(&t->memory, shard->n * space->width, sali_dtype_size(t->model->dtype));
     shard->weight = SALI_TAKE(&t->memory, double, shard->n);
-    shard->f = SALI_TAKE(&t->memory, double, shard->n);
-    shard->means = SALI_TAKE(&t->memory, double, t->centring.n_offsets);
     sal_status status = sali_memory_status(&t->memory, err);
     if (status == SAL_OK && t->sampler) {
         status = sali_chains_create(t->model, shard->n, sali_sampler_wants(t->sampler),
@@ -46,12 +56,14 @@ static sal_status create_shards(sal_trainer *t, sal_error *err)
     t->workspaces = SALI_TAKE(&t->memory, sali_workspace *, t->n_shards);
     t->chains = SALI_TAKE(&t->memory, sali_chains *, t->n_shards);
     sal_status status = sali_memory_status(&t->memory, err);
+    status = status ? status : sali_train_sync_create(t, err);
     for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
         status = create_shard(t, k, err);
     }
     if (status == SAL_OK && !t->sampler) {
-        status = sali_pseudo_likelihood_create(t->model, false, t->n_shards, t->shards[0].n,
-                                               &t->pseudo_likelihood, err);
+        status =
+            sali_pseudo_likelihood_create(t->model, false, t->n_shards, t->ranks.first,
+                                          t->ranks.end, t->shards[0].n, &t->pseudo_likelihood, err);
     }
     return status;
 }
@@ -62,7 +74,7 @@ sal_status sali_train_open_sampler(sal_trainer *t, sali_train_sampler *state, sa
     sal_status status = state->selves ? SAL_OK : sali_fail_memory(err);
     status = status ? status
                     : sali_sampler_share(t->sampler, t->model, &t->settings, &state->shared, err);
-    for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
+    for (int64_t k = t->ranks.first; status == SAL_OK && k < t->ranks.end; k++) {
         status = sali_sampler_open(t->sampler, &t->settings, state->shared, t->chains[k],
                                    &state->selves[k], err);
     }
@@ -280,14 +292,19 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
     t->tape = tape;
     t->data = data;
     t->options = options ? *options : (sal_train_options){ 0 };
-    sal_status status = prepare(t, err);
+    if (sal_comm_rank(t->options.comm) > 0) {
+        t->options.callbacks = (sal_train_callbacks){ 0 };
+    }
+    sal_status status = sali_train_sync_status(t, prepare(t, err), err);
     if (status == SAL_OK) {
         start_values(t);
-        status = sali_train_whole_data(t, err);
+        status = sali_train_sync_compare(t, err);
+        status = status ? status : sali_train_whole_data(t, err);
     }
     if (status == SAL_OK && t->options.objective == SAL_PTT) {
         status = sali_ptt_create(t, err);
     }
+    status = sali_train_sync_status(t, status, err);
     return SALI_GIVE(status, t, out, sal_trainer_destroy);
 }
 

@@ -23,6 +23,7 @@ checked=
 below="core..."
 check core core/vector
 check core/vector
+check parallel $below
 check stats $below
 check ad $below ad/ops
 check ad/ops $below ad
@@ -33,7 +34,7 @@ check models/structure $below models
 check models/exact $below models models/structure
 check models/zoo $below models models/structure
 
-below="$below models..."
+below="$below models... parallel"
 check samplers $below
 for kind in local langevin blocks relaxed own; do
     check samplers/$kind $below samplers
@@ -51,7 +52,7 @@ check figure $below io
 check run $below samplers...
 check train $below samplers... io... run
 check report $below io... figure
-check flat $below models... io run train
+check flat $below io run train
 # The program uses the library as any other program does: by <saltus/*.h> alone.
 for folder in cli cli/bench cli/training cli/help cli/list; do
     check $folder cli...

@@ -339,7 +339,7 @@ START_TEST(the_worst_quarter_takes_the_best_state)
         memcpy(before + n * V, chains->codes, (size_t)(chains->n * V) * sizeof *before);
         memcpy(f + n, chains->f, (size_t)chains->n * sizeof *f);
     }
-    sali_share_best(run);
+    ck_ok(sali_share_best(run, &err), &err);
     for (int64_t k = 0, n = 0; k < run->n_shards; n += run->shards[k++].chains->n) {
         const sali_chains *chains = run->shards[k].chains;
         memcpy(after + n * V, chains->codes, (size_t)(chains->n * V) * sizeof *after);

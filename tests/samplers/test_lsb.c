@@ -266,7 +266,7 @@ static void rig_open(rig *r, sal_model *model, int k, int lot)
                                .window = 25,
                                .done = 25,
                                .total = 100 };
-    sali_lsb_batch_draw(r->batch, r->g, &r->warmup, 3);
+    ck_ok(sali_lsb_batch_draw(r->batch, r->g, &r->warmup, 3, &err), &err);
 }
 
 static void rig_close(rig *r)

@@ -476,7 +476,7 @@ START_TEST(adaptive_scans_draw_restless_variables_more)
     for (int step = 0; step < 400; step++) {
         sali_engine(gibbs)->step(b.self, b.chains);
     }
-    sali_warmup warmup = { model, 1, 1, &b.chains, &b.self, 400, 400, 400 };
+    sali_warmup warmup = { model, 1, 1, NULL, &b.chains, &b.self, 400, 400, 400 };
     ck_ok(sali_engine(gibbs)->adapt(b.shared, &warmup, &changed, &err), &err);
     ck_assert(changed);
     ck_assert_int_eq(tuned_values(gibbs, b.shared, &scan), 4);

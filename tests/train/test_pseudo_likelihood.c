@@ -255,8 +255,8 @@ static void check_model(sal_model *model, const char *name, bool is_quadratic)
     int32_t codes[ROWS * 64];
     double got[2][MOST_PARAMETERS], values[MOST_PARAMETERS];
     draw_rows(model, ROWS, codes);
-    ck_ok(sali_pseudo_likelihood_create(model, false, 3, 3, &pl[0], &err), &err);
-    ck_ok(sali_pseudo_likelihood_create(model, true, 3, 3, &pl[1], &err), &err);
+    ck_ok(sali_pseudo_likelihood_create(model, false, 3, 0, 3, 3, &pl[0], &err), &err);
+    ck_ok(sali_pseudo_likelihood_create(model, true, 3, 0, 3, 3, &pl[1], &err), &err);
     ck_assert_msg(sali_pseudo_likelihood_is_quadratic(pl[0]) == is_quadratic, "%s", name);
     ck_assert(!sali_pseudo_likelihood_is_quadratic(pl[1]));
     double want = rows_by_hand(model, ROWS, codes);
@@ -349,7 +349,7 @@ START_TEST(dense_ising_model_has_its_known_gradient)
         m[i] = tanh(z);
         want -= log1p(exp(-2 * s[i] * z));
     }
-    ck_ok(sali_pseudo_likelihood_create(model, false, 1, 1, &pl, &err), &err);
+    ck_ok(sali_pseudo_likelihood_create(model, false, 1, 0, 1, 1, &pl, &err), &err);
     sali_pseudo_likelihood_zero(pl, 0);
     ck_assert_double_eq_tol(sali_pseudo_likelihood_add(pl, 0, 1, codes, 1), want, 1e-12);
     sali_pseudo_likelihood_reduce(pl, flat);
@@ -377,7 +377,7 @@ START_TEST(changes_of_parameters_are_followed)
         double values[MOST_PARAMETERS], gradient[MOST_PARAMETERS];
         int32_t codes[ROWS * 64];
         draw_rows(model, ROWS, codes);
-        ck_ok(sali_pseudo_likelihood_create(model, false, 3, 3, &pl, &err), &err);
+        ck_ok(sali_pseudo_likelihood_create(model, false, 3, 0, 3, 3, &pl, &err), &err);
         for (int change = 0; change < 2; change++) {
             double before = rows_by_hand(model, ROWS, codes);
             tiny_normals((uint64_t)(20 + change), sal_model_parameters_size(model), 0.4, values);
@@ -405,7 +405,7 @@ START_TEST(forbidden_row_adds_nothing_to_the_gradient)
     int64_t n = sal_model_parameters_size(model);
     ck_assert(value_at(model, codes) > -INFINITY && value_at(model, codes + 4) == -INFINITY);
     ck_assert(value_at(model, codes + 8) > -INFINITY);
-    ck_ok(sali_pseudo_likelihood_create(model, false, 1, 3, &pl, &err), &err);
+    ck_ok(sali_pseudo_likelihood_create(model, false, 1, 0, 1, 3, &pl, &err), &err);
     sali_pseudo_likelihood_zero(pl, 0);
     ck_assert(sali_pseudo_likelihood_add(pl, 0, 3, codes, 1) == -INFINITY);
     sali_pseudo_likelihood_reduce(pl, with);
@@ -438,7 +438,7 @@ START_TEST(float_agrees_with_double)
             ck_ok(sal_model_open(specifications[k], d ? SAL_F32 : SAL_F64, &model, &err), &err);
             draw_rows(model, ROWS, codes);
             n = sal_model_parameters_size(model);
-            ck_ok(sali_pseudo_likelihood_create(model, false, 3, 3, &pl, &err), &err);
+            ck_ok(sali_pseudo_likelihood_create(model, false, 3, 0, 3, 3, &pl, &err), &err);
             log_pl[d] =
                 whole(pl, sal_space_variables(sal_model_space(model)), ROWS, codes, 1, gradient[d]);
             sali_pseudo_likelihood_destroy(pl);
@@ -485,7 +485,7 @@ START_TEST(shards_give_the_same_bits_for_any_number_of_threads)
         size_t bytes = (size_t)sal_model_parameters_size(model) * sizeof *first;
         sharded job = { .codes = codes };
         for (int t = 0; t < 3; t++) {
-            ck_ok(sali_pseudo_likelihood_create(model, false, 4, 16, &job.pl, &err), &err);
+            ck_ok(sali_pseudo_likelihood_create(model, false, 4, 0, 4, 16, &job.pl, &err), &err);
             sali_shard_run(4, threads[t], run_shard, &job);
             sali_pseudo_likelihood_reduce(job.pl, gradient);
             sali_pseudo_likelihood_destroy(job.pl);
@@ -494,7 +494,8 @@ START_TEST(shards_give_the_same_bits_for_any_number_of_threads)
             }
             ck_assert_mem_eq(first, gradient, bytes);
         }
-        ck_ok(sali_pseudo_likelihood_create(model, false, 1, SHARDED_ROWS, &job.pl, &err), &err);
+        ck_ok(sali_pseudo_likelihood_create(model, false, 1, 0, 1, SHARDED_ROWS, &job.pl, &err),
+              &err);
         sali_pseudo_likelihood_zero(job.pl, 0);
         double sum = sali_pseudo_likelihood_add(job.pl, 0, SHARDED_ROWS, codes, 0.25);
         sali_pseudo_likelihood_reduce(job.pl, alone);
@@ -582,7 +583,7 @@ START_TEST(maximum_pseudo_likelihood_finds_the_couplings_of_exact_draws)
     }
     draw_exactly(model, states, counts);
     ck_ok(sal_model_get_params(model, NULL, truth, &err), &err);
-    ck_ok(sali_pseudo_likelihood_create(model, false, 1, 1, &pl, &err), &err);
+    ck_ok(sali_pseudo_likelihood_create(model, false, 1, 0, 1, 1, &pl, &err), &err);
     for (int l = 0; l < LOTS; l++) {
         mean_gradient(pl, states, counts + l * STATES, DRAWS / LOTS, lots[l]);
         for (int k = 0; k < STATES; k++) {
@@ -622,8 +623,8 @@ static void refuse(sal_model *model, const char *message)
 {
     sal_error err = { 0 };
     sali_pseudo_likelihood *pl = NULL;
-    ck_fails(sali_pseudo_likelihood_create(model, false, 1, 1, &pl, &err), SAL_ERR_UNSUPPORTED,
-             &err, message);
+    ck_fails(sali_pseudo_likelihood_create(model, false, 1, 0, 1, 1, &pl, &err),
+             SAL_ERR_UNSUPPORTED, &err, message);
     ck_assert_ptr_null(pl);
     sal_model_destroy(model);
 }
@@ -675,7 +676,7 @@ START_TEST(failing_allocations_are_reported)
         sal_error err = { 0 };
         sal_model *model = make_ready(k);
         sali_pseudo_likelihood *pl = NULL;
-        ck_alloc_sweep(sali_pseudo_likelihood_create(model, false, 2, 3, &pl, &err),
+        ck_alloc_sweep(sali_pseudo_likelihood_create(model, false, 2, 0, 2, 3, &pl, &err),
                        (sali_pseudo_likelihood_destroy(pl), pl = NULL));
         sal_model_destroy(model);
     }

@@ -155,6 +155,7 @@ static sal_status go(session *s, bool reverse, sal_error *err)
         free(from);
         return SAL_ERR_MEMORY;
     }
+    o.comm = cli_comm();
     o.reverse_from = from;
     o.progress = show_progress;
     o.progress_data = s;
@@ -409,11 +410,20 @@ static int evaluate(session *s)
     int ways = 0;
     sal_status status = evaluate_independent(s, &err);
     s->o->ais.log_base = strcmp(s->o->base, "data") == 0 ? s->log_base : NULL;
-    status = status ? status : measure_mmd(s, &err);
-    status = status ? status : measure_pearson(s, &err);
-    status = status ? status : go_both_ways(s, &ways, &err);
+    if (cli_is_first()) {
+        status = status ? status : measure_mmd(s, &err);
+        status = status ? status : measure_pearson(s, &err);
+    }
+    int code = cli_agree(status == SAL_OK ? CLI_OK : cli_fail(status, &err));
+    if (code != CLI_OK) {
+        return code;
+    }
+    status = go_both_ways(s, &ways, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
+    }
+    if (!cli_is_first()) { /* all that follows is rank 0's */
+        return CLI_OK;
     }
     status = ways == 2 ? combine(s, &err) : SAL_OK;
     status = status == SAL_OK && ways == 2 ? find_verdict(s, &err) : status;
@@ -475,6 +485,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_draw_pixels(&s.train, &s.test);
     code = code ? code : read_samples(&s);
     o.directory = cli_is_training(specification) ? specification : NULL;
+    code = cli_agree(code);
     code = code ? code : evaluate(&s);
     sal_model_destroy(s.model);
     sal_data_destroy(&s.train);

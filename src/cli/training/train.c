@@ -177,6 +177,7 @@ static int train(cli_training *s)
 {
     sal_error err = { 0 };
     sal_train_options train_options = s->o->train;
+    train_options.comm = cli_comm();
     train_options.callbacks.report = cli_train_report;
     train_options.callbacks.progress = cli_train_progress;
     train_options.callbacks.progress_data = s;
@@ -188,6 +189,9 @@ static int train(cli_training *s)
     cli_catch_interrupt();
     sal_status status = sal_train(s->model, &s->train, &train_options, &err);
     cli_progress_end(&s->progress);
+    if (!cli_is_first()) { /* all that follows is rank 0's */
+        return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    }
     if (status != SAL_OK) {
         s->diverged = status == SAL_ERR_MODEL && strstr(err.message, "diverged");
         if (s->diverged) { /* its parameters are the last good ones */
@@ -310,10 +314,11 @@ static int run_train(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_train_read_log(&s);
     code = code ? code : cli_draw_pixels(&s.train, &s.test);
     code = code ? code : cli_train_alignment(&s);
-    if (code == CLI_OK) {
+    code = cli_agree(code);
+    if (code == CLI_OK && cli_is_first()) {
         cli_train_baseline(&s);
-        code = train(&s);
     }
+    code = code ? code : train(&s);
     sal_model_destroy(s.model);
     sal_data_destroy(&s.train);
     sal_data_destroy(&s.test);

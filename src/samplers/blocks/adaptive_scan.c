@@ -64,12 +64,12 @@ bool sali_adaptive_scan_due(sali_adaptive_scan *scan, const sali_warmup *warmup)
     return true;
 }
 
-void sali_adaptive_scan_collect(sali_adaptive_scan *scan, double *wishes, double *visits)
+void sali_adaptive_scan_collect(sali_adaptive_scan *scan, const double *wishes,
+                                const double *visits)
 {
     for (int64_t i = 0; i < scan->n; i++) {
         scan->sum[i] += wishes[i];
         scan->count[i] += visits[i];
-        wishes[i] = visits[i] = 0;
     }
 }
 

@@ -30,7 +30,8 @@ sal_status sali_adaptive_scan_changed(const sali_adaptive_scan *scan, sal_error 
 bool sali_adaptive_scan_due(sali_adaptive_scan *scan, const sali_warmup *warmup);
 
 /* Add what a shard saw [n] each: the sums of 1 - p, and the visits. Both are zeroed. */
-void sali_adaptive_scan_collect(sali_adaptive_scan *scan, double *wishes, double *visits);
+void sali_adaptive_scan_collect(sali_adaptive_scan *scan, const double *wishes,
+                                const double *visits);
 
 /* p from all that was collected. */
 void sali_adaptive_scan_learn(sali_adaptive_scan *scan);

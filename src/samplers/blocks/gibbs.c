@@ -425,15 +425,36 @@ static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
 
 /* ---- adaptation */
 
+/* What a shard has collected, which it forgets. */
+static void take_wishes(void *context, int64_t shard, double *numbers)
+{
+    const sali_warmup *warmup = context;
+    const gibbs *g = warmup->selves[shard];
+    const size_t bytes = (size_t)warmup->model->space->n_variables * sizeof *numbers;
+    memcpy(numbers, g->wishes.wishes, bytes);
+    memcpy(numbers + warmup->model->space->n_variables, g->wishes.visits, bytes);
+    memset(g->wishes.wishes, 0, bytes);
+    memset(g->wishes.visits, 0, bytes);
+}
+
 static sal_status adapt(void *shared, const sali_warmup *warmup, bool *renewed, sal_error *err)
 {
-    (void)err;
     sali_adaptive_scan *adaptive = adaptive_of(shared);
-    for (int64_t k = 0; adaptive && k < warmup->n_shards; k++) {
-        gibbs *g = warmup->selves[k];
-        sali_adaptive_scan_collect(adaptive, g->wishes.wishes, g->wishes.visits);
+    const int64_t V = warmup->model->space->n_variables;
+    double *collected;
+    if (!adaptive) {
+        return SAL_OK;
     }
-    if (adaptive && sali_adaptive_scan_due(adaptive, warmup)) {
+    sal_status status =
+        sali_warmup_gather(warmup, 2 * V, take_wishes, (void *)warmup, &collected, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        sali_adaptive_scan_collect(adaptive, collected + 2 * V * k, collected + 2 * V * k + V);
+    }
+    sali_free(collected);
+    if (sali_adaptive_scan_due(adaptive, warmup)) {
         sali_adaptive_scan_learn(adaptive);
         *renewed = true;
     }

@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/object.h"
 #include "samplers/langevin/preconditioner.h"
 #include "stats/covariance.h"
@@ -140,6 +141,72 @@ sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warm
     }
     divide(a, V);
     return SAL_OK;
+}
+
+/* ---- of other ranks */
+
+/* How many pairs each shard has, and steps it has seen; `before` [n_shards + 1]: the pairs known so
+ * far, `begin`: where the new ones of each shard are among all new ones. */
+static sal_status gather_progress(sali_adaptation_history *a, const sali_ranks *ranks,
+                                  int64_t *before, int64_t *begin, sal_error *err)
+{
+    for (int64_t k = 0; k < a->n_shards; k++) {
+        begin[k + 1] = 2 * (k + 1);
+        before[k] = a->progress[2 * k];
+        if (sali_ranks_own(ranks, k)) {
+            a->progress[2 * k] = a->shards[k].n;
+            a->progress[2 * k + 1] = a->shards[k].seen;
+        }
+    }
+    sal_status status = sali_ranks_gather(ranks, a->progress, begin, sizeof *a->progress, err);
+    for (int64_t k = 0; status == SAL_OK && k < a->n_shards; k++) {
+        a->shards[k].n = a->progress[2 * k];
+        a->shards[k].seen = a->progress[2 * k + 1];
+        begin[k + 1] = begin[k] + a->progress[2 * k] - before[k];
+    }
+    return status;
+}
+
+/* Between the new pairs of a shard and their rows: y, from, to. */
+static void carry_pairs(const sali_history *h, int64_t V, int64_t before, bool pack, char *rows)
+{
+    const size_t codes = (size_t)V * sizeof *h->from;
+    for (int64_t m = before; m < h->n; m++) {
+        void *own[] = { h->y + m, h->from + m * V, h->to + m * V };
+        for (int j = 0; j < 3; j++) {
+            const size_t bytes = j == 0 ? sizeof *h->y : codes;
+            memcpy(pack ? rows : own[j], pack ? own[j] : rows, bytes);
+            rows += bytes;
+        }
+    }
+}
+
+sal_status sali_history_gather(sali_adaptation_history *a, const sali_warmup *warmup,
+                               sal_error *err)
+{
+    const sali_ranks *ranks = warmup->ranks;
+    const int64_t V = warmup->model->space->n_variables;
+    const size_t row = sizeof *a->y + 2 * (size_t)V * sizeof *a->from;
+    if (!ranks || !sali_ranks_several(ranks)) {
+        return SAL_OK;
+    }
+    sali_memory memory = { 0 };
+    int64_t *before = SALI_TAKE(&memory, int64_t, a->n_shards + 1);
+    int64_t *begin = SALI_TAKE(&memory, int64_t, a->n_shards + 1);
+    sal_status status = sal_comm_agree(ranks->comm, sali_memory_status(&memory, err), err);
+    status = status ? status : gather_progress(a, ranks, before, begin, err);
+    char *rows = status == SAL_OK ? sali_memory_take(&memory, begin[a->n_shards], row) : NULL;
+    status = status ? status : sal_comm_agree(ranks->comm, sali_memory_status(&memory, err), err);
+    for (int pack = 1; pack >= 0 && status == SAL_OK; pack--) {
+        for (int64_t k = 0; k < a->n_shards; k++) {
+            if (sali_ranks_own(ranks, k) == (pack == 1)) {
+                carry_pairs(&a->shards[k], V, before[k], pack, rows + (size_t)begin[k] * row);
+            }
+        }
+        status = pack ? sali_ranks_gather(ranks, rows, begin, row, err) : SAL_OK;
+    }
+    sali_memory_free(&memory);
+    return status;
 }
 
 /* ---- candidates */

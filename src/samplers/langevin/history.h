@@ -77,6 +77,10 @@ void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window
 /* Whether states are collected, or ignored before that. */
 bool sali_history_collects(const sali_adaptation_history *a);
 
+/* The steps that other ranks' shards have kept since the last time. SAL_ERR_MEMORY, SAL_ERR_IO. */
+sal_status sali_history_gather(sali_adaptation_history *a, const sali_warmup *warmup,
+                               sal_error *err);
+
 /* The step size of all chains meanwhile; 0: they have their own. */
 double sali_history_step_size(const sali_adaptation_history *a);
 

@@ -127,7 +127,9 @@ static void pavg_unshare(void *shared)
 static void attach(const sali_warmup *warmup, sali_history *shards)
 {
     for (int64_t k = 0; k < warmup->n_shards; k++) {
-        ((sali_auxiliary_state *)warmup->selves[k])->history = shards ? &shards[k] : NULL;
+        if (sali_warmup_has(warmup, k)) {
+            ((sali_auxiliary_state *)warmup->selves[k])->history = shards ? &shards[k] : NULL;
+        }
     }
 }
 
@@ -137,6 +139,12 @@ static sal_status adapt(sali_preconditioner *p, const sali_warmup *warmup, bool 
     sali_adaptation_history *a = &p->adaptation;
     bool last = warmup->done == warmup->total;
     sal_status status = SAL_OK;
+    if (a->phase == SALI_PHASE_COLLECT) {
+        status = sali_history_gather(a, warmup, err);
+    }
+    if (status != SAL_OK) {
+        return status;
+    }
     if (a->phase == SALI_PHASE_START) {
         sali_history_plan(a, warmup->total, warmup->window,
                           p->kind == SALI_PRECONDITIONER_EMPIRICAL);

@@ -5,8 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/object.h"
+#include "core/alloc.h"
 #include "core/error.h"
+#include "core/object.h"
 #include "samplers/start.h"
 
 #define RANDOM_STATES 64
@@ -188,23 +189,51 @@ sal_status sali_step_scale_create(const sal_model *model, sali_step_rule rule,
     return SAL_OK;
 }
 
+typedef struct look {
+    sali_step_scale *p;
+    const sali_warmup *warmup;
+} look;
+
+/* Sums, squares and the number of states of a shard. */
+static void look_at_shard(void *context, int64_t shard, double *numbers)
+{
+    sali_step_scale *p = ((look *)context)->p;
+    sali_chains *chains = ((look *)context)->warmup->chains[shard];
+    const size_t bytes = (size_t)p->n * sizeof *p->sum;
+    memset(p->sum, 0, bytes);
+    memset(p->squares, 0, bytes);
+    sali_chains_start(chains, true);
+    numbers[2 * p->n] = (double)add_chains(p, chains);
+    memcpy(numbers, p->sum, bytes);
+    memcpy(numbers + p->n, p->squares, bytes);
+}
+
 sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *changed,
                                  sal_error *err)
 {
     sali_step_scale *p = shared;
-    (void)err;
     bool settling = warmup->total != SALI_WARMUP_ENDLESS && 4 * warmup->done > 3 * warmup->total;
     if (!p || settling) {
         return SAL_OK;
     }
+    look context = { p, warmup };
+    const int64_t each = 2 * p->n + 1;
     int64_t rows = 0;
+    double *seen;
+    sal_status status = sali_warmup_gather(warmup, each, look_at_shard, &context, &seen, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     memset(p->sum, 0, (size_t)p->n * sizeof *p->sum);
     memset(p->squares, 0, (size_t)p->n * sizeof *p->squares);
     for (int64_t k = 0; k < warmup->n_shards; k++) {
-        sali_chains *chains = warmup->chains[k];
-        sali_chains_start(chains, true);
-        rows += add_chains(p, chains);
+        for (int64_t v = 0; v < p->n; v++) {
+            p->sum[v] += seen[k * each + v];
+            p->squares[v] += seen[k * each + p->n + v];
+        }
+        rows += (int64_t)seen[k * each + 2 * p->n];
     }
+    sali_free(seen);
     if (rows > 0) {
         p->windows++;
         update(p, rows);

@@ -122,11 +122,14 @@ static sal_status open_batch(sali_lsb *lsb, const sali_warmup *warmup, sal_error
 }
 
 /* One step downhill, unless it leads nowhere. */
-static void update(sali_lsb *lsb, const sali_warmup *warmup)
+static sal_status update(sali_lsb *lsb, const sali_warmup *warmup, sal_error *err)
 {
     int64_t n = lsb->g.n;
     bool finite = true;
-    sali_lsb_batch_draw(lsb->batch, &lsb->g, warmup, lsb->made++);
+    sal_status status = sali_lsb_batch_draw(lsb->batch, &lsb->g, warmup, lsb->made++, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     sali_lsb_objective(lsb->batch, &lsb->g, lsb->gradient);
     for (int64_t k = 0; k < n; k++) {
         finite &= isfinite(lsb->gradient[k]);
@@ -137,6 +140,7 @@ static void update(sali_lsb *lsb, const sali_warmup *warmup)
         sali_optimiser_update(&lsb->optimiser, 1, lsb->gradient, lsb->candidate);
         sali_lsb_set(&lsb->g, lsb->candidate);
     }
+    return SAL_OK;
 }
 
 static sal_status adapt(void *shared, const sali_warmup *warmup, bool *renewed, sal_error *err)
@@ -149,8 +153,9 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *renewed, 
     if (!lsb->batch) {
         status = open_batch(lsb, warmup, err);
     }
+    status = sal_comm_agree(warmup->ranks ? warmup->ranks->comm : NULL, status, err);
     for (int64_t k = 0; status == SAL_OK && k < lsb->updates; k++) {
-        update(lsb, warmup);
+        status = update(lsb, warmup, err);
     }
     if (warmup->done == warmup->total || status != SAL_OK) {
         sali_lsb_batch_close(lsb->batch);

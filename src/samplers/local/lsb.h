@@ -87,6 +87,7 @@ typedef struct sali_lsb_batch {
     double *log_t[2];  /* [rows x S] of the moves from the states, and from the proposed ones */
     double *log_g;     /* [S] */
     int64_t *move;     /* [rows] slot proposed, -1: the row does not count */
+    int64_t *shard;    /* [rows / 2] whose chain's state it is */
     double *log_q;     /* [rows] of the move when it was drawn */
     double *t;         /* [rows] where the regulariser is evaluated */
     double *x, *slope; /* [2S + 3] the objective's tape's "state" and its gradient */
@@ -121,8 +122,8 @@ int64_t sali_lsb_chains(const sali_warmup *warmup);
 
 /* Take states from the chains of warm-up, draw random ones and proposals of all by g. `number` of
  * the update: what is drawn depends on it and the seed. */
-void sali_lsb_batch_draw(sali_lsb_batch *batch, const sali_lsb_function *g,
-                         const sali_warmup *warmup, uint64_t number);
+sal_status sali_lsb_batch_draw(sali_lsb_batch *batch, const sali_lsb_function *g,
+                               const sali_warmup *warmup, uint64_t number, sal_error *err);
 
 /* The estimate of the objective at the present theta from what was drawn, and its gradient [n]. */
 double sali_lsb_objective(sali_lsb_batch *batch, sali_lsb_function *g, double *gradient);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/object.h"
 #include "samplers/kernels.h"
 #include "samplers/local/lsb.h"
@@ -70,6 +71,7 @@ sal_status sali_lsb_batch_open(const sal_model *model, int64_t rows, int64_t rad
     batch->log_t[1] = SALI_OBJECT_ARRAY(batch, double, rows *S);
     batch->log_g = SALI_OBJECT_ARRAY(batch, double, S);
     batch->move = SALI_OBJECT_ARRAY(batch, int64_t, rows);
+    batch->shard = SALI_OBJECT_ARRAY(batch, int64_t, rows);
     batch->log_q = SALI_OBJECT_ARRAY(batch, double, rows);
     batch->t = SALI_OBJECT_ARRAY(batch, double, rows);
     batch->x = SALI_OBJECT_ARRAY(batch, double, 2 * S + 3);
@@ -119,7 +121,7 @@ static int64_t count_coldest(const sali_chains *chains)
 }
 
 /* Of all shards' coldest chains, number `index`: its shard, and its place there. */
-static const sali_chains *chain_at(const sali_warmup *warmup, int64_t index, int64_t *place)
+static int64_t shard_of(const sali_warmup *warmup, int64_t index, int64_t *place)
 {
     int64_t k = 0, c = 0;
     for (int64_t n; index >= (n = count_coldest(warmup->chains[k])); k++) {
@@ -130,7 +132,7 @@ static const sali_chains *chain_at(const sali_warmup *warmup, int64_t index, int
         c++;
     }
     *place = c;
-    return warmup->chains[k];
+    return k;
 }
 
 int64_t sali_lsb_chains(const sali_warmup *warmup)
@@ -142,21 +144,63 @@ int64_t sali_lsb_chains(const sali_warmup *warmup)
     return n;
 }
 
+/* The codes of rows that are states of other ranks' chains: row r is of shard `shard[r]`. */
+static sal_status gather_rows(sali_lsb_batch *batch, const sali_warmup *warmup, int64_t n,
+                              const int64_t *shard, sal_error *err)
+{
+    const sali_ranks *ranks = warmup->ranks;
+    const int64_t V = batch->pool->space->n_variables;
+    const size_t row = (size_t)V * sizeof *batch->pool->codes;
+    if (!ranks || !sali_ranks_several(ranks)) {
+        return SAL_OK;
+    }
+    sali_memory memory = { 0 };
+    int64_t *begin = SALI_TAKE(&memory, int64_t, ranks->n_shards + 1);
+    int64_t *next = SALI_TAKE(&memory, int64_t, ranks->n_shards + 1);
+    char *rows = sali_memory_take(&memory, n, row);
+    sal_status status = sal_comm_agree(ranks->comm, sali_memory_status(&memory, err), err);
+    for (int64_t r = 0; status == SAL_OK && r < n; r++) {
+        begin[shard[r] + 1]++;
+    }
+    for (int64_t k = 0; status == SAL_OK && k < ranks->n_shards; k++) {
+        begin[k + 1] += begin[k];
+    }
+    for (int pack = 1; pack >= 0 && status == SAL_OK; pack--) {
+        memcpy(next, begin, (size_t)ranks->n_shards * sizeof *next);
+        for (int64_t r = 0; r < n; r++) {
+            char *there = rows + (size_t)next[shard[r]]++ * row;
+            int32_t *here = batch->pool->codes + r * V;
+            if (sali_ranks_own(ranks, shard[r]) == (pack == 1)) {
+                memcpy(pack ? (void *)there : here, pack ? (void *)here : there, row);
+            }
+        }
+        status = pack ? sali_ranks_gather(ranks, rows, begin, row, err) : SAL_OK;
+    }
+    sali_memory_free(&memory);
+    return status;
+}
+
 /* States of chains in turn, and as many random ones at their temperature. */
-static void take_states(sali_lsb_batch *batch, const sali_warmup *warmup, uint64_t number)
+static sal_status take_states(sali_lsb_batch *batch, const sali_warmup *warmup, uint64_t number,
+                              sal_error *err)
 {
     sali_chains *pool = batch->pool;
     int64_t V = pool->space->n_variables, half = batch->rows / 2, n = sali_lsb_chains(warmup);
     assert(n > 0);
     for (int64_t r = 0; r < half; r++) {
         int64_t place, index = (int64_t)((number * (uint64_t)half + (uint64_t)r) % (uint64_t)n);
-        const sali_chains *chains = chain_at(warmup, index, &place);
+        const int64_t k = batch->shard[r] = shard_of(warmup, index, &place);
+        const sali_chains *chains = warmup->chains[k];
         sali_stream stream = stream_of(batch, number, half + r, STATES);
-        memcpy(pool->codes + r * V, chains->codes + place * V, (size_t)V * sizeof *pool->codes);
+        if (sali_warmup_has(warmup, k)) {
+            memcpy(pool->codes + r * V, chains->codes + place * V, (size_t)V * sizeof *pool->codes);
+        }
         sali_random_codes(pool->space, &stream, pool->codes + (half + r) * V);
         pool->beta[r] = pool->beta[half + r] = chains->beta[place];
     }
+    sal_status status = gather_rows(batch, warmup, half, batch->shard, err);
     sali_chains_embed(pool);
+    return status;
 }
 
 /* log t of the moves from the pool's present states. */
@@ -220,12 +264,15 @@ static void drop_rows(sali_lsb_batch *batch, const sali_balance *g)
     }
 }
 
-void sali_lsb_batch_draw(sali_lsb_batch *batch, const sali_lsb_function *g,
-                         const sali_warmup *warmup, uint64_t number)
+sal_status sali_lsb_batch_draw(sali_lsb_batch *batch, const sali_lsb_function *g,
+                               const sali_warmup *warmup, uint64_t number, sal_error *err)
 {
     sali_balance balance = sali_lsb_balance(g, SAL_F64);
     batch->pool->seed = warmup->seed;
-    take_states(batch, warmup, number);
+    sal_status status = take_states(batch, warmup, number, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     differences(batch, batch->pool->f, batch->log_t[0]);
     for (int64_t r = 0; r < batch->rows; r++) {
         propose(batch, &balance, r, number);
@@ -238,6 +285,7 @@ void sali_lsb_batch_draw(sali_lsb_batch *batch, const sali_lsb_function *g,
     for (int64_t r = 0; r < batch->rows; r++) {
         batch->t[r] *= 2;
     }
+    return SAL_OK;
 }
 
 /* ---- the estimate */

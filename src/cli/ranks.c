@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* The program on several ranks: mpirun -n 4 saltus sample .. Rank 0 talks; what the others have to
+ * say of a failure goes there. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static struct {
+    sal_comm *comm; /* NULL: alone */
+    FILE *heard;    /* what was printed to stderr at another rank than 0 */
+} ranks;
+
+bool cli_on_ranks(const cli_command *command)
+{
+    return command == &cli_sample || command == &cli_train || command == &cli_evaluate ||
+           command == &cli_compare;
+}
+
+/* At other ranks nothing is shown, and messages are kept. */
+static bool be_quiet(void)
+{
+    fflush(NULL);
+    ranks.heard = tmpfile();
+    return ranks.heard && dup2(fileno(ranks.heard), STDERR_FILENO) >= 0 &&
+           freopen("/dev/null", "w", stdout);
+}
+
+int cli_ranks_begin(void)
+{
+    sal_error err = { 0 };
+    if (!sal_comm_launched(NULL)) {
+        return CLI_OK;
+    }
+    sal_status status = sal_comm_world(&ranks.comm, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    return sal_comm_rank(ranks.comm) == 0 || be_quiet()
+               ? CLI_OK
+               : cli_error(SAL_ERR_IO, "rank %lld cannot make a temporary file",
+                           (long long)sal_comm_rank(ranks.comm));
+}
+
+void cli_ranks_end(void)
+{
+    sal_comm_destroy(ranks.comm);
+    ranks.comm = NULL;
+}
+
+sal_comm *cli_comm(void)
+{
+    return ranks.comm;
+}
+
+bool cli_is_first(void)
+{
+    return sal_comm_rank(ranks.comm) == 0;
+}
+
+int cli_agree(int code)
+{
+    sal_error err = { 0 };
+    if (code != CLI_OK && ranks.heard) {
+        fflush(stderr);
+        rewind(ranks.heard);
+        size_t n = fread(err.message, 1, sizeof err.message - 1, ranks.heard);
+        err.message[n] = '\0';
+    }
+    const int all = (int)sal_comm_agree(ranks.comm, (sal_status)code, &err);
+    if (all != CLI_OK && code == CLI_OK && cli_is_first()) {
+        fputs(err.message, stderr);
+    }
+    return all;
+}

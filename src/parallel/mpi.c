@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* The transport by MPI. */
+#include <mpi.h>
+#include <stdio.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "parallel/comm.h"
+
+typedef struct mpi_handle {
+    MPI_Comm comm;
+    bool finalises; /* MPI was initialised for this one */
+} mpi_handle;
+
+static MPI_Comm comm_of(void *handle)
+{
+    return ((mpi_handle *)handle)->comm;
+}
+
+static bool done(int code, char *why)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    if (code != MPI_SUCCESS) {
+        MPI_Error_string(code, text, &length);
+        snprintf(why, SALI_COMM_WHY, "%s", text);
+    }
+    return code == MPI_SUCCESS;
+}
+
+static bool gather(void *handle, void *all, const int *bytes, const int *begin, char *why)
+{
+    return done(
+        MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all, bytes, begin, MPI_BYTE, comm_of(handle)),
+        why);
+}
+
+static bool send(void *handle, int to, const void *data, int bytes, char *why)
+{
+    return done(MPI_Send(data, bytes, MPI_BYTE, to, 0, comm_of(handle)), why);
+}
+
+static bool receive(void *handle, int from, void *data, int bytes, char *why)
+{
+    return done(MPI_Recv(data, bytes, MPI_BYTE, from, 0, comm_of(handle), MPI_STATUS_IGNORE), why);
+}
+
+static bool broadcast(void *handle, int root, void *data, int bytes, char *why)
+{
+    return done(MPI_Bcast(data, bytes, MPI_BYTE, root, comm_of(handle)), why);
+}
+
+static bool swap(void *handle, int other, const void *mine, void *theirs, int bytes, char *why)
+{
+    return done(MPI_Sendrecv(mine, bytes, MPI_BYTE, other, 0, theirs, bytes, MPI_BYTE, other, 0,
+                             comm_of(handle), MPI_STATUS_IGNORE),
+                why);
+}
+
+static void close_handle(void *handle)
+{
+    mpi_handle *h = handle;
+    int over = 0;
+    MPI_Finalized(&over);
+    if (!over && h->comm != MPI_COMM_NULL) {
+        MPI_Comm_free(&h->comm);
+    }
+    if (!over && h->finalises) {
+        MPI_Finalize();
+    }
+    sali_free(h);
+}
+
+static const sali_transport transport = {
+    .gather = gather,
+    .send = send,
+    .receive = receive,
+    .broadcast = broadcast,
+    .swap = swap,
+    .close = close_handle,
+};
+
+/* ---- making communicators */
+
+bool sal_comm_available(void)
+{
+    return true;
+}
+
+/* Over a duplicate, whose errors are returned and whose messages meet no others. */
+static sal_status open_comm(MPI_Comm from, bool finalises, sal_comm **out, sal_error *err)
+{
+    char why[SALI_COMM_WHY] = "";
+    int rank = 0, size = 1;
+    mpi_handle *h = SALI_NEW(mpi_handle);
+    if (!h) {
+        return sali_fail_memory(err);
+    }
+    *h = (mpi_handle){ .comm = MPI_COMM_NULL, .finalises = finalises };
+    bool ok = done(MPI_Comm_dup(from, &h->comm), why) &&
+              done(MPI_Comm_set_errhandler(h->comm, MPI_ERRORS_RETURN), why) &&
+              done(MPI_Comm_rank(h->comm, &rank), why) && done(MPI_Comm_size(h->comm, &size), why);
+    if (!ok) {
+        close_handle(h);
+        return sali_fail(err, SAL_ERR_IO, "MPI: %s", why);
+    }
+    return sali_comm_create(&transport, h, rank, size, out, err);
+}
+
+sal_status sal_comm_world(sal_comm **out, sal_error *err)
+{
+    char why[SALI_COMM_WHY] = "";
+    int there = 0, level = 0;
+    MPI_Initialized(&there);
+    if (!there && !done(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level), why)) {
+        return sali_fail(err, SAL_ERR_IO, "MPI: %s", why);
+    }
+    return open_comm(MPI_COMM_WORLD, !there, out, err);
+}
+
+sal_status sal_comm_open(int32_t fortran_handle, sal_comm **out, sal_error *err)
+{
+    int there = 0;
+    MPI_Initialized(&there);
+    if (!there) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_comm_open: MPI is not initialised; call MPI_Init first, or "
+                         "sal_comm_world");
+    }
+    return open_comm(MPI_Comm_f2c(fortran_handle), false, out, err);
+}

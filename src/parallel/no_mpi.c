@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* In place of mpi.c where the library is built without MPI. */
+#include "core/error.h"
+#include "parallel/comm.h"
+
+bool sal_comm_available(void)
+{
+    return false;
+}
+
+static sal_status refuse(sal_error *err)
+{
+    return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                     "this library was built without MPI: install libopenmpi-dev and build it with "
+                     "-Dmpi=enabled");
+}
+
+sal_status sal_comm_world(sal_comm **out, sal_error *err)
+{
+    (void)out;
+    return refuse(err);
+}
+
+sal_status sal_comm_open(int32_t fortran_handle, sal_comm **out, sal_error *err)
+{
+    (void)fortran_handle;
+    (void)out;
+    return refuse(err);
+}

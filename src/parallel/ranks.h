@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* Shards over ranks: each rank has shards that follow each other. What shards are does not depend
+ * on the number of ranks, and what is gathered is in the order of the shards, so results do not
+ * depend on it either. */
+#ifndef SALI_RANKS_H
+#define SALI_RANKS_H
+
+#include "core/memory.h"
+#include "parallel/comm.h"
+
+typedef struct sali_ranks {
+    sal_comm *comm; /* NULL: all shards are here */
+    int64_t n_shards;
+    int64_t first, end;      /* the shards of this rank: first .. end - 1; there may be none */
+    int64_t *bytes, *counts; /* [ranks] scratch */
+} sali_ranks;
+
+/* SAL_ERR_MEMORY; `memory` frees its arrays. */
+sal_status sali_ranks_create(sali_ranks *ranks, sal_comm *comm, int64_t n_shards,
+                             sali_memory *memory, sal_error *err);
+
+static inline bool sali_ranks_several(const sali_ranks *ranks)
+{
+    return sal_comm_size(ranks->comm) > 1;
+}
+
+static inline bool sali_ranks_own(const sali_ranks *ranks, int64_t shard)
+{
+    return ranks->first <= shard && shard < ranks->end;
+}
+
+/* The first shard of a rank. */
+int64_t sali_ranks_first(const sali_ranks *ranks, int64_t rank);
+
+/* The rank that has a shard. */
+int64_t sali_ranks_owner(const sali_ranks *ranks, int64_t shard);
+
+/* An array of all shards, in which the part of shard k are the `size` bytes each of elements
+ * begin[k] .. begin[k + 1] - 1: the other ranks' parts come into it, at every rank. `begin` is the
+ * same everywhere. Returns: SAL_ERR_IO. */
+sal_status sali_ranks_gather(const sali_ranks *ranks, void *all, const int64_t *begin, size_t size,
+                             sal_error *err);
+
+/* The same, at rank 0 only, where its own part is in its place; other ranks give theirs as `part`,
+ * and `all` may be NULL. */
+sal_status sali_ranks_collect_part(const sali_ranks *ranks, const void *part, void *all,
+                                   const int64_t *begin, size_t size, sal_error *err);
+
+#endif

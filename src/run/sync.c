@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+#include "run/sync.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "models/fingerprint.h"
+
+/* ---- statuses and single values */
+
+sal_status sali_sync_status(const sal_run *run, sal_status status, sal_error *err)
+{
+    return sal_comm_agree(run->options.comm, status, err);
+}
+
+sal_status sali_sync_value(const sal_run *run, void *value, int64_t bytes, sal_error *err)
+{
+    return sali_comm_broadcast(run->options.comm, 0, value, bytes, err);
+}
+
+sal_status sali_sync_begin(sal_run *run, sal_error *err)
+{
+    sal_run_callbacks *c = &run->options.callbacks;
+    run->calls = (sali_run_calls){ .draw = c->draw, .state = c->state, .progress = c->progress };
+    if (sal_comm_rank(run->options.comm) > 0) {
+        *c = (sal_run_callbacks){ 0 };
+    }
+    return sali_comm_broadcast(run->options.comm, 0, &run->calls, sizeof run->calls, err);
+}
+
+/* ---- whether all ranks are asked for the same */
+
+/* Names of things, and numbers that tell them apart. */
+typedef struct trait {
+    char name[56];
+    uint64_t hash;
+} trait;
+
+static void set_trait(trait *t, const char *name, const void *data, int64_t bytes)
+{
+    snprintf(t->name, sizeof t->name, "%s", name);
+    t->hash = sali_hash(SALI_HASH_START, data, bytes);
+}
+
+/* Into [2 + items of the state]. */
+static int64_t list_traits(const sal_run *run, trait *traits)
+{
+    const sal_run_options *o = &run->options;
+    const int64_t V = run->base->space->n_variables;
+    int64_t n = 0;
+    set_trait(&traits[n++], "version", sal_version(), (int64_t)strlen(sal_version()));
+    set_trait(&traits[n++], "init", o->init,
+              o->init ? o->chains * V * (int64_t)sizeof *o->init : 0);
+    for (int64_t k = 0; k < run->state->n; k++) {
+        const sali_state_item *item = &run->state->items[k];
+        set_trait(&traits[n++], item->name, item->data,
+                  item->count * (int64_t)sali_state_bytes(item->type));
+    }
+    return n;
+}
+
+static sal_status compare_traits(const sal_run *run, int64_t n, const trait *own, int64_t n_first,
+                                 const trait *first, sal_error *err)
+{
+    for (int64_t k = 0; k < n; k++) {
+        const bool there = k < n_first && strcmp(own[k].name, first[k].name) == 0;
+        if (!there || own[k].hash != first[k].hash) {
+            const char *dot = strrchr(own[k].name, '.'); /* "given.chains" */
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "rank %lld of %lld has another '%s' than rank 0; start all with the "
+                             "same program, options and model",
+                             (long long)sal_comm_rank(run->options.comm),
+                             (long long)sal_comm_size(run->options.comm),
+                             dot ? dot + 1 : own[k].name);
+        }
+    }
+    return SAL_OK;
+}
+
+sal_status sali_sync_compare(const sal_run *run, sal_error *err)
+{
+    sali_memory memory = { 0 };
+    int64_t n_first = 2 + run->state->n;
+    if (sal_comm_size(run->options.comm) == 1) {
+        return SAL_OK;
+    }
+    trait *own = SALI_TAKE(&memory, trait, n_first);
+    sal_status status = sali_memory_status(&memory, err);
+    const int64_t n = status == SAL_OK ? list_traits(run, own) : 0;
+    status = sali_sync_status(run, status, err);
+    status = status ? status : sali_sync_value(run, &n_first, sizeof n_first, err);
+    trait *first = status == SAL_OK ? SALI_TAKE(&memory, trait, n_first) : NULL;
+    status = status ? status : sali_sync_status(run, sali_memory_status(&memory, err), err);
+    if (status == SAL_OK && run->rank == 0) {
+        memcpy(first, own, (size_t)n * sizeof *own);
+    }
+    status = status ? status : sali_sync_value(run, first, n_first * (int64_t)sizeof *first, err);
+    status = status ? status : compare_traits(run, n, own, n_first, first, err);
+    sali_memory_free(&memory);
+    return status;
+}
+
+sal_status sali_sync_stop(sal_run *run, sal_error *err)
+{
+    const bool asks = run->calls.draw || run->calls.state || run->calls.progress;
+    return asks ? sali_sync_value(run, &run->stopped, sizeof run->stopped, err) : SAL_OK;
+}
+
+/* ---- windows */
+
+/* Of each chain, and with tempering of each pair of temperatures and of each shard. */
+enum { ACCEPTED, ACCEPTANCE, JUMP, F, OF_CHAIN };
+enum { TRIED, MADE, PROBABILITY, OF_PAIR };
+enum { TRIPS, COUNT, FIRST, SUM, SQUARES, FOLLOWS, OF_SHARD };
+
+sal_status sali_sync_create(sal_run *run, sal_error *err)
+{
+    const int64_t n = run->n_shards, R = run->ladder.n > 1 ? run->ladder.n : 0;
+    sali_run_sync *e = &run->sync;
+    if (!sali_ranks_several(&run->ranks)) {
+        return SAL_OK;
+    }
+    e->begin = SALI_TAKE(&run->memory, int64_t, n + 1);
+    for (int64_t k = 0; e->begin && k < n; k++) {
+        e->begin[k + 1] =
+            e->begin[k] + OF_CHAIN * run->shards[k].chains->n + OF_PAIR * R + OF_SHARD;
+    }
+    e->numbers = e->begin ? SALI_TAKE(&run->memory, double, e->begin[n]) : NULL;
+    return sali_memory_status(&run->memory, err);
+}
+
+/* Between a chain's or pair's array and every `step`-th number. */
+static void carry(bool pack, double *numbers, int64_t step, int64_t n, double *array)
+{
+    for (int64_t c = 0; c < n; c++) {
+        double *from = pack ? array + c : numbers + c * step;
+        *(pack ? numbers + c * step : array + c) = *from;
+    }
+}
+
+static void carry_counts(bool pack, double *numbers, int64_t step, int64_t n, int64_t *array)
+{
+    for (int64_t c = 0; c < n; c++) {
+        if (pack) {
+            numbers[c * step] = (double)array[c];
+        } else {
+            array[c] = (int64_t)numbers[c * step];
+        }
+    }
+}
+
+static void carry_shard(sal_run *run, int64_t k, bool pack)
+{
+    sali_run_shard *shard = &run->shards[k];
+    sali_chains *chains = shard->chains;
+    sali_swaps *w = &shard->swaps;
+    double *at = run->sync.numbers + run->sync.begin[k];
+    carry(pack, at + ACCEPTED, OF_CHAIN, chains->n, chains->accepted_sum);
+    carry(pack, at + ACCEPTANCE, OF_CHAIN, chains->n, chains->acceptance_sum);
+    carry(pack, at + JUMP, OF_CHAIN, chains->n, chains->jump_sum);
+    carry(pack, at + F, OF_CHAIN, chains->n, chains->f);
+    at += OF_CHAIN * chains->n;
+    if (run->ladder.n > 1) {
+        carry_counts(pack, at + TRIED, OF_PAIR, w->replicas, w->tried);
+        carry_counts(pack, at + MADE, OF_PAIR, w->replicas, w->made);
+        carry(pack, at + PROBABILITY, OF_PAIR, w->replicas, w->probability);
+        at += OF_PAIR * w->replicas;
+        carry_counts(pack, at + TRIPS, 1, 1, &w->round_trips);
+        carry_counts(pack, at + COUNT, 1, 1, &w->f_count);
+        carry(pack, at + FIRST, 1, 1, &w->f_first);
+        carry(pack, at + SUM, 1, 1, &w->f_sum);
+        carry(pack, at + SQUARES, 1, 1, &w->f_squares);
+    }
+    if (pack) {
+        at[FOLLOWS] = sali_run_follows(run, shard);
+    } else {
+        shard->follows = at[FOLLOWS] != 0;
+    }
+}
+
+sal_status sali_sync_window(sal_run *run, sal_status status, sal_error *err)
+{
+    if (!sali_ranks_several(&run->ranks)) {
+        return status;
+    }
+    status = sali_sync_status(run, status, err);
+    for (int64_t k = run->ranks.first; status == SAL_OK && k < run->ranks.end; k++) {
+        carry_shard(run, k, true);
+    }
+    status = status ? status
+                    : sali_ranks_gather(&run->ranks, run->sync.numbers, run->sync.begin,
+                                        sizeof *run->sync.numbers, err);
+    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+        if (!sali_ranks_own(&run->ranks, k)) {
+            carry_shard(run, k, false);
+        }
+    }
+    return status;
+}
+
+/* ---- arrays of all chains, of which each shard has a part */
+
+/* Elements of `size` bytes, `each` of them for each chain of the run, or of its replicas. */
+typedef struct parts {
+    void *(*of)(sali_run_shard *shard);
+    bool replicas;
+    int64_t each;
+    size_t size;
+} parts;
+
+/* Of the shards of other ranks, to rank 0 or to all. */
+static sal_status share(sal_run *run, const parts *p, bool to_all, sal_error *err)
+{
+    const sali_ranks *ranks = &run->ranks;
+    const size_t bytes = (size_t)p->each * p->size * (size_t)(p->replicas ? run->ladder.n : 1);
+    const bool all = to_all || sal_comm_rank(ranks->comm) == 0;
+    const int64_t *begin = run->chain_begin, chains = run->options.chains;
+    const int64_t first = begin[ranks->first], own = begin[ranks->end] - first;
+    char *buffer = sali_alloc(all ? chains : own, bytes),
+         *part = buffer + (all ? first : 0) * bytes;
+    sal_status status = sali_sync_status(run, buffer ? SAL_OK : sali_fail_memory(err), err);
+    for (int64_t k = ranks->first; status == SAL_OK && k < ranks->end; k++) {
+        memcpy(part + (size_t)(begin[k] - first) * bytes, p->of(&run->shards[k]),
+               (size_t)(begin[k + 1] - begin[k]) * bytes);
+    }
+    if (status == SAL_OK) {
+        status = to_all ? sali_ranks_gather(ranks, buffer, begin, bytes, err)
+                        : sali_ranks_collect_part(ranks, part, buffer, begin, bytes, err);
+    }
+    for (int64_t k = 0; status == SAL_OK && all && k < run->n_shards; k++) {
+        if (!sali_ranks_own(ranks, k)) {
+            memcpy(p->of(&run->shards[k]), buffer + (size_t)begin[k] * bytes,
+                   (size_t)(begin[k + 1] - begin[k]) * bytes);
+        }
+    }
+    sali_free(buffer);
+    return status;
+}
+
+static void *last_codes(sali_run_shard *shard)
+{
+    return shard->chains->codes;
+}
+static void *best(sali_run_shard *shard)
+{
+    return shard->best;
+}
+static void *best_codes(sali_run_shard *shard)
+{
+    return shard->best_codes;
+}
+static void *decoded(sali_run_shard *shard)
+{
+    return shard->decoded;
+}
+static void *decoded_codes(sali_run_shard *shard)
+{
+    return shard->decoded_codes;
+}
+
+sal_status sali_sync_best(sal_run *run, sal_error *err)
+{
+    const parts values[] = { { best, true, 1, sizeof(double) },
+                             { decoded, true, 1, sizeof(double) } };
+    const sali_run_shard *shard = &run->shards[0];
+    sal_status status = SAL_OK;
+    if (sali_ranks_several(&run->ranks) && shard->best) {
+        status = share(run, &values[0], true, err);
+    }
+    if (sali_ranks_several(&run->ranks) && shard->decoded) {
+        status = status ? status : share(run, &values[1], true, err);
+    }
+    return status;
+}
+
+sal_status sali_sync_best_codes(sal_run *run, int32_t *codes, bool *known, sal_error *err)
+{
+    const int64_t V = run->model->space->n_variables;
+    const sali_run_shard *of = NULL;
+    double largest = -INFINITY;
+    int64_t chain = 0;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        for (int64_t c = 0; shard->best && c < shard->chains->n; c++) {
+            if (shard->best[c] > largest) {
+                largest = shard->best[c];
+                of = shard;
+                chain = c;
+            }
+        }
+    }
+    *known = of;
+    if (!of) {
+        return SAL_OK;
+    }
+    if (of->self) {
+        memcpy(codes, of->best_codes + chain * V, (size_t)V * sizeof *codes);
+    }
+    const int64_t root = sali_ranks_owner(&run->ranks, of - run->shards);
+    return sali_comm_broadcast(run->ranks.comm, root, codes, V * (int64_t)sizeof *codes, err);
+}
+
+sal_status sali_sync_log_probs(sal_run *run, int64_t before, sal_error *err)
+{
+    const int64_t *begin = run->chain_begin, n = run->draws_made - before;
+    const int64_t chains = run->options.chains, draws = run->options.draws;
+    if (!sali_ranks_several(&run->ranks) || n == 0) {
+        return SAL_OK;
+    }
+    double *buffer = SALI_NEW_ARRAY(double, chains *n);
+    sal_status status = sali_sync_status(run, buffer ? SAL_OK : sali_fail_memory(err), err);
+    for (int64_t c = begin[run->ranks.first]; status == SAL_OK && c < begin[run->ranks.end]; c++) {
+        memcpy(buffer + c * n, run->log_prob + c * draws + before, (size_t)n * sizeof *buffer);
+    }
+    status = status
+                 ? status
+                 : sali_ranks_gather(&run->ranks, buffer, begin, (size_t)n * sizeof *buffer, err);
+    for (int64_t c = 0; status == SAL_OK && c < chains; c++) {
+        memcpy(run->log_prob + c * draws + before, buffer + c * n, (size_t)n * sizeof *buffer);
+    }
+    sali_free(buffer);
+    return status;
+}
+
+/* ---- draws, window by window */
+
+/* At rank 0, n rows of each draw that came from a rank, its chains from `first` on, into the queue.
+ * What came is moved past. */
+static void take_rows(const char **came, int64_t draws, int64_t n, int64_t first, int64_t chains,
+                      int64_t lists, size_t bytes, void *queue)
+{
+    for (int64_t d = 0; d < draws * lists; d++) {
+        memcpy((char *)queue + (size_t)(d * chains + first) * bytes, *came, (size_t)n * bytes);
+        *came += (size_t)n * bytes;
+    }
+}
+
+/* [draws x lists x chains] elements of `bytes`, which other ranks have of their own chains. */
+static sal_status collect_rows(sal_run *run, int64_t draws, int64_t lists, size_t bytes,
+                               void *queue, sal_error *err)
+{
+    const sali_ranks *ranks = &run->ranks;
+    const int64_t *begin = run->chain_begin, chains = run->options.chains;
+    const int64_t here = begin[sali_ranks_first(ranks, 1)];
+    const bool root = sal_comm_rank(ranks->comm) == 0;
+    for (int64_t r = 0; r < sal_comm_size(ranks->comm); r++) {
+        ranks->bytes[r] =
+            r == 0
+                ? 0
+                : draws * lists *
+                      (begin[sali_ranks_first(ranks, r + 1)] - begin[sali_ranks_first(ranks, r)]) *
+                      (int64_t)bytes;
+    }
+    char *buffer = root ? sali_alloc(draws * lists * (chains - here), bytes) : NULL;
+    const char *came = buffer;
+    sal_status status =
+        sali_sync_status(run, buffer || !root ? SAL_OK : sali_fail_memory(err), err);
+    status = status ? status : sali_comm_collect(ranks->comm, queue, buffer, ranks->bytes, err);
+    for (int64_t r = 1; status == SAL_OK && root && r < sal_comm_size(ranks->comm); r++) {
+        const int64_t first = begin[sali_ranks_first(ranks, r)];
+        take_rows(&came, draws, begin[sali_ranks_first(ranks, r + 1)] - first, first, chains, lists,
+                  bytes, queue);
+    }
+    sali_free(buffer);
+    return status;
+}
+
+sal_status sali_sync_draws(sal_run *run, int64_t made, sal_error *err)
+{
+    sali_draw_queue *queue = &run->queue;
+    const int64_t n = made - queue->first, V = run->base->space->n_variables;
+    if (!sali_ranks_several(&run->ranks) || !queue->codes) {
+        return SAL_OK;
+    }
+    sal_status status =
+        n > 0 ? collect_rows(run, n, 1, (size_t)V * sizeof *queue->codes, queue->codes, err)
+              : SAL_OK;
+    if (status == SAL_OK && n > 0) {
+        status = collect_rows(run, n, SALI_NOTED, sizeof *queue->figures, queue->figures, err);
+    }
+    return status ? status : collect_rows(run, 1, 1, sizeof *queue->before, queue->before, err);
+}
+
+/* ---- the state */
+
+sal_status sali_sync_place(const sal_run *run, int64_t own, int64_t *first, int64_t *total,
+                           sal_error *err)
+{
+    sal_comm *comm = run->ranks.comm;
+    const int64_t ranks = sal_comm_size(comm), rank = sal_comm_rank(comm);
+    int64_t *counts = run->ranks.counts, *bytes = run->ranks.bytes;
+    for (int64_t r = 0; r < ranks; r++) {
+        bytes[r] = sizeof *counts;
+    }
+    counts[rank] = own;
+    sal_status status = sali_comm_gather(comm, counts, bytes, err);
+    *first = *total = 0;
+    for (int64_t r = 0; status == SAL_OK && r < ranks; r++) {
+        *first += r < rank ? counts[r] : 0;
+        *total += counts[r];
+    }
+    return status;
+}
+
+/* One item; `item` is NULL where there are no shards. */
+static sal_status collect_item(sal_run *run, const sali_state_item *item, sal_error *err)
+{
+    sal_comm *comm = run->ranks.comm;
+    const bool root = sal_comm_rank(comm) == 0;
+    const sali_state_item *part = item ? sali_run_state_find(run->state, item->name) : NULL;
+    const size_t size = part ? sali_state_bytes(part->type) : 0;
+    int64_t first, total;
+    sal_status status =
+        sali_sync_place(run, part ? part->count * (int64_t)size : 0, &first, &total, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    memcpy(run->ranks.bytes, run->ranks.counts, (size_t)sal_comm_size(comm) * sizeof total);
+    char *all = root ? sali_alloc(total, 1) : NULL;
+    status = sali_sync_status(run, all || !root ? SAL_OK : sali_fail_memory(err), err);
+    if (status == SAL_OK && root) {
+        memcpy(all, part->data, (size_t)run->ranks.bytes[0]);
+    }
+    status = status ? status
+                    : sali_comm_collect(comm, part ? part->data : NULL, all, run->ranks.bytes, err);
+    if (status == SAL_OK && root) {
+        sali_state_item whole = *part;
+        whole.count = total / (int64_t)size;
+        whole.data = all;
+        status = sali_run_state_put(run->state, &whole) ? SAL_OK : sali_fail_memory(err);
+    }
+    sali_free(all);
+    return status;
+}
+
+sal_status sali_sync_state(sal_run *run, int64_t n, const sali_state_item *items, sal_error *err)
+{
+    const bool some = run->ranks.first < run->ranks.end;
+    sal_status status = SAL_OK;
+    if (!sali_ranks_several(&run->ranks)) {
+        return SAL_OK;
+    }
+    status = sali_sync_value(run, &n, sizeof n, err);
+    for (int64_t i = 0; status == SAL_OK && i < n; i++) {
+        status = collect_item(run, some ? &items[i] : NULL, err);
+    }
+    return sali_sync_status(run, status, err);
+}
+
+/* ---- the end */
+
+/* Rows [chains x each] of the run's, which other ranks have of their own chains. */
+static sal_status collect_records(sal_run *run, void *rows, int64_t each, size_t size,
+                                  sal_error *err)
+{
+    const int64_t own = run->chain_begin[run->ranks.first] - run->row0;
+    const size_t bytes = (size_t)each * size;
+    return rows ? sali_ranks_collect_part(&run->ranks, (char *)rows + (size_t)own * bytes, rows,
+                                          run->chain_begin, bytes, err)
+                : SAL_OK;
+}
+
+sal_status sali_sync_finish(sal_run *run, sal_error *err)
+{
+    const int64_t draws = run->options.draws, V = run->model->space->n_variables;
+    const parts states[] = { { last_codes, true, V, sizeof(int32_t) },
+                             { best_codes, true, V, sizeof(int32_t) },
+                             { decoded_codes, true, V, sizeof(int32_t) } };
+    if (!sali_ranks_several(&run->ranks)) {
+        return SAL_OK;
+    }
+    sal_status status = collect_records(run, run->log_prob, draws, sizeof(double), err);
+    status = status ? status : collect_records(run, run->distance, draws, sizeof(double), err);
+    status = status ? status
+                    : collect_records(run, run->counts, 2 * run->model->space->bins,
+                                      sizeof *run->counts, err);
+    status = status ? status : collect_records(run, run->moments, 2 * V, sizeof *run->moments, err);
+    status = status ? status : collect_records(run, run->statistic, 1, sizeof *run->statistic, err);
+    status = status ? status
+                    : collect_records(run, run->draws, draws * run->base->space->n_variables,
+                                      (size_t)run->draw_bytes, err);
+    for (int k = 0; status == SAL_OK && k < 3; k++) {
+        if (k == 0 || (k == 1 && run->shards[0].best) || (k == 2 && run->shards[0].decoded)) {
+            status = share(run, &states[k], false, err);
+        }
+    }
+    return status ? status : sali_sync_best(run, err);
+}

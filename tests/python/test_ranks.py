@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs and trainings shared by the ranks of an mpi4py communicator: bit by bit what one process makes."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import numpy as np
+
+import saltus as sal
+
+
+def alone():
+    run = sal.sample("ising:side=4,theta=0.1", "gwg", chains=70, draws=50, seed=2, threads=1)
+    model, training = trained(None)
+    return run.draws, model.params.flat, training.samples
+
+
+def trained(comm, directory=None):
+    rng = np.random.default_rng(3)
+    data = (rng.random((300, 9)) < np.linspace(0.2, 0.8, 9)).astype(int)
+    s = sal.binary(9)
+    model = sal.Model((sal.param("b", 9) * s).sum() + (sal.param("J", 8) * s[1:] * s[:-1]).sum())
+    training = sal.train(model, data, iterations=30, batch=70, buffer=200, sampler="gibbs", steps=9,
+                         report_every=10, seed=1, threads=1, directory=directory, comm=comm)
+    training.run(10)
+    return model, training
+
+
+def on_ranks():
+    from mpi4py import MPI
+    comm = MPI.COMM_WORLD
+    run = sal.sample("ising:side=4,theta=0.1", "gwg", chains=70, draws=50, seed=2, threads=1, comm=comm)
+    assert (run is None) == (comm.rank > 0)
+    draws, params, samples = alone()
+    assert run is None or (run.draws == draws).all()
+    model, training = trained(comm)
+    assert (model.params.flat == params).all() and (training.samples == samples).all()
+    assert bool(training.reports) == (comm.rank == 0)
+    place = comm.bcast(tempfile.mkdtemp() if comm.rank == 0 else None)
+    model, training = trained(comm, os.path.join(place, "training"))
+    assert (model.params.flat == params).all()
+    try:
+        sal.sample("ising:side=4,theta=0.1", chains=70 + (comm.rank == comm.size - 1), comm=comm)
+        raise AssertionError("ranks that differ were not refused")
+    except sal.ArgumentError as error:
+        assert "has another 'chains'" in str(error), error
+    comm.Barrier()
+    if comm.rank == 0:
+        shutil.rmtree(place)
+
+
+class Ranks(unittest.TestCase):
+    def test_the_same_bits_on_three_ranks(self):
+        if shutil.which("mpirun") is None or subprocess.run([sys.executable, "-c", "import mpi4py"],
+                                                            capture_output=True).returncode:
+            self.skipTest("mpirun or mpi4py is not installed")
+        env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
+        said = subprocess.run(["mpirun", "--oversubscribe", "-n", "3", sys.executable, __file__, "on-ranks"], env=env,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=200)
+        self.assertEqual(said.returncode, 0, said.stdout + said.stderr)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["on-ranks"]:
+        on_ranks()
+    else:
+        unittest.main()
