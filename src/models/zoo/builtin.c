@@ -105,9 +105,8 @@ sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint
 {
     for (int k = 0; b->settings[k].name; k++) {
         if (keys >> k & 1 && values[k] != b->settings[k].standard) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "%s: %s means nothing for %s; leave it out", b->name,
-                             b->settings[k].name, what);
+            return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s means nothing for %s; leave it out",
+                             b->name, b->settings[k].name, what);
         }
     }
     return SAL_OK;

@@ -54,7 +54,8 @@ static sal_status of_file(sali_making *m, sal_expr *f)
     const sali_graph *graph = &m->content->graph;
     bool energies = graph->vartype != SALI_VARTYPE_NONE;
     sal_status status =
-        energies ? sali_builtin_refuse(m->builtin, values, 1u << THETA, "this file", m->err) : SAL_OK;
+        energies ? sali_builtin_refuse(m->builtin, values, 1u << THETA, "this file", m->err)
+                 : SAL_OK;
     status = status ? status : sali_graph_check("ising", graph, true, m->err);
     return status ? status
                   : on_graph(m, graph, energies ? 1 : 2, energies ? 1 : values[THETA], values[BIAS],
