@@ -29,6 +29,13 @@ void cli_ranks_end(void);
 sal_comm *cli_comm(void);
 bool cli_is_first(void);
 
+/* At rank 0 of several: what it exchanged so far, in all and for each of n steps of work. */
+void cli_ranks_report(int64_t n, const char *step);
+#define CLI_VERBOSE_OPTION(to)                                                            \
+    {                                                                                     \
+        "verbose", CLI_FLAG, &(to), NULL, "on several ranks: print what rank 0 exchanged" \
+    }
+
 /* The first exit code that is not CLI_OK of all ranks, whose message rank 0 prints. All ranks call
  * this before they wait for one another. */
 int cli_agree(int code);

@@ -59,6 +59,35 @@ bool cli_is_first(void)
     return sal_comm_rank(ranks.comm) == 0;
 }
 
+/* 1.5 kB, 20 MB; into a buffer that is returned. */
+static char *bytes_text(double bytes, char text[32])
+{
+    static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };
+    int k = 0;
+    for (; bytes >= 1000 && k < 4; k++) {
+        bytes /= 1000;
+    }
+    snprintf(text, 32, "%.3g %s", bytes, units[k]);
+    return text;
+}
+
+void cli_ranks_report(int64_t n, const char *step)
+{
+    const sal_comm_traffic t = sal_comm_count(ranks.comm);
+    const double steps = n > 0 ? (double)n : 1;
+    char sent[32], received[32], each[32];
+    if (sal_comm_size(ranks.comm) > 1 && cli_is_first()) {
+        fprintf(stderr,
+                "saltus: rank 0 of %lld: %lld exchanges, %s sent, %s received; for each of %lld "
+                "%ss %.3g "
+                "exchanges, %s\n",
+                (long long)sal_comm_size(ranks.comm), (long long)t.calls,
+                bytes_text((double)t.sent, sent), bytes_text((double)t.received, received),
+                (long long)n, step, (double)t.calls / steps,
+                bytes_text((double)(t.sent + t.received) / steps, each));
+    }
+}
+
 int cli_agree(int code)
 {
     sal_error err = { 0 };

@@ -18,7 +18,7 @@ typedef struct options {
     const char *model, *dtype, *params, *evidence, *clamp, *init, *temperatures, *tuning,
         *preconditioner;
     double *temperature_list;
-    bool write_tuning;
+    bool write_tuning, verbose;
     const char *time, *resume;
     const char *resumed; /* the sampler in the state of --resume */
     const char *ladder;  /* yes, no; NULL: where nothing else was asked for */
@@ -266,6 +266,14 @@ static int open_trajectory(const sal_model *model, const options *o, sal_traject
                                                                         : cli_fail(status, &err);
 }
 
+static void report_ranks(const sal_run *run)
+{
+    sal_run_summary s = { 0 };
+    if (cli_is_first() && sal_run_summarise(run, &s, NULL) == SAL_OK) {
+        cli_ranks_report(s.warmup + s.draws * s.thin, "step");
+    }
+}
+
 static int sample(sal_model *model, options *o)
 {
     sal_error err = { 0 };
@@ -291,6 +299,9 @@ static int sample(sal_model *model, options *o)
     cli_progress_wait(&w.progress, "starting");
     sal_status status = sal_sample(model, &run_options, &run, &err);
     cli_progress_end(&w.progress);
+    if (o->verbose && status == SAL_OK) {
+        report_ranks(run);
+    }
     if (!cli_is_first()) { /* all that follows is rank 0's */
         sal_run_destroy(run);
         return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
@@ -414,6 +425,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
           "print what the best state chooses, or the state of --vote" },
         { "check-exact", CLI_FLAG, &o.outputs.check_exact, NULL,
           "print the total variation distance to enumeration" },
+        CLI_VERBOSE_OPTION(o.verbose),
         { "json", CLI_FLAG, &o.outputs.json, NULL, "print one JSON object" },
         { 0 },
     };

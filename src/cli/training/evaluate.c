@@ -18,7 +18,7 @@ typedef struct options {
     const char *samples, *params, *dtype, *base;
     const char *directory; /* of a training, or NULL */
     int64_t fresh;         /* draws for the verdict; 0: none */
-    bool json;
+    bool json, verbose;
 } options;
 
 /* One way of the path. */
@@ -422,6 +422,9 @@ static int evaluate(session *s)
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
+    if (s->o->verbose) {
+        cli_ranks_report(ways * s->o->ais.temperatures, "temperature");
+    }
     if (!cli_is_first()) { /* all that follows is rank 0's */
         return CLI_OK;
     }
@@ -467,6 +470,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
         { "fresh", CLI_INT, &o.fresh, "N",
           "number of samples from scratch, for the verdict; 0: none [1000]" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
+        CLI_VERBOSE_OPTION(o.verbose),
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
         { 0 },
     };

@@ -189,6 +189,9 @@ static int train(cli_training *s)
     cli_catch_interrupt();
     sal_status status = sal_train(s->model, &s->train, &train_options, &err);
     cli_progress_end(&s->progress);
+    if (s->o->verbose) {
+        cli_ranks_report(s->last.iteration, "iteration");
+    }
     if (!cli_is_first()) { /* all that follows is rank 0's */
         return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     }
@@ -290,6 +293,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
           "number of samples from scratch at the end, for samples.png and the verdict; 0: none "
           "[1000]" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
+        CLI_VERBOSE_OPTION(o.verbose),
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object, of the last report" },
         { 0 },
     };

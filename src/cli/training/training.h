@@ -15,7 +15,7 @@ typedef struct cli_train_options {
     const char *time; /* after which it stops; NULL: none */
     double seconds;   /* of that; 0: none */
     double pearson;   /* at which training stops; 0: none */
-    bool data_covariance, json, overwrite;
+    bool data_covariance, json, overwrite, verbose;
     int64_t fresh; /* draws for the verdict; 0: none */
 } cli_train_options;
 
