@@ -170,6 +170,8 @@ START_TEST(other_sums_stay)
     ck_assert_int_eq(lists_of(tape, sal_sum(sal_mul(J, sal_mul(h, product)))), 0);
     ck_assert_int_eq(lists_of(tape, sal_sum(sal_add(sal_mul(J, left), product))), 0);
     ck_assert_int_eq(lists_of(tape, sal_sum(sal_add(sal_mul(J, product), product))), 0);
+    sal_expr two = sal_add(sal_mul(J, product), sal_mul(h, product));
+    ck_assert_int_eq(lists_of(tape, sal_sum(two)), 0);
     ck_assert_int_eq(lists_of(tape, sal_sum(sal_mul(sal_exp(left), right))), 0);
     ck_assert_int_eq(lists_of(tape, sal_sum(sal_exp(product))), 0);
     ck_assert_int_eq(lists_of(tape, sal_quad(s, A)), 0);
