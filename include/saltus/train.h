@@ -184,7 +184,7 @@ typedef struct sal_train_options {
     struct sal_comm *comm;   /* processes that share the training (mpi.h): all of them make the same
                                 calls with the same arguments but for threads and callbacks. Callbacks
                                 are called, and checkpoints written, at rank 0; the trained model is
-                                at   all. Must outlive the trainer. NULL: this process alone */
+                                at all. Must outlive the trainer. NULL: this process alone */
 
     /* Sampling; SAL_PSEUDO_LIKELIHOOD has none. A chain whose start is forbidden (f = -inf) starts
      * at an allowed state near it, as in sal_sample. */

@@ -2,7 +2,6 @@
 #include "parallel/ranks.h"
 
 #include "core/error.h"
-#include "core/shard.h"
 
 sal_status sali_ranks_create(sali_ranks *ranks, sal_comm *comm, int64_t n_shards,
                              sali_memory *memory, sal_error *err)
@@ -19,6 +18,31 @@ sal_status sali_ranks_create(sali_ranks *ranks, sal_comm *comm, int64_t n_shards
 int64_t sali_ranks_first(const sali_ranks *ranks, int64_t rank)
 {
     return sali_shard_first(ranks->n_shards, sal_comm_size(ranks->comm), rank);
+}
+
+/* Shards are numbered anew for threads. */
+typedef struct own_shards {
+    int64_t first;
+    void (*work)(void *context, int64_t shard);
+    void *context;
+} own_shards;
+
+static void call_own(void *context, int64_t k)
+{
+    const own_shards *own = context;
+    own->work(own->context, own->first + k);
+}
+
+void sali_ranks_run(const sali_ranks *ranks, sali_pace *pace, double amount, int threads,
+                    void (*work)(void *context, int64_t shard), void *context)
+{
+    own_shards own = { ranks->first, work, context };
+    const int64_t n = ranks->end - ranks->first;
+    if (pace) {
+        sali_shard_run_paced(pace, amount, n, threads, call_own, &own);
+    } else {
+        sali_shard_run(n, threads, call_own, &own);
+    }
 }
 
 int64_t sali_ranks_owner(const sali_ranks *ranks, int64_t shard)

@@ -6,6 +6,7 @@
 #define SALI_RANKS_H
 
 #include "core/memory.h"
+#include "core/shard.h"
 #include "parallel/comm.h"
 
 typedef struct sali_ranks {
@@ -34,6 +35,11 @@ int64_t sali_ranks_first(const sali_ranks *ranks, int64_t rank);
 
 /* The rank that has a shard. */
 int64_t sali_ranks_owner(const sali_ranks *ranks, int64_t shard);
+
+/* Call work(context, k) for this rank's shards on up to `threads` threads; with a pace, whose unit
+ * `amount` counts, as sali_shard_run_paced. */
+void sali_ranks_run(const sali_ranks *ranks, sali_pace *pace, double amount, int threads,
+                    void (*work)(void *context, int64_t shard), void *context);
 
 /* An array of all shards, in which the part of shard k are the `size` bytes each of elements
  * begin[k] .. begin[k + 1] - 1: the other ranks' parts come into it, at every rank. `begin` is the

@@ -160,18 +160,6 @@ static sal_status check_reverse(const sali_ais *ais, sal_error *err)
     return SAL_OK;
 }
 
-/* This rank's shards are numbered anew for threads. */
-typedef struct own_shards {
-    sali_ais *ais;
-    void (*work)(void *context, int64_t shard);
-} own_shards;
-
-static void call_own(void *context, int64_t k)
-{
-    const own_shards *own = context;
-    own->work(own->ais, own->ais->ranks.first + k);
-}
-
 /* Put all chains at their start, stage 0. */
 static sal_status start(sali_ais *ais, sal_error *err)
 {
@@ -184,8 +172,7 @@ static sal_status start(sali_ais *ais, sal_error *err)
     }
     ais->stage = 0;
     sali_bridge_set(&ais->bridge, present_beta(ais));
-    own_shards own = { ais, start_shard };
-    sali_shard_run(ais->ranks.end - ais->ranks.first, o->threads, call_own, &own);
+    sali_ranks_run(&ais->ranks, NULL, 0, o->threads, start_shard, ais);
     status = check_values(ais, err);
     return status == SAL_OK && is_reverse(ais) ? check_reverse(ais, err) : status;
 }
@@ -195,9 +182,7 @@ static sal_status advance(sali_ais *ais, sal_error *err)
 {
     ais->stage++;
     sali_bridge_set(&ais->bridge, present_beta(ais));
-    own_shards own = { ais, advance_shard };
-    sali_shard_run_paced(&ais->pace, 1, ais->ranks.end - ais->ranks.first, ais->options.threads,
-                         call_own, &own);
+    sali_ranks_run(&ais->ranks, &ais->pace, 1, ais->options.threads, advance_shard, ais);
     for (int64_t k = ais->ranks.first; k < ais->ranks.end; k++) {
         ais->accepted += sali_chains_take_sums(ais->shards[k].chains).accepted;
     }

@@ -33,18 +33,19 @@ void sali_best_note(sali_run_shard *shard)
     }
 }
 
-const int32_t *sali_best_of_all(const sal_run *run, bool decoded, double *largest)
+const sali_run_shard *sali_best_of_all(const sal_run *run, bool decoded, int64_t *chain,
+                                       double *largest)
 {
-    const int32_t *found = NULL;
+    const sali_run_shard *found = NULL;
     *largest = -INFINITY;
     for (int64_t k = 0; k < run->n_shards; k++) {
         const sali_run_shard *shard = &run->shards[k];
         const double *worth = decoded ? shard->decoded : shard->best;
-        const int32_t *codes = decoded ? shard->decoded_codes : shard->best_codes;
         for (int64_t c = 0; worth && c < shard->chains->n; c++) {
             if (worth[c] > *largest) {
                 *largest = worth[c];
-                found = codes + c * run->model->space->n_variables;
+                found = shard;
+                *chain = c;
             }
         }
     }
@@ -57,7 +58,8 @@ sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob, sa
         return SAL_ERR_ARGUMENT;
     }
     double largest;
-    const int32_t *found = sali_best_of_all(run, false, &largest);
+    int64_t c;
+    const sali_run_shard *found = sali_best_of_all(run, false, &c, &largest);
     if (!found) {
         return sali_fail(
             err, SAL_ERR_ARGUMENT,
@@ -65,7 +67,7 @@ sal_status sal_run_best(const sal_run *run, int32_t *codes, double *log_prob, sa
             "after warm-up");
     }
     if (codes) {
-        sali_run_expand(run, 1, found, codes);
+        sali_run_expand(run, 1, found->best_codes + c * run->model->space->n_variables, codes);
     }
     if (log_prob) {
         *log_prob = largest;

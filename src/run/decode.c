@@ -183,7 +183,8 @@ const char *sali_decoded_name(const sal_run *run)
 {
     const sali_decoding *rule = owner(run)->decoding;
     double largest;
-    if (!rule || !sali_best_of_all(run, true, &largest)) {
+    int64_t c;
+    if (!rule || !sali_best_of_all(run, true, &c, &largest)) {
         return NULL;
     }
     return run->shards[0].decoder.feasible ? rule->name : rule->otherwise;
@@ -196,7 +197,8 @@ sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob,
     }
     const int64_t V = run->base->space->n_variables;
     double f; /* first the statistic */
-    const int32_t *found = sali_best_of_all(run, true, &f);
+    int64_t c;
+    const sali_run_shard *found = sali_best_of_all(run, true, &c, &f);
     if (!found) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the run decoded no state: it needs annealing or record.best, a step "
@@ -205,7 +207,7 @@ sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob,
     int32_t *full = SALI_NEW_ARRAY(int32_t, V);
     sal_status status = full ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
-        sali_run_expand(run, 1, found, full);
+        sali_run_expand(run, 1, found->decoded_codes + c * run->model->space->n_variables, full);
         status = sal_model_evaluate(run->base, 1, full, &f, NULL, NULL, err);
     }
     if (status == SAL_OK && codes) {

@@ -97,23 +97,9 @@ static void advance_shard(void *context, int64_t k)
     }
 }
 
-/* This rank's shards are numbered anew for threads. */
-typedef struct own_shards {
-    const sal_run *run;
-    void (*work)(void *context, int64_t shard);
-    void *context;
-} own_shards;
-
-static void call_own(void *context, int64_t k)
-{
-    const own_shards *own = context;
-    own->work(own->context, own->run->ranks.first + k);
-}
-
 void sali_run_shards(const sal_run *run, void (*work)(void *context, int64_t shard), void *context)
 {
-    own_shards own = { run, work, context };
-    sali_shard_run(run->ranks.end - run->ranks.first, run->options.threads, call_own, &own);
+    sali_ranks_run(&run->ranks, NULL, 0, run->options.threads, work, context);
 }
 
 /* The first step of a run finds out how long steps take. */
@@ -129,9 +115,8 @@ static void advance(window *w)
     for (int64_t made = 0; made < w->steps; made += part.steps) {
         part.steps = run->pace.alone == 0 ? 1 : w->steps - made;
         part.done = w->done + made;
-        own_shards own = { run, advance_shard, &part };
-        sali_shard_run_paced(&run->pace, (double)part.steps, run->ranks.end - run->ranks.first,
-                             run->options.threads, call_own, &own);
+        sali_ranks_run(&run->ranks, &run->pace, (double)part.steps, run->options.threads,
+                       advance_shard, &part);
         part.refresh = false;
     }
 }

@@ -262,9 +262,8 @@ static void number_chains(sal_run *run, sali_run_shard *shard)
 static sal_status create_remote(sal_run *run, sali_run_shard *shard, sal_error *err)
 {
     const bool first = sal_comm_rank(run->ranks.comm) == 0;
-    sal_status status = sali_chains_create_remote(run->model, shard->groups * run->ladder.n, first,
-                                                  run->options.seed, &shard->chains, err);
-    return status;
+    return sali_chains_create_remote(run->model, shard->groups * run->ladder.n, first,
+                                     run->options.seed, &shard->chains, err);
 }
 
 /* What all ranks know of a shard. */

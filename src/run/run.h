@@ -237,9 +237,10 @@ void sali_run_variables(const sal_run *run, int64_t *original);
 /* Note states better than any before (best.c). */
 sal_status sali_best_create(sal_run *run, sali_run_shard *shard, bool own, sal_error *err);
 void sali_best_note(sali_run_shard *shard);
-/* The best of all chains' best states, or of their best decoded ones, as codes of the free
- * variables; the first chain's among equals. *largest: its f, or its statistic. NULL: none. */
-const int32_t *sali_best_of_all(const sal_run *run, bool decoded, double *largest);
+/* Which shard has the best of all chains' best states, or of their best decoded ones, and which of
+ * its chains; the first one among equals. *largest: its f, or its statistic. NULL: none. */
+const sali_run_shard *sali_best_of_all(const sal_run *run, bool decoded, int64_t *chain,
+                                       double *largest);
 
 /* Where the model has a rule for it, decode the chains' states, and after the run the best ones,
  * and note the best of all that come of it (decode.c). */

@@ -88,13 +88,9 @@ static sal_run_options options_of(search *s)
 
 static double worth_of(const sal_run *run)
 {
-    double largest = -INFINITY;
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        const sali_run_shard *shard = &run->shards[k];
-        for (int64_t c = 0; c < shard->chains->n; c++) {
-            largest = fmax(largest, shard->decoded ? shard->decoded[c] : shard->best[c]);
-        }
-    }
+    double largest;
+    int64_t c;
+    sali_best_of_all(run, run->shards[0].decoded != NULL, &c, &largest);
     return largest;
 }
 

@@ -278,19 +278,9 @@ sal_status sali_sync_best(sal_run *run, sal_error *err)
 sal_status sali_sync_best_codes(sal_run *run, int32_t *codes, bool *known, sal_error *err)
 {
     const int64_t V = run->model->space->n_variables;
-    const sali_run_shard *of = NULL;
-    double largest = -INFINITY;
-    int64_t chain = 0;
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        const sali_run_shard *shard = &run->shards[k];
-        for (int64_t c = 0; shard->best && c < shard->chains->n; c++) {
-            if (shard->best[c] > largest) {
-                largest = shard->best[c];
-                of = shard;
-                chain = c;
-            }
-        }
-    }
+    double largest;
+    int64_t chain;
+    const sali_run_shard *of = sali_best_of_all(run, false, &chain, &largest);
     *known = of;
     if (!of) {
         return SAL_OK;

@@ -34,6 +34,10 @@ sal_status sali_train_sync_status(sal_trainer *t, sal_status status, sal_error *
     return sal_comm_agree(t->options.comm, status, err);
 }
 
+/* Of each chain, and of each shard. */
+enum { ACCEPTED, ACCEPTANCE, JUMP, STEP, F, OF_CHAIN };
+enum { BAD, OF_SHARD };
+
 /* ---- making */
 
 sal_status sali_train_sync_create(sal_trainer *t, sal_error *err)
@@ -47,6 +51,8 @@ sal_status sali_train_sync_create(sal_trainer *t, sal_error *err)
     if (status == SAL_OK && several(t)) {
         t->sent.begin = SALI_TAKE(&t->memory, int64_t, t->n_shards + 1);
         t->sent.codes = SALI_TAKE(&t->memory, int32_t, batch * V);
+        t->sent.numbers = SALI_TAKE(&t->memory, double,
+                                    OF_CHAIN *batch + (t->centring.n_offsets + 2) * t->n_shards);
     }
     return status ? status : sali_memory_status(&t->memory, err);
 }
@@ -77,28 +83,10 @@ sal_status sali_train_sync_compare(sal_trainer *t, sal_error *err)
 
 /* ---- work of this rank's shards */
 
-typedef struct own_shards {
-    int64_t first;
-    void (*work)(void *context, int64_t shard);
-    void *context;
-} own_shards;
-
-static void call_own(void *context, int64_t k)
-{
-    const own_shards *own = context;
-    own->work(own->context, own->first + k);
-}
-
 void sali_train_shards(sal_trainer *t, sali_pace *pace, void (*work)(void *context, int64_t shard),
                        void *context)
 {
-    own_shards own = { t->ranks.first, work, context };
-    const int64_t n = t->ranks.end - t->ranks.first;
-    if (pace) {
-        sali_shard_run_paced(pace, 1, n, t->options.threads, call_own, &own);
-    } else {
-        sali_shard_run(n, t->options.threads, call_own, &own);
-    }
+    sali_ranks_run(&t->ranks, pace, 1, t->options.threads, work, context);
 }
 
 /* ---- rows and chains */
@@ -106,15 +94,14 @@ void sali_train_shards(sal_trainer *t, sali_pace *pace, void (*work)(void *conte
 void sali_train_sync_rows(sal_trainer *t, int64_t n, int64_t each, double *numbers)
 {
     sal_error err = { 0 };
-    for (int64_t k = 0; several(t) && k <= t->n_shards; k++) {
+    if (!several(t)) {
+        return;
+    }
+    for (int64_t k = 0; k <= t->n_shards; k++) {
         t->sent.begin[k] = sali_shard_first(n, t->n_shards, k);
     }
-    if (several(t)) {
-        note(t,
-             sali_ranks_gather(&t->ranks, numbers, t->sent.begin, (size_t)each * sizeof *numbers,
-                               &err),
-             &err);
-    }
+    const size_t bytes = (size_t)each * sizeof *numbers;
+    note(t, sali_ranks_gather(&t->ranks, numbers, t->sent.begin, bytes, &err), &err);
 }
 
 /* Codes [batch x V] of the shards' own rows, to all. */
@@ -123,18 +110,6 @@ static void gather_codes(sal_trainer *t, int32_t *codes)
     sal_error err = { 0 };
     const size_t row = (size_t)t->model->space->n_variables * sizeof *codes;
     note(t, sali_ranks_gather(&t->ranks, codes, t->row_begin, row, &err), &err);
-}
-
-/* Of each chain, and of each shard. */
-enum { ACCEPTED, ACCEPTANCE, JUMP, STEP, F, OF_CHAIN };
-enum { SUM_DATA, SUM_SAMPLES, BAD, OF_SHARD };
-
-static double *numbers_of(sal_trainer *t, int64_t of_shard)
-{
-    for (int64_t k = 0; k < t->n_shards; k++) {
-        t->sent.begin[k + 1] = t->sent.begin[k] + OF_CHAIN * t->shards[k].n + of_shard;
-    }
-    return calloc((size_t)t->sent.begin[t->n_shards], sizeof(double));
 }
 
 /* Between the chains of a shard and their numbers. */
@@ -170,9 +145,11 @@ void sali_train_sync_chains(sal_trainer *t)
     if (!several(t)) {
         return;
     }
-    double *numbers = numbers_of(t, OF_SHARD);
-    sal_status status =
-        sal_comm_agree(t->options.comm, numbers ? SAL_OK : sali_fail_memory(&err), &err);
+    double *numbers = t->sent.numbers;
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        t->sent.begin[k + 1] = t->sent.begin[k] + OF_CHAIN * t->shards[k].n + OF_SHARD;
+    }
     for (int pack = 1; pack >= 0 && status == SAL_OK; pack--) {
         for (int64_t k = 0; k < t->n_shards; k++) {
             sali_train_shard *shard = &t->shards[k];
@@ -194,7 +171,6 @@ void sali_train_sync_chains(sal_trainer *t)
             sali_buffer_store(t, &t->shards[k]);
         }
     }
-    free(numbers);
 }
 
 void sali_train_sync_buffer(sal_trainer *t)
@@ -221,9 +197,8 @@ void sali_train_sync_sums(sal_trainer *t)
     for (int64_t k = 0; k < t->n_shards; k++) {
         t->sent.begin[k + 1] = t->sent.begin[k] + t->shards[k].n + means + 2;
     }
-    double *numbers = calloc((size_t)t->sent.begin[t->n_shards], sizeof *numbers);
-    sal_status status =
-        sal_comm_agree(t->options.comm, numbers ? SAL_OK : sali_fail_memory(&err), &err);
+    double *numbers = t->sent.numbers;
+    sal_status status = SAL_OK;
     for (int pack = 1; pack >= 0 && status == SAL_OK; pack--) {
         for (int64_t k = 0; k < t->n_shards; k++) {
             sali_train_shard *shard = &t->shards[k];
@@ -240,7 +215,6 @@ void sali_train_sync_sums(sal_trainer *t)
                       : SAL_OK;
     }
     note(t, status, &err);
-    free(numbers);
 }
 
 /* ws[to] += ws[from], of which this rank may have either, both or none. */

@@ -78,10 +78,11 @@ struct sal_trainer {
     sali_ranks ranks;   /* which shards are this rank's; others have chains' numbers and codes */
     int64_t *row_begin; /* [n_shards + 1] rows of the batch of each shard */
     struct {
-        int64_t *begin; /* [n_shards + 1] */
-        int32_t *codes; /* [batch x V] */
-    } sent;             /* room for what ranks send; NULLs on one */
-    sal_error broken;   /* the first failure of sending; status SAL_OK: none */
+        int64_t *begin;  /* [n_shards + 1] */
+        int32_t *codes;  /* [batch x V] */
+        double *numbers; /* of chains and shards */
+    } sent;              /* room for what ranks send; NULLs on one */
+    sal_error broken;    /* the first failure of sending; status SAL_OK: none */
     sali_train_shard *shards;
     sali_pace sampling_pace, gradient_pace;
     sali_workspace **workspaces; /* [n_shards], for the reduction; NULL of other ranks */
