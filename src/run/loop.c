@@ -30,13 +30,16 @@ typedef struct window {
     int64_t done; /* steps before this window, after warm-up or of it */
 } window;
 
-/* Swap states between temperatures, at fixed steps of the chains' lives. */
+/* Swap states between temperatures, at fixed steps of the chains' lives. Where there are seams,
+ * their swaps come after it, and then the refresh. */
 static void swap_when_due(sal_run *run, sali_run_shard *shard)
 {
     uint64_t step = shard->chains->step[0], every = (uint64_t)run->ladder.every;
     if (run->ladder.n > 1 && step % every == 0) {
         sali_swap(&shard->swaps, shard->chains, (int64_t)(step / every % 2));
-        sali_engine(run->sampler)->refresh(shard->self, shard->chains);
+        if (!run->seams.any) {
+            sali_engine(run->sampler)->refresh(shard->self, shard->chains);
+        }
     }
 }
 
@@ -102,28 +105,41 @@ void sali_run_shards(const sal_run *run, void (*work)(void *context, int64_t sha
     sali_ranks_run(&run->ranks, NULL, 0, run->options.threads, work, context);
 }
 
-/* The first step of a run finds out how long steps take. */
-static void advance(window *w)
+void sali_run_refresh(sal_run *run)
+{
+    window none = { .run = run, .refresh = true };
+    sali_run_shards(run, advance_shard, &none);
+}
+
+/* Steps from `made` of a window on that shards make without each other: the first step of a run
+ * finds out how long steps take, and at swaps across seams shards wait for each other. */
+static int64_t steps_apart(const window *w, int64_t made)
+{
+    const sal_run *run = w->run;
+    const int64_t left = w->steps - made, step = run->warmup_done + run->steps + made;
+    const int64_t swap = run->seams.any ? run->ladder.every - step % run->ladder.every : left;
+    return run->pace.alone == 0 ? 1 : swap < left ? swap : left;
+}
+
+static sal_status advance(window *w, sal_error *err)
 {
     sal_run *run = w->run;
     window part = *w;
+    bool swapped = false;
+    sal_status status = SAL_OK;
     w->refresh = false;
-    if (w->steps == 0) { /* a refresh */
-        sali_run_shards(run, advance_shard, &part);
-        return;
-    }
-    for (int64_t made = 0; made < w->steps; made += part.steps) {
-        part.steps = run->pace.alone == 0 ? 1 : w->steps - made;
+    for (int64_t made = 0; status == SAL_OK && made < w->steps; made += part.steps) {
+        part.steps = steps_apart(w, made);
         part.done = w->done + made;
         sali_ranks_run(&run->ranks, &run->pace, (double)part.steps, run->options.threads,
                        advance_shard, &part);
         part.refresh = false;
+        status = sali_seams_swap(run, made + part.steps, &swapped, err);
+        if (swapped) {
+            sali_run_refresh(run);
+        }
     }
-}
-
-void sali_run_refresh(sal_run *run)
-{
-    advance(&(window){ .run = run, .refresh = true });
+    return status ? status : sali_run_check(run, err);
 }
 
 /* Where one is due the run goes on from an anchor, refreshed. Not if a draw has stopped it: the
@@ -148,7 +164,7 @@ sal_status sali_run_check(const sal_run *run, sal_error *err)
             continue;
         }
         return sali_chains_report(chains, run->sampler,
-                                  run->shards[k].first + chains->bad_chain / run->ladder.n, err);
+                                  chains->id[chains->bad_chain] / run->ladder.n, err);
     }
     return SAL_OK;
 }
@@ -160,10 +176,11 @@ static void collect(sal_run *run, bool count)
     for (int64_t k = 0; k < run->n_shards; k++) {
         sali_chains *chains = run->shards[k].chains;
         for (int64_t c = 0; count && c < chains->n; c++) {
-            bool coldest = c % run->ladder.n == 0;
+            const int64_t slot = chains->id[c];
+            const bool coldest = slot % run->ladder.n == 0;
             run->accepted_sum += coldest ? chains->accepted_sum[c] : 0;
             run->jump_sum += coldest ? chains->jump_sum[c] : 0;
-            run->moved[run->shards[k].first + c / run->ladder.n] += chains->jump_sum[c];
+            run->moved[slot / run->ladder.n] += chains->jump_sum[c];
         }
         if (sali_ranks_own(&run->ranks, k)) {
             sali_queue_carry(run, &run->shards[k]);
@@ -211,7 +228,7 @@ static sal_status adapt_sampler(sal_run *run, window *w, int64_t done, sal_error
 static void adapt_step_sizes(sal_run *run, window *w, int64_t done, int64_t total)
 {
     w->refresh |= sali_step_sizes_learn(&run->step_sizes, run->n_shards, run->shard_chains,
-                                        run->shard_first, w->steps, done, total);
+                                        w->steps, done, total);
 }
 
 static void adapt_ladder(sal_run *run, window *w, int64_t done)
@@ -223,7 +240,7 @@ static void adapt_ladder(sal_run *run, window *w, int64_t done)
     for (int64_t k = 0; k < run->n_shards; k++) {
         sali_chains *chains = run->shards[k].chains;
         for (int64_t c = 0; c < chains->n; c++) {
-            chains->beta[c] = run->ladder.beta[c % run->ladder.n];
+            chains->beta[c] = run->ladder.beta[chains->id[c] % run->ladder.n];
         }
     }
     w->refresh = true;
@@ -284,8 +301,7 @@ static sal_status warm_up_window(sal_run *run, window *w, sal_error *err)
     w->done = done;
     run->queue.first = done / run->options.thin;
     w->steps = sali_step_sizes_window(&run->step_sizes, done, warmup, warm_up_steps(run, done));
-    advance(w);
-    sal_status status = sali_sync_window(run, sali_run_check(run, err), err);
+    sal_status status = sali_sync_window(run, advance(w, err), err);
     status = status ? status : adapt_sampler(run, w, done + w->steps, err);
     status = sali_sync_status(run, status, err);
     adapt_step_sizes(run, w, done + w->steps, warmup);
@@ -339,8 +355,7 @@ static sal_status sample_window(sal_run *run, window *w, sal_error *err)
     w->done = run->steps;
     w->steps = window_steps(run, w->done, steps);
     run->queue.first = run->draws_made;
-    advance(w);
-    sal_status status = sali_sync_window(run, sali_run_check(run, err), err);
+    sal_status status = sali_sync_window(run, advance(w, err), err);
     if (o->annealing.on) {
         adapt_step_sizes(run, w, o->warmup, o->warmup);
     }

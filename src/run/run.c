@@ -173,12 +173,29 @@ static bool fits_memory(double bytes)
     return bytes < (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
 }
 
-/* A chain and its replicas are in one shard. */
+/* So many ladders keep all threads busy, and shards do without waiting for each other. */
+#define MANY_LADDERS 32
+
+/* Each shard has whole ladders; or each ladder is cut into as many parts, of two or more slots, so
+ * that the coldest one swaps within its shard. */
 static int64_t count_shards(const sal_run *run)
 {
-    int64_t chains = run->options.chains, n = sali_shard_count(chains * run->ladder.n);
-    n = sali_engine(run->sampler)->coupled ? 1 : n;
-    return n < chains ? n : chains;
+    const int64_t chains = run->options.chains, most = run->ladder.n / 2;
+    const int64_t n = sali_shard_count(chains * run->ladder.n);
+    const int64_t parts = n / chains < most ? n / chains : most;
+    if (sali_engine(run->sampler)->coupled) {
+        return 1;
+    }
+    return n < chains ? n : parts > 1 && chains < MANY_LADDERS ? chains * parts : chains;
+}
+
+/* The first slot of shard k. */
+static int64_t slot_begin(const sal_run *run, int64_t k)
+{
+    const int64_t chains = run->options.chains, replicas = run->ladder.n, n = run->n_shards;
+    const int64_t parts = n > chains ? n / chains : 1;
+    return parts > 1 ? k / parts * replicas + sali_shard_first(replicas, parts, k % parts)
+                     : sali_shard_first(chains, n, k) * replicas;
 }
 
 /* Shards and ranks; and whose draws are recorded here. */
@@ -186,13 +203,15 @@ static sal_status divide(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     run->n_shards = count_shards(run);
+    run->slot_begin = SALI_TAKE(&run->memory, int64_t, run->n_shards + 1);
     run->chain_begin = SALI_TAKE(&run->memory, int64_t, run->n_shards + 1);
     sal_status status = sali_ranks_create(&run->ranks, o->comm, run->n_shards, &run->memory, err);
     if (status != SAL_OK) {
         return status;
     }
     for (int64_t k = 0; k <= run->n_shards; k++) {
-        run->chain_begin[k] = sali_shard_first(o->chains, run->n_shards, k);
+        run->slot_begin[k] = slot_begin(run, k);
+        run->chain_begin[k] = (run->slot_begin[k] + run->ladder.n - 1) / run->ladder.n;
     }
     const bool all = sal_comm_rank(o->comm) == 0 || o->annealing.schedule == SAL_ANNEAL_REHEAT;
     run->rank = sal_comm_rank(o->comm);
@@ -234,7 +253,6 @@ static sal_status allocate(sal_run *run, sal_error *err)
     run->shards = SALI_TAKE(m, sali_run_shard, run->n_shards);
     run->shard_chains = SALI_TAKE(m, sali_chains *, run->n_shards);
     run->shard_selves = SALI_TAKE(m, void *, run->n_shards);
-    run->shard_first = SALI_TAKE(m, int64_t, run->n_shards);
     run->shard_swaps = SALI_TAKE(m, sali_swaps *, run->n_shards);
     if (o->annealing.schedule == SAL_ANNEAL_REHEAT) {
         run->heating.standings = SALI_TAKE(m, sali_standing, o->chains);
@@ -248,22 +266,23 @@ static sal_status allocate(sal_run *run, sal_error *err)
 }
 
 /* Random streams, temperatures and step sizes of a shard's chains. */
-static void number_chains(sal_run *run, sali_run_shard *shard)
+static void number_chains(sal_run *run, int64_t k)
 {
+    sali_run_shard *shard = &run->shards[k];
     for (int64_t c = 0; c < shard->chains->n; c++) {
-        int64_t replica = c % run->ladder.n;
-        shard->chains->id[c] = (uint32_t)(shard->first * run->ladder.n + c);
+        const int64_t slot = run->slot_begin[k] + c, replica = slot % run->ladder.n;
+        shard->chains->id[c] = (uint32_t)slot;
         shard->chains->beta[c] = run->ladder.beta[replica];
         shard->chains->step_size[c] = run->step_sizes.value[replica];
     }
 }
 
 /* One that another rank moves. */
-static sal_status create_remote(sal_run *run, sali_run_shard *shard, sal_error *err)
+static sal_status create_remote(sal_run *run, sali_run_shard *shard, int64_t slots, sal_error *err)
 {
     const bool first = sal_comm_rank(run->ranks.comm) == 0;
-    return sali_chains_create_remote(run->model, shard->groups * run->ladder.n, first,
-                                     run->options.seed, &shard->chains, err);
+    return sali_chains_create_remote(run->model, slots, first, run->options.seed, &shard->chains,
+                                     err);
 }
 
 /* What all ranks know of a shard. */
@@ -277,11 +296,10 @@ static sal_status create_numbers(sal_run *run, sali_run_shard *shard, bool own, 
         status = sali_best_create(run, shard, own, err);
         status = status ? status : sali_decoded_create(run, shard, own, err);
     }
-    number_chains(run, shard);
     return status;
 }
 
-static sal_status create_own(sal_run *run, sali_run_shard *shard, sal_error *err)
+static sal_status create_own(sal_run *run, sali_run_shard *shard, int64_t slots, sal_error *err)
 {
     const sal_space *space = run->model->space;
     unsigned wants = sali_sampler_wants(run->sampler);
@@ -292,8 +310,8 @@ static sal_status create_own(sal_run *run, sali_run_shard *shard, sal_error *err
     }
     sali_stream stream = { .seed = run->options.seed, .purpose = SALI_RNG_STATISTIC };
     sali_random_codes(space, &stream, shard->reference);
-    sal_status status = sali_chains_create(run->model, shard->groups * run->ladder.n, wants,
-                                           run->options.seed, &shard->chains, err);
+    sal_status status =
+        sali_chains_create(run->model, slots, wants, run->options.seed, &shard->chains, err);
     return status ? status
                   : sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains,
                                       &shard->self, err);
@@ -303,10 +321,16 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
 {
     sali_run_shard *shard = &run->shards[k];
     const bool own = sali_ranks_own(&run->ranks, k);
+    const int64_t slots = run->slot_begin[k + 1] - run->slot_begin[k];
     shard->first = run->chain_begin[k];
     shard->groups = run->chain_begin[k + 1] - shard->first;
-    sal_status status = own ? create_own(run, shard, err) : create_remote(run, shard, err);
-    return status ? status : create_numbers(run, shard, own, err);
+    sal_status status =
+        own ? create_own(run, shard, slots, err) : create_remote(run, shard, slots, err);
+    status = status ? status : create_numbers(run, shard, own, err);
+    if (status == SAL_OK) {
+        number_chains(run, k);
+    }
+    return status;
 }
 
 static sal_status create_shards(sal_run *run, sal_error *err)
@@ -317,7 +341,6 @@ static sal_status create_shards(sal_run *run, sal_error *err)
         status = create_shard(run, k, err);
         run->shard_chains[k] = shard->chains;
         run->shard_selves[k] = shard->self;
-        run->shard_first[k] = shard->first;
         run->shard_swaps[k] = &shard->swaps;
     }
     return status;
@@ -370,7 +393,7 @@ static void start_shard(void *context, int64_t k)
     start_work *work = context;
     sal_run *run = work->run;
     sali_run_shard *shard = &run->shards[k];
-    int64_t first = shard->first * run->ladder.n * run->model->space->n_variables;
+    const int64_t first = run->slot_begin[k] * run->model->space->n_variables;
     shard->status = sali_start(shard->chains, work->init ? work->init + first : NULL, work->guide,
                                &shard->error);
     if (shard->status == SAL_OK) {
@@ -438,6 +461,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     status = status ? status : allocate(run, err);
     status = status ? status : create_shards(run, err);
     status = status ? status : sali_statistic_create(run, err);
+    status = status ? status : sali_seams_create(run, err);
     status = status ? status : sali_sync_create(run, err);
     status = sali_sync_status(run, status, err);
     status = status ? status : sali_run_resolve_intervals(run, err);
@@ -552,7 +576,7 @@ sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_r
         return status;
     }
     if (run->ladder.n > 1) {
-        sali_ladder_finish(&run->ladder, run->n_shards, run->shard_swaps);
+        sali_ladder_finish(&run->ladder, run->options.chains, run->n_shards, run->shard_swaps);
     }
     forget_pointers(&run->options);
     *out = run;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A run: shards of chains, what is recorded of them, and its options with defaults filled in.
  *
- * With tempering, chain c of the run is the group of `replicas` chains of which the first, at
- * temperature 1, is what is recorded: chain g replicas + r of a shard is replica r of its group g,
- * and has the random streams of chain number (first + g) replicas + r. */
+ * With tempering, a chain of the run is a ladder of `replicas` slots, each a chain of a shard, of
+ * which the first, at temperature 1, is what is recorded. Slot number c replicas + r is replica r
+ * of chain c, and that is the number of its random streams. Shards have slots that follow each
+ * other: whole ladders, or, where there are fewer chains than shards, a part of one ladder; its
+ * neighbours in other shards swap states with them across seams (seams.c). */
 #ifndef SALI_RUN_H
 #define SALI_RUN_H
 
@@ -85,6 +87,12 @@ typedef struct sali_run_calls {
     bool draw, state, progress;
 } sali_run_calls;
 
+/* Between shards that have parts of one ladder (seams.c). */
+typedef struct sali_seams {
+    bool any;
+    char *states[2]; /* of a lower and a higher slot, as they are sent; NULL without */
+} sali_seams;
+
 /* What ranks tell each other after a window (sync.c); NULLs on one rank. */
 typedef struct sali_run_sync {
     int64_t *begin;  /* [n_shards + 1] of each shard, among */
@@ -95,8 +103,8 @@ typedef struct sali_run_sync {
  * that belong to its chains are written by it alone. One of another rank has no `self`, and of its
  * chains numbers only (sali_chains_create_remote); at rank 0 also codes, best and last ones. */
 typedef struct sali_run_shard {
-    int64_t first;  /* chain of the run */
-    int64_t groups; /* number of chains of the run */
+    int64_t first;  /* the first chain of the run with its coldest slot here, or behind it */
+    int64_t groups; /* how many such chains are here */
     sali_chains *chains;
     void *self;
     sali_swaps swaps;
@@ -129,14 +137,15 @@ struct sal_run {
     void *shared; /* of the sampler; NULL without */
     int64_t n_shards;
     sali_ranks ranks;     /* which shards are this rank's */
-    int64_t *chain_begin; /* [n_shards + 1] the first chain of each shard */
+    int64_t *slot_begin;  /* [n_shards + 1] the first slot of each shard, and */
+    int64_t *chain_begin; /* [n_shards + 1] the first chain with its coldest slot there or behind */
+    sali_seams seams;
     sali_run_calls calls;
     sali_run_sync sync;
     sali_pace pace; /* of a step of all shards */
     sali_run_shard *shards;
     sali_chains **shard_chains; /* [n_shards], as in shards: for the sampler's adaptation */
     void **shard_selves;
-    int64_t *shard_first;
     sali_swaps **shard_swaps;
 
     sali_ladder ladder;         /* of temperatures */
@@ -198,6 +207,12 @@ sal_status sali_run_sample(sal_run *run, sal_error *err);
 
 /* The first status of the shards that is not SAL_OK, with its error. */
 sal_status sali_run_shards_status(const sal_run *run, sal_error *err);
+
+/* Swaps of states between shards (seams.c): room for them, once there are shards; and, where one is
+ * due after the run's present step but `made` of its window, those of all seams: whether they were.
+ * Returns: SAL_ERR_IO of ranks. */
+sal_status sali_seams_create(sal_run *run, sal_error *err);
+sal_status sali_seams_swap(sal_run *run, int64_t made, bool *due, sal_error *err);
 
 /* Call work(context, k) for this rank's shards, on the run's threads. */
 void sali_run_shards(const sal_run *run, void (*work)(void *context, int64_t shard), void *context);

@@ -44,7 +44,6 @@ static int64_t list_swaps(const sali_swaps *w, int64_t n, sali_state_item *items
         sali_state_counts("swaps.tried", R, w->tried),
         sali_state_counts("swaps.made", R, w->made),
         sali_state_sums("swaps.probability", R, w->probability),
-        sali_state_within(sali_state_i32("swaps.walker", n, w->walker), 0, (double)(R - 1)),
         sali_state_within(sali_state_u8("swaps.from_hottest", n, (uint8_t *)w->from_hottest), 0, 1),
         sali_state_counts("swaps.round_trips", 1, (int64_t *)&w->round_trips),
         sali_state_counts("swaps.f_count", 1, (int64_t *)&w->f_count),

@@ -100,12 +100,22 @@ static void choose(sali_step_sizes *s)
     s->search.candidates = 0;
 }
 
+/* Where a chain stands among all, by its random stream. */
+static int64_t group_of(const sali_step_sizes *s, const sali_chains *chains, int64_t c)
+{
+    return chains->id[c] / s->rungs;
+}
+static int64_t rung_of(const sali_step_sizes *s, const sali_chains *chains, int64_t c)
+{
+    return chains->id[c] % s->rungs;
+}
+
 static void add_jumps(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
-                      const int64_t *first, int64_t started)
+                      int64_t started)
 {
     for (int64_t k = 0; k < n_shards; k++) {
         for (int64_t c = 0; c < chains[k]->n; c++) {
-            int64_t group = first[k] + c / s->rungs, rung = c % s->rungs;
+            int64_t group = group_of(s, chains[k], c), rung = rung_of(s, chains[k], c);
             int64_t tried = sali_jump_search_turn(&s->search, group, started);
             s->search.jump[rung * SALI_DECILES + tried] += chains[k]->jump_sum[c];
         }
@@ -113,31 +123,31 @@ static void add_jumps(sali_step_sizes *s, int64_t n_shards, sali_chains *const *
 }
 
 static void set_candidates(const sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
-                           const int64_t *first, int64_t done)
+                           int64_t done)
 {
     for (int64_t k = 0; k < n_shards; k++) {
         for (int64_t c = 0; c < chains[k]->n; c++) {
-            int64_t tried = sali_jump_search_turn(&s->search, first[k] + c / s->rungs, done);
-            chains[k]->step_size[c] = candidate(s, s->value[c % s->rungs], tried);
+            int64_t tried = sali_jump_search_turn(&s->search, group_of(s, chains[k], c), done);
+            chains[k]->step_size[c] = candidate(s, s->value[rung_of(s, chains[k], c)], tried);
         }
     }
 }
 
 /* One window of the search is over. */
-static bool search(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
-                   const int64_t *first, int64_t window, int64_t done, int64_t total)
+static bool search(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains, int64_t window,
+                   int64_t done, int64_t total)
 {
     bool magnitudes = s->search.candidates == SALI_MAGNITUDES;
-    add_jumps(s, n_shards, chains, first, done - window);
+    add_jumps(s, n_shards, chains, done - window);
     if (!sali_jump_search_over(&s->search, done)) {
-        set_candidates(s, n_shards, chains, first, done);
+        set_candidates(s, n_shards, chains, done);
         return (done - s->search.begin) % s->search.length == 0;
     }
     choose(s);
     sali_step_sizes_set(s, n_shards, chains);
     if (magnitudes) {
         begin_stage(s, SALI_DECILES, done, total);
-        set_candidates(s, n_shards, chains, first, done);
+        set_candidates(s, n_shards, chains, done);
     }
     return true;
 }
@@ -169,7 +179,7 @@ void sali_step_sizes_set(const sali_step_sizes *s, int64_t n_shards, sali_chains
 {
     for (int64_t k = 0; k < n_shards; k++) {
         for (int64_t c = 0; c < chains[k]->n; c++) {
-            chains[k]->step_size[c] = s->value[c % s->rungs];
+            chains[k]->step_size[c] = s->value[rung_of(s, chains[k], c)];
         }
     }
 }
@@ -193,7 +203,8 @@ static void approximate(sali_step_sizes *s, int64_t n_shards, sali_chains *const
     for (int64_t r = 0; r < s->rungs; r++) {
         double acceptance = 0, steps = 0;
         for (int64_t k = 0; k < n_shards; k++) {
-            for (int64_t c = r; c < chains[k]->n; c += s->rungs) {
+            const int64_t from = (r - rung_of(s, chains[k], 0) + s->rungs) % s->rungs;
+            for (int64_t c = from; c < chains[k]->n; c += s->rungs) {
                 acceptance += chains[k]->acceptance_sum[c];
                 steps += (double)window;
             }
@@ -204,13 +215,13 @@ static void approximate(sali_step_sizes *s, int64_t n_shards, sali_chains *const
 }
 
 bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
-                           const int64_t *first, int64_t window, int64_t done, int64_t total)
+                           int64_t window, int64_t done, int64_t total)
 {
     if (s->rule == SAL_STEP_SIZE_USUAL) {
         return false;
     }
     if (s->search.candidates) {
-        return search(s, n_shards, chains, first, window, done, total);
+        return search(s, n_shards, chains, window, done, total);
     }
     if (s->rule == SAL_STEP_SIZE_SEARCH && s->search.begin > 0) {
         return false; /* found */
@@ -218,7 +229,7 @@ bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *co
     approximate(s, n_shards, chains, window);
     if (s->rule == SAL_STEP_SIZE_SEARCH && done >= total / 4) {
         begin_stage(s, SALI_MAGNITUDES, done, total);
-        set_candidates(s, n_shards, chains, first, done);
+        set_candidates(s, n_shards, chains, done);
     }
     return true;
 }

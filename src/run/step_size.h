@@ -56,11 +56,11 @@ sal_status sali_step_sizes_create(sali_step_sizes *s, sali_memory *memory, const
  * quarter before the search and each of its turns end with a window. */
 int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t total, int64_t most);
 
-/* After a window of warm-up: learn from the sums of all chains (chain c of a shard is of rung
- * c mod rungs; first[k] is shard k's first group), and set the chains' step sizes for the next
- * window. Whether any changed. */
+/* After a window of warm-up: learn from the sums of all chains, whose random streams number them:
+ * number i is of rung i mod rungs, and successive ones are in a shard. Set the chains' step sizes
+ * for the next window. Whether any changed. */
 bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
-                           const int64_t *first, int64_t window, int64_t done, int64_t total);
+                           int64_t window, int64_t done, int64_t total);
 
 /* What it needs to go on: the number of items, SALI_MOST_STATE at most; and after they were filled
  * into a newly created one of the same rule and rungs, when `done` of `total` steps of warm-up are

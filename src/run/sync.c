@@ -202,10 +202,9 @@ sal_status sali_sync_window(sal_run *run, sal_status status, sal_error *err)
 
 /* ---- arrays of all chains, of which each shard has a part */
 
-/* Elements of `size` bytes, `each` of them for each chain of the run, or of its replicas. */
+/* Elements of `size` bytes, `each` of them for each chain of a shard. */
 typedef struct parts {
     void *(*of)(sali_run_shard *shard);
-    bool replicas;
     int64_t each;
     size_t size;
 } parts;
@@ -214,11 +213,11 @@ typedef struct parts {
 static sal_status share(sal_run *run, const parts *p, bool to_all, sal_error *err)
 {
     const sali_ranks *ranks = &run->ranks;
-    const size_t bytes = (size_t)p->each * p->size * (size_t)(p->replicas ? run->ladder.n : 1);
+    const size_t bytes = (size_t)p->each * p->size;
     const bool all = to_all || sal_comm_rank(ranks->comm) == 0;
-    const int64_t *begin = run->chain_begin, chains = run->options.chains;
-    const int64_t first = begin[ranks->first], own = begin[ranks->end] - first;
-    char *buffer = sali_alloc(all ? chains : own, bytes),
+    const int64_t *begin = run->slot_begin, first = begin[ranks->first];
+    const int64_t own = begin[ranks->end] - first;
+    char *buffer = sali_alloc(all ? begin[run->n_shards] : own, bytes),
          *part = buffer + (all ? first : 0) * bytes;
     sal_status status = sali_sync_status(run, buffer ? SAL_OK : sali_fail_memory(err), err);
     for (int64_t k = ranks->first; status == SAL_OK && k < ranks->end; k++) {
@@ -262,8 +261,7 @@ static void *decoded_codes(sali_run_shard *shard)
 
 sal_status sali_sync_best(sal_run *run, sal_error *err)
 {
-    const parts values[] = { { best, true, 1, sizeof(double) },
-                             { decoded, true, 1, sizeof(double) } };
+    const parts values[] = { { best, 1, sizeof(double) }, { decoded, 1, sizeof(double) } };
     const sali_run_shard *shard = &run->shards[0];
     sal_status status = SAL_OK;
     if (sali_ranks_several(&run->ranks) && shard->best) {
@@ -455,9 +453,9 @@ static sal_status collect_records(sal_run *run, void *rows, int64_t each, size_t
 sal_status sali_sync_finish(sal_run *run, sal_error *err)
 {
     const int64_t draws = run->options.draws, V = run->model->space->n_variables;
-    const parts states[] = { { last_codes, true, V, sizeof(int32_t) },
-                             { best_codes, true, V, sizeof(int32_t) },
-                             { decoded_codes, true, V, sizeof(int32_t) } };
+    const parts states[] = { { last_codes, V, sizeof(int32_t) },
+                             { best_codes, V, sizeof(int32_t) },
+                             { decoded_codes, V, sizeof(int32_t) } };
     if (!sali_ranks_several(&run->ranks)) {
         return SAL_OK;
     }

@@ -23,12 +23,11 @@ sal_status sali_swaps_create(sali_swaps *swaps, sali_memory *memory, const sali_
                              int64_t replicas, sal_error *err)
 {
     *swaps = (sali_swaps){
-        .groups = chains->n / replicas,
+        .n = chains->n,
         .replicas = replicas,
         .tried = SALI_TAKE(memory, int64_t, replicas),
         .made = SALI_TAKE(memory, int64_t, replicas),
         .probability = SALI_TAKE(memory, double, replicas),
-        .walker = SALI_TAKE(memory, int32_t, chains->n),
         .from_hottest = SALI_TAKE(memory, bool, chains->n),
         .codes = SALI_TAKE(memory, int32_t, chains->space->n_variables),
         .x = sali_memory_take(memory, chains->space->width, chains->element),
@@ -48,8 +47,7 @@ void sali_swaps_clear(sali_swaps *swaps, bool trips)
     }
     swaps->f_count = 0;
     swaps->f_sum = swaps->f_squares = 0;
-    for (int64_t c = 0; trips && c < swaps->groups * swaps->replicas; c++) {
-        swaps->walker[c] = (int32_t)(c % swaps->replicas);
+    for (int64_t c = 0; trips && c < swaps->n; c++) {
         swaps->from_hottest[c] = false;
     }
     swaps->round_trips = trips ? 0 : swaps->round_trips;
@@ -67,8 +65,8 @@ double sali_swap_log_ratio(double beta_a, double beta_b, double f_a, double f_b)
 static void exchange_states(sali_swaps *swaps, sali_chains *chains, int64_t a, int64_t b)
 {
     const sal_space *space = chains->space;
-    double f = chains->f[a];
-    int32_t walker = swaps->walker[a];
+    const double f = chains->f[a];
+    const bool from_hottest = swaps->from_hottest[a];
     sali_exchange(chains->codes + a * space->n_variables, chains->codes + b * space->n_variables,
                   swaps->codes, (size_t)space->n_variables * sizeof *chains->codes);
     sali_exchange(sali_row(chains, chains->x, a, space->width),
@@ -76,18 +74,17 @@ static void exchange_states(sali_swaps *swaps, sali_chains *chains, int64_t a, i
                   (size_t)space->width * chains->element);
     chains->f[a] = chains->f[b];
     chains->f[b] = f;
-    swaps->walker[a] = swaps->walker[b];
-    swaps->walker[b] = walker;
+    swaps->from_hottest[a] = swaps->from_hottest[b];
+    swaps->from_hottest[b] = from_hottest;
 }
 
-/* Round trips of one group, by who is at the two ends. */
-static void count_trips(sali_swaps *swaps, int64_t group)
+/* Round trips, by who is at the two ends of a ladder. */
+static void count_trips(sali_swaps *swaps, int64_t c, int64_t replica)
 {
-    const int32_t *walker = swaps->walker + group * swaps->replicas;
-    bool *from_hottest = swaps->from_hottest + group * swaps->replicas;
-    from_hottest[walker[swaps->replicas - 1]] = true;
-    if (from_hottest[walker[0]]) {
-        from_hottest[walker[0]] = false;
+    if (replica == swaps->replicas - 1) {
+        swaps->from_hottest[c] = true;
+    } else if (replica == 0 && swaps->from_hottest[c]) {
+        swaps->from_hottest[c] = false;
         swaps->round_trips++;
     }
 }
@@ -102,24 +99,38 @@ static void note_hottest(sali_swaps *swaps, double f)
     swaps->f_squares += (f - swaps->f_first) * (f - swaps->f_first);
 }
 
+bool sali_swap_is_made(sali_swaps *swaps, int64_t replica, sali_stream stream, double log_ratio)
+{
+    const bool made = log_ratio >= 0 || log(sali_rng_uniform_at(&stream, 0)) < log_ratio;
+    if (swaps) {
+        swaps->tried[replica]++;
+        swaps->probability[replica] += exp(fmin(log_ratio, 0));
+        swaps->made[replica] += made;
+    }
+    return made;
+}
+
 void sali_swap(sali_swaps *swaps, sali_chains *chains, int64_t parity)
 {
-    for (int64_t g = 0; g < swaps->groups; g++) {
-        int64_t group = g * swaps->replicas;
-        note_hottest(swaps, chains->f[group + swaps->replicas - 1]);
-        for (int64_t r = parity; r + 1 < swaps->replicas; r += 2) {
-            int64_t a = group + r, b = a + 1;
-            sali_stream stream = sali_chains_stream(chains, a, SALI_RNG_SWAP);
-            double log_ratio =
+    const int64_t last = swaps->replicas - 1;
+    for (int64_t a = 0; a < chains->n; a++) {
+        if (chains->id[a] % swaps->replicas == last) {
+            note_hottest(swaps, chains->f[a]);
+        }
+    }
+    for (int64_t a = 0, b = 1; b < chains->n; a++, b++) {
+        const int64_t r = chains->id[a] % swaps->replicas;
+        if (r != last && r % 2 == parity) {
+            const double log_ratio =
                 sali_swap_log_ratio(chains->beta[a], chains->beta[b], chains->f[a], chains->f[b]);
-            swaps->tried[r]++;
-            swaps->probability[r] += exp(fmin(log_ratio, 0));
-            if (log_ratio >= 0 || log(sali_rng_uniform_at(&stream, 0)) < log_ratio) {
+            if (sali_swap_is_made(swaps, r, sali_chains_stream(chains, a, SALI_RNG_SWAP),
+                                  log_ratio)) {
                 exchange_states(swaps, chains, a, b);
-                swaps->made[r]++;
             }
         }
-        count_trips(swaps, g);
+    }
+    for (int64_t c = 0; c < chains->n; c++) {
+        count_trips(swaps, c, chains->id[c] % swaps->replicas);
     }
 }
 
@@ -256,15 +267,14 @@ void sali_ladder_update(sali_ladder *ladder, int64_t n_shards, sali_swaps *const
     }
 }
 
-void sali_ladder_finish(sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps)
+void sali_ladder_finish(sali_ladder *ladder, int64_t chains, int64_t n_shards,
+                        sali_swaps *const *swaps)
 {
-    double groups = 0;
     ladder->round_trips = 0;
     for (int64_t k = 0; k < n_shards; k++) {
-        groups += (double)swaps[k]->groups;
         ladder->round_trips += (double)swaps[k]->round_trips;
     }
-    ladder->round_trips /= groups;
+    ladder->round_trips /= (double)chains;
     ladder->barrier = 0;
     for (int64_t r = 0; r < ladder->n; r++) {
         int64_t tried = 0, made = 0;

@@ -14,17 +14,17 @@
 /* The most replicas of a chain. */
 #define SALI_MOST_REPLICAS 1000
 
-/* The swaps of one shard. Slot r of each group keeps its temperature; states move. */
+/* The swaps of one shard, whose chains are slots: replica r of a chain is at temperature r of the
+ * ladder, and states move. The number of a slot among all is that of its random stream, and its
+ * replica is this modulo `replicas`; a shard has slots that follow each other. */
 typedef struct sali_swaps {
-    int64_t groups, replicas;
-    /* By pair of slots (r, r + 1), since they were cleared: swaps tried, made, and the sum of their
-     * probabilities. */
+    int64_t n, replicas;
+    /* By pair of replicas (r, r + 1), since they were cleared: swaps tried, made, and the sum of
+     * their probabilities. */
     int64_t *tried, *made;
     double *probability;
-    int32_t *walker; /* [groups x replicas] which state, by its slot at the start, is in a slot */
-    bool
-        *from_hottest; /* [groups x replicas] by walker: was last at the hot end, not at the cold */
-    int64_t round_trips; /* of all walkers: from the coldest to the hottest slot and back */
+    bool *from_hottest;  /* [n] the state in a slot was last at the hot end, not at the cold one */
+    int64_t round_trips; /* of all states: from the coldest to the hottest slot and back */
     int64_t f_count;     /* of f at the hottest temperature, less the first one */
     double f_first, f_sum, f_squares;
     int32_t *codes; /* [V] */
@@ -48,9 +48,13 @@ static inline void sali_exchange(void *a, void *b, void *work, size_t size)
     memcpy(b, work, size);
 }
 
-/* Try the pairs (r, r + 1) of all groups with r of a parity, after the chains' present step; the
+/* Try the pairs (r, r + 1) within the shard with r of a parity, after the chains' present step; the
  * sampler's caches are the caller's to refresh. */
 void sali_swap(sali_swaps *swaps, sali_chains *chains, int64_t parity);
+
+/* Whether the states of slot `stream.chain` and the next one, with f_a and f_b, change places;
+ * counted in `swaps` if not NULL. */
+bool sali_swap_is_made(sali_swaps *swaps, int64_t replica, sali_stream stream, double log_ratio);
 
 /* Forget what was counted; round trips begin anew if `trips`. */
 void sali_swaps_clear(sali_swaps *swaps, bool trips);
@@ -83,7 +87,8 @@ bool sali_ladder_is_due(const sali_ladder *ladder, int64_t before, int64_t done,
  * time, and clear that; move the hot end to where f varies little at its temperature. */
 void sali_ladder_update(sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps);
 
-/* Figures for the summary. */
-void sali_ladder_finish(sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps);
+/* Figures for the summary of so many chains. */
+void sali_ladder_finish(sali_ladder *ladder, int64_t chains, int64_t n_shards,
+                        sali_swaps *const *swaps);
 
 #endif

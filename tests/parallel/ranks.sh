@@ -60,6 +60,9 @@ run ising:side=4,theta=0.1 --chains 70 --draws 40 --warmup 200 --sampler ncg:cyc
 run ising:side=4,theta=0.1 --chains 70 --draws 40 --warmup 100 --sampler gwg:radius=-1 --out draws.npy
 run ising:side=4,theta=0.3 --chains 40 --draws 40 --warmup 200 --sampler gibbs --tempering 4 --out draws.npy
 run poisson:dim=5 --chains 40 --draws 40 --out draws.npy
+numbers="2 3 5" # two ladders, each cut in two
+run ising:side=4,theta=0.3 --chains 2 --draws 100 --warmup 400 --sampler ncg --tempering 64 --out draws.npy
+numbers=3
 run ising:side=3 --chains 1 --draws 40 --out draws.npy
 run max-cut:nodes=30 --anneal reheat --chains 70 --draws 300 --best best.npy
 run independent-set:nodes=40 --anneal --coolings 3 --chains 40 --best best.npy

@@ -79,7 +79,7 @@ static double jump_of(double step_size, double unit)
 START_TEST(search_knows_which_chain_had_which_size)
 {
     enum { TOTAL = 400, SHARDS = 2 };
-    static const int64_t first[SHARDS] = { 0, 4 };
+    static const uint32_t first[SHARDS] = { 0, 4 };
     const sali_sampler *ncg;
     sali_sampler_settings settings;
     sali_step_sizes s;
@@ -91,6 +91,11 @@ START_TEST(search_knows_which_chain_had_which_size)
     bench b[SHARDS] = { bench_open(ncg, model, &settings, 1, 4, 0),
                         bench_open(ncg, model, &settings, 1, 3, 0) };
     sali_chains *chains[SHARDS] = { b[0].chains, b[1].chains };
+    for (int k = 0; k < SHARDS; k++) {
+        for (uint32_t c = 0; c < chains[k]->n; c++) {
+            chains[k]->id[c] = first[k] + c;
+        }
+    }
     double unit = sali_default_step_size(model->space, 1);
     ck_ok(sali_step_sizes_create(&s, &memory, model->space, 1, SAL_STEP_SIZE_SEARCH, unit, NULL,
                                  &err),
@@ -104,7 +109,7 @@ START_TEST(search_knows_which_chain_had_which_size)
                 chains[k]->jump_sum[c] = jump_of(chains[k]->step_size[c], unit) * (double)n;
             }
         }
-        sali_step_sizes_learn(&s, SHARDS, chains, first, n, done + n, TOTAL);
+        sali_step_sizes_learn(&s, SHARDS, chains, n, done + n, TOTAL);
     }
     ck_assert_double_eq_tol(s.value[0], 3 * unit, 1e-9 * unit);
     for (int k = 0; k < SHARDS; k++) {

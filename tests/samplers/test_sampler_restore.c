@@ -239,7 +239,7 @@ static void same_doubles(int64_t n, const double *a, const double *b, const char
 /* A search, and in every window another one made of its state; the chains keep their own sizes. */
 START_TEST(a_search_for_step_sizes_goes_on)
 {
-    static const int64_t first[] = { 0, 3 }, total = 200;
+    static const int64_t total = 200;
     sal_model *model = ready_made("ising:side=2,theta=0.3", SAL_F64);
     sali_chains *chains[2][SHARDS];
     sali_step_sizes s[2];
@@ -247,6 +247,9 @@ START_TEST(a_search_for_step_sizes_goes_on)
     sal_error err;
     for (int k = 0; k < 2 * SHARDS; k++) {
         ck_ok(sali_chains_create(model, k % 2 ? 4 : 6, 0, 1, &chains[k / 2][k % 2], &err), &err);
+        for (uint32_t c = 0; c < (k % 2 ? 4 : 6); c++) {
+            chains[k / 2][k % 2]->id[c] = (k % 2 ? 6 : 0) + c;
+        }
     }
     ck_ok(sali_step_sizes_create(&s[0], &memory, model->space, 2, SAL_STEP_SIZE_SEARCH, 1, NULL,
                                  &err),
@@ -265,7 +268,7 @@ START_TEST(a_search_for_step_sizes_goes_on)
         }
         for (int i = 0; i < 2; i++) {
             pretend(chains[i], done);
-            sali_step_sizes_learn(&s[i], SHARDS, chains[i], first, window, done + window, total);
+            sali_step_sizes_learn(&s[i], SHARDS, chains[i], window, done + window, total);
         }
         same_doubles(2, s[0].value, s[1].value, "values", done);
         same_doubles(6, chains[0][0]->step_size, chains[1][0]->step_size, "step sizes", done);

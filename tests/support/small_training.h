@@ -121,7 +121,7 @@ static inline void training_learn(training *t, int64_t steps)
         ck_ok(sali_engine(t->sampler)->adapt(t->shared, &warmup, &changed, &err), &err);
     }
     if (t->sampler->has_step_size && sali_sampler_adapts(t->sampler)) {
-        sali_step_sizes_learn(&t->step_sizes, SHARDS, t->chains, shard_first, steps, t->done,
+        sali_step_sizes_learn(&t->step_sizes, SHARDS, t->chains, steps, t->done,
                               SALI_WARMUP_ENDLESS);
     }
     for (int k = 0; k < SHARDS; k++) {
