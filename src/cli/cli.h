@@ -227,8 +227,8 @@ void cli_list_ops_markdown(void);
  * stays. The number of its threads, and how threads wait, are set before this. */
 void cli_set_environment(char **argv);
 
-/* Set when the user pressed Ctrl-C, after cli_catch_interrupt(); SIGTERM and SIGHUP count as that,
- * but a SIGHUP that nohup ignores. The second one of a kind kills the program. */
+/* Set when the user pressed Ctrl-C, after cli_catch_interrupt(); SIGTERM, SIGUSR1 and SIGHUP count
+ * as that, but a SIGHUP that nohup ignores. The second one of a kind kills the program. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 

@@ -168,7 +168,7 @@ void cli_progress_end(cli_progress *progress)
     }
 }
 
-/* ---- Ctrl-C, kill, and a terminal that closes */
+/* ---- Ctrl-C, kill, batch systems before time is up, and a terminal that closes */
 
 static volatile sig_atomic_t interrupted;
 
@@ -184,6 +184,7 @@ void cli_catch_interrupt(void)
     struct sigaction before;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGUSR1, &action, NULL);
     if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) { /* no nohup */
         sigaction(SIGHUP, &action, NULL);
     }

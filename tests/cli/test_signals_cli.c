@@ -7,7 +7,7 @@
 
 #include "npy_file.h"
 
-static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+static const int signals[] = { SIGINT, SIGTERM, SIGUSR1, SIGHUP };
 
 #define N_SIGNALS ((int)(sizeof signals / sizeof *signals))
 

@@ -154,6 +154,26 @@ if [[ -z ${skip_files:-} ]]; then
     grep -q '"draws": [1-9]' resumed.json || fail "a run of which a rank died does not go on: '$(cat resumed.json)'"
 fi
 
+# ---- ranks that are told to stop: Ctrl-C at mpirun, which asks them to end; a signal that it passes on
+
+# told SIGNAL: training that lasts for hours gets it, and can go on.
+told() {
+    rm -rf stops
+    mpirun --oversubscribe -n 2 "$program" train rbm:hidden=8 $pcd --iterations 1000000 --report 100 --checkpoint 100000 \
+        --data digits --fresh 0 --out stops </dev/null >said 2>&1 &
+    local launcher=$! k
+    for ((k = 0; k < 600; k++)); do
+        [[ ! -s stops/log.csv ]] || break
+        sleep 0.1
+    done
+    kill -"$1" "$launcher"
+    wait "$launcher" || true
+    grep -q "stopped after [1-9][0-9]* iterations; --resume" said || fail "$1 at mpirun: '$(cat said)'"
+    [[ -s stops/checkpoint.json ]] || fail "$1 at mpirun: no checkpoint"
+}
+told INT
+told USR1
+
 # ---- a disk that is full at rank 0
 
 if [[ -z ${skip_files:-} ]]; then
