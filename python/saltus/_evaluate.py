@@ -15,7 +15,7 @@ from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, address, ask, call, encode, fork_safe, lib, make, options_text,
                        view)
 from ._model import Model, as_model
-from ._run import AIS, Progress, Run, give_reals, give_samplers
+from ._run import AIS, Progress, Run, communicator, give_comm, give_reals, give_samplers
 from ._sampler import as_list
 from ._train import Training, seed_of, warn
 
@@ -141,8 +141,11 @@ class _Bar(Progress):
 class _Session:
     """What all parts of an evaluation share."""
 
-    def __init__(self, model: Model, options: dict[str, Any], own: list[Any], progress: Any, directory: Optional[Path]):
-        self.model, self.options, self.own, self.show, self.directory = model, options, own, progress, directory
+    def __init__(self, model: Model, options: dict[str, Any], own: list[Any], progress: Any, directory: Optional[Path],
+                 comm: Any):
+        self.model, self.options, self.own, self.directory = model, options, own, directory
+        self.comm, self.ranks, self.first = comm, communicator(comm), comm is None or comm.rank == 0
+        self.show = progress if self.first else False
         self.interrupted = self.ended = False
         self.log_weights: list[np.ndarray] = []
 
@@ -161,6 +164,11 @@ class _Session:
             self.ended = self.ended or bar.stopped or bar.interrupted
             bar.reraise()  # in place of what the library makes of it
         return answer
+
+    def agree(self) -> None:
+        """Whether it has ended is for the first rank to say."""
+        if self.comm is not None:
+            self.interrupted, self.ended = self.comm.bcast((self.interrupted, self.ended), 0)
 
 
 def _fit_base(model: Model, data: Data) -> np.ndarray:
@@ -183,6 +191,7 @@ def _anneal(s: _Session, test: Data, log_base: np.ndarray, start: Optional[np.nd
     text = options_text(dict(s.options, chains=chains))
     options = Handle(make("sal_flat_options_create", AIS, text), "sal_flat_options_destroy", keep=s.own)
     give_samplers(options, s.own)
+    give_comm(options, s.ranks)
     give_reals(options, "log-base", log_base)
     if start is not None:
         codes = _starts(start, chains)
@@ -191,6 +200,7 @@ def _anneal(s: _Session, test: Data, log_base: np.ndarray, start: Optional[np.nd
     call("sal_flat_options_progress", options, bar.callback, None)
     log_weights = np.empty(chains)
     way = s.ask(bar, "sal_flat_ais", s.model, options, address(log_weights))
+    s.agree()
     if way.pop("stopped"):
         return None
     likelihood = ask("sal_flat_likelihood", s.model, test, way["log_z"], way["log_z_error"] or 0.0)
@@ -265,7 +275,8 @@ def _mmd2(samples: Data, test: Data, estimator: int) -> float:
 def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = None, *, chains: Optional[int] = None,
              temperatures: Optional[int] = None, steps: Optional[int] = None, sampler: Optional[str] = None,
              samples: Any = None, fresh: int = 1000, directory: Optional[Path] = None, seed: Optional[int] = 0,
-             threads: Optional[int] = None, own: Any = (), progress: Any = None, **options: Any) -> Evaluation:
+             threads: Optional[int] = None, own: Any = (), progress: Any = None, comm: Any = None,
+             **options: Any) -> Evaluation:
     """Estimate the log-likelihood of held-out rows, and judge the model's own samples.
 
     Parameters
@@ -292,13 +303,16 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
         Of the training, whose ladder and chains the verdict uses.
     seed, threads, own, progress
         As in :func:`sample`.
+    comm : mpi4py.MPI.Comm, optional
+        Annealing is shared by its ranks, which all make this call with the same arguments; the rest is
+        rank 0's.
     **options
         schedule, step_size: as the options of ``saltus evaluate``.
 
     Returns
     -------
     Evaluation
-        Ctrl-C ends it early; it then has what was found.
+        Ctrl-C ends it early; it then has what was found. With `comm` at rank 0; None at the others.
 
     Raises
     ------
@@ -357,9 +371,11 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
     own = as_list(own)
     if sampler is None and own:
         given["sampler"] = own[0].name
-    s = _Session(made, given, own, progress, directory)
+    s = _Session(made, given, own, progress, directory, comm)
     result = Evaluation(made, rows)
     _measure(s, result, rows, known, drawn, fresh)
+    if not s.first:
+        return None  # type: ignore[return-value]
     for text in result.warnings:
         warn(text)
     return result
@@ -370,7 +386,7 @@ def _measure(s: _Session, result: Evaluation, test: Data, train: Optional[Data],
     log_base = _fit_base(s.model, test if train is None else train)
     if train is not None:
         result.independent = ask("sal_flat_base_likelihood", s.model, address(log_base), test)
-    if drawn is not None and drawn.rows > 1 and test.rows > 1:
+    if s.first and drawn is not None and drawn.rows > 1 and test.rows > 1:
         result.mmd = max(_mmd2(drawn, test, _U_STATISTIC), 0) ** 0.5
         result.mmd2_v = _mmd2(drawn, test, _V_STATISTIC)
     result.forward = _anneal(s, test, log_base, None)
@@ -378,6 +394,8 @@ def _measure(s: _Session, result: Evaluation, test: Data, train: Optional[Data],
         raise KeyboardInterrupt
     if result.forward is not None and not s.ended:
         result.reverse = _anneal(s, test, log_base, (test if drawn is None else drawn).codes)
+    if not s.first:
+        return
     if result.reverse is None:
         result.warnings.append("stopped; there is " + ("the forward estimate only" if result.forward else
                                                        "no estimate of log Z yet"))

@@ -16,7 +16,7 @@ import saltus as sal
 def alone():
     run = sal.sample("ising:side=4,theta=0.1", "gwg", chains=70, draws=50, seed=2, threads=1)
     model, training = trained(None)
-    return run.draws, model.params.flat, training.samples
+    return run.draws, model.params.flat, training.samples, judged(model, training, None)
 
 
 def trained(comm, directory=None):
@@ -30,16 +30,25 @@ def trained(comm, directory=None):
     return model, training
 
 
+def judged(model, training, comm):
+    test = training.data.codes[:40]
+    result = sal.evaluate(model, test, training.data, chains=70, temperatures=50, fresh=0, seed=4, threads=1, comm=comm)
+    assert (result is None) == (comm is not None and comm.rank > 0)
+    return result and (result.forward, result.reverse, result.independent)
+
+
 def on_ranks():
     from mpi4py import MPI
     comm = MPI.COMM_WORLD
     run = sal.sample("ising:side=4,theta=0.1", "gwg", chains=70, draws=50, seed=2, threads=1, comm=comm)
     assert (run is None) == (comm.rank > 0)
-    draws, params, samples = alone()
+    draws, params, samples, figures = alone()
     assert run is None or (run.draws == draws).all()
     model, training = trained(comm)
     assert (model.params.flat == params).all() and (training.samples == samples).all()
     assert bool(training.reports) == (comm.rank == 0)
+    result = judged(model, training, comm)
+    assert result is None or result == figures, (result, figures)
     place = comm.bcast(tempfile.mkdtemp() if comm.rank == 0 else None)
     model, training = trained(comm, os.path.join(place, "training"))
     assert (model.params.flat == params).all()
