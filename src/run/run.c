@@ -269,6 +269,7 @@ static sal_status allocate(sal_run *run, sal_error *err)
 static void number_chains(sal_run *run, int64_t k)
 {
     sali_run_shard *shard = &run->shards[k];
+    shard->chains->coldest = run->ladder.n > 1 ? run->ladder.beta[0] : 0;
     for (int64_t c = 0; c < shard->chains->n; c++) {
         const int64_t slot = run->slot_begin[k] + c, replica = slot % run->ladder.n;
         shard->chains->id[c] = (uint32_t)slot;

@@ -347,8 +347,8 @@ void sali_chains_tick(sali_chains *chains)
 
 double sali_chains_coldest(const sali_chains *chains)
 {
-    double beta = chains->beta[0];
-    for (int64_t c = 1; c < chains->n; c++) {
+    double beta = chains->coldest;
+    for (int64_t c = 0; chains->coldest == 0 && c < chains->n; c++) {
         beta = fmax(beta, chains->beta[c]);
     }
     return beta;

@@ -34,6 +34,7 @@ typedef struct sali_chains {
     void *gradient; /* real [n x N]: beta times that of whatever was evaluated last */
 
     double *beta;      /* [n] inverse temperatures, > 0; 1 unless tempered */
+    double coldest;    /* of the chains that draws come from; 0: the largest here */
     double *step_size; /* [n] of samplers that have one */
 
     /* Random streams: chain c of the shard draws from (seed, id[c], step[c]). */
@@ -113,8 +114,8 @@ typedef struct sali_warmup {
 
 #define SALI_WARMUP_ENDLESS INT64_MAX
 
-/* The largest inverse temperature of a shard: that of the chains which draws come from (all shards
- * of a run have some). What is tuned for draws is learned from these chains only. */
+/* The inverse temperature of the chains which draws come from. What is tuned for draws is learned
+ * from these chains only; a shard may have none, but not all shards of a run. */
 double sali_chains_coldest(const sali_chains *chains);
 
 /* What is learned from shards themselves. Whether one is here; numbers of all shards, in their

@@ -589,6 +589,33 @@ START_TEST(cut_ladders_draw_what_whole_ones_do)
 }
 END_TEST
 
+/* What is tuned for draws is learned at temperature 1, which one part of the ladder has. */
+START_TEST(parts_of_a_ladder_learn_from_the_coldest_slot)
+{
+    static const char *const samplers[] = { "gibbs:scan=adaptive", "lsb1", "pavg",
+                                            "gwg:hops=adapt" };
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open("ordinal-poly4", SAL_F64, &model, &err), &err);
+    for (int k = 0; k < 4; k++) {
+        const sal_run_options options = { .sampler = samplers[k],
+                                          .chains = 1,
+                                          .draws = 20,
+                                          .warmup = 400,
+                                          .tempering.replicas = 40,
+                                          .threads = 2 };
+        sal_run *run = run_it(model, &options);
+        ck_assert(run->seams.any && run->n_shards == 2);
+        for (int64_t shard = 0; shard < 2; shard++) {
+            ck_assert_double_eq(sali_chains_coldest(run->shards[shard].chains), 1);
+        }
+        ck_assert_double_lt(run->shards[1].chains->beta[0], 1);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(slots_keep_their_temperatures)
 {
     sal_model *model = tiny_formula_over("binary", SAL_F64);
@@ -777,6 +804,7 @@ static Suite *tempering_suite(void)
     tcase_set_timeout(tcase, 240);
     tcase_add_test(tcase, same_bits_on_any_number_of_threads);
     tcase_add_test(tcase, cut_ladders_draw_what_whole_ones_do);
+    tcase_add_test(tcase, parts_of_a_ladder_learn_from_the_coldest_slot);
     tcase_add_test(tcase, slots_keep_their_temperatures);
     tcase_add_test(tcase, replicas_start_at_init_and_keep_clamped_codes);
     tcase_add_test(tcase, mistakes_are_named);
