@@ -35,7 +35,8 @@ static const cli_page pages[] = {
       "chains agree. Where they do not, a line says so; do not use the averages then.\n\n" MODEL
       "\n\n"
       "Step sizes are adapted in warm-up unless you give them. Chains that stay in different modes "
-      "need --tempering. Ctrl-C (also SIGTERM, SIGUSR1 and SIGHUP), or --time, ends the run; the draws made "
+      "need --tempering. Ctrl-C (also SIGTERM, SIGUSR1 and SIGHUP), or --time, ends the run; the "
+      "draws made "
       "until then are written.\n\n"
       "A run whose draws go to --out FILE.nc can be resumed, also after a crash (then from "
       "FILE.nc.draws): --resume FILE.nc takes the options of that run from the file and gives "
@@ -64,7 +65,8 @@ static const cli_page pages[] = {
       CLI_GROUP_SAMPLE,
       "Runs samplers side by side for equal steps, or for equal time, and shows acceptance, jump "
       "distance, effective samples, autocorrelation time and R-hat, and errors where exact "
-      "answers exist. Ctrl-C (also SIGTERM, SIGUSR1 and SIGHUP) ends it: it prints the results so far, "
+      "answers exist. Ctrl-C (also SIGTERM, SIGUSR1 and SIGHUP) ends it: it prints the results so "
+      "far, "
       "and says on stderr what is missing. " MODEL,
       { { "Some samplers, for equal steps:",
           "saltus compare ising:side=4,theta=0.15 --samplers gibbs,gwg:hops=2,ncg --check-exact" },

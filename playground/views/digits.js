@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+import { Model, Walk } from "../engine.js";
+import { pictures } from "../paint.js";
+import { button, canvas, choice, element, notice, player, slider } from "../ui.js";
+import data from "../digits.json";
+
+const SIDE = 16, V = SIDE * SIDE, ACROSS = 8, DOWN = 4, CHAINS = ACROSS * DOWN;
+
+const usual = { temperature: 1, sampler: "block-gibbs", each: 1 };
+
+// The trained parameters, from one byte each.
+function parameters(name) {
+    const bytes = Uint8Array.from(atob(data[name].codes), (c) => c.charCodeAt(0));
+    return Float64Array.from(new Int8Array(bytes.buffer), (v) => v * data[name].scale);
+}
+
+function makeModel() {
+    const model = Model.ready(`rbm:visible=${V},hidden=${data.c.shape[0]}`);
+    for (const name of ["W", "b", "c"]) model.set(name, parameters(name));
+    return model;
+}
+
+function show(root, state, save) {
+    const problem = notice(), said = element("p", { class: "said", "aria-live": "polite" });
+    const sheet = canvas(ACROSS * 72, DOWN * 72, "Samples of the model");
+    const pad = canvas(320, 320, "Pixels that are given: draw with the mouse, or move with the arrow keys and press space");
+    pad.tabIndex = 0;
+    pad.classList.add("draggable");
+    const model = makeModel();
+    const given = new Int8Array(V).fill(-1); // -1: free
+    let walk = null, free = null, codes = new Int32Array(CHAINS * V), seed = 1, cursor = (SIDE / 2) * SIDE + SIDE / 2, brush = 1, drawing = false;
+
+    function end() {
+        walk?.close();
+        if (free && free.model !== model) free.model.close();
+        walk = free = null;
+    }
+
+    // Chains over the pixels that are not given; they go on from where they are.
+    function rebuild(afresh) {
+        end();
+        problem.tell("");
+        const fixed = [], places = [];
+        given.forEach((g, v) => (g >= 0 ? fixed : places).push(v));
+        if (places.length === 0) {
+            problem.tell("All pixels are given: clear some.");
+            return;
+        }
+        for (let c = 0; c < CHAINS; c++) fixed.forEach((v) => { codes[c * V + v] = given[v]; });
+        free = { places, model: fixed.length === 0 ? model : model.clamp(Int32Array.from(fixed), Int32Array.from(fixed, (v) => given[v])) };
+        const init = afresh ? null : Int32Array.from({ length: CHAINS * places.length }, (_, k) =>
+            codes[Math.floor(k / places.length) * V + places[k % places.length]]);
+        try {
+            walk = new Walk(free.model, state.sampler, { chains: CHAINS, seed: seed++, init });
+            walk.setTemperature(state.temperature);
+        } catch (refusal) {
+            problem.tell(refusal.message);
+        }
+        read();
+        paint();
+    }
+
+    function read() {
+        if (!walk) return;
+        const now = walk.codes(), n = free.places.length;
+        for (let c = 0; c < CHAINS; c++) {
+            for (let k = 0; k < n; k++) codes[c * V + free.places[k]] = now[c * n + k];
+        }
+    }
+
+    function paint() {
+        pictures(sheet, SIDE, ACROSS, DOWN, codes, given.some((g) => g >= 0) ? given.map((g) => (g >= 0 ? 1 : 0)) : null);
+        const mean = new Float64Array(V);
+        for (let c = 0; c < CHAINS; c++) for (let v = 0; v < V; v++) mean[v] += codes[c * V + v] / CHAINS;
+        const g = pad.getContext("2d"), cell = pad.width / SIDE;
+        for (let v = 0; v < V; v++) {
+            const x = (v % SIDE) * cell, y = Math.floor(v / SIDE) * cell, grey = Math.round(255 * mean[v]);
+            g.fillStyle = given[v] >= 0 ? (given[v] ? "#ffffff" : "#000000") : `rgb(${grey},${grey},${grey})`;
+            g.fillRect(x, y, cell, cell);
+            if (given[v] >= 0) {
+                g.strokeStyle = "#d55e00";
+                g.lineWidth = 2;
+                g.strokeRect(x + 1, y + 1, cell - 2, cell - 2);
+            }
+        }
+        if (document.activeElement === pad) {
+            g.strokeStyle = "#56b4e9";
+            g.lineWidth = 3;
+            g.strokeRect((cursor % SIDE) * cell + 1, Math.floor(cursor / SIDE) * cell + 1, cell - 2, cell - 2);
+        }
+    }
+
+    function give(v, value) {
+        if (given[v] === value) return;
+        given[v] = value;
+        const n = given.reduce((sum, g) => sum + (g >= 0 ? 1 : 0), 0);
+        said.textContent = `${n} pixels are given.`;
+        rebuild(false);
+    }
+
+    function at(event) {
+        const box = pad.getBoundingClientRect(), place = (x, size) => Math.min(Math.max(Math.floor((x / size) * SIDE), 0), SIDE - 1);
+        return place(event.clientY - box.top, box.height) * SIDE + place(event.clientX - box.left, box.width);
+    }
+    pad.addEventListener("pointerdown", (e) => { drawing = true; pad.setPointerCapture(e.pointerId); give(at(e), brush); });
+    pad.addEventListener("pointermove", (e) => { if (drawing) give(at(e), brush); });
+    for (const stop of ["pointerup", "pointercancel"]) pad.addEventListener(stop, () => { drawing = false; });
+    pad.addEventListener("keydown", (e) => {
+        const move = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -SIDE, ArrowDown: SIDE }[e.key];
+        if (move) cursor = (cursor + move + V) % V;
+        else if (e.key === " ") give(cursor, brush);
+        else return;
+        e.preventDefault();
+        paint();
+    });
+
+    function advance() {
+        if (!walk) return;
+        walk.step(state.each);
+        read();
+        paint();
+    }
+
+    const play = player(advance);
+    play.addEventListener("problem", (e) => problem.tell(e.detail.message));
+    root.append(
+        element("div", { class: "controls" },
+            slider("Temperature", { low: 0.3, high: 3, value: state.temperature, scale: "log", change: (v) => { state.temperature = v; save(); walk?.setTemperature(v); } }),
+            choice("Sampler", ["block-gibbs", "gibbs", "gwg", "ncg"].map((n) => [n, n]), state.sampler, (v) => { state.sampler = v; save(); rebuild(false); }),
+            slider("Steps a picture", { low: 1, high: 100, step: 1, value: state.each, change: (v) => { state.each = v; save(); } }),
+            choice("Brush", [["1", "ink"], ["0", "paper"], ["-1", "free again"]], "1", (v) => { brush = Number(v); }),
+            button("Clear", () => { given.fill(-1); rebuild(false); }),
+            button("Start at random", () => rebuild(true)),
+            play),
+        problem,
+        element("div", { class: "beside" },
+            element("figure", {}, sheet, element("figcaption", {}, `${CHAINS} chains; given pixels are tinted`)),
+            element("figure", {}, pad, element("figcaption", {}, "Their mean: draw here to give pixels"))),
+        said);
+    rebuild(true);
+    play.start();
+    return () => {
+        play.stop();
+        end();
+        model.close();
+    };
+}
+
+export default {
+    id: "digits", title: "Digits", usual, show,
+    text: [
+        "A restricted Boltzmann machine of 64 hidden units, trained at equilibrium on handwritten digits of 16 by 16 pixels: these are its own free samples, from random starts.",
+        "Draw on the right to give pixels: the chains then sample the others given these, which is in-painting.",
+        "Above temperature 1 strokes dissolve, below it only the likeliest digits are left.",
+    ],
+    paper: "Hinton 2012; Bereux et al. 2026 (training at equilibrium); Grathwohl et al. 2021, section 6 (block Gibbs)",
+};

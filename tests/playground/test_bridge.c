@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* What the page asks of the library, without a page: formulas, chains that step, swaps. */
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bridge.h"
+
+static const play_lattice square = { .kind = PLAY_SPINS, .rows = 3, .columns = 4 };
+static const play_lattice pair = {
+    .kind = PLAY_ORDINAL, .rows = 1, .columns = 2, .levels = 5, .low = -1, .high = 1
+};
+
+/* ---- formulas */
+
+/* f at x = -1, +1, .. in turn (3 x 4 spins), or of the pair at (-1, 0.5). */
+static double value(const char *text, const play_lattice *lattice)
+{
+    int place;
+    int32_t codes[12];
+    double f = NAN;
+    for (int v = 0; v < 12; v++) {
+        codes[v] = lattice->kind == PLAY_SPINS ? v % 2 : 3 * v;
+    }
+    sal_model *model = play_formula(text, lattice, &place);
+    ck_assert_msg(model != NULL, "%s: %s", text, play_error());
+    ck_assert_int_eq(place, -1);
+    ck_assert_msg(play_f(model, 1, codes, &f) == 0, "%s: %s", text, play_error());
+    play_model_close(model);
+    return f;
+}
+
+static const struct {
+    const char *text;
+    double f;
+} spins[] = {
+    { "1", 1 },
+    { " 2 * 3 - 4 / 8 ", 5.5 },
+    { "-2^2", -4 },
+    { "2^-1 + .5", 1 },
+    { "--1 + +2", 3 },
+    { "2 (3 + 1) pi", 8 * 3.14159265358979323846 },
+    { "x[0] + 10 x[1]", 9 },
+    { "x[0] x[1] x[11]", -1 },
+    { "sum(i: x[i])", 0 },
+    { "sum(i: 1)", 12 },
+    { "sum(i~j: 1)", 24 },
+    /* neighbours in a row differ, those in a column agree */
+    { "sum(i~j: x[i] x[j])", -12 + 12 },
+    { "sum(i~j: (x[i] - x[j])^2)", 48 },
+    { "sum(i: x[i] sum(i: x[i] x[0]))", 0 },
+    { "sum(i: x[i] x[0]) ^ 2 + sum(i: x[i]^2)", 12 },
+    { "exp(log(3)) + sqrt(4) + abs(-2) + min(1, 2) + max(1, 2)", 10 },
+    { "sigmoid(0) + tanh(0) + relu(-1) + silu(0) + erf(0) + sin(0) + cos(0) + log1p(0)", 1.5 },
+    { "softplus(0)", 0.69314718055994530942 },
+};
+
+START_TEST(formulas_have_their_values)
+{
+    const double f = value(spins[_i].text, &square);
+    ck_assert_msg(fabs(f - spins[_i].f) < 1e-12, "%s: %.15g", spins[_i].text, f);
+}
+END_TEST
+
+START_TEST(levels_lie_at_equal_distances)
+{
+    ck_assert_double_eq_tol(value("x[0]", &pair), -1, 1e-15);
+    ck_assert_double_eq_tol(value("x[1]", &pair), 0.5, 1e-15);
+    ck_assert_double_eq_tol(value("sum(i~j: x[i] x[j])", &pair), -0.5, 1e-15);
+}
+END_TEST
+
+static const struct {
+    const char *text, *message;
+    int place;
+} mistakes[] = {
+    { "", "is missing at the end", 0 },
+    { "1 +", "is missing at the end", 3 },
+    { "(1", "expected ')' to close the bracket, but the formula ends", 2 },
+    { "1 )", "expected an operator or the end, found ')'", 2 },
+    { "x", "expected '[' after x", 1 },
+    { "x[12]", "there is no x[12]: the last one is x[11]", 2 },
+    { "x[-1]", "expected a number, i or j", 2 },
+    { "x[99999999999999999999]", "there is no x[99999999999999999999]", 2 },
+    { "x[i]", "x[i] stands outside of a sum(i: ..)", 2 },
+    { "sum(i: x[j])", "x[j] stands outside of a sum(i~j: ..)", 9 },
+    { "sum(k: 1)", "expected 'i' after 'sum('", 4 },
+    { "sum(i~k: 1)", "expected 'j' after 'i~'", 6 },
+    { "sum(i 1)", "expected ':' after the index", 6 },
+    { "foo(1)", "there is no function 'foo'", 0 },
+    { "y + 1", "'y' is neither x[..], pi nor a function", 0 },
+    { "min(1)", "expected ',' between the two arguments", 5 },
+    { "2^x[0]", "expected a number after '^'", 2 },
+    { "1e999", "is no number", 0 },
+    { "3 $ 4", "expected an operator or the end, found '$ 4'", 2 },
+};
+
+START_TEST(mistakes_are_told_at_their_place)
+{
+    int place = -2;
+    ck_assert_ptr_null(play_formula(mistakes[_i].text, &square, &place));
+    ck_assert_msg(strstr(play_error(), mistakes[_i].message) != NULL, "%s: %s", mistakes[_i].text,
+                  play_error());
+    ck_assert_msg(place == mistakes[_i].place, "%s: %d", mistakes[_i].text, place);
+}
+END_TEST
+
+START_TEST(brackets_may_not_be_nested_without_end)
+{
+    char text[100001];
+    int place;
+    memset(text, '(', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    ck_assert_ptr_null(play_formula(text, &square, &place));
+    ck_assert_ptr_nonnull(strstr(play_error(), "nested more than 100 deep"));
+    ck_assert_int_eq(place, 100);
+}
+END_TEST
+
+START_TEST(bad_lattices_are_refused)
+{
+    static const play_lattice bad[] = {
+        { .kind = PLAY_SPINS, .rows = 0, .columns = 3 },
+        { .kind = PLAY_SPINS, .rows = 1000, .columns = 1000 },
+        { .kind = PLAY_ORDINAL, .rows = 1, .columns = 1, .levels = 1, .low = 0, .high = 1 },
+        { .kind = PLAY_ORDINAL, .rows = 1, .columns = 1, .levels = 3, .low = 1, .high = 1 },
+    };
+    int place;
+    for (int k = 0; k < 4; k++) {
+        ck_assert_ptr_null(play_formula("1", &bad[k], &place));
+    }
+    const play_lattice single = { .kind = PLAY_SPINS, .rows = 1, .columns = 1 };
+    ck_assert_ptr_null(play_formula("sum(i~j: x[i] x[j])", &single, &place));
+    ck_assert_ptr_nonnull(strstr(play_error(), "no variable has a neighbour here"));
+    ck_assert_int_eq(place, 5);
+}
+END_TEST
+
+START_TEST(programs_are_printed)
+{
+    int place;
+    sal_model *model = play_formula("sum(i~j: x[i] x[j])", &square, &place);
+    char *text = play_program(model);
+    ck_assert_ptr_nonnull(strstr(text, "edges"));
+    free(text);
+    play_model_close(model);
+}
+END_TEST
+
+/* ---- chains */
+
+/* A walk makes the steps of a run without warm-up. */
+START_TEST(walks_step_as_runs_do)
+{
+    static const char *const samplers[] = { "gibbs", "gwg", "pas", "ncg", "avg" };
+    enum { CHAINS = 3, DRAWS = 40 };
+    sal_model *model = play_model("ising:side=4,theta=0.3");
+    for (int k = 0; k < 5; k++) {
+        const sal_run_options o = { .sampler = samplers[k],
+                                    .chains = CHAINS,
+                                    .draws = DRAWS,
+                                    .warmup = -1,
+                                    .seed = 5,
+                                    .step_size = k >= 3 ? 0.4 : 0,
+                                    .record.draws = true };
+        sal_run *run = NULL;
+        sal_error err;
+        int bytes;
+        ck_assert(sal_sample(model, &o, &run, &err) == SAL_OK);
+        const uint8_t *draws = sal_run_draws(run, &bytes);
+        play_walk *walk = play_walk_open(model, samplers[k], o.step_size, CHAINS, 5, NULL, NULL);
+        ck_assert_msg(walk != NULL, "%s", play_error());
+        for (int d = 0; d < DRAWS; d++) {
+            ck_assert_int_eq(play_walk_step(walk, 1), 0);
+            for (int c = 0; c < CHAINS; c++) {
+                for (int v = 0; v < 16; v++) {
+                    ck_assert_int_eq(play_walk_codes(walk)[c * 16 + v],
+                                     draws[(c * DRAWS + d) * 16 + v]);
+                }
+            }
+        }
+        play_walk_close(walk);
+        sal_run_destroy(run);
+    }
+    play_model_close(model);
+}
+END_TEST
+
+/* Colder chains have larger f; after swaps temperatures are where they were. */
+START_TEST(chains_at_temperatures_swap_states)
+{
+    static const double temperatures[] = { 1, 3, 30 };
+    sal_model *model = play_model("ising:side=8,theta=0.5");
+    play_walk *walk = play_walk_open(model, "gibbs", 0, 3, 1, NULL, temperatures);
+    double mean[3] = { 0 };
+    int swaps = 0;
+    uint8_t made[3];
+    for (int k = 0; k < 400; k++) {
+        ck_assert_int_eq(play_walk_step(walk, 64), 0);
+        for (int r = 0; r < 3; r++) {
+            mean[r] += play_walk_f(walk)[r] / 400;
+        }
+        ck_assert_int_eq(play_walk_swap(walk, k % 2, made), 0);
+        swaps += made[0] + made[1];
+        ck_assert_int_eq(made[2], 0);
+    }
+    ck_assert(mean[0] > mean[1] + 10 && mean[1] > mean[2] + 10);
+    ck_assert_int_gt(swaps, 0);
+    play_walk_close(walk);
+    play_model_close(model);
+}
+END_TEST
+
+START_TEST(states_and_temperatures_can_be_set)
+{
+    int32_t codes[16] = { 0 };
+    double means[2];
+    sal_model *model = play_model("ising:side=4,theta=0.2");
+    play_walk *walk = play_walk_open(model, "gwg", 0, 1, 1, codes, NULL);
+    ck_assert_double_eq_tol(play_walk_f(walk)[0], 0.2 * 64, 1e-12);
+    ck_assert_int_eq(play_walk_step(walk, 10), 0);
+    memcpy(play_walk_codes(walk), codes, sizeof codes);
+    play_walk_set_temperature(walk, 0, 1e-3);
+    ck_assert_int_eq(play_walk_refresh(walk), 0);
+    ck_assert_double_eq_tol(play_walk_f(walk)[0], 0.2 * 64, 1e-12);
+    play_walk_means(walk, means);
+    ck_assert_int_eq(play_walk_step(walk, 50), 0); /* so cold that nothing moves */
+    play_walk_means(walk, means);
+    ck_assert_double_lt(means[1], 1e-12);
+    play_walk_close(walk);
+    play_model_close(model);
+}
+END_TEST
+
+START_TEST(fixed_variables_stay)
+{
+    const int variables[] = { 0, 5 };
+    const int32_t codes[] = { 1, 0 };
+    sal_model *model = play_model("ising:side=4,theta=0.2");
+    sal_model *clamped = play_clamp(model, 2, variables, codes);
+    ck_assert_int_eq(play_variables(clamped), 14);
+    ck_assert_ptr_null(play_clamp(model, 1, (const int[]){ 99 }, codes));
+    play_model_close(clamped);
+    play_model_close(model);
+}
+END_TEST
+
+START_TEST(what_cannot_be_is_refused)
+{
+    sal_model *model = play_model("ising:side=3");
+    ck_assert_ptr_null(play_model("no-such-model"));
+    ck_assert_ptr_nonnull(strstr(play_error(), "no-such-model"));
+    ck_assert_ptr_null(play_walk_open(model, "no-such-sampler", 0, 1, 1, NULL, NULL));
+    ck_assert_ptr_null(play_walk_open(model, "gwg", 0, 0, 1, NULL, NULL));
+    ck_assert_ptr_null(play_walk_open(model, "gwg", 0.5, 1, 1, NULL, NULL));
+    ck_assert(play_tune(model, "no-such-sampler", 1, 10, 1) < 0);
+    ck_assert(isnan(play_tune(model, "gwg", 1, 10, 1)));
+    ck_assert_int_eq(play_set(model, "W", (const double[]){ 1 }), -1);
+    play_model_close(model);
+}
+END_TEST
+
+static Suite *playground_suite(void)
+{
+    Suite *suite = suite_create("playground");
+    TCase *tcase = tcase_create("formulas");
+    tcase_add_loop_test(tcase, formulas_have_their_values, 0, (int)(sizeof spins / sizeof *spins));
+    tcase_add_test(tcase, levels_lie_at_equal_distances);
+    tcase_add_loop_test(tcase, mistakes_are_told_at_their_place, 0,
+                        (int)(sizeof mistakes / sizeof *mistakes));
+    tcase_add_test(tcase, brackets_may_not_be_nested_without_end);
+    tcase_add_test(tcase, bad_lattices_are_refused);
+    tcase_add_test(tcase, programs_are_printed);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("chains");
+    tcase_add_test(tcase, walks_step_as_runs_do);
+    tcase_add_test(tcase, chains_at_temperatures_swap_states);
+    tcase_add_test(tcase, states_and_temperatures_can_be_set);
+    tcase_add_test(tcase, fixed_variables_stay);
+    tcase_add_test(tcase, what_cannot_be_is_refused);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
+
+int main(void)
+{
+    return test_main(playground_suite());
+}

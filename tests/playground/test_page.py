@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The page of the playground in a browser: test_page.py PAGE.HTML."""
+import pathlib
+import sys
+import time
+import unittest
+
+from browser import MISSING, Browser
+
+VIEWS = ["proposals", "race", "bias", "tempering", "digits", "formula"]
+LEFT, UP = "\ue012", "\ue013"
+
+# All canvases of the view as one text.
+PICTURES = "return [...document.querySelectorAll('#stage canvas')].map((c) => c.toDataURL()).join()"
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        if MISSING:
+            raise unittest.SkipTest(MISSING)
+        cls.browser = Browser(1100, 900)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.browser.close()
+
+    def tearDown(self):
+        self.assertEqual(self.browser.complaints(), [])
+
+    def show(self, view, browser=None):
+        b = browser or self.browser
+        b.open("about:blank")
+        b.open(f"{ADDRESS}#{view}")
+        b.wait("document.body.dataset.ready === 'yes'")
+        self.assertEqual(b.run("return document.body.dataset.view"), view.split("?")[0])
+        self.assertEqual(b.run("return [...document.querySelectorAll('.notice')].map((n) => n.textContent).join('')"), "")
+
+    def pause(self):
+        self.browser.run("const play = document.querySelector('.play'); if (play.getAttribute('aria-pressed') === 'true') play.click()")
+
+    def slide(self, label, share):
+        """Move a slider to a share of its way."""
+        self.browser.run("""
+            const label = [...document.querySelectorAll('.control label')].find((l) => l.textContent === arguments[0]);
+            const input = document.getElementById(label.htmlFor);
+            input.value = Number(input.min) + arguments[1] * (Number(input.max) - Number(input.min));
+            input.dispatchEvent(new Event('input'))""", label, share)
+
+    def choose(self, label, value):
+        self.browser.run("""
+            const label = [...document.querySelectorAll('.control label')].find((l) => l.textContent === arguments[0]);
+            const select = document.getElementById(label.htmlFor);
+            select.value = arguments[1];
+            select.dispatchEvent(new Event('change'))""", label, value)
+
+    def text(self, selector):
+        return self.browser.run("return document.querySelector(arguments[0]).textContent", selector)
+
+    def test_first_picture_comes_at_once(self):
+        start = time.monotonic()
+        self.show("proposals")
+        self.assertLess(time.monotonic() - start, 10)  # a busy machine; about .3 s on an idle one
+
+    def test_every_view_plays_and_steps(self):
+        for view in VIEWS:
+            with self.subTest(view=view):
+                self.show(view)
+                self.pause()
+                before = self.browser.run(PICTURES)
+                for _ in range(4):
+                    self.browser.run("document.querySelector('.step').click()")
+                self.assertNotEqual(self.browser.run(PICTURES), before)
+                self.assertGreaterEqual(self.browser.run("return document.querySelectorAll('#stage > p').length"), 4)
+
+    def test_views_are_linked_from_the_menu(self):
+        self.show("race")
+        self.browser.run("document.querySelector('nav a[href=\"#digits\"]').click()")
+        self.browser.wait("document.body.dataset.view === 'digits'")
+        self.assertEqual(self.browser.run("return document.querySelector('[aria-current]').textContent"), "Digits")
+
+    def test_a_drag_moves_the_state(self):
+        self.show("proposals")
+        self.browser.drag("canvas.draggable", (0.2, 0.8), (0.5, 0.5), (0.71, 0.31))
+        self.browser.wait("location.hash.includes('x=35') && location.hash.includes('y=34')")
+        self.browser.press("canvas.draggable", LEFT)
+        self.browser.press("canvas.draggable", UP)
+        self.browser.wait("location.hash.includes('x=34') && location.hash.includes('y=35')")
+
+    def test_sliders_change_pictures_and_the_address(self):
+        for view, label in [("proposals", "Step size ε"), ("proposals", "Radius"), ("race", "Side"), ("race", "Coupling θ"),
+                            ("bias", "Step size ε"), ("tempering", "The hottest"), ("formula", "Side")]:
+            with self.subTest(view=view, label=label):
+                self.show(view)
+                self.pause()
+                before = self.browser.run(PICTURES)
+                self.slide(label, 0.9)
+                self.assertNotEqual(self.browser.run(PICTURES), before)
+                self.assertIn("=", self.browser.run("return location.hash"))
+
+    def test_an_address_brings_a_view_back(self):
+        self.show("race?side=16&theta=0.3&a=pas&b=none&c=none")
+        self.assertEqual(self.browser.run("return [...document.querySelectorAll('.lane')].length"), 1)
+        self.assertEqual(self.text(".lane figcaption"), "pas")
+        self.assertEqual(self.browser.run("return document.querySelector('.lane canvas').width"), 64)
+        self.show("race?side=none&theta=&what=5")  # what makes no sense counts for nothing
+        self.assertEqual(self.browser.run("return [...document.querySelectorAll('.lane')].length"), 3)
+
+    def test_proposals_are_the_library_s(self):
+        """By hand: the window of mh-uniform has (2 * 3 + 1)^2 states, all alike."""
+        self.show("proposals?radius=3")
+        self.browser.run("""
+            const panel = [...document.querySelectorAll('.small-multiples figure')].find((f) => f.textContent === 'mh-uniform');
+            const c = panel.querySelector('canvas'), b = c.getBoundingClientRect();
+            c.dispatchEvent(new PointerEvent('pointermove', {clientX: b.left + b.width * 10.5 / 50, clientY: b.top + b.height * (49 - 6 + .5) / 50}))""")
+        self.assertRegex(self.text(".said"), r"mh-uniform: proposed with probability 0\.020[48]")
+
+    def test_the_unadjusted_stop_and_the_adjusted_go_on(self):
+        self.show("bias?eps=4")
+        self.pause()
+        for _ in range(60):
+            self.browser.run("for (let k = 0; k < 5; k++) document.querySelector('.step').click()")
+        said = self.text(".said")
+        ncg, dula = (float(said.split(name + " ")[1].split(",")[0]) for name in ("ncg", "dula"))
+        self.assertLess(ncg, 0.06)
+        self.assertGreater(dula, 0.1)
+
+    def test_swaps_bring_the_chain_to_both_hills(self):
+        share = {}
+        for swaps in ("on", "off"):
+            self.show(f"tempering?swaps={swaps}&speed=60")
+            self.pause()
+            self.browser.run("for (let k = 0; k < 1500; k++) document.querySelector('.step').click()")
+            share[swaps] = float(self.text(".said").split(" for ")[1].split(" of")[0])
+        self.assertEqual(share["off"], 0)
+        self.assertTrue(0.4 < share["on"] < 0.9, share)
+
+    def test_drawing_gives_pixels(self):
+        self.show("digits")
+        self.browser.drag("#stage .beside figure:nth-child(2) canvas", (0.5, 0.2), (0.5, 0.5), (0.5, 0.8))
+        self.browser.wait("/[0-9]+ pixels are given/.test(document.querySelector('.said').textContent)")
+        given = int(self.text(".said").split()[0])
+        self.assertGreater(given, 2)
+        self.browser.run("[...document.querySelectorAll('button')].find((b) => b.textContent === 'Clear').click()")
+
+    def type_formula(self, text):
+        self.browser.run("""const box = document.querySelector('textarea');
+            box.value = arguments[0]; box.dispatchEvent(new Event('input'))""", text)
+
+    def test_a_wrong_formula_gets_its_message_at_the_place(self):
+        self.show("formula")
+        self.type_formula("0.4 sum(i~j: x[i] x[k])")
+        self.assertIn("expected a number, i or j between the brackets of x[..] (here: 0.4 sum(i~j: x[i] x[▸k])", self.text(".notice"))
+        self.assertEqual(self.browser.run("return document.querySelector('textarea').getAttribute('aria-invalid')"), "true")
+        self.type_formula("0.4 sum(i~j: x[i] x[j])")
+        self.assertEqual(self.text(".notice"), "")
+        self.assertIn("edges", self.text("pre"))
+        self.type_formula("1 / 0")
+        self.assertNotEqual(self.text(".notice"), "")
+
+    def test_samplers_that_cannot_are_told(self):
+        self.show("race")
+        self.choose("Lattice", "potts")
+        self.choose("Sampler 4", "pavg")
+        self.pause()
+        self.browser.run("document.querySelector('.step').click()")
+
+    def test_on_a_phone_in_the_dark_with_less_motion(self):
+        phone = Browser(390, 800, dark=True, reduced_motion=True)
+        try:
+            for view in VIEWS:
+                with self.subTest(view=view):
+                    self.show(view, phone)
+                    self.assertLessEqual(phone.run("return document.documentElement.scrollWidth"), phone.run("return innerWidth"))
+                    self.assertEqual(phone.run("return document.querySelector('.play').getAttribute('aria-pressed')"), "false")
+                    unnamed = phone.run("""return [...document.querySelectorAll('input, select, textarea, button, canvas')].filter((e) =>
+                        !(e.textContent || e.getAttribute('aria-label') || document.querySelector(`label[for="${e.id}"]`))).length""")
+                    self.assertEqual(unnamed, 0)
+            self.assertEqual(phone.run("return matchMedia('(prefers-color-scheme: dark)').matches"), True)
+            self.assertEqual(phone.complaints(), [])
+        finally:
+            phone.close()
+
+    def test_nothing_is_asked_of_other_hosts(self):
+        self.show("digits")
+        names = self.browser.run("return performance.getEntriesByType('resource').map((e) => e.name)")
+        self.assertEqual([name for name in names if not name.startswith("data:")], [])
+
+
+if __name__ == "__main__":
+    ADDRESS = pathlib.Path(sys.argv.pop()).resolve().as_uri()
+    unittest.main()
