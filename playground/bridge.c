@@ -65,19 +65,6 @@ PLAY int play_set(sal_model *model, const char *parameter, const double *values)
     return told(sal_model_set_params(model, parameter, values, &last));
 }
 
-PLAY sal_model *play_clamp(sal_model *model, int n, const int *variables, const int32_t *codes)
-{
-    sal_model *clamped = NULL;
-    int64_t *wide = malloc(((size_t)n + 1) * sizeof *wide);
-    for (int k = 0; wide && k < n; k++) {
-        wide[k] = variables[k];
-    }
-    sal_status status =
-        wide ? sal_model_clamp(model, n, wide, codes, &clamped, &last) : sali_fail_memory(&last);
-    free(wide);
-    return status == SAL_OK ? clamped : NULL;
-}
-
 PLAY int play_variables(const sal_model *model)
 {
     return (int)sal_space_variables(sal_model_space(model));
@@ -202,6 +189,9 @@ static int check(const play_walk *w)
 
 PLAY int play_walk_refresh(play_walk *w)
 {
+    if (sali_codes_check(w->chains->space, w->chains->n, w->chains->codes, &last) != SAL_OK) {
+        return -1;
+    }
     sali_chains_embed(w->chains);
     sali_sampler_forget(w->sampler, w->self);
     sali_engine(w->sampler)->refresh(w->self, w->chains);
@@ -218,8 +208,13 @@ PLAY play_walk *play_walk_open(sal_model *model, const char *sampler, double ste
     }
     w->model = sali_model_hold(model);
     sal_status status =
-        sali_sampler_choose(sampler, model, step_size, &w->sampler, &w->settings, &last);
-    if (status != SAL_OK || chains < 1 || start(w, seed, chains, init, temperatures) != SAL_OK ||
+        chains < 1 ? sali_fail(&last, SAL_ERR_ARGUMENT, "a walk needs a chain, found %d", chains)
+        : init     ? sali_codes_check(sal_model_space(model), chains, init, &last)
+                   : SAL_OK;
+    status = status
+                 ? status
+                 : sali_sampler_choose(sampler, model, step_size, &w->sampler, &w->settings, &last);
+    if (status != SAL_OK || start(w, seed, chains, init, temperatures) != SAL_OK ||
         play_walk_refresh(w) != 0) {
         play_walk_close(w);
         return NULL;

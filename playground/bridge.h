@@ -42,9 +42,7 @@ sal_model *play_formula(const char *text, const play_lattice *lattice, int *plac
 sal_model *play_formula_model(const char *text, int kind, int rows, int columns, int levels,
                               double low, double high, int *place);
 
-/* A model with a parameter set; and with variables fixed at codes. The model given stays. */
 int play_set(sal_model *model, const char *parameter, const double *values);
-sal_model *play_clamp(sal_model *model, int n, const int *variables, const int32_t *codes);
 
 int play_variables(const sal_model *model);
 int play_states(const sal_model *model, int variable);
@@ -86,7 +84,7 @@ void play_walk_close(play_walk *walk);
 int32_t *play_walk_codes(play_walk *walk);
 double *play_walk_f(play_walk *walk);
 
-/* After codes, temperatures or the step size were changed. */
+/* After codes, temperatures or the step size were changed; codes that no state has are refused. */
 int play_walk_refresh(play_walk *walk);
 void play_walk_set_step_size(play_walk *walk, double step_size);
 void play_walk_set_temperature(play_walk *walk, int chain, double temperature);

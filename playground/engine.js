@@ -22,20 +22,26 @@ function need(good) {
 
 // Call use(pointers..) with room for texts, typed arrays (copied in), and numbers of bytes.
 function withRoom(things, use) {
-    const pointers = things.map((thing) => {
-        if (thing === null || thing === undefined) return 0;
-        if (typeof thing === "string") {
-            const n = m.lengthBytesUTF8(thing) + 1, p = m._malloc(n);
-            m.stringToUTF8(thing, p, n);
-            return p;
-        }
-        const bytes = typeof thing === "number" ? thing : thing.byteLength, p = m._malloc(bytes || 1);
-        if (typeof thing !== "number") {
-            m.HEAPU8.set(new Uint8Array(thing.buffer, thing.byteOffset, bytes), p);
-        }
+    const pointers = [];
+    function room(bytes) {
+        const p = m._malloc(bytes || 1);
+        if (!p) throw new Error("The page is out of memory.");
+        pointers.push(p);
         return p;
-    });
+    }
     try {
+        for (const thing of things) {
+            if (thing === null || thing === undefined) {
+                pointers.push(0);
+            } else if (typeof thing === "string") {
+                const n = m.lengthBytesUTF8(thing) + 1;
+                m.stringToUTF8(thing, room(n), n);
+            } else if (typeof thing === "number") {
+                room(thing);
+            } else {
+                m.HEAPU8.set(new Uint8Array(thing.buffer, thing.byteOffset, thing.byteLength), room(thing.byteLength));
+            }
+        }
         return use(...pointers);
     } finally {
         pointers.forEach((p) => p && m._free(p));
@@ -75,13 +81,6 @@ export class Model {
 
     set(name, values) {
         need(withRoom([name, values], (n, v) => m._play_set(this.pointer, n, v)) === 0);
-    }
-
-    // The same with variables fixed at codes (both Int32Array).
-    clamp(variables, codes) {
-        const pointer = withRoom([variables, codes], (v, c) => m._play_clamp(this.pointer, variables.length, v, c));
-        need(pointer);
-        return new Model(pointer);
     }
 
     // f of states, an Int32Array of n rows.

@@ -3,7 +3,8 @@
  *
  *     0.3 sum(i~j: x[i] x[j]) + 0.1 sum(i: x[i])
  *
- *     f         a sum of products of powers; a product may be written without '*'
+ *     f         a sum of products of powers x^2, whose exponents are numbers; a product may be
+ *               written without '*'
  *     x[0]      a variable by its number
  *     sum(i: e) over all variables, sum(i~j: e) over all pairs of neighbours; in e, x[i] and x[j].
  *               Sums may stand within sums: each has its own i and j.
@@ -24,6 +25,8 @@
 #include <saltus/ad.h>
 #include <saltus/model.h>
 
+#include "core/error.h"
+
 #ifdef __EMSCRIPTEN__
 #include <emscripten.h>
 #else
@@ -33,6 +36,7 @@
 /* Brackets within brackets. */
 #define DEEPEST 100
 #define MOST_VARIABLES (1 << 16)
+#define LONGEST 2000
 
 typedef struct parser {
     const char *text, *at;
@@ -272,7 +276,8 @@ static bool factor_follows(parser *p)
     return isalnum((unsigned char)*p->at) || *p->at == '(' || *p->at == '.';
 }
 
-static sal_expr parse_product(parser *p)
+/* A power after any number of signs. */
+static sal_expr parse_signed(parser *p)
 {
     bool minus = false;
     for (;;) {
@@ -283,18 +288,24 @@ static sal_expr parse_product(parser *p)
         }
     }
     sal_expr a = parse_power(p);
+    return minus && !p->mistake[0] ? sal_neg(a) : a;
+}
+
+static sal_expr parse_product(parser *p)
+{
+    sal_expr a = parse_signed(p);
     while (!p->mistake[0]) {
         if (take(p, "/")) {
-            sal_expr b = parse_power(p);
+            sal_expr b = parse_signed(p);
             a = p->mistake[0] ? a : sal_div(a, b);
         } else if (take(p, "*") || factor_follows(p)) {
-            sal_expr b = parse_power(p);
+            sal_expr b = parse_signed(p);
             a = p->mistake[0] ? a : sal_mul(a, b);
         } else {
             break;
         }
     }
-    return minus && !p->mistake[0] ? sal_neg(a) : a;
+    return a;
 }
 
 static sal_expr parse_sum(parser *p)
@@ -389,6 +400,12 @@ EMSCRIPTEN_KEEPALIVE sal_model *play_formula(const char *text, const play_lattic
         play_fail("the lattice has no variables, or more than 65536; or its levels do not rise");
         return NULL;
     }
+    if (strlen(text) > LONGEST) {
+        play_fail("the formula has more than 2000 characters");
+        *place = LONGEST;
+        return NULL;
+    }
+    sali_fail_memory(play_last()); /* until another reason is known */
     sal_space *space = make_space(l);
     p.tape = space ? sal_tape_create(space, SAL_F64) : NULL;
     if (p.tape && list_pairs(&p, l)) {

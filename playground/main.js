@@ -12,10 +12,11 @@ import tempering from "./views/tempering.js";
 const views = [proposals, race, bias, tempering, digits, formula];
 
 const stage = document.getElementById("stage"), menu = document.getElementById("menu");
-let leave = null, shown = "";
+let leave = null, shown = null;
 
 function route() {
     const id = location.hash.slice(1).split("?")[0], view = views.find((v) => v.id === id) ?? views[0];
+    const first = shown === null;
     leave?.();
     leave = null;
     shown = location.hash;
@@ -24,19 +25,28 @@ function route() {
         else link.removeAttribute("aria-current");
     }
     document.title = `${view.title} · Saltus`;
-    const state = address.read(view.usual), work = element("div", { class: "work" });
+    const state = address.read(view.usual, view.allowed), work = element("div", { class: "work" });
     stage.replaceChildren(
         element("h2", { tabindex: "-1" }, view.title),
         ...view.text.map((sentence) => element("p", {}, sentence)),
         element("p", { class: "paper" }, `See ${view.paper}.`),
         work);
-    leave = view.show(work, state, () => {
-        address.write(view.id, state, view.usual);
-        shown = location.hash;
-    });
+    try {
+        leave = view.show(work, state, () => {
+            address.write(view.id, state, view.usual);
+            shown = location.hash;
+        });
+    } catch (problem) {
+        work.append(element("p", { class: "notice", role: "alert" }, problem.message));
+    }
+    if (!first) stage.querySelector("h2").focus();
     document.body.dataset.view = view.id;
 }
 
+document.querySelector(".skip").addEventListener("click", (e) => {
+    e.preventDefault();
+    stage.querySelector("h2")?.focus();
+});
 menu.append(...views.map((view) => element("li", {}, element("a", { href: `#${view.id}` }, view.title))));
 load().then(() => {
     addEventListener("hashchange", () => { if (location.hash !== shown) route(); });

@@ -88,13 +88,16 @@ export function pictures(canvas, side, across, down, codes, tint = null) {
 function ticks(low, high, log) {
     const list = [];
     if (log) {
-        for (let p = Math.ceil(low - 1e-9); p <= high + 1e-9; p++) list.push(p);
-        return list;
+        const parts = high - low < 2 ? [1, 2, 5] : [1];
+        for (let p = Math.floor(low); p <= Math.min(high, low + 40); p++) {
+            list.push(...parts.map((k) => p + Math.log10(k)));
+        }
+        return list.filter((x) => x >= low - 1e-9 && x <= high + 1e-9);
     }
     const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough));
-    const step = power * [1, 2, 5, 10].find((k) => k * power >= rough);
-    for (let x = Math.ceil(low / step) * step; x <= high + step / 1e6; x += step) list.push(x);
-    return list;
+    const step = power * [1, 2, 5, 10].find((k) => k * power >= rough * 0.999), first = Math.ceil(low / step);
+    for (let k = 0; k < 12; k++) list.push((first + k) * step);
+    return list.filter((x) => x <= high + step / 1e6);
 }
 
 // Series {name, x, y, colour, dash}; range y: [low, high] or of the data.

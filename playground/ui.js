@@ -27,13 +27,14 @@ export function number(x, digits = 3) {
     return text.replace("-", "−");
 }
 
-// A slider; `scale` "log" goes by factors.
-export function slider(text, { low, high, value, step = null, scale = "linear", change }) {
+// A slider over a range [low, high, step]; `scale` "log" goes by factors.
+export function slider(text, { range: [low, high, step = null], value, scale = "linear", change }) {
     const log = scale === "log";
     const to = (x) => (log ? Math.log(x) : x), from = (x) => (log ? Math.exp(x) : x);
     const shown = element("output", {}, number(value));
     const input = element("input", {
         type: "range", min: to(low), max: to(high), step: step ?? (to(high) - to(low)) / 100, value: to(value),
+        "aria-valuetext": number(value),
         oninput: () => {
             const x = from(Number(input.value));
             shown.value = number(x);
@@ -42,19 +43,13 @@ export function slider(text, { low, high, value, step = null, scale = "linear", 
         },
     });
     const box = labelled(text, input, [shown]);
-    box.set = (x) => {
-        input.value = to(x);
-        shown.value = number(x);
-    };
     return box;
 }
 
 export function choice(text, options, value, change) {
     const select = element("select", { onchange: () => change(select.value) },
         ...options.map(([key, name]) => element("option", { value: key, selected: key === value }, name)));
-    const box = labelled(text, select);
-    box.set = (x) => { select.value = x; };
-    return box;
+    return labelled(text, select);
 }
 
 export function textBox(text, value, change, { rows = 1, maxlength = 400 } = {}) {
@@ -74,14 +69,19 @@ export function button(text, press, attributes = {}) {
 }
 
 // The settings of a view in the address, which can be linked to: #view?key=value. Only what differs
-// from the usual is there.
+// from the usual is there. `allowed` has ranges [low, high, step] and lists of texts; a setting
+// without is a free text. What makes no sense counts for nothing.
 export const address = {
-    read(usual) {
+    read(usual, allowed) {
         const state = { ...usual }, query = new URLSearchParams(location.hash.split("?")[1] ?? "");
         for (const [key, value] of query) {
-            if (!(key in usual)) continue;
-            if (typeof usual[key] !== "number") state[key] = value;
-            else if (Number.isFinite(Number(value)) && value !== "") state[key] = Number(value);
+            if (!Object.hasOwn(usual, key)) continue;
+            if (typeof usual[key] !== "number") {
+                if (!allowed[key] || allowed[key].includes(value)) state[key] = value;
+            } else if (value !== "" && Number.isFinite(Number(value))) {
+                const [low, high, step] = allowed[key], x = Math.min(Math.max(Number(value), low), high);
+                state[key] = Number.isInteger(step) ? Math.round(x) : x;
+            }
         }
         return state;
     },
@@ -100,7 +100,7 @@ const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 // to make one frame, frame(true). It begins at once, but for those who asked for less motion.
 export function player(frame, { playing = true } = {}) {
     let on = false, waiting = 0;
-    const play = button("Play", () => set(!on), { "aria-pressed": "false", class: "play" });
+    const play = button("Play", () => set(!on), { class: "play" });
     const step = button("Step", () => { set(false); guarded(true); }, { class: "step" });
     const box = element("div", { class: "player" }, play, step);
     function guarded(asked = false) {
@@ -120,7 +120,7 @@ export function player(frame, { playing = true } = {}) {
     function set(now) {
         on = now;
         play.textContent = on ? "Pause" : "Play";
-        play.setAttribute("aria-pressed", String(on));
+        box.toggleAttribute("data-playing", on);
         if (on && !waiting) waiting = requestAnimationFrame(tick);
         if (!on && waiting) {
             cancelAnimationFrame(waiting);

@@ -8,6 +8,7 @@ const lines = [["ncg", "ncg: adjusted"], ["dula", "dula: ncg without acceptance"
 const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 
 const usual = { theta: 0.25, eps: 2 };
+const allowed = { theta: [0, 0.6, 0.01], eps: [0.2, 20] };
 
 function show(root, state, save) {
     const problem = notice(), said = element("p", { class: "said" });
@@ -18,6 +19,7 @@ function show(root, state, save) {
         runs.forEach((run) => run.walk.close());
         runs = [];
         model?.close();
+        model = null;
     }
 
     function rebuild() {
@@ -71,8 +73,8 @@ function show(root, state, save) {
     play.addEventListener("problem", (e) => problem.tell(e.detail.message));
     root.append(
         element("div", { class: "controls" },
-            slider("Coupling θ", { low: 0, high: 0.6, step: 0.01, value: state.theta, change: (v) => { state.theta = v; save(); rebuild(); } }),
-            slider("Step size ε", { low: 0.2, high: 20, value: state.eps, scale: "log", change: (v) => { state.eps = v; save(); rebuild(); } }),
+            slider("Coupling θ", { range: allowed.theta, value: state.theta, change: (v) => { state.theta = v; save(); rebuild(); } }),
+            slider("Step size ε", { range: allowed.eps, value: state.eps, scale: "log", change: (v) => { state.eps = v; save(); rebuild(); } }),
             play),
         problem,
         element("figure", {}, picture, element("figcaption", {}, legend(lines.map(([, name], k) => [name, colours[k], dashes[k]])))),
@@ -86,7 +88,7 @@ function show(root, state, save) {
 }
 
 export default {
-    id: "bias", title: "Bias", usual, show,
+    id: "bias", title: "Bias", usual, allowed, show,
     text: [
         "An Ising lattice of nine spins has 512 states, so that the share of draws at each can be compared with its exact probability: half of the summed differences is the total variation distance.",
         "The distance of an adjusted sampler falls for ever, as one over the root of the number of draws; without the acceptance step it stops where the bias is.",

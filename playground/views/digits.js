@@ -7,6 +7,8 @@ import data from "../digits.json";
 const SIDE = 16, V = SIDE * SIDE, ACROSS = 8, DOWN = 4, CHAINS = ACROSS * DOWN;
 
 const usual = { temperature: 1, sampler: "block-gibbs", each: 1 };
+const samplers = ["block-gibbs", "gibbs", "gwg", "ncg"];
+const allowed = { temperature: [0.3, 3], sampler: samplers, each: [1, 100, 1] };
 
 // The trained parameters, from one byte each.
 function parameters(name) {
@@ -14,9 +16,16 @@ function parameters(name) {
     return Float64Array.from(new Int8Array(bytes.buffer), (v) => v * data[name].scale);
 }
 
-function makeModel() {
-    const model = Model.ready(`rbm:visible=${V},hidden=${data.c.shape[0]}`);
-    for (const name of ["W", "b", "c"]) model.set(name, parameters(name));
+const W = parameters("W"), b = parameters("b"), c = parameters("c"), H = c.length;
+
+// The model of the pixels that are free, given the others: again such a machine, whose hidden units
+// have the given pixels' part in their biases.
+function makeModel(places, given) {
+    const n = places.length, model = Model.ready(`rbm:visible=${n},hidden=${H}`), part = c.slice();
+    given.forEach((g, v) => { if (g > 0) for (let h = 0; h < H; h++) part[h] += W[h * V + v]; });
+    model.set("W", Float64Array.from({ length: H * n }, (_, k) => W[Math.floor(k / n) * V + places[k % n]]));
+    model.set("b", Float64Array.from(places, (v) => b[v]));
+    model.set("c", part);
     return model;
 }
 
@@ -25,33 +34,37 @@ function show(root, state, save) {
     const sheet = canvas(ACROSS * 72, DOWN * 72, "Samples of the model");
     const pad = canvas(320, 320, "Pixels that are given: draw with the mouse, or move with the arrow keys and press space");
     pad.tabIndex = 0;
+    pad.setAttribute("role", "application");
     pad.classList.add("draggable");
-    const model = makeModel();
     const given = new Int8Array(V).fill(-1); // -1: free
-    let walk = null, free = null, codes = new Int32Array(CHAINS * V), seed = 1, cursor = (SIDE / 2) * SIDE + SIDE / 2, brush = 1, drawing = false;
+    let walk = null, model = null, places = [], codes = new Int32Array(CHAINS * V), seed = 1, cursor = (SIDE / 2) * SIDE + SIDE / 2, brush = 1, drawing = false;
 
     function end() {
         walk?.close();
-        if (free && free.model !== model) free.model.close();
-        walk = free = null;
+        model?.close();
+        walk = model = null;
     }
 
     // Chains over the pixels that are not given; they go on from where they are.
     function rebuild(afresh) {
         end();
         problem.tell("");
-        const fixed = [], places = [];
-        given.forEach((g, v) => (g >= 0 ? fixed : places).push(v));
+        places = [];
+        given.forEach((g, v) => {
+            if (g < 0) places.push(v);
+            for (let c = 0; g >= 0 && c < CHAINS; c++) codes[c * V + v] = g;
+        });
+        said.textContent = places.length < V ? `${V - places.length} pixels are given.` : "";
         if (places.length === 0) {
             problem.tell("All pixels are given: clear some.");
+            paint();
             return;
         }
-        for (let c = 0; c < CHAINS; c++) fixed.forEach((v) => { codes[c * V + v] = given[v]; });
-        free = { places, model: fixed.length === 0 ? model : model.clamp(Int32Array.from(fixed), Int32Array.from(fixed, (v) => given[v])) };
+        model = makeModel(places, given);
         const init = afresh ? null : Int32Array.from({ length: CHAINS * places.length }, (_, k) =>
             codes[Math.floor(k / places.length) * V + places[k % places.length]]);
         try {
-            walk = new Walk(free.model, state.sampler, { chains: CHAINS, seed: seed++, init });
+            walk = new Walk(model, state.sampler, { chains: CHAINS, seed: seed++, init });
             walk.setTemperature(state.temperature);
         } catch (refusal) {
             problem.tell(refusal.message);
@@ -62,9 +75,9 @@ function show(root, state, save) {
 
     function read() {
         if (!walk) return;
-        const now = walk.codes(), n = free.places.length;
+        const now = walk.codes(), n = places.length;
         for (let c = 0; c < CHAINS; c++) {
-            for (let k = 0; k < n; k++) codes[c * V + free.places[k]] = now[c * n + k];
+            for (let k = 0; k < n; k++) codes[c * V + places[k]] = now[c * n + k];
         }
     }
 
@@ -93,8 +106,6 @@ function show(root, state, save) {
     function give(v, value) {
         if (given[v] === value) return;
         given[v] = value;
-        const n = given.reduce((sum, g) => sum + (g >= 0 ? 1 : 0), 0);
-        said.textContent = `${n} pixels are given.`;
         rebuild(false);
     }
 
@@ -125,9 +136,9 @@ function show(root, state, save) {
     play.addEventListener("problem", (e) => problem.tell(e.detail.message));
     root.append(
         element("div", { class: "controls" },
-            slider("Temperature", { low: 0.3, high: 3, value: state.temperature, scale: "log", change: (v) => { state.temperature = v; save(); walk?.setTemperature(v); } }),
-            choice("Sampler", ["block-gibbs", "gibbs", "gwg", "ncg"].map((n) => [n, n]), state.sampler, (v) => { state.sampler = v; save(); rebuild(false); }),
-            slider("Steps a picture", { low: 1, high: 100, step: 1, value: state.each, change: (v) => { state.each = v; save(); } }),
+            slider("Temperature", { range: allowed.temperature, value: state.temperature, scale: "log", change: (v) => { state.temperature = v; save(); walk?.setTemperature(v); } }),
+            choice("Sampler", samplers.map((n) => [n, n]), state.sampler, (v) => { state.sampler = v; save(); rebuild(false); }),
+            slider("Steps a picture", { range: allowed.each, value: state.each, change: (v) => { state.each = v; save(); } }),
             choice("Brush", [["1", "ink"], ["0", "paper"], ["-1", "free again"]], "1", (v) => { brush = Number(v); }),
             button("Clear", () => { given.fill(-1); rebuild(false); }),
             button("Start at random", () => rebuild(true)),
@@ -142,12 +153,11 @@ function show(root, state, save) {
     return () => {
         play.stop();
         end();
-        model.close();
     };
 }
 
 export default {
-    id: "digits", title: "Digits", usual, show,
+    id: "digits", title: "Digits", usual, allowed, show,
     text: [
         "A restricted Boltzmann machine of 64 hidden units, trained at equilibrium on handwritten digits of 16 by 16 pixels: these are its own free samples, from random starts.",
         "Draw on the right to give pixels: the chains then sample the others given these, which is in-painting.",

@@ -7,6 +7,9 @@ const KEPT = 400;
 
 const usual = { f: "0.4 sum(i~j: x[i] x[j]) + 0.02 sum(i: x[i])", kind: "spins", side: 24, sampler: "gwg", each: 50 };
 
+const samplers = ["gwg", "gibbs", "lb", "pas", "ncg", "dlmc", "mana", "avg"];
+const allowed = { kind: ["spins", "binary"], side: [2, 64, 1], sampler: samplers, each: [1, 2000, 1] };
+
 const examples = [
     ["0.4 sum(i~j: x[i] x[j]) + 0.02 sum(i: x[i])", "Ising with a field"],
     ["-0.4 sum(i~j: x[i] x[j])", "antiferromagnet"],
@@ -27,10 +30,10 @@ function signed(picture, side, values) {
 
 function show(root, state, save) {
     const problem = notice(), program = element("pre", { tabindex: "0", "aria-label": "The program that computes f" }), said = element("p", { class: "said" });
-    const picture = canvas(300, 300, "The state"), slope = canvas(300, 300, "Gradient of f"), exact = canvas(300, 300, "Change of f when a variable flips");
+    const picture = canvas(300, 300, "The state"), slope = canvas(300, 300, "Change of f by each flip as the gradient promises it"), exact = canvas(300, 300, "Exact change of f by each flip");
     const slopeText = element("figcaption"), exactText = element("figcaption");
     const energy = canvas(720, 180, "f over steps");
-    let model = null, walk = null, trace = [], steps = 0, frame = 0;
+    let model = null, walk = null, side = 0, spins = true, trace = [], steps = 0, frame = 0;
 
     function end() {
         walk?.close();
@@ -54,6 +57,8 @@ function show(root, state, save) {
         box.input.setAttribute("aria-invalid", "false");
         end();
         model = next;
+        side = state.side;
+        spins = kind === SPINS;
         trace = [];
         steps = frame = 0;
         program.textContent = model.program();
@@ -78,13 +83,14 @@ function show(root, state, save) {
 
     function paint() {
         if (!walk) return;
-        const codes = walk.codes(), side = state.side;
+        const codes = walk.codes();
         lattice(picture, side, codes, 2);
         if (frame % 4 === 0) {
             const { gradient, differences } = model.derivatives(codes);
             const flips = Float64Array.from(codes, (code, v) => differences[2 * v + 1 - code]);
-            slopeText.textContent = `gradient of f (largest ${number(signed(slope, side, gradient))})`;
-            exactText.textContent = `exact change of f by a flip (largest ${number(signed(exact, side, flips))})`;
+            const promised = gradient.map((g, v) => g * (codes[v] ? -1 : 1) * (spins ? 2 : 1));
+            slopeText.textContent = `change of f by a flip as the gradient promises it (largest ${number(signed(slope, side, promised))}); blue falls, orange rises`;
+            exactText.textContent = `the exact change (largest ${number(signed(exact, side, flips))})`;
             chart(energy, { series: [{ name: "f", colour: colours[0], x: trace.map((t) => t[0]), y: trace.map((t) => t[1]) }],
                 x: { label: "steps" }, y: { label: "f" } });
         }
@@ -102,9 +108,9 @@ function show(root, state, save) {
         element("div", { class: "controls" }, box,
             choice("Examples", [["", "choose"], ...examples], "", (v) => { if (v) { state.f = box.input.value = v; save(); rebuild(); } }),
             choice("Variables", [["spins", "spins, −1 and +1"], ["binary", "binary, 0 and 1"]], state.kind, change("kind")),
-            slider("Side", { low: 2, high: 64, step: 1, value: state.side, change: change("side") }),
-            choice("Sampler", ["gwg", "gibbs", "lb", "pas", "ncg", "dlmc", "mana", "avg"].map((n) => [n, n]), state.sampler, change("sampler")),
-            slider("Steps a picture", { low: 1, high: 2000, value: state.each, scale: "log", change: (v) => { state.each = Math.max(1, Math.round(v)); save(); } }),
+            slider("Side", { range: allowed.side, value: state.side, change: change("side") }),
+            choice("Sampler", samplers.map((n) => [n, n]), state.sampler, change("sampler")),
+            slider("Steps a picture", { range: allowed.each.slice(0, 2), value: state.each, scale: "log", change: (v) => { state.each = Math.max(1, Math.round(v)); save(); } }),
             play),
         problem,
         element("div", { class: "beside" },
@@ -122,10 +128,10 @@ function show(root, state, save) {
 }
 
 export default {
-    id: "formula", title: "Own formula", usual, show,
+    id: "formula", title: "Own formula", usual, allowed, show,
     text: [
         "Write f over the variables x[i] of a lattice, with sum(i: ..) over all and sum(i~j: ..) over neighbours, and it is sampled at once; exp(f) is the unnormalised probability.",
-        "From the formula come its gradient and the exact change of f by each flip: where the two pictures look alike, up to a sign and a factor, samplers that trust the gradient do well.",
+        "From the formula come its gradient, which promises how f changes by each flip, and the exact changes: where the two pictures look alike, samplers that trust the gradient do well.",
         "Below is the program that a formula becomes: expressions as they were written, and as they run after passes have simplified them.",
     ],
     paper: "Grathwohl et al. 2021, section 3 (gradients as estimates of differences); Zanella 2020",

@@ -22,6 +22,9 @@ const samplers = [
 const usual = { target: "order 2", f: "-2 (x[0] - x[1])^2 - 0.3 (x[0] + x[1] - 1)^2", x: 9, y: 6, eps: 0.08, tau: 0.002, radius: 3,
     sampler: "ncg", speed: 2 };
 
+const allowed = { target: ["order 2", "order 4", "formula"], x: [0, LEVELS - 1, 1], y: [0, LEVELS - 1, 1], eps: [0.005, 2], tau: [1e-5, 1],
+    radius: [1, 12, 1], sampler: samplers.map((s) => s.name), speed: [0.5, 30] };
+
 const codesOfAll = new Int32Array(2 * STATES);
 for (let k = 0; k < STATES; k++) {
     codesOfAll[2 * k] = k % LEVELS;
@@ -36,9 +39,10 @@ function makeModel(state) {
 }
 
 function show(root, state, save) {
-    const problem = notice(), said = element("p", { class: "said", "aria-live": "polite" });
+    const problem = notice(), said = element("p", { class: "said" });
     const target = canvas(400, 400, "Probability of each state, and the present one");
     target.tabIndex = 0;
+    target.setAttribute("role", "application");
     target.classList.add("draggable");
     const grid = element("div", { class: "small-multiples" });
     const panels = samplers.map((sampler) => {
@@ -48,7 +52,7 @@ function show(root, state, save) {
         picture.addEventListener("pointermove", (e) => tellAt(sampler, picture, e));
         picture.addEventListener("click", () => choose(sampler.name));
         grid.append(panel);
-        return { sampler, picture, panel, logQ: null };
+        return { sampler, picture, panel, logQ: null, refusal: "" };
     });
     let model = null, f = null, walk = null, seed = 1, lastStep = 0, lastAll = 0;
 
@@ -95,11 +99,12 @@ function show(root, state, save) {
                 p.logQ = model.logQ(p.sampler.call(state), step(p.sampler), from(), codesOfAll);
                 p.logQ.forEach((v, k) => { q[k] = Math.exp(v); });
             }
-            p.panel.classList.remove("absent");
-        } catch {
+            p.refusal = "";
+        } catch (refusal) {
             p.logQ = null;
-            p.panel.classList.add("absent");
+            p.refusal = refusal.message;
         }
+        p.panel.classList.toggle("absent", p.refusal !== "");
         const most = Math.max(...q) || 1;
         plane(p.picture, LEVELS, q.map((v) => Math.sqrt(v / most)));
         mark(p.picture, LEVELS, state.x, state.y);
@@ -107,6 +112,7 @@ function show(root, state, save) {
     }
 
     function paintAll() {
+        if (!model) return;
         paintTarget();
         panels.forEach(paintPanel);
         lastAll = performance.now();
@@ -121,11 +127,14 @@ function show(root, state, save) {
     }
 
     function tellAt(sampler, picture, event) {
+        if (!model) return;
         const box = picture.getBoundingClientRect(), p = panels.find((q) => q.sampler === sampler);
         const at = (x, size) => Math.min(Math.max(Math.floor((x / size) * LEVELS), 0), LEVELS - 1);
         const column = at(event.clientX - box.left, box.width), row = LEVELS - 1 - at(event.clientY - box.top, box.height);
         const k = row * LEVELS + column, gain = f[k] - f[state.y * LEVELS + state.x];
-        if (!p.logQ) {
+        if (p.refusal) {
+            said.textContent = `${sampler.name}: ${p.refusal}`;
+        } else if (!p.logQ) {
             said.textContent = `${sampler.name}: drawn ${DRAWS} times; its probabilities have no closed form.`;
         } else if (!Number.isFinite(p.logQ[k])) {
             said.textContent = `${sampler.name}: never proposes this state.`;
@@ -157,7 +166,12 @@ function show(root, state, save) {
     });
     target.addEventListener("pointermove", (e) => {
         if (!dragging) return;
-        if (!pending) requestAnimationFrame(() => { drag(pending); pending = null; });
+        if (!pending) {
+            requestAnimationFrame(() => {
+                if (model) drag(pending);
+                pending = null;
+            });
+        }
         pending = e;
     });
     for (const end of ["pointerup", "pointercancel"]) target.addEventListener(end, () => { dragging = false; });
@@ -193,14 +207,14 @@ function show(root, state, save) {
         element("div", { class: "controls" },
             choice("Target", [["order 2", "polynomial of order 2"], ["order 4", "polynomial of order 4"], ["formula", "a formula"]],
                 state.target, (v) => { state.target = v; text.hidden = v !== "formula"; save(); rebuild(); }),
-            slider("Step size ε", { low: 0.005, high: 2, value: state.eps, scale: "log", change: (v) => { state.eps = v; save(); drop(); paintAll(); } }),
-            slider("Time τ of dlmc", { low: 1e-5, high: 1, value: state.tau, scale: "log", change: (v) => { state.tau = v; save(); drop(); paintAll(); } }),
-            slider("Radius", { low: 1, high: 12, step: 1, value: state.radius, change: (v) => { state.radius = v; save(); drop(); paintAll(); } }),
-            slider("Steps a second", { low: 0.5, high: 30, value: state.speed, scale: "log", change: (v) => { state.speed = v; save(); } }),
+            slider("Step size ε", { range: allowed.eps, value: state.eps, scale: "log", change: (v) => { state.eps = v; save(); drop(); paintAll(); } }),
+            slider("Time τ of dlmc", { range: allowed.tau, value: state.tau, scale: "log", change: (v) => { state.tau = v; save(); drop(); paintAll(); } }),
+            slider("Radius", { range: allowed.radius, value: state.radius, change: (v) => { state.radius = v; save(); drop(); paintAll(); } }),
+            slider("Steps a second", { range: allowed.speed, value: state.speed, scale: "log", change: (v) => { state.speed = v; save(); } }),
             play, text),
         problem,
         element("div", { class: "beside" },
-            element("figure", {}, target, element("figcaption", {}, "p(s): drag the ring, or use the arrow keys")),
+            element("figure", {}, target, element("figcaption", {}, "p(s), of which colours show the root: drag the ring, or use the arrow keys")),
             grid),
         said);
     rebuild();
@@ -209,14 +223,15 @@ function show(root, state, save) {
         play.stop();
         drop();
         model?.close();
+        model = null;
     };
 }
 
 export default {
-    id: "proposals", title: "Proposals", usual, show,
+    id: "proposals", title: "Proposals", usual, allowed, show,
     text: [
         "Two variables with 50 levels each; a chain stands at one state, and each small picture shows where a sampler proposes to go from there.",
-        "gwg changes one variable and believes the slope where it stands however far it goes; ncg and avg change both and lean the way the gradient points; pavg also knows how the two go together.",
+        "gwg changes one variable, and extrapolates the gradient even to levels far away; ncg and avg change both and lean the way the gradient points; pavg also knows how the two go together.",
         "Hover over a picture to read how a proposal would be accepted, and play to see steps of the chosen sampler.",
     ],
     paper: "Rhodes & Gutmann 2022, figures 1, 3 and 6, eq. 6, 8, 13 and 17",

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MIT
 import { Model, Walk, ess, rhat, tune } from "../engine.js";
 import { chart, colours, lattice } from "../paint.js";
-import { canvas, choice, element, notice, number, player, slider } from "../ui.js";
+import { canvas, choice, element, legend, notice, number, player, slider } from "../ui.js";
 
-const CHAINS = 4, KEPT = 600, LANES = 4, BUDGET = 4;
+// A frame has BUDGET milliseconds for each sampler, and notes f about NOTES times in it.
+const CHAINS = 4, KEPT = 2400, BUDGET = 4, NOTES = 8;
 const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 
 const usual = { model: "ising", side: 40, theta: 0.2, field: 0, labels: 4, by: "time",
     a: "gwg", b: "ncg", c: "gibbs", d: "none" };
 
 const names = ["none", "gibbs", "block-gibbs", "gwg", "pas", "pafs", "ncg", "dlmc", "avg", "pavg", "mana", "dula"];
+
+const allowed = { model: ["ising", "potts"], side: [8, 100, 1], theta: [0, 1, 0.005], field: [-0.5, 0.5, 0.01], labels: [2, 8, 1], by: ["time", "steps"],
+    a: names, b: names, c: names, d: names };
 
 function specification(s) {
     return s.model === "ising" ? `ising:side=${s.side},theta=${s.theta},bias=${s.field}`
@@ -31,6 +35,7 @@ function show(root, state, save) {
     function end() {
         lanes.forEach((lane) => lane.walk?.close());
         lanes = [];
+        frame = 0;
         model?.close();
         model = null;
     }
@@ -39,8 +44,8 @@ function show(root, state, save) {
     function begin(name, k) {
         const picture = canvas(state.side * 4, state.side * 4, `State of ${name}`);
         const figures = element("dl", { class: "figures" });
-        board.append(element("figure", { class: "lane" }, element("figcaption", { style: `--mark: ${colours[k]}` }, name), picture, figures));
-        const lane = { name, k, picture, figures, steps: 0, seconds: 0, trace: [], each: 1, sumM: 0, counted: 0 };
+        board.append(element("figure", { class: "lane" }, element("figcaption", {}, legend([[name, colours[k], dashes[k]]])), picture, figures));
+        const lane = { name, k, picture, figures, steps: 0, seconds: 0, trace: [], unit: 1, sumM: 0, counted: 0 };
         const step = tune(model, name === "dula" ? "ncg" : name, CHAINS, 300, k + 1);
         lane.walk = new Walk(model, name, { chains: CHAINS, seed: k + 1, step: step > 0 ? step : 0 });
         return lane;
@@ -56,7 +61,7 @@ function show(root, state, save) {
             problem.tell(refusal.message);
             return;
         }
-        ["a", "b", "c", "d"].slice(0, LANES).forEach((key, k) => {
+        ["a", "b", "c", "d"].forEach((key, k) => {
             if (state[key] === "none") return;
             try {
                 lanes.push(begin(state[key], k));
@@ -67,31 +72,40 @@ function show(root, state, save) {
         paint();
     }
 
+    // So many steps, with f noted after each `unit` of them.
     function run(lane, steps) {
-        const before = performance.now();
-        lane.walk.step(steps);
-        lane.seconds += (performance.now() - before) / 1000;
-        lane.steps += steps;
+        for (let made = 0; made < steps; made += lane.unit) {
+            const before = performance.now();
+            lane.walk.step(lane.unit);
+            lane.seconds += (performance.now() - before) / 1000;
+            lane.steps += lane.unit;
+            lane.trace.push({ f: Array.from(lane.walk.f()), steps: lane.steps, seconds: lane.seconds });
+        }
+        lane.trace.splice(0, Math.max(0, lane.trace.length - KEPT));
     }
 
+    // Steps that a sampler makes within the budget.
+    const affordable = (lane) => (lane.steps / Math.max(lane.seconds, 1e-6)) * (BUDGET / 1000);
+
     function advance() {
-        for (const lane of lanes) {
-            if (state.by === "steps") {
-                run(lane, Math.max(1, Math.min(...lanes.map((l) => l.each))));
-                lane.each = Math.max(1, Math.round((lane.steps / Math.max(lane.seconds, 1e-6)) * BUDGET / 1000));
-            } else {
-                const until = performance.now() + BUDGET;
-                do run(lane, 10); while (performance.now() < until);
-            }
-            note(lane);
+        if (lanes.length === 0) return;
+        if (frame === 2) { // how fast they are is known
+            for (const lane of lanes) lane.unit = Math.max(1, Math.round(affordable(lane) / NOTES));
+            if (state.by === "steps") lanes.forEach((lane) => { lane.unit = Math.min(...lanes.map((l) => l.unit)); });
         }
+        if (state.by === "steps") {
+            const steps = Math.max(1, Math.round(Math.min(...lanes.map(affordable))));
+            lanes.forEach((lane) => run(lane, frame < 2 ? 1 : steps));
+        } else { // who is ahead in time waits
+            const until = Math.min(...lanes.map((lane) => lane.seconds)) + BUDGET / 1000;
+            for (const lane of lanes) while (lane.seconds < until) run(lane, 1);
+        }
+        lanes.forEach(note);
         frame++;
         paint();
     }
 
     function note(lane) {
-        lane.trace.push({ f: Array.from(lane.walk.f()), steps: lane.steps });
-        if (lane.trace.length > KEPT) lane.trace.shift();
         if (state.model === "ising" && lane.trace.length > 20) {
             const codes = lane.walk.codes(), V = model.variables;
             for (let c = 0; c < CHAINS; c++) {
@@ -116,7 +130,8 @@ function show(root, state, save) {
             let all = 0;
             for (let c = 0; c < CHAINS; c++) all += ess(f.slice(c * half.length, (c + 1) * half.length));
             const share = (half.at(-1).steps - half[0].steps) / lane.steps;
-            rows.push(["ESS a second", number(all / (lane.seconds * share))], ["R-hat", number(rhat(CHAINS, f))]);
+            const most = all > 0.8 * CHAINS * half.length ? "at least " : ""; // as many as were noted
+            rows.push(["ESS a second", most + number(all / (lane.seconds * share))], ["R-hat", number(rhat(CHAINS, f))]);
         }
         if (lane.counted > 0) {
             const exact = exactMagnetisation(state);
@@ -134,43 +149,51 @@ function show(root, state, save) {
         if (frame % 5 === 0) {
             chart(energy, {
                 series: lanes.map((lane) => ({ name: lane.name, colour: colours[lane.k], dash: dashes[lane.k],
-                    x: lane.trace.map((t) => t.steps), y: lane.trace.map((t) => t.f[0]) })),
-                x: { label: "steps", log: lanes.length > 0 && lanes[0].trace.length > 1 }, y: { label: "f" },
+                    x: lane.trace.map((t) => t[state.by === "time" ? "seconds" : "steps"]), y: lane.trace.map((t) => t.f[0]) })),
+                x: { label: state.by === "time" ? "seconds" : "steps" }, y: { label: "f" },
             });
         }
     }
 
     const play = player(advance);
     play.addEventListener("problem", (e) => problem.tell(e.detail.message));
-    const change = (key, done = () => {}) => (v) => { state[key] = v; done(); save(); rebuild(); };
-    const labels = slider("Labels", { low: 2, high: 8, step: 1, value: state.labels, change: change("labels") });
-    const field = slider("Field", { low: -0.5, high: 0.5, step: 0.01, value: state.field, change: change("field") });
+    let waiting = 0;
+    const change = (key, done = () => {}) => (v) => { // once the slider rests: warm-up takes a moment
+        state[key] = v;
+        done();
+        save();
+        clearTimeout(waiting);
+        waiting = setTimeout(rebuild, 120);
+    };
+    const labels = slider("Labels", { range: allowed.labels, value: state.labels, change: change("labels") });
+    const field = slider("Field", { range: allowed.field, value: state.field, change: change("field") });
     const fit = () => { labels.hidden = state.model !== "potts"; field.hidden = state.model !== "ising"; };
     fit();
     root.append(
         element("div", { class: "controls" },
             choice("Lattice", [["ising", "Ising"], ["potts", "Potts"]], state.model, change("model", fit)),
-            slider("Side", { low: 8, high: 100, step: 1, value: state.side, change: change("side") }),
-            slider("Coupling θ", { low: 0, high: 1, step: 0.005, value: state.theta, change: change("theta") }),
+            slider("Side", { range: allowed.side, value: state.side, change: change("side") }),
+            slider("Coupling θ", { range: allowed.theta, value: state.theta, change: change("theta") }),
             field, labels,
             choice("In equal", [["time", "time"], ["steps", "steps"]], state.by, change("by")),
             ...["a", "b", "c", "d"].map((key, k) => choice(`Sampler ${k + 1}`, names.map((n) => [n, n]), state[key], change(key))),
             play),
         problem, board,
-        element("figure", {}, energy, element("figcaption", {}, "f of the first chain of each")));
+        element("figure", {}, energy, element("figcaption", {}, "f of the first chain of each; lines as in the titles above")));
     rebuild();
     play.start();
     return () => {
+        clearTimeout(waiting);
         play.stop();
         end();
     };
 }
 
 export default {
-    id: "race", title: "Race", usual, show,
+    id: "race", title: "Race", usual, allowed, show,
     text: [
         "Up to four samplers on the same lattice, four chains each, for equal times or equal numbers of steps.",
-        "ESS a second says how many independent draws a sampler is worth, and R-hat above 1.01 that its chains do not agree yet; the energies show how fast each forgets where it started.",
+        "ESS a second says how many independent draws a sampler is worth, and R-hat above 1.01 that its chains do not agree yet; the lines of f show how fast each forgets where it started.",
         "At θ = 0.2203 the Ising lattice is critical: below it pictures are noise, above it whole regions agree, and samplers that change few spins are slow.",
     ],
     paper: "Grathwohl et al. 2021, section 6 and figure 4; Yang 1952 for the magnetisation",

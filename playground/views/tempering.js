@@ -7,6 +7,10 @@ const LEVELS = 40, STATES = LEVELS * LEVELS, KEPT = 400;
 
 const usual = { replicas: 6, hottest: 20, apart: 2.2, swaps: "on", every: 5, sampler: "gibbs", speed: 20 };
 
+const samplers = ["gibbs", "gwg:radius=2", "ncg", "mh-uniform:radius=2"];
+const allowed = { replicas: [1, 12, 1], hottest: [2, 200], apart: [0.5, 3, 0.1], swaps: ["on", "off"], every: [1, 50, 1], sampler: samplers,
+    speed: [1, 60] };
+
 const all = new Int32Array(2 * STATES);
 for (let k = 0; k < STATES; k++) {
     all[2 * k] = k % LEVELS;
@@ -23,7 +27,7 @@ function show(root, state, save) {
     const problem = notice(), said = element("p", { class: "said" });
     const grid = element("div", { class: "small-multiples" });
     const paths = canvas(720, 260, "At which temperature each replica is over time");
-    let model = null, walk = null, f = null, panels = [], walker = [], trace = [], steps = 0, last = 0, right = 0, counted = 0, parity = 0;
+    let model = null, walk = null, f = null, expected = 0, panels = [], walker = [], trace = [], steps = 0, last = 0, right = 0, counted = 0, parity = 0;
 
     const temperature = (r) => state.hottest ** (state.replicas > 1 ? r / (state.replicas - 1) : 0);
 
@@ -39,6 +43,8 @@ function show(root, state, save) {
         problem.tell("");
         model = Model.formula(formula(state), { kind: ORDINAL, rows: 1, columns: 2, levels: LEVELS, low: -2, high: 2 });
         f = model.f(all);
+        const p = f.map((v) => Math.exp(v - Math.max(...f)));
+        expected = p.reduce((sum, v, k) => sum + (k % LEVELS >= LEVELS / 2 ? v : 0), 0) / p.reduce((sum, v) => sum + v, 0);
         const R = state.replicas, init = new Int32Array(2 * R).fill(Math.round(((-state.apart / 2 + 2) / 4) * (LEVELS - 1)));
         walk = new Walk(model, state.sampler, { chains: R, seed: 1, init, temperatures: Float64Array.from({ length: R }, (_, r) => temperature(r)) });
         walker = Array.from({ length: R }, (_, r) => r);
@@ -87,7 +93,7 @@ function show(root, state, save) {
                 x: t.map((_, k) => (first + k) * state.every), y: t.map((r) => r + 1) })),
             x: { label: "steps" }, y: { label: "number of the temperature, cold to hot", range: [1, Math.max(state.replicas, 2)] },
         });
-        said.textContent = counted ? `At temperature 1 the chain was on the right hill for ${number(right / counted)} of ${counted} steps; it should be for 0.667.` : "";
+        said.textContent = counted ? `At temperature 1 the chain was on the right hill for ${number(right / counted)} of ${counted} steps; its probability is ${number(expected)}.` : "";
     }
 
     const play = player(advance);
@@ -95,16 +101,16 @@ function show(root, state, save) {
     const change = (key) => (v) => { state[key] = v; save(); rebuild(); };
     root.append(
         element("div", { class: "controls" },
-            slider("Temperatures", { low: 1, high: 12, step: 1, value: state.replicas, change: change("replicas") }),
-            slider("The hottest", { low: 2, high: 200, value: state.hottest, scale: "log", change: change("hottest") }),
-            slider("Hills apart", { low: 0.5, high: 3, step: 0.1, value: state.apart, change: change("apart") }),
-            slider("Steps between swaps", { low: 1, high: 50, step: 1, value: state.every, change: change("every") }),
+            slider("Temperatures", { range: allowed.replicas, value: state.replicas, change: change("replicas") }),
+            slider("The hottest", { range: allowed.hottest, value: state.hottest, scale: "log", change: change("hottest") }),
+            slider("Hills apart", { range: allowed.apart, value: state.apart, change: change("apart") }),
+            slider("Steps between swaps", { range: allowed.every, value: state.every, change: change("every") }),
             choice("Swaps", [["on", "on"], ["off", "off"]], state.swaps, change("swaps")),
-            choice("Sampler", ["gibbs", "gwg:radius=2", "ncg", "mh-uniform:radius=2"].map((n) => [n, n]), state.sampler, change("sampler")),
-            slider("Rounds a second", { low: 1, high: 60, value: state.speed, scale: "log", change: (v) => { state.speed = v; save(); } }),
+            choice("Sampler", samplers.map((n) => [n, n]), state.sampler, change("sampler")),
+            slider("Rounds a second", { range: allowed.speed, value: state.speed, scale: "log", change: (v) => { state.speed = v; save(); } }),
             play),
         problem, grid,
-        element("figure", {}, paths, element("figcaption", {}, "Each line is a replica that wanders over the temperatures")),
+        element("figure", {}, paths, element("figcaption", {}, "Each line is a replica that wanders over the temperatures; pictures show the root of p at theirs")),
         said);
     rebuild();
     play.start();
@@ -115,10 +121,10 @@ function show(root, state, save) {
 }
 
 export default {
-    id: "tempering", title: "Tempering", usual, show,
+    id: "tempering", title: "Tempering", usual, allowed, show,
     text: [
         "Two hills far apart: a chain that moves a little at a time never crosses the valley between them.",
-        "Replicas at higher temperatures see a flatter landscape and cross it; neighbours change places with a probability that keeps every temperature's distribution, so the cold chain hears of the other hill.",
+        "Replicas at higher temperatures see a flatter landscape and cross it; neighbours change places with a probability that keeps every temperature's distribution, so that states from the other hill reach the cold chain.",
         "Switch the swaps off, or give too few temperatures, and it stays where it began.",
     ],
     paper: "Okabe et al. 2001; Syed, Bouchard-Côté, Deligiannidis & Doucet 2022",

@@ -208,8 +208,8 @@ sal_status sali_run_sample(sal_run *run, sal_error *err);
 /* The first status of the shards that is not SAL_OK, with its error. */
 sal_status sali_run_shards_status(const sal_run *run, sal_error *err);
 
-/* Swaps of states between shards (seams.c): room for them, once there are shards; and, where one is
- * due after the run's present step but `made` of its window, those of all seams: whether they were.
+/* Swaps of states between shards (seams.c): room for them, once there are shards; and, `made` steps
+ * into the present window, the swaps at all seams if they are due, which *due tells.
  * Returns: SAL_ERR_IO of ranks. */
 sal_status sali_seams_create(sal_run *run, sal_error *err);
 sal_status sali_seams_swap(sal_run *run, int64_t made, bool *due, sal_error *err);

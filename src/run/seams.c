@@ -28,7 +28,7 @@ static void pack(const sali_run_shard *shard, int64_t c, char *state)
     memcpy(state + sizeof h, chains->codes + c * V, (size_t)V * sizeof *chains->codes);
 }
 
-/* But for f, which comes of the refresh after swaps. */
+/* All but f, which the refresh after swaps computes. */
 static void unpack(const sali_run_shard *shard, int64_t c, const char *state)
 {
     sali_chains *chains = shard->chains;

@@ -61,10 +61,10 @@ class Browser:
         """The value of a function's body."""
         return self.ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
-    def wait(self, condition, seconds=30):
+    def wait(self, condition, *arguments, seconds=30):
         """Until an expression is true."""
         end = time.monotonic() + seconds
-        while not self.run(f"return Boolean({condition})"):
+        while not self.run(f"const given = arguments; return Boolean(((...arguments) => {condition})(...given))", *arguments):
             if time.monotonic() > end:
                 raise Failure(f"not within {seconds} s: {condition}")
             time.sleep(0.05)
