@@ -30,11 +30,14 @@ class Browser:
                  "--hide-scrollbars", f"--user-data-dir={self.profile}", "--disable-dev-shm-usage"]
         flags += ["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else []
         flags += ["--force-prefers-reduced-motion"] if reduced_motion else []
+        chrome = {"args": flags}
+        if width < 500:  # windows are not that narrow
+            chrome["mobileEmulation"] = {"deviceMetrics": {"width": width, "height": height, "pixelRatio": 1}}
         self.session = None
         for attempt in range(100):
             try:
                 self.session = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": {
-                    "goog:chromeOptions": {"args": flags}, "goog:loggingPrefs": {"browser": "ALL"}}}})["sessionId"]
+                    "goog:chromeOptions": chrome, "goog:loggingPrefs": {"browser": "ALL"}}}})["sessionId"]
                 break
             except (OSError, Failure):
                 if attempt == 99:

@@ -208,6 +208,7 @@ class Page(unittest.TestCase):
             for view in VIEWS:
                 with self.subTest(view=view):
                     self.show(view, phone)
+                    self.assertEqual(phone.run("return innerWidth"), 390)
                     self.assertLessEqual(phone.run("return document.documentElement.scrollWidth"), phone.run("return innerWidth"))
                     self.assertEqual(phone.run("return document.querySelectorAll('.player[data-playing]').length"), 0)
                     unnamed = phone.run("""return [...document.querySelectorAll('input, select, textarea, button, canvas')].filter((e) =>
