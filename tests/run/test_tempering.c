@@ -546,7 +546,7 @@ END_TEST
  * first chains have the same random streams in both: their draws are the same. */
 START_TEST(cut_ladders_draw_what_whole_ones_do)
 {
-    enum { REPLICAS = 36, DRAWS = 200 };
+    enum { REPLICAS = 36, DRAWS = 160 };
     static const char *const samplers[] = { "gibbs", "ncg" };
     double temperatures[REPLICAS];
     sal_model *model = NULL;
@@ -568,7 +568,7 @@ START_TEST(cut_ladders_draw_what_whole_ones_do)
         };
         const int64_t chains = options.chains;
         sal_run *cut = run_it(model, &options);
-        options.chains = 40;
+        options.chains = 32;
         sal_run *whole = run_it(model, &options);
         ck_assert(cut->seams.any && !whole->seams.any);
         ck_assert_int_gt(cut->n_shards, chains);
