@@ -596,7 +596,7 @@ START_TEST(parts_of_a_ladder_learn_from_the_coldest_slot)
                                             "gwg:hops=adapt" };
     sal_model *model = NULL;
     sal_error err;
-    ck_ok(sal_model_open("ordinal-poly4", SAL_F64, &model, &err), &err);
+    ck_ok(sal_model_open("ordinal-poly4:dim=3", SAL_F64, &model, &err), &err);
     for (int k = 0; k < 4; k++) {
         const sal_run_options options = { .sampler = samplers[k],
                                           .chains = 1,
