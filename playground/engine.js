@@ -53,6 +53,11 @@ const ints = (p, n) => m.HEAP32.slice(p >> 2, (p >> 2) + n);
 
 export const SPINS = 0, BINARY = 1, ORDINAL = 2;
 
+// All states of two variables: number k has levels k mod n and k / n, as `plane` draws them.
+export function statesOfPair(n) {
+    return Int32Array.from({ length: 2 * n * n }, (_, i) => (i % 2 ? Math.floor(i / 2 / n) : (i / 2) % n));
+}
+
 export class Model {
     constructor(pointer) {
         this.pointer = pointer;

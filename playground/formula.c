@@ -27,12 +27,6 @@
 
 #include "core/error.h"
 
-#ifdef __EMSCRIPTEN__
-#include <emscripten.h>
-#else
-#define EMSCRIPTEN_KEEPALIVE
-#endif
-
 /* Brackets within brackets. */
 #define DEEPEST 100
 #define MOST_VARIABLES (1 << 16)
@@ -390,7 +384,7 @@ static sal_model *make_model(parser *p)
     return sal_model_from_tape(p->tape, f, &model, play_last()) == SAL_OK ? model : NULL;
 }
 
-EMSCRIPTEN_KEEPALIVE sal_model *play_formula(const char *text, const play_lattice *l, int *place)
+sal_model *play_formula(const char *text, const play_lattice *l, int *place)
 {
     parser p = { .text = text, .at = text, .V = (int64_t)l->rows * l->columns };
     sal_model *model = NULL;

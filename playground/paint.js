@@ -5,6 +5,8 @@ import { number } from "./ui.js";
 // Okabe and Ito's, for labels and series.
 export const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#9a8c1c", "#777777"];
 
+export const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
+
 // From dark to light through blue and green, evenly for the eye (after viridis).
 const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
 

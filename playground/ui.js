@@ -46,9 +46,10 @@ export function slider(text, { range: [low, high, step = null], value, scale = "
     return box;
 }
 
+// Options are texts, or pairs of a key and the text that is shown.
 export function choice(text, options, value, change) {
     const select = element("select", { onchange: () => change(select.value) },
-        ...options.map(([key, name]) => element("option", { value: key, selected: key === value }, name)));
+        ...options.map((o) => (Array.isArray(o) ? o : [o, o])).map(([key, name]) => element("option", { value: key, selected: key === value }, name)));
     return labelled(text, select);
 }
 
@@ -90,15 +91,17 @@ export const address = {
         for (const key of Object.keys(usual)) {
             if (state[key] !== usual[key]) query.set(key, typeof state[key] === "number" ? String(Number(state[key].toPrecision(6))) : state[key]);
         }
-        history.replaceState(null, "", `#${view}${query.size === 0 || String(query) === "" ? "" : `?${query}`}`);
+        const text = String(query);
+        history.replaceState(null, "", `#${view}${text && `?${text}`}`);
     },
 };
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 
 // What goes on while it plays: frame(false) each time the screen is drawn anew. Buttons to play and
-// to make one frame, frame(true). It begins at once, but for those who asked for less motion.
-export function player(frame, { playing = true } = {}) {
+// to make one frame, frame(true); what it throws is told in the notice `problem`. begin(end) plays at
+// once, but for those who asked for less motion, and gives the function that leaves the view.
+export function player(frame, problem, { playing = true } = {}) {
     let on = false, waiting = 0;
     const play = button("Play", () => set(!on), { class: "play" });
     const step = button("Step", () => { set(false); guarded(true); }, { class: "step" });
@@ -107,9 +110,9 @@ export function player(frame, { playing = true } = {}) {
         try {
             frame(asked);
             return true;
-        } catch (problem) {
+        } catch (failure) {
             set(false);
-            box.dispatchEvent(new CustomEvent("problem", { detail: problem }));
+            problem.tell(failure.message);
             return false;
         }
     }
@@ -127,8 +130,13 @@ export function player(frame, { playing = true } = {}) {
             waiting = 0;
         }
     }
-    box.start = () => set(playing && !reduced.matches);
-    box.stop = () => set(false);
+    box.begin = (end) => {
+        set(playing && !reduced.matches);
+        return () => {
+            set(false);
+            end();
+        };
+    };
     return box;
 }
 

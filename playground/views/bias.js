@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 import { Model, Walk } from "../engine.js";
-import { chart, colours } from "../paint.js";
+import { chart, colours, dashes } from "../paint.js";
 import { canvas, element, legend, notice, number, player, slider } from "../ui.js";
 
 const SIDE = 3, CHAINS = 64, EACH = 25, WAIT = 200;
 const lines = [["ncg", "ncg: adjusted"], ["dula", "dula: ncg without acceptance"], ["mana", "mana: adjusted"], ["una", "una: mana without acceptance"]];
-const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 
 const usual = { theta: 0.25, eps: 2 };
 const allowed = { theta: [0, 0.6, 0.01], eps: [0.2, 20] };
@@ -69,8 +68,7 @@ function show(root, state, save) {
         said.textContent = runs.map((run, k) => `${lines[k][0]} ${number(run.y.at(-1))}`).join(", ") + `, after ${runs[0].steps} steps.`;
     }
 
-    const play = player(advance);
-    play.addEventListener("problem", (e) => problem.tell(e.detail.message));
+    const play = player(advance, problem);
     root.append(
         element("div", { class: "controls" },
             slider("Coupling θ", { range: allowed.theta, value: state.theta, change: (v) => { state.theta = v; save(); rebuild(); } }),
@@ -80,11 +78,7 @@ function show(root, state, save) {
         element("figure", {}, picture, element("figcaption", {}, legend(lines.map(([, name], k) => [name, colours[k], dashes[k]])))),
         said);
     rebuild();
-    play.start();
-    return () => {
-        play.stop();
-        end();
-    };
+    return play.begin(end);
 }
 
 export default {

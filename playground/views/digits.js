@@ -132,12 +132,11 @@ function show(root, state, save) {
         paint();
     }
 
-    const play = player(advance);
-    play.addEventListener("problem", (e) => problem.tell(e.detail.message));
+    const play = player(advance, problem);
     root.append(
         element("div", { class: "controls" },
             slider("Temperature", { range: allowed.temperature, value: state.temperature, scale: "log", change: (v) => { state.temperature = v; save(); walk?.setTemperature(v); } }),
-            choice("Sampler", samplers.map((n) => [n, n]), state.sampler, (v) => { state.sampler = v; save(); rebuild(false); }),
+            choice("Sampler", samplers, state.sampler, (v) => { state.sampler = v; save(); rebuild(false); }),
             slider("Steps a picture", { range: allowed.each, value: state.each, change: (v) => { state.each = v; save(); } }),
             choice("Brush", [["1", "ink"], ["0", "paper"], ["-1", "free again"]], "1", (v) => { brush = Number(v); }),
             button("Clear", () => { given.fill(-1); rebuild(false); }),
@@ -149,11 +148,7 @@ function show(root, state, save) {
             element("figure", {}, pad, element("figcaption", {}, "Their mean: draw here to give pixels"))),
         said);
     rebuild(true);
-    play.start();
-    return () => {
-        play.stop();
-        end();
-    };
+    return play.begin(end);
 }
 
 export default {

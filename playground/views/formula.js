@@ -101,15 +101,14 @@ function show(root, state, save) {
     }
 
     const box = textBox("f =", state.f, (t) => { state.f = t; save(); rebuild(); }, { rows: 2 });
-    const play = player(advance);
-    play.addEventListener("problem", (e) => problem.tell(e.detail.message));
+    const play = player(advance, problem);
     const change = (key) => (v) => { state[key] = v; save(); rebuild(); };
     root.append(
         element("div", { class: "controls" }, box,
             choice("Examples", [["", "choose"], ...examples], "", (v) => { if (v) { state.f = box.input.value = v; save(); rebuild(); } }),
             choice("Variables", [["spins", "spins, −1 and +1"], ["binary", "binary, 0 and 1"]], state.kind, change("kind")),
             slider("Side", { range: allowed.side, value: state.side, change: change("side") }),
-            choice("Sampler", samplers.map((n) => [n, n]), state.sampler, change("sampler")),
+            choice("Sampler", samplers, state.sampler, change("sampler")),
             slider("Steps a picture", { range: allowed.each.slice(0, 2), value: state.each, scale: "log", change: (v) => { state.each = Math.max(1, Math.round(v)); save(); } }),
             play),
         problem,
@@ -120,11 +119,7 @@ function show(root, state, save) {
         element("figure", {}, energy, element("figcaption", {}, "f over steps")),
         element("details", {}, element("summary", {}, "The program that computes f"), program));
     rebuild();
-    play.start();
-    return () => {
-        play.stop();
-        end();
-    };
+    return play.begin(end);
 }
 
 export default {

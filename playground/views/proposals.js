@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-import { Model, ORDINAL, Walk } from "../engine.js";
+import { Model, ORDINAL, Walk, statesOfPair } from "../engine.js";
 import { mark, plane } from "../paint.js";
 import { button, canvas, choice, element, notice, number, player, slider, textBox } from "../ui.js";
 
@@ -25,11 +25,7 @@ const usual = { target: "order 2", f: "-2 (x[0] - x[1])^2 - 0.3 (x[0] + x[1] - 1
 const allowed = { target: ["order 2", "order 4", "formula"], x: [0, LEVELS - 1, 1], y: [0, LEVELS - 1, 1], eps: [0.005, 2], tau: [1e-5, 1],
     radius: [1, 12, 1], sampler: samplers.map((s) => s.name), speed: [0.5, 30] };
 
-const codesOfAll = new Int32Array(2 * STATES);
-for (let k = 0; k < STATES; k++) {
-    codesOfAll[2 * k] = k % LEVELS;
-    codesOfAll[2 * k + 1] = Math.floor(k / LEVELS);
-}
+const codesOfAll = statesOfPair(LEVELS);
 
 function makeModel(state) {
     if (state.target === "formula") {
@@ -199,8 +195,7 @@ function show(root, state, save) {
         else paintPanel(chosen());
     }
 
-    const play = player(advance, { playing: false });
-    play.addEventListener("problem", (e) => problem.tell(e.detail.message));
+    const play = player(advance, problem, { playing: false });
     const text = textBox("f of x[0] and x[1]", state.f, (t) => { state.f = t; save(); if (state.target === "formula") rebuild(); });
     text.hidden = state.target !== "formula";
     root.append(
@@ -218,13 +213,11 @@ function show(root, state, save) {
             grid),
         said);
     rebuild();
-    play.start();
-    return () => {
-        play.stop();
+    return play.begin(() => {
         drop();
         model?.close();
         model = null;
-    };
+    });
 }
 
 export default {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 import { Model, Walk, ess, rhat, tune } from "../engine.js";
-import { chart, colours, lattice } from "../paint.js";
+import { chart, colours, dashes, lattice } from "../paint.js";
 import { canvas, choice, element, legend, notice, number, player, slider } from "../ui.js";
 
 // A frame has BUDGET milliseconds for each sampler, and notes f about NOTES times in it.
 const CHAINS = 4, KEPT = 2400, BUDGET = 4, NOTES = 8;
-const dashes = [[], [6, 3], [2, 3], [8, 3, 2, 3]];
 
 const usual = { model: "ising", side: 40, theta: 0.2, field: 0, labels: 4, by: "time",
     a: "gwg", b: "ncg", c: "gibbs", d: "none" };
@@ -155,8 +154,7 @@ function show(root, state, save) {
         }
     }
 
-    const play = player(advance);
-    play.addEventListener("problem", (e) => problem.tell(e.detail.message));
+    const play = player(advance, problem);
     let waiting = 0;
     const change = (key, done = () => {}) => (v) => { // once the slider rests: warm-up takes a moment
         state[key] = v;
@@ -175,18 +173,16 @@ function show(root, state, save) {
             slider("Side", { range: allowed.side, value: state.side, change: change("side") }),
             slider("Coupling θ", { range: allowed.theta, value: state.theta, change: change("theta") }),
             field, labels,
-            choice("In equal", [["time", "time"], ["steps", "steps"]], state.by, change("by")),
-            ...["a", "b", "c", "d"].map((key, k) => choice(`Sampler ${k + 1}`, names.map((n) => [n, n]), state[key], change(key))),
+            choice("In equal", allowed.by, state.by, change("by")),
+            ...["a", "b", "c", "d"].map((key, k) => choice(`Sampler ${k + 1}`, names, state[key], change(key))),
             play),
         problem, board,
         element("figure", {}, energy, element("figcaption", {}, "f of the first chain of each; lines as in the titles above")));
     rebuild();
-    play.start();
-    return () => {
+    return play.begin(() => {
         clearTimeout(waiting);
-        play.stop();
         end();
-    };
+    });
 }
 
 export default {

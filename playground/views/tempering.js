@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-import { Model, ORDINAL, Walk } from "../engine.js";
+import { Model, ORDINAL, Walk, statesOfPair } from "../engine.js";
 import { chart, colours, mark, plane } from "../paint.js";
 import { canvas, choice, element, notice, number, player, slider } from "../ui.js";
 
-const LEVELS = 40, STATES = LEVELS * LEVELS, KEPT = 400;
+const LEVELS = 40, KEPT = 400;
 
 const usual = { replicas: 6, hottest: 20, apart: 2.2, swaps: "on", every: 5, sampler: "gibbs", speed: 20 };
 
@@ -11,11 +11,7 @@ const samplers = ["gibbs", "gwg:radius=2", "ncg", "mh-uniform:radius=2"];
 const allowed = { replicas: [1, 12, 1], hottest: [2, 200], apart: [0.5, 3, 0.1], swaps: ["on", "off"], every: [1, 50, 1], sampler: samplers,
     speed: [1, 60] };
 
-const all = new Int32Array(2 * STATES);
-for (let k = 0; k < STATES; k++) {
-    all[2 * k] = k % LEVELS;
-    all[2 * k + 1] = Math.floor(k / LEVELS);
-}
+const all = statesOfPair(LEVELS);
 
 // Two normal hills, the right one with twice the weight.
 function formula(s) {
@@ -27,7 +23,7 @@ function show(root, state, save) {
     const problem = notice(), said = element("p", { class: "said" });
     const grid = element("div", { class: "small-multiples" });
     const paths = canvas(720, 260, "At which temperature each replica is over time");
-    let model = null, walk = null, f = null, expected = 0, panels = [], walker = [], trace = [], steps = 0, last = 0, right = 0, counted = 0, parity = 0;
+    let model = null, walk = null, expected = 0, panels = [], walker = [], trace = [], steps = 0, last = 0, right = 0, counted = 0, parity = 0;
 
     const temperature = (r) => state.hottest ** (state.replicas > 1 ? r / (state.replicas - 1) : 0);
 
@@ -42,8 +38,7 @@ function show(root, state, save) {
         end();
         problem.tell("");
         model = Model.formula(formula(state), { kind: ORDINAL, rows: 1, columns: 2, levels: LEVELS, low: -2, high: 2 });
-        f = model.f(all);
-        const p = f.map((v) => Math.exp(v - Math.max(...f)));
+        const f = model.f(all), most = Math.max(...f), p = f.map((v) => Math.exp(v - most));
         expected = p.reduce((sum, v, k) => sum + (k % LEVELS >= LEVELS / 2 ? v : 0), 0) / p.reduce((sum, v) => sum + v, 0);
         const R = state.replicas, init = new Int32Array(2 * R).fill(Math.round(((-state.apart / 2 + 2) / 4) * (LEVELS - 1)));
         walk = new Walk(model, state.sampler, { chains: R, seed: 1, init, temperatures: Float64Array.from({ length: R }, (_, r) => temperature(r)) });
@@ -54,7 +49,7 @@ function show(root, state, save) {
         panels = walker.map((r) => {
             const picture = canvas(160, 160, `Replica at temperature ${number(temperature(r))}`);
             grid.append(element("figure", {}, picture, element("figcaption", {}, `T = ${number(temperature(r))}`)));
-            return picture;
+            return { picture, values: f.map((v) => Math.exp((v - most) / temperature(r) / 2)) };
         });
         paint();
     }
@@ -63,11 +58,10 @@ function show(root, state, save) {
         const now = performance.now();
         if (!asked && now - last < 1000 / state.speed) return;
         last = now;
-        const codes = () => walk.codes();
         for (let k = 0; k < state.every; k++) {
             walk.step(1);
             counted++;
-            right += codes()[0] >= LEVELS / 2 ? 1 : 0;
+            right += walk.codes()[0] >= LEVELS / 2 ? 1 : 0;
         }
         steps += state.every;
         if (state.swaps === "on" && state.replicas > 1) {
@@ -82,9 +76,9 @@ function show(root, state, save) {
     }
 
     function paint() {
-        const codes = walk.codes(), most = Math.max(...f);
-        panels.forEach((picture, r) => {
-            plane(picture, LEVELS, f.map((v) => Math.exp((v - most) / temperature(r) / 2)));
+        const codes = walk.codes();
+        panels.forEach(({ picture, values }, r) => {
+            plane(picture, LEVELS, values);
             mark(picture, LEVELS, codes[2 * r], codes[2 * r + 1], String(walker[r] + 1));
         });
         const first = steps / state.every - trace[0].length;
@@ -96,8 +90,7 @@ function show(root, state, save) {
         said.textContent = counted ? `At temperature 1 the chain was on the right hill for ${number(right / counted)} of ${counted} steps; its probability is ${number(expected)}.` : "";
     }
 
-    const play = player(advance);
-    play.addEventListener("problem", (e) => problem.tell(e.detail.message));
+    const play = player(advance, problem);
     const change = (key) => (v) => { state[key] = v; save(); rebuild(); };
     root.append(
         element("div", { class: "controls" },
@@ -105,19 +98,15 @@ function show(root, state, save) {
             slider("The hottest", { range: allowed.hottest, value: state.hottest, scale: "log", change: change("hottest") }),
             slider("Hills apart", { range: allowed.apart, value: state.apart, change: change("apart") }),
             slider("Steps between swaps", { range: allowed.every, value: state.every, change: change("every") }),
-            choice("Swaps", [["on", "on"], ["off", "off"]], state.swaps, change("swaps")),
-            choice("Sampler", samplers.map((n) => [n, n]), state.sampler, change("sampler")),
+            choice("Swaps", allowed.swaps, state.swaps, change("swaps")),
+            choice("Sampler", samplers, state.sampler, change("sampler")),
             slider("Rounds a second", { range: allowed.speed, value: state.speed, scale: "log", change: (v) => { state.speed = v; save(); } }),
             play),
         problem, grid,
         element("figure", {}, paths, element("figcaption", {}, "Each line is a replica that wanders over the temperatures; pictures show the root of p at theirs")),
         said);
     rebuild();
-    play.start();
-    return () => {
-        play.stop();
-        end();
-    };
+    return play.begin(end);
 }
 
 export default {
