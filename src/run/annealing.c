@@ -8,10 +8,11 @@
 #include "run/run.h"
 #include "run/sync.h"
 
-/* The usual temperatures. The first is the mean size of a difference at the starts: a step down by
- * that much is accepted with probability 1/e. The last is d / (1 + log V), d a small size at states
- * from which no single change leads up: of V variables that can step down by d about one does so in
- * three sweeps. Penalties make the two sizes very different. */
+/* The usual temperatures. The first is the mean size of a difference, where it is smaller: at the
+ * starts, or at states from which no single change leads up. A step down by that much is accepted
+ * with probability 1/e. (Starts of a model with penalties have many of them, and differences far
+ * larger than those that matter.) The last is d / (1 + log V), d a small size at the latter states:
+ * of V variables that can step down by d about one does so in three sweeps. */
 
 /* Temperatures that a cooling goes through; with heating there are several short ones. */
 #define LEVELS 256
@@ -35,7 +36,9 @@ static sal_status find_range(sal_run *run, double *from, double *to, sal_error *
     int32_t *codes = sali_memdup(chains->codes, n * space->n_variables, sizeof *codes);
     sal_status status = codes ? sali_ascend(run->model, n, codes, run->options.seed, &seen, err)
                               : sali_fail_memory(err);
-    *from = seen.mean > 0 ? seen.mean : FLAT_FROM;
+    *from =
+        seen.mean_at_ends > 0 ? fmin(seen.mean_at_starts, seen.mean_at_ends) : seen.mean_at_starts;
+    *from = *from > 0 ? *from : FLAT_FROM;
     *to = seen.small / (1 + log((double)space->n_variables));
     *to = *to > 0 && *to < *from / LEAST_RANGE ? *to : *from / LEAST_RANGE;
     sali_free(codes);

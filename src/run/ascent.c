@@ -139,18 +139,24 @@ static int64_t pick_sizes(int64_t n, double *delta, double noise)
     return some;
 }
 
-/* Of the sizes at the starts, in place of the rows: their mean, and what is rounding. */
-static double mean_size(ascent *a, double *noise)
+/* What of the sizes is rounding. */
+static double noise_of(const ascent *a)
 {
-    int64_t n = pick_sizes(a->chains * a->model->space->n_states, a->rows, 0), some;
-    double largest = 0, mean = 0;
-    for (int64_t k = 0; k < n; k++) {
-        largest = fmax(largest, a->rows[k]);
+    double largest = 0;
+    for (int64_t k = 0; k < a->chains * a->model->space->n_states; k++) {
+        double size = fabs(a->rows[k]);
+        largest = isfinite(size) ? fmax(largest, size) : largest;
     }
-    *noise = ROUNDINGS * (a->model->dtype == SAL_F32 ? FLT_EPSILON : DBL_EPSILON) * largest;
-    some = pick_sizes(n, a->rows, *noise);
-    for (int64_t k = 0; k < some; k++) {
-        mean += a->rows[k] / (double)some;
+    return ROUNDINGS * (a->model->dtype == SAL_F32 ? FLT_EPSILON : DBL_EPSILON) * largest;
+}
+
+/* Of all sizes, which are moved to the front of the rows; 0: there are none. */
+static double mean_size(ascent *a, double noise)
+{
+    int64_t n = pick_sizes(a->chains * a->model->space->n_states, a->rows, noise);
+    double mean = 0;
+    for (int64_t k = 0; k < n; k++) {
+        mean += a->rows[k] / (double)n;
     }
     return mean;
 }
@@ -195,13 +201,15 @@ static void climb(ascent *a)
 /* Sizes at the starts and at the ends. */
 static void look(ascent *a, sali_sizes_seen *seen)
 {
-    double noise;
     evaluate(a);
-    seen->mean = mean_size(a, &noise);
+    const double noise = noise_of(a);
+    seen->mean_at_starts = mean_size(a, noise);
     evaluate(a);
     climb(a);
     memcpy(a->tried, a->codes,
            (size_t)(a->chains * a->model->space->n_variables) * sizeof *a->codes);
+    evaluate(a);
+    seen->mean_at_ends = mean_size(a, noise);
     evaluate(a);
     seen->small = small_size(a, noise);
 }

@@ -7,7 +7,7 @@
 #include "models/model.h"
 
 typedef struct sali_sizes_seen {
-    double mean;  /* of the differences other than 0 at the starts; 0: there are none */
+    double mean_at_starts, mean_at_ends; /* of the differences other than 0; 0: there are none */
     double small; /* at the ends: of the n such sizes of each chain the ceil(sqrt(n))-th smallest,
                      and of these the median; 0: there are none */
 } sali_sizes_seen;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A search of several coolings, each a run of its own from new starts, of which the best is kept.
  *
- * The first cooling is what a search of one cooling would be. Where f has penalties, the usual
- * first temperature is that of states which nobody looks for, and most of the cooling is spent far
- * above the temperatures that matter. So the coolings after it, longer and longer, begin a
- * little above the temperature at which its chains froze (reheat.c). */
+ * The first cooling is what a search of one cooling would be. The coolings after it, longer and
+ * longer, do not spend steps far above the temperatures that matter: they begin a little above the
+ * one at which its chains froze (reheat.c). */
 #include "run/search.h"
 
 #include <math.h>
