@@ -225,24 +225,24 @@ static const published labels_8[] = { THEIRS(49676, 49676, 3020, 6386, 1027, 141
                                       { NULL, 0 } };
 
 /* Without fields, at a coupling. */
-#define TEMPERATURE(lambda)                                                                  \
-    { "temperatures", "ising 50, " #lambda, lattice, 50, 0, 2, lambda, 0, 0, NULL, 1 },      \
-    {                                                                                        \
-        "temperatures-100", "ising 100, " #lambda, lattice, 100, 0, 2, lambda, 0, 0, NULL, 1 \
+#define TEMPERATURE(lambda)                                                                     \
+    { "temperatures", "ising 50, " #lambda, lattice, 50, 0, 2, lambda, 0, 0, NULL, 1, 8 },      \
+    {                                                                                           \
+        "temperatures-100", "ising 100, " #lambda, lattice, 100, 0, 2, lambda, 0, 0, NULL, 1, 8 \
     }
 
 const discs_model discs_models[] = {
-    { "ising", "ising 50, .5", lattice, 50, 0, 2, 0.5, 0.5, 1.5, ising_warm, 1 },
-    { "ising", "ising 50, 1", lattice, 50, 0, 2, 1, 1, 3, ising_cold, 1 },
+    { "ising", "ising 50, .5", lattice, 50, 0, 2, 0.5, 0.5, 1.5, ising_warm, 1, 1 },
+    { "ising", "ising 50, 1", lattice, 50, 0, 2, 1, 1, 3, ising_cold, 1, 1 },
     /* The program that made the raw files counts every edge twice. */
-    { "twice", "ising 50, .5 twice", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 1 },
-    { "twice", "ising 50, .5 twice, fields 2", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 2 },
-    { "twice", "ising 50, .5 twice, fields 3", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 3 },
-    { "twice", "ising 50, .5 twice, fields 4", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 4 },
-    { "twice", "ising 50, 1 twice", lattice, 50, 0, 2, 2, 1, 3, ising_cold, 1 },
-    { "sizes", "ising 25, .5", lattice, 25, 0, 2, 0.5, 0.5, 1.5, NULL, 1 },
-    { "sizes", "ising 100, .5", lattice, 100, 0, 2, 0.5, 0.5, 1.5, NULL, 1 },
-    { "sizes", "ising 250, .5", lattice, 250, 0, 2, 0.5, 0.5, 1.5, NULL, 1 },
+    { "twice", "ising 50, .5 twice", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 1, 1 },
+    { "twice", "ising 50, .5 twice, fields 2", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 2, 1 },
+    { "twice", "ising 50, .5 twice, fields 3", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 3, 1 },
+    { "twice", "ising 50, .5 twice, fields 4", lattice, 50, 0, 2, 1, 0.5, 1.5, ising_warm, 4, 1 },
+    { "twice", "ising 50, 1 twice", lattice, 50, 0, 2, 2, 1, 3, ising_cold, 1, 1 },
+    { "sizes", "ising 25, .5", lattice, 25, 0, 2, 0.5, 0.5, 1.5, NULL, 1, 1 },
+    { "sizes", "ising 100, .5", lattice, 100, 0, 2, 0.5, 0.5, 1.5, NULL, 1, 1 },
+    { "sizes", "ising 250, .5", lattice, 250, 0, 2, 0.5, 0.5, 1.5, NULL, 1, 1 },
     TEMPERATURE(0.1607),
     TEMPERATURE(0.2007),
     TEMPERATURE(0.2407),
@@ -259,18 +259,18 @@ const discs_model discs_models[] = {
     TEMPERATURE(0.6807),
     TEMPERATURE(0.7207),
     TEMPERATURE(0.7607),
-    { "potts", "potts 30, 4 labels", lattice, 30, 0, 4, 1, 0.5, 1.5, NULL, 1 },
-    { "potts", "potts 30, 8 labels", lattice, 30, 0, 8, 1, 0.5, 1.5, NULL, 1 },
-    { "bernoulli", "bernoulli, .5", independent, 10000, 0, 2, 0, 0, 0.5, NULL, 1 },
-    { "bernoulli", "bernoulli, 1.5", independent, 10000, 0, 2, 0, 0, 1.5, NULL, 1 },
-    { "categorical", "categorical, 4", independent, 2000, 0, 4, 0, 0, 1.5, labels_4, 1 },
-    { "categorical", "categorical, 8", independent, 2000, 0, 8, 0, 0, 1.5, labels_8, 1 },
-    { "labels", "categorical, 16", independent, 2000, 0, 16, 0, 0, 1.5, NULL, 1 },
-    { "labels", "categorical, 64", independent, 2000, 0, 64, 0, 0, 1.5, NULL, 1 },
-    { "labels", "categorical, 256", independent, 2000, 0, 256, 0, 0, 1.5, NULL, 1 },
-    { "fhmm", "fhmm 200 x 50", binary_chains, 200, 50, 2, 0, 0, 0, NULL, 1 },
-    { "fhmm", "fhmm 1000 x 10", binary_chains, 1000, 10, 2, 0, 0, 0, NULL, 1 },
-    { "fhmm", "fhmm 200 x 10, 4", label_chains, 200, 10, 4, 0, 0, 0, NULL, 1 },
-    { "fhmm", "fhmm 200 x 10, 8", label_chains, 200, 10, 8, 0, 0, 0, NULL, 1 },
+    { "potts", "potts 30, 4 labels", lattice, 30, 0, 4, 1, 0.5, 1.5, NULL, 1, 1 },
+    { "potts", "potts 30, 8 labels", lattice, 30, 0, 8, 1, 0.5, 1.5, NULL, 1, 1 },
+    { "bernoulli", "bernoulli, .5", independent, 10000, 0, 2, 0, 0, 0.5, NULL, 1, 1 },
+    { "bernoulli", "bernoulli, 1.5", independent, 10000, 0, 2, 0, 0, 1.5, NULL, 1, 1 },
+    { "categorical", "categorical, 4", independent, 2000, 0, 4, 0, 0, 1.5, labels_4, 1, 1 },
+    { "categorical", "categorical, 8", independent, 2000, 0, 8, 0, 0, 1.5, labels_8, 1, 1 },
+    { "labels", "categorical, 16", independent, 2000, 0, 16, 0, 0, 1.5, NULL, 1, 1 },
+    { "labels", "categorical, 64", independent, 2000, 0, 64, 0, 0, 1.5, NULL, 1, 1 },
+    { "labels", "categorical, 256", independent, 2000, 0, 256, 0, 0, 1.5, NULL, 1, 1 },
+    { "fhmm", "fhmm 200 x 50", binary_chains, 200, 50, 2, 0, 0, 0, NULL, 1, 1 },
+    { "fhmm", "fhmm 1000 x 10", binary_chains, 1000, 10, 2, 0, 0, 0, NULL, 1, 1 },
+    { "fhmm", "fhmm 200 x 10, 4", label_chains, 200, 10, 4, 0, 0, 0, NULL, 1, 1 },
+    { "fhmm", "fhmm 200 x 10, 8", label_chains, 200, 10, 8, 0, 0, 0, NULL, 1, 1 },
     { 0 },
 };

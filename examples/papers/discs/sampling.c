@@ -6,53 +6,73 @@
  *     sampling [--quick | --full] [GROUP | MODEL-DIRECTORY ..]
  *
  * Groups: ising, twice, sizes, temperatures, temperatures-100, potts, bernoulli, categorical,
- * labels, fhmm; without any: ising. A directory is that of a trained model. --full has 100 chains
- * on two threads; the default has 5 on one, fewer on large models and of slow samplers; --quick
- * makes few steps. ESS/s counts the effective samples of all chains. */
+ * labels, fhmm; without any: ising. A directory is that of a trained model. --full has 100 chains;
+ * the default has 4, and 2 with fewer steps on large models, of slow samplers and at the
+ * temperatures, whose effective samples are scaled to 50,000 steps; --quick makes few steps. All
+ * use two threads, and ESS/s counts the effective samples of all chains. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "../program.h"
 #include "models.h"
 
-/* Theirs, and what else there is here. The default has so many times fewer chains. */
-static const struct {
+/* Theirs, and what else there is here. */
+typedef struct measured {
     const char *sampler;
-    int64_t fewer;
-} samplers[] = {
-    { "mh-uniform", 1 },
-    { "gibbs", 1 },
-    { "gibbs:block=2", 1 },
-    { "hamming-ball", 1 },
-    { "block-gibbs", 1 },
-    { "lb", 1 },
-    { "gwg", 1 },
-    { "gwg:hops=adapt", 1 },
-    { "gwg:hops=adapt,balance=barker", 1 },
-    { "pas", 5 },
-    { "pas:balance=barker", 5 },
-    { "pafs", 1 },
-    { "pafs:balance=barker", 1 },
-    { "dlmc", 1 },
-    { "dlmc:balance=barker", 1 },
-    { "dlmcf", 1 },
-    { "dlmcf:balance=barker", 1 },
-    { "ncg", 1 },
-    { "ncg:cycle=8", 1 },
-    { "mana", 5 },
-    { "avg", 1 },
-    { "avg:momentum=0.6,correction=0.25", 1 },
-    { "pavg", 5 },
-    { "pavg:momentum=0.6", 5 },
-    { NULL, 0 },
+    int64_t fewer;  /* the default makes so many times fewer steps */
+    bool quadratic; /* only where f is quadratic: else each move of a path evaluates all neighbours
+                     */
+} measured;
+
+static const measured samplers[] = {
+    { "mh-uniform", 1, false },
+    { "gibbs", 1, false },
+    { "gibbs:block=2", 1, false },
+    { "hamming-ball", 1, false },
+    { "block-gibbs", 1, false },
+    { "lb", 1, false },
+    { "gwg", 1, false },
+    { "gwg:hops=adapt", 1, false },
+    { "gwg:hops=adapt,balance=barker", 1, false },
+    { "pas", 25, true },
+    { "pas:balance=barker", 25, true },
+    { "pafs", 1, false },
+    { "pafs:balance=barker", 1, false },
+    { "dlmc", 1, false },
+    { "dlmc:balance=barker", 1, false },
+    { "dlmcf", 1, false },
+    { "dlmcf:balance=barker", 1, false },
+    { "ncg", 1, false },
+    { "ncg:cycle=8", 1, false },
+    { "mana", 25, false },
+    { "avg", 1, false },
+    { "avg:momentum=0.6,correction=0.25", 1, false },
+    { "pavg", 25, false },
+    { "pavg:momentum=0.6", 25, false },
+    { 0 },
 };
 
-enum { HALF = 50000, CHAINS = 100, LARGE = 5000 };
+enum { HALF = 50000, THREADS = 2, LARGE = 5000, MOST = 25, VAST = 200000 };
 
+/* Steps of each half. */
 typedef struct lengths {
     int64_t chains, steps;
-    int threads;
 } lengths;
+
+/* What a model of relaxed width N, and a sampler, are measured with. */
+static lengths lengths_of(size size, int64_t N, int64_t fewer)
+{
+    const int64_t wanted = fewer * (N / LARGE + 1), most = MOST * (N / VAST + 1);
+    const int64_t parts = wanted < most ? wanted : most;
+    switch (size) {
+    case FULL:
+        return (lengths){ 100, HALF };
+    case QUICK:
+        return (lengths){ THREADS, 500 };
+    default:
+        return parts < 2 ? (lengths){ 2 * THREADS, HALF } : (lengths){ THREADS, 2 * HALF / parts };
+    }
+}
 
 static sal_status sample(sal_model *model, const char *sampler, lengths n, sal_run_summary *s,
                          sal_error *err)
@@ -64,7 +84,7 @@ static sal_status sample(sal_model *model, const char *sampler, lengths n, sal_r
                                 .draws = n.steps,
                                 .thin = 1,
                                 .seed = 1,
-                                .threads = n.threads };
+                                .threads = THREADS };
     sal_status status = sal_sample(model, &o, &run, err);
     status = status ? status : sal_run_summarise(run, s, err);
     sal_run_destroy(run);
@@ -118,20 +138,17 @@ static sal_status show(sal_model *model, const published *theirs, const char *sa
     return SAL_OK;
 }
 
-static sal_status measure(sal_model *model, const char *name, const published *theirs, lengths n,
-                          sal_error *err)
+static sal_status measure(sal_model *model, const discs_model *m, size size, sal_error *err)
 {
-    const int64_t V = sal_space_variables(sal_model_space(model));
+    const int64_t N = sal_space_width(sal_model_space(model));
     sal_status status = SAL_OK;
-    printf("%-30s %9s %9s %9s %7s %8s %7s\n", name, "ESS", "theirs", "ESS/s", "accept", "jump",
+    printf("%-30s %9s %9s %9s %7s %8s %7s\n", m->name, "ESS", "theirs", "ESS/s", "accept", "jump",
            "R-hat");
-    for (int k = 0; samplers[k].sampler && status == SAL_OK; k++) {
-        lengths part = n;
-        if (n.chains < CHAINS) {
-            part.chains = part.chains / samplers[k].fewer / (V / LARGE + 1);
-            part.chains = part.chains > 0 ? part.chains : 1;
+    for (const measured *s = samplers; s->sampler && status == SAL_OK; s++) {
+        if (m->make || !s->quadratic) { /* files may hold any model */
+            const lengths n = lengths_of(size, N, s->fewer * m->fewer);
+            status = show(model, m->theirs, s->sampler, n, err);
         }
-        status = show(model, theirs, samplers[k].sampler, part, err);
     }
     printf("\n");
     return status;
@@ -147,7 +164,7 @@ static bool is_group(const char *word)
     return false;
 }
 
-static sal_status measure_group(const char *group, lengths n, sal_error *err)
+static sal_status measure_group(const char *group, size size, sal_error *err)
 {
     sal_status status = SAL_OK;
     for (const discs_model *m = discs_models; m->name && status == SAL_OK; m++) {
@@ -156,17 +173,18 @@ static sal_status measure_group(const char *group, lengths n, sal_error *err)
             continue;
         }
         status = m->make(m, &model, err);
-        status = status ? status : measure(model, m->name, m->theirs, n, err);
+        status = status ? status : measure(model, m, size, err);
         sal_model_destroy(model);
     }
     return status;
 }
 
-static sal_status measure_file(const char *path, lengths n, sal_error *err)
+static sal_status measure_file(const char *path, size size, sal_error *err)
 {
+    const discs_model m = { .name = path, .fewer = 1 };
     sal_model *model = NULL;
     sal_status status = sal_model_open(path, 0, &model, err);
-    status = status ? status : measure(model, path, NULL, n, err);
+    status = status ? status : measure(model, &m, size, err);
     sal_model_destroy(model);
     return status;
 }
@@ -174,13 +192,11 @@ static sal_status measure_file(const char *path, lengths n, sal_error *err)
 static sal_status run(const arguments *a, sal_figure *figure, sal_error *err)
 {
     static char *usual[] = { "ising", NULL };
-    const bool full = a->size == FULL;
-    const bool brief = a->size == QUICK;
-    const lengths n = { full ? CHAINS : brief ? 2 : 5, brief ? 500 : HALF, full ? 2 : 1 };
     sal_status status = SAL_OK;
     (void)figure;
     for (char **word = a->files[0] ? a->files : usual; *word && status == SAL_OK; word++) {
-        status = is_group(*word) ? measure_group(*word, n, err) : measure_file(*word, n, err);
+        status = is_group(*word) ? measure_group(*word, a->size, err)
+                                 : measure_file(*word, a->size, err);
     }
     return status;
 }
