@@ -10,8 +10,8 @@
 
 /* The usual temperatures. The first is the mean size of a difference, where it is smaller: at the
  * starts, or at states from which no single change leads up. A step down by that much is accepted
- * with probability 1/e. (Starts of a model with penalties have many of them, and differences far
- * larger than those that matter.) The last is d / (1 + log V), d a small size at the latter states:
+ * with probability 1/e. (Random starts break many penalties, and have differences far larger than
+ * those that matter.) The last is d / (1 + log V), d a small size at the latter states:
  * of V variables that can step down by d about one does so in three sweeps. */
 
 /* Temperatures that a cooling goes through; with heating there are several short ones. */

@@ -58,12 +58,18 @@ static sal_status ascent_create(ascent *a, sal_error *err)
                   : sali_evaluator_create(a->model, n, SALI_WANT_DIFFERENCES, &a->evaluator, err);
 }
 
-/* f and all differences, as rows of entries, at the states tried. */
+/* The differences that were evaluated, as rows of entries. */
+static void spread(ascent *a)
+{
+    sali_spread_slots(a->model, a->chains, a->tried, a->slots, a->rows);
+}
+
+/* f and all differences at the states tried. */
 static void evaluate(ascent *a)
 {
     sali_model_embed(a->model, a->chains, a->tried, a->x);
     sali_differences(a->evaluator, a->chains, a->tried, a->x, a->f_tried, a->slots);
-    sali_spread_slots(a->model, a->chains, a->tried, a->slots, a->rows);
+    spread(a);
 }
 
 /* Keep what chain c tried, and find each variable's best code there; whether any raises f. */
@@ -125,7 +131,7 @@ static int64_t most_rounds(const sal_model *model)
     return rounds < LEAST_ROUNDS ? LEAST_ROUNDS : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
 }
 
-/* Move the sizes of those of n differences that are finite and other than 0 to the front; their
+/* Move the sizes of those of n differences that are finite and above the noise to the front; their
  * number. */
 static int64_t pick_sizes(int64_t n, double *delta, double noise)
 {
@@ -204,13 +210,13 @@ static void look(ascent *a, sali_sizes_seen *seen)
     evaluate(a);
     const double noise = noise_of(a);
     seen->mean_at_starts = mean_size(a, noise);
-    evaluate(a);
+    spread(a);
     climb(a);
     memcpy(a->tried, a->codes,
            (size_t)(a->chains * a->model->space->n_variables) * sizeof *a->codes);
     evaluate(a);
     seen->mean_at_ends = mean_size(a, noise);
-    evaluate(a);
+    spread(a);
     seen->small = small_size(a, noise);
 }
 

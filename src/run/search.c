@@ -2,8 +2,8 @@
 /* A search of several coolings, each a run of its own from new starts, of which the best is kept.
  *
  * The first cooling is what a search of one cooling would be. The coolings after it, longer and
- * longer, do not spend steps far above the temperatures that matter: they begin a little above the
- * one at which its chains froze (reheat.c). */
+ * longer, do not spend steps far above the temperatures that matter: they begin a little above
+ * the one at which the chains of the first one froze (reheat.c). */
 #include "run/search.h"
 
 #include <math.h>

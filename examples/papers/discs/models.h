@@ -20,7 +20,7 @@ typedef struct discs_model {
     double coupling, field, spread; /* lambda, mu, and sigma of fields and logits */
     const published *theirs;        /* ends without a name; NULL: none */
     uint64_t seed;                  /* of fields, logits and data */
-    int64_t fewer;                  /* the default makes so many times fewer steps */
+    int64_t fewer; /* the default makes so many times fewer steps, of all chains together */
 } discs_model;
 
 /* All of them; the list ends without a name. */

@@ -19,9 +19,8 @@
 /* Theirs, and what else there is here. */
 typedef struct measured {
     const char *sampler;
-    int64_t fewer;  /* the default makes so many times fewer steps */
-    bool quadratic; /* only where f is quadratic: else each move of a path evaluates all neighbours
-                     */
+    int64_t fewer;  /* the default makes so many times fewer steps, of all chains together */
+    bool quadratic; /* not for files: with an RBM each move of a path evaluates all neighbours */
 } measured;
 
 static const measured samplers[] = {
@@ -52,11 +51,16 @@ static const measured samplers[] = {
     { 0 },
 };
 
-enum { HALF = 50000, THREADS = 2, LARGE = 5000, MOST = 25, VAST = 200000 };
+enum {
+    HALF = 50000, /* steps that adapt, and as many that count */
+    THREADS = 2,
+    LARGE = 5000,  /* widths from which the default makes fewer steps */
+    MOST = 25,     /* times fewer, of all chains together, but */
+    VAST = 200000, /* from this width on */
+};
 
-/* Steps of each half. */
 typedef struct lengths {
-    int64_t chains, steps;
+    int64_t chains, steps; /* of each half */
 } lengths;
 
 /* What a model of relaxed width N, and a sampler, are measured with. */
@@ -145,7 +149,7 @@ static sal_status measure(sal_model *model, const discs_model *m, size size, sal
     printf("%-30s %9s %9s %9s %7s %8s %7s\n", m->name, "ESS", "theirs", "ESS/s", "accept", "jump",
            "R-hat");
     for (const measured *s = samplers; s->sampler && status == SAL_OK; s++) {
-        if (m->make || !s->quadratic) { /* files may hold any model */
+        if (m->make || !s->quadratic) {
             const lengths n = lengths_of(size, N, s->fewer * m->fewer);
             status = show(model, m->theirs, s->sampler, n, err);
         }
