@@ -64,11 +64,11 @@ typedef struct lengths {
 } lengths;
 
 /* What a model of relaxed width N, and a sampler, are measured with. */
-static lengths lengths_of(size size, int64_t N, int64_t fewer)
+static lengths lengths_of(size length, int64_t N, int64_t fewer)
 {
     const int64_t wanted = fewer * (N / LARGE + 1), most = MOST * (N / VAST + 1);
     const int64_t parts = wanted < most ? wanted : most;
-    switch (size) {
+    switch (length) {
     case FULL:
         return (lengths){ 100, HALF };
     case QUICK:
@@ -142,7 +142,7 @@ static sal_status show(sal_model *model, const published *theirs, const char *sa
     return SAL_OK;
 }
 
-static sal_status measure(sal_model *model, const discs_model *m, size size, sal_error *err)
+static sal_status measure(sal_model *model, const discs_model *m, size length, sal_error *err)
 {
     const int64_t N = sal_space_width(sal_model_space(model));
     sal_status status = SAL_OK;
@@ -150,7 +150,7 @@ static sal_status measure(sal_model *model, const discs_model *m, size size, sal
            "R-hat");
     for (const measured *s = samplers; s->sampler && status == SAL_OK; s++) {
         if (m->make || !s->quadratic) {
-            const lengths n = lengths_of(size, N, s->fewer * m->fewer);
+            const lengths n = lengths_of(length, N, s->fewer * m->fewer);
             status = show(model, m->theirs, s->sampler, n, err);
         }
     }
@@ -168,7 +168,7 @@ static bool is_group(const char *word)
     return false;
 }
 
-static sal_status measure_group(const char *group, size size, sal_error *err)
+static sal_status measure_group(const char *group, size length, sal_error *err)
 {
     sal_status status = SAL_OK;
     for (const discs_model *m = discs_models; m->name && status == SAL_OK; m++) {
@@ -177,18 +177,18 @@ static sal_status measure_group(const char *group, size size, sal_error *err)
             continue;
         }
         status = m->make(m, &model, err);
-        status = status ? status : measure(model, m, size, err);
+        status = status ? status : measure(model, m, length, err);
         sal_model_destroy(model);
     }
     return status;
 }
 
-static sal_status measure_file(const char *path, size size, sal_error *err)
+static sal_status measure_file(const char *path, size length, sal_error *err)
 {
     const discs_model m = { .name = path, .fewer = 1 };
     sal_model *model = NULL;
     sal_status status = sal_model_open(path, 0, &model, err);
-    status = status ? status : measure(model, &m, size, err);
+    status = status ? status : measure(model, &m, length, err);
     sal_model_destroy(model);
     return status;
 }
