@@ -141,17 +141,17 @@ cmp -s list.txt <("$program" list samplers) || fail "list is not printed once"
 # ---- a rank that dies: what is on disk goes on
 
 if [[ -z ${skip_files:-} ]]; then
-    rm -f dies.nc
-    (on 2 sample ising:side=10 --chains 40 --draws 1000000 --out dies.nc >/dev/null 2>&1 || true) &
-    for ((k = 0; k < 600; k++)); do
-        [[ ! -s dies.nc.draws ]] || break
+    dies="sample ising:side=10 --chains 40 --warmup 20 --draws 1000000"
+    rm -f dies.nc dies.nc.draws
+    (on 2 $dies --out dies.nc >/dev/null 2>&1 || true) &
+    for ((k = 0; k < 1200; k++)); do # a megabyte is 200 draws, and a state before them
+        [[ ! -e dies.nc.draws ]] || (($(stat -c %s dies.nc.draws) < 1000000)) || break
         sleep 0.1
     done
-    sleep 2
-    pkill -9 -f -n "$program sample ising:side=10 --chains 40 --draws 1000000" || fail "no rank to kill"
+    pkill -9 -f -n "$program $dies" || fail "no rank to kill"
     wait
-    "$program" sample --resume dies.nc --draws 1000000 --time 4s --json >resumed.json 2>/dev/null || true
-    grep -q '"draws": [1-9]' resumed.json || fail "a run of which a rank died does not go on: '$(cat resumed.json)'"
+    "$program" sample --resume dies.nc --draws 1000000 --time 4s --json >resumed.json 2>said || true
+    grep -q '"draws": [1-9]' resumed.json || fail "a run of which a rank died does not go on: '$(cat said)'"
 fi
 
 # ---- ranks that are told to stop: Ctrl-C at mpirun, which asks them to end; a signal that it passes on
