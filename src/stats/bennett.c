@@ -7,21 +7,45 @@
 
 #include "core/number.h"
 
-/* 1 / (1 + e^u), also at infinity. */
-static double logistic(double u)
+static double weight_of(const sali_bennett_side *s, int64_t i)
 {
-    return 1 / (1 + exp(u));
+    return s->weight ? s->weight[i] : 1 / (double)s->n;
 }
 
-/* Weighted mean over a side of L(sign (d - shift)). */
-static double mean_of(const sali_bennett_side *s, double sign, double shift)
+/* Where all u = sign (d - shift) of a side lie far above 0, each L(u) may be smaller than any
+ * double: the functions below compute e^beyond L(u), with this `beyond`. */
+static double beyond_of(const sali_bennett_side *s, double sign, double shift)
+{
+    double least = INFINITY;
+    for (int64_t i = 0; i < s->n; i++) {
+        if (weight_of(s, i) > 0) {
+            least = fmin(least, sign * (s->difference[i] - shift));
+        }
+    }
+    return fmax(least, 0);
+}
+
+/* e^beyond / (1 + e^u), also at infinity. */
+static double logistic(double u, double beyond)
+{
+    return 1 / (exp(-beyond) + exp(u - beyond));
+}
+
+/* Weighted mean over a side of e^beyond L(sign (d - shift)). */
+static double mean_of(const sali_bennett_side *s, double sign, double shift, double beyond)
 {
     double sum = 0;
     for (int64_t i = 0; i < s->n; i++) {
-        double w = s->weight ? s->weight[i] : 1 / (double)s->n;
-        sum += w * logistic(sign * (s->difference[i] - shift));
+        sum += weight_of(s, i) * logistic(sign * (s->difference[i] - shift), beyond);
     }
     return sum;
+}
+
+/* The log of the weighted mean of L. */
+static double log_mean_of(const sali_bennett_side *s, double sign, double shift)
+{
+    const double beyond = beyond_of(s, sign, shift);
+    return log(mean_of(s, sign, shift, beyond)) - beyond;
 }
 
 /* False: none of the states is allowed by both. */
@@ -29,7 +53,7 @@ static bool widen(const sali_bennett_side *s, double *low, double *high)
 {
     bool any = false;
     for (int64_t i = 0; i < s->n; i++) {
-        if (isfinite(s->difference[i])) {
+        if (isfinite(s->difference[i]) && weight_of(s, i) > 0) {
             *low = fmin(*low, s->difference[i]);
             *high = fmax(*high, s->difference[i]);
             any = true;
@@ -50,7 +74,7 @@ double sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b
     high += fabs(m) + 50;
     for (int k = 0; k < 100 && high - low > 1e-13 * (1 + fabs(low)); k++) {
         double middle = 0.5 * (low + high);
-        double over = (double)a->n * mean_of(a, -1, middle) - (double)b->n * mean_of(b, 1, middle);
+        double over = log_mean_of(a, -1, middle) - log_mean_of(b, 1, middle) - m;
         *(over > 0 ? &low : &high) = middle;
     }
     return 0.5 * (low + high) + m;
@@ -59,11 +83,10 @@ double sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b
 static void add_influence(const sali_bennett_side *s, const uint32_t *group, double sign,
                           double shift, double *influence)
 {
-    const double mean = mean_of(s, sign, shift);
+    const double beyond = beyond_of(s, sign, shift), mean = mean_of(s, sign, shift, beyond);
     for (int64_t i = 0; i < s->n; i++) {
-        double w = s->weight ? s->weight[i] : 1 / (double)s->n;
-        double off = w * (logistic(sign * (s->difference[i] - shift)) - mean) / mean;
-        influence[group[i]] -= sign * off;
+        double part = logistic(sign * (s->difference[i] - shift), beyond);
+        influence[group[i]] -= sign * weight_of(s, i) * (part - mean) / mean;
     }
 }
 
@@ -99,7 +122,7 @@ double sali_swap_acceptance(const sali_bennett_side *a, const sali_bennett_side 
             isfinite(sorted[k]) ? sorted[k] + log1p(exp(below[k] - sorted[k])) : below[k];
     }
     for (int64_t i = 0; i < b->n; i++) {
-        double w = b->weight ? b->weight[i] : 1 / (double)b->n, d = b->difference[i];
+        double w = weight_of(b, i), d = b->difference[i];
         int64_t low = 0, high = n; /* `low` of them are below d */
         while (low < high) {
             int64_t middle = (low + high) / 2;

@@ -82,7 +82,6 @@ START_TEST(ratio_is_right_within_its_error)
 }
 END_TEST
 
-/* States with their exact probabilities as weights give the exact ratio. */
 /* Of a mean of groups it is the usual one: their variance, by one group less, over their number. */
 START_TEST(error_of_a_mean_is_the_usual_one)
 {
@@ -99,6 +98,7 @@ START_TEST(error_of_a_mean_is_the_usual_one)
 }
 END_TEST
 
+/* States with their exact probabilities as weights give the exact ratio. */
 START_TEST(weights_count)
 {
     double d[STATES], even[STATES], weight[STATES];
@@ -119,6 +119,23 @@ START_TEST(weights_count)
     even[n++] = exp(f_of(0, 7) - log_z(0));
     const sali_bennett_side from = { n, a, even }, to = { n, d, weight };
     ck_assert_double_eq_tol(sali_bennett_ratio(&from, &to), log_z(1) - log_z(0), 1e-9);
+}
+END_TEST
+
+/* Sides so far apart that L is smaller than any double at the root, where it is e^-u: one state of
+ * a, and two of b, of which a forbids the one that has a quarter of the weight. */
+START_TEST(far_sides_have_a_ratio)
+{
+    const double low[] = { -2000 }, high[] = { 1993, INFINITY }, weight[] = { 0.75, 0.25 };
+    const sali_bennett_side a = { 1, low, NULL }, b = { 2, high, weight };
+    const double exact = 0.5 * (low[0] + high[0] - log(0.75));
+    const double ratio = sali_bennett_ratio(&a, &b);
+    ck_assert_double_eq_tol(ratio, exact + 0.5 * log(2), 1e-9);
+    const uint32_t group_a[] = { 0 }, group_b[] = { 0, 1 };
+    double influence[2] = { 0 };
+    sali_bennett_influence(&a, group_a, influence, &b, group_b, influence, ratio);
+    ck_assert_double_eq_tol(influence[0], -0.25, 1e-9);
+    ck_assert_double_eq_tol(influence[1], 0.25, 1e-9);
 }
 END_TEST
 
@@ -176,6 +193,7 @@ int main(void)
     tcase_add_test(tcase, ratio_is_right_within_its_error);
     tcase_add_test(tcase, error_of_a_mean_is_the_usual_one);
     tcase_add_test(tcase, weights_count);
+    tcase_add_test(tcase, far_sides_have_a_ratio);
     tcase_add_test(tcase, nothing_in_common_is_nan);
     tcase_add_test(tcase, acceptance_is_the_mean_over_pairs);
     tcase_add_test(tcase, acceptance_bears_far_states);
