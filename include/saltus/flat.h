@@ -290,12 +290,14 @@ sal_flat_sampler_create(const char *name, unsigned kinds, bool needs_gradient,
 /* Give a sampler directions (saltus/sampler.h), before a run uses it.
  * Params:  directions  0: none, as at first; at most SAL_SAMPLER_DIRECTIONS.
  *          reverse     [directions] the reverse of each, copied; NULL: directions - 1 - v.
- * Returns: SAL_ERR_ARGUMENT (too many; whether `reverse` undoes itself is checked when a run uses
- *          the sampler).
+ *          refresh     the probability of a new direction before a step.
+ * Returns: SAL_ERR_ARGUMENT (too many; whether `reverse` undoes itself, and `refresh`, are
+ *          checked when a run uses the sampler).
  * Cost:    O(directions).
  * Threads: one at a time for a sampler. */
 SAL_API sal_status sal_flat_sampler_set_directions(sal_flat_sampler *sampler, int64_t directions,
-                                                   const int32_t *reverse, sal_error *err);
+                                                   const int32_t *reverse, double refresh,
+                                                   sal_error *err);
 
 /* Free a sampler that no run uses any more; NULL is fine. */
 SAL_API void sal_flat_sampler_destroy(sal_flat_sampler *sampler);

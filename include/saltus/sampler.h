@@ -162,9 +162,13 @@ typedef struct sal_sampler_descriptor {
      *
      * and v stays; after a rejection the chain stays and v becomes r(v). This leaves the states'
      * distribution invariant, with all directions equally likely at every state. A chain's first
-     * direction is drawn. Source: Gustafson 1998; Turitsyn, Chertkov & Vucelja 2011. */
-    int directions;         /* 2 .. SAL_SAMPLER_DIRECTIONS; 0 or 1: none */
-    const int32_t *reverse; /* [directions] r(v), with r(r(v)) = v; NULL: directions - 1 - v */
+     * direction is drawn, and with probability `refresh_direction` it is drawn anew before a step.
+     * Without that a walk may be periodic, as on a flat f, though it reaches every state; and only
+     * a rejection turns it, so an unadjusted sampler has no directions. Source: Gustafson 1998;
+     * Turitsyn, Chertkov & Vucelja 2011. */
+    int directions;           /* 2 .. SAL_SAMPLER_DIRECTIONS; 0 or 1: none */
+    const int32_t *reverse;   /* [directions] r(v), with r(r(v)) = v; NULL: directions - 1 - v */
+    double refresh_direction; /* 0 .. 1 */
 
     /* Values that warm-up tunes for all chains, at most SAL_SAMPLER_TUNED. They can be saved
      * (sal_tuning_save) and are part of checkpoints. Set both tuned and adapt, or neither. */
@@ -197,7 +201,7 @@ typedef struct sal_balance {
     double reversibility; /* max over i, j |pi_i P(i, j) - pi_j P(j*, i*)|: detailed balance, or
                              generalised detailed balance with directions. It suffices for a sampler
                              to be exact, but is not needed. With Metropolis-Hastings acceptance it
-                             is 0 whatever log_q is */
+                             is 0 whatever log_q is, unless directions are drawn anew */
     double normalisation; /* max over i |sum_j q(j | i) - 1|: 0 if log_q is right */
     double frequency; /* steps made, against P: a chi-square statistic turned into a standard normal
                          (Wilson & Hilferty 1931); above 5 `draw` does not draw what `log_q` says.

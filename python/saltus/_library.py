@@ -169,7 +169,7 @@ sal_tuning_open tsPe
 sal_tuning_destroy vp
 sal_flat_balance tppPe
 sal_flat_sampler_create tsubbbbpppPe
-sal_flat_sampler_set_directions tplpe
+sal_flat_sampler_set_directions tplpde
 sal_flat_sampler_destroy vp
 sal_flat_origin_array ppsp
 sal_flat_origin_codes ppp

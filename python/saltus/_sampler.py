@@ -202,6 +202,8 @@ class Sampler:
         to its reverse when a proposal is rejected; the way back is that of the reverse.
     reverse : sequence of int, optional
         The reverse of each direction; None: directions - 1 - direction.
+    refresh_direction : float, optional
+        The probability that a chain draws its direction anew before a step.
 
     Raises
     ------
@@ -238,7 +240,8 @@ class Sampler:
     def __init__(self, name: str, draw: Optional[Callable[[Origin, Random], Any]] = None,
                  log_q: Optional[Callable[[Origin, np.ndarray], float]] = None, kinds: Optional[Iterable[str]] = None,
                  needs_gradient: bool = False, needs_differences: bool = False, has_step_size: bool = False,
-                 unadjusted: bool = False, directions: int = 0, reverse: Optional[Iterable[int]] = None):
+                 unadjusted: bool = False, directions: int = 0, reverse: Optional[Iterable[int]] = None,
+                 refresh_direction: float = 0):
         self.name = name
         draw = draw or getattr(self, "draw", None)
         log_q = log_q or getattr(self, "log_q", None)
@@ -253,7 +256,7 @@ class Sampler:
         if turned is not None and len(turned) != directions:
             raise ArgumentError(f"Sampler {name!r}: reverse has {len(turned)} entries for {directions} directions")
         _library.call("sal_flat_sampler_set_directions", self._handle, directions,
-                      None if turned is None else address(turned))
+                      None if turned is None else address(turned), refresh_direction)
 
     def __repr__(self) -> str:
         return f"<saltus Sampler {self.name!r}>"

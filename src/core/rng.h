@@ -34,7 +34,7 @@ typedef enum sali_purpose {
     SALI_RNG_OWN,        /* proposals of the caller's own samplers */
     SALI_RNG_SPLIT,      /* which rows of data are held out */
     SALI_RNG_VISITS,     /* the order of a shuffled sweep: "step" is the sweep; a random piece */
-    SALI_RNG_DIRECTION,  /* a chain's first direction */
+    SALI_RNG_DIRECTION,  /* a chain's direction, at first and anew */
     SALI_RNG_COOLING     /* seeds of the coolings of a search: "step" is the cooling */
 } sali_purpose;
 

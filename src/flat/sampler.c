@@ -63,7 +63,7 @@ sal_flat_sampler_create(const char *name, unsigned kinds, bool needs_gradient,
 }
 
 sal_status sal_flat_sampler_set_directions(sal_flat_sampler *sampler, int64_t directions,
-                                           const int32_t *reverse, sal_error *err)
+                                           const int32_t *reverse, double refresh, sal_error *err)
 {
     if (directions < 0 || directions > SAL_SAMPLER_DIRECTIONS) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "directions is %lld; expected 0 (none) to %d",
@@ -74,6 +74,7 @@ sal_status sal_flat_sampler_set_directions(sal_flat_sampler *sampler, int64_t di
     }
     sampler->descriptor.directions = (int)directions;
     sampler->descriptor.reverse = reverse ? sampler->reverse : NULL;
+    sampler->descriptor.refresh_direction = refresh;
     return SAL_OK;
 }
 

@@ -48,6 +48,13 @@ static const sal_sampler_descriptor walk = {
     .name = "walk", .directions = 2, .draw = walk_draw, .log_q = walk_log_q
 };
 
+/* The same with directions that are drawn anew. */
+static const sal_sampler_descriptor restless = { .name = "restless",
+                                                 .directions = 2,
+                                                 .draw = walk_draw,
+                                                 .log_q = walk_log_q,
+                                                 .refresh_direction = 0.3 };
+
 /* One variable by half the differences: up in direction 0, down in direction 1, any in 2. */
 static void ways_weights(const sal_origin *s, double *row)
 {
@@ -145,7 +152,7 @@ static const sal_sampler_descriptor turned = {
 };
 
 static const sal_sampler_descriptor *const all[] = { &walk,   &ways,   &unturned, &both_ways,
-                                                     &erring, &turned, NULL };
+                                                     &erring, &turned, &restless, NULL };
 
 static sal_run_options of(const char *sampler)
 {
@@ -169,7 +176,7 @@ static sal_balance balance_of(const sal_model *model, const char *sampler, int64
 
 START_TEST(right_ones_are_proved)
 {
-    static const char *const right[] = { "walk", "ways", "both-ways" };
+    static const char *const right[] = { "walk", "ways", "both-ways", "restless" };
     for (int s = 0; s < N_TINY_SPACES; s++) {
         sal_space *space = tiny_space_make(&tiny_spaces[s]);
         for (int m = 0; m < N_TINY_MODELS && strcmp(tiny_spaces[s].name, "mixed") != 0; m++) {
@@ -178,7 +185,8 @@ START_TEST(right_ones_are_proved)
                 sal_balance b = balance_of(model, right[k], 60, k % 2 ? 1.7 : 1);
                 ck_assert_int_eq(b.directions, strcmp(right[k], "ways") == 0 ? 3 : 2);
                 ck_assert_int_eq(b.states, states_count(space));
-                ck_assert_msg(b.invariance < 1e-12 && b.reversibility < 1e-12 &&
+                bool turns = strcmp(right[k], "restless") != 0; /* by rejection only */
+                ck_assert_msg(b.invariance < 1e-12 && (b.reversibility < 1e-12 || !turns) &&
                                   b.normalisation < 1e-12 && b.frequency < 4.5,
                               "%s, %s over %s: %g %g %g %g", right[k], tiny_models[m].name,
                               tiny_spaces[s].name, b.invariance, b.reversibility, b.normalisation,
@@ -263,7 +271,7 @@ END_TEST
 
 START_TEST(many_chains_have_the_exact_distribution)
 {
-    static const char *const samplers[] = { "walk", "ways", "both-ways" };
+    static const char *const samplers[] = { "walk", "ways", "both-ways", "restless" };
     sal_model *model = tiny_formula_over("factors", SAL_F64);
     for (size_t k = 0; k < sizeof samplers / sizeof *samplers; k++) {
         sal_run_options o = of(samplers[k]);
@@ -386,7 +394,56 @@ START_TEST(bad_directions_are_refused)
         sal_run_options o = { .sampler = "x", .own_samplers = own };
         run_refused(model, &o, SAL_ERR_ARGUMENT, cases[k].text);
     }
+    sal_sampler_descriptor x = walk;
+    const sal_sampler_descriptor *const own[] = { &x, NULL };
+    sal_run_options o = { .sampler = "x", .own_samplers = own };
+    x.name = "x";
+    x.refresh_direction = 1.5;
+    run_refused(model, &o, SAL_ERR_ARGUMENT,
+                "'x': refresh_direction is 1.5; expected a probability");
+    x.refresh_direction = 0;
+    x.unadjusted = true;
+    run_refused(model, &o, SAL_ERR_ARGUMENT,
+                "'x': it is unadjusted and has directions, which only a rejection turns");
     sal_model_destroy(model);
+}
+END_TEST
+
+/* Chains that turn by a draw do so with the probability given: of steps within the borders of a
+ * flat f, those against the step before are half the refreshed ones. */
+START_TEST(directions_are_drawn_anew)
+{
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sal_error err;
+    sal_block block = { .name = "s", .kind = SAL_ORDINAL, .count = 1, .states = 200 };
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    ck_ok(sal_model_from_tape(tape, sal_scale(sal_sum(sal_state(tape)), 0), &model, &err), &err);
+    sal_run_options o = of("restless");
+    o.chains = 64;
+    o.warmup = -1;
+    o.draws = 1000;
+    o.record.draws = true;
+    sal_run *run = run_it(model, &o);
+    int bytes;
+    const uint8_t *draws = sal_run_draws(run, &bytes);
+    ck_assert_int_eq(bytes, 1);
+    double counts[2] = { 0 };
+    for (int k = 0; k < 64 * 1000; k++) {
+        if (k % 1000 >= 2) {
+            int before = draws[k - 1] - draws[k - 2], now = draws[k] - draws[k - 1];
+            counts[0] += before * now == -1;
+            counts[1] += before * now == 1;
+        }
+    }
+    const double total = counts[0] + counts[1], expected[] = { 0.15 * total, 0.85 * total };
+    ck_assert(total > 30000);
+    ck_assert(chi_square_p(2, counts, expected) > 1e-4);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
 }
 END_TEST
 
@@ -404,6 +461,7 @@ static Suite *directions_suite(void)
     tcase_add_test(tc, chains_go_on_in_their_direction);
     tcase_add_loop_test(tc, the_same_bits_after_a_stop, 0, 4);
     tcase_add_test(tc, bad_directions_are_refused);
+    tcase_add_test(tc, directions_are_drawn_anew);
     return suite;
 }
 

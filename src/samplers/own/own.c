@@ -327,14 +327,15 @@ static void learn(own *o, sali_chains *chains, bool proposed)
 
 /* ---- the step */
 
-/* Directions of chains that have none yet. */
-static void draw_directions(own *o, const sali_chains *chains)
+/* Directions of chains that have none yet, and before a step of those that get another one. */
+static void draw_directions(own *o, const sali_chains *chains, bool step)
 {
     const int64_t n = sali_sampler_directions(o->d);
     for (int64_t c = 0; c < chains->n; c++) {
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_DIRECTION);
-        if (o->direction[c] == 0) {
-            o->direction[c] = 1 + (int32_t)sali_rng_below(&stream, 0, (uint32_t)n);
+        bool anew = step && sali_rng_uniform_at(&stream, 1) < o->d->refresh_direction;
+        if (o->direction[c] == 0 || anew) {
+            o->direction[c] = 1 + (int32_t)sali_rng_below(&stream, step ? 2 : 0, (uint32_t)n);
         }
     }
 }
@@ -342,7 +343,7 @@ static void draw_directions(own *o, const sali_chains *chains)
 static void own_refresh(void *self, sali_chains *chains)
 {
     own *o = self;
-    draw_directions(o, chains);
+    draw_directions(o, chains, false);
     memset(o->second, 0, (size_t)chains->n * sizeof *o->second);
     learn(o, chains, false);
     for (int64_t c = 0; c < chains->n; c++) {
@@ -415,6 +416,9 @@ static double judge(const own *o, sali_chains *chains, int64_t c)
 static void own_step(void *self, sali_chains *chains)
 {
     own *o = self;
+    if (o->d->refresh_direction > 0) {
+        draw_directions(o, chains, true);
+    }
     for (int64_t c = 0; c < chains->n; c++) {
         draw(o, chains, c);
     }

@@ -106,6 +106,18 @@ static sal_status check_directions(const sali_sampler *d, sal_error *err)
                          "sampler '%s': directions is %d; expected 0 (none) to %d", d->name,
                          d->directions, SAL_SAMPLER_DIRECTIONS);
     }
+    if (!(d->refresh_direction >= 0 && d->refresh_direction <= 1)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sampler '%s': refresh_direction is %g; expected a probability", d->name,
+                         d->refresh_direction);
+    }
+    if (d->directions > 1 && d->unadjusted) {
+        return sali_fail(
+            err, SAL_ERR_ARGUMENT,
+            "sampler '%s': it is unadjusted and has directions, which only a rejection "
+            "turns",
+            d->name);
+    }
     for (int v = 0; d->reverse && v < d->directions; v++) {
         int32_t back = d->reverse[v];
         if (back < 0 || back >= d->directions || d->reverse[back] != v) {

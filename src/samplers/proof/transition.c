@@ -271,6 +271,22 @@ static sal_status add_moves(const sali_bench *b, sali_transition *t, int64_t u, 
     return SAL_OK;
 }
 
+/* Directions that are drawn anew with some probability before a step. */
+static void refresh_directions(const sali_bench *b, sali_transition *t)
+{
+    const int64_t n = t->n, D = t->directions;
+    const double anew = D > 1 ? b->sampler->refresh_direction : 0;
+    for (int64_t k = 0; anew > 0 && k < n / D * n; k++) {
+        double *from = t->P + k / n * D * n + k % n, mean = 0; /* of a state, to place k % n */
+        for (int64_t v = 0; v < D; v++) {
+            mean += from[v * n] / (double)D;
+        }
+        for (int64_t v = 0; v < D; v++) {
+            from[v * n] += anew * (mean - from[v * n]);
+        }
+    }
+}
+
 /* beta f of all places, and their probabilities under exp(beta f); f is evaluated anew, whatever
  * the sampler holds of it. */
 static sal_status fill_probabilities(const sali_bench *b, sali_transition *t, int32_t *codes,
@@ -324,6 +340,9 @@ static sal_status make(sali_bench *b, sali_transition *t, sal_error *err)
     }
     for (int64_t u = 0; status == SAL_OK && u < count; u++) {
         status = add_moves(b, t, u, all, codes, err);
+    }
+    if (status == SAL_OK) {
+        refresh_directions(b, t);
     }
     for (int64_t k = 0; status == SAL_OK && k < n * n / t->directions; k++) {
         t->log_q[k] =
