@@ -70,7 +70,8 @@ static bool find_number(const sal_setting *p, const char *text, double *out)
     double value;
     if (!sali_setting_takes_numbers(p) ||
         sali_parse_double(text, (int64_t)strlen(text), &value) != SAL_OK ||
-        !(value >= p->low && value <= p->high) || (p->whole && value != floor(value))) {
+        !(value >= p->low && value <= p->high) || (p->whole && value != floor(value)) ||
+        sal_setting_word(p, value)) {
         return false;
     }
     *out = value;
@@ -85,9 +86,12 @@ static void list_values(const sal_setting *p, char *text, size_t room)
         used += (size_t)snprintf(text + used, room - used, "%s%s", k ? " or " : "", p->choices[k]);
     }
     if (sali_setting_takes_numbers(p) && used < room) {
-        double low = p->low + (p->whole ? (double)sali_setting_words(p) : 0); /* what has no word */
-        snprintf(text + used, room - used, "%s%s from %g to %g", used ? " or " : "",
-                 p->whole ? "an integer" : "a number", low, p->high);
+        const double words = (double)sali_setting_words(p); /* whose numbers are not taken */
+        const char *kind = p->whole    ? "an integer from"
+                           : words > 0 ? "a number above"
+                                       : "a number from";
+        snprintf(text + used, room - used, "%s%s %g to %g", used ? " or " : "", kind,
+                 p->low + (p->whole ? words : 0), p->high);
     }
 }
 

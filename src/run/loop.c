@@ -269,11 +269,11 @@ static sal_status walk(sal_run *run, window *w, sal_error *err)
     return status;
 }
 
-/* Steps of a cycle of step sizes; 1: none. */
+/* Steps of a cycle of kernels; 1: none. */
 static int64_t cycle_of(const sal_run *run)
 {
-    const bool own = !run->sampler->engine; /* whose settings mean what they like */
-    double cycle = own ? 0 : sali_sampler_value(run->sampler, &run->settings, "cycle");
+    const char *name = sali_engine(run->sampler)->cycle;
+    double cycle = name ? sali_sampler_value(run->sampler, &run->settings, name) : 0;
     return cycle > 1 ? (int64_t)cycle : 1;
 }
 

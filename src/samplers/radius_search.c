@@ -16,6 +16,16 @@ void sali_radius_search_begin(sali_radius_search *r, bool on, double most)
     sali_radius_search_begin_for(r, on, "radius", 1, 1, most);
 }
 
+void sali_radius_search_begin_window(sali_radius_search *r, const sal_space *space, double value)
+{
+    int64_t levels = 1;
+    for (int64_t b = 0; !space->unbounded && b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        levels = s->states - 1 > levels ? s->states - 1 : levels;
+    }
+    sali_radius_search_begin(r, value == SALI_RADIUS_SEARCHED, (double)levels);
+}
+
 void sali_radius_search_begin_for(sali_radius_search *r, bool on, const char *name, double first,
                                   double unit, double most)
 {

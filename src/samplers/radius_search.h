@@ -16,6 +16,15 @@
 #define SALI_RADIUS_SEARCHED (-1)
 extern const char *const sali_radius_words[];
 
+/* The setting of samplers that have a window which may be searched for. */
+#define SALI_RADIUS_SEARCH_SETTING                                                              \
+    {                                                                                           \
+        "radius", 0, SALI_RADIUS_SEARCHED, INT32_MAX, true,                                     \
+            "window of moves in levels; 0: all, and counts by 1; search: for the largest mean " \
+            "jump",                                                                             \
+            sali_radius_words                                                                   \
+    }
+
 /* Candidates of a stage, at most. */
 #define SALI_RADII 6
 #define SALI_RADIUS_ENDLESS 4000
@@ -35,6 +44,10 @@ typedef struct sali_radius_search {
     int64_t steps[SALI_RADII]; /* that the candidates made in this stage */
     sali_jump_search search;   /* over `jump` */
 } sali_radius_search;
+
+/* Of a window, by the value of that setting: to the widest window, all levels; counts without a cap
+ * move by 1. */
+void sali_radius_search_begin_window(sali_radius_search *r, const sal_space *space, double value);
 
 /* `most` is at least 1, or at least `first`. The struct must stay where it is. */
 void sali_radius_search_begin(sali_radius_search *r, bool on, double most);

@@ -136,6 +136,11 @@ sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_se
     if (!obstacle(sampler, settings, model, why, sizeof why)) {
         return SAL_OK;
     }
+    if (sali_sampler_serves(sampler, model)) { /* it is the settings */
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "sampler '%s' cannot sample %s with these settings: %s", sampler->name,
+                         model->name, why);
+    }
     for (int64_t k = 0; k < N_SAMPLERS; k++) {
         if (samplers[k] != sampler && sali_sampler_serves(samplers[k], model)) {
             sali_list_name(able, sizeof able, samplers[k]->name);

@@ -57,7 +57,7 @@ run ising:side=4,theta=0.1 --chains 70 --draws 40 --sampler gibbs:scan=adaptive 
 run ising:side=4,theta=0.1 --chains 70 --draws 40 --warmup 100 --sampler lsb1 --out draws.npy
 run ordinal-poly4 --chains 70 --draws 30 --warmup 400 --sampler pavg --out draws.npy
 run ising:side=4,theta=0.1 --chains 70 --draws 40 --warmup 200 --sampler ncg:cycle=4 --out draws.npy
-run ising:side=4,theta=0.1 --chains 70 --draws 40 --warmup 100 --sampler gwg:radius=-1 --out draws.npy
+run ising:side=4,theta=0.1 --chains 70 --draws 40 --warmup 100 --sampler gwg:radius=search --out draws.npy
 run ising:side=4,theta=0.3 --chains 40 --draws 40 --warmup 200 --sampler gibbs --tempering 4 --out draws.npy
 run poisson:dim=5 --chains 40 --draws 40 --out draws.npy
 numbers="2 3 5" # two ladders, each cut in two

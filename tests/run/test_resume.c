@@ -239,6 +239,8 @@ START_TEST(step_sizes_go_on)
         { .sampler = "ncg", .step_size = 0.3 },
         { .sampler = "pavg", .tempering.replicas = 2, .step_size_rule = SAL_STEP_SIZE_SEARCH },
         { .sampler = "avg:momentum=0.8,correction=0.5" },
+        { .sampler = "pavg:momentum=0.8" },
+        { .sampler = "dlmc:radius=search" },
         { .sampler = "pavg:momentum=0.8,correction=0.5,preconditioner=empirical",
           .tempering.replicas = 2 },
     };
@@ -399,7 +401,7 @@ static Suite *resume_suite(void)
     tcase_add_loop_test(samplers, every_sampler_goes_on_on_formulas, 0, 2);
     tcase_add_loop_test(samplers, every_sampler_goes_on_on_ready_made_models, 0, 3);
     tcase_add_loop_test(runs, tempered_runs_go_on, 0, 3);
-    tcase_add_loop_test(runs, step_sizes_go_on, 0, 5);
+    tcase_add_loop_test(runs, step_sizes_go_on, 0, 7);
     tcase_add_loop_test(runs, long_warm_ups_go_on, 0, 4);
     tcase_add_loop_test(runs, annealing_goes_on, 0, 2);
     tcase_add_test(runs, clamped_runs_go_on);

@@ -376,12 +376,12 @@ START_TEST(values_out_of_range_are_refused)
         const char *sampler, *spelt, *name;
         double value;
     } cases[] = {
-        { "pas", "pas:length=0,balance=sqrt,radius=0", "sampler.length", 1e12 },
-        { "pas", "pas:length=0,balance=sqrt,radius=0", "sampler.length", 0 },
-        { "pas", "pas:length=0,balance=sqrt,radius=0", "sampler.length", 1.5 },
-        { "pas", "pas:length=0,balance=sqrt,radius=0", "sampler.length", 5 },
-        { "mh-uniform", "mh-uniform:radius=0", "sampler.radius", -3 },
-        { "mh-uniform", "mh-uniform:radius=0", "sampler.radius", 1e18 },
+        { "pas", "pas:length=adapt,balance=sqrt,radius=0", "sampler.length", 1e12 },
+        { "pas", "pas:length=adapt,balance=sqrt,radius=0", "sampler.length", 0 },
+        { "pas", "pas:length=adapt,balance=sqrt,radius=0", "sampler.length", 1.5 },
+        { "pas", "pas:length=adapt,balance=sqrt,radius=0", "sampler.length", 5 },
+        { "mh-uniform", "mh-uniform:radius=adapt", "sampler.radius", -3 },
+        { "mh-uniform", "mh-uniform:radius=adapt", "sampler.radius", 1e18 },
     };
     sal_model *model = tiny_formula_over("binary", SAL_F64);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
@@ -524,7 +524,9 @@ static const char *const finders[] = { "gibbs:scan=adaptive",
                                        "gwg:radius=search",
                                        "gwg:hops=adapt",
                                        "mh-uniform",
-                                       "mh-uniform:radius=-1",
+                                       "mh-uniform:radius=search",
+                                       "dlmc:radius=search",
+                                       "dlmcf:radius=search",
                                        "pas",
                                        "pafs",
                                        "ncg:preconditioner=diagonal",
@@ -689,13 +691,19 @@ START_TEST(cycles_are_adapted_as_a_whole)
             sal_tuning *tuning = tuning_of(run);
             const double *beta;
             ck_ok(sal_tuning_values(tuning, "sampler.beta", &beta, NULL, &err), &err);
-            ck_assert(*beta >= 0.5 && *beta <= 1);
+            ck_assert(*beta > 0.5 && *beta <= 1); /* it begins at 1/2 */
             sal_tuning_destroy(tuning);
         }
         sal_run_destroy(run);
     }
     ck_fails(sal_sampler_find("ncg:beta=0.8", model, 0, NULL, &err), SAL_ERR_UNSUPPORTED, &err,
-             "its beta needs a cycle of 2 steps or more");
+             "with these settings: its beta needs a cycle of 2 steps or more");
+    ck_fails(sal_sampler_find("ncg:cycle=4,beta=0.3", model, 0, NULL, &err), SAL_ERR_UNSUPPORTED,
+             &err, "with these settings: beta is from 1/2, the weight without a cycle, to 1");
+    ck_fails(sal_sampler_find("ncg:cycle=4,beta=0", model, 0, NULL, &err), SAL_ERR_ARGUMENT, &err,
+             "beta=0; expected search or a number above 0 to 1");
+    ck_fails(sal_sampler_find("gwg:hops=0", model, 0, NULL, &err), SAL_ERR_ARGUMENT, &err,
+             "hops=0; expected adapt or an integer from 1 to 1024");
     sal_model_destroy(model);
 }
 END_TEST

@@ -632,7 +632,6 @@ START_TEST(carried_momentum_is_the_one_that_is_kept)
 }
 END_TEST
 
-/* Nothing is kept without momentum. */
 /* At another Hessian R has other eigenvectors: nothing is kept. */
 START_TEST(momentum_is_dropped_with_another_hessian)
 {
@@ -659,6 +658,7 @@ START_TEST(momentum_is_dropped_with_another_hessian)
 }
 END_TEST
 
+/* Nothing is kept without momentum. */
 START_TEST(only_momentum_is_a_state)
 {
     static const struct {

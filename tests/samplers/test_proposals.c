@@ -10,6 +10,7 @@
 #include "core/object.h"
 #include "samplers/kernels.h"
 #include "samplers/blocks/site_choice.h"
+#include "samplers/radius_search.h"
 #include "transition.h"
 
 /* Rounding of sums over at most 192 states in double. */
@@ -76,6 +77,13 @@ static double balanced(double log_t, int balance)
     return log(g[balance]);
 }
 
+/* The setting radius; a search begins at 1. */
+static double window_of(const sali_sampler *sampler, const sali_sampler_settings *settings)
+{
+    const double radius = sali_sampler_value(sampler, settings, "radius");
+    return radius == SALI_RADIUS_SEARCHED ? 1 : radius;
+}
+
 /* A move of up to `sites` variables, within the window: for counts {x - 1, x + 1}, Grathwohl et al.
  * 2021, table 1. */
 static double local_formula(const move *m, double log_t, int64_t sites, double radius,
@@ -93,9 +101,9 @@ static double gwg_formula(const move *m, const sal_space *space,
 {
     const sali_sampler *gwg = sali_sampler_find("gwg");
     (void)space;
-    return local_formula(
-        m, 2 * m->half_gradient, (int64_t)sali_sampler_value(gwg, settings, "ball"),
-        sali_sampler_value(gwg, settings, "radius"), sali_sampler_value(gwg, settings, "balance"));
+    return local_formula(m, 2 * m->half_gradient,
+                         (int64_t)sali_sampler_value(gwg, settings, "ball"),
+                         window_of(gwg, settings), sali_sampler_value(gwg, settings, "balance"));
 }
 
 /* Sansone 2022, eq. 2. */
@@ -165,7 +173,7 @@ static double jump_formula(const move *m, const sal_space *space,
                            const sali_sampler_settings *settings, bool euler)
 {
     const sali_sampler *dlmc = sali_sampler_find("dlmc");
-    const double radius = sali_sampler_value(dlmc, settings, "radius");
+    const double radius = window_of(dlmc, settings);
     const double tau = settings->step_size / sali_default_step_size(space, 1);
     double log_q = 0;
     for (int64_t i = 0; i < space->n_variables; i++) {

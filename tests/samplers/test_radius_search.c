@@ -105,15 +105,15 @@ static double mean_jump(sal_model *model, const char *sampler, double radius)
 /* What runs find jumps as far as any candidate does. */
 START_TEST(samplers_take_the_radius_that_jumps_furthest)
 {
-    static const char *const samplers[] = { "gwg", "mh-uniform" };
+    static const char *const samplers[] = { "gwg", "mh-uniform", "dlmc" };
     static const double radii[] = { 1, 2, 3, 4, 5, 10 };
     sal_model *model = open_model("ordinal-poly2:dim=6,levels=40,shift=minus,normalised=1");
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         char text[64];
         sal_tuning *tuning = NULL;
         const double *radius;
         sal_error err = { 0 };
-        snprintf(text, sizeof text, "%s:radius=-1", samplers[k]);
+        snprintf(text, sizeof text, "%s:radius=search", samplers[k]);
         sal_run_options options = { .sampler = text, .chains = 20, .warmup = 4000, .draws = 10 };
         sal_run *run = run_it(model, &options);
         ck_ok(sal_run_tuning(run, &tuning, &err), &err);

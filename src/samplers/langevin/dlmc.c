@@ -10,33 +10,84 @@
 
 #include <math.h>
 
+#include "core/alloc.h"
+#include "core/error.h"
 #include "samplers/langevin/langevin.h"
+#include "samplers/radius_search.h"
 
 enum { RADIUS, BALANCE };
 
-static const sal_setting known_settings[] = { SALI_RADIUS_SETTING, SALI_BALANCE_SETTING, { 0 } };
+static const sal_setting known_settings[] = { SALI_RADIUS_SEARCH_SETTING,
+                                              SALI_BALANCE_SETTING,
+                                              { 0 } };
 
-static const char *const variants[] = { "", "balance=barker", "balance=min,radius=1",
-                                        "balance=max,radius=2", NULL };
+static const char *const variants[] = {
+    "", "balance=barker", "balance=min,radius=1", "balance=max,radius=2", "radius=search", NULL
+};
 
-typedef struct dlmc {
-    sali_langevin core;
-    const sali_site_kernels *sites;
-    int64_t radius;
-    double unit;
-    sali_dlmc_rates rates;
-} dlmc;
+/* ---- what shards share */
+
+typedef struct dlmc_shared {
+    sali_radius_search radius;
+    sali_couplings *couplings; /* NULL in training */
+} dlmc_shared;
+
+static void unshare(void *shared)
+{
+    dlmc_shared *s = shared;
+    if (s) {
+        sali_couplings_destroy(s->couplings);
+        sali_free(s);
+    }
+}
 
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
 {
-    sali_couplings *couplings = NULL;
+    dlmc_shared *s = SALI_NEW(dlmc_shared);
+    if (!s) {
+        return sali_fail_memory(err);
+    }
+    sali_radius_search_begin_window(&s->radius, model->space, settings->values[RADIUS]);
     sal_status status = settings->training
                             ? SAL_OK
-                            : sali_couplings_create(model, SALI_FORM_COUPLINGS, &couplings, err);
-    *shared = couplings;
-    return status;
+                            : sali_couplings_create(model, SALI_FORM_COUPLINGS, &s->couplings, err);
+    if (status != SAL_OK) {
+        unshare(s);
+        return status;
+    }
+    *shared = s;
+    return SAL_OK;
 }
+
+static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
+{
+    (void)err;
+    *changed = sali_radius_search_adapt(&((dlmc_shared *)shared)->radius, warmup);
+    return SAL_OK;
+}
+
+static int64_t state(void *shared, void *self, sali_state_item *items)
+{
+    (void)self;
+    return shared ? sali_radius_search_state(&((dlmc_shared *)shared)->radius, items) : 0;
+}
+
+static sal_status changed(void *shared, const sali_warmup *at, sal_error *err)
+{
+    return sali_radius_search_changed(&((dlmc_shared *)shared)->radius, at, err);
+}
+
+/* ---- one shard */
+
+typedef struct dlmc {
+    sali_langevin core;
+    const sali_site_kernels *sites;
+    const sali_radius_search *search;
+    int64_t radius; /* if it is not searched for */
+    double unit;
+    sali_dlmc_rates rates;
+} dlmc;
 
 static void weigh(sali_langevin *l, const sali_chains *chains, int64_t c, const int32_t *codes,
                   const void *x, const void *d, sali_move_row *row)
@@ -45,7 +96,8 @@ static void weigh(sali_langevin *l, const sali_chains *chains, int64_t c, const 
     (void)x;
     self->rates.log_tau = log(chains->step_size[c] / self->unit);
     sali_taylor_slots(chains->model, 1, codes, d, row->log_weight);
-    self->sites->exclude(chains->space, codes, self->radius, row->log_weight);
+    const int64_t radius = self->search->on ? (int64_t)self->search->radius : self->radius;
+    self->sites->exclude(chains->space, codes, radius, row->log_weight);
     if (chains->model->dtype == SAL_F32) {
         sali_dlmc_weights_f32(chains->space, &self->rates, codes, row->log_weight);
     } else {
@@ -57,6 +109,7 @@ static void weigh(sali_langevin *l, const sali_chains *chains, int64_t c, const 
 static sal_status open(const sali_chains *chains, const sali_sampler_settings *settings,
                        void *shared, bool euler, void **out, sal_error *err)
 {
+    const dlmc_shared *s = shared;
     const sal_space *space = chains->space;
     const int64_t radius = (int64_t)settings->values[RADIUS];
     dlmc *self = SALI_OBJECT(dlmc);
@@ -64,7 +117,8 @@ static sal_status open(const sali_chains *chains, const sali_sampler_settings *s
     if (l) {
         l->weigh = weigh;
         l->evaluate = sali_langevin_follow;
-        sali_followed_gradient_open(&l->followed, l, chains, shared, true, true);
+        sali_followed_gradient_open(&l->followed, l, chains, s->couplings, true, true);
+        self->search = &s->radius;
         self->sites = SALI_KERNELS_OF(chains->model->dtype, sali_site_kernels);
         self->radius = radius > 0 ? radius : SALI_ALL_LEVELS;
         self->unit = sali_default_step_size(space, 1);
@@ -92,10 +146,9 @@ static sal_status create_euler(const sali_chains *chains, const sali_sampler_set
     return open(chains, settings, shared, true, self, err);
 }
 
-#define FUNCTIONS                                                           \
-    .window = true, .variants = variants, .share = share,                   \
-    .unshare = sali_followed_gradient_unshare, .destroy = sali_object_free, \
-    SALI_LANGEVIN_FUNCTIONS
+#define FUNCTIONS                                                                             \
+    .window = true, .variants = variants, .share = share, .unshare = unshare, .adapt = adapt, \
+    .state = state, .changed = changed, .destroy = sali_object_free, SALI_LANGEVIN_FUNCTIONS
 
 const sali_sampler sali_sampler_dlmc = {
     .name = "dlmc",

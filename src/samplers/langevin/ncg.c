@@ -17,9 +17,9 @@ enum { NONE, DIAGONAL, SPREAD, AUTO };
 static const char *const preconditioners[] = { "none", "diagonal", "spread", "auto", NULL };
 
 /* Windows of warm-up are of whole cycles (run.h), so cycles have 100 steps at most. */
-#define CYCLE_SETTING                                                                          \
-    {                                                                                          \
-        "cycle", 0, 0, 100, true, "steps of a cycle of step sizes and balances; 0: none", NULL \
+#define CYCLE_SETTING                                                                  \
+    {                                                                                  \
+        "cycle", 0, 0, 100, true, "steps of a cycle of step sizes; 0 or 1: none", NULL \
     }
 
 /* Of beta, which is searched for: the word stands for this number. */
@@ -33,8 +33,8 @@ static const sal_setting ncg_settings[] = {
       preconditioners },
     CYCLE_SETTING,
     { "beta", SEARCHED, 0, 1, false,
-      "what the gradient counts where a cycle begins; search: for the largest mean jump, from 1/2 "
-      "to 1",
+      "weight of the gradient at the first step of a cycle, 1/2 to 1; search: for the largest mean "
+      "jump",
       sali_radius_words },
     { 0 },
 };
@@ -44,8 +44,8 @@ static const sal_setting dula_settings[] = {
     { "preconditioner", NONE, 0, 0, true, "step sizes by variable, by slopes or spread",
       preconditioners },
     CYCLE_SETTING,
-    { "beta", LEAST_BETA, LEAST_BETA, 1, false, "what the gradient counts where a cycle begins",
-      NULL },
+    { "beta", LEAST_BETA, LEAST_BETA, 1, false,
+      "weight of the gradient at the first step of a cycle", NULL },
     { 0 },
 };
 
@@ -73,7 +73,7 @@ static const char *ncg_obstacle(const sal_model *model, const double *values, co
     (void)data;
     const double beta = values[BETA];
     return beta > SEARCHED && beta < LEAST_BETA
-               ? "beta falls to 1/2 from a number up to 1, not less"
+               ? "beta is from 1/2, the weight without a cycle, to 1"
                : without_cycle(beta != SEARCHED, values);
 }
 
@@ -170,7 +170,7 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
 #define FUNCTIONS                                                                           \
     .share = share, .unshare = unshare, .adapt = adapt, .state = state, .changed = changed, \
     .create = create, .destroy = sali_object_free, .pieces = sali_langevin_pieces,          \
-    SALI_LANGEVIN_FUNCTIONS
+    .cycle = "cycle", SALI_LANGEVIN_FUNCTIONS
 
 const sali_sampler sali_sampler_ncg = {
     .name = "ncg",

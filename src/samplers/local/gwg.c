@@ -16,9 +16,7 @@ enum { RADIUS, HOPS, BALL };
 #define MOST_HOPS 1024
 
 static const sal_setting known_settings[] = {
-    { "radius", 0, SALI_RADIUS_SEARCHED, INT32_MAX, true,
-      "window of moves in levels; 0: all, and counts by 1; search: for the largest mean jump",
-      sali_radius_words },
+    SALI_RADIUS_SEARCH_SETTING,
     { "hops", 1, SALI_PATH_ADAPTED, MOST_HOPS, true,
       "sites drawn a step; distinct ones move; adapt: to acceptance 0.574", sali_path_words },
     { "ball", 1, 1, SALI_BALL_RADIUS, true, "sites that move at once, of all moves enumerated",
@@ -65,17 +63,6 @@ static void gwg_unshare(void *shared)
     sali_free(s);
 }
 
-/* The widest window: all levels; counts without a cap move by 1. */
-static double widest(const sal_space *space)
-{
-    int64_t levels = 1;
-    for (int64_t b = 0; !space->unbounded && b < space->n_blocks; b++) {
-        const sali_stretch *s = &space->stretches[b];
-        levels = s->states - 1 > levels ? s->states - 1 : levels;
-    }
-    return (double)levels;
-}
-
 static sal_status gwg_share(const sal_model *model, const sali_sampler_settings *settings,
                             void **shared, sal_error *err)
 {
@@ -83,8 +70,7 @@ static sal_status gwg_share(const sal_model *model, const sali_sampler_settings 
     if (!s) {
         return sali_fail_memory(err);
     }
-    bool searched = settings->values[RADIUS] == SALI_RADIUS_SEARCHED;
-    sali_radius_search_begin(&s->radius, searched, widest(model->space));
+    sali_radius_search_begin_window(&s->radius, model->space, settings->values[RADIUS]);
     sali_path_length_begin(&s->hops, model, "hops", settings->values[HOPS], FIRST_HOPS, MOST_HOPS);
     void *couplings = NULL;
     sal_status status = sali_followed_gradient_share(model, settings, &couplings, err);
