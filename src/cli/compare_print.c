@@ -47,6 +47,22 @@ static double number(const compare_row *row, const column *c)
     return *(const double *)(const void *)((const char *)row + c->offset);
 }
 
+/* The row with the most effective draws a second among the exact samplers whose chains agree; NULL:
+ * there is none. */
+static const compare_row *best_row(const compare_report *r)
+{
+    const compare_row *best = NULL;
+    for (int64_t k = 0; k < r->n; k++) {
+        const compare_row *row = &r->rows[k];
+        const sal_run_summary *s = &row->summary;
+        if (!row->reason[0] && row->exact && s->rhat_max < SAL_RHAT_LIMIT && s->unmoved == 0 &&
+            s->ess_per_second > (best ? best->summary.ess_per_second : 0)) {
+            best = row;
+        }
+    }
+    return best;
+}
+
 /* ---- JSON */
 
 /* Null where there is none. */
@@ -103,6 +119,8 @@ int compare_print_json(const compare_report *r)
     json_object_set_new(object, "time", r->time > 0 ? json_real(r->time) : json_null());
     json_object_set_new(object, "reference", reference);
     json_object_set_new(object, "samplers", rows);
+    const compare_row *best = best_row(r);
+    json_object_set_new(object, "best", best ? json_string(best->sampler) : json_null());
     return cli_json_print(object);
 }
 
@@ -160,6 +178,26 @@ static void print_reason(const compare_row *row)
     printf("%s: %.*s\n", row->sampler, (int)strcspn(row->reason, ";"), row->reason);
 }
 
+/* Which sampler wins, of several that ran. */
+static void print_best(const compare_report *r)
+{
+    const compare_row *best = best_row(r);
+    int64_t ran = 0;
+    for (int64_t k = 0; k < r->n; k++) {
+        ran += !r->rows[k].reason[0];
+    }
+    if (ran < 2) {
+        return;
+    }
+    if (best) {
+        printf("\nmost effective draws a second: %s (of exact samplers with R-hat below %g)\n",
+               best->sampler, SAL_RHAT_LIMIT);
+    } else {
+        printf("\nno exact sampler has an R-hat below %g: give them more --draws or --time\n",
+               SAL_RHAT_LIMIT);
+    }
+}
+
 static void print_head(const compare_report *r)
 {
     printf("%s, %lld variables; %lld chains, ", r->model, (long long)r->variables,
@@ -199,6 +237,7 @@ int compare_print_table(const compare_report *r)
         }
         missing = missing || r->rows[k].reason[0];
     }
+    print_best(r);
     if (name) {
         printf("\nstatistic: mean %s of the draws\n", name);
     }

@@ -273,10 +273,8 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
         fputc('\n', stream);
     }
     fprintf(stream, "model            %s, %lld variables\n", s.model, (long long)s.variables);
-    fprintf(stream, "sampler          %s", s.sampler);
-    if (!isnan(s.step_size)) {
-        fprintf(stream, ", step size %.3g", s.step_size);
-    }
+    fprintf(stream, "sampler          ");
+    sali_run_print_sampler(run, stream);
     fprintf(stream, "\nchains           %lld x %lld draws (warm-up %lld, thin %lld), seed %llu%s\n",
             (long long)s.chains, (long long)s.draws, (long long)s.warmup, (long long)s.thin,
             (unsigned long long)s.seed, s.stopped ? ", stopped early" : "");

@@ -292,6 +292,7 @@ int64_t sali_anneal_level(const sal_run *run);
  * to be refreshed. Where it heats, the quarter of the chains with the smallest f, of equal ones the
  * first, go on from the best state met; cost: O(chains log chains). */
 #define SALI_HEAT_BINS 16
+#define SALI_LEAST_TEMPERATURE 1e-100
 double sali_reheat_temperature(const sal_run *run, int64_t step);
 int64_t sali_heat_edge(int64_t n, const double *heat);
 double sali_heat_temperature(const sal_run *run); /* where chains freeze, over all draws made */
@@ -306,6 +307,10 @@ sal_status sali_run_tune(sal_run *run, sal_error *err);
 /* The sampler as "name:key=value,..." with every setting spelt out: the same for the same sampler
  * however it was asked for (tuning.c). */
 void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT]);
+
+/* For people: the sampler, settings other than the standard ones, and what warm-up found, but for
+ * lists. */
+void sali_run_print_sampler(const sal_run *run, FILE *stream);
 
 /* Anchors: steps at which every run lets all shards make anew what they keep of their chains, so
  * that a run which begins there goes on with the same bits (run_state.c). Whether one lies between

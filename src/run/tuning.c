@@ -18,25 +18,52 @@
 /* Before the names of the sampler's own values. */
 #define OWN "sampler."
 
-void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT])
+/* The sampler with its settings; those at their standard values only if `all`. */
+static void write_sampler(const sal_run *run, bool all, char text[SALI_SAMPLER_TEXT])
 {
     const sali_sampler *sampler = run->inner ? run->inner : run->sampler;
     const sali_sampler_settings *settings = run->inner ? &run->inner_settings : &run->settings;
     const sal_setting *p = sampler->settings;
-    snprintf(text, SALI_SAMPLER_TEXT, "%s", sampler->name);
+    char separator = ':';
+    snprintf(text, SALI_SAMPLER_TEXT, "%s", all ? sampler->name : run->options.sampler);
     for (int k = 0; p && p[k].name; k++) {
         size_t used = strlen(text), room = SALI_SAMPLER_TEXT - used;
         double value = settings->values[k];
+        if (!all && value == p[k].standard) {
+            continue;
+        }
         const char *word = sal_setting_word(&p[k], value);
         char number[SALI_NUMBER_SIZE] = "";
         sali_format_double(value, number);
-        snprintf(text + used, room, "%c%s=%s", k ? ',' : ':', p[k].name, word ? word : number);
+        snprintf(text + used, room, "%c%s=%s", separator, p[k].name, word ? word : number);
+        separator = ',';
     }
+}
+
+void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT])
+{
+    write_sampler(run, true, text);
 }
 
 static int64_t own_values(const sal_run *run, sali_state_item items[SALI_MOST_STATE])
 {
     return sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_TUNED, items);
+}
+
+void sali_run_print_sampler(const sal_run *run, FILE *stream)
+{
+    char text[SALI_SAMPLER_TEXT];
+    sali_state_item items[SALI_MOST_STATE];
+    write_sampler(run, false, text);
+    fputs(text, stream);
+    if (run->sampler->has_step_size) {
+        fprintf(stream, ", step size %.3g", run->step_sizes.value[0]);
+    }
+    for (int64_t k = 0, n = run->sampling ? own_values(run, items) : 0; k < n; k++) {
+        if (items[k].count == 1) {
+            fprintf(stream, ", %s %.3g", items[k].name, *(const double *)items[k].data);
+        }
+    }
 }
 
 static void own_name(const sali_state_item *item, char name[128])

@@ -78,9 +78,32 @@ START_TEST(compare_puts_the_figures_of_sample_side_by_side)
     ck_assert(figure(first, "gwg", "covariance_error") > 0);
     ck_assert(figure(first, "gwg", "autocorrelation_time") > 1);
     ck_assert(figure(first, "gwg", "ess_per_step") > 0);
+    const char *best = json_string_value(json_object_get(first, "best"));
+    ck_assert_ptr_nonnull(best);
+    ck_assert_double_ge(figure(first, best, "ess_per_second"),
+                        figure(first, "gwg", "ess_per_second"));
+    ck_assert_double_ge(figure(first, best, "ess_per_second"),
+                        figure(first, "gibbs", "ess_per_second"));
     json_decref(first);
     json_decref(again);
     json_decref(alone);
+}
+END_TEST
+
+/* The gradient of facility location is 0 for what is closed, so chains stay where they are; and
+ * dula is not exact. */
+START_TEST(compare_has_no_winner_that_is_wrong)
+{
+    ck_run("compare facility-location --samplers gwg,ncg,dula --draws 300 --threads 1 --json");
+    json_t *object = json_out();
+    ck_assert(json_is_null(json_object_get(object, "best")));
+    json_decref(object);
+    ck_run("compare facility-location --samplers gwg,ncg --draws 300 --threads 1");
+    ck_assert_ptr_nonnull(strstr(out, "no exact sampler has an R-hat below 1.1"));
+    ck_run("compare ising:side=3,theta=0.1 --samplers dula,gwg --draws 500 --threads 1");
+    ck_assert_ptr_nonnull(strstr(out, "most effective draws a second: gwg (of exact samplers"));
+    ck_run("compare ising:side=3,theta=0.1 --samplers gwg --draws 500 --threads 1");
+    ck_assert_ptr_null(strstr(out, "most effective"));
 }
 END_TEST
 
@@ -395,6 +418,7 @@ int main(void)
     tcase_add_test(tcase, exact_gives_what_can_be_worked_out_by_hand);
     tcase_add_test(tcase, exact_eliminates_where_there_are_too_many_states);
     tcase_add_test(tcase, compare_puts_the_figures_of_sample_side_by_side);
+    tcase_add_test(tcase, compare_has_no_winner_that_is_wrong);
     tcase_add_test(tcase, compare_lists_every_sampler_and_why_some_cannot_run);
     tcase_add_test(tcase, compare_warms_up_as_sample_does);
     tcase_add_test(tcase, compare_keeps_the_ess_of_short_runs_when_it_times_them_again);
