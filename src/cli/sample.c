@@ -341,6 +341,10 @@ static int check_annealing(options *o)
     if (a->seconds > 0 && o->seconds > 0) {
         return cli_usage("--anneal-seconds and --time: give one of them");
     }
+    if (a->on && a->coolings > 0 && (o->resume || cli_sample_streams(&o->outputs))) {
+        return cli_usage("--coolings: a run that can be resumed, by --out NAME.nc or --resume, "
+                         "makes one cooling");
+    }
     if (a->on && o->seconds > 0 && !o->resume && !cli_sample_streams(&o->outputs)) {
         a->seconds = o->seconds;
         o->seconds = 0;

@@ -66,27 +66,35 @@ sal_status sali_anneal_range(sal_run *run, sal_error *err)
                      : to < run->anneal_from ? to
                                              : run->anneal_from / LEAST_RANGE;
     if (run->anneal_to > run->anneal_from) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "annealing from temperature %g to %g; expected it to fall",
-                         run->anneal_from, run->anneal_to);
+        return sali_fail(
+            err, SAL_ERR_ARGUMENT, "annealing from temperature %g%s to %g; expected it to fall",
+            run->anneal_from, o->annealing.from > 0 ? "" : " (computed from f)", run->anneal_to);
     }
     return SAL_OK;
 }
 
-double sali_anneal_temperature(const sal_run *run, double share)
+static bool is_linear(const sal_run *run)
 {
     const sal_annealing_schedule schedule = run->options.annealing.schedule;
-    const bool linear = schedule == SAL_ANNEAL_LINEAR || schedule == SAL_ANNEAL_RLSA;
-    return linear ? fmax(run->anneal_from * (1 - share), run->anneal_to)
-                  : run->anneal_from * pow(run->anneal_to / run->anneal_from, share);
+    return schedule == SAL_ANNEAL_LINEAR || schedule == SAL_ANNEAL_RLSA;
+}
+
+double sali_anneal_temperature(const sal_run *run, double share)
+{
+    return is_linear(run) ? fmax(run->anneal_from * (1 - share), run->anneal_to)
+                          : run->anneal_from * pow(run->anneal_to / run->anneal_from, share);
 }
 
 double sali_anneal_temperature_at(const sal_run *run, int64_t step)
 {
-    const double steps = (double)run->options.draws * (double)run->options.thin;
-    return run->options.annealing.schedule == SAL_ANNEAL_REHEAT
-               ? sali_reheat_temperature(run, step)
-               : sali_anneal_temperature(run, (double)step / steps);
+    const int64_t steps = run->options.draws * run->options.thin, level = sali_anneal_level(run);
+    if (run->options.annealing.schedule == SAL_ANNEAL_REHEAT) {
+        return sali_reheat_temperature(run, step);
+    }
+    if (is_linear(run) && level < steps && step + level >= steps) {
+        return run->anneal_to; /* from the level before it may be far */
+    }
+    return sali_anneal_temperature(run, (double)step / (double)steps);
 }
 
 int64_t sali_anneal_level(const sal_run *run)

@@ -107,7 +107,8 @@ static void take(search *s, sal_run *run)
         s->from = given                      ? run->anneal_from
                   : run->heating.reheats > 0 ? run->heating.peak
                                              : sali_heat_temperature(run);
-        s->to = run->anneal_to;
+        s->from = fmax(s->from, SALI_LEAST_TEMPERATURE);
+        s->to = fmax(run->anneal_to, SALI_LEAST_TEMPERATURE);
     }
     s->steps += run->warmup_done + run->steps;
     s->seconds_a_draw = (run->seconds + run->warmup_seconds) / fmax(1, (double)run->draws_made);

@@ -307,15 +307,20 @@ START_TEST(families_refuse_what_they_cannot_have)
     const sali_random_graph bad[] = {
         { .family = SALI_GRAPH_RB, .nodes = 21, .group = 10, .tightness = 0.5 },
         { .family = SALI_GRAPH_BA, .nodes = 4, .degree = 8 },
+        { .family = SALI_GRAPH_BA, .nodes = 40, .degree = 5 },
         { .family = SALI_GRAPH_TORUS, .nodes = 17 },
         { .family = SALI_GRAPH_PLANAR, .nodes = 2 },
     };
-    const char *says[] = { "multiple", "fewer than there are nodes", "rows", "3 nodes" };
-    for (int k = 0; k < 4; k++) {
+    const char *says[] = { "multiple", "below the 4 nodes", "degree=5", "rows", "3 nodes" };
+    for (int k = 0; k < 5; k++) {
         sali_graph graph = { 0 };
         sal_error err;
         ck_fails(sali_random_graph_draw(&bad[k], &graph, &err), SAL_ERR_ARGUMENT, &err, says[k]);
     }
+    sal_model *model = NULL;
+    sal_error err;
+    ck_fails(sal_model_open("max-cut:nodes=50,most=49", SAL_F64, &model, &err), SAL_ERR_ARGUMENT,
+             &err, "max-cut: most=49; expected 0 (so many as nodes), or nodes=50 at least");
 }
 END_TEST
 

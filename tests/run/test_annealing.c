@@ -48,6 +48,29 @@ START_TEST(annealing_finds_the_best_state)
 }
 END_TEST
 
+/* At the end the temperature is the last one, however far it is from the one before. */
+START_TEST(linear_ends_where_it_should)
+{
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open("ising:side=6,theta=0.4", SAL_F64, &model, &err), &err);
+    sal_run_options options = { .sampler = "gibbs",
+                                .draws = 2048,
+                                .thin = 1,
+                                .annealing = {
+                                    .schedule = SAL_ANNEAL_LINEAR, .from = 1000, .to = 0.01 } };
+    sal_run *run = run_it(model, &options);
+    ck_assert_double_eq_tol(sali_anneal_temperature_at(run, 1024), 500, 1e-9);
+    ck_assert_double_eq_tol(sali_anneal_temperature_at(run, 2032), 1000. * 16 / 2048, 1e-9);
+    ck_assert_double_eq(sali_anneal_temperature_at(run, 2040), 0.01);
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        ck_assert_double_eq_tol(run->shards[k].chains->beta[0], 100, 1e-9);
+    }
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* Temperatures fall geometrically, and the last states are colder than the first. */
 START_TEST(temperature_falls_geometrically)
 {
@@ -424,6 +447,7 @@ static Suite *annealing_suite(void)
     TCase *tcase = tcase_create("annealing");
     tcase_set_timeout(tcase, 240);
     tcase_add_test(tcase, annealing_finds_the_best_state);
+    tcase_add_test(tcase, linear_ends_where_it_should);
     tcase_add_test(tcase, temperature_falls_geometrically);
     tcase_add_test(tcase, levels_begin_at_the_first_temperature);
     tcase_add_test(tcase, usual_range_fits_the_model);

@@ -94,7 +94,7 @@ static sal_status draw_rb(const sali_random_graph *spec, sali_edge_list *list, s
             (long long)spec->nodes, (long long)k, MOST_RB_NODES);
     }
     const double a = log((double)k) / log((double)g.n), p = spec->tightness;
-    g.s = (int64_t)(p * pow((double)g.n, 2 * a));
+    g.s = (int64_t)(p * (double)(k * k) + 1e-9); /* n^(2a) = k^2 */
     g.links = (int64_t)(-a / log1p(-p) * (double)g.n * log((double)g.n) - 1);
     sali_memory memory = { 0 };
     sali_uniforms from = sali_uniforms_of(spec->seed);
@@ -118,13 +118,13 @@ static sal_status draw_rb(const sali_random_graph *spec, sali_edge_list *list, s
 
 static sal_status draw_ba(const sali_random_graph *spec, sali_edge_list *list, sal_error *err)
 {
-    const int64_t m = (int64_t)rint(spec->degree / 2);
+    const int64_t m = (int64_t)(spec->degree / 2);
     sal_status status = SAL_OK;
-    if (m < 1 || m >= spec->nodes) {
+    if (m < 1 || m >= spec->nodes || spec->degree != 2 * (double)m) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "random graph ba: degree=%g gives %lld edges for each new node; expected "
-                         "1 or more, and fewer than there are nodes",
-                         spec->degree, (long long)m);
+                         "random graph ba: degree=%g; expected twice the number of edges of a new "
+                         "node, which is whole, 1 or more, and below the %lld nodes",
+                         spec->degree, (long long)spec->nodes);
     }
     if ((double)m * (double)(spec->nodes - m) > (double)SALI_RANDOM_EDGES) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -133,6 +133,8 @@ static sal_status draw_ba(const sali_random_graph *spec, sali_edge_list *list, s
                          (long long)spec->nodes, spec->degree, (long long)SALI_RANDOM_EDGES);
     }
     sali_uniforms from = sali_uniforms_of(spec->seed);
+    int64_t *last = SALI_NEW_ARRAY(int64_t, spec->nodes); /* node that each was chosen by, last */
+    status = last ? SAL_OK : sali_fail_memory(err);
     for (int64_t i = 1; status == SAL_OK && i <= m; i++) {
         status = sali_add_edge(list, i, 0, err);
     }
@@ -140,13 +142,11 @@ static sal_status draw_ba(const sali_random_graph *spec, sali_edge_list *list, s
         const int64_t ends = 2 * list->edges, first = list->edges;
         while (status == SAL_OK && list->edges < first + m) {
             const int64_t j = list->pairs[sali_next_below(&from, ends)];
-            bool there = false;
-            for (int64_t e = first; e < list->edges; e++) {
-                there |= list->pairs[2 * e + 1] == j;
-            }
-            status = there ? SAL_OK : sali_add_edge(list, i, j, err);
+            status = last[j] == i ? SAL_OK : sali_add_edge(list, i, j, err);
+            last[j] = i;
         }
     }
+    sali_free(last);
     return status;
 }
 

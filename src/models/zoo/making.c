@@ -160,8 +160,15 @@ sal_status sali_making_graph(sali_making *m, sali_random_graph spec, double degr
         return graph_of_file(m, graph);
     }
     *graph = &m->graph;
+    const int64_t least = spec.nodes;
     add_settings(m, &spec);
     status = refuse_settings(m, spec.family);
+    const double most = value_of(m->builtin, m->values, "most", 0), nodes = (double)least;
+    if (status == SAL_OK && most > 0 && most < nodes) {
+        status = sali_fail(m->err, SAL_ERR_ARGUMENT,
+                           "%s: most=%g; expected 0 (so many as nodes), or nodes=%g at least", name,
+                           most, nodes);
+    }
     const double density = degree >= 0 ? value_of(m->builtin, m->values, "density", 0) : spec.p;
     spec.degree = degree >= 0 ? degree : value_of(m->builtin, m->values, "degree", 0);
     spec.p = density;
