@@ -40,10 +40,12 @@ judge() {
     for seed in $seeds; do
         out=$dir/$data-$name-$seed
         [ -e "$out.json" ] && continue
-        start=$(date +%s)
-        "$saltus" train rbm:hidden=500 --data "$images" $binary $threads --averaging 0.999 \
-            --seed "$seed" --out "$out" --resume "$@" >"$out.txt" 2>&1
-        echo $(($(date +%s) - start)) >"$out.seconds"
+        if [ ! -e "$out.seconds" ]; then
+            start=$(date +%s)
+            "$saltus" train rbm:hidden=500 --data "$images" $binary $threads --averaging 0.999 \
+                --seed "$seed" --out "$out" --resume "$@" >"$out.txt" 2>&1
+            echo $(($(date +%s) - start)) >"$out.seconds"
+        fi
         "$saltus" evaluate "$out" --data "$images" $binary $threads --sampler block-gibbs \
             --temperatures $temperatures --json --seed "$seed" >"$out.part" 2>>"$out.txt"
         mv "$out.part" "$out.json"
@@ -51,22 +53,25 @@ judge() {
     for seed in $seeds; do
         out=$dir/$data-$name-$seed
         echo "$(field forward log_likelihood "$out.json") $(field reverse log_likelihood "$out.json")" \
-            "$(field mmd fresh "$out.json") $(cat "$out.seconds")"
+            "$(field mmd fresh "$out.json") $(cat "$out.seconds") $(field verdict verdict "$out.json")"
     done | awk -v name="$name" '
-        { for (k = 1; k <= NF; k++) { sum[k] += $k; squares[k] += $k * $k } }
+        {
+            like += $5 == "\"like\""
+            for (k = 1; k <= 4; k++) { sum[k] += $k; squares[k] += $k * $k }
+        }
         END {
             printf "| %s", name
             for (k = 1; k <= 4; k++) {
                 sd = NR > 1 ? sqrt((squares[k] - sum[k] ^ 2 / NR) / (NR - 1)) : 0
                 printf k == 3 ? " | %.3f (%.3f)" : k == 4 ? " | %.0f" : " | %.1f (%.1f)", sum[k] / NR, sd
             }
-            print " |"
+            print " | " like + 0 " of " NR " |"
         }'
 }
 
 pcd="--objective pcd --iterations $updates --batch 100 --buffer 1000 --learning-rate 1e-3"
-echo "| $data | log-likelihood, forward | reverse | MMD of fresh samples | seconds |"
-echo "|---|---|---|---|---|"
+echo "| $data | log-likelihood, forward | reverse | MMD of fresh samples | seconds of training | verdict \"like\" |"
+echo "|---|---|---|---|---|---|"
 judge gwg $pcd --sampler gwg --steps 10
 judge ncg $pcd --sampler ncg --steps 10
 judge ncg-cycle $pcd --sampler ncg:cycle=10 --steps 10
