@@ -22,8 +22,9 @@ typedef struct sal_setting {
     bool whole;       /* whole numbers only */
     const char *doc;  /* one line; may be NULL */
     /* Words for the values low, low + 1, ..., of at most 31 letters, digits, '_', '-'; the list
-     * ends with NULL. If high is beyond the last of them, numbers are values too: "adapt" or 0 ..
-     * 100. Otherwise the words are the only values, and high and whole are ignored. NULL: numbers.
+     * ends with NULL. If high is beyond the last of them, the numbers that have no word are values
+     * too: "adapt" or 1 .. 100. Otherwise the words are the only values, and high and whole are
+     * ignored. NULL: numbers.
      */
     const char *const *choices;
 } sal_setting;

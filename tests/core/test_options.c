@@ -201,9 +201,11 @@ START_TEST(settings_have_words_and_numbers)
     static const struct {
         const char *text, *word;
         double value;
-    } cases[] = { { "m:n=search", "search", -1 }, { "m:n=adapt", "adapt", 0 },
-                  { "m:n=-1", "search", -1 },     { "m:n=0", "adapt", 0 },
-                  { "m:n=9", NULL, 9 },           { "m", NULL, 3 } };
+    } cases[] = { { "m:n=search", "search", -1 },
+                  { "m:n=adapt", "adapt", 0 },
+                  { "m:n=1", NULL, 1 },
+                  { "m:n=9", NULL, 9 },
+                  { "m", NULL, 3 } };
     double values[SAL_SETTINGS];
     char keys[64];
     sal_error err;
@@ -216,6 +218,11 @@ START_TEST(settings_have_words_and_numbers)
     ck_assert_double_eq(values[1], 1);
     ck_fails(sali_specification_values("m:n=10", settings, values, &err), SAL_ERR_ARGUMENT, &err,
              "m: n=10; expected search or adapt or an integer from 1 to 9");
+    /* a word's number is no value */
+    ck_fails(sali_specification_values("m:n=0", settings, values, &err), SAL_ERR_ARGUMENT, &err,
+             "m: n=0; expected search or adapt or an integer from 1 to 9");
+    ck_fails(sali_specification_values("m:n=-1", settings, values, &err), SAL_ERR_ARGUMENT, &err,
+             "m: n=-1; expected");
     ck_fails(sali_specification_values("m:w=1", settings, values, &err), SAL_ERR_ARGUMENT, &err,
              "m: w=1; expected search or adapt");
     ck_fails(sali_specification_values("m:x=adapt", settings, values, &err), SAL_ERR_ARGUMENT, &err,
