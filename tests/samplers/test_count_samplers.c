@@ -366,23 +366,8 @@ static void poisson_pmf(double rate, double interaction, bool coupled, int level
     }
 }
 
-/* Whether a message's list "..: A, B, C" names a sampler, given with its settings. */
-static bool lists(const char *message, const char *sampler)
-{
-    const size_t length = strcspn(sampler, ":");
-    const char *at = strrchr(message, ':');
-    while (at && *at) {
-        at += 2; /* past ": " or ", " */
-        if (strcspn(at, ",") == length && strncmp(at, sampler, length) == 0) {
-            return true;
-        }
-        at = strchr(at, ',');
-    }
-    return false;
-}
-
-/* Without a cap a window would be ignored: it is refused, and its sampler is none of those that
- * can. With one, moves are wider than 1. */
+/* Without a cap a window would be ignored: it is refused, and the message says what can be done.
+ * With one, moves are wider than 1. */
 START_TEST(windows_need_a_cap)
 {
     const char *const windows[] = { "gwg:radius=50", "lb:radius=2", "pas:radius=3", "pafs:radius=2",
@@ -394,8 +379,9 @@ START_TEST(windows_need_a_cap)
         sal_error err;
         sal_run_options o = { .sampler = windows[k], .draws = 200, .warmup = 100 };
         ck_fails(sal_sample(open, &o, &run, &err), SAL_ERR_UNSUPPORTED, &err, "give them a cap");
-        ck_assert_msg(!lists(err.message, windows[k]), "%s", err.message);
-        ck_assert_msg(lists(err.message, "mh-uniform"), "%s", err.message);
+        ck_assert_msg(strstr(err.message, "with these settings") &&
+                          strstr(err.message, "take mh-uniform with a radius"),
+                      "%s", err.message);
         ck_ok(sal_sample(capped, &o, &run, &err), &err);
         sal_run_summary s;
         ck_ok(sal_run_summarise(run, &s, &err), &err);
