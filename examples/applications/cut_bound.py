@@ -36,8 +36,6 @@ def read(path):
     """Number of nodes, the two ends of each edge, and its weight; repeated edges add up."""
     with open(path, encoding="utf-8") as file:
         lines = [line.split() for line in file if line.strip() and line[0] not in "#%"]
-    if lines and len(lines[0]) > 2:
-        lines[0] = lines[0][:2]
     nodes, edges = int(lines[0][0]), {}
     for u, v, *weight in lines[1:]:
         ends = min(int(u), int(v)) - 1, max(int(u), int(v)) - 1
@@ -48,11 +46,8 @@ def read(path):
     return nodes, u, v, np.array(list(edges.values()))
 
 
-def violated(nodes, u, v, x):
-    """Inequalities that x violates: set of (edges of C, edges of F)."""
-    edge = {}
-    for k, ends in enumerate(zip(u, v)):
-        edge[ends] = edge[ends[::-1]] = k
+def violated(nodes, u, v, edge, x):
+    """Inequalities that x violates: set of (edges of C, edges of F). edge: of its ends, either way."""
     # A walk from a node to its copy changes sides an odd number of times: at edges of F, of length
     # 1 - x_e; others have x_e. (0 would be no edge.)
     stays, changes = np.maximum(x, 1e-9), np.maximum(1 - x, 1e-9)
@@ -82,9 +77,12 @@ def largest_cut(nodes, u, v, w, seconds):
     below = lambda f: unit * np.floor(f / unit + 1e-6) if unit else f
     bound, idle, whole = below(w[w > 0].sum()), 0, False
     x = (w > 0).astype(float)
+    edge = {}
+    for k, ends in enumerate(zip(u, v)):
+        edge[ends] = edge[ends[::-1]] = k
     rows, limits = csr_matrix((0, len(w))), np.zeros(0)
     while True:
-        found = violated(nodes, u, v, x)
+        found = violated(nodes, u, v, edge, x)
         if not found and (whole or np.all(x == np.round(x))):
             return bound, bool(w @ x >= bound - 1e-9 * max(1, abs(bound)))
         more = lil_matrix((len(found), len(w)))
@@ -102,8 +100,8 @@ def largest_cut(nodes, u, v, w, seconds):
                         constraints=LinearConstraint(rows, ub=limits),
                         options={"time_limit": left, "mip_rel_gap": 0})
         most = -solution.mip_dual_bound if whole else -solution.fun if solution.success else np.inf
-        idle = 0 if below(most) < bound else idle
-        bound = min(bound, below(most))
+        if below(most) < bound:
+            bound, idle = below(most), 0
         if solution.x is None or not solution.success:
             return bound, False
         x = np.round(solution.x) if whole else solution.x

@@ -287,16 +287,25 @@ START_TEST(many_chains_have_the_exact_distribution)
 }
 END_TEST
 
-/* A flat f, on which the walk is never rejected but at a border: it goes from end to end. */
-START_TEST(chains_go_on_in_their_direction)
+/* A flat f of one ordinal variable. */
+static sal_model *flat_line(int64_t states)
 {
     sal_space *space = sal_space_create();
     sal_model *model = NULL;
     sal_error err;
-    sal_block block = { .name = "s", .kind = SAL_ORDINAL, .count = 1, .states = 10 };
+    sal_block block = { .name = "s", .kind = SAL_ORDINAL, .count = 1, .states = states };
     ck_ok(sal_space_add(space, &block, &err), &err);
     sal_tape *tape = sal_tape_create(space, SAL_F64);
     ck_ok(sal_model_from_tape(tape, sal_scale(sal_sum(sal_state(tape)), 0), &model, &err), &err);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return model;
+}
+
+/* A flat f, on which the walk is never rejected but at a border: it goes from end to end. */
+START_TEST(chains_go_on_in_their_direction)
+{
+    sal_model *model = flat_line(10);
     sal_run_options o = of("walk");
     int32_t start[64] = { 0 };
     int up = 0;
@@ -325,8 +334,6 @@ START_TEST(chains_go_on_in_their_direction)
     ck_assert_msg(up > 15 && up < 49, "%d of 64 chains began upwards", up);
     sal_run_destroy(run);
     sal_model_destroy(model);
-    sal_tape_destroy(tape);
-    sal_space_destroy(space);
 }
 END_TEST
 
@@ -413,13 +420,7 @@ END_TEST
  * flat f, those against the step before are half the refreshed ones. */
 START_TEST(directions_are_drawn_anew)
 {
-    sal_space *space = sal_space_create();
-    sal_model *model = NULL;
-    sal_error err;
-    sal_block block = { .name = "s", .kind = SAL_ORDINAL, .count = 1, .states = 200 };
-    ck_ok(sal_space_add(space, &block, &err), &err);
-    sal_tape *tape = sal_tape_create(space, SAL_F64);
-    ck_ok(sal_model_from_tape(tape, sal_scale(sal_sum(sal_state(tape)), 0), &model, &err), &err);
+    sal_model *model = flat_line(200);
     sal_run_options o = of("restless");
     o.chains = 64;
     o.warmup = -1;
@@ -442,8 +443,6 @@ START_TEST(directions_are_drawn_anew)
     ck_assert(chi_square_p(2, counts, expected) > 1e-4);
     sal_run_destroy(run);
     sal_model_destroy(model);
-    sal_tape_destroy(tape);
-    sal_space_destroy(space);
 }
 END_TEST
 

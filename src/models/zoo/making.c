@@ -135,10 +135,15 @@ static sal_status refuse_settings(const sali_making *m, int family)
     return sali_builtin_refuse(b, m->values, keys, what, m->err);
 }
 
-static void add_settings(const sali_making *m, sali_random_graph *spec)
+static sal_status add_settings(const sali_making *m, sali_random_graph *spec)
 {
     const sali_builtin *b = m->builtin;
-    const double most = value_of(b, m->values, "most", 0);
+    const double most = value_of(b, m->values, "most", 0), nodes = (double)spec->nodes;
+    if (most > 0 && most < nodes) {
+        return sali_fail(m->err, SAL_ERR_ARGUMENT,
+                         "%s: most=%g; expected 0 (so many as nodes), or nodes=%g at least",
+                         b->name, most, nodes);
+    }
     spec->seed = m->seed;
     spec->family = (int)value_of(b, m->values, "graph", SALI_GRAPH_ER);
     spec->nodes = sali_random_graph_nodes(spec->nodes, (int64_t)most, m->seed);
@@ -149,26 +154,19 @@ static void add_settings(const sali_making *m, sali_random_graph *spec)
         spec->group = spec->group > 0 ? spec->group : (int64_t)fmax(1, rint(k));
         spec->nodes -= spec->group < spec->nodes ? spec->nodes % spec->group : 0;
     }
+    return SAL_OK;
 }
 
 sal_status sali_making_graph(sali_making *m, sali_random_graph spec, double degree,
                              const sali_graph **graph)
 {
     const char *name = m->builtin->name;
-    sal_status status = SAL_OK;
     if (m->content) {
         return graph_of_file(m, graph);
     }
     *graph = &m->graph;
-    const int64_t least = spec.nodes;
-    add_settings(m, &spec);
-    status = refuse_settings(m, spec.family);
-    const double most = value_of(m->builtin, m->values, "most", 0), nodes = (double)least;
-    if (status == SAL_OK && most > 0 && most < nodes) {
-        status = sali_fail(m->err, SAL_ERR_ARGUMENT,
-                           "%s: most=%g; expected 0 (so many as nodes), or nodes=%g at least", name,
-                           most, nodes);
-    }
+    sal_status status = add_settings(m, &spec);
+    status = status ? status : refuse_settings(m, spec.family);
     const double density = degree >= 0 ? value_of(m->builtin, m->values, "density", 0) : spec.p;
     spec.degree = degree >= 0 ? degree : value_of(m->builtin, m->values, "degree", 0);
     spec.p = density;
