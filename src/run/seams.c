@@ -89,8 +89,8 @@ static sal_status swap_across(sal_run *run, int64_t k, int64_t replica, uint64_t
                                  .purpose = SALI_RNG_SWAP };
     const double log_ratio = sali_swap_log_ratio(
         run->ladder.beta[replica], run->ladder.beta[replica + 1], f_of(states[0]), f_of(states[1]));
-    const bool made =
-        sali_swap_is_made(own_lower ? &lower->swaps : NULL, replica, stream, log_ratio);
+    const bool made = sali_swap_is_made(own_lower ? &lower->swaps : NULL, replica, stream,
+                                        sali_swap_probability(run->model->space, log_ratio));
     if (made && own_lower) {
         unpack(lower, lower->chains->n - 1, states[1]);
     }

@@ -99,12 +99,17 @@ static void note_hottest(sali_swaps *swaps, double f)
     swaps->f_squares += (f - swaps->f_first) * (f - swaps->f_first);
 }
 
-bool sali_swap_is_made(sali_swaps *swaps, int64_t replica, sali_stream stream, double log_ratio)
+double sali_swap_probability(const sal_space *space, double log_ratio)
 {
-    const bool made = log_ratio >= 0 || log(sali_rng_uniform_at(&stream, 0)) < log_ratio;
+    return (1 - sali_stay_probability(space, false)) * exp(fmin(log_ratio, 0));
+}
+
+bool sali_swap_is_made(sali_swaps *swaps, int64_t replica, sali_stream stream, double probability)
+{
+    const bool made = sali_rng_uniform_at(&stream, 0) < probability;
     if (swaps) {
         swaps->tried[replica]++;
-        swaps->probability[replica] += exp(fmin(log_ratio, 0));
+        swaps->probability[replica] += probability;
         swaps->made[replica] += made;
     }
     return made;
@@ -124,7 +129,7 @@ void sali_swap(sali_swaps *swaps, sali_chains *chains, int64_t parity)
             const double log_ratio =
                 sali_swap_log_ratio(chains->beta[a], chains->beta[b], chains->f[a], chains->f[b]);
             if (sali_swap_is_made(swaps, r, sali_chains_stream(chains, a, SALI_RNG_SWAP),
-                                  log_ratio)) {
+                                  sali_swap_probability(chains->space, log_ratio))) {
                 exchange_states(swaps, chains, a, b);
             }
         }

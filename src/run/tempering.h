@@ -52,9 +52,14 @@ static inline void sali_exchange(void *a, void *b, void *work, size_t size)
  * sampler's caches are the caller's to refresh. */
 void sali_swap(sali_swaps *swaps, sali_chains *chains, int64_t parity);
 
-/* Whether the states of slot `stream.chain` and the next one, with f_a and f_b, change places;
+/* The probability of a swap. As steps do (sali_stay_probability), states stay now and then whatever
+ * the ratio is: replicas whose swaps are always accepted would change places for ever, in step with
+ * the draws. */
+double sali_swap_probability(const sal_space *space, double log_ratio);
+
+/* Whether the states of slot `stream.chain` and the next one change places, with this probability;
  * counted in `swaps` if not NULL. */
-bool sali_swap_is_made(sali_swaps *swaps, int64_t replica, sali_stream stream, double log_ratio);
+bool sali_swap_is_made(sali_swaps *swaps, int64_t replica, sali_stream stream, double probability);
 
 /* Forget what was counted; round trips begin anew if `trips`. */
 void sali_swaps_clear(sali_swaps *swaps, bool trips);

@@ -277,6 +277,18 @@ static void take(sali_chains *chains, int64_t c)
     chains->accepted_sum[c] += 1;
 }
 
+double sali_stay_probability(const sal_space *space, bool local)
+{
+    int64_t movable = 0;
+    bool two_level = true;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        movable += s->states == 1 ? 0 : s->count;
+        two_level &= s->states == 1 || s->states == 2;
+    }
+    return 1 / (local && two_level ? (double)movable + 1 : 4 * fmax(1, (double)movable));
+}
+
 void sali_chains_decide(sali_chains *chains)
 {
     for (int64_t c = 0; c < chains->n; c++) {
@@ -286,7 +298,8 @@ void sali_chains_decide(sali_chains *chains)
             sali_chains_note_bad(chains, c, chains->codes_new, log_ratio);
         }
         double ratio = log_ratio < 0 ? exp(log_ratio) : log_ratio >= 0;
-        bool accept = chains->take_all || ratio >= 1 || sali_rng_uniform_at(&stream, 0) < ratio;
+        bool accept = chains->take_all || log_ratio == INFINITY ||
+                      sali_rng_uniform_at(&stream, 0) < (1 - chains->stay) * ratio;
         chains->accepted[c] = accept;
         chains->acceptance_sum[c] += ratio;
         if (accept) {

@@ -36,6 +36,7 @@ typedef struct sali_chains {
     double *beta;      /* [n] inverse temperatures, > 0; 1 unless tempered */
     double coldest;    /* of the chains that draws come from; 0: the largest here */
     double *step_size; /* [n] of samplers that have one */
+    double stay;       /* probability with which a step stays whatever its ratio: sali_stay_* */
 
     /* Random streams: chain c of the shard draws from (seed, id[c], step[c]). */
     uint64_t seed;
@@ -43,7 +44,7 @@ typedef struct sali_chains {
     uint64_t *step; /* steps made so far by each chain: rises with every step */
 
     /* Filled by sali_chains_decide for each chain at every step. */
-    double *log_ratio; /* of the Metropolis-Hastings acceptance, input */
+    double *log_ratio; /* of the Metropolis-Hastings acceptance, input; INFINITY: taken unasked */
     bool *accepted;
     bool take_all; /* accept whatever is proposed: to look at proposals */
 
@@ -143,6 +144,7 @@ double sali_warmup_jump(const sali_warmup *warmup);
 struct sal_sampler_engine {
     const char *alias;   /* another name that the sampler is found by, or NULL */
     bool rejection_free; /* what log_q proposes is always taken */
+    bool local;          /* each move is of one variable: see sali_stay_probability */
     bool coupled;        /* chains depend on each other: all are in one shard */
     bool preconditioned; /* takes a matrix */
     bool window;         /* its setting "radius" is a window of levels: 1 at most on counts without
@@ -406,7 +408,20 @@ static inline double sali_chains_log_ratio(const sali_chains *chains, int64_t c,
                              log_q_forward, log_q_reverse);
 }
 
-/* Accept or reject by log_ratio; accepted chains take codes_new, x_new, f_new; counts and jumps. */
+/* Two-level variables that change in every step of a sampler that moves one variable change the
+ * parity of the state each time, and draws at every second step would see half of the states;
+ * samplers that move all variables at once can exchange the two halves of a chessboard for ever. So
+ * a step that Metropolis and Hastings would accept is taken with probability 1 - stay: the kernel
+ * is stay I + (1 - stay) P, whose eigenvalues are at least 2 stay - 1 whatever f is.
+ *
+ * The probability is 1 / (4 V) for V variables that can move: eigenvalues of at least 1 / (2 V)
+ * - 1. For samplers that move single variables (`local`), if all variables have two levels, it is
+ * 1 / (V + 1): as if the state were one of its own V neighbours, so that the parity under a flat f
+ * is forgotten as fast as a single variable. */
+double sali_stay_probability(const sal_space *space, bool local);
+
+/* Accept or reject by log_ratio and `stay`; accepted chains take codes_new, x_new, f_new; counts
+ * and jumps. */
 void sali_chains_decide(sali_chains *chains);
 
 /* Chain c moves one variable by an exact conditional to a state of value f; sums as for an

@@ -21,6 +21,9 @@ sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_set
     for (int64_t c = 0; c < chains->n; c++) {
         chains->step_size[c] = settings->step_size;
     }
+    chains->stay = sampler->engine /* a user's sampler is taken as it is */
+                       ? sali_stay_probability(chains->space, sampler->engine->local)
+                       : 0;
     return sali_engine(sampler)->create(chains, &own, shared, self, err);
 }
 

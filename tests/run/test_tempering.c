@@ -13,9 +13,10 @@
 
 /* ---- the swap by itself */
 
-static double swap_probability(double beta_a, double beta_b, double f_a, double f_b)
+static double swap_probability(const sal_space *space, double beta_a, double beta_b, double f_a,
+                               double f_b)
 {
-    return exp(fmin(sali_swap_log_ratio(beta_a, beta_b, f_a, f_b), 0));
+    return sali_swap_probability(space, sali_swap_log_ratio(beta_a, beta_b, f_a, f_b));
 }
 
 /* On the joint space of two replicas, for every pair of states: pi_a(i) pi_b(j) P((i,j) -> (j,i))
@@ -30,8 +31,8 @@ static void check_swap_balance(const sal_model *model, double beta_a, double bet
     states_probabilities(model, 1, f, (double[TINY_MOST_STATES]){ 0 });
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++) {
-            double there = a[i] * b[j] * swap_probability(beta_a, beta_b, f[i], f[j]);
-            double back = a[j] * b[i] * swap_probability(beta_a, beta_b, f[j], f[i]);
+            double there = a[i] * b[j] * swap_probability(model->space, beta_a, beta_b, f[i], f[j]);
+            double back = a[j] * b[i] * swap_probability(model->space, beta_a, beta_b, f[j], f[i]);
             ck_assert_msg(fabs(there - back) < TOLERANCE, "%s: %d and %d: %.15g, back %.15g", where,
                           (int)i, (int)j, there, back);
             ck_assert(isfinite(f[i] + f[j]) || there == 0);
@@ -132,7 +133,8 @@ START_TEST(pairs_swap_by_their_ratio_and_parity)
                 continue;
             }
             sali_stream u = sali_chains_stream(chains, c, SALI_RNG_SWAP);
-            double p = swap_probability(betas[c % 4], betas[c % 4 + 1], f[c], f[c + 1]);
+            double p =
+                swap_probability(model->space, betas[c % 4], betas[c % 4 + 1], f[c], f[c + 1]);
             bool swap = sali_rng_uniform_at(&u, 0) < p;
             ck_assert_int_eq(after[c], before[swap ? c + 1 : c]);
             ck_assert_int_eq(after[c + 1], before[swap ? c : c + 1]);
@@ -211,14 +213,14 @@ static void step_replica(joint *j, int r, const double *P)
 }
 
 /* The swap of replicas r and r + 1. */
-static void swap_replicas(joint *j, int r, const double *f)
+static void swap_replicas(const sal_space *space, joint *j, int r, const double *f)
 {
     int64_t n = j->n, stride = r == 0 ? n * n : n, next = r == 0 ? n : 1;
     for (int64_t at = 0; at < n * n * n; at++) {
         int64_t a = at / stride % n, b = at / next % n, other = at + (b - a) * (stride - next);
         if (a < b) { /* each pair of states once */
-            double there = j->p[at] * swap_probability(three[r], three[r + 1], f[a], f[b]);
-            double back = j->p[other] * swap_probability(three[r], three[r + 1], f[b], f[a]);
+            double there = j->p[at] * swap_probability(space, three[r], three[r + 1], f[a], f[b]);
+            double back = j->p[other] * swap_probability(space, three[r], three[r + 1], f[b], f[a]);
             j->p[at] += back - there;
             j->p[other] += there - back;
         }
@@ -256,7 +258,7 @@ static void check_composition(const sali_sampler *sampler, const sal_model *mode
                 transition_free(&t);
             }
         }
-        swap_replicas(&j, parity, f);
+        swap_replicas(model->space, &j, parity, f);
         for (int64_t at = 0; at < cube; at++) {
             ck_assert_msg(fabs(j.p[at] - target.p[at]) < TOLERANCE, "%s: %.15g, expected %.15g",
                           sampler->name, j.p[at], target.p[at]);

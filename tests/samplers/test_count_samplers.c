@@ -119,7 +119,7 @@ static void exact_step(const sal_model *model, double rate, double beta, int32_t
         }
         rise = beta * (k ? log(rate / (x + 1)) : log(x / rate));
         double back = log_q_by_the_text(model, beta, x + shift, -shift);
-        p[k] = q * fmin(1, exp(rise + back) / q);
+        p[k] = 0.75 * q * fmin(1, exp(rise + back) / q); /* 1 / (4 V) of the steps stay */
         p[2] -= p[k];
     }
 }

@@ -474,7 +474,7 @@ static void line_step(const line *l, double weight, int64_t i, double u, line_ad
         double moved = line_moved(l, u, i, j), there = line_log_q(l, u, i, j);
         double ratio =
             l->f[j] - l->f[i] + 0.5 * (u * u - moved * moved) - there + line_log_q(l, moved, j, i);
-        double p = exp(there + fmin(0, ratio));
+        double p = 0.75 * exp(there + fmin(0, ratio)); /* 1 / (4 V) of the steps stay */
         add(context, weight * p, j, -moved);
         stays -= p;
     }

@@ -185,7 +185,7 @@ static void weigh_draws(block_gibbs *g, sali_chains *chains)
     bool exact = true;
     for (int64_t c = 0; c < chains->n; c++) {
         exact &= sali_structure_is_exact(g->structure, chains->beta[c]);
-        chains->log_ratio[c] = 0;
+        chains->log_ratio[c] = INFINITY;
     }
     if (exact) {
         return;

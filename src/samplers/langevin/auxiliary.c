@@ -223,7 +223,7 @@ static void compare(sali_auxiliary_state *a, sali_chains *chains, void *w, void 
 static void compare_exact(sali_chains *chains)
 {
     for (int64_t c = 0; c < chains->n; c++) {
-        chains->log_ratio[c] = chains->f_new[c] > -INFINITY ? 0 : -INFINITY;
+        chains->log_ratio[c] = chains->f_new[c] > -INFINITY ? INFINITY : -INFINITY;
     }
 }
 

@@ -129,6 +129,7 @@ const sali_sampler sali_sampler_gwg = {
     .obstacle = gwg_obstacle,
     .engine =
         &(const sal_sampler_engine){
+            .local = true,
             .window = true,
             .variants = variants,
             .share = gwg_share,

@@ -22,6 +22,7 @@ const sali_sampler sali_sampler_lb = {
     .settings = known_settings,
     .engine =
         &(const sal_sampler_engine){
+            .local = true,
             .window = true,
             .variants = variants,
             .share = sali_followed_gradient_share,

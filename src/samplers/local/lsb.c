@@ -211,11 +211,12 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }
 
-#define LSB_ENGINE(settings)                                                                      \
-    &(const sal_sampler_engine)                                                                   \
-    {                                                                                             \
-        .window = true, .variants = settings, .share = share, .unshare = unshare, .adapt = adapt, \
-        .state = state, .changed = changed, .create = create, SALI_SINGLE_SITE_FUNCTIONS          \
+#define LSB_ENGINE(settings)                                                                     \
+    &(const sal_sampler_engine)                                                                  \
+    {                                                                                            \
+        .local = true, .window = true, .variants = settings, .share = share, .unshare = unshare, \
+        .adapt = adapt, .state = state, .changed = changed, .create = create,                    \
+        SALI_SINGLE_SITE_FUNCTIONS                                                               \
     }
 
 const sali_sampler sali_sampler_lsb1 = {

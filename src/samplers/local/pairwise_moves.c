@@ -257,7 +257,8 @@ static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64
     }
     sali_pairwise_move move = sali_pairwise_moves_try(m, chains, c, i);
     chains->acceptance_sum[c] += move.ratio < 1 ? move.ratio : 1;
-    if (move.ratio >= 1 || u < move.ratio || chains->take_all) {
+    const double moves = 1 - chains->stay;
+    if (chains->take_all || (u < moves && u < moves * move.ratio)) { /* NaN: no */
         sali_pairwise_moves_make(m, chains, c, move);
         sali_pairwise_moves_arrive(m, chains, c, i);
         chains->f[c] += move.df;

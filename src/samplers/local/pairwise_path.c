@@ -79,8 +79,9 @@ static void keep(sali_pairwise_moves *m, sali_chains *chains, int64_t c, double 
 static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, sali_pairwise_move whole)
 {
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_ACCEPT);
+    const double u = sali_rng_uniform_at(&stream, 0), moves = 1 - chains->stay;
     chains->acceptance_sum[c] += whole.ratio < 1 ? whole.ratio : 1;
-    if (whole.ratio >= 1 || chains->take_all || sali_rng_uniform_at(&stream, 0) < whole.ratio) {
+    if (chains->take_all || (u < moves && u < moves * whole.ratio)) { /* NaN: no */
         keep(m, chains, c, whole.df);
     } else {
         take_back(m, chains, c);

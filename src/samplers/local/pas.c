@@ -334,6 +334,7 @@ const sali_sampler sali_sampler_pas = {
     .settings = sali_path_settings,
     .engine =
         &(const sal_sampler_engine){
+            .local = true,
             .window = true,
             .variants = variants,
             SALI_PATH_LENGTH_FUNCTIONS,

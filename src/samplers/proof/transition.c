@@ -193,7 +193,7 @@ double sali_transition_acceptance(const sali_transition *t, int64_t i, int64_t j
                                   double reverse)
 {
     double log_ratio = sali_mh_log_ratio(t->f[i], t->f[j], forward, reverse);
-    return log_ratio >= 0 ? 1 : exp(log_ratio);
+    return log_ratio == INFINITY ? 1 : (1 - t->stay) * exp(fmin(log_ratio, 0));
 }
 
 /* Whether what is proposed is always taken. Draws of a model's structure that are not exact when
@@ -217,8 +217,9 @@ static void fill_all(sali_bench *b, int64_t count, double *all, int32_t *codes, 
     const int64_t states = n / sali_sampler_directions(b->sampler);
     for (int64_t k = 0; k < count * states; k++) {
         int64_t u = k / states, j = k % states;
-        for (int64_t c = 0; c < n; c++) {
-            sali_states_at(b->chains->space, j, codes + c * V);
+        sali_states_at(b->chains->space, j, codes);
+        for (int64_t c = 1; c < n; c++) {
+            memcpy(codes + c * V, codes, (size_t)V * sizeof *codes);
         }
         log_q_at(b, u, codes, column);
         for (int64_t i = 0; i < n; i++) {
@@ -363,7 +364,8 @@ sal_status sali_transition_make(sali_bench *b, sali_transition *t, sal_error *er
                             .pi = SALI_NEW_ARRAY(double, n),
                             .log_q = SALI_NEW_ARRAY(double, n *n / D),
                             .P = SALI_NEW_ARRAY(double, n *n),
-                            .taken = is_taken(b) };
+                            .taken = is_taken(b),
+                            .stay = b->chains->stay };
     sal_status status =
         t->f && t->pi && t->log_q && t->P ? sali_bench_can(b, err) : sali_fail_memory(err);
     if (status == SAL_OK && b->chains->bad_chain >= 0) {

@@ -56,6 +56,7 @@ typedef struct sali_transition {
     double *P;          /* [n x n]; rows of forbidden states mean nothing */
     double *log_q;      /* [n x states], summed over auxiliary variables */
     bool taken;         /* what is proposed, always */
+    double stay;        /* probability of staying whatever the ratio, unless `taken` */
 } sali_transition;
 
 /* The exact matrix of the next step, of a bench with as many chains as there are places, spread and
@@ -66,7 +67,8 @@ void sali_transition_free(sali_transition *t);
 /* Place i with its direction reversed. */
 int64_t sali_bench_reverse(const sali_bench *bench, int64_t i);
 
-/* The probability that a move from place i to j is accepted, by log q there and back. */
+/* The probability that a move from place i to j is accepted, by log q there and back and t->stay.
+ */
 double sali_transition_acceptance(const sali_transition *t, int64_t i, int64_t j, double forward,
                                   double reverse);
 
