@@ -255,10 +255,12 @@ SAL_API sal_status sal_format_find(const char *path, sal_format_info *info, sal_
  * Returns: SAL_ERR_ARGUMENT (no such format, or one that cannot express what the file holds);
  *          SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure the file `out`
  *          is as before.
+ *          remark  gets what was dropped or decided in reading `in`, as sal_model_remark, or NULL.
+ *                  Free it by sal_free. NULL: not wanted.
  * Cost:    O(size of the files).
  * Threads: any; for .nc as sal_draw_writer_open. */
 SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                               sal_error *err);
+                               char **remark, sal_error *err);
 
 /* The most dimensions of an array. */
 #define SAL_ARRAY_DIMENSIONS 4

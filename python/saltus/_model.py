@@ -13,7 +13,8 @@ import numpy as np
 
 from . import _formula, _library
 from ._formula import Expr
-from ._library import ArgumentError, Caught, Handle, ShapeError, address, ask, call, encode, lib, make
+from ._library import (ArgumentError, Caught, Handle, ModelError, ShapeError, address, ask, call, encode, lib, make,
+                       warn_of)
 
 _DTYPES = {None: 0, "f32": 1, "float32": 1, "f64": 2, "float64": 2}
 
@@ -206,7 +207,8 @@ class Model:
     multilinear : bool
         Whether f is known to be multilinear: its gradient then gives exact differences.
     info : dict
-        What the library knows of the model: "dtype", "operations", "parameters", ...
+        What the library knows of the model: "dtype", "operations", "parameters", ...; "remark", if reading the
+        file found something to report, such as the size of an alignment and what was dropped.
 
     Raises
     ------
@@ -218,6 +220,11 @@ class Model:
         A setting of a ready-made model, an unknown kind of file, or a formula without variables.
     DataError, FileError
         The content of the file is not acceptable; reading it failed.
+
+    Warns
+    -----
+    SaltusWarning
+        Something in the file was dropped, or read in a way that may be meant otherwise.
 
     Examples
     --------
@@ -243,6 +250,7 @@ class Model:
             self.params[parameter] = value
         if name is not None:
             self.name = name
+        warn_of(self.info.get("remark"), self.info.get("warns"))
 
     def _set(self, handle: Handle, caught: Optional[Caught] = None) -> None:
         self._handle, self._caught = handle, caught or Caught(stops=False)
@@ -751,7 +759,6 @@ class Model:
         finally:
             lib.sal_free(variables)
             lib.sal_free(codes)
-        return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught)
 
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Write the formula as NAME.xml, and its parameters beside it as NAME.safetensors.

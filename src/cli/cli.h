@@ -36,6 +36,14 @@ void cli_ranks_report(int64_t n, const char *step);
         "verbose", CLI_FLAG, &(to), NULL, "on several ranks: print what rank 0 exchanged" \
     }
 
+/* Report what reading a file found besides its content (NULL: nothing): as an entry of "remarks" in
+ * the JSON object that the command prints, and on stderr, once, if it warns. */
+void cli_remark(const char *text, bool warns);
+void cli_remark_model(const sal_model *model);
+
+/* Print the remarks that were not on stderr, in lines of a text summary. */
+void cli_print_remarks(void);
+
 /* The first exit code that is not CLI_OK of all ranks, whose message rank 0 prints. All ranks call
  * this before they wait for one another. */
 int cli_agree(int code);
