@@ -172,9 +172,24 @@ typedef struct cli_clamps {
     int32_t *codes;
 } cli_clamps;
 
-/* Read both (each may be NULL) into a zeroed list. */
-int cli_clamps_read(const char *clamp, const char *evidence, const sal_model *model,
-                    cli_clamps *list);
+/* What the options --clamp, --evidence and --sample say; NULL and 0: not given. */
+typedef struct cli_fixed {
+    const char *clamp, *evidence;
+    int64_t sample; /* of the evidence, from 1 */
+} cli_fixed;
+
+/* The rows of an option table for them. */
+#define CLI_FIXED_OPTIONS(f)                                                                     \
+    { "clamp", CLI_TEXT, &(f).clamp, "I=V,...", "fix variables to codes, by numbers or names" }, \
+        { "evidence", CLI_TEXT, &(f).evidence, "FILE",                                           \
+          "fix variables to the evidence in a .uai.evid file" },                                 \
+    {                                                                                            \
+        "sample", CLI_INT, &(f).sample, "K",                                                     \
+            "which sample of an --evidence FILE with several, from 1 [the only one]"             \
+    }
+
+/* Read what is given into a zeroed list. */
+int cli_clamps_read(const cli_fixed *fixed, const sal_model *model, cli_clamps *list);
 void cli_clamps_free(cli_clamps *list);
 
 /* Put the clamped model in place of *model, if anything is clamped. */

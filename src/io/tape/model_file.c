@@ -324,7 +324,7 @@ sal_status sal_model_save(const sal_model *model, const char *path_xml, sal_erro
 
 /* ---- evidence */
 
-sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t *n,
+sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t sample, int64_t *n,
                               int64_t **variables, int32_t **codes, sal_error *err)
 {
     const sal_space *space = model->space;
@@ -337,7 +337,7 @@ sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t 
     }
     if (status == SAL_OK) {
         sali_factor_graph graph = { .variables = V, .states = states };
-        status = sali_uai_read_evidence(path, &graph, observed, err);
+        status = sali_uai_read_evidence(path, &graph, sample, observed, err);
     }
     for (int64_t v = 0; status == SAL_OK && v < V; v++) {
         if (observed[v] >= 0) {
