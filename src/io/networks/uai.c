@@ -200,7 +200,7 @@ const sali_format sali_format_uai = {
  * first. */
 const sali_format sali_format_uai_lg = {
     .name = "uai-lg",
-    .doc = "the same networks, with natural logarithms in the tables",
+    .doc = "networks of the UAI competitions with natural logarithms in their tables",
     .suffixes = { ".LG", ".lg" },
     .content = SALI_CONTENT_NETWORK,
     .comments = SALI_UAI_COMMENTS,

@@ -9,8 +9,8 @@
 #include "io/networks/uai.h"
 #include "io/networks/xmlbif.h"
 
-/* An order is taken for the right one, although sums in the order of the format are within the
- * rounding too, where its sums are closer to 1 by this factor. */
+/* If the sums are within the rounding in both orders, that of pgmpy is taken where its sums are
+ * closer to 1 by this factor. */
 #define MUCH_CLOSER 10
 /* Sums that differ from 1 by no more than this are as good as exact. */
 #define EXACT 1e-6
@@ -29,8 +29,8 @@ static int64_t child_states(const sali_factor_graph *g, int64_t f)
     return end > g->scope_begin[f] ? g->states[g->scope[end - 1]] : 1;
 }
 
-/* The sums of all tables, where the states of a child are `stride` entries apart and its parents'
- * states `step`: 1 and the child's states in the order of the format; else the other way round. */
+/* How the sums of all tables fit if the child changes fastest, as in the format, or if it changes
+ * slowest. The order of the parents does not matter to the sums. */
 static fit measure(const sali_factor_graph *g, bool child_fastest)
 {
     fit found = { .factor = -1 };
