@@ -22,6 +22,18 @@ typedef enum sal_grey {
     SAL_GREY_UNIT    /* 0 to 1 */
 } sal_grey;
 
+/* What letters of an alignment are that its alphabet lacks, such as X of proteins and N of RNA. */
+typedef enum sal_unknown {
+    SAL_UNKNOWN_GAP = 0, /* gaps */
+    SAL_UNKNOWN_DROP     /* a reason to leave out the sequence */
+} sal_unknown;
+
+/* What happens to sequences of an alignment that equal an earlier one. */
+typedef enum sal_duplicates {
+    SAL_DUPLICATES_KEEP = 0, /* they count */
+    SAL_DUPLICATES_DROP      /* they are left out */
+} sal_duplicates;
+
 /* A data set. A zero struct is the empty data set, and a NULL array means that the data set lacks
  * it. If rows are pictures, `height` and `width` give their size; else both are 0. The data set
  * owns its arrays, and sal_data_destroy frees them. */
@@ -46,6 +58,10 @@ typedef struct sal_data {
     sal_alphabet alphabet; /* of an alignment: the alphabet of the codes; 0: not an alignment */
 
     int32_t *labels; /* [rows] classes, if the file's format has them, or NULL */
+
+    char *remark; /* what reading the file found besides the rows, as sal_model_remark; NULL:
+                     nothing */
+    bool warns;   /* the remark says that something was dropped or decided */
 } sal_data;
 
 /* Free what a data set holds and make it the empty one; NULL is fine. */
@@ -78,8 +94,10 @@ typedef struct sal_data_options {
     int64_t columns; /* least length of a row of a libsvm file; 0: the length of the longest row */
     int64_t first;   /* first row to read, counted from 0 */
     int64_t count;   /* number of rows to read; 0: all */
-    sal_alphabet alphabet; /* of alignments; letters that the alphabet lacks are read as gaps; 0:
-                              found from the letters of the file (docs/formats.md) */
+    sal_alphabet alphabet;     /* of alignments; 0: found from the letters of the file
+                                  (docs/formats.md) */
+    sal_unknown unknown;       /* of alignments: letters that the alphabet lacks */
+    sal_duplicates duplicates; /* of alignments: sequences that equal an earlier one */
     double identity; /* of alignments: a sequence's weight is 1 / (number of sequences read, itself
                         included, that agree with it at this share of sites or more). Above 0 and at
                         most 1, usually 0.8; 0: no weights */

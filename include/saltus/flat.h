@@ -109,7 +109,9 @@ SAL_API sal_status sal_flat_model_from_function(
 /* What a model is: {"model": its name, "dtype": "f32" or "f64", "variables": V, "width": N,
  * "blocks": [{"name", "kind", "count", "states", "levels" of ordinals}], "parameters": [{"name",
  * "shape"}], "operations": {op: nodes}, "samplers": names of those that can sample it,
- * "multilinear": whether it is known to be so}.
+ * "multilinear": whether it is known to be so}. If there is something to report of the file that
+ * the model was made from, also {"remark": sal_model_remark, "warns": whether something was dropped
+ * or decided that may be meant otherwise}.
  * Returns: SAL_ERR_MEMORY.
  * Cost:    O(nodes + samplers).
  * Threads: any, while nobody sets the model's parameters. */
@@ -373,6 +375,11 @@ SAL_API const float *sal_flat_data_intensity(const sal_data *data);
 
 /* The weights [rows] of a data set; NULL: it has none. */
 SAL_API const double *sal_flat_data_weight(const sal_data *data);
+
+/* What reading the file of a data set found besides the rows (sal_data.remark), which lives as long
+ * as the data set; NULL: nothing. *warns (may be NULL): 1 if something was dropped or decided that
+ * may be meant otherwise, else 0. */
+SAL_API const char *sal_flat_data_remark(const sal_data *data, int *warns);
 
 /* Free a data set; NULL is fine. */
 SAL_API void sal_flat_data_destroy(sal_data *data);

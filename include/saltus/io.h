@@ -70,16 +70,19 @@ SAL_API sal_status sal_model_save_params(const sal_model *model, const char *pat
                                          sal_error *err);
 
 /* Read a UAI evidence file for `model`: the observed variables and their states.
- * Params:  n          number of observed variables, may be 0.
+ * Params:  sample     which sample of a file with several, from 1; 0: the only one of the file.
+ *          n          number of observed variables, may be 0.
  *          variables  [n], rising: indices of the model's variables.
  *          codes      [n]: the variables' codes. Pass both arrays to sal_model_clamp; free both by
  *                     sal_free.
  * Returns: SAL_ERR_DATA when the content is no evidence or does not fit the model;
+ *          SAL_ERR_ARGUMENT for a sample that the file lacks, and for 0 where it has several;
  *          SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure outputs are untouched.
  * Cost:    O(size of the file + V).
  * Threads: any. */
-SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t *n,
-                                      int64_t **variables, int32_t **codes, sal_error *err);
+SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t sample,
+                                      int64_t *n, int64_t **variables, int32_t **codes,
+                                      sal_error *err);
 
 /* Save the draws of a run that kept them (record.draws) as codes. NAME.npy: an array of shape
  * (chains, draws, variables), uint8, or int32 where a variable has more than 256 states or no cap.
@@ -252,13 +255,15 @@ SAL_API sal_status sal_format_find(const char *path, sal_format_info *info, sal_
  * (sal_format_list), a saved tape, or the directory of a training.
  * Params:  from  the format of `in`; NULL: the one that its name and content tell.
  *          to    the format of `out`; NULL: the one that its name tells.
+ *          remark  gets what was dropped or decided in reading `in`, as sal_model_remark, or NULL.
+ *                  Free it by sal_free. NULL: not wanted.
  * Returns: SAL_ERR_ARGUMENT (no such format, or one that cannot express what the file holds);
  *          SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure the file `out`
  *          is as before.
  * Cost:    O(size of the files).
  * Threads: any; for .nc as sal_draw_writer_open. */
 SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                               sal_error *err);
+                               char **remark, sal_error *err);
 
 /* The most dimensions of an array. */
 #define SAL_ARRAY_DIMENSIONS 4

@@ -92,6 +92,15 @@ SAL_API bool sal_model_is_multilinear(const sal_model *model);
  * Threads: any. */
 SAL_API const char *sal_model_label(const sal_model *model, int64_t variable, int32_t code);
 
+/* What reading the file that the model was made from found besides the model: the size of an
+ * alignment, what was dropped, how an ambiguous file was understood. NULL if there is nothing to
+ * report. It lives as long as the model; a clamped model has the remark of the model that it
+ * clamps.
+ * Params:  warns  whether something was dropped or decided that may be meant otherwise; may be
+ *                 NULL.
+ * Threads: any. */
+SAL_API const char *sal_model_remark(const sal_model *model, bool *warns);
+
 /* ---- values of given states (one-shot; allocates) */
 
 /* Evaluate f [states] and, where not NULL, gradient [states x N] and differences at given states.

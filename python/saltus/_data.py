@@ -9,7 +9,8 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from ._library import ArgumentError, Handle, ShapeError, address, call, encode, lib, make, options_text, view
+from ._library import (ArgumentError, Handle, ShapeError, address, call, encode, lib, make, options_text, view,
+                       warn_of)
 
 
 def _picture(shape: Optional[tuple[int, int]]) -> tuple[int, int]:
@@ -70,6 +71,8 @@ class Data:
     rows, variables : int
     picture : (int, int) or None
         Height and width of the pictures.
+    remark : str or None
+        What :meth:`read` found besides the rows.
 
     Raises
     ------
@@ -122,6 +125,7 @@ class Data:
         self._handle = Handle(pointer, "sal_flat_data_destroy")
         sizes = [ctypes.c_int64() for _ in range(4)]
         lib.sal_flat_data_size(self._handle, *(ctypes.addressof(size) for size in sizes))
+        self.remark: Optional[str] = None
         self.rows, self.variables = sizes[0].value, sizes[1].value
         self.picture: Optional[tuple[int, int]] = (sizes[2].value, sizes[3].value) if sizes[2].value else None
 
@@ -152,12 +156,23 @@ class Data:
             height, width, columns, first, count : int
                 Of pictures; the least row of a libsvm file; the rows to read.
             alphabet : {'auto', 'protein', 'rna', 'dna'}
+            unknown : {'gap', 'drop'}
+                Letters of an alignment outside the alphabet are gaps, or drop their sequences.
+            duplicates : {'keep', 'drop'}
+                Sequences of an alignment that equal an earlier one.
             identity : float
                 Weights of sequences, by the share of sites at which they agree; usually 0.8.
 
         Returns
         -------
         Data
+            Its ``remark`` says what reading the file found besides the rows, such as the size of an alignment
+            and how many letters were dropped; None: nothing.
+
+        Warns
+        -----
+        SaltusWarning
+            The remark, if something was dropped or decided that may be meant otherwise.
 
         Raises
         ------
@@ -176,7 +191,12 @@ class Data:
         --------
         >>> train = Data.read("usps.bz2", count=7000)  # doctest: +SKIP
         """
-        return cls._of(make("sal_flat_data_read", encode(path), options_text(options)))
+        data = cls._of(make("sal_flat_data_read", encode(path), options_text(options)))
+        warns = ctypes.c_int()
+        remark = lib.sal_flat_data_remark(data._handle, ctypes.addressof(warns))
+        data.remark = remark.decode("utf-8", "replace") if remark else None
+        warn_of(data.remark, warns.value)
+        return data
 
     @classmethod
     def digits(cls, rows: int, side: int = 16, seed: int = 0) -> "Data":

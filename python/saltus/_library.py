@@ -122,7 +122,7 @@ sal_model_from_factors tlplpppiPe
 sal_model_save tpse
 sal_model_load_params tpse
 sal_model_save_params tpse
-sal_model_evidence tsppPPe
+sal_model_evidence tsplpPPe
 sal_model_clamp tplppPe
 sal_model_destroy vp
 sal_model_space pp
@@ -188,6 +188,7 @@ sal_flat_data_size vppppp
 sal_flat_data_codes pp
 sal_flat_data_intensity pp
 sal_flat_data_weight pp
+sal_flat_data_remark spp
 sal_flat_data_destroy vp
 sal_data_binarise tpUUe
 sal_data_preconditioner tpppe
@@ -291,6 +292,13 @@ def call(name: str, *arguments: Any) -> None:
     if status != 0:
         failure.status = status
         raise_failure(failure)
+
+
+def warn_of(remark: Optional[str], warns: Any) -> None:
+    """Warn of what reading a file dropped or decided."""
+    if remark and warns:
+        from ._train import warn
+        warn(own_names(remark))
 
 
 def make(name: str, *arguments: Any) -> int:

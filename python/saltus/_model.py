@@ -13,7 +13,8 @@ import numpy as np
 
 from . import _formula, _library
 from ._formula import Expr
-from ._library import ArgumentError, Caught, Handle, ShapeError, address, ask, call, encode, lib, make
+from ._library import (ArgumentError, Caught, Handle, ModelError, ShapeError, address, ask, call, encode, lib, make,
+                       warn_of)
 
 _DTYPES = {None: 0, "f32": 1, "float32": 1, "f64": 2, "float64": 2}
 
@@ -206,7 +207,8 @@ class Model:
     multilinear : bool
         Whether f is known to be multilinear: its gradient then gives exact differences.
     info : dict
-        What the library knows of the model: "dtype", "operations", "parameters", ...
+        What the library knows of the model: "dtype", "operations", "parameters", ...; "remark", if reading the
+        file found something to report, such as the size of an alignment and what was dropped.
 
     Raises
     ------
@@ -218,6 +220,11 @@ class Model:
         A setting of a ready-made model, an unknown kind of file, or a formula without variables.
     DataError, FileError
         The content of the file is not acceptable; reading it failed.
+
+    Warns
+    -----
+    SaltusWarning
+        Something in the file was dropped, or read in a way that may be meant otherwise.
 
     Examples
     --------
@@ -243,6 +250,7 @@ class Model:
             self.params[parameter] = value
         if name is not None:
             self.name = name
+        warn_of(self.info.get("remark"), self.info.get("warns"))
 
     def _set(self, handle: Handle, caught: Optional[Caught] = None) -> None:
         self._handle, self._caught = handle, caught or Caught(stops=False)
@@ -731,8 +739,14 @@ class Model:
         pointer = make("sal_model_clamp", self, len(variables), address(variables), address(fixed))
         return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught)
 
-    def observe(self, path: Union[str, os.PathLike]) -> "Model":
+    def observe(self, path: Union[str, os.PathLike], sample: int = 0) -> "Model":
         """The model with the evidence in a .uai.evid file fixed, as by :meth:`clamp`.
+
+        Parameters
+        ----------
+        path : path
+        sample : int
+            Which sample of a file with several, from 1; 0: the only one of the file.
 
         Raises
         ------
@@ -741,17 +755,25 @@ class Model:
         DataError
             The file is no evidence, or does not fit the model.
         ArgumentError
-            As :meth:`clamp`.
+            The file has no such sample, or several and none is chosen; else as :meth:`clamp`. Evidence on all
+            variables leaves nothing to sample: :meth:`exact` takes it.
         """
+        variables, codes = self._evidence(path, sample)
+        pointer = make("sal_model_clamp", self, len(variables), address(variables), address(codes))
+        return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught)
+
+    def _evidence(self, path: Union[str, os.PathLike], sample: int) -> tuple[np.ndarray, np.ndarray]:
+        """The observed variables and their codes."""
         n, variables, codes = ctypes.c_int64(), ctypes.c_void_p(), ctypes.c_void_p()
-        call("sal_model_evidence", encode(path), self, ctypes.addressof(n), ctypes.byref(variables),
+        call("sal_model_evidence", encode(path), self, sample, ctypes.addressof(n), ctypes.byref(variables),
              ctypes.byref(codes))
         try:
-            pointer = make("sal_model_clamp", self, n, variables, codes)
+            size = n.value
+            return (np.array((ctypes.c_int64 * size).from_address(variables.value or 0), dtype=np.int64),
+                    np.array((ctypes.c_int32 * size).from_address(codes.value or 0), dtype=np.int32))
         finally:
             lib.sal_free(variables)
             lib.sal_free(codes)
-        return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught)
 
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Write the formula as NAME.xml, and its parameters beside it as NAME.safetensors.
@@ -793,11 +815,16 @@ class Model:
         """
         return self._calls(ask, "sal_flat_check", self, None, seed)
 
-    def exact(self, **options: Any) -> "Exact":
+    def exact(self, evidence: Union[None, str, os.PathLike] = None, sample: int = 0, **options: Any) -> "Exact":
         """log Z and marginals, where they can be computed.
 
         Parameters
         ----------
+        evidence : path, optional
+            Answers for the model with this evidence, as of :meth:`observe`. If it fixes every variable, `log_z`
+            is the value of f there: of a Bayesian network, the log-probability of that state.
+        sample : int
+            Which sample of the evidence, from 1; 0: the only one of the file.
         **options
             oracle : {'forward-backward', 'closed form', 'enumeration', 'elimination'}
                 None: the cheapest one that can serve the model.
@@ -828,7 +855,12 @@ class Model:
         ----------
         Elimination: Dechter (1999), Bucket elimination. Its orders: Kjaerulff (1990); Gogate & Dechter (2004).
         """
-        return Exact(self, options)
+        if evidence is None:
+            return Exact(self, options)
+        variables, codes = self._evidence(evidence, sample)
+        if len(variables) < self.variables:
+            return Exact(self.observe(evidence, sample), options)
+        return Exact._of_state(self, codes)
 
     def balance(self, sampler: Optional[str] = None, own: Any = (), **options: Any) -> dict[str, Any]:
         """Prove a sampler on this model, which must be small, by its exact transition matrix.
@@ -913,6 +945,17 @@ class Exact:
         self.entropy: Optional[float] = answer["entropy"]
         self.marginals = np.split(flat, np.cumsum(states)[:-1])
 
+    @classmethod
+    def _of_state(cls, model: Model, codes: np.ndarray) -> "Exact":
+        """The answers where every variable is fixed."""
+        f = float(model.value(codes, codes=True))
+        if np.isinf(f):
+            raise ModelError(f"{model.name}: every variable is fixed, and f is -inf there: the state has probability 0")
+        exact = cls.__new__(cls)
+        exact.oracle, exact.log_z, exact.log_prob_mean, exact.entropy = "the value of f", f, f, 0.0
+        exact.marginals = []
+        return exact
+
     def __repr__(self) -> str:
         return f"<saltus Exact: log Z {self.log_z:.10g}, by {self.oracle}>"
 
@@ -933,7 +976,8 @@ def _result(values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
     return array
 
 
-def read(path: Union[str, os.PathLike], evidence: Union[None, str, os.PathLike] = None, dtype: Any = None) -> Model:
+def read(path: Union[str, os.PathLike], evidence: Union[None, str, os.PathLike] = None, dtype: Any = None,
+         sample: int = 0) -> Model:
     """Open a model from a file or directory, with evidence if there is some.
 
     Parameters
@@ -943,6 +987,8 @@ def read(path: Union[str, os.PathLike], evidence: Union[None, str, os.PathLike] 
     evidence : path, optional
         See :meth:`Model.observe`.
     dtype : {'f64', 'f32'}, optional
+    sample : int
+        Which sample of the evidence, from 1; 0: the only one of the file.
 
     Returns
     -------
@@ -958,7 +1004,7 @@ def read(path: Union[str, os.PathLike], evidence: Union[None, str, os.PathLike] 
     >>> saltus.read("net.uai", evidence="net.uai.evid")  # doctest: +SKIP
     """
     model = Model(path, dtype=dtype)
-    return model if evidence is None else model.observe(evidence)
+    return model if evidence is None else model.observe(evidence, sample)
 
 
 def list_of(what: str) -> list[dict[str, Any]]:

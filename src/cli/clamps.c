@@ -73,12 +73,12 @@ static int parse_clamps(const char *text, const sal_model *model, cli_clamps *li
     return CLI_OK;
 }
 
-static int read_evidence(const char *path, const sal_model *model, cli_clamps *list)
+static int read_evidence(const char *path, int64_t sample, const sal_model *model, cli_clamps *list)
 {
     int64_t n = 0, *variables = NULL;
     int32_t *codes = NULL;
     sal_error err = { 0 };
-    sal_status status = sal_model_evidence(path, model, &n, &variables, &codes, &err);
+    sal_status status = sal_model_evidence(path, model, sample, &n, &variables, &codes, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
@@ -91,11 +91,18 @@ static int read_evidence(const char *path, const sal_model *model, cli_clamps *l
     return code;
 }
 
-int cli_clamps_read(const char *clamp, const char *evidence, const sal_model *model,
-                    cli_clamps *list)
+int cli_clamps_read(const cli_fixed *fixed, const sal_model *model, cli_clamps *list)
 {
-    int code = parse_clamps(clamp, model, list);
-    return code == CLI_OK && evidence ? read_evidence(evidence, model, list) : code;
+    if (fixed->sample != 0 && !fixed->evidence) {
+        return cli_usage("--sample chooses a sample of --evidence FILE, which is not given");
+    }
+    if (fixed->sample < 0) {
+        return cli_usage("--sample %lld; expected a number from 1", (long long)fixed->sample);
+    }
+    int code = parse_clamps(fixed->clamp, model, list);
+    return code == CLI_OK && fixed->evidence
+               ? read_evidence(fixed->evidence, fixed->sample, model, list)
+               : code;
 }
 
 void cli_clamps_free(cli_clamps *list)

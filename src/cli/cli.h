@@ -36,6 +36,14 @@ void cli_ranks_report(int64_t n, const char *step);
         "verbose", CLI_FLAG, &(to), NULL, "on several ranks: print what rank 0 exchanged" \
     }
 
+/* Report what reading a file found besides its content (NULL: nothing): as an entry of "remarks" in
+ * the JSON object that the command prints, and on stderr, once, if it warns. */
+void cli_remark(const char *text, bool warns);
+void cli_remark_model(const sal_model *model);
+
+/* Print the remarks that were not on stderr, in lines of a text summary. */
+void cli_print_remarks(void);
+
 /* The first exit code that is not CLI_OK of all ranks, whose message rank 0 prints. All ranks call
  * this before they wait for one another. */
 int cli_agree(int code);
@@ -164,9 +172,24 @@ typedef struct cli_clamps {
     int32_t *codes;
 } cli_clamps;
 
-/* Read both (each may be NULL) into a zeroed list. */
-int cli_clamps_read(const char *clamp, const char *evidence, const sal_model *model,
-                    cli_clamps *list);
+/* What the options --clamp, --evidence and --sample say; NULL and 0: not given. */
+typedef struct cli_fixed {
+    const char *clamp, *evidence;
+    int64_t sample; /* of the evidence, from 1 */
+} cli_fixed;
+
+/* The rows of an option table for them. */
+#define CLI_FIXED_OPTIONS(f)                                                                     \
+    { "clamp", CLI_TEXT, &(f).clamp, "I=V,...", "fix variables to codes, by numbers or names" }, \
+        { "evidence", CLI_TEXT, &(f).evidence, "FILE",                                           \
+          "fix variables to the evidence in a .uai.evid file" },                                 \
+    {                                                                                            \
+        "sample", CLI_INT, &(f).sample, "K",                                                     \
+            "which sample of an --evidence FILE with several, from 1 [the only one]"             \
+    }
+
+/* Read what is given into a zeroed list. */
+int cli_clamps_read(const cli_fixed *fixed, const sal_model *model, cli_clamps *list);
 void cli_clamps_free(cli_clamps *list);
 
 /* Put the clamped model in place of *model, if anything is clamped. */

@@ -112,7 +112,11 @@ int cli_open(const char *specification, const char *dtype, const char *params, s
             *model = NULL;
         }
     }
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    cli_remark_model(*model);
+    return CLI_OK;
 }
 
 /* ---- progress */

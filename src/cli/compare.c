@@ -17,7 +17,8 @@
 typedef struct options {
     sal_run_options run;
     sal_exact_options exact;
-    const char *samplers, *dtype, *params, *evidence, *clamp, *marginals_exact, *time_text, *memory;
+    cli_fixed fixed;
+    const char *samplers, *dtype, *params, *marginals_exact, *time_text, *memory;
     double time;
     bool check_exact, json;
 } options;
@@ -356,9 +357,7 @@ static int run_compare(const cli_command *command, int argc, char **argv)
           "the same seed gives the same figures, for equal steps [0]" },
         { "threads", CLI_THREADS, &o.run.threads, "N",
           "number of threads; figures do not depend on it [all]" },
-        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes, by numbers or names" },
-        { "evidence", CLI_TEXT, &o.evidence, "FILE",
-          "fix variables to the evidence in a .uai.evid file" },
+        CLI_FIXED_OPTIONS(o.fixed),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "limit", CLI_INT, &o.exact.limit, "N", "largest number of states to enumerate [2^20]" },
@@ -379,7 +378,7 @@ static int run_compare(const cli_command *command, int argc, char **argv)
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
-    code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &clamps);
+    code = code ? code : cli_clamps_read(&o.fixed, model, &clamps);
     code = code ? code : cli_clamps_apply(&clamps, &model);
     if (code == CLI_OK) {
         code = o.samplers ? listed_samplers(o.samplers, &list) : all_samplers(&list);

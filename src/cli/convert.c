@@ -46,7 +46,10 @@ static int run_convert(const cli_command *command, int argc, char **argv)
         return write_sheet(paths[0], paths[1], shape);
     }
     sal_error err = { 0 };
-    sal_status status = sal_convert(paths[0], from, paths[1], to, &err);
+    char *remark = NULL;
+    sal_status status = sal_convert(paths[0], from, paths[1], to, &remark, &err);
+    cli_remark(remark, true);
+    sal_free(remark);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 

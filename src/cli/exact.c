@@ -9,7 +9,8 @@
 
 typedef struct options {
     sal_exact_options exact;
-    const char *dtype, *params, *evidence, *clamp, *marginals, *out_pr, *memory;
+    cli_fixed fixed;
+    const char *dtype, *params, *marginals, *out_pr, *memory;
     bool json;
 } options;
 
@@ -26,12 +27,16 @@ static sal_status save_pr(double log_z, const char *path, sal_error *err)
     return sal_file_write(path, text, size, err);
 }
 
-static int print_json(const sal_model *model, const sal_exact *exact, int64_t clamped)
+/* How many variables are free, and how many are clamped. */
+typedef struct counts {
+    int64_t variables, clamped;
+} counts;
+
+static int print_json(const sal_model *model, const sal_exact *exact, counts n)
 {
-    json_t *object = json_pack("{s:o, s:s, s:I, s:I}", "model",
-                               cli_json_text(sal_model_name(model)), "oracle", exact->oracle,
-                               "variables", (json_int_t)sal_space_variables(sal_model_space(model)),
-                               "clamped", (json_int_t)clamped);
+    json_t *object = json_pack(
+        "{s:o, s:s, s:I, s:I}", "model", cli_json_text(sal_model_name(model)), "oracle",
+        exact->oracle, "variables", (json_int_t)n.variables, "clamped", (json_int_t)n.clamped);
     cli_json_number(object, "log_z", exact->log_z);
     cli_json_number(object, "log_prob_mean", exact->log_prob_mean);
     cli_json_number(object, "entropy", exact->log_z - exact->log_prob_mean);
@@ -42,14 +47,15 @@ static int print_json(const sal_model *model, const sal_exact *exact, int64_t cl
     return cli_json_print_digits(object, CLI_EXACT_DIGITS);
 }
 
-static int print_text(const sal_model *model, const sal_exact *exact, int64_t clamped)
+static int print_text(const sal_model *model, const sal_exact *exact, counts n)
 {
-    printf("model            %s, %lld variables", sal_model_name(model),
-           (long long)sal_space_variables(sal_model_space(model)));
-    if (clamped > 0) {
-        printf(" (and %lld clamped)", (long long)clamped);
+    printf("model            %s, %lld variables", sal_model_name(model), (long long)n.variables);
+    if (n.clamped > 0) {
+        printf(" (and %lld clamped)", (long long)n.clamped);
     }
-    printf("\nby               %s", exact->oracle);
+    printf("\n");
+    cli_print_remarks();
+    printf("by               %s", exact->oracle);
     if (exact->width >= 0) {
         printf(", induced width %d, %.3g MiB of tables", exact->width, exact->memory / 0x1p20);
     }
@@ -61,38 +67,104 @@ static int print_text(const sal_model *model, const sal_exact *exact, int64_t cl
     return CLI_OK;
 }
 
-static int answer(const sal_model *model, int64_t clamped, const options *o)
+/* Write and print the answers. `marginals` are of the variables of `model`. */
+static int report(const sal_model *model, const sal_exact *exact, const double *marginals, counts n,
+                  const options *o)
 {
-    const sal_space *space = sal_model_space(model);
+    sal_error err = { 0 };
+    sal_status status = SAL_OK;
+    if (o->marginals) {
+        status = sal_marginals_write(o->marginals, model, marginals, exact->log_z, &err);
+    }
+    if (status == SAL_OK && o->out_pr) {
+        status = save_pr(exact->log_z, o->out_pr, &err);
+    }
+    return status    ? cli_fail(status, &err)
+           : o->json ? print_json(model, exact, n)
+                     : print_text(model, exact, n);
+}
+
+/* Zeros for the probabilities of all states of the variables of a model; NULL: no memory. */
+static double *make_marginals(const sal_space *space)
+{
     int64_t total = 0;
     for (int64_t v = 0; v < sal_space_variables(space); v++) {
         total += sal_space_states(space, v);
     }
+    return calloc((size_t)total + 1, sizeof(double));
+}
+
+static int answer(const sal_model *model, int64_t clamped, const options *o)
+{
+    const sal_space *space = sal_model_space(model);
     sal_error err = { 0 };
     sal_exact exact;
-    double *marginals = malloc((size_t)total * sizeof *marginals);
+    double *marginals = make_marginals(space);
     sal_status status = marginals
                             ? sal_model_exact(model, &o->exact, &exact, marginals, NULL, NULL, &err)
                             : SAL_ERR_MEMORY;
-    if (status == SAL_OK && o->marginals) {
-        status = sal_marginals_write(o->marginals, model, marginals, exact.log_z, &err);
-    }
-    if (status == SAL_OK && o->out_pr) {
-        status = save_pr(exact.log_z, o->out_pr, &err);
-    }
+    const counts n = { sal_space_variables(space), clamped };
+    int code = status ? cli_fail(status, &err) : report(model, &exact, marginals, n, o);
     free(marginals);
-    return status    ? cli_fail(status, &err)
-           : o->json ? print_json(model, &exact, clamped)
-                     : print_text(model, &exact, clamped);
+    return code;
+}
+
+/* ---- all variables clamped */
+
+/* The state that a list fixes, in codes; NULL if it leaves variables free, fixes one twice, or
+ * names none that there is: what clamps the model says so. */
+static int32_t *fixed_state(const sal_model *model, const cli_clamps *list)
+{
+    const int64_t V = sal_space_variables(sal_model_space(model));
+    int32_t *codes = list->n == V ? malloc((size_t)V * sizeof *codes) : NULL;
+    for (int64_t v = 0; codes && v < V; v++) {
+        codes[v] = -1;
+    }
+    for (int64_t k = 0; codes && k < V; k++) {
+        const int64_t v = list->variables[k];
+        if (v < 0 || v >= V || codes[v] >= 0) {
+            free(codes);
+            return NULL;
+        }
+        codes[v] = list->codes[k];
+    }
+    return codes;
+}
+
+/* The answers for a single state: log Z is f of the state, the log-probability of the evidence. */
+static int answer_state(const sal_model *model, const int32_t *codes, const options *o)
+{
+    const sal_space *space = sal_model_space(model);
+    const counts n = { 0, sal_space_variables(space) };
+    sal_error err = { 0 };
+    double f, *marginals = make_marginals(space), *row = marginals;
+    sal_status status =
+        marginals ? sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err) : SAL_ERR_MEMORY;
+    int code = status ? cli_fail(status, &err) : CLI_OK;
+    if (code == CLI_OK && isinf(f)) {
+        code = cli_error(SAL_ERR_MODEL,
+                         "%s: every variable is fixed, and f is -inf there: the state has "
+                         "probability 0",
+                         sal_model_name(model));
+    }
+    for (int64_t v = 0; code == CLI_OK && v < n.clamped; v++) {
+        const int64_t states = sal_space_states(space, v);
+        if (states > 0) {
+            row[codes[v]] = 1;
+        }
+        row += states;
+    }
+    const sal_exact exact = { f, f, "the value of f, as every variable is fixed", -1, 0 };
+    code = code ? code : report(model, &exact, marginals, n, o);
+    free(marginals);
+    return code;
 }
 
 static int run_exact(const cli_command *command, int argc, char **argv)
 {
     options o = { .dtype = "f64" };
     const cli_option table[] = {
-        { "evidence", CLI_TEXT, &o.evidence, "FILE",
-          "fix variables to the evidence in a .uai.evid file" },
-        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes, by numbers or names" },
+        CLI_FIXED_OPTIONS(o.fixed),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [f64]" },
         { "limit", CLI_INT, &o.exact.limit, "N", "largest number of states to enumerate [2^20]" },
@@ -114,12 +186,16 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_claim_output(o.marginals);
     code = code ? code : cli_claim_output(o.out_pr);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
-    code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &list);
-    if (code == CLI_OK) {
+    code = code ? code : cli_clamps_read(&o.fixed, model, &list);
+    int32_t *codes = code == CLI_OK ? fixed_state(model, &list) : NULL;
+    if (codes) {
+        code = answer_state(model, codes, &o);
+    } else if (code == CLI_OK) {
         int64_t all = sal_space_variables(sal_model_space(model));
         code = cli_clamps_apply(&list, &model);
         code = code ? code : answer(model, all - sal_space_variables(sal_model_space(model)), &o);
     }
+    free(codes);
     cli_clamps_free(&list);
     sal_model_destroy(model);
     return code;

@@ -37,6 +37,22 @@ json_t *cli_json_take(char *text)
     return object;
 }
 
+/* An array of texts; NULL: none. */
+static json_t *remarks;
+
+bool cli_json_remark(const char *text)
+{
+    for (size_t k = 0; k < json_array_size(remarks); k++) {
+        const char *earlier = json_string_value(json_array_get(remarks, k));
+        if (earlier && strcmp(earlier, text) == 0) {
+            return false;
+        }
+    }
+    remarks = remarks ? remarks : json_array();
+    json_array_append_new(remarks, cli_json_text(text));
+    return true;
+}
+
 int cli_json_print(json_t *object)
 {
     return cli_json_print_digits(object, CLI_DIGITS);
@@ -44,6 +60,9 @@ int cli_json_print(json_t *object)
 
 int cli_json_print_digits(json_t *object, int digits)
 {
+    if (json_array_size(remarks) > 0) {
+        json_object_set(object, "remarks", remarks);
+    }
     char *text = object ? json_dumps(object, JSON_REAL_PRECISION(digits)) : NULL;
     json_decref(object);
     if (!text) {

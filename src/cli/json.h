@@ -3,6 +3,8 @@
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
 
+#include <stdbool.h>
+
 #include <jansson.h>
 
 /* The text as a JSON string. JSON is UTF-8: of a text that is not, as a path may be, only ASCII is
@@ -14,6 +16,9 @@ void cli_json_number(json_t *object, const char *key, double value);
 
 /* The object in a text of the library, which is freed; NULL: no memory. */
 json_t *cli_json_take(char *text);
+
+/* Add a text to "remarks" of the object that is printed; whether it was not there before. */
+bool cli_json_remark(const char *text);
 
 /* Digits of numbers: of estimates, and of exact answers (as many as decimals always keep). */
 enum { CLI_DIGITS = 10, CLI_EXACT_DIGITS = 15 };

@@ -85,7 +85,8 @@ static int split_clusters(cli_data *d, sal_data *train, sal_data *test)
 static bool is_default(const cli_data *d)
 {
     return d->read.kind == SAL_DATA_PICTURES && !d->read.keep_intensity && isnan(d->identity) &&
-           isnan(d->test_identity) && !d->alphabet && !d->shape && !d->read.levels && !d->test;
+           isnan(d->test_identity) && !d->alphabet && !d->unknown && !d->duplicates && !d->shape &&
+           !d->read.levels && !d->test;
 }
 
 /* Test data that lie beside the training data; NULL if there are none. */
@@ -138,8 +139,8 @@ int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_
         return is_default(d)
                    ? draw_pictures(train_out, test_out)
                    : cli_usage("--data digits are drawn in black and white, with a test set: no "
-                               "--test, --kind, --shape, --levels, --dynamic, --alphabet or "
-                               "--identity goes with them");
+                               "--test, --kind, --shape, --levels, --dynamic, --alphabet, "
+                               "--unknown, --duplicates or --identity goes with them");
     }
     const char *test = d->test ? d->test : find_test(data, beside, sizeof beside);
     if (model) {
@@ -149,6 +150,7 @@ int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_
         options.columns = larger(options.columns, larger(columns_of(data), columns_of(test)));
     }
     sal_status status = sal_data_read(data, &options, train_out, &err);
+    cli_remark(status == SAL_OK ? train_out->remark : NULL, train_out->warns);
     if (status == SAL_OK && !test) {
         return d->test_identity > 0 ? split_clusters(d, train_out, test_out)
                                     : split(train_out, test_out);
@@ -161,6 +163,7 @@ int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_
         same.width = train_out->width;
     }
     status = status ? status : sal_data_read(test, &same, test_out, &err);
+    cli_remark(status == SAL_OK ? test_out->remark : NULL, test_out->warns);
     if (status == SAL_OK && test_out->variables != train_out->variables) {
         return cli_usage("--test %s: %lld variables; the training data have %lld", test,
                          (long long)test_out->variables, (long long)train_out->variables);
@@ -193,6 +196,22 @@ static int choose_alphabet(cli_data *d)
     return d->alphabet
                ? cli_usage("--alphabet '%s'; expected one of: protein, rna, dna", d->alphabet)
                : CLI_OK;
+}
+
+/* Whether sequences with unknown letters, and repeated ones, are dropped. */
+static int choose_sequences(cli_data *d)
+{
+    const bool drop = d->unknown && strcmp(d->unknown, "drop") == 0;
+    const bool once = d->duplicates && strcmp(d->duplicates, "drop") == 0;
+    if (d->unknown && !drop && strcmp(d->unknown, "gap") != 0) {
+        return cli_usage("--unknown '%s'; expected gap or drop", d->unknown);
+    }
+    if (d->duplicates && !once && strcmp(d->duplicates, "keep") != 0) {
+        return cli_usage("--duplicates '%s'; expected keep or drop", d->duplicates);
+    }
+    d->read.unknown = drop ? SAL_UNKNOWN_DROP : SAL_UNKNOWN_GAP;
+    d->read.duplicates = once ? SAL_DUPLICATES_DROP : SAL_DUPLICATES_KEEP;
+    return CLI_OK;
 }
 
 /* The value of a key of a specification, in `value`; false if it has none. */
@@ -261,7 +280,7 @@ static bool is_of_alignment(const char *specification)
 /* What the model's specification says of its alignment goes for the data. */
 static int take_from_arch(const char *arch, cli_data *d)
 {
-    char alphabet[16];
+    char alphabet[16], word[16];
     if (!d->path && (!d->kind || strcmp(d->kind, "alignment") == 0) &&
         find_key(arch, "file", d->file, sizeof d->file)) {
         d->path = d->file;
@@ -274,6 +293,14 @@ static int take_from_arch(const char *arch, cli_data *d)
             d->alphabet = strcmp(alphabet, name) == 0 ? name : d->alphabet;
         }
     }
+    if (d->kind && strcmp(d->kind, "alignment") == 0) {
+        if (!d->unknown && find_key(arch, "unknown", word, sizeof word)) {
+            d->unknown = strcmp(word, "drop") == 0 ? "drop" : "gap";
+        }
+        if (!d->duplicates && find_key(arch, "duplicates", word, sizeof word)) {
+            d->duplicates = strcmp(word, "drop") == 0 ? "drop" : "keep";
+        }
+    }
     return CLI_OK;
 }
 
@@ -282,6 +309,7 @@ int cli_data_check(const char *command, const char *arch, cli_data *d)
     int code = arch && is_of_alignment(arch) ? take_from_arch(arch, d) : CLI_OK;
     code = code ? code : choose_kind(d);
     code = code ? code : choose_alphabet(d);
+    code = code ? code : choose_sequences(d);
     code = code ? code : choose_shape(arch, d);
     if (code == CLI_OK && !d->path) {
         return cli_usage("%s: --data FILE (or digits) is needed", command);
@@ -342,5 +370,7 @@ int cli_pictures_of(const char *data, const char *shape, const sal_model *model,
     sal_data_options options = { 0 };
     suit_model(model, &options);
     int code = shape ? cli_parse_shape(shape, &options.height, &options.width) : CLI_OK;
-    return code ? code : exit_code(sal_data_read(data, &options, out, &err), &err);
+    code = code ? code : exit_code(sal_data_read(data, &options, out, &err), &err);
+    cli_remark(code == CLI_OK ? out->remark : NULL, out->warns);
+    return code;
 }

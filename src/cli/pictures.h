@@ -10,7 +10,7 @@
 /* The options that say what the data are. Those that were not given are NULL or NAN. */
 typedef struct cli_data {
     const char *path, *test; /* files, or "digits" */
-    const char *kind, *alphabet, *shape;
+    const char *kind, *alphabet, *unknown, *duplicates, *shape;
     double identity, test_identity;
     sal_data_options read;
     int64_t clusters; /* into which an alignment was divided; 0: it was not */
@@ -38,6 +38,11 @@ typedef struct cli_data {
           "draw pixels from their greys (dynamic binarisation), in training anew at each use" },  \
         { "alphabet", CLI_TEXT, &(d).alphabet, "protein|rna|dna",                                 \
           "of an alignment [the model's; else what its letters tell]" },                          \
+        { "unknown", CLI_TEXT, &(d).unknown, "gap|drop",                                          \
+          "letters outside the alphabet of an alignment are gaps, or drop their sequences "       \
+          "[the model's; else gap]" },                                                            \
+        { "duplicates", CLI_TEXT, &(d).duplicates, "keep|drop",                                   \
+          "sequences of an alignment that equal an earlier one [the model's; else keep]" },       \
         { "identity", CLI_REAL, &(d).identity, "X",                                               \
           "a sequence of an alignment weighs 1 / (number of sequences that agree with it at "     \
           "this share of sites); 0: all weigh 1 [0.8]" },                                         \

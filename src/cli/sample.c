@@ -15,8 +15,8 @@ typedef struct options {
     sal_run_options run;
     cli_sampler_options sampler;
     cli_sample_outputs outputs;
-    const char *model, *dtype, *params, *evidence, *clamp, *init, *temperatures, *tuning,
-        *preconditioner;
+    cli_fixed fixed;
+    const char *model, *dtype, *params, *init, *temperatures, *tuning, *preconditioner;
     double *temperature_list;
     bool write_tuning, verbose;
     const char *time, *resume;
@@ -222,12 +222,18 @@ static int open_writer(const sal_model *model, options *o, sal_draw_writer **wri
     if (!cli_sample_streams(&o->outputs)) {
         return CLI_OK;
     }
+    char sample[4096];
+    const char *evidence = o->fixed.evidence;
+    if (o->fixed.sample > 0) {
+        snprintf(sample, sizeof sample, "%s, sample %lld", evidence, (long long)o->fixed.sample);
+        evidence = sample;
+    }
     const sal_note notes[] = {
-        { "model", o->model },       { "params", o->params },
-        { "dtype", o->dtype },       { "ladder", o->run.trajectory ? "yes" : "no" },
-        { "tuning", o->tuning },     { "preconditioner", o->preconditioner },
-        { "init", o->init },         { "clamp", o->clamp },
-        { "evidence", o->evidence }, { 0 }
+        { "model", o->model },    { "params", o->params },
+        { "dtype", o->dtype },    { "ladder", o->run.trajectory ? "yes" : "no" },
+        { "tuning", o->tuning },  { "preconditioner", o->preconditioner },
+        { "init", o->init },      { "clamp", o->fixed.clamp },
+        { "evidence", evidence }, { 0 }
     };
     sal_status status = sal_draw_writer_open(o->outputs.out, model, &o->run, notes, writer, &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
@@ -404,9 +410,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         { "tuning", CLI_TEXT, &o.tuning, "FILE.json",
           "step sizes, temperatures ..: read from the file if it exists, else written to it" },
         { "init", CLI_TEXT, &o.init, "FILE.npy", "starting codes, (V,) or (chains, V) [random]" },
-        { "clamp", CLI_TEXT, &o.clamp, "I=V,...", "fix variables to codes, by numbers or names" },
-        { "evidence", CLI_TEXT, &o.evidence, "FILE",
-          "fix variables to the evidence in a .uai.evid file" },
+        CLI_FIXED_OPTIONS(o.fixed),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "marginals", CLI_TEXT, &o.outputs.marginals, "FILE",
@@ -450,14 +454,14 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(o.model, o.dtype, o.params, &model);
     code = code ? code : cli_sample_check_model(&o.outputs, model);
-    code = code ? code : cli_clamps_read(o.clamp, o.evidence, model, &list);
+    code = code ? code : cli_clamps_read(&o.fixed, model, &list);
     if (code == CLI_OK && o.init) {
         code = read_init(o.init, model, o.run.chains, &init);
     }
     if (code == CLI_OK && o.preconditioner) {
         code = read_preconditioner(o.preconditioner, model, &preconditioner);
     }
-    if (!o.resume || o.clamp || o.evidence) { /* else those of the state */
+    if (!o.resume || o.fixed.clamp || o.fixed.evidence) { /* else those of the state */
         o.run.clamps = (sal_clamps){ list.n, list.variables, list.codes };
     }
     if (code == CLI_OK && o.outputs.check_exact) {

@@ -322,6 +322,7 @@ static int print_json(const sal_run *run, const vote *v, const sal_run_variation
 
 static int print_text(const sal_run *run, const vote *v, const sal_run_variation *variation)
 {
+    cli_print_remarks();
     if (sal_run_print_summary(run, stdout) != SAL_OK) {
         return CLI_IO;
     }

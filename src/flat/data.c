@@ -152,6 +152,14 @@ const double *sal_flat_data_weight(const sal_data *data)
     return data->weight;
 }
 
+const char *sal_flat_data_remark(const sal_data *data, int *warns)
+{
+    if (warns) {
+        *warns = data->warns;
+    }
+    return data->remark;
+}
+
 void sal_flat_data_destroy(sal_data *data)
 {
     sal_data_destroy(data);

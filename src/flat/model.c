@@ -79,6 +79,12 @@ sal_status sal_flat_model_info(const sal_model *model, char **json, sal_error *e
         (json_int_t)sal_space_variables(space), "width", (json_int_t)sal_space_width(space),
         "blocks", blocks(space), "parameters", parameters(model), "operations", operations(model),
         "samplers", samplers(model), "multilinear", sal_model_is_multilinear(model));
+    bool warns;
+    const char *remark = sal_model_remark(model, &warns);
+    if (object && remark) {
+        json_object_set_new(object, "remark", sali_json_text(remark));
+        json_object_set_new(object, "warns", json_boolean(warns));
+    }
     return sali_flat_give(object, json, err);
 }
 

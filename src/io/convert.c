@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "io/format.h"
+#include "models/zoo/alignment_rows.h"
 #include "models/zoo/builtin.h"
 
 /* A saved model as it opens: what a training wrote has its averaged parameters. */
@@ -21,8 +22,24 @@ static sal_status find_format(const char *name, const sali_format **format, sal_
     return name && sali_format_named(name, format, err) != SAL_OK ? SAL_ERR_ARGUMENT : SAL_OK;
 }
 
+/* Read `in` into *content: a random graph of a specification, or a file. */
+static sal_status read_content(const char *in, const char *from, const sali_format *reader,
+                               sali_content *content, sal_error *err)
+{
+    struct stat there;
+    if (!from && stat(in, &there) != 0 && sali_builtin_has_graph(in)) {
+        content->kind = SALI_CONTENT_GRAPH;
+        return sali_builtin_graph(in, &content->graph, err);
+    }
+    sal_status status = sali_content_read(in, reader, SALI_CONTENT_NONE, content, NULL, err);
+    if (status == SAL_OK && content->kind == SALI_CONTENT_ALIGNMENT) {
+        status = sali_alignment_remark(&content->alignment, &content->remark, err);
+    }
+    return status ? status : sali_remark_prefix(&content->remark, in, err);
+}
+
 sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                       sal_error *err)
+                       char **remark, sal_error *err)
 {
     const sali_format *reader = NULL, *writer = NULL;
     struct stat there;
@@ -30,18 +47,18 @@ sal_status sal_convert(const char *in, const char *from, const char *out, const 
     sal_status status = find_format(from, &reader, err);
     status = status ? status : find_format(to, &writer, err);
     if (status == SAL_OK && !from && !to && stat(in, &there) == 0 && S_ISDIR(there.st_mode)) {
-        return save_model(in, out, err);
+        status = save_model(in, out, err);
+    } else {
+        status = status ? status : read_content(in, from, reader, &content, err);
+        if (status == SAL_OK) {
+            status = !to && content.kind == SALI_CONTENT_TAPE
+                         ? save_model(in, out, err)
+                         : sali_content_write(out, writer, &content, err);
+        }
     }
-    if (status == SAL_OK && !from && stat(in, &there) != 0 && sali_builtin_has_graph(in)) {
-        content.kind = SALI_CONTENT_GRAPH;
-        status = sali_builtin_graph(in, &content.graph, err);
-    } else if (status == SAL_OK) {
-        status = sali_content_read(in, reader, SALI_CONTENT_NONE, &content, NULL, err);
-    }
-    if (status == SAL_OK) {
-        status = !to && content.kind == SALI_CONTENT_TAPE
-                     ? save_model(in, out, err)
-                     : sali_content_write(out, writer, &content, err);
+    if (status == SAL_OK && remark) {
+        *remark = content.remark.warns ? content.remark.text : NULL;
+        content.remark.text = *remark ? NULL : content.remark.text;
     }
     sali_content_free(&content);
     return status;

@@ -46,6 +46,7 @@ typedef struct sali_format {
     X(coo)                  \
     X(dimacs)               \
     X(gset)                 \
+    X(uai_lg)               \
     X(uai)                  \
     X(xmlbif)               \
     X(idx)                  \

@@ -111,5 +111,6 @@ void sali_content_free(sali_content *content)
     case SALI_CONTENT_NONE:
         break;
     }
+    sali_remark_free(&content->remark);
     *content = (sali_content){ 0 };
 }

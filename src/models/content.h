@@ -10,6 +10,7 @@
 #include <saltus/io.h>
 #include <saltus/space.h>
 #include <saltus/status.h>
+#include "models/remark.h"
 
 typedef enum sali_content_kind {
     SALI_CONTENT_NONE = 0,
@@ -76,12 +77,21 @@ void sali_graph_free(sali_graph *graph);
 
 /* ---- alignments */
 
+/* What lower-case letters of a file are. */
+typedef enum sali_letter_case {
+    SALI_CASE_INSERTIONS, /* insertions, as in a2m; or there are none */
+    SALI_CASE_LOWER,      /* aligned letters: the file has no letter in upper case */
+    SALI_CASE_MIXED       /* aligned letters: only so do all rows have one length */
+} sali_letter_case;
+
 typedef struct sali_alignment {
     int64_t sequences, length; /* both at least 1 */
     sal_alphabet alphabet;     /* whose letters (models/alphabet.h) the codes are; 0: protein */
     uint8_t *codes;            /* [sequences x length]; letters that it lacks are gaps, code 0 */
     char *letters;             /* [sequences x length] as in the file, A-Z and '-'; or NULL */
     char **names;              /* [sequences], or NULL */
+    sali_letter_case letter_case;
+    int64_t insertions; /* letters of the file that were dropped as insertions */
 } sali_alignment;
 
 /* Give an alignment the codes of another alphabet; SAL_ALPHABET_AUTO leaves it as it is. Without
@@ -105,6 +115,7 @@ void sali_text_free(sali_text *text);
 /* The member that `kind` says; zero is the empty value. */
 typedef struct sali_content {
     sali_content_kind kind;
+    sali_remark remark; /* of its reader, without the name of the file */
     union {
         sali_factor_graph network;
         sali_graph graph;

@@ -55,6 +55,7 @@ void sal_model_destroy(sal_model *model)
     sali_memory_free(&model->kept);
     sal_space_destroy(model->space);
     sali_free(model->name);
+    sali_remark_free(&model->remark);
     sali_names_destroy(model->names);
     sali_free(model);
 }

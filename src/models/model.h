@@ -7,6 +7,7 @@
 #include <saltus/model.h>
 #include "core/element.h"
 #include "core/memory.h"
+#include "models/remark.h"
 #include "core/space.h"
 
 /* NO_LIMITS: all of f without its hard limits (sal_at_most), for a model that has any. */
@@ -55,6 +56,7 @@ struct sal_model {
     const struct sali_decoding *decoding; /* models/decoding.h; NULL: there is no rule */
     sali_memory kept;                     /* what statistic and structure need to know */
     char *name;
+    sali_remark remark;       /* of reading the file that the model was made of */
     struct sali_names *names; /* models/names.h; NULL: the variables have none */
     _Atomic int holders;      /* runs in several threads hold a model */
     /* Those of its bits, as long as somebody has them (models/structure/couplings.h); under `busy`,

@@ -41,6 +41,15 @@ void sali_names_destroy(sali_names *names)
     sali_free(names);
 }
 
+const char *sal_model_remark(const sal_model *model, bool *warns)
+{
+    const sali_remark *remark = &sali_clamp_inner(model)->remark;
+    if (warns) {
+        *warns = remark->warns;
+    }
+    return remark->text;
+}
+
 const char *sal_model_label(const sal_model *model, int64_t v, int32_t code)
 {
     const sali_names *names = sali_clamp_inner(model)->names;

@@ -15,6 +15,7 @@ void sal_data_destroy(sal_data *data)
         sali_free(data->intensity);
         sali_free(data->weight);
         sali_free(data->labels);
+        sali_free(data->remark);
         *data = (sal_data){ 0 };
     }
 }
@@ -38,6 +39,8 @@ sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
     const int64_t V = data->variables;
     sal_data part = *data;
     part.rows = count;
+    part.remark = NULL; /* on the file, not on its parts */
+    part.warns = false;
     part.codes = gather(data->codes, first, count, rows, V, sizeof *data->codes);
     part.intensity = gather(data->intensity, first, count, rows, V, sizeof *data->intensity);
     part.weight = gather(data->weight, first, count, rows, 1, sizeof *data->weight);

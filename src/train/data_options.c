@@ -9,6 +9,9 @@ static const char *const kinds[] = { "pictures", "codes", "draws", "alignment", 
 static const char *const greys[] = { "find", "bytes", "signed", "unit", NULL };
 static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL };
 
+static const char *const unknowns[] = { "gap", "drop", NULL };
+static const char *const duplicates[] = { "keep", "drop", NULL };
+
 static const sali_option entries[] = {
     SALI_OPTION("kind", WORD, "pictures|codes|draws|alignment", "what the file holds", DATA(kind),
                 .words = kinds, .usual = "pictures"),
@@ -29,6 +32,11 @@ static const sali_option entries[] = {
                 .usual = "all"),
     SALI_OPTION("alphabet", WORD, "auto|protein|rna|dna", "letters of an alignment", DATA(alphabet),
                 .words = alphabets, .usual = "auto"),
+    SALI_OPTION("unknown", WORD, "gap|drop",
+                "letters outside the alphabet of an alignment are gaps, or drop their sequences",
+                DATA(unknown), .words = unknowns, .usual = "gap"),
+    SALI_OPTION("duplicates", WORD, "keep|drop", "sequences that equal an earlier one",
+                DATA(duplicates), .words = duplicates, .usual = "keep"),
     SALI_OPTION("identity", REAL, "X",
                 "a sequence weighs 1 / (number of sequences that agree with it at this share)",
                 DATA(identity), SALI_RANGE(0, 1), .usual = "0: all weigh 1"),

@@ -9,6 +9,7 @@
 #include "io/arrays/array_file.h"
 #include "io/format.h"
 #include "models/zoo/alignment.h"
+#include "models/zoo/alignment_rows.h"
 #include "train/data.h"
 
 /* ---- which rows */
@@ -219,18 +220,27 @@ static sal_status take_array(const char *path, const sal_array *array, const sal
 
 /* ---- alignments */
 
-static sal_status take_alignment(const char *path, const sali_alignment *alignment,
-                                 const sal_data_options *o, sal_data *data, sal_error *err)
+/* The sequences that the options ask for; rows count after those that are dropped. The codes of the
+ * content may change. */
+static sal_status take_alignment(const char *path, const sali_content *content,
+                                 const sal_data_options *o, sal_data *data, sali_remark *remark,
+                                 sal_error *err)
 {
     double effective;
-    sal_status status = find_rows(path, alignment->sequences, o, &data->rows, err);
+    sali_alignment alignment = content->alignment;
+    const sali_alignment_rules rules = { o->alphabet, o->unknown, o->duplicates };
+    sal_status status = sali_alignment_prepare(&alignment, &rules, remark, err);
+    if (status == SAL_ERR_DATA) {
+        return sali_fail_prefix(err, status, "%s", path);
+    }
+    status = status ? status : find_rows(path, alignment.sequences, o, &data->rows, err);
     if (status != SAL_OK) {
         return status;
     }
-    int64_t length = alignment->length;
+    int64_t length = alignment.length;
     data->variables = length;
-    data->alphabet = alignment->alphabet;
-    data->codes = sali_memdup(alignment->codes + o->first * length, data->rows * length, 1);
+    data->alphabet = alignment.alphabet;
+    data->codes = sali_memdup(alignment.codes + o->first * length, data->rows * length, 1);
     data->weight = o->identity > 0 ? SALI_NEW_ARRAY(double, data->rows) : NULL;
     if (!data->codes || (o->identity > 0 && !data->weight)) {
         return sali_fail_memory(err);
@@ -245,11 +255,13 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
     bool pictures = o->kind == SAL_DATA_PICTURES, alignment = o->kind == SAL_DATA_ALIGNMENT;
     if ((int)o->kind < 0 || o->kind > SAL_DATA_ALIGNMENT || (int)o->grey < 0 ||
         o->grey > SAL_GREY_UNIT || (int)o->alphabet < 0 || o->alphabet > SAL_ALPHABET_DNA ||
-        !(o->identity >= 0 && o->identity <= 1)) {
+        (int)o->unknown < 0 || o->unknown > SAL_UNKNOWN_DROP || (int)o->duplicates < 0 ||
+        o->duplicates > SAL_DUPLICATES_DROP || !(o->identity >= 0 && o->identity <= 1)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "data: kind %d, grey %d, alphabet %d, identity %g; expected a kind, a "
-                         "range and an alphabet of the header, 0 to 1",
-                         (int)o->kind, (int)o->grey, (int)o->alphabet, o->identity);
+                         "data: kind %d, grey %d, alphabet %d, unknown %d, duplicates %d, identity "
+                         "%g; expected values of the header, and an identity of 0 to 1",
+                         (int)o->kind, (int)o->grey, (int)o->alphabet, (int)o->unknown,
+                         (int)o->duplicates, o->identity);
     }
     int64_t pixels = 0;
     if (o->columns < 0) {
@@ -272,11 +284,11 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
                          (long long)o->levels);
     }
     if ((!pictures && (o->grey || o->keep_intensity || o->levels || o->height)) ||
-        (!alignment && (o->identity > 0 || o->alphabet))) {
+        (!alignment && (o->identity > 0 || o->alphabet || o->unknown || o->duplicates))) {
         return sali_fail(
             err, SAL_ERR_ARGUMENT,
-            "data: grey, levels, keep_intensity and sides are for pictures, identity and alphabet "
-            "are for alignments");
+            "data: grey, levels, keep_intensity and sides are for pictures, identity, alphabet, "
+            "unknown and duplicates are for alignments");
     }
     return SAL_OK;
 }
@@ -300,11 +312,14 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
         status = widen(path, sides > o.columns ? sides : o.columns, &content.array, err);
     }
     if (status == SAL_OK) {
-        if (alignment) {
-            sali_alignment_recode(&content.alignment, o.alphabet);
-        }
-        status = alignment ? take_alignment(path, &content.alignment, &o, &read, err)
+        status = alignment ? take_alignment(path, &content, &o, &read, &content.remark, err)
                            : take_array(path, &content.array, &o, &read, err);
+    }
+    status = status ? status : sali_remark_prefix(&content.remark, path, err);
+    if (status == SAL_OK) {
+        read.remark = content.remark.text;
+        read.warns = content.remark.warns;
+        content.remark = (sali_remark){ 0 };
     }
     sali_content_free(&content);
     return SALI_GIVE_STRUCT(status, read, data, sal_data_destroy);

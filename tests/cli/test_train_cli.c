@@ -452,7 +452,7 @@ START_TEST(a_model_of_an_alignment_needs_no_other_data)
     fails(64, "train: --data FILE (or digits) is needed", "train rbm --out parts");
     fails(64, "--test-identity goes with alignments",
           "train rbm:hidden=3 --data p-idx3-ubyte --out parts --test-identity 0.8");
-    fails(64, "identity and alphabet are for alignments",
+    fails(64, "identity, alphabet, unknown and duplicates are for alignments",
           "train rbm:hidden=3 --data p-idx3-ubyte --out parts --identity 0.8");
     fails(64, "no --test, --kind", "train rbm --data digits --out parts --identity 0.8");
 }

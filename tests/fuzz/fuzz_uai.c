@@ -3,10 +3,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    sali_content content = { 0 };
-    if (fuzz_network(&sali_format_uai, data, size, &content)) {
-        fuzz_check_graph(&content.network);
-        sali_content_free(&content);
+    static const sali_format *const formats[] = { &sali_format_uai, &sali_format_uai_lg };
+    for (int k = 0; k < 2; k++) {
+        sali_content content = { 0 };
+        if (fuzz_network(formats[k], data, size, &content)) {
+            fuzz_check_graph(&content.network);
+            sali_content_free(&content);
+        }
     }
     return 0;
 }

@@ -5,6 +5,7 @@
 #include "alloc_fail.h"
 #include "io/format.h"
 #include "models/alphabet.h"
+#include "models/zoo/alignment_rows.h"
 
 static const sali_format *const formats[] = { &sali_format_aln, &sali_format_fasta,
                                               &sali_format_stockholm };
@@ -93,7 +94,7 @@ START_TEST(bad_files_are_refused)
         { &sali_format_aln, "\n#x\n", "f: there are no sequences" },
         { &sali_format_aln, "AC\nACD\n",
           "f:2: sequence 2 has 3 aligned letters; expected 2, as in the first, at line 1" },
-        { &sali_format_aln, "AC\n\nac\n",
+        { &sali_format_aln, "AC\n\nacd\n",
           "f:3: sequence 2 has 0 aligned letters; expected at least "
           "1 (lower case and '.' are insertions" },
         { &sali_format_aln, "AC\nA1\n", "f:2: sequence 2 has the character '1'; expected letters" },
@@ -132,6 +133,128 @@ START_TEST(bad_files_are_refused)
                  cases[i].message);
         ck_assert_int_eq(content.kind, SALI_CONTENT_NONE);
     }
+}
+END_TEST
+
+START_TEST(lower_case_is_aligned_unless_match_columns_are_equal)
+{
+    static const struct {
+        const sali_format *format;
+        const char *text, *want;
+        sali_letter_case letter_case;
+        int64_t insertions;
+    } cases[] = {
+        /* as MAFFT writes nucleotides: '.' is a gap as well */
+        { &sali_format_fasta, ">a\nacgu-a\n>b\nac.u-g\n", "a ACGU-A\nb AC-U-G\n", SALI_CASE_LOWER,
+          0 },
+        { &sali_format_aln, "mkv\nm-v\n", "MKV\nM-V\n", SALI_CASE_LOWER, 0 },
+        /* masked letters of one row: a dropped column of one row would shift the others */
+        { &sali_format_fasta, ">a\nMkvLA\n>b\nMKVLA\n", "a MKVLA\nb MKVLA\n", SALI_CASE_MIXED, 0 },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx Mk.\ny MKV\n//\n", "x MK-\ny MKV\n",
+          SALI_CASE_MIXED, 0 },
+        /* equally many match columns: a2m, with and without the dots of other rows */
+        { &sali_format_fasta, ">a\nMKw.L\n>b\nM-.kL\n", "a MKL\nb M-L\n", SALI_CASE_INSERTIONS, 2 },
+        { &sali_format_fasta, ">a\nMKwwL\n>b\nM-L\n", "a MKL\nb M-L\n", SALI_CASE_INSERTIONS, 2 },
+        { &sali_format_aln, "MK.\nMKV\n", "MK-\nMKV\n", SALI_CASE_INSERTIONS, 0 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        ck_ok(parse_text(cases[i].format, cases[i].text, &content, &err), &err);
+        ck_assert_str_eq(shown(&content), cases[i].want);
+        ck_assert_int_eq(content.alignment.letter_case, cases[i].letter_case);
+        ck_assert_int_eq(content.alignment.insertions, cases[i].insertions);
+        sali_content_free(&content);
+    }
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    ck_fails(parse_text(&sali_format_fasta, ">a\nacgu\n>b\nacg\n", &content, &err), SAL_ERR_DATA,
+             &err, "sequence 2 ('b') has 3 aligned letters; expected 4");
+}
+END_TEST
+
+/* The remark on a text, by the rules; the sequences that are left are `shown`. */
+static sali_remark prepare(const char *text, sali_alignment_rules rules, const char *want)
+{
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    sali_remark remark = { 0 };
+    ck_ok(parse_text(&sali_format_aln, text, &content, &err), &err);
+    sali_content view = { .kind = SALI_CONTENT_ALIGNMENT, .alignment = content.alignment };
+    ck_ok(sali_alignment_prepare(&view.alignment, &rules, &remark, &err), &err);
+    ck_assert_str_eq(shown(&view), want);
+    sali_content_free(&content);
+    return remark;
+}
+
+START_TEST(a_remark_says_the_size_and_what_was_dropped)
+{
+    /* rows 2, 5 and 6 have X or B; row 3 equals the first; row 4 equals row 2 where X is a gap */
+    static const char text[] = "MKVA\nMKVX\nMKVA\nMKV-\nBKXA\nMKVX\n";
+    static const struct {
+        sali_alignment_rules rules;
+        const char *want, *remark;
+    } cases[] = {
+        { { 0 },
+          "MKVA\nMKV-\nMKVA\nMKV-\n-K-A\nMKV-\n",
+          "6 sequences of 4 sites (protein); 4 letters in 3 sequences are outside the alphabet and "
+          "count as gaps (unknown=drop leaves these sequences out)" },
+        { { .unknown = SAL_UNKNOWN_DROP },
+          "MKVA\nMKVA\nMKV-\n",
+          "3 sequences of 4 sites (protein); 3 sequences with letters outside the alphabet were "
+          "dropped" },
+        { { .unknown = SAL_UNKNOWN_DROP, .duplicates = SAL_DUPLICATES_DROP },
+          "MKVA\nMKV-\n",
+          "2 sequences of 4 sites (protein); 3 sequences with letters outside the alphabet were "
+          "dropped; 1 sequences that equal an earlier one were dropped" },
+        { { .duplicates = SAL_DUPLICATES_DROP },
+          "MKVA\nMKV-\n-K-A\n",
+          "3 sequences of 4 sites (protein); 4 letters in 3 sequences are outside the alphabet and "
+          "count as gaps (unknown=drop leaves these sequences out); 3 sequences that equal an "
+          "earlier one were dropped" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sali_remark remark = prepare(text, cases[i].rules, cases[i].want);
+        ck_assert_str_eq(remark.text, cases[i].remark);
+        ck_assert(remark.warns);
+        sali_remark_free(&remark);
+    }
+    sali_remark plain = prepare("MKVA\nMKV-\n", (sali_alignment_rules){ 0 }, "MKVA\nMKV-\n");
+    ck_assert_str_eq(plain.text, "2 sequences of 4 sites (protein)");
+    ck_assert(!plain.warns);
+    sali_remark_free(&plain);
+    sali_remark lower = prepare("acgu\nac-u\n", (sali_alignment_rules){ 0 }, "ACGU\nAC-U\n");
+    ck_assert_ptr_nonnull(strstr(lower.text, "(RNA); no letter is in upper case"));
+    ck_assert(lower.warns);
+    sali_remark_free(&lower);
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    ck_ok(parse_text(&sali_format_aln, "MX\nXK\n", &content, &err), &err);
+    ck_fails(sali_alignment_prepare(&content.alignment,
+                                    &(sali_alignment_rules){ .unknown = SAL_UNKNOWN_DROP }, &plain,
+                                    &err),
+             SAL_ERR_DATA, &err, "all 2 sequences have letters outside the alphabet");
+    ck_assert(content.alignment.sequences == 2 && !plain.text);
+    sali_content_free(&content);
+}
+END_TEST
+
+START_TEST(preparing_survives_failing_allocations)
+{
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    const sali_alignment_rules rules = { .unknown = SAL_UNKNOWN_DROP,
+                                         .duplicates = SAL_DUPLICATES_DROP };
+    ck_ok(parse_text(&sali_format_aln, "MKVA\nMKVX\nMKVA\n", &content, &err), &err);
+    uint8_t codes[12];
+    sali_remark remark = { 0 };
+    memcpy(codes, content.alignment.codes, sizeof codes);
+    sali_alignment view = content.alignment;
+    ck_alloc_sweep((memcpy(content.alignment.codes, codes, sizeof codes), view = content.alignment,
+                    sali_remark_free(&remark),
+                    sali_alignment_prepare(&view, &rules, &remark, &err)),
+                   sali_remark_free(&remark));
+    sali_content_free(&content);
 }
 END_TEST
 
@@ -355,6 +478,9 @@ int main(void)
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
     tcase_add_test(tcase, dialects_are_read);
     tcase_add_test(tcase, bad_files_are_refused);
+    tcase_add_test(tcase, lower_case_is_aligned_unless_match_columns_are_equal);
+    tcase_add_test(tcase, a_remark_says_the_size_and_what_was_dropped);
+    tcase_add_test(tcase, preparing_survives_failing_allocations);
     tcase_add_test(tcase, a_nul_is_refused);
     tcase_add_test(tcase, suffix_and_content_tell_the_format);
     tcase_add_loop_test(tcase, written_alignments_read_back, 0, FORMATS);

@@ -169,11 +169,139 @@ START_TEST(written_network_reads_back)
 }
 END_TEST
 
+/* ---- the order of a Bayesian network's tables */
+
+/* p(a) = .3 .7, p(b) = .2 .5 .3, p(c = 1 | a, b) = .1 .2 .35 for a = 0, .6 .75 .9 for a = 1. */
+#define NETWORK "\n3\n2 3 2\n3\n1 0\n1 1\n3 1 0 2\n\n2 .3 .7\n3 .2 .5 .3\n12 "
+static const char in_order[] = "BAYES" NETWORK ".9 .1 .4 .6 .8 .2 .25 .75 .65 .35 .1 .9\n";
+/* The same as pgmpy writes it: b fastest, then a, c slowest. */
+static const char reversed[] = NETWORK ".9 .8 .65 .4 .25 .1 .1 .2 .35 .6 .75 .9\n";
+
+static sal_status parse_as(const sali_format *format, const char *kind, const char *text,
+                           sali_content *content, sal_error *err)
+{
+    char all[1000];
+    int size = snprintf(all, sizeof all, "%s%s", kind, text);
+    return sali_format_parse(format, "f", all, size, content, err);
+}
+
+static void check_tables_equal(const sali_factor_graph *a, const sali_factor_graph *b)
+{
+    ck_assert_int_eq(a->factors, b->factors);
+    for (int64_t i = 0; i < a->table_begin[a->factors]; i++) {
+        ck_assert_double_eq_tol(a->log_table[i], b->log_table[i], 1e-14);
+    }
+}
+
+START_TEST(tables_of_pgmpy_are_put_in_order_with_a_remark)
+{
+    sal_error err = { 0 };
+    sali_content right = { 0 }, written = { 0 }, markov = { 0 };
+    ck_ok(parse_as(&sali_format_uai, "", in_order, &right, &err), &err);
+    ck_assert_ptr_null(right.remark.text);
+    ck_ok(parse_as(&sali_format_uai, "BAYES", reversed, &written, &err), &err);
+    ck_assert_ptr_nonnull(strstr(written.remark.text, "as pgmpy writes them"));
+    ck_assert(written.remark.warns);
+    check_tables_equal(&written.network, &right.network);
+    /* factors of a Markov network are what they are */
+    ck_ok(parse_as(&sali_format_uai, "MARKOV", reversed, &markov, &err), &err);
+    ck_assert_ptr_null(markov.remark.text);
+    ck_assert_double_eq_tol(markov.network.log_table[6], log(.8), 1e-14);
+    sali_content_free(&right);
+    sali_content_free(&written);
+    sali_content_free(&markov);
+}
+END_TEST
+
+START_TEST(sums_that_differ_from_1_are_rounding_or_an_error)
+{
+    static const struct {
+        const char *table;   /* of a child of two states and its parent of three */
+        const char *message; /* NULL: it is read */
+        const char *remark;  /* part of it; NULL: none */
+    } cases[] = {
+        { ".3333 .6667 .1 .9 .14286 .85714", NULL, NULL },
+        { ".33 .66 .1 .9 .14 .86", NULL, NULL },
+        { ".3333 .1 .1429 .6667 .9 .8571", NULL, "pgmpy" },
+        /* within the rounding in both orders, but exact in one */
+        { ".5 .49 .51 .5 .51 .49", NULL, "pgmpy" },
+        { ".5 .5 .49 .51 .51 .49", NULL, NULL },
+        { ".3 .7 .1 .8 .2 .8", "f: table 2, of variable 1: a row sums to 0.9; in a BAYES", NULL },
+        { "1 0 0 0 1 0", "table 2, of variable 1: a row sums to 0;", NULL },
+        { "3 7 1 9 2 8", "write MARKOV for BAYES", NULL },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        char text[200];
+        snprintf(text, sizeof text, "BAYES 2 3 2 2 1 0 2 0 1 3 .2 .3 .5 6 %s", cases[i].table);
+        if (cases[i].message) {
+            ck_fails(parse_as(&sali_format_uai, "", text, &content, &err), SAL_ERR_DATA, &err,
+                     cases[i].message);
+            continue;
+        }
+        ck_ok(parse_as(&sali_format_uai, "", text, &content, &err), &err);
+        const char *remark = content.remark.text;
+        ck_assert_msg(cases[i].remark ? remark && strstr(remark, cases[i].remark) : !remark,
+                      "%s: %s", cases[i].table, remark ? remark : "no remark");
+        sali_content_free(&content);
+    }
+}
+END_TEST
+
+START_TEST(tables_of_logarithms_are_told_by_the_suffix)
+{
+    static const char text[] = "MARKOV 2 2 2 1 2 0 1 4 -0.5 0 1.5 -inf";
+    static const double want[] = { -0.5, 0, 1.5, -INFINITY };
+    static const char *const names[] = { "grid.uai.LG", "GRID.UAI.LG", "grid.lg" };
+    sal_error err = { 0 };
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        sali_content content = { 0 };
+        const char *path = temp_write(names[k], text, sizeof text - 1);
+        ck_ok(sali_content_read(path, NULL, SALI_CONTENT_NONE, &content, NULL, &err), &err);
+        ck_assert_mem_eq(content.network.log_table, want, sizeof want);
+        sali_content_free(&content);
+    }
+    sali_content content = { 0 };
+    ck_fails(sali_content_read(temp_write("grid.uai", text, sizeof text - 1), NULL,
+                               SALI_CONTENT_NONE, &content, NULL, &err),
+             SAL_ERR_DATA, &err, "call the file NAME.LG");
+    ck_ok(parse_as(&sali_format_uai_lg, "", "BAYES 1 2 1 1 0 2 -0.35667494 -1.2039728", &content,
+                   &err),
+          &err);
+    sali_content_free(&content);
+    ck_fails(parse_as(&sali_format_uai_lg, "", "BAYES 1 2 1 1 0 2 -1 -1", &content, &err),
+             SAL_ERR_DATA, &err, "a row sums to 0.735759");
+    ck_fails(parse_as(&sali_format_uai_lg, "", "MARKOV 1 2 1 1 0 2 -1 inf", &content, &err),
+             SAL_ERR_DATA, &err, "found 'inf'");
+}
+END_TEST
+
+static sal_status parse_reversed(const void *data, int64_t size, sal_error *err)
+{
+    sali_content content = { 0 };
+    sal_status status = sali_format_parse(&sali_format_uai, "mem", data, size, &content, err);
+    sali_content_free(&content);
+    return status;
+}
+
+START_TEST(reordering_survives_failing_allocations)
+{
+    sal_error err = { 0 };
+    ck_alloc_sweep(parse_reversed("BAYES 2 2 2 2 1 0 2 0 1 2 .3 .7 4 .1 .2 .9 .8",
+                                  (int64_t)strlen("BAYES 2 2 2 2 1 0 2 0 1 2 .3 .7 4 .1 .2 .9 .8"),
+                                  &err),
+                   (void)0);
+}
+END_TEST
+
+/* ---- evidence */
+
 static sal_status parse_evidence(const char *text, int32_t *observed, sal_error *err)
 {
     static int32_t states[3] = { 2, 3, 1 };
     const sali_factor_graph g = { .variables = 3, .states = states };
-    return sali_uai_parse_evidence("e", text, (int64_t)strlen(text), &g, observed, err);
+    return sali_uai_parse_evidence("e", text, (int64_t)strlen(text), &g, 0, observed, err);
 }
 
 START_TEST(both_layouts_of_evidence_are_read)
@@ -215,7 +343,7 @@ START_TEST(bad_evidence_is_refused)
         { "0 0 1", "expected 0 pairs" },
         { "1 2 0 1", "expected 2 pairs of a variable and a state, found 2 numbers" },
         { "2 1 0 1", "4 numbers that begin with 2" },
-        { "2 1 0 1 1 0 0", "expected 2 pairs" },
+        { "2 1 0 1 1 0 0 1", "8 numbers that begin with 2" },
         { "1 3 0", "variable 3 is observed; expected 0 to 2" },
         { "2 0 1\n1 3", "e:2: variable 1 is observed in state 3; expected 0 to 2" },
         { "2 0 1 0 0", "variable 0 is observed in state 0 and before in state 1" },
@@ -236,12 +364,44 @@ START_TEST(bad_evidence_is_refused)
 }
 END_TEST
 
+START_TEST(one_sample_of_several_is_chosen)
+{
+    static const char three[] = "3\n 1 0 1\n 2 1 2 2 0\n 0\n";
+    static const struct {
+        int64_t sample;
+        int32_t want[3];
+    } cases[] = { { 1, { 1, -1, -1 } }, { 2, { -1, 2, 0 } }, { 3, { -1, -1, -1 } } };
+    int32_t states[] = { 2, 3, 1 };
+    const sali_factor_graph g = { .variables = 3, .states = states };
+    sal_error err = { 0 };
+    int32_t observed[3] = { 42, 42, 42 };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_ok(sali_uai_parse_evidence("e", three, sizeof three - 1, &g, cases[i].sample, observed,
+                                      &err),
+              &err);
+        ck_assert_mem_eq(observed, cases[i].want, sizeof observed);
+    }
+    observed[0] = 42;
+    ck_fails(sali_uai_parse_evidence("e", three, sizeof three - 1, &g, 0, observed, &err),
+             SAL_ERR_ARGUMENT, &err, "e: holds 3 samples of evidence; choose one by its number");
+    ck_fails(sali_uai_parse_evidence("e", three, sizeof three - 1, &g, 4, observed, &err),
+             SAL_ERR_ARGUMENT, &err, "no sample 4 of evidence; expected 1 to 3");
+    ck_fails(sali_uai_parse_evidence("e", "1 0 1", 5, &g, 2, observed, &err), SAL_ERR_ARGUMENT,
+             &err, "expected 1 to 1");
+    ck_fails(sali_uai_parse_evidence("e", three, sizeof three - 1, &g, -1, observed, &err),
+             SAL_ERR_ARGUMENT, &err, "no sample -1");
+    ck_assert_int_eq(observed[0], 42);
+    ck_ok(sali_uai_parse_evidence("e", "1 0 1", 5, &g, 1, observed, &err), &err);
+    ck_assert_int_eq(observed[0], 1);
+}
+END_TEST
+
 static sal_status parse_evidence_bytes(const void *data, int64_t size, sal_error *err)
 {
     static int32_t states[3] = { 2, 3, 1 };
     const sali_factor_graph g = { .variables = 3, .states = states };
     int32_t observed[3];
-    return sali_uai_parse_evidence("mem", data, size, &g, observed, err);
+    return sali_uai_parse_evidence("mem", data, size, &g, 0, observed, err);
 }
 
 START_TEST(truncated_and_damaged_files_are_survived)
@@ -261,7 +421,7 @@ START_TEST(uai_survives_failing_allocations)
     const char *evidence = temp_write("e", "2 0 1 1 2", 9);
     ck_alloc_sweep(read_file(path, &g, &err), sali_factor_graph_free(&g));
     ck_ok(read_file(path, &g, &err), &err);
-    ck_alloc_sweep(sali_uai_read_evidence(evidence, &g, observed, &err), (void)0);
+    ck_alloc_sweep(sali_uai_read_evidence(evidence, &g, 0, observed, &err), (void)0);
     ck_alloc_sweep(uai_write(path, &g, &err), (void)0);
     sali_factor_graph_free(&g);
     ck_assert_int_eq(temp_count(), 2);
@@ -296,7 +456,7 @@ START_TEST(networks_of_the_competitions_are_read)
         ck_assert(g.kind == cases[i].kind && g.variables == cases[i].variables);
         ck_assert_int_eq(g.factors, cases[i].factors);
         snprintf(name, sizeof name, "data/uai/%s.uai.evid", cases[i].name);
-        ck_ok(sali_uai_read_evidence(test_data(name), &g, observed, &err), &err);
+        ck_ok(sali_uai_read_evidence(test_data(name), &g, 0, observed, &err), &err);
         int64_t count = 0;
         for (int64_t v = 0; v < g.variables; v++) {
             count += observed[v] >= 0;
@@ -316,6 +476,11 @@ int main(void)
     tcase_add_test(tcase, layout_and_case_and_comments_do_not_matter);
     tcase_add_test(tcase, bad_networks_are_refused);
     tcase_add_test(tcase, written_network_reads_back);
+    tcase_add_test(tcase, tables_of_pgmpy_are_put_in_order_with_a_remark);
+    tcase_add_test(tcase, sums_that_differ_from_1_are_rounding_or_an_error);
+    tcase_add_test(tcase, tables_of_logarithms_are_told_by_the_suffix);
+    tcase_add_test(tcase, reordering_survives_failing_allocations);
+    tcase_add_test(tcase, one_sample_of_several_is_chosen);
     tcase_add_test(tcase, both_layouts_of_evidence_are_read);
     tcase_add_test(tcase, bad_evidence_is_refused);
     tcase_add_test(tcase, truncated_and_damaged_files_are_survived);

@@ -9,6 +9,7 @@
 #include <saltus/sample.h>
 
 #include "alloc_fail.h"
+#include "io/config.h"
 #include "io/file.h"
 #include "io/arrays/safetensors.h"
 #include "model_equal.h"
@@ -418,27 +419,94 @@ START_TEST(evidence_is_read)
     sal_model *model = open_model(write_text("n.uai", "MARKOV 3 2 3 2 0")), *clamped = NULL;
     int64_t n = -1, *variables = NULL;
     int32_t *codes = NULL;
-    ck_ok(sal_model_evidence(write_text("e", "2 2 1 0 1"), model, &n, &variables, &codes, &err),
+    ck_ok(sal_model_evidence(write_text("e", "2 2 1 0 1"), model, 0, &n, &variables, &codes, &err),
           &err);
     ck_assert(n == 2 && variables[0] == 0 && variables[1] == 2 && codes[0] == 1 && codes[1] == 1);
     ck_ok(sal_model_clamp(model, n, variables, codes, &clamped, &err), &err);
     ck_assert_int_eq(sal_space_variables(sal_model_space(clamped)), 1);
     sal_free(variables);
     sal_free(codes);
-    ck_ok(sal_model_evidence(write_text("e", "0"), model, &n, &variables, &codes, &err), &err);
+    ck_ok(sal_model_evidence(write_text("e", "0"), model, 0, &n, &variables, &codes, &err), &err);
     ck_assert_int_eq(n, 0);
     sal_free(variables);
     sal_free(codes);
     sal_free(NULL);
     variables = NULL;
-    ck_fails(sal_model_evidence(write_text("e", "1 1 3"), model, &n, &variables, &codes, &err),
+    ck_fails(sal_model_evidence(write_text("e", "1 1 3"), model, 0, &n, &variables, &codes, &err),
              SAL_ERR_DATA, &err, "e:1: ");
-    ck_fails(sal_model_evidence(write_text("e", "1 3 0"), model, &n, &variables, &codes, &err),
+    ck_fails(sal_model_evidence(write_text("e", "1 3 0"), model, 0, &n, &variables, &codes, &err),
              SAL_ERR_DATA, &err, "e:1: ");
-    ck_fails(sal_model_evidence("no.evid", model, &n, &variables, &codes, &err), SAL_ERR_NOT_FOUND,
-             &err, "no.evid");
+    ck_fails(sal_model_evidence("no.evid", model, 0, &n, &variables, &codes, &err),
+             SAL_ERR_NOT_FOUND, &err, "no.evid");
     ck_assert(n == 0 && !variables);
     sal_model_destroy(clamped);
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(a_model_has_the_remark_of_its_file)
+{
+    sal_error err = { 0 };
+    bool warns = true;
+    sal_model *model = open_model(write_text("n.uai", "MARKOV 3 2 3 2 0")), *clamped = NULL;
+    ck_assert(!sal_model_remark(model, &warns) && !warns);
+    sal_model_destroy(model);
+    const char *path = write_text("p.uai", "BAYES 2 2 2 2 1 0 2 0 1 2 .3 .7 4 .1 .2 .9 .8");
+    model = open_model(path);
+    ck_ok(sal_model_clamp(model, 1, (int64_t[]){ 0 }, (int32_t[]){ 1 }, &clamped, &err), &err);
+    const char *remark = sal_model_remark(clamped, &warns);
+    ck_assert(warns && strncmp(remark, path, strlen(path)) == 0 && strstr(remark, "pgmpy"));
+    sal_model_destroy(clamped);
+    sal_model_destroy(model);
+    /* p(a) = .3 .7, p(b = 1 | a) = .9 .8: the first variable of the scope is the fastest */
+    double marginals[4];
+    sal_exact exact;
+    model = open_model(path);
+    ck_ok(sal_model_exact(model, NULL, &exact, marginals, NULL, NULL, &err), &err);
+    ck_assert_double_eq_tol(exact.log_z, 0, 1e-12);
+    ck_assert_double_eq_tol(marginals[0], .3, 1e-12);
+    ck_assert_double_eq_tol(marginals[3], .3 * .9 + .7 * .8, 1e-12);
+    sal_model_destroy(model);
+    write_text("a.fasta", ">x\nacgu\n>y\nac-u\n>z\nac-u\n");
+    char specification[300];
+    snprintf(specification, sizeof specification,
+             "potts-alignment:couplings=zero,duplicates=drop,file=%s", temp_path("a.fasta"));
+    model = open_model(specification);
+    remark = sal_model_remark(model, NULL);
+    ck_assert_ptr_nonnull(strstr(remark, "a.fasta: 2 sequences of 4 sites (RNA); no letter is in"));
+    ck_assert_ptr_nonnull(strstr(remark, "; 1 sequences that equal an earlier one were dropped"));
+    sal_model_destroy(model);
+}
+END_TEST
+
+#ifdef SALI_HAVE_ZLIB
+/* The same, by gzip. */
+static const unsigned char evidence_gz[] = { 0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02,
+                                             0x03, 0x33, 0xe2, 0x52, 0x30, 0x54, 0x30, 0x50, 0x30,
+                                             0xe4, 0x52, 0x30, 0x02, 0x32, 0x8c, 0x40, 0x24, 0x17,
+                                             0x00, 0xda, 0x8f, 0x27, 0xa5, 0x14, 0x00, 0x00, 0x00 };
+#endif
+
+START_TEST(compressed_evidence_and_samples_are_read)
+{
+    sal_error err = { 0 };
+    sal_model *model = open_model(write_text("n.uai", "MARKOV 3 2 3 2 0"));
+    int64_t n = 0, *variables = NULL;
+    int32_t *codes = NULL;
+    const char *path = write_text("e", "2\n 1 0 1\n 2 1 2 2 1\n");
+    ck_fails(sal_model_evidence(path, model, 0, &n, &variables, &codes, &err), SAL_ERR_ARGUMENT,
+             &err, "holds 2 samples of evidence; choose one by its number, from 1 (--sample K)");
+    ck_ok(sal_model_evidence(path, model, 2, &n, &variables, &codes, &err), &err);
+    ck_assert(n == 2 && variables[1] == 2 && codes[0] == 2);
+    sal_free(variables);
+    sal_free(codes);
+#ifdef SALI_HAVE_ZLIB
+    path = temp_write("e.evid.gz", (const char *)evidence_gz, sizeof evidence_gz);
+    ck_ok(sal_model_evidence(path, model, 1, &n, &variables, &codes, &err), &err);
+    ck_assert(n == 1 && variables[0] == 0 && codes[0] == 1);
+    sal_free(variables);
+    sal_free(codes);
+#endif
     sal_model_destroy(model);
 }
 END_TEST
@@ -453,7 +521,7 @@ START_TEST(competition_evidence_is_read)
     sal_model *model = open_model(path);
     int64_t n = 0, *variables = NULL;
     int32_t *codes = NULL;
-    ck_ok(sal_model_evidence(test_data("data/uai/BN_1.uai.evid"), model, &n, &variables, &codes,
+    ck_ok(sal_model_evidence(test_data("data/uai/BN_1.uai.evid"), model, 0, &n, &variables, &codes,
                              &err),
           &err);
     ck_assert_int_gt(n, 0);
@@ -469,7 +537,7 @@ static sal_status evidence_once(const char *path, const sal_model *model)
 {
     int64_t n = 0, *variables = NULL;
     int32_t *codes = NULL;
-    sal_status status = sal_model_evidence(path, model, &n, &variables, &codes, NULL);
+    sal_status status = sal_model_evidence(path, model, 0, &n, &variables, &codes, NULL);
     sal_free(variables);
     sal_free(codes);
     return status;
@@ -540,6 +608,8 @@ int main(void)
     tcase_add_test(tc, parameters_that_do_not_fit_are_all_named);
     tcase_add_test(tc, integers_are_no_parameters);
     tcase_add_test(tc, evidence_is_read);
+    tcase_add_test(tc, a_model_has_the_remark_of_its_file);
+    tcase_add_test(tc, compressed_evidence_and_samples_are_read);
     tcase_add_test(tc, competition_evidence_is_read);
     tcase_add_test(tc, allocation_failures_are_survived);
     tcase_add_test(tc, draws_are_saved_or_the_reason_is_told);

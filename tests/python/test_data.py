@@ -142,6 +142,16 @@ class Files(unittest.TestCase):
             data = sal.Data.read(path, kind="alignment", alphabet="dna", identity=0.8)
             self.assertEqual(data.shape, (3, 4))
             np.testing.assert_allclose(data.weight, [0.5, 0.5, 1])
+            self.assertEqual(data.remark, f"{path}: 3 sequences of 4 sites (DNA)")
+            with open(path, "w", encoding="ascii") as file:
+                file.write(">a\nacgt\n>b\nacgt\n>c\nttnt\n")
+            with self.assertWarnsRegex(sal.SaltusWarning, "no letter is in upper case.*1 letters in 1 sequences"):
+                data = sal.Data.read(path, kind="alignment")
+            np.testing.assert_array_equal(data.codes, [[1, 2, 3, 4], [1, 2, 3, 4], [4, 4, 0, 4]])
+            with self.assertWarns(sal.SaltusWarning):
+                data = sal.Data.read(path, kind="alignment", unknown="drop", duplicates="drop")
+            self.assertEqual(data.shape, (1, 4))
+            self.assertIsNone(sal.Data([[0, 1]]).remark)
 
     def test_mistakes(self):
         with self.assertRaises(sal.NotFoundError):

@@ -161,6 +161,29 @@ class Files(unittest.TestCase):
         with self.assertRaises(sal.NotFoundError):
             sal.read("/nowhere/net.uai")
 
+    def test_remarks_and_samples_of_evidence(self):
+        with tempfile.TemporaryDirectory() as place:
+            net, evidence = os.path.join(place, "p.uai"), os.path.join(place, "two.evid")
+            pathlib.Path(net).write_text("BAYES 2 2 2 2 1 0 2 0 1 2 .3 .7 4 .1 .2 .9 .8")  # as pgmpy writes
+            pathlib.Path(evidence).write_text("2  1 1 0  2 0 1 1 1")
+            with self.assertWarnsRegex(sal.SaltusWarning, "p.uai: its tables are read with the first variable"):
+                model = sal.read(net)
+            self.assertIn("pgmpy", model.info["remark"])
+            np.testing.assert_allclose(model.exact().marginals[0], [.3, .7], atol=1e-12)
+            log_z = np.log(.3 * .1 + .7 * .2)
+            self.assertAlmostEqual(model.observe(evidence, sample=1).exact().log_z, log_z, 12)
+            self.assertAlmostEqual(model.exact(evidence, sample=1).log_z, log_z, 12)
+            state = model.exact(evidence=evidence, sample=2)
+            self.assertAlmostEqual(state.log_z, np.log(.7 * .8), 12)
+            self.assertEqual((state.entropy, state.marginals), (0, []))
+            with self.assertRaisesRegex(sal.ArgumentError, "holds 2 samples of evidence"):
+                model.observe(evidence)
+            with self.assertRaisesRegex(sal.ArgumentError, "nothing to sample"):
+                model.observe(evidence, sample=2)
+            with self.assertWarns(sal.SaltusWarning):
+                read = sal.read(net, evidence=evidence, sample=1)
+            self.assertEqual(read.variables, 1)
+
     def test_network_with_evidence(self):
         nets = sorted(pathlib.Path(DATA).glob("data/**/*.uai"))
         evidence = [net for net in nets if pathlib.Path(str(net) + ".evid").exists()

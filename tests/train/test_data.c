@@ -206,6 +206,39 @@ START_TEST(alignments_have_codes_and_weights)
 }
 END_TEST
 
+START_TEST(sequences_are_dropped_with_a_remark)
+{
+    sal_error err = { 0 };
+    sal_data data = { 0 }, held = { 0 };
+    temp_dir_make();
+    const char *path = temp_write("a.aln", "MKVA\nMKVX\nMKVA\nMKV-\n", 20);
+    sal_data_options options = { .kind = SAL_DATA_ALIGNMENT, .identity = 0.75 };
+    ck_ok(sal_data_read(path, &options, &data, &err), &err);
+    ck_assert_int_eq(data.rows, 4);
+    ck_assert(strncmp(data.remark, path, strlen(path)) == 0 && data.warns);
+    ck_assert_ptr_nonnull(
+        strstr(data.remark, ": 4 sequences of 4 sites (protein); 1 letters in 1"));
+    ck_ok(sal_data_split(&data, 1, NULL, &held, &err), &err);
+    ck_assert_ptr_null(held.remark);
+    sal_data_destroy(&held);
+    sal_data_destroy(&data);
+    options.unknown = SAL_UNKNOWN_DROP;
+    options.duplicates = SAL_DUPLICATES_DROP;
+    ck_ok(sal_data_read(path, &options, &data, &err), &err);
+    ck_assert_int_eq(data.rows, 2);
+    ck_assert_mem_eq(data.codes, ((uint8_t[]){ 11, 9, 18, 1, 11, 9, 18, 0 }), 8);
+    ck_assert_double_eq(data.weight[0], 0.5);
+    sal_data_destroy(&data);
+    options.first = 2; /* counted among those that are left */
+    ck_fails(sal_data_read(path, &options, &data, &err), SAL_ERR_ARGUMENT, &err, "there are 2");
+    temp_write("b.aln", "MKX\n", 4);
+    options.first = 0;
+    ck_fails(sal_data_read(temp_path("b.aln"), &options, &data, &err), SAL_ERR_DATA, &err,
+             "b.aln: all 1 sequences");
+    temp_dir_remove();
+}
+END_TEST
+
 START_TEST(data_of_nucleotides_have_five_codes)
 {
     sal_error err = { 0 };
@@ -698,12 +731,21 @@ START_TEST(bad_files_and_options_are_refused)
         { "halves.npy",
           { .identity = 0.8 },
           SAL_ERR_ARGUMENT,
-          "identity and alphabet are for alignments" },
+          "unknown and duplicates are for alignments" },
         { "halves.npy",
           { .alphabet = 2 },
           SAL_ERR_ARGUMENT,
-          "identity and alphabet are for alignments" },
+          "unknown and duplicates are for alignments" },
         { "a.aln", { .kind = SAL_DATA_ALIGNMENT, .alphabet = 4 }, SAL_ERR_ARGUMENT, "alphabet 4" },
+        { "a.aln", { .kind = SAL_DATA_ALIGNMENT, .unknown = 2 }, SAL_ERR_ARGUMENT, "unknown 2" },
+        { "a.aln",
+          { .kind = SAL_DATA_ALIGNMENT, .duplicates = 2 },
+          SAL_ERR_ARGUMENT,
+          "duplicates 2" },
+        { "halves.npy",
+          { .duplicates = SAL_DUPLICATES_DROP },
+          SAL_ERR_ARGUMENT,
+          "unknown and duplicates are for alignments" },
         { "six.npy",
           { .kind = SAL_DATA_CODES, .keep_intensity = true },
           SAL_ERR_ARGUMENT,
@@ -738,6 +780,7 @@ int main(void)
     tcase_add_test(tcase, pictures_of_given_sides_are_read);
     tcase_add_test(tcase, codes_and_draws_are_read_as_they_are);
     tcase_add_test(tcase, alignments_have_codes_and_weights);
+    tcase_add_test(tcase, sequences_are_dropped_with_a_remark);
     tcase_add_test(tcase, data_of_nucleotides_have_five_codes);
     tcase_add_test(tcase, public_sets_have_their_known_counts);
     tcase_add_test(tcase, splits_keep_what_belongs_to_rows);

@@ -264,6 +264,7 @@ static void print_head(const session *s)
     printf("model            %s, %lld variables\n", sal_model_name(s->model),
            (long long)s->test.variables);
     printf("held-out rows    %lld\n", (long long)s->test.rows);
+    cli_print_remarks();
 }
 
 /* Of the first `ways` that are known. */

@@ -104,6 +104,9 @@ static int open_arch(const char *arch, cli_training *s)
                                                 &specification, &err);
     status = status ? status : sal_model_open(specification, dtype, &s->model, &err);
     sal_free(specification);
+    if (status == SAL_OK) {
+        cli_remark_model(s->model);
+    }
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 

@@ -81,7 +81,7 @@ static void fail_row(const sali_rows *rows, int64_t row, int64_t line, const cha
 
 /* ---- letters */
 
-enum { INSERTION = -1, POINT = -2, BLANK = -3, WRONG = -4 };
+enum { LOWER = -1, POINT = -2, BLANK = -3, WRONG = -4 };
 
 /* A letter of an alignment, A-Z or '-', or one of those above. */
 static int letter_of(char c)
@@ -90,7 +90,7 @@ static int letter_of(char c)
         return c;
     }
     if (c >= 'a' && c <= 'z') {
-        return INSERTION;
+        return LOWER;
     }
     return c == '.'                           ? POINT
            : c == '-' || c == '*' || c == '~' ? '-'
@@ -98,20 +98,9 @@ static int letter_of(char c)
                                               : WRONG;
 }
 
-static bool has_insertions(const sali_rows *rows)
-{
-    for (int64_t p = 0; p < rows->pieces; p++) {
-        const sali_line *letters = &rows->piece[p].letters;
-        for (int64_t k = 0; k < letters->size; k++) {
-            if (letter_of(letters->text[k]) == INSERTION) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-static void measure(sali_rows *rows, bool insertions)
+/* Count the match columns and all columns of each row, and the letters of both cases in all rows.
+ */
+static void measure(sali_rows *rows, int64_t *upper, int64_t *lower)
 {
     for (int64_t p = 0; rows->lines->status == SAL_OK && p < rows->pieces; p++) {
         const sali_piece *piece = &rows->piece[p];
@@ -124,19 +113,49 @@ static void measure(sali_rows *rows, bool insertions)
                 fail_row(rows, piece->row, piece->letters.line, what);
                 break;
             }
-            rows->row[piece->row].length += code >= 0 || (code == POINT && !insertions);
+            rows->row[piece->row].matches += code >= 0;
+            rows->row[piece->row].columns += code != BLANK;
+            *upper += code >= 'A';
+            *lower += code == LOWER;
         }
     }
 }
 
-static void check_lengths(const sali_rows *rows, bool insertions)
+/* Whether all rows have equally many match columns; or, with `all`, columns. */
+static bool are_equal(const sali_rows *rows, bool all)
+{
+    for (int64_t r = 1; r < rows->count; r++) {
+        const sali_row *row = &rows->row[r], *first = &rows->row[0];
+        if (all ? row->columns != first->columns : row->matches != first->matches) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the lower-case letters are. In a2m and a3m all rows have equally many match columns. */
+static sali_letter_case case_of(const sali_rows *rows, int64_t upper, int64_t lower)
+{
+    if (lower == 0 || (upper > 0 && are_equal(rows, false))) {
+        return SALI_CASE_INSERTIONS;
+    }
+    return upper == 0              ? SALI_CASE_LOWER
+           : are_equal(rows, true) ? SALI_CASE_MIXED
+                                   : SALI_CASE_INSERTIONS; /* check_lengths refuses it */
+}
+
+/* Set the rows' lengths, which must be equal: with `whole` of all columns, else of match columns.
+ */
+static void check_lengths(sali_rows *rows, bool whole)
 {
     if (rows->count == 0) {
         sali_scan_refuse(rows->lines, "there are no sequences");
     }
     for (int64_t r = 0; rows->lines->status == SAL_OK && r < rows->count; r++) {
-        const sali_row *row = &rows->row[r], *first = &rows->row[0];
+        sali_row *row = &rows->row[r];
+        const sali_row *first = &rows->row[0];
         char expected[64] = "at least 1", what[256];
+        row->length = whole ? row->columns : row->matches;
         if (row->length == first->length && row->length > 0) {
             continue;
         }
@@ -146,7 +165,10 @@ static void check_lengths(const sali_rows *rows, bool insertions)
         }
         snprintf(what, sizeof what, "has %lld aligned letters; expected %s%s",
                  (long long)row->length, expected,
-                 insertions ? " (lower case and '.' are insertions, which do not count)" : "");
+                 whole
+                     ? ""
+                     : " (lower case and '.' are insertions, which do not count; if they did, the "
+                       "lengths would differ too)");
         fail_row(rows, r, row->name.line, what);
     }
 }
@@ -164,8 +186,9 @@ static void copy_names(const sali_rows *rows, char **names)
     }
 }
 
-/* Row r goes on at its `length`, which starts from 0 again. */
-static void copy_letters(sali_rows *rows, bool insertions, sali_alignment *a)
+/* Row r continues at its `length`, which starts from 0 again. With `whole`, lower case and '.' are
+ * aligned: a letter and a gap. */
+static void copy_letters(sali_rows *rows, bool whole, sali_alignment *a)
 {
     for (int64_t r = 0; r < rows->count; r++) {
         rows->row[r].length = 0;
@@ -175,9 +198,12 @@ static void copy_letters(sali_rows *rows, bool insertions, sali_alignment *a)
         sali_row *row = &rows->row[piece->row];
         char *letters = a->letters + piece->row * a->length;
         for (int64_t k = 0; k < piece->letters.size; k++) {
-            int code = letter_of(piece->letters.text[k]);
-            if (code >= 0 || (code == POINT && !insertions)) {
-                letters[row->length++] = (char)(code >= 0 ? code : '-');
+            char c = piece->letters.text[k];
+            int code = letter_of(c);
+            if (code >= 0) {
+                letters[row->length++] = (char)code;
+            } else if (whole && code != BLANK) {
+                letters[row->length++] = code == LOWER ? (char)(c - 'a' + 'A') : '-';
             }
         }
     }
@@ -187,9 +213,12 @@ void sali_rows_finish(sali_rows *rows, sali_content *out)
 {
     sali_scan *scan = rows->lines;
     sali_alignment *a = &out->alignment;
-    bool insertions = has_insertions(rows);
-    measure(rows, insertions);
-    check_lengths(rows, insertions);
+    int64_t upper = 0, lower = 0;
+    measure(rows, &upper, &lower);
+    a->letter_case = case_of(rows, upper, lower);
+    bool insertions = a->letter_case == SALI_CASE_INSERTIONS && lower > 0;
+    a->insertions = insertions ? lower : 0;
+    check_lengths(rows, !insertions);
     if (scan->status == SAL_OK) {
         a->sequences = rows->count;
         a->length = rows->row[0].length;
@@ -201,7 +230,7 @@ void sali_rows_finish(sali_rows *rows, sali_content *out)
         copy_names(rows, a->names);
     }
     if (scan->status == SAL_OK) {
-        copy_letters(rows, insertions, a);
+        copy_letters(rows, !insertions, a);
         sali_alignment_recode(a, sali_alphabet_of(a->sequences * a->length, a->letters));
     }
     sali_free(rows->row);

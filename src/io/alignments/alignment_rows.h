@@ -2,10 +2,9 @@
 /* What the readers of alignments share: pieces of lines become rows, rows become an alignment,
  * whose alphabet its letters tell (models/alphabet.h).
  *
- * Letters: upper case is aligned, `-`, `*` and `~` are gaps, and so are letters that the alphabet
- * lacks (B, J, O, U, X, Z in proteins; N, R, Y and others in RNA and DNA). Lower case is an
- * insertion, as in a2m and a3m, and dropped; so is `.` in a file that has insertions. In one
- * without them `.` is a gap. */
+ * Letters: upper case is aligned, `-`, `*` and `~` are gaps. In a file with letters of both cases
+ * whose rows have equally many letters in upper case and gaps, lower case is an insertion, as in
+ * a2m and a3m, and dropped with `.`. In all other files lower case is aligned and `.` is a gap. */
 #ifndef SALI_ALIGNMENT_ROWS_H
 #define SALI_ALIGNMENT_ROWS_H
 
@@ -35,7 +34,9 @@ typedef struct sali_rows {
 
 typedef struct sali_row {
     sali_line name;
-    int64_t length; /* aligned letters; set at the end */
+    int64_t matches; /* letters in upper case and gaps that are no '.' */
+    int64_t columns; /* all letters, gaps and '.' */
+    int64_t length;  /* aligned letters; set at the end */
 } sali_row;
 
 /* A new row. `name` is kept by reference; if rows are not named it only says where the row is. */

@@ -76,25 +76,46 @@ static void read_scopes(sali_scan *scan, sali_factor_graph *g)
     sali_free(last_use);
 }
 
-static void read_table(sali_scan *scan, sali_factor_graph *g, int64_t f)
+/* An entry of the table of factor f, as its natural logarithm; `number` is its place in the table.
+ */
+static double read_factor(sali_scan *scan, int64_t f, int64_t number)
+{
+    double p = sali_scan_double(scan, "a table entry");
+    if (p < 0) {
+        sali_scan_fail(scan, scan->line,
+                       "entry %lld of the table of factor %lld is %g; expected no negative number. "
+                       "If the tables hold logarithms, call the file NAME.LG",
+                       (long long)number, (long long)f, p);
+    }
+    return p > 0 ? log(p) : -INFINITY;
+}
+
+/* An entry of a table of natural logarithms. */
+static double read_logarithm(sali_scan *scan)
+{
+    sali_scan ahead = *scan;
+    ahead.err = NULL;
+    sali_token word = sali_scan_token(&ahead);
+    if (sali_token_is(&word, "-inf") || sali_token_is(&word, "-infinity")) {
+        sali_scan_token(scan);
+        return -INFINITY;
+    }
+    return sali_scan_double(scan, "a table entry (a natural logarithm)");
+}
+
+static void read_table(sali_scan *scan, sali_factor_graph *g, int64_t f, bool logarithms)
 {
     int64_t begin = g->table_begin[f], entries = g->table_begin[f + 1] - begin;
     char what[96];
     snprintf(what, sizeof what, "the number of entries of the table of factor %lld", (long long)f);
     sali_scan_int(scan, what, entries, entries);
     for (int64_t i = 0; scan->status == SAL_OK && i < entries; i++) {
-        double p = sali_scan_double(scan, "a table entry");
-        if (p < 0) {
-            sali_scan_fail(scan, scan->line,
-                           "entry %lld of the table of factor %lld is %g; expected no negative "
-                           "number",
-                           (long long)i, (long long)f, p);
-        }
-        g->log_table[begin + i] = p > 0 ? log(p) : -INFINITY;
+        g->log_table[begin + i] = logarithms ? read_logarithm(scan) : read_factor(scan, f, i);
     }
 }
 
-static void parse(sali_scan *scan, sali_content *out)
+/* A network whose tables hold factors, or their logarithms. */
+static void read_network(sali_scan *scan, sali_content *out, bool logarithms)
 {
     sali_factor_graph *g = &out->network;
     read_kind(scan, g);
@@ -103,9 +124,21 @@ static void parse(sali_scan *scan, sali_content *out)
     g->log_table =
         scan->status == SAL_OK ? SALI_SCAN_ARRAY(scan, double, g->table_begin[g->factors]) : NULL;
     for (int64_t f = 0; scan->status == SAL_OK && f < g->factors; f++) {
-        read_table(scan, g, f);
+        read_table(scan, g, f, logarithms);
     }
-    sali_scan_end(scan);
+    if (sali_scan_end(scan) == SAL_OK && g->kind == SALI_FACTOR_BAYES) {
+        sali_uai_settle_order(scan, g, &out->remark);
+    }
+}
+
+static void parse(sali_scan *scan, sali_content *out)
+{
+    read_network(scan, out, false);
+}
+
+static void parse_logarithms(sali_scan *scan, sali_content *out)
+{
+    read_network(scan, out, true);
 }
 
 static bool recognise(sali_scan *scan)
@@ -161,4 +194,16 @@ const sali_format sali_format_uai = {
     .has_heading = true,
     .parse = parse,
     .write = write,
+};
+
+/* The same heading: the suffix tells that the tables hold logarithms, so this format is asked
+ * first. */
+const sali_format sali_format_uai_lg = {
+    .name = "uai-lg",
+    .doc = "networks of the UAI competitions with natural logarithms in their tables",
+    .suffixes = { ".LG", ".lg" },
+    .content = SALI_CONTENT_NETWORK,
+    .comments = SALI_UAI_COMMENTS,
+    .recognise = recognise,
+    .parse = parse_logarithms,
 };

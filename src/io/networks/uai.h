@@ -9,17 +9,24 @@
 /* What counts as blanks in all formats of these competitions, for sali_scan_of. */
 #define SALI_UAI_COMMENTS (SALI_COMMENT_C | SALI_COMMENT_CPP | SALI_COMMENT_HASH)
 
+/* Give the tables of a Bayesian network the order of the format, where their sums tell that they
+ * are in the order of pgmpy; the remark then says so. It fails where the rows of a table sum to 1
+ * in neither order. */
+void sali_uai_settle_order(sali_scan *scan, sali_factor_graph *graph, sali_remark *remark);
+
 /* Read evidence for `graph` into observed[variables]: a state, or -1 where nothing was observed.
- * Layouts: "n variable state ..." and, older, "1 n variable state ..." (one sample). The first has
- * an odd count of numbers and the second an even one. An empty file and "0" hold no observation.
- * Returns:   DATA for states out of range and contradictions; those of sali_file_read. On failure
- *            observed is untouched. */
-sal_status sali_uai_read_evidence(const char *path, const sali_factor_graph *graph,
+ * Layouts: "n variable state ...", and the same for each of several samples after their number. An
+ * empty file and "0" hold one sample without observations. The file may be compressed.
+ * Params:    sample  its number from 1; 0: the only one of the file.
+ * Returns:   DATA for states out of range and contradictions; ARGUMENT for a sample that the file
+ *            lacks, and for 0 where it has several; those of sali_file_read_gz. On failure observed
+ *            is untouched. */
+sal_status sali_uai_read_evidence(const char *path, const sali_factor_graph *graph, int64_t sample,
                                   int32_t *observed, sal_error *err);
 
 /* The same from memory. */
 sal_status sali_uai_parse_evidence(const char *name, const void *text, int64_t size,
-                                   const sali_factor_graph *graph, int32_t *observed,
-                                   sal_error *err);
+                                   const sali_factor_graph *graph, int64_t sample,
+                                   int32_t *observed, sal_error *err);
 
 #endif

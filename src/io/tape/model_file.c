@@ -135,6 +135,19 @@ static sal_status build_content(const char *path, const sali_format *format, sal
                      sali_content_name(content->kind));
 }
 
+/* Give the model the remark of the reader before its own, with the name of the file. */
+static sal_status take_remark(const char *path, sali_remark *remark, sal_model *model,
+                              sal_error *err)
+{
+    sal_status status = sali_remark_move(remark, &model->remark, err);
+    status = status ? status : sali_remark_prefix(remark, path, err);
+    if (status == SAL_OK) {
+        model->remark = *remark;
+        *remark = (sali_remark){ 0 };
+    }
+    return status;
+}
+
 /* Errors about content name the file. */
 static sal_status name_file(const char *path, sal_status status, sal_error *err)
 {
@@ -147,12 +160,14 @@ static sal_status open_file(const char *path, sal_dtype dtype, sal_model **model
 {
     sali_content content = { 0 };
     const sali_format *format = NULL;
+    sal_model *made = NULL;
     sal_status status = sali_content_read(path, NULL, SALI_CONTENT_NONE, &content, &format, err);
     status = status
                  ? status
-                 : name_file(path, build_content(path, format, &content, dtype, model, err), err);
+                 : name_file(path, build_content(path, format, &content, dtype, &made, err), err);
+    status = status ? status : take_remark(path, &content.remark, made, err);
     sali_content_free(&content);
-    return status;
+    return SALI_GIVE(status, made, model, sal_model_destroy);
 }
 
 /* "name:file=PATH,..": `rest` is the specification without the file. */
@@ -161,15 +176,17 @@ static sal_status open_named(const char *path, const char *rest, sal_dtype dtype
 {
     const sali_builtin *builtin = NULL;
     sali_content content = { 0 };
+    sal_model *made = NULL;
     sal_status status = sali_builtin_find(rest, &builtin, err);
     if (status == SAL_OK && !builtin->content) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s is not made of files", builtin->name);
     }
     status = status ? status : sali_content_read(path, NULL, builtin->content, &content, NULL, err);
     status = status ? status
-                    : name_file(path, sali_builtin_make(rest, &content, dtype, model, err), err);
+                    : name_file(path, sali_builtin_make(rest, &content, dtype, &made, err), err);
+    status = status ? status : take_remark(path, &content.remark, made, err);
     sali_content_free(&content);
-    return status;
+    return SALI_GIVE(status, made, model, sal_model_destroy);
 }
 
 static sal_status open_specification(const char *spec, sal_dtype dtype, sal_model **model,
@@ -307,7 +324,7 @@ sal_status sal_model_save(const sal_model *model, const char *path_xml, sal_erro
 
 /* ---- evidence */
 
-sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t *n,
+sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t sample, int64_t *n,
                               int64_t **variables, int32_t **codes, sal_error *err)
 {
     const sal_space *space = model->space;
@@ -320,7 +337,7 @@ sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t 
     }
     if (status == SAL_OK) {
         sali_factor_graph graph = { .variables = V, .states = states };
-        status = sali_uai_read_evidence(path, &graph, observed, err);
+        status = sali_uai_read_evidence(path, &graph, sample, observed, err);
     }
     for (int64_t v = 0; status == SAL_OK && v < V; v++) {
         if (observed[v] >= 0) {

@@ -252,8 +252,11 @@ sal_status sali_making_make(const sali_builtin *builtin, const double *values,
     if (status == SAL_OK) {
         (*model)->kept = m.kept;
         m.kept = (sali_memory){ 0 };
+        (*model)->remark = m.remark;
+        m.remark = (sali_remark){ 0 };
     }
     sal_tape_destroy(m.tape);
+    sali_remark_free(&m.remark);
     sali_graph_free(&m.graph);
     sali_memory_free(&m.memory);
     sali_memory_free(&m.kept);

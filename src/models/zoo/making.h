@@ -42,6 +42,7 @@ typedef struct sali_making {
     /* What remains to be done with the model; NULL: nothing. */
     sal_status (*finish)(struct sali_making *m, sal_model *model);
     const void *finish_data;
+    sali_remark remark;       /* on what the file holds, for the model */
     sali_memory memory, kept; /* memory until the model is made, and as long as it is there */
     sali_graph graph;
 } sali_making;

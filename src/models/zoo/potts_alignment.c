@@ -7,14 +7,19 @@
 #include "core/error.h"
 #include "models/alphabet.h"
 #include "models/zoo/alignment.h"
+#include "models/zoo/alignment_rows.h"
 #include "models/zoo/making.h"
 
-enum { COUPLINGS, IDENTITY, PSEUDOCOUNT, ALPHABET };
+enum { COUPLINGS, IDENTITY, PSEUDOCOUNT, ALPHABET, UNKNOWN, DUPLICATES };
 
 static const char *const couplings[] = { "mean-field", "zero", NULL };
 
 /* In the order of sal_alphabet. */
 static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL };
+
+/* In the order of sal_unknown and sal_duplicates. */
+static const char *const unknowns[] = { "gap", "drop", NULL };
+static const char *const duplicates[] = { "keep", "drop", NULL };
 
 #define MOST_REALS 20000 /* J is dense: 3 GB in double */
 
@@ -40,8 +45,8 @@ static sal_status fit(sali_making *m, const sali_alignment *a, double *h, double
     return status;
 }
 
-/* x'Jx / 2 + h'x of the one-hot x, in the alphabet that is asked for: what is read keeps the one
- * that its letters tell. */
+/* x'Jx / 2 + h'x of the one-hot x, of the sequences and in the alphabet that are asked for: the
+ * content of the file stays what it is. */
 static sal_status potts_alignment(sali_making *m, sal_expr *f)
 {
     bool zero = m->values[COUPLINGS] != 0;
@@ -52,7 +57,13 @@ static sal_status potts_alignment(sali_making *m, sal_expr *f)
         return sali_fail_memory(m->err);
     }
     a.codes = memcpy(codes, a.codes, (size_t)entries);
-    sali_alignment_recode(&a, (sal_alphabet)m->values[ALPHABET]);
+    const sali_alignment_rules rules = { .alphabet = (sal_alphabet)m->values[ALPHABET],
+                                         .unknown = (sal_unknown)m->values[UNKNOWN],
+                                         .duplicates = (sal_duplicates)m->values[DUPLICATES] };
+    sal_status status = sali_alignment_prepare(&a, &rules, &m->remark, m->err);
+    if (status != SAL_OK) {
+        return status;
+    }
     int q = sali_alphabet_states(a.alphabet);
     if (a.length > MOST_REALS / q) {
         return sali_fail(m->err, SAL_ERR_DATA, "the alignment has %lld sites; expected %d at most",
@@ -60,7 +71,7 @@ static sal_status potts_alignment(sali_making *m, sal_expr *f)
     }
     int64_t N = a.length * q;
     double *h = SALI_BORROW(m, double, N), *J = zero ? NULL : SALI_BORROW(m, double, N *N);
-    sal_status status = h && (zero || J) ? fit(m, &a, h, J) : sali_fail_memory(m->err);
+    status = h && (zero || J) ? fit(m, &a, h, J) : sali_fail_memory(m->err);
     if (status != SAL_OK) {
         return status;
     }
@@ -116,7 +127,12 @@ const sali_builtin sali_builtin_potts_alignment = {
                                     "share of uniform letters in the frequencies", NULL },
                   [ALPHABET] = { "alphabet", 0, 0, 3, true,
                                  "of the sequences; auto: the one that their letters tell",
-                                 alphabets } },
+                                 alphabets },
+                  [UNKNOWN] = { "unknown", 0, 0, 1, true,
+                                "letters outside the alphabet are gaps, or drop their sequences",
+                                unknowns },
+                  [DUPLICATES] = { "duplicates", 0, 0, 1, true,
+                                   "sequences that equal an earlier one", duplicates } },
     .content = SALI_CONTENT_ALIGNMENT,
     .formula = potts_alignment,
     .needs_file = true,

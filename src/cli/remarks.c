@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* What reading files found: in JSON, on stderr if it warns, else in text summaries. */
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/json.h"
+
+/* Lines of text summaries: what did not fit is in JSON only. */
+static char lines[4096];
+
+void cli_remark(const char *text, bool warns)
+{
+    if (!text || !cli_is_first() || !cli_json_remark(text)) {
+        return;
+    }
+    if (warns) {
+        fprintf(stderr, "saltus: %s\n", text);
+    } else {
+        size_t used = strlen(lines);
+        snprintf(lines + used, sizeof lines - used, "file             %s\n", text);
+    }
+}
+
+void cli_remark_model(const sal_model *model)
+{
+    bool warns;
+    const char *text = sal_model_remark(model, &warns);
+    cli_remark(text, warns);
+}
+
+void cli_print_remarks(void)
+{
+    printf("%s", lines);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/* What the program says of the files that it reads. */
+#include "cli_helpers.h"
+
+#include <math.h>
+
+/* a and its child b, p(a) = .3 .7, p(b = 1 | a) = .9 .8, as pgmpy writes it: a fastest. */
+static const char pgmpy[] = "BAYES\n2\n2 2\n2\n1 0\n2 0 1\n\n2\n.3 .7\n4\n.1 .2 .9 .8\n";
+/* The same in the order of the format. */
+static const char network[] = "BAYES\n2\n2 2\n2\n1 0\n2 0 1\n\n2\n.3 .7\n4\n.1 .9 .2 .8\n";
+
+/* A call must succeed with one line on stderr that contains `text`. */
+#define ck_remarks(text, ...)                                                    \
+    do {                                                                         \
+        int remarks_code = saltus(__VA_ARGS__);                                  \
+        ck_assert_msg(remarks_code == 0 && strstr(errors, (text)) &&             \
+                          strchr(errors, '\n') == strrchr(errors, '\n'),         \
+                      "exit %d, '%s' lacks '%s'", remarks_code, errors, (text)); \
+    } while (0)
+
+static double number_of(json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+START_TEST(the_order_of_pgmpy_is_read_and_reported)
+{
+    temp_write("p.uai", pgmpy, sizeof pgmpy - 1);
+    temp_write("n.uai", network, sizeof network - 1);
+    temp_write("b.evid", "1 1 0\n", 6);
+    ck_run("exact n.uai --evidence b.evid --json");
+    json_t *object = json_out();
+    double log_z = number_of(object, "log_z");
+    ck_assert_double_eq_tol(log_z, log(.3 * .1 + .7 * .2), 1e-12);
+    ck_assert_ptr_null(json_object_get(object, "remarks"));
+    json_decref(object);
+    ck_remarks("saltus: p.uai: its tables are read with the first variable",
+               "exact p.uai --evidence b.evid --json");
+    object = json_out();
+    ck_assert_double_eq_tol(number_of(object, "log_z"), log_z, 1e-12);
+    const char *remark = json_string_value(json_array_get(json_object_get(object, "remarks"), 0));
+    ck_assert_ptr_nonnull(strstr(remark, "as pgmpy writes them"));
+    json_decref(object);
+    ck_remarks("as pgmpy writes them", "sample p.uai --draws 20 --chains 2");
+    /* and written in the order of the format */
+    ck_remarks("as pgmpy writes them", "convert p.uai again.uai");
+    ck_run("exact again.uai --evidence b.evid --json");
+    object = json_out();
+    ck_assert_double_eq_tol(number_of(object, "log_z"), log_z, 1e-12);
+    json_decref(object);
+    temp_write("w.uai", "BAYES 1 2 1 1 0 2 .3 .6\n", 24);
+    ck_refused(65, "w.uai: table 1, of variable 0: a row sums to 0.9", "exact w.uai");
+}
+END_TEST
+
+START_TEST(evidence_on_all_variables_gives_the_log_probability)
+{
+    temp_write("n.uai", network, sizeof network - 1);
+    temp_write("two.evid", "2\n 2 0 1 1 1\n 1 1 0\n", 20);
+    ck_refused(64,
+               "two.evid: holds 2 samples of evidence; choose one by its number, from 1 "
+               "(--sample K)",
+               "exact n.uai --evidence two.evid");
+    ck_refused(64, "no sample 3 of evidence; expected 1 to 2",
+               "sample n.uai --evidence two.evid --sample 3");
+    ck_refused(64, "--sample chooses a sample of --evidence FILE", "exact n.uai --sample 1");
+    ck_run("exact n.uai --evidence two.evid --sample 2 --json");
+    json_t *object = json_out();
+    ck_assert_double_eq_tol(number_of(object, "log_z"), log(.3 * .1 + .7 * .2), 1e-12);
+    json_decref(object);
+    ck_run("exact n.uai --evidence two.evid --sample 1 --marginals m.json --json");
+    object = json_out();
+    ck_assert_double_eq_tol(number_of(object, "log_z"), log(.7 * .8), 1e-12);
+    ck_assert_double_eq(number_of(object, "entropy"), 0);
+    ck_assert(number_of(object, "variables") == 0 && number_of(object, "clamped") == 2);
+    json_decref(object);
+    object = json_load_file(temp_path("m.json"), 0, NULL);
+    json_t *row = json_array_get(json_object_get(object, "marginals"), 1);
+    ck_assert_double_eq(json_number_value(json_array_get(row, 1)), 1);
+    json_decref(object);
+    ck_run("exact n.uai --clamp 0=1,1=1");
+    ck_assert_ptr_nonnull(strstr(out, "log Z            -0.5798184953 (natural)"));
+    ck_refused(64, "nothing to sample; leave one free. For the log-probability",
+               "sample n.uai --clamp 0=1,1=1");
+    ck_refused(64, "fixed to both", "exact n.uai --clamp 0=1,1=1,0=0");
+    ck_refused(64, "code 2", "exact n.uai --clamp 0=1,1=2");
+    temp_write("never.uai", "MARKOV 1 2 1 1 0 2 0 1\n", 23);
+    ck_refused(65, "f is -inf there", "exact never.uai --clamp 0=0");
+}
+END_TEST
+
+START_TEST(what_is_read_of_an_alignment_is_reported)
+{
+    static const char plain[] = ">a\nMKVLA\n>b\nMK-LA\n>c\nMRVLA\n";
+    static const char lower[] = ">a\nacgua\n>b\nac-ua\n>c\nagguc\n";
+    static const char a2m[] = ">a\nMKwLA\n>b\nMKLX\n>c\nMK.LX\n";
+    temp_write("plain.fa", plain, sizeof plain - 1);
+    temp_write("lower.fa", lower, sizeof lower - 1);
+    temp_write("a2m.fa", a2m, sizeof a2m - 1);
+    ck_run("sample plain.fa --draws 10 --chains 2");
+    ck_assert_ptr_nonnull(
+        strstr(out, "file             plain.fa: 3 sequences of 5 sites (protein)\nmodel"));
+    ck_run("sample plain.fa --draws 10 --chains 2 --json");
+    json_t *object = json_out();
+    ck_assert_str_eq(json_string_value(json_array_get(json_object_get(object, "remarks"), 0)),
+                     "plain.fa: 3 sequences of 5 sites (protein)");
+    json_decref(object);
+    ck_remarks("lower.fa: 3 sequences of 5 sites (RNA); no letter is in upper case",
+               "sample lower.fa --draws 10 --chains 2");
+    ck_remarks("a2m.fa: 3 sequences of 4 sites (protein); 1 lower-case letters are insertions and "
+               "were dropped; 2 letters in 2 sequences are outside the alphabet",
+               "convert a2m.fa a2m.aln");
+    ck_remarks("1 sequences of 4 sites (protein); 1 lower-case letters are insertions and were "
+               "dropped; 2 sequences with letters outside the alphabet were dropped",
+               "sample potts-alignment:file=a2m.fa,unknown=drop --draws 10 --chains 2");
+    ck_refused(64, "--unknown 'x'; expected gap or drop",
+               "train rbm --data plain.fa --kind alignment --unknown x --out t");
+    ck_refused(64, "--duplicates 'x'; expected keep or drop",
+               "train rbm --data plain.fa --kind alignment --duplicates x --out t");
+}
+END_TEST
+
+START_TEST(parameters_of_other_programs_are_refused_in_a_sentence)
+{
+    temp_write("j.dat", "J 0 1 - A 0.25\nh 0 - 0.1\n", 25);
+    temp_write("h.txt", "h 0 3 -1e-3\nh 1 0 1\n", 20);
+    temp_write("j.csv", "J 0 1 2\n", 8);
+    ck_refused(65, "j.dat: holds parameters of a Potts model as adabmDCA and bmDCA write them",
+               "sample j.dat");
+    ck_refused(65, "h.txt: holds parameters of a Potts model", "convert h.txt h.npy");
+    ck_refused(65, "j.dat: holds parameters of a Potts model", "sample potts-alignment:file=j.dat");
+    ck_refused(65, "expected a finite decimal number", "convert j.csv j.npy");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("files_cli");
+    TCase *tcase = tcase_create("files_cli");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_test(tcase, the_order_of_pgmpy_is_read_and_reported);
+    tcase_add_test(tcase, evidence_on_all_variables_gives_the_log_probability);
+    tcase_add_test(tcase, what_is_read_of_an_alignment_is_reported);
+    tcase_add_test(tcase, parameters_of_other_programs_are_refused_in_a_sentence);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}
