@@ -567,8 +567,8 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     Warns
     -----
     SaltusWarning
-        All parameters started at 0 and hidden units stay equal; an interrupt, with ``interrupt="return"``; an earlier training of the
-        directory goes on with other options, in place of parameters that the model had, or has nothing
+        All parameters started at 0 and hidden units stay equal; an interrupt, with ``interrupt="return"``; an earlier
+        training of the directory goes on with other options, in place of parameters that the model had, or has nothing
         left to do.
 
     Notes

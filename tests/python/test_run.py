@@ -256,7 +256,8 @@ class Interruption(unittest.TestCase):
         self.assertEqual(stop.exception.run.summary["sampler"], "gwg")
         calls.clear()
         with self.assertWarnsRegex(sal.SaltusWarning, "interrupted after 1 samplers"):
-            table = sal.compare(ISING, ["gibbs", "gwg", "ncg"], draws=500, progress=progress, interrupt="return", seed=4)
+            table = sal.compare(ISING, ["gibbs", "gwg", "ncg"], draws=500, progress=progress, seed=4,
+                                interrupt="return")
         self.assertEqual([s["sampler"] for s in table], ["gibbs"])
 
     def test_another_word_for_interrupt(self):
