@@ -15,7 +15,8 @@ from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, address, ask, call, encode, fork_safe, lib, make, options_text,
                        view)
 from ._model import Model, as_model
-from ._run import AIS, Progress, Run, communicator, give_comm, give_reals, give_samplers, raises
+from ._progress import Progress, raises
+from ._run import AIS, Run, communicator, give_comm, give_reals, give_samplers
 from ._sampler import as_list
 from ._train import Training, warn
 

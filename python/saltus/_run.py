@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
-import time
 import warnings
-from typing import Any, Callable, Iterable, Optional, Sequence, Union
+from typing import Any, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _library
 from ._formula import Expr
-from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, address, ask, call, encode, lib, make,
+from ._library import (ArgumentError, Handle, SaltusError, ShapeError, address, ask, call, encode, lib, make,
                        options_text, view)
 from ._model import Model, as_model
+from ._progress import Progress, raises, seconds_of
 from ._sampler import as_list
 
 Path = Union[str, os.PathLike]
@@ -26,105 +25,6 @@ RUN, TRAIN, AIS = 0, 1, 2
 
 class SaltusWarning(UserWarning):
     """A result that should not be trusted, why, and what would help."""
-
-
-# ---- progress
-
-
-class Progress:
-    """Shows how far a call is, and stops it on Ctrl-C or an exception of the user's function.
-
-    `show`: True, False, None (only in a terminal or a notebook), or a function of (done, total).
-    `watch`: what else stops the call, when an exception is noted there. Use it as a context: within,
-    Ctrl-C sets `interrupted`. As an exception it could arise where a callback begins, outside of any
-    `try`, and would be lost.
-    """
-
-    def __init__(self, show: Any, what: str, watch: Iterable[Caught] = ()):
-        self.caught = Caught()
-        self._interrupts = _library.Interrupts()
-        self._watch = [self.caught, *watch]
-        self.what = what
-        self._function = show if callable(show) else None
-        self._bar: Any = None
-        self._shown = 0.0
-        self._wanted = self._is_watched() if show is None else bool(show) and not callable(show)
-        self.callback = _library.PROGRESS(self._tell)
-
-    def __enter__(self) -> "Progress":
-        for caught in self._watch:
-            caught.__enter__()
-        self._interrupts.__enter__()
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self._interrupts.__exit__()
-        for caught in self._watch:
-            caught.__exit__()
-        self.end()
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C was pressed."""
-        return self._interrupts.seen
-
-    def agree(self, comm: Any) -> None:
-        """Let all ranks of a communicator know whether Ctrl-C was pressed at rank 0, so that none goes on alone."""
-        if comm is not None:
-            self._interrupts.seen = comm.bcast(self._interrupts.seen, 0)
-
-    def reraise(self, failed: bool = True) -> None:
-        """Raise what a callback raised, if anything, as itself.
-
-        After a call that did not fail, only what stopped it: what else was noted is of another call.
-        """
-        for caught in self._watch:
-            if failed or caught.stops:
-                caught.reraise()
-
-    @staticmethod
-    def _is_watched() -> bool:
-        return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
-
-    def _tell(self, done: int, total: int, _: Any) -> int:
-        try:
-            if any(caught.stops and caught.any for caught in self._watch):
-                return 1
-            if self._function and _library.says_no(self._function(done, total)):
-                return 1
-            if self._wanted:
-                self._draw(done, total)
-        except BaseException as exception:  # it cannot pass through C
-            self.caught.note(exception)
-            return 1
-        return int(self.interrupted)
-
-    def _draw(self, done: int, total: int) -> None:
-        if self._bar is None:
-            try:
-                from tqdm.auto import tqdm
-                self._bar = tqdm(total=total, desc=self.what, leave=False)
-            except ImportError:
-                self._bar = False
-        if self._bar:
-            self._bar.update(done - self._bar.n)
-        elif time.monotonic() - self._shown > 0.2:
-            self._shown = time.monotonic()
-            print(f"\r{self.what} {100 * done / max(total, 1):3.0f}%", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Take the bar away."""
-        if self._bar:
-            self._bar.close()
-        elif self._shown:
-            print("\r" + " " * (len(self.what) + 6) + "\r", end="", file=sys.stderr, flush=True)
-
-
-def raises(interrupt: Any) -> bool:
-    """Whether Ctrl-C is to raise KeyboardInterrupt, by the argument `interrupt` of a call."""
-    if interrupt not in ("raise", "return"):
-        raise ArgumentError(f"interrupt {interrupt!r}; expected 'raise' or 'return'")
-    return interrupt == "raise"
 
 
 # ---- options
@@ -572,10 +472,11 @@ class _Borrowed:
 
 def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, keep: bool = True, progress: Any = None,
          interrupt: str = "raise", own: Any = (), comm: Any = None, opened: Optional[Path] = None,
-         trajectory: Any = None, **arrays: Any) -> Any:
+         trajectory: Any = None, seconds: Optional[float] = None, **arrays: Any) -> Any:
     raising = raises(interrupt)
     made = run_options(model, options, own=own, comm=communicator(comm), opened=opened, trajectory=trajectory, **arrays)
-    bar = Progress(progress, "sampling", [model._caught] + [sampler._caught for sampler in as_list(own)])
+    bar = Progress(progress, "sampling", [model._caught] + [sampler._caught for sampler in as_list(own)],
+                   seconds)
     call("sal_flat_options_progress", made, bar.callback, None)
     pointer = ctypes.c_void_p()
     try:
@@ -627,8 +528,8 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
            temperatures: Optional[Sequence[float]] = None, ladder: Optional[bool] = None, trajectory: Any = None,
            init: Any = None, codes: bool = False, clamp: Optional[dict[int, Any]] = None, preconditioner: Any = None,
            tuning: Optional[Tuning] = None, own: Any = (), out: Optional[Path] = None, keep: bool = True,
-           progress: Any = None, interrupt: str = "raise", threads: Optional[int] = None, comm: Any = None,
-           **options: Any) -> Any:
+           time: Union[None, float, str] = None, progress: Any = None, interrupt: str = "raise",
+           threads: Optional[int] = None, comm: Any = None, **options: Any) -> Any:
     """Run chains of a sampler on a model.
 
     Parameters
@@ -675,6 +576,9 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
         NAME.nc: written while the run goes on; see :func:`resume`.
     keep : bool
         Whether to keep the draws in memory.
+    time : float or str, optional
+        Stop after these seconds, or "90s", "10m", "2h"; the run has what was made. With ``anneal``, and without `out`:
+        make as many coolings as fit.
     progress : bool or callable, optional
         Whether to show progress (None: in a terminal or notebook); a function of (done, total), which
         stops the run by returning False.
@@ -743,15 +647,21 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     if trajectory is not None:
         ladder = True if ladder is None else ladder
         trajectory = _source(trajectory)[2] if hasattr(trajectory, "_trainer") else trajectory
+    seconds = seconds_of(time)
+    if seconds is not None and options.get("anneal") and out is None:
+        if options.get("anneal_seconds") is not None:
+            raise ArgumentError("anneal_seconds and time: give one of them")
+        options["anneal_seconds"], seconds = seconds, None
     given = dict(options, sampler=sampler, chains=chains, draws=draws, warmup=warmup, thin=thin,
                  seed=_library.seed_of(seed, comm), step_size=step_size, tempering=tempering, threads=threads)
-    return _run(made, given, out=out, keep=keep, progress=progress, interrupt=interrupt, own=own, comm=comm, init=init,
-                codes=codes, clamp=clamp, temperatures=temperatures, opened=opened, ladder=ladder,
+    return _run(made, given, out=out, keep=keep, progress=progress, interrupt=interrupt, own=own, comm=comm,
+                seconds=seconds, init=init, codes=codes, clamp=clamp, temperatures=temperatures, opened=opened, ladder=ladder,
                 trajectory=training if trajectory is None else trajectory, preconditioner=preconditioner, tuning=tuning)
 
 
 def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, trajectory: Any = None, own: Any = (),
-           keep: bool = True, progress: Any = None, interrupt: str = "raise", threads: Optional[int] = None) -> Run:
+           keep: bool = True, time: Union[None, float, str] = None, progress: Any = None, interrupt: str = "raise",
+           threads: Optional[int] = None) -> Run:
     """Resume a run from its file, with the same bits as if it had never stopped.
 
     Parameters
@@ -762,7 +672,7 @@ def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, trajec
         Draws of each chain in all; None: as many as the run was to make.
     model : Model, Training or Expr, optional
         The model of the run; None: the file names it (runs of ready-made models, files and trainings).
-    trajectory, own, keep, progress, interrupt, threads
+    trajectory, own, keep, time, progress, interrupt, threads
         As in :func:`sample`.
 
     Returns
@@ -797,7 +707,7 @@ def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, trajec
         raise ArgumentError(f"{os.fspath(path)}: its model {name.decode()!r} is no file or ready-made model; give "
                             "model=") from None
     return _run(used, {"draws": draws, "threads": threads}, state=state, out=path, keep=keep, progress=progress,
-                interrupt=interrupt, own=own, opened=opened,
+                interrupt=interrupt, own=own, opened=opened, seconds=seconds_of(time),
                 ladder=lib.sal_run_state_note(state, b"ladder") == b"yes",
                 trajectory=training if trajectory is None else trajectory)
 

@@ -22,7 +22,8 @@ from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, UnsupportedError, address, ask, call,
                        encode, lib, make, options_text, text_at, view)
 from ._model import Model
-from ._run import TRAIN, Progress, SaltusWarning, communicator, give_comm, give_reals, give_samplers, raises
+from ._progress import Progress, raises
+from ._run import TRAIN, SaltusWarning, communicator, give_comm, give_reals, give_samplers
 from ._sampler import as_list
 
 Path = Union[str, os.PathLike]
