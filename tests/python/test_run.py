@@ -6,12 +6,15 @@ import os
 import pathlib
 import signal
 import tempfile
+import threading
+import types
 import unittest
 import warnings
 
 import numpy as np
 
 import saltus as sal
+from saltus import _library
 
 ISING = sal.Model("ising:side=4,theta=0.1", dtype="f64")
 
@@ -321,6 +324,32 @@ class Seeds(unittest.TestCase):
         table = sal.compare(ISING, ["gwg", "gibbs"], draws=50)
         self.assertEqual({s["seed"] for s in table}, {table.seed})
         self.assertNotEqual(table.seed, sal.compare(ISING, ["gwg"], draws=50).seed)
+
+    def test_ranks_have_the_seed_that_rank_0_drew(self):
+        def seeds_of(*given):
+            """What ranks that share broadcasts make of their seeds."""
+            barrier, sent, found = threading.Barrier(len(given)), [], [None] * len(given)
+
+            def at(rank):
+                def bcast(value, root):
+                    if rank == 0:
+                        sent.append(value)
+                    barrier.wait()
+                    return sent[0]
+
+                found[rank] = _library.seed_of(given[rank], types.SimpleNamespace(rank=rank, bcast=bcast))
+
+            ranks = [threading.Thread(target=at, args=(rank,)) for rank in range(len(given))]
+            for rank in ranks:
+                rank.start()
+            for rank in ranks:
+                rank.join()
+            return found
+
+        self.assertEqual(len(set(seeds_of(None, None, None))), 1)
+        self.assertEqual(len(set(seeds_of(*(np.random.default_rng(rank) for rank in range(3))))), 1)
+        self.assertEqual(seeds_of(7, 8), [7, 8])  # which the library refuses
+        self.assertEqual(seeds_of(7, None)[0], 7)
 
     def test_all_that_has_a_seed(self):
         data = sal.Data.digits(30, side=8, seed=1)
