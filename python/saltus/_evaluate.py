@@ -382,7 +382,6 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
     s = _Session(made, given, own, progress, directory, comm)
     result = Evaluation(made, rows, given["seed"])
     _measure(s, result, rows, known, drawn, fresh)
-    s.agree()
     if s.interrupted and (raising or result.forward is None):
         stop = KeyboardInterrupt("what was found is the attribute `evaluation` of this exception")
         stop.evaluation = result if s.first else None  # type: ignore[attr-defined]

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any, Callable, Iterable, Optional
+from typing import Any, Iterable, Optional
 
 from . import _library
 from ._library import ArgumentError, Caught
@@ -16,8 +16,8 @@ class Progress:
 
     `show`: True, False, None (only in a terminal or a notebook), or a function of (done, total).
     `watch`: what else stops the call, when an exception is noted there. `seconds`: after which the call is
-    stopped; None: never. Use it as a context: within, Ctrl-C sets `interrupted`. As an exception it could arise where a callback begins, outside of any
-    `try`, and would be lost.
+    stopped; None: never. Use it as a context: within, Ctrl-C sets `interrupted`. As an exception it could
+    arise where a callback begins, outside of any `try`, and would be lost.
     """
 
     def __init__(self, show: Any, what: str, watch: Iterable[Caught] = (), seconds: Optional[float] = None):

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _library
 from ._formula import Expr
-from ._library import (ArgumentError, Handle, SaltusError, ShapeError, address, ask, call, encode, lib, make,
+from ._library import (ArgumentError, Handle, SaltusError, address, ask, call, encode, lib, make,
                        options_text, view)
 from ._model import Model, as_model
 from ._progress import Progress, raises, seconds_of
@@ -655,8 +655,9 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     given = dict(options, sampler=sampler, chains=chains, draws=draws, warmup=warmup, thin=thin,
                  seed=_library.seed_of(seed, comm), step_size=step_size, tempering=tempering, threads=threads)
     return _run(made, given, out=out, keep=keep, progress=progress, interrupt=interrupt, own=own, comm=comm,
-                seconds=seconds, init=init, codes=codes, clamp=clamp, temperatures=temperatures, opened=opened, ladder=ladder,
-                trajectory=training if trajectory is None else trajectory, preconditioner=preconditioner, tuning=tuning)
+                seconds=seconds, init=init, codes=codes, clamp=clamp, temperatures=temperatures, opened=opened,
+                ladder=ladder, trajectory=training if trajectory is None else trajectory, preconditioner=preconditioner,
+                tuning=tuning)
 
 
 def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, trajectory: Any = None, own: Any = (),
@@ -699,10 +700,10 @@ def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, trajec
     name = lib.sal_run_state_note(state, b"model")
     if model is None and not name:
         raise ArgumentError(f"{os.fspath(path)}: its model has no name to open it by; give model=")
-    dtype = lib.sal_run_state_note(state, b"dtype")
+    dtype = (lib.sal_run_state_note(state, b"dtype") or b"").decode() or None
+    given = name.decode() if model is None else model
     try:
-        used, opened, training = _source(
-            Model(name.decode(), dtype=dtype.decode() if dtype else None) if model is None else model)
+        used, opened, training = _source(Model(given, dtype=dtype) if isinstance(given, (str, os.PathLike)) else given)
     except _library.NotFoundError:
         raise ArgumentError(f"{os.fspath(path)}: its model {name.decode()!r} is no file or ready-made model; give "
                             "model=") from None
