@@ -199,8 +199,19 @@ SAL_API sal_status sal_flat_options_clamp(sal_flat_options *options, int64_t n,
                                           const int64_t *variables, const int32_t *codes,
                                           sal_error *err);
 
+/* Give a text (copied) that says where the model of a run came from; NULL: none. "model": what it
+ * was opened by, which the run's file then names, and whose training has a trajectory, if any.
+ * "training": the directory of another training whose trajectory it is. "ladder": "yes" or "no",
+ * as in sal_trajectory_suggest.
+ * Returns: SAL_ERR_NOT_FOUND (no such text, or options of another struct); SAL_ERR_MEMORY.
+ * Cost:    O(text).
+ * Threads: one at a time. */
+SAL_API sal_status sal_flat_options_text(sal_flat_options *options, const char *name,
+                                         const char *text, sal_error *err);
+
 /* Give a handle, which must outlive the options. Runs: "tuning" (sal_tuning), "trajectory"
- * (sal_trajectory), "sampler" (sal_flat_sampler; may be given several times). Trainings: "test"
+ * (sal_trajectory), "trainer" (sal_trainer, whose trajectory sal_flat_sample takes as it takes that
+ * of a directory), "sampler" (sal_flat_sampler; may be given several times). Trainings: "test"
  * (sal_data, the held-out rows of ptt), "sampler". AIS: "sampler". All: "comm" (sal_comm, mpi.h).
  * Returns: SAL_ERR_NOT_FOUND (no such handle of these options);
  *          SAL_ERR_ARGUMENT (too many samplers).
@@ -231,13 +242,15 @@ SAL_API sal_status sal_flat_options_report(sal_flat_options *options,
 
 /* ---- runs */
 
-/* Run chains: sal_sample.
+/* Run chains: sal_sample, along the trajectory that sal_trajectory_suggest finds by the texts and
+ * the trainer of the options.
  * Params:  options  of SAL_OPTIONS_RUN; NULL: the defaults.
  *          keep     whether the run keeps its draws in memory, for sal_run_draws.
  *          path     NULL, or the file NAME.nc that is written while the run goes on, as
  *                   sal_draw_writer_open says. If the run fails or dies, what it has made is kept
  *                   beside the file.
- * Returns: as sal_sample and the draw writer; SAL_ERR_ARGUMENT also for arrays of wrong sizes. If
+ * Returns: as sal_sample, sal_trajectory_suggest and the draw writer; SAL_ERR_ARGUMENT also for
+ *          arrays of wrong sizes. If
  *          only writing failed, *run is set all the same.
  * Cost:    as sal_sample.
  * Threads: several runs may share a model whose parameters do not change. */

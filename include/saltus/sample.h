@@ -200,6 +200,23 @@ typedef struct sal_run sal_run;
 SAL_API sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **run,
                               sal_error *err);
 
+/* Open the trajectory along which a run of a trained model is to be made, for the option
+ * `trajectory`: that of the training, if it saved one and the options ask for no other way of
+ * sampling. Other ways are a sampler, tempering, annealing, a tuning, a preconditioner, a step size
+ * or its rule, and clamped variables.
+ * Params:  specification  what the model was opened by (sal_model_open); it need not be trained.
+ *          options        those of the run, without `trajectory`; NULL: the defaults.
+ *          ladder         NULL: as above; "yes": the trajectory, whatever the options say; "no":
+ *                         none.
+ *          trajectory     receives it, to be destroyed after the run; NULL where there is none.
+ * Returns: as sal_trajectory_open, but SAL_ERR_NOT_FOUND with "yes" only; SAL_ERR_ARGUMENT (another
+ *          word). *trajectory is then untouched.
+ * Cost:    as sal_trajectory_open.
+ * Threads: any. */
+SAL_API sal_status sal_trajectory_suggest(const char *specification, const sal_model *model,
+                                          const sal_run_options *options, const char *ladder,
+                                          sal_trajectory **trajectory, sal_error *err);
+
 /* Free a run; NULL is fine. */
 SAL_API void sal_run_destroy(sal_run *run);
 

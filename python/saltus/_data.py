@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from ._library import (ArgumentError, Handle, ShapeError, address, call, encode, lib, make, options_text, view,
+from ._library import (ArgumentError, Handle, ShapeError, address, call, encode, lib, make, options_text, seed_of, view,
                        warn_of)
 
 
@@ -199,7 +199,7 @@ class Data:
         return data
 
     @classmethod
-    def digits(cls, rows: int, side: int = 16, seed: int = 0) -> "Data":
+    def digits(cls, rows: int, side: int = 16, seed: Any = None) -> "Data":
         """Make black and white pictures of the digits 0 to 9: strokes with random slant, width and shift.
 
         Parameters
@@ -207,8 +207,8 @@ class Data:
         rows : int
         side : int
             Height and width, 8 to 64 pixels.
-        seed : int
-            Equal seeds give equal pictures.
+        seed
+            As in :func:`sample`: equal numbers give equal pictures, None a fresh seed and other ones.
 
         Returns
         -------
@@ -226,17 +226,19 @@ class Data:
         >>> sal.Data.digits(100, side=12, seed=1)
         <saltus Data: 100 pictures of 12 x 12>
         """
-        return cls._of(make("sal_flat_data_digits", rows, side, seed))
+        return cls._of(make("sal_flat_data_digits", rows, side, seed_of(seed)))
 
-    def split(self, rows: int, seed: Optional[int] = 0) -> "Data":
+    def split(self, rows: int, seed: Any = None, last: bool = False) -> "Data":
         """Hold out rows: they leave this data set, and are the data set that is returned.
 
         Parameters
         ----------
         rows : int
             1 or more; one must stay.
-        seed : int or None
-            Random rows, the same for equal seeds; None: the last rows.
+        seed
+            As in :func:`sample`: the same rows for equal numbers, None a fresh seed and other rows.
+        last : bool
+            Hold out the last rows instead of random ones.
 
         Returns
         -------
@@ -246,7 +248,7 @@ class Data:
         Raises
         ------
         ArgumentError
-            Less than one row is asked for, or none would stay. Nothing has then changed.
+            Less than one row is asked for, or none would stay; a seed beside ``last=True``. Nothing has then changed.
 
         Notes
         -----
@@ -256,15 +258,17 @@ class Data:
         --------
         >>> import saltus as sal
         >>> data = sal.Data([[0, 0], [0, 1], [1, 0], [1, 1]])
-        >>> test = data.split(1, seed=None)
+        >>> test = data.split(1, last=True)
         >>> test.codes
         array([[1, 1]], dtype=uint8)
         >>> len(data)
         3
         """
+        if last and seed is not None:
+            raise ArgumentError("split: the last rows need no seed; give seed= or last=True")
         copy = Handle(make("sal_flat_data_copy", self), "sal_flat_data_destroy")
-        number = ctypes.c_uint64(0 if seed is None else seed)
-        held = Data._of(make("sal_flat_data_split", copy, rows, None if seed is None else ctypes.addressof(number)))
+        number = ctypes.c_uint64(0 if last else seed_of(seed))
+        held = Data._of(make("sal_flat_data_split", copy, rows, None if last else ctypes.addressof(number)))
         pointer = copy._as_parameter_
         copy._finalizer.detach()
         self._set(pointer)

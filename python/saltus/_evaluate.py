@@ -15,9 +15,10 @@ from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, address, ask, call, encode, fork_safe, lib, make, options_text,
                        view)
 from ._model import Model, as_model
-from ._run import AIS, Progress, Run, communicator, give_comm, give_reals, give_samplers
+from ._progress import Progress, raises
+from ._run import AIS, Run, communicator, give_comm, give_reals, give_samplers
 from ._sampler import as_list
-from ._train import Training, seed_of, warn
+from ._train import Training, warn
 
 Path = Union[str, os.PathLike]
 
@@ -54,6 +55,8 @@ class Evaluation:
     mmd2_v : float or None
         The square of the same as a V-statistic, which counts pairs of a state with itself: always
         positive. Some papers print its decimal logarithm.
+    seed : int
+        The seed that it had.
     warnings : list of str
 
     References
@@ -62,8 +65,8 @@ class Evaluation:
     verdict is for: Nijkamp, Hill, Han, Zhu & Wu (2020); Decelle, Furtlehner & Seoane (2021).
     """
 
-    def __init__(self, model: Model, test: Data):
-        self.model, self.test = model, test
+    def __init__(self, model: Model, test: Data, seed: int):
+        self.model, self.test, self.seed = model, test, seed
         self.forward: Optional[dict[str, Any]] = None
         self.reverse: Optional[dict[str, Any]] = None
         self.both_ways: Optional[dict[str, Any]] = None
@@ -90,7 +93,7 @@ class Evaluation:
     def _rows(self) -> list[tuple[str, str]]:
         row = "picture" if self.test.picture else "row"
         rows = [("model", f"{self.model.name or '(a formula)'}, {self.model.variables} variables"),
-                ("held-out rows", str(self.test.rows))]
+                ("held-out rows", str(self.test.rows)), ("seed", str(self.seed))]
         ways = [(name, way) for name, way in (("forward", self.forward), ("reverse", self.reverse)) if way]
         for name, way in ways:
             rows.append((f"log Z {name}", f"{_number(way['log_z'])}, standard error {_number(way['log_z_error'])}, "
@@ -274,9 +277,9 @@ def _mmd2(samples: Data, test: Data, estimator: int) -> float:
 
 def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = None, *, chains: Optional[int] = None,
              temperatures: Optional[int] = None, steps: Optional[int] = None, sampler: Optional[str] = None,
-             samples: Any = None, fresh: int = 1000, directory: Optional[Path] = None, seed: Optional[int] = 0,
-             threads: Optional[int] = None, own: Any = (), progress: Any = None, comm: Any = None,
-             **options: Any) -> Evaluation:
+             samples: Any = None, fresh: int = 1000, directory: Optional[Path] = None, seed: Any = None,
+             threads: Optional[int] = None, own: Any = (), progress: Any = None, interrupt: str = "raise",
+             comm: Any = None, **options: Any) -> Evaluation:
     """Estimate the log-likelihood of held-out rows, and judge the model's own samples.
 
     Parameters
@@ -302,7 +305,10 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
     directory : path, optional
         Of the training, whose ladder and chains the verdict uses.
     seed, threads, own, progress
-        As in :func:`sample`.
+        As in :func:`sample`. The seed is in :attr:`Evaluation.seed`.
+    interrupt : {'raise', 'return'}
+        What Ctrl-C does: raise KeyboardInterrupt, whose attribute `evaluation` has what was found; or return that,
+        with a warning, if there is an estimate already.
     comm : mpi4py.MPI.Comm, optional
         Annealing is shared by its ranks, which all make this call with the same arguments; the rest is
         rank 0's.
@@ -312,7 +318,7 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
     Returns
     -------
     Evaluation
-        Ctrl-C ends it early; it then has what was found. With `comm` at rank 0; None at the others.
+        With `comm` at rank 0; None at the others.
 
     Raises
     ------
@@ -325,7 +331,8 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
     UnsupportedError
         Counts without a cap; a sampler that is approximate, couples its chains or cannot serve the model.
     KeyboardInterrupt
-        Ctrl-C before there was an estimate.
+        Ctrl-C, unless ``interrupt="return"`` and there is an estimate. The exception's attribute `evaluation` is the
+        Evaluation with what was found (with `comm` at rank 0, else None).
 
     Warns
     -----
@@ -362,18 +369,23 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
         directory = model.directory if directory is None else directory
     elif isinstance(model, (str, os.PathLike)) and os.path.exists(os.path.join(model, "model.xml")):
         directory = model if directory is None else directory
+    raising = raises(interrupt)
     made = model.model if isinstance(model, Training) else as_model(model)
     rows = fitting(test, made.variables, "test")._drawn()
     known = None if train is None else fitting(train, made.variables, "train")._drawn()
     drawn = None if samples is None else _sample_rows(samples, made.variables)
     given = dict(options, chains=100 if chains is None else chains, temperatures=temperatures, steps=steps,
-                 sampler=sampler, seed=seed_of(seed), threads=threads)
+                 sampler=sampler, seed=_library.seed_of(seed, comm), threads=threads)
     own = as_list(own)
     if sampler is None and own:
         given["sampler"] = own[0].name
     s = _Session(made, given, own, progress, directory, comm)
-    result = Evaluation(made, rows)
+    result = Evaluation(made, rows, given["seed"])
     _measure(s, result, rows, known, drawn, fresh)
+    if s.interrupted and (raising or result.forward is None):
+        stop = KeyboardInterrupt("what was found is the attribute `evaluation` of this exception")
+        stop.evaluation = result if s.first else None  # type: ignore[attr-defined]
+        raise stop
     if not s.first:
         return None  # type: ignore[return-value]
     for text in result.warnings:
@@ -390,8 +402,6 @@ def _measure(s: _Session, result: Evaluation, test: Data, train: Optional[Data],
         result.mmd = max(_mmd2(drawn, test, _U_STATISTIC), 0) ** 0.5
         result.mmd2_v = _mmd2(drawn, test, _V_STATISTIC)
     result.forward = _anneal(s, test, log_base, None)
-    if result.forward is None and s.interrupted:
-        raise KeyboardInterrupt
     if result.forward is not None and not s.ended:
         result.reverse = _anneal(s, test, log_base, (test if drawn is None else drawn).codes)
     if not s.first:

@@ -13,6 +13,7 @@ import math
 import operator
 import os
 import re
+import secrets
 import signal
 import threading
 import weakref
@@ -142,6 +143,7 @@ sal_flat_options_reals tpslpe
 sal_flat_options_codes tpslpe
 sal_flat_options_clamp tplppe
 sal_flat_options_handle tpspe
+sal_flat_options_text tpsse
 sal_comm_open tjPe
 sal_comm_destroy vp
 sal_flat_options_progress tpppe
@@ -269,6 +271,7 @@ def own_names(text: str) -> str:
     """A message of the library in the words of this package."""
     for words, own in ((r"let the run keep its draws \(record\.draws\)", "give keep=True"),
                        (r"record\.draws", "keep"), (r"record\.best", "track_best"),
+                       (r"anneal-(from|to|seconds)", r"anneal_\1"), ("swap-every", "swap_every"),
                        (r"see 'saltus list (\w+)'", r'see saltus.list_of("\1")')):
         text = re.sub(words, own, text)
     return re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
@@ -501,6 +504,33 @@ def _option(name: str, value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         raise ArgumentError(f"{name}: expected a finite number; found {value}")
     return value
+
+
+def seed_of(seed: Any, comm: Any = None) -> int:
+    """The seed of a call as a number from 0 to 2^64 - 1; see :func:`sample` for what may be given.
+
+    None is a fresh one from the operating system, below 2^53 so that every reader of JSON keeps all its digits.
+    With an mpi4py communicator all ranks have that of rank 0, except that numbers stay as each rank gave
+    them: the library says where they differ.
+    """
+    given = seed is not None and hasattr(seed, "__index__")
+    if given:
+        number = whole(seed, 2**64 - 1, "seed")
+    elif seed is None:
+        number = secrets.randbits(53)
+    elif isinstance(seed, np.random.Generator):
+        number = int(seed.integers(2**53))
+    elif isinstance(seed, np.random.RandomState):
+        number = int(seed.randint(2**53, dtype=np.int64))
+    elif isinstance(seed, np.random.SeedSequence):
+        number = int(seed.generate_state(1, np.uint64)[0])
+    else:
+        raise ArgumentError(f"seed {seed!r}; expected a whole number from 0 to 2^64 - 1, a numpy.random.Generator, "
+                            f"RandomState or SeedSequence, or None")
+    if comm is not None:
+        drawn = comm.bcast(None if given else number, 0)
+        number = number if given or drawn is None else drawn
+    return number
 
 
 def says_no(answer: Any) -> bool:

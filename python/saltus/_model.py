@@ -14,7 +14,7 @@ import numpy as np
 from . import _formula, _library
 from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, ModelError, ShapeError, address, ask, call, encode, lib, make,
-                       warn_of)
+                       seed_of, warn_of)
 
 _DTYPES = {None: 0, "f32": 1, "float32": 1, "f64": 2, "float64": 2}
 
@@ -63,6 +63,7 @@ class Params(Mapping):
         if array.shape != self._shapes[name]:
             raise ShapeError(f"parameter {name}: expected the shape {self._shapes[name]}; found {array.shape}")
         call("sal_model_set_params", self._model, name.encode(), address(array))
+        self._model._trained = False
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._shapes)
@@ -87,6 +88,7 @@ class Params(Mapping):
         if array.shape != (size,):
             raise ShapeError(f"params.flat: expected {size} numbers; found an array of shape {array.shape}")
         call("sal_model_set_params", self._model, None, address(array))
+        self._model._trained = False
 
     def load(self, path: Union[str, os.PathLike]) -> None:
         """Set all parameters from a safetensors file.
@@ -101,6 +103,7 @@ class Params(Mapping):
             The model is a Python function, which has no parameters.
         """
         call("sal_model_load_params", self._model, encode(path))
+        self._model._trained = False
 
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Write all parameters to a safetensors file, which is replaced at once.
@@ -245,15 +248,18 @@ class Model:
                 torch = " (a PyTorch module becomes a model by saltus.from_torch)" if hasattr(f, "state_dict") else ""
                 raise ArgumentError(f"Model: expected an expression or a text; found {type(f).__name__}{torch}")
             pointer = make("sal_model_open", encode(f), _dtype(dtype))
-        self._set(Handle(pointer, "sal_model_destroy"))
+        self._set(Handle(pointer, "sal_model_destroy"), opened=None if isinstance(f, Expr) else f)
         for parameter, value in values.items():
             self.params[parameter] = value
         if name is not None:
             self.name = name
         warn_of(self.info.get("remark"), self.info.get("warns"))
 
-    def _set(self, handle: Handle, caught: Optional[Caught] = None) -> None:
+    def _set(self, handle: Handle, caught: Optional[Caught] = None,
+             opened: Union[None, str, os.PathLike] = None) -> None:
         self._handle, self._caught = handle, caught or Caught(stops=False)
+        self._opened = opened  # the specification, file or directory that it was made from
+        self._trained = opened is not None  # whether its parameters are still those of that
         self.info: dict[str, Any] = ask("sal_flat_model_info", handle)
         self.variables: int = self.info["variables"]
         self.width: int = self.info["width"]
@@ -791,8 +797,13 @@ class Model:
 
     # ---- answers
 
-    def check(self, seed: int = 0) -> dict[str, Any]:
+    def check(self, seed: Any = None) -> dict[str, Any]:
         """Compare gradient and differences with differences of f, at random states.
+
+        Parameters
+        ----------
+        seed
+            Of the states, as in :func:`sample`.
 
         Returns
         -------
@@ -800,7 +811,7 @@ class Model:
             "gradient_error", "first_order_error" (of first-order differences, against exact ones),
             "against_error" (between ways to find the exact ones): the largest ones, relative to the largest
             entry. "differences_by" and "against": these ways. "states", "slopes", "kinks", "changes": how many
-            were looked at.
+            were looked at. "seed": that of the states.
 
         Raises
         ------
@@ -813,7 +824,8 @@ class Model:
         -----
         It cannot be stopped: Ctrl-C takes effect when it has ended.
         """
-        return self._calls(ask, "sal_flat_check", self, None, seed)
+        number = seed_of(seed)
+        return dict(self._calls(ask, "sal_flat_check", self, None, number), seed=number)
 
     def exact(self, evidence: Union[None, str, os.PathLike] = None, sample: int = 0, **options: Any) -> "Exact":
         """log Z and marginals, where they can be computed.
@@ -872,7 +884,7 @@ class Model:
         own : Sampler or list of them, optional
             Samplers of one's own.
         **options
-            Those of a run that matter here: step_size, seed, and draws, the steps from each state (1000; -1: none).
+            Those of a run that matter here: step_size, seed, and draws, the steps from each state (1000).
 
         Returns
         -------
@@ -882,7 +894,8 @@ class Model:
             sampler is right. "reversibility": by how much detailed balance is missed (with "directions" the
             generalised one, whose way back has the reverse direction), which is not needed.
             "frequency", a standard normal number, is above 5 if it does not draw what it says. "unreached":
-            states that it never reaches. "worst": two states, as codes. "directions": 1 without.
+            states that it never reaches. "worst": two states, as codes. "directions": 1 without. "seed": that
+            of what was drawn.
 
         Raises
         ------
@@ -907,13 +920,14 @@ class Model:
         samplers = as_list(own)
         if sampler is None and samplers:
             sampler = samplers[0].name
-        made = run_options(self, dict(options, sampler=sampler), own=samplers)
+        seed = seed_of(options.get("seed"))
+        made = run_options(self, dict(options, sampler=sampler, seed=seed), own=samplers)
         watch = [self._caught] + [one._caught for one in samplers]
         try:
             with contextlib.ExitStack() as calls:
                 for caught in watch:
                     calls.enter_context(caught)
-                return ask("sal_flat_balance", self, made)
+                return dict(ask("sal_flat_balance", self, made), seed=seed)
         finally:
             for caught in watch:
                 caught.reraise()
@@ -1050,6 +1064,6 @@ def exact(model: Any, **options: Any) -> Exact:
     return as_model(model).exact(**options)
 
 
-def check(model: Any, seed: int = 0) -> dict[str, Any]:
+def check(model: Any, seed: Any = None) -> dict[str, Any]:
     """Compare gradient and differences of a model with differences of f: see :meth:`Model.check`."""
     return as_model(model).check(seed)

@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import ctypes
 import os
-import sys
-import time
 import warnings
-from typing import Any, Callable, Iterable, Optional, Sequence, Union
+from typing import Any, Iterable, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _library
 from ._formula import Expr
-from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, address, ask, call, encode, lib, make,
+from ._library import (ArgumentError, Handle, SaltusError, address, ask, call, encode, lib, make,
                        options_text, view)
 from ._model import Model, as_model
+from ._progress import Progress, raises, seconds_of
 from ._sampler import as_list
 
 Path = Union[str, os.PathLike]
@@ -26,93 +25,6 @@ RUN, TRAIN, AIS = 0, 1, 2
 
 class SaltusWarning(UserWarning):
     """A result that should not be trusted, why, and what would help."""
-
-
-# ---- progress
-
-
-class Progress:
-    """Shows how far a call is, and stops it on Ctrl-C or an exception of the user's function.
-
-    `show`: True, False, None (only in a terminal or a notebook), or a function of (done, total).
-    `watch`: what else stops the call, when an exception is noted there. Use it as a context: within,
-    Ctrl-C sets `interrupted`. As an exception it could arise where a callback begins, outside of any
-    `try`, and would be lost.
-    """
-
-    def __init__(self, show: Any, what: str, watch: Iterable[Caught] = ()):
-        self.caught = Caught()
-        self._interrupts = _library.Interrupts()
-        self._watch = [self.caught, *watch]
-        self.what = what
-        self._function = show if callable(show) else None
-        self._bar: Any = None
-        self._shown = 0.0
-        self._wanted = self._is_watched() if show is None else bool(show) and not callable(show)
-        self.callback = _library.PROGRESS(self._tell)
-
-    def __enter__(self) -> "Progress":
-        for caught in self._watch:
-            caught.__enter__()
-        self._interrupts.__enter__()
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self._interrupts.__exit__()
-        for caught in self._watch:
-            caught.__exit__()
-        self.end()
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether Ctrl-C was pressed."""
-        return self._interrupts.seen
-
-    def reraise(self, failed: bool = True) -> None:
-        """Raise what a callback raised, if anything, as itself.
-
-        After a call that did not fail, only what stopped it: what else was noted is of another call.
-        """
-        for caught in self._watch:
-            if failed or caught.stops:
-                caught.reraise()
-
-    @staticmethod
-    def _is_watched() -> bool:
-        return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
-
-    def _tell(self, done: int, total: int, _: Any) -> int:
-        try:
-            if any(caught.stops and caught.any for caught in self._watch):
-                return 1
-            if self._function and _library.says_no(self._function(done, total)):
-                return 1
-            if self._wanted:
-                self._draw(done, total)
-        except BaseException as exception:  # it cannot pass through C
-            self.caught.note(exception)
-            return 1
-        return int(self.interrupted)
-
-    def _draw(self, done: int, total: int) -> None:
-        if self._bar is None:
-            try:
-                from tqdm.auto import tqdm
-                self._bar = tqdm(total=total, desc=self.what, leave=False)
-            except ImportError:
-                self._bar = False
-        if self._bar:
-            self._bar.update(done - self._bar.n)
-        elif time.monotonic() - self._shown > 0.2:
-            self._shown = time.monotonic()
-            print(f"\r{self.what} {100 * done / max(total, 1):3.0f}%", end="", file=sys.stderr, flush=True)
-
-    def end(self) -> None:
-        """Take the bar away."""
-        if self._bar:
-            self._bar.close()
-        elif self._shown:
-            print("\r" + " " * (len(self.what) + 6) + "\r", end="", file=sys.stderr, flush=True)
 
 
 # ---- options
@@ -144,14 +56,17 @@ def give_reals(options: Handle, name: str, values: Any) -> None:
 
 def run_options(model: Model, options: dict[str, Any], *, own: Any = (), init: Any = None, temperatures: Any = None,
                 preconditioner: Any = None, clamp: Optional[dict[int, Any]] = None, tuning: Any = None,
-                codes: bool = False, state: Any = None, comm: Optional[Handle] = None) -> Handle:
+                codes: bool = False, state: Any = None, comm: Optional[Handle] = None,
+                opened: Optional[Path] = None, ladder: Optional[bool] = None, trajectory: Any = None) -> Handle:
     """Options of a run as the library has them."""
     text = options_text(options)
     pointer = (make("sal_flat_options_resumed", state, text) if state is not None
                else make("sal_flat_options_create", RUN, text))
-    made = Handle(pointer, "sal_flat_options_destroy", keep=(state, tuning and tuning._handle, own, comm))
+    trainer = getattr(trajectory, "_trainer", None)  # of a Training
+    made = Handle(pointer, "sal_flat_options_destroy", keep=(state, tuning and tuning._handle, own, comm, trainer))
     give_samplers(made, own)
     give_comm(made, comm)
+    _give_ladder(made, model, opened, ladder, trajectory)
     give_reals(made, "temperatures", temperatures)
     give_reals(made, "preconditioner", preconditioner)
     if init is not None:
@@ -163,6 +78,30 @@ def run_options(model: Model, options: dict[str, Any], *, own: Any = (), init: A
     if tuning is not None:
         call("sal_flat_options_handle", made, b"tuning", tuning._handle)
     return made
+
+
+def _give_ladder(options: Handle, model: Model, opened: Optional[Path], ladder: Optional[bool],
+                 trajectory: Any) -> None:
+    """Say where a run finds the ladder of its model's training, and whether it should use it.
+
+    `trajectory`: a Training or its directory; None: what the model was opened by, as long as it has the
+    parameters that it had then.
+    """
+    trainer = getattr(trajectory, "_trainer", None)
+    if ladder is None and trajectory is None and not model._trained:
+        ladder = False
+    if trainer is not None:
+        call("sal_flat_options_handle", options, b"trainer", trainer)
+    elif trajectory is not None:
+        if not isinstance(trajectory, (str, os.PathLike)):
+            raise ArgumentError(f"trajectory: expected a Training or the directory of one; found "
+                                f"{type(trajectory).__name__}")
+        call("sal_flat_options_text", options, b"training", encode(trajectory))
+    call("sal_flat_options_text", options, b"model", encode(opened))
+    if ladder is not None:
+        if not isinstance(ladder, (bool, np.bool_)):
+            raise ArgumentError(f"ladder: expected True, False or None; found {ladder!r}")
+        call("sal_flat_options_text", options, b"ladder", b"yes" if ladder else b"no")
 
 
 class Tuning:
@@ -222,6 +161,7 @@ class Summary(dict):
     def __init__(self, figures: dict[str, Any]):
         super().__init__(figures)
         self["warnings"] = [_library.own_names(text) for text in figures["warnings"]]
+        self["seed"] = int(figures["seed"])
 
     def _rows(self) -> list[tuple[str, str]]:
         def number(value: Any) -> str:
@@ -230,6 +170,7 @@ class Summary(dict):
         ess = self.get("ess") or {}
         rows = [("model", self.get("model") or "(a formula)"), ("sampler", self.get("sampler")),
                 ("chains x draws", f"{self['chains']} x {self['draws']}" + (" (stopped)" if self["stopped"] else "")),
+                ("seed", str(self["seed"])),
                 ("step size", number(self.get("step_size"))),
                 ("acceptance rate", number(self.get("acceptance_rate"))),
                 ("mean jump", number(self.get("mean_jump"))),
@@ -237,6 +178,9 @@ class Summary(dict):
                 ("ESS per second", number(self.get("ess_per_second"))),
                 ("largest R-hat", number(self.get("rhat_max"))),
                 ("mean f", number(self.get("log_prob_mean")))]
+        if "ladder" in self:
+            ladder = self["ladder"]
+            rows.append(("ladder", f"{ladder['levels']} levels, {number(ladder['arrivals'])} arrivals a chain"))
         if "best_log_prob" in self:
             rows.append(("best f", number(self["best_log_prob"])))
         if "decoded" in self:
@@ -264,6 +208,8 @@ class Run:
         int32 if a variable has more than 256 states, or is a count without a cap.
     log_prob : array, shape (chains, draws)
         f of the draws in nats, without log Z; a view.
+    seed : int
+        The seed that the run had; ``sample(.., seed=run.seed)`` makes the same draws again.
     summary : Summary
     model : Model
     """
@@ -279,6 +225,7 @@ class Run:
         self.draws: Optional[np.ndarray] = view(pointer, kind, (chains, draws, variables), handle) if pointer else None
         self.log_prob = view(lib.sal_run_log_probs(handle), ctypes.c_double, (chains, draws), handle)
         self.summary = Summary(ask("sal_flat_run_summary", handle))
+        self.seed: int = self.summary["seed"]
 
     def __repr__(self) -> str:
         return f"<saltus Run: {self.summary['chains']} chains, {self.summary['draws']} draws, " \
@@ -474,14 +421,14 @@ class Run:
         axes[2].set(title="means by chain", xlabel="variable")
         return figure
 
-    def resume(self, draws: int, progress: Any = None) -> "Run":
+    def resume(self, draws: int, progress: Any = None, interrupt: str = "raise") -> "Run":
         """Go on to `draws` draws of each chain in all, with the same bits as if it had never stopped.
 
         Parameters
         ----------
         draws : int
             In all, with those already made.
-        progress
+        progress, interrupt
             As in :func:`sample`.
 
         Returns
@@ -504,9 +451,12 @@ class Run:
         """
         self._kept()
         state = _Borrowed(lib.sal_run_last_state(self._handle), self)
-        return _run(self.model, {"draws": draws}, state=state, progress=progress, own=self._own)
+        return _run(self.model, {"draws": draws}, state=state, progress=progress, interrupt=interrupt, own=self._own,
+                    opened=self._opened, ladder="ladder" in self.summary, trajectory=self._trajectory)
 
     _own: Any = ()
+    _opened: Any = None  # what its model was opened by
+    _trajectory: Any = None  # as given to :func:`sample`
 
 
 class _Borrowed:
@@ -521,9 +471,12 @@ class _Borrowed:
 
 
 def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, keep: bool = True, progress: Any = None,
-         own: Any = (), comm: Any = None, **arrays: Any) -> Any:
-    made = run_options(model, options, own=own, comm=communicator(comm), **arrays)
-    bar = Progress(progress, "sampling", [model._caught] + [sampler._caught for sampler in as_list(own)])
+         interrupt: str = "raise", own: Any = (), comm: Any = None, opened: Optional[Path] = None,
+         trajectory: Any = None, seconds: Optional[float] = None, **arrays: Any) -> Any:
+    raising = raises(interrupt)
+    made = run_options(model, options, own=own, comm=communicator(comm), opened=opened, trajectory=trajectory, **arrays)
+    bar = Progress(progress, "sampling", [model._caught] + [sampler._caught for sampler in as_list(own)],
+                   seconds)
     call("sal_flat_options_progress", made, bar.callback, None)
     pointer = ctypes.c_void_p()
     try:
@@ -537,12 +490,19 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
         raise
     finally:
         handle = Handle(pointer.value, "sal_run_destroy", keep=(model, made)) if pointer.value else None
+    bar.agree(comm)
     bar.reraise(failed=False)
     assert handle is not None
-    if comm is not None and comm.rank > 0:
+    run = None
+    if comm is None or comm.rank == 0:
+        run = Run(model, handle, made)
+        run._own, run._opened, run._trajectory = own, opened, trajectory
+    if bar.interrupted and raising:
+        stop = KeyboardInterrupt("the run cut short is the attribute `run` of this exception")
+        stop.run = run  # type: ignore[attr-defined]
+        raise stop
+    if run is None:
         return None
-    run = Run(model, handle, made)
-    run._own = own
     for text in run.summary["warnings"]:
         warnings.warn(text, SaltusWarning, stacklevel=3)
     if bar.interrupted:
@@ -551,26 +511,41 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
     return run
 
 
+def _source(model: Any) -> tuple[Model, Any, Any]:
+    """The model of a call, what it was opened by, and the training whose ladder it has."""
+    from ._train import Training
+    if not isinstance(model, Training):
+        made = as_model(model)
+        return made, made._opened, None
+    place = model.directory
+    saved = place is not None and os.path.exists(os.path.join(place, "ladder", "ladder.json"))
+    return model.model, place, place if saved else model
+
+
 def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] = None, *, chains: Optional[int] = None,
            draws: Optional[int] = None, warmup: Optional[int] = None, thin: Optional[int] = None,
-           seed: Optional[int] = None, step_size: Union[None, float, str] = None, tempering: Optional[int] = None,
-           temperatures: Optional[Sequence[float]] = None, init: Any = None, codes: bool = False,
-           clamp: Optional[dict[int, Any]] = None, preconditioner: Any = None, tuning: Optional[Tuning] = None,
-           own: Any = (), out: Optional[Path] = None, keep: bool = True, progress: Any = None,
+           seed: Any = None, step_size: Union[None, float, str] = None, tempering: Optional[int] = None,
+           temperatures: Optional[Sequence[float]] = None, ladder: Optional[bool] = None, trajectory: Any = None,
+           init: Any = None, codes: bool = False, clamp: Optional[dict[int, Any]] = None, preconditioner: Any = None,
+           tuning: Optional[Tuning] = None, own: Any = (), out: Optional[Path] = None, keep: bool = True,
+           time: Union[None, float, str] = None, progress: Any = None, interrupt: str = "raise",
            threads: Optional[int] = None, comm: Any = None, **options: Any) -> Any:
     """Run chains of a sampler on a model.
 
     Parameters
     ----------
-    model : Model, Expr, str or path
+    model : Model, Training, Expr, str or path
+        A path is a saved model or the directory of a training.
     sampler : str, optional
         A name with settings if wanted, "gwg:radius=2" (``saltus.list_of("samplers")``); None: one that
         suits the model.
     chains, draws, warmup, thin : int, optional
-        Chains (4), draws kept from each (1000), steps of the sampler before the first draw (-1: none), steps
+        Chains (4), draws kept from each (1000), steps of the sampler before the first draw (0: none), steps
         between draws (1; with tempering or annealing more).
-    seed : int, optional
-        The same seed gives the same bits, for any number of threads. None is 0: the same draws each time.
+    seed : int, numpy.random.Generator, RandomState or SeedSequence, optional
+        The same number gives the same bits, for any number of threads. None is a fresh seed from the operating
+        system, other draws each time. A generator is advanced by the number that is drawn from it; a
+        SeedSequence gives the same number each time. The number is in :attr:`Run.seed`.
     step_size : float or 'adapt' or 'auto', optional
         Of samplers that have one, in squared units of the embedding. 'adapt': warm-up finds the one whose
         acceptance rate is 0.574. 'auto': it searches for the largest mean jump.
@@ -579,6 +554,14 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
         draws and figures are those of temperature 1.
     temperatures : sequence of float, optional
         Those of the replicas, rising from 1.
+    ladder : bool, optional
+        Whether to sample along the ladder of the training that made the model: each step of a chain is a sweep
+        over its levels. None: where the training (by 'ptt') saved one, the model still has the parameters that
+        it was opened with, and no other way of sampling is asked for, by a sampler, tempering, annealing, a
+        tuning, a preconditioner, a step size or clamped variables.
+    trajectory : Training or path, optional
+        The training, or its directory, that has the ladder; None: that of `model`. Giving one means
+        ``ladder=True``.
     init : array, shape (V,) or (chains, V), optional
         Where chains start, by value, or with ``codes=True`` by code.
     clamp : dict, optional
@@ -593,9 +576,15 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
         NAME.nc: written while the run goes on; see :func:`resume`.
     keep : bool
         Whether to keep the draws in memory.
+    time : float or str, optional
+        Stop after these seconds, or "90s", "10m", "2h"; the run has what was made. With ``anneal``, and without `out`:
+        make as many coolings as fit.
     progress : bool or callable, optional
         Whether to show progress (None: in a terminal or notebook); a function of (done, total), which
         stops the run by returning False.
+    interrupt : {'raise', 'return'}
+        What Ctrl-C does: raise KeyboardInterrupt, whose attribute `run` is the run cut short; or return
+        that run, with a warning.
     threads : int, optional
         None: as OpenMP chooses.
     comm : mpi4py.MPI.Comm, optional
@@ -608,12 +597,15 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     Returns
     -------
     Run
-        Ctrl-C ends it early; it then has what was made. With `comm` at rank 0; None at the others.
+        With `comm` at rank 0; None at the others.
 
     Raises
     ------
+    KeyboardInterrupt
+        Ctrl-C, unless ``interrupt="return"``. The exception's attribute `run` is the Run with the draws that were
+        made, which can be used and resumed as any other (with `comm` at rank 0, else None).
     ArgumentError, NotFoundError
-        An option is out of range; there is no such sampler, model or option.
+        An option is out of range; there is no such sampler, model, option or ladder.
     ShapeError
         `init` has another shape.
     UnsupportedError
@@ -630,12 +622,12 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     Warns
     -----
     SaltusWarning
-        Chains disagree or never moved, and what would help; an interrupt.
+        Chains disagree or never moved, and what would help; an interrupt, with ``interrupt="return"``.
 
     Notes
     -----
     Ctrl-C is noted while C runs, and stops the run at its next report of progress, at most a few hundred steps
-    later. A second Ctrl-C raises KeyboardInterrupt as soon as Python runs again.
+    later. A second Ctrl-C raises KeyboardInterrupt as soon as Python runs again, without a run.
 
     References
     ----------
@@ -649,17 +641,28 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     >>> run.draws.shape
     (4, 2000, 9)
     """
-    made = as_model(model)
+    made, opened, training = _source(model)
     if sampler is None and own:
         sampler = as_list(own)[0].name
-    given = dict(options, sampler=sampler, chains=chains, draws=draws, warmup=warmup, thin=thin, seed=seed,
-                 step_size=step_size, tempering=tempering, threads=threads)
-    return _run(made, given, out=out, keep=keep, progress=progress, own=own, comm=comm, init=init, codes=codes, clamp=clamp,
-                temperatures=temperatures, preconditioner=preconditioner, tuning=tuning)
+    if trajectory is not None:
+        ladder = True if ladder is None else ladder
+        trajectory = _source(trajectory)[2] if hasattr(trajectory, "_trainer") else trajectory
+    seconds = seconds_of(time)
+    if seconds is not None and options.get("anneal") and out is None:
+        if options.get("anneal_seconds") is not None:
+            raise ArgumentError("anneal_seconds and time: give one of them")
+        options["anneal_seconds"], seconds = seconds, None
+    given = dict(options, sampler=sampler, chains=chains, draws=draws, warmup=warmup, thin=thin,
+                 seed=_library.seed_of(seed, comm), step_size=step_size, tempering=tempering, threads=threads)
+    return _run(made, given, out=out, keep=keep, progress=progress, interrupt=interrupt, own=own, comm=comm,
+                seconds=seconds, init=init, codes=codes, clamp=clamp, temperatures=temperatures, opened=opened,
+                ladder=ladder, trajectory=training if trajectory is None else trajectory, preconditioner=preconditioner,
+                tuning=tuning)
 
 
-def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, own: Any = (), keep: bool = True,
-           progress: Any = None, threads: Optional[int] = None) -> Run:
+def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, trajectory: Any = None, own: Any = (),
+           keep: bool = True, time: Union[None, float, str] = None, progress: Any = None, interrupt: str = "raise",
+           threads: Optional[int] = None) -> Run:
     """Resume a run from its file, with the same bits as if it had never stopped.
 
     Parameters
@@ -668,9 +671,9 @@ def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, own: A
         What ``sample(.., out=path)`` or the program wrote, whether stopped, killed or complete.
     draws : int, optional
         Draws of each chain in all; None: as many as the run was to make.
-    model : Model or Expr, optional
-        The model of the run; None: the file names it (runs of ready-made models and files).
-    own, keep, progress, threads
+    model : Model, Training or Expr, optional
+        The model of the run; None: the file names it (runs of ready-made models, files and trainings).
+    trajectory, own, keep, time, progress, interrupt, threads
         As in :func:`sample`.
 
     Returns
@@ -697,18 +700,31 @@ def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, own: A
     name = lib.sal_run_state_note(state, b"model")
     if model is None and not name:
         raise ArgumentError(f"{os.fspath(path)}: its model has no name to open it by; give model=")
-    dtype = lib.sal_run_state_note(state, b"dtype")
+    dtype = (lib.sal_run_state_note(state, b"dtype") or b"").decode() or None
+    given = name.decode() if model is None else model
     try:
-        used = as_model(name.decode() if model is None else model, dtype=dtype.decode() if dtype else None)
+        used, opened, training = _source(Model(given, dtype=dtype) if isinstance(given, (str, os.PathLike)) else given)
     except _library.NotFoundError:
         raise ArgumentError(f"{os.fspath(path)}: its model {name.decode()!r} is no file or ready-made model; give "
                             "model=") from None
     return _run(used, {"draws": draws, "threads": threads}, state=state, out=path, keep=keep, progress=progress,
-                own=own)
+                interrupt=interrupt, own=own, opened=opened, seconds=seconds_of(time),
+                ladder=lib.sal_run_state_note(state, b"ladder") == b"yes",
+                trajectory=training if trajectory is None else trajectory)
 
 
 class Comparison(list):
-    """Summaries of samplers on one model, the best first; prints as a table."""
+    """Summaries of samplers on one model, the best first; prints as a table.
+
+    Attributes
+    ----------
+    seed : int
+        The seed that all samplers had.
+    """
+
+    def __init__(self, summaries: Iterable[Summary], seed: int):
+        super().__init__(sorted(summaries, key=lambda s: (s["chains_agree"] is False, -(s["ess_per_second"] or 0))))
+        self.seed = seed
 
     def __repr__(self) -> str:
         lines = [f"{'sampler':<24} {'ESS/s':>12} {'ESS/step':>12} {'R-hat':>8} {'accept':>8}"]
@@ -733,11 +749,11 @@ def compare(model: Any, samplers: Optional[Iterable[str]] = None, **options: Any
 
     Parameters
     ----------
-    model : Model, Expr, str or path
+    model : Model, Training, Expr, str or path
     samplers : iterable of str, optional
         None: all exact ones that can sample the model.
     **options
-        Those of :func:`sample`.
+        Those of :func:`sample`. A seed that is not a number is drawn once, for all samplers.
 
     Returns
     -------
@@ -746,6 +762,9 @@ def compare(model: Any, samplers: Optional[Iterable[str]] = None, **options: Any
 
     Raises
     ------
+    KeyboardInterrupt
+        Ctrl-C, unless ``interrupt="return"``, with the samplers before as its attribute `comparison` (and the run cut
+        short as `run`).
     ArgumentError, UnsupportedError, ModelError
         As :func:`sample`, for any of the samplers.
 
@@ -761,14 +780,25 @@ def compare(model: Any, samplers: Optional[Iterable[str]] = None, **options: Any
     >>> len(table)
     2
     """
-    made = as_model(model)
+    made = _source(model)[0]
     samplers = [samplers] if isinstance(samplers, str) else samplers
     if samplers is None:
         exact = {item["name"] for item in ask("sal_flat_list", b"samplers") if item["exact"]}
         samplers = [name for name in made.samplers if name in exact]
-    results = []
-    for name in samplers:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SaltusWarning)
-            results.append(sample(made, name, **dict({"keep": False}, **options)).summary)
-    return Comparison(sorted(results, key=lambda s: (s["chains_agree"] is False, -(s["ess_per_second"] or 0))))
+    raising = raises(options.pop("interrupt", "raise"))
+    options = dict({"keep": False}, **options)
+    options["seed"] = _library.seed_of(options.get("seed"), options.get("comm"))
+    results: list[Summary] = []
+    try:
+        for name in samplers:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SaltusWarning)
+                run = sample(made, name, **options)
+            if run is not None:  # at rank 0
+                results.append(run.summary)
+    except KeyboardInterrupt as stop:
+        stop.comparison = Comparison(results, options["seed"])  # type: ignore[attr-defined]
+        if raising:
+            raise
+        warnings.warn(f"interrupted after {len(results)} samplers", SaltusWarning, stacklevel=2)
+    return Comparison(results, options["seed"])

@@ -25,8 +25,8 @@ from ._formula import Expr
 from ._library import ArgumentError, InternalError, SaltusError, ShapeError, UnsupportedError
 from ._model import Model
 from ._run import SaltusWarning
-from ._torch_operations import (ALIASES, OPERATIONS, BatchSize, CannotTurn, Tensor, batch_norm, constant_tensor, expand,
-                                numbers_of, reshape)
+from ._torch_operations import (ALIASES, CONDITIONAL, OPERATIONS, BatchSize, CannotTurn, Condition, Tensor, batch_norm,
+                                constant_tensor, expand, numbers_of, reshape)
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _KINKS = {"relu", "abs", "max", "maximum", "minimum", "clamp", "max_pool2d"}  # gradients differ on their kinks
@@ -190,7 +190,7 @@ class _Turner:
             return self.batch_norm(node.target, *args, **kwargs)
         parts: list[Any] = []
         self.torch.fx.node.map_aggregate((args, kwargs), parts.append)
-        if not any(isinstance(part, (Tensor, BatchSize)) for part in parts) or \
+        if not any(isinstance(part, (Tensor, Condition, BatchSize)) for part in parts) or \
                 node.target is operator.getitem and isinstance(args[0], tuple):
             if node.target is operator.getitem and node.args[0] in self.roots:  # a piece of a tensor
                 self.roots[node] = self.roots[node.args[0]]
@@ -200,6 +200,8 @@ class _Turner:
         self.converts = self.converts or node.target in ("float", "to", "type_as")
         if any(isinstance(part, BatchSize) for part in parts) and function not in (reshape, expand):
             raise CannotTurn("it computes with the size of the batch")
+        if any(isinstance(part, Condition) for part in parts) and function not in CONDITIONAL:
+            raise CannotTurn("it computes with the truth of a comparison; make it a number by .float()")
         value = function(*args, **kwargs)
         if node.meta.get("saltus_no_grad") and _varies(value):
             raise CannotTurn("its gradient is hidden, as by torch.no_grad()")

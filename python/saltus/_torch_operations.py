@@ -61,6 +61,21 @@ class Tensor:
         return Tensor(expr, self.batched)
 
 
+class Condition:
+    """Where something holds: where an expression is not 0, or with `negated` where it is 0."""
+
+    __slots__ = ("expr", "batched", "negated")
+
+    def __init__(self, expr: Expr, batched: bool, negated: bool = False):
+        self.expr, self.batched, self.negated = expr, batched, negated
+
+    shape, ndim = Tensor.shape, Tensor.ndim
+
+    def numbers(self) -> Tensor:
+        """1 where it holds, else 0."""
+        return Tensor(sal.where(self.expr, 1 - self.negated, self.negated), self.batched)
+
+
 def numbers_of(tensor: Any) -> np.ndarray:
     """The numbers of a torch tensor, in its own type if NumPy has it."""
     tensor = tensor.detach().cpu()
@@ -101,26 +116,21 @@ def _axes(x: Tensor, dim: Any, what: str) -> Any:
     return tuple(_axis(x, d, what) for d in (dim if isinstance(dim, (tuple, list)) else [dim]))
 
 
-def _expr(x: Any) -> Any:
-    return x.expr if isinstance(x, Tensor) else x
+def _aligned(what: str, *parts: Any) -> tuple[Any, ...]:
+    """Expressions or numbers that broadcast as the tensors do, and at the end whether there is a batch."""
+    wholes = [x for x in parts if isinstance(x, (Tensor, Condition)) and x.batched]
+    rank = wholes[0].ndim if wholes else 0
 
+    def fitted(x: Any) -> Any:
+        if not isinstance(x, (Tensor, Condition)):
+            return x
+        if not wholes or (x.batched and x.ndim == rank) or (not x.batched and x.ndim < rank):
+            return x.expr
+        if x.batched or x.ndim > rank or x.expr.shape[0] != 1:
+            raise _mixes(f"{what} of the shapes " + " and ".join(str(y.shape) for y in parts if hasattr(y, "shape")))
+        return sal.reshape(x.expr, x.expr.shape[1:])
 
-def _aligned(a: Any, b: Any, what: str) -> tuple[Any, Any, bool]:
-    """Expressions or numbers that broadcast as the tensors do, and whether there is a batch."""
-    batched = any(isinstance(x, Tensor) and x.batched for x in (a, b))
-    if not (isinstance(a, Tensor) and isinstance(b, Tensor)) or not batched:
-        return _expr(a), _expr(b), batched
-    if a.batched and b.batched:
-        if a.ndim != b.ndim:
-            raise _mixes(f"{what} of the shapes {a.shape} and {b.shape}")
-        return a.expr, b.expr, True
-    whole, part = (a, b) if a.batched else (b, a)
-    fixed = part.expr
-    if part.ndim >= whole.ndim:
-        if part.ndim > whole.ndim or fixed.shape[0] != 1:
-            raise _mixes(f"{what} of the shapes {a.shape} and {b.shape}")
-        fixed = sal.reshape(fixed, fixed.shape[1:])
-    return (a.expr, fixed, True) if whole is a else (fixed, b.expr, True)
+    return (*map(fitted, parts), bool(wholes))
 
 
 # ---- operations, by PyTorch's names: functions and methods of tensors, with PyTorch's arguments
@@ -167,7 +177,7 @@ def _broadcast(function: Callable[[Any, Any], Expr], what: str) -> Callable[...,
     def turned(input: Any, other: Any, *, alpha: float = 1, rounding_mode: Optional[str] = None) -> Tensor:
         if rounding_mode is not None:
             raise CannotTurn(f"rounding_mode={rounding_mode!r}")
-        a, b, batched = _aligned(input, other, what)
+        a, b, batched = _aligned(what, input, other)
         return Tensor(function(a, b if alpha == 1 else alpha * b), batched)
 
     return turned
@@ -179,6 +189,69 @@ for _names, _function in ((("add", "iadd"), operator.add), (("sub", "subtract", 
                           (("minimum",), sal.minimum), (("maximum",), sal.maximum)):
     for _name in _names:
         OPERATIONS[_name] = _broadcast(_function, _name)
+
+
+def _compare(what: str, difference: Callable[[Any, Any], Expr], negated: bool) -> Callable[..., Condition]:
+    def turned(input: Any, other: Any) -> Condition:
+        a, b, batched = _aligned(what, input, other)
+        return Condition(difference(a, b), batched, negated)
+
+    return turned
+
+
+for _names, _function, _negated in ((("gt", "greater"), lambda a, b: sal.relu(a - b), False),
+                                    (("le", "less_equal"), lambda a, b: sal.relu(a - b), True),
+                                    (("lt", "less"), lambda a, b: sal.relu(b - a), False),
+                                    (("ge", "greater_equal"), lambda a, b: sal.relu(b - a), True),
+                                    (("ne", "not_equal"), operator.sub, False), (("eq",), operator.sub, True)):
+    for _name in _names:
+        OPERATIONS[_name] = _compare(_name, _function, _negated)
+
+
+def _condition(x: Any, what: str) -> Condition:
+    """A condition, or a tensor of truths of the module as one."""
+    if isinstance(x, Tensor) and x.array is not None and x.array.dtype.kind == "b":
+        return Condition(x.expr, x.batched)
+    if not isinstance(x, Condition):
+        raise CannotTurn(f"{what}: a condition that is no comparison")
+    return x
+
+
+def _logical(what: str, function: Callable[[Any, Any], Expr]) -> Callable[..., Condition]:
+    def turned(input: Any, other: Any) -> Condition:
+        a, b, batched = _aligned(what, *(_condition(x, what).numbers() for x in (input, other)))
+        return Condition(function(a, b), batched)
+
+    return turned
+
+
+OPERATIONS.update((_name, _logical(_name, operator.mul)) for _name in ("logical_and", "bitwise_and", "and"))
+OPERATIONS.update((_name, _logical(_name, operator.add)) for _name in ("logical_or", "bitwise_or", "or"))
+
+
+@_turns("logical_not", "bitwise_not", "invert")
+def _not(input: Any) -> Condition:
+    condition = _condition(input, "not")
+    return Condition(condition.expr, condition.batched, not condition.negated)
+
+
+@_turns("where")
+def _where(condition: Any, input: Any, other: Any) -> Tensor:
+    if isinstance(input, Condition):  # x.where(condition, y)
+        condition, input = input, condition
+    known = _condition(condition, "where")
+    test, a, b, batched = _aligned("where", known, input, other)
+    return Tensor(sal.where(test, b, a) if known.negated else sal.where(test, a, b), batched)
+
+
+@_turns("masked_fill")
+def _masked_fill(input: Tensor, mask: Any, value: Any) -> Tensor:
+    return _where(_condition(mask, "masked_fill"), value, input)
+
+
+# those that take conditions
+CONDITIONAL = {OPERATIONS[_name] for _name in ("logical_and", "bitwise_and", "and", "logical_or", "bitwise_or", "or",
+                                               "logical_not", "where", "masked_fill")}
 
 
 @_turns("pow", "ipow")
@@ -241,17 +314,25 @@ def _dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool
 # ---- operations: shapes
 
 
-@_turns("contiguous", "float", "double", "clone")
+@_turns("float", "double")
+def _same_or_numbers(input: Any) -> Tensor:
+    return input.numbers() if isinstance(input, Condition) else input
+
+
+@_turns("contiguous", "clone")
 def _same(input: Tensor, *, memory_format: Any = None) -> Tensor:
     return input
 
 
 @_turns("to", "type_as")
-def _to(input: Tensor, *targets: Any, **options: Any) -> Tensor:
+def _to(input: Any, *targets: Any, **options: Any) -> Tensor:
     for target in targets + tuple(options.get(name) for name in ("dtype",)):
         if not getattr(target, "is_floating_point", True):
             raise CannotTurn(f"a conversion to {target}")
-    return input
+    return _same_or_numbers(input)
+
+
+CONDITIONAL |= {_same_or_numbers, _to}
 
 
 @_turns("dim", "ndimension")

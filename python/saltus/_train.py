@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import os
 import shutil
 import sys
@@ -21,7 +22,8 @@ from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, UnsupportedError, address, ask, call,
                        encode, lib, make, options_text, text_at, view)
 from ._model import Model
-from ._run import TRAIN, Progress, SaltusWarning, communicator, give_comm, give_reals, give_samplers
+from ._progress import Progress, raises
+from ._run import TRAIN, SaltusWarning, communicator, give_comm, give_reals, give_samplers
 from ._sampler import as_list
 
 Path = Union[str, os.PathLike]
@@ -107,9 +109,17 @@ def _specification(text: str, data: Data, suggested: bool) -> str:
     return text_at(make("sal_train_specification", text.encode(), data.variables, suggested))
 
 
-def seed_of(seed: Any) -> int:
-    """A seed; None is 0."""
-    return 0 if seed is None else _library.whole(seed, 2**64 - 1, "seed")
+def _earlier_seed(directory: Optional[Path], overwrite: bool, comm: Any) -> Optional[int]:
+    """The seed of the training in a directory, which goes on with it; None where there is none, or it is replaced."""
+    seed = None
+    if directory is not None and not overwrite and (comm is None or comm.rank == 0):
+        try:
+            with open(os.path.join(directory, "checkpoint.json"), encoding="utf-8") as file:
+                seed = json.load(file)["options"]["seed"]
+            seed = _library.whole(int(seed), 2**64 - 1, "seed")
+        except (OSError, ValueError, LookupError, TypeError):
+            seed = None  # no checkpoint, or a damaged one, which the trainer refuses
+    return seed if comm is None else comm.bcast(seed, 0)
 
 
 def _new_model(text: str, data: Data, suggested: bool, seed: int, dtype: Any) -> Model:
@@ -182,6 +192,8 @@ class Training:
         be small), "acceptance_rate", "gradient_norm", "learning_rate", "log_likelihood" (of `ptt`: the mean
         over held-out rows, in nats), ... With the pseudo-likelihood "log_prob_data" is the mean log
         pseudo-likelihood. What is not known is None.
+    seed : int
+        The seed that the training has; ``train(.., seed=training.seed)`` makes the same again.
     directory : path or None
     """
 
@@ -191,6 +203,8 @@ class Training:
         self._comm, self._ranks = comm, communicator(comm)
         self.model, self.data, self.test, self.directory = model, data, test, directory
         self._options, self._suggested, self._own = options, suggested, as_list(own)
+        self.seed: int = options["seed"]
+        model._trained = False  # its parameters become others than those of its file
         self._preconditioner = _preconditioner(preconditioner, model, data)
         self._hooks = _Hooks(model)
         self._hooks.directory = directory
@@ -296,7 +310,7 @@ class Training:
     # ---- going on
 
     def run(self, iterations: Optional[int] = None, *, progress: Any = None,
-            report: Optional[Callable[[dict[str, Any]], Any]] = None) -> "Training":
+            report: Optional[Callable[[dict[str, Any]], Any]] = None, interrupt: str = "raise") -> "Training":
         """Go on.
 
         Parameters
@@ -304,7 +318,7 @@ class Training:
         iterations : int, optional
             Updates more, also past those that were asked for at first: schedules of the learning rate
             then stretch. None: those that are left.
-        progress, report
+        progress, report, interrupt
             As in :func:`train`.
 
         Returns
@@ -318,18 +332,26 @@ class Training:
             It runs already: in another thread, or in the `report` or `progress` that calls this.
         ArgumentError
             Less than 0 iterations.
-        ModelError, FileError
+        ModelError, FileError, KeyboardInterrupt
             As :func:`train`.
         """
+        raising = raises(interrupt)
         if not self._running.acquire(blocking=False):
             raise SaltusError("run: this training runs already: in another thread, or it is what called this function")
         try:
-            self._go_on(iterations, progress, report)
+            interrupted = self._go_on(iterations, progress, report)
         finally:
             self._running.release()
+        if interrupted and raising:
+            stop = KeyboardInterrupt("the training so far is the attribute `training` of this exception")
+            stop.training = self  # type: ignore[attr-defined]
+            raise stop
+        if interrupted:
+            warn(f"interrupted after {self.iteration} of {self.iterations} iterations; run() goes on")
         return self
 
-    def _go_on(self, iterations: Optional[int], progress: Any, report: Any) -> None:
+    def _go_on(self, iterations: Optional[int], progress: Any, report: Any) -> bool:
+        """Train; whether Ctrl-C ended it early."""
         done, total = self.iteration, self.iterations
         end = total if iterations is None else done + iterations
         if end < done:
@@ -338,14 +360,16 @@ class Training:
             self._extend(end)
         if self._last is not None:
             self.model.params.flat, self._last = self._last, None
+        bar = Progress(progress, "training", self._watched())
         try:
-            self._advance(end, Progress(progress, "training", self._watched()), report)
+            self._advance(end, bar, report)
         except _library.ModelError as failure:
             failure.training = self  # type: ignore[attr-defined]
             if self.directory is not None and (self._comm is None or self._comm.rank == 0):
                 self.model.save(os.path.join(self.directory, "model.xml"))
             raise
         self._take_best()
+        return bar.interrupted
 
     def _watched(self) -> list[Caught]:
         return [self._hooks.caught, self.model._caught] + [sampler._caught for sampler in self._own]
@@ -360,9 +384,8 @@ class Training:
             raise
         finally:
             self._hooks.bar = self._hooks.told = None
+        bar.agree(self._comm)
         bar.reraise(failed=False)
-        if bar.interrupted:
-            warn(f"interrupted after {self.iteration} of {self.iterations} iterations; run() goes on")
 
     def _extend(self, iterations: int) -> None:
         """The same training with more iterations."""
@@ -452,10 +475,10 @@ def _absolute(directory: Optional[Path]) -> Optional[Path]:
 def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, iterations: Optional[int] = None,
           batch: Optional[int] = None, learning_rate: Optional[float] = None, objective: Optional[str] = None,
           sampler: Optional[str] = None, steps: Optional[int] = None, report_every: Optional[int] = None,
-          averaging: Optional[float] = None, seed: Optional[int] = 0, threads: Optional[int] = None,
+          averaging: Optional[float] = None, seed: Any = None, threads: Optional[int] = None,
           preconditioner: Any = None, own: Any = (), directory: Optional[Path] = None, overwrite: bool = False,
           dtype: Any = None, progress: Any = None, report: Optional[Callable[[dict[str, Any]], Any]] = None,
-          comm: Any = None, **options: Any) -> Training:
+          interrupt: str = "raise", comm: Any = None, **options: Any) -> Training:
     """Fit the parameters of a model to data.
 
     Parameters
@@ -484,8 +507,11 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
         Iterations between reports, 100.
     averaging : float, optional
         Decay of moving averages of the parameters; see :attr:`Training.averages`.
-    seed, threads : int, optional
-        The same seed gives the same bits, for any number of threads. None is 0.
+    seed : int, numpy.random.Generator, RandomState or SeedSequence, optional
+        As in :func:`sample`: the same number gives the same bits. None is a fresh seed, or that of the training in
+        `directory` which goes on. The number is in :attr:`Training.seed`.
+    threads : int, optional
+        As in :func:`sample`.
     preconditioner : array, shape (N, N), or 'data', optional
         M of pavg; 'data': from the covariance of the data.
     own : Sampler or list of them, optional
@@ -505,6 +531,9 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
         As in :func:`sample`; called after each iteration.
     report : callable, optional
         A function of each report, a dict (see :class:`Training`). It stops the training by returning False.
+    interrupt : {'raise', 'return'}
+        What Ctrl-C does after the iteration: raise KeyboardInterrupt, whose attribute `training` is the Training so
+        far; or return that, with a warning.
     comm : mpi4py.MPI.Comm, optional
         Processes that share the chains and the gradient; all of them make the same call, and all have the trained
         model, with the same bits for any number of them. Reports, and files of `directory`, are rank 0's.
@@ -515,10 +544,12 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     Returns
     -------
     Training
-        Ctrl-C ends it after the iteration; it then has what was learned, and ``run()`` goes on.
 
     Raises
     ------
+    KeyboardInterrupt
+        Ctrl-C, unless ``interrupt="return"``. The exception's attribute `training` is the Training with what was
+        learned, and its ``run()`` goes on.
     ModelError
         Training diverged. The model has the parameters of the last good report; the exception's
         attribute `training` is the Training.
@@ -537,8 +568,8 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     Warns
     -----
     SaltusWarning
-        All parameters started at 0 and hidden units stay equal; an interrupt; an earlier training of the
-        directory goes on with other options, in place of parameters that the model had, or has nothing
+        All parameters started at 0 and hidden units stay equal; an interrupt, with ``interrupt="return"``; an earlier
+        training of the directory goes on with other options, in place of parameters that the model had, or has nothing
         left to do.
 
     Notes
@@ -572,7 +603,9 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     >>> bool(np.abs(model.params["b"] - log_odds).max() < 0.1)
     True
     """
-    seed = seed_of(seed)
+    raises(interrupt)
+    earlier = _earlier_seed(directory, overwrite, comm) if seed is None else None
+    seed = _library.seed_of(seed if earlier is None else earlier, comm)
     given = dict(options, iterations=iterations, batch=batch, learning_rate=learning_rate, objective=objective,
                  sampler=sampler, steps=steps, report=report_every, averaging=averaging, seed=seed, threads=threads)
     rows, own = as_data(data)._shared(), as_list(own)
@@ -592,4 +625,4 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
                                f"called back have none and cannot be trained: write f as a formula, with saltus.param")
     training = Training(made, rows, held, given, suggested, directory, preconditioner, own, overwrite, drawn,
                         comm)
-    return training.run(progress=progress, report=report)
+    return training.run(progress=progress, report=report, interrupt=interrupt)

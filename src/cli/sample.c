@@ -255,21 +255,14 @@ static int close_writer(const char *path, sal_draw_writer *writer, const sal_run
     return code;
 }
 
-/* A trained model's own ladder, unless another way of sampling was asked for. */
+/* The ladder of a trained model, unless another way of sampling or other parameters were asked
+ * for. */
 static int open_trajectory(const sal_model *model, const options *o, sal_trajectory **trajectory)
 {
-    const sal_run_options *r = &o->run;
     sal_error err = { 0 };
-    bool other = r->sampler || r->tempering.replicas > 0 || r->annealing.on || r->tuning ||
-                 r->preconditioner || r->step_size > 0 || r->step_size_rule || r->clamps.n > 0 ||
-                 o->params;
-    bool wanted = o->ladder && strcmp(o->ladder, "yes") == 0;
-    if ((o->ladder || other) && !wanted) {
-        return CLI_OK;
-    }
-    sal_status status = sal_trajectory_open(o->model, model, trajectory, &err);
-    return status == SAL_OK || (status == SAL_ERR_NOT_FOUND && !wanted) ? CLI_OK
-                                                                        : cli_fail(status, &err);
+    const char *ladder = o->params && !o->ladder ? "no" : o->ladder;
+    sal_status status = sal_trajectory_suggest(o->model, model, &o->run, ladder, trajectory, &err);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
 static void report_ranks(const sal_run *run)

@@ -328,6 +328,26 @@ sal_status sal_flat_options_clamp(sal_flat_options *o, int64_t n, const int64_t 
     return status;
 }
 
+sal_status sal_flat_options_text(sal_flat_options *o, const char *name, const char *text,
+                                 sal_error *err)
+{
+    const struct {
+        const char *name, **field;
+    } fields[] = { { "model", &o->model }, { "training", &o->training }, { "ladder", &o->ladder } };
+    for (size_t k = 0; o->which == SAL_OPTIONS_RUN && k < sizeof fields / sizeof *fields; k++) {
+        if (strcmp(name, fields[k].name) == 0) {
+            const char *kept = text ? sali_flat_own(&o->owner, sali_strdup(text)) : NULL;
+            if (text && !kept) {
+                return sali_fail_memory(err);
+            }
+            *fields[k].field = kept;
+            return SAL_OK;
+        }
+    }
+    return no_such("text", name, o->which == SAL_OPTIONS_RUN ? "model, training, ladder" : "none",
+                   err);
+}
+
 static sal_status add_sampler(sal_flat_options *o, const void *handle, sal_error *err)
 {
     int k = 0;
@@ -362,7 +382,8 @@ static void give_comm(sal_flat_options *o, sal_comm *comm)
 sal_status sal_flat_options_handle(sal_flat_options *o, const char *name, const void *handle,
                                    sal_error *err)
 {
-    static const char *const there[] = { [SAL_OPTIONS_RUN] = "tuning, trajectory, sampler, comm",
+    static const char *const there[] = { [SAL_OPTIONS_RUN] =
+                                             "tuning, trajectory, sampler, trainer, comm",
                                          [SAL_OPTIONS_TRAIN] = "test, sampler, comm",
                                          [SAL_OPTIONS_AIS] = "sampler, comm" };
     if (strcmp(name, "sampler") == 0) {
@@ -376,6 +397,8 @@ sal_status sal_flat_options_handle(sal_flat_options *o, const char *name, const 
         o->of.run.tuning = handle;
     } else if (o->which == SAL_OPTIONS_RUN && strcmp(name, "trajectory") == 0) {
         o->of.run.trajectory = handle;
+    } else if (o->which == SAL_OPTIONS_RUN && strcmp(name, "trainer") == 0) {
+        o->trainer = handle;
     } else if (o->which == SAL_OPTIONS_TRAIN && strcmp(name, "test") == 0) {
         o->of.train.ptt.test = handle;
     } else {

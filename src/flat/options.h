@@ -32,7 +32,9 @@ struct sal_flat_options {
         sal_ais_options ais;
     } of;
     sali_flat_sizes sizes;
-    const int32_t *init; /* as given; [V] becomes [chains x V] when it is used */
+    const char *model, *training, *ladder; /* of a run, for sal_trajectory_suggest */
+    const sal_trainer *trainer;            /* of a run; NULL: none */
+    const int32_t *init;                   /* as given; [V] becomes [chains x V] when it is used */
     const struct sal_sampler_descriptor *samplers[SALI_FLAT_SAMPLERS + 1];
     sali_flat_owner owner; /* of texts and arrays */
 };

@@ -13,15 +13,19 @@
 #include "core/tuning.h"
 #include "flat/json.h"
 #include "flat/options.h"
+#include "train/trajectory_file.h"
 
 /* ---- running */
 
-/* The run goes on where it was if writing fails only at its end. */
-static sal_status sample_to(sal_model *model, sal_run_options *options, const char *path,
-                            sal_run **run, sal_error *err)
+/* The run goes on where it was if writing fails only at its end. `opened`: what the model was
+ * opened by; NULL: not known. */
+static sal_status sample_to(sal_model *model, const char *opened, sal_run_options *options,
+                            const char *path, sal_run **run, sal_error *err)
 {
-    const sal_note notes[] = { { "model", sal_model_name(model)[0] ? sal_model_name(model) : NULL },
+    const char *name = opened ? opened : sal_model_name(model);
+    const sal_note notes[] = { { "model", name[0] ? name : NULL },
                                { "dtype", sal_model_dtype(model) == SAL_F32 ? "f32" : "f64" },
+                               { "ladder", options->trajectory ? "yes" : "no" },
                                { 0 } };
     sal_draw_writer *writer = NULL;
     sal_status status = sal_draw_writer_open(path, model, options, notes, &writer, err);
@@ -33,6 +37,30 @@ static sal_status sample_to(sal_model *model, sal_run_options *options, const ch
     return status ? status : written;
 }
 
+/* Set the trajectory of a run: that of a trainer, or one that is opened into *opened. */
+static sal_status find_trajectory(const sal_flat_options *given, const sal_model *model,
+                                  sal_run_options *o, sal_trajectory **opened, sal_error *err)
+{
+    const char *place = given->training ? given->training : given->model;
+    bool wanted = false;
+    sal_train_report report = { 0 };
+    sal_status status = sali_trajectory_wanted(o, given->ladder, &wanted, err);
+    if (status != SAL_OK || o->trajectory || (!given->trainer && !place && !given->ladder)) {
+        return status;
+    }
+    if (given->trainer) {
+        sal_trainer_report(given->trainer, &report);
+        o->trajectory = wanted ? report.trajectory : NULL;
+    } else if (place) {
+        status = sal_trajectory_suggest(place, model, o, given->ladder, opened, err);
+        o->trajectory = *opened;
+    }
+    return status || o->trajectory || !wanted || !given->ladder
+               ? status
+               : sali_fail(err, SAL_ERR_NOT_FOUND,
+                           "ladder: there is none; trainings by the objective ptt make one");
+}
+
 sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool keep, const char *path,
                            sal_run **run, sal_error *err)
 {
@@ -41,9 +69,17 @@ sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool kee
         return status;
     }
     sal_run_options o = options ? options->of.run : (sal_run_options){ 0 };
+    sal_trajectory *opened = NULL;
     o.record.draws = keep;
-    const bool writes = path && sal_comm_rank(o.comm) == 0;
-    return writes ? sample_to(model, &o, path, run, err) : sal_sample(model, &o, run, err);
+    status = options ? find_trajectory(options, model, &o, &opened, err) : SAL_OK;
+    status = sal_comm_agree(o.comm, status, err);
+    if (status == SAL_OK) {
+        const bool writes = path && sal_comm_rank(o.comm) == 0;
+        status = writes ? sample_to(model, options ? options->model : NULL, &o, path, run, err)
+                        : sal_sample(model, &o, run, err);
+    }
+    sal_trajectory_destroy(opened);
+    return status;
 }
 
 /* ---- figures */
@@ -59,6 +95,12 @@ static void add_tempering(json_t *object, const sal_run_summary *s)
         sali_flat_number(tempering, "round_trips", s->round_trips);
         sali_flat_number(tempering, "barrier", s->barrier);
         json_object_set_new(object, "tempering", tempering);
+    }
+    if (s->levels > 0) {
+        json_t *ladder = json_pack("{s:I}", "levels", (json_int_t)s->levels);
+        sali_flat_number(ladder, "swap_rate_min", s->level_rate_min);
+        sali_flat_number(ladder, "arrivals", s->arrivals);
+        json_object_set_new(object, "ladder", ladder);
     }
     if (s->annealed) {
         json_t *anneal = json_pack("{s:f, s:f, s:I, s:I, s:I}", "from", s->anneal_from, "to",

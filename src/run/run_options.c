@@ -105,6 +105,20 @@ static sal_status check_tempering(const sal_run_options *o, sal_error *err)
                : sali_ladder_check(t->replicas, t->temperatures, "temperatures", err);
 }
 
+/* Options of annealing or tempering in a new run that does neither would change nothing. */
+static sal_status check_without_effect(const sal_run_options *o, sal_error *err)
+{
+    const sal_annealing_options *a = &o->annealing;
+    if (!a->on && (a->from != 0 || a->to != 0 || a->coolings != 0 || a->seconds != 0)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "anneal-from, anneal-to, anneal-seconds and coolings want anneal");
+    }
+    if (o->tempering.swap_every > 0 && !a->on && o->tempering.replicas == 0 && !o->tuning) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "swap-every wants tempering or temperatures");
+    }
+    return SAL_OK;
+}
+
 static sal_status check_step_size(const sal_run_options *o, sal_error *err)
 {
     if (o->step_size != 0 && o->step_size_rule != SAL_STEP_SIZE_USUAL) {
@@ -153,6 +167,7 @@ static sal_status resolve_schedule(sal_run_options *o, sal_error *err)
 sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_error *err)
 {
     sal_status status = resolve_schedule(o, err);
+    status = status || o->resume ? status : check_without_effect(o, err);
     if (status != SAL_OK) {
         return status;
     }

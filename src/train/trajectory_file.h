@@ -4,6 +4,8 @@
 #ifndef SALI_TRAJECTORY_FILE_H
 #define SALI_TRAJECTORY_FILE_H
 
+#include <saltus/sample.h>
+
 #include "run/trajectory.h"
 
 /* Write the levels that are in no file yet. Returns: SAL_ERR_IO, SAL_ERR_ARGUMENT (a path that is
@@ -16,5 +18,10 @@ sal_status sali_trajectory_write_levels(sal_trajectory *path, sal_dtype dtype,
  * SAL_ERR_MEMORY. */
 sal_status sali_trajectory_read_levels(const sal_trajectory *like, const char *directory, int64_t n,
                                        sal_trajectory **out, sal_error *err);
+
+/* Whether a run sweeps along the trajectory of its model's training, if there is one; `ladder` as
+ * in sal_trajectory_suggest. Returns: SAL_ERR_ARGUMENT (no such word). */
+sal_status sali_trajectory_wanted(const sal_run_options *options, const char *ladder, bool *wanted,
+                                  sal_error *err);
 
 #endif

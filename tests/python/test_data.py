@@ -106,7 +106,7 @@ class Splits(unittest.TestCase):
         again = sal.Data(np.arange(50)[:, None])
         np.testing.assert_array_equal(self.data.split(10, seed=3).codes, again.split(10, seed=3).codes)
         self.assertFalse(np.array_equal(self.data.split(10, seed=3).codes, again.split(10, seed=4).codes))
-        last = sal.Data(np.arange(50)[:, None]).split(2, seed=None)
+        last = sal.Data(np.arange(50)[:, None]).split(2, last=True)
         np.testing.assert_array_equal(last.codes.ravel(), [48, 49])
 
     def test_one_row_stays(self):
@@ -165,7 +165,7 @@ class Files(unittest.TestCase):
         np.testing.assert_array_equal(data.codes, sal.Data.digits(50, side=10, seed=1).codes)
         self.assertFalse(np.array_equal(data.codes, sal.Data.digits(50, side=10, seed=2).codes))
         with self.assertRaises(sal.ArgumentError):
-            sal.Data.digits(0)
+            sal.Data.digits(0, seed=0)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 """Runs and trainings shared by the ranks of an mpi4py communicator: bit by bit what one process makes."""
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,13 +54,43 @@ def on_ranks():
     model, training = trained(comm, os.path.join(place, "training"))
     assert (model.params.flat == params).all()
     try:
-        sal.sample("ising:side=4,theta=0.1", chains=70 + (comm.rank == comm.size - 1), comm=comm)
+        sal.sample("ising:side=4,theta=0.1", chains=70 + (comm.rank == comm.size - 1), comm=comm, seed=0)
         raise AssertionError("ranks that differ were not refused")
     except sal.ArgumentError as error:
         assert "has another 'chains'" in str(error), error
+    fresh_seeds(comm, model, training)
+    interrupts(comm)
     comm.Barrier()
     if comm.rank == 0:
         shutil.rmtree(place)
+
+
+def fresh_seeds(comm, model, training):
+    """All ranks have the seed that rank 0 drew; the library refuses ranks whose options differ."""
+    run = sal.sample("ising:side=4,theta=0.1", chains=70, draws=20, comm=comm)
+    again = sal.sample("ising:side=4,theta=0.1", chains=70, draws=20, seed=np.random.default_rng(comm.rank), comm=comm)
+    assert comm.rank > 0 or run.seed != again.seed
+    seeds = comm.allgather(sal.train(model, training.data, iterations=2, batch=70, threads=1, comm=comm).seed)
+    assert len(set(seeds)) == 1, seeds
+    sal.evaluate(model, training.data.codes[:40], chains=70, temperatures=5, threads=1, comm=comm)
+    try:
+        sal.sample("ising:side=4,theta=0.1", chains=70, seed=comm.rank, comm=comm)
+        raise AssertionError("seeds that differ were not refused")
+    except sal.ArgumentError as error:
+        assert "has another 'seed'" in str(error), error
+
+
+def interrupts(comm):
+    """Ctrl-C at rank 0 ends the call at all ranks."""
+    def progress(done, total):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    try:
+        sal.sample("ising:side=4,theta=0.1", "gibbs", chains=70, draws=10 ** 5, keep=False,
+                   progress=progress, comm=comm)
+        raise AssertionError("an interrupt was lost")
+    except KeyboardInterrupt as error:
+        assert (error.run is not None and error.run.summary["stopped"]) == (comm.rank == 0)
 
 
 class Ranks(unittest.TestCase):

@@ -6,12 +6,15 @@ import os
 import pathlib
 import signal
 import tempfile
+import threading
+import types
 import unittest
 import warnings
 
 import numpy as np
 
 import saltus as sal
+from saltus import _library
 
 ISING = sal.Model("ising:side=4,theta=0.1", dtype="f64")
 
@@ -59,7 +62,7 @@ class Draws(unittest.TestCase):
         self.assertEqual(run.draws.dtype, np.int32)
 
     def test_draws_that_are_not_kept(self):
-        run = sal.sample(ISING, "gwg", chains=2, draws=500, keep=False)
+        run = sal.sample(ISING, "gwg", chains=2, draws=500, keep=False, seed=0)
         self.assertIsNone(run.draws)
         with self.assertRaisesRegex(sal.ArgumentError, "keep=True"):
             run.values
@@ -89,11 +92,11 @@ class Options(unittest.TestCase):
         init = np.tile([1, -1], 8)
         run = sal.sample(ISING, "gwg", chains=2, draws=1, warmup=0, init=init, seed=1)
         self.assertLessEqual(np.abs(run.values - init).sum(), 2 * 2)
-        run = sal.sample(ISING, "gibbs", draws=50, clamp={3: -1, 5: 1})
+        run = sal.sample(ISING, "gibbs", draws=50, clamp={3: -1, 5: 1}, seed=0)
         self.assertTrue((run.values[..., [3, 5]] == [-1, 1]).all())
-        run = sal.sample(ISING, "gibbs", draws=50, temperatures=[1, 2, 4])
+        run = sal.sample(ISING, "gibbs", draws=50, temperatures=[1, 2, 4], seed=0)
         self.assertEqual(run.summary["tempering"]["temperatures"], [1, 2, 4])
-        run = sal.sample(ISING, "ncg", draws=500, step_size=0.3)
+        run = sal.sample(ISING, "ncg", draws=500, step_size=0.3, seed=0)
         self.assertEqual(run.summary["step_size"], 0.3)
 
     def test_tuning(self):
@@ -106,12 +109,12 @@ class Options(unittest.TestCase):
         run = sal.sample(ISING, "ncg", draws=100, seed=2, tuning=again, warmup=10)
         self.assertEqual(run.summary["step_size"], tuning.values["step_size"][0])
         with self.assertRaises(sal.DataError):
-            sal.sample(ISING, "avg", draws=10, tuning=again)
+            sal.sample(ISING, "avg", draws=10, tuning=again, seed=0)
 
     def test_preconditioner(self):
         with self.assertRaisesRegex(sal.ArgumentError, "preconditioner: expected 256 elements; there are 4"):
-            sal.sample(ISING, "pavg", draws=10, preconditioner=np.eye(2))
-        sal.sample(ISING, "pavg", draws=300, preconditioner=0.4 * np.eye(16))
+            sal.sample(ISING, "pavg", draws=10, preconditioner=np.eye(2), seed=0)
+        sal.sample(ISING, "pavg", draws=300, preconditioner=0.4 * np.eye(16), seed=0)
 
     def test_mistakes(self):
         for error, options in ((sal.NotFoundError, {"chain": 3}), (sal.ArgumentError, {"chains": -1}),
@@ -131,7 +134,7 @@ class Options(unittest.TestCase):
             sal.sample("ising:side=6,theta=1", "gwg", draws=200, seed=1)
 
     def test_compare(self):
-        table = sal.compare(ISING, ["gwg", "gibbs"], draws=200)
+        table = sal.compare(ISING, ["gwg", "gibbs"], draws=200, seed=0)
         self.assertEqual({s["sampler"] for s in table}, {"gwg", "gibbs"})
         self.assertIn("ESS/s", repr(table))
 
@@ -153,10 +156,11 @@ class Files(unittest.TestCase):
         model = sal.Model(sal.spins(4).sum() * 0.1, name="")
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "run.nc"
-            sal.sample(model, "gwg", draws=400, out=path)
+            sal.sample(model, "gwg", draws=400, out=path, seed=0)
             with self.assertRaisesRegex(sal.ArgumentError, "give model="):
                 sal.resume(path, 500)
-            sal.sample(sal.Model(sal.spins(4).sum() * 0.1), "gwg", draws=400, out=pathlib.Path(folder) / "tape.nc")
+            sal.sample(sal.Model(sal.spins(4).sum() * 0.1), "gwg", draws=400, seed=0,
+                       out=pathlib.Path(folder) / "tape.nc")
             with self.assertRaisesRegex(sal.ArgumentError, "'tape' is no file or ready-made model; give model="):
                 sal.resume(pathlib.Path(folder) / "tape.nc", 500)
             self.assertEqual(sal.resume(path, 500, model=model).draws.shape, (4, 500, 4))
@@ -164,7 +168,7 @@ class Files(unittest.TestCase):
                 sal.resume(path, 600, model=ISING)
 
     def test_save(self):
-        run = sal.sample(ISING, "gwg", draws=500)
+        run = sal.sample(ISING, "gwg", draws=500, seed=0)
         with tempfile.TemporaryDirectory() as folder:
             run.save(os.path.join(folder, "d.npy"))
             np.testing.assert_array_equal(np.load(os.path.join(folder, "d.npy")), run.draws)
@@ -177,7 +181,7 @@ class Files(unittest.TestCase):
         except ImportError:
             self.skipTest("python3-xarray is not installed")
         s, c = sal.spins(3, name="s"), sal.categorical(2, 3, name="c")
-        run = sal.sample(0.1 * s.sum() + 0.2 * c[:, 1].sum(), draws=60, chains=2)
+        run = sal.sample(0.1 * s.sum() + 0.2 * c[:, 1].sum(), draws=60, chains=2, seed=0)
         data = run.to_xarray()
         self.assertEqual(dict(data.sizes), {"chain": 2, "draw": 60, "s_site": 3, "c_site": 2})
         np.testing.assert_array_equal(data["c"], run.draws[..., 3:])
@@ -189,15 +193,16 @@ class Files(unittest.TestCase):
         except ImportError:
             self.skipTest("python3-matplotlib is not installed")
         matplotlib.use("Agg")
-        self.assertEqual(len(sal.sample(ISING, draws=60).plot().axes), 3)
+        self.assertEqual(len(sal.sample(ISING, draws=60, seed=0).plot().axes), 3)
 
 
 class Interruption(unittest.TestCase):
     def test_progress_sees_all_steps_and_can_stop(self):
         seen = []
-        sal.sample(ISING, "gwg", draws=2000, warmup=1000, progress=lambda done, total: seen.append((done, total)))
+        sal.sample(ISING, "gwg", draws=2000, warmup=1000, seed=0,
+                   progress=lambda done, total: seen.append((done, total)))
         self.assertEqual(seen[-1], (3000, 3000))
-        run = sal.sample(ISING, "gwg", draws=10 ** 7, keep=False, progress=lambda done, total: done < 5000)
+        run = sal.sample(ISING, "gwg", draws=10 ** 7, keep=False, progress=lambda done, total: done < 5000, seed=0)
         self.assertTrue(run.summary["stopped"])
 
     def test_exceptions_of_progress_come_back_as_themselves(self):
@@ -205,7 +210,7 @@ class Interruption(unittest.TestCase):
             raise ZeroDivisionError("mine")
 
         with self.assertRaisesRegex(ZeroDivisionError, "mine"):
-            sal.sample(ISING, "gwg", draws=10 ** 7, keep=False, progress=progress)
+            sal.sample(ISING, "gwg", draws=10 ** 7, keep=False, progress=progress, seed=0)
 
     def test_ctrl_c_keeps_what_there_is(self):
         def progress(done, total):
@@ -214,10 +219,146 @@ class Interruption(unittest.TestCase):
 
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            run = sal.sample(ISING, "gibbs", draws=10 ** 7, keep=False, progress=progress)
+            run = sal.sample(ISING, "gibbs", draws=10 ** 7, keep=False, progress=progress, interrupt="return", seed=0)
         self.assertTrue(run.summary["stopped"])
         self.assertGreater(run.summary["draws"], 0)
         self.assertTrue(any("interrupted" in str(w.message) for w in caught))
+        with self.assertRaises(KeyboardInterrupt) as stop:
+            sal.sample(ISING, "gibbs", draws=20000, progress=progress, seed=0)
+        run = stop.exception.run
+        self.assertTrue(run.summary["stopped"])
+        self.assertEqual(run.draws.shape, (4, run.summary["draws"], 16))
+        whole = sal.sample(ISING, "gibbs", draws=20000, seed=0)
+        np.testing.assert_array_equal(run.resume(20000).draws, whole.draws)
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_ctrl_c_ends_a_loop(self):
+        begun = []
+
+        def progress(done, total):
+            os.kill(os.getpid(), signal.SIGINT)
+
+        with self.assertRaises(KeyboardInterrupt):
+            for _ in range(3):
+                begun.append(True)
+                sal.sample(ISING, "gibbs", draws=2000, progress=progress, seed=0)
+        self.assertEqual(len(begun), 1)
+
+    def test_ctrl_c_ends_a_comparison(self):
+        calls = []
+
+        def progress(done, total):
+            calls.append(done)
+            if len(calls) > 1 and done < calls[-2]:  # the second sampler
+                os.kill(os.getpid(), signal.SIGINT)
+
+        with self.assertRaises(KeyboardInterrupt) as stop:
+            sal.compare(ISING, ["gibbs", "gwg", "ncg"], draws=500, progress=progress, seed=4)
+        self.assertEqual([s["sampler"] for s in stop.exception.comparison], ["gibbs"])
+        self.assertEqual(stop.exception.comparison.seed, 4)
+        self.assertEqual(stop.exception.run.summary["sampler"], "gwg")
+        calls.clear()
+        with self.assertWarnsRegex(sal.SaltusWarning, "interrupted after 1 samplers"):
+            table = sal.compare(ISING, ["gibbs", "gwg", "ncg"], draws=500, progress=progress, seed=4,
+                                interrupt="return")
+        self.assertEqual([s["sampler"] for s in table], ["gibbs"])
+
+    def test_a_limit_of_time_stops_a_run(self):
+        run = sal.sample(ISING, "gibbs", draws=10 ** 6, keep=False, time="1e-9s", seed=0)  # over at once
+        self.assertTrue(run.summary["stopped"])
+        self.assertLess(run.summary["draws"], 10 ** 6)
+        self.assertFalse(sal.sample(ISING, "gibbs", draws=10, time=3600, seed=0).summary["stopped"])
+        run = sal.sample(ISING, anneal=True, time=0.2, seed=0)
+        self.assertGreaterEqual(run.summary["anneal"]["coolings"], 1)
+        for wrong in (0, -1, "soon", "", float("nan"), float("inf"), object()):
+            with self.assertRaisesRegex(sal.ArgumentError, "time .*: expected seconds above 0"):
+                sal.sample(ISING, time=wrong)
+        with self.assertRaisesRegex(sal.ArgumentError, "anneal_seconds and time"):
+            sal.sample(ISING, anneal=True, time=1, anneal_seconds=1)
+
+    def test_another_word_for_interrupt(self):
+        for call in (sal.sample, sal.compare):
+            with self.assertRaisesRegex(sal.ArgumentError, "interrupt 'no'; expected 'raise' or 'return'"):
+                call(ISING, interrupt="no")
+
+
+class Seeds(unittest.TestCase):
+    def test_none_is_a_fresh_seed_that_the_run_has(self):
+        one, two = (sal.sample(ISING, "gwg", draws=50) for _ in range(2))
+        self.assertNotEqual(one.seed, two.seed)
+        self.assertTrue((one.draws != two.draws).any())
+        again = sal.sample(ISING, "gwg", draws=50, seed=one.seed)
+        np.testing.assert_array_equal(again.draws, one.draws)
+        self.assertEqual((again.seed, again.summary["seed"]), (one.seed, one.seed))
+        self.assertRegex(repr(one), rf"seed +{one.seed}\n")
+
+    def test_a_loop_of_single_draws_has_the_right_mean(self):
+        # 4 fair coins, 400 steps of heat bath from the state before: every coin is fair in each step, and independent
+        # of the step before, so 1600 coins have a standard error of .0125 and fail here once in 10^9 times.
+        fair, x, total = sal.Model(0 * sal.binary(4, name="c").sum()), np.zeros(4), 0
+        for _ in range(400):
+            x = sal.sample(fair, "gibbs:block=4", chains=1, draws=1, warmup=0, init=x).last()[0]
+            total += x.mean()
+        self.assertLess(abs(total / 400 - 0.5), 0.077)
+
+    def test_generators_of_numpy(self):
+        def draws(seed):
+            return sal.sample(ISING, "gwg", draws=20, seed=seed).seed
+
+        for make in (np.random.default_rng, np.random.RandomState):
+            generator = make(3)
+            found = [draws(generator), draws(generator)]
+            generator = make(3)
+            self.assertEqual(found, [draws(generator), draws(generator)])
+            self.assertNotEqual(*found)
+        sequence = np.random.SeedSequence(5)
+        self.assertEqual(draws(sequence), draws(sequence))
+        self.assertEqual(draws(sequence), int(np.random.SeedSequence(5).generate_state(1, np.uint64)[0]))
+        self.assertNotEqual(*(draws(child) for child in sequence.spawn(2)))
+        self.assertEqual(draws(2 ** 64 - 1), 2 ** 64 - 1)
+        for wrong in ("1", 1.5, -1, 2 ** 64, object()):
+            with self.assertRaisesRegex(sal.ArgumentError, "seed .*whole number"):
+                draws(wrong)
+
+    def test_a_comparison_has_one_seed(self):
+        table = sal.compare(ISING, ["gwg", "gibbs"], draws=50)
+        self.assertEqual({s["seed"] for s in table}, {table.seed})
+        self.assertNotEqual(table.seed, sal.compare(ISING, ["gwg"], draws=50).seed)
+
+    def test_ranks_have_the_seed_that_rank_0_drew(self):
+        def seeds_of(*given):
+            """What ranks that share broadcasts make of their seeds."""
+            barrier, sent, found = threading.Barrier(len(given)), [], [None] * len(given)
+
+            def at(rank):
+                def bcast(value, root):
+                    if rank == 0:
+                        sent.append(value)
+                    barrier.wait()
+                    return sent[0]
+
+                found[rank] = _library.seed_of(given[rank], types.SimpleNamespace(rank=rank, bcast=bcast))
+
+            ranks = [threading.Thread(target=at, args=(rank,)) for rank in range(len(given))]
+            for rank in ranks:
+                rank.start()
+            for rank in ranks:
+                rank.join()
+            return found
+
+        self.assertEqual(len(set(seeds_of(None, None, None))), 1)
+        self.assertEqual(len(set(seeds_of(*(np.random.default_rng(rank) for rank in range(3))))), 1)
+        self.assertEqual(seeds_of(7, 8), [7, 8])  # which the library refuses
+        self.assertEqual(seeds_of(7, None)[0], 7)
+
+    def test_all_that_has_a_seed(self):
+        data = sal.Data.digits(30, side=8, seed=1)
+        self.assertTrue((sal.Data.digits(30, side=8).codes != sal.Data.digits(30, side=8).codes).any())
+        self.assertTrue((data.codes == sal.Data.digits(30, side=8, seed=np.int8(1)).codes).all())
+        self.assertNotEqual(ISING.check()["seed"], ISING.check()["seed"])
+        small = sal.Model("ising:side=2", dtype="f64")
+        proof = small.balance("gwg")
+        self.assertEqual(small.balance("gwg", seed=proof["seed"]), proof)
 
 
 class Printing(unittest.TestCase):

@@ -87,10 +87,10 @@ class Proofs(unittest.TestCase):
         for reverse in (None, [1, 0]):
             lifted = sal.Sampler("lifted", draw, log_q, directions=2, reverse=reverse)
             self.prove(ising(), lifted)
-            self.assertEqual(ising().balance(own=lifted, draws=100)["directions"], 2)
+            self.assertEqual(ising().balance(own=lifted, draws=100, seed=0)["directions"], 2)
         # of one direction no spin comes back: it is right, but it stays where it is
         stuck = sal.Sampler("stuck", draw, log_q, directions=2, reverse=[0, 1])
-        self.assertGreater(ising().balance(own=stuck, draws=100)["unreached"], 0)
+        self.assertGreater(ising().balance(own=stuck, draws=100, seed=0)["unreached"], 0)
 
     def test_what_are_no_directions(self):
         with self.assertRaisesRegex(sal.ArgumentError, "directions is 65; expected 0"):
@@ -98,7 +98,7 @@ class Proofs(unittest.TestCase):
         with self.assertRaisesRegex(sal.ArgumentError, "reverse has 1 entries for 2 directions"):
             sal.Sampler("x", flip, flip_log_q, directions=2, reverse=[0])
         with self.assertRaisesRegex(sal.ArgumentError, r"reverse\[0\] is 7"):
-            sal.sample(ising(), own=sal.Sampler("x", flip, flip_log_q, directions=2, reverse=[7, 0]), draws=5)
+            sal.sample(ising(), own=sal.Sampler("x", flip, flip_log_q, directions=2, reverse=[7, 0]), draws=5, seed=0)
 
     def test_gradients_and_step_sizes(self):
         sampler = sal.Sampler("gradient", by_gradient, by_gradient_log_q, needs_gradient=True, has_step_size=True)
@@ -124,7 +124,7 @@ class Proofs(unittest.TestCase):
         self.prove(model, sal.Sampler("mixed", draw, log_q))
 
     def test_a_log_q_that_is_no_probability_is_found(self):
-        proof = ising().balance(own=sal.Sampler("wrong", flip, lambda s, to: flip_log_q(s, to) - 1))
+        proof = ising().balance(own=sal.Sampler("wrong", flip, lambda s, to: flip_log_q(s, to) - 1), seed=0)
         self.assertGreater(proof["normalisation"], 0.5)
 
     def test_a_draw_that_is_another_is_found(self):
@@ -133,7 +133,7 @@ class Proofs(unittest.TestCase):
             to[0 if random.uniform() < 0.4 else random.below(len(to))] ^= 1
             return to
 
-        self.assertGreater(ising().balance(own=sal.Sampler("wrong", draw, flip_log_q))["frequency"], 5)
+        self.assertGreater(ising().balance(own=sal.Sampler("wrong", draw, flip_log_q), seed=0)["frequency"], 5)
 
 
 class Runs(unittest.TestCase):
@@ -160,7 +160,7 @@ class Runs(unittest.TestCase):
             def log_q(self, origin, to):
                 return flip_log_q(origin, to)
 
-        self.assertLess(ising().balance(own=Flip("flip"))["invariance"], 1e-12)
+        self.assertLess(ising().balance(own=Flip("flip"), seed=0)["invariance"], 1e-12)
 
     def test_numbers_of_the_origin(self):
         seen = []
@@ -197,7 +197,7 @@ class Failures(unittest.TestCase):
         self.fails(Mine, "here", broken, None, unadjusted=True)
         for sampler in (sal.Sampler("mine", broken, flip_log_q), sal.Sampler("mine", flip, broken)):
             with self.assertRaisesRegex(Mine, "here"):
-                ising().balance(own=sampler)
+                ising().balance(own=sampler, seed=0)
 
     def test_an_exception_of_one_run_does_not_reach_the_next(self):
         calls = []
@@ -244,9 +244,9 @@ class Failures(unittest.TestCase):
     def test_what_is_no_sampler(self):
         for own in (flip, [flip], "gwg"):
             with self.assertRaisesRegex(sal.ArgumentError, "own: expected a saltus.Sampler"):
-                sal.sample(ising(), own=own, draws=10)
+                sal.sample(ising(), own=own, draws=10, seed=0)
             with self.assertRaisesRegex(sal.ArgumentError, "own: expected a saltus.Sampler"):
-                ising().balance(own=own)
+                ising().balance(own=own, seed=0)
 
     def test_origins_end_with_the_call(self):
         kept = []
@@ -268,9 +268,9 @@ class Failures(unittest.TestCase):
         with self.assertRaisesRegex(sal.ArgumentError, "'spins'"):
             sal.Sampler("x", flip, flip_log_q, kinds=["spins"])
         with self.assertRaisesRegex(sal.SaltusError, "gwg"):
-            sal.sample(ising(), own=sal.Sampler("gwg", flip, flip_log_q), draws=5)
+            sal.sample(ising(), own=sal.Sampler("gwg", flip, flip_log_q), draws=5, seed=0)
         with self.assertRaisesRegex(sal.UnsupportedError, "does not move spin"):
-            sal.sample(ising(), own=sal.Sampler("x", flip, flip_log_q, kinds=["binary"]), draws=5)
+            sal.sample(ising(), own=sal.Sampler("x", flip, flip_log_q, kinds=["binary"]), draws=5, seed=0)
 
 
 if __name__ == "__main__":

@@ -167,6 +167,19 @@ def cases():
     yield row("in place", lambda x, m: (x @ m.w).add_(1).tanh_().sum(1), w=w)
     yield row("augmented", lambda x, m: augmented(x, m.w), w=w)
     yield row("minimum", lambda x, m: (torch.minimum(x @ m.w, x) + torch.maximum(x, m.w[0])).sum(1), w=w)
+    for name in ["gt", "ge", "lt", "le", "eq", "ne"]:  # also where both sides are equal
+        yield row("where " + name, lambda x, m, name=name: torch.where(
+            getattr(torch, name)(x, m.r), x @ m.w, -x).sum(1), w=w, r=w[0].round())
+        yield row("where ." + name, lambda x, m, name=name: (x + 1).where(getattr(x, name)(1), m.w[0] * x).sum(1), w=w)
+    yield row("where of numbers", lambda x, m: torch.where(x[:, 0] > x[:, 1], (x @ m.w).sum(1), 2.5 * x[:, 2]), w=w)
+    yield row("where of a mask", lambda x, m: torch.where(m.w > 0, x[:, None] * m.w, x[:, :, None]).sum((1, 2)), w=w)
+    yield row("where of truths", lambda x, m: torch.where(torch.tensor([True, False] * 3), x, x * x * m.w[0]).sum(1),
+              w=w)
+    yield row("logic", lambda x, m: torch.where(((x > 0) & (x @ m.w < 0)) | ~(x <= m.w[0]), x, 3 - x).sum(1), w=w)
+    yield row("logical", lambda x, m: torch.where(
+        torch.logical_and(x > 0, torch.logical_not(x @ m.w > 0)), x, -2.0).sum(1), w=w)
+    yield row("masked_fill", lambda x, m: (x @ m.w).masked_fill(x < 1, 0.5).sum(1), w=w)
+    yield row("comparison as numbers", lambda x, m: ((x @ m.w > 0).float() * x + (x == 1).to(x.dtype)).sum(1), w=w)
     yield row("clamp", lambda x, m: torch.clamp(x @ m.w, -0.5, 0.7).sum(1) + (x @ m.w).clamp(min=0).sum(1), w=w)
     yield row("scalars", lambda x, m: (x * m.a).sum(1) * m.b + m.b, a=tensor(), b=tensor(1))
     yield row("keepdim", lambda x, m: (x * m.w).sum(1, keepdim=True) + m.b, w=w[0], b=tensor(1))
@@ -554,9 +567,10 @@ class CallBack(unittest.TestCase):
              "max_pool2d.*padding=1"),
             (Of(lambda x, m: torch.prod(x, 1)), 4, r"operation prod .*test_torch\.py:\d+"),
             (Checks(), 4, "cannot trace.*control flow"),
-            (Of(lambda x, m: torch.where(x.sum(1) > 1, x.sum(1), 3 * x[:, 0])), 4, "operation gt"),
+            (Of(lambda x, m: torch.where(torch.floor(x.sum(1)) > 1, x.sum(1), 3 * x[:, 0])), 4, "operation floor"),
+            (Of(lambda x, m: ((x > 0.5) * x).sum(1)), 4, r"operation mul .*truth of a comparison.*\.float\(\)"),
             (Twice(), 4, "relu_.*in place"),
-            (Of(lambda x, m: (x > 0.5).to(x.dtype).sum(1) * 1.0), 4, r"operation gt \(node %gt;"),
+            (Of(lambda x, m: x.bool().to(x.dtype).sum(1) * 1.0), 4, "operation bool "),
             (Of(lambda x, m: x.view(-1, 2).sum(1).view(-1, 2).sum(1)), 4, "mixes the states"),
             (Of(lambda x, m: F.softplus(x @ m.w, beta=4, threshold=5).sum(1), w=tensor(6, 6)), 6,
              "softplus.*threshold=5"),
@@ -596,7 +610,7 @@ class CallBack(unittest.TestCase):
                     model = sal.from_torch(module, shape)
                 x = np.random.default_rng(0).integers(0, 2, (4,) + tuple(np.atleast_1d(shape)))
                 flat = x.reshape(4, -1)
-                if message == r"operation gt \(node %gt;":  # no gradient
+                if message == "operation bool ":  # no gradient
                     np.testing.assert_array_equal(model.value(flat), x.sum(axis=1))
                 else:
                     f, gradient = autograd(module, x)

@@ -4,6 +4,7 @@
 import gc
 import itertools
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -79,7 +80,7 @@ class Learning(unittest.TestCase):
         data = biased()
         model = independent()
         sal.train(model, data, objective="pseudo-likelihood", batch=2000, iterations=2000, learning_rate=0.05,
-                  rate_schedule="cosine")
+                  rate_schedule="cosine", seed=0)
         np.testing.assert_allclose(model.params["b"], log_odds(data), atol=1e-4)
         training = sal.train(independent(), data, batch=500, steps=4, iterations=1500, learning_rate=0.05,
                              rate_schedule="cosine", seed=1)
@@ -89,7 +90,7 @@ class Learning(unittest.TestCase):
         data = lattice_draws()
         error = np.sqrt(np.diag(np.linalg.inv(lattice_law(COUPLINGS)[2])) / len(data))  # Cramer and Rao
         training = sal.train(lattice(), data, objective="pseudo-likelihood", batch=1000, iterations=800,
-                             learning_rate=0.05, rate_schedule="cosine")
+                             learning_rate=0.05, rate_schedule="cosine", seed=0)
         self.assertLess((np.abs(training.model.params["J"] - COUPLINGS) / error).max(), 5)
 
     def test_persistent_chains_match_the_moments_of_the_data(self):
@@ -107,7 +108,7 @@ class Learning(unittest.TestCase):
         data = sal.Data([[0, 0, 1, 1], [1, 1, 1, 0]], weight=[3, 1])
         model = independent()
         sal.train(model, data, objective="pseudo-likelihood", batch=1, iterations=3000, learning_rate=0.02,
-                  rate_schedule="cosine", fixed=None, weight_decay=0.0)
+                  rate_schedule="cosine", fixed=None, weight_decay=0.0, seed=0)
         np.testing.assert_allclose(1 / (1 + np.exp(-model.params["b"][[0, 3]])), [0.25, 0.75], atol=0.06)
 
     def test_one_s_own_sampler(self):
@@ -123,7 +124,7 @@ class Learning(unittest.TestCase):
             return -np.log(4) if (origin.codes != to).sum() == 1 else -np.inf
 
         flip = sal.Sampler("flip", draw, log_q)
-        training = sal.train(independent(), biased(), own=flip, batch=10, steps=2, iterations=20)
+        training = sal.train(independent(), biased(), own=flip, batch=10, steps=2, iterations=20, seed=0)
         self.assertEqual(len(calls), 10 * 2 * 20)
         self.assertEqual(training.iteration, 20)
         del flip
@@ -132,10 +133,10 @@ class Learning(unittest.TestCase):
 
     def test_a_preconditioner(self):
         for given in ("data", np.eye(4)):
-            training = sal.train(independent(), biased(), sampler="pavg", preconditioner=given, iterations=20)
+            training = sal.train(independent(), biased(), sampler="pavg", preconditioner=given, iterations=20, seed=0)
             self.assertEqual(training.iteration, 20)
         with self.assertRaisesRegex(sal.ShapeError, r"\(4, 4\)"):
-            sal.train(independent(), biased(), sampler="pavg", preconditioner=np.eye(3))
+            sal.train(independent(), biased(), sampler="pavg", preconditioner=np.eye(3), seed=0)
 
 
 class ReadyMade(unittest.TestCase):
@@ -158,13 +159,13 @@ class ReadyMade(unittest.TestCase):
 
     def test_options_take_the_place_of_suggestions(self):
         data = sal.Data.digits(60, side=8, seed=1)
-        training = sal.train("rbm:hidden=4", data, sampler="gwg", iterations=10)
+        training = sal.train("rbm:hidden=4", data, sampler="gwg", iterations=10, seed=0)
         self.assertEqual(training.report["levels"], 0)
         self.assertIsNotNone(training.report["difference"])
 
     def test_start_parameters_suit_the_data(self):
         data = sal.Data.digits(100, side=8, seed=1)
-        model = sal.train("mlp:hidden=4,layers=1", data, iterations=1, batch=2, steps=1, objective="pcd").model
+        model = sal.train("mlp:hidden=4,layers=1", data, iterations=1, batch=2, steps=1, objective="pcd", seed=0).model
         self.assertEqual(model.variables, 64)
         self.assertTrue(model.params.flat.any())
 
@@ -235,7 +236,12 @@ class SameBits(unittest.TestCase):
                 os.kill(os.getpid(), signal.SIGINT)
 
         with self.assertWarnsRegex(sal.SaltusWarning, "interrupted after"):
-            training = sal.train(lattice(), self.data, progress=interrupt, **self.options())
+            training = sal.train(lattice(), self.data, progress=interrupt, interrupt="return", **self.options())
+        self.assertIn(training.iteration, (7, 8))
+        self.same(training.run())
+        with self.assertRaises(KeyboardInterrupt) as stop:
+            sal.train(lattice(), self.data, progress=interrupt, **self.options())
+        training = stop.exception.training
         self.assertIn(training.iteration, (7, 8))
         self.same(training.run())
         self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
@@ -245,25 +251,25 @@ class Directories(unittest.TestCase):
     def test_models_are_read_back(self):
         with tempfile.TemporaryDirectory() as place:
             where = os.path.join(place, "a", "b")
-            training = sal.train(independent(), biased(), iterations=50, directory=where, averaging=0.9)
+            training = sal.train(independent(), biased(), iterations=50, directory=where, averaging=0.9, seed=0)
             np.testing.assert_array_equal(sal.read(where).params["b"], training.averages["b"])
             again = sal.read(os.path.join(where, "model.xml"))
             np.testing.assert_array_equal(again.params["b"], training.model.params["b"])
 
     def test_an_earlier_training_is_not_mixed_up_with_another(self):
         with tempfile.TemporaryDirectory() as place:
-            sal.train(independent(), biased(), iterations=20, directory=place)
+            sal.train(independent(), biased(), iterations=20, directory=place, seed=0)
             for data, options in ((biased(seed=2), {}), (biased(), {"batch": 20})):
                 with self.assertRaisesRegex(sal.DataError, "another directory"):
                     sal.train(independent(), data, iterations=20, directory=place, **options)
             os.unlink(os.path.join(place, "checkpoint.json"))
             with self.assertRaisesRegex(sal.ArgumentError, "overwrite=True"):
-                sal.train(independent(), biased(), iterations=20, directory=place)
-            sal.train(independent(), biased(seed=2), iterations=20, directory=place, overwrite=True)
+                sal.train(independent(), biased(), iterations=20, directory=place, seed=0)
+            sal.train(independent(), biased(seed=2), iterations=20, directory=place, overwrite=True, seed=0)
 
     def test_an_error_deletes_and_makes_nothing(self):
         with tempfile.TemporaryDirectory() as place:
-            sal.train(independent(), biased(), iterations=20, directory=place)
+            sal.train(independent(), biased(), iterations=20, directory=place, seed=0)
             there = {name: open(os.path.join(place, name), "rb").read() for name in os.listdir(place)}
             for options in ({"sampler": "gwgg"}, {"bacth": 3}, {"batch": -1}, {"preconditioner": np.eye(3)},
                             {"seed": -1}, {"own": 3}):
@@ -276,7 +282,7 @@ class Directories(unittest.TestCase):
 
     def test_overwriting_leaves_nothing_of_the_earlier_training(self):
         with tempfile.TemporaryDirectory() as place:
-            sal.train(independent(), biased(), iterations=20, report_every=10, averaging=0.9, directory=place)
+            sal.train(independent(), biased(), iterations=20, report_every=10, averaging=0.9, directory=place, seed=0)
             for letter in "ab":
                 open(os.path.join(place, f"checkpoint-{letter}.safetensors"), "ab").close()
             _make_directory(place, True)
@@ -305,10 +311,10 @@ class Directories(unittest.TestCase):
 
     def test_fewer_iterations_than_made_are_refused(self):
         with tempfile.TemporaryDirectory() as place:
-            sal.train(independent(), biased(), iterations=60, directory=place)
+            sal.train(independent(), biased(), iterations=60, directory=place, seed=0)
             model = independent(np.ones(4))
             with self.assertRaisesRegex(sal.ArgumentError, "already made 60 iterations; 30 were asked for"):
-                sal.train(model, biased(), iterations=30, directory=place)
+                sal.train(model, biased(), iterations=30, directory=place, seed=0)
             np.testing.assert_array_equal(model.params["b"], 1)
 
 
@@ -345,7 +351,7 @@ class Threads(unittest.TestCase):
                     os.killpg(parent.pid, signal.SIGKILL)
 
     def test_one_training_runs_once_at_a_time(self):
-        training = sal.train(independent(), biased(), iterations=10)
+        training = sal.train(independent(), biased(), iterations=10, seed=0)
         with self.assertRaisesRegex(sal.SaltusError, "runs already"):
             training.run(10, progress=lambda done, total: training.run(1) and None)
         failures = []
@@ -370,17 +376,18 @@ class Threads(unittest.TestCase):
 class Endings(unittest.TestCase):
     def test_functions_may_stop_it(self):
         for end in (10, 15):
-            training = sal.train(independent(), biased(), report_every=5, report=lambda r: r["iteration"] < end)
+            training = sal.train(independent(), biased(), report_every=5, report=lambda r: r["iteration"] < end, seed=0)
             self.assertEqual(training.iteration, end)
-        training = sal.train(independent(), biased(), progress=lambda done, total: done < 12)
+        training = sal.train(independent(), biased(), progress=lambda done, total: done < 12, seed=0)
         self.assertEqual((training.iteration, training.report["iteration"]), (12, 12))
-        training = sal.train(independent(), biased(), progress=lambda done, total: np.bool_(done < 12))
+        training = sal.train(independent(), biased(), progress=lambda done, total: np.bool_(done < 12), seed=0)
         self.assertEqual(training.iteration, 12)
-        training = sal.train(independent(), biased(), report_every=5, report=lambda r: np.float64(r["iteration"]) < 10)
+        training = sal.train(independent(), biased(), report_every=5, seed=0,
+                             report=lambda r: np.float64(r["iteration"]) < 10)
         self.assertEqual(training.iteration, 10)
         for answer in (None, 0, 1, True, np.True_):
             training = sal.train(independent(), biased(), iterations=10, report_every=5, report=lambda r: answer,
-                                 progress=lambda done, total: answer)
+                                 progress=lambda done, total: answer, seed=0)
             self.assertEqual(training.iteration, 10)
 
     def test_what_functions_raise_comes_back(self):
@@ -391,14 +398,14 @@ class Endings(unittest.TestCase):
             with self.subTest(str(options)), self.assertRaisesRegex(Mine, "here"):
                 sal.train(independent(), biased(), report_every=5, **options)
         with self.assertRaises(Mine):
-            sal.train(independent(), biased(), own=sal.Sampler("mine", broken, broken))
+            sal.train(independent(), biased(), own=sal.Sampler("mine", broken, broken), seed=0)
 
     def test_divergence_keeps_the_last_good_report(self):
         model = lattice()
         seen = []
         with self.assertRaisesRegex(sal.ModelError, "diverged") as caught:
             sal.train(model, lattice_draws(500), learning_rate=0.1, report_every=1, iterations=500, steps=1,
-                      report=lambda r: seen.append(model.params.flat), largest_difference=0.5)
+                      report=lambda r: seen.append(model.params.flat), largest_difference=0.5, seed=0)
         self.assertGreater(len(seen), 1)
         np.testing.assert_array_equal(model.params.flat, seen[-1])
         self.assertIs(caught.exception.training.model, model)
@@ -407,7 +414,7 @@ class Endings(unittest.TestCase):
         with tempfile.TemporaryDirectory() as place:
             model = lattice(COUPLINGS)
             with self.assertRaisesRegex(sal.ModelError, "those of iteration 0"):
-                sal.train(model, lattice_draws(500), largest_difference=1e-9, directory=place)
+                sal.train(model, lattice_draws(500), largest_difference=1e-9, directory=place, seed=0)
             np.testing.assert_array_equal(sal.read(place).params["J"], COUPLINGS)
 
     def test_no_checkpoint_follows_a_report_that_failed(self):
@@ -417,8 +424,8 @@ class Endings(unittest.TestCase):
 
         with tempfile.TemporaryDirectory() as place:
             with self.assertRaises(Mine):
-                sal.train(independent(), biased(), report_every=5, report=broken, directory=place)
-            again = sal.train(independent(), biased(), report_every=5, iterations=20, directory=place)
+                sal.train(independent(), biased(), report_every=5, report=broken, directory=place, seed=0)
+            again = sal.train(independent(), biased(), report_every=5, iterations=20, directory=place, seed=0)
             self.assertEqual([r["iteration"] for r in again.reports], [10, 15, 20])
 
     def test_ctrl_c_at_any_moment_is_not_lost(self):
@@ -430,14 +437,14 @@ class Endings(unittest.TestCase):
                 if report["iteration"] == 100:  # not before: earlier it would end this program
                     timer.start()
 
-            with self.assertWarnsRegex(sal.SaltusWarning, "interrupted after"):
-                training = sal.train(independent(), data, iterations=10 ** 8, steps=1, batch=1, report_every=100,
+            with self.assertRaises(KeyboardInterrupt) as stop:
+                sal.train(independent(), data, iterations=10 ** 8, steps=1, batch=1, report_every=100,
                                      report=begun, **options)
             timer.join()
-            self.assertGreater(training.iteration, 0)
+            self.assertGreater(stop.exception.training.iteration, 0)
 
     def test_reports(self):
-        training = sal.train(independent(), biased(), iterations=50, report_every=20)
+        training = sal.train(independent(), biased(), iterations=50, report_every=20, seed=0)
         self.assertEqual([r["iteration"] for r in training.reports], [20, 40, 50])
         last = training.report
         self.assertEqual(last["difference"], last["log_prob_data"] - last["log_prob_samples"])
@@ -451,20 +458,20 @@ class Endings(unittest.TestCase):
         w, b = sal.param("W", (3, 4)), sal.param("b", 4)
         rbm = sal.Model(sal.softplus(w @ s).sum() + (b * s).sum())
         with self.assertWarnsRegex(sal.SaltusWarning, "all units of W learn the same") as told:
-            sal.train(rbm, biased(), iterations=20)
+            sal.train(rbm, biased(), iterations=20, seed=0)
         self.assertEqual(os.path.basename(told.filename), "test_training.py")
         rbm.params["W"] = np.random.default_rng(1).normal(0, 0.01, (3, 4))
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            sal.train(rbm, biased(), iterations=20)
-            sal.train(independent(), biased(), iterations=20)
-            sal.train(lattice(), lattice_draws(500), iterations=20)
+            sal.train(rbm, biased(), iterations=20, seed=0)
+            sal.train(independent(), biased(), iterations=20, seed=0)
+            sal.train(lattice(), lattice_draws(500), iterations=20, seed=0)
         nothing = sal.Model((sal.param("a", 3) * sal.tanh(w @ s)).sum())
         with self.assertWarnsRegex(sal.SaltusWarning, "nothing is learned"):
-            sal.train(nothing, biased(), iterations=20)
+            sal.train(nothing, biased(), iterations=20, seed=0)
 
     def test_trainings_are_freed(self):
-        training = sal.train(independent(), biased(), iterations=5)
+        training = sal.train(independent(), biased(), iterations=5, seed=0)
         gone = weakref.ref(training), weakref.ref(training._trainer), weakref.ref(training._hooks)
         del training
         gc.collect()
@@ -472,7 +479,7 @@ class Endings(unittest.TestCase):
 
     def test_data_may_be_split_or_dropped_meanwhile(self):
         data = sal.Data(biased())
-        training = sal.train(independent(), data, iterations=5)
+        training = sal.train(independent(), data, iterations=5, seed=0)
         data.split(1900)
         del data
         gc.collect()
@@ -501,9 +508,107 @@ class Endings(unittest.TestCase):
         data = sal.Data.digits(60, side=8, seed=1)
         options = dict(objective="pcd", iterations=3, batch=10, steps=1)
         found = [sal.train("rbm:hidden=2", data, seed=seed, **options).model.params.flat
-                 for seed in (0, None, np.int64(0))]
+                 for seed in (0, np.int64(0), None)]
         np.testing.assert_array_equal(found[0], found[1])
-        np.testing.assert_array_equal(found[0], found[2])
+        self.assertTrue((found[0] != found[2]).any())
+
+    def test_a_training_without_a_seed_goes_on_with_its_own(self):
+        options = dict(steps=1, batch=10)
+        with tempfile.TemporaryDirectory() as place:
+            first = sal.train(independent(), biased(), iterations=10, directory=place, **options)
+            second = sal.train(independent(), biased(), iterations=20, directory=place, **options)
+            self.assertEqual(second.seed, first.seed)
+            whole = sal.train(independent(), biased(), iterations=20, seed=first.seed, **options)
+            np.testing.assert_array_equal(second.model.params.flat, whole.model.params.flat)
+            third = sal.train(independent(), biased(), iterations=10, directory=place, overwrite=True, **options)
+            self.assertNotEqual(third.seed, first.seed)
+
+
+class Ladders(unittest.TestCase):
+    """Samples of a training go along its ladder, as those of the program do."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = tempfile.mkdtemp()
+        cls.directory = os.path.join(cls.place, "digits")
+        options = dict(iterations=60, batch=50, seed=1, progress=False)
+        data = sal.Data.digits(200, side=8, seed=1)
+        cls.training = sal.train("rbm:hidden=4", data, directory=cls.directory, **options)
+        cls.other = sal.train("rbm:hidden=4", data, **options)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.place)
+
+    def sample(self, model, *arguments, **options):
+        return quiet(sal.sample, model, *arguments, **dict(dict(draws=30, chains=2, seed=2), **options))
+
+    def test_all_ways_to_name_a_training_give_the_same_draws(self):
+        reference = self.sample(self.directory)
+        self.assertGreater(reference.summary["ladder"]["levels"], 1)
+        self.assertIn("levels", repr(reference))
+        ways = [self.training, self.other, sal.Model(self.directory), pathlib.Path(self.directory)]
+        runs = [self.sample(way) for way in ways]
+        runs.append(self.sample(self.training.model, trajectory=self.directory))
+        runs.append(self.sample(self.training.model, trajectory=self.other))
+        for run in runs:
+            self.assertEqual(run.summary["ladder"], reference.summary["ladder"])
+            np.testing.assert_array_equal(run.draws, reference.draws)
+
+    def test_the_program_draws_the_same(self):
+        program = os.environ.get("SALTUS_PROGRAM")
+        if not program:
+            self.skipTest("SALTUS_PROGRAM is not set")
+        for word, options in (("yes", {}), ("no", {"ladder": False}), ("no", {"tempering": 2})):
+            path = os.path.join(self.place, "d.npy")
+            more = ["--tempering", "2"] if "tempering" in options else ["--ladder", word] if options else []
+            subprocess.run([program, "sample", self.directory, "--draws", "30", "--chains", "2", "--seed", "2",
+                            "--out", path, *more], check=True, capture_output=True)
+            run = self.sample(self.directory, **options)
+            self.assertEqual("ladder" in run.summary, word == "yes")
+            np.testing.assert_array_equal(run.draws, np.load(path))
+
+    def test_other_ways_of_sampling_have_none(self):
+        for options in ({"ladder": False}, {"sampler": "gibbs"}, {"tempering": 2}, {"anneal": True},
+                        {"clamp": {0: 1}}):
+            with self.subTest(options):
+                self.assertNotIn("ladder", self.sample(self.directory, **options).summary)
+        model = sal.Model(self.directory)
+        model.params["b"] = model.params["b"] + 0.1
+        self.assertNotIn("ladder", self.sample(model).summary)
+        for options in ({"ladder": True}, {"ladder": True, "sampler": "gibbs"}, {"trajectory": self.directory}):
+            with self.subTest(options):
+                self.assertIn("ladder", self.sample(model, **options).summary)
+
+    def test_a_run_along_a_ladder_goes_on(self):
+        whole = self.sample(self.directory, draws=60)
+        for model in (self.directory, self.other):
+            np.testing.assert_array_equal(self.sample(model).resume(60).draws, whole.draws)
+        try:
+            path = os.path.join(self.place, "run.nc")
+            self.sample(self.directory, out=path)
+        except sal.UnsupportedError as error:
+            self.skipTest(str(error))
+        np.testing.assert_array_equal(quiet(sal.resume, path, 60).draws, whole.draws)
+
+    def test_where_there_is_no_ladder(self):
+        for model, options in (("ising:side=3", {"ladder": True}), (sal.binary(3).sum(), {"ladder": True}),
+                               (self.directory, {"trajectory": self.place})):
+            with self.assertRaisesRegex(sal.NotFoundError, "ladder"):
+                self.sample(model, **options)
+        for options, text in (({"ladder": "yes"}, "ladder: expected True, False or None"),
+                              ({"trajectory": 3}, "trajectory: expected a Training or the directory"),
+                              ({"ladder": True, "tempering": 2}, "does not go together")):
+            with self.assertRaisesRegex(sal.ArgumentError, text):
+                self.sample(self.directory, **options)
+        training = quiet(sal.train, independent(), biased(), iterations=5, seed=0)
+        self.assertNotIn("ladder", self.sample(training).summary)
+        with self.assertRaisesRegex(sal.NotFoundError, "ptt"):
+            self.sample(training, ladder=True)
+
+    def test_a_comparison_of_a_training(self):
+        table = quiet(sal.compare, self.training, ["gibbs", "gwg"], draws=20, seed=0)
+        self.assertEqual(len(table), 2)
 
 
 class Evaluations(unittest.TestCase):
@@ -534,7 +639,7 @@ class Evaluations(unittest.TestCase):
         train = biased(1000)
         test = biased(500, seed=2)
         training = sal.train(independent(), train, objective="pseudo-likelihood", batch=1000, iterations=1500,
-                             learning_rate=0.05, rate_schedule="cosine")
+                             learning_rate=0.05, rate_schedule="cosine", seed=0)
         result = quiet(sal.evaluate, training, test, temperatures=20, fresh=400)
         p = train.mean(axis=0)
         wanted = (test * np.log(p) + (1 - test) * np.log(1 - p)).sum(axis=1).mean()
@@ -554,18 +659,18 @@ class Evaluations(unittest.TestCase):
         nothing = np.zeros((200, 10), int)
         nothing[:, 0] = 1
         with self.assertWarnsRegex(sal.SaltusWarning, "wrong way round.*held-out rows"):
-            result = sal.evaluate(model, nothing, temperatures=3)
+            result = sal.evaluate(model, nothing, temperatures=3, seed=0)
         self.assertIn("warning: log Z", repr(result))
 
     def test_samples_are_where_reverse_paths_start(self):
         run = quiet(sal.sample, self.model, draws=200, seed=1)
         for samples in (run, run.draws):
-            result = sal.evaluate(self.model, self.test, temperatures=100, samples=samples)
+            result = sal.evaluate(self.model, self.test, temperatures=100, samples=samples, seed=0)
             self.assertLess(abs(result.reverse["log_z"] - self.model.exact().log_z), 5 * result.reverse["log_z_error"])
             self.assertGreater(result.mmd2_v, result.mmd ** 2)
             self.assertIn("V-statistic", repr(result))
         with self.assertRaisesRegex(sal.ArgumentError, "samples"):
-            sal.evaluate(self.model, self.test, samples=np.zeros((5, 3), int))
+            sal.evaluate(self.model, self.test, samples=np.zeros((5, 3), int), seed=0)
 
     def test_reverse_paths_start_at_evenly_spaced_rows(self):
         rows = np.arange(10)[:, None]
@@ -574,7 +679,7 @@ class Evaluations(unittest.TestCase):
 
     def test_directories_and_specifications(self):
         with tempfile.TemporaryDirectory() as place:
-            sal.train(lattice(), lattice_draws(500), iterations=20, directory=place)
+            sal.train(lattice(), lattice_draws(500), iterations=20, directory=place, seed=0)
             result = quiet(sal.evaluate, place, self.test, lattice_draws(500), temperatures=20, fresh=200)
             self.assertGreater(result.verdict["persistent_rows"], 100)
 
@@ -583,9 +688,9 @@ class Evaluations(unittest.TestCase):
             raise Mine("here")
 
         with self.assertRaises(Mine):
-            sal.evaluate(self.model, self.test, progress=broken)
+            sal.evaluate(self.model, self.test, progress=broken, seed=0)
         with self.assertRaises(Mine):
-            sal.evaluate(self.model, self.test, own=sal.Sampler("mine", broken, broken))
+            sal.evaluate(self.model, self.test, own=sal.Sampler("mine", broken, broken), seed=0)
         result = quiet(sal.evaluate, self.model, self.test, temperatures=5, progress=lambda done, total: False)
         self.assertIsNone(result.forward)
         self.assertIn("no estimate", result.warnings[0])
@@ -593,8 +698,21 @@ class Evaluations(unittest.TestCase):
         def interrupt(done, total):
             os.kill(os.getpid(), signal.SIGINT)
 
-        with self.assertRaises(KeyboardInterrupt):
-            sal.evaluate(self.model, self.test, temperatures=500, progress=interrupt)
+        for word in ("raise", "return"):  # there is nothing to return yet
+            with self.assertRaises(KeyboardInterrupt) as stop:
+                sal.evaluate(self.model, self.test, temperatures=500, progress=interrupt, interrupt=word, seed=0)
+            self.assertIsNone(stop.exception.evaluation.forward)
+
+    def test_an_interrupted_evaluation_is_raised_with_what_there_is(self):
+        def interrupt(done, total):
+            if done == total:
+                os.kill(os.getpid(), signal.SIGINT)
+
+        with self.assertRaises(KeyboardInterrupt) as stop:
+            sal.evaluate(self.model, self.test, temperatures=20, progress=interrupt, seed=3)
+        self.assertIsNotNone(stop.exception.evaluation.forward)
+        self.assertIsNone(stop.exception.evaluation.reverse)
+        self.assertEqual(stop.exception.evaluation.seed, 3)
 
     def test_an_interrupt_at_the_last_step_of_a_part_ends_it(self):
         parts = []
@@ -608,7 +726,7 @@ class Evaluations(unittest.TestCase):
             parts.clear()
             with self.assertWarnsRegex(sal.SaltusWarning, text):
                 result = sal.evaluate(self.model, self.test, lattice_draws(500), temperatures=20, fresh=100,
-                                      progress=interrupt)
+                                      progress=interrupt, interrupt="return", seed=0)
             self.assertEqual(len(parts), last)
             self.assertIsNotNone(result.forward)
             self.assertEqual(result.reverse is None, last == 1)
@@ -625,17 +743,17 @@ class Evaluations(unittest.TestCase):
         for ends in (interrupt, lambda done, total: total < 100):
             with self.assertWarnsRegex(sal.SaltusWarning, "^stopped; there is no verdict"):
                 result = sal.evaluate(self.model, self.test, lattice_draws(500), temperatures=20, fresh=1000,
-                                      progress=ends)
+                                      progress=ends, interrupt="return", seed=0)
             self.assertIsNotNone(result.reverse)
             self.assertIsNone(result.verdict)
 
     def test_what_does_not_fit(self):
         with self.assertRaisesRegex(sal.ShapeError, "test: rows of 4"):
-            sal.evaluate(self.model, biased())
+            sal.evaluate(self.model, biased(), seed=0)
         with self.assertRaisesRegex(sal.ShapeError, "train: rows of 4"):
-            sal.evaluate(self.model, self.test, biased())
+            sal.evaluate(self.model, self.test, biased(), seed=0)
         with self.assertRaisesRegex(sal.ArgumentError, "fresh"):
-            sal.evaluate(self.model, self.test, fresh=-1)
+            sal.evaluate(self.model, self.test, fresh=-1, seed=0)
 
 
 if __name__ == "__main__":
