@@ -310,7 +310,13 @@ def text_at(address: int) -> str:
 
 def ask(name: str, *arguments: Any) -> Any:
     """Call a function that answers in JSON."""
-    return json.loads(text_at(make(name, *arguments)))
+    return json.loads(text_at(make(name, *arguments)), object_hook=_with_infinities)
+
+
+def _with_infinities(answer: dict[str, Any]) -> dict[str, Any]:
+    """Infinities, which JSON has as texts, as numbers; models may be called so."""
+    return {key: float(value) if value in ("inf", "-inf") and key not in ("name", "model") else value
+            for key, value in answer.items()}
 
 
 def encode(text: Union[None, str, bytes, os.PathLike]) -> Optional[bytes]:

@@ -194,7 +194,7 @@ sal_status sal_flat_run_summary(const sal_run *run, char **json, sal_error *err)
     if (status != SAL_OK) {
         return status;
     }
-    const double rhat = s.unmoved > 0 ? NAN : s.rhat_max;
+    const double rhat = s.rhat_max;
     json_t *object = sali_flat_record(&s, first);
     if (!s.model[0]) { /* a formula has no name */
         json_object_set_new(object, "model", json_string(""));
