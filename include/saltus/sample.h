@@ -167,7 +167,9 @@ typedef struct sal_run_options {
     const struct sal_trajectory *trajectory;
 
     const int32_t *init; /* starting codes [chains x V] of the whole space, the same for all
-                            replicas of a chain; NULL: random */
+                            replicas of a chain; NULL: random. Random numbers depend on them as on
+                            the seed: chains that go on from the last states of another run with the
+                            same seed do not repeat that run's choices */
 
     /* Your own samplers (sampler.h), which `sampler` may also name; the list ends with NULL. They
      * must live as long as the run. NULL: none. */

@@ -580,7 +580,7 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     temperatures : sequence of float, optional
         Those of the replicas, rising from 1.
     init : array, shape (V,) or (chains, V), optional
-        Where chains start, by value, or with ``codes=True`` by code.
+        Where chains start, by value, or with ``codes=True`` by code. Random numbers depend on it as on the seed.
     clamp : dict, optional
         Variables that stay fixed: {index: value}.
     preconditioner : array, shape (N, N), optional

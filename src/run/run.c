@@ -282,7 +282,7 @@ static void number_chains(sal_run *run, int64_t k)
 static sal_status create_remote(sal_run *run, sali_run_shard *shard, int64_t slots, sal_error *err)
 {
     const bool first = sal_comm_rank(run->ranks.comm) == 0;
-    return sali_chains_create_remote(run->model, slots, first, run->options.seed, &shard->chains,
+    return sali_chains_create_remote(run->model, slots, first, run->stream_seed, &shard->chains,
                                      err);
 }
 
@@ -312,7 +312,7 @@ static sal_status create_own(sal_run *run, sali_run_shard *shard, int64_t slots,
     sali_stream stream = { .seed = run->options.seed, .purpose = SALI_RNG_STATISTIC };
     sali_random_codes(space, &stream, shard->reference);
     sal_status status =
-        sali_chains_create(run->model, slots, wants, run->options.seed, &shard->chains, err);
+        sali_chains_create(run->model, slots, wants, run->stream_seed, &shard->chains, err);
     return status ? status
                   : sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains,
                                       &shard->self, err);
@@ -460,6 +460,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
                  ? status
                  : sali_run_check_independent(run->sampler, "", "swaps between temperatures", err);
     status = status ? status : allocate(run, err);
+    run->stream_seed = status ? 0 : sali_run_stream_seed(run);
     status = status ? status : create_shards(run, err);
     status = status ? status : sali_statistic_create(run, err);
     status = status ? status : sali_seams_create(run, err);

@@ -129,6 +129,7 @@ struct sal_run {
     sal_model *model;   /* with clamped variables taken out: what is sampled */
     const sali_sampler *sampler;
     sal_run_options options; /* pointers in it are not kept */
+    uint64_t stream_seed;    /* of all chains' random numbers: the seed, mixed with given starts */
     sali_sampler_settings settings;
     const sali_sampler *inner; /* moves states at the levels of a trajectory; NULL without one */
     int64_t levels;            /* of that */
@@ -335,10 +336,11 @@ sal_status sali_run_keep_past(sal_run *run, sal_error *err);
 
 /* The options of a run among the items of its state (resume_options.c): noting them, when all are
  * resolved and the caller's arrays are there. What a run that goes on needs before it is prepared:
- * whether it was tuned; its preconditioner. And whether it has the same options:
- * SAL_ERR_ARGUMENT. */
+ * whether it was tuned; its preconditioner. The seed of random streams, of new runs and of those
+ * that go on. And whether it has the same options: SAL_ERR_ARGUMENT. */
 sal_status sali_run_note_options(sal_run *run, sal_error *err);
 sal_status sali_run_take_given(sal_run *run, sal_error *err);
+uint64_t sali_run_stream_seed(const sal_run *run);
 sal_status sali_run_compare_given(const sal_run *run, sal_error *err);
 
 /* The shards' parts of the last state noted, at rank 0 in one (run_state.c). */
