@@ -101,11 +101,25 @@ static sal_status take_trajectory(sal_run *run, sal_error *err)
     return SAL_OK;
 }
 
+/* Whether chains, or replicas of them, have temperatures other than 1. */
+static bool is_tempered(const sal_run_options *o)
+{
+    int64_t replicas = o->tempering.replicas;
+    if (o->tuning && replicas == 0) {
+        sal_tuning_values(o->tuning, "temperatures", NULL, &replicas, NULL);
+    }
+    return o->annealing.on || replicas > 1;
+}
+
+/* The sampler of the options, or the usual one of the model that is sampled. */
 static sal_status choose_sampler(sal_run *run, sal_error *err)
 {
-    const sal_run_options *o = &run->options;
-    sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, run->model,
-                                                 o->step_size, &run->sampler, &run->settings, err);
+    sal_run_options *o = &run->options;
+    sal_status status =
+        o->sampler ? SAL_OK : sali_sampler_usual(run->model, !is_tempered(o), &o->sampler, err);
+    status = status ? status
+                    : sali_sampler_choose_from(o->own_samplers, o->sampler, run->model,
+                                               o->step_size, &run->sampler, &run->settings, err);
     status = status ? status : take_trajectory(run, err);
     if (status == SAL_OK) {
         /* the caller's may not live on */
@@ -446,7 +460,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     const sal_run_options *o = &run->options;
     run->base = sali_model_hold(model);
     sal_status status = sali_sync_begin(run, err);
-    status = status ? status : sali_run_resolve(&run->options, model, err);
+    status = status ? status : sali_run_resolve(&run->options, err);
     if (status == SAL_OK && o->clamps.n > 0) {
         status = sal_model_clamp(model, o->clamps.n, o->clamps.variables, o->clamps.codes,
                                  &run->model, err);

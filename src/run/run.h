@@ -189,9 +189,9 @@ struct sal_run {
     sal_run_state *state; /* at the last anchor */
 };
 
-/* Put defaults in place of zeros, and check ranges (run_options.c); and those that depend on the
- * sampler's interval, once there are chains. */
-sal_status sali_run_resolve(sal_run_options *options, const sal_model *model, sal_error *err);
+/* Put defaults in place of zeros but for the sampler, and check ranges (run_options.c); and those
+ * that depend on the sampler's interval, once there are chains. */
+sal_status sali_run_resolve(sal_run_options *options, sal_error *err);
 sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err);
 
 /* UNSUPPORTED for a sampler that is approximate or couples its chains, which `what` cannot use. */
