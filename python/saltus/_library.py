@@ -266,7 +266,7 @@ for _line in SIGNATURES.split("\n"):
 
 def own_names(text: str) -> str:
     """A message of the library in the words of this package."""
-    for words, own in ((r"let the run keep its draws \(record\.draws\)", "give keep=True"),
+    for words, own in ((r"'saltus exact'", "model.exact()"), (r"let the run keep its draws \(record\.draws\)", "give keep=True"),
                        (r"record\.draws", "keep"), (r"record\.best", "track_best"),
                        (r"see 'saltus list (\w+)'", r'see saltus.list_of("\1")')):
         text = re.sub(words, own, text)

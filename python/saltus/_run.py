@@ -211,7 +211,9 @@ class Summary(dict):
     Among them are "acceptance_rate", "step_size" (in squared units of the embedding), "mean_jump" (mean L1
     distance in the embedding between successive states), "ess" (effective draws of one chain: "min", "max", ..),
     "ess_per_second" (of all chains), "rhat_max", "log_prob_mean" (mean f, in nats), "seconds" (of sampling,
-    without warm-up), "stopped", and "warnings". What is not known is None.
+    without warm-up), "stopped", "unchanged_variables" (how many variables, but for clamped ones, had one state in
+    all draws of each chain; the first are in "first_unchanged", and those that draws of f would show in other states
+    in "stuck_variables"), and "warnings". What is not known is None.
 
     References
     ----------
@@ -237,6 +239,10 @@ class Summary(dict):
                 ("ESS per second", number(self.get("ess_per_second"))),
                 ("largest R-hat", number(self.get("rhat_max"))),
                 ("mean f", number(self.get("log_prob_mean")))]
+        if self.get("unchanged_variables"):
+            first = self["first_unchanged"]
+            rows.append(("never changed", f"{self['unchanged_variables']} variables in any chain: "
+                         + ", ".join(map(str, first)) + (", .." if self["unchanged_variables"] > len(first) else "")))
         if "best_log_prob" in self:
             rows.append(("best f", number(self["best_log_prob"])))
         if "decoded" in self:

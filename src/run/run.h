@@ -279,6 +279,10 @@ sal_status sali_statistic_summarise(const sal_run *run, sal_run_summary *s, sal_
  * (agreement.c). */
 sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
 
+/* Variables that never changed in any chain, in a summary that has its unmoved chains
+ * (unchanged.c). Cost: O(chains R), and f of some thousand states if there are any. */
+sal_status sali_unchanged_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
+
 /* The range of temperatures of annealing; the temperature when a share of it is done, but for
  * heating; that at a step after warm-up; and the number of steps at one temperature (annealing.c).
  */
