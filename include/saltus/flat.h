@@ -7,10 +7,10 @@
  * text and gives results as JSON here. Python's package `saltus` is made of nothing else.
  *
  * Structs are never seen but for sal_error: an int (the status) and 1024 bytes (the message).
- * Results as JSON are strings to be freed by sal_free; numbers that JSON lacks (NaN, infinities)
- * are null there. Callbacks run while the function that was given them runs, with the `data` given
- * beside them. The interface keeps its functions, their arguments and their JSON keys within a
- * minor version; keys may be added. */
+ * Results as JSON are strings to be freed by sal_free. JSON lacks NaN, which is null there, and
+ * infinities, which are the texts "inf" and "-inf". Callbacks run while the function that was given
+ * them runs, with the `data` given beside them. The interface keeps its functions, their arguments
+ * and their JSON keys within a minor version; keys may be added. */
 #ifndef SALTUS_FLAT_H
 #define SALTUS_FLAT_H
 

@@ -167,7 +167,9 @@ typedef struct sal_run_options {
     const struct sal_trajectory *trajectory;
 
     const int32_t *init; /* starting codes [chains x V] of the whole space, the same for all
-                            replicas of a chain; NULL: random */
+                            replicas of a chain; NULL: random. Random numbers depend on them as on
+                            the seed: chains that go on from the last states of another run with the
+                            same seed do not repeat that run's choices */
 
     /* Your own samplers (sampler.h), which `sampler` may also name; the list ends with NULL. They
      * must live as long as the run. NULL: none. */
@@ -220,6 +222,9 @@ SAL_API sal_status sal_trajectory_suggest(const char *specification, const sal_m
 /* Free a run; NULL is fine. */
 SAL_API void sal_run_destroy(sal_run *run);
 
+/* Variables that a summary names, at most. */
+enum { SAL_RUN_NAMED = 8 };
+
 /* The figures of a run. */
 typedef struct sal_run_summary {
     const char *model;   /* name of the model */
@@ -258,9 +263,18 @@ typedef struct sal_run_summary {
     int64_t rhat_variable; /* the variable where R-hat is largest; -1 for f */
     int32_t rhat_code;     /* the state of that variable; -1 for a variable judged by its values */
     int64_t disagreeing;   /* number of variables with an R-hat above 1.1 */
-    double log_prob_mean;  /* mean of f over the draws */
-    double seconds;        /* of sampling, without warm-up */
-    double warmup_seconds; /* of warm-up */
+    int64_t unchanged;     /* number of variables, without clamped ones, that had the same state in
+                              all draws of a chain, in each chain (docs/diagnosing.md); 0 for
+                              annealing and with fewer than 4 draws */
+    int64_t unchanged_first[SAL_RUN_NAMED]; /* the first of these variables; -1 in what is left */
+    int64_t stuck[2];    /* one of them, or two together, that draws of f would show in other states
+                            many times: the draws miss those states. -1 in what is left, and twice
+                            if none is known */
+    double stuck_chance; /* the share of draws that would show other states of `stuck`, given all
+                            other variables: the least of several chains; NaN if none is known */
+    double log_prob_mean;    /* mean of f over the draws */
+    double seconds;          /* of sampling, without warm-up */
+    double warmup_seconds;   /* of warm-up */
     double steps_per_second; /* steps of the whole batch */
 
     int64_t replicas;           /* 1 without tempering; the arrays below live as long as the run */
@@ -288,6 +302,9 @@ typedef struct sal_run_summary {
                                 variables allow none; NULL: the run has none (sal_run_decoded) */
     double decoded_log_prob; /* f of the best decoded state; NaN without one */
 
+    const char *exact;  /* where chains disagree or do not move: an oracle of sal_model_exact that
+                           answers in about a second or in less time than the run took; NULL: none is
+                           known, or none was looked for */
     const char *missed; /* what the sampler was to find in warm-up and did not, or why a search
                            ended early, and what would help, in sentences; NULL: nothing. Lives as
                            long as the run */

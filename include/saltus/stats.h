@@ -20,14 +20,15 @@ extern "C" {
 typedef struct sal_diagnostics {
     double mean;        /* mean over all draws of all chains */
     double sd;          /* standard deviation, with divisor (chains * draws - 1) */
-    double rhat;        /* max(rhat_bulk, rhat_folded); NaN if either is NaN */
+    double rhat;        /* max(rhat_bulk, rhat_folded); rhat_bulk if |draw - median| is constant */
     double rhat_bulk;   /* split R-hat of the rank-normalised draws */
     double rhat_folded; /* rank-normalised split R-hat of |draw - median|: shows chains that differ
                            in spread */
     double rhat_basic;  /* split R-hat of the draws themselves */
     double ess_bulk;  /* effective sample size (ESS) of all chains together, of the rank-normalised
                          draws */
-    double ess_tail;  /* the smaller ESS of [x <= q] for the 5% and 95% quantiles q */
+    double ess_tail;  /* the smaller ESS of [x <= q] for the 5% and 95% quantiles q; of [x < q]
+                         where q is the largest draw */
     double ess_basic; /* ESS of the draws themselves; equals R's ess_mean */
     double ess_tfp;   /* sum of sal_stats_ess_tfp over the chains */
     double autocorrelation_time; /* integrated, in draws: (draws used) / ess_basic */
@@ -44,27 +45,29 @@ typedef struct sal_diagnostics {
  *            rho_t = 1 - (W - mean autocovariance at lag t) / ((n - 1) / n W + B / n),
  *          where the sum is Geyer's: it stops at the first pair that is not positive, no pair
  *          counts for more than the previous one, and the even term of the last pair counts once.
- *          tau >= 1 / log10(m n).
+ *          tau >= 1 / log10(m n): draws that alternate have ESS = m n log10(m n).
  *          Rank-normalised: x -> Phi^-1((rank - 3/8) / (m n + 1/4)), ties share their mean rank.
  *          mcse_mean = sd / sqrt(ess_basic); mcse_sd by the delta method from the ESS of
  *          (x - mean)^2.
  * Params:  chains, draws >= 1; series [chains x draws], any values; result not NULL.
  * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY (*result is then untouched).
- *          NaN stands where `posterior` has NA:
+ *          NaN stands for
  *          - R-hat with fewer than 4 draws per chain, ESS with fewer than 6;
- *          - a constant quantity (range under 2.2e-16). For discrete draws this happens to parts of
- *            a healthy series: ess_tail is NaN when 5% of the draws or more are at the largest
- *            value, and rhat_folded (so rhat) when there are two values and exactly half of the
- *            draws have each. Then use rhat_bulk and ess_bulk;
+ *          - a constant quantity (range under 2.2e-16). rhat_folded is also NaN when there are two
+ *            values and exactly half of the draws have each: |draw - median| is then constant;
  *          - any NaN among the draws. Infinite draws leave rhat and ess_bulk, which need ranks
  *            only.
- *          rhat_basic and rhat_bulk are +inf when no half-chain moves but the half-chains differ.
+ *          rhat, rhat_basic and rhat_bulk are +inf when no half-chain moves but the half-chains
+ *          differ.
  *          The codes of a nominal variable have no mean or rank: diagnose indicators instead.
  * Cost:    O(S log draws) for S = chains * draws; about 8 S + 30 draws doubles.
  * Threads: any.
  * Source:  Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021), Bayesian Analysis 16(2); Geyer
  *          (1992), Statistical Science 7(4), initial monotone sequence. Agrees with posterior 1.4.0
- *          to 1e-6. */
+ *          to 1e-6 but where not even the first pair of autocorrelations is positive (`posterior`
+ *          then has ESS = m n / 2 instead of the cap), where 5% of the draws or more are at the
+ *          largest value (ess_tail is NA there), and where rhat_folded is NaN (so is rhat there).
+ */
 SAL_API sal_status sal_stats_diagnose(int64_t chains, int64_t draws, const double *series,
                                       sal_diagnostics *result, sal_error *err);
 

@@ -269,7 +269,7 @@ for _line in SIGNATURES.split("\n"):
 
 def own_names(text: str) -> str:
     """A message of the library in the words of this package."""
-    for words, own in ((r"let the run keep its draws \(record\.draws\)", "give keep=True"),
+    for words, own in ((r"'saltus exact'", "model.exact()"), (r"let the run keep its draws \(record\.draws\)", "give keep=True"),
                        (r"record\.draws", "keep"), (r"record\.best", "track_best"),
                        (r"anneal-(from|to|seconds)", r"anneal_\1"), ("swap-every", "swap_every"),
                        (r"see 'saltus list (\w+)'", r'see saltus.list_of("\1")')):
@@ -321,7 +321,13 @@ def text_at(address: int) -> str:
 
 def ask(name: str, *arguments: Any) -> Any:
     """Call a function that answers in JSON."""
-    return json.loads(text_at(make(name, *arguments)))
+    return json.loads(text_at(make(name, *arguments)), object_hook=_with_infinities)
+
+
+def _with_infinities(answer: dict[str, Any]) -> dict[str, Any]:
+    """Infinities, which JSON has as texts, as numbers; models may be called so."""
+    return {key: float(value) if value in ("inf", "-inf") and key not in ("name", "model") else value
+            for key, value in answer.items()}
 
 
 def encode(text: Union[None, str, bytes, os.PathLike]) -> Optional[bytes]:

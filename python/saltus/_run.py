@@ -150,7 +150,9 @@ class Summary(dict):
     Among them are "acceptance_rate", "step_size" (in squared units of the embedding), "mean_jump" (mean L1
     distance in the embedding between successive states), "ess" (effective draws of one chain: "min", "max", ..),
     "ess_per_second" (of all chains), "rhat_max", "log_prob_mean" (mean f, in nats), "seconds" (of sampling,
-    without warm-up), "stopped", and "warnings". What is not known is None.
+    without warm-up), "stopped", "unchanged_variables" (how many variables, but for clamped ones, had one state in
+    all draws of each chain; the first are in "first_unchanged", and those that draws of f would show in other states
+    in "stuck_variables"), and "warnings". What is not known is None.
 
     References
     ----------
@@ -181,6 +183,10 @@ class Summary(dict):
         if "ladder" in self:
             ladder = self["ladder"]
             rows.append(("ladder", f"{ladder['levels']} levels, {number(ladder['arrivals'])} arrivals a chain"))
+        if self.get("unchanged_variables"):
+            first = self["first_unchanged"]
+            rows.append(("never changed", f"{self['unchanged_variables']} variables in any chain: "
+                         + ", ".join(map(str, first)) + (", .." if self["unchanged_variables"] > len(first) else "")))
         if "best_log_prob" in self:
             rows.append(("best f", number(self["best_log_prob"])))
         if "decoded" in self:
@@ -563,7 +569,7 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
         The training, or its directory, that has the ladder; None: that of `model`. Giving one means
         ``ladder=True``.
     init : array, shape (V,) or (chains, V), optional
-        Where chains start, by value, or with ``codes=True`` by code.
+        Where chains start, by value, or with ``codes=True`` by code. Random numbers depend on it as on the seed.
     clamp : dict, optional
         Variables that stay fixed: {index: value}.
     preconditioner : array, shape (N, N), optional

@@ -178,11 +178,12 @@ static sal_status sample(sal_model *model, const options *o, const compare_refer
     return status;
 }
 
-/* Of a run that was too short to say: its rates, by the same run with more steps between draws; NaN
- * if these do not agree. */
+/* The rates of a row whose run was too short to say, by the same run with more steps between draws:
+ * those of the fastest. */
 static sal_status time_again(sal_model *model, const options *o, const cli_sampler_item *item,
-                             sal_run_summary *s, sal_error *err)
+                             compare_row *row, sal_error *err)
 {
+    sal_run_summary *s = &row->summary;
     sal_run_options r = o->run;
     sal_status status = SAL_OK;
     compare_timing timing = { 0 };
@@ -197,9 +198,9 @@ static sal_status time_again(sal_model *model, const options *o, const cli_sampl
         compare_timing_add(&timing, again.steps_per_second);
         sal_run_destroy(run);
     }
-    double rate = compare_timing_rate(&timing);
-    s->ess_per_second *= rate / s->steps_per_second;
-    s->steps_per_second = rate;
+    row->unsteady = !compare_timing_agrees(&timing);
+    s->steps_per_second = timing.fastest;
+    s->ess_per_second = s->ess_per_step * (double)s->chains * timing.fastest;
     return status;
 }
 
@@ -246,7 +247,7 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
     if (again && share(known, sizeof known, &err) == SAL_OK) {
         row->summary.thin = (int64_t)known[0];
         row->summary.seconds = known[1];
-        status = time_again(model, o, item, &row->summary, &err);
+        status = time_again(model, o, item, row, &err);
     }
     if (status != SAL_OK) {
         snprintf(row->reason, sizeof row->reason, "%s",

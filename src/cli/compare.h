@@ -37,6 +37,7 @@ typedef struct compare_row {
     char sampler[256];           /* as asked for */
     bool exact;                  /* leaves the target invariant */
     char reason[SAL_ERROR_SIZE]; /* why it did not run; "" if it did */
+    bool unsteady; /* its rates are those of the fastest of runs that differ by more than a tenth */
     sal_run_summary summary;
     sal_run_errors errors;       /* NaN where unknown */
     sal_run_variation variation; /* NaN where unknown */

@@ -63,6 +63,25 @@ static const compare_row *best_row(const compare_report *r)
     return best;
 }
 
+/* What is to be known of a row's ESS a second, or why the row has none; NULL: nothing. */
+static const char *note_of(const compare_row *row)
+{
+    const sal_run_summary *s = &row->summary;
+    if (row->reason[0]) {
+        return NULL;
+    }
+    if (s->draws == 0) {
+        return "no ESS: stopped before the first draw";
+    }
+    if (isnan(s->ess_per_second)) {
+        return s->unmoved > 0 ? "no ESS: a chain never moved"
+                              : "no ESS: too few draws, or a chain that hardly moves";
+    }
+    return row->unsteady ? "other work on this machine made timings differ; the ESS a second is "
+                           "that of the fastest run (try again later, or --time 10s)"
+                         : NULL;
+}
+
 /* ---- JSON */
 
 /* Null where there is none. */
@@ -95,6 +114,7 @@ static json_t *row_json(const compare_row *row)
     for (size_t k = 0; k < N_COLUMNS; k++) {
         cli_json_number(o, columns[k].key, number(row, &columns[k]));
     }
+    json_object_set_new(o, "note", note_of(row) ? json_string(note_of(row)) : json_null());
     json_object_set_new(o, "error_trace", trace_json(&row->trace));
     return o;
 }
@@ -214,6 +234,17 @@ static void print_head(const compare_report *r)
     putchar('\n');
 }
 
+static void print_notes(const compare_report *r)
+{
+    const char *before = "\n";
+    for (int64_t k = 0; k < r->n; k++) {
+        if (note_of(&r->rows[k])) {
+            printf("%s%s: %s\n", before, r->rows[k].sampler, note_of(&r->rows[k]));
+            before = "";
+        }
+    }
+}
+
 int compare_print_table(const compare_report *r)
 {
     int width = name_width(r);
@@ -225,14 +256,12 @@ int compare_print_table(const compare_report *r)
         }
     }
     putchar('\n');
-    bool approximate = false, missing = false, unsteady = false;
+    bool approximate = false, missing = false;
     const char *name = NULL;
     for (int64_t k = 0; k < r->n; k++) {
         if (!r->rows[k].reason[0]) {
             print_row(r, &r->rows[k], width);
             approximate = approximate || !r->rows[k].exact;
-            unsteady = unsteady ||
-                       (r->rows[k].summary.draws > 0 && isnan(r->rows[k].summary.steps_per_second));
             name = r->rows[k].summary.statistic;
         }
         missing = missing || r->rows[k].reason[0];
@@ -245,10 +274,7 @@ int compare_print_table(const compare_report *r)
         puts("\nno total variation (--check-exact): the states are too many to list (--limit), or "
              "their draws to keep.");
     }
-    if (unsteady) {
-        puts("\nESS/s -: other work on this machine made timings differ too much to rank by; try "
-             "again later, or --time 10s.");
-    }
+    print_notes(r);
     if (approximate) {
         puts("\nexact no: approximate by nature; more steps do not take its error away.");
     }

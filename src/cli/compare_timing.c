@@ -13,14 +13,14 @@ int64_t compare_timing_thin(int64_t thin, double seconds)
     return thin * (int64_t)ceil(longer);
 }
 
-static bool agree(const compare_timing *t)
+bool compare_timing_agrees(const compare_timing *t)
 {
     return t->trials > 1 && t->next >= AGREE * t->fastest;
 }
 
 bool compare_timing_wants(const compare_timing *t)
 {
-    return t->trials < TRIALS && !agree(t);
+    return t->trials < TRIALS && !compare_timing_agrees(t);
 }
 
 void compare_timing_add(compare_timing *t, double rate)
@@ -28,9 +28,4 @@ void compare_timing_add(compare_timing *t, double rate)
     t->trials++;
     t->next = fmax(t->next, fmin(rate, t->fastest));
     t->fastest = fmax(t->fastest, rate);
-}
-
-double compare_timing_rate(const compare_timing *t)
-{
-    return agree(t) ? t->fastest : NAN;
 }

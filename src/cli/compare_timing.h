@@ -23,7 +23,7 @@ int64_t compare_timing_thin(int64_t thin, double seconds);
 bool compare_timing_wants(const compare_timing *t);
 void compare_timing_add(compare_timing *t, double rate);
 
-/* The fastest; NaN if no other run came near it. */
-double compare_timing_rate(const compare_timing *t);
+/* Whether another run came near the fastest one. */
+bool compare_timing_agrees(const compare_timing *t);
 
 #endif

@@ -27,7 +27,10 @@ json_t *cli_json_text(const char *text)
 
 void cli_json_number(json_t *object, const char *key, double value)
 {
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+    json_object_set_new(object, key,
+                        isfinite(value) ? json_real(value)
+                        : isnan(value)  ? json_null()
+                                        : json_string(value > 0 ? "inf" : "-inf"));
 }
 
 json_t *cli_json_take(char *text)

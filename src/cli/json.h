@@ -11,7 +11,8 @@
  * kept. NULL: no memory. */
 json_t *cli_json_text(const char *text);
 
-/* Set object[key] to a number, or to null where JSON has none (NaN, infinities). */
+/* Set object[key] to a number. JSON has neither NaN, which is null, nor infinities, which are the
+ * texts "inf" and "-inf". */
 void cli_json_number(json_t *object, const char *key, double value);
 
 /* The object in a text of the library, which is freed; NULL: no memory. */

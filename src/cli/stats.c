@@ -16,8 +16,8 @@ static void print_header(void)
 static void print_row(int64_t variable, const sal_diagnostics *d)
 {
     printf("%8lld %10.4g %10.4g %7.3f %9.1f %9.1f %9.1f %9.1f %10.3g\n", (long long)variable,
-           d->mean, d->sd, isnan(d->rhat) ? d->rhat_bulk : d->rhat, d->ess_bulk, d->ess_tail,
-           d->ess_basic, d->ess_tfp, d->mcse_mean);
+           d->mean, d->sd, d->rhat, d->ess_bulk, d->ess_tail, d->ess_basic, d->ess_tfp,
+           d->mcse_mean);
 }
 
 static json_t *json_row(int64_t variable, const sal_diagnostics *d)
@@ -38,10 +38,13 @@ static json_t *json_row(int64_t variable, const sal_diagnostics *d)
     return row;
 }
 
-/* Where chains never moved, only moments mean something. */
-static void forget_mixing(sal_diagnostics *d)
+/* Where chains never moved, moments mean something, and if other chains did an R-hat that says that
+ * they disagree. */
+static void forget_mixing(sal_diagnostics *d, bool all)
 {
-    d->rhat = d->rhat_bulk = d->rhat_folded = d->rhat_basic = NAN;
+    if (all || !(d->rhat > SAL_RHAT_LIMIT)) {
+        d->rhat = d->rhat_bulk = d->rhat_folded = d->rhat_basic = NAN;
+    }
     d->ess_bulk = d->ess_tail = d->ess_basic = d->ess_tfp = NAN;
     d->autocorrelation_time = d->mcse_mean = d->mcse_sd = NAN;
 }
@@ -66,7 +69,7 @@ static int diagnose(const sal_array *array, bool json)
         }
         status = sal_stats_diagnose(chains, draws, series, &d, &err);
         if (unmoved > 0) {
-            forget_mixing(&d);
+            forget_mixing(&d, unmoved == chains);
         }
         if (status == SAL_OK && json) {
             json_array_append_new(rows, json_row(v, &d));

@@ -11,9 +11,16 @@
 /* Digits that keep every double. */
 #define DIGITS 17
 
+json_t *sali_flat_real(double value)
+{
+    return isfinite(value) ? json_real(value)
+           : isnan(value)  ? json_null()
+                           : json_string(value > 0 ? "inf" : "-inf");
+}
+
 void sali_flat_number(json_t *object, const char *key, double value)
 {
-    json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
+    json_object_set_new(object, key, sali_flat_real(value));
 }
 
 json_t *sali_flat_text(const char *text)
@@ -25,7 +32,7 @@ json_t *sali_flat_reals(int64_t n, const double *values)
 {
     json_t *array = values ? json_array() : json_null();
     for (int64_t k = 0; values && k < n; k++) {
-        json_array_append_new(array, isfinite(values[k]) ? json_real(values[k]) : json_null());
+        json_array_append_new(array, sali_flat_real(values[k]));
     }
     return array;
 }
@@ -51,7 +58,7 @@ static json_t *value_of(const void *at, sali_flat_kind kind)
 {
     switch (kind) {
     case SALI_FLAT_REAL:
-        return isfinite(*(const double *)at) ? json_real(*(const double *)at) : json_null();
+        return sali_flat_real(*(const double *)at);
     case SALI_FLAT_WHOLE:
         return json_integer(*(const int64_t *)at);
     case SALI_FLAT_TRUTH:

@@ -8,7 +8,10 @@
 #include <saltus/status.h>
 #include "io/json_text.h"
 
-/* Set object[key] to a number, or to null where JSON has none (NaN, infinities). */
+/* A real number; JSON has neither NaN, which is null, nor infinities: the texts "inf", "-inf". */
+json_t *sali_flat_real(double value);
+
+/* Set object[key] to a real number. */
 void sali_flat_number(json_t *object, const char *key, double value);
 
 /* A text as a JSON string, or null if there is none. */

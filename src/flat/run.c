@@ -198,6 +198,24 @@ static json_t *warnings(const sal_run_summary *s)
     return list;
 }
 
+/* The first variables of a list that ends with -1. */
+static json_t *variables(int64_t most, const int64_t *list)
+{
+    json_t *array = json_array();
+    for (int64_t k = 0; k < most && list[k] >= 0; k++) {
+        json_array_append_new(array, json_integer(list[k]));
+    }
+    return array;
+}
+
+/* Variables that never changed, and those of them that f would change. */
+static void add_unchanged(json_t *object, const sal_run_summary *s)
+{
+    json_object_set_new(object, "unchanged_variables", json_integer(s->unchanged));
+    json_object_set_new(object, "first_unchanged", variables(SAL_RUN_NAMED, s->unchanged_first));
+    json_object_set_new(object, "stuck_variables", variables(2, s->stuck));
+}
+
 /* A seed beyond the whole numbers of JSON's readers is a text. */
 static json_t *seed_of(uint64_t seed)
 {
@@ -236,7 +254,7 @@ sal_status sal_flat_run_summary(const sal_run *run, char **json, sal_error *err)
     if (status != SAL_OK) {
         return status;
     }
-    const double rhat = s.unmoved > 0 ? NAN : s.rhat_max;
+    const double rhat = s.rhat_max;
     json_t *object = sali_flat_record(&s, first);
     if (!s.model[0]) { /* a formula has no name */
         json_object_set_new(object, "model", json_string(""));
@@ -253,6 +271,7 @@ sal_status sal_flat_run_summary(const sal_run *run, char **json, sal_error *err)
     json_object_set_new(object, "disagreeing_variables",
                         isnan(rhat) ? json_null() : json_integer(s.disagreeing));
     json_object_set_new(object, "chains_agree", agreement(&s));
+    add_unchanged(object, &s);
     json_object_set_new(object, "warnings", warnings(&s));
     json_object_update_new(object, sali_flat_record(&s, last));
     add_statistic(object, &s);

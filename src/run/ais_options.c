@@ -68,7 +68,7 @@ const sal_option_table *sali_ais_option_table(void)
 
 static sal_status resolve(sal_ais_options *o, const sal_model *model, sal_error *err)
 {
-    sal_status status = o->sampler ? SAL_OK : sali_sampler_usual(model, &o->sampler, err);
+    sal_status status = o->sampler ? SAL_OK : sali_sampler_usual(model, false, &o->sampler, err);
     return status ? status : sal_option_resolve(&table, o, err);
 }
 

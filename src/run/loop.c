@@ -207,7 +207,7 @@ static sal_status adapt_sampler(sal_run *run, window *w, int64_t done, sal_error
 {
     sali_warmup warmup = {
         .model = run->model,
-        .seed = run->options.seed,
+        .seed = run->stream_seed,
         .n_shards = run->n_shards,
         .ranks = &run->ranks,
         .chains = run->shard_chains,

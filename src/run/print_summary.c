@@ -20,6 +20,13 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t room
     va_end(args);
 }
 
+/* A blank between two findings. */
+static void separate(char *text, size_t room)
+{
+    size_t used = strlen(text);
+    append(text, room, used > 0 && text[used - 1] != ' ' ? " " : "");
+}
+
 static void describe_disagreement(const sal_run_summary *s, char *text, size_t room)
 {
     char where[64] = "f";
@@ -113,6 +120,39 @@ static bool is_unsettled(const sal_run_summary *s)
            s->step_size_bound <= 0 && fabs(s->acceptance_rate - s->step_size_target) > UNSETTLED;
 }
 
+/* The first variables that never changed, "3, 17, ..". */
+static void list_unchanged(const sal_run_summary *s, char *text, size_t room)
+{
+    text[0] = '\0';
+    for (int k = 0; k < SAL_RUN_NAMED && s->unchanged_first[k] >= 0; k++) {
+        append(text, room, "%s%lld", k > 0 ? ", " : "", (long long)s->unchanged_first[k]);
+    }
+    append(text, room, "%s", s->unchanged > SAL_RUN_NAMED ? ", .." : "");
+}
+
+/* Variables that stay although f lets them change. */
+static void describe_stuck(const sal_run_summary *s, char *text, size_t room)
+{
+    char list[SAL_RUN_NAMED * 24];
+    list_unchanged(s, list, sizeof list);
+    append(text, room, "%lld variable%s never changed in any chain (%s), but f lets ",
+           (long long)s->unchanged, s->unchanged == 1 ? "" : "s", list);
+    if (s->stuck[1] >= 0) {
+        append(text, room,
+               "%lld and %lld change together: given all others, %.3g%% of the draws would show "
+               "other states of them. This sampler does not get there, and averages are those of "
+               "one side. Try a sampler that moves any two variables together now and then "
+               "(--sampler gibbs:block=8,blocks=random), or, where f between the sides is finite, "
+               "--tempering.",
+               (long long)s->stuck[0], (long long)s->stuck[1], 100 * s->stuck_chance);
+        return;
+    }
+    append(text, room,
+           "%lld change: given all others, %.3g%% of the draws would show other states of it. Try "
+           "many more steps, such as --thin %lld, or another sampler.",
+           (long long)s->stuck[0], 100 * s->stuck_chance, (long long)s->variables);
+}
+
 static void describe_step_size(const sal_run_summary *s, char *text, size_t room)
 {
     if (s->step_size_bound < 0) {
@@ -137,8 +177,10 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     bool stuck = isnan(s->ess_median) && !s->annealed;
     bool disagree = s->rhat_max > SAL_RHAT_LIMIT && !s->annealed;
     bool rare = s->swap_rate_min < RARE_SWAPS;
+    bool one_sided = s->unchanged > 0 && s->stuck[0] >= 0 && s->unmoved == 0;
     if (room == 0) {
-        return s->draws == 0 || stuck || disagree || rare || is_unsettled(s) || s->missed;
+        return s->draws == 0 || stuck || disagree || one_sided || rare || is_unsettled(s) ||
+               s->exact || s->missed;
     }
     text[0] = '\0';
     if (s->draws == 0) {
@@ -155,16 +197,28 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     if (disagree) {
         describe_disagreement(s, text, room);
     }
+    if (one_sided) {
+        separate(text, room);
+        describe_stuck(s, text, room);
+    }
     if (rare) {
-        append(text, room, disagree ? " " : "");
+        separate(text, room);
         describe_rare_swaps(s, text, room);
     }
     if (is_unsettled(s)) {
-        append(text, room, disagree || rare ? " " : "");
+        separate(text, room);
         describe_step_size(s, text, room);
     }
+    if (s->exact) {
+        separate(text, room);
+        append(text, room,
+               "This model needs no draws: 'saltus exact' computes log Z and all marginals, by %s, "
+               "in about a second or in less time than this run took.",
+               s->exact);
+    }
     if (s->missed && s->draws > 0) {
-        append(text, room, "%s%s", text[0] && text[strlen(text) - 1] != ' ' ? " " : "", s->missed);
+        separate(text, room);
+        append(text, room, "%s", s->missed);
     }
     size_t end = strlen(text);
     text[end - (end > 0 && text[end - 1] == ' ')] = '\0';
@@ -239,6 +293,12 @@ static void print_mixing(const sal_run_summary *s, FILE *stream)
         fprintf(stream, "largest R-hat    %.3f%s\n", s->rhat_max,
                 s->chains == 1 ? " (of the halves of one chain; several tell more: --chains 4)"
                                : "");
+    }
+    if (s->unchanged > 0) {
+        char list[SAL_RUN_NAMED * 24];
+        list_unchanged(s, list, sizeof list);
+        fprintf(stream, "never changed    %lld variable%s in any chain: %s\n",
+                (long long)s->unchanged, s->unchanged == 1 ? "" : "s", list);
     }
     fprintf(stream, "mean log prob    %.4f (unnormalised)\n", s->log_prob_mean);
 }

@@ -23,6 +23,7 @@
 
 #define PRECONDITIONER "preconditioner"
 #define NAME "model"
+#define STREAM_SEED "stream_seed"
 
 /* The number of this format; without one a state is of version 0.1.0. */
 #define FORMAT "format"
@@ -85,6 +86,7 @@ static bool put_arrays(sal_run *run)
         sali_state_f64(TEMPERATURES, n, (double *)o->tempering.temperatures),
         sali_state_f64(PRECONDITIONER, o->preconditioner ? N * N : 0, (double *)o->preconditioner),
         sali_state_i64(FORMAT, 1, &format),
+        sali_state_u64(STREAM_SEED, 1, &run->stream_seed),
     };
     bool ok = true;
     for (size_t k = 0; ok && k < sizeof items / sizeof *items; k++) {
@@ -195,6 +197,22 @@ const char *sali_run_state_model(const sal_run_state *state)
 {
     const char *name = sali_run_state_text(state, NAME);
     return name ? name : "";
+}
+
+/* The seed of a run's random streams. Starts that are given are mixed into the seed, so that chains
+ * which go on from the last states of a run with the same seed do not repeat that run's proposals.
+ * A resumed run keeps its own; states without one are of runs whose streams had the seed alone. */
+uint64_t sali_run_stream_seed(const sal_run *run)
+{
+    const sal_run_options *o = &run->options;
+    const sali_state_item *kept = o->resume ? sali_run_state_find(o->resume, STREAM_SEED) : NULL;
+    if (kept && kept->type == SALI_DTYPE_U64 && kept->count == 1) {
+        return *(const uint64_t *)kept->data;
+    }
+    const int64_t n = o->chains * run->base->space->n_variables;
+    return o->init && !o->resume ? sali_hash(sali_hash(SALI_HASH_START, &o->seed, sizeof o->seed),
+                                             o->init, n * (int64_t)sizeof *o->init)
+                                 : o->seed;
 }
 
 sal_status sali_run_take_given(sal_run *run, sal_error *err)

@@ -101,11 +101,25 @@ static sal_status take_trajectory(sal_run *run, sal_error *err)
     return SAL_OK;
 }
 
+/* Whether chains, or replicas of them, have temperatures other than 1. */
+static bool is_tempered(const sal_run_options *o)
+{
+    int64_t replicas = o->tempering.replicas;
+    if (o->tuning && replicas == 0) {
+        sal_tuning_values(o->tuning, "temperatures", NULL, &replicas, NULL);
+    }
+    return o->annealing.on || replicas > 1;
+}
+
+/* The sampler of the options, or the usual one of the model that is sampled. */
 static sal_status choose_sampler(sal_run *run, sal_error *err)
 {
-    const sal_run_options *o = &run->options;
-    sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, run->model,
-                                                 o->step_size, &run->sampler, &run->settings, err);
+    sal_run_options *o = &run->options;
+    sal_status status =
+        o->sampler ? SAL_OK : sali_sampler_usual(run->model, !is_tempered(o), &o->sampler, err);
+    status = status ? status
+                    : sali_sampler_choose_from(o->own_samplers, o->sampler, run->model,
+                                               o->step_size, &run->sampler, &run->settings, err);
     status = status ? status : take_trajectory(run, err);
     if (status == SAL_OK) {
         /* the caller's may not live on */
@@ -282,7 +296,7 @@ static void number_chains(sal_run *run, int64_t k)
 static sal_status create_remote(sal_run *run, sali_run_shard *shard, int64_t slots, sal_error *err)
 {
     const bool first = sal_comm_rank(run->ranks.comm) == 0;
-    return sali_chains_create_remote(run->model, slots, first, run->options.seed, &shard->chains,
+    return sali_chains_create_remote(run->model, slots, first, run->stream_seed, &shard->chains,
                                      err);
 }
 
@@ -312,7 +326,7 @@ static sal_status create_own(sal_run *run, sali_run_shard *shard, int64_t slots,
     sali_stream stream = { .seed = run->options.seed, .purpose = SALI_RNG_STATISTIC };
     sali_random_codes(space, &stream, shard->reference);
     sal_status status =
-        sali_chains_create(run->model, slots, wants, run->options.seed, &shard->chains, err);
+        sali_chains_create(run->model, slots, wants, run->stream_seed, &shard->chains, err);
     return status ? status
                   : sali_sampler_open(run->sampler, &run->settings, run->shared, shard->chains,
                                       &shard->self, err);
@@ -446,7 +460,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     const sal_run_options *o = &run->options;
     run->base = sali_model_hold(model);
     sal_status status = sali_sync_begin(run, err);
-    status = status ? status : sali_run_resolve(&run->options, model, err);
+    status = status ? status : sali_run_resolve(&run->options, err);
     if (status == SAL_OK && o->clamps.n > 0) {
         status = sal_model_clamp(model, o->clamps.n, o->clamps.variables, o->clamps.codes,
                                  &run->model, err);
@@ -460,6 +474,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
                  ? status
                  : sali_run_check_independent(run->sampler, "", "swaps between temperatures", err);
     status = status ? status : allocate(run, err);
+    run->stream_seed = status ? 0 : sali_run_stream_seed(run);
     status = status ? status : create_shards(run, err);
     status = status ? status : sali_statistic_create(run, err);
     status = status ? status : sali_seams_create(run, err);

@@ -129,6 +129,7 @@ struct sal_run {
     sal_model *model;   /* with clamped variables taken out: what is sampled */
     const sali_sampler *sampler;
     sal_run_options options; /* pointers in it are not kept */
+    uint64_t stream_seed;    /* of all chains' random numbers: the seed, mixed with given starts */
     sali_sampler_settings settings;
     const sali_sampler *inner; /* moves states at the levels of a trajectory; NULL without one */
     int64_t levels;            /* of that */
@@ -188,9 +189,9 @@ struct sal_run {
     sal_run_state *state; /* at the last anchor */
 };
 
-/* Put defaults in place of zeros, and check ranges (run_options.c); and those that depend on the
- * sampler's interval, once there are chains. */
-sal_status sali_run_resolve(sal_run_options *options, const sal_model *model, sal_error *err);
+/* Put defaults in place of zeros but for the sampler, and check ranges (run_options.c); and those
+ * that depend on the sampler's interval, once there are chains. */
+sal_status sali_run_resolve(sal_run_options *options, sal_error *err);
 sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err);
 
 /* UNSUPPORTED for a sampler that is approximate or couples its chains, which `what` cannot use. */
@@ -278,6 +279,10 @@ sal_status sali_statistic_summarise(const sal_run *run, sal_run_summary *s, sal_
  * (agreement.c). */
 sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
 
+/* Variables that never changed in any chain, in a summary that has its unmoved chains
+ * (unchanged.c). Cost: O(chains R), and f of some thousand states if there are any. */
+sal_status sali_unchanged_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
+
 /* The range of temperatures of annealing; the temperature when a share of it is done, but for
  * heating; that at a step after warm-up; and the number of steps at one temperature (annealing.c).
  */
@@ -335,10 +340,11 @@ sal_status sali_run_keep_past(sal_run *run, sal_error *err);
 
 /* The options of a run among the items of its state (resume_options.c): noting them, when all are
  * resolved and the caller's arrays are there. What a run that goes on needs before it is prepared:
- * whether it was tuned; its preconditioner. And whether it has the same options:
- * SAL_ERR_ARGUMENT. */
+ * whether it was tuned; its preconditioner. The seed of random streams, of new runs and of those
+ * that go on. And whether it has the same options: SAL_ERR_ARGUMENT. */
 sal_status sali_run_note_options(sal_run *run, sal_error *err);
 sal_status sali_run_take_given(sal_run *run, sal_error *err);
+uint64_t sali_run_stream_seed(const sal_run *run);
 sal_status sali_run_compare_given(const sal_run *run, sal_error *err);
 
 /* The shards' parts of the last state noted, at rank 0 in one (run_state.c). */

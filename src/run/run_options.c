@@ -32,7 +32,9 @@ static const sali_option entries[] = {
     SALI_OPTION(
         "sampler", TEXT, "NAME",
         "name, see 'saltus list samplers'; settings as NAME:key=value,... or as their own options",
-        RUN(sampler), .usual = "gwg, or gibbs where gradients mislead"),
+        RUN(sampler),
+        .usual = "block-gibbs for layers, chains and mixtures; else gwg, or gibbs where gradients "
+                 "mislead"),
     SALI_OPTION("chains", WHOLE, "N", "independent chains", RUN(chains), SALI_RANGE(1, INT32_MAX),
                 SALI_USUAL(4)),
     SALI_OPTION("warmup", WHOLE, "N", "steps before the first draw", RUN(warmup),
@@ -164,17 +166,12 @@ static sal_status resolve_schedule(sal_run_options *o, sal_error *err)
                            o->sampler);
 }
 
-sal_status sali_run_resolve(sal_run_options *o, const sal_model *model, sal_error *err)
+sal_status sali_run_resolve(sal_run_options *o, sal_error *err)
 {
     sal_status status = resolve_schedule(o, err);
     status = status || o->resume ? status : check_without_effect(o, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    if (!o->sampler && o->trajectory) {
+    if (status == SAL_OK && !o->sampler && o->trajectory) {
         o->sampler = sali_trajectory_sampler(o->trajectory, NULL);
-    } else if (!o->sampler) {
-        status = sali_sampler_usual(model, &o->sampler, err);
     }
     status = status ? status : sal_option_resolve(&table, o, err);
     status = status ? status : check_tempering(o, err);

@@ -385,7 +385,7 @@ static sal_status restore_adaptation(sal_run *run, sal_error *err)
     sali_run_state_reader reader = { .state = run->options.resume, .prefix = STEP_SIZES };
     sali_state_item items[SALI_MOST_STATE];
     const sali_warmup at = { .model = run->model,
-                             .seed = run->options.seed,
+                             .seed = run->stream_seed,
                              .n_shards = run->n_shards,
                              .ranks = &run->ranks,
                              .chains = run->shard_chains,

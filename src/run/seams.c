@@ -83,7 +83,7 @@ static sal_status swap_across(sal_run *run, int64_t k, int64_t replica, uint64_t
     if (status != SAL_OK) {
         return status;
     }
-    const sali_stream stream = { .seed = run->options.seed,
+    const sali_stream stream = { .seed = run->stream_seed,
                                  .step = step,
                                  .chain = (uint32_t)(run->slot_begin[k + 1] - 1),
                                  .purpose = SALI_RNG_SWAP };

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/shard.h"
 #include "core/number.h"
+#include "models/exact/exact.h"
 #include "run/run.h"
 #include "run/trajectory.h"
 
@@ -219,6 +220,31 @@ static sal_status summarise_levels(const sal_run *run, sal_run_summary *s, sal_e
     return SAL_OK;
 }
 
+/* Nanoseconds that exact answers may take, so that they are there in about a second: the cost of an
+ * oracle is right within a factor of ten. And a bound from below on those of a step of a chain, for
+ * answers in less time than the run took. Neither depends on a clock, so that a run says the same
+ * whenever it is made. */
+#define SHORT_WAIT 1e8
+#define LEAST_OF_STEP 100.0
+
+/* Where the draws cannot be trusted: an exact method that takes little time. */
+static sal_status summarise_exact(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    const bool doubtful = s->unmoved > 0 || s->rhat_max > SAL_RHAT_LIMIT || s->stuck[0] >= 0;
+    const char *oracle = NULL;
+    double cost = INFINITY;
+    s->exact = NULL;
+    if (!doubtful || s->annealed || s->draws == 0) {
+        return SAL_OK;
+    }
+    const double steps = (double)(run->warmup_done + run->steps) * (double)s->chains;
+    const sal_status status = sali_exact_cost(run->model, &oracle, &cost, err);
+    if (cost <= fmax(SHORT_WAIT, steps * (double)s->replicas * LEAST_OF_STEP)) {
+        s->exact = oracle;
+    }
+    return status == SAL_ERR_UNSUPPORTED || status == SAL_ERR_MODEL ? SAL_OK : status;
+}
+
 /* Replicas that swap states which no step changes look like chains that mix. Where a chain never
  * moved nothing good is said of mixing: of its R-hat only that chains disagree. */
 static void forget_mixing(sal_run_summary *s)
@@ -286,11 +312,13 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     status = status ? status : summarise_time(run, &s, err);
     status = status ? status : summarise_log_prob(run, f, &s, err);
     status = status ? status : sali_agreement_summarise(run, &s, err);
+    status = status ? status : sali_unchanged_summarise(run, &s, err);
     status = status ? status : sali_statistic_summarise(run, &s, err);
     sali_free(f);
     if (s.unmoved > 0) {
         forget_mixing(&s);
     }
+    status = status ? status : summarise_exact(run, &s, err);
     if (status == SAL_OK) {
         *summary = s;
     }

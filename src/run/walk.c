@@ -63,7 +63,7 @@ static sal_status walk_chains(const walk *w, sali_chains *chains, sal_error *err
     if (n == 0) {
         return SAL_OK;
     }
-    sal_status status = sali_settling_chains(&w->settling, n, w->run->options.seed, &still, err);
+    sal_status status = sali_settling_chains(&w->settling, n, w->run->stream_seed, &still, err);
     if (status == SAL_OK) {
         take(chains, still);
         status = sali_settle(&w->settling, still, 1, MOST_STEPS * w->window,

@@ -250,11 +250,14 @@ bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model);
 /* The name that a specification calls it by: its name or its alias. */
 const char *sali_sampler_called(const sali_sampler *sampler, const char *specification);
 
-/* The sampler to use when none is named: "gwg", or where a model has no gradient, or first-order
+/* The sampler to use when none is named: "block-gibbs" where the structure of the model is known
+ * (layers, chains, mixtures) and `pieces` allows exact draws of its pieces, which at temperatures
+ * other than 1 are proposals only; else "gwg", or where a model has no gradient, or first-order
  * differences are off by more than half of the largest exact one at random states or after two
  * Gibbs sweeps from them, a sampler by exact differences: "gibbs", or "lb" with counts without a
  * cap. Cost: 256 evaluations, and 256 Gibbs steps of 8 states at most. */
-sal_status sali_sampler_usual(const sal_model *model, const char **name, sal_error *err);
+sal_status sali_sampler_usual(const sal_model *model, bool pieces, const char **name,
+                              sal_error *err);
 
 /* Whether its step size can be found in warm-up: not without an exact acceptance to judge it by. */
 bool sali_sampler_adapts(const sali_sampler *sampler);

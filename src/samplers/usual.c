@@ -111,8 +111,13 @@ static sal_status first_order(const sal_model *model, double *error, sal_error *
     return status;
 }
 
-sal_status sali_sampler_usual(const sal_model *model, const char **name, sal_error *err)
+sal_status sali_sampler_usual(const sal_model *model, bool pieces, const char **name,
+                              sal_error *err)
 {
+    if (pieces && model->structure) {
+        *name = "block-gibbs";
+        return SAL_OK;
+    }
     double error = model->has_gradient ? 0 : INFINITY;
     sal_status status = SAL_OK;
     if (model->has_gradient && sali_strategy_best(model) != SALI_BY_GRADIENT) {

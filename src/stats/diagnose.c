@@ -99,18 +99,18 @@ static void diagnose_ranks(work *w, sal_diagnostics *d)
         sali_rank_fold(w->used, w->order, median, w->scratch);
         sali_rank_normalize(w->used, w->scratch, w->y);
         d->rhat_folded = sali_rhat(w->m, w->n, w->y);
-    }
-    if (!isnan(d->rhat_bulk) && !isnan(d->rhat_folded)) {
-        d->rhat = fmax(d->rhat_bulk, d->rhat_folded);
+        d->rhat = fmax(d->rhat_bulk, d->rhat_folded); /* the bulk's if all folded draws are equal */
     }
 }
 
-/* ESS of the indicator of being at or under a quantile. */
+/* ESS of the indicator of being at or under a quantile; where that is the largest value, so that
+ * all draws are, of being under it. */
 static double ess_quantile(work *w, double prob)
 {
     double q = sali_rank_quantile(w->total, w->sorted, prob);
+    const bool largest = q == w->sorted[w->total - 1].value;
     for (int64_t i = 0; i < w->used; i++) {
-        w->y[i] = w->split[i] <= q ? 1.0 : 0.0;
+        w->y[i] = (largest ? w->split[i] < q : w->split[i] <= q) ? 1.0 : 0.0;
     }
     return sali_ess(&w->halves, w->m, w->y);
 }

@@ -24,8 +24,10 @@ static double rho(const spectrum *s, int64_t t)
 
 /* Geyer's initial positive and monotone sequence. As in `posterior`: the last pair looked at is not
  * summed, but its even term is, once, which improves antithetic chains; lags from n - 2 on are not
- * looked at; and when not even the first pair is positive, tau = 2. (Rounding decides about a pair
- * that is 0 in exact arithmetic, there and here: it happens to short discrete series.) */
+ * looked at; and tau = 2 for series so short that no pair is. Where not even the first pair is
+ * positive, that pair's even term alone remains: tau = 0, which the cap of Vehtari et al. (2021)
+ * bounds; `posterior` gives 2 there as well. (Rounding decides about a pair that is 0 in exact
+ * arithmetic, there and here: it happens to short discrete series.) */
 static double integrated_time(const spectrum *s, int64_t n)
 {
     double even = 1.0, odd = rho(s, 1), sum = 0.0, previous = INFINITY;
@@ -37,7 +39,7 @@ static double integrated_time(const spectrum *s, int64_t n)
         even = rho(s, t);
         odd = rho(s, t + 1);
     }
-    if (t == 0) {
+    if (n <= 5) {
         return 2.0;
     }
     double last = even > 0.0 || even + odd >= 0.0 ? even : 0.0;

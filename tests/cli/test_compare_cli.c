@@ -165,7 +165,7 @@ START_TEST(compare_warms_up_as_sample_does)
 END_TEST
 
 /* A run too short to time is timed again; what it says of ESS and rate then still fits together.
- * Whether there is a rate is the machine's affair. */
+ * Whether its timings agree is the machine's affair. */
 START_TEST(compare_keeps_the_ess_of_short_runs_when_it_times_them_again)
 {
     ck_run("compare ising:side=3,theta=0.1 --samplers gwg,gibbs --chains 2 --draws 50 --warmup 10 "
@@ -175,11 +175,9 @@ START_TEST(compare_keeps_the_ess_of_short_runs_when_it_times_them_again)
     for (int k = 0; k < 2; k++) {
         double rate = figure(object, samplers[k], "steps_per_second");
         double of_ess = figure(object, samplers[k], "ess_per_second");
-        ck_assert_int_eq(isnan(rate), isnan(of_ess));
-        if (!isnan(rate)) {
-            double per_step = figure(object, samplers[k], "ess_per_step");
-            ck_assert_double_eq_tol(of_ess / rate, 2 * per_step, 1e-6 * per_step);
-        }
+        double per_step = figure(object, samplers[k], "ess_per_step");
+        ck_assert(rate > 0);
+        ck_assert_double_eq_tol(of_ess / rate, 2 * per_step, 1e-6 * per_step);
     }
     json_decref(object);
 }

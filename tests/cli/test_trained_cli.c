@@ -120,7 +120,7 @@ START_TEST(evaluate_reads_what_train_wrote)
     ck_run("evaluate run --sampler block-gibbs %s", options);
     json_decref(json_out());
     ck_run("evaluate run/model.xml --params run/model.safetensors %s", options);
-    ck_run("sample run/model.xml --chains 4 --draws 5 --warmup 20 --out draws.npy");
+    ck_run("sample run/model.xml --sampler gwg --chains 4 --draws 5 --warmup 20 --out draws.npy");
     ck_run("evaluate run %s --samples draws.npy", options);
     object = json_out();
     ck_assert_str_eq(json_string_value(json_object_get(object, "reverse_from")), "samples");

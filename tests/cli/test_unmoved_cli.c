@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+#include <saltus/io.h>
+#include <saltus/stats.h>
+
 /* Two variables that must agree: alone, none can change. */
 static const char agree[] = "MARKOV\n2\n2 2\n1\n2 0 1\n4\n 1 0 0 1\n";
 
@@ -21,14 +24,25 @@ static bool is_null(const json_t *object, const char *key)
     return json_is_null(json_object_get(object, key));
 }
 
-/* The object on a run that claims nothing. */
-static void check_sample_json(int64_t unmoved)
+/* Whether an R-hat says that chains disagree: a number above 1.1, or "inf". */
+static bool disagrees(const json_t *rhat)
+{
+    const char *text = json_string_value(rhat);
+    return json_real_value(rhat) > SAL_RHAT_LIMIT || (text && strcmp(text, "inf") == 0);
+}
+
+/* The object on a run that claims nothing: where some chains moved, no more than that they
+ * disagree.
+ */
+static void check_sample_json(int64_t unmoved, int64_t chains)
 {
     json_t *object = json_out(), *ess = json_object_get(object, "ess");
     ck_assert_int_eq(json_integer_value(json_object_get(object, "unmoved_chains")), unmoved);
     ck_assert(is_null(ess, "min") && is_null(ess, "median") && is_null(ess, "max"));
-    ck_assert(is_null(object, "ess_per_second") && is_null(object, "rhat_max"));
-    ck_assert(is_null(object, "rhat_variable") && is_null(object, "disagreeing_variables"));
+    ck_assert(is_null(object, "ess_per_second"));
+    ck_assert(is_null(object, "rhat_max")
+                  ? is_null(object, "rhat_variable") && is_null(object, "disagreeing_variables")
+                  : unmoved < chains && disagrees(json_object_get(object, "rhat_max")));
     ck_assert(json_is_false(json_object_get(object, "chains_agree")));
     json_decref(object);
 }
@@ -39,14 +53,14 @@ START_TEST(json_claims_no_mixing)
     write_model("partly.uai", partly);
     for (int replicas = 1; replicas <= 6; replicas += 5) {
         ck_run("sample agree.uai --sampler gibbs --tempering %d --draws 100 --json", replicas);
-        check_sample_json(4);
+        check_sample_json(4, 4);
     }
     ck_run("sample partly.uai --sampler gibbs --chains 32 --draws 100 --json");
     json_t *object = json_out();
     int64_t unmoved = json_integer_value(json_object_get(object, "unmoved_chains"));
     ck_assert(unmoved > 0 && unmoved < 32);
     json_decref(object);
-    check_sample_json(unmoved);
+    check_sample_json(unmoved, 32);
     ck_run("sample partly.uai --sampler gibbs --chains 32 --draws 100");
     ck_assert_ptr_null(strstr(out, "ESS a chain"));
     ck_assert_ptr_nonnull(strstr(out, "of 32 chains never moved"));
@@ -121,6 +135,32 @@ START_TEST(files_tell_that_nothing_moved)
 }
 END_TEST
 
+/* Of chains that stand still in different places R-hat is infinite, of constants there is none. */
+START_TEST(stats_tell_stuck_chains_from_constants)
+{
+    enum { CHAINS = 4, DRAWS = 50, PLACES = 3 };
+    double values[CHAINS * DRAWS * PLACES];
+    for (int k = 0; k < CHAINS * DRAWS; k++) {
+        const double chain = k / DRAWS, row[PLACES] = { chain, chain > 1, 0.5 };
+        memcpy(values + PLACES * k, row, sizeof row);
+    }
+    const sal_array array = { .ndim = 3,
+                              .shape = { CHAINS, DRAWS, PLACES },
+                              .count = CHAINS * DRAWS * PLACES,
+                              .values = values };
+    sal_error err;
+    ck_ok(sal_array_write(temp_path("stuck.npy"), &array, &err), &err);
+    ck_run("stats stuck.npy --json");
+    json_t *object = json_out(), *rows = json_object_get(object, "variables");
+    for (size_t v = 0; v < 2; v++) {
+        const json_t *rhat = json_object_get(json_array_get(rows, v), "rhat");
+        ck_assert_str_eq(json_string_value(rhat), "inf");
+    }
+    ck_assert(is_null(json_array_get(rows, 2), "rhat"));
+    json_decref(object);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("unmoved_cli");
@@ -129,6 +169,7 @@ int main(void)
     tcase_add_test(tcase, json_claims_no_mixing);
     tcase_add_test(tcase, one_chain_agrees_with_none);
     tcase_add_test(tcase, files_tell_that_nothing_moved);
+    tcase_add_test(tcase, stats_tell_stuck_chains_from_constants);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -139,6 +139,42 @@ class Options(unittest.TestCase):
         self.assertIn("ESS/s", repr(table))
 
 
+class Doubt(unittest.TestCase):
+    """What the summary says of runs whose averages are not those of f."""
+
+    @staticmethod
+    def bits_and_pair():
+        """Ten fair bits, and two that must differ."""
+        x = sal.binary(12, name="x")
+        return sal.Model(-60 * (x[10] + x[11] - 1) ** 2 + 2 * x[10])
+
+    def test_variables_that_never_changed(self):
+        model = self.bits_and_pair()
+        start = np.zeros(12, int)
+        start[11] = 1
+        with self.assertWarnsRegex(sal.SaltusWarning, "2 variables never changed in any chain .10, 11."):
+            run = sal.sample(model, "gibbs", draws=400, thin=12, init=start, seed=1)
+        self.assertEqual(run.summary["unchanged_variables"], 2)
+        self.assertEqual(run.summary["first_unchanged"], [10, 11])
+        self.assertEqual(run.summary["stuck_variables"], [10, 11])
+        self.assertIn("never changed    2 variables in any chain: 10, 11", repr(run.summary))
+        self.assertIn("model.exact()", " ".join(run.summary["warnings"]))
+
+    def test_stuck_chains_have_an_infinite_rhat(self):
+        start = np.zeros((4, 12), int)
+        start[:, 10:] = [[0, 1], [1, 0], [0, 1], [1, 0]]
+        with self.assertWarns(sal.SaltusWarning):
+            run = sal.sample(self.bits_and_pair(), "gibbs", draws=400, thin=12, init=start, seed=1)
+        self.assertEqual(run.summary["rhat_max"], np.inf)
+
+    def test_last_states_and_the_same_seed_give_other_draws(self):
+        options = dict(chains=4, draws=200, thin=16, seed=0)
+        first = sal.sample("bernoulli:dim=16,scale=0", "gibbs", **options)
+        following = sal.sample("bernoulli:dim=16,scale=0", "gibbs", init=first.last(), **options)
+        # 800 pairs of independent states, each equal with probability 2^-16
+        self.assertLess((first.draws == following.draws).all(-1).sum(), 8)
+
+
 class Files(unittest.TestCase):
     @needs_netcdf
     def test_resume_gives_the_same_bits(self):

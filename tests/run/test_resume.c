@@ -289,6 +289,19 @@ START_TEST(clamped_runs_go_on)
 }
 END_TEST
 
+/* Starts are not kept, but the random streams depend on them. */
+START_TEST(runs_from_given_starts_go_on)
+{
+    static const int32_t init[2 * 16] = { 1, 0, 1, 1, 0, 0, 1 };
+    const sal_run_options options[] = {
+        { .sampler = "gibbs", .chains = 2, .init = init },
+        { .sampler = "lsb1", .chains = 2, .init = init },
+        { .sampler = "gibbs", .chains = 2, .init = init, .thin = 1, .tempering.replicas = 3 },
+    };
+    check_run("ising:side=4,theta=0.2", options[_i]);
+}
+END_TEST
+
 /* Counts without a cap have moments; two threads; a model with a statistic. */
 START_TEST(counts_and_threads_go_on)
 {
@@ -405,6 +418,7 @@ static Suite *resume_suite(void)
     tcase_add_loop_test(runs, long_warm_ups_go_on, 0, 4);
     tcase_add_loop_test(runs, annealing_goes_on, 0, 2);
     tcase_add_test(runs, clamped_runs_go_on);
+    tcase_add_loop_test(runs, runs_from_given_starts_go_on, 0, 3);
     tcase_add_test(runs, counts_and_threads_go_on);
     tcase_add_loop_test(runs, tuned_runs_go_on, 0, 5);
     tcase_add_test(runs, more_draws_and_many_stops);

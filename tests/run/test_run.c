@@ -303,6 +303,80 @@ START_TEST(chains_start_at_init)
 }
 END_TEST
 
+/* Exact draws of layers, chains and mixtures are the default; not at other temperatures, where
+ * draws of layers are proposals only, nor where clamped variables leave no such structure. */
+START_TEST(default_sampler_draws_known_structures)
+{
+    static const char *const models[] = { "rbm:visible=6,hidden=3", "hmm:length=5", "mixture" };
+    static const int64_t variables[] = { 2 };
+    static const int32_t codes[] = { 1 };
+    const sal_run_options options[] = {
+        { .draws = 5 },
+        { .draws = 5, .tempering.replicas = 3 },
+        { .draws = 5, .annealing.on = true },
+        { .draws = 5, .clamps = { .n = 1, .variables = variables, .codes = codes } }
+    };
+    for (int k = 0; k < 4; k++) {
+        sal_model *model = NULL;
+        sal_error err;
+        ck_ok(sal_model_open(models[_i], 0, &model, &err), &err);
+        sal_run *run = run_it(model, &options[k]);
+        const bool known = run->model->structure != NULL;
+        ck_assert_int_eq(known, k < 3 || _i == 1); /* a chain with a clamped variable is one */
+        ck_assert_msg((strcmp(summary_of(run).sampler, "block-gibbs") == 0) ==
+                          (known && (k == 0 || k == 3)),
+                      "%s, options %d: %s", models[_i], k, summary_of(run).sampler);
+        sal_run_destroy(run);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* Draws of fair bits by chain and draw number that are the same state in two runs. */
+static int64_t count_equal_draws(const sal_run *one, const sal_run *two)
+{
+    int64_t chains, draws, V, equal = 0;
+    int bytes;
+    sal_run_size(one, &chains, &draws, &V);
+    const uint8_t *a = sal_run_draws(one, &bytes), *b = sal_run_draws(two, &bytes);
+    for (int64_t k = 0; k < chains * draws; k++) {
+        equal += memcmp(a + k * V, b + k * V, (size_t)V) == 0;
+    }
+    return equal;
+}
+
+/* A run from the last states of another one, with the same seed. Draws are independent states of 16
+ * fair bits, equal with probability 2^-16: of 800 pairs one or more with probability .012, and 8
+ * with less than 1e-19. The same start and seed give the same bits. */
+START_TEST(last_states_and_the_same_seed_give_other_draws)
+{
+    sal_model *model = NULL;
+    sal_error err;
+    int32_t last[4 * 16];
+    sal_run_options options = { .sampler = "gibbs",
+                                .chains = 4,
+                                .draws = 200,
+                                .thin = 16,
+                                .seed = (uint64_t)_i,
+                                .record.draws = true };
+    ck_ok(sal_model_open("bernoulli:dim=16,scale=0", SAL_F64, &model, &err), &err);
+    sal_run *first = run_it(model, &options);
+    ck_ok(sal_run_last(first, last, &err), &err);
+    options.init = last;
+    sal_run *next = run_it(model, &options), *again = run_it(model, &options);
+    ck_assert_int_lt(count_equal_draws(first, next), 8);
+    ck_assert_int_eq(count_equal_draws(next, again), 4 * 200);
+    options.seed++;
+    sal_run *other = run_it(model, &options);
+    ck_assert_int_lt(count_equal_draws(next, other), 8);
+    sal_run_destroy(other);
+    sal_run_destroy(again);
+    sal_run_destroy(next);
+    sal_run_destroy(first);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* n variables of 3 states that must all be equal: of 3^n states, 3 are not forbidden. */
 static sal_model *all_equal_model(int64_t n)
 {
@@ -466,6 +540,8 @@ static Suite *run_suite(void)
     }
     tcase_add_test(tcase, clamped_variables_keep_their_codes);
     tcase_add_test(tcase, chains_start_at_init);
+    tcase_add_loop_test(tcase, default_sampler_draws_known_structures, 0, 3);
+    tcase_add_loop_test(tcase, last_states_and_the_same_seed_give_other_draws, 0, 2);
     tcase_add_test(tcase, forbidden_starts_are_repaired);
     tcase_add_test(tcase, forbidden_states_are_never_drawn);
     tcase_add_test(tcase, thin_keeps_every_third_state);

@@ -67,7 +67,7 @@ START_TEST(usual_sampler_is_chosen_where_draws_come_from)
     sal_model *model = steep_model();
     const char *name = NULL;
     sal_error err;
-    ck_ok(sali_sampler_usual(model, &name, &err), &err);
+    ck_ok(sali_sampler_usual(model, true, &name, &err), &err);
     ck_assert_str_eq(name, "gibbs");
     sal_model_destroy(model);
 }

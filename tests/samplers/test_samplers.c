@@ -243,7 +243,10 @@ static void check_usual(const sal_model *model, const char *what, const char *ex
 {
     const char *name = NULL;
     sal_error err;
-    ck_ok(sali_sampler_usual(model, &name, &err), &err);
+    ck_ok(sali_sampler_usual(model, false, &name, &err), &err);
+    ck_assert_msg(strcmp(name, expected) == 0, "%s: %s, expected %s", what, name, expected);
+    ck_ok(sali_sampler_usual(model, true, &name, &err), &err);
+    expected = model->structure ? "block-gibbs" : expected;
     ck_assert_msg(strcmp(name, expected) == 0, "%s: %s, expected %s", what, name, expected);
 }
 

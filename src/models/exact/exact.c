@@ -107,6 +107,24 @@ static sal_status choose(sali_question *q, const sali_oracle **best, sali_offer 
                  : unknown_oracle(q->options.oracle, err);
 }
 
+sal_status sali_exact_cost(const sal_model *model, const char **oracle, double *cost,
+                           sal_error *err)
+{
+    sali_question q = { .model = model };
+    const sali_oracle *best = NULL;
+    sali_offer offer = { 0 };
+    sal_status status = fill_options(NULL, &q.options, err);
+    status = status ? status : choose(&q, &best, &offer, err);
+    if (status == SAL_OK) {
+        *oracle = best->name;
+        *cost = offer.cost;
+    }
+    if (best) {
+        release(best, &offer);
+    }
+    return status;
+}
+
 /* Scratch for the question: one array of R numbers, or R + R^2. */
 static sal_status prepare(sali_question *q, sal_error *err)
 {

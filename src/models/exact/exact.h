@@ -40,6 +40,11 @@ typedef struct sali_oracle {
 extern const sali_oracle sali_oracle_closed_form, sali_oracle_elimination, sali_oracle_enumeration,
     sali_oracle_forward_backward;
 
+/* The cheapest oracle for a model with the default options, and its cost in nanoseconds. Errors as
+ * sal_model_exact; outputs are then untouched. */
+sal_status sali_exact_cost(const sal_model *model, const char **oracle, double *cost,
+                           sal_error *err);
+
 /* The error of a model that forbids all states. */
 sal_status sali_fail_all_forbidden(const sal_model *model, sal_error *err);
 

@@ -39,7 +39,7 @@ sal_status sali_inspection_of(const sal_model *model, const sal_run_options *opt
     inspection->seed = o.seed;
     sal_status status = find_temperature(&o, &inspection->beta, err);
     if (status == SAL_OK && !o.sampler) {
-        status = sali_sampler_usual(model, &o.sampler, err);
+        status = sali_sampler_usual(model, inspection->beta == 1, &o.sampler, err);
     }
     status = status ? status
                     : sali_sampler_choose_from(o.own_samplers, o.sampler, model, o.step_size,

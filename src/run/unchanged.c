@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* Variables that had one state in all draws of each chain, and whether f explains that they stay.
+ *
+ * A state whose other values are forbidden or hardly ever drawn is right to stay. The same is seen
+ * where a sampler cannot leave a side: two variables that must differ stay for ever under single
+ * changes. So changes of one of these variables, or of two together, are tried at the last states:
+ * where f makes a change likely enough to be seen many times, the draws are not those of f. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/error.h"
+#include "core/memory.h"
+#include "run/run.h"
+
+/* Fewer draws of a chain say nothing. */
+#define LEAST_DRAWS 4
+
+/* A change that draws of f would show so often on average is missed by chance with probability
+ * e^-10. */
+#define LEAST_SIGHTINGS 10.0
+
+/* Chains whose last states are looked at; states at each; variables that are changed in pairs; and
+ * codes of states that are evaluated together. */
+enum { CHAINS = 4, MOST_STATES = 1024, PAIRED = 16, ROWS = 256, MOST_CODES = 1 << 20 };
+
+/* A change of a variable, or of two variables together. */
+typedef struct change {
+    int64_t first, second; /* of the model that is sampled; second: -1 for a single one */
+    double ratio;          /* sum of exp(f - f of the last state) over all other states of both */
+    double chance; /* of other states given all other variables: the least among the chains */
+} change;
+
+/* Neighbours of one last state on their way through the model. */
+typedef struct batch {
+    const sal_run *run;
+    const int32_t *codes; /* [V] the last state */
+    double f;             /* of the last state */
+    int64_t n, room;      /* rows that are filled, and all, ROWS at most */
+    int32_t *rows;        /* [room x V] */
+    double *values;       /* [room] */
+    change *of[ROWS];
+} batch;
+
+/* ---- which variables */
+
+/* How many other codes a change tries; none of a variable with one state. */
+static int64_t other_codes(const sali_variable *variable)
+{
+    return variable->states == 0 ? 2 : variable->states - 1;
+}
+
+/* Whether all draws of a chain have one state of variable v. */
+static bool stays(const sal_run *run, const sali_variable *variable, int64_t v, int64_t chain)
+{
+    const int64_t bins = run->model->space->bins, V = run->model->space->n_variables;
+    const uint32_t *early = run->counts + 2 * chain * bins + variable->bin, *late = early + bins;
+    if (variable->states == 0) {
+        const sali_running *m = run->moments + 2 * chain * V + v;
+        const bool halves = run->draws_made > run->options.draws / 2;
+        return m->squares == 0 && (!halves || (m[V].squares == 0 && m[V].mean == m->mean));
+    }
+    for (int32_t k = 0; k < (sali_is_two_level(variable) ? 1 : variable->states); k++) {
+        const int64_t draws = (int64_t)early[k] + late[k];
+        if (draws == run->draws_made || (sali_is_two_level(variable) && draws == 0)) {
+            return true;
+        }
+        if (draws > 0) {
+            return false;
+        }
+    }
+    return false;
+}
+
+/* The variables [V at most] of the model that is sampled that stay in each chain; how many. */
+static int64_t find_unchanged(const sal_run *run, int64_t *unchanged)
+{
+    int64_t n = 0;
+    for (int64_t v = 0; v < run->model->space->n_variables; v++) {
+        bool stay = other_codes(&run->model->space->variables[v]) > 0;
+        for (int64_t c = 0; stay && c < run->options.chains; c++) {
+            stay = stays(run, &run->model->space->variables[v], v, c);
+        }
+        if (stay) {
+            unchanged[n++] = v;
+        }
+    }
+    return n;
+}
+
+/* ---- what f says of changes */
+
+/* Evaluate the rows of a batch, add each to the ratio of its change, and empty the batch. */
+static sal_status batch_flush(batch *b, sal_error *err)
+{
+    sal_status status =
+        b->n > 0 ? sal_model_evaluate(b->run->model, b->n, b->rows, b->values, NULL, NULL, err)
+                 : SAL_OK;
+    for (int64_t k = 0; status == SAL_OK && k < b->n; k++) {
+        b->of[k]->ratio += exp(b->values[k] - b->f);
+    }
+    b->n = 0;
+    return status;
+}
+
+/* Other codes of a variable: number k counted from 0, or -1 past the last. Of a count without a cap
+ * the neighbours. */
+static int32_t other_code(const sali_variable *variable, int32_t code, int32_t k)
+{
+    if (variable->states == 0) {
+        const int32_t up = code < sali_last_code(variable) ? code + 1 : -1;
+        return k == 0 && up >= 0 ? up : k == (up >= 0) ? code - 1 : -1; /* -1 below 0 */
+    }
+    return k + 1 < variable->states ? k + (k >= code) : -1;
+}
+
+/* The states that a change leads to from the last state, into the batch. */
+static sal_status batch_add(batch *b, change *to, sal_error *err)
+{
+    const sal_space *space = b->run->model->space;
+    const int64_t V = space->n_variables, v = to->first, w = to->second;
+    int32_t one, two;
+    sal_status status = SAL_OK;
+    to->ratio = 0;
+    for (int32_t i = 0; (one = other_code(&space->variables[v], b->codes[v], i)) >= 0; i++) {
+        for (int32_t j = 0; status == SAL_OK; j++) {
+            two = w < 0 ? (j == 0 ? 0 : -1) : other_code(&space->variables[w], b->codes[w], j);
+            if (two < 0) {
+                break;
+            }
+            int32_t *row = b->rows + b->n * V;
+            memcpy(row, b->codes, (size_t)V * sizeof *row);
+            row[v] = one;
+            row[w < 0 ? v : w] = w < 0 ? one : two;
+            b->of[b->n++] = to;
+            status = b->n == b->room ? batch_flush(b, err) : SAL_OK;
+        }
+    }
+    return status;
+}
+
+/* The last state of a chain, at temperature 1. */
+static const int32_t *last_codes(const sal_run *run, int64_t chain)
+{
+    const int64_t V = run->model->space->n_variables;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        if (chain >= shard->first && chain < shard->first + shard->groups) {
+            return shard->chains->codes + (chain - shard->first) * run->ladder.n * V;
+        }
+    }
+    return NULL; /* not reached: every chain has a shard */
+}
+
+/* The chances of n changes: at each of a few chains from its last state, the least of them. */
+static sal_status measure(batch *b, int64_t n, change *changes, sal_error *err)
+{
+    const int64_t chains = b->run->options.chains < CHAINS ? b->run->options.chains : CHAINS;
+    sal_status status = SAL_OK;
+    for (int64_t c = 0; status == SAL_OK && c < chains; c++) {
+        b->codes = last_codes(b->run, c);
+        status = sal_model_evaluate(b->run->model, 1, b->codes, &b->f, NULL, NULL, err);
+        for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+            status = batch_add(b, &changes[k], err);
+        }
+        status = status ? status : batch_flush(b, err);
+        for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+            double chance = 1 - 1 / (1 + changes[k].ratio);
+            changes[k].chance = c == 0 ? chance : fmin(changes[k].chance, chance);
+        }
+    }
+    return status;
+}
+
+static int by_chance(const void *a, const void *b)
+{
+    const change *x = a, *y = b;
+    int order = (x->chance > y->chance) - (x->chance < y->chance);
+    return order ? order : (x->first > y->first) - (x->first < y->first);
+}
+
+/* ---- in the summary */
+
+/* Note the likeliest of n changes if draws of f would show it many times. */
+static void note_likeliest(const sal_run *run, int64_t n, const change *changes,
+                           const int64_t *original, sal_run_summary *s)
+{
+    const double draws = (double)run->options.chains * (double)run->draws_made;
+    for (int64_t k = 0; k < n; k++) {
+        if (changes[k].chance * draws >= LEAST_SIGHTINGS &&
+            !(changes[k].chance <= s->stuck_chance)) {
+            s->stuck[0] = original[changes[k].first];
+            s->stuck[1] = changes[k].second < 0 ? -1 : original[changes[k].second];
+            s->stuck_chance = changes[k].chance;
+        }
+    }
+}
+
+/* Single changes of the unchanged variables, as many as the bound on states allows; then, of those
+ * that f holds most firmly, pairs. */
+static sal_status try_changes(batch *b, int64_t n, const int64_t *unchanged, change *changes,
+                              const int64_t *original, sal_run_summary *s, sal_error *err)
+{
+    const sali_variable *variables = b->run->model->space->variables;
+    int64_t singles = 0, pairs = 0, states = 0;
+    for (; singles < n && singles < MOST_STATES; singles++) {
+        states += other_codes(&variables[unchanged[singles]]);
+        if (states > MOST_STATES) {
+            break;
+        }
+        changes[singles] = (change){ .first = unchanged[singles], .second = -1 };
+    }
+    sal_status status = measure(b, singles, changes, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    note_likeliest(b->run, singles, changes, original, s);
+    qsort(changes, (size_t)singles, sizeof *changes, by_chance);
+    const int64_t firm = singles < PAIRED ? singles : PAIRED;
+    change pair[PAIRED * (PAIRED - 1) / 2];
+    states = 0;
+    for (int64_t i = 0; s->stuck[0] < 0 && i < firm; i++) {
+        for (int64_t j = i + 1; j < firm; j++) {
+            const int64_t v = changes[i].first, w = changes[j].first;
+            states += other_codes(&variables[v]) * other_codes(&variables[w]);
+            if (states <= MOST_STATES) {
+                pair[pairs++] = (change){ .first = v < w ? v : w, .second = v < w ? w : v };
+            }
+        }
+    }
+    status = measure(b, pairs, pair, err);
+    if (status == SAL_OK) {
+        note_likeliest(b->run, pairs, pair, original, s);
+    }
+    return status;
+}
+
+/* Look at changes of n unchanged variables. */
+static sal_status look(const sal_run *run, int64_t n, const int64_t *unchanged,
+                       const int64_t *original, sal_run_summary *s, sal_error *err)
+{
+    const int64_t V = run->model->space->n_variables, room = MOST_CODES / V;
+    sali_memory memory = { 0 };
+    change *changes = SALI_TAKE(&memory, change, n < MOST_STATES ? n : MOST_STATES);
+    batch b = { .run = run, .room = room < 1 ? 1 : room < ROWS ? room : ROWS };
+    b.rows = SALI_TAKE(&memory, int32_t, b.room * V);
+    b.values = SALI_TAKE(&memory, double, b.room);
+    sal_status status = sali_memory_status(&memory, err);
+    status = status ? status : try_changes(&b, n, unchanged, changes, original, s, err);
+    sali_memory_free(&memory);
+    return status == SAL_ERR_MODEL ? SAL_OK : status; /* NaN beside the draws: not known */
+}
+
+sal_status sali_unchanged_summarise(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    const int64_t V = run->model->space->n_variables;
+    sali_memory memory = { 0 };
+    s->unchanged = 0;
+    s->stuck[0] = s->stuck[1] = -1;
+    s->stuck_chance = NAN;
+    for (int k = 0; k < SAL_RUN_NAMED; k++) {
+        s->unchanged_first[k] = -1;
+    }
+    if (run->draws_made < LEAST_DRAWS || run->options.annealing.on) {
+        return SAL_OK;
+    }
+    int64_t *unchanged = SALI_TAKE(&memory, int64_t, V), *original = SALI_TAKE(&memory, int64_t, V);
+    sal_status status = sali_memory_status(&memory, err);
+    if (status == SAL_OK) {
+        sali_run_variables(run, original);
+        s->unchanged = find_unchanged(run, unchanged);
+    }
+    for (int64_t k = 0; k < s->unchanged && k < SAL_RUN_NAMED; k++) {
+        s->unchanged_first[k] = original[unchanged[k]];
+    }
+    if (status == SAL_OK && s->unchanged > 0 && s->unmoved < s->chains) {
+        status = look(run, s->unchanged, unchanged, original, s, err);
+    }
+    sali_memory_free(&memory);
+    return status;
+}

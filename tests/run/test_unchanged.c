@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* Variables that never changed in any chain: that they are counted, and told from variables that
+ * are right to stay. */
+#include "test.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "alloc_fail.h"
+#include "run_helpers.h"
+
+enum { BITS = 50, V = BITS + 2, CHAINS = 4 };
+
+/* 50 fair bits, and a pair of bits: f is `equal` where these two are equal, log 9 at 0, 1, and 0 at
+ * 1, 0. */
+static sal_model *bits_and_pair(double equal)
+{
+    int32_t states[V];
+    const double table[] = { equal, log(9), 0, equal };
+    const int64_t begin[] = { 0, 2 }, scope[] = { BITS, BITS + 1 };
+    sal_model *model = NULL;
+    sal_error err;
+    for (int v = 0; v < V; v++) {
+        states[v] = 2;
+    }
+    ck_ok(sal_model_from_factors(V, states, 1, begin, scope, table, SAL_F64, &model, &err), &err);
+    return model;
+}
+
+/* All chains at 1, 0 for the pair. */
+static const int32_t *one_side(void)
+{
+    static int32_t init[CHAINS * V];
+    for (int c = 0; c < CHAINS; c++) {
+        init[c * V + BITS] = 1;
+    }
+    return init;
+}
+
+static sal_run_summary summary_with_text(const sal_run *run, char text[SAL_ERROR_SIZE])
+{
+    sal_run_summary s = summary_of(run);
+    bool warns = sal_run_warning(&s, text, SAL_ERROR_SIZE);
+    ck_assert_int_eq(warns, sal_run_warning(&s, NULL, 0));
+    return s;
+}
+
+/* 0, 1 has probability .9, and no chain gets there. */
+START_TEST(a_pair_that_must_differ_is_named)
+{
+    static const double equal[] = { -INFINITY, -60 };
+    static const char *const samplers[] = { "gibbs", "gwg", "ncg" };
+    char text[SAL_ERROR_SIZE];
+    for (int k = 0; k < 2; k++) {
+        sal_model *model = bits_and_pair(equal[k]);
+        sal_run_options options = {
+            .sampler = samplers[_i], .chains = CHAINS, .thin = 20, .init = one_side()
+        };
+        sal_run *run = run_it(model, &options);
+        const sal_run_summary s = summary_with_text(run, text);
+        ck_assert_int_eq(s.unmoved, 0);
+        ck_assert_int_eq(s.unchanged, 2);
+        ck_assert(s.unchanged_first[0] == BITS && s.unchanged_first[1] == BITS + 1);
+        ck_assert_int_eq(s.unchanged_first[2], -1);
+        ck_assert(s.stuck[0] == BITS && s.stuck[1] == BITS + 1);
+        ck_assert_double_eq_tol(s.stuck_chance, 0.9, 1e-12);
+        ck_assert_msg(strstr(text, "2 variables never changed in any chain (50, 51)"), "%s", text);
+        sal_run_destroy(run);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* What the warning advises. */
+START_TEST(advice_on_stuck_pairs_holds)
+{
+    sal_model *const models[] = { bits_and_pair(-INFINITY), bits_and_pair(-20) };
+    const sal_run_options options[] = {
+        { .sampler = "gibbs:block=8,blocks=random", .chains = CHAINS, .init = one_side() },
+        { .sampler = "gibbs", .chains = CHAINS, .init = one_side(), .tempering.replicas = 10 }
+    };
+    for (int k = 0; k < 2; k++) {
+        char text[SAL_ERROR_SIZE];
+        double marginals[2 * V];
+        sal_error err;
+        sal_run *run = run_it(models[k], &options[k]);
+        const sal_run_summary s = summary_with_text(run, text);
+        ck_assert_msg(s.unchanged == 0 && s.stuck[0] == -1 && isnan(s.stuck_chance), "%s", text);
+        ck_ok(sal_run_marginals(run, marginals, &err), &err);
+        ck_assert_double_eq_tol(marginals[2 * BITS], 0.9, 0.1);
+        sal_run_destroy(run);
+        sal_model_destroy(models[k]);
+    }
+}
+END_TEST
+
+/* A variable that is fixed by others, or as good as fixed by f, stays without a warning; a clamped
+ * one, and one of a single state, are none that could change. */
+START_TEST(variables_that_are_right_to_stay_are_no_alarm)
+{
+    const int32_t states[] = { 2, 2, 2, 3, 1 };
+    const int64_t begin[] = { 0, 1, 2, 4 }, scope[] = { 0, 1, 2, 3 }, clamped[] = { 2 };
+    const int32_t code[] = { 1 };
+    const double tables[] = { 0, 1, /* */ 0, -30, /* */ 0, 0, 0, -INFINITY, 0, -INFINITY };
+    char text[SAL_ERROR_SIZE];
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_from_factors(5, states, 3, begin, scope, tables, SAL_F64, &model, &err), &err);
+    sal_run_options options = { .sampler = "gibbs",
+                                .chains = CHAINS,
+                                .thin = 4,
+                                .clamps = { .n = 1, .variables = clamped, .codes = code } };
+    sal_run *run = run_it(model, &options);
+    const sal_run_summary s = summary_with_text(run, text);
+    ck_assert_int_eq(s.unchanged, 2);
+    ck_assert(s.unchanged_first[0] == 1 && s.unchanged_first[1] == 3);
+    ck_assert_msg(s.stuck[0] == -1 && text[0] == '\0', "%s", text);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* 20 draws of a scan over 2000 fair bits from one start: most bits had no turn. */
+START_TEST(variables_that_had_no_turn_are_said)
+{
+    enum { MANY = 2000 };
+    static const int32_t zeros[CHAINS * MANY];
+    char text[SAL_ERROR_SIZE];
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open("bernoulli:dim=2000,scale=0", SAL_F64, &model, &err), &err);
+    sal_run_options options = {
+        .sampler = "gibbs", .chains = CHAINS, .warmup = -1, .draws = 20, .init = zeros
+    };
+    sal_run *run = run_it(model, &options);
+    const sal_run_summary s = summary_with_text(run, text);
+    ck_assert_int_ge(s.unchanged, MANY - 20);
+    ck_assert(s.stuck[0] >= 0 && s.stuck[1] == -1);
+    ck_assert_double_eq_tol(s.stuck_chance, 0.5, 1e-12);
+    ck_assert_msg(strstr(text, ", ..), but f lets"), "%s", text);
+    sal_run_destroy(run);
+    options.draws = 3;
+    run = run_it(model, &options);
+    ck_assert_int_eq(summary_with_text(run, text).unchanged, 0);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* A count without a cap that all chains leave at 70, past the last bin, and one that moves there.
+ */
+START_TEST(counts_past_the_last_bin_are_told_apart)
+{
+    static const int32_t init[2 * 2] = { 70, 70, 70, 70 };
+    char text[SAL_ERROR_SIZE];
+    sal_model *model = NULL;
+    sal_error err;
+    sal_space *space = sal_space_create();
+    const sal_block block = { .name = "n", .kind = SAL_COUNT, .count = 2 };
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_space_destroy(space);
+    const double centres[] = { 70, 70 }, slopes[] = { -50, -0.01 };
+    sal_expr centre = sal_constant(tape, centres, SAL_SHAPE(2));
+    sal_expr off = sal_sub(sal_state(tape), centre);
+    sal_expr steep = sal_constant(tape, slopes, SAL_SHAPE(2));
+    ck_ok(sal_model_from_tape(tape, sal_dot(steep, sal_square(off)), &model, &err), &err);
+    sal_tape_destroy(tape);
+    sal_run_options options = { .sampler = "lb", .chains = 2, .init = init, .thin = 2 };
+    sal_run *run = run_it(model, &options);
+    const sal_run_summary s = summary_with_text(run, text);
+    ck_assert_int_eq(s.unchanged, 1);
+    ck_assert_int_eq(s.unchanged_first[0], 0);
+    ck_assert_int_eq(s.stuck[0], -1);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Whether the summary of a run points to exact answers; the warning says what the field does. */
+static bool points_to_exact(const char *model_name, const sal_run_options *options,
+                            const char *expected_oracle)
+{
+    char text[SAL_ERROR_SIZE];
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_open(model_name, 0, &model, &err), &err);
+    sal_run *run = run_it(model, options);
+    const sal_run_summary s = summary_with_text(run, text);
+    ck_assert_int_eq(s.exact != NULL, strstr(text, "'saltus exact'") != NULL);
+    ck_assert_msg(!s.exact || strcmp(s.exact, expected_oracle) == 0, "%s", s.exact);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    return s.exact;
+}
+
+/* A lattice of 9 x 9 spins in two modes is eliminated at once; of couplings of all 60 spins nobody
+ * knows an exact answer; and chains that agree need none. */
+START_TEST(doubtful_runs_point_to_exact_answers)
+{
+    const sal_run_options options = { .sampler = "gibbs", .chains = 8, .draws = 100, .thin = 20 };
+    ck_assert(points_to_exact("ising:side=9,theta=1.5", &options, "elimination"));
+    ck_assert(!points_to_exact("ising:side=9,theta=0.01", &options, ""));
+    ck_assert(!points_to_exact("ising-dense:dim=60,scale=3", &options, ""));
+}
+END_TEST
+
+static int stop_there(int64_t done, int64_t total, void *data)
+{
+    (void)total;
+    return done >= *(const int64_t *)data;
+}
+
+/* The finding of a run that was stopped and resumed is that of a run in one piece. */
+START_TEST(resumed_runs_have_the_same_finding)
+{
+    sal_model *model = bits_and_pair(-INFINITY);
+    int64_t at = 900;
+    sal_run_options options = { .sampler = "gibbs",
+                                .chains = CHAINS,
+                                .warmup = 100,
+                                .draws = 200,
+                                .thin = 10,
+                                .init = one_side(),
+                                .record.draws = true },
+                    rest;
+    sal_error err;
+    sal_run *whole = run_it(model, &options);
+    options.callbacks.progress = stop_there;
+    options.callbacks.progress_data = &at;
+    sal_run *part = run_it(model, &options);
+    ck_assert(summary_of(part).stopped);
+    ck_ok(sal_run_state_options(sal_run_last_state(part), &rest, &err), &err);
+    sal_run *resumed = run_it(model, &rest);
+    const sal_run_summary s = summary_of(whole), t = summary_of(resumed);
+    ck_assert_int_eq(s.unchanged, t.unchanged);
+    ck_assert_mem_eq(s.unchanged_first, t.unchanged_first, sizeof s.unchanged_first);
+    ck_assert_mem_eq(s.stuck, t.stuck, sizeof s.stuck);
+    ck_assert(s.stuck_chance == t.stuck_chance || (isnan(s.stuck_chance) && isnan(t.stuck_chance)));
+    sal_run_destroy(resumed);
+    sal_run_destroy(part);
+    sal_run_destroy(whole);
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(no_memory_for_the_finding_is_an_error)
+{
+    sal_model *model = bits_and_pair(-INFINITY);
+    sal_run_options options = {
+        .sampler = "gibbs", .chains = CHAINS, .draws = 20, .init = one_side(), .threads = 1
+    };
+    sal_run *run = run_it(model, &options);
+    sal_run_summary s;
+    ck_alloc_sweep(sal_run_summarise(run, &s, NULL), (void)0);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("unchanged");
+    TCase *tcase = tcase_create("unchanged");
+    tcase_add_loop_test(tcase, a_pair_that_must_differ_is_named, 0, 3);
+    tcase_add_test(tcase, advice_on_stuck_pairs_holds);
+    tcase_add_test(tcase, variables_that_are_right_to_stay_are_no_alarm);
+    tcase_add_test(tcase, variables_that_had_no_turn_are_said);
+    tcase_add_test(tcase, counts_past_the_last_bin_are_told_apart);
+    tcase_add_test(tcase, doubtful_runs_point_to_exact_answers);
+    tcase_add_test(tcase, resumed_runs_have_the_same_finding);
+    tcase_add_test(tcase, no_memory_for_the_finding_is_an_error);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}
