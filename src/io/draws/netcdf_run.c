@@ -12,6 +12,7 @@
 #include "io/draws/run_record.h"
 
 #define MOST_NAMED 100000
+#define MOST_LEVELS (1 << 24)
 
 /* ---- attributes */
 
@@ -142,10 +143,10 @@ static double *take_levels(const sali_netcdf_variable *v, int64_t column, sali_r
 {
     const sali_netcdf_coding *c = &v->coding;
     const int64_t largest = sali_netcdf_has_codes(c) ? find_largest_code(v, column, r) : -1;
-    if (largest < 0) {
+    const int64_t n = c->levels ? c->n_levels : largest + 1;
+    if (largest < 0 || n > MOST_LEVELS) {
         return NULL;
     }
-    const int64_t n = c->levels ? c->n_levels : largest + 1;
     double *levels = SALI_TAKE(&r->memory, double, n);
     for (int64_t k = 0; levels && k < n; k++) {
         levels[k] = c->levels ? c->levels[k] : (double)k * c->scale + c->offset;

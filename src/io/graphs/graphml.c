@@ -126,6 +126,7 @@ static void begin_data(reader *r, const sali_xml_element *element)
                                                            : SALI_WHOLE_GRAPH;
     const char *id = sali_graphml_require(r->scan, element, "key", &size);
     r->text_size = 0;
+    r->meaning = SALI_GRAPHML_OTHER;
     if (r->scan->status == SAL_OK) {
         r->meaning = sali_graphml_keys_meaning(&r->keys, r->scan, owner, id, size, &r->boolean);
         r->collect = r->meaning != SALI_GRAPHML_OTHER;
