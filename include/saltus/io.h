@@ -274,6 +274,8 @@ typedef struct sal_array {
     int64_t shape[SAL_ARRAY_DIMENSIONS]; /* their sizes; the first one counts rows */
     int64_t count;                       /* number of elements: the product of the shape */
     double *values;                      /* [count] */
+    int32_t *codes;                      /* [count] of draws in .nc whose values (spins -1 and 1)
+                                            are no codes: the codes; else NULL */
     int32_t *labels;                     /* [rows] classes, if the file has some; or NULL */
     bool whole;      /* for sal_array_write: whole numbers of 32 bits, written as int32 */
     int64_t unmoved; /* of draws in .nc: number of chains that no step moved; else 0 */

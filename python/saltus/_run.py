@@ -363,8 +363,9 @@ class Run:
     def save(self, path: Path) -> None:
         """Write the draws: NAME.nc in ArviZ's layout, NAME.npy, or NAME.fasta.
 
-        Such a file cannot be resumed; ``sample(.., out="run.nc")`` writes one that can. It has codes, not
-        values, and not the acceptance rates, jumps and step sizes of each draw, which a run does not keep.
+        Such a file cannot be resumed; ``sample(.., out="run.nc")`` writes one that can. NAME.nc has values,
+        NAME.npy codes; neither has the acceptance rates, jumps and step sizes of each draw, which a run does
+        not keep.
 
         Raises
         ------
@@ -377,28 +378,41 @@ class Run:
         """
         call("sal_run_save", self._handle, encode(path), 0)
 
-    def to_xarray(self) -> Any:
-        """The draws as an xarray Dataset, in the layout of ArviZ's posterior group.
+    def to_xarray(self, group: str = "posterior") -> Any:
+        """A group of ArviZ's layout as an xarray Dataset: the draws, or f.
 
-        A variable for each block of the model (chain, draw, BLOCK_site), by value, and ``lp``, f. With
-        ArviZ: ``arviz.convert_to_inference_data(run.to_xarray())``.
+        Parameters
+        ----------
+        group : 'posterior' or 'sample_stats'
+            The draws: a variable for each block of the model (chain, draw, BLOCK_site), by value, as
+            xarray reads them from NAME.nc; or ``lp``, f (chain, draw).
 
         Raises
         ------
         ImportError
             xarray is not installed.
         ArgumentError
-            The run did not keep its draws, or a block is named "lp", "chain" or "draw".
+            Another group; the run did not keep its draws, or a block is named "chain" or "draw".
+
+        Notes
+        -----
+        For ArviZ 1: ``xarray.DataTree.from_dict({g: run.to_xarray(g) for g in ("posterior",
+        "sample_stats")})``. For ArviZ before 1: ``arviz.InferenceData(posterior=run.to_xarray(),
+        sample_stats=run.to_xarray("sample_stats"))``.
         """
         import xarray
-        values = self.values
-        taken = [block.name for block in self.model.blocks if block.name in ("lp", "chain", "draw")]
-        if taken:
-            raise ArgumentError(f"to_xarray: a block may not be named {taken[0]!r}; name it otherwise")
         data = {}
-        for block in self.model.blocks:
-            data[block.name] = (("chain", "draw", f"{block.name}_site"), values[..., block.variables])
-        data["lp"] = (("chain", "draw"), np.array(self.log_prob))
+        if group == "sample_stats":
+            data["lp"] = (("chain", "draw"), np.array(self.log_prob))
+        elif group == "posterior":
+            values = self.values
+            taken = [block.name for block in self.model.blocks if block.name in ("chain", "draw")]
+            if taken:
+                raise ArgumentError(f"to_xarray: a block may not be named {taken[0]!r}; name it otherwise")
+            for block in self.model.blocks:
+                data[block.name] = (("chain", "draw", f"{block.name}_site"), values[..., block.variables])
+        else:
+            raise ArgumentError(f"to_xarray: group {group!r}; expected 'posterior' or 'sample_stats'")
         chains, draws = self.log_prob.shape
         coordinates = {"chain": np.arange(chains), "draw": np.arange(draws)}
         return xarray.Dataset(data, coordinates, {"inference_library": "saltus",

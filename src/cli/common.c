@@ -48,7 +48,7 @@ int cli_error(sal_status status, const char *format, ...)
 int cli_codes(const char *path, const sal_array *array, int32_t *codes)
 {
     for (int64_t i = 0; codes && i < array->count; i++) {
-        double x = array->values[i];
+        double x = array->codes ? array->codes[i] : array->values[i];
         if (!(x >= INT32_MIN && x <= INT32_MAX) || x != floor(x)) {
             return cli_error(SAL_ERR_DATA,
                              "%s: element %lld is %g; expected codes: whole numbers of 32 bits",

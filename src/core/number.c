@@ -63,7 +63,34 @@ static int is_decimal(const char *text)
     return digits && *p == '\0';
 }
 
-sal_status sali_parse_double(const char *text, int64_t size, double *out)
+/* [sign] 0x hexadecimal digits [. digits] [p [sign] decimal digits], with a digit before or after
+ * the point. */
+static int is_hexadecimal(const char *text)
+{
+    static const char hex[] = "0123456789abcdefABCDEF";
+    const char *p = text + (*text == '-' || *text == '+');
+    if (p[0] != '0' || (p[1] != 'x' && p[1] != 'X')) {
+        return 0;
+    }
+    p += 2;
+    size_t before = strspn(p, hex), after = p[before] == '.' ? strspn(p + before + 1, hex) : 0;
+    p += before + (p[before] == '.') + after;
+    if (*p == 'p' || *p == 'P') {
+        p++;
+        p += *p == '-' || *p == '+';
+        if (!is_digit(*p)) {
+            return 0;
+        }
+        while (is_digit(*p)) {
+            p++;
+        }
+    }
+    return before + after > 0 && *p == '\0';
+}
+
+/* A text of a form that `is_number` knows. */
+static sal_status parse(const char *text, int64_t size, int (*is_number)(const char *text),
+                        double *out)
 {
     char buffer[MAX_LENGTH + 1];
     if (size < 1 || size > MAX_LENGTH || memchr(text, 0, (size_t)size)) {
@@ -71,7 +98,7 @@ sal_status sali_parse_double(const char *text, int64_t size, double *out)
     }
     memcpy(buffer, text, (size_t)size);
     buffer[size] = '\0';
-    if (!is_decimal(buffer)) {
+    if (!is_number(buffer)) {
         return SAL_ERR_DATA;
     }
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* takes no memory in Linux */
@@ -84,6 +111,17 @@ sal_status sali_parse_double(const char *text, int64_t size, double *out)
     }
     *out = x;
     return SAL_OK;
+}
+
+sal_status sali_parse_double(const char *text, int64_t size, double *out)
+{
+    return parse(text, size, is_decimal, out);
+}
+
+sal_status sali_parse_real(const char *text, int64_t size, double *out)
+{
+    return parse(text, size, is_decimal, out) == SAL_OK ? SAL_OK
+                                                        : parse(text, size, is_hexadecimal, out);
 }
 
 /* Digits, signs and exponents are the same in all locales; what else there is, of one byte or more,

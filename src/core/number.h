@@ -15,6 +15,9 @@ sal_status sali_parse_int(const char *text, int64_t size, int64_t *out);
  * Returns:   DATA when it is not one; no message. */
 sal_status sali_parse_double(const char *text, int64_t size, double *out);
 
+/* The same, or a hexadecimal number as C's %a writes it. */
+sal_status sali_parse_real(const char *text, int64_t size, double *out);
+
 /* Room for any double or int64_t and a NUL. */
 #define SALI_NUMBER_SIZE 32
 

@@ -113,6 +113,14 @@ static bool is_telling(const sali_format *f)
     return f->root || f->recognise;
 }
 
+/* Whether content that looks like one format tells more than a suffix of another one. Rows of
+ * numbers are an array, but may as well be a graph, network or alignment without its heading. */
+static bool tells_more(const sali_format *looks, const sali_format *named)
+{
+    return looks && !(named && looks->content == SALI_CONTENT_ARRAY && !looks->has_heading &&
+                      named->content != SALI_CONTENT_ARRAY);
+}
+
 /* What a heading says, or suffix and content together; else what the content looks like; else the
  * suffix, and rather of a format that has nothing to be recognised by. Its reader will say what is
  * wrong. */
@@ -132,7 +140,7 @@ static const sali_format *tell(const char *path, const sali_bytes *bytes, sali_c
         named = suffix && (!named || (is_telling(named) && !is_telling(f))) ? f : named;
         looks = looks ? looks : content ? f : NULL;
     }
-    return looks ? looks : named;
+    return tells_more(looks, named) ? looks : named;
 }
 
 sal_status sali_format_find(const char *path, sali_content_kind kind, const sali_format **found,

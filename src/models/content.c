@@ -79,6 +79,7 @@ void sali_alignment_recode(sali_alignment *a, sal_alphabet alphabet)
 void sal_array_free(sal_array *array)
 {
     sali_free(array->values);
+    sali_free(array->codes);
     sali_free(array->labels);
     sali_free(array->warning);
     *array = (sal_array){ 0 };

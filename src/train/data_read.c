@@ -187,7 +187,8 @@ static sal_status take_codes(const char *path, const sal_array *array, const sal
         return sali_fail_memory(err);
     }
     for (int64_t i = 0; i < data->rows * data->variables; i++) {
-        double value = array->values[o->first * data->variables + i];
+        const int64_t at = o->first * data->variables + i;
+        double value = array->codes ? array->codes[at] : array->values[at];
         if (!(value >= 0 && value <= UINT8_MAX) || value != floor(value)) {
             return sali_fail(err, SAL_ERR_DATA,
                              "%s: row %lld, variable %lld is %g; expected codes, whole numbers "

@@ -57,8 +57,8 @@ def check_layout(path, sampler):
     return groups
 
 
-def check_run(model, blocks, options, sampler):
-    """Blocks: name, first variable, end, dtype."""
+def check_run(model, blocks, options, sampler, scale=1, offset=0):
+    """Blocks: name, first variable, end, dtype in the file. Values are scale times codes plus offset."""
     out = ' --dtype f64 --seed 5 --chains 3 --draws 1500 --warmup 90 --json ' + options
     summary = json.loads(run(f'sample {model} --out run.nc --save-warmup' + out))
     assert json.loads(run(f'sample {model} --out run.npy' + out))['log_prob_mean'] == \
@@ -68,8 +68,8 @@ def check_run(model, blocks, options, sampler):
     with xarray.open_dataset('run.nc', group='posterior') as posterior:
         assert list(posterior.data_vars) == [block[0] for block in blocks], posterior
         for name, first, end, dtype in blocks:
-            assert posterior[name].dtype == dtype, posterior[name].dtype
-            assert (posterior[name].values == draws[:, :, first:end]).all()
+            assert posterior[name].encoding['dtype'] == dtype, posterior[name].encoding
+            assert (posterior[name].values == scale * draws[:, :, first:end].astype(int) + offset).all()
     np.save('states.npy', draws.reshape(-1, draws.shape[2]).astype(np.int32))
     run(f'value {model} --state states.npy --codes --dtype f64 --out-value f.npy')
     f = np.load('f.npy').reshape(draws.shape[:2])
@@ -88,7 +88,12 @@ def check_run(model, blocks, options, sampler):
         assert warmup.sizes['draw'] == 90
     with xarray.open_dataset('run.nc', group='warmup_sample_stats') as warmup:
         assert np.isfinite(warmup['lp'].values).all()
-    assert run('stats run.nc --json') == run('stats run.npy --json')
+    by_value, by_code = (json.loads(run(f'stats run.{end} --json'))['variables'] for end in ('nc', 'npy'))
+    for value, code in zip(by_value, by_code):
+        assert np.isclose(value['mean'], scale * code['mean'] + offset, rtol=1e-8, atol=1e-8)  # of ten digits
+        for figure in ('rhat', 'ess_bulk'):
+            assert (value[figure] is None) == (code[figure] is None), figure
+            assert value[figure] is None or np.isclose(value[figure], code[figure], rtol=1e-8), figure
     return groups
 
 
@@ -101,14 +106,14 @@ with tempfile.TemporaryDirectory() as directory:
         sys.exit(77)
     assert probe.returncode == 0, probe.stderr
     u1, i4 = np.dtype('uint8'), np.dtype('int32')
-    check_run('ising:side=4', [('spin', 0, 16, u1)], '--sampler ncg', 'ncg')
+    check_run('ising:side=4', [('spin', 0, 16, u1)], '--sampler ncg', 'ncg', 2, -1)
     check_run('potts:side=3,states=3', [('site', 0, 9, u1)], '--sampler gwg', 'gwg')
     check_run('poisson:dim=2,rate=4', [('count', 0, 2, i4)], '--sampler lb', 'lb')
     groups = check_run('ising:side=3', [('spin', 0, 9, u1)], '--sampler gibbs --clamp 3=1,7=0',
-                       'gibbs')
+                       'gibbs', 2, -1)
     assert 'observed_data' in groups
     with xarray.open_dataset('run.nc', group='observed_data') as observed:
-        assert list(observed['spin'].values) == [1, 0]
+        assert list(observed['spin'].values) == [1, -1]
         assert list(observed['spin_site'].values) == [3, 7]
-        assert observed['spin'].dtype == np.uint8
+        assert observed['spin'].encoding['dtype'] == np.uint8
     assert not {'run.nc.tmp', 'run.nc.draws'} & set(os.listdir('.'))

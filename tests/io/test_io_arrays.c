@@ -207,6 +207,27 @@ static void read_file(const char *path, const char *format, sali_content *out)
     ck_assert_str_eq(found->name, format);
 }
 
+/* Files that cannot be read get the message of the reader that their suffix asks for. */
+START_TEST(rows_of_numbers_tell_less_than_the_suffix_of_a_graph)
+{
+    static const struct {
+        const char *name, *text, *format;
+    } cases[] = {
+        { "a.coo", "0 1 2\n", "coo" },
+        { "a.uai", "0 1 2\n", "uai" },
+        { "a.bin", "DIMODBQM\x02", "coo" },
+        { "a.txt", "0 1 2\n", "table" },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_error err = { 0 };
+        const sali_format *found = NULL;
+        const char *path = temp_write(cases[k].name, cases[k].text, strlen(cases[k].text));
+        ck_ok(sali_format_find(path, SALI_CONTENT_NONE, &found, &err), &err);
+        ck_assert_str_eq(found->name, cases[k].format);
+    }
+}
+END_TEST
+
 START_TEST(formats_are_told_by_suffix_and_content)
 {
     static const struct {
@@ -223,6 +244,7 @@ START_TEST(formats_are_told_by_suffix_and_content)
         { "a.txt", "MARKOV 1 2 0\n", "uai" },
         { "a.txt", "# vartype=SPIN\n0 1 2\n", "coo" },
         { "a.csv", "# vartype=SPIN\n0 1 2\n", "coo" },
+        { "a.coo", "2 1\n1 2 3\n", "gset" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sali_content c = { 0 };
@@ -452,6 +474,7 @@ int main(void)
     tcase_add_test(tcase, bad_libsvm_rows_are_refused);
     tcase_add_test(tcase, usps_digits_are_pictures_with_labels);
     tcase_add_test(tcase, formats_are_told_by_suffix_and_content);
+    tcase_add_test(tcase, rows_of_numbers_tell_less_than_the_suffix_of_a_graph);
     tcase_add_test(tcase, written_arrays_read_back_in_the_smallest_type);
     tcase_add_test(tcase, idx_files_are_written_byte_by_byte_as_expected);
     tcase_add_test(tcase, arrays_that_a_format_cannot_hold_are_refused);

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include <saltus/saltus.h>
+
 #include "alloc_fail.h"
 #include "core/name_table.h"
 #include "graph_check.h"
@@ -165,6 +167,20 @@ START_TEST(attributes_are_known_by_name_not_by_id)
           "<data key='b'>false</data>", 0 },
         { "<key id='b' for='edge' attr.name='weight' attr.type='int'/>", "<data key='b'>3.0</data>",
           3 },
+        { "<key id='b' for='edge' attr.name='weight' attr.type='integer'/>",
+          "<data key='b'>-3</data>", -3 },
+        { WEIGHT, "<data key='w'>-0x1.8p+1</data>", -3 },
+        { WEIGHT, "<data key='w'>0X.8</data>", 0.5 },
+        { "<key id='w' for='edge' attr.name='weight'><default/></key>", "", 1 },
+        { "<key id='w' for='edge' attr.name='weight'><default> </default></key>", "", 1 },
+        { WEIGHT "<key id='w' for='node' attr.name='label' attr.type='string'/>",
+          "<data key='w'>4</data>", 4 },
+        { "<key id='w' for='node' attr.name='label' attr.type='string'/>" WEIGHT,
+          "<data key='w'>4</data>", 4 },
+        { "<key id='weight' for='edge' attr.name='weight' attr.type='long'/>"
+          "<key id='weight' for='edge' attr.name='weight' attr.type='boolean'/>"
+          "<key id='weight' for='port' attr.name='x'/><key id='weight' for='graph'/>",
+          "<data key='weight'>true</data>", 1 },
         { WEIGHT, "", 1 },
         { "", "", 1 },
         { "<key id='y' for='edge' yfiles.type='edgegraphics'/>",
@@ -237,6 +253,90 @@ START_TEST(weights_of_nodes_are_found)
         graph_check(&g, 2, names, cases[k].given ? cases[k].weights : NULL, 0, NULL);
         sali_graph_free(&g);
     }
+}
+END_TEST
+
+/* networkx with named_key_ids: the id of a key is its name. */
+START_TEST(nodes_and_edges_may_share_the_id_of_a_key)
+{
+    static const char *const names[] = { "a", "b" };
+    static const double weights[] = { 0.5, 0 };
+    sal_error err = { 0 };
+    sali_graph g = { 0 };
+    ck_ok(parse_inner("<key id='weight' for='edge' attr.name='weight' attr.type='double'/>"
+                      "<key id='weight' for='node' attr.name='weight' attr.type='integer'/>"
+                      "<graph>" NODES("<data key='weight'>0.5</data>")
+                          EDGE("<data key='weight'>2</data>") "</graph>",
+                      &g, &err),
+          &err);
+    graph_check(&g, 2, names, weights, 1, &(graph_edge){ 0, 1, 2 });
+    ck_assert_int_eq(g.vartype, SALI_VARTYPE_NONE);
+    sali_graph_free(&g);
+}
+END_TEST
+
+/* The attribute that edges have says what numbers are, unless the graph says it. */
+START_TEST(couplings_are_energies_of_spins)
+{
+    static const struct {
+        const char *keys, *data;
+        sali_vartype vartype;
+    } cases[] = {
+        { "<key id='w' for='edge' attr.name='J'/>", "", SALI_VARTYPE_SPIN },
+        { "<key id='w' for='edge' attr.name='Coupling'/>", "", SALI_VARTYPE_SPIN },
+        { WEIGHT "<key id='x' for='edge' attr.name='J'/>", "", SALI_VARTYPE_SPIN },
+        { WEIGHT "<key id='h' for='node' attr.name='h'/>", "", SALI_VARTYPE_NONE },
+        { "<key id='h' for='node' attr.name='h'/>", "", SALI_VARTYPE_NONE },
+        { "<key id='w' for='edge' attr.name='J'/><key id='v' for='graph' attr.name='vartype'/>",
+          "<data key='v'>BINARY</data>", SALI_VARTYPE_BINARY },
+        { "<key id='w' for='edge' attr.name='bias'/><key id='v' for='graph' attr.name='vartype'/>",
+          "<data key='v'>SPIN</data>", SALI_VARTYPE_SPIN },
+        { "<key id='w' for='edge' attr.name='bias'/><key id='v' for='graph' attr.name='vartype'>"
+          "<default>BINARY</default></key>",
+          "", SALI_VARTYPE_BINARY },
+    };
+    for (int64_t k = 0; k < N(cases); k++) {
+        char text[1000];
+        sal_error err = { 0 };
+        sali_graph g = { 0 };
+        snprintf(text, sizeof text, "%s<graph>%s" NODES("") EDGE("") "</graph>", cases[k].keys,
+                 cases[k].data);
+        ck_ok(parse_inner(text, &g, &err), &err);
+        ck_assert_msg(g.vartype == cases[k].vartype, "case %d", (int)k);
+        sali_graph_free(&g);
+    }
+}
+END_TEST
+
+/* f of a chain of three with the numbers .5; -1, 1 at all states. */
+static void check_f(const char *edges, double of_edges, double of_node)
+{
+    char text[1000];
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    snprintf(text, sizeof text,
+             "<graphml><key id='d0' for='node' attr.name='h' attr.type='double'/>"
+             "<key id='d1' for='edge' attr.name='%s' attr.type='double'/><graph>"
+             "<node id='0'><data key='d0'>0.5</data></node><node id='1'/><node id='2'/>"
+             "<edge source='0' target='1'><data key='d1'>-1</data></edge>"
+             "<edge source='1' target='2'><data key='d1'>1</data></edge></graph></graphml>",
+             edges);
+    ck_ok(sal_model_open(temp_write("c.graphml", text, strlen(text)), SAL_F64, &model, &err), &err);
+    for (int32_t k = 0; k < 8; k++) {
+        const int32_t codes[] = { k & 1, k >> 1 & 1, k >> 2 };
+        const double a = 2 * codes[0] - 1, b = 2 * codes[1] - 1, c = 2 * codes[2] - 1;
+        double f;
+        ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
+        ck_assert_double_eq_tol(f, of_edges * (-a * b + b * c) + of_node * 0.5 * a, 1e-12);
+    }
+    sal_model_destroy(model);
+}
+
+/* Minus the energy, as of dimod's files; and with weights 2 theta = .4. */
+START_TEST(a_graph_by_itself_is_its_energy_or_the_ising_model_of_its_weights)
+{
+    check_f("J", -1, -1);
+    check_f("weight", 0.4, 1);
 }
 END_TEST
 
@@ -384,31 +484,38 @@ START_TEST(bad_graphs_are_refused)
         { "<graph>\n" EDGE("") "<node id='b'/>\n</graph>",
           "f:2: an edge of node 'a', which is not there" },
         { "<graph>" NODES("") "<edge source='a' target='a'/></graph>",
-          "an edge from node 'a' to itself" },
+          "an edge from node 'a' to itself; models of graphs have no such edges: remove it" },
         { "<graph>" NODES("<graph/>") "</graph>", "a graph within a graph" },
         { "<graph><node id='a'/><graph/></graph>", "a graph within a graph" },
         { "<graph>" NODES("") "</graph><graph/>", "a second graph" },
         { "<graph><hyperedge/></graph>", "a hyperedge; expected edges of two nodes" },
         { "<graph>" NODES("<data key='w'>1</data>") "</graph>",
           "data of a key 'w' that is not declared" },
-        { WEIGHT WEIGHT, "a key's id again" },
+        { WEIGHT "<key id='w' for='edge' attr.name='J'/>", "a key's id again, for another" },
+        { WEIGHT "<key id='w' attr.name='J'/>", "a key's id again, for another" },
+        { "<key id='w' for='node' attr.name='h' attr.type='number'/>",
+          "the attribute 'h' of nodes has the type 'number'; expected int, integer, long" },
+        { "<key id='b' for='edge' attr.name='bias'/><graph>" NODES("") EDGE("") "</graph>",
+          "give the graph the attribute vartype, SPIN or BINARY" },
         { "<graph>" NODES("") "</graph>" WEIGHT, "a key after the graph" },
         { "<key id='w' for='edge' attr.name='weight' attr.type='string'/>",
           "the attribute 'weight' of edges has a type of text" },
         { WEIGHT "<graph>" NODES("") EDGE("<data key='w'>\nnan</data>") "</graph>",
-          "f:1: expected a finite decimal number, found 'nan'" },
+          "f:1: expected a finite number, found 'nan'" },
         { WEIGHT "<graph>" NODES("") EDGE("<data key='w'>inf</data>") "</graph>", "found 'inf'" },
         { WEIGHT "<graph>" NODES("") EDGE("<data key='w'>1e999</data>") "</graph>", "'1e999'" },
-        { WEIGHT "<graph>" NODES("") EDGE("<data key='w'>0x1</data>") "</graph>", "'0x1'" },
+        { WEIGHT "<graph>" NODES("") EDGE("<data key='w'>0x</data>") "</graph>", "'0x'" },
+        { WEIGHT "<graph>" NODES("") EDGE("<data key='w'>0x1p</data>") "</graph>", "'0x1p'" },
+        { WEIGHT "<graph>" NODES("") EDGE("<data key='w'>0x.p1</data>") "</graph>", "'0x.p1'" },
+        { WEIGHT "<graph>" NODES("") EDGE("<data key='w'>0x1p9999</data>") "</graph>", "'0x1p" },
         { WEIGHT "<graph>" NODES("") EDGE("<data key='w'>true</data>") "</graph>", "'true'" },
         { WEIGHT "<graph>" NODES("") EDGE("<data key='w'>1 2</data>") "</graph>",
           "expected the end of the file, found '2'" },
         { WEIGHT "<graph>" NODES("") EDGE("<data key='w'> </data>") "</graph>",
-          "expected a finite decimal number, found nothing" },
+          "expected a finite number, found nothing" },
         { WEIGHT "<graph>" NODES("")
               EDGE("<data key='w'>1</data><data key='w'>2</data>") "</graph>",
           "a second weight of the same node or edge" },
-        { "<key id='w' for='edge' attr.name='weight'><default/></key>", "found nothing" },
         { "<key id='w' for='edge' attr.name='weight'><default>x</default></key>", "found 'x'" },
         { "<graph>", "f:1: " },
         { "<graph><node id='&unknown;'/></graph>", "f:1: " },
@@ -608,6 +715,9 @@ int main(void)
     tcase_add_test(tcase, directions_and_parallel_edges_are_terms_of_their_own);
     tcase_add_test(tcase, attributes_are_known_by_name_not_by_id);
     tcase_add_test(tcase, weights_of_nodes_are_found);
+    tcase_add_test(tcase, nodes_and_edges_may_share_the_id_of_a_key);
+    tcase_add_test(tcase, couplings_are_energies_of_spins);
+    tcase_add_test(tcase, a_graph_by_itself_is_its_energy_or_the_ising_model_of_its_weights);
     tcase_add_test(tcase, energies_are_told_by_the_vartype);
     tcase_add_test(tcase, nodes_may_come_after_their_edges);
     tcase_add_test(tcase, prefixes_ports_and_strangers_do_not_matter);

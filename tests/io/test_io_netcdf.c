@@ -140,6 +140,21 @@ static int check_variable(int group, const char *name, nc_type want, int n, cons
     return variable;
 }
 
+/* Spins are packed, bits and labels are codes, levels that are not equally spaced are values. */
+static void check_packing(int group, int variable, int b)
+{
+    int there;
+    double scale = 0, offset = 0;
+    if (blocks[b].kind != SAL_SPIN) {
+        ck_assert_int_eq(nc_inq_attid(group, variable, "scale_factor", &there), NC_ENOTATT);
+        ck_assert_int_eq(nc_inq_attid(group, variable, "add_offset", &there), NC_ENOTATT);
+        return;
+    }
+    ck_nc(nc_get_att_double(group, variable, "scale_factor", &scale));
+    ck_nc(nc_get_att_double(group, variable, "add_offset", &offset));
+    ck_assert(scale == 2 && offset == -1);
+}
+
 /* The posterior of an open group against what the run kept. */
 static void check_codes(int group, const sal_run *run)
 {
@@ -151,14 +166,17 @@ static void check_codes(int group, const sal_run *run)
     for (int b = 0; b < BLOCKS; first += blocks[b++].count) {
         const char *over[] = { "chain", "draw", dimensions[b] };
         int64_t n = blocks[b].count;
-        int variable = check_variable(group, variables[b], b < 4 ? NC_UBYTE : NC_INT, 3, over);
-        int *codes = malloc((size_t)(chains * draws * n) * sizeof *codes);
-        ck_nc(nc_get_var_int(group, variable, codes));
+        const nc_type type = blocks[b].levels ? NC_DOUBLE : b < 4 ? NC_UBYTE : NC_INT;
+        int variable = check_variable(group, variables[b], type, 3, over);
+        double *stored = malloc((size_t)(chains * draws * n) * sizeof *stored);
+        check_packing(group, variable, b);
+        ck_nc(nc_get_var_double(group, variable, stored));
         for (int64_t k = 0; k < chains * draws * n; k++) {
-            ck_assert_int_eq(codes[k], kept[k / n * V + first + k % n]);
+            const int32_t code = kept[k / n * V + first + k % n];
+            ck_assert_double_eq(stored[k], blocks[b].levels ? blocks[b].levels[code] : code);
         }
         check_coordinate(group, dimensions[b], n);
-        free(codes);
+        free(stored);
     }
 }
 

@@ -2,6 +2,7 @@
 /* Draws out of netCDF files, of this program and of others. */
 #include "netcdf_helpers.h"
 
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -11,6 +12,13 @@
 #include "io/file.h"
 #include "io/format.h"
 #include "io/draws/netcdf_posterior.h"
+#include "io/draws/run_record.h"
+
+/* What a code of a variable of the model stands for. */
+static double value_of(int64_t v, int32_t code)
+{
+    return v == 5 ? 2.0 * code - 1 : v == 6 || v == 7 ? three_levels[code] : code;
+}
 
 START_TEST(draws_are_read_as_arrays)
 {
@@ -32,8 +40,10 @@ START_TEST(draws_are_read_as_arrays)
     ck_assert_int_eq(content.array.shape[1], 2500);
     ck_assert_int_eq(content.array.shape[2], V);
     const int32_t *kept = sal_run_draws(run, &bytes);
+    ck_assert_ptr_nonnull(content.array.codes);
     for (int64_t k = 0; k < content.array.count; k++) {
-        ck_assert_double_eq(content.array.values[k], kept[k]);
+        ck_assert_int_eq(content.array.codes[k], kept[k]);
+        ck_assert_double_eq(content.array.values[k], value_of(k % V, kept[k]));
     }
     sali_content_free(&content);
     sal_run_destroy(run);
@@ -90,6 +100,241 @@ START_TEST(other_posteriors_are_read)
 }
 END_TEST
 
+/* ---- packed numbers */
+
+/* A posterior of one chain of four draws of x, in a type of the file, with attributes. */
+typedef struct packed {
+    nc_type type;
+    double scale, offset; /* 0: no such attribute */
+    const char *is_unsigned;
+    bool fill, missing; /* -1 is the _FillValue; 3 and 4 are missing_value */
+    double stored[4], values[4];
+} packed;
+
+static const char *packed_file(const packed *p)
+{
+    const char *path = temp_path("p.nc");
+    static const double missing[] = { 3, 4 };
+    const int fill = -1;
+    int file, group, d[2], v;
+    ck_nc(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &file));
+    ck_nc(nc_def_grp(file, "posterior", &group));
+    ck_nc(nc_def_dim(group, "chain", 1, &d[0]));
+    ck_nc(nc_def_dim(group, "draw", 4, &d[1]));
+    ck_nc(nc_def_var(group, "x", p->type, 2, d, &v));
+    if (p->fill) {
+        ck_nc(nc_put_att_int(group, v, "_FillValue", p->type, 1, &fill));
+    }
+    if (p->scale != 0) {
+        ck_nc(nc_put_att_double(group, v, "scale_factor", NC_DOUBLE, 1, &p->scale));
+    }
+    if (p->offset != 0) {
+        ck_nc(nc_put_att_double(group, v, "add_offset", NC_FLOAT, 1, &p->offset));
+    }
+    if (p->missing) {
+        ck_nc(nc_put_att_double(group, v, "missing_value", p->type, 2, missing));
+    }
+    if (p->is_unsigned) {
+        ck_nc(nc_put_att_string(group, v, "_Unsigned", 1, (const char **)&p->is_unsigned));
+    }
+    ck_nc(nc_put_var_double(group, v, p->stored));
+    ck_nc(nc_close(file));
+    return path;
+}
+
+START_TEST(packed_numbers_are_unpacked)
+{
+    static const packed cases[] = {
+        { .type = NC_BYTE, .stored = { -128, -1, 0, 127 }, .values = { -128, -1, 0, 127 } },
+        { NC_BYTE, 2, -1, NULL, false, false, { 0, 1, 1, 0 }, { -1, 1, 1, -1 } },
+        { NC_SHORT, 0.5, 10, NULL, true, true, { -2, 0, 1, 100 }, { 9, 10, 10.5, 60 } },
+        { NC_INT, 0.25, 0, NULL, true, false, { -4, 4, 8, 3 }, { -1, 1, 2, 0.75 } },
+        { NC_FLOAT, 0, 1, NULL, true, false, { -4, 4, 8, 0.5 }, { -3, 5, 9, 1.5 } },
+        { NC_BYTE, 0, 0, "true", false, false, { -128, -1, 0, 127 }, { 128, 255, 0, 127 } },
+        { NC_SHORT, 0.5, 1, "True", false, false, { -1, 0, 2, 1 }, { 32768.5, 1, 2, 1.5 } },
+        { NC_UBYTE, 0, 0, "false", false, false, { 255, 128, 0, 127 }, { -1, -128, 0, 127 } },
+        { NC_UBYTE, 0, 0, "true", false, false, { 255, 128, 0, 127 }, { 255, 128, 0, 127 } },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        ck_ok(sali_content_read(packed_file(&cases[k]), NULL, SALI_CONTENT_ARRAY, &content, NULL,
+                                &err),
+              &err);
+        ck_assert_ptr_null(content.array.codes);
+        for (int i = 0; i < 4; i++) {
+            ck_assert_double_eq(content.array.values[i], cases[k].values[i]);
+        }
+        sali_content_free(&content);
+    }
+}
+END_TEST
+
+/* ---- runs */
+
+enum { MANY = 5000, LEVEL_BLOCKS = 4 };
+
+/* Spins; levels a step apart, few and many; levels that are not. */
+static const sal_block *level_blocks(void)
+{
+    static double few[50], many[MANY], squares[MANY];
+    static const sal_block made[LEVEL_BLOCKS] = {
+        { .name = "spin", .kind = SAL_SPIN, .count = 2 },
+        { .name = "few", .kind = SAL_ORDINAL, .count = 2, .states = 50, .levels = few },
+        { .name = "many", .kind = SAL_ORDINAL, .count = 1, .states = MANY, .levels = many },
+        { .name = "squares", .kind = SAL_ORDINAL, .count = 1, .states = MANY, .levels = squares },
+    };
+    for (int k = 0; k < MANY; k++) {
+        few[k % 50] = -1.5 + 4.5 * (k % 50) / 49;
+        many[k] = 3 + 0.5 * k;
+        squares[k] = k * k / 7.0;
+    }
+    return made;
+}
+
+/* Of the first four variables, which all models have. */
+static double level_log_prob(const double *x, double *gradient, void *data)
+{
+    (void)gradient;
+    (void)data;
+    return 0.4 * x[0] * x[2] - x[3] * x[3] + 0.1 * x[1];
+}
+
+/* Of the first blocks. */
+static sal_model *level_model(int n)
+{
+    sal_model *model = NULL;
+    sal_error err = { 0 };
+    sal_callback callback = { .f = level_log_prob };
+    sal_space *space = sal_space_create();
+    for (int b = 0; b < n; b++) {
+        ck_ok(sal_space_add(space, &level_blocks()[b], &err), &err);
+    }
+    ck_ok(sal_model_from_callback(space, &callback, &model, &err), &err);
+    sal_space_destroy(space);
+    return model;
+}
+
+/* Sample into a file that can be resumed; the run. */
+static sal_run *run_into(const char *path, sal_model *model, sal_run_options options)
+{
+    sal_run *run = NULL;
+    sal_draw_writer *writer = NULL;
+    sal_error err = { 0 };
+    ck_ok(sal_draw_writer_open(path, model, &options, NULL, &writer, &err), &err);
+    ck_ok(sal_sample(model, &options, &run, &err), &err);
+    ck_ok(sal_draw_writer_close(writer, run, &err), &err);
+    return run;
+}
+
+/* Codes and values of a file against the draws that the run kept. */
+static void check_levels(const char *path, const sal_run *run)
+{
+    int bytes;
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    sali_run_record record = { 0 };
+    const void *kept = sal_run_draws(run, &bytes);
+    ck_ok(sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err), &err);
+    ck_ok(sali_run_record_read(path, &record, &err), &err);
+    ck_assert_ptr_nonnull(content.array.codes);
+    for (int64_t k = 0; k < content.array.count; k++) {
+        const int64_t v = k % content.array.shape[2];
+        const sal_block *b = &level_blocks()[v < 2 ? 0 : v < 4 ? 1 : v - 2];
+        const int32_t code = bytes == 1 ? ((const uint8_t *)kept)[k] : ((const int32_t *)kept)[k];
+        const double value = v < 2 ? 2.0 * code - 1 : b->levels[code];
+        ck_assert_int_eq(content.array.codes[k], code);
+        ck_assert_double_eq(content.array.values[k], value);
+        ck_assert_double_eq(record.draws.values[k], code);
+        ck_assert_double_eq(record.levels[v][code], value);
+    }
+    sali_content_free(&content);
+    sali_run_record_free(&record);
+}
+
+/* A run that goes on from a file to 70 draws has the bits of one that never stopped. */
+static void check_resumed(const char *path, sal_model *model)
+{
+    int bytes;
+    int64_t n[3];
+    sal_error err = { 0 };
+    sal_run *whole = NULL;
+    sal_run_state *state = NULL;
+    sal_run_options options = usual;
+    options.draws = 70;
+    ck_ok(sal_sample(model, &options, &whole, &err), &err);
+    ck_ok(sal_run_state_open(path, &state, &err), &err);
+    ck_ok(sal_run_state_options(state, &options, &err), &err);
+    options.draws = 70;
+    options.record.draws = true;
+    sal_run *resumed = run_into(path, model, options);
+    sal_run_size(whole, &n[0], &n[1], &n[2]);
+    const void *draws = sal_run_draws(whole, &bytes);
+    ck_assert_mem_eq(sal_run_draws(resumed, &bytes), draws, (size_t)(n[0] * n[1] * n[2] * bytes));
+    check_levels(path, resumed);
+    sal_run_state_destroy(state);
+    sal_run_destroy(resumed);
+    sal_run_destroy(whole);
+}
+
+START_TEST(runs_are_stored_by_value)
+{
+    static const char *const names[] = { "spin", "few", "many", "squares" };
+    static const nc_type types[] = { NC_UBYTE, NC_UBYTE, NC_INT, NC_DOUBLE };
+    const char *path = temp_path("v.nc");
+    int file, group, v;
+    size_t n;
+    sal_model *model = level_model(LEVEL_BLOCKS);
+    sal_run_options options = usual;
+    options.draws = 40;
+    sal_run *run = run_into(path, model, options);
+    check_levels(path, run);
+    ck_nc(nc_open(path, NC_NOWRITE, &file));
+    ck_nc(nc_inq_grp_ncid(file, "posterior", &group));
+    for (int k = 0; k < LEVEL_BLOCKS; k++) {
+        nc_type type;
+        double scale = 0;
+        ck_nc(nc_inq_varid(group, names[k], &v));
+        ck_nc(nc_inq_vartype(group, v, &type));
+        ck_assert_int_eq(type, types[k]);
+        ck_assert_int_eq(nc_get_att_double(group, v, "scale_factor", &scale),
+                         k < 3 ? NC_NOERR : NC_ENOTATT);
+        ck_assert_double_eq_tol(scale, k == 0 ? 2 : k == 1 ? 4.5 / 49 : k == 2 ? 0.5 : 0, 1e-15);
+        ck_assert_int_eq(nc_inq_attlen(group, v, "levels", &n),
+                         k % 2 ? NC_NOERR : NC_ENOTATT); /* few, or not a step apart */
+    }
+    ck_nc(nc_close(file));
+    check_resumed(path, model);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Files of earlier versions have codes, and no scale. */
+START_TEST(runs_that_were_stored_by_code_are_read)
+{
+    static const char *const packed_ones[] = { "spin", "few" };
+    static const char *const attributes[] = { "scale_factor", "add_offset" };
+    const char *path = temp_path("v.nc");
+    int file, group, v;
+    sal_model *model = level_model(2);
+    sal_run_options options = usual;
+    options.draws = 40;
+    sal_run *run = run_into(path, model, options);
+    ck_nc(nc_open(path, NC_WRITE, &file));
+    ck_nc(nc_inq_grp_ncid(file, "posterior", &group));
+    for (int k = 0; k < 4; k++) {
+        ck_nc(nc_inq_varid(group, packed_ones[k / 2], &v));
+        ck_nc(nc_del_att(group, v, attributes[k % 2]));
+    }
+    ck_nc(nc_close(file));
+    check_levels(path, run);
+    check_resumed(path, model);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 static void check_refused(const char *path, const char *text)
 {
     sal_error err = { 0 };
@@ -132,6 +377,47 @@ START_TEST(files_without_draws_are_refused)
     ck_nc(nc_def_grp(file, "posterior", &group));
     ck_nc(nc_close(file));
     check_refused(temp_path("g.nc"), "no numbers over the dimensions chain, draw");
+}
+END_TEST
+
+START_TEST(missing_values_are_refused)
+{
+    static const packed cases[] = {
+        { NC_BYTE, 2, 0, NULL, true, false, { 0, 0, -1, 0 }, { 0 } },
+        { NC_BYTE, 2, 0, NULL, true, true, { 0, 0, 3, -1 }, { 0 } },
+        { NC_BYTE, 2, 0, NULL, false, true, { -1, 0, 4, 3 }, { 0 } },
+        { NC_BYTE, 0, 0, "true", true, false, { 0, 1, -1, 0 }, { 0 } },
+        { NC_SHORT, 2, 0, NULL, false, false, { 0, 0, NC_FILL_SHORT, 0 }, { 0 } },
+        { NC_DOUBLE, 0, 0, NULL, false, false, { 0, 0, NC_FILL_DOUBLE, 0 }, { 0 } },
+        { NC_DOUBLE, 0, 0, NULL, false, false, { 0, 0, NAN, 0 }, { 0 } },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        check_refused(packed_file(&cases[k]), "'x' has no value in draw 2 of chain 0");
+    }
+    check_refused(packed_file(&(packed){ .type = NC_DOUBLE, .stored = { 0, INFINITY, 0, 0 } }),
+                  "'x' has a number in draw 1 of chain 0 that is infinite");
+    check_refused(packed_file(&(packed){ .type = NC_BYTE, .is_unsigned = "perhaps" }),
+                  "the attribute _Unsigned of its variable 'x' is not \"true\" or \"false\"");
+    check_refused(packed_file(&(packed){ .type = NC_BYTE, .scale = INFINITY }),
+                  "the attribute scale_factor of its variable 'x' is not a finite number");
+}
+END_TEST
+
+/* A file that another handle writes is locked, whatever is in it by now. */
+START_TEST(files_that_are_being_written_are_locked)
+{
+    int file;
+    sal_run_state *state = NULL;
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    const char *path = packed_file(&(packed){ .type = NC_BYTE });
+    ck_nc(nc_open(path, NC_WRITE, &file));
+    ck_fails(sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err), SAL_ERR_IO,
+             &err, "p.nc: is locked: another program has it open for writing");
+    ck_fails(sal_run_state_open(path, &state, &err), SAL_ERR_IO, &err, "is locked");
+    ck_nc(nc_close(file));
+    ck_ok(sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err), &err);
+    sali_content_free(&content);
 }
 END_TEST
 
@@ -456,6 +742,11 @@ int main(void)
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
     tcase_add_test(tcase, draws_are_read_as_arrays);
     tcase_add_test(tcase, other_posteriors_are_read);
+    tcase_add_test(tcase, runs_are_stored_by_value);
+    tcase_add_test(tcase, runs_that_were_stored_by_code_are_read);
+    tcase_add_test(tcase, packed_numbers_are_unpacked);
+    tcase_add_test(tcase, missing_values_are_refused);
+    tcase_add_test(tcase, files_that_are_being_written_are_locked);
     tcase_add_test(tcase, files_without_draws_are_refused);
     tcase_add_test(tcase, large_variables_are_read_part_by_part);
     tcase_add_test(tcase, cut_files_are_refused);

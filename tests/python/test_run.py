@@ -220,8 +220,35 @@ class Files(unittest.TestCase):
         run = sal.sample(0.1 * s.sum() + 0.2 * c[:, 1].sum(), draws=60, chains=2, seed=0)
         data = run.to_xarray()
         self.assertEqual(dict(data.sizes), {"chain": 2, "draw": 60, "s_site": 3, "c_site": 2})
+        self.assertEqual(set(data.data_vars), {"s", "c"})
+        np.testing.assert_array_equal(data["s"], 2.0 * run.draws[..., :3] - 1)
         np.testing.assert_array_equal(data["c"], run.draws[..., 3:])
-        np.testing.assert_array_equal(data["lp"], run.log_prob)
+        stats = run.to_xarray("sample_stats")
+        self.assertEqual(set(stats.data_vars), {"lp"})
+        np.testing.assert_array_equal(stats["lp"], run.log_prob)
+        with self.assertRaisesRegex(sal.ArgumentError, "expected 'posterior' or 'sample_stats'"):
+            run.to_xarray("prior")
+
+    @needs_netcdf
+    def test_xarray_and_the_file_mean_the_same(self):
+        try:
+            import netCDF4  # noqa: F401
+            import xarray
+        except ImportError:
+            self.skipTest("python3-xarray or python3-netcdf4 is not installed")
+        levels = [-1.5, -1.4, -1.3, -1.2]
+        s, x = sal.spins(3, name="s"), sal.ordinal(2, levels=levels, name="x")
+        y = sal.ordinal(2, levels=[-1, 0.25, 7], name="y")
+        run = sal.sample(0.1 * s.sum() + x.sum() - 0.1 * (y * y).sum(), draws=60, chains=2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.nc")
+            run.save(path)
+            for group in ("posterior", "sample_stats"):
+                data = run.to_xarray(group)
+                with xarray.open_dataset(path, group=group) as stored:
+                    self.assertEqual(set(stored.data_vars), set(data.data_vars))
+                    for name in data.data_vars:
+                        np.testing.assert_allclose(stored[name], data[name], rtol=1e-15)
 
     def test_plot(self):
         try:

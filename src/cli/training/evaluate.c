@@ -61,7 +61,7 @@ static int take_samples(session *s, const sal_array *array)
     }
     s->samples.codes = malloc((size_t)array->count);
     for (int64_t i = 0; s->samples.codes && i < array->count; i++) {
-        const double code = array->values[i];
+        const double code = array->codes ? array->codes[i] : array->values[i];
         const int64_t states = sal_space_states(space, i % V);
         const int64_t last = states > 0 ? states - 1 : SAL_COUNT_MOST;
         if (!(code >= 0 && code <= UINT8_MAX && code <= (double)last) || code != floor(code)) {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <netcdf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +35,12 @@
 #define CHUNK_BYTES ((int64_t)1 << 20)
 #define CHUNK_LEAST ((int64_t)64 << 10)
 
-/* What definitions take in the file at most: each block, and all else. */
+/* What definitions take in the file at most: each block but for levels that are not equally spaced,
+ * and all else. */
 #define BLOCK_BYTES ((int64_t)32 << 10)
 #define OTHER_BYTES ((int64_t)512 << 10)
 
-/* The longest list of levels among the attributes, which should stay small. */
+/* The longest list of levels among the attributes that a scale and an offset tell as well. */
 #define MOST_LEVELS 4096
 
 pthread_mutex_t sali_netcdf_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -46,7 +48,8 @@ pthread_mutex_t sali_netcdf_mutex = PTHREAD_MUTEX_INITIALIZER;
 /* A block of the space in the file. */
 typedef struct block {
     int64_t first, count;
-    nc_type type; /* NC_UBYTE or NC_INT */
+    sali_netcdf_storage stored;
+    int64_t bytes; /* of an element */
     char *variable, *dimension;
     int ids[2]; /* of the variable, by section */
 } block;
@@ -75,6 +78,7 @@ typedef struct writer {
     block *blocks;
     section sections[2];
     int32_t *codes;   /* [chains x window x V], block by block */
+    double *values;   /* [chains x window x V]: of a block whose values are stored; or NULL */
     double *figures;  /* [SALI_NOTED x chains x window] */
     int64_t *numbers; /* room for coordinates, numbers or names [of the longest] */
     const char **names;
@@ -306,13 +310,36 @@ static int define_sites(writer *w, int group, const block *b, int64_t n, const i
     return dimension;
 }
 
-static void note_kind(writer *w, int group, int variable, const sal_block *b)
+/* The attributes by which readers get from what is stored to values, and this library to codes. */
+static void note_coding(writer *w, int group, int variable, int64_t b)
 {
-    note(w, group, variable, "kind", sali_kind_name(b->kind));
-    if (b->levels && b->states <= MOST_LEVELS) {
-        keep(w,
-             nc_put_att_double(group, variable, "levels", NC_DOUBLE, (size_t)b->states, b->levels));
+    const sal_block *own = &w->model->space->blocks[b];
+    const sali_netcdf_storage *stored = &w->blocks[b].stored;
+    note(w, group, variable, "kind", sali_kind_name(own->kind));
+    if (stored->scale != 1 || stored->offset != 0) {
+        const double pair[] = { stored->scale, stored->offset };
+        keep(w, nc_put_att_double(group, variable, "scale_factor", NC_DOUBLE, 1, &pair[0]));
+        keep(w, nc_put_att_double(group, variable, "add_offset", NC_DOUBLE, 1, &pair[1]));
     }
+    if (own->levels && (own->states <= MOST_LEVELS || stored->levels)) {
+        keep(w, nc_put_att_double(group, variable, "levels", NC_DOUBLE, (size_t)own->states,
+                                  own->levels));
+    }
+}
+
+/* Write n codes of a block over start and count. */
+static void put_codes(writer *w, int group, int variable, const block *b, const size_t *start,
+                      const size_t *count, int64_t n, const int32_t *codes)
+{
+    if (!b->stored.levels) {
+        keep(w, nc_put_vara_int(group, variable, start, count, codes));
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const bool is_code = codes[k] >= 0 && codes[k] < b->stored.states;
+        w->values[k] = is_code ? b->stored.levels[codes[k]] : NAN;
+    }
+    keep(w, nc_put_vara_double(group, variable, start, count, w->values));
 }
 
 /* ---- clamped variables */
@@ -331,9 +358,10 @@ static void define_observed_block(writer *w, int group, int64_t b, const int32_t
     }
     if (n > 0) {
         int dimension = define_sites(w, group, at, n, w->numbers);
-        keep(w, nc_def_var(group, at->variable, at->type, 1, &dimension, &variable));
-        note_kind(w, group, variable, &w->model->space->blocks[b]);
-        keep(w, nc_put_var_int(group, variable, w->codes));
+        const size_t start = 0, count = (size_t)n;
+        keep(w, nc_def_var(group, at->variable, at->stored.type, 1, &dimension, &variable));
+        note_coding(w, group, variable, b);
+        put_codes(w, group, variable, at, &start, &count, n, w->codes);
     }
 }
 
@@ -391,14 +419,14 @@ static void define_section(writer *w, int warmup)
     }
     for (int64_t b = 0; b < w->n_blocks; b++) {
         block *at = &w->blocks[b];
-        int64_t bytes = w->window * (at->type == NC_UBYTE ? 1 : 4);
+        int64_t bytes = w->window * at->bytes;
         int64_t sites = clamp(CHUNK_BYTES / bytes, 1, at->count);
         int64_t chains = clamp(CHUNK_LEAST / (bytes * sites), 1, w->chains);
         const size_t chunk[3] = { (size_t)chains, window, (size_t)sites };
         axes[0][2] = define_sites(w, s->groups[0], at, at->count, NULL);
-        at->ids[warmup] = define_variable(w, s->groups[0], at->variable, at->type, 3, axes[0],
-                                          chunk, w->chains * at->count * bytes);
-        note_kind(w, s->groups[0], at->ids[warmup], &w->model->space->blocks[b]);
+        at->ids[warmup] = define_variable(w, s->groups[0], at->variable, at->stored.type, 3,
+                                          axes[0], chunk, w->chains * at->count * bytes);
+        note_coding(w, s->groups[0], at->ids[warmup], b);
     }
     for (int64_t k = 0; k < w->source->figures; k++) {
         int64_t chains = clamp(CHUNK_BYTES / (8 * w->window), 1, w->chains);
@@ -421,9 +449,10 @@ static void write_window(writer *w, int warmup, int64_t first, int64_t n)
         keep(w, nc_put_vara(s->groups[k], s->draw[k], &begin[1], &count[1], w->numbers));
     }
     for (int64_t b = 0; b < w->n_blocks; b++) {
-        count[2] = (size_t)w->blocks[b].count;
-        keep(w, nc_put_vara_int(s->groups[0], w->blocks[b].ids[warmup], begin, count,
-                                w->codes + w->chains * n * w->blocks[b].first));
+        const block *at = &w->blocks[b];
+        count[2] = (size_t)at->count;
+        put_codes(w, s->groups[0], at->ids[warmup], at, begin, count, w->chains * n * at->count,
+                  w->codes + w->chains * n * at->first);
     }
     for (int64_t k = 0; k < w->source->figures; k++) {
         keep(w, nc_put_vara_double(s->groups[1], s->figures[k], begin, count,
@@ -437,7 +466,7 @@ static int64_t most_bytes(const writer *w, int64_t n)
 {
     int64_t bytes = 8 * w->source->figures + 16;
     for (int64_t b = 0; b < w->n_blocks; b++) {
-        bytes += w->blocks[b].count * (w->blocks[b].type == NC_UBYTE ? 1 : 4);
+        bytes += w->blocks[b].count * w->blocks[b].bytes;
     }
     bytes *= w->chains * n;
     return bytes + bytes / 8 + (w->n_blocks + w->source->figures + 4) * ((int64_t)16 << 10);
@@ -488,7 +517,7 @@ static void write_state(writer *w)
 static sal_status describe_blocks(writer *w, sal_error *err)
 {
     const sal_space *space = w->model->space;
-    int64_t bytes = 0, names = 0, V = space->n_variables;
+    int64_t bytes = 0, names = 0, levels = 0, V = space->n_variables;
     w->chains = w->options.chains;
     w->n_blocks = space->n_blocks;
     w->blocks = SALI_TAKE(&w->memory, block, w->n_blocks);
@@ -497,10 +526,12 @@ static sal_status describe_blocks(writer *w, sal_error *err)
     }
     for (int64_t b = 0; b < w->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
-        bool byte = s->states > 0 && s->states <= 256;
+        const sali_netcdf_storage stored = sali_netcdf_storage_of(s);
+        const int64_t width = stored.type == NC_UBYTE ? 1 : stored.type == NC_INT ? 4 : 8;
         w->blocks[b] =
-            (block){ .first = s->first, .count = s->count, .type = byte ? NC_UBYTE : NC_INT };
-        bytes += s->count * (byte ? 1 : 4);
+            (block){ .first = s->first, .count = s->count, .stored = stored, .bytes = width };
+        bytes += s->count * width;
+        levels += stored.levels ? s->states : 0;
     }
     if (__builtin_mul_overflow(bytes, w->chains, &bytes)) {
         return sali_fail_memory(err);
@@ -509,6 +540,9 @@ static sal_status describe_blocks(writer *w, sal_error *err)
     int64_t longest = w->window > w->chains ? w->window : w->chains;
     longest = V > longest ? V : longest;
     w->codes = sali_memory_take(&w->memory, w->chains * w->window, (size_t)V * sizeof *w->codes);
+    w->values = levels > 0 ? sali_memory_take(&w->memory, w->chains * w->window,
+                                              (size_t)V * sizeof *w->values)
+                           : NULL;
     w->figures = SALI_TAKE(&w->memory, double, SALI_NOTED * w->chains * w->window);
     w->numbers = SALI_TAKE(&w->memory, int64_t, longest);
     w->names = SALI_TAKE(&w->memory, const char *, longest);
@@ -517,7 +551,7 @@ static sal_status describe_blocks(writer *w, sal_error *err)
         const char *name = name_of(w->model, v);
         names += 64 + (name ? (int64_t)strlen(name) : 0);
     }
-    reserve(w, 3 * (names + w->n_blocks * BLOCK_BYTES) + OTHER_BYTES);
+    reserve(w, 3 * (names + 8 * levels + w->n_blocks * BLOCK_BYTES) + OTHER_BYTES);
     return ok ? status_of(w, err) : sali_fail_memory(err);
 }
 

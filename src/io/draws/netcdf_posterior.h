@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "core/memory.h"
+#include "io/draws/netcdf_coding.h"
 #include "models/content.h"
 
 /* libnetcdf and libhdf5 are not safe for threads: whoever calls them holds this. */
@@ -33,7 +34,8 @@ typedef struct sali_netcdf_variable {
     int id, type, n;
     int dimensions[SALI_NETCDF_MOST_DIMENSIONS];
     size_t sizes[SALI_NETCDF_MOST_DIMENSIONS];
-    int64_t sites; /* of draws: elements of a draw */
+    int64_t sites;             /* of draws: elements of a draw */
+    sali_netcdf_coding coding; /* of draws */
 } sali_netcdf_variable;
 
 /* A variable is read in parts, in the order of its elements: libhdf5 may take hundreds of bytes for
@@ -70,20 +72,27 @@ sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, in
                             sal_error *err);
 
 /* The numeric variables over chain, draw and others of the group `id`, whose numbers of elements
- * fit the file's size. Returns: DATA, also when there are none; MEMORY. */
+ * fit the file's size; forget them in any case. Returns: DATA, also when there are none; MEMORY. */
 sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err);
+void sali_netcdf_forget_draws(sali_netcdf_posterior *p);
 
 /* What is known of variable `id`; false: it cannot be read, or has too many dimensions. */
 bool sali_netcdf_inquire(int group, int id, sali_netcdf_variable *out);
 
 /* Whether a file is one of netCDF-4 and may be given to libhdf5: one that was sealed has its bytes
- * still; a child process has read the others. Returns: DATA; IO, NOT_FOUND, MEMORY. */
+ * still; a child process has read the others. Returns: DATA; IO, also for a locked file
+ * that is not sealed; NOT_FOUND; MEMORY. */
 sal_status sali_netcdf_check(const char *name, const char *data, int64_t size, sal_error *err);
+
+/* IO if a program has the file of a path open for writing: libhdf5 locks such files (flock). OK
+ * also for what is no file. */
+sal_status sali_netcdf_unlocked(const char *name, sal_error *err);
 
 /* Seal a file that is open for reading and writing, and was closed by libnetcdf. Returns: IO. */
 sal_status sali_netcdf_seal(int fd, const char *name, sal_error *err);
 
-/* An attribute of a variable or of the whole group as text; NULL where there is none. */
+/* An attribute of a variable or of the whole group as text, of characters or one string; NULL where
+ * there is none. */
 char *sali_netcdf_text(sali_memory *memory, int group, int variable, const char *name);
 
 /* A number among the attributes of a file; false: there is none. */
@@ -103,8 +112,13 @@ bool sali_netcdf_find_noted(int group, int noted, sali_netcdf_variable *out);
 sal_status sali_netcdf_open_draws(sali_netcdf_posterior *p, const char *data, sal_error *err);
 void sali_netcdf_close_draws(sali_netcdf_posterior *p);
 
-/* Draws first .. first + n - 1 as an array (chains, n, V). Returns: DATA; MEMORY. */
+/* The values of draws first .. first + n - 1 as an array (chains, n, V). Returns: DATA, also for
+ * values that are missing or not finite; MEMORY. */
 sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, int64_t first, int64_t n,
                                   sal_array *out, sal_error *err);
+
+/* The codes [V] of the values of a draw of one chain; -1 for a value without a code, and then
+ * false. */
+bool sali_netcdf_find_codes(const sali_netcdf_posterior *p, const double *row, int32_t *codes);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws out of a netCDF file. */
+#include <math.h>
 #include <netcdf.h>
 #include <netcdf_mem.h>
 #include <stdio.h>
@@ -85,8 +86,18 @@ static sal_status add_variable(sali_netcdf_posterior *p, sali_netcdf_variable v,
     if (sali_grow((void **)&p->variables, &p->room, p->n + 1, sizeof v) != 0) {
         return sali_fail_memory(err);
     }
-    p->variables[p->n++] = v;
-    return SAL_OK;
+    p->variables[p->n] = v;
+    return sali_netcdf_coding_load(p->name, p->id, v.id, v.type, &p->variables[p->n++].coding, err);
+}
+
+void sali_netcdf_forget_draws(sali_netcdf_posterior *p)
+{
+    for (int64_t k = 0; k < p->n; k++) {
+        sali_netcdf_coding_free(&p->variables[k].coding);
+    }
+    sali_free(p->variables);
+    p->variables = NULL;
+    p->n = 0;
 }
 
 sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err)
@@ -151,6 +162,30 @@ bool sali_netcdf_next_part(sali_netcdf_part *p)
     return more;
 }
 
+/* DATA if a value of a chain's draws is missing or not finite; the first one of x is that of
+ * element `at` of these draws, which begin with draw `first`. */
+static sal_status check_values(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
+                               int64_t chain, int64_t first, int64_t at, int64_t n, const double *x,
+                               sal_error *err)
+{
+    int64_t k = 0;
+    while (k < n && isfinite(x[k])) {
+        k++;
+    }
+    if (k == n) {
+        return SAL_OK;
+    }
+    char name[NC_MAX_NAME + 1] = "";
+    nc_inq_varname(p->id, v->id, name);
+    return sali_fail(err, SAL_ERR_DATA,
+                     isnan(x[k])
+                         ? "%s: '%s' has no value in draw %lld of chain %lld (it is NaN, or "
+                           "marked as missing); expected a number in every draw"
+                         : "%s: '%s' has a number in draw %lld of chain %lld that is "
+                           "infinite, or no code of its levels",
+                     p->name, name, (long long)(first + (at + k) / v->sites), (long long)chain);
+}
+
 /* Draws of one chain and variable into the columns from `column` on of an array (n, V). */
 static sal_status read_chain(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
                              int64_t chain, int64_t first, int64_t n, int64_t column, double *room,
@@ -166,6 +201,11 @@ static sal_status read_chain(const sali_netcdf_posterior *p, const sali_netcdf_v
                              nc_strerror(code));
         }
         const int64_t end = at + (int64_t)part.elements;
+        sali_netcdf_decode(&v->coding, end - at, room);
+        sal_status status = check_values(p, v, chain, first, at, end - at, room, err);
+        if (status != SAL_OK) {
+            return status;
+        }
         for (const double *from = room; at < end;) {
             const int64_t site = at % v->sites, left = v->sites - site;
             const int64_t run = left < end - at ? left : end - at;
@@ -193,8 +233,22 @@ sal_status sali_netcdf_read_draws(const sali_netcdf_posterior *p, int64_t first,
         }
     }
     sali_free(room);
-    status = status ? status : sali_array_check(p->name, &array, err);
     return SALI_GIVE_STRUCT(status, array, out, sal_array_free);
+}
+
+bool sali_netcdf_find_codes(const sali_netcdf_posterior *p, const double *row, int32_t *codes)
+{
+    bool all = true;
+    for (int64_t k = 0, v = 0; k < p->n; k++) {
+        const sali_netcdf_coding *coding = &p->variables[k].coding;
+        const bool other = sali_netcdf_has_codes(coding);
+        for (const int64_t end = v + p->variables[k].sites; v < end; v++) {
+            const double code = other ? (double)sali_netcdf_code(coding, row[v]) : row[v];
+            codes[v] = code >= 0 && code <= INT32_MAX ? (int32_t)code : -1;
+            all = all && codes[v] >= 0;
+        }
+    }
+    return all;
 }
 
 sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *out,
@@ -207,7 +261,10 @@ sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, in
     int file = -1, code = data ? nc_open_mem(name, NC_NOWRITE, (size_t)size, (void *)data, &file)
                                : nc_open(name, NC_NOWRITE, &file);
     if (code != NC_NOERR) {
-        return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file: %s", name, nc_strerror(code));
+        status = data ? SAL_OK : sali_netcdf_unlocked(name, err);
+        return status ? status
+                      : sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file: %s", name,
+                                  nc_strerror(code));
     }
     *out = file;
     return SAL_OK;
@@ -234,7 +291,7 @@ void sali_netcdf_close_draws(sali_netcdf_posterior *p)
     if (p->file >= 0) {
         nc_close(p->file);
     }
-    sali_free(p->variables);
+    sali_netcdf_forget_draws(p);
 }
 
 /* ---- attributes */
@@ -243,8 +300,19 @@ char *sali_netcdf_text(sali_memory *memory, int group, int variable, const char 
 {
     nc_type type;
     size_t size = 0;
-    if (nc_inq_att(group, variable, name, &type, &size) != NC_NOERR || type != NC_CHAR ||
-        size > MOST_TEXT) {
+    char *string = NULL;
+    if (nc_inq_att(group, variable, name, &type, &size) != NC_NOERR || size > MOST_TEXT) {
+        return NULL;
+    }
+    if (type == NC_STRING && size == 1 &&
+        nc_get_att_string(group, variable, name, &string) == NC_NOERR) {
+        char *copy = string && strnlen(string, MOST_TEXT) < MOST_TEXT
+                         ? sali_memory_text(memory, string)
+                         : NULL;
+        nc_free_string(1, &string);
+        return copy;
+    }
+    if (type != NC_CHAR) {
         return NULL;
     }
     char *text = SALI_TAKE(memory, char, (int64_t)size + 1);
@@ -272,6 +340,30 @@ sal_status sali_netcdf_findings(const sali_netcdf_posterior *p, sal_array *array
     return failed ? sali_fail_memory(err) : SAL_OK;
 }
 
+/* For draws of a run of this library, the codes of values that are not codes themselves. */
+static sal_status add_codes(const sali_netcdf_posterior *p, sal_array *array, sal_error *err)
+{
+    bool own = true, other = false;
+    for (int64_t k = 0; k < p->n; k++) {
+        own = own && p->variables[k].coding.own;
+        other = other || sali_netcdf_has_codes(&p->variables[k].coding);
+    }
+    if (!own || !other) {
+        return SAL_OK;
+    }
+    array->codes = SALI_NEW_ARRAY(int32_t, array->count);
+    bool all = array->codes != NULL;
+    for (int64_t i = 0; all && i < array->count; i += p->V) {
+        all = sali_netcdf_find_codes(p, array->values + i, array->codes + i);
+    }
+    if (array->codes && !all) { /* another program changed the values */
+        sali_free(array->codes);
+        array->codes = NULL;
+        return SAL_OK;
+    }
+    return all ? SAL_OK : sali_fail_memory(err);
+}
+
 sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, sali_content *out,
                              sal_error *err)
 {
@@ -281,6 +373,7 @@ sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, s
     sal_status status = sali_netcdf_open_draws(&p, data, err);
     status = status ? status : sali_netcdf_read_draws(&p, 0, p.draws, &content.array, err);
     status = status ? status : sali_netcdf_findings(&p, &content.array, err);
+    status = status ? status : add_codes(&p, &content.array, err);
     sali_netcdf_close_draws(&p);
     pthread_mutex_unlock(&sali_netcdf_mutex);
     return SALI_GIVE_STRUCT(status, content, out, sali_content_free);

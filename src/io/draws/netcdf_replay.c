@@ -41,8 +41,8 @@ static void close_draws(void *source)
         nc_close(d->file);
         pthread_mutex_unlock(&sali_netcdf_mutex);
     }
-    sali_free(d->sections[0].posterior.variables);
-    sali_free(d->sections[1].posterior.variables);
+    sali_netcdf_forget_draws(&d->sections[0].posterior);
+    sali_netcdf_forget_draws(&d->sections[1].posterior);
     sali_free(d->name);
     sal_array_free(&d->states);
     sali_free(d->noted);
@@ -122,10 +122,7 @@ static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *
         status = read_window(d, warmup, index, err);
     }
     for (int64_t c = 0, k = index - d->first; status == SAL_OK && c < p->chains; c++) {
-        const double *row = d->states.values + (c * d->n + k) * p->V;
-        for (int64_t v = 0; v < p->V; v++) {
-            d->codes[c * p->V + v] = row[v] >= 0 && row[v] <= INT32_MAX ? (int32_t)row[v] : -1;
-        }
+        sali_netcdf_find_codes(p, d->states.values + (c * d->n + k) * p->V, d->codes + c * p->V);
         for (int64_t i = 0; i < SALI_NOTED; i++) {
             d->figures[i * p->chains + c] = d->noted[(i * p->chains + c) * d->n + k];
         }

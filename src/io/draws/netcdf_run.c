@@ -11,8 +11,8 @@
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/run_record.h"
 
-#define MOST_TEXT ((size_t)1 << 20)
 #define MOST_NAMED 100000
+#define MOST_LEVELS (1 << 24)
 
 /* ---- attributes */
 
@@ -124,37 +124,40 @@ static coordinate draw_coordinate(const sali_netcdf_posterior *p, const sali_net
     return v->n == 3 ? site_coordinate(p->id, v->dimensions[2], site, out, room) : NO_COORDINATE;
 }
 
-/* Whether all draws of a block are codes of so many levels. */
-static bool are_codes(const sali_run_record *r, int64_t column, int64_t sites, size_t levels)
+/* The largest code of the draws of a block; -1: a value of the block has no code. */
+static int64_t find_largest_code(const sali_netcdf_variable *v, int64_t column,
+                                 const sali_run_record *r)
 {
-    bool codes = true;
-    for (int64_t i = 0; codes && i < r->chains * r->n_draws; i++) {
-        for (int64_t k = column; codes && k < column + sites; k++) {
-            double code = r->draws.values[i * r->V + k];
-            codes = code >= 0 && code < (double)levels && code == floor(code);
+    int64_t largest = 0;
+    for (int64_t i = 0; largest >= 0 && i < r->chains * r->n_draws; i++) {
+        for (int64_t k = column; largest >= 0 && k < column + v->sites; k++) {
+            const int64_t code = sali_netcdf_code(&v->coding, r->draws.values[i * r->V + k]);
+            largest = code < 0 ? -1 : code > largest ? code : largest;
         }
     }
-    return codes;
+    return largest;
 }
 
-/* What the codes of a block stand for: of spins, and where the attribute `levels` tells; NULL: they
- * stand for themselves. */
-static double *get_levels(const sali_netcdf_posterior *p, const sali_netcdf_variable *v, bool spin,
-                          int64_t column, sali_run_record *r)
+/* Turn the values of a block into codes, and return what codes stand for; NULL: for themselves. */
+static double *take_levels(const sali_netcdf_variable *v, int64_t column, sali_run_record *r)
 {
-    size_t n = 2;
-    nc_type type = NC_DOUBLE;
-    bool there = spin || (nc_inq_att(p->id, v->id, "levels", &type, &n) == NC_NOERR &&
-                          type == NC_DOUBLE && n <= MOST_TEXT);
-    double *levels = there && are_codes(r, column, v->sites, n)
-                         ? SALI_TAKE(&r->memory, double, (int64_t)n)
-                         : NULL;
-    if (levels && spin) {
-        levels[0] = -1;
-        levels[1] = 1;
-        return levels;
+    const sali_netcdf_coding *c = &v->coding;
+    const int64_t largest = sali_netcdf_has_codes(c) ? find_largest_code(v, column, r) : -1;
+    const int64_t n = c->levels ? c->n_levels : largest + 1;
+    if (largest < 0 || n > MOST_LEVELS) {
+        return NULL;
     }
-    return levels && nc_get_att_double(p->id, v->id, "levels", levels) == NC_NOERR ? levels : NULL;
+    double *levels = SALI_TAKE(&r->memory, double, n);
+    for (int64_t k = 0; levels && k < n; k++) {
+        levels[k] = c->levels ? c->levels[k] : (double)k * c->scale + c->offset;
+    }
+    for (int64_t i = 0; levels && i < r->chains * r->n_draws; i++) {
+        double *row = r->draws.values + i * r->V;
+        for (int64_t k = column; k < column + v->sites; k++) {
+            row[k] = (double)sali_netcdf_code(c, row[k]);
+        }
+    }
+    return levels;
 }
 
 static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, sal_error *err)
@@ -173,8 +176,8 @@ static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, 
         nc_inq_varname(p->id, v->id, block);
         const char *kind = sali_netcdf_text(m, p->id, v->id, "kind");
         bool spin = kind && strcmp(kind, "spin") == 0;
-        double *levels = get_levels(p, v, spin, column, r);
-        r->spins = r->spins && spin;
+        double *levels = take_levels(v, column, r);
+        r->spins = r->spins && spin && levels;
         for (int64_t i = 0; i < v->sites; i++, column++) {
             r->nominal[column] = kind && strcmp(kind, "categorical") == 0;
             r->levels[column] = levels;
@@ -191,36 +194,64 @@ static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, 
 
 /* ---- variables that were held fixed */
 
-/* Those of a block whose first variable is `first`, in its order; false: not all were found. */
-static bool get_observed_block(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
-                               int group, int64_t first, sali_run_record *r)
+/* The code of element k of a variable of the group; -1: it has none. */
+static int64_t get_code(int group, const sali_netcdf_variable *v, size_t k)
 {
-    char name[NC_MAX_NAME + 1], fixed[NC_MAX_NAME + 1], text[NC_MAX_NAME + 1];
-    sali_netcdf_variable given;
-    int id, code;
-    if (nc_inq_varname(p->id, v->id, name) != NC_NOERR ||
-        nc_inq_varid(group, name, &id) != NC_NOERR) {
-        return true; /* none of this block */
+    double value;
+    if (nc_get_var1_double(group, v->id, &k, &value) != NC_NOERR) {
+        return -1;
     }
-    if (!sali_netcdf_find(group, name, 1, &given) || given.sizes[0] > (size_t)v->sites) {
-        return false;
+    sali_netcdf_decode(&v->coding, 1, &value);
+    if (sali_netcdf_has_codes(&v->coding)) {
+        return sali_netcdf_code(&v->coding, value);
     }
+    return value >= 0 && value <= INT32_MAX && value == floor(value) ? (int64_t)value : -1;
+}
+
+/* The fixed variables of a block whose first variable is `first`, in the block's order; false: not
+ * all were found. `given` is the variable of the group that has them. */
+static bool match_observed(const sali_netcdf_posterior *p, const sali_netcdf_variable *v, int group,
+                           const sali_netcdf_variable *given, int64_t first, sali_run_record *r)
+{
+    char fixed[NC_MAX_NAME + 1], text[NC_MAX_NAME + 1];
     int64_t site = 0;
-    for (size_t k = 0; k < given.sizes[0]; site++, k++) {
+    for (size_t k = 0; k < given->sizes[0]; site++, k++) {
         coordinate kind =
-            site_coordinate(group, given.dimensions[0], (int64_t)k, fixed, sizeof fixed);
+            site_coordinate(group, given->dimensions[0], (int64_t)k, fixed, sizeof fixed);
         while (site < v->sites && (draw_coordinate(p, v, site, text, sizeof text) != kind ||
                                    strcmp(text, fixed) != 0)) {
             site++;
         }
-        if (kind == NO_COORDINATE || site == v->sites ||
-            nc_get_var1_int(group, id, &k, &code) != NC_NOERR) {
+        const int64_t code = get_code(group, given, k);
+        if (kind == NO_COORDINATE || site == v->sites || code < 0) {
             return false;
         }
         r->clamp_variables[r->n_clamped] = first + site;
-        r->clamp_codes[r->n_clamped++] = code;
+        r->clamp_codes[r->n_clamped++] = (int32_t)code;
     }
     return true;
+}
+
+/* The fixed variables of a block, likewise; *all = false: not all were found. */
+static sal_status get_observed_block(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
+                                     int group, int64_t first, sali_run_record *r, bool *all,
+                                     sal_error *err)
+{
+    char name[NC_MAX_NAME + 1];
+    sali_netcdf_variable given;
+    int id;
+    if (nc_inq_varname(p->id, v->id, name) != NC_NOERR ||
+        nc_inq_varid(group, name, &id) != NC_NOERR) {
+        return SAL_OK; /* none of this block */
+    }
+    *all = sali_netcdf_find(group, name, 1, &given) && given.sizes[0] <= (size_t)v->sites;
+    if (!*all) {
+        return SAL_OK;
+    }
+    sal_status status = sali_netcdf_coding_load(p->name, group, id, given.type, &given.coding, err);
+    *all = status == SAL_OK && match_observed(p, v, group, &given, first, r);
+    sali_netcdf_coding_free(&given.coding);
+    return status;
 }
 
 /* Whether there are any, and if the group observed_data tells of all of them, which. */
@@ -237,11 +268,13 @@ static sal_status get_observed(const sali_netcdf_posterior *p, sali_run_record *
     if (r->memory.refused) {
         return sali_fail_memory(err);
     }
-    for (int64_t b = 0, first = 0; all && b < p->n; first += p->variables[b++].sites) {
-        all = get_observed_block(p, &p->variables[b], group, first, r);
+    sal_status status = SAL_OK;
+    for (int64_t b = 0, first = 0; status == SAL_OK && all && b < p->n;
+         first += p->variables[b++].sites) {
+        status = get_observed_block(p, &p->variables[b], group, first, r, &all, err);
     }
     r->n_clamped = all ? r->n_clamped : 0;
-    return SAL_OK;
+    return status;
 }
 
 /* ---- all of it */

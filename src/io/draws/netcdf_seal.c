@@ -2,11 +2,13 @@
 /* Whether a netCDF file may be given to libhdf5, which some damaged files bring down, or make read
  * other numbers. What this library writes ends with a sum of its bytes, behind all that libhdf5
  * reads: its seal. Other files are read whole by a child process first. */
+#include <errno.h>
 #include <fcntl.h>
 #include <netcdf.h>
 #include <netcdf_mem.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -170,7 +172,23 @@ static void read_whole(const void *data)
     nc_close(file);
 }
 
-/* ---- both */
+/* ---- locks */
+
+sal_status sali_netcdf_unlocked(const char *name, sal_error *err)
+{
+    const int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return locked ? sali_fail(err, SAL_ERR_IO,
+                              "%s: is locked: another program has it open for writing; close it "
+                              "there first",
+                              name)
+                  : SAL_OK;
+}
+
+/* ---- all of it */
 
 static sal_status check(const source *s, sal_error *err)
 {
@@ -182,6 +200,10 @@ static sal_status check(const source *s, sal_error *err)
         return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file", s->name);
     }
     if (size < 0 || !read_at(s, there, SEAL_BYTES, size) || memcmp(there, MAGIC, 8) != 0) {
+        sal_status locked = sali_netcdf_unlocked(s->name, err);
+        if (locked != SAL_OK) {
+            return locked;
+        }
         const sali_attempt_limits limits = { 60 + (double)s->size / (1 << 20),
                                              MOST_MEMORY + 2 * s->size };
         return sali_attempt(s->name,

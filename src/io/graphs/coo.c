@@ -153,14 +153,27 @@ static void relabel(sali_scan *scan, sali_graph *g)
     sali_free(labels);
 }
 
+/* Models that dimod writes in its own way: DIMODBQM, DIMODCQM and so on, then numbers. */
+static bool is_binary(const sali_scan *scan)
+{
+    return scan->end - scan->begin >= 8 && memcmp(scan->begin, "DIMOD", 5) == 0;
+}
+
 static void parse(sali_scan *scan, sali_content *out)
 {
     sali_graph_reader r = { .scan = scan, .graph = &out->graph };
+    if (is_binary(scan)) {
+        sali_scan_refuse(scan, "is a binary file of dimod, which is not read; write the quadratic "
+                               "model as text: dimod.serialization.coo.dump(bqm, file, "
+                               "vartype_header=True)");
+        return;
+    }
     r.graph->vartype = read_headings(scan);
     if (r.graph->vartype == SALI_VARTYPE_NONE) {
         sali_scan_fail(scan, 1,
                        "expected a line '# vartype=SPIN' (variables are -1 or 1) or "
-                       "'# vartype=BINARY' (0 or 1)");
+                       "'# vartype=BINARY' (0 or 1); dimod writes it only with "
+                       "vartype_header=True: add the one that is right");
     }
     while (sali_scan_more(scan)) {
         read_entry(&r);
@@ -176,7 +189,7 @@ static void parse(sali_scan *scan, sali_content *out)
 
 static bool recognise(sali_scan *scan)
 {
-    return read_headings(scan) != SALI_VARTYPE_NONE;
+    return is_binary(scan) || read_headings(scan) != SALI_VARTYPE_NONE;
 }
 
 /* ---- writing */

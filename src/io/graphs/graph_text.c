@@ -55,7 +55,8 @@ void sali_graph_scan_edge(sali_graph_reader *r)
     int64_t i = sali_scan_int(scan, "a node", 1, r->graph->nodes);
     int64_t j = scan_on_line(scan, "the edge's other node", 1, r->graph->nodes);
     if (i == j) {
-        sali_scan_fail(scan, scan->line, "an edge from node %lld to itself", (long long)i);
+        sali_scan_fail(scan, scan->line, "an edge from node %lld to itself" SALI_GRAPH_NO_LOOPS,
+                       (long long)i);
     }
     double weight = 1;
     if (sali_scan_on_line(scan, scan->line)) {

@@ -7,6 +7,11 @@
 #include "io/text_output.h"
 #include "models/content.h"
 
+/* Behind the message about an edge that has one node. */
+#define SALI_GRAPH_NO_LOOPS                                                                        \
+    "; models of graphs have no such edges: remove it (of two spins that are one, the product is " \
+    "always 1)"
+
 /* A graph being read. */
 typedef struct sali_graph_reader {
     sali_scan *scan;

@@ -5,10 +5,11 @@
  * the first of "h", "field", "bias" and "weight" that the file declares for nodes, an edge's the
  * first of "J", "coupling", "bias" and "weight"; without one a node has the key's default or 0, an
  * edge the default or 1. The graph's attribute "vartype", SPIN or BINARY, says that the numbers are
- * energies. Edges have no direction here, whatever the file says: every edge is a term, so parallel
- * ones and the two directions add up. Nodes are named by their ids. igraph counts n0, n1, .. there
- * and keeps names in the attribute "name" or "id", which is then taken if no two are the same. All
- * other data is passed over. */
+ * energies. Without it "J" and "coupling" of edges are energies of spins, and "bias" is refused,
+ * since it may be of either. Edges have no direction here, whatever the file says: every edge is a
+ * term, so parallel ones and the two directions add up. Nodes are named by their ids. igraph counts
+ * n0, n1, .. there and keeps names in the attribute "name" or "id", which is then taken if no two
+ * are the same. All other data is passed over. */
 #include "io/graphs/graphml.h"
 
 #include <string.h>
@@ -41,7 +42,9 @@ typedef struct reader {
     int ignored; /* how many elements deep in one that does not matter */
     bool has_graph;
     sali_graphml_keys keys;
-    int64_t open_key; /* of the key or data that is open */
+    sali_graphml_key *open_key[SALI_OWNERS]; /* the key that is open; NULL: not for that owner */
+    sali_graphml_meaning meaning;            /* of the data that is open */
+    bool boolean;                            /* its value, or the default, may be a word */
     sali_graphml_nodes nodes;
     sali_graph_reader edges;
     bool has_node_weights;
@@ -58,13 +61,18 @@ static void begin_key(reader *r, const sali_xml_element *element)
     if (r->has_graph) {
         sali_scan_fail(r->scan, r->scan->line, "a key after the graph");
     }
-    r->open_key = sali_graphml_keys_add(&r->keys, r->scan, element);
+    sali_graphml_keys_add(&r->keys, r->scan, element, r->open_key);
 }
 
 static void begin_default(reader *r, const sali_xml_element *element)
 {
     (void)element;
-    r->collect = sali_graphml_key_is_weight(&r->keys.keys[r->open_key]);
+    const sali_graphml_key *const *open = (const sali_graphml_key *const *)r->open_key;
+    r->boolean = (open[SALI_NODES] && open[SALI_NODES]->boolean) ||
+                 (open[SALI_EDGES] && open[SALI_EDGES]->boolean);
+    r->collect = sali_graphml_key_means(open[SALI_NODES], SALI_GRAPHML_NODE_WEIGHT) ||
+                 sali_graphml_key_means(open[SALI_EDGES], SALI_GRAPHML_EDGE_WEIGHT) ||
+                 sali_graphml_key_means(open[SALI_WHOLE_GRAPH], SALI_GRAPHML_VARTYPE);
     r->text_size = 0;
 }
 
@@ -100,7 +108,8 @@ static void begin_edge(reader *r, const sali_xml_element *element)
     }
     if (r->scan->status == SAL_OK && pair[0] == pair[1]) {
         char shown[SALI_SHOW_SIZE];
-        sali_scan_fail(r->scan, r->scan->line, "an edge from node '%s' to itself",
+        sali_scan_fail(r->scan, r->scan->line,
+                       "an edge from node '%s' to itself" SALI_GRAPH_NO_LOOPS,
                        sali_show(r->nodes.ids.names[pair[0]], size, shown));
     }
     r->given = false;
@@ -109,29 +118,19 @@ static void begin_edge(reader *r, const sali_xml_element *element)
 
 /* ---- data */
 
-static sali_graphml_meaning meaning_here(const reader *r)
-{
-    bool node = r->place == IN_NODE || r->place == IN_NODE_DATA;
-    bool edge = r->place == IN_EDGE || r->place == IN_EDGE_DATA;
-    return sali_graphml_keys_meaning(&r->keys, r->open_key,
-                                     node   ? SALI_NODES
-                                     : edge ? SALI_EDGES
-                                            : SALI_WHOLE_GRAPH);
-}
-
 static void begin_data(reader *r, const sali_xml_element *element)
 {
     int64_t size;
+    const sali_graphml_owner owner = r->place == IN_NODE   ? SALI_NODES
+                                     : r->place == IN_EDGE ? SALI_EDGES
+                                                           : SALI_WHOLE_GRAPH;
     const char *id = sali_graphml_require(r->scan, element, "key", &size);
-    r->open_key = sali_name_table_find(&r->keys.ids, id, size);
     r->text_size = 0;
-    if (r->open_key >= 0) {
-        r->collect = meaning_here(r) != SALI_GRAPHML_OTHER;
-        return;
+    r->meaning = SALI_GRAPHML_OTHER;
+    if (r->scan->status == SAL_OK) {
+        r->meaning = sali_graphml_keys_meaning(&r->keys, r->scan, owner, id, size, &r->boolean);
+        r->collect = r->meaning != SALI_GRAPHML_OTHER;
     }
-    char shown[SALI_SHOW_SIZE];
-    sali_scan_fail(r->scan, r->scan->line, "data of a key '%s' that is not declared before",
-                   sali_show(id, size, shown));
 }
 
 /* The collected text as one word. */
@@ -150,35 +149,16 @@ static sali_token read_word(reader *r, const char *what)
 
 static double read_number(reader *r)
 {
-    static const char what[] = "a finite decimal number";
+    static const char what[] = "a finite number";
     sali_token word = read_word(r, what);
     double value = sali_token_is(&word, "true");
-    if (r->keys.keys[r->open_key].boolean && (value != 0 || sali_token_is(&word, "false"))) {
+    if (r->boolean && (value != 0 || sali_token_is(&word, "false"))) {
         return value;
     }
-    if (sali_parse_double(word.text, word.size, &value) != SAL_OK) {
+    if (sali_parse_real(word.text, word.size, &value) != SAL_OK) {
         sali_scan_expected(r->scan, &word, what);
     }
     return value;
-}
-
-static void end_default(reader *r)
-{
-    sali_graphml_key *key = &r->keys.keys[r->open_key];
-    key->has_default = r->collect;
-    if (r->collect) {
-        key->value = read_number(r);
-    }
-}
-
-static void read_weight(reader *r, double *weight)
-{
-    if (r->given) {
-        sali_scan_fail(r->scan, r->scan->line, "a second weight of the same node or edge");
-        return;
-    }
-    r->given = true;
-    *weight = read_number(r);
 }
 
 static void read_vartype(reader *r)
@@ -192,9 +172,43 @@ static void read_vartype(reader *r)
     r->edges.graph->vartype = spin ? SALI_VARTYPE_SPIN : SALI_VARTYPE_BINARY;
 }
 
+/* A default that is empty is none. */
+static void end_default(reader *r)
+{
+    bool blank = true;
+    for (int64_t k = 0; blank && k < r->text_size; k++) {
+        blank = strchr(" \t\r\n", r->text[k]) != NULL;
+    }
+    if (!r->collect || blank || r->scan->status != SAL_OK) {
+        return;
+    }
+    if (sali_graphml_key_means(r->open_key[SALI_WHOLE_GRAPH], SALI_GRAPHML_VARTYPE)) {
+        read_vartype(r);
+        return;
+    }
+    const double value = read_number(r);
+    for (int owner = SALI_NODES; owner <= SALI_EDGES; owner++) {
+        sali_graphml_key *key = r->open_key[owner];
+        if (key && !key->has_default) {
+            key->has_default = true;
+            key->value = value;
+        }
+    }
+}
+
+static void read_weight(reader *r, double *weight)
+{
+    if (r->given) {
+        sali_scan_fail(r->scan, r->scan->line, "a second weight of the same node or edge");
+        return;
+    }
+    r->given = true;
+    *weight = read_number(r);
+}
+
 static void end_data(reader *r)
 {
-    switch (meaning_here(r)) {
+    switch (r->meaning) {
     case SALI_GRAPHML_NODE_WEIGHT:
         r->has_node_weights = true;
         read_weight(r, &r->nodes.weights[r->nodes.count - 1]);
@@ -310,8 +324,23 @@ static void on_text(void *self, const char *text, int64_t size)
 
 /* ---- the whole */
 
+/* Where the graph does not tell, the attribute of its edges does. */
+static void find_vartype(reader *r, sali_graph *graph)
+{
+    const sali_graphml_quantity quantity = sali_graphml_keys_quantity(&r->keys);
+    if (graph->vartype != SALI_VARTYPE_NONE || quantity == SALI_GRAPHML_WEIGHTS) {
+        return;
+    }
+    if (quantity == SALI_GRAPHML_ENERGIES) {
+        sali_scan_refuse(r->scan, "biases of edges are energies of spin or of binary variables; "
+                                  "give the graph the attribute vartype, SPIN or BINARY");
+    }
+    graph->vartype = SALI_VARTYPE_SPIN;
+}
+
 static void finish(reader *r, sali_graph *graph)
 {
+    find_vartype(r, graph);
     if (r->nodes.count == 0) {
         sali_scan_fail(r->scan, r->scan->line, "no graph with nodes");
         return;

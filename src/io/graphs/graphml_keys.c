@@ -8,26 +8,29 @@ static const struct {
     const char *name;
     sali_graphml_owner owner;
     sali_graphml_meaning meaning;
+    sali_graphml_quantity quantity;
 } attributes[] = {
-    { "h", SALI_NODES, SALI_GRAPHML_NODE_WEIGHT },
-    { "field", SALI_NODES, SALI_GRAPHML_NODE_WEIGHT },
-    { "bias", SALI_NODES, SALI_GRAPHML_NODE_WEIGHT },
-    { "weight", SALI_NODES, SALI_GRAPHML_NODE_WEIGHT },
-    { "J", SALI_EDGES, SALI_GRAPHML_EDGE_WEIGHT },
-    { "coupling", SALI_EDGES, SALI_GRAPHML_EDGE_WEIGHT },
-    { "bias", SALI_EDGES, SALI_GRAPHML_EDGE_WEIGHT },
-    { "weight", SALI_EDGES, SALI_GRAPHML_EDGE_WEIGHT },
-    { "name", SALI_NODES, SALI_GRAPHML_NODE_NAME },
-    { "id", SALI_NODES, SALI_GRAPHML_NODE_NAME },
-    { "vartype", SALI_WHOLE_GRAPH, SALI_GRAPHML_VARTYPE },
+    { "h", SALI_NODES, SALI_GRAPHML_NODE_WEIGHT, SALI_GRAPHML_ENERGIES_OF_SPINS },
+    { "field", SALI_NODES, SALI_GRAPHML_NODE_WEIGHT, SALI_GRAPHML_ENERGIES_OF_SPINS },
+    { "bias", SALI_NODES, SALI_GRAPHML_NODE_WEIGHT, SALI_GRAPHML_ENERGIES },
+    { "weight", SALI_NODES, SALI_GRAPHML_NODE_WEIGHT, SALI_GRAPHML_WEIGHTS },
+    { "J", SALI_EDGES, SALI_GRAPHML_EDGE_WEIGHT, SALI_GRAPHML_ENERGIES_OF_SPINS },
+    { "coupling", SALI_EDGES, SALI_GRAPHML_EDGE_WEIGHT, SALI_GRAPHML_ENERGIES_OF_SPINS },
+    { "bias", SALI_EDGES, SALI_GRAPHML_EDGE_WEIGHT, SALI_GRAPHML_ENERGIES },
+    { "weight", SALI_EDGES, SALI_GRAPHML_EDGE_WEIGHT, SALI_GRAPHML_WEIGHTS },
+    { "name", SALI_NODES, SALI_GRAPHML_NODE_NAME, 0 },
+    { "id", SALI_NODES, SALI_GRAPHML_NODE_NAME, 0 },
+    { "vartype", SALI_WHOLE_GRAPH, SALI_GRAPHML_VARTYPE, 0 },
 };
 
 #define N_ATTRIBUTES ((int)(sizeof attributes / sizeof *attributes))
 
 void sali_graphml_keys_free(sali_graphml_keys *keys)
 {
-    sali_name_table_clear(&keys->ids);
-    sali_free(keys->keys);
+    for (int owner = 0; owner < SALI_OWNERS; owner++) {
+        sali_name_table_clear(&keys->domains[owner].ids);
+        sali_free(keys->domains[owner].keys);
+    }
     *keys = (sali_graphml_keys){ 0 };
 }
 
@@ -60,12 +63,14 @@ static int find_row(sali_graphml_owner owner, const char *name, int64_t size)
     return -1;
 }
 
-static bool is_number(const sali_xml_element *element)
+/* Types of GraphML, and those that Gephi adds. */
+static bool is_number(const char *type, int64_t size)
 {
-    static const char *const types[] = { "int", "long", "float", "double", "boolean" };
-    int64_t size;
-    const char *type = sali_xml_attribute(element, "attr.type", &size);
-    bool found = !type;
+    static const char *const types[] = {
+        "int",   "integer", "long",       "short",      "byte",
+        "float", "double",  "biginteger", "bigdecimal", "boolean"
+    };
+    bool found = false;
     for (size_t k = 0; !found && k < sizeof types / sizeof *types; k++) {
         found = is_text(type, size, types[k]);
     }
@@ -76,44 +81,84 @@ static bool is_number(const sali_xml_element *element)
  * ("field" may be "physics"); where weights of edges are text, reading on would lose them. */
 static int find_meaning(sali_scan *where, const sali_xml_element *element, sali_graphml_owner owner)
 {
-    static const char *const domains[] = { "node", "edge", "graph" };
-    int64_t size = 0, domain_size = 0;
+    static const char *const owners[] = { "nodes", "edges" };
+    int64_t size = 0, type_size = 0;
     const char *name = sali_xml_attribute(element, "attr.name", &size);
-    const char *domain = sali_xml_attribute(element, "for", &domain_size);
-    bool ours = !domain || is_text(domain, domain_size, "all") ||
-                is_text(domain, domain_size, domains[owner]);
-    int row = name && ours ? find_row(owner, name, size) : -1;
-    if (row < 0 || is_number(element)) {
+    const char *type = sali_xml_attribute(element, "attr.type", &type_size);
+    const int row = name ? find_row(owner, name, size) : -1;
+    const bool weight = row >= 0 && (attributes[row].meaning == SALI_GRAPHML_EDGE_WEIGHT ||
+                                     attributes[row].meaning == SALI_GRAPHML_NODE_WEIGHT);
+    if (!weight || !type || is_number(type, type_size)) {
         return row;
     }
-    if (attributes[row].meaning == SALI_GRAPHML_EDGE_WEIGHT) {
-        sali_scan_fail(where, where->line,
-                       "the attribute '%s' of edges has a type of text; expected int, long, float, "
-                       "double or boolean",
-                       attributes[row].name);
+    const bool text = is_text(type, type_size, "string");
+    if (text && owner == SALI_NODES) {
+        return -1;
     }
-    return attributes[row].meaning == SALI_GRAPHML_NODE_WEIGHT ? -1 : row;
+    char shown[SALI_SHOW_SIZE];
+    sali_scan_fail(where, where->line,
+                   "the attribute '%s' of %s has %s '%s'; expected int, integer, long, float, "
+                   "double or boolean",
+                   attributes[row].name, owners[owner], text ? "a type of text," : "the type",
+                   sali_show(type, type_size, shown));
+    return -1;
 }
 
-int64_t sali_graphml_keys_add(sali_graphml_keys *keys, sali_scan *where,
-                              const sali_xml_element *element)
+/* Whether a key is for an owner: for all without an attribute `for`. */
+static bool is_for(const sali_xml_element *element, sali_graphml_owner owner)
 {
-    int64_t size, type_size, count = keys->ids.count;
+    static const char *const domains[] = { "node", "edge", "graph" };
+    int64_t size = 0;
+    const char *domain = sali_xml_attribute(element, "for", &size);
+    bool known = !domain || is_text(domain, size, "all");
+    bool ours = known;
+    for (int k = SALI_NODES; k <= SALI_WHOLE_GRAPH; k++) {
+        const bool is_it = domain && is_text(domain, size, domains[k]);
+        known = known || is_it;
+        ours = ours || (is_it && k == (int)owner);
+    }
+    return owner == SALI_OTHERS ? !known : ours;
+}
+
+/* Add a key to those of one owner. The same id may come again for the same attribute: networkx
+ * declares each type of its values. */
+static sali_graphml_key *add_key(sali_graphml_domain *domain, sali_scan *where, const char *id,
+                                 int64_t size, const sali_graphml_key *made)
+{
+    const int64_t count = domain->ids.count;
+    if (!sali_scan_grow(where, (void **)&domain->keys, &domain->room, count + 1, sizeof *made)) {
+        return NULL;
+    }
+    const int64_t at = sali_name_table_put(&domain->ids, id, size);
+    if (!sali_scan_granted(where, at >= 0)) {
+        return NULL;
+    }
+    sali_graphml_key *key = &domain->keys[at];
+    if (at == count) {
+        *key = *made;
+    } else if (key->row != made->row) {
+        sali_scan_fail(where, where->line, "a key's id again, for another attribute");
+    }
+    key->boolean |= made->boolean;
+    return key;
+}
+
+void sali_graphml_keys_add(sali_graphml_keys *keys, sali_scan *where,
+                           const sali_xml_element *element, sali_graphml_key *out[SALI_OWNERS])
+{
+    int64_t size, type_size;
     const char *id = sali_graphml_require(where, element, "id", &size);
-    if (sali_name_table_find(&keys->ids, id, size) >= 0) {
-        sali_scan_fail(where, where->line, "a key's id again");
-    }
     const char *type = sali_xml_attribute(element, "attr.type", &type_size);
-    sali_graphml_key made = { .boolean = type && is_text(type, type_size, "boolean") };
-    for (int owner = SALI_NODES; owner <= SALI_WHOLE_GRAPH; owner++) {
-        made.row[owner] = find_meaning(where, element, (sali_graphml_owner)owner);
+    for (int owner = 0; owner < SALI_OWNERS; owner++) {
+        out[owner] = NULL;
+        if (where->status == SAL_OK && is_for(element, (sali_graphml_owner)owner)) {
+            const sali_graphml_key made = {
+                .row = find_meaning(where, element, (sali_graphml_owner)owner),
+                .boolean = type && is_text(type, type_size, "boolean")
+            };
+            out[owner] = add_key(&keys->domains[owner], where, id, size, &made);
+        }
     }
-    if (sali_scan_grow(where, (void **)&keys->keys, &keys->room, count + 1, sizeof made) &&
-        sali_scan_granted(where, sali_name_table_put(&keys->ids, id, size) >= 0)) {
-        keys->keys[count] = made;
-        return count;
-    }
-    return 0;
 }
 
 /* ---- the choice */
@@ -123,19 +168,19 @@ static bool means(int row, sali_graphml_meaning meaning)
     return row >= 0 && attributes[row].meaning == meaning;
 }
 
-bool sali_graphml_key_is_weight(const sali_graphml_key *key)
+bool sali_graphml_key_means(const sali_graphml_key *key, sali_graphml_meaning meaning)
 {
-    return means(key->row[SALI_NODES], SALI_GRAPHML_NODE_WEIGHT) ||
-           means(key->row[SALI_EDGES], SALI_GRAPHML_EDGE_WEIGHT);
+    return key && means(key->row, meaning);
 }
 
 /* The first row with this meaning that is declared; N_ATTRIBUTES: none. */
 static int first_row(const sali_graphml_keys *keys, sali_graphml_owner owner,
                      sali_graphml_meaning meaning)
 {
+    const sali_graphml_domain *domain = &keys->domains[owner];
     int best = N_ATTRIBUTES;
-    for (int64_t k = 0; k < keys->ids.count; k++) {
-        int row = keys->keys[k].row[owner];
+    for (int64_t k = 0; k < domain->ids.count; k++) {
+        int row = domain->keys[k].row;
         best = means(row, meaning) && row < best ? row : best;
     }
     return best;
@@ -148,10 +193,11 @@ void sali_graphml_keys_choose(sali_graphml_keys *keys)
     keys->name_row = first_row(keys, SALI_NODES, SALI_GRAPHML_NODE_NAME);
     keys->standard[SALI_NODES] = 0;
     keys->standard[SALI_EDGES] = 1;
-    for (int64_t k = keys->ids.count - 1; k >= 0; k--) {
-        const sali_graphml_key *key = &keys->keys[k];
-        for (int owner = SALI_NODES; key->has_default && owner <= SALI_EDGES; owner++) {
-            if (key->row[owner] == keys->weight_row[owner]) {
+    for (int owner = SALI_NODES; owner <= SALI_EDGES; owner++) {
+        const sali_graphml_domain *domain = &keys->domains[owner];
+        for (int64_t k = domain->ids.count - 1; k >= 0; k--) {
+            const sali_graphml_key *key = &domain->keys[k];
+            if (key->has_default && key->row == keys->weight_row[owner]) {
                 keys->standard[owner] = key->value;
                 keys->has_standard_of_nodes |= owner == SALI_NODES;
             }
@@ -159,11 +205,30 @@ void sali_graphml_keys_choose(sali_graphml_keys *keys)
     }
 }
 
-sali_graphml_meaning sali_graphml_keys_meaning(const sali_graphml_keys *keys, int64_t index,
-                                               sali_graphml_owner owner)
+sali_graphml_quantity sali_graphml_keys_quantity(const sali_graphml_keys *keys)
 {
-    int row = keys->keys[index].row[owner];
+    const int row = keys->weight_row[SALI_EDGES];
+    return row < N_ATTRIBUTES ? attributes[row].quantity : SALI_GRAPHML_WEIGHTS;
+}
+
+sali_graphml_meaning sali_graphml_keys_meaning(const sali_graphml_keys *keys, sali_scan *where,
+                                               sali_graphml_owner owner, const char *id,
+                                               int64_t size, bool *boolean)
+{
+    const sali_graphml_domain *domain = &keys->domains[owner];
+    const int64_t at = sali_name_table_find(&domain->ids, id, size);
+    bool elsewhere = false;
+    for (int other = 0; other < SALI_OWNERS; other++) {
+        elsewhere |= sali_name_table_find(&keys->domains[other].ids, id, size) >= 0;
+    }
+    if (!elsewhere) {
+        char shown[SALI_SHOW_SIZE];
+        sali_scan_fail(where, where->line, "data of a key '%s' that is not declared before",
+                       sali_show(id, size, shown));
+    }
+    const int row = at >= 0 ? domain->keys[at].row : -1;
     bool counts = row >= 0 && (owner == SALI_WHOLE_GRAPH || row == keys->weight_row[owner] ||
                                row == keys->name_row);
+    *boolean = at >= 0 && domain->keys[at].boolean;
     return counts ? attributes[row].meaning : SALI_GRAPHML_OTHER;
 }
