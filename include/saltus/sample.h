@@ -242,8 +242,10 @@ typedef struct sal_run_summary {
     int32_t rhat_code;     /* the state of that variable; -1 for a variable judged by its values */
     int64_t disagreeing;   /* number of variables with an R-hat above 1.1 */
     double log_prob_mean;  /* mean of f over the draws */
-    double seconds;        /* of sampling, without warm-up */
-    double warmup_seconds; /* of warm-up */
+    double rounding; /* by how much rounding to single precision may have changed f of a draw: its
+                        largest magnitude, without additive constants, times 2^-24; 0 in double */
+    double seconds;  /* of sampling, without warm-up */
+    double warmup_seconds;   /* of warm-up */
     double steps_per_second; /* steps of the whole batch */
 
     int64_t replicas;           /* 1 without tempering; the arrays below live as long as the run */

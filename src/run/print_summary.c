@@ -132,13 +132,33 @@ static void describe_step_size(const sal_run_summary *s, char *text, size_t room
                : "");
 }
 
+/* Single precision is said to be too coarse from this share of 1 on: by so much it may change the
+ * logarithm of a ratio of probabilities. */
+#define COARSE 0.05
+
+static bool is_coarse(const sal_run_summary *s)
+{
+    return s->draws > 0 && !s->annealed && s->rounding > COARSE;
+}
+
+static void describe_rounding(const sal_run_summary *s, char *text, size_t room)
+{
+    append(text, room,
+           "%sf is as large as %.2g, and single precision rounds it by up to %.2g: ratios of "
+           "probabilities are wrong by as much in their logarithms. Sample in double precision "
+           "(--dtype f64).",
+           text[0] && text[strlen(text) - 1] != ' ' ? " " : "", ldexp(s->rounding, 24),
+           s->rounding);
+}
+
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
 {
     bool stuck = isnan(s->ess_median) && !s->annealed;
     bool disagree = s->rhat_max > SAL_RHAT_LIMIT && !s->annealed;
     bool rare = s->swap_rate_min < RARE_SWAPS;
     if (room == 0) {
-        return s->draws == 0 || stuck || disagree || rare || is_unsettled(s) || s->missed;
+        return s->draws == 0 || stuck || disagree || rare || is_unsettled(s) || is_coarse(s) ||
+               s->missed;
     }
     text[0] = '\0';
     if (s->draws == 0) {
@@ -162,6 +182,9 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     if (is_unsettled(s)) {
         append(text, room, disagree || rare ? " " : "");
         describe_step_size(s, text, room);
+    }
+    if (is_coarse(s)) {
+        describe_rounding(s, text, room);
     }
     if (s->missed && s->draws > 0) {
         append(text, room, "%s%s", text[0] && text[strlen(text) - 1] != ' ' ? " " : "", s->missed);
