@@ -160,12 +160,15 @@ typedef struct sal_model_checks {
     double against_error; /* of these other methods, against `differences`; 0 if there are none */
 } sal_model_checks;
 
-/* Compare the gradient and the differences of a model with differences of f at random states. A
- * random state with forbidden factors is repaired as in sal_sample.
- * Params:  exact: the same model in double precision; NULL: `model` itself.
- * Returns: SAL_ERR_MODEL (no state with finite f was found; NaN or +inf); SAL_ERR_UNSUPPORTED (the
- *          model has no gradient); SAL_ERR_MEMORY. *checks then has only `differences` and
- *          `against`, and zeros.
+/* Compare the gradient and the differences of a model with differences of f at random states, in
+ * double precision whatever the model's type. A random state with forbidden factors is repaired as
+ * in sal_sample. Where f is finite on one side of a state only, as s^1.5 is at 0, differences are
+ * taken on that side.
+ * Params:  exact: the same model in double precision; NULL: it is made of `model`.
+ * Returns: SAL_ERR_MODEL (no state with finite f was found; f is NaN or +inf; an entry of the
+ *          gradient is NaN, or infinite where f is finite on both sides: the message has the
+ *          coordinate and the state); SAL_ERR_UNSUPPORTED (the model has no gradient);
+ *          SAL_ERR_MEMORY. *checks then has only `differences` and `against`, and zeros.
  * Cost:    O(N) evaluations of single states, and all differences by each method.
  * Threads: any, while nobody sets the models' parameters. */
 SAL_API sal_status sal_model_check(const sal_model *model, const sal_model *exact, uint64_t seed,

@@ -272,8 +272,10 @@ typedef struct sal_run_summary {
                             if none is known */
     double stuck_chance; /* the share of draws that would show other states of `stuck`, given all
                             other variables: the least of several chains; NaN if none is known */
-    double log_prob_mean;    /* mean of f over the draws */
-    double seconds;          /* of sampling, without warm-up */
+    double log_prob_mean; /* mean of f over the draws */
+    double rounding; /* by how much rounding to single precision may have changed f of a draw: its
+                        largest magnitude, without additive constants, times 2^-24; 0 in double */
+    double seconds;  /* of sampling, without warm-up */
     double warmup_seconds;   /* of warm-up */
     double steps_per_second; /* steps of the whole batch */
 

@@ -798,7 +798,7 @@ class Model:
     # ---- answers
 
     def check(self, seed: Any = None) -> dict[str, Any]:
-        """Compare gradient and differences with differences of f, at random states.
+        """Compare gradient and differences with differences of f, at random states, in double precision.
 
         Parameters
         ----------
@@ -816,7 +816,8 @@ class Model:
         Raises
         ------
         ModelError
-            No state with finite f was found, or f is NaN or +inf.
+            No state with finite f was found, f is NaN or +inf, or the gradient is NaN, or infinite where f is finite on both
+            sides: the message says where.
         UnsupportedError
             The model has no gradient.
 

@@ -281,7 +281,7 @@ static void backward(sali_changes *ch, int64_t n)
             memset(ch->adjoint[i], 0, (size_t)(n * program->steps[i].size) * ch->element);
         }
     }
-    void *seed = ch->adjoint[program->steps[program->output].storage];
+    void *seed = ch->adjoint[program->steps[program->root].storage];
     for (int64_t c = 0; seed && c < n; c++) {
         sali_store(program->dtype, seed, c, 1);
     }
@@ -545,10 +545,10 @@ void sali_changes_undo(sali_changes *ch, int64_t c)
 double sali_changes_value(const sali_changes *ch, int64_t c)
 {
     const sali_program *program = ch->program;
-    int32_t output = program->steps[program->output].storage;
-    bool varying = program->nodes[program->output].varying;
-    const void *rows = varying ? ch->value[output] : ch->params->value[output];
-    return sali_load(program->dtype, rows, varying ? c : 0);
+    int32_t root = program->steps[program->root].storage;
+    bool varying = program->nodes[program->root].varying;
+    const void *rows = varying ? ch->value[root] : ch->params->value[root];
+    return sali_load(program->dtype, rows, varying ? c : 0) + ch->params->offset;
 }
 
 const int32_t *sali_changes_codes(const sali_changes *ch, int64_t c)

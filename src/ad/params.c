@@ -57,12 +57,29 @@ static void evaluate_node(sali_params *params, int32_t i)
     }
 }
 
+double sali_params_addend(const sali_params *params, int32_t i, int64_t k)
+{
+    const sali_node *node = &params->program->nodes[i];
+    return node->op == SALI_OP_constant ? node->reals[k]
+                                        : sali_load(params->program->dtype, params->value[i], k);
+}
+
+/* What changes with the values of parameters besides the nodes. */
+static void finish_update(sali_params *params)
+{
+    params->offset = -0.0; /* which leaves every number as it is, 0 too */
+    for (int32_t a = params->program->n_addends - 1; a >= 0; a--) {
+        params->offset += sali_params_addend(params, params->program->addends[a], 0);
+    }
+    params->version++;
+}
+
 static void evaluate_hoisted(sali_params *params)
 {
     for (int32_t i = 0; i < params->program->n_nodes; i++) {
         evaluate_node(params, i);
     }
-    params->version++;
+    finish_update(params);
 }
 
 static void allocate(sali_params *params)
@@ -152,7 +169,7 @@ void sali_params_set_one(sali_params *params, int32_t p, const double *values)
         }
         params->stale[i] = stale && !node->varying; /* values that vary are not kept here */
     }
-    params->version++;
+    finish_update(params);
 }
 
 void sali_params_get(const sali_params *params, double *flat)

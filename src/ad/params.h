@@ -17,6 +17,7 @@ typedef struct sali_params {
     void *scratch;
     bool *stale;      /* [n_nodes] scratch of sali_params_set_one */
     sali_arg *args;   /* [program->max_inputs]: operands of the hoisted call that runs */
+    double offset;    /* the sum of the program's addends */
     uint64_t version; /* rises with every update: caches compare it */
 } sali_params;
 
@@ -27,6 +28,9 @@ void sali_params_destroy(sali_params *params);
 /* Set all parameters from a flat vector (order and places of program->parameters), or read them. */
 void sali_params_set(sali_params *params, const double *flat);
 void sali_params_get(const sali_params *params, double *flat);
+
+/* Element k of node i, which does not vary, as a term of f: of a constant in double. */
+double sali_params_addend(const sali_params *params, int32_t i, int64_t k);
 
 /* Set parameter `p` alone [its size]: only what depends on it is computed again. */
 void sali_params_set_one(sali_params *params, int32_t p, const double *values);

@@ -69,7 +69,7 @@ static void find_local(const sali_program *program, sali_fusion *fusion)
             fusion->local[read] &= fusion->run[read] == fusion->run[i];
         }
     }
-    fusion->local[program->steps[program->output].storage] = false;
+    fusion->local[program->steps[program->root].storage] = false;
 }
 
 sal_status sali_fusion_create(const sali_program *program, sali_fusion *fusion, sal_error *err)

@@ -3,8 +3,8 @@
 
 #include "core/error.h"
 
-/* The canonical form takes up edges that the two before it make. All three leave nodes that nobody
- * needs and some twice, so the others come after them. */
+/* The canonical form takes up edges that the two before it make, and makes constants. All these
+ * leave nodes that nobody needs and some twice, so the others come after them. */
 static const sali_pass passes[] = {
     { SAL_PASS_SPARSE, "sparse", "quadratic forms of constants that are mostly zeros become edges",
       sali_pass_sparse },
@@ -12,6 +12,8 @@ static const sali_pass passes[] = {
       sali_pass_products },
     { SAL_PASS_CANONICAL, "canonical", "squares of two-level coordinates in linear form",
       sali_pass_canonical },
+    { 0, "constants", "additive constants come last, where they are added in double",
+      sali_pass_constants },
     { SAL_PASS_COMMON, "common", "equal nodes are computed once", sali_pass_common },
     { SAL_PASS_DEAD_CODE, "dead-code", "nodes that f does not need are dropped",
       sali_pass_dead_code },
@@ -29,7 +31,7 @@ sal_status sali_passes_run(sal_tape *tape, uint32_t set, int32_t *output, sal_er
     sal_status status = SAL_OK;
     const sali_pass *pass;
     for (int64_t k = 0; status == SAL_OK && (pass = sali_pass_at(k)); k++) {
-        if ((set & pass->bit) && pass->run) {
+        if (sali_pass_is_on(pass, set) && pass->run) {
             status = pass->run(tape, output, err);
         }
     }

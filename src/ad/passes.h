@@ -3,7 +3,8 @@
  * rewrites its list of nodes in place and keeps nodes after their inputs and parameters in their
  * order; on failure the tape is only fit to be destroyed.
  *
- * Three things happen always and are no switches. Nodes that depend on parameters only are hoisted
+ * Four things happen always and are no switches. Additive constants come last
+ * (ad/pass_constants.c), for f to keep its digits. Nodes that depend on parameters only are hoisted
  * (ad/params.c): to evaluate them with every call they would need a copy a chain, and kernels whose
  * couplings, weights or tables must not depend on the state have no such form. Memory layouts
  * (ad/layout.c) are chosen last, for the list that the passes leave. And products with a constant
@@ -17,7 +18,7 @@ typedef sal_status sali_pass_run(sal_tape *tape, int32_t *output, sal_error *err
 
 /* A row of the list of passes. */
 typedef struct sali_pass {
-    sal_pass bit;
+    sal_pass bit; /* 0: it runs always */
     const char *name;
     const char *doc;    /* one line for lists */
     sali_pass_run *run; /* NULL: it is at work elsewhere, when the program is run */
@@ -26,12 +27,18 @@ typedef struct sali_pass {
 /* The k-th pass in the order in which they run, or NULL. */
 const sali_pass *sali_pass_at(int64_t k);
 
+static inline bool sali_pass_is_on(const sali_pass *pass, uint32_t set)
+{
+    return pass->bit == 0 || (set & pass->bit) != 0;
+}
+
 /* Run the passes of the set on a tape; *output is the node of f. */
 sal_status sali_passes_run(sal_tape *tape, uint32_t set, int32_t *output, sal_error *err);
 
 sali_pass_run sali_pass_sparse;    /* edges for forms of sparse constants */
 sali_pass_run sali_pass_products;  /* edges for sums of products of coordinates */
 sali_pass_run sali_pass_canonical; /* f's multilinear form on the lattice */
+sali_pass_run sali_pass_constants; /* additive constants last */
 sali_pass_run sali_pass_common;    /* one node for equal ones */
 sali_pass_run sali_pass_dead_code; /* drop what f does not need */
 

@@ -40,7 +40,7 @@ static void find_readers(const sali_program *program, lifetimes *times)
             times->reader[program->steps[program->nodes[i].in[k]].storage] = run[i];
         }
     }
-    times->reader[program->steps[program->output].storage] = program->fusion.n_runs;
+    times->reader[program->steps[program->root].storage] = program->fusion.n_runs;
 }
 
 /* Rounded up, so that every buffer is aligned. */

@@ -157,6 +157,45 @@ static sal_status list_parameters(sali_program *program, sal_error *err)
     return SAL_OK;
 }
 
+/* Which input of node i, which varies, is a number to be added to the other; -1: none. */
+static int32_t addend_of(const sali_program *program, int32_t i)
+{
+    const sali_node *node = &program->nodes[i];
+    for (int32_t k = 0; node->op == SALI_OP_add && node->varying && k < 2; k++) {
+        int32_t j = node->in[k];
+        if (!program->nodes[j].varying && program->steps[j].size == 1) {
+            return k;
+        }
+    }
+    return -1;
+}
+
+/* From the output on, leave sums with numbers to the end, unless another node reads them too. */
+static sal_status find_root(sali_program *program, sal_error *err)
+{
+    int32_t *readers = SALI_NEW_ARRAY(int32_t, program->n_nodes), k;
+    program->addends = SALI_NEW_ARRAY(int32_t, program->n_nodes);
+    program->root = program->output;
+    if (!readers || !program->addends) {
+        sali_free(readers);
+        return sali_fail_memory(err);
+    }
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        for (k = 0; k < program->nodes[i].n_in; k++) {
+            readers[program->nodes[i].in[k]]++;
+        }
+    }
+    while (readers[program->root] == (program->root != program->output) &&
+           (k = addend_of(program, program->root)) >= 0) {
+        const sali_node *sum = &program->nodes[program->root];
+        program->steps[program->root].in_double = true;
+        program->addends[program->n_addends++] = sum->in[k];
+        program->root = sum->in[1 - k];
+    }
+    sali_free(readers);
+    return SAL_OK;
+}
+
 sal_status sali_program_create(const sal_tape *tape, sal_expr f, sali_program **out, sal_error *err)
 {
     sal_status status = sal_tape_check(tape, err);
@@ -188,6 +227,7 @@ sal_status sali_program_create(const sal_tape *tape, sal_expr f, sali_program **
     }
     status = status == SAL_OK ? make_steps(program, err) : status;
     status = status == SAL_OK ? list_parameters(program, err) : status;
+    status = status == SAL_OK ? find_root(program, err) : status;
     status = status == SAL_OK ? sali_fusion_create(program, &program->fusion, err) : status;
     if (status != SAL_OK) {
         sali_program_destroy(program);
@@ -212,6 +252,7 @@ void sali_program_destroy(sali_program *program)
     sali_free(program->nodes);
     sali_free(program->steps);
     sali_free(program->parameters);
+    sali_free(program->addends);
     sal_space_destroy(program->space);
     sali_free(program);
 }

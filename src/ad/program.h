@@ -17,6 +17,7 @@ typedef struct sali_step {
     sali_degree degree;
     bool state_path; /* varies with the state: gets an adjoint when the state gradient is wanted */
     bool param_path; /* depends on a parameter: gets one when parameter gradients are wanted */
+    bool in_double;  /* a sum of f with a number: not called, but added in double */
     int32_t storage; /* the node whose buffer holds the value: itself, or an alias's input */
 } sali_step;
 
@@ -42,7 +43,10 @@ typedef struct sali_program {
     sali_node *nodes;
     sali_step *steps;
     int32_t output; /* node of f, a scalar */
-    int32_t state;  /* node of the state, or -1 if f does not read it */
+    int32_t root;   /* f without its addends: what is computed for each state */
+    int32_t n_addends;
+    int32_t *addends; /* scalar nodes that do not vary: f is the root and these, in double */
+    int32_t state;    /* node of the state, or -1 if f does not read it */
     int32_t n_parameters;
     sali_parameter *parameters;
     int64_t parameters_size; /* of the flat vector */
@@ -71,11 +75,12 @@ bool sali_program_is_multilinear(const sali_program *program);
 /* Whether f has hard limits (sali_op.limit), which workspaces can leave out. */
 bool sali_program_is_limited(const sali_program *program);
 
-/* Whether node i is computed in every replay: it varies, is no leaf and no alias. */
+/* Whether node i is computed in every replay: it varies, is no leaf, no alias, and no sum that is
+ * left to the end. */
 static inline bool sali_is_called(const sali_program *program, int32_t i)
 {
     return program->nodes[i].varying && program->nodes[i].n_in > 0 &&
-           program->steps[i].storage == i;
+           program->steps[i].storage == i && !program->steps[i].in_double;
 }
 
 #endif

@@ -105,7 +105,7 @@ static void fill_schedule(const sali_workspace *ws, schedule *plan)
 static void list_fresh(const sali_workspace *ws, schedule *plan, bool *seen)
 {
     const sali_program *program = ws->program;
-    seen[program->steps[program->output].storage] = true; /* f's own is seeded */
+    seen[program->steps[program->root].storage] = true; /* f's own is seeded */
     for (int32_t k = plan->n_calls - 1; k >= 0; k--) {
         const sali_call *call = &plan->calls[k];
         plan->begin[k] = plan->n_fresh;
@@ -337,13 +337,13 @@ static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const in
             }
         }
     }
-    int32_t output = program->steps[program->output].storage;
-    bool varying = program->nodes[program->output].varying;
-    const void *values = output == program->state ? x
-                         : varying                ? ws->value[output]
-                                                  : ws->params->value[output];
+    int32_t root = program->steps[program->root].storage;
+    bool varying = program->nodes[program->root].varying;
+    const void *values = root == program->state ? x
+                         : varying              ? ws->value[root]
+                                                : ws->params->value[root];
     for (int64_t c = 0; f && c < chains; c++) {
-        f[c] = sali_load(program->dtype, values, varying ? c : 0);
+        f[c] = sali_load(program->dtype, values, varying ? c : 0) + ws->params->offset;
     }
 }
 
@@ -358,6 +358,20 @@ static void zero_fresh(const sali_workspace *ws, const schedule *plan, tile rows
     }
 }
 
+/* The adjoint of an addend of f, if it is wanted: the sum of all weights. */
+static void seed_addend(const sali_workspace *ws, schedule *plan, int32_t addend, int64_t chains,
+                        const double *weight)
+{
+    void *adjoint = plan->adjoint[ws->program->steps[addend].storage];
+    double sum = 0;
+    for (int64_t c = 0; adjoint && c < chains; c++) {
+        sum += weight ? weight[c] : 1.0;
+    }
+    if (adjoint) {
+        add_at(ws->program->dtype, adjoint, 0, sum);
+    }
+}
+
 /* Seed the adjoint of f with weight (NULL: ones), and run backward. */
 static void backward(sali_workspace *ws, schedule *plan, int64_t chains, const int32_t *codes,
                      const double *weight, void *x_adjoint)
@@ -366,14 +380,17 @@ static void backward(sali_workspace *ws, schedule *plan, int64_t chains, const i
     if (x_adjoint) {
         memset(x_adjoint, 0, (size_t)(chains * program->space->width) * ws->element);
     }
-    int32_t output = program->steps[program->output].storage;
-    bool varying = program->nodes[program->output].varying;
-    void *seed = output == program->state ? x_adjoint : plan->adjoint[output];
-    if (seed && sali_is_called(program, output)) {
+    int32_t root = program->steps[program->root].storage;
+    bool varying = program->nodes[program->root].varying;
+    void *seed = root == program->state ? x_adjoint : plan->adjoint[root];
+    if (seed && sali_is_called(program, root)) {
         memset(seed, 0, (size_t)chains * ws->element);
     }
     for (int64_t c = 0; seed && c < chains; c++) {
         add_at(program->dtype, seed, varying ? c : 0, weight ? weight[c] : 1.0);
+    }
+    for (int32_t a = 0; a < program->n_addends; a++) {
+        seed_addend(ws, plan, program->addends[a], chains, weight);
     }
     for (int32_t r = program->fusion.n_runs - 1; r >= 0; r--) {
         const sali_run *run = &program->fusion.runs[r];

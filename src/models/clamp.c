@@ -289,18 +289,10 @@ sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables
     return status;
 }
 
-static sal_status clamp_feasibility(const sal_model *model, sal_model **out, sal_error *err)
+sal_status sali_clamp_alike(const sal_model *clamped, sal_model *inner, sal_model **out,
+                            sal_error *err)
 {
-    const clamp_content *content = model->content;
-    sal_model *guide = NULL;
-    *out = NULL;
-    if (!content->inner->ops->feasibility) {
-        return SAL_OK;
-    }
-    sal_status status = content->inner->ops->feasibility(content->inner, &guide, err);
-    if (status != SAL_OK || !guide) {
-        return status;
-    }
+    const clamp_content *content = clamped->content;
     int64_t n = content->inner->space->n_variables, count = 0;
     int64_t *variables = SALI_NEW_ARRAY(int64_t, n);
     int32_t *codes = SALI_NEW_ARRAY(int32_t, n);
@@ -310,11 +302,27 @@ static sal_status clamp_feasibility(const sal_model *model, sal_model **out, sal
             codes[count++] = content->fixed[v];
         }
     }
-    status = variables && codes ? sal_model_clamp(guide, count, variables, codes, out, err)
-                                : sali_fail_memory(err);
-    sal_model_destroy(guide);
+    sal_status status = variables && codes
+                            ? sal_model_clamp(inner, count, variables, codes, out, err)
+                            : sali_fail_memory(err);
     sali_free(variables);
     sali_free(codes);
+    return status;
+}
+
+static sal_status clamp_feasibility(const sal_model *model, sal_model **out, sal_error *err)
+{
+    const sal_model *inner = sali_clamp_inner(model);
+    sal_model *guide = NULL;
+    *out = NULL;
+    if (!inner->ops->feasibility) {
+        return SAL_OK;
+    }
+    sal_status status = inner->ops->feasibility(inner, &guide, err);
+    if (status == SAL_OK && guide) {
+        status = sali_clamp_alike(model, guide, out, err);
+    }
+    sal_model_destroy(guide);
     return status;
 }
 

@@ -8,6 +8,11 @@
 /* The model inside a clamped one; any other model is its own. */
 const sal_model *sali_clamp_inner(const sal_model *model);
 
+/* `inner` with those variables fixed that are fixed in `clamped`, whose inner model has the same
+ * space. */
+sal_status sali_clamp_alike(const sal_model *clamped, sal_model *inner, sal_model **out,
+                            sal_error *err);
+
 /* Full codes [chains x V of the inner model] of codes of `model` [chains x its V]; a plain copy for
  * a model that is not clamped. */
 void sali_clamp_expand(const sal_model *model, int64_t chains, const int32_t *codes, int32_t *full);

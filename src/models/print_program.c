@@ -84,7 +84,7 @@ static void print_passes(FILE *out, uint32_t set)
     fprintf(out, "passes      ");
     const sali_pass *pass;
     for (int64_t k = 0; (pass = sali_pass_at(k)); k++) {
-        fprintf(out, " %s%s", pass->name, set & pass->bit ? "" : ":off");
+        fprintf(out, " %s%s", pass->name, sali_pass_is_on(pass, set) ? "" : ":off");
     }
     fputc('\n', out);
 }

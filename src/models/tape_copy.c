@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Tape models made again from a tape model's program. */
+#include <math.h>
+
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/clamp.h"
 #include "models/tape_model.h"
 
-sal_tape *sali_tape_reopen(const sali_program *program)
+/* The formula of a program on a tape of type `dtype`; NULL when out of memory. */
+static sal_tape *reopen(const sali_program *program, sal_dtype dtype)
 {
-    sal_tape *tape = sal_tape_create(program->space, program->dtype);
+    sal_tape *tape = sal_tape_create(program->space, dtype);
     if (!tape) {
         return NULL;
     }
@@ -24,10 +28,17 @@ sal_tape *sali_tape_reopen(const sali_program *program)
     return tape;
 }
 
-static sal_status copy(const sal_model *of, uint32_t passes, sal_model **out, sal_error *err)
+sal_tape *sali_tape_reopen(const sali_program *program)
+{
+    return reopen(program, program->dtype);
+}
+
+/* Another model of the tape of `of`, with more passes, in type `dtype`. */
+static sal_status copy(const sal_model *of, uint32_t passes, sal_dtype dtype, sal_model **out,
+                       sal_error *err)
 {
     const sali_tape_model *content = sali_model_tape(of);
-    sal_tape *tape = sali_tape_reopen(content->program);
+    sal_tape *tape = reopen(content->program, dtype);
     double *flat = SALI_NEW_ARRAY(double, content->program->parameters_size);
     sal_model *made = NULL;
     sal_status status = tape && flat ? SAL_OK : sali_fail_memory(err);
@@ -51,10 +62,30 @@ static sal_status copy(const sal_model *of, uint32_t passes, sal_model **out, sa
 
 sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error *err)
 {
-    return copy(of, 0, out, err);
+    return copy(of, 0, of->dtype, out, err);
 }
 
 sal_status sali_tape_model_canonical(const sal_model *of, sal_model **out, sal_error *err)
 {
-    return copy(of, SAL_PASS_CANONICAL | SAL_PASS_DEAD_CODE, out, err);
+    return copy(of, SAL_PASS_CANONICAL | SAL_PASS_DEAD_CODE, of->dtype, out, err);
+}
+
+sal_status sali_tape_model_bare(const sal_model *of, sal_model **out, sal_error *err)
+{
+    sal_model *made = NULL;
+    *out = NULL;
+    if (!sali_model_tape(of)) {
+        return SAL_OK;
+    }
+    sal_status status = copy(of, 0, SAL_F64, &made, err);
+    if (status == SAL_OK && isfinite(sali_model_offset(made))) {
+        sali_model_tape(made)->params->offset = -0.0;
+    }
+    if (status != SAL_OK || sali_clamp_inner(of) == of) {
+        *out = made;
+        return status;
+    }
+    status = sali_clamp_alike(of, made, out, err);
+    sal_model_destroy(made);
+    return status;
 }

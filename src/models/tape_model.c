@@ -158,6 +158,12 @@ sali_tape_model *sali_model_tape(const sal_model *model)
     return model->ops == &tape_ops ? model->content : NULL;
 }
 
+double sali_model_offset(const sal_model *model)
+{
+    const sali_tape_model *tape = sali_model_tape(model);
+    return tape ? tape->params->offset : -0.0;
+}
+
 sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **model, sal_error *err)
 {
     sali_tape_model *content = SALI_NEW(sali_tape_model);

@@ -22,4 +22,12 @@ sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error 
 /* The same with the canonical extension off the lattice (SAL_PASS_CANONICAL). */
 sal_status sali_tape_model_canonical(const sal_model *of, sal_model **out, sal_error *err);
 
+/* The same in double precision, clamped as `of` is, and with f less its additive constants, beside
+ * which slopes would lose digits; NULL, with SAL_OK, if `of` is no tape. */
+sal_status sali_tape_model_bare(const sal_model *of, sal_model **out, sal_error *err);
+
+/* What f is the sum of besides what is computed for each state, and has no rounding of the model's
+ * type; 0 of a model that is no tape. */
+double sali_model_offset(const sal_model *model);
+
 #endif

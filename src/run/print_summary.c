@@ -172,6 +172,25 @@ static void describe_step_size(const sal_run_summary *s, char *text, size_t room
                : "");
 }
 
+/* Single precision is said to be too coarse from this share of 1 on: by so much it may change the
+ * logarithm of a ratio of probabilities. */
+#define COARSE 0.05
+
+static bool is_coarse(const sal_run_summary *s)
+{
+    return s->draws > 0 && !s->annealed && s->rounding > COARSE;
+}
+
+static void describe_rounding(const sal_run_summary *s, char *text, size_t room)
+{
+    append(text, room,
+           "%sf is as large as %.2g, and single precision rounds it by up to %.2g: ratios of "
+           "probabilities are wrong by as much in their logarithms. Sample in double precision "
+           "(--dtype f64).",
+           text[0] && text[strlen(text) - 1] != ' ' ? " " : "", ldexp(s->rounding, 24),
+           s->rounding);
+}
+
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
 {
     bool stuck = isnan(s->ess_median) && !s->annealed;
@@ -180,7 +199,7 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     bool one_sided = s->unchanged > 0 && s->stuck[0] >= 0 && s->unmoved == 0;
     if (room == 0) {
         return s->draws == 0 || stuck || disagree || one_sided || rare || is_unsettled(s) ||
-               s->exact || s->missed;
+               is_coarse(s) || s->exact || s->missed;
     }
     text[0] = '\0';
     if (s->draws == 0) {
@@ -208,6 +227,10 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     if (is_unsettled(s)) {
         separate(text, room);
         describe_step_size(s, text, room);
+    }
+    if (is_coarse(s)) {
+        separate(text, room);
+        describe_rounding(s, text, room);
     }
     if (s->exact) {
         separate(text, room);

@@ -10,6 +10,7 @@
 #include "core/shard.h"
 #include "core/number.h"
 #include "models/exact/exact.h"
+#include "models/tape_model.h"
 #include "run/run.h"
 #include "run/trajectory.h"
 
@@ -80,20 +81,30 @@ static sal_status summarise_movement(const sal_run *run, sal_run_summary *s, sal
     return codes ? find_isolated(run->model, codes, &s->isolated, err) : SAL_OK;
 }
 
-/* f of all draws, where values that differ by rounding are one: a sampler that follows f by
- * differences gives equal states values that are not quite equal, and ranks must not tell them
- * apart. */
-static void tie(const sal_run *run, int64_t n, double *f)
+/* The largest magnitude of f among the draws, without its additive constants. */
+static double largest_log_prob(const sal_run *run, double offset)
 {
     double largest = 0;
-    for (int64_t k = 0; k < n; k++) {
-        largest = fmax(largest, fabs(run->log_prob[k]));
+    for (int64_t k = 0; k < run->options.chains * run->draws_made; k++) {
+        largest = fmax(largest, fabs(run->log_prob[k] - offset));
     }
-    double rounding = run->base->dtype == SAL_F32 ? 8 * FLT_EPSILON : 1024 * DBL_EPSILON;
-    double unit = exp2(ceil(log2(fmax(largest, DBL_MIN) * rounding)));
-    for (int64_t k = 0; k < n; k++) {
-        f[k] = rint(run->log_prob[k] / unit) * unit;
+    return largest;
+}
+
+/* f of all draws without its additive constants, where values that differ by rounding are one: a
+ * sampler that follows f by differences gives equal states values that are not quite equal, and
+ * ranks must not tell them apart. */
+static void tie(const sal_run *run, sal_run_summary *s, double *f)
+{
+    const double offset = sali_model_offset(run->base), largest = largest_log_prob(run, offset);
+    const bool single = run->base->dtype == SAL_F32;
+    double rounding = largest * (single ? 8 * FLT_EPSILON : 1024 * DBL_EPSILON);
+    rounding = fmax(rounding, offset != 0 ? 1024 * DBL_EPSILON * fabs(offset) : 0);
+    double unit = exp2(ceil(log2(fmax(rounding, DBL_MIN))));
+    for (int64_t k = 0; k < run->options.chains * run->draws_made; k++) {
+        f[k] = rint((run->log_prob[k] - offset) / unit) * unit;
     }
+    s->rounding = single ? largest * FLT_EPSILON / 2 : 0;
 }
 
 static void forget_ess(sal_run_summary *s)
@@ -304,7 +315,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     double *f = SALI_NEW_ARRAY(double, o->chains * run->draws_made);
     sal_status status = f ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
-        tie(run, o->chains * run->draws_made, f);
+        tie(run, &s, f);
         status = summarise_levels(run, &s, err);
     }
     status = status ? status : summarise_movement(run, &s, err);

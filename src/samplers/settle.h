@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Gibbs sweeps that bring chains to where draws come from, without being draws. */
+/* Sweeps that bring chains to where draws come from, without being draws: by the Gibbs sampler or,
+ * for counts without a cap, by `lb`. */
 #ifndef SALI_SETTLE_H
 #define SALI_SETTLE_H
 
 #include "samplers/sampler.h"
 
-/* The Gibbs sampler's settings and shared state, for any number of calls. */
+/* The sampler with its settings and shared state, for any number of calls. */
 typedef struct sali_settling {
     const sal_model *model;
+    const sali_sampler *sampler;
     sali_sampler_settings settings;
     void *shared;
 } sali_settling;
 
-/* Whether a model can be opened: the Gibbs sampler serves it. */
+/* Whether the Gibbs sampler serves a model. */
 bool sali_settles(const sal_model *model);
 sal_status sali_settling_open(sali_settling *s, const sal_model *model, sal_error *err);
 void sali_settling_close(sali_settling *s);
 
-/* Chains with room for n, that want what the Gibbs sampler does. */
+/* Chains with room for n, that want what the sampler does. */
 sal_status sali_settling_chains(const sali_settling *s, int64_t n, uint64_t seed,
                                 sali_chains **chains, sal_error *err);
 

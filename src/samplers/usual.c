@@ -13,8 +13,16 @@ enum { STATES = 8, MOVES = 8, ROWS = STATES * MOVES };
 /* How far they may be off, relative to the largest exact one. */
 #define MOST_ERROR 0.5
 /* Sweeps from random states to those that draws are like, and the most steps where each needs
- * evaluations. */
-enum { SWEEPS = 2, MOST_STEPS = 256 };
+ * evaluations. Counts without a cap move by one, and each of their steps looks at all variables:
+ * more sweeps, of no more steps. */
+enum { SWEEPS = 2, MOST_STEPS = 256, COUNT_SWEEPS = 32, COUNT_STEPS = 4096 };
+
+/* A count without a cap after move number `move`: one up or, every second time, down. */
+static int32_t moved_count(int32_t now, int64_t move)
+{
+    bool down = now > 0 && (move % 2 || now == SAL_COUNT_MOST);
+    return down ? now - 1 : now + 1;
+}
 
 /* To each state MOVES rows: the state, and as proposed one the same but for one random variable. */
 static void make_moves(sali_chains *rows, const int32_t *states, int64_t *site)
@@ -28,8 +36,12 @@ static void make_moves(sali_chains *rows, const int32_t *states, int64_t *site)
         sali_stream stream = { .chain = (uint32_t)c, .step = 1, .purpose = SALI_RNG_STATISTIC };
         int64_t v = site[c] = (int64_t)sali_rng_below(&stream, 0, (uint32_t)V);
         int32_t n = space->variables[v].states, *code = &rows->codes_new[c * V + v];
-        *code += 1 + (n > 2 ? (int32_t)sali_rng_below(&stream, 1, (uint32_t)n - 1) : 0);
-        *code = n > 0 ? *code % n : *code;
+        if (n > 0) {
+            *code += 1 + (n > 2 ? (int32_t)sali_rng_below(&stream, 1, (uint32_t)n - 1) : 0);
+            *code %= n;
+        } else {
+            *code = moved_count(*code, c % MOVES);
+        }
     }
     sali_chains_embed(rows);
     sali_model_embed(rows->model, ROWS, rows->codes_new, rows->x_new);
@@ -63,8 +75,18 @@ static double error_at(sali_chains *rows, const int32_t *states)
     return first_order_error(rows, site);
 }
 
+/* Sweeps that settle a model's states; 0: there is no way, or it takes too long. */
+static int64_t sweeps_of(const sal_model *model)
+{
+    int64_t most = COUNT_STEPS / model->space->n_variables;
+    if (model->space->unbounded) {
+        return most < COUNT_SWEEPS ? most : COUNT_SWEEPS;
+    }
+    return sali_settles(model) ? SWEEPS : 0;
+}
+
 /* From random states to those that draws are like. */
-static sal_status settle(const sal_model *model, int32_t *states, sal_error *err)
+static sal_status settle(const sal_model *model, int64_t sweeps, int32_t *states, sal_error *err)
 {
     size_t bytes = (size_t)(STATES * model->space->n_variables) * sizeof *states;
     sali_settling settling = { 0 };
@@ -73,7 +95,7 @@ static sal_status settle(const sal_model *model, int32_t *states, sal_error *err
     status = status ? status : sali_settling_chains(&settling, STATES, 0, &chains, err);
     if (status == SAL_OK) {
         memcpy(chains->codes, states, bytes);
-        status = sali_settle(&settling, chains, SWEEPS, MOST_STEPS, 0, err);
+        status = sali_settle(&settling, chains, sweeps, MOST_STEPS, 0, err);
     }
     if (status == SAL_OK) {
         memcpy(states, chains->codes, bytes);
@@ -91,10 +113,11 @@ static sal_status measure(sali_chains *rows, int32_t *states, double *error, sal
         sali_random_codes(rows->space, &stream, states + c * rows->space->n_variables);
     }
     *error = error_at(rows, states);
-    if (*error > MOST_ERROR || !sali_settles(rows->model)) {
+    int64_t sweeps = sweeps_of(rows->model);
+    if (*error > MOST_ERROR || sweeps == 0) {
         return SAL_OK;
     }
-    sal_status status = settle(rows->model, states, err);
+    sal_status status = settle(rows->model, sweeps, states, err);
     *error = status == SAL_OK ? fmax(*error, error_at(rows, states)) : *error;
     return status;
 }

@@ -554,6 +554,43 @@ START_TEST(check_says_where_it_compared_nothing)
 }
 END_TEST
 
+/* sum_i (s_i - least)^1.5 of three bits as bits.xml. */
+static void save_powers(double least)
+{
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sal_error err = { 0 };
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_BINARY, .count = 3 }, &err),
+          &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F32);
+    sal_expr x = sal_sub(sal_state(tape), sal_scalar(tape, least));
+    ck_ok(sal_model_from_tape(tape, sal_sum(sal_pow(x, 1.5)), &model, &err), &err);
+    ck_ok(sal_model_save(model, temp_path("bits.xml"), &err), &err);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+
+/* Differences stay where f is defined; and where it is not defined at a state, no exit of 0. */
+START_TEST(check_fails_where_it_could_not_check)
+{
+    double error = 1;
+    save_powers(0);
+    ck_run("check bits.xml");
+    const char *line = strstr(out, "gradient     within ");
+    ck_assert(line && sscanf(line, "gradient     within %lf", &error) == 1);
+    ck_assert_double_lt(error, 1e-5);
+    save_powers(0.5);
+    ck_refused(65, "check: derivatives not checked: ", "check bits.xml");
+    ck_assert_ptr_nonnull(strstr(out, "derivatives  not checked: "));
+    ck_refused(65, "check: derivatives not checked: ", "check bits.xml --json");
+    json_t *json = json_out();
+    ck_assert(json_is_null(json_object_get(json, "derivatives")));
+    ck_assert(json_is_string(json_object_get(json, "not_checked")));
+    json_decref(json);
+}
+END_TEST
+
 /* As a model, as data and as a file to convert, not only as parameters. */
 START_TEST(files_of_torch_save_are_told_everywhere)
 {
@@ -819,6 +856,7 @@ int main(void)
     tcase_add_test(tcase, what_is_no_picture_is_refused);
     tcase_add_test(tcase, files_of_torch_save_are_told_everywhere);
     tcase_add_test(tcase, check_says_where_it_compared_nothing);
+    tcase_add_test(tcase, check_fails_where_it_could_not_check);
     tcase_add_test(tcase, check_starts_where_sampling_does_and_knows_kinks);
     tcase_add_test(tcase, sample_reports_the_statistic);
     tcase_add_test(tcase, bench_puts_a_peer_beside_its_own_figures);

@@ -122,6 +122,27 @@ class Values(unittest.TestCase):
         self.assertLess(balance["invariance"], 1e-12)
         self.assertLess(balance["frequency"], 5)
 
+    def test_single_precision(self):
+        s = sal.binary(2)
+        f = s[0] - s[1] / 2 + s[0] * s[1]
+        plain = sal.Model(f)
+        for large in (f - 3e7, -3e7 + f, (2 * f - 6e7) / 2, (f - 3e7).sum()):
+            model = sal.Model(large, dtype="f32")
+            self.assertEqual(model.check(), sal.Model(large).check())
+            np.testing.assert_allclose(model.value(all_states(model)), plain.value(all_states(plain)) - 3e7, rtol=0, atol=1e-6)
+            self.assertAlmostEqual(model.exact().log_z, plain.exact().log_z - 3e7, 5)
+            np.testing.assert_allclose(model.exact().marginals, plain.exact().marginals, rtol=0, atol=1e-6)
+            run = sal.sample(model, "gwg", draws=20000, thin=2, seed=1)
+            self.assertFalse(run.summary["warnings"])
+            np.testing.assert_allclose(run.marginals(), plain.exact().marginals, rtol=0, atol=0.02)
+        with self.assertWarnsRegex(sal.SaltusWarning, "single precision rounds it by up to"):
+            sal.sample(sal.Model(f + 1e7 * sal.exp(s - s * s).sum(), dtype="f32"), "gibbs", draws=100)
+
+    def test_gradients_that_are_nan(self):
+        model = sal.Model.from_function(lambda x: x.sum(1), sal.binary(2), gradient=lambda x: x * 0 + [1.0, np.nan])
+        with self.assertRaisesRegex(sal.ModelError, "in coordinate 1 at state [01] [01], the gradient is NaN"):
+            model.check()
+
     def test_closed_objects_say_so(self):
         self.model._handle.close()
         self.model._handle.close()

@@ -239,6 +239,20 @@ static double infinite_slope(const double *x, double *gradient, void *data)
     return f;
 }
 
+/* Counts near 3, f = sum 10 (3 x - x^2 / 2), with slopes that are right about moves up alone. */
+static double slope_of_moves_up(const double *x, double *gradient, void *data)
+{
+    double f = 0;
+    (void)data;
+    for (int k = 0; k < 3; k++) {
+        f += 10 * (3 * x[k] - x[k] * x[k] / 2);
+        if (gradient) {
+            gradient[k] = 10 * (3 - x[k] - 0.5);
+        }
+    }
+    return f;
+}
+
 static void check_usual(const sal_model *model, const char *what, const char *expected)
 {
     const char *name = NULL;
@@ -264,18 +278,17 @@ START_TEST(usual_sampler_is_by_exact_differences_where_gradients_mislead)
         check_usual(model, cases[k][0], cases[k][1]);
         sal_model_destroy(model);
     }
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < 4; k++) {
         sal_space *space = sal_space_create();
         sal_model *model = NULL;
         sal_error err;
-        const sal_block block = { .name = "s",
-                                  .kind = k == 1 ? SAL_COUNT : SAL_BINARY,
-                                  .count = 3 };
+        const sal_block block = { .name = "s", .kind = k % 2 ? SAL_COUNT : SAL_BINARY, .count = 3 };
         ck_ok(sal_space_add(space, &block, &err), &err);
-        const sal_callback callback = { .f = infinite_slope, .has_gradient = k == 2 };
+        const sal_callback callback = { .f = k == 3 ? slope_of_moves_up : infinite_slope,
+                                        .has_gradient = k >= 2 };
         ck_ok(sal_model_from_callback(space, &callback, &model, &err), &err);
-        check_usual(model, callback.has_gradient ? "infinite slope" : "no gradient",
-                    k == 1 ? "lb" : "gibbs");
+        check_usual(model, callback.has_gradient ? "wrong slopes" : "no gradient",
+                    k % 2 ? "lb" : "gibbs");
         sal_model_destroy(model);
         sal_space_destroy(space);
     }

@@ -292,7 +292,7 @@ static void read_leaf(reader *r, int32_t i)
             sali_affine row = sali_affine_row(&r->rows, i, k);
             add_affine(r, &row, weight);
         } else {
-            r->terms->constant += weight * sali_weights_value(&r->weights, i, k);
+            r->terms->constant += weight * sali_params_addend(r->weights.params, i, k);
         }
     }
 }

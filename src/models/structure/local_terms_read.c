@@ -278,7 +278,7 @@ static bool push_weights(reader *r)
         const double *weight = r->weights.node[i];
         bool varies = r->program->nodes[i].varying;
         for (int64_t k = 0; weight && !varies && k < r->program->steps[i].size; k++) {
-            r->terms->constant += weight[k] * sali_weights_value(&r->weights, i, k);
+            r->terms->constant += weight[k] * sali_params_addend(r->weights.params, i, k);
         }
         if (weight && varies && sali_node_factors(r->program, i) == 1) {
             r->status = sali_weights_push(&r->weights, i);

@@ -92,7 +92,7 @@ static sal_status push_all(sali_sum_reader *r)
             continue;
         }
         for (int64_t k = 0; k < program->steps[i].size; k++) {
-            r->constant += r->weights.node[i][k] * sali_weights_value(&r->weights, i, k);
+            r->constant += r->weights.node[i][k] * sali_params_addend(r->tape->params, i, k);
         }
     }
     return status;

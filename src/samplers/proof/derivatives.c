@@ -2,9 +2,12 @@
 /* How well a model's gradient and differences agree with differences of f, at random states. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/tape_model.h"
 #include "samplers/sampler.h"
 #include "samplers/start.h"
 
@@ -20,15 +23,24 @@ typedef struct slopes {
     double right, left;
 } slopes;
 
+/* f at x [N]; NaN where f is NaN or +inf, as it may be beside the model's states. */
+static sal_status find_value(const sal_model *model, const double *x, double *f, sal_error *err)
+{
+    double value = NAN;
+    sal_status status = sal_model_evaluate_at(model, 1, x, &value, NULL, err);
+    *f = status == SAL_OK ? value : NAN;
+    return status == SAL_ERR_MODEL ? SAL_OK : status;
+}
+
 /* (f(x + h) - f(x)) / h and (f(x) - f(x - h)) / h in coordinate i; x is put back. */
 static sal_status find_slopes(const sal_model *model, double *x, int64_t i, double h, double f,
                               slopes *s, sal_error *err)
 {
     double here = x[i], up, down;
     x[i] = here + h;
-    sal_status status = sal_model_evaluate_at(model, 1, x, &up, NULL, err);
+    sal_status status = find_value(model, x, &up, err);
     x[i] = here - h;
-    status = status ? status : sal_model_evaluate_at(model, 1, x, &down, NULL, err);
+    status = status ? status : find_value(model, x, &down, err);
     x[i] = here;
     if (status == SAL_OK) {
         *s = (slopes){ (up - f) / h, (f - down) / h };
@@ -59,35 +71,129 @@ static bool is_present(const sal_space *space, const double *x, int64_t i)
     return space->variables[sali_space_owner(space, i)].kind == SAL_CATEGORICAL && x[i] == 1;
 }
 
-/* Largest error of gradient [N] against central differences of `exact` at x [N], relative to the
- * largest entry; slopes that are compared and coordinates with a kink are counted. */
-static sal_status gradient_error(const sal_model *exact, double *x, const double *gradient,
-                                 double *error, sal_model_checks *counts, sal_error *err)
+/* The limit of one-sided slopes at h, h / 2 and h / 4, which differ from it by a power of h
+ * (Aitken's extrapolation); the last where their differences are no more than `rounding` makes. */
+static double limit_of_slopes(const double slope[3], double rounding)
 {
-    int64_t N = sal_space_width(sal_model_space(exact));
-    double h = 1e-5, scale = 1e-12, f;
-    sal_status status = sal_model_evaluate_at(exact, 1, x, &f, NULL, err);
+    double first = slope[1] - slope[0], second = slope[2] - slope[1];
+    bool converges = fabs(second) > rounding && second / first > 0 && second / first < 0.95;
+    return converges ? slope[2] - second * second / (second - first) : slope[2];
+}
+
+/* A gradient that is compared at x [N], a state of `model` with f there. */
+typedef struct comparison {
+    const sal_model *model;
+    double *x;
+    const int32_t *codes;
+    const double *gradient;
+    double f;
+    double scale;    /* the largest entry of the gradient */
+    double rounding; /* of f in double */
+    sal_model_checks *counts;
+    double error; /* the largest so far, not relative */
+} comparison;
+
+/* The step of differences. */
+#define STEP 1e-5
+
+/* The error that `what` is so of entry i of the gradient: it names coordinate and state. */
+static sal_status refuse_entry(const comparison *c, int64_t i, const char *what, sal_error *err)
+{
+    char state[128] = "";
+    const int64_t V = c->model->space->n_variables;
+    for (int64_t v = 0; v < V; v++) {
+        size_t used = strlen(state);
+        if (used > sizeof state - 20) {
+            strcat(state, " ..");
+            break;
+        }
+        snprintf(state + used, sizeof state - used, " %d", c->codes[v]);
+    }
+    return sali_fail(err, SAL_ERR_MODEL, "%s: in coordinate %lld at state%s, %s", c->model->name,
+                     (long long)i, state, what);
+}
+
+/* Compare entry i where f is finite on one side of x: to the right, or to the left. */
+static sal_status compare_one_sided(comparison *c, int64_t i, bool right, sal_error *err)
+{
+    double slope[3];
+    sal_status status = SAL_OK;
+    for (int k = 0; status == SAL_OK && k < 3; k++) {
+        slopes s;
+        status = find_slopes(c->model, c->x, i, ldexp(STEP, -k), c->f, &s, err);
+        slope[k] = status ? 0 : right ? s.right : s.left;
+    }
+    if (status == SAL_OK) {
+        double off = limit_of_slopes(slope, ROUNDINGS * c->rounding / STEP) - c->gradient[i];
+        c->error = isnan(off) ? INFINITY : fmax(c->error, fabs(off));
+    }
+    return status;
+}
+
+/* Compare entry i where f is finite on both sides of x. */
+static sal_status compare_central(comparison *c, int64_t i, slopes wide, sal_error *err)
+{
+    slopes narrow;
+    sal_status status = find_slopes(c->model, c->x, i, STEP / 2, c->f, &narrow, err);
+    if (status == SAL_OK) {
+        double least = fmax(KINK * c->scale, ROUNDINGS * c->rounding / STEP);
+        bool kink = is_kink(wide, narrow, least);
+        c->counts->kinks += kink;
+        c->error = fmax(c->error, slope_error(wide, kink, c->gradient[i]));
+    }
+    return status;
+}
+
+/* Compare entry i of the gradient with slopes of f, and count it. Forbidden states on both sides
+ * leave nothing to compare. */
+static sal_status compare_entry(comparison *c, int64_t i, sal_error *err)
+{
+    slopes wide;
+    const double g = c->gradient[i];
+    if (isnan(g)) {
+        return refuse_entry(c, i, "the gradient is NaN", err);
+    }
+    sal_status status = find_slopes(c->model, c->x, i, STEP, c->f, &wide, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    bool right = isfinite(wide.right), left = isfinite(wide.left);
+    if (isinf(g)) { /* towards a forbidden state; away from it f is +inf */
+        return right && left
+                   ? refuse_entry(c, i, "the gradient is infinite, f finite on both sides", err)
+                   : SAL_OK;
+    }
+    if (isnan(wide.right) && isnan(wide.left)) {
+        return refuse_entry(c, i, "f is NaN or +inf on both sides", err);
+    }
+    c->counts->slopes += (right || left) && !is_present(c->model->space, c->x, i);
+    return right && left   ? compare_central(c, i, wide, err)
+           : right || left ? compare_one_sided(c, i, right, err)
+                           : SAL_OK;
+}
+
+/* Largest error of gradient [N] against differences of f at x [N], the state of `codes`, relative
+ * to the largest entry; slopes that are compared and coordinates with a kink are counted. */
+static sal_status gradient_error(const sal_model *model, double *x, const int32_t *codes,
+                                 const double *gradient, double *error, sal_model_checks *counts,
+                                 sal_error *err)
+{
+    int64_t N = model->space->width;
+    comparison c = { .model = model,
+                     .x = x,
+                     .codes = codes,
+                     .gradient = gradient,
+                     .scale = 1e-12,
+                     .counts = counts };
+    sal_status status = sal_model_evaluate_at(model, 1, x, &c.f, NULL, err);
     for (int64_t i = 0; i < N; i++) {
-        scale = isfinite(gradient[i]) ? fmax(scale, fabs(gradient[i])) : scale;
+        c.scale = isfinite(gradient[i]) ? fmax(c.scale, fabs(gradient[i])) : c.scale;
     }
-    double rounding = status == SAL_OK ? DBL_EPSILON * fabs(f) : 0;
-    double least = fmax(KINK * scale, ROUNDINGS * rounding / h);
-    *error = 0;
+    c.rounding = status == SAL_OK ? DBL_EPSILON * fabs(c.f) : 0;
     for (int64_t i = 0; status == SAL_OK && i < N; i++) {
-        slopes wide, narrow;
-        if (!isfinite(gradient[i])) { /* towards a forbidden state; away from it f is +inf */
-            continue;
-        }
-        status = find_slopes(exact, x, i, h, f, &wide, err);
-        status = status ? status : find_slopes(exact, x, i, h / 2, f, &narrow, err);
-        if (status == SAL_OK && isfinite(wide.right) && isfinite(wide.left)) {
-            bool kink = is_kink(wide, narrow, least);
-            counts->kinks += kink;
-            counts->slopes += !is_present(exact->space, x, i);
-            *error = fmax(*error, slope_error(wide, kink, gradient[i]));
-        }
+        status = compare_entry(&c, i, err);
     }
-    *error /= scale;
+    *error = c.error / c.scale;
     return status;
 }
 
@@ -173,11 +279,10 @@ static sal_status strategies_error(const sal_model *model, const int32_t *codes,
     return status;
 }
 
-/* Keep the larger errors, with those at one state: of the gradient against central differences of
- * `exact`, the same model in double, and against its exact differences. Single precision would lose
- * those of an f that is large beside them. */
-static sal_status measure_errors(const sal_model *model, const sal_model *exact,
-                                 const int32_t *codes, sal_model_checks *worst, sal_error *err)
+/* Keep the larger errors, with those at one state: of the gradient against differences of f beside
+ * it, of first-order differences against exact ones, and of other strategies. */
+static sal_status measure_errors(const sal_model *model, const int32_t *codes,
+                                 sal_model_checks *worst, sal_error *err)
 {
     const sal_space *space = model->space;
     double f, error;
@@ -187,16 +292,13 @@ static sal_status measure_errors(const sal_model *model, const sal_model *exact,
     sal_status status = x && gradient && differences ? SAL_OK : SAL_ERR_MEMORY;
     status = status ? status : sal_space_embed(space, 1, codes, x, err);
     status = status ? status : sal_model_evaluate(model, 1, codes, &f, gradient, differences, err);
-    status = status ? status : gradient_error(exact, x, gradient, &error, worst, err);
+    status = status ? status : gradient_error(model, x, codes, gradient, &error, worst, err);
     if (status == SAL_OK) {
         worst->gradient_error = fmax(worst->gradient_error, error);
         status = strategies_error(model, codes, differences, &error, err);
     }
     if (status == SAL_OK) {
         worst->against_error = fmax(worst->against_error, error);
-        status = sal_model_evaluate(exact, 1, codes, &f, NULL, differences, err);
-    }
-    if (status == SAL_OK) {
         error = taylor_error(model, codes, gradient, differences, &worst->changes);
         worst->first_order_error = fmax(worst->first_order_error, error);
     }
@@ -229,13 +331,32 @@ static sal_status make_states(const sal_model *model, uint64_t seed, sali_chains
     return SAL_OK;
 }
 
+/* The checks of a model in double precision, of which *checks has the names of its methods. */
+static sal_status check(const sal_model *model, uint64_t seed, sal_model_checks *checks,
+                        sal_error *err)
+{
+    sali_chains *chains = NULL;
+    sal_model_checks c = *checks;
+    sal_status status = make_states(model, seed, &chains, err);
+    for (int64_t k = 0; status == SAL_OK && k < STATES; k++) {
+        status = measure_errors(model, chains->codes + k * model->space->n_variables, &c, err);
+    }
+    c.gradient_error = c.slopes > 0 ? c.gradient_error : NAN;
+    c.first_order_error = c.changes > 0 ? c.first_order_error : NAN;
+    sali_chains_destroy(chains);
+    if (status == SAL_OK) {
+        *checks = c;
+    }
+    return status;
+}
+
 sal_status sal_model_check(const sal_model *model, const sal_model *exact, uint64_t seed,
                            sal_model_checks *checks, sal_error *err)
 {
     if (!model || !checks) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "check: model or checks is NULL");
     }
-    sali_chains *chains = NULL;
+    sal_model *made = NULL;
     sal_model_checks c = { .states = STATES,
                            .differences = sali_strategy_name(sali_strategy_best(model)) };
     for (int s = 0, n = 0; s < SALI_STRATEGIES; s++) {
@@ -244,16 +365,9 @@ sal_status sal_model_check(const sal_model *model, const sal_model *exact, uint6
         }
     }
     *checks = c;
-    sal_status status = make_states(model, seed, &chains, err);
-    for (int64_t k = 0; status == SAL_OK && k < STATES; k++) {
-        const int32_t *codes = chains->codes + k * model->space->n_variables;
-        status = measure_errors(model, exact ? exact : model, codes, &c, err);
-    }
-    c.gradient_error = c.slopes > 0 ? c.gradient_error : NAN;
-    c.first_order_error = c.changes > 0 ? c.first_order_error : NAN;
-    sali_chains_destroy(chains);
-    if (status == SAL_OK) {
-        *checks = c;
-    }
+    model = exact ? exact : model;
+    sal_status status = sali_tape_model_bare(model, &made, err);
+    status = status ? status : check(made ? made : model, seed, checks, err);
+    sal_model_destroy(made);
     return status;
 }
