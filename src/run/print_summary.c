@@ -184,11 +184,10 @@ static bool is_coarse(const sal_run_summary *s)
 static void describe_rounding(const sal_run_summary *s, char *text, size_t room)
 {
     append(text, room,
-           "%sf is as large as %.2g, and single precision rounds it by up to %.2g: ratios of "
+           "f is as large as %.2g, and single precision rounds it by up to %.2g: ratios of "
            "probabilities are wrong by as much in their logarithms. Sample in double precision "
            "(--dtype f64).",
-           text[0] && text[strlen(text) - 1] != ' ' ? " " : "", ldexp(s->rounding, 24),
-           s->rounding);
+           ldexp(s->rounding, 24), s->rounding);
 }
 
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
