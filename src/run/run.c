@@ -376,7 +376,7 @@ typedef struct start_work {
     sal_run *run;
     const int32_t *init;
     const sal_model *guide;
-    sali_start_search **searches; /* [n_shards] NULL for those of other ranks */
+    sali_start_search **searches; /* [n_shards] NULL for shards of other ranks */
     bool *over;                   /* [n_shards] */
 } start_work;
 
