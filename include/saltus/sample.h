@@ -113,7 +113,9 @@ typedef struct sal_run_callbacks {
     void *draw_data; /* passed to `draw` */
 
     /* Called at least every few hundred steps, with the number of steps done and the total. A
-     * return value other than 0 stops the run after that step; the run keeps its results so far. */
+     * return value other than 0 stops the run after that step; the run keeps its results so far.
+     * Also called with 0 steps while chains look for states of finite f; a run that is stopped
+     * there has no draws and cannot be resumed. */
     int (*progress)(int64_t done, int64_t total, void *data);
     void *progress_data; /* passed to `progress` */
 
@@ -187,8 +189,9 @@ typedef struct sal_run_options {
 /* The result of a run: draws, or counts of them, and figures. */
 typedef struct sal_run sal_run;
 
-/* Sample. Chains start at `init` or at random states where f is finite (counts without a cap start
- * at 0 to 9). A random state with forbidden factors is repaired by reducing their number.
+/* Sample. Chains start at `init`, at draws from a Bayesian network in the order of its parents, or
+ * at random states (counts without a cap start at 0 to 9). A start with forbidden factors is
+ * repaired by reducing their number.
  * Returns: SAL_OK (also when `progress` stopped the run); SAL_ERR_ARGUMENT (an option out of range,
  *          or no such sampler; names it); SAL_ERR_UNSUPPORTED (the model lacks what the sampler
  *          needs: names samplers that work; or the sampler cannot be tempered or tuned as asked);

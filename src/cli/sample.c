@@ -167,6 +167,7 @@ typedef struct watch {
     double seconds; /* after which the run stops; 0: never */
     bool begun;     /* not by the draws that a resumed run reads again */
     bool late;
+    bool moved; /* the chains have their starts, and made a step at least: the run can be resumed */
 } watch;
 
 static bool is_late(watch *w)
@@ -185,6 +186,7 @@ static int watch_progress(int64_t done, int64_t total, void *data)
 {
     watch *w = data;
     cli_progress_show(&w->progress, "sampling", done, total);
+    w->moved |= done > 0;
     return cli_interrupted() || is_late(w);
 }
 
@@ -318,7 +320,7 @@ static int sample(sal_model *model, options *o)
     }
     /* what else is known is told even if the draws could not be written */
     int lost = close_writer(o->outputs.out, writer, run);
-    if (lost == CLI_OK && writer && (cli_interrupted() || w.late)) {
+    if (lost == CLI_OK && writer && w.moved && (cli_interrupted() || w.late)) {
         fprintf(stderr, "saltus: to go on: saltus sample --resume %s\n", o->outputs.out);
     }
     code = o->write_tuning ? save_tuning(run, o->tuning) : CLI_OK;

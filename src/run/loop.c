@@ -189,7 +189,7 @@ static void collect(sal_run *run, bool count)
     }
 }
 
-static sal_status ask_to_go_on(sal_run *run, int64_t done, sal_error *err)
+sal_status sali_run_ask(sal_run *run, int64_t done, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     int64_t total = o->warmup + o->draws * o->thin;
@@ -326,7 +326,7 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
     while (status == SAL_OK && run->warmup_done < run->options.warmup && !run->stopped) {
         status = warm_up_window(run, &w, err);
         run->warmup_seconds = before + sali_now() - start;
-        status = status ? status : ask_to_go_on(run, run->warmup_done, err);
+        status = status ? status : sali_run_ask(run, run->warmup_done, err);
     }
     return status || run->stopped ? status : end_warm_up(run, err);
 }
@@ -383,7 +383,7 @@ sal_status sali_run_sample(sal_run *run, sal_error *err)
     while (status == SAL_OK && run->steps < o->draws * o->thin && !run->stopped) {
         status = sample_window(run, &w, err);
         run->seconds = before + sali_now() - start;
-        status = status ? status : ask_to_go_on(run, o->warmup + run->steps, err);
+        status = status ? status : sali_run_ask(run, o->warmup + run->steps, err);
     }
     return status;
 }

@@ -385,10 +385,13 @@ static sal_status restrict_init(sal_run *run, const int32_t *init, int32_t **cod
     return SAL_OK;
 }
 
+/* The searches for starting states, by shard. */
 typedef struct start_work {
     sal_run *run;
     const int32_t *init;
     const sal_model *guide;
+    sali_start_search **searches; /* [n_shards] NULL for shards of other ranks */
+    bool *over;                   /* [n_shards] */
 } start_work;
 
 sal_status sali_run_shards_status(const sal_run *run, sal_error *err)
@@ -403,17 +406,56 @@ sal_status sali_run_shards_status(const sal_run *run, sal_error *err)
     return status;
 }
 
-static void start_shard(void *context, int64_t k)
+static void begin_shard(void *context, int64_t k)
 {
     start_work *work = context;
-    sal_run *run = work->run;
-    sali_run_shard *shard = &run->shards[k];
-    const int64_t first = run->slot_begin[k] * run->model->space->n_variables;
-    shard->status = sali_start(shard->chains, work->init ? work->init + first : NULL, work->guide,
-                               &shard->error);
-    if (shard->status == SAL_OK) {
-        sali_engine(run->sampler)->refresh(shard->self, shard->chains);
+    sali_run_shard *shard = &work->run->shards[k];
+    const int64_t first = work->run->slot_begin[k] * work->run->model->space->n_variables;
+    shard->status = sali_start_search_create(shard->chains, work->init ? work->init + first : NULL,
+                                             work->guide, &work->searches[k], &shard->error);
+}
+
+static void step_shard(void *context, int64_t k)
+{
+    start_work *work = context;
+    work->over[k] = sali_start_search_step(work->searches[k]);
+}
+
+/* End a shard's search: its chains have their states, unless the run was stopped. */
+static void end_shard(void *context, int64_t k)
+{
+    start_work *work = context;
+    sali_run_shard *shard = &work->run->shards[k];
+    shard->status = sali_start_search_status(work->searches[k], &shard->error);
+    if (shard->status == SAL_OK && work->over[k]) {
+        sali_engine(work->run->sampler)->refresh(shard->self, shard->chains);
     }
+}
+
+/* Step all shards' searches until they are over, or the caller stops the run: the caller is asked
+ * between steps. */
+static sal_status search_starts(start_work *work, sal_error *err)
+{
+    sal_run *run = work->run;
+    bool more = true;
+    sali_run_shards(run, begin_shard, work);
+    sal_status status = sali_sync_status(run, sali_run_shards_status(run, err), err);
+    while (status == SAL_OK && more && !run->stopped) {
+        sali_run_shards(run, step_shard, work);
+        more = false;
+        for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
+            more |= !work->over[k];
+        }
+        status = sali_sync_any(run, &more, err);
+        if (status == SAL_OK && more) {
+            status = sali_run_ask(run, 0, err);
+        }
+    }
+    if (status == SAL_OK) {
+        sali_run_shards(run, end_shard, work);
+        status = sali_run_shards_status(run, err);
+    }
+    return status;
 }
 
 /* Rows of `draws` entries of `size` bytes become rows of `made`. */
@@ -440,15 +482,25 @@ static sal_status start_chains(sal_run *run, const int32_t *init, sal_error *err
 {
     int32_t *codes = NULL;
     sal_model *guide = NULL;
+    start_work work = { .run = run };
     sal_status status = restrict_init(run, init, &codes, err);
     if (status == SAL_OK && run->model->ops->feasibility) {
         status = run->model->ops->feasibility(run->model, &guide, err);
     }
-    if (status == SAL_OK) {
-        start_work work = { .run = run, .init = codes, .guide = guide };
-        sali_run_shards(run, start_shard, &work);
+    work.init = codes;
+    work.guide = guide;
+    work.searches = SALI_NEW_ARRAY(sali_start_search *, run->n_shards);
+    work.over = SALI_NEW_ARRAY(bool, run->n_shards);
+    if (status == SAL_OK && !(work.searches && work.over)) {
+        status = sali_fail_memory(err);
     }
-    status = status ? status : sali_run_shards_status(run, err);
+    status = sali_sync_status(run, status, err);
+    status = status ? status : search_starts(&work, err);
+    for (int64_t k = 0; work.searches && k < run->n_shards; k++) {
+        sali_start_search_destroy(work.searches[k]);
+    }
+    sali_free(work.searches);
+    sali_free(work.over);
     sal_model_destroy(guide);
     sali_free(codes);
     status = status ? status : sali_run_check(run, err);
@@ -504,7 +556,8 @@ static sal_status prepare_annealing(sal_run *run, sal_error *err)
     return status;
 }
 
-/* The chains where they start, or where an earlier run left them; both an anchor. */
+/* The chains where they start, or where an earlier run left them; both an anchor. A run that is
+ * stopped while it searches for its starts has no anchor: there is nothing to resume. */
 static sal_status begin(sal_run *run, sal_error *err)
 {
     sal_status status;
@@ -513,7 +566,10 @@ static sal_status begin(sal_run *run, sal_error *err)
         status = status ? status : sali_run_restore(run, err);
     } else {
         status = start_chains(run, run->options.init, err);
-        status = status ? status : prepare_annealing(run, err);
+        if (status != SAL_OK || run->stopped) {
+            return status;
+        }
+        status = prepare_annealing(run, err);
     }
     return status ? status : sali_run_note_state(run, err);
 }

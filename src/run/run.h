@@ -205,6 +205,9 @@ sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_r
 /* The loop (loop.c): warm-up, and the steps after it. */
 sal_status sali_run_warm_up(sal_run *run, sal_error *err);
 sal_status sali_run_sample(sal_run *run, sal_error *err);
+/* Report progress, `done` steps of warm-up and sampling, to the caller, who may stop the run; all
+ * ranks learn whether it stops. */
+sal_status sali_run_ask(sal_run *run, int64_t done, sal_error *err);
 
 /* The first status of the shards that is not SAL_OK, with its error. */
 sal_status sali_run_shards_status(const sal_run *run, sal_error *err);

@@ -401,7 +401,12 @@ static sal_status restore_adaptation(sal_run *run, sal_error *err)
 
 sal_status sali_run_restore(sal_run *run, sal_error *err)
 {
-    sal_status status = restore_run(run, err);
+    const bool started = sali_run_state_find(run->options.resume, "sampling") != NULL;
+    sal_status status =
+        started ? restore_run(run, err)
+                : sali_fail(err, SAL_ERR_DATA,
+                            "the run was stopped before it had its starting states, so there is "
+                            "nothing to resume; run it again without resuming");
     status = status ? status : restore_adaptation(run, err);
     status = sali_sync_status(run, status, err);
     status = status ? status : sali_run_restore_shards(run, err);

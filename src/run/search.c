@@ -3,7 +3,11 @@
  *
  * The first cooling is what a search of one cooling would be. The coolings after it, longer and
  * longer, do not spend steps far above the temperatures that matter: they begin a little above
- * the one at which the chains of the first one froze (reheat.c). */
+ * the one at which the chains of the first one froze (reheat.c). That is too cold where chains
+ * freeze at many temperatures, as with weights over many orders of magnitude: new starts are
+ * quenched, and large differences stay as the quench left them. So a cooling that begins there is
+ * on trial: if its chains end lower than those of the first cooling, all later coolings begin where
+ * the first did, at a temperature that the largest differences set (annealing.c). */
 #include "run/search.h"
 
 #include <math.h>
@@ -23,7 +27,8 @@ typedef struct search {
     const sal_run_options *given;
     double start;          /* by the clock */
     int64_t made;          /* coolings */
-    double from, to;       /* of the coolings after the first one */
+    double from, to;       /* of the next cooling */
+    double hottest, level; /* of the first cooling: `from`, and the mean of its chains' largest f */
     double seconds_a_draw; /* of the last cooling */
     double worth;          /* of the best run: what runs are compared by */
     sal_run *best;
@@ -93,6 +98,37 @@ static double worth_of(const sal_run *run)
     return largest;
 }
 
+/* The mean over the chains of the largest f that each met; at rank 0 only. */
+static double mean_best(const sal_run *run)
+{
+    double sum = 0;
+    int64_t n = 0;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        for (int64_t c = 0; c < run->shards[k].chains->n; c++, n++) {
+            sum += run->shards[k].best[c];
+        }
+    }
+    return sum / (double)n;
+}
+
+/* Where the next cooling begins and ends, after cooling `number`; at rank 0, which has all draws.
+ */
+static void plan_next(search *s, const sal_run *run, int64_t number)
+{
+    const bool given = s->given->annealing.from > 0 || run->draws_made == 0;
+    if (number == 0) {
+        s->hottest = fmax(run->anneal_from, SALI_LEAST_TEMPERATURE);
+        s->level = mean_best(run);
+        s->from = given                      ? s->hottest
+                  : run->heating.reheats > 0 ? run->heating.peak
+                                             : sali_heat_temperature(run);
+        s->from = fmax(s->from, SALI_LEAST_TEMPERATURE);
+        s->to = fmax(run->anneal_to, SALI_LEAST_TEMPERATURE);
+    } else if (mean_best(run) < s->level) {
+        s->from = s->hottest;
+    }
+}
+
 /* A cooling that the time cut short counts for nothing, unless it is the only one: what a number of
  * coolings finds does not depend on the clock. */
 static void take(search *s, sal_run *run)
@@ -102,13 +138,8 @@ static void take(search *s, sal_run *run)
         sal_run_destroy(run);
         return;
     }
-    if (number == 0 && sal_comm_rank(s->given->comm) == 0) { /* where all draws are */
-        const bool given = s->given->annealing.from > 0 || run->draws_made == 0;
-        s->from = given                      ? run->anneal_from
-                  : run->heating.reheats > 0 ? run->heating.peak
-                                             : sali_heat_temperature(run);
-        s->from = fmax(s->from, SALI_LEAST_TEMPERATURE);
-        s->to = fmax(run->anneal_to, SALI_LEAST_TEMPERATURE);
+    if (sal_comm_rank(s->given->comm) == 0) {
+        plan_next(s, run, number);
     }
     s->steps += run->warmup_done + run->steps;
     s->seconds_a_draw = (run->seconds + run->warmup_seconds) / fmax(1, (double)run->draws_made);

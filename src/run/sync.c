@@ -108,6 +108,18 @@ sal_status sali_sync_stop(sal_run *run, sal_error *err)
     return asks ? sali_sync_value(run, &run->stopped, sizeof run->stopped, err) : SAL_OK;
 }
 
+sal_status sali_sync_any(const sal_run *run, bool *any, sal_error *err)
+{
+    const bool own = *any;
+    sal_status status = SAL_OK;
+    for (int64_t r = 0; status == SAL_OK && r < sal_comm_size(run->options.comm); r++) {
+        bool theirs = own;
+        status = sali_comm_broadcast(run->options.comm, r, &theirs, sizeof theirs, err);
+        *any |= theirs;
+    }
+    return status;
+}
+
 /* ---- windows */
 
 /* Of each chain, and with tempering of each pair of temperatures and of each shard. */

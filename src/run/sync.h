@@ -34,6 +34,9 @@ sal_status sali_sync_value(const sal_run *run, void *value, int64_t bytes, sal_e
 /* Whether the caller asked to stop. */
 sal_status sali_sync_stop(sal_run *run, sal_error *err);
 
+/* *any receives whether it is true at any rank. Returns: SAL_ERR_IO. */
+sal_status sali_sync_any(const sal_run *run, bool *any, sal_error *err);
+
 /* The queue's draws up to number `made`, to rank 0. */
 sal_status sali_sync_draws(sal_run *run, int64_t made, sal_error *err);
 

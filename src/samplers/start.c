@@ -8,6 +8,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/object.h"
+#include "models/tracker.h"
+#include "samplers/completion.h"
 #include "samplers/conditional.h"
 
 /* Attempts from new random states: with repair, and without (which is all that can be done when
@@ -27,103 +29,74 @@ void sali_random_codes(const sal_space *space, const sali_stream *stream, int32_
     }
 }
 
+struct sali_start_search {
+    sali_chains *chains;
+    const int32_t *init;
+    sali_completion *completion; /* NULL: states are random */
+    sali_tracker *guide;    /* follows minus the number of forbidding tables; NULL: no repair */
+    double *violations;     /* [n], minus their number */
+    double *delta;          /* [max_states] */
+    bool *forbidden;        /* [n] */
+    int64_t attempt, sweep; /* sweep -1: the attempt has not begun */
+    bool over, found;
+};
+
 /* ---- repair: Gibbs on minus the number of forbidden factors, cooling down */
 
-typedef struct repair {
-    sali_evaluator *guide;
-    double *violations; /* [n], minus their number */
-    double *delta;      /* [n x max_states] */
-    int64_t *site;      /* [n] */
-    void *x;            /* of the guide's type, double */
-} repair;
-
-static void repair_free(repair *r)
+/* Draw variable v of chain c, which the guide follows. */
+static void repair_variable(sali_start_search *s, int64_t c, int64_t v, double beta)
 {
-    if (r) {
-        sali_evaluator_destroy(r->guide);
-        sali_object_free(r);
+    sali_chains *chains = s->chains;
+    const sal_space *space = chains->space;
+    const sali_stream stream = { .seed = chains->seed,
+                                 .step = (uint64_t)(s->attempt * SWEEPS + s->sweep),
+                                 .chain = chains->id[c],
+                                 .purpose = SALI_RNG_REPAIR };
+    int32_t *code = &chains->codes[c * space->n_variables + v];
+    sali_tracker_differences(s->guide, c, v, s->delta);
+    const int32_t drawn = (int32_t)sali_conditional_draw(space->variables[v].states, s->delta, beta,
+                                                         sali_rng_uniform_at(&stream, (uint32_t)v));
+    if (drawn != *code) {
+        sali_tracker_move(s->guide, c, v, drawn);
+        *code = drawn;
     }
 }
 
-static sal_status repair_create(const sali_chains *chains, const sal_model *guide, repair **out,
-                                sal_error *err)
+/* One sweep over the variables of the chains that are still forbidden; false: there are none. */
+static bool repair_sweep(sali_start_search *s)
 {
-    const sal_space *space = chains->space;
-    repair *r = *out = SALI_OBJECT(repair);
-    if (r) {
-        r->violations = SALI_OBJECT_ARRAY(r, double, chains->n);
-        r->delta = SALI_OBJECT_ARRAY(r, double, chains->n * space->max_states);
-        r->site = SALI_OBJECT_ARRAY(r, int64_t, chains->n);
-        r->x = SALI_OBJECT_ARRAY(r, double, chains->n * space->width);
-    }
-    return !r || sali_object_failed(r)
-               ? sali_fail_memory(err)
-               : sali_evaluator_create(guide, chains->n, SALI_WANT_DIFFERENCES, &r->guide, err);
-}
-
-/* One sweep over the variables of the chains that are still forbidden, in codes and r->x. */
-static void repair_sweep(repair *r, sali_chains *chains, const bool *forbidden, int64_t attempt,
-                         int64_t sweep)
-{
-    const sal_space *space = chains->space;
-    double beta = 1 + 9 * (double)(sweep % 20) / 19;
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        if (space->variables[v].states == 0) {
-            continue; /* factors have no counts without a cap */
-        }
-        for (int64_t c = 0; c < chains->n; c++) {
-            r->site[c] = v;
-        }
-        sali_differences_at(r->guide, chains->n, chains->codes, r->x, r->site, r->violations,
-                            r->delta);
-        for (int64_t c = 0; c < chains->n; c++) {
-            if (!forbidden[c]) {
-                continue;
+    const sal_space *space = s->chains->space;
+    const double beta = 1 + 9 * (double)(s->sweep % 20) / 19;
+    bool any = false;
+    sali_tracker_start(s->guide, s->chains->n, s->chains->codes, s->violations);
+    for (int64_t c = 0; c < s->chains->n; c++) {
+        s->forbidden[c] = s->forbidden[c] && s->violations[c] < 0;
+        any |= s->forbidden[c];
+        for (int64_t v = 0; s->forbidden[c] && v < space->n_variables; v++) {
+            if (space->variables[v].states > 0) { /* factors have no counts without a cap */
+                repair_variable(s, c, v, beta);
             }
-            sali_stream stream = { .seed = chains->seed,
-                                   .step = (uint64_t)(attempt * SWEEPS + sweep),
-                                   .chain = chains->id[c],
-                                   .purpose = SALI_RNG_REPAIR };
-            int32_t code = (int32_t)sali_conditional_draw(
-                space->variables[v].states, r->delta + c * space->max_states, beta,
-                sali_rng_uniform_at(&stream, (uint32_t)v));
-            chains->codes[c * space->n_variables + v] = code;
-            sali_embed_one_f64(space, v, code, (double *)r->x + c * space->width);
         }
     }
-}
-
-/* Sweep until no chain is forbidden, or the sweeps are used up. */
-static void repair_run(repair *r, sali_chains *chains, bool *forbidden, int64_t attempt)
-{
-    const sal_space *space = chains->space;
-    sali_embed_f64(space, chains->n, chains->codes, r->x);
-    for (int64_t sweep = 0; sweep < SWEEPS; sweep++) {
-        sali_value(r->guide, chains->n, chains->codes, r->x, r->violations);
-        bool any = false;
-        for (int64_t c = 0; c < chains->n; c++) {
-            forbidden[c] = forbidden[c] && r->violations[c] < 0;
-            any |= forbidden[c];
-        }
-        if (!any) {
-            return;
-        }
-        repair_sweep(r, chains, forbidden, attempt, sweep);
-    }
+    return any;
 }
 
 /* ---- the start */
 
-static void randomise(sali_chains *chains, const bool *which, int64_t attempt)
+/* New states of the chains that are forbidden. */
+static void draw_states(sali_start_search *s)
 {
+    sali_chains *chains = s->chains;
     for (int64_t c = 0; c < chains->n; c++) {
-        if (which[c]) {
-            sali_stream stream = { .seed = chains->seed,
-                                   .step = (uint64_t)attempt,
-                                   .chain = chains->id[c],
-                                   .purpose = SALI_RNG_INIT };
-            sali_random_codes(chains->space, &stream,
-                              chains->codes + c * chains->space->n_variables);
+        const sali_stream stream = { .seed = chains->seed,
+                                     .step = (uint64_t)s->attempt,
+                                     .chain = chains->id[c],
+                                     .purpose = SALI_RNG_INIT };
+        int32_t *codes = chains->codes + c * chains->space->n_variables;
+        if (s->forbidden[c] && s->completion) {
+            sali_completion_draw(s->completion, &stream, codes);
+        } else if (s->forbidden[c]) {
+            sali_random_codes(chains->space, &stream, codes);
         }
     }
 }
@@ -163,45 +136,104 @@ static sal_status give_up(const sali_chains *chains, const bool *forbidden, int6
     }
     return sali_fail(err, SAL_ERR_MODEL,
                      "%s: no state with finite f found for chain %u in %lld attempts%s; give a "
-                     "starting state (init)",
+                     "starting state (init); exact answers, where they can be had, tell whether "
+                     "there is such a state",
                      chains->model->name, chains->id[c], (long long)attempts, names);
 }
 
-static sal_status find_states(sali_chains *chains, const int32_t *init, repair *r, bool *forbidden,
-                              sal_error *err)
+/* ---- the search */
+
+static int64_t most_attempts(const sali_start_search *s)
 {
-    int64_t attempts = r ? ATTEMPTS : BLIND_ATTEMPTS;
-    for (int64_t attempt = 0; attempt < attempts; attempt++) {
-        if (attempt == 0 && init) {
-            memcpy(chains->codes, init,
-                   (size_t)(chains->n * chains->space->n_variables) * sizeof *init);
-        } else {
-            randomise(chains, forbidden, attempt);
-        }
-        if (mark_forbidden(chains, forbidden) > 0 && r) {
-            repair_run(r, chains, forbidden, attempt);
-        }
-        if (mark_forbidden(chains, forbidden) == 0) {
-            return SAL_OK;
-        }
+    return s->guide ? ATTEMPTS : BLIND_ATTEMPTS;
+}
+
+sal_status sali_start_search_create(sali_chains *chains, const int32_t *init,
+                                    const sal_model *guide, sali_start_search **out, sal_error *err)
+{
+    sali_start_search *s = SALI_OBJECT(sali_start_search);
+    if (!s) {
+        return sali_fail_memory(err);
     }
-    return give_up(chains, forbidden, attempts, err);
+    *s = (sali_start_search){ .chains = chains, .init = init, .sweep = -1 };
+    s->violations = SALI_OBJECT_ARRAY(s, double, chains->n);
+    s->delta = SALI_OBJECT_ARRAY(s, double, chains->space->max_states);
+    s->forbidden = SALI_OBJECT_ARRAY(s, bool, chains->n);
+    sal_status status = sali_object_failed(s) ? sali_fail_memory(err) : SAL_OK;
+    if (status == SAL_OK) {
+        memset(s->forbidden, 1, (size_t)chains->n * sizeof *s->forbidden);
+        status = sali_completion_create(chains->model, guide != NULL, &s->completion, err);
+    }
+    if (status == SAL_OK && guide && guide->trackable) {
+        status = sali_tracker_create(guide, chains->n, 0, &s->guide, err);
+    }
+    if (status != SAL_OK) {
+        sali_start_search_destroy(s);
+        return status;
+    }
+    *out = s;
+    return SAL_OK;
+}
+
+void sali_start_search_destroy(sali_start_search *s)
+{
+    if (s) {
+        sali_tracker_destroy(s->guide);
+        sali_completion_destroy(s->completion);
+        sali_object_free(s);
+    }
+}
+
+/* The states of a new attempt. */
+static void begin_attempt(sali_start_search *s)
+{
+    const sali_chains *chains = s->chains;
+    if (s->attempt == 0 && s->init) {
+        memcpy(chains->codes, s->init,
+               (size_t)(chains->n * chains->space->n_variables) * sizeof *s->init);
+    } else {
+        draw_states(s);
+    }
+}
+
+bool sali_start_search_step(sali_start_search *s)
+{
+    bool ended = false; /* the attempt */
+    if (s->over) {
+        return true;
+    }
+    if (s->sweep < 0) {
+        begin_attempt(s);
+        s->found = mark_forbidden(s->chains, s->forbidden) == 0;
+        ended = !s->guide;
+        s->sweep = 0;
+    } else if (s->sweep == SWEEPS || !repair_sweep(s)) {
+        s->found = mark_forbidden(s->chains, s->forbidden) == 0;
+        ended = true;
+    } else {
+        s->sweep++;
+    }
+    if (ended && !s->found) {
+        s->attempt++;
+        s->sweep = -1;
+    }
+    s->over = s->found || s->attempt == most_attempts(s);
+    return s->over;
+}
+
+sal_status sali_start_search_status(const sali_start_search *s, sal_error *err)
+{
+    return s->over && !s->found ? give_up(s->chains, s->forbidden, s->attempt, err) : SAL_OK;
 }
 
 sal_status sali_start(sali_chains *chains, const int32_t *init, const sal_model *guide,
                       sal_error *err)
 {
-    repair *r = NULL;
-    bool *forbidden = SALI_NEW_ARRAY(bool, chains->n);
-    sal_status status = forbidden ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK && guide) {
-        status = repair_create(chains, guide, &r, err);
+    sali_start_search *search = NULL;
+    sal_status status = sali_start_search_create(chains, init, guide, &search, err);
+    while (status == SAL_OK && !sali_start_search_step(search)) {
     }
-    if (status == SAL_OK) {
-        memset(forbidden, 1, (size_t)chains->n * sizeof *forbidden);
-        status = find_states(chains, init, r, forbidden, err);
-    }
-    repair_free(r);
-    sali_free(forbidden);
+    status = status ? status : sali_start_search_status(search, err);
+    sali_start_search_destroy(search);
     return status;
 }

@@ -6,10 +6,22 @@
 #include "samplers/sampler.h"
 
 /* Fill the codes of all chains of a shard with states of finite f and embed them. `init` [n x V] of
- * the model's own space, or NULL for random states; `guide` is the model's feasibility model or
- * NULL. Returns: SAL_ERR_MODEL when no such state is found, naming forbidden factors. */
+ * the model's own space, or NULL for drawn states: in the order of the parents in a Bayesian
+ * network (completion.h), else random. `guide` is the model's feasibility model or NULL. Returns:
+ * SAL_ERR_MODEL when no such state is found, naming forbidden factors. */
 sal_status sali_start(sali_chains *chains, const int32_t *init, const sal_model *guide,
                       sal_error *err);
+
+/* The same in steps, for callers who may want to stop: create a search, step until it is over, and
+ * take its status. `init` and `guide` stay the caller's. A step costs as much as a sweep over the
+ * variables of the shard's chains. Stopped early, states may have f = -inf. */
+typedef struct sali_start_search sali_start_search;
+sal_status sali_start_search_create(sali_chains *chains, const int32_t *init,
+                                    const sal_model *guide, sali_start_search **out,
+                                    sal_error *err);
+bool sali_start_search_step(sali_start_search *search); /* whether it is over */
+sal_status sali_start_search_status(const sali_start_search *search, sal_error *err);
+void sali_start_search_destroy(sali_start_search *search); /* NULL is fine */
 
 /* Uniformly random codes of one state, from a stream; counts without a cap are 0 to 9. */
 void sali_random_codes(const sal_space *space, const sali_stream *stream, int32_t *codes);

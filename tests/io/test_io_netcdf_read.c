@@ -2,11 +2,14 @@
 /* Draws out of netCDF files, of this program and of others. */
 #include "netcdf_helpers.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "io/attempt.h"
 #include "io/file.h"
@@ -557,6 +560,28 @@ START_TEST(a_run_does_not_go_on_from_a_damaged_file)
 }
 END_TEST
 
+/* As another program does that has opened it for writing; whether it carries our seal or not. */
+START_TEST(a_file_that_is_open_for_writing_is_locked)
+{
+    sali_bytes bytes = saved_run();
+    sal_run_state *state = NULL;
+    sal_error err = { 0 };
+    const char *path = temp_write("s.nc", bytes.data, (size_t)bytes.size);
+    const int fd = open(path, O_RDWR | O_CLOEXEC);
+    for (int sealed = 1; sealed >= 0; sealed--) {
+        ck_assert_int_eq(flock(fd, LOCK_EX | LOCK_NB), 0);
+        ck_fails(sal_run_state_open(path, &state, &err), SAL_ERR_IO, &err, "is locked");
+        ck_assert_int_eq(flock(fd, LOCK_UN), 0);
+        if (sealed) {
+            ck_fails(sal_run_state_open(path, &state, &err), SAL_ERR_DATA, &err, "has no state");
+            ck_assert_int_eq(ftruncate(fd, lseek(fd, 0, SEEK_END) - 1), 0);
+        }
+    }
+    close(fd);
+    sali_bytes_free(&bytes);
+}
+END_TEST
+
 /* For the leak sanitizer: both leak when a damaged file cannot be opened. */
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
@@ -752,6 +777,7 @@ int main(void)
     tcase_add_test(tcase, cut_files_are_refused);
     tcase_add_test(tcase, each_changed_bit_of_a_saved_run_is_seen);
     tcase_add_test(tcase, a_run_does_not_go_on_from_a_damaged_file);
+    tcase_add_test(tcase, a_file_that_is_open_for_writing_is_locked);
     tcase_add_test(tcase, damaged_files_of_others_do_no_harm);
     tcase_add_test(tcase, files_that_ask_for_much_memory_are_refused);
     tcase_add_test(tcase, attempts_survive_what_is_tried);

@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "io/hash.h"
 #include "io/attempt.h"
+#include "io/file.h"
 #include "io/draws/netcdf_posterior.h"
 
 #define MAGIC "saltsum1"
@@ -198,6 +199,11 @@ static sal_status check(const source *s, sal_error *err)
     const int64_t size = s->size - SEAL_BYTES;
     if (s->size < 8 || !read_at(s, head, 8, 0) || memcmp(head, hdf5, 8) != 0) {
         return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file", s->name);
+    }
+    if (s->fd >= 0 && sali_file_is_locked(s->fd, false)) { /* libhdf5 would say "HDF error" */
+        return sali_fail(err, SAL_ERR_IO,
+                         "%s: is locked: another program has it open for writing; close it there",
+                         s->name);
     }
     if (size < 0 || !read_at(s, there, SEAL_BYTES, size) || memcmp(there, MAGIC, 8) != 0) {
         sal_status locked = sali_netcdf_unlocked(s->name, err);
