@@ -275,6 +275,9 @@ typedef struct sal_run_summary {
                             if none is known */
     double stuck_chance; /* the share of draws that would show other states of `stuck`, given all
                             other variables: the least of several chains; NaN if none is known */
+    int64_t unreached; /* number of states that f allows and that the sampler cannot reach from the
+                          most probable one; 0 also where that is not known: for more than 256
+                          states, annealing, and samplers without a transition matrix */
     double log_prob_mean; /* mean of f over the draws */
     double rounding; /* by how much rounding to single precision may have changed f of a draw: its
                         largest magnitude, without additive constants, times 2^-24; 0 in double */

@@ -208,12 +208,13 @@ static json_t *variables(int64_t most, const int64_t *list)
     return array;
 }
 
-/* Variables that never changed, and those of them that f would change. */
+/* Variables that never changed, and those of them that f would change; states out of reach. */
 static void add_unchanged(json_t *object, const sal_run_summary *s)
 {
     json_object_set_new(object, "unchanged_variables", json_integer(s->unchanged));
     json_object_set_new(object, "first_unchanged", variables(SAL_RUN_NAMED, s->unchanged_first));
     json_object_set_new(object, "stuck_variables", variables(2, s->stuck));
+    json_object_set_new(object, "unreached_states", json_integer(s->unreached));
 }
 
 /* A seed beyond the whole numbers of JSON's readers is a text. */

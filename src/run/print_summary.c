@@ -153,6 +153,23 @@ static void describe_stuck(const sal_run_summary *s, char *text, size_t room)
            (long long)s->stuck[0], 100 * s->stuck_chance, (long long)s->variables);
 }
 
+/* States out of reach of the sampler; of one that never moved more is said elsewhere. */
+static bool is_cut_off(const sal_run_summary *s)
+{
+    return s->unreached > 0 && s->unmoved < s->chains;
+}
+
+static void describe_unreached(const sal_run_summary *s, char *text, size_t room)
+{
+    append(
+        text, room,
+        "%lld states that f allows are out of reach: no number of steps of this sampler leads to "
+        "them from the most probable state, and averages are those of a part of the states. Try a "
+        "larger block, or blocks that are drawn anew (--sampler gibbs:block=8,blocks=random), or a "
+        "finite penalty in place of -inf with --tempering.",
+        (long long)s->unreached);
+}
+
 static void describe_step_size(const sal_run_summary *s, char *text, size_t room)
 {
     if (s->step_size_bound < 0) {
@@ -198,7 +215,7 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     bool one_sided = s->unchanged > 0 && s->stuck[0] >= 0 && s->unmoved == 0;
     if (room == 0) {
         return s->draws == 0 || stuck || disagree || one_sided || rare || is_unsettled(s) ||
-               is_coarse(s) || s->exact || s->missed;
+               is_coarse(s) || is_cut_off(s) || s->exact || s->missed;
     }
     text[0] = '\0';
     if (s->draws == 0) {
@@ -226,6 +243,10 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     if (is_unsettled(s)) {
         separate(text, room);
         describe_step_size(s, text, room);
+    }
+    if (is_cut_off(s)) {
+        separate(text, room);
+        describe_unreached(s, text, room);
     }
     if (is_coarse(s)) {
         separate(text, room);

@@ -286,6 +286,10 @@ sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_
  * (unchanged.c). Cost: O(chains R), and f of some thousand states if there are any. */
 sal_status sali_unchanged_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
 
+/* States that f allows and that the sampler cannot reach, where there are at most 256
+ * (unreached.c). Cost: f of all states, and a transition matrix if f forbids some. */
+sal_status sali_unreached_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
+
 /* The range of temperatures of annealing; the temperature when a share of it is done, but for
  * heating; that at a step after warm-up; and the number of steps at one temperature (annealing.c).
  */

@@ -241,7 +241,8 @@ static sal_status summarise_levels(const sal_run *run, sal_run_summary *s, sal_e
 /* Where the draws cannot be trusted: an exact method that takes little time. */
 static sal_status summarise_exact(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
-    const bool doubtful = s->unmoved > 0 || s->rhat_max > SAL_RHAT_LIMIT || s->stuck[0] >= 0;
+    const bool doubtful =
+        s->unmoved > 0 || s->rhat_max > SAL_RHAT_LIMIT || s->stuck[0] >= 0 || s->unreached > 0;
     const char *oracle = NULL;
     double cost = INFINITY;
     s->exact = NULL;
@@ -324,6 +325,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     status = status ? status : summarise_log_prob(run, f, &s, err);
     status = status ? status : sali_agreement_summarise(run, &s, err);
     status = status ? status : sali_unchanged_summarise(run, &s, err);
+    status = status ? status : sali_unreached_summarise(run, &s, err);
     status = status ? status : sali_statistic_summarise(run, &s, err);
     sali_free(f);
     if (s.unmoved > 0) {

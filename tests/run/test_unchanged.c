@@ -244,6 +244,44 @@ START_TEST(resumed_runs_have_the_same_finding)
 }
 END_TEST
 
+/* 8 bits whose sum is even: consecutive blocks of two keep their own parities. Blocks of random
+ * pairs reach everything. */
+START_TEST(states_out_of_reach_are_counted)
+{
+    enum { STATES = 256 };
+    static const char *const samplers[] = { "gibbs:block=2", "gibbs:block=2,blocks=random" };
+    static const int64_t unreached[] = { 128 - 16, 0 };
+    const int32_t two[8] = { 2, 2, 2, 2, 2, 2, 2, 2 };
+    const int64_t begin[] = { 0, 8 }, scope[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
+    double table[STATES];
+    char text[SAL_ERROR_SIZE];
+    sal_model *model = NULL;
+    sal_error err;
+    for (int i = 0; i < STATES; i++) {
+        table[i] = __builtin_popcount((unsigned)i) % 2 == 0 ? 0 : -INFINITY;
+    }
+    ck_ok(sal_model_from_factors(8, two, 1, begin, scope, table, SAL_F64, &model, &err), &err);
+    for (int k = 0; k < 2; k++) {
+        sal_run_options options = { .sampler = samplers[k], .chains = 4, .draws = 500 };
+        sal_run *run = run_it(model, &options);
+        const sal_run_summary s = summary_with_text(run, text);
+        ck_assert_int_eq(s.unreached, unreached[k]);
+        ck_assert_int_eq(s.unchanged, 0);
+        ck_assert_int_eq(strstr(text, "112 states that f allows are out of reach") != NULL, k == 0);
+        ck_assert_int_eq(s.exact != NULL, k == 0);
+        sal_run_destroy(run);
+    }
+    sal_run_options options = {
+        .sampler = "gibbs:block=2", .chains = 4, .draws = 20, .threads = 1
+    };
+    sal_run *run = run_it(model, &options);
+    sal_run_summary s;
+    ck_alloc_sweep(sal_run_summarise(run, &s, NULL), (void)0);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(no_memory_for_the_finding_is_an_error)
 {
     sal_model *model = bits_and_pair(-INFINITY);
@@ -269,6 +307,7 @@ int main(void)
     tcase_add_test(tcase, counts_past_the_last_bin_are_told_apart);
     tcase_add_test(tcase, doubtful_runs_point_to_exact_answers);
     tcase_add_test(tcase, resumed_runs_have_the_same_finding);
+    tcase_add_test(tcase, states_out_of_reach_are_counted);
     tcase_add_test(tcase, no_memory_for_the_finding_is_an_error);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

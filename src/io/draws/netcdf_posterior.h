@@ -80,13 +80,9 @@ void sali_netcdf_forget_draws(sali_netcdf_posterior *p);
 bool sali_netcdf_inquire(int group, int id, sali_netcdf_variable *out);
 
 /* Whether a file is one of netCDF-4 and may be given to libhdf5: one that was sealed has its bytes
- * still; a child process has read the others. Returns: DATA; IO, also for a locked file
- * that is not sealed; NOT_FOUND; MEMORY. */
+ * still; a child process has read the others. Returns: DATA; IO, also for a file that another
+ * program has open for writing (libhdf5 locks these by flock); NOT_FOUND; MEMORY. */
 sal_status sali_netcdf_check(const char *name, const char *data, int64_t size, sal_error *err);
-
-/* IO if a program has the file of a path open for writing: libhdf5 locks such files (flock). OK
- * also for what is no file. */
-sal_status sali_netcdf_unlocked(const char *name, sal_error *err);
 
 /* Seal a file that is open for reading and writing, and was closed by libnetcdf. Returns: IO. */
 sal_status sali_netcdf_seal(int fd, const char *name, sal_error *err);

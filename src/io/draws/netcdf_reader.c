@@ -261,10 +261,7 @@ sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, in
     int file = -1, code = data ? nc_open_mem(name, NC_NOWRITE, (size_t)size, (void *)data, &file)
                                : nc_open(name, NC_NOWRITE, &file);
     if (code != NC_NOERR) {
-        status = data ? SAL_OK : sali_netcdf_unlocked(name, err);
-        return status ? status
-                      : sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file: %s", name,
-                                  nc_strerror(code));
+        return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file: %s", name, nc_strerror(code));
     }
     *out = file;
     return SAL_OK;

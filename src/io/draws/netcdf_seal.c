@@ -2,13 +2,11 @@
 /* Whether a netCDF file may be given to libhdf5, which some damaged files bring down, or make read
  * other numbers. What this library writes ends with a sum of its bytes, behind all that libhdf5
  * reads: its seal. Other files are read whole by a child process first. */
-#include <errno.h>
 #include <fcntl.h>
 #include <netcdf.h>
 #include <netcdf_mem.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -173,20 +171,16 @@ static void read_whole(const void *data)
     nc_close(file);
 }
 
-/* ---- locks */
-
-sal_status sali_netcdf_unlocked(const char *name, sal_error *err)
+/* Whether another program has the file open for writing: libhdf5 locks it then. Of bytes that were
+ * read already, the file that has their name, if there is one. */
+static bool is_locked(const source *s)
 {
-    const int fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    const bool locked = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (fd >= 0) {
+    const int fd = s->fd >= 0 ? s->fd : open(s->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    const bool locked = fd >= 0 && sali_file_is_locked(fd, false);
+    if (fd >= 0 && s->fd < 0) {
         close(fd);
     }
-    return locked ? sali_fail(err, SAL_ERR_IO,
-                              "%s: is locked: another program has it open for writing; close it "
-                              "there first",
-                              name)
-                  : SAL_OK;
+    return locked;
 }
 
 /* ---- all of it */
@@ -200,16 +194,12 @@ static sal_status check(const source *s, sal_error *err)
     if (s->size < 8 || !read_at(s, head, 8, 0) || memcmp(head, hdf5, 8) != 0) {
         return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file", s->name);
     }
-    if (s->fd >= 0 && sali_file_is_locked(s->fd, false)) { /* libhdf5 would say "HDF error" */
+    if (is_locked(s)) { /* libhdf5 would say "HDF error" */
         return sali_fail(err, SAL_ERR_IO,
                          "%s: is locked: another program has it open for writing; close it there",
                          s->name);
     }
     if (size < 0 || !read_at(s, there, SEAL_BYTES, size) || memcmp(there, MAGIC, 8) != 0) {
-        sal_status locked = sali_netcdf_unlocked(s->name, err);
-        if (locked != SAL_OK) {
-            return locked;
-        }
         const sali_attempt_limits limits = { 60 + (double)s->size / (1 << 20),
                                              MOST_MEMORY + 2 * s->size };
         return sali_attempt(s->name,
