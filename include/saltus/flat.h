@@ -374,6 +374,10 @@ SAL_API const float *sal_flat_data_intensity(const sal_data *data);
 /* The weights [rows] of a data set; NULL: it has none. */
 SAL_API const double *sal_flat_data_weight(const sal_data *data);
 
+/* What reading the file found, guessed or took by default: sentences for people, one a line, which
+ * live as long as the data set. NULL: nothing to say. */
+SAL_API const char *sal_flat_data_notes(const sal_data *data);
+
 /* Free a data set; NULL is fine. */
 SAL_API void sal_flat_data_destroy(sal_data *data);
 

@@ -252,13 +252,22 @@ SAL_API sal_status sal_format_find(const char *path, sal_format_info *info, sal_
  * (sal_format_list), a saved tape, or the directory of a training.
  * Params:  from  the format of `in`; NULL: the one that its name and content tell.
  *          to    the format of `out`; NULL: the one that its name tells.
- * Returns: SAL_ERR_ARGUMENT (no such format, or one that cannot express what the file holds);
- *          SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure the file `out`
- *          is as before.
- * Cost:    O(size of the files).
- * Threads: any; for .nc as sal_draw_writer_open. */
+ *          notes (may be NULL) what the reader found or guessed, a sentence a line, to be freed
+ * with sal_free; NULL: nothing to say. Returns: SAL_ERR_ARGUMENT (no such format, or one that
+ * cannot express what the file holds); SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY.
+ * On failure the file `out` is as before. Cost:    O(size of the files). Threads: any; for .nc as
+ * sal_draw_writer_open. */
 SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                               sal_error *err);
+                               char **notes, sal_error *err);
+
+/* Which index the first column has in a libsvm file. LIBSVM's own files count from 1, those of
+ * scikit-learn from 0 unless it was asked otherwise. */
+typedef enum sal_columns_from {
+    SAL_COLUMNS_FIND = 0, /* found: 0 where an index 0 or the heading of scikit-learn says so, or
+                             the number of columns; else 1 */
+    SAL_COLUMNS_FROM_0,
+    SAL_COLUMNS_FROM_1
+} sal_columns_from;
 
 /* The most dimensions of an array. */
 #define SAL_ARRAY_DIMENSIONS 4
@@ -273,6 +282,7 @@ typedef struct sal_array {
     bool whole;      /* for sal_array_write: whole numbers of 32 bits, written as int32 */
     int64_t unmoved; /* of draws in .nc: number of chains that no step moved; else 0 */
     char *warning;   /* of draws in .nc: what the run's summary warned of; NULL: nothing */
+    char *notes;     /* what the reader found or guessed, a sentence a line; NULL: nothing */
 } sal_array;
 
 /* Read an array in any of the formats of arrays (sal_format_list), gzip-compressed or not. The

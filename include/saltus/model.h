@@ -77,6 +77,12 @@ SAL_API sal_dtype sal_model_dtype(const sal_model *model);
 /* The model's name in messages and summaries ("ising:side=10"); never NULL. */
 SAL_API const char *sal_model_name(const sal_model *model);
 
+/* What the reader of the model's file found, guessed or took by default: sentences for people, one
+ * a line. NULL: nothing to say, or no file. Show it to the user: a guess can be wrong. It lives as
+ * long as the model.
+ * Threads: any. */
+SAL_API const char *sal_model_notes(const sal_model *model);
+
 /* Set the model's name; NULL: "".
  * Returns: SAL_ERR_MEMORY.
  * Cost:    O(length).

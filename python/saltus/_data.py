@@ -9,7 +9,8 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from ._library import ArgumentError, Handle, ShapeError, address, call, encode, lib, make, options_text, view
+from ._library import ArgumentError, Handle, ShapeError, address, call, encode, lib, make, notes_of, options_text, view, \
+    warn_of
 
 
 def _picture(shape: Optional[tuple[int, int]]) -> tuple[int, int]:
@@ -70,6 +71,9 @@ class Data:
     rows, variables : int
     picture : (int, int) or None
         Height and width of the pictures.
+    notes : list of str
+        What :meth:`read` found in the file, guessed or took by default: a heading, the range of greys,
+        where the columns of a libsvm file begin. Each is given as a warning too.
 
     Raises
     ------
@@ -124,6 +128,7 @@ class Data:
         lib.sal_flat_data_size(self._handle, *(ctypes.addressof(size) for size in sizes))
         self.rows, self.variables = sizes[0].value, sizes[1].value
         self.picture: Optional[tuple[int, int]] = (sizes[2].value, sizes[3].value) if sizes[2].value else None
+        self.notes = notes_of(lib.sal_flat_data_notes(self._handle))
 
     @classmethod
     def _of(cls, pointer: int) -> "Data":
@@ -143,14 +148,20 @@ class Data:
                 What the file's numbers mean: grey pictures, made black and white (usual); whole numbers
                 as they are; draws (chains, draws, variables); aligned sequences.
             grey : {'find', 'bytes', 'signed', 'unit'}
-                The range of greys.
+                The range of greys: that of the file; 0 to 255; -1 to 1; 0 to 1.
+            white : float
+                The value of white, where the range is 0 to it; instead of `grey`.
             keep_intensity : bool
                 Keep the greys as `intensity`.
             levels : int
                 Grey levels of pictures, equal parts of the range, as codes 0 to levels - 1; 2 to 256,
                 usually 2: black and white.
             height, width, columns, first, count : int
-                Of pictures; the least row of a libsvm file; the rows to read.
+                Of pictures; the length of a row of a libsvm file, at least; the rows to read.
+            columns_from : {'find', '0', '1'}
+                The index of the first column of a libsvm file. Files of scikit-learn count from 0.
+            companion : path
+                A file with the same columns as this libsvm file, such as the training data of test data.
             alphabet : {'auto', 'protein', 'rna', 'dna'}
             identity : float
                 Weights of sequences, by the share of sites at which they agree; usually 0.8.
@@ -176,7 +187,13 @@ class Data:
         --------
         >>> train = Data.read("usps.bz2", count=7000)  # doctest: +SKIP
         """
-        return cls._of(make("sal_flat_data_read", encode(path), options_text(options)))
+        if "companion" in options:
+            options["companion"] = os.fspath(options["companion"])
+        if "columns_from" in options:
+            options["columns_from"] = str(options["columns_from"])
+        data = cls._of(make("sal_flat_data_read", encode(path), options_text(options)))
+        warn_of(data.notes)
+        return data
 
     @classmethod
     def digits(cls, rows: int, side: int = 16, seed: int = 0) -> "Data":

@@ -14,7 +14,9 @@ import operator
 import os
 import re
 import signal
+import sys
 import threading
+import warnings
 import weakref
 from ctypes import (CFUNCTYPE, POINTER, byref, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int32,
                     c_int64, c_uint, c_uint8, c_uint64, c_void_p)
@@ -127,6 +129,7 @@ sal_model_clamp tplppPe
 sal_model_destroy vp
 sal_model_space pp
 sal_model_name sp
+sal_model_notes sp
 sal_model_set_name tpse
 sal_model_label splj
 sal_model_parameters_size lp
@@ -188,6 +191,7 @@ sal_flat_data_size vppppp
 sal_flat_data_codes pp
 sal_flat_data_intensity pp
 sal_flat_data_weight pp
+sal_flat_data_notes sp
 sal_flat_data_destroy vp
 sal_data_binarise tpUUe
 sal_data_preconditioner tpppe
@@ -530,6 +534,21 @@ def fork_safe(threads: Any) -> Any:
         warn(f"threads={threads}: a forked process has one; start processes by multiprocessing's 'spawn', or give "
              f"threads=1")
     return 1
+
+
+def notes_of(text: Optional[bytes]) -> list[str]:
+    """What readers of the library had to say of a file, a sentence an entry."""
+    return [own_names(line) for line in text.decode("utf-8", "replace").split("\n")] if text else []
+
+
+def warn_of(notes: list[str]) -> None:
+    """Warn of what a reader had to say, at the line of the user's code that called the package."""
+    level, frame = 2, sys._getframe(1)
+    here = os.path.dirname(os.path.abspath(__file__))
+    while frame.f_back and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == here:
+        level, frame = level + 1, frame.f_back
+    for note in notes:
+        warnings.warn(note, stacklevel=level - 1)
 
 
 def options_text(options: dict[str, Any]) -> bytes:

@@ -13,7 +13,8 @@ import numpy as np
 
 from . import _formula, _library
 from ._formula import Expr
-from ._library import ArgumentError, Caught, Handle, ShapeError, address, ask, call, encode, lib, make
+from ._library import ArgumentError, Caught, Handle, ShapeError, address, ask, call, encode, lib, make, \
+    notes_of, warn_of
 
 _DTYPES = {None: 0, "f32": 1, "float32": 1, "f64": 2, "float64": 2}
 
@@ -239,6 +240,7 @@ class Model:
                 raise ArgumentError(f"Model: expected an expression or a text; found {type(f).__name__}{torch}")
             pointer = make("sal_model_open", encode(f), _dtype(dtype))
         self._set(Handle(pointer, "sal_model_destroy"))
+        warn_of(self.notes)
         for parameter, value in values.items():
             self.params[parameter] = value
         if name is not None:
@@ -416,6 +418,11 @@ class Model:
     def __repr__(self) -> str:
         blocks = ", ".join(f"{b.name}: {b.count} x {b.kind}" for b in self.blocks)
         return f"<saltus Model {self.name + ' ' if self.name else ''}({blocks}; {self.info['dtype']})>"
+
+    @property
+    def notes(self) -> list[str]:
+        """What reading the model's file found, guessed or took by default; each is given as a warning too."""
+        return notes_of(lib.sal_model_notes(self))
 
     @property
     def name(self) -> str:

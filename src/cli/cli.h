@@ -140,6 +140,13 @@ extern const char *const cli_training_files[CLI_N_TRAINING_FILES];
  * was no memory. CLI_DATA after a message when one is no whole number of 32 bits. */
 int cli_codes(const char *path, const sal_array *array, int32_t *codes);
 
+/* Print what readers had to say (sal_model_notes and the like; NULL: nothing) on stderr, each
+ * sentence once, and keep it for "notes" in the JSON output. */
+void cli_say(const char *notes);
+
+/* Read an array as sal_array_read does, and print its notes. */
+sal_status cli_array_read(const char *path, sal_array *array, sal_error *err);
+
 /* "f32", "f64" or NULL (0: the model's own); false after a message. */
 bool cli_dtype(const char *text, sal_dtype *dtype);
 

@@ -59,6 +59,15 @@ int cli_codes(const char *path, const sal_array *array, int32_t *codes)
     return codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
 }
 
+sal_status cli_array_read(const char *path, sal_array *array, sal_error *err)
+{
+    const sal_status status = sal_array_read(path, array, err);
+    if (status == SAL_OK) {
+        cli_say(array->notes);
+    }
+    return status;
+}
+
 bool cli_dtype(const char *text, sal_dtype *dtype)
 {
     *dtype = 0;
@@ -112,7 +121,11 @@ int cli_open(const char *specification, const char *dtype, const char *params, s
             *model = NULL;
         }
     }
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    cli_say(sal_model_notes(*model));
+    return CLI_OK;
 }
 
 /* ---- progress */

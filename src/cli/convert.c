@@ -16,7 +16,7 @@ static int write_sheet(const char *in, const char *out, const char *shape)
 {
     sal_array array = { 0 };
     sal_error err = { 0 };
-    sal_status status = sal_array_read(in, &array, &err);
+    sal_status status = cli_array_read(in, &array, &err);
     int code = status ? cli_fail(status, &err) : cli_sheet_array(out, shape, &array);
     sal_array_free(&array);
     return code;
@@ -46,8 +46,14 @@ static int run_convert(const cli_command *command, int argc, char **argv)
         return write_sheet(paths[0], paths[1], shape);
     }
     sal_error err = { 0 };
-    sal_status status = sal_convert(paths[0], from, paths[1], to, &err);
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    char *notes = NULL;
+    sal_status status = sal_convert(paths[0], from, paths[1], to, &notes, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    cli_say(notes);
+    sal_free(notes);
+    return CLI_OK;
 }
 
 const cli_command cli_convert = { "convert", "IN OUT",

@@ -25,6 +25,36 @@ json_t *cli_json_text(const char *text)
     return string;
 }
 
+static json_t *said; /* sentences; NULL: none yet */
+
+static bool was_said(const char *text, size_t length)
+{
+    for (size_t k = 0; k < json_array_size(said); k++) {
+        const char *old = json_string_value(json_array_get(said, k));
+        if (old && strlen(old) == length && memcmp(old, text, length) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void cli_say(const char *notes)
+{
+    char sentence[SAL_ERROR_SIZE];
+    while (notes && *notes) {
+        const size_t length = strcspn(notes, "\n");
+        if (!was_said(notes, length)) {
+            snprintf(sentence, sizeof sentence, "%.*s", (int)length, notes);
+            if (cli_is_first()) {
+                fprintf(stderr, "saltus: %s\n", sentence);
+            }
+            said = said ? said : json_array();
+            json_array_append_new(said, cli_json_text(sentence));
+        }
+        notes += length + (notes[length] == '\n');
+    }
+}
+
 void cli_json_number(json_t *object, const char *key, double value)
 {
     json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null());
@@ -44,6 +74,9 @@ int cli_json_print(json_t *object)
 
 int cli_json_print_digits(json_t *object, int digits)
 {
+    if (said && json_is_object(object)) {
+        json_object_set(object, "notes", said);
+    }
     char *text = object ? json_dumps(object, JSON_REAL_PRECISION(digits)) : NULL;
     json_decref(object);
     if (!text) {

@@ -18,8 +18,8 @@ json_t *cli_json_take(char *text);
 /* Digits of numbers: of estimates, and of exact answers (as many as decimals always keep). */
 enum { CLI_DIGITS = 10, CLI_EXACT_DIGITS = 15 };
 
-/* Print one object and a newline on stdout, or write it to a file; takes the object over. The exit
- * code. */
+/* Print one object and a newline on stdout, or write it to a file; takes the object over. What
+ * cli_say printed becomes its "notes", where it is printed. The exit code. */
 int cli_json_print(json_t *object);
 int cli_json_print_digits(json_t *object, int digits);
 int cli_json_save(json_t *object, int digits, const char *path);

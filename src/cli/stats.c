@@ -103,7 +103,7 @@ static int run_stats(const cli_command *command, int argc, char **argv)
     if (code != CLI_OK) {
         return code;
     }
-    sal_status status = sal_array_read(path, &array, &err);
+    sal_status status = cli_array_read(path, &array, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }

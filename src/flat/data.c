@@ -152,6 +152,11 @@ const double *sal_flat_data_weight(const sal_data *data)
     return data->weight;
 }
 
+const char *sal_flat_data_notes(const sal_data *data)
+{
+    return data->notes;
+}
+
 void sal_flat_data_destroy(sal_data *data)
 {
     sal_data_destroy(data);

@@ -22,7 +22,7 @@ static sal_status find_format(const char *name, const sali_format **format, sal_
 }
 
 sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                       sal_error *err)
+                       char **notes, sal_error *err)
 {
     const sali_format *reader = NULL, *writer = NULL;
     struct stat there;
@@ -30,7 +30,11 @@ sal_status sal_convert(const char *in, const char *from, const char *out, const 
     sal_status status = find_format(from, &reader, err);
     status = status ? status : find_format(to, &writer, err);
     if (status == SAL_OK && !from && !to && stat(in, &there) == 0 && S_ISDIR(there.st_mode)) {
-        return save_model(in, out, err);
+        status = save_model(in, out, err);
+        if (status == SAL_OK && notes) {
+            *notes = NULL;
+        }
+        return status;
     }
     if (status == SAL_OK && !from && stat(in, &there) != 0 && sali_builtin_has_graph(in)) {
         content.kind = SALI_CONTENT_GRAPH;
@@ -42,6 +46,10 @@ sal_status sal_convert(const char *in, const char *from, const char *out, const 
         status = !to && content.kind == SALI_CONTENT_TAPE
                      ? save_model(in, out, err)
                      : sali_content_write(out, writer, &content, err);
+    }
+    if (status == SAL_OK && notes) {
+        *notes = content.notes;
+        content.notes = NULL;
     }
     sali_content_free(&content);
     return status;

@@ -148,7 +148,8 @@ sal_status sali_format_find(const char *path, sali_content_kind kind, const sali
 
 /* As sali_content_read, but numbers may not be finite, and *found is set in any case. */
 static sal_status read_content(const char *path, const sali_format *format, sali_content_kind kind,
-                               sali_content *out, const sali_format **found, sal_error *err)
+                               const sali_reading *reading, sali_content *out,
+                               const sali_format **found, sal_error *err)
 {
     sali_bytes bytes = { 0 };
     sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
@@ -166,7 +167,8 @@ static sal_status read_content(const char *path, const sali_format *format, sali
         status = sali_fail(err, SAL_ERR_ARGUMENT, "%s: not recognised%s%s; expected one of: %s",
                            path, kind ? " as " : "", kind ? sali_content_name(kind) : "", names);
     } else {
-        status = sali_format_parse(format, path, (const char *)bytes.data, bytes.size, out, err);
+        status = sali_format_parse_as(format, path, (const char *)bytes.data, bytes.size, reading,
+                                      out, err);
     }
     sali_bytes_free(&bytes);
     *found = format;
@@ -176,9 +178,16 @@ static sal_status read_content(const char *path, const sali_format *format, sali
 sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
                              sali_content *out, const sali_format **found, sal_error *err)
 {
+    return sali_content_read_as(path, format, kind, NULL, out, found, err);
+}
+
+sal_status sali_content_read_as(const char *path, const sali_format *format, sali_content_kind kind,
+                                const sali_reading *reading, sali_content *out,
+                                const sali_format **found, sal_error *err)
+{
     sali_content content = { 0 };
     const sali_format *used = NULL;
-    sal_status status = read_content(path, format, kind, &content, &used, err);
+    sal_status status = read_content(path, format, kind, reading, &content, &used, err);
     if (status == SAL_OK && content.kind == SALI_CONTENT_ARRAY) {
         status = sali_array_check(path, &content.array, err);
     }
@@ -197,9 +206,10 @@ sal_status sal_array_read(const char *path, sal_array *array, sal_error *err)
 {
     sali_content content = { 0 };
     const sali_format *used = NULL;
-    sal_status status = read_content(path, NULL, SALI_CONTENT_ARRAY, &content, &used, err);
+    sal_status status = read_content(path, NULL, SALI_CONTENT_ARRAY, NULL, &content, &used, err);
     if (status == SAL_OK) {
         *array = content.array;
+        array->notes = content.notes;
     }
     return status;
 }

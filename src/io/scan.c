@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/number.h"
+#include "models/content.h"
 
 sali_scan sali_scan_of(const char *name, const void *data, int64_t size, unsigned comments,
                        sal_error *err)
@@ -15,7 +16,7 @@ sali_scan sali_scan_of(const char *name, const void *data, int64_t size, unsigne
     const char *text = size > 0 ? data : "", *end = text + size;
     bool mark = !(comments & SALI_BYTES) && size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
     text += mark ? 3 : 0;
-    return (sali_scan){ name, text, text, end, 1, comments, SAL_OK, err };
+    return (sali_scan){ name, text, text, end, 1, comments, SAL_OK, err, NULL };
 }
 
 const char *sali_show(const char *text, int64_t size, char out[SALI_SHOW_SIZE])
@@ -71,6 +72,16 @@ sal_status sali_scan_expected(sali_scan *scan, const sali_token *token, const ch
     return sali_scan_fail(scan, token->line, "expected %s, found %s%s%s", what, end ? "" : "'",
                           end ? "the end of the file" : sali_show(token->text, token->size, shown),
                           end ? "" : "'");
+}
+
+void sali_scan_note(sali_scan *scan, char **notes, const char *format, ...)
+{
+    char message[SAL_ERROR_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    sali_scan_granted(scan, scan->status || sali_note(notes, "%s: %s", scan->name, message));
 }
 
 #undef sali_scan_granted /* analysers see their own */

@@ -28,8 +28,9 @@ typedef struct sali_scan {
     const char *begin, *next, *end;
     int64_t line; /* of `next`, from 1 */
     unsigned comments;
-    sal_status status; /* of the first failure, after which nothing is read */
-    sal_error *err;    /* for its message; may be NULL */
+    sal_status status;                  /* of the first failure, after which nothing is read */
+    sal_error *err;                     /* for its message; may be NULL */
+    const struct sali_reading *reading; /* what the caller knows of the file (format.h), or NULL */
 } sali_scan;
 
 /* A word: characters up to a blank, a comment or the end. Not NUL-terminated; size 0 at the end and
@@ -102,6 +103,10 @@ sal_status sali_scan_refuse(sali_scan *scan, const char *format, ...)
 /* "name:line: expected WHAT, found 'token'" (or "the end of the file") */
 sal_status sali_scan_expected(sali_scan *scan, const sali_token *token, const char *what)
     __attribute__((cold));
+
+/* Append the note "name: message" to *notes (models/content.h); nothing after a failure. */
+void sali_scan_note(sali_scan *scan, char **notes, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* MEMORY unless `granted`, and nothing has failed before; returns whether both are so. */
 bool sali_scan_granted(sali_scan *scan, bool granted);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "models/content.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "core/alloc.h"
 #include "models/alphabet.h"
 
@@ -81,7 +85,26 @@ void sal_array_free(sal_array *array)
     sali_free(array->values);
     sali_free(array->labels);
     sali_free(array->warning);
+    sali_free(array->notes);
     *array = (sal_array){ 0 };
+}
+
+bool sali_note(char **notes, const char *format, ...)
+{
+    char sentence[SAL_ERROR_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    const size_t before = *notes ? strlen(*notes) : 0, room = before + strlen(sentence) + 2;
+    char *longer = sali_alloc((int64_t)room, 1);
+    if (!longer) {
+        return false;
+    }
+    snprintf(longer, room, "%s%s%s", before ? *notes : "", before ? "\n" : "", sentence);
+    sali_free(*notes);
+    *notes = longer;
+    return true;
 }
 
 void sali_text_free(sali_text *text)
@@ -111,5 +134,6 @@ void sali_content_free(sali_content *content)
     case SALI_CONTENT_NONE:
         break;
     }
+    sali_free(content->notes);
     *content = (sali_content){ 0 };
 }

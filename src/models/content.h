@@ -102,9 +102,19 @@ void sali_text_free(sali_text *text);
 
 /* ---- any of them */
 
+/* How the columns of a libsvm file were counted. */
+typedef struct sali_columns {
+    sal_columns_from from; /* FIND: the file is no libsvm file */
+    bool certain;          /* the file itself says so */
+    int64_t last;          /* its largest index */
+} sali_columns;
+
 /* The member that `kind` says; zero is the empty value. */
 typedef struct sali_content {
     sali_content_kind kind;
+    sali_columns columns; /* of a libsvm file */
+    bool label_first;     /* of an array: its first column is headed "label" */
+    char *notes;          /* what the reader found or guessed (sali_note); NULL: nothing to say */
     union {
         sali_factor_graph network;
         sali_graph graph;
@@ -115,6 +125,12 @@ typedef struct sali_content {
 } sali_content;
 
 void sali_content_free(sali_content *content);
+
+/* Append a sentence to notes: sentences for people, one a line, about what a reader found, guessed
+ * or took by default. Notes travel with what was read, and programs show them. *notes is NULL (none
+ * yet) or memory of the library. Returns: false when there is no memory; *notes is then as before.
+ */
+bool sali_note(char **notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A list of strings [n] and itself; NULL and NULL entries are fine. */
 void sali_names_free(char **names, int64_t n);

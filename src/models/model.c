@@ -55,6 +55,7 @@ void sal_model_destroy(sal_model *model)
     sali_memory_free(&model->kept);
     sal_space_destroy(model->space);
     sali_free(model->name);
+    sali_free(model->notes);
     sali_names_destroy(model->names);
     sali_free(model);
 }
@@ -72,6 +73,11 @@ sal_dtype sal_model_dtype(const sal_model *model)
 const char *sal_model_name(const sal_model *model)
 {
     return model->name;
+}
+
+const char *sal_model_notes(const sal_model *model)
+{
+    return model->notes;
 }
 
 sal_status sal_model_set_name(sal_model *model, const char *name, sal_error *err)

@@ -55,6 +55,7 @@ struct sal_model {
     const struct sali_decoding *decoding; /* models/decoding.h; NULL: there is no rule */
     sali_memory kept;                     /* what statistic and structure need to know */
     char *name;
+    char *notes;              /* of the file that the model was made of (content.h), or NULL */
     struct sali_names *names; /* models/names.h; NULL: the variables have none */
     _Atomic int holders;      /* runs in several threads hold a model */
     /* Those of its bits, as long as somebody has them (models/structure/couplings.h); under `busy`,

@@ -15,6 +15,7 @@ void sal_data_destroy(sal_data *data)
         sali_free(data->intensity);
         sali_free(data->weight);
         sali_free(data->labels);
+        sali_free(data->notes);
         *data = (sal_data){ 0 };
     }
 }
@@ -42,8 +43,9 @@ sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
     part.intensity = gather(data->intensity, first, count, rows, V, sizeof *data->intensity);
     part.weight = gather(data->weight, first, count, rows, 1, sizeof *data->weight);
     part.labels = gather(data->labels, first, count, rows, 1, sizeof *data->labels);
-    if (!part.codes || (data->intensity && !part.intensity) || (data->weight && !part.weight) ||
-        (data->labels && !part.labels)) {
+    part.notes = sali_strdup(data->notes);
+    if (!part.codes || (data->notes && !part.notes) || (data->intensity && !part.intensity) ||
+        (data->weight && !part.weight) || (data->labels && !part.labels)) {
         sal_data_destroy(&part);
         return sali_fail_memory(err);
     }

@@ -75,9 +75,9 @@ START_TEST(a_graph_keeps_its_weights_in_another_format)
     static char first[4096], again[4096];
     sal_error err = { 0 };
     temp_write("g.mc", triangle, strlen(triangle));
-    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("plain"), "gset", &err), &err);
-    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL, &err), &err);
-    ck_ok(sal_convert(temp_path("g.graphml"), NULL, temp_path("again"), "gset", &err), &err);
+    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("plain"), "gset", NULL, &err), &err);
+    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL, NULL, &err), &err);
+    ck_ok(sal_convert(temp_path("g.graphml"), NULL, temp_path("again"), "gset", NULL, &err), &err);
     size_t n = read_bytes(temp_path("plain"), first, sizeof first);
     ck_assert_uint_ge(n, strlen(triangle));
     ck_assert_uint_eq(read_bytes(temp_path("again"), again, sizeof again), n);
@@ -105,7 +105,7 @@ START_TEST(what_cannot_be_converted_leaves_the_file_there)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         temp_write(cases[k].out, "old", 3);
         sal_status status = sal_convert(temp_path(cases[k].in), cases[k].from,
-                                        temp_path(cases[k].out), cases[k].to, &err);
+                                        temp_path(cases[k].out), cases[k].to, NULL, &err);
         ck_assert_msg(status == cases[k].status && strstr(err.message, cases[k].text), "%s: %d, %s",
                       cases[k].out, status, err.message);
         ck_assert_uint_eq(read_bytes(temp_path(cases[k].out), bytes, sizeof bytes), 3);
@@ -119,7 +119,7 @@ START_TEST(running_out_of_memory_is_reported)
     sal_format_info info;
     temp_write("g.mc", triangle, strlen(triangle));
     ck_alloc_sweep(sal_format_find(temp_path("g.mc"), &info, &err), (void)0);
-    ck_alloc_sweep(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL, &err),
+    ck_alloc_sweep(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL, NULL, &err),
                    (void)0);
     ck_assert_int_eq(temp_count(), 2);
 }

@@ -143,6 +143,15 @@ static sal_status name_file(const char *path, sal_status status, sal_error *err)
     return named ? status : sali_fail_prefix(err, status, "%s", path);
 }
 
+/* The notes of what a model was made of become those of the model. */
+static void move_notes(sal_status status, sali_content *content, sal_model *model)
+{
+    if (status == SAL_OK) {
+        model->notes = content->notes;
+        content->notes = NULL;
+    }
+}
+
 static sal_status open_file(const char *path, sal_dtype dtype, sal_model **model, sal_error *err)
 {
     sali_content content = { 0 };
@@ -151,6 +160,7 @@ static sal_status open_file(const char *path, sal_dtype dtype, sal_model **model
     status = status
                  ? status
                  : name_file(path, build_content(path, format, &content, dtype, model, err), err);
+    move_notes(status, &content, *model);
     sali_content_free(&content);
     return status;
 }
@@ -168,6 +178,7 @@ static sal_status open_named(const char *path, const char *rest, sal_dtype dtype
     status = status ? status : sali_content_read(path, NULL, builtin->content, &content, NULL, err);
     status = status ? status
                     : name_file(path, sali_builtin_make(rest, &content, dtype, model, err), err);
+    move_notes(status, &content, *model);
     sali_content_free(&content);
     return status;
 }
