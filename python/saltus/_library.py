@@ -548,7 +548,7 @@ def warn_of(notes: list[str]) -> None:
     while frame.f_back and os.path.dirname(os.path.abspath(frame.f_code.co_filename)) == here:
         level, frame = level + 1, frame.f_back
     for note in notes:
-        warnings.warn(note, stacklevel=level - 1)
+        warnings.warn(note, stacklevel=level)
 
 
 def options_text(options: dict[str, Any]) -> bytes:

@@ -146,6 +146,16 @@ sal_status sali_format_find(const char *path, sali_content_kind kind, const sali
     return status;
 }
 
+/* Whether bytes are a safetensors file: the length of a header, then JSON. */
+static bool has_parameters(const sali_bytes *bytes)
+{
+    uint64_t header = 0;
+    for (int k = 7; bytes->size > 8 && k >= 0; k--) {
+        header = header << 8 | bytes->data[k];
+    }
+    return header > 0 && header <= (uint64_t)bytes->size - 8 && bytes->data[8] == '{';
+}
+
 /* As sali_content_read, but numbers may not be finite, and *found is set in any case. */
 static sal_status read_content(const char *path, const sali_format *format, sali_content_kind kind,
                                const sali_reading *reading, sali_content *out,
@@ -161,6 +171,11 @@ static sal_status read_content(const char *path, const sali_format *format, sali
         format = status == SAL_OK ? tell(path, &bytes, kind) : NULL;
     }
     if (status != SAL_OK) { /* said */
+    } else if (!format && has_parameters(&bytes)) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT,
+                           "%s: a safetensors file, which holds parameters of a model; name the "
+                           "model, and give the file as its parameters (--params FILE)",
+                           path);
     } else if (!format) {
         char names[400];
         list_names(kind, false, names, sizeof names);

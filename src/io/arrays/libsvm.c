@@ -113,7 +113,7 @@ static bool is_square(int64_t n)
  * that of the last column, or the rows square pictures. */
 static sal_columns_from from_width(const sali_reading *how, int64_t last)
 {
-    if (how->columns > 0) {
+    if (how->columns >= last) {
         return last == how->columns       ? SAL_COLUMNS_FROM_1
                : last == how->columns - 1 ? SAL_COLUMNS_FROM_0
                                           : SAL_COLUMNS_FIND;
