@@ -425,7 +425,8 @@ START_TEST(pictures_are_read_from_every_array_format)
     temp_write("u.svm", "1 1:1 4:0.5\n2 2:1\n", 18); /* zeros at the end are left out */
     train_on("p.svm --test u.svm", line, sizeof line);
     temp_write("s.csv", "1 2 3 -4\n4 5 6 7\n", 17);
-    ck_refused(65, "s.csv: values from -4 to 7; expected greys from -1 to 1, or from 0", "train rbm --data s.csv --out run");
+    ck_refused(65, "s.csv: values from -4 to 7; expected greys from -1 to 1, or from 0",
+               "train rbm --data s.csv --out run");
     temp_write("t.uai", chain_uai, sizeof chain_uai - 1);
     ck_refused(64, "t.uai: not recognised as an array", "train rbm --data t.uai --out run");
 }
