@@ -79,7 +79,7 @@ static sal_status fail_sides(const char *path, const sal_array *array, const sal
                          (long long)array->shape[2], columns);
     }
     const long long side = llround(sqrt((double)columns - 1));
-    if (array->ndim == 2 && columns > 2 && side * side == columns - 1) {
+    if (array->ndim == 2 && o->height == 0 && columns > 2 && side * side == columns - 1) {
         return sali_fail(err, SAL_ERR_DATA,
                          "%s: rows of %lld numbers, one more than pictures of %lld x %lld have. If "
                          "the first column has the labels, name it in a first line that is a "
