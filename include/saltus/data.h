@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <saltus/io.h>
 #include <saltus/sample.h>
 #include <saltus/status.h>
 
@@ -13,13 +14,13 @@ extern "C" {
 #endif
 
 /* The range of a file's grey values, from black to white. White pixels are those above the middle
- * of the range: above 127 for bytes, else above 0 or 0.5. */
+ * of the range: above 127 for bytes, else above 0, 0.5 or half of the largest value. */
 typedef enum sal_grey {
-    SAL_GREY_FIND =  /* the first that holds all values: 0 to 1 (or -1 to 1), then 0 to 255 */
-    0,               /* the first range that holds all values: 0 to 1 (or -1 to 1), then 0 to 255 */
-    SAL_GREY_BYTES,  /* 0 to 255 */
-    SAL_GREY_SIGNED, /* -1 to 1 */
-    SAL_GREY_UNIT    /* 0 to 1 */
+    SAL_GREY_FIND = 0, /* the first of these that holds all values: 0 to 1, -1 to 1, 0 to 255 if a
+                          value is above 127, 0 to the largest value */
+    SAL_GREY_BYTES,    /* 0 to 255 */
+    SAL_GREY_SIGNED,   /* -1 to 1 */
+    SAL_GREY_UNIT      /* 0 to 1 */
 } sal_grey;
 
 /* What letters of an alignment are that its alphabet lacks, such as X of proteins and N of RNA. */
@@ -49,7 +50,8 @@ typedef struct sal_data {
      * holds these values cut in the middle.
      * Source:  Salakhutdinov & Murray 2008. */
     float *intensity;
-    sal_grey grey; /* of pictures from a file: the range of the file's values */
+    sal_grey grey; /* of pictures from a file: the range of the file's values; FIND: 0 to `white` */
+    double white; /* of pictures from a file: the value of white, if the range is 0 to it; else 0 */
 
     /* [rows] positive and finite, or NULL (all are 1): the weight of each row. Minibatches of
      * training take rows in proportion to their weights. */
@@ -57,7 +59,9 @@ typedef struct sal_data {
 
     sal_alphabet alphabet; /* of an alignment: the alphabet of the codes; 0: not an alignment */
 
-    int32_t *labels; /* [rows] classes, if the file's format has them, or NULL */
+    sal_columns_from columns_from; /* of a libsvm file: how its columns were counted; else FIND */
+
+    int32_t *labels; /* [rows] classes, if the file has them, or NULL */
 
     char *remark; /* what reading the file found besides the rows, as sal_model_remark; NULL:
                      nothing */
@@ -70,7 +74,8 @@ SAL_API void sal_data_destroy(sal_data *data);
 /* What the numbers of a file mean. */
 typedef enum sal_data_kind {
     SAL_DATA_PICTURES = 0, /* grey pictures, made black and white or of few grey levels: an array of
-                              three dimensions, or rows with a square number of columns */
+                              three dimensions, or four with one channel (rows, 1, height, width) or
+                              (rows, height, width, 1); or rows with a square number of columns */
     SAL_DATA_CODES,    /* whole numbers 0 to 255, used unchanged: the first dimension of the array
                           counts rows; with three dimensions, rows are pictures */
     SAL_DATA_DRAWS,    /* whole numbers 0 to 255, used unchanged: only the last dimension counts
@@ -84,16 +89,24 @@ typedef enum sal_data_kind {
 typedef struct sal_data_options {
     sal_data_kind kind; /* what the file's numbers mean */
     sal_grey grey; /* of pictures; read test pictures with the range of their training pictures */
+    double white; /* of pictures: the value of white, above 0, in place of `grey`: the range is 0 to
+                     it. 0: as `grey` says */
     bool keep_intensity; /* of pictures: keep the greys, scaled to 0..1, as `intensity` */
     int64_t levels; /* of pictures: grey levels, 2 to 256: code k is the k-th of so many equal parts
                        of the range, from black on; 0 or 2: black and white, as sal_grey says. More
-                       than 2 exclude keep_intensity */
+                       than 2 exclude keep_intensity. Whole numbers from 0 to 2 or more, all below
+                       `levels`, are such codes already and are kept (grey FIND) */
     int64_t height; /* of the picture in each row; 0: a square. Rows of a libsvm file may be
                        shorter, because the format leaves out zeros at the end */
     int64_t width;  /* of the picture in each row; give both height and width or neither */
-    int64_t columns; /* least length of a row of a libsvm file; 0: the length of the longest row */
-    int64_t first;   /* first row to read, counted from 0 */
-    int64_t count;   /* number of rows to read; 0: all */
+    int64_t columns; /* length of a row of a libsvm file, or at least so many; 0: the length of the
+                        longest row */
+    sal_columns_from columns_from; /* of a libsvm file; read test data as their training data */
+    const char *companion;     /* the path of a file with the same columns, such as the test data of
+                                  training data, or NULL: its indices and its width tell too how long
+                                  rows of a libsvm file are, and where their columns begin */
+    int64_t first;             /* first row to read, counted from 0 */
+    int64_t count;             /* number of rows to read; 0: all */
     sal_alphabet alphabet;     /* of alignments; 0: found from the letters of the file
                                   (docs/formats.md) */
     sal_unknown unknown;       /* of alignments: letters that the alphabet lacks */
@@ -107,9 +120,10 @@ typedef struct sal_data_options {
  * compressed or not.
  * Params:  options  NULL for the defaults.
  * Returns: SAL_ERR_DATA for content that does not fit the kind (its shape, greys outside the range,
- *          numbers that are no codes); SAL_ERR_ARGUMENT (options; rows that do not exist; a file
- *          that is no array or alignment); SAL_ERR_NOT_FOUND; SAL_ERR_UNSUPPORTED (weights of more
- *          than 200,000 sequences); SAL_ERR_IO; SAL_ERR_MEMORY. On failure *data is untouched.
+ *          pixels that all get one code, numbers that are no codes); SAL_ERR_ARGUMENT (options;
+ * rows that do not exist; a file that is no array or alignment); SAL_ERR_NOT_FOUND;
+ *          SAL_ERR_UNSUPPORTED (weights of more than 200,000 sequences); SAL_ERR_IO;
+ *          SAL_ERR_MEMORY. On failure *data is untouched.
  * Cost:    O(elements of the file), 8 bytes of memory for each; weights O(rows^2 variables).
  * Threads: any. */
 SAL_API sal_status sal_data_read(const char *path, const sal_data_options *options, sal_data *data,

@@ -265,6 +265,15 @@ SAL_API sal_status sal_format_find(const char *path, sal_format_info *info, sal_
 SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
                                char **remark, sal_error *err);
 
+/* Which index the first column has in a libsvm file. LIBSVM's own files count from 1, those of
+ * scikit-learn from 0 unless it was asked otherwise. */
+typedef enum sal_columns_from {
+    SAL_COLUMNS_FIND = 0, /* found: 0 where an index 0 or the heading of scikit-learn says so, or
+                             the number of columns; else 1 */
+    SAL_COLUMNS_FROM_0,
+    SAL_COLUMNS_FROM_1
+} sal_columns_from;
+
 /* The most dimensions of an array. */
 #define SAL_ARRAY_DIMENSIONS 4
 
@@ -280,6 +289,8 @@ typedef struct sal_array {
     bool whole;      /* for sal_array_write: whole numbers of 32 bits, written as int32 */
     int64_t unmoved; /* of draws in .nc: number of chains that no step moved; else 0 */
     char *warning;   /* of draws in .nc: what the run's summary warned of; NULL: nothing */
+    char *remark;    /* what reading the file found besides, as sal_model_remark; NULL: nothing */
+    bool warns;      /* the remark says that something was dropped or decided */
 } sal_array;
 
 /* Read an array in any of the formats of arrays (sal_format_list), gzip-compressed or not. The

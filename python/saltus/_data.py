@@ -9,8 +9,8 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
-from ._library import (ArgumentError, Handle, ShapeError, address, call, encode, lib, make, options_text, seed_of, view,
-                       warn_of)
+from ._library import (ArgumentError, Handle, ShapeError, address, call, encode, lib, make, options_text, own_names,
+                       seed_of, view, warn_of)
 
 
 def _picture(shape: Optional[tuple[int, int]]) -> tuple[int, int]:
@@ -72,7 +72,8 @@ class Data:
     picture : (int, int) or None
         Height and width of the pictures.
     remark : str or None
-        What :meth:`read` found besides the rows.
+        What :meth:`read` found besides the rows: a heading, the range of greys, where the columns of a
+        libsvm file begin.
 
     Raises
     ------
@@ -147,14 +148,20 @@ class Data:
                 What the file's numbers mean: grey pictures, made black and white (usual); whole numbers
                 as they are; draws (chains, draws, variables); aligned sequences.
             grey : {'find', 'bytes', 'signed', 'unit'}
-                The range of greys.
+                The range of greys: that of the file; 0 to 255; -1 to 1; 0 to 1.
+            white : float
+                The value of white, where the range is 0 to it; instead of `grey`.
             keep_intensity : bool
                 Keep the greys as `intensity`.
             levels : int
                 Grey levels of pictures, equal parts of the range, as codes 0 to levels - 1; 2 to 256,
                 usually 2: black and white.
             height, width, columns, first, count : int
-                Of pictures; the least row of a libsvm file; the rows to read.
+                Of pictures; the length of a row of a libsvm file, at least; the rows to read.
+            columns_from : {'find', '0', '1'}
+                The index of the first column of a libsvm file. Files of scikit-learn count from 0.
+            companion : path
+                A file with the same columns as this libsvm file, such as the training data of test data.
             alphabet : {'auto', 'protein', 'rna', 'dna'}
             unknown : {'gap', 'drop'}
                 Letters of an alignment outside the alphabet are gaps, or drop their sequences.
@@ -191,10 +198,14 @@ class Data:
         --------
         >>> train = Data.read("usps.bz2", count=7000)  # doctest: +SKIP
         """
+        if "companion" in options:
+            options["companion"] = os.fspath(options["companion"])
+        if "columns_from" in options:
+            options["columns_from"] = str(options["columns_from"])
         data = cls._of(make("sal_flat_data_read", encode(path), options_text(options)))
         warns = ctypes.c_int()
         remark = lib.sal_flat_data_remark(data._handle, ctypes.addressof(warns))
-        data.remark = remark.decode("utf-8", "replace") if remark else None
+        data.remark = own_names(remark.decode("utf-8", "replace")) if remark else None
         warn_of(data.remark, warns.value)
         return data
 

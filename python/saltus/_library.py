@@ -301,7 +301,7 @@ def warn_of(remark: Optional[str], warns: Any) -> None:
     """Warn of what reading a file dropped or decided."""
     if remark and warns:
         from ._train import warn
-        warn(own_names(remark))
+        warn(remark)
 
 
 def make(name: str, *arguments: Any) -> int:

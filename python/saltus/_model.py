@@ -14,7 +14,7 @@ import numpy as np
 from . import _formula, _library
 from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, ModelError, ShapeError, address, ask, call, encode, lib, make,
-                       seed_of, warn_of)
+                       own_names, seed_of, warn_of)
 
 _DTYPES = {None: 0, "f32": 1, "float32": 1, "f64": 2, "float64": 2}
 
@@ -261,6 +261,8 @@ class Model:
         self._opened = opened  # the specification, file or directory that it was made from
         self._trained = opened is not None  # whether its parameters are still those of that
         self.info: dict[str, Any] = ask("sal_flat_model_info", handle)
+        if "remark" in self.info:
+            self.info["remark"] = own_names(self.info["remark"])
         self.variables: int = self.info["variables"]
         self.width: int = self.info["width"]
         self.multilinear: bool = self.info["multilinear"]

@@ -148,6 +148,9 @@ extern const char *const cli_training_files[CLI_N_TRAINING_FILES];
  * was no memory. CLI_DATA after a message when one is no whole number of 32 bits. */
 int cli_codes(const char *path, const sal_array *array, int32_t *codes);
 
+/* Read an array as sal_array_read does, and report its remark (cli_remark). */
+sal_status cli_array_read(const char *path, sal_array *array, sal_error *err);
+
 /* "f32", "f64" or NULL (0: the model's own); false after a message. */
 bool cli_dtype(const char *text, sal_dtype *dtype);
 

@@ -59,6 +59,15 @@ int cli_codes(const char *path, const sal_array *array, int32_t *codes)
     return codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
 }
 
+sal_status cli_array_read(const char *path, sal_array *array, sal_error *err)
+{
+    const sal_status status = sal_array_read(path, array, err);
+    if (status == SAL_OK) {
+        cli_remark(array->remark, array->warns);
+    }
+    return status;
+}
+
 bool cli_dtype(const char *text, sal_dtype *dtype)
 {
     *dtype = 0;

@@ -16,7 +16,7 @@ static int write_sheet(const char *in, const char *out, const char *shape)
 {
     sal_array array = { 0 };
     sal_error err = { 0 };
-    sal_status status = sal_array_read(in, &array, &err);
+    sal_status status = cli_array_read(in, &array, &err);
     int code = status ? cli_fail(status, &err) : cli_sheet_array(out, shape, &array);
     sal_array_free(&array);
     return code;

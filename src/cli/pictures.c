@@ -86,7 +86,7 @@ static bool is_default(const cli_data *d)
 {
     return d->read.kind == SAL_DATA_PICTURES && !d->read.keep_intensity && isnan(d->identity) &&
            isnan(d->test_identity) && !d->alphabet && !d->unknown && !d->duplicates && !d->shape &&
-           !d->read.levels && !d->test;
+           !d->read.levels && d->read.white == 0 && !d->columns_from && !d->test;
 }
 
 /* Test data that lie beside the training data; NULL if there are none. */
@@ -110,25 +110,6 @@ static void suit_model(const sal_model *model, sal_data_options *o)
     }
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-/* How many numbers the longest row of a libsvm file has; 0 for another file. */
-static int64_t columns_of(const char *path)
-{
-    sal_format_info format;
-    sal_array array = { 0 };
-    if (sal_format_find(path, &format, NULL) != SAL_OK || strcmp(format.name, "libsvm") != 0 ||
-        sal_array_read(path, &array, NULL) != SAL_OK) {
-        return 0;
-    }
-    const int64_t columns = array.shape[1];
-    sal_array_free(&array);
-    return columns;
-}
-
 int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_data *test_out)
 {
     char beside[4096];
@@ -139,16 +120,15 @@ int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_
         return is_default(d)
                    ? draw_pictures(train_out, test_out)
                    : cli_usage("--data digits are drawn in black and white, with a test set: no "
-                               "--test, --kind, --shape, --levels, --dynamic, --alphabet, "
-                               "--unknown, --duplicates or --identity goes with them");
+                               "--test, --kind, --shape, --levels, --white, --columns-from, "
+                               "--dynamic, --alphabet, --unknown, --duplicates or --identity goes "
+                               "with them");
     }
     const char *test = d->test ? d->test : find_test(data, beside, sizeof beside);
     if (model) {
         suit_model(model, &options);
     }
-    if (test && options.kind != SAL_DATA_ALIGNMENT) { /* rows of libsvm files differ in length */
-        options.columns = larger(options.columns, larger(columns_of(data), columns_of(test)));
-    }
+    options.companion = test;
     sal_status status = sal_data_read(data, &options, train_out, &err);
     cli_remark(status == SAL_OK ? train_out->remark : NULL, train_out->warns);
     if (status == SAL_OK && !test) {
@@ -157,6 +137,10 @@ int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_
     }
     sal_data_options same = options;
     same.grey = train_out->grey;
+    same.white = train_out->white;
+    same.companion = NULL;
+    same.columns = train_out->variables; /* rows of libsvm files differ in length */
+    same.columns_from = train_out->columns_from ? train_out->columns_from : same.columns_from;
     same.alphabet = train_out->alphabet;
     if (same.kind == SAL_DATA_PICTURES) { /* rows may be pictures that are no squares */
         same.height = train_out->height;
@@ -171,6 +155,13 @@ int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_
     return exit_code(status, &err);
 }
 
+bool cli_grey_range(const sal_data *data, double *low, double *high)
+{
+    *low = data->grey == SAL_GREY_SIGNED ? -1 : 0;
+    *high = data->grey == SAL_GREY_FIND ? data->white : data->grey == SAL_GREY_BYTES ? 255 : 1;
+    return *high > 0;
+}
+
 /* ---- options */
 
 static int choose_kind(cli_data *d)
@@ -183,6 +174,17 @@ static int choose_kind(cli_data *d)
         }
     }
     return cli_usage("--kind '%s'; expected one of: pictures, codes, draws, alignment", d->kind);
+}
+
+static int choose_columns(cli_data *d)
+{
+    const char *from = d->columns_from;
+    d->read.columns_from = !from                    ? SAL_COLUMNS_FIND
+                           : strcmp(from, "0") == 0 ? SAL_COLUMNS_FROM_0
+                                                    : SAL_COLUMNS_FROM_1;
+    return !from || strcmp(from, "0") == 0 || strcmp(from, "1") == 0
+               ? CLI_OK
+               : cli_usage("--columns-from '%s'; expected 0 or 1", from);
 }
 
 static int choose_alphabet(cli_data *d)
@@ -310,6 +312,7 @@ int cli_data_check(const char *command, const char *arch, cli_data *d)
     code = code ? code : choose_kind(d);
     code = code ? code : choose_alphabet(d);
     code = code ? code : choose_sequences(d);
+    code = code ? code : choose_columns(d);
     code = code ? code : choose_shape(arch, d);
     if (code == CLI_OK && !d->path) {
         return cli_usage("%s: --data FILE (or digits) is needed", command);
@@ -358,19 +361,20 @@ int cli_draw_pixels(sal_data *train, sal_data *test)
     return exit_code(status, &err);
 }
 
-int cli_pictures_of(const char *data, const char *shape, const sal_model *model, sal_data *out)
+int cli_pictures_of(cli_data *d, const sal_model *model, sal_data *out)
 {
     sal_error err = { 0 };
     sal_data train = { 0 };
-    if (strcmp(data, "digits") == 0) {
+    if (strcmp(d->path, "digits") == 0) {
         int code = draw_pictures(&train, out);
         sal_data_destroy(&train);
         return code;
     }
-    sal_data_options options = { 0 };
+    int code = choose_columns(d);
+    sal_data_options options = { .white = d->read.white, .columns_from = d->read.columns_from };
     suit_model(model, &options);
-    int code = shape ? cli_parse_shape(shape, &options.height, &options.width) : CLI_OK;
-    code = code ? code : exit_code(sal_data_read(data, &options, out, &err), &err);
+    code = code || !d->shape ? code : cli_parse_shape(d->shape, &options.height, &options.width);
+    code = code ? code : exit_code(sal_data_read(d->path, &options, out, &err), &err);
     cli_remark(code == CLI_OK ? out->remark : NULL, out->warns);
     return code;
 }

@@ -10,7 +10,7 @@
 /* The options that say what the data are. Those that were not given are NULL or NAN. */
 typedef struct cli_data {
     const char *path, *test; /* files, or "digits" */
-    const char *kind, *alphabet, *unknown, *duplicates, *shape;
+    const char *kind, *alphabet, *unknown, *duplicates, *shape, *columns_from;
     double identity, test_identity;
     sal_data_options read;
     int64_t clusters; /* into which an alignment was divided; 0: it was not */
@@ -22,7 +22,16 @@ typedef struct cli_data {
         .identity = NAN, .test_identity = NAN \
     }
 
-/* The rows of an option table for them. */
+/* The rows of an option table that say what numbers of a file mean. */
+#define CLI_READING_OPTIONS(d)                                                          \
+    { "white", CLI_REAL, &(d).read.white, "X",                                          \
+      "value of white in pictures, where black is 0 [found, and printed]" },            \
+    {                                                                                   \
+        "columns-from", CLI_TEXT, &(d).columns_from, "0|1",                             \
+            "index of the first column of libsvm files [found: 1 where nothing says 0]" \
+    }
+
+/* The rows of an option table for all of them. */
 #define CLI_DATA_OPTIONS(d)                                                                       \
     { "data", CLI_TEXT, &(d).path, "FILE",                                                        \
       "in any format of arrays or alignments (pictures: of two levels, white above the middle); " \
@@ -34,6 +43,7 @@ typedef struct cli_data {
           "square]" },                                                                            \
         { "levels", CLI_INT, &(d).read.levels, "N",                                               \
           "grey levels of pictures, 2 to 256 [as many as pixels of the model have states]" },     \
+        CLI_READING_OPTIONS(d),                                                                   \
         { "dynamic", CLI_FLAG, &(d).read.keep_intensity, NULL,                                    \
           "draw pixels from their greys (dynamic binarisation), in training anew at each use" },  \
         { "alphabet", CLI_TEXT, &(d).alphabet, "protein|rna|dna",                                 \
@@ -71,13 +81,17 @@ void cli_data_suit(const sal_model *model, cli_data *d);
 
 /* Training and test data; the exit code. `model`: whose states they are, NULL if it is made for
  * them. libsvm files leave out zeros at the end of rows: their rows get as many numbers as the
- * model has variables, or as the wider of training and test data has. Data are a file as
- * sal_data_read takes it, or "digits" (drawn, 16 x 16). Test data are a file too, of the same range
- * of greys and the same alphabet. Without one they are the file beside the data whose name has
- * "test" (or "t10k") for "train"; else of an alignment whole clusters (sal_data_split_by_identity;
- * always the same ones, so that `evaluate` holds out what `train` did; where that fails a line on
- * stderr says so); else a random tenth of the data. */
+ * model has variables, or as the wider of training and test data has, and count columns alike. Data
+ * are a file as sal_data_read takes it, or "digits" (drawn, 16 x 16). Test data are a file too, of
+ * the same range of greys and the same alphabet. Without one they are the file beside the data
+ * whose name has "test" (or "t10k") for "train"; else of an alignment whole clusters
+ * (sal_data_split_by_identity; always the same ones, so that `evaluate` holds out what `train` did;
+ * where that fails a line on stderr says so); else a random tenth of the data. */
 int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_data *test_out);
+
+/* The range of the greys in the file that pictures were read from; false: they are from no file, or
+ * codes. */
+bool cli_grey_range(const sal_data *data, double *low, double *high);
 
 /* Whether rows of the data `path` are states of the model, by their length and alphabet: CLI_OK, or
  * CLI_USAGE after a message. */
@@ -87,8 +101,8 @@ int cli_check_width(const char *path, const sal_data *data, const sal_model *mod
  * the row. */
 int cli_draw_pixels(sal_data *train, sal_data *test);
 
-/* The pictures of one file, or for "digits" the drawn test pictures; `shape` as in "20x16" or NULL,
- * `model` as in cli_data_read. */
-int cli_pictures_of(const char *data, const char *shape, const sal_model *model, sal_data *out);
+/* The pictures of one file, or for "digits" the drawn test pictures. Of the options count the path,
+ * the shape, the white and the columns; `model` as in cli_data_read. */
+int cli_pictures_of(cli_data *d, const sal_model *model, sal_data *out);
 
 #endif

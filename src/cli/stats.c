@@ -59,6 +59,7 @@ static int diagnose(const sal_array *array, bool json)
     sal_error err = { 0 };
     sal_status status = series && rows ? SAL_OK : SAL_ERR_MEMORY;
     if (!json) {
+        cli_print_remarks();
         printf("%lld chains x %lld draws\n", (long long)chains, (long long)draws);
         print_header();
     }
@@ -106,7 +107,7 @@ static int run_stats(const cli_command *command, int argc, char **argv)
     if (code != CLI_OK) {
         return code;
     }
-    sal_status status = sal_array_read(path, &array, &err);
+    sal_status status = cli_array_read(path, &array, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }

@@ -155,9 +155,20 @@ sal_status sali_format_find(const char *path, sali_content_kind kind, const sali
     return status;
 }
 
+/* Whether bytes are a safetensors file: the length of a header, then JSON. */
+static bool has_parameters(const sali_bytes *bytes)
+{
+    uint64_t header = 0;
+    for (int k = 7; bytes->size > 8 && k >= 0; k--) {
+        header = header << 8 | bytes->data[k];
+    }
+    return header > 0 && header <= (uint64_t)bytes->size - 8 && bytes->data[8] == '{';
+}
+
 /* As sali_content_read, but numbers may not be finite, and *found is set in any case. */
 static sal_status read_content(const char *path, const sali_format *format, sali_content_kind kind,
-                               sali_content *out, const sali_format **found, sal_error *err)
+                               const sali_reading *reading, sali_content *out,
+                               const sali_format **found, sal_error *err)
 {
     sali_bytes bytes = { 0 };
     sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
@@ -170,13 +181,19 @@ static sal_status read_content(const char *path, const sali_format *format, sali
         format = status == SAL_OK ? tell(path, &bytes, kind) : NULL;
     }
     if (status != SAL_OK) { /* said */
+    } else if (!format && has_parameters(&bytes)) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT,
+                           "%s: a safetensors file, which holds parameters of a model; name the "
+                           "model, and give the file as its parameters (--params FILE)",
+                           path);
     } else if (!format) {
         char names[400];
         list_names(kind, false, names, sizeof names);
         status = sali_fail(err, SAL_ERR_ARGUMENT, "%s: not recognised%s%s; expected one of: %s",
                            path, kind ? " as " : "", kind ? sali_content_name(kind) : "", names);
     } else {
-        status = sali_format_parse(format, path, (const char *)bytes.data, bytes.size, out, err);
+        status = sali_format_parse_as(format, path, (const char *)bytes.data, bytes.size, reading,
+                                      out, err);
     }
     sali_bytes_free(&bytes);
     *found = format;
@@ -186,9 +203,16 @@ static sal_status read_content(const char *path, const sali_format *format, sali
 sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
                              sali_content *out, const sali_format **found, sal_error *err)
 {
+    return sali_content_read_as(path, format, kind, NULL, out, found, err);
+}
+
+sal_status sali_content_read_as(const char *path, const sali_format *format, sali_content_kind kind,
+                                const sali_reading *reading, sali_content *out,
+                                const sali_format **found, sal_error *err)
+{
     sali_content content = { 0 };
     const sali_format *used = NULL;
-    sal_status status = read_content(path, format, kind, &content, &used, err);
+    sal_status status = read_content(path, format, kind, reading, &content, &used, err);
     if (status == SAL_OK && content.kind == SALI_CONTENT_ARRAY) {
         status = sali_array_check(path, &content.array, err);
     }
@@ -207,10 +231,15 @@ sal_status sal_array_read(const char *path, sal_array *array, sal_error *err)
 {
     sali_content content = { 0 };
     const sali_format *used = NULL;
-    sal_status status = read_content(path, NULL, SALI_CONTENT_ARRAY, &content, &used, err);
+    sal_status status = read_content(path, NULL, SALI_CONTENT_ARRAY, NULL, &content, &used, err);
+    status = status ? status : sali_remark_prefix(&content.remark, path, err);
     if (status == SAL_OK) {
         *array = content.array;
+        array->remark = content.remark.text;
+        array->warns = content.remark.warns;
+        content = (sali_content){ 0 };
     }
+    sali_content_free(&content);
     return status;
 }
 

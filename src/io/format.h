@@ -72,14 +72,24 @@ sal_status sali_format_named(const char *name, const sali_format **out, sal_erro
 sal_status sali_format_find(const char *path, sali_content_kind kind, const sali_format **found,
                             sal_error *err);
 
+/* What a caller knows of a file of arrays that the file may not say. Zeros: nothing. */
+typedef struct sali_reading {
+    sal_columns_from columns_from;
+    int64_t columns;        /* the least length of a row; 0: unknown */
+    bool pictures;          /* rows are square pictures, if `columns` is 0 */
+    sali_columns companion; /* of another file with the same columns; zeros: there is none */
+} sali_reading;
+
 /* Read from memory; a NUL follows the `size` bytes; `name` is for messages. Returns: DATA with
- * name:line; MEMORY. On failure *out is untouched. */
-static inline sal_status sali_format_parse(const sali_format *format, const char *name,
-                                           const char *data, int64_t size, sali_content *out,
-                                           sal_error *err)
+ * name:line; MEMORY. On failure *out is untouched. `reading` may be NULL. */
+static inline sal_status sali_format_parse_as(const sali_format *format, const char *name,
+                                              const char *data, int64_t size,
+                                              const sali_reading *reading, sali_content *out,
+                                              sal_error *err)
 {
     sali_content content = { .kind = format->content };
     sali_scan scan = sali_scan_of(name, data, size, format->comments, err);
+    scan.reading = reading;
     format->parse(&scan, &content);
     if (scan.status != SAL_OK) {
         sali_content_free(&content);
@@ -87,6 +97,13 @@ static inline sal_status sali_format_parse(const sali_format *format, const char
         *out = content;
     }
     return scan.status;
+}
+
+static inline sal_status sali_format_parse(const sali_format *format, const char *name,
+                                           const char *data, int64_t size, sali_content *out,
+                                           sal_error *err)
+{
+    return sali_format_parse_as(format, name, data, size, NULL, out, err);
 }
 
 /* Whether bytes look like a format; false if it cannot be told. */
@@ -128,6 +145,11 @@ static inline sal_status sali_array_check(const char *name, const sal_array *arr
  *          On failure the outputs are untouched. */
 sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
                              sali_content *out, const sali_format **found, sal_error *err);
+
+/* The same of a file of which something is known; `reading` may be NULL. */
+sal_status sali_content_read_as(const char *path, const sali_format *format, sali_content_kind kind,
+                                const sali_reading *reading, sali_content *out,
+                                const sali_format **found, sal_error *err);
 
 /* Write in the format given, or else by the suffix, among those of the content's kind or, if none
  * has that suffix, of one that it can be converted to (models/conversion.h).

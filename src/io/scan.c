@@ -15,7 +15,7 @@ sali_scan sali_scan_of(const char *name, const void *data, int64_t size, unsigne
     const char *text = size > 0 ? data : "", *end = text + size;
     bool mark = !(comments & SALI_BYTES) && size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
     text += mark ? 3 : 0;
-    return (sali_scan){ name, text, text, end, 1, comments, SAL_OK, err };
+    return (sali_scan){ name, text, text, end, 1, comments, SAL_OK, err, NULL };
 }
 
 const char *sali_show(const char *text, int64_t size, char out[SALI_SHOW_SIZE])

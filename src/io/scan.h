@@ -28,8 +28,9 @@ typedef struct sali_scan {
     const char *begin, *next, *end;
     int64_t line; /* of `next`, from 1 */
     unsigned comments;
-    sal_status status; /* of the first failure, after which nothing is read */
-    sal_error *err;    /* for its message; may be NULL */
+    sal_status status;                  /* of the first failure, after which nothing is read */
+    sal_error *err;                     /* for its message; may be NULL */
+    const struct sali_reading *reading; /* what the caller knows of the file (format.h), or NULL */
 } sali_scan;
 
 /* A word: characters up to a blank, a comment or the end. Not NUL-terminated; size 0 at the end and

@@ -82,6 +82,7 @@ void sal_array_free(sal_array *array)
     sali_free(array->codes);
     sali_free(array->labels);
     sali_free(array->warning);
+    sali_free(array->remark);
     *array = (sal_array){ 0 };
 }
 

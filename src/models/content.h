@@ -112,10 +112,19 @@ void sali_text_free(sali_text *text);
 
 /* ---- any of them */
 
+/* How the columns of a libsvm file were counted. */
+typedef struct sali_columns {
+    sal_columns_from from; /* FIND: the file is no libsvm file */
+    bool certain;          /* the file itself says so */
+    int64_t last;          /* its largest index */
+} sali_columns;
+
 /* The member that `kind` says; zero is the empty value. */
 typedef struct sali_content {
     sali_content_kind kind;
-    sali_remark remark; /* of its reader, without the name of the file */
+    sali_remark remark;   /* of its reader, without the name of the file */
+    sali_columns columns; /* of a libsvm file */
+    bool label_first;     /* of an array: its first column is headed "label" */
     union {
         sali_factor_graph network;
         sali_graph graph;

@@ -11,12 +11,15 @@ static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL }
 
 static const char *const unknowns[] = { "gap", "drop", NULL };
 static const char *const duplicates[] = { "keep", "drop", NULL };
+static const char *const columns_from[] = { "find", "0", "1", NULL };
 
 static const sali_option entries[] = {
     SALI_OPTION("kind", WORD, "pictures|codes|draws|alignment", "what the file holds", DATA(kind),
                 .words = kinds, .usual = "pictures"),
     SALI_OPTION("grey", WORD, "find|bytes|signed|unit", "range of the greys of pictures",
                 DATA(grey), .words = greys, .usual = "find"),
+    SALI_OPTION("white", REAL, "X", "value of white in pictures, where black is 0", DATA(white),
+                SALI_REAL_FROM(0), .usual = "as grey says"),
     SALI_OPTION("keep-intensity", FLAG, NULL, "keep the greys of pictures", DATA(keep_intensity)),
     SALI_OPTION("levels", WHOLE, "N", "grey levels of pictures", DATA(levels), SALI_RANGE(2, 256),
                 .usual = "2: black and white"),
@@ -24,8 +27,12 @@ static const sali_option entries[] = {
                 .usual = "that of a square"),
     SALI_OPTION("width", WHOLE, "N", "of the picture in a row", DATA(width), SALI_FROM(0),
                 .usual = "that of a square"),
-    SALI_OPTION("columns", WHOLE, "N", "least length of a row of a libsvm file", DATA(columns),
+    SALI_OPTION("columns", WHOLE, "N", "length of a row of a libsvm file, at least", DATA(columns),
                 SALI_FROM(0), .usual = "the longest row"),
+    SALI_OPTION("columns-from", WORD, "find|0|1", "index of the first column of a libsvm file",
+                DATA(columns_from), .words = columns_from, .usual = "find"),
+    SALI_OPTION("companion", TEXT, "FILE", "a file with the same columns as this libsvm file",
+                DATA(companion)),
     SALI_OPTION("first", WHOLE, "N", "first row to read, counted from 0", DATA(first), SALI_FROM(0),
                 SALI_USUAL(0)),
     SALI_OPTION("count", WHOLE, "N", "number of rows to read", DATA(count), SALI_FROM(0),

@@ -29,13 +29,27 @@ static sal_status find_rows(const char *path, int64_t rows, const sal_data_optio
 
 /* ---- pictures */
 
-static const struct {
+/* A range of greys; what is above `middle` is white. */
+typedef struct grey_range {
     double low, high, middle;
-} greys[] = {
+} grey_range;
+
+static const grey_range greys[] = {
     [SAL_GREY_BYTES] = { 0, 255, 127 },
     [SAL_GREY_SIGNED] = { -1, 1, 0 },
     [SAL_GREY_UNIT] = { 0, 1, 0.5 },
 };
+
+static grey_range range_to(double white)
+{
+    return (grey_range){ 0, white, white / 2 };
+}
+
+/* What the values of a file are. */
+typedef struct value_summary {
+    double low, high;
+    bool whole; /* all are whole numbers */
+} value_summary;
 
 /* Sides of the pictures in the rows of an array: three dimensions, or two and the columns of the
  * sides that were given, or a square number of columns. */
@@ -58,6 +72,21 @@ static sal_status fail_sides(const char *path, const sal_array *array, const sal
                              sal_error *err)
 {
     long long columns = array->shape[array->ndim - 1];
+    if (array->ndim == 4) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "%s: four dimensions, %lld x %lld x %lld x %lld; expected pictures of one "
+                         "channel: (rows, 1, height, width) or (rows, height, width, 1)",
+                         path, (long long)array->shape[0], (long long)array->shape[1],
+                         (long long)array->shape[2], columns);
+    }
+    const long long side = llround(sqrt((double)columns - 1));
+    if (array->ndim == 2 && o->height == 0 && columns > 2 && side * side == columns - 1) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "%s: rows of %lld numbers, one more than pictures of %lld x %lld have. If "
+                         "the first column has the labels, name it in a first line that is a "
+                         "heading (label,pixel0,pixel1,..); if it counts the rows, take it out",
+                         path, columns, side, side);
+    }
     if (array->ndim == 3) {
         return sali_fail(
             err, SAL_ERR_DATA, "%s: pictures of %lld x %lld; expected pictures of %lld x %lld",
@@ -76,86 +105,128 @@ static sal_status fail_sides(const char *path, const sal_array *array, const sal
                            path, array->ndim, columns);
 }
 
-/* Append columns of zeros to an array of two dimensions that has fewer. */
-static sal_status widen(const char *path, int64_t columns, sal_array *array, sal_error *err)
+static value_summary summarise(const sal_array *array)
 {
-    sal_array wide = { 0 };
-    if (array->ndim != 2 || array->shape[1] >= columns) {
-        return SAL_OK;
+    value_summary v = { array->values[0], array->values[0], true };
+    for (int64_t i = 0; i < array->count; i++) {
+        const double value = array->values[i];
+        v.low = value < v.low ? value : v.low;
+        v.high = value > v.high ? value : v.high;
+        v.whole = v.whole && value == floor(value);
     }
-    int64_t rows = array->shape[0], had = array->shape[1];
-    sal_status status = sali_array_make(path, 2, (int64_t[]){ rows, columns }, &wide, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    for (int64_t r = 0; r < rows; r++) {
-        memcpy(wide.values + r * columns, array->values + r * had,
-               (size_t)had * sizeof *wide.values);
-    }
-    wide.labels = array->labels;
-    array->labels = NULL;
-    sal_array_free(array);
-    *array = wide;
-    return SAL_OK;
+    return v;
 }
 
-/* The range of all values of a file, or the one asked for if it holds them; SAL_GREY_FIND for
- * none. */
-static sal_grey find_grey(const sal_array *array, sal_grey wanted)
+static bool holds(grey_range range, const value_summary *v)
+{
+    return v->low >= range.low && v->high <= range.high;
+}
+
+/* Find the range of the greys for a file whose values are not all in a range that is usual: codes
+ * of the grey levels asked for, or 0 to the largest value. */
+static grey_range range_of_own(const value_summary *v, int64_t levels)
+{
+    const bool codes = v->whole && levels > 2 && v->high < (double)levels;
+    return range_to(codes ? (double)levels - 1 : v->high);
+}
+
+/* Add to the remark the range of the greys, which was found in the file. */
+static sal_status remark_range(const grey_range *range, const value_summary *v, int64_t levels,
+                               sali_remark *remark, sal_error *err)
+{
+    if (levels > 2 && v->whole && v->high < (double)levels) {
+        return sali_remark_add(remark, true, err,
+                               "the values are whole numbers from %g to %g: taken for codes of "
+                               "%lld grey levels, black is 0",
+                               v->low, v->high, (long long)levels);
+    }
+    return levels > 2 ? sali_remark_add(remark, true, err,
+                                        "greys from 0 to %g, the largest value, in %lld levels "
+                                        "(--white says another white)",
+                                        range->high, (long long)levels)
+                      : sali_remark_add(remark, true, err,
+                                        "greys from 0 to %g, the largest value, and white is above "
+                                        "%g (--white says another white)",
+                                        range->high, range->middle);
+}
+
+/* The range of the greys: the one that the options say, else the first that holds all values of the
+ * file. Sets data->grey and data->white. */
+static sal_status find_range(const char *path, const value_summary *v, const sal_data_options *o,
+                             sal_data *data, grey_range *range, sali_remark *remark, sal_error *err)
 {
     static const sal_grey order[] = { SAL_GREY_UNIT, SAL_GREY_SIGNED, SAL_GREY_BYTES };
-    double low = array->values[0], high = low;
-    for (int64_t i = 1; i < array->count; i++) {
-        low = array->values[i] < low ? array->values[i] : low;
-        high = array->values[i] > high ? array->values[i] : high;
+    data->grey = o->grey;
+    data->white = o->white;
+    for (int k = 0; k < 3 && !data->grey && !data->white; k++) {
+        const bool dark = order[k] == SAL_GREY_BYTES && v->high <= greys[SAL_GREY_BYTES].middle;
+        data->grey = holds(greys[order[k]], v) && !dark ? order[k] : SAL_GREY_FIND;
     }
-    for (int k = 0; k < 3; k++) {
-        sal_grey grey = order[k];
-        if ((wanted == SAL_GREY_FIND || wanted == grey) && low >= greys[grey].low &&
-            high <= greys[grey].high) {
-            return grey;
-        }
+    if (!data->grey && !data->white && v->low < 0) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "%s: values from %g to %g; expected greys from -1 to 1, or from 0 on",
+                         path, v->low, v->high);
     }
-    return SAL_GREY_FIND;
-}
-
-static sal_status check_grey(const char *path, sal_grey found, sal_grey wanted, sal_error *err)
-{
-    if (found != SAL_GREY_FIND) {
-        return SAL_OK;
+    const bool own = !data->grey && !data->white;
+    *range = own               ? range_of_own(v, o->levels)
+             : data->white > 0 ? range_to(data->white)
+                               : greys[data->grey];
+    data->white = data->grey ? 0 : range->high;
+    if (!holds(*range, v)) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "%s: values from %g to %g; expected grey values from %g to %g%s", path,
+                         v->low, v->high, range->low, range->high,
+                         data->white > 0 ? ". Give the value of white (--white X)" : "");
     }
-    return wanted == SAL_GREY_FIND
-               ? sali_fail(err, SAL_ERR_DATA,
-                           "%s: expected grey values from 0 to 255, from -1 to 1 or from 0 to 1",
-                           path)
-               : sali_fail(err, SAL_ERR_DATA, "%s: expected grey values from %g to %g", path,
-                           greys[wanted].low, greys[wanted].high);
+    return own ? remark_range(range, v, o->levels, remark, err) : SAL_OK;
 }
 
 /* The code of a grey, which is in the range. */
-static uint8_t code_of(double value, sal_grey grey, int64_t levels)
+static uint8_t code_of(double value, const grey_range *range, int64_t levels)
 {
-    const double low = greys[grey].low, range = greys[grey].high - low;
     if (levels <= 2) {
-        return value > greys[grey].middle;
+        return value > range->middle;
     }
-    const int64_t part = (int64_t)((value - low) * (double)levels / range);
+    const int64_t part =
+        (int64_t)((value - range->low) * (double)levels / (range->high - range->low));
     return (uint8_t)(part < levels ? part : levels - 1); /* white is of the last part */
 }
 
+/* Refuse a file whose pixels all get one code, or with intensities have one grey. */
+static sal_status check_contrast(const char *path, const value_summary *v, const grey_range *range,
+                                 const sal_data_options *o, sal_error *err)
+{
+    const uint8_t darkest = code_of(v->low, range, o->levels);
+    if (o->keep_intensity ? v->low < v->high : darkest != code_of(v->high, range, o->levels)) {
+        return SAL_OK;
+    }
+    if (v->low == v->high) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "%s: every value is %g; there is nothing to learn from pictures of one "
+                         "grey",
+                         path, v->low);
+    }
+    return sali_fail(err, SAL_ERR_DATA,
+                     "%s: every pixel would have code %d: the values are %g to %g, and greys of "
+                     "%g to %g were expected, white above %g. Give the value of white (--white X) "
+                     "or more grey levels (--levels N), or keep the numbers (--kind codes)",
+                     path, darkest, v->low, v->high, range->low, range->high, range->middle);
+}
+
 static sal_status take_pictures(const char *path, const sal_array *array, const sal_data_options *o,
-                                sal_data *data, sal_error *err)
+                                sal_data *data, sali_remark *remark, sal_error *err)
 {
     if (!find_sides(array, o, &data->height, &data->width)) {
         return fail_sides(path, array, o, err);
     }
     data->variables = data->height * data->width;
-    data->grey = find_grey(array, o->grey);
-    sal_status status = check_grey(path, data->grey, o->grey, err);
+    grey_range range = { 0 };
+    const value_summary v = summarise(array);
+    sal_status status = find_range(path, &v, o, data, &range, remark, err);
+    status = status ? status : check_contrast(path, &v, &range, o, err);
     if (status != SAL_OK) {
         return status;
     }
-    double low = greys[data->grey].low, range = greys[data->grey].high - low;
     const double *values = array->values + o->first * data->variables;
     int64_t count = data->rows * data->variables;
     data->codes = SALI_NEW_ARRAY(uint8_t, count);
@@ -164,9 +235,9 @@ static sal_status take_pictures(const char *path, const sal_array *array, const 
         return sali_fail_memory(err);
     }
     for (int64_t i = 0; i < count; i++) {
-        data->codes[i] = code_of(values[i], data->grey, o->levels);
+        data->codes[i] = code_of(values[i], &range, o->levels);
         if (data->intensity) {
-            data->intensity[i] = (float)((values[i] - low) / range);
+            data->intensity[i] = (float)((values[i] - range.low) / (range.high - range.low));
         }
     }
     return SAL_OK;
@@ -203,13 +274,13 @@ static sal_status take_codes(const char *path, const sal_array *array, const sal
 
 /* Labels are of the first dimension, so draws of several chains have none. */
 static sal_status take_array(const char *path, const sal_array *array, const sal_data_options *o,
-                             sal_data *data, sal_error *err)
+                             sal_data *data, sali_remark *remark, sal_error *err)
 {
     bool draws = o->kind == SAL_DATA_DRAWS;
     int64_t rows = draws ? array->count / array->shape[array->ndim - 1] : array->shape[0];
     sal_status status = find_rows(path, rows, o, &data->rows, err);
     if (status == SAL_OK) {
-        status = o->kind == SAL_DATA_PICTURES ? take_pictures(path, array, o, data, err)
+        status = o->kind == SAL_DATA_PICTURES ? take_pictures(path, array, o, data, remark, err)
                                               : take_codes(path, array, o, data, err);
     }
     if (status == SAL_OK && array->labels && rows == array->shape[0]) {
@@ -255,16 +326,25 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
 {
     bool pictures = o->kind == SAL_DATA_PICTURES, alignment = o->kind == SAL_DATA_ALIGNMENT;
     if ((int)o->kind < 0 || o->kind > SAL_DATA_ALIGNMENT || (int)o->grey < 0 ||
-        o->grey > SAL_GREY_UNIT || (int)o->alphabet < 0 || o->alphabet > SAL_ALPHABET_DNA ||
-        (int)o->unknown < 0 || o->unknown > SAL_UNKNOWN_DROP || (int)o->duplicates < 0 ||
-        o->duplicates > SAL_DUPLICATES_DROP || !(o->identity >= 0 && o->identity <= 1)) {
+        o->grey > SAL_GREY_UNIT || (int)o->columns_from < 0 ||
+        o->columns_from > SAL_COLUMNS_FROM_1 || (int)o->alphabet < 0 ||
+        o->alphabet > SAL_ALPHABET_DNA || (int)o->unknown < 0 || o->unknown > SAL_UNKNOWN_DROP ||
+        (int)o->duplicates < 0 || o->duplicates > SAL_DUPLICATES_DROP ||
+        !(o->identity >= 0 && o->identity <= 1)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "data: kind %d, grey %d, alphabet %d, unknown %d, duplicates %d, identity "
-                         "%g; expected values of the header, and an identity of 0 to 1",
-                         (int)o->kind, (int)o->grey, (int)o->alphabet, (int)o->unknown,
-                         (int)o->duplicates, o->identity);
+                         "data: kind %d, grey %d, columns_from %d, alphabet %d, unknown %d, "
+                         "duplicates %d, identity %g; expected values of the header, and an "
+                         "identity of 0 to 1",
+                         (int)o->kind, (int)o->grey, (int)o->columns_from, (int)o->alphabet,
+                         (int)o->unknown, (int)o->duplicates, o->identity);
     }
     int64_t pixels = 0;
+    if (!(o->white >= 0) || isinf(o->white) || (o->white > 0 && o->grey)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "data: white %g, grey %d; expected a finite number above 0 and grey 0, or "
+                         "white 0",
+                         o->white, (int)o->grey);
+    }
     if (o->columns < 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "data: %lld columns; expected 0 or more",
                          (long long)o->columns);
@@ -284,14 +364,91 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
                          "data: %lld grey levels and keep_intensity; intensities are those of 2",
                          (long long)o->levels);
     }
-    if ((!pictures && (o->grey || o->keep_intensity || o->levels || o->height)) ||
+    if ((!pictures && (o->grey || o->white > 0 || o->keep_intensity || o->levels || o->height)) ||
         (!alignment && (o->identity > 0 || o->alphabet || o->unknown || o->duplicates))) {
-        return sali_fail(
-            err, SAL_ERR_ARGUMENT,
-            "data: grey, levels, keep_intensity and sides are for pictures, identity, alphabet, "
-            "unknown and duplicates are for alignments");
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "data: grey, white, levels, keep_intensity and sides are for pictures, "
+                         "identity, alphabet, unknown and duplicates are for alignments");
     }
     return SAL_OK;
+}
+
+/* ---- what else is known of a file, and what it has beside its pixels */
+
+/* What the options say of a libsvm file, and what its companion does. */
+static sal_status know(const sal_data_options *o, sali_reading *known, sal_error *err)
+{
+    const int64_t sides = o->height * o->width;
+    *known = (sali_reading){
+        .columns_from = o->columns_from,
+        .columns = sides > o->columns ? sides : o->columns,
+        .pictures = o->kind == SAL_DATA_PICTURES,
+    };
+    if (!o->companion || o->kind == SAL_DATA_ALIGNMENT) {
+        return SAL_OK;
+    }
+    sali_content other = { 0 };
+    sal_status status =
+        sali_content_read(o->companion, NULL, SALI_CONTENT_ARRAY, &other, NULL, err);
+    if (status == SAL_OK && other.columns.from) {
+        known->companion = other.columns;
+    } else if (status == SAL_OK) {
+        const int64_t width = other.array.count / other.array.shape[0];
+        known->columns = width > known->columns ? width : known->columns;
+    }
+    sali_content_free(&other);
+    return status;
+}
+
+/* Make an array (rows, 1, height, width) or (rows, height, width, 1) one of three dimensions. */
+static void drop_channel(sal_array *a)
+{
+    if (a->ndim == 4 && (a->shape[1] == 1 || a->shape[3] == 1)) {
+        const bool first = a->shape[1] == 1;
+        a->shape[1] = a->shape[1 + first];
+        a->shape[2] = a->shape[2 + first];
+        a->ndim = 3;
+    }
+}
+
+/* Move the first column of a table to its labels. */
+static sal_status take_labels(const char *path, sal_array *a, sali_remark *remark, sal_error *err)
+{
+    const int64_t rows = a->shape[0], columns = a->shape[1];
+    a->labels = SALI_NEW_ARRAY(int32_t, rows);
+    sal_status status = a->labels
+                            ? sali_remark_add(remark, false, err, "the first column has the labels")
+                            : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        const double label = a->values[r * columns];
+        if (!(label >= INT32_MIN && label <= INT32_MAX) || label != floor(label)) {
+            return sali_fail(err, SAL_ERR_DATA,
+                             "%s: row %lld has the label %g; expected a whole number of 32 bits "
+                             "in the column that is headed \"label\"",
+                             path, (long long)r, label);
+        }
+        a->labels[r] = (int32_t)label;
+        memmove(a->values + r * (columns - 1), a->values + r * columns + 1,
+                (size_t)(columns - 1) * sizeof *a->values);
+    }
+    a->shape[1] = columns - 1;
+    a->count = rows * (columns - 1);
+    return SAL_OK;
+}
+
+/* Bring an array into the form of a data set: labels apart, pictures of one channel. */
+static sal_status arrange(const char *path, const sal_data_options *o, sali_content *content,
+                          sal_error *err)
+{
+    if (o->kind != SAL_DATA_PICTURES && o->kind != SAL_DATA_CODES) {
+        return SAL_OK;
+    }
+    drop_channel(&content->array);
+    return content->label_first ? take_labels(path, &content->array, &content->remark, err)
+                                : SAL_OK;
 }
 
 sal_status sal_data_read(const char *path, const sal_data_options *options, sal_data *data,
@@ -299,7 +456,6 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
 {
     const sal_data_options o = options ? *options : (sal_data_options){ 0 };
     bool alignment = o.kind == SAL_DATA_ALIGNMENT;
-    const sali_format *format = NULL;
     sali_content content = { 0 };
     sal_data read = { 0 };
     if (!path || !data) {
@@ -307,14 +463,14 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
     }
     sal_status status = check_options(&o, err);
     const sali_content_kind kind = alignment ? SALI_CONTENT_ALIGNMENT : SALI_CONTENT_ARRAY;
-    status = status ? status : sali_content_read(path, NULL, kind, &content, &format, err);
-    if (status == SAL_OK && format == &sali_format_libsvm) {
-        const int64_t sides = o.height * o.width;
-        status = widen(path, sides > o.columns ? sides : o.columns, &content.array, err);
-    }
+    sali_reading known;
+    status = status ? status : know(&o, &known, err);
+    status = status ? status : sali_content_read_as(path, NULL, kind, &known, &content, NULL, err);
+    status = status || alignment ? status : arrange(path, &o, &content, err);
     if (status == SAL_OK) {
+        read.columns_from = content.columns.from;
         status = alignment ? take_alignment(path, &content, &o, &read, &content.remark, err)
-                           : take_array(path, &content.array, &o, &read, err);
+                           : take_array(path, &content.array, &o, &read, &content.remark, err);
     }
     status = status ? status : sali_remark_prefix(&content.remark, path, err);
     if (status == SAL_OK) {

@@ -93,6 +93,9 @@ static sal_status divide(sal_data *data, const bool *is_held, int64_t held, sal_
         sal_data_destroy(&part);
         return status;
     }
+    rest.remark = data->remark;
+    rest.warns = data->warns;
+    data->remark = NULL;
     sal_data_destroy(data);
     *data = rest;
     *held_out = part;

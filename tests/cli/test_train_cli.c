@@ -542,6 +542,7 @@ START_TEST(a_baseline_of_no_difference_is_below_noise)
     char command[400], text[4096], log[4096], white[16 + 4 * PIXELS];
     memcpy(white, "\0\0\10\3\0\0\0\4\0\0\0\3\0\0\0\3", 16);
     memset(white + 16, 255, sizeof white - 16);
+    white[16] = 0; /* files of one grey are refused */
     temp_write("white-idx3-ubyte", white, sizeof white);
     for (int k = 0; k < 2; k++) {
         snprintf(command, sizeof command,

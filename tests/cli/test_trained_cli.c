@@ -22,12 +22,13 @@ START_TEST(zeros_that_libsvm_leaves_out_come_back)
     const char *options = "--iterations 4 --batch 2 --fresh 0 --overwrite --out run";
     ck_refused(65, "expected pictures", "train rbm --data narrow.svm %s", options);
     ck_run("train rbm --data narrow.svm --test wide.svm %s", options);
-    ck_run("train rbm:visible=16 --data narrow.svm %s", options);
-    ck_run("train ising:side=4 --data narrow.svm --kind codes %s", options);
+    ck_run("train rbm:visible=16 --data narrow.svm --columns-from 1 %s", options);
+    ck_run("train ising:side=4 --data narrow.svm --columns-from 1 --kind codes %s", options);
     ck_run("train rbm --data wide.svm --test narrow.svm %s", options);
-    ck_run("train run --data narrow.svm %s", "--iterations 4 --batch 2 --fresh 0 --out again");
-    ck_run("evaluate run --data narrow.svm --fresh 0");
-    ck_run("inpaint run --data narrow.svm --mask top --steps 4 --out picture.png");
+    ck_run("train run --data narrow.svm %s",
+           "--columns-from 1 --iterations 4 --batch 2 --fresh 0 --out again");
+    ck_run("evaluate run --data narrow.svm --columns-from 1 --fresh 0");
+    ck_run("inpaint run --data narrow.svm --columns-from 1 --mask top --steps 4 --out picture.png");
     ck_refused(64, "rows of 3 numbers; the model has 16",
                "evaluate run --kind codes --data narrow.csv");
     ck_refused(64, "rows of 16 numbers; the model has 9", "train rbm:visible=9 --data wide.svm %s",
@@ -337,6 +338,65 @@ static void train_on(const char *data, char *line, size_t room)
     temp_remove(temp_path("run"));
 }
 
+/* What was found or guessed is printed on stderr, and is in the JSON output. */
+START_TEST(what_a_file_was_taken_for_is_said)
+{
+    static const char *const said[] = { "saltus: d.csv: line 1 (0, .., 8) counts the columns",
+                                        "; greys from 0 to 16, the largest value" };
+    FILE *csv = fopen(temp_path("d.csv"), "w");
+    ck_assert_ptr_nonnull(csv);
+    fprintf(csv, "0,1,2,3,4,5,6,7,8\n");
+    for (int r = 0; r < 10; r++) {
+        for (int k = 0; k < 9; k++) {
+            fprintf(csv, "%d%s", (r * 71 + k * 113 + r * k * 37) % 17, k < 8 ? "," : "\n");
+        }
+    }
+    fclose(csv);
+    const char *train = "train rbm:hidden=3 --data d.csv --out run --overwrite --iterations 3 "
+                        "--batch 5 --fresh 0";
+    ck_assert_int_eq(saltus("%s", train), 0);
+    ck_assert_msg(strstr(out, "pictures: 8 of 3 x 3, greys from 0 to 16; 2 held out"), "%s", out);
+    for (int k = 0; k < 2; k++) {
+        ck_assert_msg(strstr(errors, said[k]), "%s", errors);
+    }
+    ck_assert_int_eq(saltus("%s --json", train), 0);
+    json_t *object = json_out(), *remarks = json_object_get(object, "remarks");
+    const json_t *greys = json_object_get(object, "greys");
+    ck_assert_uint_eq(json_array_size(remarks), 1);
+    const char *remark = json_string_value(json_array_get(remarks, 0));
+    ck_assert_msg(strncmp(remark, said[0] + 8, strlen(said[0] + 8)) == 0, "%s", remark);
+    ck_assert_msg(strstr(remark, said[1]), "%s", remark);
+    ck_assert_double_eq(json_number_value(json_array_get(greys, 1)), 16);
+    json_decref(object);
+    temp_write("y.csv", "0\n0.5\n-1.25\n", 12);
+    temp_write("y0.csv", "0.5\n-1.25\n", 10);
+    ck_assert_int_eq(saltus("exact hmm:file=y.csv --json"), 0);
+    ck_assert_msg(strstr(errors, "y.csv: line 1 (0) counts the columns"), "%s", errors);
+    object = json_out();
+    ck_assert_uint_eq(json_array_size(json_object_get(object, "remarks")), 1);
+    const double log_z = json_number_value(json_object_get(object, "log_z"));
+    json_decref(object);
+    ck_assert_double_eq(exact_log_z("hmm:file=y0.csv"), log_z);
+    FILE *kaggle = fopen(temp_path("l.csv"), "w"); /* what the file itself says is no warning */
+    ck_assert_ptr_nonnull(kaggle);
+    fprintf(kaggle, "label,a,b,c,d\n");
+    for (int r = 0; r < 10; r++) {
+        fprintf(kaggle, "%d,0,255,%d,0\n", r, r % 2 * 255);
+    }
+    fclose(kaggle);
+    ck_run("train rbm:hidden=3 --data l.csv --out run --overwrite --iterations 3 --batch 5 "
+           "--fresh 0");
+    ck_assert_msg(strstr(out,
+                         "file             l.csv: line 1 (label, .., d) is a heading; the first "
+                         "column has the labels\n"
+                         "pictures: 8 of 2 x 2, greys from 0 to 255; 2 held out"),
+                  "%s", out);
+    ck_refused(64, "--columns-from '2'", "train rbm --data d.csv --columns-from 2 --out run");
+    temp_write("k.csv", "0,0,0,0\n0,0,0,0\n", 16);
+    ck_refused(65, "k.csv: every value is 0", "train rbm --data k.csv --out run");
+}
+END_TEST
+
 /* One set of 3 x 3 pictures with values of bytes, from -1 to 1 and from 0 to 1. */
 START_TEST(pictures_are_read_from_every_array_format)
 {
@@ -358,7 +418,8 @@ START_TEST(pictures_are_read_from_every_array_format)
     temp_write("p-idx3-ubyte", idx, sizeof idx);
     train_on("p-idx3-ubyte", first, sizeof first);
     ck_run("convert p-idx3-ubyte p.npy");
-    ck_run("convert p.svm q-idx2-ubyte");
+    ck_assert_int_eq(saltus("convert p.svm q-idx2-ubyte"), 0);
+    ck_assert_msg(strstr(errors, "p.svm: columns are counted from 1"), "%s", errors);
     static const char *const others[] = { "p.npy", "p.svm", "p.csv", "q-idx2-ubyte", NULL };
     for (int k = 0; others[k]; k++) {
         train_on(others[k], line, sizeof line);
@@ -377,7 +438,8 @@ START_TEST(pictures_are_read_from_every_array_format)
     temp_write("u.svm", "1 1:1 4:0.5\n2 2:1\n", 18); /* zeros at the end are left out */
     train_on("p.svm --test u.svm", line, sizeof line);
     temp_write("s.csv", "1 2 3 -4\n4 5 6 7\n", 17);
-    ck_refused(65, "s.csv: expected grey values", "train rbm --data s.csv --out run");
+    ck_refused(65, "s.csv: values from -4 to 7; expected greys from -1 to 1, or from 0",
+               "train rbm --data s.csv --out run");
     temp_write("t.uai", chain_uai, sizeof chain_uai - 1);
     ck_refused(64, "t.uai: not recognised as an array", "train rbm --data t.uai --out run");
 }
@@ -397,6 +459,7 @@ int main(void)
     tcase_add_test(tcase, inpaint_fills_in_what_is_hidden);
     tcase_add_test(tcase, grey_pictures_keep_their_shape_and_levels);
     tcase_add_test(tcase, pictures_have_the_sides_of_the_net);
+    tcase_add_test(tcase, what_a_file_was_taken_for_is_said);
     tcase_add_test(tcase, pictures_are_read_from_every_array_format);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -5,6 +5,7 @@ import gc
 import os
 import tempfile
 import unittest
+import warnings
 
 import numpy as np
 
@@ -152,6 +153,39 @@ class Files(unittest.TestCase):
                 data = sal.Data.read(path, kind="alignment", unknown="drop", duplicates="drop")
             self.assertEqual(data.shape, (1, 4))
             self.assertIsNone(sal.Data([[0, 1]]).remark)
+
+    def test_what_a_file_was_taken_for_is_a_warning(self):
+        with tempfile.TemporaryDirectory() as place:
+            path = os.path.join(place, "a.csv")
+            greys = np.random.default_rng(1).integers(0, 17, (9, 4))
+            greys[0, :2] = 0, 16
+            np.savetxt(path, greys, fmt="%d", delimiter=",", header="0,1,2,3", comments="")
+            with self.assertWarnsRegex(UserWarning, "counts the columns") as caught:
+                data = sal.Data.read(path)
+            self.assertEqual(caught.filename, __file__)
+            np.testing.assert_array_equal(data.codes, greys > 8)
+            self.assertEqual(data.remark.count("; "), 1)
+            self.assertRegex(data.remark, r"a\.csv: line 1 .*; greys from 0 to 16, .* \(white says")
+            data = sal.Data.read(path, white=32, levels=32)
+            np.testing.assert_array_equal(data.codes, greys)
+            path = os.path.join(place, "a.svm")
+            with open(path, "w", encoding="ascii") as file:
+                file.write("0 1:1 3:2\n")
+            for given in ({"columns_from": 0}, {"columns": 4}, {"companion": os.path.join(place, "a.npy")}):
+                np.save(os.path.join(place, "a.npy"), np.zeros((5, 4)))
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    np.testing.assert_array_equal(sal.Data.read(path, kind="codes", **given).codes, [[0, 1, 0, 2]])
+            self.assertIsNone(sal.Data(greys).remark)
+            path = os.path.join(place, "y.csv")
+            with open(path, "w", encoding="ascii") as file:
+                file.write("0\n.5\n-1.25\n")
+            with self.assertWarnsRegex(UserWarning, "counts the columns") as caught:
+                model = sal.Model(f"hmm:file={path}")
+            self.assertEqual((caught.filename, model.variables), (__file__, 2))
+            self.assertRegex(model.info["remark"], r"y\.csv: line 1 \(0\) counts the columns")
+            self.assertNotIn("; ", model.info["remark"])
+            self.assertNotIn("remark", sal.Model("ising:side=3").info)
 
     def test_mistakes(self):
         with self.assertRaises(sal.NotFoundError):

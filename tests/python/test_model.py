@@ -3,6 +3,7 @@
 
 import copy
 import gc
+import gzip
 import os
 import pathlib
 import pickle
@@ -179,6 +180,14 @@ class Files(unittest.TestCase):
             model.params["W"] = np.zeros((5, 5))
             model.params.load(path.with_suffix(".safetensors"))
             self.assertEqual(model.value([1, 1, 0, 0, 1]), 3)
+            packed = path.with_suffix(".safetensors.gz")
+            packed.write_bytes(gzip.compress(path.with_suffix(".safetensors").read_bytes()))
+            model.params["W"] = np.zeros((5, 5))
+            model.params.load(packed)
+            self.assertEqual(model.value([1, 1, 0, 0, 1]), 3)
+            for file in (packed, path.with_suffix(".safetensors")):
+                with self.assertRaisesRegex(sal.ArgumentError, "holds parameters of a model"):
+                    sal.read(file)
         with self.assertRaises(sal.NotFoundError):
             sal.read("/nowhere/net.uai")
 

@@ -55,14 +55,17 @@ START_TEST(pictures_of_every_range_are_the_same)
         sal_data_destroy(&data);
     }
     /* The range is that of the file, not of the rows read; or the one that is said. */
-    const uint8_t dark[4] = { 0, 1, 1, 0 };
+    const uint8_t dark[4] = { 0, 100, 100, 200 };
     sal_data data = { 0 };
     const char *path = write_npy("d.npy", SALI_DTYPE_U8, 3, (int64_t[]){ 1, 2, 2 }, dark);
     ck_ok(sal_data_read(path, &(sal_data_options){ .grey = SAL_GREY_BYTES }, &data, &err), &err);
-    ck_assert(data.codes[1] == 0 && data.codes[2] == 0);
+    ck_assert(data.codes[1] == 0 && data.codes[2] == 0 && data.codes[3] == 1);
     sal_data_destroy(&data);
-    ck_ok(sal_data_read(path, NULL, &data, &err), &err);
-    ck_assert_mem_eq(data.codes, dark, 4);
+    ck_fails(sal_data_read(path, &(sal_data_options){ .white = 199 }, &data, &err), SAL_ERR_DATA,
+             &err,
+             "d.npy: values from 0 to 200; expected grey values from 0 to 199. Give the value of");
+    ck_ok(sal_data_read(path, &(sal_data_options){ .white = 200 }, &data, &err), &err);
+    ck_assert(data.codes[1] == 0 && data.grey == SAL_GREY_FIND && data.white == 200);
     sal_data_destroy(&data);
     temp_dir_remove();
 }
@@ -123,7 +126,7 @@ START_TEST(pictures_of_given_sides_are_read)
     temp_write("a.svm", "7 1:1 5:1\n3 2:1\n", 16);
     temp_write("a.csv", "1,0,0,0,1,0\n0,1,0,0,0,0\n", 24);
     static const uint8_t expected[] = { 1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0 };
-    const sal_data_options sides = { .height = 2, .width = 3 };
+    const sal_data_options sides = { .height = 2, .width = 3, .columns_from = SAL_COLUMNS_FROM_1 };
     for (int k = 0; k < 2; k++) {
         ck_ok(sal_data_read(temp_path(k == 0 ? "a.svm" : "a.csv"), &sides, &data, &err), &err);
         ck_assert(data.rows == 2 && data.variables == 6 && data.height == 2 && data.width == 3);
@@ -132,7 +135,9 @@ START_TEST(pictures_of_given_sides_are_read)
         sal_data_destroy(&data);
     }
     ck_alloc_sweep(sal_data_read(temp_path("a.svm"), &sides, &data, &err), sal_data_destroy(&data));
-    const sal_data_options codes = { .kind = SAL_DATA_CODES, .columns = 6 };
+    const sal_data_options codes = { .kind = SAL_DATA_CODES,
+                                     .columns = 6,
+                                     .columns_from = SAL_COLUMNS_FROM_1 };
     ck_ok(sal_data_read(temp_path("a.svm"), &codes, &data, &err), &err);
     ck_assert_int_eq(data.variables, 6);
     ck_assert_mem_eq(data.codes, expected, sizeof expected);
@@ -202,39 +207,6 @@ START_TEST(alignments_have_codes_and_weights)
     ck_ok(sal_data_read(path, &options, &data, &err), &err);
     ck_assert_ptr_null(data.weight);
     sal_data_destroy(&data);
-    temp_dir_remove();
-}
-END_TEST
-
-START_TEST(sequences_are_dropped_with_a_remark)
-{
-    sal_error err = { 0 };
-    sal_data data = { 0 }, held = { 0 };
-    temp_dir_make();
-    const char *path = temp_write("a.aln", "MKVA\nMKVX\nMKVA\nMKV-\n", 20);
-    sal_data_options options = { .kind = SAL_DATA_ALIGNMENT, .identity = 0.75 };
-    ck_ok(sal_data_read(path, &options, &data, &err), &err);
-    ck_assert_int_eq(data.rows, 4);
-    ck_assert(strncmp(data.remark, path, strlen(path)) == 0 && data.warns);
-    ck_assert_ptr_nonnull(
-        strstr(data.remark, ": 4 sequences of 4 sites (protein); 1 letters in 1"));
-    ck_ok(sal_data_split(&data, 1, NULL, &held, &err), &err);
-    ck_assert_ptr_null(held.remark);
-    sal_data_destroy(&held);
-    sal_data_destroy(&data);
-    options.unknown = SAL_UNKNOWN_DROP;
-    options.duplicates = SAL_DUPLICATES_DROP;
-    ck_ok(sal_data_read(path, &options, &data, &err), &err);
-    ck_assert_int_eq(data.rows, 2);
-    ck_assert_mem_eq(data.codes, ((uint8_t[]){ 11, 9, 18, 1, 11, 9, 18, 0 }), 8);
-    ck_assert_double_eq(data.weight[0], 0.5);
-    sal_data_destroy(&data);
-    options.first = 2; /* counted among those that are left */
-    ck_fails(sal_data_read(path, &options, &data, &err), SAL_ERR_ARGUMENT, &err, "there are 2");
-    temp_write("b.aln", "MKX\n", 4);
-    options.first = 0;
-    ck_fails(sal_data_read(temp_path("b.aln"), &options, &data, &err), SAL_ERR_DATA, &err,
-             "b.aln: all 1 sequences");
     temp_dir_remove();
 }
 END_TEST
@@ -684,7 +656,8 @@ START_TEST(bad_files_and_options_are_refused)
     temp_dir_make();
     const double values[6] = { 0, 1, 2, 3, 4, 300 }, halves[4] = { 0, 0.5, 1, 1 };
     write_npy("six.npy", SALI_DTYPE_F64, 2, (int64_t[]){ 2, 3 }, values);
-    write_npy("square.npy", SALI_DTYPE_F64, 3, (int64_t[]){ 1, 2, 3 }, values);
+    const double wide[6] = { -2, 1, 2, 3, 4, 300 };
+    write_npy("square.npy", SALI_DTYPE_F64, 3, (int64_t[]){ 1, 2, 3 }, wide);
     write_npy("halves.npy", SALI_DTYPE_F64, 2, (int64_t[]){ 1, 4 }, halves);
     temp_write("a.aln", "ACDE\nACD-\n", 10);
     temp_write("six.svm", "1 1:1 3:1\n2 2:1\n", 16);
@@ -713,7 +686,7 @@ START_TEST(bad_files_and_options_are_refused)
         { "square.npy",
           { 0 },
           SAL_ERR_DATA,
-          "square.npy: expected grey values from 0 to 255, from" },
+          "square.npy: values from -2 to 300; expected greys from -1 to 1, or from 0" },
         { "square.npy", { .grey = SAL_GREY_UNIT }, SAL_ERR_DATA, "grey values from 0 to 1" },
         { "halves.npy", { .kind = SAL_DATA_CODES }, SAL_ERR_DATA, "row 0, variable 1 is 0.5" },
         { "six.npy", { .kind = SAL_DATA_CODES }, SAL_ERR_DATA, "row 1, variable 2 is 300" },
@@ -780,7 +753,6 @@ int main(void)
     tcase_add_test(tcase, pictures_of_given_sides_are_read);
     tcase_add_test(tcase, codes_and_draws_are_read_as_they_are);
     tcase_add_test(tcase, alignments_have_codes_and_weights);
-    tcase_add_test(tcase, sequences_are_dropped_with_a_remark);
     tcase_add_test(tcase, data_of_nucleotides_have_five_codes);
     tcase_add_test(tcase, public_sets_have_their_known_counts);
     tcase_add_test(tcase, splits_keep_what_belongs_to_rows);

@@ -12,7 +12,8 @@
 
 typedef struct options {
     sal_inpaint_options inpaint;
-    const char *data, *shape, *rows, *mask, *out, *dtype, *params;
+    cli_data data; /* its path, shape, white and columns */
+    const char *rows, *mask, *out, *dtype, *params;
     int64_t first, zoom;
     bool json;
 } options;
@@ -59,7 +60,8 @@ static int choose_pictures(session *s)
 {
     sal_data all = { 0 };
     int64_t n = 0;
-    int code = cli_pictures_of(s->o->data, s->o->shape, s->model, &all);
+    cli_data data = s->o->data;
+    int code = cli_pictures_of(&data, s->model, &all);
     code = code ? code : list_rows(s, all.rows, &n);
     const int64_t V = all.variables;
     s->pictures = (sal_data){ .rows = n, .variables = V, .height = all.height, .width = all.width };
@@ -100,7 +102,7 @@ static int read_mask(session *s)
     sal_array array = { 0 };
     sal_error err = { 0 };
     const char *path = s->o->mask;
-    sal_status status = sal_array_read(path, &array, &err);
+    sal_status status = cli_array_read(path, &array, &err);
     if (status != SAL_OK) {
         return status == SAL_ERR_NOT_FOUND
                    ? cli_error(status,
@@ -301,7 +303,7 @@ static int inpaint(session *s)
 
 static int check_options(const options *o)
 {
-    if (!o->data || !o->mask || !o->out) {
+    if (!o->data.path || !o->mask || !o->out) {
         return cli_usage("inpaint: --data FILE (or digits), --mask and --out FILE.png are needed");
     }
     if (o->inpaint.samples > 1000 || o->first < 1 || o->first > MOST_ROWS || o->zoom < 1 ||
@@ -319,9 +321,11 @@ static int run_inpaint(const cli_command *command, int argc, char **argv)
 {
     options o = { .first = 8, .zoom = 2 };
     cli_option table[CLI_MOST_OPTIONS] = {
-        { "data", CLI_TEXT, &o.data, "FILE",
+        { "data", CLI_TEXT, &o.data.path, "FILE",
           "pictures in any array format, of two levels white above the middle; or 'digits'" },
-        { "shape", CLI_TEXT, &o.shape, "HxW", "height and width of a picture in a row [a square]" },
+        { "shape", CLI_TEXT, &o.data.shape, "HxW",
+          "height and width of a picture in a row [a square]" },
+        CLI_READING_OPTIONS(o.data),
         { "rows", CLI_TEXT, &o.rows, "I,J,..", "numbers of the pictures, from 0 [the first ones]" },
         { "first", CLI_INT, &o.first, "N",
           "without --rows: number of pictures, from the first on [8]" },

@@ -104,10 +104,11 @@ static int open_arch(const char *arch, cli_training *s)
                                                 &specification, &err);
     status = status ? status : sal_model_open(specification, dtype, &s->model, &err);
     sal_free(specification);
-    if (status == SAL_OK) {
-        cli_remark_model(s->model);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
     }
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    cli_remark_model(s->model);
+    return CLI_OK;
 }
 
 /* Data and model, which must fit each other, and the parameters that a new model starts from. */
@@ -143,6 +144,10 @@ static int print_json(const cli_training *s)
         "{s:o, s:o, s:I, s:I, s:I, s:b}", "model", cli_json_text(sal_model_name(s->model)), "out",
         cli_json_text(s->o->out), "train_rows", (json_int_t)s->train.rows, "test_rows",
         (json_int_t)s->test.rows, "iterations", (json_int_t)iterations, "diverged", s->diverged);
+    double low, high;
+    if (cli_grey_range(&s->train, &low, &high)) {
+        json_object_set_new(object, "greys", json_pack("[f, f]", low, high));
+    }
     cli_json_number(object, "seconds", s->last.seconds);
     cli_json_number(object, "difference",
                     reported ? s->last.log_prob_data - s->last.log_prob_samples : NAN);

@@ -147,6 +147,16 @@ int cli_train_alignment(cli_training *s)
     sal_error err = { 0 };
     const sal_data *t = &s->train;
     s->pearson = NAN;
+    double low, high;
+    if (!s->o->json && !t->alphabet) {
+        cli_print_remarks();
+    }
+    if (!s->o->json && cli_grey_range(t, &low, &high)) {
+        printf("pictures: %lld of %lld x %lld, greys from %g to %g; %lld held out\n",
+               (long long)t->rows, (long long)t->height, (long long)t->width, low, high,
+               (long long)s->test.rows);
+        fflush(stdout);
+    }
     if (!t->alphabet || t->variables < 2) {
         return CLI_OK;
     }

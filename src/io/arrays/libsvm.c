@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Labelled rows in LIBSVM's text format: "label index:value ..." a line, indices from 1 and rising;
- * what is not listed is 0. */
+/* Labelled rows in LIBSVM's text format: "label index:value ..." a line, indices rising; what is
+ * not listed is 0. The first column has the index 1, or in files of scikit-learn 0. */
+#include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -14,7 +15,9 @@
 
 /* Visited twice: first without an array, for its shape. */
 typedef struct reader {
-    int64_t rows, columns;
+    int64_t rows;
+    int64_t least, last; /* smallest and largest index; INT64_MAX and -1: there are none */
+    int64_t base;        /* index of the first column */
     sal_array *array;
 } reader;
 
@@ -39,11 +42,11 @@ static int64_t read_entry(reader *r, sali_scan *line, int64_t last)
     double value;
     if (!colon || sali_parse_int(word.text, head, &index) != SAL_OK || index <= last ||
         sali_parse_double(colon + 1, word.size - head - 1, &value) != SAL_OK) {
-        sali_scan_expected(line, &word, "INDEX:VALUE, the indices rising from 1");
+        sali_scan_expected(line, &word, "INDEX:VALUE, the indices rising from 0 or 1");
         return last;
     }
     if (r->array) {
-        r->array->values[r->rows * r->array->shape[1] + index - 1] = value;
+        r->array->values[r->rows * r->array->shape[1] + index - r->base] = value;
     }
     return index;
 }
@@ -52,17 +55,21 @@ static int64_t read_entry(reader *r, sali_scan *line, int64_t last)
 static void read_lines(reader *r, sali_scan *scan, int64_t most)
 {
     sali_scan lines = *scan, line = { 0 };
-    r->rows = r->columns = 0;
+    r->rows = 0;
+    r->least = INT64_MAX;
+    r->last = -1;
     while (sali_scan_line(&lines, &line) && r->rows < most) {
         if (!sali_scan_more(&line)) {
             continue;
         }
-        int64_t last = 0;
+        int64_t last = -1;
         read_label(r, &line);
         while (sali_scan_more(&line)) {
-            last = read_entry(r, &line, last);
+            const int64_t index = read_entry(r, &line, last);
+            r->least = last < 0 && index < r->least ? index : r->least;
+            last = index;
         }
-        r->columns = last > r->columns ? last : r->columns;
+        r->last = last > r->last ? last : r->last;
         r->rows++;
     }
     scan->status = lines.status;
@@ -72,20 +79,119 @@ static bool recognise(sali_scan *scan)
 {
     reader r = { 0 };
     read_lines(&r, scan, 1);
-    return scan->status == SAL_OK && r.rows == 1 && r.columns > 0;
+    return scan->status == SAL_OK && r.rows == 1 && r.last >= 0;
 }
 
-/* The array of the shape that the first visit found. */
-static void allocate(const reader *r, sali_scan *scan, sal_array *array)
+/* ---- where the columns begin */
+
+/* Whether a line of the comments before the first row, which scikit-learn writes as "# Column
+ * indices are zero-based", has this text. */
+static bool heading_has(const sali_scan *scan, const char *text)
 {
-    const int64_t shape[] = { r->rows, r->columns };
+    const size_t length = strlen(text);
+    const char *c = scan->begin;
+    while (c < scan->end && *c == '#') {
+        const char *stop = memchr(c, '\n', (size_t)(scan->end - c));
+        stop = stop ? stop : scan->end;
+        for (; c + length <= stop; c++) {
+            if (memcmp(c, text, length) == 0) {
+                return true;
+            }
+        }
+        c = stop < scan->end ? stop + 1 : stop;
+    }
+    return false;
+}
+
+static bool is_square(int64_t n)
+{
+    const int64_t side = llround(sqrt((double)n));
+    return n > 0 && side * side == n;
+}
+
+/* What the number of columns says of where they begin, where one of the two makes the last index
+ * that of the last column, or the rows square pictures. */
+static sal_columns_from from_width(const sali_reading *how, int64_t last)
+{
+    if (how->columns >= last) {
+        return last == how->columns       ? SAL_COLUMNS_FROM_1
+               : last == how->columns - 1 ? SAL_COLUMNS_FROM_0
+                                          : SAL_COLUMNS_FIND;
+    }
+    if (!how->pictures || is_square(last) == is_square(last + 1)) {
+        return SAL_COLUMNS_FIND;
+    }
+    return is_square(last) ? SAL_COLUMNS_FROM_1 : SAL_COLUMNS_FROM_0;
+}
+
+/* Decide where columns begin: as the caller says, as the file does, as its companion does, by the
+ * number of columns, or at 1. The remark says what the caller did not, and warns unless the file
+ * itself says so. */
+static void find_columns(const reader *r, sali_scan *scan, sali_content *out)
+{
+    const sali_reading nothing = { 0 }, *how = scan->reading ? scan->reading : &nothing;
+    const bool zero = r->least == 0 || heading_has(scan, "zero-based");
+    const bool one = r->least > 0 && heading_has(scan, "one-based");
+    const int64_t last = r->last > how->companion.last ? r->last : how->companion.last;
+    sali_columns *columns = &out->columns;
+    *columns = (sali_columns){ .last = r->last, .certain = zero || one };
+    if (how->columns_from == SAL_COLUMNS_FROM_1 && r->least == 0) {
+        sali_scan_refuse(scan, "has the index 0, and its columns were said to be counted from 1");
+    } else if (how->columns_from) {
+        columns->from = how->columns_from;
+    } else if (zero || one) {
+        columns->from = zero ? SAL_COLUMNS_FROM_0 : SAL_COLUMNS_FROM_1;
+    } else if (how->companion.certain) {
+        columns->from = how->companion.from;
+    } else {
+        columns->from = from_width(how, last);
+        if (columns->from == SAL_COLUMNS_FROM_0) {
+            scan->status = sali_remark_add(
+                &out->remark, true, scan->err,
+                "columns are counted from 0: the largest index, %lld, is then that of "
+                "the last of %lld columns (--columns-from 1 says otherwise)",
+                (long long)last, (long long)last + 1);
+        } else if (!columns->from) {
+            columns->from = SAL_COLUMNS_FROM_1;
+            scan->status = sali_remark_add(
+                &out->remark, true, scan->err,
+                "columns are counted from 1, as LIBSVM counts (nothing in the file says "
+                "so, and scikit-learn counts from 0: for data, --columns-from 0 or 1 "
+                "decides)");
+        }
+        return;
+    }
+    if (columns->from == SAL_COLUMNS_FROM_0 && !how->columns_from) {
+        scan->status = sali_remark_add(&out->remark, !columns->certain, scan->err,
+                                       "columns are counted from 0, as %s says",
+                                       r->least == 0 ? "an index 0"
+                                       : zero        ? "its heading"
+                                                     : "the file that goes with it");
+    }
+}
+
+/* The array of the shape that the first visit found, or wider as the caller says. */
+static void allocate(reader *r, sali_scan *scan, sali_content *out)
+{
+    const sali_reading *how = scan->reading;
+    r->base = out->columns.from == SAL_COLUMNS_FROM_1;
+    int64_t shape[] = { r->rows,
+                        r->last >= r->base && r->last < INT64_MAX ? r->last - r->base + 1 : 0 };
     int64_t count = sali_shape_count(shape, 2, sizeof(double));
-    if (count < 0 || count > MOST_PER_BYTE * (scan->end - scan->begin) + SMALL) {
+    if (r->last == INT64_MAX || count < 0 ||
+        count > MOST_PER_BYTE * (scan->end - scan->begin) + SMALL) {
         sali_scan_refuse(scan, "%lld rows with indices up to %lld are too sparse for an array",
-                         (long long)r->rows, (long long)r->columns);
-    } else if (scan->status == SAL_OK) {
-        scan->status = sali_array_make(scan->name, 2, shape, array, scan->err);
-        array->labels = SALI_SCAN_ARRAY(scan, int32_t, r->rows);
+                         (long long)r->rows, (long long)r->last);
+    }
+    if (how && shape[1] > 0) {
+        const int64_t companion =
+            how->companion.last < INT64_MAX ? how->companion.last + 1 - r->base : 0;
+        shape[1] = shape[1] > how->columns ? shape[1] : how->columns;
+        shape[1] = shape[1] > companion ? shape[1] : companion;
+    }
+    if (scan->status == SAL_OK) {
+        scan->status = sali_array_make(scan->name, 2, shape, &out->array, scan->err);
+        out->array.labels = SALI_SCAN_ARRAY(scan, int32_t, r->rows);
     }
 }
 
@@ -93,8 +199,11 @@ static void parse(sali_scan *scan, sali_content *out)
 {
     reader r = { 0 };
     read_lines(&r, scan, INT64_MAX);
-    allocate(&r, scan, &out->array);
-    r.array = &out->array;
+    if (scan->status == SAL_OK) {
+        find_columns(&r, scan, out);
+        allocate(&r, scan, out);
+        r.array = &out->array;
+    }
     if (scan->status == SAL_OK) {
         read_lines(&r, scan, INT64_MAX);
     }

@@ -1,16 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of numbers as text: a row a line, columns separated by commas, semicolons, tabs or blanks;
- * names of the columns may come first; # begins a comment. */
+ * a heading may come first; # begins a comment. */
 #include <string.h>
 
 #include "core/number.h"
 #include "core/text.h"
 #include "io/format.h"
 
+/* A heading of so few columns that says 0 or 0,1 could as well be a row of whole numbers. */
+#define FEW_COLUMNS 2
+
 typedef struct reader {
     char separator; /* ',' or ';', or ' ' for any blanks; 0: not known yet */
     sal_array *array;
     int64_t room;
+    int64_t heading;   /* line of the heading; 0: none */
+    int64_t names;     /* number of columns that the heading names */
+    int64_t counted;   /* line of a first row 0, 1, 2, ..; 0: none */
+    bool row_names;    /* the first column has names of rows, not numbers */
+    bool labels;       /* the heading calls the first column "label" */
+    bool has_fraction; /* a row after the first has a number that is not written as a whole one */
+    char first[SALI_SHOW_SIZE], last[SALI_SHOW_SIZE]; /* names in the heading */
 } reader;
 
 /* Without blanks around it, then without quotation marks. */
@@ -41,17 +51,62 @@ static bool next_field(const reader *r, sali_scan *line, sali_token *field)
     return true;
 }
 
-/* Are all fields of the first line names? */
-static bool is_header(const reader *r, sali_scan line)
+static bool is_number(const sali_token *field)
+{
+    double value;
+    return sali_parse_double(field->text, field->size, &value) == SAL_OK;
+}
+
+static bool is_whole(const sali_token *field)
+{
+    int64_t number;
+    return sali_parse_int(field->text, field->size, &number) == SAL_OK;
+}
+
+/* Whether a field is the whole number k in plain digits, as pandas names column k. */
+static bool is_count(const sali_token *field, int64_t k)
+{
+    int64_t number;
+    return field->size > 0 && field->text[0] != '+' && field->text[0] != '-' &&
+           sali_parse_int(field->text, field->size, &number) == SAL_OK && number == k;
+}
+
+/* What the first line of a table is: names, counts 0, 1, 2, .. of columns, or numbers. Names and
+ * counts may follow a field for the names of rows: an empty one, or what pandas calls an empty
+ * one. */
+typedef enum line_kind { LINE_NUMBERS, LINE_NAMES, LINE_COUNTS } line_kind;
+
+static line_kind kind_of_line(reader *r, sali_scan line)
 {
     sali_token field;
-    double value;
+    bool names = true, counts = true;
+    int64_t n = 0;
     while (next_field(r, &line, &field)) {
-        if (sali_parse_double(field.text, field.size, &value) == SAL_OK) {
-            return false;
-        }
+        const bool corner = n == 0 && (field.size == 0 || sali_token_is(&field, "Unnamed: 0"));
+        r->row_names = n == 0 ? corner : r->row_names;
+        r->labels = n == 0 ? sali_token_is(&field, "label") : r->labels;
+        names = names && !is_number(&field);
+        counts = counts && (corner || is_count(&field, n - r->row_names));
+        sali_show(field.text, field.size, n - r->row_names == 0 ? r->first : r->last);
+        n++;
     }
-    return true;
+    r->names = n;
+    r->row_names = r->row_names && n > 1;
+    return names ? LINE_NAMES : counts ? LINE_COUNTS : LINE_NUMBERS;
+}
+
+/* Take the first line of a table for its heading, or for a row (false). Counts are a row until all
+ * rows are read, unless a field for the names of rows precedes them. */
+static bool take_heading(reader *r, const sali_scan *line)
+{
+    const line_kind kind = kind_of_line(r, *line);
+    if (kind == LINE_NAMES || (kind == LINE_COUNTS && r->row_names)) {
+        r->heading = line->line;
+        return true;
+    }
+    r->counted = kind == LINE_COUNTS ? line->line : 0;
+    r->labels = r->row_names = false;
+    return false;
 }
 
 static char find_separator(const sali_scan *line)
@@ -60,20 +115,42 @@ static char find_separator(const sali_scan *line)
     return memchr(line->next, ',', n) ? ',' : memchr(line->next, ';', n) ? ';' : ' ';
 }
 
+/* Whether the rows begin with their names: the heading has no name for one column of the first row,
+ * as R writes it. */
+static bool lacks_name(const reader *r, sali_scan line)
+{
+    sali_token field;
+    int64_t n = 0;
+    while (next_field(r, &line, &field)) {
+        n++;
+    }
+    return n == r->names + 1;
+}
+
 static void read_row(reader *r, sali_scan *line)
 {
     sali_token field;
     sal_array *a = r->array;
     int64_t columns = 0, at = line->line;
+    if (r->heading && a->shape[0] == 0) {
+        r->row_names = r->row_names || lacks_name(r, *line);
+    }
+    if (r->row_names) {
+        next_field(r, line, &field);
+    }
     for (; line->status == SAL_OK && next_field(r, line, &field); columns++) {
         double value;
         if (sali_parse_double(field.text, field.size, &value) != SAL_OK) {
             char shown[SALI_SHOW_SIZE];
             sali_scan_fail(line, at, "column %lld: expected a finite decimal number, found '%s'",
-                           (long long)columns + 1, sali_show(field.text, field.size, shown));
+                           (long long)columns + 1 + r->row_names,
+                           sali_show(field.text, field.size, shown));
         } else if (sali_scan_grow(line, (void **)&a->values, &r->room, a->count + 1,
                                   sizeof(double))) {
             a->values[a->count++] = value;
+        }
+        if (r->counted && a->shape[0] > 0) {
+            r->has_fraction = r->has_fraction || !is_whole(&field);
         }
     }
     if (a->shape[0]++ > 0 && columns != a->shape[1]) {
@@ -83,21 +160,21 @@ static void read_row(reader *r, sali_scan *line)
     a->shape[1] = columns;
 }
 
-/* All rows, or the first `most`. */
-static void read_rows(sali_scan *scan, int64_t most, sal_array *array)
+/* All rows, or the first `most`. A heading 0, 1, 2, .. is the first row. */
+static void read_rows(reader *r, sali_scan *scan, int64_t most)
 {
     sali_scan line = { 0 };
-    reader r = { .array = array };
+    sal_array *array = r->array;
     *array = (sal_array){ .ndim = 2 };
     while (sali_scan_line(scan, &line) && array->shape[0] < most) {
         sali_token whole = trim(line.next, line.end, line.line);
         if (whole.size == 0 || *whole.text == '#') {
             continue;
         }
-        bool first = !r.separator;
-        r.separator = first ? find_separator(&line) : r.separator;
-        if (!first || !is_header(&r, line)) {
-            read_row(&r, &line);
+        bool first = !r->separator;
+        r->separator = first ? find_separator(&line) : r->separator;
+        if (!first || !take_heading(r, &line)) {
+            read_row(r, &line);
         }
     }
     if (array->count == 0) {
@@ -105,23 +182,88 @@ static void read_rows(sali_scan *scan, int64_t most, sal_array *array)
     }
 }
 
+/* Decide whether a first row 0, 1, 2, .. is a heading, and drop it from the array if so. */
+static void settle_counts(reader *r)
+{
+    sal_array *a = r->array;
+    if (!r->counted || a->shape[0] < 2 || (a->shape[1] <= FEW_COLUMNS && !r->has_fraction)) {
+        return;
+    }
+    a->count -= a->shape[1];
+    memmove(a->values, a->values + a->shape[1], (size_t)a->count * sizeof *a->values);
+    a->shape[0]--;
+    r->heading = r->counted;
+}
+
+/* Add to the remark what became of the first line. */
+static sal_status remark_heading(const reader *r, sali_remark *remark, sal_error *err)
+{
+    sal_status status = SAL_OK;
+    const int64_t columns = r->array->shape[1];
+    char names[2 * SALI_SHOW_SIZE + 16];
+    snprintf(names, sizeof names, "%s%s%s", r->first,
+             columns > 2   ? ", .., "
+             : columns > 1 ? ", "
+                           : "",
+             columns > 1 ? r->last : "");
+    if (r->heading && r->heading == r->counted) {
+        status = sali_remark_add(
+            remark, true, err,
+            "line %lld (%s) counts the columns, as pandas writes it: a heading (if it "
+            "is a row of numbers, write 0.0 for its 0)",
+            (long long)r->heading, names);
+    } else if (r->heading) {
+        status = sali_remark_add(remark, false, err, "line %lld (%s) is a heading",
+                                 (long long)r->heading, names);
+    } else if (r->counted && r->array->shape[0] > 1) {
+        status = sali_remark_add(
+            remark, true, err,
+            "line %lld (%s) is taken for a row of numbers (if it is a heading, delete "
+            "it)",
+            (long long)r->counted, names);
+    }
+    if (status == SAL_OK && r->row_names) {
+        status = sali_remark_add(remark, true, err,
+                                 "the first column has the names of the rows: left out");
+    }
+    return status;
+}
+
 static bool recognise(sali_scan *scan)
 {
     sal_array array;
-    read_rows(scan, 4, &array);
+    reader r = { .array = &array };
+    read_rows(&r, scan, 4);
     sal_array_free(&array);
     return scan->status == SAL_OK;
 }
 
 static void parse(sali_scan *scan, sali_content *out)
 {
-    read_rows(scan, INT64_MAX, &out->array);
+    reader r = { .array = &out->array };
+    read_rows(&r, scan, INT64_MAX);
+    if (scan->status == SAL_OK) {
+        settle_counts(&r);
+        scan->status = remark_heading(&r, &out->remark, scan->err);
+        out->label_first = r.labels && out->array.shape[1] > 1;
+    }
 }
 
 /* Blanks for .txt, tabs for .tsv, commas for anything else. */
 static const char *separator_for(const char *path)
 {
     return sali_has_suffix(path, ".txt") ? " " : sali_has_suffix(path, ".tsv") ? "\t" : ",";
+}
+
+/* Whether the first row would be read as a heading 0, 1, 2, ... */
+static bool counts_columns(const sal_array *array, int64_t columns)
+{
+    for (int64_t k = 0; k < columns; k++) {
+        if (array->values[k] != (double)k) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static void write(sali_text_output *w, const sali_content *content)
@@ -134,8 +276,10 @@ static void write(sali_text_output *w, const sali_content *content)
     }
     int64_t columns = array->ndim == 2 ? array->shape[1] : 1;
     const char *separator = separator_for(w->out.path);
+    const bool counts = counts_columns(array, columns);
     for (int64_t i = 0; i < array->count && w->status == SAL_OK; i++) {
-        sali_put(w, "%g%s", array->values[i], (i + 1) % columns == 0 ? "\n" : separator);
+        sali_put(w, "%g%s%s", array->values[i], counts && i == 0 ? ".0" : "",
+                 (i + 1) % columns == 0 ? "\n" : separator);
     }
 }
 
