@@ -277,6 +277,10 @@ static void take(sali_chains *chains, int64_t c)
     chains->accepted_sum[c] += 1;
 }
 
+/* The least probabilities, for many variables, of samplers of single variables and of others. */
+#define LEAST_LOCAL_STAY (1. / 64)
+#define LEAST_STAY (1. / 256)
+
 double sali_stay_probability(const sal_space *space, bool local)
 {
     int64_t movable = 0;
@@ -286,7 +290,8 @@ double sali_stay_probability(const sal_space *space, bool local)
         movable += s->states == 1 ? 0 : s->count;
         two_level &= s->states == 1 || s->states == 2;
     }
-    return 1 / (local && two_level ? (double)movable + 1 : 4 * fmax(1, (double)movable));
+    const double one_of = local && two_level ? (double)movable + 1 : 4 * fmax(1, (double)movable);
+    return fmax(1 / one_of, local ? LEAST_LOCAL_STAY : LEAST_STAY);
 }
 
 void sali_chains_decide(sali_chains *chains)

@@ -420,7 +420,8 @@ static inline double sali_chains_log_ratio(const sali_chains *chains, int64_t c,
  * The probability is 1 / (4 V) for V variables that can move: eigenvalues of at least 1 / (2 V)
  * - 1. For samplers that move single variables (`local`), if all variables have two levels, it is
  * 1 / (V + 1): as if the state were one of its own V neighbours, so that the parity under a flat f
- * is forgotten as fast as a single variable. */
+ * is forgotten as fast as a single variable. It is never below 1/256, of local samplers 1/64: of
+ * many variables f may leave only a few free to move. */
 double sali_stay_probability(const sal_space *space, bool local);
 
 /* Accept or reject by log_ratio and `stay`; accepted chains take codes_new, x_new, f_new; counts
