@@ -205,7 +205,11 @@ class Files(unittest.TestCase):
             self.assertAlmostEqual(model.exact(evidence, sample=1).log_z, log_z, 12)
             state = model.exact(evidence=evidence, sample=2)
             self.assertAlmostEqual(state.log_z, np.log(.7 * .8), 12)
-            self.assertEqual((state.entropy, state.marginals), (0, []))
+            self.assertEqual(state.entropy, 0)
+            np.testing.assert_array_equal(state.marginals, [[0, 1], [0, 1]])
+            for call in (model.exact, lambda sample: sal.exact(model, sample=sample), lambda sample: sal.read(net, sample=sample)):
+                with self.assertRaisesRegex(sal.ArgumentError, "sample 2 chooses a sample of `evidence`, which is not"):
+                    call(sample=2)
             with self.assertRaisesRegex(sal.ArgumentError, "holds 2 samples of evidence"):
                 model.observe(evidence)
             with self.assertRaisesRegex(sal.ArgumentError, "nothing to sample"):
