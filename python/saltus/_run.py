@@ -637,7 +637,7 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     ModelError
         f is NaN or +inf, with chain and step; or no state with finite f was found to start from.
     FileError
-        Writing `out` failed; the exception's attribute `run` is the Run.
+        Writing `out` failed; the exception's attribute `run` is the Run, if one was made (with `comm` at rank 0).
     Exception
         Whatever a Python function of the model, a sampler or `progress` raises, as itself.
 
