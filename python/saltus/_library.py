@@ -325,9 +325,15 @@ def ask(name: str, *arguments: Any) -> Any:
 
 
 def _with_infinities(answer: dict[str, Any]) -> dict[str, Any]:
-    """Infinities, which JSON has as texts, as numbers; models may be called so."""
-    return {key: float(value) if value in ("inf", "-inf") and key not in ("name", "model") else value
-            for key, value in answer.items()}
+    """Infinities, which JSON has as texts, as numbers, also in lists; models may be called so."""
+    return {key: value if key in ("name", "model") else _number(value) for key, value in answer.items()}
+
+
+def _number(value: Any) -> Any:
+    """A value of an answer, with its infinities as numbers."""
+    if isinstance(value, list):
+        return [_number(item) for item in value]
+    return float(value) if value in ("inf", "-inf") else value
 
 
 def encode(text: Union[None, str, bytes, os.PathLike]) -> Optional[bytes]:
@@ -546,9 +552,13 @@ def says_no(answer: Any) -> bool:
 
 def whole(value: Any, most: int, what: str) -> int:
     """A whole number from 0 to `most`, of any type of integers; ctypes would cut larger ones."""
-    if not hasattr(value, "__index__") or not 0 <= operator.index(value) <= most:
+    try:
+        number = -1 if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:  # such as an array, which has __index__ whatever its shape
+        number = -1
+    if not 0 <= number <= most:
         raise ArgumentError(f"{what} {value!r}; expected a whole number from 0 to {most}")
-    return operator.index(value)
+    return number
 
 
 _forked = False  # threads of OpenMP do not survive a fork, and a child that waits for them waits for ever

@@ -839,7 +839,7 @@ class Model:
             Answers for the model with this evidence, as of :meth:`observe`. If it fixes every variable, `log_z`
             is the value of f there: of a Bayesian network, the log-probability of that state.
         sample : int
-            Which sample of the evidence, from 1; 0: the only one of the file.
+            Which sample of the evidence, from 1; 0: the only one of the file. Without evidence an error.
         **options
             oracle : {'forward-backward', 'closed form', 'enumeration', 'elimination'}
                 None: the cheapest one that can serve the model.
@@ -871,6 +871,7 @@ class Model:
         Elimination: Dechter (1999), Bucket elimination. Its orders: Kjaerulff (1990); Gogate & Dechter (2004).
         """
         if evidence is None:
+            _refuse_sample(sample)
             return Exact(self, options)
         variables, codes = self._evidence(evidence, sample)
         if len(variables) < self.variables:
@@ -970,11 +971,21 @@ class Exact:
             raise ModelError(f"{model.name}: every variable is fixed, and f is -inf there: the state has probability 0")
         exact = cls.__new__(cls)
         exact.oracle, exact.log_z, exact.log_prob_mean, exact.entropy = "the value of f", f, f, 0.0
-        exact.marginals = []
+        space = lib.sal_model_space(model)
+        exact.marginals = [np.zeros(lib.sal_space_states(space, v)) for v in range(model.variables)]
+        for row, code in zip(exact.marginals, codes):
+            if row.size:  # not of counts without a cap
+                row[code] = 1
         return exact
 
     def __repr__(self) -> str:
         return f"<saltus Exact: log Z {self.log_z:.10g}, by {self.oracle}>"
+
+
+def _refuse_sample(sample: int) -> None:
+    """Where no evidence is given, there is none to choose a sample of."""
+    if sample != 0:
+        raise ArgumentError(f"sample {sample!r} chooses a sample of `evidence`, which is not given")
 
 
 def _check_codes(codes: np.ndarray) -> None:
@@ -1020,8 +1031,10 @@ def read(path: Union[str, os.PathLike], evidence: Union[None, str, os.PathLike] 
     --------
     >>> saltus.read("net.uai", evidence="net.uai.evid")  # doctest: +SKIP
     """
-    model = Model(path, dtype=dtype)
-    return model if evidence is None else model.observe(evidence, sample)
+    if evidence is None:
+        _refuse_sample(sample)
+        return Model(path, dtype=dtype)
+    return Model(path, dtype=dtype).observe(evidence, sample)
 
 
 def list_of(what: str) -> list[dict[str, Any]]:

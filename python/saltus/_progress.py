@@ -7,6 +7,8 @@ import sys
 import time
 from typing import Any, Iterable, Optional
 
+import numpy as np
+
 from . import _library
 from ._library import ArgumentError, Caught
 
@@ -116,6 +118,8 @@ def seconds_of(limit: Any) -> Optional[float]:
     units = {"s": 1, "m": 60, "h": 3600}
     text = limit.strip() if isinstance(limit, str) else limit
     try:
+        if isinstance(limit, (bool, np.bool_)):
+            raise TypeError
         seconds = float(text[:-1]) * units[text[-1]] if isinstance(text, str) and text[-1:] in units else float(text)
     except (TypeError, ValueError):
         seconds = 0

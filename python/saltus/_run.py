@@ -505,7 +505,7 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
             call("sal_flat_sample", model, made, keep, encode(out), ctypes.byref(pointer))
     except SaltusError as failure:
         bar.reraise()
-        if pointer.value:  # only writing failed
+        if pointer.value and (comm is None or comm.rank == 0):  # only writing failed
             failure.run = Run(model, Handle(pointer.value, "sal_run_destroy", keep=(model, made)), made)
             pointer.value = None
         raise
@@ -624,7 +624,8 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     ------
     KeyboardInterrupt
         Ctrl-C, unless ``interrupt="return"``. The exception's attribute `run` is the Run with the draws that were
-        made, which can be used and resumed as any other (with `comm` at rank 0, else None).
+        made, which can be used and resumed as any other (with `comm` at rank 0, else None). A run interrupted while it
+        looks for states to start from has no draws and cannot be resumed.
     ArgumentError, NotFoundError
         An option is out of range; there is no such sampler, model, option or ladder.
     ShapeError
@@ -636,7 +637,7 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     ModelError
         f is NaN or +inf, with chain and step; or no state with finite f was found to start from.
     FileError
-        Writing `out` failed; the exception's attribute `run` is the Run.
+        Writing `out` failed; the exception's attribute `run` is the Run, if one was made (with `comm` at rank 0).
     Exception
         Whatever a Python function of the model, a sampler or `progress` raises, as itself.
 

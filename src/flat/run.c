@@ -17,8 +17,10 @@
 
 /* ---- running */
 
-/* The run goes on where it was if writing fails only at its end. `opened`: what the model was
- * opened by; NULL: not known. */
+/* Make a run that rank 0 writes to `path`; NULL: that nobody writes. All ranks call this, also
+ * where they have no path: where rank 0 cannot write, all fail, so that none waits for rank 0. The
+ * run is made if writing fails only at its end. `opened`: what the model was opened by; NULL: not
+ * known. */
 static sal_status sample_to(sal_model *model, const char *opened, sal_run_options *options,
                             const char *path, sal_run **run, sal_error *err)
 {
@@ -28,13 +30,18 @@ static sal_status sample_to(sal_model *model, const char *opened, sal_run_option
                                { "ladder", options->trajectory ? "yes" : "no" },
                                { 0 } };
     sal_draw_writer *writer = NULL;
-    sal_status status = sal_draw_writer_open(path, model, options, notes, &writer, err);
+    sal_comm *comm = options->comm;
+    const bool writes = path && sal_comm_rank(comm) == 0;
+    sal_status status =
+        writes ? sal_draw_writer_open(path, model, options, notes, &writer, err) : SAL_OK;
+    status = sal_comm_agree(comm, status, err);
     if (status != SAL_OK) {
+        sal_draw_writer_close(writer, NULL, NULL);
         return status;
     }
     status = sal_sample(model, options, run, err);
     sal_status written = sal_draw_writer_close(writer, status ? NULL : *run, status ? NULL : err);
-    return status ? status : written;
+    return sal_comm_agree(comm, status ? status : written, err);
 }
 
 /* Set the trajectory of a run: that of a trainer, or one that is opened into *opened. */
@@ -74,9 +81,7 @@ sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool kee
     status = options ? find_trajectory(options, model, &o, &opened, err) : SAL_OK;
     status = sal_comm_agree(o.comm, status, err);
     if (status == SAL_OK) {
-        const bool writes = path && sal_comm_rank(o.comm) == 0;
-        status = writes ? sample_to(model, options ? options->model : NULL, &o, path, run, err)
-                        : sal_sample(model, &o, run, err);
+        status = sample_to(model, options ? options->model : NULL, &o, path, run, err);
     }
     sal_trajectory_destroy(opened);
     return status;

@@ -43,7 +43,9 @@ has() {
 
 offers 'saltus sam' sample
 has 'saltus ' sample train help convert --version
-offers 'saltus sample --sam' --sampler
+offers 'saltus sample --sam' --sample --sampler
+offers 'saltus sample --sampl' --sample --sampler
+offers 'saltus sample --sampler' --sampler
 has 'saltus sample ising --' --sampler --seed --json --help
 offers 'saltus help ex' exact
 offers 'saltus list f' formats

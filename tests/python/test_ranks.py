@@ -60,6 +60,7 @@ def on_ranks():
         assert "has another 'chains'" in str(error), error
     fresh_seeds(comm, model, training)
     interrupts(comm)
+    failures_to_write(comm, place)
     comm.Barrier()
     if comm.rank == 0:
         shutil.rmtree(place)
@@ -91,6 +92,16 @@ def interrupts(comm):
         raise AssertionError("an interrupt was lost")
     except KeyboardInterrupt as error:
         assert (error.run is not None and error.run.summary["stopped"]) == (comm.rank == 0)
+
+
+def failures_to_write(comm, place):
+    """Where rank 0 cannot write, all ranks raise, instead of waiting for it."""
+    try:
+        sal.sample("ising:side=4,theta=0.1", "gibbs", chains=70, draws=20, seed=0, comm=comm,
+                   out=os.path.join(place, "missing", "run.nc"))
+        raise AssertionError("a directory that is missing was not noticed")
+    except sal.SaltusError as error:
+        assert "missing" in str(error) or isinstance(error, sal.UnsupportedError), error
 
 
 class Ranks(unittest.TestCase):

@@ -2,6 +2,7 @@
 """Runs: draws without copies, bits, files, resuming, options, interruption."""
 
 import gc
+import json
 import os
 import pathlib
 import signal
@@ -333,11 +334,24 @@ class Interruption(unittest.TestCase):
         self.assertFalse(sal.sample(ISING, "gibbs", draws=10, time=3600, seed=0).summary["stopped"])
         run = sal.sample(ISING, anneal=True, time=0.2, seed=0)
         self.assertGreaterEqual(run.summary["anneal"]["coolings"], 1)
-        for wrong in (0, -1, "soon", "", float("nan"), float("inf"), object()):
+        for wrong in (0, -1, "soon", "", float("nan"), float("inf"), object(), True, np.True_):
             with self.assertRaisesRegex(sal.ArgumentError, "time .*: expected seconds above 0"):
                 sal.sample(ISING, time=wrong)
         with self.assertRaisesRegex(sal.ArgumentError, "anneal_seconds and time"):
             sal.sample(ISING, anneal=True, time=1, anneal_seconds=1)
+
+    def test_seeds_that_are_none(self):
+        for wrong in (-1, 2 ** 64, 1.5, "1", True, np.True_, np.array([3]), np.array([3, 4])):
+            with self.assertRaisesRegex(sal.ArgumentError, "seed .*expected a whole number from 0 to"):
+                sal.sample(ISING, draws=10, seed=wrong)
+        for right in (np.int64(3), np.array(3)):
+            self.assertEqual(sal.sample(ISING, draws=10, seed=right).seed, 3)
+
+    def test_infinities_of_answers_are_numbers(self):
+        text = '{"name": "inf", "model": "-inf", "worst": "-inf", "rates": [1, "inf", ["-inf"]], "texts": ["infer"]}'
+        self.assertEqual(json.loads(text, object_hook=_library._with_infinities),
+                         {"name": "inf", "model": "-inf", "worst": -np.inf, "rates": [1, np.inf, [-np.inf]],
+                          "texts": ["infer"]})
 
     def test_another_word_for_interrupt(self):
         for call in (sal.sample, sal.compare):
