@@ -61,16 +61,17 @@ typedef struct sali_netcdf_posterior {
     const char *name; /* of the file, for messages */
     int64_t size;     /* its bytes */
     int file, id;     /* -1: not open; the group */
-    bool sealed;      /* it is as this library wrote it */
+    bool own;         /* it is as this library wrote it */
     int64_t chains, draws, V;
     sali_netcdf_variable *variables;
     int64_t n, room;
 } sali_netcdf_posterior;
 
 /* Open a netCDF-4 file that may be given to libhdf5, in memory or, with `data` NULL, at the path
- * `name`; and whether it is sealed. Returns: as sali_netcdf_check. */
-sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *file,
-                            bool *sealed, sal_error *err);
+ * `name`; and whether it is as this library wrote it: sealed, or of a version that did not
+ * seal files. Returns: as sali_netcdf_check. */
+sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *file, bool *own,
+                            sal_error *err);
 
 /* The numeric variables over chain, draw and others of the group `id`, whose numbers of elements
  * fit the file's size; forget them in any case. Returns: DATA, also when there are none; MEMORY. */

@@ -249,7 +249,7 @@ static sal_status get_observed_block(const sali_netcdf_posterior *p, const sali_
         return SAL_OK;
     }
     sal_status status =
-        sali_netcdf_coding_load(p->name, group, id, given.type, p->sealed, &given.coding, err);
+        sali_netcdf_coding_load(p->name, group, id, given.type, p->own, &given.coding, err);
     *all = status == SAL_OK && match_observed(p, v, group, &given, first, r);
     sali_netcdf_coding_free(&given.coding);
     return status;
