@@ -147,7 +147,9 @@ SAL_API sal_status sal_draw_writer_open(const char *path, const sal_model *model
  * Params:  run   the run that sal_sample made; NULL if sal_sample failed: the draws made before
  *                then stay in PATH.draws. Without a draw no file is left.
  * Returns: SAL_OK, or the first error since the writer was opened. After an error PATH.draws still
- *          has what was written before, and can be resumed.
+ *          has what was written before, and can be resumed. SAL_ERR_ARGUMENT for a run that was
+ *          stopped before its first draw and has nothing to resume: a file that was at PATH is left
+ *          as it was.
  * Cost:    O(draws), and the disk's; memory about 30 MiB, or a few draws of all chains.
  * Threads: closing writers and everything that reads netCDF here share a lock, because libnetcdf
  *          and libhdf5 allow one thread only. Do not call these libraries yourself at the same

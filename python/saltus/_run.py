@@ -508,6 +508,10 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
         if pointer.value and (comm is None or comm.rank == 0):  # only writing failed
             failure.run = Run(model, Handle(pointer.value, "sal_run_destroy", keep=(model, made)), made)
             pointer.value = None
+            if bar.interrupted and raising:
+                stop = KeyboardInterrupt(str(failure))
+                stop.run = failure.run  # type: ignore[attr-defined]
+                raise stop from failure
         raise
     finally:
         handle = Handle(pointer.value, "sal_run_destroy", keep=(model, made)) if pointer.value else None

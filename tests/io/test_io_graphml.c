@@ -308,6 +308,37 @@ START_TEST(couplings_are_energies_of_spins)
 }
 END_TEST
 
+START_TEST(energies_that_the_attribute_tells_have_a_remark)
+{
+    static const struct {
+        const char *keys, *remark;
+    } cases[] = {
+        { "<key id='w' for='edge' attr.name='J'/>",
+          "J of edges are energies of spins: f is minus their sum" },
+        { "<key id='w' for='edge' attr.name='J'/><key id='h' for='node' attr.name='h'>"
+          "<default>1</default></key>",
+          "J of edges and h of nodes are energies of spins: f is minus their sum" },
+        { "<key id='w' for='edge' attr.name='J'/><key id='v' for='graph' attr.name='vartype'>"
+          "<default>SPIN</default></key>",
+          NULL },
+        { "<key id='w' for='edge' attr.name='weight'/>", NULL },
+    };
+    for (int64_t k = 0; k < N(cases); k++) {
+        char text[1000];
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        snprintf(text, sizeof text, "<graphml>%s<graph>" NODES("") EDGE("") "</graph></graphml>",
+                 cases[k].keys);
+        ck_ok(sali_format_parse(graphml, "f", text, (int64_t)strlen(text), &content, &err), &err);
+        ck_assert_int_eq(content.remark.warns, cases[k].remark != NULL);
+        if (cases[k].remark) {
+            ck_assert_str_eq(content.remark.text, cases[k].remark);
+        }
+        sali_content_free(&content);
+    }
+}
+END_TEST
+
 /* f of a chain of three with the numbers .5; -1, 1 at all states. */
 static void check_f(const char *edges, double of_edges, double of_node)
 {
@@ -717,6 +748,7 @@ int main(void)
     tcase_add_test(tcase, weights_of_nodes_are_found);
     tcase_add_test(tcase, nodes_and_edges_may_share_the_id_of_a_key);
     tcase_add_test(tcase, couplings_are_energies_of_spins);
+    tcase_add_test(tcase, energies_that_the_attribute_tells_have_a_remark);
     tcase_add_test(tcase, a_graph_by_itself_is_its_energy_or_the_ising_model_of_its_weights);
     tcase_add_test(tcase, energies_are_told_by_the_vartype);
     tcase_add_test(tcase, nodes_may_come_after_their_edges);

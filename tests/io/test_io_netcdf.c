@@ -6,6 +6,7 @@
 
 #include "alloc_fail.h"
 #include "io/draws/draw_log.h"
+#include "io/file.h"
 #include "io/format.h"
 
 #ifdef SALI_HAVE_NETCDF
@@ -433,6 +434,53 @@ START_TEST(without_a_draw_there_is_no_file)
 }
 END_TEST
 
+/* Two bits that may be neither equal nor different: no state is allowed. */
+static sal_model *make_contradiction(void)
+{
+    static const int32_t states[] = { 2, 2 };
+    static const int64_t begin[] = { 0, 2 }, scope[] = { 0, 1 };
+    const double table[] = { -INFINITY, -INFINITY, -INFINITY, -INFINITY };
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_from_factors(2, states, 1, begin, scope, table, SAL_F64, &model, &err), &err);
+    return model;
+}
+
+static int stop_at_once(int64_t done, int64_t total, void *data)
+{
+    (void)done, (void)total, (void)data;
+    return 1;
+}
+
+START_TEST(a_run_without_starts_leaves_the_file_that_was_there)
+{
+    sal_error err = { 0 };
+    sal_model *model = make_model(), *impossible = make_contradiction();
+    sali_bytes before = { 0 }, after = { 0 };
+    watcher w = { 0 };
+    sal_run *run = run_into(model, usual, &w);
+    ck_ok(sal_draw_writer_close(w.writer, run, &err), &err);
+    ck_ok(sali_file_read(temp_path("a.nc"), &before, &err), &err);
+    sal_run_destroy(run);
+    watcher_free(&w);
+    w = (watcher){ 0 };
+    run = run_into(impossible,
+                   (sal_run_options){ .draws = 10, .callbacks = { .progress = stop_at_once } }, &w);
+    ck_fails(sal_draw_writer_close(w.writer, run, &err), SAL_ERR_ARGUMENT, &err,
+             "a.nc: the run was stopped before its first draw: no file is written");
+    ck_ok(sali_file_read(temp_path("a.nc"), &after, &err), &err);
+    ck_assert_int_eq(after.size, before.size);
+    ck_assert_mem_eq(after.data, before.data, (size_t)before.size);
+    ck_assert_int_eq(temp_count(), 1); /* no draws, no temporary */
+    sali_bytes_free(&before);
+    sali_bytes_free(&after);
+    watcher_free(&w);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    sal_model_destroy(impossible);
+}
+END_TEST
+
 /* A process killed at any draw leaves at least the windows that were full. */
 START_TEST(a_killed_run_leaves_full_windows)
 {
@@ -695,6 +743,7 @@ static void add_tests(TCase *tc)
     tcase_add_test(tc, a_name_in_latin_1_is_readable);
     tcase_add_test(tc, a_stopped_run_leaves_its_draws);
     tcase_add_test(tc, without_a_draw_there_is_no_file);
+    tcase_add_test(tc, a_run_without_starts_leaves_the_file_that_was_there);
     tcase_add_test(tc, a_killed_run_leaves_full_windows);
     tcase_add_test(tc, a_full_disk_is_an_error_and_loses_nothing);
     tcase_add_test(tc, a_disk_that_is_full_at_the_end_loses_nothing);

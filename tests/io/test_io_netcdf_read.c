@@ -313,17 +313,16 @@ START_TEST(runs_are_stored_by_value)
 }
 END_TEST
 
-/* Files of earlier versions have codes, and no scale. */
-START_TEST(runs_that_were_stored_by_code_are_read)
+/* The file of a run without scales. */
+static const char *unscaled_file(sal_model *model, sal_run **run)
 {
     static const char *const packed_ones[] = { "spin", "few" };
     static const char *const attributes[] = { "scale_factor", "add_offset" };
     const char *path = temp_path("v.nc");
     int file, group, v;
-    sal_model *model = level_model(2);
     sal_run_options options = usual;
     options.draws = 40;
-    sal_run *run = run_into(path, model, options);
+    *run = run_into(path, model, options);
     ck_nc(nc_open(path, NC_WRITE, &file));
     ck_nc(nc_inq_grp_ncid(file, "posterior", &group));
     for (int k = 0; k < 4; k++) {
@@ -331,8 +330,72 @@ START_TEST(runs_that_were_stored_by_code_are_read)
         ck_nc(nc_del_att(group, v, attributes[k % 2]));
     }
     ck_nc(nc_close(file));
+    return path;
+}
+
+/* Files of earlier versions have codes, and no scale; they are sealed, or of version 0.1. */
+START_TEST(runs_that_were_stored_by_code_are_read)
+{
+    sal_error err = { 0 };
+    sal_run *run = NULL;
+    sal_model *model = level_model(2);
+    const char *path = unscaled_file(model, &run);
+    if (_i == 0) {
+        int fd = open(path, O_RDWR);
+        ck_ok(sali_netcdf_seal(fd, path, &err), &err);
+        close(fd);
+    } else {
+        int file;
+        ck_nc(nc_open(path, NC_WRITE, &file));
+        ck_nc(nc_put_att_text(file, NC_GLOBAL, "inference_library_version", 5, "0.1.0"));
+        ck_nc(nc_close(file));
+    }
     check_levels(path, run);
     check_resumed(path, model);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* A program that unpacks the values and writes them as whole numbers leaves the other attributes:
+ * these are values, not codes. */
+START_TEST(whole_numbers_of_other_programs_are_values)
+{
+    sal_error err = { 0 };
+    sal_run *run = NULL;
+    sali_content content = { 0 };
+    sal_model *model = level_model(1);
+    const char *path = temp_path("v.nc");
+    int file, group, v;
+    sal_run_options options = usual;
+    options.draws = 2;
+    run = run_into(path, model, options);
+    ck_nc(nc_open(path, NC_WRITE, &file));
+    ck_nc(nc_inq_grp_ncid(file, "posterior", &group));
+    ck_nc(nc_inq_varid(group, "spin", &v));
+    ck_nc(nc_del_att(group, v, "scale_factor"));
+    ck_nc(nc_del_att(group, v, "add_offset"));
+    unsigned char ones[1000];
+    memset(ones, 1, sizeof ones);
+    ck_nc(nc_put_var_uchar(group, v, ones));
+    ck_nc(nc_close(file));
+    ck_ok(sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err), &err);
+    ck_assert_int_le(content.array.count, 1000);
+    for (int64_t i = 0; i < content.array.count; i++) {
+        ck_assert_double_eq(content.array.values[i], 1);
+        ck_assert_int_eq(content.array.codes[i], 1);
+    }
+    sali_content_free(&content);
+    /* what is no level is a number all the same, not a code */
+    memset(ones, 0, sizeof ones);
+    ck_nc(nc_open(path, NC_WRITE, &file));
+    ck_nc(nc_inq_grp_ncid(file, "posterior", &group));
+    ck_nc(nc_put_var_uchar(group, v, ones));
+    ck_nc(nc_close(file));
+    ck_ok(sali_content_read(path, NULL, SALI_CONTENT_ARRAY, &content, NULL, &err), &err);
+    ck_assert_double_eq(content.array.values[0], 0);
+    ck_assert_ptr_null(content.array.codes);
+    sali_content_free(&content);
     sal_run_destroy(run);
     sal_model_destroy(model);
 }
@@ -768,7 +831,8 @@ int main(void)
     tcase_add_test(tcase, draws_are_read_as_arrays);
     tcase_add_test(tcase, other_posteriors_are_read);
     tcase_add_test(tcase, runs_are_stored_by_value);
-    tcase_add_test(tcase, runs_that_were_stored_by_code_are_read);
+    tcase_add_loop_test(tcase, runs_that_were_stored_by_code_are_read, 0, 2);
+    tcase_add_test(tcase, whole_numbers_of_other_programs_are_values);
     tcase_add_test(tcase, packed_numbers_are_unpacked);
     tcase_add_test(tcase, missing_values_are_refused);
     tcase_add_test(tcase, files_that_are_being_written_are_locked);

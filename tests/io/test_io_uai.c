@@ -121,13 +121,13 @@ START_TEST(bad_networks_are_refused)
         { "MARKOV 1 2 1 2 0 0", "expected the number of variables of a factor" },
         { "MARKOV 1 2 1 -1 0 0", "found '-1'" },
         { "MARKOV 2 2 2 1\n2 0 2", "f:2: expected a variable of a factor (an integer, 0 to 1)" },
-        { "MARKOV 2 2 2 1\n2 1 1 4 1 1 1 1", "variable 1 is twice in the scope of factor 0" },
-        { "MARKOV 2 2 2\n1 2 0 1 2 1 1 1", "f:2: expected the number of entries of the table of "
-                                           "factor 0 (4), found '2'" },
+        { "MARKOV 2 2 2 1\n2 1 1 4 1 1 1 1", "variable 1 is twice in the scope of table 1" },
+        { "MARKOV 2 2 2\n1 2 0 1 2 1 1 1", "f:2: expected the number of entries of table 1 (4), "
+                                           "found '2'" },
         { "MARKOV 2 2147483647 2147483647 1 2 0 1 4 1 1", "more entries than the rest" },
         { "MARKOV 3 2147483647 2147483647 2147483647 1 3 0 1 2 4 1 1", "more entries than" },
         { "MARKOV 1 2 2 1 0 1 0 2 1 1 2 1", "expected a table entry (a finite decimal" },
-        { "MARKOV 1 2 1 1 0 2 1 -.5", "entry 1 of the table of factor 0 is -0.5" },
+        { "MARKOV 1 2 1 1 0 2 1 -.5", "entry 2 of table 1 is -0.5" },
         { "MARKOV 1 2 1 1 0 2 1 nan", "found 'nan'" },
         { "MARKOV 1 2 1 1 0 2 1 inf", "found 'inf'" },
         { "MARKOV 1 2 1 1 0 2 1 1e400", "found '1e400'" },
@@ -213,6 +213,49 @@ START_TEST(tables_of_pgmpy_are_put_in_order_with_a_remark)
 }
 END_TEST
 
+/* p(0) and p(1 | 0), the child first in its scope; then with three states of the child, and of the
+ * parent. */
+START_TEST(a_child_that_is_first_in_its_scope_is_put_last_with_a_remark)
+{
+    static const char *const pairs[][2] = {
+        { "2 2 2 2 1 0 2 1 0 2 .3 .7 4 .9 .2 .1 .8", "2 2 2 2 1 0 2 0 1 2 .3 .7 4 .9 .1 .2 .8" },
+        { "2 2 3 2 1 0 2 1 0 2 .3 .7 6 .5 .1 .3 .2 .2 .7",
+          "2 2 3 2 1 0 2 0 1 2 .3 .7 6 .5 .3 .2 .1 .2 .7" },
+        { "2 3 2 2 2 1 0 1 0 6 .9 .2 .4 .1 .8 .6 3 .2 .3 .5",
+          "2 3 2 2 2 0 1 1 0 6 .9 .1 .2 .8 .4 .6 3 .2 .3 .5" },
+        /* the sums are 1 over either variable */
+        { "2 2 2 2 1 0 2 1 0 2 .3 .7 4 .9 .1 .1 .9", "2 2 2 2 1 0 2 0 1 2 .3 .7 4 .9 .1 .1 .9" },
+    };
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        sal_error err = { 0 };
+        sali_content first = { 0 }, last = { 0 };
+        ck_ok(parse_as(&sali_format_uai, "BAYES ", pairs[k][0], &first, &err), &err);
+        ck_ok(parse_as(&sali_format_uai, "BAYES ", pairs[k][1], &last, &err), &err);
+        ck_assert(first.remark.warns && strstr(first.remark.text, "child first in each scope"));
+        ck_assert_ptr_null(last.remark.text);
+        check_tables_equal(&first.network, &last.network);
+        ck_assert_mem_eq(first.network.scope, last.network.scope, 3 * sizeof(int32_t));
+        sali_content_free(&first);
+        sali_content_free(&last);
+    }
+}
+END_TEST
+
+START_TEST(each_variable_is_the_child_of_one_table)
+{
+    static const char *const cases[][2] = {
+        { "BAYES 2 2 2 1 1 0 2 .3 .7", "variable 1 is the last of the scope of no table; in a" },
+        { "BAYES 2 2 2 3 1 0 1 1 1 0 2 .3 .7 2 .3 .7 2 .1 .9",
+          "variable 0 is the last of the scope of table 1 and of table 3; in a" },
+    };
+    sal_error err = { 0 };
+    sali_factor_graph g = { 0 };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ck_fails(parse_text(cases[k][0], &g, &err), SAL_ERR_DATA, &err, cases[k][1]);
+    }
+}
+END_TEST
+
 START_TEST(sums_that_differ_from_1_are_rounding_or_an_error)
 {
     static const struct {
@@ -259,6 +302,7 @@ START_TEST(tables_of_logarithms_are_told_by_the_suffix)
         sali_content content = { 0 };
         const char *path = temp_write(names[k], text, sizeof text - 1);
         ck_ok(sali_content_read(path, NULL, SALI_CONTENT_NONE, &content, NULL, &err), &err);
+        ck_assert_ptr_null(content.remark.text);
         ck_assert_mem_eq(content.network.log_table, want, sizeof want);
         sali_content_free(&content);
     }
@@ -271,7 +315,11 @@ START_TEST(tables_of_logarithms_are_told_by_the_suffix)
           &err);
     sali_content_free(&content);
     ck_fails(parse_as(&sali_format_uai_lg, "", "BAYES 1 2 1 1 0 2 -1 -1", &content, &err),
-             SAL_ERR_DATA, &err, "a row sums to 0.735759");
+             SAL_ERR_DATA, &err, "a row sums to 0.735759 (the entries are read as natural log");
+    ck_ok(parse_as(&sali_format_uai_lg, "", "MARKOV 1 2 1 1 0 2 .3 .7", &content, &err), &err);
+    ck_assert(content.remark.warns);
+    ck_assert_ptr_nonnull(strstr(content.remark.text, "read as natural logarithms because of the"));
+    sali_content_free(&content);
     ck_fails(parse_as(&sali_format_uai_lg, "", "MARKOV 1 2 1 1 0 2 -1 inf", &content, &err),
              SAL_ERR_DATA, &err, "found 'inf'");
 }
@@ -477,6 +525,8 @@ int main(void)
     tcase_add_test(tcase, bad_networks_are_refused);
     tcase_add_test(tcase, written_network_reads_back);
     tcase_add_test(tcase, tables_of_pgmpy_are_put_in_order_with_a_remark);
+    tcase_add_test(tcase, a_child_that_is_first_in_its_scope_is_put_last_with_a_remark);
+    tcase_add_test(tcase, each_variable_is_the_child_of_one_table);
     tcase_add_test(tcase, sums_that_differ_from_1_are_rounding_or_an_error);
     tcase_add_test(tcase, tables_of_logarithms_are_told_by_the_suffix);
     tcase_add_test(tcase, reordering_survives_failing_allocations);

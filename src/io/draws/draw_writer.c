@@ -284,18 +284,26 @@ static sal_status convert(sal_draw_writer *w, const sal_run *run, sal_error *err
     return status;
 }
 
+/* The last state of a run that is over. A run that was stopped while it searched for its starts
+ * has none to resume. */
+static void write_last_state(sal_draw_writer *w, const sal_run *run)
+{
+    const sal_run_state *state = sal_run_last_state(run);
+    int64_t made = 0;
+    sal_run_size(run, NULL, &made, NULL);
+    if ((w->log->made[0] > 0 || made == 0) && sali_run_state_find(state, "sampling")) {
+        write_state(w, state);
+    }
+}
+
 sal_status sal_draw_writer_close(sal_draw_writer *w, const sal_run *run, sal_error *err)
 {
     if (!w) {
         return SAL_OK;
     }
     flush(w);
-    int64_t made = 0;
     if (run) {
-        sal_run_size(run, NULL, &made, NULL);
-    }
-    if (run && (w->log->made[0] > 0 || made == 0)) {
-        write_state(w, sal_run_last_state(run));
+        write_last_state(w, run);
     }
     sal_status status = w->status;
     bool empty = w->log->made[0] + w->log->made[1] == 0, stateless = w->log->state_size == 0;
@@ -303,7 +311,9 @@ sal_status sal_draw_writer_close(sal_draw_writer *w, const sal_run *run, sal_err
         *err = w->error;
     } else if (status == SAL_OK && run && empty && stateless) {
         status = sali_fail(err, SAL_ERR_ARGUMENT,
-                           "the run was stopped before its first draw: no file is written");
+                           "%s: the run was stopped before its first draw: no file is written, and "
+                           "one that was there is left as it was",
+                           w->path);
     } else if (status == SAL_OK && run) {
         status = convert(w, run, err);
     }

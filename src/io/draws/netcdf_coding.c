@@ -201,8 +201,9 @@ static sal_status load_levels(const loader *l, const char *kind, sali_netcdf_cod
     return SAL_OK;
 }
 
-/* Variables of runs have the attribute `kind`. Older files have codes without a scale. */
-static sal_status load_kind(const loader *l, sali_netcdf_coding *c)
+/* Variables of runs have the attribute `kind`. Whole numbers without a scale are codes in files
+ * that earlier versions wrote, and values in what another program made of later ones. */
+static sal_status load_kind(const loader *l, bool own, sali_netcdf_coding *c)
 {
     sali_memory memory = { 0 };
     const char *kind = sali_netcdf_text(&memory, l->group, l->id, "kind");
@@ -211,13 +212,13 @@ static sal_status load_kind(const loader *l, sali_netcdf_coding *c)
         c->own = true;
         status = load_levels(l, kind, c);
         c->coded = status == SAL_OK && c->levels && bits_of(l->type) > 0 &&
-                   (!c->packed || is_packing(c->n_levels, c->levels, c->scale, c->offset));
+                   (c->packed ? is_packing(c->n_levels, c->levels, c->scale, c->offset) : own);
     }
     sali_memory_free(&memory);
     return status;
 }
 
-sal_status sali_netcdf_coding_load(const char *name, int group, int variable, int type,
+sal_status sali_netcdf_coding_load(const char *name, int group, int variable, int type, bool own,
                                    sali_netcdf_coding *out, sal_error *err)
 {
     char text[NC_MAX_NAME + 1] = "";
@@ -227,7 +228,7 @@ sal_status sali_netcdf_coding_load(const char *name, int group, int variable, in
     sal_status status = load_scale(&l, out);
     status = status ? status : load_unsigned(&l, out);
     status = status ? status : load_missing(&l, out);
-    return status ? status : load_kind(&l, out);
+    return status ? status : load_kind(&l, own, out);
 }
 
 void sali_netcdf_coding_free(sali_netcdf_coding *c)

@@ -29,9 +29,10 @@ typedef struct sali_netcdf_coding {
     bool coded; /* numbers of the file are codes: indices of levels */
 } sali_netcdf_coding;
 
-/* The coding of a variable of a group; `name` is the file's, for messages. Free it in any case.
+/* The coding of a variable of a group; `name` is the file's, for messages. `own`: the file is as
+ * this library wrote it, maybe in an earlier version. Free it in any case.
  * Returns: DATA for attributes that do not say how to decode; MEMORY. */
-sal_status sali_netcdf_coding_load(const char *name, int group, int variable, int type,
+sal_status sali_netcdf_coding_load(const char *name, int group, int variable, int type, bool own,
                                    sali_netcdf_coding *out, sal_error *err);
 void sali_netcdf_coding_free(sali_netcdf_coding *coding);
 

@@ -61,14 +61,16 @@ typedef struct sali_netcdf_posterior {
     const char *name; /* of the file, for messages */
     int64_t size;     /* its bytes */
     int file, id;     /* -1: not open; the group */
+    bool own;         /* it is as this library wrote it */
     int64_t chains, draws, V;
     sali_netcdf_variable *variables;
     int64_t n, room;
 } sali_netcdf_posterior;
 
 /* Open a netCDF-4 file that may be given to libhdf5, in memory or, with `data` NULL, at the path
- * `name`. Returns: as sali_netcdf_check. */
-sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *file,
+ * `name`; and whether it is as this library wrote it: sealed, or of a version that did not
+ * seal files. Returns: as sali_netcdf_check. */
+sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *file, bool *own,
                             sal_error *err);
 
 /* The numeric variables over chain, draw and others of the group `id`, whose numbers of elements
@@ -80,9 +82,11 @@ void sali_netcdf_forget_draws(sali_netcdf_posterior *p);
 bool sali_netcdf_inquire(int group, int id, sali_netcdf_variable *out);
 
 /* Whether a file is one of netCDF-4 and may be given to libhdf5: one that was sealed has its bytes
- * still; a child process has read the others. Returns: DATA; IO, also for a file that another
- * program has open for writing (libhdf5 locks these by flock); NOT_FOUND; MEMORY. */
-sal_status sali_netcdf_check(const char *name, const char *data, int64_t size, sal_error *err);
+ * still, and *sealed is true; a child process has read the others. Returns: DATA; IO, also for a
+ * file that another program has open for writing (libhdf5 locks these by flock); NOT_FOUND; MEMORY.
+ */
+sal_status sali_netcdf_check(const char *name, const char *data, int64_t size, bool *sealed,
+                             sal_error *err);
 
 /* Seal a file that is open for reading and writing, and was closed by libnetcdf. Returns: IO. */
 sal_status sali_netcdf_seal(int fd, const char *name, sal_error *err);

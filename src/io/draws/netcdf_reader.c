@@ -87,7 +87,8 @@ static sal_status add_variable(sali_netcdf_posterior *p, sali_netcdf_variable v,
         return sali_fail_memory(err);
     }
     p->variables[p->n] = v;
-    return sali_netcdf_coding_load(p->name, p->id, v.id, v.type, &p->variables[p->n++].coding, err);
+    return sali_netcdf_coding_load(p->name, p->id, v.id, v.type, p->own,
+                                   &p->variables[p->n++].coding, err);
 }
 
 void sali_netcdf_forget_draws(sali_netcdf_posterior *p)
@@ -169,6 +170,7 @@ static sal_status check_values(const sali_netcdf_posterior *p, const sali_netcdf
                                sal_error *err)
 {
     int64_t k = 0;
+    const bool coded = v->coding.coded;
     while (k < n && isfinite(x[k])) {
         k++;
     }
@@ -177,13 +179,14 @@ static sal_status check_values(const sali_netcdf_posterior *p, const sali_netcdf
     }
     char name[NC_MAX_NAME + 1] = "";
     nc_inq_varname(p->id, v->id, name);
-    return sali_fail(err, SAL_ERR_DATA,
-                     isnan(x[k])
-                         ? "%s: '%s' has no value in draw %lld of chain %lld (it is NaN, or "
-                           "marked as missing); expected a number in every draw"
-                         : "%s: '%s' has a number in draw %lld of chain %lld that is "
-                           "infinite, or no code of its levels",
-                     p->name, name, (long long)(first + (at + k) / v->sites), (long long)chain);
+    return sali_fail(
+        err, SAL_ERR_DATA,
+        isnan(x[k]) ? "%s: '%s' has no value in draw %lld of chain %lld (it is NaN, or "
+                      "marked as missing); expected a number in every draw"
+        : coded     ? "%s: '%s' has a number in draw %lld of chain %lld that is no code of "
+                      "its levels"
+                    : "%s: '%s' has a number in draw %lld of chain %lld that is infinite",
+        p->name, name, (long long)(first + (at + k) / v->sites), (long long)chain);
 }
 
 /* Draws of one chain and variable into the columns from `column` on of an array (n, V). */
@@ -251,10 +254,10 @@ bool sali_netcdf_find_codes(const sali_netcdf_posterior *p, const double *row, i
     return all;
 }
 
-sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *out,
+sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, int *out, bool *own,
                             sal_error *err)
 {
-    sal_status status = sali_netcdf_check(name, data, size, err);
+    sal_status status = sali_netcdf_check(name, data, size, own, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -263,13 +266,22 @@ sal_status sali_netcdf_open(const char *name, const char *data, int64_t size, in
     if (code != NC_NOERR) {
         return sali_fail(err, SAL_ERR_DATA, "%s: is no netCDF-4 file: %s", name, nc_strerror(code));
     }
+    sali_memory memory = { 0 };
+    const char *version = sali_netcdf_text(&memory, file, NC_GLOBAL, "inference_library_version");
+    *own = *own || (version && strncmp(version, "0.1.", 4) == 0);
+    status = sali_memory_status(&memory, err);
+    sali_memory_free(&memory);
+    if (status != SAL_OK) {
+        nc_close(file);
+        return status;
+    }
     *out = file;
     return SAL_OK;
 }
 
 sal_status sali_netcdf_open_draws(sali_netcdf_posterior *p, const char *data, sal_error *err)
 {
-    sal_status status = sali_netcdf_open(p->name, data, p->size, &p->file, err);
+    sal_status status = sali_netcdf_open(p->name, data, p->size, &p->file, &p->own, err);
     if (status != SAL_OK) {
         return status;
     }

@@ -23,6 +23,7 @@ typedef struct section {
 typedef struct draws {
     char *name;
     int file; /* -1: not open */
+    bool own;
     section sections[2];
     /* Draws first .. first + n - 1 of a section; n = 0: none. */
     int in;
@@ -61,7 +62,8 @@ static sal_status find_section(draws *d, int k, int64_t size, sal_error *err)
     section *s = &d->sections[k];
     size_t made = 0;
     int draw, group;
-    s->posterior = (sali_netcdf_posterior){ .name = d->name, .size = size, .id = -1 };
+    s->posterior =
+        (sali_netcdf_posterior){ .name = d->name, .size = size, .id = -1, .own = d->own };
     if (nc_inq_grp_ncid(d->file, groups[k], &group) != NC_NOERR ||
         nc_inq_dimid(group, "draw", &draw) != NC_NOERR ||
         nc_inq_dimlen(group, draw, &made) != NC_NOERR || made == 0) {
@@ -193,7 +195,8 @@ static sal_status open_file(draws *d, sal_run_state *state, sal_error *err)
         return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: cannot be opened, or is no file", d->name);
     }
     pthread_mutex_lock(&sali_netcdf_mutex);
-    sal_status status = sali_netcdf_open(d->name, NULL, (int64_t)info.st_size, &d->file, err);
+    sal_status status =
+        sali_netcdf_open(d->name, NULL, (int64_t)info.st_size, &d->file, &d->own, err);
     status = status ? status : read_state(d, (int64_t)info.st_size, state, err);
     for (int k = 0; status == SAL_OK && k < 2; k++) {
         status = find_section(d, k, (int64_t)info.st_size, err);

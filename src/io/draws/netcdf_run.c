@@ -248,7 +248,8 @@ static sal_status get_observed_block(const sali_netcdf_posterior *p, const sali_
     if (!*all) {
         return SAL_OK;
     }
-    sal_status status = sali_netcdf_coding_load(p->name, group, id, given.type, &given.coding, err);
+    sal_status status =
+        sali_netcdf_coding_load(p->name, group, id, given.type, p->own, &given.coding, err);
     *all = status == SAL_OK && match_observed(p, v, group, &given, first, r);
     sali_netcdf_coding_free(&given.coding);
     return status;

@@ -185,7 +185,7 @@ static bool is_locked(const source *s)
 
 /* ---- all of it */
 
-static sal_status check(const source *s, sal_error *err)
+static sal_status check(const source *s, bool *sealed, sal_error *err)
 {
     static const char hdf5[] = "\x89HDF\r\n\x1a\n";
     char head[8];
@@ -199,7 +199,8 @@ static sal_status check(const source *s, sal_error *err)
                          "%s: is locked: another program has it open for writing; close it there",
                          s->name);
     }
-    if (size < 0 || !read_at(s, there, SEAL_BYTES, size) || memcmp(there, MAGIC, 8) != 0) {
+    *sealed = size >= 0 && read_at(s, there, SEAL_BYTES, size) && memcmp(there, MAGIC, 8) == 0;
+    if (!*sealed) {
         const sali_attempt_limits limits = { 60 + (double)s->size / (1 << 20),
                                              MOST_MEMORY + 2 * s->size };
         return sali_attempt(s->name,
@@ -214,14 +215,15 @@ static sal_status check(const source *s, sal_error *err)
                            "%s: is damaged: its bytes are not those that were written", s->name);
 }
 
-sal_status sali_netcdf_check(const char *name, const char *data, int64_t size, sal_error *err)
+sal_status sali_netcdf_check(const char *name, const char *data, int64_t size, bool *sealed,
+                             sal_error *err)
 {
     source s = { .name = name, .data = data, .fd = -1, .size = size };
     s.fd = data ? -1 : open(name, O_RDONLY | O_CLOEXEC);
     if (!data && s.fd < 0) {
         return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: cannot be opened: %m", name);
     }
-    sal_status status = check(&s, err);
+    sal_status status = check(&s, sealed, err);
     if (s.fd >= 0) {
         close(s.fd);
     }

@@ -5,11 +5,11 @@
  * the first of "h", "field", "bias" and "weight" that the file declares for nodes, an edge's the
  * first of "J", "coupling", "bias" and "weight"; without one a node has the key's default or 0, an
  * edge the default or 1. The graph's attribute "vartype", SPIN or BINARY, says that the numbers are
- * energies. Without it "J" and "coupling" of edges are energies of spins, and "bias" is refused,
- * since it may be of either. Edges have no direction here, whatever the file says: every edge is a
- * term, so parallel ones and the two directions add up. Nodes are named by their ids. igraph counts
- * n0, n1, .. there and keeps names in the attribute "name" or "id", which is then taken if no two
- * are the same. All other data is passed over. */
+ * energies. Without it "J" and "coupling" of edges are energies of spins, as a remark says, and
+ * "bias" is refused, since it may be of either. Edges have no direction here, whatever the file
+ * says: every edge is a term, so parallel ones and the two directions add up. Nodes are named by
+ * their ids. igraph counts n0, n1, .. there and keeps names in the attribute "name" or "id", which
+ * is then taken if no two are the same. All other data is passed over. */
 #include "io/graphs/graphml.h"
 
 #include <string.h>
@@ -325,7 +325,7 @@ static void on_text(void *self, const char *text, int64_t size)
 /* ---- the whole */
 
 /* Where the graph does not tell, the attribute of its edges does. */
-static void find_vartype(reader *r, sali_graph *graph)
+static void find_vartype(reader *r, sali_graph *graph, sali_remark *remark)
 {
     const sali_graphml_quantity quantity = sali_graphml_keys_quantity(&r->keys);
     if (graph->vartype != SALI_VARTYPE_NONE || quantity == SALI_GRAPHML_WEIGHTS) {
@@ -336,11 +336,18 @@ static void find_vartype(reader *r, sali_graph *graph)
                                   "give the graph the attribute vartype, SPIN or BINARY");
     }
     graph->vartype = SALI_VARTYPE_SPIN;
+    if (r->scan->status == SAL_OK) {
+        r->scan->status = sali_remark_add(
+            remark, true, r->scan->err,
+            r->has_node_weights
+                ? "J of edges and h of nodes are energies of spins: f is minus their sum"
+                : "J of edges are energies of spins: f is minus their sum");
+    }
 }
 
-static void finish(reader *r, sali_graph *graph)
+static void finish(reader *r, sali_graph *graph, sali_remark *remark)
 {
-    find_vartype(r, graph);
+    find_vartype(r, graph, remark);
     if (r->nodes.count == 0) {
         sali_scan_fail(r->scan, r->scan->line, "no graph with nodes");
         return;
@@ -359,7 +366,7 @@ static void parse(sali_scan *scan, sali_content *out)
     const sali_xml_handler handler = { &r, on_begin, on_end, on_text };
     sali_xml_stream(scan, &handler);
     if (scan->status == SAL_OK) {
-        finish(&r, &out->graph);
+        finish(&r, &out->graph, &out->remark);
     }
     sali_graphml_keys_free(&r.keys);
     sali_graphml_nodes_free(&r.nodes);

@@ -44,8 +44,8 @@ static void read_scope(sali_scan *scan, sali_factor_graph *g, int64_t f, int64_t
     for (; scan->status == SAL_OK && at < end; at++) {
         int64_t v = sali_scan_int(scan, "a variable of a factor", 0, g->variables - 1);
         if (last_use[v] == f + 1) {
-            sali_scan_fail(scan, scan->line, "variable %lld is twice in the scope of factor %lld",
-                           (long long)v, (long long)f);
+            sali_scan_fail(scan, scan->line, "variable %lld is twice in the scope of table %lld",
+                           (long long)v, (long long)(f + 1));
         }
         last_use[v] = f + 1;
         overflow |= __builtin_mul_overflow(entries, g->states[v], &entries);
@@ -56,10 +56,11 @@ static void read_scope(sali_scan *scan, sali_factor_graph *g, int64_t f, int64_t
     g->scope_begin[f + 1] = end;
     overflow |= __builtin_add_overflow(g->table_begin[f], entries, &g->table_begin[f + 1]);
     if (overflow || g->table_begin[f + 1] > sali_scan_room(scan)) {
-        sali_scan_fail(scan, scan->line,
-                       "the tables up to that of factor %lld would have more entries than the rest "
-                       "of the file can hold",
-                       (long long)f);
+        sali_scan_fail(
+            scan, scan->line,
+            "the tables up to table %lld would have more entries than the rest of the file "
+            "can hold",
+            (long long)(f + 1));
     }
 }
 
@@ -76,16 +77,16 @@ static void read_scopes(sali_scan *scan, sali_factor_graph *g)
     sali_free(last_use);
 }
 
-/* An entry of the table of factor f, as its natural logarithm; `number` is its place in the table.
- */
+/* An entry of the table of factor f, as its natural logarithm; `number` is its place in the table,
+ * from 0. */
 static double read_factor(sali_scan *scan, int64_t f, int64_t number)
 {
     double p = sali_scan_double(scan, "a table entry");
     if (p < 0) {
         sali_scan_fail(scan, scan->line,
-                       "entry %lld of the table of factor %lld is %g; expected no negative number. "
-                       "If the tables hold logarithms, call the file NAME.LG",
-                       (long long)number, (long long)f, p);
+                       "entry %lld of table %lld is %g; expected no negative number. If the tables "
+                       "hold logarithms, call the file NAME.LG",
+                       (long long)(number + 1), (long long)(f + 1), p);
     }
     return p > 0 ? log(p) : -INFINITY;
 }
@@ -107,10 +108,26 @@ static void read_table(sali_scan *scan, sali_factor_graph *g, int64_t f, bool lo
 {
     int64_t begin = g->table_begin[f], entries = g->table_begin[f + 1] - begin;
     char what[96];
-    snprintf(what, sizeof what, "the number of entries of the table of factor %lld", (long long)f);
+    snprintf(what, sizeof what, "the number of entries of table %lld", (long long)(f + 1));
     sali_scan_int(scan, what, entries, entries);
     for (int64_t i = 0; scan->status == SAL_OK && i < entries; i++) {
         g->log_table[begin + i] = logarithms ? read_logarithm(scan) : read_factor(scan, f, i);
+    }
+}
+
+/* Numbers of which none is negative may be probabilities in a file of the wrong name. */
+static void remark_logarithms(sali_scan *scan, const sali_factor_graph *g, sali_remark *remark)
+{
+    int64_t entries = g->table_begin[g->factors];
+    bool negative = entries == 0;
+    for (int64_t i = 0; !negative && i < entries; i++) {
+        negative = g->log_table[i] < 0;
+    }
+    if (!negative) {
+        scan->status = sali_remark_add(
+            remark, true, scan->err,
+            "no entry of its tables is negative, and they are read as natural logarithms because "
+            "of the file's name; if they are probabilities or factors, call the file NAME.uai");
     }
 }
 
@@ -127,7 +144,10 @@ static void read_network(sali_scan *scan, sali_content *out, bool logarithms)
         read_table(scan, g, f, logarithms);
     }
     if (sali_scan_end(scan) == SAL_OK && g->kind == SALI_FACTOR_BAYES) {
-        sali_uai_settle_order(scan, g, &out->remark);
+        sali_uai_settle_order(scan, g, logarithms, &out->remark);
+    }
+    if (scan->status == SAL_OK && logarithms) {
+        remark_logarithms(scan, g, &out->remark);
     }
 }
 

@@ -10,9 +10,11 @@
 #define SALI_UAI_COMMENTS (SALI_COMMENT_C | SALI_COMMENT_CPP | SALI_COMMENT_HASH)
 
 /* Give the tables of a Bayesian network the order of the format, where their sums tell that they
- * are in the order of pgmpy; the remark then says so. It fails where the rows of a table sum to 1
- * in neither order. */
-void sali_uai_settle_order(sali_scan *scan, sali_factor_graph *graph, sali_remark *remark);
+ * are in the order of pgmpy, or have the child first in their scopes; the remark then says so. It
+ * fails where the rows of a table sum to 1 in none of these orders, or a variable is not the child
+ * of one table. `logarithms`: the tables were read as such, which the error then says. */
+void sali_uai_settle_order(sali_scan *scan, sali_factor_graph *graph, bool logarithms,
+                           sali_remark *remark);
 
 /* Read evidence for `graph` into observed[variables]: a state, or -1 where nothing was observed.
  * Layouts: "n variable state ...", and the same for each of several samples after their number. An
