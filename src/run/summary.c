@@ -247,13 +247,15 @@ static sal_status summarise_exact(const sal_run *run, sal_run_summary *s, sal_er
     const char *oracle = NULL;
     double cost = INFINITY;
     s->exact = NULL;
-    if (!doubtful || s->annealed || s->draws == 0) {
+    s->exact_is_short = false;
+    if (!doubtful || s->annealed || s->draws < SALI_FEW_DRAWS) {
         return SAL_OK;
     }
     const double steps = (double)(run->warmup_done + run->steps) * (double)s->chains;
     const sal_status status = sali_exact_cost(run->model, &oracle, &cost, err);
     if (cost <= fmax(SHORT_WAIT, steps * (double)s->replicas * LEAST_OF_STEP)) {
         s->exact = oracle;
+        s->exact_is_short = cost <= SHORT_WAIT;
     }
     return status == SAL_ERR_UNSUPPORTED || status == SAL_ERR_MODEL ? SAL_OK : status;
 }
