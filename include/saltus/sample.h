@@ -276,8 +276,8 @@ typedef struct sal_run_summary {
     double stuck_chance; /* the share of draws that would show other states of `stuck`, given all
                             other variables: the least of several chains; NaN if none is known */
     int64_t unreached; /* number of states that f allows and that the sampler cannot reach from the
-                          most probable one; 0 also where that is not known: for more than 256
-                          states, annealing, and samplers without a transition matrix */
+                          most probable one; -1 where that is not known: for more than 256 states,
+                          annealing, and samplers without a transition matrix */
     double log_prob_mean; /* mean of f over the draws */
     double rounding; /* by how much rounding to single precision may have changed f of a draw: its
                         largest magnitude, without additive constants, times 2^-24; 0 in double */
@@ -310,12 +310,14 @@ typedef struct sal_run_summary {
                                 variables allow none; NULL: the run has none (sal_run_decoded) */
     double decoded_log_prob; /* f of the best decoded state; NaN without one */
 
-    const char *exact;  /* where chains disagree or do not move: an oracle of sal_model_exact that
-                           answers in about a second or in less time than the run took; NULL: none is
-                           known, or none was looked for */
-    const char *missed; /* what the sampler was to find in warm-up and did not, or why a search
-                           ended early, and what would help, in sentences; NULL: nothing. Lives as
-                           long as the run */
+    const char
+        *exact; /* where chains disagree or do not move, after 4 draws or more: an oracle of
+                   sal_model_exact that answers in about a second or in less time than the
+                   run took; NULL: none is known after a short look, or none was looked for */
+    bool exact_is_short; /* it answers in about a second; false: only in less time than the run */
+    const char *missed;  /* what the sampler was to find in warm-up and did not, or why a search
+                            ended early, and what would help, in sentences; NULL: nothing. Lives as
+                            long as the run */
 
     const char *statistic;      /* name of a figure that the model reports besides f, such as its
                                    reconstruction error; NULL: none. Lives as long as the model */
@@ -376,8 +378,12 @@ typedef struct sal_run_variation {
 SAL_API sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int threads,
                                            sal_run_variation *variation, sal_error *err);
 
+/* Room for the text of any warning. */
+enum { SAL_WARNING_SIZE = 4096 };
+
 /* Tell whether the averages of a run cannot be trusted, because chains disagree or one never moved.
- * If so, `text` receives the finding and advice, cut to `room` bytes. */
+ * If so, `text` receives the finding and advice, cut to `room` bytes: SAL_WARNING_SIZE holds all.
+ */
 SAL_API bool sal_run_warning(const sal_run_summary *summary, char *text, size_t room);
 
 /* Estimate the probabilities of all states of all variables from the draws of all chains: [sum of

@@ -196,7 +196,7 @@ static json_t *ess(const sal_run_summary *s)
 static json_t *warnings(const sal_run_summary *s)
 {
     json_t *list = json_array();
-    char text[SAL_ERROR_SIZE];
+    char text[SAL_WARNING_SIZE];
     if (sal_run_warning(s, text, sizeof text)) {
         json_array_append_new(list, sali_json_text(text));
     }
@@ -219,7 +219,8 @@ static void add_unchanged(json_t *object, const sal_run_summary *s)
     json_object_set_new(object, "unchanged_variables", json_integer(s->unchanged));
     json_object_set_new(object, "first_unchanged", variables(SAL_RUN_NAMED, s->unchanged_first));
     json_object_set_new(object, "stuck_variables", variables(2, s->stuck));
-    json_object_set_new(object, "unreached_states", json_integer(s->unreached));
+    json_object_set_new(object, "unreached_states",
+                        s->unreached < 0 ? json_null() : json_integer(s->unreached));
 }
 
 /* A seed beyond the whole numbers of JSON's readers is a text. */

@@ -106,9 +106,6 @@ static void describe_standing(const sal_run_summary *s, char *text, size_t room)
     }
 }
 
-/* A chain of fewer draws has no ESS even if it moves. */
-#define FEW_DRAWS 4
-
 /* Acceptances further than this from the one aimed at say that adaptation was not over. */
 #define UNSETTLED 0.15
 #define ENOUGH_DRAWS 100
@@ -220,7 +217,7 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     text[0] = '\0';
     if (s->draws == 0) {
         append(text, room, "The run was stopped before its first draw.");
-    } else if (stuck && s->draws < FEW_DRAWS) {
+    } else if (stuck && s->draws < SALI_FEW_DRAWS) {
         append(text, room, "Too few draws to judge by: there is no ESS. Try more draws. ");
     } else if (stuck && s->unmoved > 0) {
         describe_standing(s, text, room);
@@ -256,8 +253,8 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
         separate(text, room);
         append(text, room,
                "This model needs no draws: 'saltus exact' computes log Z and all marginals, by %s, "
-               "in about a second or in less time than this run took.",
-               s->exact);
+               "in %s.",
+               s->exact, s->exact_is_short ? "about a second" : "less time than this run took");
     }
     if (s->missed && s->draws > 0) {
         separate(text, room);
@@ -324,7 +321,7 @@ static void print_statistic(const sal_run_summary *s, FILE *stream)
 /* What says how well the draws represent the target. */
 static void print_mixing(const sal_run_summary *s, FILE *stream)
 {
-    if (s->unmoved == s->chains && s->draws >= FEW_DRAWS) {
+    if (s->unmoved == s->chains && s->draws >= SALI_FEW_DRAWS) {
         return;
     }
     if (s->unmoved == 0) {
@@ -367,10 +364,10 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
     if (status != SAL_OK) {
         return status;
     }
-    char text[SAL_ERROR_SIZE];
+    char text[SAL_WARNING_SIZE];
     const bool warns = sal_run_warning(&s, text, sizeof text);
     const bool first =
-        s.draws >= FEW_DRAWS && s.unmoved == s.chains; /* all else means nothing then */
+        s.draws >= SALI_FEW_DRAWS && s.unmoved == s.chains; /* all else means nothing then */
     if (warns && first) {
         sali_print_wrapped(text, stream);
         fputc('\n', stream);

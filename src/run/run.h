@@ -286,6 +286,9 @@ sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_
  * (unchanged.c). Cost: O(chains R), and f of some thousand states if there are any. */
 sal_status sali_unchanged_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
 
+/* A chain of fewer draws has no ESS even if it moves. */
+#define SALI_FEW_DRAWS 4
+
 /* States that f allows and that the sampler cannot reach, where there are at most 256
  * (unreached.c). Cost: f of all states, and a transition matrix if f forbids some. */
 sal_status sali_unreached_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);

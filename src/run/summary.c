@@ -232,10 +232,11 @@ static sal_status summarise_levels(const sal_run *run, sal_run_summary *s, sal_e
 }
 
 /* Nanoseconds that exact answers may take, so that they are there in about a second: the cost of an
- * oracle is right within a factor of ten. And a bound from below on those of a step of a chain, for
- * answers in less time than the run took. Neither depends on a clock, so that a run says the same
- * whenever it is made. */
-#define SHORT_WAIT 1e8
+ * oracle is right within a factor of ten, and by a quick look up to twice that of the answer, which
+ * looks longer for a good order. And a bound from below on those of a step of a chain, for answers
+ * in less time than the run took. Neither depends on a clock, so that a run says the same whenever
+ * it is made. */
+#define SHORT_WAIT 2e8
 #define LEAST_OF_STEP 100.0
 
 /* Where the draws cannot be trusted: an exact method that takes little time. */
@@ -246,13 +247,15 @@ static sal_status summarise_exact(const sal_run *run, sal_run_summary *s, sal_er
     const char *oracle = NULL;
     double cost = INFINITY;
     s->exact = NULL;
-    if (!doubtful || s->annealed || s->draws == 0) {
+    s->exact_is_short = false;
+    if (!doubtful || s->annealed || s->draws < SALI_FEW_DRAWS) {
         return SAL_OK;
     }
     const double steps = (double)(run->warmup_done + run->steps) * (double)s->chains;
     const sal_status status = sali_exact_cost(run->model, &oracle, &cost, err);
     if (cost <= fmax(SHORT_WAIT, steps * (double)s->replicas * LEAST_OF_STEP)) {
         s->exact = oracle;
+        s->exact_is_short = cost <= SHORT_WAIT;
     }
     return status == SAL_ERR_UNSUPPORTED || status == SAL_ERR_MODEL ? SAL_OK : status;
 }

@@ -45,15 +45,19 @@ sal_status sali_unreached_summarise(const sal_run *run, sal_run_summary *s, sal_
 {
     const sal_space *space = run->model->space;
     bool forbidden = false;
-    s->unreached = 0;
+    s->unreached = -1;
     if (s->draws == 0 || s->annealed || run->inner || !run->sampler->engine || space->unbounded ||
         !has_fixed_blocks(run) || !(sali_states_count(space) <= MOST_STATES)) {
         return SAL_OK;
     }
     sal_status status =
         find_forbidden(run->model, (int64_t)sali_states_count(space), &forbidden, err);
-    if (status != SAL_OK || !forbidden) {
+    if (status != SAL_OK) {
         return status;
+    }
+    if (!forbidden) { /* any state leads to any other */
+        s->unreached = 0;
+        return SAL_OK;
     }
     char sampler[SALI_SAMPLER_TEXT];
     sali_run_sampler_text(run, sampler);

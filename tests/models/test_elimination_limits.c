@@ -150,13 +150,37 @@ START_TEST(memory_of_tables_with_long_axes_is_counted)
 }
 END_TEST
 
+/* Of a lattice the cost is told. What takes long to see is given up and not known: of dense
+ * couplings of 600 spins reading takes longer, and of those of 300 the graph. */
+START_TEST(a_cost_that_takes_long_to_see_is_not_known)
+{
+    static const char *const models[] = { "ising-dense:dim=600", "ising-dense:dim=300" };
+    const char *oracle = NULL;
+    double cost = -1;
+    sal_error err;
+    for (int k = 0; k < 2; k++) {
+        sal_model *model = open_model(models[k]);
+        ck_fails(sali_exact_cost(model, &oracle, &cost, &err), SAL_ERR_UNSUPPORTED, &err,
+                 k == 0 ? "its formula is too long" : "too many neighbours");
+        ck_assert_ptr_null(oracle);
+        ck_assert_double_eq(cost, -1);
+        sal_model_destroy(model);
+    }
+    sal_model *model = open_model("ising:side=9");
+    ck_ok(sali_exact_cost(model, &oracle, &cost, &err), &err);
+    ck_assert_str_eq(oracle, "elimination");
+    ck_assert(cost > 1e7 && cost < 2e8);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(what_is_too_wide_or_dear_is_refused_before_its_tables_are_made)
 {
     sal_model *model = open_model("potts-dense:dim=20,states=6");
     sali_local_terms terms;
     char why[200] = "";
     sal_error err;
-    ck_ok(sali_local_terms_read(model, 0x1p30, &terms, why, sizeof why, &err), &err);
+    ck_ok(sali_local_terms_read(model, 0x1p30, INT64_MAX, &terms, why, sizeof why, &err), &err);
     ck_assert_ptr_null(terms.tables);
     ck_assert_int_eq(terms.n_terms, 20 * 19 / 2 + 20);
     ck_assert_int_eq(terms.n_tables, 20 * 19 / 2 * 36 + 20 * 6);
@@ -167,7 +191,9 @@ START_TEST(what_is_too_wide_or_dear_is_refused_before_its_tables_are_made)
     sal_model_destroy(model);
 
     model = open_model("ising:side=3");
-    sali_question q = { .model = model, .options.memory = 1 << 20, .affordable = 1 };
+    sali_question q = {
+        .model = model, .options.memory = 1 << 20, .steps = INT64_MAX, .affordable = 1
+    };
     sali_offer offer = { .width = -1 };
     ck_ok(sali_oracle_elimination.offer(&q, &offer, &err), &err);
     ck_assert(!offer.serves && !offer.plan);
@@ -226,6 +252,7 @@ int main(void)
         tcase_add_test(leaves, hubs_of_too_many_leaves_are_refused_as_such);
     }
     tcase_add_test(tcase, memory_of_tables_with_long_axes_is_counted);
+    tcase_add_test(tcase, a_cost_that_takes_long_to_see_is_not_known);
     tcase_add_test(tcase, what_is_too_wide_or_dear_is_refused_before_its_tables_are_made);
     tcase_add_test(tcase, numbers_of_states_past_the_range_of_doubles_are_powers_of_ten);
     tcase_add_test(tcase, terms_that_are_not_numbers_are_errors);

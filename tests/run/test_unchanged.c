@@ -37,10 +37,10 @@ static const int32_t *one_side(void)
     return init;
 }
 
-static sal_run_summary summary_with_text(const sal_run *run, char text[SAL_ERROR_SIZE])
+static sal_run_summary summary_with_text(const sal_run *run, char text[SAL_WARNING_SIZE])
 {
     sal_run_summary s = summary_of(run);
-    bool warns = sal_run_warning(&s, text, SAL_ERROR_SIZE);
+    bool warns = sal_run_warning(&s, text, SAL_WARNING_SIZE);
     ck_assert_int_eq(warns, sal_run_warning(&s, NULL, 0));
     return s;
 }
@@ -50,7 +50,7 @@ START_TEST(a_pair_that_must_differ_is_named)
 {
     static const double equal[] = { -INFINITY, -60 };
     static const char *const samplers[] = { "gibbs", "gwg", "ncg" };
-    char text[SAL_ERROR_SIZE];
+    char text[SAL_WARNING_SIZE];
     for (int k = 0; k < 2; k++) {
         sal_model *model = bits_and_pair(equal[k]);
         sal_run_options options = {
@@ -80,7 +80,7 @@ START_TEST(advice_on_stuck_pairs_holds)
         { .sampler = "gibbs", .chains = CHAINS, .init = one_side(), .tempering.replicas = 10 }
     };
     for (int k = 0; k < 2; k++) {
-        char text[SAL_ERROR_SIZE];
+        char text[SAL_WARNING_SIZE];
         double marginals[2 * V];
         sal_error err;
         sal_run *run = run_it(models[k], &options[k]);
@@ -102,7 +102,7 @@ START_TEST(variables_that_are_right_to_stay_are_no_alarm)
     const int64_t begin[] = { 0, 1, 2, 4 }, scope[] = { 0, 1, 2, 3 }, clamped[] = { 2 };
     const int32_t code[] = { 1 };
     const double tables[] = { 0, 1, /* */ 0, -30, /* */ 0, 0, 0, -INFINITY, 0, -INFINITY };
-    char text[SAL_ERROR_SIZE];
+    char text[SAL_WARNING_SIZE];
     sal_model *model = NULL;
     sal_error err;
     ck_ok(sal_model_from_factors(5, states, 3, begin, scope, tables, SAL_F64, &model, &err), &err);
@@ -125,7 +125,7 @@ START_TEST(variables_that_had_no_turn_are_said)
 {
     enum { MANY = 2000 };
     static const int32_t zeros[CHAINS * MANY];
-    char text[SAL_ERROR_SIZE];
+    char text[SAL_WARNING_SIZE];
     sal_model *model = NULL;
     sal_error err;
     ck_ok(sal_model_open("bernoulli:dim=2000,scale=0", SAL_F64, &model, &err), &err);
@@ -152,7 +152,7 @@ END_TEST
 START_TEST(counts_past_the_last_bin_are_told_apart)
 {
     static const int32_t init[2 * 2] = { 70, 70, 70, 70 };
-    char text[SAL_ERROR_SIZE];
+    char text[SAL_WARNING_SIZE];
     sal_model *model = NULL;
     sal_error err;
     sal_space *space = sal_space_create();
@@ -181,7 +181,7 @@ END_TEST
 static bool points_to_exact(const char *model_name, const sal_run_options *options,
                             const char *expected_oracle)
 {
-    char text[SAL_ERROR_SIZE];
+    char text[SAL_WARNING_SIZE];
     sal_model *model = NULL;
     sal_error err;
     ck_ok(sal_model_open(model_name, 0, &model, &err), &err);
@@ -245,23 +245,24 @@ START_TEST(resumed_runs_have_the_same_finding)
 END_TEST
 
 /* 8 bits whose sum is even: consecutive blocks of two keep their own parities. Blocks of random
- * pairs reach everything. */
+ * pairs reach everything, which is not known, and so does a block of all bits. */
 START_TEST(states_out_of_reach_are_counted)
 {
     enum { STATES = 256 };
-    static const char *const samplers[] = { "gibbs:block=2", "gibbs:block=2,blocks=random" };
-    static const int64_t unreached[] = { 128 - 16, 0 };
+    static const char *const samplers[] = { "gibbs:block=2", "gibbs:block=2,blocks=random",
+                                            "gibbs:block=8" };
+    static const int64_t unreached[] = { 128 - 16, -1, 0 };
     const int32_t two[8] = { 2, 2, 2, 2, 2, 2, 2, 2 };
     const int64_t begin[] = { 0, 8 }, scope[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     double table[STATES];
-    char text[SAL_ERROR_SIZE];
+    char text[SAL_WARNING_SIZE];
     sal_model *model = NULL;
     sal_error err;
     for (int i = 0; i < STATES; i++) {
         table[i] = __builtin_popcount((unsigned)i) % 2 == 0 ? 0 : -INFINITY;
     }
     ck_ok(sal_model_from_factors(8, two, 1, begin, scope, table, SAL_F64, &model, &err), &err);
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < 3; k++) {
         sal_run_options options = { .sampler = samplers[k], .chains = 4, .draws = 500 };
         sal_run *run = run_it(model, &options);
         const sal_run_summary s = summary_with_text(run, text);
@@ -279,6 +280,88 @@ START_TEST(states_out_of_reach_are_counted)
     ck_alloc_sweep(sal_run_summarise(run, &s, NULL), (void)0);
     sal_run_destroy(run);
     sal_model_destroy(model);
+}
+END_TEST
+
+/* What the warning says of exact answers where all else is well but for that R-hat. */
+START_TEST(exact_answers_are_said_in_the_time_that_holds)
+{
+    sal_run_summary s = { .chains = 4,
+                          .draws = 1000,
+                          .ess_median = 20,
+                          .rhat_max = 3,
+                          .mean_jump = 1,
+                          .thin = 1,
+                          .variables = 1,
+                          .swap_rate_min = NAN,
+                          .step_size_target = NAN,
+                          .exact = "elimination" };
+    char text[SAL_WARNING_SIZE];
+    for (int k = 0; k < 2; k++) {
+        s.exact_is_short = k == 1;
+        ck_assert(sal_run_warning(&s, text, sizeof text));
+        ck_assert_int_eq(strstr(text, "in about a second.") != NULL, k == 1);
+        ck_assert_int_eq(strstr(text, "in less time than this run took.") != NULL, k == 0);
+    }
+}
+END_TEST
+
+/* Two draws of chains in two modes say nothing, and not that exact answers are to be had. */
+START_TEST(few_draws_point_to_more_draws_only)
+{
+    const sal_run_options few = { .sampler = "gibbs", .chains = 8, .draws = 2 };
+    const sal_run_options enough = { .sampler = "gibbs", .chains = 8, .draws = 4 };
+    ck_assert(!points_to_exact("ising:side=4,theta=1.5", &few, "elimination"));
+    ck_assert(points_to_exact("ising:side=4,theta=1.5", &enough, "elimination"));
+}
+END_TEST
+
+/* As many findings as there can be at once; each is whole. */
+START_TEST(no_warning_is_cut)
+{
+    sal_run_summary s = { .chains = INT64_MAX,
+                          .draws = INT64_MAX,
+                          .thin = 1,
+                          .variables = INT64_MAX,
+                          .unmoved = INT64_MAX - 1,
+                          .ess_median = NAN,
+                          .isolated = true,
+                          .rhat_max = 1e300,
+                          .rhat_variable = INT64_MAX,
+                          .rhat_code = INT32_MAX,
+                          .disagreeing = INT64_MAX,
+                          .mean_jump = 1e3,
+                          .replicas = INT64_MAX,
+                          .swap_rate_min = 0,
+                          .barrier = (double)INT64_MAX,
+                          .step_size = 1e-300,
+                          .step_size_bound = -1,
+                          .step_size_target = 0.574,
+                          .unchanged = INT64_MAX,
+                          .stuck = { INT64_MAX, INT64_MAX },
+                          .stuck_chance = 1,
+                          .unreached = INT64_MAX,
+                          .rounding = 1e30,
+                          .exact = "forward-backward" };
+    char missed[SAL_ERROR_SIZE], text[SAL_WARNING_SIZE];
+    for (int k = 0; k < SAL_RUN_NAMED; k++) {
+        s.unchanged_first[k] = INT64_MAX;
+    }
+    memset(missed, 'x', sizeof missed);
+    memcpy(missed + sizeof missed - 6, " end.", 6);
+    s.missed = missed;
+    for (int k = 0; k < 2; k++) {
+        s.unmoved =
+            k == 0 ? INT64_MAX - 1 : 0; /* the findings on stuck variables need the latter */
+        ck_assert(sal_run_warning(&s, text, sizeof text));
+        ck_assert_uint_lt(strlen(text), sizeof text - 200);
+        ck_assert_str_eq(text + strlen(text) - 5, " end.");
+        ck_assert_ptr_nonnull(strstr(text, "than this run took. "));
+        ck_assert_ptr_nonnull(strstr(text, "swap too rarely"));
+        ck_assert_ptr_nonnull(strstr(text, "out of reach"));
+        ck_assert_ptr_nonnull(strstr(text, "single precision"));
+        ck_assert_ptr_nonnull(strstr(text, k == 0 ? "never moved" : "change together"));
+    }
 }
 END_TEST
 
@@ -308,6 +391,9 @@ int main(void)
     tcase_add_test(tcase, doubtful_runs_point_to_exact_answers);
     tcase_add_test(tcase, resumed_runs_have_the_same_finding);
     tcase_add_test(tcase, states_out_of_reach_are_counted);
+    tcase_add_test(tcase, exact_answers_are_said_in_the_time_that_holds);
+    tcase_add_test(tcase, few_draws_point_to_more_draws_only);
+    tcase_add_test(tcase, no_warning_is_cut);
     tcase_add_test(tcase, no_memory_for_the_finding_is_an_error);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -68,7 +68,7 @@ typedef struct writer {
     const sali_draw_source *source;
     sal_run_options options;
     sal_run_summary summary;
-    char created[40], warning[SAL_ERROR_SIZE], *configuration; /* attributes of all groups */
+    char created[40], warning[SAL_WARNING_SIZE], *configuration; /* attributes of all groups */
 
     sali_output out; /* the temporary, which libnetcdf opens by its name */
     int file, code;  /* code: of the first error of libnetcdf */

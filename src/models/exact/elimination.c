@@ -69,6 +69,8 @@ static void consider(const sali_question *q, const plan *p, sali_offer *offer)
                  "its induced width is %d: pairs and covariances would take %.3g table entries, "
                  "more than the limit of %.3g; ask for marginals only",
                  order->width, work, MOST_PAIR_WORK);
+    } else if (SALI_ENTRY_STEPS * p->terms.effort > (double)q->steps) {
+        snprintf(offer->why, sizeof offer->why, "its terms' tables take long to make");
     } else if (offer->cost >= q->affordable) {
         snprintf(offer->why, sizeof offer->why, "it would cost more than another oracle");
     } else {
@@ -79,9 +81,9 @@ static void consider(const sali_question *q, const plan *p, sali_offer *offer)
 /* Tables may be long in the making, and are made for an offer that will do. */
 static sal_status make_plan(const sali_question *q, plan *p, sali_offer *offer, sal_error *err)
 {
-    sal_status status = sali_local_terms_read(q->model, (double)q->options.memory, &p->terms,
-                                              offer->why, sizeof offer->why, err);
-    status = status ? status : sali_elimination_order_create(&p->terms, &p->order, err);
+    sal_status status = sali_local_terms_read(q->model, (double)q->options.memory, q->steps,
+                                              &p->terms, offer->why, sizeof offer->why, err);
+    status = status ? status : sali_elimination_order_create(&p->terms, q->steps, &p->order, err);
     if (status == SAL_OK) {
         consider(q, p, offer);
     }

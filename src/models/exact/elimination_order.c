@@ -119,7 +119,7 @@ static bool build_graph(search *s)
 {
     const sali_local_terms *t = s->terms;
     bool ok = graph_create(&s->graph, t->n);
-    for (int64_t m = 0; ok && m < t->n_terms; m++) {
+    for (int64_t m = 0; ok && m < t->n_terms && s->steps <= s->budget; m++) {
         ok = add_scope(s, t->scopes + t->terms[m].scope, t->terms[m].n);
     }
     return ok;
@@ -255,7 +255,7 @@ static void remove_from_heap(search *s, int32_t v)
 static void make_heap(search *s)
 {
     s->left = 0;
-    for (int32_t v = 0; v < s->graph.n; v++) {
+    for (int32_t v = 0; v < s->graph.n && s->steps <= s->budget; v++) {
         s->score[v] = score_of(s, v);
         put(s, s->left++, v);
         settle(s, v);
@@ -306,7 +306,7 @@ static void eliminate(search *s, int32_t v, int64_t round)
     s->n_stale = 0;
     remove_from_heap(s, v);
     connect_neighbours(s, v, round);
-    for (int32_t k = 0; k < s->n_stale; k++) {
+    for (int32_t k = 0; k < s->n_stale && s->steps <= s->budget; k++) {
         int32_t u = s->stale[k];
         s->score[u] = score_of(s, u);
         settle(s, u);
@@ -377,21 +377,29 @@ static bool open_search(search *s, const sali_local_terms *terms)
     return !s->arrays.refused;
 }
 
-/* Try number `attempt`; *spent rises by what it took. */
-static sal_status try_order(const sali_local_terms *terms, int attempt, double most,
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Try number `attempt`, of no more than `steps` for the graph and as many for the order; *spent
+ * rises by what it took. */
+static sal_status try_order(const sali_local_terms *terms, int attempt, double most, int64_t steps,
                             sali_elimination_order *o, int64_t *spent)
 {
     static const rule rules[] = { MIN_WEIGHT, IN_ORDER, MIN_FILL, MIN_WEIGHTED_FILL,
                                   MIN_FILL_RANDOM };
     search s;
     *o = (sali_elimination_order){ .n = terms->n, .variable = SALI_NEW_ARRAY(int32_t, terms->n) };
-    bool ok = open_search(&s, terms) && o->variable && build_graph(&s);
-    if (ok) {
+    bool ok = open_search(&s, terms) && o->variable;
+    s.budget = steps;
+    ok = ok && build_graph(&s);
+    if (ok && s.steps <= s.budget) {
         count_passes(&s);
         sali_rng_words(&(sali_stream){ .step = (uint64_t)attempt, .purpose = SALI_RNG_ORDER }, 0,
                        attempt > 0 ? terms->n : 0, s.ties);
         s.rule = rules[attempt < 4 ? attempt : 4];
-        s.budget = attempt == 0 ? FIRST_BUDGET : BUDGET - *spent;
+        s.budget = attempt == 0 ? least(FIRST_BUDGET, steps) : least(BUDGET, steps) - *spent;
         s.steps = 0;
         find_order(&s, most, o);
     }
@@ -402,16 +410,16 @@ static sal_status try_order(const sali_local_terms *terms, int attempt, double m
     return ok ? SAL_OK : SAL_ERR_MEMORY;
 }
 
-sal_status sali_elimination_order_create(const sali_local_terms *terms,
+sal_status sali_elimination_order_create(const sali_local_terms *terms, int64_t steps,
                                          sali_elimination_order *order, sal_error *err)
 {
     int64_t spent = 0;
-    sal_status status = try_order(terms, 0, INFINITY, order, &spent);
+    sal_status status = try_order(terms, 0, INFINITY, steps, order, &spent);
     for (int k = 1; status == SAL_OK && order->complete && order->work > LITTLE_WORK &&
-                    k < MOST_TRIES && spent < BUDGET;
+                    k < MOST_TRIES && spent < least(BUDGET, steps);
          k++) {
         sali_elimination_order other;
-        status = try_order(terms, k, order->work, &other, &spent);
+        status = try_order(terms, k, order->work, steps, &other, &spent);
         if (status == SAL_OK && other.complete && other.work < order->work) {
             sali_elimination_order_free(order);
             *order = other;

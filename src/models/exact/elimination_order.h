@@ -22,9 +22,9 @@ typedef struct sali_elimination_order {
 
 /* The order of least `work` among several: least table first (min-weight), the variables' own
  * order, fewest new edges first (min-fill), by number and by the ends' states, and min-fill with
- * ties broken at random, by a generator of fixed seed, as often as a fixed budget allows. Returns:
- * SAL_ERR_MEMORY. */
-sal_status sali_elimination_order_create(const sali_local_terms *terms,
+ * ties broken at random, by a generator of fixed seed, as often as a fixed budget allows, and no
+ * longer than so many `steps`: entries of neighbour lists. Returns: SAL_ERR_MEMORY. */
+sal_status sali_elimination_order_create(const sali_local_terms *terms, int64_t steps,
                                          sali_elimination_order *order, sal_error *err);
 void sali_elimination_order_free(sali_elimination_order *order);
 

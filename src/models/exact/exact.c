@@ -13,6 +13,8 @@
 #define STANDARD_MEMORY (INT64_C(1) << 30)
 /* An oracle of no more than this cost is taken before the later ones are asked. */
 #define LITTLE_COST 4e6
+/* Steps of an offer of which only the cost is asked. */
+#define QUICK_STEPS (INT64_C(1) << 23)
 
 static const sali_oracle *const oracles[] = {
     &sali_oracle_forward_backward,
@@ -110,7 +112,7 @@ static sal_status choose(sali_question *q, const sali_oracle **best, sali_offer 
 sal_status sali_exact_cost(const sal_model *model, const char **oracle, double *cost,
                            sal_error *err)
 {
-    sali_question q = { .model = model };
+    sali_question q = { .model = model, .steps = QUICK_STEPS };
     const sali_oracle *best = NULL;
     sali_offer offer = { 0 };
     sal_status status = fill_options(NULL, &q.options, err);
@@ -164,7 +166,7 @@ sal_status sal_model_exact(const sal_model *model, const sal_exact_options *opti
         return sali_fail(err, SAL_ERR_ARGUMENT, "sal_model_exact: %s is NULL",
                          model ? "exact" : "the model");
     }
-    sali_question q = { .model = model, .with_pairs = pairs || covariance };
+    sali_question q = { .model = model, .steps = INT64_MAX, .with_pairs = pairs || covariance };
     const sali_oracle *oracle = NULL;
     sali_offer offer = { 0 };
     sal_status status = fill_options(options, &q.options, err);

@@ -10,6 +10,8 @@ typedef struct sali_question {
     const sal_model *model;
     sal_exact_options options; /* defaults filled in */
     double affordable;         /* cost of the best offer so far: one that costs more is not taken */
+    int64_t steps; /* of a few nanoseconds that making an offer may take, or INT64_MAX: an oracle
+                      that would need more does not serve */
     double log_z;
     double log_prob_mean; /* NaN where the oracle cannot tell */
     bool with_pairs;
@@ -40,8 +42,9 @@ typedef struct sali_oracle {
 extern const sali_oracle sali_oracle_closed_form, sali_oracle_elimination, sali_oracle_enumeration,
     sali_oracle_forward_backward;
 
-/* The cheapest oracle for a model with the default options, and its cost in nanoseconds. Errors as
- * sal_model_exact; outputs are then untouched. */
+/* The cheapest oracle for a model with the default options, and its cost in nanoseconds, as far as
+ * that is seen in some tens of milliseconds. Errors as sal_model_exact, and SAL_ERR_UNSUPPORTED
+ * also where it takes longer to see; outputs are then untouched. */
 sal_status sali_exact_cost(const sal_model *model, const char **oracle, double *cost,
                            sal_error *err);
 

@@ -106,7 +106,7 @@ sal_status sali_interactions_create(const sal_model *model, sali_interactions *g
         return SAL_OK;
     }
     builder b = { 0 };
-    bool ok = sali_scopes_create(tape, &b.scopes) == SAL_OK;
+    bool ok = sali_scopes_create(tape, INT64_MAX, &b.scopes) == SAL_OK;
     if (ok) {
         sali_scopes_visit(&b.scopes, add_clique, &b);
     }

@@ -2,6 +2,7 @@
 #include "models/structure/local_elements.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,7 +198,7 @@ static sal_status run_round(filler *r)
     const sali_elements *e = r->elements;
     int64_t most = begin_round(r), kept = 0;
     r->values += (double)most * (double)r->row_values;
-    if (r->values > MOST_VALUES) {
+    if (r->values > fmin(MOST_VALUES, (double)e->steps)) {
         return SAL_ERR_UNSUPPORTED;
     }
     for (int64_t at = 0; at < most; at += r->rows) {

@@ -20,6 +20,7 @@ typedef struct sali_elements {
     const int32_t *free; /* by the tape's variable: the model's, -1 for those with one code */
     int64_t **number;    /* by node: [size] 1 + the element's index, 0 for none; or NULL */
     double most;         /* entries of all tables */
+    int64_t steps;       /* values that filling them may compute */
     int64_t n, room;
     sali_element *element;
     int64_t n_scopes, scopes_room;

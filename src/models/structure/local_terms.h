@@ -30,12 +30,16 @@ typedef struct sali_local_terms {
     struct sali_terms_reader *reader; /* until the tables are filled */
 } sali_local_terms;
 
+/* Steps that an entry of a table takes. */
+#define SALI_ENTRY_STEPS 8
+
 /* local_terms_read.c: find the terms of a model's formula, with n_tables counted and no tables yet;
  * clamped variables count as the constants that they are. `memory` bounds the bytes of the tables
- * and of what they are made of. Returns: SAL_ERR_UNSUPPORTED with the reason in `why` when f is not
- * seen to be such a sum, or its tables are too large; SAL_ERR_MEMORY. */
-sal_status sali_local_terms_read(const sal_model *model, double memory, sali_local_terms *terms,
-                                 char *why, size_t room, sal_error *err);
+ * and of what they are made of; `steps` bounds those of reading and of filling, of a few
+ * nanoseconds each. Returns: SAL_ERR_UNSUPPORTED with the reason in `why` when f is not seen to be
+ * such a sum, or its tables are too large; SAL_ERR_MEMORY. */
+sal_status sali_local_terms_read(const sal_model *model, double memory, int64_t steps,
+                                 sali_local_terms *terms, char *why, size_t room, sal_error *err);
 
 /* The tables and the constant, once, while the model is unchanged. Returns: SAL_ERR_UNSUPPORTED
  * with the reason in `why` when they take too long; SAL_ERR_MODEL when a term is NaN or +inf;

@@ -12,6 +12,11 @@
 #include "models/structure/local_elements.h"
 #include "models/structure/local_terms.h"
 #include "models/structure/weights.h"
+#include "ad/polynomial.h"
+
+/* Steps that finding a term takes, and those of looking whether a product is one. */
+#define TERM_STEPS 128
+#define PRODUCT_STEPS 64
 
 typedef struct sali_terms_reader {
     const sal_model *model;
@@ -23,6 +28,7 @@ typedef struct sali_terms_reader {
     int32_t *free; /* by the tape's variable: the model's, -1 for those with one code */
     int32_t *base; /* by the tape's variable: its code if it has one only */
     double most;   /* entries of tables */
+    int64_t steps; /* left */
     sal_status status;
     const char *reason; /* of SAL_ERR_UNSUPPORTED, and the node that is to blame, or -1 */
     int32_t blame;
@@ -62,6 +68,10 @@ static bool ask_for_table(reader *r)
     double entries;
     int32_t n = sort_scope(r, &entries);
     r->terms->effort += entries;
+    r->steps -= TERM_STEPS;
+    if (r->steps < 0) {
+        return refuse(r, "it has too many terms", -1);
+    }
     if (entries <= r->most && n > 0 &&
         !sali_local_terms_add(r->terms, n, r->scopes.list, (int64_t)entries)) {
         r->status = SAL_ERR_MEMORY;
@@ -292,6 +302,18 @@ static bool push_weights(reader *r)
 
 /* ---- all of it */
 
+/* Of how many products a formula is the sum at most; an element that is none counts as one. */
+static double count_products(const sali_program *program)
+{
+    double products = 0;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        if (program->nodes[i].varying) {
+            products += (double)program->steps[i].size * fmax(1, (double)sali_terms_of(program, i));
+        }
+    }
+    return products;
+}
+
 static void open_reader(reader *r, const sal_model *model, const sali_tape_model *tape)
 {
     int64_t V = model->space->n_variables, whole = tape->program->space->n_variables;
@@ -303,7 +325,7 @@ static void open_reader(reader *r, const sal_model *model, const sali_tape_model
     r->terms->states = SALI_NEW_ARRAY(int32_t, V);
     bool ok = r->free && r->base && r->axes && r->code && r->terms->states &&
               sali_clamp_index(model, r->free, r->base) == SAL_OK &&
-              sali_scopes_create(tape, &r->scopes) == SAL_OK &&
+              sali_scopes_create(tape, r->steps, &r->scopes) == SAL_OK &&
               sali_weights_create(tape, &r->weights) == SAL_OK;
     for (int64_t v = 0; ok && v < V; v++) {
         r->terms->states[v] = model->space->variables[v].states;
@@ -316,7 +338,8 @@ static void open_reader(reader *r, const sal_model *model, const sali_tape_model
                          .scopes = &r->scopes,
                          .free = r->free,
                          .number = ok ? SALI_NEW_ARRAY(int64_t *, tape->program->n_nodes) : NULL,
-                         .most = r->most };
+                         .most = r->most,
+                         .steps = r->steps / SALI_ENTRY_STEPS };
     r->status = ok && r->elements.number ? SAL_OK : SAL_ERR_MEMORY;
 }
 
@@ -363,14 +386,18 @@ static sal_status conclude(sali_local_terms *terms, char *why, size_t room, sal_
     return status;
 }
 
-sal_status sali_local_terms_read(const sal_model *model, double memory, sali_local_terms *terms,
-                                 char *why, size_t room, sal_error *err)
+sal_status sali_local_terms_read(const sal_model *model, double memory, int64_t steps,
+                                 sali_local_terms *terms, char *why, size_t room, sal_error *err)
 {
     const sali_tape_model *tape = sali_model_tape(model);
     *terms = (sali_local_terms){ 0 };
     if (model->space->unbounded || !tape) {
         snprintf(why, room,
                  tape ? "it has counts without a cap" : "its f is a function, not a formula");
+        return SAL_ERR_UNSUPPORTED;
+    }
+    if (count_products(tape->program) * PRODUCT_STEPS > (double)steps) {
+        snprintf(why, room, "its formula is too long");
         return SAL_ERR_UNSUPPORTED;
     }
     reader *r = SALI_NEW(reader);
@@ -381,6 +408,7 @@ sal_status sali_local_terms_read(const sal_model *model, double memory, sali_loc
                    .program = tape->program,
                    .terms = terms,
                    .most = memory / sizeof(double),
+                   .steps = steps,
                    .blame = -1 };
     terms->reader = r;
     open_reader(r, model, tape);

@@ -140,7 +140,7 @@ static bool find_scopes(sali_scopes *b, int32_t i)
             memcpy(s->variable + used, b->list, (size_t)b->n_list * sizeof *b->list);
         }
         s->begin[k + 1] = used + b->n_list;
-        s->all = s->begin[k + 1] > MOST_SCOPES || b->reads > MOST_READS ||
+        s->all = s->begin[k + 1] > MOST_SCOPES || b->reads > b->most_reads ||
                  (b->n_list == b->program->space->n_variables && b->n_list > 2);
     }
     return s->begin && s->variable;
@@ -246,11 +246,12 @@ bool sali_scopes_visit(sali_scopes *scopes, bool (*visit)(void *context, const s
 
 /* ---- all of it */
 
-sal_status sali_scopes_create(const sali_tape_model *tape, sali_scopes *scopes)
+sal_status sali_scopes_create(const sali_tape_model *tape, int64_t most, sali_scopes *scopes)
 {
     const sali_program *program = tape->program;
     *scopes = (sali_scopes){ .program = program,
                              .params = tape->params,
+                             .most_reads = most < MOST_READS ? most : MOST_READS,
                              .node = SALI_NEW_ARRAY(sali_node_scopes, program->n_nodes),
                              .sum = SALI_NEW_ARRAY(bool, program->n_nodes),
                              .list = SALI_NEW_ARRAY(int32_t, program->space->n_variables),

@@ -19,12 +19,13 @@ typedef struct sali_scopes {
     bool *sum;     /* by node: f is the sum of its elements, times constants, and of others */
     int32_t *list; /* [V] a union in the making */
     int64_t n_list, *seen, stamp;
-    int64_t reads; /* entries of scopes read so far */
+    int64_t reads, most_reads; /* entries of scopes read so far, and their bound */
 } sali_scopes;
 
 /* Returns: SAL_ERR_MEMORY. Cost: O(elements of the tape's values and of what they depend on), given
- * up beyond a bound: then nodes are `all`. Free it in any case. */
-sal_status sali_scopes_create(const sali_tape_model *tape, sali_scopes *scopes);
+ * up beyond a bound of its own or after reading `most` entries: then nodes are `all`. Free it in
+ * any case. */
+sal_status sali_scopes_create(const sali_tape_model *tape, int64_t most, sali_scopes *scopes);
 void sali_scopes_free(sali_scopes *scopes);
 
 typedef enum sali_term_kind {
