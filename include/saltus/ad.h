@@ -81,8 +81,12 @@ typedef enum sal_pass {
      * pick out, as sal_edges: sum_k w_k s_i(k) s_j(k), w constant or elements of one parameter. f
      * stays the same except for rounding. */
     SAL_PASS_PRODUCTS = 64,
+    /* Take what f adds whatever the state is (constants, expressions of parameters alone) out of
+     * sums, to be added last, in double: a large constant then costs no digits in single precision.
+     * f stays the same except for rounding. */
+    SAL_PASS_CONSTANTS = 128,
     SAL_PASS_DEFAULT = SAL_PASS_DEAD_CODE | SAL_PASS_COMMON | SAL_PASS_FUSION | SAL_PASS_BUFFERS |
-                       SAL_PASS_SPARSE | SAL_PASS_PRODUCTS
+                       SAL_PASS_SPARSE | SAL_PASS_PRODUCTS | SAL_PASS_CONSTANTS
 } sal_pass;
 
 /* Choose the passes for models made from the tape from now on, instead of SAL_PASS_DEFAULT: an OR

@@ -18,7 +18,7 @@ typedef sal_status sali_pass_run(sal_tape *tape, int32_t *output, sal_error *err
 
 /* A row of the list of passes. */
 typedef struct sali_pass {
-    sal_pass bit; /* 0: it runs always */
+    sal_pass bit;
     const char *name;
     const char *doc;    /* one line for lists */
     sali_pass_run *run; /* NULL: it is at work elsewhere, when the program is run */
@@ -29,7 +29,7 @@ const sali_pass *sali_pass_at(int64_t k);
 
 static inline bool sali_pass_is_on(const sali_pass *pass, uint32_t set)
 {
-    return pass->bit == 0 || (set & pass->bit) != 0;
+    return (set & pass->bit) != 0;
 }
 
 /* Run the passes of the set on a tape; *output is the node of f. */
