@@ -137,7 +137,7 @@ END_TEST
 START_TEST(chains_that_disagree_are_drawn_longer)
 {
     ck_run("train rbm:hidden=48 --data digits --objective pcd --sampler gwg --steps 20 "
-           "--iterations 400 --learning-rate 0.003 --seed 4 --fresh 0 --out run");
+           "--iterations 330 --learning-rate 0.003 --seed 4 --fresh 0 --out run");
     bool told = false;
     for (int seed = 0; seed < 5 && !told; seed++) {
         ck_run("evaluate run --data digits --fresh 100 --temperatures 20 --json --seed %d", seed);
