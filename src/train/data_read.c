@@ -158,16 +158,16 @@ static sal_status find_range(const char *path, const value_summary *v, const sal
     static const sal_grey order[] = { SAL_GREY_UNIT, SAL_GREY_SIGNED, SAL_GREY_BYTES };
     data->grey = o->grey;
     data->white = o->white;
-    for (int k = 0; k < 3 && !data->grey && !data->white; k++) {
+    for (int k = 0; k < 3 && !data->grey && data->white == 0; k++) {
         const bool dark = order[k] == SAL_GREY_BYTES && v->high <= greys[SAL_GREY_BYTES].middle;
         data->grey = holds(greys[order[k]], v) && !dark ? order[k] : SAL_GREY_FIND;
     }
-    if (!data->grey && !data->white && v->low < 0) {
+    if (!data->grey && data->white == 0 && v->low < 0) {
         return sali_fail(err, SAL_ERR_DATA,
                          "%s: values from %g to %g; expected greys from -1 to 1, or from 0 on",
                          path, v->low, v->high);
     }
-    const bool own = !data->grey && !data->white;
+    const bool own = !data->grey && data->white == 0;
     *range = own               ? range_of_own(v, o->levels)
              : data->white > 0 ? range_to(data->white)
                                : greys[data->grey];
