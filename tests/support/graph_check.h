@@ -21,6 +21,7 @@ static inline sal_status graph_parse(const sali_format *format, const char *text
     ck_assert(content.kind == (status ? SALI_CONTENT_NONE : SALI_CONTENT_GRAPH));
     if (status == SAL_OK) {
         *out = content.graph;
+        sali_remark_free(&content.remark);
     }
     return status;
 }
