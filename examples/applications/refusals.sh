@@ -20,7 +20,7 @@ refuses() {
 echo "Bako limu tor zan vun kel dar mip hun fol gam." >long.txt
 echo "The. And it is not. Of the." >stops.txt
 printf '1 1:0 2:1 3:1 4:0\n2 1:1 2:0 3:0 4:1\n' >two.libsvm
-printf '1 1:1 2:1 3:1 4:1\n2 1:1 2:1 3:1 4:1\n' >same.libsvm
+printf '1 1:0 2:1 3:1 4:0\n2 1:0 2:1 3:1 4:0\n' >same.libsvm
 printf '1,0,0,1\n0,1,1,0\n' >table.csv
 refuses "usage: summary" "$summary"
 refuses "usage: summary" "$summary" long.txt --words 0
