@@ -37,6 +37,23 @@ sal_status sali_parse_int(const char *text, int64_t size, int64_t *out)
     return SAL_OK;
 }
 
+/* Whether a text is over, or is one exponent: a letter, [sign] and decimal digits. */
+static int ends_with_exponent(const char *text, char lower, char upper)
+{
+    const char *p = text;
+    if (*p == lower || *p == upper) {
+        p++;
+        p += *p == '-' || *p == '+';
+        if (!is_digit(*p)) {
+            return 0;
+        }
+        while (is_digit(*p)) {
+            p++;
+        }
+    }
+    return *p == '\0';
+}
+
 /* [sign] digits [. digits] [e [sign] digits], with a digit before or after the point. */
 static int is_decimal(const char *text)
 {
@@ -50,17 +67,7 @@ static int is_decimal(const char *text)
             digits = 1;
         }
     }
-    if (digits && (*p == 'e' || *p == 'E')) {
-        p++;
-        p += *p == '-' || *p == '+';
-        if (!is_digit(*p)) {
-            return 0;
-        }
-        while (is_digit(*p)) {
-            p++;
-        }
-    }
-    return digits && *p == '\0';
+    return digits && ends_with_exponent(p, 'e', 'E');
 }
 
 /* [sign] 0x hexadecimal digits [. digits] [p [sign] decimal digits], with a digit before or after
@@ -75,17 +82,7 @@ static int is_hexadecimal(const char *text)
     p += 2;
     size_t before = strspn(p, hex), after = p[before] == '.' ? strspn(p + before + 1, hex) : 0;
     p += before + (p[before] == '.') + after;
-    if (*p == 'p' || *p == 'P') {
-        p++;
-        p += *p == '-' || *p == '+';
-        if (!is_digit(*p)) {
-            return 0;
-        }
-        while (is_digit(*p)) {
-            p++;
-        }
-    }
-    return before + after > 0 && *p == '\0';
+    return before + after > 0 && ends_with_exponent(p, 'p', 'P');
 }
 
 /* A text of a form that `is_number` knows. */
