@@ -244,7 +244,7 @@ typedef struct sal_run_summary {
     int step_size_bound; /* where adaptation ended: 1 at its upper bound, -1 at its lower bound, 0
                             between them or without adaptation */
     double step_size_target; /* acceptance rate that adaptation aimed at; NaN: none */
-    double acceptance_rate;  /* after warm-up: accepted / proposed */
+    double acceptance_rate;  /* after warm-up: steps that Metropolis and Hastings accept / steps */
     double mean_jump;        /* mean L1 distance between successive states in the embedding */
     int64_t unmoved; /* chains in which no step of any replica changed a variable. If there are any,
                         ESS and autocorrelation_time are NaN, and so is R-hat unless other chains

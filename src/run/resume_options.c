@@ -111,7 +111,7 @@ sal_status sali_run_note_options(sal_run *run, sal_error *err)
     int64_t levels = o.trajectory ? o.trajectory->n : 0;
     run->state = SALI_NEW(sal_run_state);
     bool ok = run->state && sali_run_state_put_text(run->state, NAME, run->base->name) &&
-              put_arrays(run) && put_options(run, &o) &&
+              put_options(run, &o) && put_arrays(run) &&
               put(run, MODEL, "%016llx", (unsigned long long)fingerprint) &&
               put(run, "dtype", "%s", run->model->dtype == SAL_F32 ? "f32" : "f64") &&
               put(run, TUNED, "%s", run->tuned ? "yes" : "no") &&

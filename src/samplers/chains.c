@@ -274,7 +274,6 @@ static void take(sali_chains *chains, int64_t c)
            sali_row(chains, chains->x_new, c, space->width),
            (size_t)space->width * chains->element);
     chains->f[c] = chains->f_new[c];
-    chains->accepted_sum[c] += 1;
 }
 
 /* The least probabilities, for many variables, of samplers of single variables and of others. */
@@ -302,12 +301,10 @@ void sali_chains_decide(sali_chains *chains)
         if (isnan(log_ratio)) {
             sali_chains_note_bad(chains, c, chains->codes_new, log_ratio);
         }
-        double ratio = log_ratio < 0 ? exp(log_ratio) : log_ratio >= 0;
-        bool accept = chains->take_all || log_ratio == INFINITY ||
-                      sali_rng_uniform_at(&stream, 0) < (1 - chains->stay) * ratio;
-        chains->accepted[c] = accept;
-        chains->acceptance_sum[c] += ratio;
-        if (accept) {
+        const double unasked = -1; /* below any probability */
+        const double u = log_ratio == INFINITY ? unasked : sali_rng_uniform_at(&stream, 0);
+        chains->accepted[c] = sali_chains_accept(chains, c, exp(log_ratio), u);
+        if (chains->accepted[c]) {
             take(chains, c);
         }
     }

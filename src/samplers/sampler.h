@@ -48,8 +48,8 @@ typedef struct sali_chains {
     bool *accepted;
     bool take_all; /* accept whatever is proposed: to look at proposals */
 
-    /* By chain, sums over steps since they were last cleared: steps accepted, probabilities of
-     * acceptance, L1 distances moved. */
+    /* By chain, sums over steps since they were last cleared: steps that Metropolis and Hastings
+     * accept, those that stay all the same among them; their probabilities; L1 distances moved. */
     double *accepted_sum, *acceptance_sum, *jump_sum;
 
     /* The first NaN or +inf met: its chain in the shard (or -1), step and state [V]. */
@@ -423,6 +423,16 @@ static inline double sali_chains_log_ratio(const sali_chains *chains, int64_t c,
  * is forgotten as fast as a single variable. It is never below 1/256, of local samplers 1/64: of
  * many variables f may leave only a few free to move. */
 double sali_stay_probability(const sal_space *space, bool local);
+
+/* Whether chain c takes a step with this ratio of Metropolis and Hastings, by a uniform number;
+ * counts its acceptance, not its distance. NaN: no. */
+static inline bool sali_chains_accept(sali_chains *chains, int64_t c, double ratio, double uniform)
+{
+    const double probability = ratio >= 1 ? 1 : ratio > 0 ? ratio : 0;
+    chains->acceptance_sum[c] += probability;
+    chains->accepted_sum[c] += chains->take_all || uniform < probability;
+    return chains->take_all || uniform < (1 - chains->stay) * probability;
+}
 
 /* Accept or reject by log_ratio and `stay`; accepted chains take codes_new, x_new, f_new; counts
  * and jumps. */

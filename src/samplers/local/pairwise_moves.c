@@ -256,13 +256,10 @@ static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64
         return;
     }
     sali_pairwise_move move = sali_pairwise_moves_try(m, chains, c, i);
-    chains->acceptance_sum[c] += move.ratio < 1 ? move.ratio : 1;
-    const double moves = 1 - chains->stay;
-    if (chains->take_all || (u < moves && u < moves * move.ratio)) { /* NaN: no */
+    if (sali_chains_accept(chains, c, move.ratio, u)) {
         sali_pairwise_moves_make(m, chains, c, move);
         sali_pairwise_moves_arrive(m, chains, c, i);
         chains->f[c] += move.df;
-        chains->accepted_sum[c] += 1;
     } else {
         sali_pairwise_moves_put(m, c, move.changes, m->site, m->old_weight);
     }

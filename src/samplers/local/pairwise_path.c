@@ -73,15 +73,12 @@ static void keep(sali_pairwise_moves *m, sali_chains *chains, int64_t c, double 
         }
     }
     chains->f[c] += df;
-    chains->accepted_sum[c] += 1;
 }
 
 static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, sali_pairwise_move whole)
 {
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_ACCEPT);
-    const double u = sali_rng_uniform_at(&stream, 0), moves = 1 - chains->stay;
-    chains->acceptance_sum[c] += whole.ratio < 1 ? whole.ratio : 1;
-    if (chains->take_all || (u < moves && u < moves * whole.ratio)) { /* NaN: no */
+    if (sali_chains_accept(chains, c, whole.ratio, sali_rng_uniform_at(&stream, 0))) {
         keep(m, chains, c, whole.df);
     } else {
         take_back(m, chains, c);
