@@ -75,6 +75,8 @@ static bool counts_by_total(const sali_node *nodes, const sali_node *node, int32
     case SALI_OP_reshape:
     case SALI_OP_transpose:
         return true;
+    case SALI_OP_slice: /* the only element: a net's [0] */
+        return size_of(&nodes[node->in[0]]) == 1;
     case SALI_OP_mul:
     case SALI_OP_div:
         return multiplied_input(nodes, node) == k;

@@ -26,7 +26,7 @@ void sali_best_note(sali_run_shard *shard)
     int64_t V = chains->space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
         if (chains->f[c] > shard->best[c]) {
-            shard->best[c] = chains->f[c];
+            shard->best[c] = chains->f[c] + 0.0; /* 0 for -0, which nobody wants to read */
             memcpy(shard->best_codes + c * V, chains->codes + c * V,
                    (size_t)V * sizeof *chains->codes);
         }

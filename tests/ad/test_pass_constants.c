@@ -94,6 +94,13 @@ static sal_expr by_axes(sal_expr x)
     return sal_sum(sal_sum_axis(sal_add(square, number(x, LARGE / N)), 0));
 }
 
+/* As a net's last layer has it: element 0 of a vector of one. */
+static sal_expr by_element(sal_expr x)
+{
+    sal_expr layer = sal_reshape(sal_sum(x), SAL_SHAPE(1));
+    return sal_slice(sal_add(layer, number(x, LARGE)), 0, 0, 1);
+}
+
 /* A constant of two that cancel, of which single precision would lose the rest. */
 static sal_expr by_cancelling(sal_expr x)
 {
@@ -120,7 +127,7 @@ static const struct {
     { by_sum, LARGE },       { by_difference, LARGE },     { by_elements, LARGE },
     { by_vector, LARGE },    { by_scale, LARGE },          { by_product, LARGE },
     { by_mean, LARGE },      { by_axes, LARGE },           { by_cancelling, -0.3 },
-    { by_parameter, LARGE }, { by_parameters, 2 * LARGE },
+    { by_parameter, LARGE }, { by_parameters, 2 * LARGE }, { by_element, LARGE },
 };
 enum { WRITINGS = sizeof writings / sizeof *writings };
 

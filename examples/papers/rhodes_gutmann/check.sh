@@ -24,7 +24,8 @@ step_sizes) # A tenth of the step size does not follow the couplings as they gro
     echo "$output" | awk '$1 == "NCG" && $3 > 0.112 && $3 < 0.119 { ok = 1 } END { exit !ok }' ;;
 cubic) # Columns: AVG, its standard error, PAVG.
     from="Figure 11"
-    holds 'v[0.1, 3] < v[0.1, 1] && v[0.2, 3] < v[0.2, 1]'
+    # One error of so short a run is uncertain by half; the sum over alpha is not.
+    holds '2 * (v[0.1, 3] + v[0.2, 3] + v[0.3, 3]) < v[0.1, 1] + v[0.2, 1] + v[0.3, 1]'
     from="Figure 12"
     holds 'v[1, 2] + v[2, 2] > v[1, 1] + v[2, 1] && v[512, 2] < v[512, 1]'
     from="As run: figure 11" # what is wrong with the truth is small

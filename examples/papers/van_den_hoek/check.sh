@@ -12,8 +12,10 @@ correct) # Columns of distances: Gibbs, its deviation, GWG, its deviation.
     holds 'v[100, 3] < v[100, 1] - 0.05 && v[10000, 1] < v[100, 1] / 5 && v[10000, 3] < 0.03'
     # Columns: the thesis's statistic, verdict, the whole one, verdict, that of chains, df, P.
     from="Chi-square"
-    holds 'v["Gibbs", 1] > 21000 && v["Gibbs", 1] < 22100 && v["GWG", 1] > 7500'
-    holds 'v["GWG", 1] < 7880 && v["DULA", 2] == "accepted" && v["GWG", 4] == "rejected"'
+    # GWG stays in a 17th of its steps, which multiplies its statistic by 18/16: the thesis's is 7783.
+    holds 'v["Gibbs", 1] > 21000 && v["Gibbs", 1] < 22100'
+    holds 'v["GWG", 1] > 8500 && v["GWG", 1] < 9000 && v["GWG", 4] == "rejected"'
+    holds 'v["DULA", 2] == "accepted"'
     holds 'v["Gibbs", 6] > 300 && v["Gibbs", 7] > 1e-3 && v["GWG", 7] > 1e-3'
     holds 'v["DULA", 7] < 1e-6' ;;
 ising) # Columns: ESS, us, us/ESS of Gibbs, of GWG, and of Gibbs in turn.
@@ -36,8 +38,10 @@ random_models) # Columns: ESS of Gibbs, its deviation, that of GWG, its deviatio
 samplers) # Columns: acceptance, ESS, IAT, R-hat, TV, ideal, us.
     for from in "Ising 4 x 4, J = 0.1" "Ising 4 x 4, J = 0.5"; do
         holds 'v["Gibbs", 1] == 1 && v["PAS", 2] > 3 * v["GWG", 2] && v["PAS", 3] < v["GWG", 3] / 3'
-        holds 'v["GWG", 2] > 1.5 * v["Gibbs", 2] && v["PAS", 5] < v["Gibbs", 5]'
-    done ;;
+        holds 'v["GWG", 5] < v["Gibbs", 5] && v["PAS", 5] < v["Gibbs", 5]'
+    done
+    from="Ising 4 x 4, J = 0.1" # at .5 chains disagree, and effective samples do not count
+    holds 'v["GWG", 2] > 1.5 * v["Gibbs", 2]' ;;
 esac
 
 # SPDX-License-Identifier: MIT
