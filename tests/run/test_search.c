@@ -101,16 +101,16 @@ static sal_model *wide_weights(void)
     return make_of("max-cut", &content, SAL_F64);
 }
 
-/* Where differences have all sizes, a cooling that begins where chains freeze is a quench. Three
- * searches against three single coolings as long as the last cooling of a search. With these seeds
- * the sum of the searches is above that of the single coolings by .4%; if all but the first cooling
- * are quenches, the sum is below by .2%. */
+/* Where differences have all sizes, a cooling that begins where chains freeze is a quench. Searches
+ * against single coolings as long as the last cooling of a search. Of 24 pairs the searches are
+ * above by .13% with a standard error of .08%, and below by .37% (.11%) if all but the first
+ * cooling are quenches; the mean of eight has a standard error of .14%. */
 START_TEST(coolings_reach_what_one_cooling_reaches_where_weights_span_decades)
 {
-    enum { COOLINGS = 4 };
+    enum { COOLINGS = 4, PAIRS = 8 };
     sal_model *model = wide_weights();
     double search_sum = 0, single_sum = 0;
-    for (uint64_t seed = 1; seed <= 3; seed++) {
+    for (uint64_t seed = 1; seed <= PAIRS; seed++) {
         sal_run_options options = { .sampler = "gwg",
                                     .seed = seed,
                                     .annealing = { .on = true, .coolings = COOLINGS } };
@@ -127,7 +127,7 @@ START_TEST(coolings_reach_what_one_cooling_reaches_where_weights_span_decades)
         sal_run_destroy(search);
         sal_run_destroy(single);
     }
-    ck_assert_double_ge(search_sum, .9995 * single_sum);
+    ck_assert_double_ge(search_sum, .997 * single_sum);
     sal_model_destroy(model);
 }
 END_TEST
