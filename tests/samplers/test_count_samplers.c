@@ -551,7 +551,8 @@ START_TEST(chains_that_agree_are_not_suspected)
     ck_assert_double_lt(s.rhat_max, 1.05);
     ck_assert_int_eq(s.disagreeing, 0);
     ck_assert_double_gt(s.mean_jump, 0.3); /* a jump is of 1 */
-    ck_assert_double_eq_tol(s.mean_jump, s.acceptance_rate, 1e-12);
+    /* A 12th of the accepted steps stays; the error is one of 320,000 steps. */
+    ck_assert_double_eq_tol(s.mean_jump / s.acceptance_rate, 11. / 12, 4 * sqrt(11. / 320000) / 12);
     sal_run_destroy(run);
     sal_model_destroy(model);
 }

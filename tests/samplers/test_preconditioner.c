@@ -540,7 +540,7 @@ START_TEST(given_matrix_is_checked_and_cut_to_free_variables)
     sal_run_options options = { .sampler = "pavg",
                                 .preconditioner = G,
                                 .warmup = -1,
-                                .draws = 5000,
+                                .draws = 50,
                                 .clamps = { .n = 2, .variables = variables, .codes = codes } };
     tiny_normals(21, N * N, 0.8, J);
     intended_matrix(space, J, G); /* the Hessian, but for one-hot blocks */
@@ -553,8 +553,7 @@ START_TEST(given_matrix_is_checked_and_cut_to_free_variables)
     ck_ok(sal_model_set_params(model, "J", J, &err), &err);
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     ck_ok(sal_run_summarise(run, &summary, &err), &err);
-    /* no rejections, but 1 / (4 V) of the steps of 4 free variables stay; 4 standard errors */
-    ck_assert_double_eq_tol(summary.acceptance_rate, 1 - 1. / 16, 0.007);
+    ck_assert_double_eq(summary.acceptance_rate, 1);
     sal_run_destroy(run);
     options.sampler = "pavg:preconditioner=hessian";
     ck_fails(sal_sample(model, &options, &run, &err), SAL_ERR_ARGUMENT, &err, "auto");
