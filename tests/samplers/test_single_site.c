@@ -242,8 +242,7 @@ START_TEST(paths_go_on_to_weights_that_underflow)
                 changed += from[v] != to[v];
             }
             sum += exp(t.log_q[i * t.n + j]);
-            ck_assert((changed == LENGTH || changed == LENGTH - 1) ||
-                      t.log_q[i * t.n + j] == -INFINITY);
+            ck_assert((changed >= 1 && changed <= LENGTH) || t.log_q[i * t.n + j] == -INFINITY);
         }
         ck_assert_double_eq_tol(sum, 1, cases[_i].tolerance);
     }

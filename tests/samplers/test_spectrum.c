@@ -11,6 +11,7 @@
 
 #include "core/vector/lapack.h"
 #include "run_helpers.h"
+#include "samplers/local/path_length.h"
 
 /* Rounding in eigenvalues of matrices of at most 256 rows. */
 #define ROUNDING 1e-10
@@ -355,6 +356,31 @@ START_TEST(tempered_runs_forget_where_they_were)
 }
 END_TEST
 
+/* Of four bits f leaves two free. Paths of three and four moves would move both of them in each
+ * step that is taken, so that they would be equal, or unequal, for ever. */
+START_TEST(paths_move_less_than_is_free_now_and_then)
+{
+    static const char *const samplers[] = { "pas", "pafs" };
+    const tiny_space tiny = { "four bits", 1, { TINY_BINARY(4) } };
+    const double b[4] = { 30, -30, 0, 0 }, J[16] = { 0 };
+    double lambda[TINY_MOST_STATES];
+    sal_space *space = tiny_space_make(&tiny);
+    sal_model *model = quadratic(space, 1, b, J);
+    const sali_sampler *sampler = sali_sampler_find(samplers[_i]);
+    sali_sampler_settings settings = { 0 };
+    sal_error err;
+    ck_ok(sali_specification_values("pas:length=4", sampler->settings, settings.values, &err),
+          &err);
+    transition t = transition_make(sampler, model, &settings, 1, 0);
+    reversible_eigenvalues((int)t.n, t.pi, t.P, lambda);
+    ck_assert_msg(lambda[t.n - 2] < 1 - SALI_PATH_ANY / 4, "%s: %.12g", samplers[_i],
+                  lambda[t.n - 2]);
+    transition_free(&t);
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
 static Suite *make(void)
 {
     Suite *suite = suite_create("spectrum");
@@ -364,6 +390,7 @@ static Suite *make(void)
     tcase_add_loop_test(tests, exact_samplers_of_one_or_two_variables_forget, 0, N_SMALL_SPACES);
     tcase_add_loop_test(tests, tempered_runs_forget_where_they_were, 0, 2);
     tcase_add_test(tests, exact_samplers_of_ready_models_forget);
+    tcase_add_loop_test(tests, paths_move_less_than_is_free_now_and_then, 0, 2);
     suite_add_tcase(suite, tests);
     return suite;
 }

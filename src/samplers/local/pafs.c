@@ -12,7 +12,7 @@
 
 static const char *const variants[] = {
     "length=2",
-    "length=2,radius=1",
+    "length=3,radius=1",
     "length=1,balance=barker",
     NULL,
 };
@@ -169,8 +169,8 @@ static double pafs_reverse(sali_single_site *g, sali_chains *chains, int64_t c,
 
 static const sali_site_rule path_rule = { pafs_draw, pafs_reverse };
 
-/* ---- auxiliary variables: whether the path is one shorter, and the order of its sites (0 past its
- * end). None with L = 1. */
+/* ---- auxiliary variables: by how much the path is shorter than L, and the order of its sites (0
+ * past its end). None with L = 1. */
 
 static int64_t pafs_size(const void *self, const sali_chains *chains)
 {
@@ -181,8 +181,8 @@ static int64_t pafs_size(const void *self, const sali_chains *chains)
 
 static int32_t pafs_bound(const void *self, const sali_chains *chains, int64_t k)
 {
-    (void)self;
-    return k == 0 ? 2 : (int32_t)chains->space->n_variables;
+    const pafs *p = self;
+    return k == 0 ? (int32_t)p->path->length : (int32_t)chains->space->n_variables;
 }
 
 /* The sites of u, whether they are those where the states differ, `made` of them, each once. */
@@ -216,7 +216,7 @@ static void pafs_auxiliary(void *self, sali_chains *chains, const void *u, const
         if (sites_of(p, u, from, target, made, sites) && (made == 0) == stuck) {
             log_q[c] = stuck ? 0 : path_log_q(p, chains, row, sites, made, length, from, target);
         }
-        log_q[c] += made <= length ? log(0.5) : -INFINITY;
+        log_q[c] += made <= length ? sali_path_length_log_q(p->path, length) : -INFINITY;
     }
 }
 

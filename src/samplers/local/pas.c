@@ -12,6 +12,7 @@
 
 static const char *const variants[] = {
     "length=2",
+    "length=3",
     "length=1,balance=barker,radius=1",
     NULL,
 };
@@ -142,9 +143,9 @@ static void pas_step(void *self, sali_chains *chains)
     pas_steps(self, chains, 1);
 }
 
-/* ---- auxiliary variables: whether the path is one shorter, and its moves but the last, numbered
- * over the states of all variables (0 past the end), so that all must have a last one. None with
- * L = 1. */
+/* ---- auxiliary variables: by how much the path is shorter than L, and its moves but the last,
+ * numbered over the states of all variables (0 past the end), so that all must have a last one.
+ * None with L = 1. */
 
 static int64_t pas_size(const void *self, const sali_chains *chains)
 {
@@ -155,8 +156,8 @@ static int64_t pas_size(const void *self, const sali_chains *chains)
 
 static int32_t pas_bound(const void *self, const sali_chains *chains, int64_t k)
 {
-    (void)self;
-    return k == 0 ? 2 : (int32_t)chains->space->n_states;
+    const pas *p = self;
+    return k == 0 ? (int32_t)p->path->length : (int32_t)chains->space->n_states;
 }
 
 /* Variable and code of a number, and back. */
@@ -221,11 +222,12 @@ static void follow_all(pas *p, sali_chains *chains, const int32_t *u, int64_t mo
     }
 }
 
-/* Whether all moves of u [length] are number 0, as where nothing can move. */
-static bool no_moves(const int32_t *u, int64_t length)
+/* Whether moves first .. length - 1 of u [length] are number 0: those past the end, or, from 1 on,
+ * all, as where nothing can move. */
+static bool no_moves(const int32_t *u, int64_t first, int64_t length)
 {
     bool zero = true;
-    for (int64_t k = 1; k < length; k++) {
+    for (int64_t k = first; k < length; k++) {
         zero &= u[k] == 0;
     }
     return zero;
@@ -238,19 +240,20 @@ static void pas_auxiliary(void *self, sali_chains *chains, const void *u, const 
     const int32_t *path = u;
     int64_t V = chains->space->n_variables, length = (int64_t)p->path->length;
     int64_t moves = length - path[0];
-    bool padded = path[0] == 1 && path[length - 1] != 0; /* a move past the end */
+    const double log_length = sali_path_length_log_q(p->path, moves);
+    const bool fits = no_moves(path, moves, length);
     sali_single_site_look(&p->core, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         sali_single_site_stay(chains, c);
-        log_q[c] = padded ? -INFINITY : log(0.5);
+        log_q[c] = fits ? log_length : -INFINITY;
     }
-    follow_all(p, chains, path, padded ? 0 : moves - 1, log_q);
+    follow_all(p, chains, path, fits ? moves - 1 : 0, log_q);
     for (int64_t c = 0; c < chains->n; c++) {
         const int32_t *from = chains->codes + c * V, *target = to + c * V;
         int64_t site = only_difference(chains->space, chains->codes_new + c * V, target);
         if (sali_move_now(&p->core.rows, c)->log_norm == -INFINITY) { /* nothing can move */
             bool stays = memcmp(from, target, (size_t)V * sizeof *from) == 0;
-            log_q[c] = no_moves(path, length) && stays ? log(0.5) : -INFINITY;
+            log_q[c] = no_moves(path, 1, length) && stays ? log_length : -INFINITY;
         } else if (site < 0) {
             log_q[c] = -INFINITY;
         } else {
@@ -270,7 +273,7 @@ static void pas_back(const void *self, const sali_chains *chains, const int32_t 
     memcpy(codes, from, (size_t)V * sizeof *codes);
     memset(back, 0, (size_t)length * sizeof *back);
     back[0] = u[0];
-    if (no_moves(u, length) && memcmp(from, to, (size_t)V * sizeof *from) == 0) {
+    if (no_moves(u, 1, length) && memcmp(from, to, (size_t)V * sizeof *from) == 0) {
         return; /* nothing can move, or variable 0 moves to code 0 and back */
     }
     for (int64_t k = 1; k <= moves; k++) {

@@ -78,6 +78,12 @@ sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool 
     return SAL_OK;
 }
 
+double sali_path_length_log_q(const sali_path_length *path, int64_t moves)
+{
+    const double longest = (double)moves >= path->length - 1 ? (1 - SALI_PATH_ANY) / 2 : 0;
+    return log(longest + SALI_PATH_ANY / path->length);
+}
+
 int64_t sali_path_length_state(void *shared, void *self, sali_state_item *items)
 {
     sali_path_length *path = shared;

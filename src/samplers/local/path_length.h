@@ -2,9 +2,10 @@
 /* The length L of a path of single-site moves, or the number of hops of gwg: given, or adapted in
  * warm-up to an acceptance of 0.574 (Sun et al. 2022; of hops: Goshvadi et al. 2023).
  *
- * With L > 1 a step's path has L or L - 1 moves, either with probability 1/2 whatever the state.
- * On two-level variables paths of an even length keep the parity of the state, and so would never
- * reach half of the states. */
+ * With L > 1 a step's path has L or L - 1 moves, whatever the state: on two-level variables paths
+ * of an even length keep the parity of the state, and so would never reach half of the states. One
+ * step in 32 has any number of moves from 1 to L: where f leaves fewer than L variables free to
+ * move, longer paths move all of them in each step. */
 #ifndef SALI_PATH_LENGTH_H
 #define SALI_PATH_LENGTH_H
 
@@ -42,11 +43,20 @@ sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool 
                                   sal_error *err);
 int64_t sali_path_length_state(void *shared, void *self, sali_state_item *items);
 
+/* The probability that the number of moves is any one. */
+#define SALI_PATH_ANY (1. / 32)
+
 /* Moves of a path, by a uniform u. */
 static inline int64_t sali_path_length_draw(const sali_path_length *path, double u)
 {
-    int64_t length = (int64_t)path->length;
-    return length > 1 && u < 0.5 ? length - 1 : length;
+    const int64_t length = (int64_t)path->length;
+    if (u < SALI_PATH_ANY) {
+        return 1 + (int64_t)(u / SALI_PATH_ANY * (double)length);
+    }
+    return length > 1 && u < (1 + SALI_PATH_ANY) / 2 ? length - 1 : length;
 }
+
+/* The log-probability of a number of moves, 1 to L, when L > 1. */
+double sali_path_length_log_q(const sali_path_length *path, int64_t moves);
 
 #endif
