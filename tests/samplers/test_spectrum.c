@@ -356,28 +356,50 @@ START_TEST(tempered_runs_forget_where_they_were)
 }
 END_TEST
 
-/* Of four bits f leaves two free. Paths of three and four moves would move both of them in each
- * step that is taken, so that they would be equal, or unequal, for ever. */
+/* Of four bits f leaves two free, or all of them. Paths of three and four moves would move both
+ * free ones in each step that is taken, so that they would be equal, or unequal, for ever. */
 START_TEST(paths_move_less_than_is_free_now_and_then)
 {
     static const char *const samplers[] = { "pas", "pafs" };
+    static const double slopes[][4] = { { 30, -30, 0, 0 }, { 0.7, -0.3, 0.2, -1.1 } };
     const tiny_space tiny = { "four bits", 1, { TINY_BINARY(4) } };
-    const double b[4] = { 30, -30, 0, 0 }, J[16] = { 0 };
+    const sali_sampler *sampler = sali_sampler_find(samplers[_i / 2]);
+    const double J[16] = { 0 };
     double lambda[TINY_MOST_STATES];
     sal_space *space = tiny_space_make(&tiny);
-    sal_model *model = quadratic(space, 1, b, J);
-    const sali_sampler *sampler = sali_sampler_find(samplers[_i]);
+    sal_model *model = quadratic(space, 1, slopes[_i % 2], J);
     sali_sampler_settings settings = { 0 };
     sal_error err;
     ck_ok(sali_specification_values("pas:length=4", sampler->settings, settings.values, &err),
           &err);
     transition t = transition_make(sampler, model, &settings, 1, 0);
+    const double breach = invariance_breach(t.n, t.pi, t.P);
+    ck_assert_msg(breach < 1e-12, "%s: pi P - pi = %g", sampler->name, breach);
     reversible_eigenvalues((int)t.n, t.pi, t.P, lambda);
-    ck_assert_msg(lambda[t.n - 2] < 1 - SALI_PATH_ANY / 4, "%s: %.12g", samplers[_i],
+    ck_assert_msg(lambda[t.n - 2] < 1 - SALI_PATH_ANY / 4, "%s: %.12g", sampler->name,
                   lambda[t.n - 2]);
     transition_free(&t);
     sal_model_destroy(model);
     sal_space_destroy(space);
+}
+END_TEST
+
+START_TEST(lengths_of_paths_have_their_probabilities)
+{
+    enum { UNIFORMS = 1 << 16, MOST = 5 };
+    for (int64_t length = 1; length <= MOST; length++) {
+        const sali_path_length path = { .length = (double)length };
+        int64_t times[MOST + 2] = { 0 };
+        for (int64_t k = 0; k < UNIFORMS; k++) {
+            const int64_t moves = sali_path_length_draw(&path, (double)k / UNIFORMS);
+            ck_assert(moves >= 1 && moves <= length);
+            times[moves]++;
+        }
+        for (int64_t moves = 1; length > 1 && moves <= length; moves++) {
+            ck_assert_double_eq_tol((double)times[moves] / UNIFORMS,
+                                    exp(sali_path_length_log_q(&path, moves)), 2. / UNIFORMS);
+        }
+    }
 }
 END_TEST
 
@@ -390,7 +412,8 @@ static Suite *make(void)
     tcase_add_loop_test(tests, exact_samplers_of_one_or_two_variables_forget, 0, N_SMALL_SPACES);
     tcase_add_loop_test(tests, tempered_runs_forget_where_they_were, 0, 2);
     tcase_add_test(tests, exact_samplers_of_ready_models_forget);
-    tcase_add_loop_test(tests, paths_move_less_than_is_free_now_and_then, 0, 2);
+    tcase_add_loop_test(tests, paths_move_less_than_is_free_now_and_then, 0, 4);
+    tcase_add_test(tests, lengths_of_paths_have_their_probabilities);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -12,7 +12,7 @@
 
 static const char *const variants[] = {
     "length=2",
-    "length=3,radius=1",
+    "length=2,radius=1",
     "length=1,balance=barker",
     NULL,
 };

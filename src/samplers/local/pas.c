@@ -12,7 +12,6 @@
 
 static const char *const variants[] = {
     "length=2",
-    "length=3",
     "length=1,balance=barker,radius=1",
     NULL,
 };
