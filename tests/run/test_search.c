@@ -486,7 +486,6 @@ int main(void)
     Suite *suite = suite_create("search");
     TCase *tc = tcase_create("search");
     tcase_add_test(tc, a_search_is_the_best_of_its_coolings);
-    tcase_add_test(tc, coolings_reach_what_one_cooling_reaches_where_weights_span_decades);
     tcase_add_test(tc, coolings_have_seeds_and_lengths_of_their_own);
     tcase_add_test(tc, time_decides_only_how_many);
     tcase_add_test(tc, a_search_can_be_stopped);
@@ -498,6 +497,9 @@ int main(void)
     tcase_add_test(tc, coolings_with_heating_begin_where_it_rises_to);
     tcase_add_test(tc, the_worst_quarter_takes_the_best_state);
     tcase_add_test(tc, rlsa_flips_by_its_formula);
+    suite_add_tcase(suite, tc);
+    tc = statistics_create("coolings");
+    tcase_add_test(tc, coolings_reach_what_one_cooling_reaches_where_weights_span_decades);
     suite_add_tcase(suite, tc);
     return test_main(suite);
 }
