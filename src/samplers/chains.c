@@ -303,7 +303,8 @@ void sali_chains_decide(sali_chains *chains)
         }
         const double unasked = -1; /* below any probability */
         const double u = log_ratio == INFINITY ? unasked : sali_rng_uniform_at(&stream, 0);
-        chains->accepted[c] = sali_chains_accept(chains, c, exp(log_ratio), u);
+        const double ratio = log_ratio < 0 ? exp(log_ratio) : log_ratio >= 0;
+        chains->accepted[c] = sali_chains_accept(chains, c, ratio, u);
         if (chains->accepted[c]) {
             take(chains, c);
         }
