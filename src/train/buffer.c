@@ -81,9 +81,7 @@ sal_status sali_buffer_create(sal_trainer *t, sal_error *err)
 {
     sali_buffer *b = &t->buffer;
     int64_t rows = t->data->rows, V = t->model->space->n_variables;
-    b->slots = t->options.objective == SAL_PCD                 ? t->options.buffer.chains
-               : t->options.objective == SAL_PSEUDO_LIKELIHOOD ? 0
-                                                               : t->options.batch;
+    b->slots = t->objective->chains(&t->options);
     b->codes = SALI_TAKE(&t->memory, int32_t, b->slots * V);
     b->life = SALI_TAKE(&t->memory, uint64_t, b->slots);
     b->slot = SALI_TAKE(&t->memory, uint32_t, t->options.batch);
@@ -131,8 +129,7 @@ void sali_train_row(const sal_trainer *t, int64_t c, int32_t *codes)
     sali_data_binarise(t->data, t->buffer.row[c], t->options.seed, use, codes);
 }
 
-/* Chains start at the data. */
-static void copy_data(sal_trainer *t)
+void sali_buffer_start_at_data(sal_trainer *t)
 {
     const int64_t V = t->model->space->n_variables;
     for (int64_t c = 0; c < t->options.batch; c++) {
@@ -156,6 +153,12 @@ static void choose_slots(sal_trainer *t)
     memcpy(b->slot, b->order + place, (size_t)batch * sizeof *b->slot);
 }
 
+void sali_buffer_take_turns(sal_trainer *t)
+{
+    choose_slots(t);
+    restart(t);
+}
+
 void sali_buffer_choose(sal_trainer *t)
 {
     sali_buffer *b = &t->buffer;
@@ -168,11 +171,8 @@ void sali_buffer_choose(sal_trainer *t)
     } else {
         sali_rng_choose(&data, (uint32_t)t->data->rows, batch, b->work, b->row);
     }
-    if (t->options.objective == SAL_PCD) {
-        choose_slots(t);
-        restart(t);
-    } else if (t->options.objective == SAL_CD) {
-        copy_data(t);
+    if (t->objective->choose) {
+        t->objective->choose(t);
     }
 }
 

@@ -14,9 +14,7 @@
 #include "io/file.h"
 #include "io/json_text.h"
 #include "io/arrays/state_file.h"
-#include "train/ptt.h"
 #include "train/sync.h"
-#include "train/trajectory_file.h"
 
 #define VERSION_KEY "saltus_checkpoint"
 #define VERSION 2 /* 1: of version 0.1.0 */
@@ -27,7 +25,7 @@ static const char *const array_files[] = { "checkpoint-a.safetensors", "checkpoi
 
 /* Those that are looked at one by one come first. */
 enum { ITERATION, GOOD_ITERATION, UPDATES, LEARNING_RATE, SUMS, LOG_STEP_SIZE };
-enum { OWN_ITEMS = 18, MOST_ITEMS = OWN_ITEMS + SALI_PTT_ITEMS };
+enum { OWN_ITEMS = 18, MOST_ITEMS = OWN_ITEMS + SALI_OBJECTIVE_ITEMS };
 
 /* The trainer's own, besides what the sampler keeps; their number. */
 static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
@@ -49,7 +47,7 @@ static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
         sali_state_within(sali_state_f64("parameters.best", t->best ? n : 0, t->best), -most, most),
         sali_state_i64("best.counters", t->best ? 2 : 0, &t->best_iteration),
         sali_state_f64("best.log_likelihood", t->best ? 1 : 0, &t->best_likelihood),
-        sali_state_f64("now", t->ptt ? 3 : 0, &t->now.log_z),
+        sali_state_f64("now", t->objective->judge ? 3 : 0, &t->now.log_z),
         sali_state_within(sali_state_f64("parameters", n, t->values), -most, most),
         sali_state_within(sali_state_f64("parameters.good", n, t->good), -most, most),
         sali_state_reals("optimiser.m", n, t->optimiser.m),
@@ -62,10 +60,7 @@ static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
     };
     _Static_assert(sizeof own == OWN_ITEMS * sizeof *own, "all of them are counted");
     memcpy(items, own, sizeof own);
-    if (t->ptt) {
-        sali_ptt_items(t->ptt, t->model->space, items + OWN_ITEMS);
-    }
-    return t->ptt ? MOST_ITEMS : OWN_ITEMS;
+    return OWN_ITEMS + (t->objective->items ? t->objective->items(t, items + OWN_ITEMS) : 0);
 }
 
 /* ---- files */
@@ -166,8 +161,8 @@ sal_status sal_trainer_save(sal_trainer *t, const char *directory, sal_error *er
     status = status ? status : free_file(path, &file, err);
     status = status ? status : sali_path_in(directory, array_files[file], arrays, err);
     status = status ? status : sali_path_in(directory, array_files[1 - file], older, err);
-    if (status == SAL_OK && t->ptt) { /* before what counts them */
-        status = sali_trajectory_write_levels(t->ptt->path, t->model->dtype, directory, err);
+    if (status == SAL_OK && t->objective->write_files) { /* before what counts them */
+        status = t->objective->write_files(t, directory, err);
     }
     status = status ? status : write_arrays(t, arrays, err);
     status = status ? status : write_json(t, path, file, err);
@@ -242,14 +237,12 @@ static sal_status check_all_fetched(const sali_run_state_reader *file, bool same
 
 /* Nothing fails any more: everything is taken over, and `state` is the old one. */
 static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sampler *state,
-                      sal_trajectory **path)
+                      void **files)
 {
     const sali_train_sampler old = t->state;
     sali_state_item to[MOST_ITEMS];
-    if (t->ptt) {
-        sal_trajectory *was = t->ptt->path;
-        t->ptt->path = *path;
-        *path = was;
+    if (t->objective->exchange_files) {
+        t->objective->exchange_files(t, files);
     }
     const int n = list_items(t, to);
     for (int k = 0; k < n; k++) {
@@ -264,32 +257,23 @@ static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sa
         t->chains[k]->bad_chain = -1;
     }
     sali_params_set(t->tape->params, t->values);
-    if (t->ptt) {
-        sali_ptt_resume(t);
+    if (t->objective->resumed) {
+        t->objective->resumed(t);
     }
 }
 
-/* Step sizes that the levels have from another sampler; their files are written anew. */
-static void forget_step_sizes(sal_trajectory *levels)
-{
-    for (int64_t k = 0; levels && k < levels->n; k++) {
-        levels->levels[k].step_size = 0;
-        levels->written = 0;
-    }
-}
-
-/* A rate that trajectory tempering has made smaller goes on. */
+/* A rate that the objective has made smaller goes on. */
 static void limit_rate(const sal_trainer *t, double *rate)
 {
     const double largest = t->options.learning_rate;
-    *rate = t->ptt && *rate < largest ? *rate : largest;
+    *rate = t->objective->steers && *rate < largest ? *rate : largest;
 }
 
 static sal_status load_arrays(sal_trainer *t, const char *directory, const char *path,
                               bool same_sampler, sal_error *err)
 {
     sali_state_item items[MOST_ITEMS];
-    sal_trajectory *levels = NULL;
+    void *files = NULL;
     sali_train_sampler state = { 0 };
     struct sal_run_state arrays = { 0 };
     sali_run_state_reader file = { .state = &arrays, .prefix = "" };
@@ -309,18 +293,17 @@ static sal_status load_arrays(sal_trainer *t, const char *directory, const char 
         status = status ? sali_fail_prefix(err, status, "%s", path) : SAL_OK;
     }
     sali_run_state_clear(&arrays);
-    if (status == SAL_OK && t->ptt) {
-        const int64_t *count = items[OWN_ITEMS].data; /* of levels */
-        status = sali_trajectory_read_levels(t->ptt->path, directory, *count, &levels, err);
+    if (status == SAL_OK && t->objective->read_files) {
+        status =
+            t->objective->read_files(t, directory, items + OWN_ITEMS, same_sampler, &files, err);
     }
     if (status == SAL_OK) {
         limit_rate(t, items[LEARNING_RATE].data);
-        if (!same_sampler) {
-            forget_step_sizes(levels);
-        }
-        take_over(t, items, &state, &levels);
+        take_over(t, items, &state, &files);
     }
-    sal_trajectory_destroy(levels);
+    if (files) {
+        t->objective->destroy_files(files);
+    }
     sali_train_close_sampler(t, &state);
     sali_memory_free(&memory);
     return status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* An iteration's samples, and the gradient of the objective: mean f(data) - mean f(samples), less
- * the penalty on the magnitude of f; or mean log pseudo-likelihood of the data. */
+ * the penalty on the magnitude of f; or what the objective has in its place. */
 #include <math.h>
 #include <string.h>
 
@@ -20,8 +20,7 @@ static void sample_shard(void *context, int64_t k)
     sali_train_shard *shard = &t->shards[k];
     void *self = t->state.selves[k];
     sali_buffer_load(t, shard);
-    shard->error.status =
-        t->options.objective == SAL_PCD ? sali_buffer_repair(t, shard, &shard->error) : SAL_OK;
+    shard->error.status = sali_buffer_repair(t, shard, &shard->error);
     if (shard->error.status != SAL_OK) {
         return;
     }
@@ -156,10 +155,8 @@ static void gradient_shard(void *context, int64_t k)
     if (!t->data_gradient) {
         take_data(t, shard);
     }
-    if (t->pseudo_likelihood) {
-        sali_pseudo_likelihood_zero(t->pseudo_likelihood, k);
-        shard->sum_data = sali_pseudo_likelihood_add(t->pseudo_likelihood, k, shard->n,
-                                                     shard->codes, 1 / (double)t->options.batch);
+    if (t->objective->gradient_shard) {
+        shard->sum_data = t->objective->gradient_shard(t, k);
         return;
     }
     sali_workspace_param_zero(shard->ws);
@@ -214,7 +211,7 @@ static void whole_data_shard(void *context, int64_t k)
 sal_status sali_train_whole_data(sal_trainer *t, sal_error *err)
 {
     bool linear = false;
-    if (t->options.objective != SAL_PTT || t->data->intensity || t->centring.n_offsets > 0 ||
+    if (!t->objective->whole_data || t->data->intensity || t->centring.n_offsets > 0 ||
         t->options.magnitude_penalty > 0) {
         return SAL_OK;
     }
@@ -242,16 +239,14 @@ sal_status sali_train_whole_data(sal_trainer *t, sal_error *err)
 void sali_train_gradient(sal_trainer *t)
 {
     const double unit = 1 / (double)t->options.batch;
-    if (t->pseudo_likelihood) {
-        sali_pseudo_likelihood_refresh(t->pseudo_likelihood);
+    const sali_objective *o = t->objective;
+    if (o->gradient_begin) {
+        o->gradient_begin(t);
     }
     sali_train_shards(t, &t->gradient_pace, gradient_shard, t);
-    sali_train_reduce(t,
-                      t->pseudo_likelihood ? sali_pseudo_likelihood_workspaces(t->pseudo_likelihood)
-                                           : t->workspaces,
-                      t->gradient);
+    sali_train_reduce(t, o->gathered ? o->gathered(t) : t->workspaces, t->gradient);
     sali_train_sync_sums(t);
-    if (!t->pseudo_likelihood) {
+    if (!o->gradient_shard) {
         follow_offsets(t);
     }
     for (int64_t i = 0; t->data_gradient && i < t->optimiser.n; i++) {

@@ -47,13 +47,13 @@ static json_t *hexadecimal(uint64_t value)
 /* What is no text, as numbers that tell it apart. */
 static json_t *list_hashes(const sal_model *model, const sal_data *data, const sal_train_options *o)
 {
-    const bool ptt = o->objective == SAL_PTT;
+    const bool judged = sali_objective_of(o->objective)->judge != NULL;
     return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "model", sali_json_text(model->name),
                      "structure", hexadecimal(sali_model_structure(model)), "dtype",
                      model->dtype == SAL_F32 ? "f32" : "f64", "data", hexadecimal(hash_data(data)),
                      PRECONDITIONER,
                      hexadecimal(hash_matrix(o->preconditioner, model->space->width)), "test",
-                     hexadecimal(ptt && o->ptt.test ? hash_data(o->ptt.test) : 0));
+                     hexadecimal(judged && o->ptt.test ? hash_data(o->ptt.test) : 0));
 }
 
 json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
@@ -65,7 +65,7 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
     char text[MOST_TEXT];
     json_t *object = json_object(), *hashes = list_hashes(model, data, options);
     bool ok = object && hashes;
-    o.ptt.reservoir = o.objective == SAL_PTT ? o.ptt.reservoir : 0;
+    o.ptt.reservoir = sali_objective_of(o.objective)->reservoir ? o.ptt.reservoir : 0;
     for (int64_t k = 0; ok && sal_option_list(table, k, &info); k++) {
         sal_option_get(table, &o, info.name, text, sizeof text, NULL);
         ok = info.resume == SAL_RESUME_ANY || sali_json_set_option(object, &info, text);

@@ -7,7 +7,6 @@
 #include "core/vector/blas.h"
 #include "core/error.h"
 #include "run/run.h"
-#include "train/ptt.h"
 #include "train/sync.h"
 
 /* ---- one iteration */
@@ -128,9 +127,6 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
     bool good = true;
     double before = sali_now();
     sali_buffer_choose(t);
-    if (t->ptt) {
-        sali_ptt_swap(t);
-    }
     sal_status status = t->sampler ? sali_train_sample(t, &good, err) : SAL_OK;
     if (status != SAL_OK) {
         t->failed = true;
@@ -145,11 +141,11 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
     good = good && isfinite(t->sums.gradient_norm) && representable(t);
     bool finite = good && isfinite(t->sampler ? difference : t->sums.log_prob_data);
     good = finite && !(t->sampler && difference > t->options.largest_difference);
-    if (!good && !t->ptt) {
+    if (!good && !t->objective->after) {
         return diverged(t, finite, err);
     }
     t->iteration++;
-    status = t->ptt ? sali_ptt_follow(t, good, err) : SAL_OK;
+    status = t->objective->after ? t->objective->after(t, good, err) : SAL_OK;
     status = sali_train_sync_status(t, status, err);
     if (status != SAL_OK) {
         give_up(t);
@@ -183,14 +179,11 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
         .step_size = sali_train_step_size(t),
         .gradient_norm = s->gradient_norm,
         .learning_rate = t->optimiser.learning_rate * sali_train_rate_share(t, last),
-        .levels = t->ptt ? t->ptt->path->n : 0,
-        .swap_rate = t->ptt ? t->ptt->acceptance : NAN,
+        .swap_rate = NAN,
         .log_z = t->now.log_z,
         .log_z_error = t->now.log_z_error,
         .log_likelihood = t->now.log_likelihood,
-        .disturbed = t->ptt ? t->ptt->disturbed : 0,
         .best = t->worse == 0,
-        .trajectory = t->ptt ? t->ptt->path : NULL,
         .sampling_seconds = t->sampling_seconds,
         .gradient_seconds = t->gradient_seconds,
         .resumed_with = t->resumed_with[0] ? t->resumed_with : NULL,
@@ -199,6 +192,9 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
         .buffer = t->buffer.slots,
         .samples = t->buffer.slots > 0 ? t->buffer.codes : NULL,
     };
+    if (t->objective->report) {
+        t->objective->report(t, report);
+    }
 }
 
 /* Whether the caller asks to stop. */
@@ -212,15 +208,14 @@ static bool show_progress(sal_trainer *t)
     return t->options.callbacks.progress(&report, t->options.callbacks.progress_data) != 0;
 }
 
-/* log Z, the held-out rows, and whether they have never been more likely: this counts where a
- * report is due, so that a training that was stopped in between ends as it would have. */
+/* The held-out rows, and whether they have never been more likely: this counts where a report is
+ * due, so that a training that was stopped in between ends as it would have. */
 static sal_status judge(sal_trainer *t, bool due, sal_error *err)
 {
-    if (!t->ptt) {
-        return SAL_OK;
+    sal_status status = t->objective->judge ? t->objective->judge(t, err) : SAL_OK;
+    if (status != SAL_OK) {
+        return status;
     }
-    t->now.log_z = sali_ptt_log_z(t, &t->now.log_z_error);
-    t->now.log_likelihood = sali_ptt_held_out(t, t->now.log_z);
     if (due && t->best && t->now.log_likelihood > t->best_likelihood) {
         t->best_likelihood = t->now.log_likelihood;
         t->best_iteration = t->iteration;
@@ -229,7 +224,7 @@ static sal_status judge(sal_trainer *t, bool due, sal_error *err)
     } else if (due && t->best) {
         t->worse++;
     }
-    return sali_ptt_check_mass(t, t->now.log_z, err);
+    return SAL_OK;
 }
 
 /* What the callback returns: 0, or that the training stops. */
@@ -296,8 +291,8 @@ sal_status sal_trainer_run(sal_trainer *t, int64_t count, sal_error *err)
     }
     t->start = t->start > 0 ? t->start : sali_now();
     sali_blas_single_thread_begin();
-    if (t->ptt && t->ptt->path->n == 1) {
-        status = sali_train_sync_status(t, sali_ptt_begin(t, err), err);
+    if (t->objective->begin) {
+        status = sali_train_sync_status(t, t->objective->begin(t, err), err);
         t->failed = status != SAL_OK;
     }
     while (status == SAL_OK && !stopped && t->iteration < end) {

@@ -15,7 +15,6 @@
 #define NOTED .resume = SAL_RESUME_NOTED
 #define ANY .resume = SAL_RESUME_ANY
 
-static const char *const objectives[] = { "pcd", "cd", "pseudo-likelihood", "ptt", NULL };
 static const char *const optimisers[] = { "adam", "adamw", "sgd", NULL };
 static const char *const centrings[] = { "auto", "on", "off", NULL };
 static const char *const starts[] = { "mean", "uniform", "data", NULL };
@@ -29,7 +28,7 @@ static const sali_option entries[] = {
                 SUITS(50)),
     SALI_OPTION("objective", WORD, "pcd|cd|pseudo-likelihood|ptt",
                 "what training maximises, and by which samples", TRAIN(objective),
-                .words = objectives, .usual = "ptt where that suits the model, else pcd"),
+                .words = sali_objective_words, .usual = "ptt where that suits the model, else pcd"),
     SALI_OPTION("learning-rate", REAL, "X", "learning rate; with ptt the largest one",
                 TRAIN(learning_rate), SALI_REAL_FROM(0), .range = SALI_ABOVE, SUITS(0.001), NOTED),
     SALI_OPTION("steps", WHOLE, "K", "sampler steps in each iteration; -1: the number of variables",
@@ -131,12 +130,13 @@ static sal_status check_objective(const sal_train_options *o, sal_error *err)
                        : o->buffer.start != 0  ? "buffer.start"
                        : o->buffer.order != 0  ? "buffer.order"
                                                : NULL;
-    if (o->objective != SAL_PTT && (o->ptt.reservoir != 0 || o->ptt.patience != 0)) {
+    const sali_objective *objective = sali_objective_of(o->objective);
+    if (!objective->reservoir && (o->ptt.reservoir != 0 || o->ptt.patience != 0)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: %s goes with trajectory tempering, objective ptt",
                          o->ptt.reservoir ? "ptt.reservoir" : "ptt.patience");
     }
-    return o->objective == SAL_PCD || !what
+    return objective->persistent || !what
                ? SAL_OK
                : sali_fail(err, SAL_ERR_ARGUMENT,
                            "train: %s goes with persistent chains, which only objective pcd has",
@@ -145,13 +145,14 @@ static sal_status check_objective(const sal_train_options *o, sal_error *err)
 
 static sal_status check_sizes(const sal_train_options *o, const sal_data *data, sal_error *err)
 {
-    if (data->rows < o->batch || (o->objective == SAL_PCD && o->buffer.chains < o->batch)) {
+    const sali_objective *objective = sali_objective_of(o->objective);
+    if (data->rows < o->batch || (objective->persistent && o->buffer.chains < o->batch)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "train: a batch of %lld needs as many chains and data rows; there are "
                          "%lld chains and %lld rows to train on: take a smaller batch",
                          (long long)o->batch, (long long)o->buffer.chains, (long long)data->rows);
     }
-    if (o->objective == SAL_PTT && (o->batch < 2 || o->ptt.reservoir % o->batch != 0)) {
+    if (objective->reservoir && (o->batch < 2 || o->ptt.reservoir % o->batch != 0)) {
         return sali_fail(
             err, SAL_ERR_ARGUMENT,
             "train: a reservoir of %lld; expected a multiple of the batch, %lld, which "
@@ -160,10 +161,6 @@ static sal_status check_sizes(const sal_train_options *o, const sal_data *data, 
     }
     if (o->ptt.patience > 0 && (!o->ptt.test || o->ptt.test->rows == 0)) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "train: patience needs held-out rows");
-    }
-    if (o->objective == SAL_PSEUDO_LIKELIHOOD && o->magnitude_penalty > 0) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "train: magnitude_penalty goes with samples, not with pseudo-likelihood");
     }
     return SAL_OK;
 }
@@ -206,12 +203,8 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
     status = status ? status : check_sizes(options, data, err);
     status = status ? status : check_checkpoint(options, err);
     status = status ? status : sali_data_check("train", data, model->space, err);
-    if (status == SAL_OK && options->objective == SAL_PCD &&
-        options->buffer.start == SAL_BUFFER_UNIFORM && model->space->unbounded) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "train: chains of counts without a cap cannot start uniform");
-    }
-    return status;
+    const sali_objective *objective = sali_objective_of(options->objective);
+    return status == SAL_OK && objective->check ? objective->check(options, model, err) : status;
 }
 
 const sal_option_table *sal_option_table_of(sal_options which)

@@ -9,7 +9,6 @@
 #include "core/shard.h"
 #include "models/clamp.h"
 #include "train/data.h"
-#include "train/ptt.h"
 #include "train/sync.h"
 
 /* ---- creation */
@@ -60,11 +59,6 @@ static sal_status create_shards(sal_trainer *t, sal_error *err)
     for (int64_t k = 0; status == SAL_OK && k < t->n_shards; k++) {
         status = create_shard(t, k, err);
     }
-    if (status == SAL_OK && !t->sampler) {
-        status =
-            sali_pseudo_likelihood_create(t->model, false, t->n_shards, t->ranks.first,
-                                          t->ranks.end, t->shards[0].n, &t->pseudo_likelihood, err);
-    }
     return status;
 }
 
@@ -109,20 +103,13 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
 {
     const sal_train_options *o = &t->options;
     const int64_t N = t->model->space->width;
-    if (o->objective == SAL_PSEUDO_LIKELIHOOD) {
-        return o->preconditioner ? sali_fail(err, SAL_ERR_ARGUMENT,
-                                             "train: a preconditioner goes with samples, not with "
-                                             "pseudo-likelihood")
-                                 : SAL_OK;
+    if (t->objective->chains(o) == 0) {
+        return SAL_OK;
     }
     sal_status status = sali_sampler_choose_from(o->own_samplers, o->sampler, t->model,
                                                  o->step_size, &t->sampler, &t->settings, err);
-    if (status == SAL_OK && o->objective == SAL_PTT &&
-        (t->sampler->unadjusted || sali_engine(t->sampler)->coupled)) {
-        return sali_fail(err, SAL_ERR_UNSUPPORTED,
-                         "train: trajectory tempering (ptt) wants an exact sampler whose chains do "
-                         "not depend on each other, which %s is not",
-                         t->sampler->name);
+    if (status == SAL_OK && t->objective->check_sampler) {
+        status = t->objective->check_sampler(t->sampler, err);
     }
     if (status == SAL_OK && o->preconditioner && !sali_engine(t->sampler)->preconditioned) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -148,7 +135,7 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
 static sal_status create_centring(sal_trainer *t, sal_error *err)
 {
     const sal_train_options *o = &t->options;
-    const char *against = !t->sampler                ? "objective pseudo-likelihood"
+    const char *against = !t->sampler                ? "an objective without samples"
                           : o->magnitude_penalty > 0 ? "magnitude_penalty"
                                                      : NULL;
     const bool must = o->centring == SAL_CENTRING_ON;
@@ -222,31 +209,26 @@ static void start_values(sal_trainer *t)
     }
 }
 
-/* Held-out rows as codes, and room for the best parameters by them: where log Z is known. */
-static sal_status take_test(sal_trainer *t, sal_error *err)
+/* Room for the best parameters by held-out rows, if the objective judges by them. */
+static sal_status create_best(sal_trainer *t, sal_error *err)
 {
     const sal_data *test = t->options.ptt.test;
-    if (t->options.objective != SAL_PTT || !test || test->rows == 0) {
+    if (!t->objective->judge || !test || test->rows == 0) {
         return SAL_OK;
     }
-    const int64_t size = test->rows * test->variables;
     sal_status status = sali_data_check("the held-out rows", test, t->model->space, err);
     if (status != SAL_OK) {
         return status;
     }
-    t->test_codes = SALI_TAKE(&t->memory, int32_t, size);
-    t->test_f = SALI_TAKE(&t->memory, double, test->rows);
     t->best = SALI_TAKE(&t->memory, double, t->optimiser.n);
     t->best_likelihood = -INFINITY;
-    for (int64_t k = 0; t->test_codes && k < size; k++) {
-        t->test_codes[k] = test->codes[k];
-    }
     return sali_memory_status(&t->memory, err);
 }
 
 static sal_status prepare(sal_trainer *t, sal_error *err)
 {
     sal_status status = sali_train_resolve(&t->options, t->model, t->data, err);
+    t->objective = sali_objective_of(t->options.objective);
     status = status
                  ? status
                  : sali_constraints_create(&t->constraints, &t->memory, t->model, &t->options, err);
@@ -259,7 +241,7 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
         status = sali_train_open_sampler(t, &t->state, err);
     }
     status = status ? status : sali_buffer_create(t, err);
-    status = status ? status : take_test(t, err);
+    status = status ? status : create_best(t, err);
     if (status == SAL_OK) {
         t->fingerprint = sali_train_fingerprint(t->model, t->data, &t->options);
         status = t->fingerprint ? SAL_OK : sali_fail_memory(err);
@@ -301,8 +283,8 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
         status = sali_train_sync_compare(t, err);
         status = status ? status : sali_train_whole_data(t, err);
     }
-    if (status == SAL_OK && t->options.objective == SAL_PTT) {
-        status = sali_ptt_create(t, err);
+    if (status == SAL_OK && t->objective->create) {
+        status = t->objective->create(t, err);
     }
     status = sali_train_sync_status(t, status, err);
     return SALI_GIVE(status, t, out, sal_trainer_destroy);
@@ -313,13 +295,14 @@ void sal_trainer_destroy(sal_trainer *t)
     if (!t) {
         return;
     }
-    sali_ptt_destroy(t, t->ptt);
+    if (t->own) {
+        t->objective->destroy(t);
+    }
     sali_train_close_sampler(t, &t->state);
     for (int64_t k = 0; t->shards && k < t->n_shards; k++) {
         sali_chains_destroy(t->shards[k].chains);
         sali_workspace_destroy(t->shards[k].ws);
     }
-    sali_pseudo_likelihood_destroy(t->pseudo_likelihood);
     sali_optimiser_free(&t->optimiser);
     json_decref(t->fingerprint);
     json_decref(t->resumes);

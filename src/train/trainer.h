@@ -14,9 +14,7 @@
 #include "run/step_size.h"
 #include "train/centring.h"
 #include "train/constraints.h"
-#include "train/pseudo_likelihood.h"
-
-struct sali_ptt;
+#include "train/objectives/objective.h"
 
 /* What a shard of the minibatch needs: chains that move, and a workspace for parameter gradients.
  */
@@ -68,6 +66,9 @@ struct sal_trainer {
     struct json_t *resumes;     /* those that changed something; NULL: none */
     char resumed_with[400];     /* what the last one changed; "": nothing */
 
+    const sali_objective *objective;
+    void *own; /* what the objective keeps; NULL: nothing */
+
     const sali_sampler *sampler; /* NULL: the objective needs no samples */
     sali_sampler_settings settings;
     sali_train_sampler state;
@@ -88,11 +89,7 @@ struct sal_trainer {
     sali_workspace **workspaces; /* [n_shards], for the reduction; NULL of other ranks */
     sali_chains **chains;        /* [n_shards], for the sampler's adaptation */
 
-    sali_pseudo_likelihood *pseudo_likelihood; /* NULL: the objective is another one */
     sali_buffer buffer;
-    struct sali_ptt *ptt; /* NULL: the objective is another one */
-    int32_t *test_codes;  /* [test rows x V]; NULL: no held-out rows */
-    double *test_f;       /* [test rows] */
     sali_constraints constraints;
     sali_centring centring;
     sali_optimiser optimiser;
@@ -127,8 +124,12 @@ void sali_train_close_sampler(const sal_trainer *trainer, sali_train_sampler *st
 
 /* buffer.c */
 sal_status sali_buffer_create(sal_trainer *trainer, sal_error *err);
-/* The rows of data and slots of an iteration; slots that are to start again do. */
+/* The rows of data of an iteration; then the objective chooses the slots. */
 void sali_buffer_choose(sal_trainer *trainer);
+/* Slots in turn or at random, as options say; those that are to start again do. */
+void sali_buffer_take_turns(sal_trainer *trainer);
+/* Slots 0 .. batch - 1 start at the batch of data. */
+void sali_buffer_start_at_data(sal_trainer *trainer);
 /* The codes [V] of place c of the batch of data: drawn from its greys, if the data have them. */
 void sali_train_row(const sal_trainer *trainer, int64_t c, int32_t *codes);
 /* Give the shard's chains that have just started a state near it where f is finite. Returns:

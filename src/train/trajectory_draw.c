@@ -6,7 +6,7 @@
 #include "core/vector/blas.h"
 #include "core/error.h"
 #include "models/clamp.h"
-#include "train/ptt.h"
+#include "train/objectives/ptt.h"
 
 #define CHAINS 100
 #define DRAWS 10
@@ -57,7 +57,7 @@ static sal_status open_trainer(sal_model *model, const sal_trajectory *path,
  * evenly spaced. */
 static void take(const sal_trainer *t, int64_t draws, int32_t *codes, double *log_prob)
 {
-    const sali_ptt *p = t->ptt;
+    const sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables, n = p->n * draws;
     for (int64_t at = 0; at < n; at++) {
         const int64_t m = (2 * at + 1) * p->M / (2 * n);
@@ -94,12 +94,13 @@ sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *pat
         sali_blas_single_thread_end();
     }
     if (status == SAL_OK) {
-        const sal_trajectory *climbed = t->ptt->path;
+        const sali_ptt *p = t->own;
+        const sal_trajectory *climbed = p->path;
         const sal_trajectory_level *last = &climbed->levels[climbed->n - 1].info;
         *draws = (sal_trajectory_draws){ .log_z = last->log_z,
                                          .log_z_error = last->log_z_error,
                                          .levels = climbed->n,
-                                         .disturbed = t->ptt->disturbed,
+                                         .disturbed = p->disturbed,
                                          .stopped = stopped };
         if (!stopped) {
             take(t, o.draws, codes, log_prob);

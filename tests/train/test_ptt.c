@@ -10,7 +10,7 @@
 #include "exact_answers.h"
 #include "models/base.h"
 #include "run/trajectory.h"
-#include "train/ptt.h"
+#include "train/objectives/ptt.h"
 #include "train/trainer.h"
 
 enum { V = 9, ROWS = 400 };
@@ -413,7 +413,7 @@ START_TEST(a_far_start_is_reached_over_bridges)
     }
     const double exact = exact_log_z(model);
     ck_ok(sal_trainer_run(t, 1, &err), &err);
-    const sal_trajectory *path = t->ptt->path;
+    const sal_trajectory *path = sali_ptt_of(t)->path;
     int64_t k = 1;
     while (path->levels[k].info.beta < 1) {
         ck_assert_double_gt(path->levels[k].info.beta, path->levels[k - 1].info.beta);
@@ -445,7 +445,7 @@ START_TEST(updates_that_go_too_far_are_taken_back)
     sal_trainer_report(t, &report);
     ck_assert_double_eq(report.learning_rate, 10);
     /* back at the last level, without moments */
-    ck_assert_mem_eq(t->values, t->ptt->path->levels[t->ptt->path->n - 1].values,
+    ck_assert_mem_eq(t->values, sali_ptt_of(t)->path->levels[sali_ptt_of(t)->path->n - 1].values,
                      (size_t)t->optimiser.n * sizeof(double));
     ck_assert_int_eq(t->optimiser.updates, 0);
     for (int64_t i = 0; i < t->optimiser.n; i++) {
@@ -497,7 +497,7 @@ END_TEST
 
 static void same_trainings(const sal_trainer *a, const sal_trainer *b)
 {
-    const sali_ptt *p = a->ptt, *q = b->ptt;
+    const sali_ptt *p = a->own, *q = b->own;
     ck_assert_int_eq(a->iteration, b->iteration);
     ck_assert_int_eq(p->path->n, q->path->n);
     ck_assert_int_eq(p->sweeps, q->sweeps);

@@ -11,7 +11,7 @@
 #include "alloc_fail.h"
 #include "exact_answers.h"
 #include "core/rng.h"
-#include "train/ptt.h"
+#include "train/objectives/ptt.h"
 
 /* ---- a model of all kinds of variables: 3 bits, 2 spins, levels, labels, a count with a cap */
 
@@ -187,7 +187,7 @@ END_TEST
 
 static void same_trainings(const char *what, const sal_trainer *a, const sal_trainer *b)
 {
-    const sali_ptt *p = a->ptt, *q = b->ptt;
+    const sali_ptt *p = a->own, *q = b->own;
     const size_t bytes = (size_t)a->optimiser.n * sizeof(double);
     ck_assert_msg(a->iteration == b->iteration, "%s", what);
     ck_assert_msg(p->path->n == q->path->n && p->sweeps == q->sweeps, "%s", what);
@@ -209,7 +209,7 @@ static void same_trainings(const char *what, const sal_trainer *a, const sal_tra
 
 static int count_rejections(const sal_trainer *t)
 {
-    return t->ptt->rejections > 0;
+    return sali_ptt_of(t)->rejections > 0;
 }
 
 static void check_bits(const char *sampler, sal_dtype dtype, sal_optimiser optimiser, double rate)
@@ -234,7 +234,7 @@ static void check_bits(const char *sampler, sal_dtype dtype, sal_optimiser optim
         ck_ok(sal_trainer_run(t, 1, &err), &err);
         back += count_rejections(t);
     }
-    fprintf(stderr, "%s: %d levels, %d taken back\n", sampler, (int)t->ptt->path->n, back);
+    fprintf(stderr, "%s: %d levels, %d taken back\n", sampler, (int)sali_ptt_of(t)->path->n, back);
     const int threads[] = { 2, 3, 7 };
     for (int k = 0; k < 3; k++) {
         sal_model *model = new_model(dtype, false, 0.3);
@@ -266,7 +266,7 @@ static void check_bits(const char *sampler, sal_dtype dtype, sal_optimiser optim
         sal_model_destroy(model);
         ck_ok(sal_trainer_run(steps, k == 0 ? 0 : 1, &err), &err);
         if (k == 0) { /* with its first levels, but no iteration */
-            ck_assert_int_gt(steps->ptt->path->n, 1);
+            ck_assert_int_gt(sali_ptt_of(steps)->path->n, 1);
         }
         temp_dir_remove();
     }
@@ -342,18 +342,18 @@ START_TEST(values_that_are_no_numbers_are_taken_back)
     sal_model *model = new_model(SAL_F64, false, 0.1);
     ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
     ck_ok(sal_trainer_run(t, 3, &err), &err);
-    const int64_t levels = t->ptt->path->n;
+    const int64_t levels = sali_ptt_of(t)->path->n;
     const double rate = t->optimiser.learning_rate;
     double error;
     const double even = sali_ptt_log_z(t, &error); /* the chains' weights count */
-    for (int64_t c = 0; c < t->ptt->n; c++) {
-        t->ptt->weight[c] = c == 0;
+    for (int64_t c = 0; c < sali_ptt_of(t)->n; c++) {
+        sali_ptt_of(t)->weight[c] = c == 0;
     }
     ck_assert(fabs(sali_ptt_log_z(t, &error) - even) > 1e-9);
-    t->ptt->frozen = 0;
+    sali_ptt_of(t)->frozen = 0;
     t->shards[0].f[1] = NAN;
     ck_ok(sali_ptt_follow(t, true, &err), &err);
-    ck_assert_int_eq(t->ptt->path->n, levels);
+    ck_assert_int_eq(sali_ptt_of(t)->path->n, levels);
     ck_assert_double_eq(t->optimiser.learning_rate, rate / 2);
     sal_trainer_destroy(t);
     sal_model_destroy(model);
@@ -375,8 +375,8 @@ START_TEST(a_lost_mode_gives_good_parameters_back)
     ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
     ck_ok(sal_trainer_run(t, 5, &err), &err);
     ck_ok(sal_model_get_params(model, NULL, good, &err), &err);
-    for (int64_t k = 0; k < t->ptt->path->n; k++) {
-        t->ptt->path->levels[k].info.log_z -= 30;
+    for (int64_t k = 0; k < sali_ptt_of(t)->path->n; k++) {
+        sali_ptt_of(t)->path->levels[k].info.log_z -= 30;
     }
     ck_fails(sal_trainer_run(t, 5, &err), SAL_ERR_MODEL, &err, "lost a mode");
     ck_ok(sal_model_get_params(model, NULL, values, &err), &err);
@@ -509,10 +509,10 @@ START_TEST(a_trainer_that_failed_early_loads)
         ck_ok(sal_trainer_create(models[k], &data, &o, &t[k], &err), &err);
     }
     ck_ok(sal_trainer_run(t[0], 4, &err), &err);
-    ck_assert_double_lt(t[0]->ptt->path->levels[1].info.beta, 1);
+    ck_assert_double_lt(sali_ptt_of(t[0])->path->levels[1].info.beta, 1);
     ck_ok(sal_trainer_save(t[0], temp_dir, &err), &err);
     ck_ok(sal_trainer_run(t[0], 4, &err), &err);
-    for (int64_t n = 100; !t[1]->ptt->visitors; n++) {
+    for (int64_t n = 100; !sali_ptt_of(t[1])->visitors; n++) {
         sal_trainer_destroy(t[1]);
         sal_model_destroy(models[1]);
         models[1] = new_model(SAL_F64, false, 1.2);
@@ -521,7 +521,7 @@ START_TEST(a_trainer_that_failed_early_loads)
         ck_fails(sal_trainer_run(t[1], 4, &err), SAL_ERR_MEMORY, &err, "memory");
         alloc_fail_at(0);
     }
-    ck_assert_ptr_nonnull(t[1]->ptt->visitors);
+    ck_assert_ptr_nonnull(sali_ptt_of(t[1])->visitors);
     ck_ok(sal_trainer_load(t[1], temp_dir, &err), &err);
     ck_ok(sal_trainer_run(t[1], 4, &err), &err);
     same_trainings("failed, then loaded", t[0], t[1]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "train/ptt.h"
+#include "train/objectives/ptt.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "stats/log_mean_exp.h"
 #include "train/data.h"
 #include "train/sync.h"
+#include "train/trajectory_file.h"
 
 /* Swap rates: below FREEZE a level is frozen, below REJECT the update is taken back. */
 #define FREEZE 0.3
@@ -85,9 +86,25 @@ static sal_status make_path(const sal_trainer *t, sali_ptt *p, sal_error *err)
     return status;
 }
 
-sal_status sali_ptt_create(sal_trainer *t, sal_error *err)
+/* Held-out rows as codes. */
+static sal_status take_test(const sal_trainer *t, sali_ptt *p, sal_error *err)
 {
-    sali_ptt *p = t->ptt = SALI_NEW(sali_ptt);
+    const sal_data *test = t->options.ptt.test;
+    const int64_t rows = test ? test->rows : 0;
+    if (rows == 0) {
+        return SAL_OK;
+    }
+    p->test_codes = SALI_TAKE(&p->memory, int32_t, rows * test->variables);
+    p->test_f = SALI_TAKE(&p->memory, double, rows);
+    for (int64_t k = 0; p->test_codes && k < rows * test->variables; k++) {
+        p->test_codes[k] = test->codes[k];
+    }
+    return sali_memory_status(&p->memory, err);
+}
+
+static sal_status create(sal_trainer *t, sal_error *err)
+{
+    sali_ptt *p = t->own = SALI_NEW(sali_ptt);
     if (!p) {
         return sali_fail_memory(err);
     }
@@ -95,15 +112,14 @@ sal_status sali_ptt_create(sal_trainer *t, sal_error *err)
     p->M = t->options.ptt.reservoir;
     p->beta = 1;
     sal_status status = allocate(p, t->model->space->n_variables, err);
+    status = status ? status : take_test(t, p, err);
     status = status ? status : open_last(t, p, err);
     return status ? status : make_path(t, p, err);
 }
 
-void sali_ptt_destroy(const sal_trainer *t, sali_ptt *p)
+static void destroy(sal_trainer *t)
 {
-    if (!p) {
-        return;
-    }
+    sali_ptt *p = t->own;
     sali_ptt_free_visitors(t, p);
     for (int64_t k = 0; p->last_ws && k < t->n_shards; k++) {
         sali_workspace_destroy(p->last_ws[k]);
@@ -114,10 +130,17 @@ void sali_ptt_destroy(const sal_trainer *t, sali_ptt *p)
     sali_free(p);
 }
 
-void sali_ptt_items(sali_ptt *p, const sal_space *space, sali_state_item items[SALI_PTT_ITEMS])
+/* ---- checkpoints: the number of levels, which have files of their own, then the rest */
+
+enum { LEVELS, ITEMS = 12 };
+
+static int list_items(const sal_trainer *t, sali_state_item items[SALI_OBJECTIVE_ITEMS])
 {
+    sali_ptt *p = t->own;
+    const sal_space *space = t->model->space;
     const sali_state_item own[] = {
-        sali_state_within(sali_state_i64("ptt.levels", 1, &p->path->n), 1, SALI_MOST_LEVELS),
+        [LEVELS] =
+            sali_state_within(sali_state_i64("ptt.levels", 1, &p->path->n), 1, SALI_MOST_LEVELS),
         sali_state_codes("ptt.stored", space, p->M, p->stored),
         sali_state_f64("ptt.stored_f", p->M, p->stored_f),
         sali_state_within(sali_state_u32("ptt.family", p->M, p->family), 0, SALI_PTT_FAMILIES - 1),
@@ -130,13 +153,56 @@ void sali_ptt_items(sali_ptt *p, const sal_space *space, sali_state_item items[S
         sali_state_counts("ptt.counters", 5, &p->sweeps),
         sali_state_f64("ptt.acceptance", 1, &p->acceptance),
     };
-    _Static_assert(sizeof own == SALI_PTT_ITEMS * sizeof *own, "all of them are counted");
+    _Static_assert(sizeof own == ITEMS * sizeof *own && (int)ITEMS <= (int)SALI_OBJECTIVE_ITEMS,
+                   "all of them are counted, and have room");
     memcpy(items, own, sizeof own);
+    return ITEMS;
 }
 
-void sali_ptt_resume(const sal_trainer *t)
+static sal_status write_levels(sal_trainer *t, const char *directory, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    return sali_trajectory_write_levels(sali_ptt_of(t)->path, t->model->dtype, directory, err);
+}
+
+/* Step sizes that the levels have from another sampler; their files are written anew. */
+static void forget_step_sizes(sal_trajectory *levels)
+{
+    for (int64_t k = 0; k < levels->n; k++) {
+        levels->levels[k].step_size = 0;
+        levels->written = 0;
+    }
+}
+
+static sal_status read_levels(sal_trainer *t, const char *directory, const sali_state_item *items,
+                              bool same_sampler, void **files, sal_error *err)
+{
+    const int64_t *count = items[LEVELS].data;
+    sal_trajectory *levels = NULL;
+    const sal_status status =
+        sali_trajectory_read_levels(sali_ptt_of(t)->path, directory, *count, &levels, err);
+    if (status == SAL_OK && !same_sampler) {
+        forget_step_sizes(levels);
+    }
+    *files = levels;
+    return status;
+}
+
+static void exchange_levels(sal_trainer *t, void **files)
+{
+    sali_ptt *p = t->own;
+    sal_trajectory *was = p->path;
+    p->path = *files;
+    *files = was;
+}
+
+static void destroy_levels(void *files)
+{
+    sal_trajectory_destroy(files);
+}
+
+static void resume(sal_trainer *t)
+{
+    sali_ptt *p = t->own;
     sali_ptt_free_visitors(t, p); /* of a way to the first model that failed */
     p->beta = 1;
     sali_params_set(p->last, sali_ptt_last(p)->values);
@@ -148,7 +214,7 @@ sali_stream sali_ptt_stream(const sal_trainer *t, uint32_t chain)
 {
     return (sali_stream){ .seed = t->options.seed,
                           .chain = chain,
-                          .step = (uint64_t)t->ptt->sweeps,
+                          .step = (uint64_t)sali_ptt_of(t)->sweeps,
                           .purpose = SALI_RNG_SWAP };
 }
 
@@ -163,7 +229,7 @@ static void gather(int64_t V, int64_t n, const uint32_t *at, const int32_t *code
 /* All that the coming swap needs to know, each chain's member of the reservoir first. */
 static void measure(sal_trainer *t)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables;
     const sali_stream stream = sali_ptt_stream(t, SALI_PTT_CHOICE);
     sali_rng_choose(&stream, (uint32_t)p->M, (uint32_t)p->n, p->work, p->pick);
@@ -175,9 +241,9 @@ static void measure(sal_trainer *t)
 
 /* Each chain goes to its member of the reservoir with the probability of Metropolis and Hastings,
  * the members being draws of the last level. */
-void sali_ptt_swap(sal_trainer *t)
+static void swap(sal_trainer *t)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables;
     const sali_stream stream = sali_ptt_stream(t, SALI_PTT_SWAP);
     for (int64_t c = 0; c < p->n; c++) {
@@ -195,7 +261,7 @@ void sali_ptt_swap(sal_trainer *t)
 
 void sali_ptt_take_chains(sal_trainer *t)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables, apart = p->M / p->n;
     for (int64_t c = 0; c < p->n; c++) {
         memcpy(t->buffer.codes + c * V, p->stored + (c * apart + apart / 2) * V,
@@ -233,7 +299,7 @@ static double estimate_acceptance(sali_ptt *p)
 /* Back to the last level, which may be one half-way, with half the learning rate. */
 static sal_status take_back(sal_trainer *t, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     const size_t bytes = (size_t)t->optimiser.n * sizeof *t->values;
     if (++p->rejections > MOST_REJECTIONS) {
         return sali_fail(err, SAL_ERR_MODEL,
@@ -267,7 +333,7 @@ static void steer(sal_trainer *t, double factor)
 /* The share of the reservoir that counts, from members of all families. */
 static double look(sal_trainer *t)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables;
     const int64_t some = LOOK_AT * p->n, n = some < p->M ? some : p->M;
     for (int64_t k = 0; k < n; k++) {
@@ -283,7 +349,7 @@ static double look(sal_trainer *t)
 
 sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     p->sweeps++;
     if (good) {
         for (int64_t k = 0; k < t->n_shards; k++) {
@@ -325,7 +391,7 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
 
 double sali_ptt_log_z(sal_trainer *t, double *error)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     double influence[SALI_PTT_FAMILIES];
     sali_ptt_compare(t);
     for (int64_t c = 0; c < p->n; c++) {
@@ -342,9 +408,9 @@ double sali_ptt_log_z(sal_trainer *t, double *error)
     return sali_ptt_last(p)->info.log_z + ratio;
 }
 
-sal_status sali_ptt_check_mass(sal_trainer *t, double log_z, sal_error *err)
+static sal_status check_mass(sal_trainer *t, double log_z, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables, bytes = V * (int64_t)sizeof *p->fresh;
     int64_t distinct = 0;
     for (int64_t c = 0; c < p->n; c++) {
@@ -370,12 +436,73 @@ sal_status sali_ptt_check_mass(sal_trainer *t, double log_z, sal_error *err)
                            (long long)distinct, mass);
 }
 
-double sali_ptt_held_out(sal_trainer *t, double log_z)
+/* Mean log-likelihood of the held-out rows. */
+static double held_out(sal_trainer *t, double log_z)
 {
+    const sali_ptt *p = t->own;
     const sal_data *test = t->options.ptt.test;
-    if (!test || test->rows == 0 || !t->test_codes) {
+    if (!p->test_codes) {
         return NAN;
     }
-    sali_ptt_value_now(t, test->rows, t->test_codes, t->test_f);
-    return sali_likelihood_of(test, t->test_f, log_z, 0).mean;
+    sali_ptt_value_now(t, test->rows, p->test_codes, p->test_f);
+    return sali_likelihood_of(test, p->test_f, log_z, 0).mean;
 }
+
+static sal_status judge(sal_trainer *t, sal_error *err)
+{
+    t->now.log_z = sali_ptt_log_z(t, &t->now.log_z_error);
+    t->now.log_likelihood = held_out(t, t->now.log_z);
+    return check_mass(t, t->now.log_z, err);
+}
+
+static void report(const sal_trainer *t, sal_train_report *r)
+{
+    const sali_ptt *p = t->own;
+    r->levels = p->path->n;
+    r->swap_rate = p->acceptance;
+    r->disturbed = p->disturbed;
+    r->trajectory = p->path;
+}
+
+/* ---- the record */
+
+static int64_t chains(const sal_train_options *options)
+{
+    return options->batch;
+}
+
+static sal_status check_sampler(const sal_sampler_descriptor *sampler, sal_error *err)
+{
+    return sampler->unadjusted || sali_engine(sampler)->coupled
+               ? sali_fail(err, SAL_ERR_UNSUPPORTED,
+                           "train: trajectory tempering (ptt) wants an exact sampler whose chains "
+                           "do not depend on each other, which %s is not",
+                           sampler->name)
+               : SAL_OK;
+}
+
+static sal_status begin(sal_trainer *t, sal_error *err)
+{
+    return sali_ptt_of(t)->path->n == 1 ? sali_ptt_begin(t, err) : SAL_OK;
+}
+
+const sali_objective sali_objective_ptt = {
+    .reservoir = true,
+    .steers = true,
+    .whole_data = true,
+    .chains = chains,
+    .check_sampler = check_sampler,
+    .create = create,
+    .destroy = destroy,
+    .begin = begin,
+    .choose = swap,
+    .after = sali_ptt_follow,
+    .judge = judge,
+    .report = report,
+    .items = list_items,
+    .write_files = write_levels,
+    .read_files = read_levels,
+    .exchange_files = exchange_levels,
+    .destroy_files = destroy_levels,
+    .resumed = resume,
+};

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/shard.h"
 #include "models/base.h"
-#include "train/ptt.h"
+#include "train/objectives/ptt.h"
 #include "train/sync.h"
 
 /* What a level keeps of the states of the one before; further ones in between see to that. The
@@ -63,7 +63,7 @@ static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *cod
     const sal_space *space = t->model->space;
     for (int64_t c = 0; beta < 1 && c < n; c++) {
         double base =
-            sali_base_value(space, t->ptt->path->log_base, codes + c * space->n_variables);
+            sali_base_value(space, sali_ptt_of(t)->path->log_base, codes + c * space->n_variables);
         f[c] = beta > 0 ? beta * f[c] + (1 - beta) * base : base;
     }
 }
@@ -71,14 +71,14 @@ static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *cod
 void sali_ptt_value_now(sal_trainer *t, int64_t n, const int32_t *codes, double *f)
 {
     find_values(t, t->workspaces, n, codes, f);
-    mix(t, t->ptt->beta, n, codes, f);
+    mix(t, sali_ptt_of(t)->beta, n, codes, f);
 }
 
 void sali_ptt_value_last(sal_trainer *t, int64_t n, const int32_t *codes, double *f)
 {
-    const double beta = sali_ptt_last(t->ptt)->info.beta;
+    const double beta = sali_ptt_last(sali_ptt_of(t))->info.beta;
     if (beta > 0) {
-        find_values(t, t->ptt->last_ws, n, codes, f);
+        find_values(t, sali_ptt_of(t)->last_ws, n, codes, f);
     }
     mix(t, beta, n, codes, f);
 }
@@ -111,7 +111,7 @@ double sali_ptt_rate(sali_ptt *p, int64_t n, const double *d, const double *weig
 
 void sali_ptt_compare(sal_trainer *t)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     sali_ptt_value_now(t, p->M, p->stored, p->stored_now);
     for (int64_t m = 0; m < p->M; m++) {
         p->a[m] = p->stored_now[m] - p->stored_f[m];
@@ -133,23 +133,23 @@ static void move_visitor(void *context, int64_t k)
 {
     sal_trainer *t = context;
     const sali_train_shard *shard = &t->shards[k];
-    sali_visitor_move(&t->ptt->visitors[k], t->options.steps, 0, t->buffer.slot + shard->first,
-                      t->buffer.life + shard->first,
+    sali_visitor_move(&sali_ptt_of(t)->visitors[k], t->options.steps, 0,
+                      t->buffer.slot + shard->first, t->buffer.life + shard->first,
                       t->buffer.codes + shard->first * t->model->space->n_variables);
 }
 
 /* The steps of a visit; nothing is adapted. */
 static sal_status move(sal_trainer *t, sal_error *err)
 {
-    if (!t->ptt->visitors) {
+    if (!sali_ptt_of(t)->visitors) {
         return sali_train_move(t, err);
     }
     sal_status status = SAL_OK;
     sali_train_shards(t, NULL, move_visitor, t);
     for (int64_t k = t->ranks.first; status == SAL_OK && k < t->ranks.end; k++) {
-        const sali_chains *fault = sali_visitor_fault(&t->ptt->visitors[k]);
+        const sali_chains *fault = sali_visitor_fault(&sali_ptt_of(t)->visitors[k]);
         if (fault) {
-            status = sali_chains_report(fault, t->ptt->visitors[k].at[0].sampler,
+            status = sali_chains_report(fault, sali_ptt_of(t)->visitors[k].at[0].sampler,
                                         t->shards[k].first + fault->bad_chain, err);
         }
     }
@@ -162,7 +162,7 @@ static sal_status move(sal_trainer *t, sal_error *err)
  * share of a mode changes by its weight and by nothing else. */
 static void resample(sal_trainer *t)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables;
     const sali_stream stream = sali_ptt_stream(t, SALI_PTT_RESAMPLE);
     const double shift = sali_rng_uniform_at(&stream, 0);
@@ -185,7 +185,7 @@ static void resample(sal_trainer *t)
 /* Some visits to the present model by all of `fresh`, in rounds of as many as there are chains. */
 static sal_status move_fresh(sal_trainer *t, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables, row = p->n * V;
     sal_status status = SAL_OK;
     for (int64_t r = 0; status == SAL_OK && r < p->M / p->n; r++) {
@@ -222,7 +222,7 @@ static double change(const sali_ptt *p, const double *before, const double *afte
  * into *off, the visits made into *visits. */
 static sal_status relax(sal_trainer *t, double *off, int64_t *visits, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     *visits = 0;
     do {
         sal_status status = move_fresh(t, err);
@@ -243,7 +243,7 @@ static sal_status relax(sal_trainer *t, double *off, int64_t *visits, sal_error 
  * `influence`. */
 static double ratio_of_fresh(sal_trainer *t, double influence[SALI_PTT_FAMILIES])
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     const sali_bennett_side a = { p->M, p->a, NULL }, b = { p->M, p->b, NULL };
     sali_ptt_value_last(t, p->M, p->fresh, p->b);
     for (int64_t m = 0; m < p->M; m++) {
@@ -257,7 +257,7 @@ static double ratio_of_fresh(sal_trainer *t, double influence[SALI_PTT_FAMILIES]
 
 static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     double step_size = p->visitors ? 0 : sali_train_step_size(t);
     double *values = sali_memdup(t->values, t->optimiser.n, sizeof *values);
     if (values) {
@@ -282,7 +282,7 @@ static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_err
  * is allowed by the other. */
 static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables;
     sal_trajectory_level info = { .iteration = t->iteration,
                                   .beta = p->beta,
@@ -313,13 +313,13 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
 static void go_visitors(sal_trainer *t)
 {
     for (int64_t k = t->ranks.first; k < t->ranks.end; k++) {
-        sali_visitor_go(&t->ptt->visitors[k], t->values, t->ptt->beta);
+        sali_visitor_go(&sali_ptt_of(t)->visitors[k], t->values, sali_ptt_of(t)->beta);
     }
 }
 
 static sal_status open_visitors(sal_trainer *t, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     if (p->visitors) {
         return SAL_OK;
     }
@@ -338,7 +338,7 @@ static sal_status open_visitors(sal_trainer *t, sal_error *err)
 static sal_status stand(sal_trainer *t, const double *to, double beta, double part, double *share,
                         sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     const sali_path_level *last = sali_ptt_last(p);
     const double *from = last->info.beta > 0 ? last->values : to;
     for (int64_t i = 0; i < t->optimiser.n; i++) {
@@ -388,7 +388,7 @@ sal_status sali_ptt_travel(sal_trainer *t, double beta, bool *arrived, sal_error
 
 static sal_status draw_independent(sal_trainer *t, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     double *uniform = SALI_NEW_ARRAY(double, t->model->space->n_variables);
     if (!uniform) {
         return sali_fail_memory(err);
@@ -410,7 +410,7 @@ static sal_status draw_independent(sal_trainer *t, sal_error *err)
 /* f of the starting model is a number at states of independent variables, or -inf at some. */
 static sal_status check_start(sal_trainer *t, sal_error *err)
 {
-    sali_ptt *p = t->ptt;
+    sali_ptt *p = t->own;
     int64_t allowed = 0;
     p->beta = 1;
     sali_ptt_value_now(t, p->M, p->stored, p->stored_now);
@@ -471,7 +471,8 @@ sal_status sali_ptt_replay(sal_trainer *t, const sal_trajectory *path,
 {
     double *top = sali_memdup(t->values, t->optimiser.n, sizeof *top);
     *stopped = false;
-    memcpy(t->ptt->path->log_base, path->log_base, (size_t)path->states * sizeof *path->log_base);
+    memcpy(sali_ptt_of(t)->path->log_base, path->log_base,
+           (size_t)path->states * sizeof *path->log_base);
     sal_status status = top ? draw_independent(t, err) : sali_fail_memory(err);
     for (int64_t k = 1; status == SAL_OK && !*stopped && k <= path->n; k++) {
         status = visit(t, path, k, top, err);

@@ -46,24 +46,25 @@ typedef struct sali_ptt {
     double *stored_now; /* [M] */
     double *fresh_f, *a, *b, *sorted, *below;
     uint32_t *work, *fresh_family;
+    int32_t *test_codes; /* [test rows x V]; NULL: no held-out rows */
+    double *test_f;      /* [test rows] */
 } sali_ptt;
 
-/* trainer->ptt, with level 0 only; to be destroyed in any case. Returns: SAL_ERR_UNSUPPORTED
- * (counts without a cap), SAL_ERR_MEMORY. */
-sal_status sali_ptt_create(sal_trainer *trainer, sal_error *err);
+/* The own part of a trainer with this objective. It has level 0 only before sali_ptt_begin. */
+static inline sali_ptt *sali_ptt_of(const sal_trainer *trainer)
+{
+    return trainer->own;
+}
+
 /* Before the first iteration: levels up to the model as it is, and chains there. Cost: two
  * to twenty visits by all of the reservoir a level. */
 sal_status sali_ptt_begin(sal_trainer *trainer, sal_error *err);
-void sali_ptt_destroy(const sal_trainer *trainer, sali_ptt *ptt);
 
 /* Climb the levels of another training's path, up to the model as it is, in place of training: the
  * stored states are then draws of the model, and the last level's log Z is its. */
 sal_status sali_ptt_replay(sal_trainer *trainer, const sal_trajectory *path,
                            int (*progress)(int64_t done, int64_t total, void *data), void *data,
                            bool *stopped, sal_error *err);
-
-/* Before the steps of an iteration: chains go to members of the reservoir, or stay. */
-void sali_ptt_swap(sal_trainer *trainer);
 
 /* After an update: goes on, freezes a level, or takes the update back (also where `good` is false:
  * the update led to no numbers). Returns: SAL_ERR_MODEL (30 updates were taken back in a row, or
@@ -72,19 +73,6 @@ sal_status sali_ptt_follow(sal_trainer *trainer, bool good, sal_error *err);
 
 /* log Z of the present model, from the last level's; its standard error into *error. */
 double sali_ptt_log_z(sal_trainer *trainer, double *error);
-
-/* Distinct rows of the batch of data cannot have more than all the probability. SAL_ERR_MODEL. */
-sal_status sali_ptt_check_mass(sal_trainer *trainer, double log_z, sal_error *err);
-
-/* Mean log-likelihood of the held-out rows. */
-double sali_ptt_held_out(sal_trainer *trainer, double log_z);
-
-/* What a checkpoint keeps: the number of levels, which have files of their own, then the rest. */
-enum { SALI_PTT_ITEMS = 12 };
-void sali_ptt_items(sali_ptt *ptt, const sal_space *space, sali_state_item items[SALI_PTT_ITEMS]);
-
-/* After levels and items were loaded. */
-void sali_ptt_resume(const sal_trainer *trainer);
 
 /* ======== what its two files tell each other */
 

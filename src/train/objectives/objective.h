@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* What training maximises, and by which samples. An objective is a record of functions in a file
+ * of its own and a line in objectives.def; the trainer asks it at the places that are named here.
+ * A function that is NULL does nothing there. */
+#ifndef SALI_OBJECTIVE_H
+#define SALI_OBJECTIVE_H
+
+#include <stdbool.h>
+#include <saltus/sampler.h>
+#include <saltus/train.h>
+#include "core/run_state.h"
+
+struct sali_workspace;
+
+/* The most items of one objective. */
+enum { SALI_OBJECTIVE_ITEMS = 16 };
+
+typedef struct sali_objective {
+    bool persistent; /* chains go on from iteration to iteration, by sal_buffer_options */
+    bool reservoir;  /* it keeps one, ptt.reservoir */
+    bool steers;     /* it may lower the learning rate, which a resumed training keeps */
+    bool whole_data; /* the gradient by a batch may be that by all rows */
+
+    /* ---- before there is a trainer. Options are resolved, but for those of other objectives. */
+
+    /* Chains in the buffer, `batch` of which move in an iteration; 0: there are no samples. */
+    int64_t (*chains)(const sal_train_options *options);
+    sal_status (*check)(const sal_train_options *options, const sal_model *model, sal_error *err);
+    sal_status (*check_sampler)(const sal_sampler_descriptor *sampler, sal_error *err);
+
+    /* ---- the objective's own part of a trainer, trainer->own */
+
+    /* Last in sal_trainer_create; trainer->own is destroyed also after a failure. */
+    sal_status (*create)(sal_trainer *trainer, sal_error *err);
+    void (*destroy)(sal_trainer *trainer);
+
+    /* ---- an iteration */
+
+    /* Before the next iteration of each sal_trainer_run; the first time, `iteration` is 0. */
+    sal_status (*begin)(sal_trainer *trainer, sal_error *err);
+    /* Which slots of the buffer move, and where they start; rows of data are chosen. */
+    void (*choose)(sal_trainer *trainer);
+    /* The gradient without samples, in place of the difference of data and samples: what comes
+     * first, shard k with its rows in shard->codes (returns the sum of what is maximised), and
+     * where the shards gathered it. */
+    void (*gradient_begin)(sal_trainer *trainer);
+    double (*gradient_shard)(sal_trainer *trainer, int64_t k);
+    struct sali_workspace *const *(*gathered)(const sal_trainer *trainer);
+    /* After the update; `good` says that it led to numbers, and no chain met others. NULL: training
+     * ends after one that is not good. */
+    sal_status (*after)(sal_trainer *trainer, bool good, sal_error *err);
+
+    /* ---- reports and checkpoints */
+
+    /* Fill trainer->now by the held-out rows. The best model by them is kept. */
+    sal_status (*judge)(sal_trainer *trainer, sal_error *err);
+    /* Its own fields of the report. */
+    void (*report)(const sal_trainer *trainer, sal_train_report *report);
+    /* What a checkpoint keeps; their number. */
+    int (*items)(const sal_trainer *trainer, sali_state_item items[SALI_OBJECTIVE_ITEMS]);
+    /* Files of its own beside the checkpoint: written before it; read into a new object *files,
+     * once `items` are read (`same_sampler`: the sampler and its settings are as they were), which
+     * is then exchanged for what there was, before the items are taken over; and destroyed. */
+    sal_status (*write_files)(sal_trainer *trainer, const char *directory, sal_error *err);
+    sal_status (*read_files)(sal_trainer *trainer, const char *directory,
+                             const sali_state_item *items, bool same_sampler, void **files,
+                             sal_error *err);
+    void (*exchange_files)(sal_trainer *trainer, void **files);
+    void (*destroy_files)(void *files);
+    /* Everything was taken over. */
+    void (*resumed)(sal_trainer *trainer);
+} sali_objective;
+
+#define SALI_OBJECTIVE(id, name, word) extern const sali_objective sali_objective_##name;
+#include "train/objectives/objectives.def"
+#undef SALI_OBJECTIVE
+
+/* That of persistent chains for what is no objective. */
+const sali_objective *sali_objective_of(sal_objective id);
+
+/* Their words, in the order of sal_objective, and NULL at the end. */
+extern const char *const sali_objective_words[];
+
+#endif
