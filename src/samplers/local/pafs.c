@@ -21,7 +21,8 @@ typedef struct pafs {
     sali_single_site core;
     const sali_path_length *path;
     int64_t most;       /* room for sites of a chain */
-    int64_t *length;    /* [n] moves meant, when that many are possible */
+    bool one_slot_each; /* of the variables that have several states */
+    int64_t *length;    /* [n] moves of this step's path */
     sali_move_row left; /* moves that are left, on the way */
 } pafs;
 
@@ -109,15 +110,52 @@ static double move_log_q(const sali_chains *chains, const walk *w, int64_t slot)
     return sali_load(chains->model->dtype, w->row->log_weight, slot) - w->shift - log(w->total);
 }
 
-/* log q of the path that moves `made` sites in this order from `from` to `to` and then ends:
- * it has `length` moves, or as many as are possible. */
-static double path_log_q(pafs *p, const sali_chains *chains, const sali_move_row *row,
-                         const int64_t *sites, int64_t made, int64_t length, const int32_t *from,
-                         const int32_t *to)
+/* How many of n moves f allows. */
+static int64_t count_allowed(sal_dtype dtype, int64_t n, const void *log_weight)
 {
+    const double *in_double = log_weight;
+    const float *in_float = log_weight;
+    int64_t count = 0;
+    for (int64_t k = 0; dtype == SAL_F64 && k < n; k++) {
+        count += in_double[k] > -INFINITY;
+    }
+    for (int64_t k = 0; dtype == SAL_F32 && k < n; k++) {
+        count += in_float[k] > -INFINITY;
+    }
+    return count;
+}
+
+/* How many variables have a move that f allows; where that is more, room for sites. */
+static int64_t count_free(const pafs *p, const sali_chains *chains, const sali_move_row *row)
+{
+    const sal_space *space = chains->space;
+    int64_t count = 0;
+    if (p->one_slot_each) {
+        count = count_allowed(chains->model->dtype, p->core.moves, row->log_weight);
+        return count < p->most ? count : p->most;
+    }
+    for (int64_t v = 0; v < space->n_variables && count < p->most; v++) {
+        int64_t slot, left;
+        bool free = false;
+        if (space->variables[v].states == 1) {
+            continue;
+        }
+        for (slots_of(&space->variables[v], &slot, &left); !free && left > 0; slot++, left--) {
+            free = sali_load(chains->model->dtype, row->log_weight, slot) > -INFINITY;
+        }
+        count += free;
+    }
+    return count;
+}
+
+/* log q of the path that moves `made` sites, one or more, in this order from `from` to `to`, its
+ * length included. */
+static double path_log_q(pafs *p, const sali_chains *chains, const sali_move_row *row,
+                         const int64_t *sites, int64_t made, const int32_t *from, const int32_t *to)
+{
+    double log_q = sali_path_length_log_q(p->path, count_free(p, chains, row), made);
     walk w = walk_begin(p, row);
-    double log_q = 0;
-    for (int64_t k = 0; k < made; k++) {
+    for (int64_t k = 0; k < made && log_q > -INFINITY; k++) {
         if (w.total == 0) {
             return -INFINITY;
         }
@@ -128,7 +166,7 @@ static double path_log_q(pafs *p, const sali_chains *chains, const sali_move_row
         log_q += move_log_q(chains, &w, slot);
         take_out(p, chains, &w, sites, k + 1);
     }
-    return made < length && w.total > 0 ? -INFINITY : log_q;
+    return log_q;
 }
 
 static void pafs_draw(sali_single_site *g, sali_chains *chains, int64_t c)
@@ -139,7 +177,9 @@ static void pafs_draw(sali_single_site *g, sali_chains *chains, int64_t c)
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     walk w = walk_begin(p, sali_move_now(&g->rows, c));
     list(p, chains, &w);
-    p->length[c] = sali_path_length_draw(p->path, sali_rng_uniform_at(&stream, 0));
+    const int64_t free = count_free(p, chains, sali_move_now(&g->rows, c));
+    p->length[c] = sali_path_length_draw(p->path, free, sali_rng_uniform_at(&stream, 0));
+    g->log_q[c] += free > 0 ? sali_path_length_log_q(p->path, free, p->length[c]) : 0;
     while (made < p->length[c] && w.total > 0) {
         double u = sali_rng_uniform_at(&stream, (uint32_t)made + 1);
         int64_t slot = g->kernels->pick(g->moves, &p->left, u);
@@ -163,8 +203,9 @@ static double pafs_reverse(sali_single_site *g, sali_chains *chains, int64_t c,
         sites[made - 1 - k] = site;
     }
     int64_t first = c * chains->space->n_variables;
-    return path_log_q(p, chains, row, sites, made, p->length[c], chains->codes_new + first,
-                      chains->codes + first);
+    return made == 0 ? 0
+                     : path_log_q(p, chains, row, sites, made, chains->codes_new + first,
+                                  chains->codes + first);
 }
 
 static const sali_site_rule path_rule = { pafs_draw, pafs_reverse };
@@ -211,12 +252,12 @@ static void pafs_auxiliary(void *self, sali_chains *chains, const void *u, const
         const sali_move_row *row = sali_move_now(&p->core.rows, c);
         int64_t last, *sites = p->core.sites;
         int64_t made = sali_sites_moved(chains->space, from, target, &last);
-        bool stuck = row->log_norm == -INFINITY;
+        const bool stuck = row->log_norm == -INFINITY; /* then u is 0 */
         log_q[c] = -INFINITY;
-        if (sites_of(p, u, from, target, made, sites) && (made == 0) == stuck) {
-            log_q[c] = stuck ? 0 : path_log_q(p, chains, row, sites, made, length, from, target);
+        if (sites_of(p, u, from, target, made, sites) && (made == 0) == stuck &&
+            (stuck ? *(const int32_t *)u == 0 : made == length)) {
+            log_q[c] = stuck ? 0 : path_log_q(p, chains, row, sites, made, from, target);
         }
-        log_q[c] += made <= length ? sali_path_length_log_q(p->path, length) : -INFINITY;
     }
 }
 
@@ -254,6 +295,11 @@ static sal_status pafs_create(const sali_chains *chains, const sali_sampler_sett
     if (p) {
         p->path = path;
         p->most = options.hops;
+        p->one_slot_each = true;
+        for (int64_t v = 0; v < chains->space->n_variables; v++) {
+            const sali_variable *variable = &chains->space->variables[v];
+            p->one_slot_each &= variable->states == 1 || sali_is_two_level(variable);
+        }
         p->length = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
         p->left.log_weight = sali_object_array(p, S, chains->element);
         p->left.weight = sali_object_array(p, S, chains->element);

@@ -101,7 +101,7 @@ static void step(sali_pairwise_moves *m, sali_chains *chains, int64_t c,
             sali_rng_uniform_f64_from(&stream, (uint32_t)k, left < CHUNK ? left : CHUNK, u);
         }
         if (k == 0) {
-            n = sali_path_length_draw(length, u[0]) + 1;
+            n = sali_path_length_draw(length, SALI_PATH_REVISITS, u[0]) + 1;
             continue;
         }
         int64_t i;

@@ -77,7 +77,8 @@ static void begin(pas *p, sali_chains *chains, int64_t c)
     if (sali_followed_gradient_active(&p->core.followed)) {
         sali_followed_gradient_stay(&p->core.followed, chains, c);
     }
-    p->length[c] = sali_path_length_draw(p->path, sali_rng_uniform_at(&stream, 0));
+    p->length[c] =
+        sali_path_length_draw(p->path, SALI_PATH_REVISITS, sali_rng_uniform_at(&stream, 0));
     p->core.log_q[c] = p->back[c] = 0;
 }
 
@@ -239,7 +240,7 @@ static void pas_auxiliary(void *self, sali_chains *chains, const void *u, const 
     const int32_t *path = u;
     int64_t V = chains->space->n_variables, length = (int64_t)p->path->length;
     int64_t moves = length - path[0];
-    const double log_length = sali_path_length_log_q(p->path, moves);
+    const double log_length = sali_path_length_log_q(p->path, SALI_PATH_REVISITS, moves);
     const bool fits = no_moves(path, moves, length);
     sali_single_site_look(&p->core, chains);
     for (int64_t c = 0; c < chains->n; c++) {

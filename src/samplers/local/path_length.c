@@ -78,10 +78,33 @@ sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool 
     return SAL_OK;
 }
 
-double sali_path_length_log_q(const sali_path_length *path, int64_t moves)
+static int64_t longest(const sali_path_length *path, int64_t most)
 {
-    const double longest = (double)moves >= path->length - 1 ? (1 - SALI_PATH_ANY) / 2 : 0;
-    return log(longest + SALI_PATH_ANY / path->length);
+    const int64_t length = (int64_t)path->length;
+    return length < most ? length : most;
+}
+
+/* The least number of moves of most paths of up to L. */
+static int64_t usual_least(int64_t most, int64_t L)
+{
+    return most == SALI_PATH_REVISITS && L > 1 ? L - 1 : (L + 1) / 2;
+}
+
+int64_t sali_path_length_draw(const sali_path_length *path, int64_t most, double u)
+{
+    const int64_t L = longest(path, most);
+    const bool any = u < SALI_PATH_ANY;
+    const int64_t first = any ? 1 : usual_least(most, L), count = L - first + 1;
+    const double v = any ? u / SALI_PATH_ANY : (u - SALI_PATH_ANY) / (1 - SALI_PATH_ANY);
+    const int64_t moves = first + (int64_t)(v * (double)count);
+    return moves < L ? moves : L;
+}
+
+double sali_path_length_log_q(const sali_path_length *path, int64_t most, int64_t moves)
+{
+    const int64_t L = longest(path, most), least = usual_least(most, L);
+    const double usual = moves >= least ? (1 - SALI_PATH_ANY) / (double)(L - least + 1) : 0;
+    return moves <= L ? log(usual + SALI_PATH_ANY / (double)L) : -INFINITY;
 }
 
 int64_t sali_path_length_state(void *shared, void *self, sali_state_item *items)

@@ -2,10 +2,11 @@
 /* The length L of a path of single-site moves, or the number of hops of gwg: given, or adapted in
  * warm-up to an acceptance of 0.574 (Sun et al. 2022; of hops: Goshvadi et al. 2023).
  *
- * With L > 1 a step's path has L or L - 1 moves, whatever the state: on two-level variables paths
- * of an even length keep the parity of the state, and so would never reach half of the states. One
- * step in 32 has any number of moves from 1 to L: where f leaves fewer than L variables free to
- * move, longer paths move all of them in each step. */
+ * A step's path has L or L - 1 moves, drawn anew each time: on two-level variables paths of an even
+ * length keep the parity of the state, and so would never reach half of the states. If all its
+ * moves are of different variables it has L/2 to L: where f leaves no more than L variables free to
+ * move, paths of about that length move all of them in each step. Where fewer variables can move at
+ * all, L is their number. One step in 32 has any number of moves from 1 to L. */
 #ifndef SALI_PATH_LENGTH_H
 #define SALI_PATH_LENGTH_H
 
@@ -46,17 +47,13 @@ int64_t sali_path_length_state(void *shared, void *self, sali_state_item *items)
 /* The probability that the number of moves is any one. */
 #define SALI_PATH_ANY (1. / 32)
 
-/* Moves of a path, by a uniform u. */
-static inline int64_t sali_path_length_draw(const sali_path_length *path, double u)
-{
-    const int64_t length = (int64_t)path->length;
-    if (u < SALI_PATH_ANY) {
-        return 1 + (int64_t)(u / SALI_PATH_ANY * (double)length);
-    }
-    return length > 1 && u < (1 + SALI_PATH_ANY) / 2 ? length - 1 : length;
-}
+/* In the place of `most`: variables may move again. */
+#define SALI_PATH_REVISITS INT64_MAX
 
-/* The log-probability of a number of moves, 1 to L, when L > 1. */
-double sali_path_length_log_q(const sali_path_length *path, int64_t moves);
+/* Moves of a path of `most` different variables at most, by a uniform u; 0 if that is 0. */
+int64_t sali_path_length_draw(const sali_path_length *path, int64_t most, double u);
+
+/* The log-probability of that number of moves, 1 or more; -inf if it is never drawn. */
+double sali_path_length_log_q(const sali_path_length *path, int64_t most, int64_t moves);
 
 #endif
