@@ -75,6 +75,8 @@ SAL_API sal_status sal_model_save_params(const sal_model *model, const char *pat
  *          variables  [n], rising: indices of the model's variables.
  *          codes      [n]: the variables' codes. Pass both arrays to sal_model_clamp; free both by
  *                     sal_free.
+ *          remark     gets what was decided in reading, as sal_model_remark, or NULL. Free it by
+ *                     sal_free. NULL: not wanted.
  * Returns: SAL_ERR_DATA when the content is no evidence or does not fit the model;
  *          SAL_ERR_ARGUMENT for a sample that the file lacks, and for 0 where it has several;
  *          SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure outputs are untouched.
@@ -82,7 +84,7 @@ SAL_API sal_status sal_model_save_params(const sal_model *model, const char *pat
  * Threads: any. */
 SAL_API sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t sample,
                                       int64_t *n, int64_t **variables, int32_t **codes,
-                                      sal_error *err);
+                                      char **remark, sal_error *err);
 
 /* Save the draws of a run that kept them (record.draws) as codes. NAME.npy: an array of shape
  * (chains, draws, variables), uint8, or int32 where a variable has more than 256 states or no cap.

@@ -123,7 +123,7 @@ sal_model_from_factors tlplpppiPe
 sal_model_save tpse
 sal_model_load_params tpse
 sal_model_save_params tpse
-sal_model_evidence tsplpPPe
+sal_model_evidence tsplpPPPe
 sal_model_clamp tplppPe
 sal_model_destroy vp
 sal_model_space pp

@@ -765,6 +765,11 @@ class Model:
         ArgumentError
             The file has no such sample, or several and none is chosen; else as :meth:`clamp`. Evidence on all
             variables leaves nothing to sample: :meth:`exact` takes it.
+
+        Warns
+        -----
+        SaltusWarning
+            The file can be read as one sample or as several, and nothing in it decides.
         """
         variables, codes = self._evidence(path, sample)
         pointer = make("sal_model_clamp", self, len(variables), address(variables), address(codes))
@@ -772,16 +777,19 @@ class Model:
 
     def _evidence(self, path: Union[str, os.PathLike], sample: int) -> tuple[np.ndarray, np.ndarray]:
         """The observed variables and their codes."""
-        n, variables, codes = ctypes.c_int64(), ctypes.c_void_p(), ctypes.c_void_p()
+        n, variables, codes, remark = ctypes.c_int64(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         call("sal_model_evidence", encode(path), self, sample, ctypes.addressof(n), ctypes.byref(variables),
-             ctypes.byref(codes))
+             ctypes.byref(codes), ctypes.byref(remark))
         try:
+            if remark.value:
+                warn_of(ctypes.string_at(remark.value).decode("utf-8", "replace"), True)
             size = n.value
             return (np.array((ctypes.c_int64 * size).from_address(variables.value or 0), dtype=np.int64),
                     np.array((ctypes.c_int32 * size).from_address(codes.value or 0), dtype=np.int32))
         finally:
             lib.sal_free(variables)
             lib.sal_free(codes)
+            lib.sal_free(remark)
 
     def save(self, path: Union[str, os.PathLike]) -> None:
         """Write the formula as NAME.xml, and its parameters beside it as NAME.safetensors.

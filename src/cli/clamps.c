@@ -77,12 +77,16 @@ static int read_evidence(const char *path, int64_t sample, const sal_model *mode
 {
     int64_t n = 0, *variables = NULL;
     int32_t *codes = NULL;
+    char *remark = NULL;
     sal_error err = { 0 };
-    sal_status status = sal_model_evidence(path, model, sample, &n, &variables, &codes, &err);
+    sal_status status =
+        sal_model_evidence(path, model, sample, &n, &variables, &codes, &remark, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
     int code = CLI_OK;
+    cli_remark(remark, true);
+    sal_free(remark);
     for (int64_t k = 0; code == CLI_OK && k < n; k++) {
         code = add_clamp(list, variables[k], codes[k]);
     }

@@ -349,7 +349,11 @@ static sal_status parse_evidence(const char *text, int32_t *observed, sal_error 
 {
     static int32_t states[3] = { 2, 3, 1 };
     const sali_factor_graph g = { .variables = 3, .states = states };
-    return sali_uai_parse_evidence("e", text, (int64_t)strlen(text), &g, 0, observed, err);
+    sali_remark remark = { 0 };
+    sal_status status =
+        sali_uai_parse_evidence("e", text, (int64_t)strlen(text), &g, 0, observed, &remark, err);
+    sali_remark_free(&remark);
+    return status;
 }
 
 START_TEST(both_layouts_of_evidence_are_read)
@@ -358,10 +362,10 @@ START_TEST(both_layouts_of_evidence_are_read)
         const char *text;
         int32_t want[3];
     } cases[] = {
-        { "", { -1, -1, -1 } },
-        { "\n/* none */\n", { -1, -1, -1 } },
         { "0", { -1, -1, -1 } },
         { "0\n", { -1, -1, -1 } },
+        { "", { -1, -1, -1 } },
+        { "\n/* none */\n", { -1, -1, -1 } },
         { "1 0", { -1, -1, -1 } },
         { "1 1 2", { -1, 2, -1 } },
         { "1\n1 1 2", { -1, 2, -1 } },
@@ -369,7 +373,7 @@ START_TEST(both_layouts_of_evidence_are_read)
         { "2 0 1 1 2", { 1, 2, -1 } },
         { "1\n2 0 1 1 2", { 1, 2, -1 } },
         { "/* Evidence */\n2\n 0   1\n 2   0\n", { 1, -1, 0 } },
-        { "2 0 1 0 1", { 1, -1, -1 } },
+        { "3 0 1 0 1 1 2", { 1, 2, -1 } },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sal_error err = { 0 };
@@ -394,7 +398,7 @@ START_TEST(bad_evidence_is_refused)
         { "2 1 0 1 1 0 0 1", "8 numbers that begin with 2" },
         { "1 3 0", "variable 3 is observed; expected 0 to 2" },
         { "2 0 1\n1 3", "e:2: variable 1 is observed in state 3; expected 0 to 2" },
-        { "2 0 1 0 0", "variable 0 is observed in state 0 and before in state 1" },
+        { "3 0 1 0 0 1 2", "variable 0 is observed in state 0 and before in state 1" },
         { "1 -1 0", "found '-1'" },
         { "1 0 x", "e:1: expected a count, a variable or a state" },
         { "1 0 1.0", "found '1.0'" },
@@ -414,6 +418,7 @@ END_TEST
 
 START_TEST(one_sample_of_several_is_chosen)
 {
+    sali_remark remark = { 0 };
     static const char three[] = "3\n 1 0 1\n 2 1 2 2 0\n 0\n";
     static const struct {
         int64_t sample;
@@ -425,22 +430,77 @@ START_TEST(one_sample_of_several_is_chosen)
     int32_t observed[3] = { 42, 42, 42 };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ck_ok(sali_uai_parse_evidence("e", three, sizeof three - 1, &g, cases[i].sample, observed,
-                                      &err),
+                                      &remark, &err),
               &err);
         ck_assert_mem_eq(observed, cases[i].want, sizeof observed);
     }
     observed[0] = 42;
-    ck_fails(sali_uai_parse_evidence("e", three, sizeof three - 1, &g, 0, observed, &err),
+    ck_fails(sali_uai_parse_evidence("e", three, sizeof three - 1, &g, 0, observed, &remark, &err),
              SAL_ERR_ARGUMENT, &err, "e: holds 3 samples of evidence; choose one by its number");
-    ck_fails(sali_uai_parse_evidence("e", three, sizeof three - 1, &g, 4, observed, &err),
+    ck_fails(sali_uai_parse_evidence("e", three, sizeof three - 1, &g, 4, observed, &remark, &err),
              SAL_ERR_ARGUMENT, &err, "no sample 4 of evidence; expected 1 to 3");
-    ck_fails(sali_uai_parse_evidence("e", "1 0 1", 5, &g, 2, observed, &err), SAL_ERR_ARGUMENT,
-             &err, "expected 1 to 1");
-    ck_fails(sali_uai_parse_evidence("e", three, sizeof three - 1, &g, -1, observed, &err),
+    ck_fails(sali_uai_parse_evidence("e", "1 0 1", 5, &g, 2, observed, &remark, &err),
+             SAL_ERR_ARGUMENT, &err, "expected 1 to 1");
+    ck_fails(sali_uai_parse_evidence("e", three, sizeof three - 1, &g, -1, observed, &remark, &err),
              SAL_ERR_ARGUMENT, &err, "no sample -1");
     ck_assert_int_eq(observed[0], 42);
-    ck_ok(sali_uai_parse_evidence("e", "1 0 1", 5, &g, 1, observed, &err), &err);
+    ck_ok(sali_uai_parse_evidence("e", "1 0 1", 5, &g, 1, observed, &remark, &err), &err);
     ck_assert_int_eq(observed[0], 1);
+    ck_assert_ptr_null(remark.text);
+}
+END_TEST
+
+/* Numbers that fit one sample and several: ends of lines decide, then a choice, then the graph. */
+START_TEST(ambiguous_evidence_is_decided_or_remarked_on)
+{
+    static const struct {
+        const char *text;
+        int64_t sample;
+        int32_t want[3]; /* 42: several samples, and none is chosen */
+        const char *remark;
+    } cases[] = {
+        { "2\n1 0 1\n0\n", 0, { 42, 42, 42 }, NULL },
+        { "2\n1 0 1\n0\n", 1, { 1, -1, -1 }, NULL },
+        { "2\n1 0 1\n0\n", 2, { -1, -1, -1 }, NULL },
+        { "2\n0\n1 1 0\n", 0, { 42, 42, 42 }, NULL },
+        { "2\n0\n1 1 0\n", 2, { -1, 0, -1 }, NULL },
+        { "# two\n2\n0 1 1 2\n", 0, { 1, 2, -1 }, NULL },
+        { "2\n0 1\n1 2\n", 0, { 1, 2, -1 }, NULL },
+        { "2\n0 1\n1 2\n", 1, { 1, 2, -1 }, NULL },
+        { "2\n0 1\n1 2\n", 2, { -1, 2, -1 }, NULL },
+        { "2\n0 1 1\n2\n", 0, { 42, 42, 42 }, NULL },
+        /* one sample would have a variable twice */
+        { "2 0 1 0 1", 0, { 42, 42, 42 }, NULL },
+        { "2 0 1 0 1", 2, { 1, -1, -1 }, NULL },
+        { "2 1 0 1 0", 0, { 42, 42, 42 }, NULL },
+        { "2 0 1 1 2",
+          0,
+          { 1, 2, -1 },
+          "the numbers fit one sample of 2 observations, and 2 samples, the first of 0; they were "
+          "read as one (" },
+        { "2 0 1 1 2", 2, { -1, 2, -1 }, "they were read as several, because one of them was" },
+    };
+    static int32_t states[3] = { 2, 3, 1 };
+    const sali_factor_graph g = { .variables = 3, .states = states };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sal_error err = { 0 };
+        sali_remark remark = { 0 };
+        int32_t observed[3] = { 42, 42, 42 };
+        sal_status status =
+            sali_uai_parse_evidence("e", cases[i].text, (int64_t)strlen(cases[i].text), &g,
+                                    cases[i].sample, observed, &remark, &err);
+        if (cases[i].want[0] == 42) {
+            ck_assert_int_eq(status, SAL_ERR_ARGUMENT);
+            ck_assert_ptr_nonnull(strstr(err.message, "e: holds 2 samples of evidence"));
+        } else {
+            ck_ok(status, &err);
+        }
+        ck_assert_mem_eq(observed, cases[i].want, sizeof observed);
+        ck_assert_int_eq(remark.text != NULL, cases[i].remark != NULL);
+        ck_assert(!cases[i].remark || strstr(remark.text, cases[i].remark));
+        ck_assert_int_eq(remark.warns, cases[i].remark != NULL);
+        sali_remark_free(&remark);
+    }
 }
 END_TEST
 
@@ -449,7 +509,10 @@ static sal_status parse_evidence_bytes(const void *data, int64_t size, sal_error
     static int32_t states[3] = { 2, 3, 1 };
     const sali_factor_graph g = { .variables = 3, .states = states };
     int32_t observed[3];
-    return sali_uai_parse_evidence("mem", data, size, &g, 0, observed, err);
+    sali_remark remark = { 0 };
+    sal_status status = sali_uai_parse_evidence("mem", data, size, &g, 0, observed, &remark, err);
+    sali_remark_free(&remark);
+    return status;
 }
 
 START_TEST(truncated_and_damaged_files_are_survived)
@@ -465,11 +528,14 @@ START_TEST(uai_survives_failing_allocations)
     sal_error err = { 0 };
     sali_factor_graph g = { 0 };
     int32_t observed[3];
+    sali_remark remark = { 0 };
     const char *path = temp_write("a.uai", small, sizeof small - 1);
     const char *evidence = temp_write("e", "2 0 1 1 2", 9);
     ck_alloc_sweep(read_file(path, &g, &err), sali_factor_graph_free(&g));
     ck_ok(read_file(path, &g, &err), &err);
-    ck_alloc_sweep(sali_uai_read_evidence(evidence, &g, 0, observed, &err), (void)0);
+    ck_alloc_sweep(sali_uai_read_evidence(evidence, &g, 0, observed, &remark, &err),
+                   sali_remark_free(&remark));
+    sali_remark_free(&remark);
     ck_alloc_sweep(uai_write(path, &g, &err), (void)0);
     sali_factor_graph_free(&g);
     ck_assert_int_eq(temp_count(), 2);
@@ -495,6 +561,7 @@ START_TEST(networks_of_the_competitions_are_read)
         sal_error err = { 0 };
         sali_factor_graph g = { 0 };
         int32_t observed[228];
+        sali_remark remark = { 0 };
         char name[100];
         snprintf(name, sizeof name, "data/uai/%s.uai", cases[i].name);
         if (!test_data(name)) {
@@ -504,7 +571,8 @@ START_TEST(networks_of_the_competitions_are_read)
         ck_assert(g.kind == cases[i].kind && g.variables == cases[i].variables);
         ck_assert_int_eq(g.factors, cases[i].factors);
         snprintf(name, sizeof name, "data/uai/%s.uai.evid", cases[i].name);
-        ck_ok(sali_uai_read_evidence(test_data(name), &g, 0, observed, &err), &err);
+        ck_ok(sali_uai_read_evidence(test_data(name), &g, 0, observed, &remark, &err), &err);
+        ck_assert_ptr_null(remark.text);
         int64_t count = 0;
         for (int64_t v = 0; v < g.variables; v++) {
             count += observed[v] >= 0;
@@ -533,6 +601,7 @@ int main(void)
     tcase_add_test(tcase, one_sample_of_several_is_chosen);
     tcase_add_test(tcase, both_layouts_of_evidence_are_read);
     tcase_add_test(tcase, bad_evidence_is_refused);
+    tcase_add_test(tcase, ambiguous_evidence_is_decided_or_remarked_on);
     tcase_add_test(tcase, truncated_and_damaged_files_are_survived);
     tcase_add_test(tcase, uai_survives_failing_allocations);
     tcase_add_test(tcase, networks_of_the_competitions_are_read);

@@ -419,24 +419,43 @@ START_TEST(evidence_is_read)
     sal_model *model = open_model(write_text("n.uai", "MARKOV 3 2 3 2 0")), *clamped = NULL;
     int64_t n = -1, *variables = NULL;
     int32_t *codes = NULL;
-    ck_ok(sal_model_evidence(write_text("e", "2 2 1 0 1"), model, 0, &n, &variables, &codes, &err),
+    ck_ok(sal_model_evidence(write_text("e", "2 2 1 0 1"), model, 0, &n, &variables, &codes, NULL,
+                             &err),
           &err);
     ck_assert(n == 2 && variables[0] == 0 && variables[1] == 2 && codes[0] == 1 && codes[1] == 1);
     ck_ok(sal_model_clamp(model, n, variables, codes, &clamped, &err), &err);
     ck_assert_int_eq(sal_space_variables(sal_model_space(clamped)), 1);
     sal_free(variables);
     sal_free(codes);
-    ck_ok(sal_model_evidence(write_text("e", "0"), model, 0, &n, &variables, &codes, &err), &err);
+    ck_ok(sal_model_evidence(write_text("e", "0"), model, 0, &n, &variables, &codes, NULL, &err),
+          &err);
     ck_assert_int_eq(n, 0);
     sal_free(variables);
     sal_free(codes);
+    char *remark = "";
+    ck_ok(sal_model_evidence(write_text("e", "1 0 1"), model, 0, &n, &variables, &codes, &remark,
+                             &err),
+          &err);
+    ck_assert(n == 1 && !remark);
+    sal_free(variables);
+    sal_free(codes);
+    const char *both = write_text("e", "2 0 1 1 2");
+    ck_ok(sal_model_evidence(both, model, 0, &n, &variables, &codes, &remark, &err), &err);
+    ck_assert(n == 2 && strncmp(remark, both, strlen(both)) == 0);
+    ck_assert_ptr_nonnull(strstr(remark, ": the numbers fit one sample of 2 observations, and 2"));
+    sal_free(remark);
+    sal_free(variables);
+    sal_free(codes);
+    n = 0;
     sal_free(NULL);
     variables = NULL;
-    ck_fails(sal_model_evidence(write_text("e", "1 1 3"), model, 0, &n, &variables, &codes, &err),
-             SAL_ERR_DATA, &err, "e:1: ");
-    ck_fails(sal_model_evidence(write_text("e", "1 3 0"), model, 0, &n, &variables, &codes, &err),
-             SAL_ERR_DATA, &err, "e:1: ");
-    ck_fails(sal_model_evidence("no.evid", model, 0, &n, &variables, &codes, &err),
+    ck_fails(
+        sal_model_evidence(write_text("e", "1 1 3"), model, 0, &n, &variables, &codes, NULL, &err),
+        SAL_ERR_DATA, &err, "e:1: ");
+    ck_fails(
+        sal_model_evidence(write_text("e", "1 3 0"), model, 0, &n, &variables, &codes, NULL, &err),
+        SAL_ERR_DATA, &err, "e:1: ");
+    ck_fails(sal_model_evidence("no.evid", model, 0, &n, &variables, &codes, NULL, &err),
              SAL_ERR_NOT_FOUND, &err, "no.evid");
     ck_assert(n == 0 && !variables);
     sal_model_destroy(clamped);
@@ -494,15 +513,16 @@ START_TEST(compressed_evidence_and_samples_are_read)
     int64_t n = 0, *variables = NULL;
     int32_t *codes = NULL;
     const char *path = write_text("e", "2\n 1 0 1\n 2 1 2 2 1\n");
-    ck_fails(sal_model_evidence(path, model, 0, &n, &variables, &codes, &err), SAL_ERR_ARGUMENT,
-             &err, "holds 2 samples of evidence; choose one by its number, from 1 (--sample K)");
-    ck_ok(sal_model_evidence(path, model, 2, &n, &variables, &codes, &err), &err);
+    ck_fails(sal_model_evidence(path, model, 0, &n, &variables, &codes, NULL, &err),
+             SAL_ERR_ARGUMENT, &err,
+             "holds 2 samples of evidence; choose one by its number, from 1 (--sample K)");
+    ck_ok(sal_model_evidence(path, model, 2, &n, &variables, &codes, NULL, &err), &err);
     ck_assert(n == 2 && variables[1] == 2 && codes[0] == 2);
     sal_free(variables);
     sal_free(codes);
 #ifdef SALI_HAVE_ZLIB
     path = temp_write("e.evid.gz", (const char *)evidence_gz, sizeof evidence_gz);
-    ck_ok(sal_model_evidence(path, model, 1, &n, &variables, &codes, &err), &err);
+    ck_ok(sal_model_evidence(path, model, 1, &n, &variables, &codes, NULL, &err), &err);
     ck_assert(n == 1 && variables[0] == 0 && codes[0] == 1);
     sal_free(variables);
     sal_free(codes);
@@ -522,7 +542,7 @@ START_TEST(competition_evidence_is_read)
     int64_t n = 0, *variables = NULL;
     int32_t *codes = NULL;
     ck_ok(sal_model_evidence(test_data("data/uai/BN_1.uai.evid"), model, 0, &n, &variables, &codes,
-                             &err),
+                             NULL, &err),
           &err);
     ck_assert_int_gt(n, 0);
     sal_free(variables);
@@ -537,7 +557,7 @@ static sal_status evidence_once(const char *path, const sal_model *model)
 {
     int64_t n = 0, *variables = NULL;
     int32_t *codes = NULL;
-    sal_status status = sal_model_evidence(path, model, 0, &n, &variables, &codes, NULL);
+    sal_status status = sal_model_evidence(path, model, 0, &n, &variables, &codes, NULL, NULL);
     sal_free(variables);
     sal_free(codes);
     return status;

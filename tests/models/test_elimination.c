@@ -522,7 +522,7 @@ static bool open_network(const char *name, given_network *g)
     *g = (given_network){ 0 };
     ck_ok(sal_model_open(path, SAL_F64, &g->whole, &err), &err);
     ck_ok(sal_model_evidence(network_file(name, "uai.evid"), g->whole, 0, &g->n, &g->variables,
-                             &g->codes, &err),
+                             &g->codes, NULL, &err),
           &err);
     ck_ok(sal_model_clamp(g->whole, g->n, g->variables, g->codes, &g->model, &err), &err);
     return true;

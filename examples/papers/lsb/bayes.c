@@ -90,7 +90,8 @@ static sal_status read_evidence(network *net, sal_error *err)
     snprintf(path, sizeof path, "%s.evid", net->path ? net->path : "");
     sal_status status = open_network(net, 0, &model, err);
     if (status == SAL_OK && net->path) {
-        status = sal_model_evidence(path, model, 0, &net->n, &net->observed, &net->codes, err);
+        status =
+            sal_model_evidence(path, model, 0, &net->n, &net->observed, &net->codes, NULL, err);
         net->has_evidence = status == SAL_OK;
         status = status == SAL_ERR_NOT_FOUND ? SAL_OK : status;
     }

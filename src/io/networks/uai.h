@@ -17,18 +17,19 @@ void sali_uai_settle_order(sali_scan *scan, sali_factor_graph *graph, bool logar
                            sali_remark *remark);
 
 /* Read evidence for `graph` into observed[variables]: a state, or -1 where nothing was observed.
- * Layouts: "n variable state ...", and the same for each of several samples after their number. An
- * empty file and "0" hold one sample without observations. The file may be compressed.
+ * Layouts: "n variable state ...", and the same for each of several samples after their number. "0"
+ * and an empty file are one sample without observations. The file may be compressed.
  * Params:    sample  its number from 1; 0: the only one of the file.
- * Returns:   DATA for states out of range and contradictions; ARGUMENT for a sample that the file
- *            lacks, and for 0 where it has several; those of sali_file_read_gz. On failure observed
- *            is untouched. */
+ *            remark  says how numbers were read that fit both layouts, where nothing decided.
+ * Returns:   DATA for states out of range and contradictions; ARGUMENT for a sample
+ *            that the file lacks, and for 0 where it has several; those of sali_file_read_gz. On
+ *            failure observed is untouched. */
 sal_status sali_uai_read_evidence(const char *path, const sali_factor_graph *graph, int64_t sample,
-                                  int32_t *observed, sal_error *err);
+                                  int32_t *observed, sali_remark *remark, sal_error *err);
 
 /* The same from memory. */
 sal_status sali_uai_parse_evidence(const char *name, const void *text, int64_t size,
                                    const sali_factor_graph *graph, int64_t sample,
-                                   int32_t *observed, sal_error *err);
+                                   int32_t *observed, sali_remark *remark, sal_error *err);
 
 #endif

@@ -23,23 +23,117 @@ static void skip_pairs(sali_scan *scan, int64_t n)
     }
 }
 
-/* How many samples the words hold, `count` numbers, and whether their count stands before them;
- * 0 if they are in neither layout. What both layouts fit is one sample. */
-static int64_t find_samples(const sali_scan *scan, int64_t count, bool *counted)
+/* What the numbers of a file can be read as. */
+typedef struct layouts {
+    int64_t count;   /* of all numbers */
+    int64_t samples; /* where their number stands first: how many there are; 0: it is not so */
+    int64_t first;   /* observations of the first of them */
+    bool one;        /* the numbers fit one sample, whose observations are counted first */
+    bool alone;      /* the first number has a line of its own, and more lines follow */
+    bool by_line;    /* each of the samples begins a line */
+    bool pairs;      /* no observation goes over a line's end */
+} layouts;
+
+/* Whether the next number stands on the line of the last one. */
+static bool goes_on(const sali_scan *scan)
+{
+    return sali_scan_on_line(scan, scan->line);
+}
+
+/* Which layouts the `count` numbers fit. */
+static layouts find_layouts(const sali_scan *scan, int64_t count)
 {
     sali_scan ahead = *scan;
     ahead.err = NULL;
     int64_t first = read_number(&ahead), left = count - 1;
-    *counted = count % 2 == 0 || first != count / 2;
-    for (int64_t s = 0; *counted && s < first; s++) {
+    layouts found = { .count = count,
+                      .one = count % 2 == 1 && first == count / 2,
+                      .alone = left > 0 && !goes_on(&ahead),
+                      .by_line = true,
+                      .pairs = true };
+    sali_scan pairs = ahead;
+    for (int64_t k = 0; found.one && k < first; k++) {
+        read_number(&pairs);
+        found.pairs = found.pairs && goes_on(&pairs);
+        read_number(&pairs);
+    }
+    for (int64_t s = 0; s < first; s++) {
+        found.by_line = found.by_line && !goes_on(&ahead);
         int64_t n = left > 0 ? read_number(&ahead) : left;
         if (left < 1 || n > (left - 1) / 2) {
-            return 0;
+            return found;
         }
+        found.first = s == 0 ? n : found.first;
         skip_pairs(&ahead, n);
         left -= 1 + 2 * n;
     }
-    return !*counted ? 1 : left == 0 ? first : 0;
+    found.samples = left == 0 ? first : 0;
+    return found;
+}
+
+/* Whether the next n observations are of variables and states of the graph, and none of a variable
+ * that was observed before. `seen` [variables] is all -1, here and at the end. */
+static bool are_distinct(sali_scan *scan, const sali_factor_graph *graph, int64_t n, int32_t *seen)
+{
+    sali_scan again = *scan;
+    bool good = true;
+    for (int64_t k = 0; k < n; k++) {
+        int64_t v = read_number(scan), state = read_number(scan);
+        good = good && v < graph->variables && state < graph->states[v] && seen[v] < 0;
+        if (v < graph->variables) {
+            seen[v] = (int32_t)state;
+        }
+    }
+    for (int64_t k = 0; k < n; k++) {
+        int64_t v = read_number(&again);
+        read_number(&again);
+        if (v < graph->variables) {
+            seen[v] = -1;
+        }
+    }
+    return good;
+}
+
+/* Whether all of `samples` samples, whose number was read, make sense for the graph. */
+static bool make_sense(sali_scan scan, const sali_factor_graph *graph, int64_t samples,
+                       int32_t *seen)
+{
+    bool good = true;
+    for (int64_t s = 0; s < samples; s++) {
+        int64_t n = read_number(&scan);
+        good = are_distinct(&scan, graph, n, seen) && good;
+    }
+    return good;
+}
+
+/* Whether numbers that fit both layouts begin with the number of samples. Ends of lines decide, if
+ * they fit only one of the two; then that a sample was chosen; then whether only one of them makes
+ * sense for the graph. What nothing decides is one sample, as the remark says. */
+static bool is_counted(sali_scan *scan, const layouts *found, const sali_factor_graph *graph,
+                       int64_t sample, int32_t *seen, sali_remark *remark)
+{
+    if (found->alone && (found->by_line || found->pairs) && sample <= 1) {
+        return found->by_line; /* not both: a sample has an odd number of numbers */
+    }
+    sali_scan counted = *scan;
+    counted.err = NULL;
+    read_number(&counted);
+    bool one = make_sense(*scan, graph, 1, seen);
+    bool several = make_sense(counted, graph, found->samples, seen);
+    if (found->alone || (!one && several)) {
+        return true;
+    }
+    if (!several && sample <= 0) {
+        return false; /* nor does one sample make sense, or it is the only reading that does */
+    }
+    scan->status = sali_remark_add(
+        remark, true, scan->err,
+        "the numbers fit one sample of %lld observations, and %lld samples, the first of %lld; "
+        "they were read as %s (the number of samples on a line of its own, and each sample on the "
+        "next, say that there are several, and so does the choice of one by its number)",
+        (long long)(found->count / 2), (long long)found->samples, (long long)found->first,
+        sample > 0 ? "several, because one of them was chosen" : "one");
+    return sample > 0;
 }
 
 /* The error of `count` numbers that are in neither layout. */
@@ -100,26 +194,40 @@ static void observe(sali_scan *scan, const sali_factor_graph *graph, int32_t *ob
     observed[v] = (int32_t)state;
 }
 
-/* All observations of a sample into `observed`, which is all -1 before. */
-static void read_observations(sali_scan *scan, const sali_factor_graph *graph, int64_t sample,
-                              int32_t *observed)
+/* Find the layout, and step over the number of samples if there is one. Returns how many there are.
+ */
+static int64_t read_layout(sali_scan *scan, const sali_factor_graph *graph, int64_t sample,
+                           int32_t *seen, sali_remark *remark)
 {
     sali_scan numbers = *scan;
     int64_t count = 0;
-    bool counted = false;
     for (; sali_scan_more(&numbers); count++) {
         read_number(&numbers);
     }
     scan->status = numbers.status;
-    int64_t samples = count > 0 && scan->status == SAL_OK ? find_samples(scan, count, &counted) : 1;
-    if (samples == 0) {
+    if (scan->status != SAL_OK || count == 0) {
+        return 1;
+    }
+    layouts found = find_layouts(scan, count);
+    if (!found.one && found.samples == 0) {
         fail_layout(scan, count);
+        return 0;
     }
-    if (!has_sample(scan, samples, sample) || count == 0) {
-        return;
-    }
+    bool counted =
+        !found.one || (found.samples > 0 && is_counted(scan, &found, graph, sample, seen, remark));
     if (counted) {
         read_number(scan);
+    }
+    return counted ? found.samples : 1;
+}
+
+/* All observations of a sample into `observed`, which is all -1 before. */
+static void read_observations(sali_scan *scan, const sali_factor_graph *graph, int64_t sample,
+                              int32_t *observed, sali_remark *remark)
+{
+    int64_t samples = read_layout(scan, graph, sample, observed, remark);
+    if (!has_sample(scan, samples, sample) || !sali_scan_more(scan)) {
+        return;
     }
     for (int64_t s = 1; s < sample; s++) {
         skip_pairs(scan, read_number(scan));
@@ -131,7 +239,7 @@ static void read_observations(sali_scan *scan, const sali_factor_graph *graph, i
 
 sal_status sali_uai_parse_evidence(const char *name, const void *text, int64_t size,
                                    const sali_factor_graph *graph, int64_t sample,
-                                   int32_t *observed, sal_error *err)
+                                   int32_t *observed, sali_remark *remark, sal_error *err)
 {
     sali_scan scan = sali_scan_of(name, text, size, SALI_UAI_COMMENTS, err);
     int32_t *found = SALI_SCAN_ARRAY(&scan, int32_t, graph->variables);
@@ -139,7 +247,7 @@ sal_status sali_uai_parse_evidence(const char *name, const void *text, int64_t s
         found[v] = -1;
     }
     if (found) {
-        read_observations(&scan, graph, sample, found);
+        read_observations(&scan, graph, sample, found, remark);
     }
     if (scan.status == SAL_OK) {
         memcpy(observed, found, (size_t)graph->variables * sizeof *found);
@@ -149,13 +257,13 @@ sal_status sali_uai_parse_evidence(const char *name, const void *text, int64_t s
 }
 
 sal_status sali_uai_read_evidence(const char *path, const sali_factor_graph *graph, int64_t sample,
-                                  int32_t *observed, sal_error *err)
+                                  int32_t *observed, sali_remark *remark, sal_error *err)
 {
     sali_bytes file = { 0 };
     sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &file, err);
-    status =
-        status ? status
-               : sali_uai_parse_evidence(path, file.data, file.size, graph, sample, observed, err);
+    status = status ? status
+                    : sali_uai_parse_evidence(path, file.data, file.size, graph, sample, observed,
+                                              remark, err);
     sali_bytes_free(&file);
     return status;
 }

@@ -325,8 +325,9 @@ sal_status sal_model_save(const sal_model *model, const char *path_xml, sal_erro
 /* ---- evidence */
 
 sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t sample, int64_t *n,
-                              int64_t **variables, int32_t **codes, sal_error *err)
+                              int64_t **variables, int32_t **codes, char **remark, sal_error *err)
 {
+    sali_remark said = { 0 };
     const sal_space *space = model->space;
     const int64_t V = space->n_variables;
     int32_t *states = SALI_NEW_ARRAY(int32_t, V), *observed = SALI_NEW_ARRAY(int32_t, V);
@@ -337,7 +338,8 @@ sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t 
     }
     if (status == SAL_OK) {
         sali_factor_graph graph = { .variables = V, .states = states };
-        status = sali_uai_read_evidence(path, &graph, sample, observed, err);
+        status = sali_uai_read_evidence(path, &graph, sample, observed, &said, err);
+        status = status ? status : sali_remark_prefix(&said, path, err);
     }
     for (int64_t v = 0; status == SAL_OK && v < V; v++) {
         if (observed[v] >= 0) {
@@ -349,6 +351,11 @@ sal_status sal_model_evidence(const char *path, const sal_model *model, int64_t 
     if (status == SAL_OK) {
         *n = count;
     }
+    if (status == SAL_OK && remark) {
+        *remark = said.text;
+        said.text = NULL;
+    }
+    sali_remark_free(&said);
     (void)SALI_GIVE(status, found, variables, sali_free);
     return SALI_GIVE(status, observed, codes, sali_free);
 }
