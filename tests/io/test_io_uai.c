@@ -364,9 +364,7 @@ START_TEST(both_layouts_of_evidence_are_read)
     } cases[] = {
         { "0", { -1, -1, -1 } },
         { "0\n", { -1, -1, -1 } },
-        { "", { -1, -1, -1 } },
-        { "\n/* none */\n", { -1, -1, -1 } },
-        { "1 0", { -1, -1, -1 } },
+        { "1\n0", { -1, -1, -1 } },
         { "1 1 2", { -1, 2, -1 } },
         { "1\n1 1 2", { -1, 2, -1 } },
         { "1 1 0 1", { 1, -1, -1 } },
@@ -390,6 +388,9 @@ START_TEST(bad_evidence_is_refused)
         const char *text;
         const char *message;
     } cases[] = {
+        { "", "e: holds no numbers; expected \"n variable state ...\" with n pairs" },
+        { "\n/* none */\n", "e: holds no numbers" },
+        { "1 0", "e:1: one observation has no value for variable 0; expected" },
         { "1", "expected 1 pairs of a variable and a state, found 0 numbers" },
         { "2 0 1", "expected 2 pairs" },
         { "0 0 1", "expected 0 pairs" },

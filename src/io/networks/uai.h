@@ -18,10 +18,10 @@ void sali_uai_settle_order(sali_scan *scan, sali_factor_graph *graph, bool logar
 
 /* Read evidence for `graph` into observed[variables]: a state, or -1 where nothing was observed.
  * Layouts: "n variable state ...", and the same for each of several samples after their number. "0"
- * and an empty file are one sample without observations. The file may be compressed.
+ * is one sample without observations. The file may be compressed.
  * Params:    sample  its number from 1; 0: the only one of the file.
  *            remark  says how numbers were read that fit both layouts, where nothing decided.
- * Returns:   DATA for states out of range and contradictions; ARGUMENT for a sample
+ * Returns:   DATA for empty files, states out of range and contradictions; ARGUMENT for a sample
  *            that the file lacks, and for 0 where it has several; those of sali_file_read_gz. On
  *            failure observed is untouched. */
 sal_status sali_uai_read_evidence(const char *path, const sali_factor_graph *graph, int64_t sample,

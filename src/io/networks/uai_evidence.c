@@ -140,6 +140,14 @@ static bool is_counted(sali_scan *scan, const layouts *found, const sali_factor_
 static void fail_layout(sali_scan *scan, int64_t count)
 {
     int64_t first = read_number(scan), pairs = (count - 1) / 2 * 2;
+    if (count == 2 && first == 1) {
+        int64_t v = read_number(scan);
+        sali_scan_fail(scan, scan->line,
+                       "one observation has no value for variable %lld; expected \"1 variable "
+                       "state\", or 0 if nothing was observed",
+                       (long long)v);
+        return;
+    }
     if (count % 2 == 0 && first != 1) {
         sali_scan_fail(
             scan, scan->line,
@@ -205,11 +213,16 @@ static int64_t read_layout(sali_scan *scan, const sali_factor_graph *graph, int6
         read_number(&numbers);
     }
     scan->status = numbers.status;
-    if (scan->status != SAL_OK || count == 0) {
-        return 1;
+    if (scan->status == SAL_OK && count == 0) {
+        sali_scan_refuse(scan, "holds no numbers; expected \"n variable state ...\" with n pairs, "
+                               "such as 0 if nothing was observed");
+    }
+    if (scan->status != SAL_OK) {
+        return 0;
     }
     layouts found = find_layouts(scan, count);
-    if (!found.one && found.samples == 0) {
+    /* "1 0" on one line is rather an observation that was cut off than a sample without any */
+    if ((!found.one && found.samples == 0) || (count == 2 && !found.alone)) {
         fail_layout(scan, count);
         return 0;
     }
@@ -226,7 +239,7 @@ static void read_observations(sali_scan *scan, const sali_factor_graph *graph, i
                               int32_t *observed, sali_remark *remark)
 {
     int64_t samples = read_layout(scan, graph, sample, observed, remark);
-    if (!has_sample(scan, samples, sample) || !sali_scan_more(scan)) {
+    if (!has_sample(scan, samples, sample)) {
         return;
     }
     for (int64_t s = 1; s < sample; s++) {
