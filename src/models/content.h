@@ -81,7 +81,8 @@ void sali_graph_free(sali_graph *graph);
 typedef enum sali_letter_case {
     SALI_CASE_INSERTIONS, /* insertions, as in a2m; or there are none */
     SALI_CASE_LOWER,      /* aligned letters: the file has no letter in upper case */
-    SALI_CASE_MIXED       /* aligned letters: only so do all rows have one length */
+    SALI_CASE_MIXED,      /* aligned letters: only so do all rows have one length */
+    SALI_CASE_MARKED      /* as in upper case: the file marks the columns of insertions */
 } sali_letter_case;
 
 typedef struct sali_alignment {

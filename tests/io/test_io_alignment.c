@@ -35,8 +35,9 @@ static const char *shown(const sali_content *content)
     return text;
 }
 
-static const char stockholm[] = "# STOCKHOLM 1.0\n#=GF ID x\n\nx/1-3  AC.E\n#=GR x SS HHHH\n"
-                                "y      A-kE\n#=GC RF xxxx\n\nx/1-3  CC\ny      WY\n//\n";
+static const char stockholm[] =
+    "# STOCKHOLM 1.0\n#=GF ID x\n\nx/1-3  AC.E\n#=GR x SS HHHH\n"
+    "y      A-kE\n#=GC RF xx.x\n\nx/1-3  CC\ny      WY\n#=GC RF xx\n//\n";
 
 START_TEST(dialects_are_read)
 {
@@ -68,6 +69,14 @@ START_TEST(dialects_are_read)
         { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\ny CA\nx D E\ny FG\nx H\ny I\n//",
           "x ACDEH\ny CAFGI\n" },
         { &sali_format_stockholm, stockholm, "x/1-3 ACECC\ny A-EWY\n" },
+        /* marks decide against the case: letters are aligned, whatever they are */
+        { &sali_format_stockholm,
+          "# STOCKHOLM 1.0\nx AC.eK\ny A-kDM\n#=GC SS_cons <<>>.\n#=GC RF  Xg~x-\n//\n",
+          "x ACE\ny A-D\n" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx a.\ny -k\n#=GC RF x A\n//\n",
+          "x A-\ny -K\n" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\ny CA\n#=GC RFX x\n#=GR x RF .\n//\n",
+          "x AC\ny CA\n" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sal_error err = { 0 };
@@ -115,6 +124,18 @@ START_TEST(bad_files_are_refused)
         { &sali_format_stockholm, "\n\nx AC\n//", "f:3: expected # STOCKHOLM 1.0" },
         { &sali_format_stockholm, "# STOCKHOLM 1.0\n//", "f: there are no sequences" },
         { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\n", "f:2: expected // at the end" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\n#=GC RF xxx\n//\n",
+          "f:3: the marks of aligned columns (RF) have 3 columns; expected 2" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\n#=GC RF xx\n\nx A\n//\n",
+          "f:3: the marks of aligned columns (RF) have 2 columns; expected 3" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\n#=GC RF\n//\n",
+          "f:3: the marks of aligned columns (RF) have 0 columns; expected 2" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\n#=GC RF ..\n//\n",
+          "f:3: the marks of aligned columns (RF) have no letter" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\ny A\n#=GC RF xx\n//\n",
+          "f:3: sequence 2 ('y') has 1 aligned letters; expected 2" },
+        { &sali_format_stockholm, "# STOCKHOLM 1.0\n#=GC RF xx\n//\n",
+          "f: there are no sequences" },
         { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\ny CA\n\ny A\nx C\n//",
           "f:5: expected the next letters of 'x', found 'y'; blocks" },
         { &sali_format_stockholm, "# STOCKHOLM 1.0\nx AC\ny CA\n\nx A\n//",
@@ -229,6 +250,15 @@ START_TEST(a_remark_says_the_size_and_what_was_dropped)
     sali_remark_free(&lower);
     sal_error err = { 0 };
     sali_content content = { 0 };
+    ck_ok(parse_text(&sali_format_stockholm, stockholm, &content, &err), &err);
+    sali_remark marked = { 0 };
+    ck_ok(sali_alignment_remark(&content.alignment, &marked, &err), &err);
+    ck_assert_str_eq(marked.text,
+                     "2 sequences of 5 sites (protein); the line RF says which columns are "
+                     "aligned; 1 letters in other columns are insertions and were dropped");
+    ck_assert(marked.warns);
+    sali_remark_free(&marked);
+    sali_content_free(&content);
     ck_ok(parse_text(&sali_format_aln, "MX\nXK\n", &content, &err), &err);
     ck_fails(sali_alignment_prepare(&content.alignment,
                                     &(sali_alignment_rules){ .unknown = SAL_UNKNOWN_DROP }, &plain,

@@ -68,6 +68,19 @@ void sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *letters)
     }
 }
 
+void sali_rows_mark(sali_rows *rows, const sali_line *marks)
+{
+    rows->marks_line = rows->marks_line ? rows->marks_line : marks->line;
+    for (int64_t k = 0; k < marks->size; k++) {
+        char c = marks->text[k];
+        if (!sali_is_blank(c) &&
+            sali_scan_grow(rows->lines, (void **)&rows->mark, &rows->mark_capacity, rows->marks + 1,
+                           sizeof *rows->mark)) {
+            rows->mark[rows->marks++] = c != '.' && c != '-' && c != '~';
+        }
+    }
+}
+
 /* About a row: "sequence 3 (name) ...". */
 static void fail_row(const sali_rows *rows, int64_t row, int64_t line, const char *what)
 {
@@ -173,6 +186,27 @@ static void check_lengths(sali_rows *rows, bool whole)
     }
 }
 
+/* The number of columns that are marked as aligned, of rows of equal lengths. */
+static int64_t count_marked(const sali_rows *rows)
+{
+    int64_t marked = 0;
+    for (int64_t k = 0; k < rows->marks; k++) {
+        marked += rows->mark[k];
+    }
+    if (rows->lines->status == SAL_OK && rows->marks != rows->row[0].columns) {
+        sali_scan_fail(rows->lines, rows->marks_line,
+                       "the marks of aligned columns (RF) have %lld columns; expected %lld, as the "
+                       "sequences have",
+                       (long long)rows->marks, (long long)rows->row[0].columns);
+    }
+    if (marked == 0) {
+        sali_scan_fail(rows->lines, rows->marks_line,
+                       "the marks of aligned columns (RF) have no letter; expected one for each "
+                       "aligned column");
+    }
+    return marked;
+}
+
 /* ---- the alignment */
 
 static void copy_names(const sali_rows *rows, char **names)
@@ -187,11 +221,12 @@ static void copy_names(const sali_rows *rows, char **names)
 }
 
 /* Row r continues at its `length`, which starts from 0 again. With `whole`, lower case and '.' are
- * aligned: a letter and a gap. */
+ * aligned: a letter and a gap. Where columns are marked, letters in others count as insertions. */
 static void copy_letters(sali_rows *rows, bool whole, sali_alignment *a)
 {
     for (int64_t r = 0; r < rows->count; r++) {
         rows->row[r].length = 0;
+        rows->row[r].columns = 0;
     }
     for (int64_t p = 0; p < rows->pieces; p++) {
         const sali_piece *piece = &rows->piece[p];
@@ -200,9 +235,14 @@ static void copy_letters(sali_rows *rows, bool whole, sali_alignment *a)
         for (int64_t k = 0; k < piece->letters.size; k++) {
             char c = piece->letters.text[k];
             int code = letter_of(c);
-            if (code >= 0) {
+            if (code == BLANK) {
+                continue;
+            }
+            if (rows->marks > 0 && !rows->mark[row->columns++]) {
+                a->insertions += code != '-' && code != POINT;
+            } else if (code >= 0) {
                 letters[row->length++] = (char)code;
-            } else if (whole && code != BLANK) {
+            } else if (whole) {
                 letters[row->length++] = code == LOWER ? (char)(c - 'a' + 'A') : '-';
             }
         }
@@ -215,13 +255,14 @@ void sali_rows_finish(sali_rows *rows, sali_content *out)
     sali_alignment *a = &out->alignment;
     int64_t upper = 0, lower = 0;
     measure(rows, &upper, &lower);
-    a->letter_case = case_of(rows, upper, lower);
+    a->letter_case = rows->marks_line > 0 ? SALI_CASE_MARKED : case_of(rows, upper, lower);
     bool insertions = a->letter_case == SALI_CASE_INSERTIONS && lower > 0;
     a->insertions = insertions ? lower : 0;
     check_lengths(rows, !insertions);
+    int64_t marked = rows->marks_line > 0 ? count_marked(rows) : 0;
     if (scan->status == SAL_OK) {
         a->sequences = rows->count;
-        a->length = rows->row[0].length;
+        a->length = marked > 0 ? marked : rows->row[0].length;
         a->codes = SALI_SCAN_ARRAY(scan, uint8_t, a->sequences * a->length);
         a->letters = SALI_SCAN_ARRAY(scan, char, a->sequences * a->length);
         a->names = rows->named ? SALI_SCAN_ARRAY(scan, char *, a->sequences) : NULL;
@@ -235,4 +276,5 @@ void sali_rows_finish(sali_rows *rows, sali_content *out)
     }
     sali_free(rows->row);
     sali_free(rows->piece);
+    sali_free(rows->mark);
 }

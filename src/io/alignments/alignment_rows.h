@@ -4,7 +4,9 @@
  *
  * Letters: upper case is aligned, `-`, `*` and `~` are gaps. In a file with letters of both cases
  * whose rows have equally many letters in upper case and gaps, lower case is an insertion, as in
- * a2m and a3m, and dropped with `.`. In all other files lower case is aligned and `.` is a gap. */
+ * a2m and a3m, and dropped with `.`. In all other files lower case is aligned and `.` is a gap. So
+ * it is where a line of the file marks the aligned columns (sali_rows_mark): whatever is in the
+ * other columns is dropped. */
 #ifndef SALI_ALIGNMENT_ROWS_H
 #define SALI_ALIGNMENT_ROWS_H
 
@@ -30,6 +32,9 @@ typedef struct sali_rows {
     struct sali_row *row; /* in the order of the file */
     int64_t pieces, piece_capacity;
     struct sali_piece *piece;
+    int64_t marks_line; /* of the first marks; 0: there are none */
+    int64_t marks, mark_capacity;
+    bool *mark; /* [marks]: whether the column is aligned */
 } sali_rows;
 
 typedef struct sali_row {
@@ -44,6 +49,10 @@ void sali_rows_add(sali_rows *rows, const sali_line *name);
 
 /* Letters at the end of row `row`, kept by reference; blanks among them are skipped. */
 void sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *letters);
+
+/* The next columns' marks: a letter for those that are aligned, '.', '-' or '~' for those of
+ * insertions. Blanks are skipped. There must be as many as columns in the end, or none. */
+void sali_rows_mark(sali_rows *rows, const sali_line *marks);
 
 /* The end: the alignment of all rows, which must have equal lengths; the rows are freed. Cost:
  * linear in the text. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Stockholm files of Pfam and HMMER: "name letters" lines, perhaps in several blocks, each with the
- * sequences in the order of the first. Annotation (#=..) is skipped. */
+ * sequences in the order of the first. Annotation (#=..) is skipped, but for the line RF, which
+ * marks the aligned columns. */
 #include "io/alignments/alignment_rows.h"
 #include "io/alignments/alignment_writer.h"
 #include "io/format.h"
@@ -42,6 +43,16 @@ static void read_letters(reader *r, sali_line line)
         check_name(r, &name);
     }
     sali_rows_extend(&r->rows, r->next++, &line);
+}
+
+/* "#=GC RF marks", of the columns of this block. */
+static void read_marks(reader *r, sali_line line)
+{
+    sali_line kind = sali_line_word(&line), feature = sali_line_word(&line);
+    if (sali_line_equals(&kind, &(sali_line){ .text = "#=GC", .size = 4 }) &&
+        sali_line_equals(&feature, &(sali_line){ .text = "RF", .size = 2 })) {
+        sali_rows_mark(&r->rows, &line);
+    }
 }
 
 static void end_block(reader *r, const sali_line *line)
@@ -88,6 +99,8 @@ static void read_lines(reader *r)
             end_block(r, &line);
         } else if (!sali_line_begins(&line, "#")) {
             read_letters(r, line);
+        } else {
+            read_marks(r, line);
         }
     }
     sali_scan_fail(lines, line.line, "expected // at the end");
@@ -135,7 +148,7 @@ static void write(sali_text_output *w, const sali_content *content)
 
 const sali_format sali_format_stockholm = {
     .name = "stockholm",
-    .doc = "aligned sequences of Pfam and HMMER, annotation skipped",
+    .doc = "aligned sequences of Pfam and HMMER, annotation other than RF skipped",
     .suffixes = { ".sto", ".stk", ".stockholm" },
     .content = SALI_CONTENT_ALIGNMENT,
     .model = "potts-alignment",

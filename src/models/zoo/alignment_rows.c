@@ -98,6 +98,12 @@ static sal_status remark_case(const sali_alignment *a, sali_remark *remark, sal_
                                "numbers of upper-case letters and gaps, and one length with lower "
                                "case");
     }
+    if (a->letter_case == SALI_CASE_MARKED) {
+        return sali_remark_add(remark, a->insertions > 0, err,
+                               "the line RF says which columns are aligned; %lld letters in other "
+                               "columns are insertions and were dropped",
+                               (long long)a->insertions);
+    }
     return a->insertions > 0
                ? sali_remark_add(remark, true, err,
                                  "%lld lower-case letters are insertions and were dropped",
