@@ -89,7 +89,7 @@ typedef struct sali_alignment {
     int64_t sequences, length; /* both at least 1 */
     sal_alphabet alphabet;     /* whose letters (models/alphabet.h) the codes are; 0: protein */
     uint8_t *codes;            /* [sequences x length]; letters that it lacks are gaps, code 0 */
-    char *letters;             /* [sequences x length] as in the file, A-Z and '-'; or NULL */
+    char *letters;             /* [sequences x length] as in the file, A-Z, '*' and '-'; or NULL */
     char **names;              /* [sequences], or NULL */
     sali_letter_case letter_case;
     int64_t insertions; /* letters of the file that were dropped as insertions */

@@ -244,6 +244,16 @@ START_TEST(a_remark_says_the_size_and_what_was_dropped)
     ck_assert_str_eq(plain.text, "2 sequences of 4 sites (protein)");
     ck_assert(!plain.warns);
     sali_remark_free(&plain);
+    /* a stop codon is a letter that no alphabet has, and ~ is a gap */
+    sali_remark stop = prepare("MKV*\nMK~-\n", (sali_alignment_rules){ 0 }, "MKV-\nMK--\n");
+    ck_assert_str_eq(stop.text, "2 sequences of 4 sites (protein); 1 letters in 1 sequences are "
+                                "outside the alphabet and count as gaps (unknown=drop leaves these "
+                                "sequences out)");
+    sali_remark_free(&stop);
+    stop = prepare("MKV*\nMK~-\n", (sali_alignment_rules){ .unknown = SAL_UNKNOWN_DROP }, "MK--\n");
+    ck_assert_str_eq(stop.text, "1 sequences of 4 sites (protein); 1 sequences with letters "
+                                "outside the alphabet were dropped");
+    sali_remark_free(&stop);
     sali_remark lower = prepare("acgu\nac-u\n", (sali_alignment_rules){ 0 }, "ACGU\nAC-U\n");
     ck_assert_ptr_nonnull(strstr(lower.text, "(RNA); no letter is in upper case"));
     ck_assert(lower.warns);
@@ -422,6 +432,7 @@ START_TEST(alphabets_are_told_by_letters)
         { "ACGUACGUAR\n", SAL_ALPHABET_RNA, "ACGUACGUA-\n" }, /* 90%, and less */
         { "ACGUACGURY\n", SAL_ALPHABET_PROTEIN, "ACG-ACG-RY\n" },
         { "ACGUACGUACGUACGUL\n", SAL_ALPHABET_PROTEIN, "ACG-ACG-ACG-ACG-L\n" },
+        { "ACGU*********\n", SAL_ALPHABET_RNA, "ACGU---------\n" },
         { "ACG\nAAA\n", SAL_ALPHABET_PROTEIN, "ACG\nAAA\n" },
         { "----\n", SAL_ALPHABET_PROTEIN, "----\n" },
     };

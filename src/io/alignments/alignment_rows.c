@@ -96,7 +96,7 @@ static void fail_row(const sali_rows *rows, int64_t row, int64_t line, const cha
 
 enum { LOWER = -1, POINT = -2, BLANK = -3, WRONG = -4 };
 
-/* A letter of an alignment, A-Z or '-', or one of those above. */
+/* A letter of an alignment, A-Z, '-' or '*', which no alphabet has, or one of those above. */
 static int letter_of(char c)
 {
     if (c >= 'A' && c <= 'Z') {
@@ -105,10 +105,11 @@ static int letter_of(char c)
     if (c >= 'a' && c <= 'z') {
         return LOWER;
     }
-    return c == '.'                           ? POINT
-           : c == '-' || c == '*' || c == '~' ? '-'
-           : sali_is_blank(c)                 ? BLANK
-                                              : WRONG;
+    return c == '.'               ? POINT
+           : c == '-' || c == '~' ? '-'
+           : c == '*'             ? c
+           : sali_is_blank(c)     ? BLANK
+                                  : WRONG;
 }
 
 /* Count the match columns and all columns of each row, and the letters of both cases in all rows.

@@ -2,7 +2,8 @@
 /* What the readers of alignments share: pieces of lines become rows, rows become an alignment,
  * whose alphabet its letters tell (models/alphabet.h).
  *
- * Letters: upper case is aligned, `-`, `*` and `~` are gaps. In a file with letters of both cases
+ * Letters: upper case is aligned, and so is `*`, a stop codon, which is outside all alphabets; `-`
+ * and `~` are gaps. In a file with letters of both cases
  * whose rows have equally many letters in upper case and gaps, lower case is an insertion, as in
  * a2m and a3m, and dropped with `.`. In all other files lower case is aligned and `.` is a gap. So
  * it is where a line of the file marks the aligned columns (sali_rows_mark): whatever is in the
