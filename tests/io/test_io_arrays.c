@@ -275,7 +275,9 @@ START_TEST(bad_libsvm_rows_are_refused)
         { "1 :1", "found ':1'" },
         { "1 1", "expected INDEX:VALUE" },
         { "1 1:nan", "found '1:nan'" },
-        { "1 qid:3 1:1", "found 'qid:3'" },
+        { "1 qid:3 1:1", "f:1: expected INDEX:VALUE, as files of rankings, whose rows have a query "
+                         "(qid), are not read, found 'qid:3'" },
+        { "1 qi:3 1:1", "the indices rising from 0 or 1, found 'qi:3'" },
         { "1 99999999999999999999:1", "found '99999999999999999999:1'" },
         { "1 9223372036854775807:1", "too sparse for an array" },
         { "1 1:1\n1 4611686018427387904:1", "too sparse for an array" },

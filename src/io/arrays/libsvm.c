@@ -40,6 +40,12 @@ static int64_t read_entry(reader *r, sali_scan *line, int64_t last)
     const char *colon = memchr(word.text, ':', (size_t)word.size);
     int64_t index, head = colon ? colon - word.text : 0;
     double value;
+    if (head == 3 && memcmp(word.text, "qid", 3) == 0) {
+        sali_scan_expected(line, &word,
+                           "INDEX:VALUE, as files of rankings, whose rows have a query (qid), are "
+                           "not read");
+        return last;
+    }
     if (!colon || sali_parse_int(word.text, head, &index) != SAL_OK || index <= last ||
         sali_parse_double(colon + 1, word.size - head - 1, &value) != SAL_OK) {
         sali_scan_expected(line, &word, "INDEX:VALUE, the indices rising from 0 or 1");
