@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "io/file.h"
+#include "io/potts_parameters.h"
 #include "io/scan.h"
 #include "io/torch.h"
 
@@ -190,6 +191,9 @@ sal_status sali_safetensors_parse(const char *name, const void *bytes, int64_t s
     sali_safetensors *file = SALI_SCAN_ARRAY(&scan, sali_safetensors, 1);
     if (file) {
         scan.status = sali_refuse_torch(name, bytes, size, err);
+    }
+    if (scan.status == SAL_OK) {
+        scan.status = sali_refuse_potts_parameters(name, bytes, size, err);
     }
     if (scan.status == SAL_OK) {
         file->header = read_header(&scan);
