@@ -318,6 +318,14 @@ START_TEST(energies_that_the_attribute_tells_have_a_remark)
         { "<key id='w' for='edge' attr.name='J'/><key id='h' for='node' attr.name='h'>"
           "<default>1</default></key>",
           "J of edges and h of nodes are energies of spins: f is minus their sum" },
+        { "<key id='w' for='edge' attr.name='Coupling'/>",
+          "Coupling of edges are energies of spins: f is minus their sum" },
+        { "<key id='w' for='edge' attr.name='J'/><key id='h' for='node' attr.name='bias'>"
+          "<default>1</default></key>",
+          "J of edges and bias of nodes are energies of spins: f is minus their sum" },
+        { "<key id='w' for='edge' attr.name='coupling'/>"
+          "<key id='h' for='node' attr.name='weight'><default>1</default></key>",
+          "coupling of edges and weight of nodes are energies of spins: f is minus their sum" },
         { "<key id='w' for='edge' attr.name='J'/><key id='v' for='graph' attr.name='vartype'>"
           "<default>SPIN</default></key>",
           NULL },

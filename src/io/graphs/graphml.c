@@ -337,11 +337,13 @@ static void find_vartype(reader *r, sali_graph *graph, sali_remark *remark)
     }
     graph->vartype = SALI_VARTYPE_SPIN;
     if (r->scan->status == SAL_OK) {
+        const char *of_edges = sali_graphml_keys_weight_name(&r->keys, SALI_EDGES);
+        const char *of_nodes = sali_graphml_keys_weight_name(&r->keys, SALI_NODES);
+        const bool both = r->has_node_weights && of_nodes;
         r->scan->status = sali_remark_add(
             remark, true, r->scan->err,
-            r->has_node_weights
-                ? "J of edges and h of nodes are energies of spins: f is minus their sum"
-                : "J of edges are energies of spins: f is minus their sum");
+            "%s of edges%s%s%s are energies of spins: f is minus their sum", of_edges,
+            both ? " and " : "", both ? of_nodes : "", both ? " of nodes" : "");
     }
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/graphs/graphml_keys.h"
 
+#include <string.h>
+
 #include "core/alloc.h"
 
 /* Of those with the same meaning the first that a file declares counts. */
@@ -28,8 +30,12 @@ static const struct {
 void sali_graphml_keys_free(sali_graphml_keys *keys)
 {
     for (int owner = 0; owner < SALI_OWNERS; owner++) {
-        sali_name_table_clear(&keys->domains[owner].ids);
-        sali_free(keys->domains[owner].keys);
+        sali_graphml_domain *domain = &keys->domains[owner];
+        for (int64_t k = 0; k < domain->ids.count; k++) {
+            sali_free(domain->keys[k].name);
+        }
+        sali_name_table_clear(&domain->ids);
+        sali_free(domain->keys);
     }
     *keys = (sali_graphml_keys){ 0 };
 }
@@ -143,6 +149,20 @@ static sali_graphml_key *add_key(sali_graphml_domain *domain, sali_scan *where, 
     return key;
 }
 
+/* Keep what the file calls an attribute, for remarks. */
+static void keep_name(sali_graphml_key *key, sali_scan *where, const sali_xml_element *element)
+{
+    int64_t size = 0;
+    const char *name = sali_xml_attribute(element, "attr.name", &size);
+    if (!key || !name || key->name) {
+        return;
+    }
+    key->name = sali_scan_alloc(where, size + 1, 1);
+    if (key->name && size > 0) {
+        memcpy(key->name, name, (size_t)size);
+    }
+}
+
 void sali_graphml_keys_add(sali_graphml_keys *keys, sali_scan *where,
                            const sali_xml_element *element, sali_graphml_key *out[SALI_OWNERS])
 {
@@ -157,6 +177,9 @@ void sali_graphml_keys_add(sali_graphml_keys *keys, sali_scan *where,
                 .boolean = type && is_text(type, type_size, "boolean")
             };
             out[owner] = add_key(&keys->domains[owner], where, id, size, &made);
+            if (owner == SALI_NODES || owner == SALI_EDGES) {
+                keep_name(out[owner], where, element);
+            }
         }
     }
 }
@@ -209,6 +232,16 @@ sali_graphml_quantity sali_graphml_keys_quantity(const sali_graphml_keys *keys)
 {
     const int row = keys->weight_row[SALI_EDGES];
     return row < N_ATTRIBUTES ? attributes[row].quantity : SALI_GRAPHML_WEIGHTS;
+}
+
+const char *sali_graphml_keys_weight_name(const sali_graphml_keys *keys, sali_graphml_owner owner)
+{
+    const sali_graphml_domain *domain = &keys->domains[owner];
+    const char *name = NULL;
+    for (int64_t k = 0; !name && k < domain->ids.count; k++) {
+        name = domain->keys[k].row == keys->weight_row[owner] ? domain->keys[k].name : NULL;
+    }
+    return name;
 }
 
 sali_graphml_meaning sali_graphml_keys_meaning(const sali_graphml_keys *keys, sali_scan *where,

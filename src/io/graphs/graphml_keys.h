@@ -34,6 +34,7 @@ typedef enum sali_graphml_quantity {
 } sali_graphml_quantity;
 
 typedef struct sali_graphml_key {
+    char *name;   /* attr.name of a key of nodes or edges; NULL: none */
     int row;      /* of the table of attributes; -1: none */
     bool boolean; /* its values may be words */
     bool has_default;
@@ -71,6 +72,10 @@ void sali_graphml_keys_choose(sali_graphml_keys *keys);
 
 /* What the weights of edges are; after the choice. */
 sali_graphml_quantity sali_graphml_keys_quantity(const sali_graphml_keys *keys);
+
+/* The name that the file gives the attribute of nodes' or edges' weights; NULL: it declares none.
+ * After the choice. */
+const char *sali_graphml_keys_weight_name(const sali_graphml_keys *keys, sali_graphml_owner owner);
 
 /* What data of a key means there, and whether words may be its values; after the choice. It fails
  * where no key has the id. */
