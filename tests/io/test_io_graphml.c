@@ -347,6 +347,47 @@ START_TEST(energies_that_the_attribute_tells_have_a_remark)
 }
 END_TEST
 
+/* The remark of a graph of two nodes, of which the first has data, and of an edge; NULL: none. */
+static void check_remark(const char *keys, const char *of_node, const char *of_edge,
+                         const char *remark)
+{
+    char text[2000];
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    snprintf(text, sizeof text, "<graphml>%s<graph>" NODES("%s") EDGE("%s") "</graph></graphml>",
+             keys, of_node, of_edge);
+    ck_ok(sali_format_parse(graphml, "f", text, (int64_t)strlen(text), &content, &err), &err);
+    ck_assert_str_eq(content.remark.text ? content.remark.text : "", remark ? remark : "");
+    ck_assert_int_eq(content.remark.warns, remark != NULL);
+    sali_content_free(&content);
+}
+
+START_TEST(numbers_that_are_passed_over_have_a_remark)
+{
+#define X(type) "<key id='x' for='all' attr.name='interaction' attr.type='" type "'/>"
+#define Y(name) "<key id='y' attr.name='" name "' attr.type='int'/>"
+    static const char data[] = "<data key='x'>2</data>";
+    static const char both[] = "<data key='x'>2</data><data key='y'>3</data>";
+    check_remark(X("double"), "", data,
+                 "weights of edges are 1: the file's attribute 'interaction' of edges is not read "
+                 "(name it 'weight', or 'J' for an energy)");
+    check_remark(X("float") Y("length"), "", both,
+                 "weights of edges are 1: the file's attributes 'interaction' and 1 more of edges "
+                 "are not read (name it 'weight', or 'J' for an energy)");
+    check_remark(X("double") Y("b"), both, "",
+                 "nodes have no weights: the file's attribute 'interaction' of nodes is not read "
+                 "(name it 'weight' or 'h')");
+    check_remark(X("double"), "", "", NULL);
+    check_remark(X("string"), data, data, NULL);
+    check_remark(X("boolean"), data, data, NULL);
+    check_remark(X("double") WEIGHT, "", "<data key='x'>2</data><data key='w'>2</data>", NULL);
+    check_remark(Y("Size"), "<data key='y'>1</data>", "", NULL);
+    check_remark("<key id='y' for='node'/>", "<data key='y'>1</data>", "", NULL);
+#undef X
+#undef Y
+}
+END_TEST
+
 /* f of a chain of three with the numbers .5; -1, 1 at all states. */
 static void check_f(const char *edges, double of_edges, double of_node)
 {
@@ -757,6 +798,7 @@ int main(void)
     tcase_add_test(tcase, nodes_and_edges_may_share_the_id_of_a_key);
     tcase_add_test(tcase, couplings_are_energies_of_spins);
     tcase_add_test(tcase, energies_that_the_attribute_tells_have_a_remark);
+    tcase_add_test(tcase, numbers_that_are_passed_over_have_a_remark);
     tcase_add_test(tcase, a_graph_by_itself_is_its_energy_or_the_ising_model_of_its_weights);
     tcase_add_test(tcase, energies_are_told_by_the_vartype);
     tcase_add_test(tcase, nodes_may_come_after_their_edges);

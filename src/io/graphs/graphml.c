@@ -9,9 +9,11 @@
  * "bias" is refused, since it may be of either. Edges have no direction here, whatever the file
  * says: every edge is a term, so parallel ones and the two directions add up. Nodes are named by
  * their ids. igraph counts n0, n1, .. there and keeps names in the attribute "name" or "id", which
- * is then taken if no two are the same. All other data is passed over. */
+ * is then taken if no two are the same. All other data is passed over, and a remark names numbers
+ * where none are weights. */
 #include "io/graphs/graphml.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -347,9 +349,33 @@ static void find_vartype(reader *r, sali_graph *graph, sali_remark *remark)
     }
 }
 
+/* Weights under a name that is not known would be lost without a word. */
+static void tell_passed_over(reader *r, sali_remark *remark)
+{
+    static const char *const without[] = { "nodes have no weights", "weights of edges are 1" };
+    static const char *const better[] = { "'weight' or 'h'", "'weight', or 'J' for an energy" };
+    for (int owner = SALI_NODES; owner <= SALI_EDGES; owner++) {
+        char shown[SALI_SHOW_SIZE], others[40] = "";
+        const char *name;
+        const int64_t count =
+            sali_graphml_keys_passed_over(&r->keys, (sali_graphml_owner)owner, &name);
+        if (count > 1) {
+            snprintf(others, sizeof others, " and %lld more", (long long)count - 1);
+        }
+        if (count > 0 && r->scan->status == SAL_OK) {
+            r->scan->status = sali_remark_add(
+                remark, true, r->scan->err,
+                "%s: the file's attribute%s '%s'%s of %s %s not read (name it %s)", without[owner],
+                count > 1 ? "s" : "", sali_show(name, -1, shown), others,
+                owner == SALI_NODES ? "nodes" : "edges", count > 1 ? "are" : "is", better[owner]);
+        }
+    }
+}
+
 static void finish(reader *r, sali_graph *graph, sali_remark *remark)
 {
     find_vartype(r, graph, remark);
+    tell_passed_over(r, remark);
     if (r->nodes.count == 0) {
         sali_scan_fail(r->scan, r->scan->line, "no graph with nodes");
         return;

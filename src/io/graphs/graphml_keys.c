@@ -146,6 +146,7 @@ static sali_graphml_key *add_key(sali_graphml_domain *domain, sali_scan *where, 
         sali_scan_fail(where, where->line, "a key's id again, for another attribute");
     }
     key->boolean |= made->boolean;
+    key->number |= made->number;
     return key;
 }
 
@@ -174,7 +175,8 @@ void sali_graphml_keys_add(sali_graphml_keys *keys, sali_scan *where,
         if (where->status == SAL_OK && is_for(element, (sali_graphml_owner)owner)) {
             const sali_graphml_key made = {
                 .row = find_meaning(where, element, (sali_graphml_owner)owner),
-                .boolean = type && is_text(type, type_size, "boolean")
+                .boolean = type && is_text(type, type_size, "boolean"),
+                .number = type && is_number(type, type_size) && !is_text(type, type_size, "boolean")
             };
             out[owner] = add_key(&keys->domains[owner], where, id, size, &made);
             if (owner == SALI_NODES || owner == SALI_EDGES) {
@@ -244,11 +246,38 @@ const char *sali_graphml_keys_weight_name(const sali_graphml_keys *keys, sali_gr
     return name;
 }
 
-sali_graphml_meaning sali_graphml_keys_meaning(const sali_graphml_keys *keys, sali_scan *where,
+/* Whether a name is hardly that of a weight. */
+static bool is_no_weight(const char *name)
+{
+    static const char *const names[] = { "id", "key", "size", "x", "y", "z", "r", "g", "b" };
+    bool found = !name;
+    for (size_t k = 0; !found && k < sizeof names / sizeof *names; k++) {
+        found = is_text(name, (int64_t)strlen(name), names[k]);
+    }
+    return found;
+}
+
+int64_t sali_graphml_keys_passed_over(const sali_graphml_keys *keys, sali_graphml_owner owner,
+                                      const char **first)
+{
+    const sali_graphml_domain *domain = &keys->domains[owner];
+    int64_t count = 0;
+    *first = NULL;
+    for (int64_t k = 0; k < domain->ids.count && keys->weight_row[owner] == N_ATTRIBUTES; k++) {
+        const sali_graphml_key *key = &domain->keys[k];
+        if (key->number && key->used && !is_no_weight(key->name)) {
+            *first = *first ? *first : key->name;
+            count++;
+        }
+    }
+    return count;
+}
+
+sali_graphml_meaning sali_graphml_keys_meaning(sali_graphml_keys *keys, sali_scan *where,
                                                sali_graphml_owner owner, const char *id,
                                                int64_t size, bool *boolean)
 {
-    const sali_graphml_domain *domain = &keys->domains[owner];
+    sali_graphml_domain *domain = &keys->domains[owner];
     const int64_t at = sali_name_table_find(&domain->ids, id, size);
     bool elsewhere = false;
     for (int other = 0; other < SALI_OWNERS; other++) {
@@ -262,6 +291,9 @@ sali_graphml_meaning sali_graphml_keys_meaning(const sali_graphml_keys *keys, sa
     const int row = at >= 0 ? domain->keys[at].row : -1;
     bool counts = row >= 0 && (owner == SALI_WHOLE_GRAPH || row == keys->weight_row[owner] ||
                                row == keys->name_row);
+    if (at >= 0) {
+        domain->keys[at].used = true;
+    }
     *boolean = at >= 0 && domain->keys[at].boolean;
     return counts ? attributes[row].meaning : SALI_GRAPHML_OTHER;
 }

@@ -37,6 +37,8 @@ typedef struct sali_graphml_key {
     char *name;   /* attr.name of a key of nodes or edges; NULL: none */
     int row;      /* of the table of attributes; -1: none */
     bool boolean; /* its values may be words */
+    bool number;  /* its type is one of numbers */
+    bool used;    /* a node or edge has data of it */
     bool has_default;
     double value; /* the default */
 } sali_graphml_key;
@@ -77,9 +79,15 @@ sali_graphml_quantity sali_graphml_keys_quantity(const sali_graphml_keys *keys);
  * After the choice. */
 const char *sali_graphml_keys_weight_name(const sali_graphml_keys *keys, sali_graphml_owner owner);
 
+/* The numbers of nodes or edges that are passed over although no attribute is their weight: how
+ * many attributes, and the first one's name. Ids and what Gephi draws with are not counted. After
+ * the data. */
+int64_t sali_graphml_keys_passed_over(const sali_graphml_keys *keys, sali_graphml_owner owner,
+                                      const char **first);
+
 /* What data of a key means there, and whether words may be its values; after the choice. It fails
  * where no key has the id. */
-sali_graphml_meaning sali_graphml_keys_meaning(const sali_graphml_keys *keys, sali_scan *where,
+sali_graphml_meaning sali_graphml_keys_meaning(sali_graphml_keys *keys, sali_scan *where,
                                                sali_graphml_owner owner, const char *id,
                                                int64_t size, bool *boolean);
 
