@@ -335,7 +335,8 @@ START_TEST(energies_that_the_attribute_tells_have_a_remark)
         char text[1000];
         sal_error err = { 0 };
         sali_content content = { 0 };
-        snprintf(text, sizeof text, "<graphml>%s<graph>" NODES("") EDGE("") "</graph></graphml>",
+        snprintf(text, sizeof text,
+                 "<graphml>%s<graph>" NODES("") EDGE("<data key='w'>1</data>") "</graph></graphml>",
                  cases[k].keys);
         ck_ok(sali_format_parse(graphml, "f", text, (int64_t)strlen(text), &content, &err), &err);
         ck_assert_int_eq(content.remark.warns, cases[k].remark != NULL);
@@ -385,6 +386,48 @@ START_TEST(numbers_that_are_passed_over_have_a_remark)
     check_remark("<key id='y' for='node'/>", "<data key='y'>1</data>", "", NULL);
 #undef X
 #undef Y
+}
+END_TEST
+
+START_TEST(missing_values_have_a_remark)
+{
+#define ENERGIES "J of edges are energies of spins: f is minus their sum"
+    static const char weight[] = "<data key='w'>5</data>", field[] = "<data key='h'>5</data>";
+    static const char h[] = "<key id='h' for='node' attr.name='h'/>";
+    static const char j[] = "<key id='w' for='edge' attr.name='J'><default/></key>";
+    check_remark(WEIGHT, "", "", "1 edge has no weight, which is taken as 1");
+    check_remark(WEIGHT, "", weight, NULL);
+    check_remark("<key id='w' for='edge' attr.name='weight'><default>2</default></key>", "", "",
+                 NULL);
+    check_remark(j, "", "", ENERGIES "; 1 edge has no J, which is taken as 0");
+    check_remark(j, "", weight, ENERGIES);
+    check_remark(h, field, "", "1 node has no h, which is taken as 0");
+    check_remark(h, "", "", "2 nodes have no h, which is taken as 0");
+    check_remark("<key id='h' for='node' attr.name='h'><default>0</default></key>", "", "", NULL);
+#undef ENERGIES
+}
+END_TEST
+
+/* One energy beside another that is given. */
+START_TEST(an_energy_that_is_missing_is_0)
+{
+    static const char *const names[] = { "J", "coupling", "bias", "weight" };
+    static const char *const nodes[] = { "a", "b", "c" };
+    for (int k = 0; k < 4; k++) {
+        char text[1000];
+        sal_error err = { 0 };
+        sali_graph g = { 0 };
+        snprintf(text, sizeof text,
+                 "<key id='w' for='edge' attr.name='%s'><default> </default></key>"
+                 "<key id='v' for='graph' attr.name='vartype'><default>SPIN</default></key>"
+                 "<graph>" NODES("") "<node id='c'/>" EDGE(
+                     "<data key='w'>5</data>") "<edge source='b' target='c'/></graph>",
+                 names[k]);
+        ck_ok(parse_inner(text, &g, &err), &err);
+        const graph_edge edges[] = { { 0, 1, 5 }, { 1, 2, k == 3 } };
+        graph_check(&g, 3, nodes, NULL, 2, edges);
+        sali_graph_free(&g);
+    }
 }
 END_TEST
 
@@ -799,6 +842,8 @@ int main(void)
     tcase_add_test(tcase, couplings_are_energies_of_spins);
     tcase_add_test(tcase, energies_that_the_attribute_tells_have_a_remark);
     tcase_add_test(tcase, numbers_that_are_passed_over_have_a_remark);
+    tcase_add_test(tcase, missing_values_have_a_remark);
+    tcase_add_test(tcase, an_energy_that_is_missing_is_0);
     tcase_add_test(tcase, a_graph_by_itself_is_its_energy_or_the_ising_model_of_its_weights);
     tcase_add_test(tcase, energies_are_told_by_the_vartype);
     tcase_add_test(tcase, nodes_may_come_after_their_edges);

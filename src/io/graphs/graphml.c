@@ -4,8 +4,9 @@
  * Attributes are known by attr.name, whatever the key's id, upper case or lower. A node's weight is
  * the first of "h", "field", "bias" and "weight" that the file declares for nodes, an edge's the
  * first of "J", "coupling", "bias" and "weight"; without one a node has the key's default or 0, an
- * edge the default or 1. The graph's attribute "vartype", SPIN or BINARY, says that the numbers are
- * energies. Without it "J" and "coupling" of edges are energies of spins, as a remark says, and
+ * edge the default or 1, or 0 where edges have energies, and a remark counts those that have
+ * neither value nor default. The graph's attribute "vartype", SPIN or BINARY, says that the numbers
+ * are energies. Without it "J" and "coupling" of edges are energies of spins, as a remark says, and
  * "bias" is refused, since it may be of either. Edges have no direction here, whatever the file
  * says: every edge is a term, so parallel ones and the two directions add up. Nodes are named by
  * their ids. igraph counts n0, n1, .. there and keeps names in the attribute "name" or "id", which
@@ -50,8 +51,9 @@ typedef struct reader {
     sali_graphml_nodes nodes;
     sali_graph_reader edges;
     bool has_node_weights;
-    bool given;   /* the open node or edge has its weight */
-    bool collect; /* the text of the key's default or data */
+    bool given;         /* the open node or edge has its weight */
+    int64_t missing[2]; /* nodes and edges without theirs */
+    bool collect;       /* the text of the key's default or data */
     char *text;
     int64_t text_size, text_room;
 } reader;
@@ -88,7 +90,7 @@ static void begin_graph(reader *r, const sali_xml_element *element)
     }
     r->has_graph = true;
     sali_graphml_keys_choose(&r->keys);
-    r->has_node_weights = r->keys.has_standard_of_nodes;
+    r->has_node_weights = r->keys.has_standard[SALI_NODES];
 }
 
 static void begin_node(reader *r, const sali_xml_element *element)
@@ -229,6 +231,16 @@ static void end_data(reader *r)
     }
 }
 
+static void end_node(reader *r)
+{
+    r->missing[SALI_NODES] += !r->given;
+}
+
+static void end_edge(reader *r)
+{
+    r->missing[SALI_EDGES] += !r->given;
+}
+
 /* ---- elements */
 
 static const struct {
@@ -241,8 +253,8 @@ static const struct {
     { IN_ROOT, "key", IN_KEY, begin_key, NULL },
     { IN_ROOT, "graph", IN_GRAPH, begin_graph, NULL },
     { IN_KEY, "default", IN_DEFAULT, begin_default, end_default },
-    { IN_GRAPH, "node", IN_NODE, begin_node, NULL },
-    { IN_GRAPH, "edge", IN_EDGE, begin_edge, NULL },
+    { IN_GRAPH, "node", IN_NODE, begin_node, end_node },
+    { IN_GRAPH, "edge", IN_EDGE, begin_edge, end_edge },
     { IN_GRAPH, "data", IN_GRAPH_DATA, begin_data, end_data },
     { IN_NODE, "data", IN_NODE_DATA, begin_data, end_data },
     { IN_EDGE, "data", IN_EDGE_DATA, begin_data, end_data },
@@ -372,9 +384,26 @@ static void tell_passed_over(reader *r, sali_remark *remark)
     }
 }
 
+/* Nodes and edges without a value, where the file declares one and no default. */
+static void tell_missing(reader *r, sali_remark *remark)
+{
+    static const char *const owners[] = { "node", "edge" };
+    for (int owner = SALI_NODES; owner <= SALI_EDGES; owner++) {
+        const char *name = sali_graphml_keys_weight_name(&r->keys, (sali_graphml_owner)owner);
+        const int64_t missing = r->missing[owner];
+        if (name && missing > 0 && !r->keys.has_standard[owner] && r->scan->status == SAL_OK) {
+            r->scan->status =
+                sali_remark_add(remark, true, r->scan->err, "%lld %s%s no %s, which is taken as %g",
+                                (long long)missing, owners[owner], missing == 1 ? " has" : "s have",
+                                name, r->keys.standard[owner]);
+        }
+    }
+}
+
 static void finish(reader *r, sali_graph *graph, sali_remark *remark)
 {
     find_vartype(r, graph, remark);
+    tell_missing(r, remark);
     tell_passed_over(r, remark);
     if (r->nodes.count == 0) {
         sali_scan_fail(r->scan, r->scan->line, "no graph with nodes");

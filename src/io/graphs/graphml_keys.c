@@ -211,6 +211,12 @@ static int first_row(const sali_graphml_keys *keys, sali_graphml_owner owner,
     return best;
 }
 
+sali_graphml_quantity sali_graphml_keys_quantity(const sali_graphml_keys *keys)
+{
+    const int row = keys->weight_row[SALI_EDGES];
+    return row < N_ATTRIBUTES ? attributes[row].quantity : SALI_GRAPHML_WEIGHTS;
+}
+
 void sali_graphml_keys_choose(sali_graphml_keys *keys)
 {
     keys->weight_row[SALI_NODES] = first_row(keys, SALI_NODES, SALI_GRAPHML_NODE_WEIGHT);
@@ -218,22 +224,19 @@ void sali_graphml_keys_choose(sali_graphml_keys *keys)
     keys->name_row = first_row(keys, SALI_NODES, SALI_GRAPHML_NODE_NAME);
     keys->standard[SALI_NODES] = 0;
     keys->standard[SALI_EDGES] = 1;
+    if (sali_graphml_keys_quantity(keys) != SALI_GRAPHML_WEIGHTS) {
+        keys->standard[SALI_EDGES] = 0; /* an energy that is not told is none */
+    }
     for (int owner = SALI_NODES; owner <= SALI_EDGES; owner++) {
         const sali_graphml_domain *domain = &keys->domains[owner];
         for (int64_t k = domain->ids.count - 1; k >= 0; k--) {
             const sali_graphml_key *key = &domain->keys[k];
             if (key->has_default && key->row == keys->weight_row[owner]) {
                 keys->standard[owner] = key->value;
-                keys->has_standard_of_nodes |= owner == SALI_NODES;
+                keys->has_standard[owner] = true;
             }
         }
     }
-}
-
-sali_graphml_quantity sali_graphml_keys_quantity(const sali_graphml_keys *keys)
-{
-    const int row = keys->weight_row[SALI_EDGES];
-    return row < N_ATTRIBUTES ? attributes[row].quantity : SALI_GRAPHML_WEIGHTS;
 }
 
 const char *sali_graphml_keys_weight_name(const sali_graphml_keys *keys, sali_graphml_owner owner)

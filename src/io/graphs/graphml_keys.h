@@ -55,7 +55,7 @@ typedef struct sali_graphml_keys {
     /* set by sali_graphml_keys_choose */
     int weight_row[2], name_row; /* of nodes and edges; of nodes */
     double standard[2];          /* weights of nodes and edges by default */
-    bool has_standard_of_nodes;  /* a key says so */
+    bool has_standard[2];        /* a key says so */
 } sali_graphml_keys;
 
 void sali_graphml_keys_free(sali_graphml_keys *keys);
