@@ -103,6 +103,65 @@ START_TEST(other_posteriors_are_read)
 }
 END_TEST
 
+/* A posterior of y (chain, draw), its dimensions' labels, and `n` other variables. */
+static const char *mixed_file(int n)
+{
+    static const int orders[][3] = { { 1, 0, 2 }, { 2, 0, 1 }, { 0, 2, 1 } };
+    static const double values[6] = { 0 };
+    const char *path = temp_path("m.nc");
+    int file, group, d[3], v;
+    ck_nc(nc_create(path, NC_NETCDF4 | NC_CLOBBER, &file));
+    ck_nc(nc_def_grp(file, "posterior", &group));
+    ck_nc(nc_def_dim(group, "chain", 2, &d[0]));
+    ck_nc(nc_def_dim(group, "draw", 3, &d[1]));
+    ck_nc(nc_def_dim(group, "s", 2, &d[2]));
+    ck_nc(nc_def_var(group, "draw", NC_INT, 1, &d[1], &v));
+    ck_nc(nc_def_var(group, "s", NC_DOUBLE, 1, &d[2], &v));
+    ck_nc(nc_def_var(group, "text", NC_STRING, 1, &d[1], &v));
+    for (int k = 0; k < n; k++) {
+        char name[20];
+        int turned[3];
+        for (int i = 0; i < 3; i++) {
+            turned[i] = d[orders[k % 3][i]];
+        }
+        snprintf(name, sizeof name, "x%d", k);
+        ck_nc(nc_def_var(group, name, NC_DOUBLE, k == 3 ? 0 : 3, turned, &v));
+    }
+    ck_nc(nc_def_var(group, "y", NC_DOUBLE, 2, d, &v));
+    ck_nc(nc_put_var_double(group, v, values));
+    ck_nc(nc_close(file));
+    return path;
+}
+
+START_TEST(variables_that_are_no_draws_are_named)
+{
+#define LEFT(name, dimensions)                               \
+    "'" name "' is not read: its dimensions are " dimensions \
+    " (those of draws begin with chain, draw)"
+    static const struct {
+        int n;
+        const char *remark;
+    } cases[] = {
+        { 0, "" },
+        { 1, LEFT("x0", "draw, chain, s") },
+        { 6, LEFT("x0", "draw, chain, s") "; " LEFT("x1", "s, chain, draw") "; " LEFT(
+                 "x2", "chain, s, draw") "; " LEFT("x3", "none") "; nor are 2 more variables" },
+    };
+#undef LEFT
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        ck_ok(sali_content_read(mixed_file(cases[k].n), NULL, SALI_CONTENT_ARRAY, &content, NULL,
+                                &err),
+              &err);
+        ck_assert_int_eq(content.array.shape[2], 1);
+        ck_assert_str_eq(content.remark.text ? content.remark.text : "", cases[k].remark);
+        ck_assert_int_eq(content.remark.warns, cases[k].n > 0);
+        sali_content_free(&content);
+    }
+}
+END_TEST
+
 /* ---- packed numbers */
 
 /* A posterior of one chain of four draws of x, in a type of the file, with attributes. */
@@ -830,6 +889,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
     tcase_add_test(tcase, draws_are_read_as_arrays);
     tcase_add_test(tcase, other_posteriors_are_read);
+    tcase_add_test(tcase, variables_that_are_no_draws_are_named);
     tcase_add_test(tcase, runs_are_stored_by_value);
     tcase_add_loop_test(tcase, runs_that_were_stored_by_code_are_read, 0, 2);
     tcase_add_test(tcase, whole_numbers_of_other_programs_are_values);

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "io/arrays/array_file.h"
 #include "io/format.h"
+#include "io/scan.h"
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/run_record.h"
 
@@ -373,6 +374,64 @@ static sal_status add_codes(const sali_netcdf_posterior *p, sal_array *array, sa
     return all ? SAL_OK : sali_fail_memory(err);
 }
 
+/* ---- what is left out */
+
+#define MOST_NAMED 4
+
+/* Whether a variable is of numbers, and neither draws nor the labels of a dimension. */
+static bool is_left_out(const sali_netcdf_posterior *p, int id, const char *name)
+{
+    sali_netcdf_variable v;
+    nc_type type;
+    int dimension;
+    return nc_inq_vartype(p->id, id, &type) == NC_NOERR && is_number(type) &&
+           nc_inq_dimid(p->id, name, &dimension) != NC_NOERR &&
+           !(sali_netcdf_inquire(p->id, id, &v) && is_draws(p, &v));
+}
+
+/* The names of a variable's dimensions, as many as there is room for. */
+static void show_dimensions(const sali_netcdf_posterior *p, int id, size_t size, char *out)
+{
+    sali_netcdf_variable v;
+    size_t used = 0;
+    if (!sali_netcdf_inquire(p->id, id, &v)) {
+        snprintf(out, size, "more than %d", SALI_NETCDF_MOST_DIMENSIONS);
+        return;
+    }
+    snprintf(out, size, "none");
+    for (int k = 0; k < v.n && used + SALI_SHOW_SIZE + 2 < size; k++) {
+        char name[NC_MAX_NAME + 1] = "", shown[SALI_SHOW_SIZE];
+        nc_inq_dimname(p->id, v.dimensions[k], name);
+        used += (size_t)snprintf(out + used, size - used, "%s%s", k > 0 ? ", " : "",
+                                 sali_show(name, -1, shown));
+    }
+}
+
+/* Name the numbers that are no draws: most often their dimensions are in another order. */
+static sal_status tell_left_out(const sali_netcdf_posterior *p, sali_remark *remark, sal_error *err)
+{
+    int n = 0;
+    long long left_out = 0;
+    sal_status status = SAL_OK;
+    nc_inq_nvars(p->id, &n);
+    for (int k = 0; status == SAL_OK && k < n; k++) {
+        char name[NC_MAX_NAME + 1] = "", shown[SALI_SHOW_SIZE], dimensions[240];
+        nc_inq_varname(p->id, k, name);
+        if (!is_left_out(p, k, name) || left_out++ >= MOST_NAMED) {
+            continue;
+        }
+        show_dimensions(p, k, sizeof dimensions, dimensions);
+        status = sali_remark_add(remark, true, err,
+                                 "'%s' is not read: its dimensions are %s (those of draws begin "
+                                 "with chain, draw)",
+                                 sali_show(name, -1, shown), dimensions);
+    }
+    return status == SAL_OK && left_out > MOST_NAMED
+               ? sali_remark_add(remark, true, err, "nor are %lld more variables",
+                                 left_out - MOST_NAMED)
+               : status;
+}
+
 sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, sali_content *out,
                              sal_error *err)
 {
@@ -383,6 +442,7 @@ sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, s
     status = status ? status : sali_netcdf_read_draws(&p, 0, p.draws, &content.array, err);
     status = status ? status : sali_netcdf_findings(&p, &content.array, err);
     status = status ? status : add_codes(&p, &content.array, err);
+    status = status ? status : tell_left_out(&p, &content.remark, err);
     sali_netcdf_close_draws(&p);
     pthread_mutex_unlock(&sali_netcdf_mutex);
     return SALI_GIVE_STRUCT(status, content, out, sali_content_free);
