@@ -12,6 +12,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "models/structure/interactions.h"
 #include "run/run.h"
 
 /* Fewer draws of a chain say nothing. */
@@ -21,9 +22,9 @@
  * e^-10. */
 #define LEAST_SIGHTINGS 10.0
 
-/* Chains whose last states are looked at; states at each; variables that are changed in pairs; and
- * codes of states that are evaluated together. */
-enum { CHAINS = 4, MOST_STATES = 1024, PAIRED = 16, ROWS = 256, MOST_CODES = 1 << 20 };
+/* Chains whose last states are looked at; states at each, of single changes and of pairs; and codes
+ * of states that are evaluated together. */
+enum { CHAINS = 4, MOST_STATES = 1024, ROWS = 256, MOST_CODES = 1 << 20 };
 
 /* A change of a variable, or of two variables together. */
 typedef struct change {
@@ -197,13 +198,80 @@ static void note_likeliest(const sal_run *run, int64_t n, const change *changes,
     }
 }
 
-/* Single changes of the unchanged variables, as many as the bound on states allows; then, of those
- * that f holds most firmly, pairs. */
+/* Add the pair of two variables, if its states are within the bound; false once they are not. */
+static bool add_pair(const sali_variable *variables, int64_t v, int64_t w, change *pair,
+                     int64_t *pairs, int64_t *states)
+{
+    *states += other_codes(&variables[v]) * other_codes(&variables[w]);
+    if (*states > MOST_STATES) {
+        return false;
+    }
+    pair[(*pairs)++] = (change){ .first = v < w ? v : w, .second = v < w ? w : v };
+    return true;
+}
+
+/* The pairs among n single changes, those that f holds most firmly first; how many. If no term of f
+ * has both variables, changing the two is no likelier than what changing each says: where it is
+ * known which ones meet (`graph`, or NULL), only such pairs are tried. Variables that f pins each
+ * by itself would else use up the bound. `rank` [V] is scratch. */
+static int64_t list_pairs(const sal_space *space, const sali_interactions *graph, int64_t n,
+                          const change *changes, int64_t *rank, change *pair)
+{
+    const sali_variable *variables = space->variables;
+    int64_t pairs = 0, states = 0;
+    bool room = true;
+    for (int64_t v = 0; v < space->n_variables; v++) {
+        rank[v] = INT64_MAX;
+    }
+    for (int64_t j = 0; room && j < n; j++) {
+        const int64_t w = changes[j].first;
+        for (int64_t i = 0; room && !graph && i < j; i++) {
+            room = add_pair(variables, changes[i].first, w, pair, &pairs, &states);
+        }
+        for (int64_t k = graph ? graph->begin[w] : 0; graph && room && k < graph->begin[w + 1];
+             k++) {
+            const int64_t v = graph->neighbour[k];
+            if (rank[v] < j) {
+                room = add_pair(variables, v, w, pair, &pairs, &states);
+            }
+        }
+        rank[w] = j;
+    }
+    return pairs;
+}
+
+/* Pairs of n single changes, the firmest first. */
+static sal_status try_pairs(batch *b, int64_t n, const change *changes, const int64_t *original,
+                            sal_run_summary *s, sal_error *err)
+{
+    sali_memory memory = { 0 };
+    sali_interactions graph = { 0 };
+    bool known = false;
+    change *pair = SALI_TAKE(&memory, change, MOST_STATES);
+    int64_t *rank = SALI_TAKE(&memory, int64_t, b->run->model->space->n_variables);
+    sal_status status = sali_memory_status(&memory, err);
+    status = status ? status : sali_interactions_create(b->run->model, &graph, &known, err);
+    if (status == SAL_OK) {
+        const int64_t pairs =
+            list_pairs(b->run->model->space, known ? &graph : NULL, n, changes, rank, pair);
+        status = measure(b, pairs, pair, err);
+        if (status == SAL_OK) {
+            note_likeliest(b->run, pairs, pair, original, s);
+        }
+    }
+    if (known) {
+        sali_interactions_free(&graph);
+    }
+    sali_memory_free(&memory);
+    return status;
+}
+
+/* Single changes of the unchanged variables, as many as the bound on states allows; then pairs. */
 static sal_status try_changes(batch *b, int64_t n, const int64_t *unchanged, change *changes,
                               const int64_t *original, sal_run_summary *s, sal_error *err)
 {
     const sali_variable *variables = b->run->model->space->variables;
-    int64_t singles = 0, pairs = 0, states = 0;
+    int64_t singles = 0, states = 0;
     for (; singles < n && singles < MOST_STATES; singles++) {
         states += other_codes(&variables[unchanged[singles]]);
         if (states > MOST_STATES) {
@@ -217,23 +285,8 @@ static sal_status try_changes(batch *b, int64_t n, const int64_t *unchanged, cha
     }
     note_likeliest(b->run, singles, changes, original, s);
     qsort(changes, (size_t)singles, sizeof *changes, by_chance);
-    const int64_t firm = singles < PAIRED ? singles : PAIRED;
-    change pair[PAIRED * (PAIRED - 1) / 2];
-    states = 0;
-    for (int64_t i = 0; s->stuck[0] < 0 && i < firm; i++) {
-        for (int64_t j = i + 1; j < firm; j++) {
-            const int64_t v = changes[i].first, w = changes[j].first;
-            states += other_codes(&variables[v]) * other_codes(&variables[w]);
-            if (states <= MOST_STATES) {
-                pair[pairs++] = (change){ .first = v < w ? v : w, .second = v < w ? w : v };
-            }
-        }
-    }
-    status = measure(b, pairs, pair, err);
-    if (status == SAL_OK) {
-        note_likeliest(b->run, pairs, pair, original, s);
-    }
-    return status;
+    return s->stuck[0] < 0 && singles > 1 ? try_pairs(b, singles, changes, original, s, err)
+                                          : SAL_OK;
 }
 
 /* Look at changes of n unchanged variables. */

@@ -71,6 +71,77 @@ START_TEST(a_pair_that_must_differ_is_named)
 }
 END_TEST
 
+/* A pair that must differ is found beside many variables that f pins, whether it is known which
+ * variables meet (tables) or not (a function, whose f has all of them). */
+enum { PINNED = 30 };
+
+static double pinned_and_pair(const double *s, double *gradient, void *data)
+{
+    (void)gradient;
+    (void)data;
+    for (int v = 0; v < PINNED; v++) {
+        if (s[v] != 0) {
+            return -INFINITY;
+        }
+    }
+    return s[BITS] + s[BITS + 1] == 1 ? 0 : -INFINITY;
+}
+
+static sal_model *pinned_model(bool tables)
+{
+    int32_t states[V];
+    double entries[2 * PINNED + 4];
+    int64_t begin[PINNED + 2], scope[PINNED + 2];
+    sal_model *model = NULL;
+    sal_error err;
+    for (int v = 0; v < V; v++) {
+        states[v] = 2;
+    }
+    for (int v = 0; v < PINNED; v++) {
+        begin[v] = scope[v] = v;
+        entries[2 * v] = 0;
+        entries[2 * v + 1] = -INFINITY;
+    }
+    begin[PINNED] = PINNED;
+    begin[PINNED + 1] = PINNED + 2;
+    for (int k = 0; k < 2; k++) {
+        scope[PINNED + k] = BITS + k;
+        entries[2 * PINNED + 3 * k] = -INFINITY;
+        entries[2 * PINNED + 1 + k] = 0;
+    }
+    if (tables) {
+        ck_ok(sal_model_from_factors(V, states, PINNED + 1, begin, scope, entries, SAL_F64, &model,
+                                     &err),
+              &err);
+        return model;
+    }
+    sal_space *space = sal_space_create();
+    const sal_block block = { .name = "s", .kind = SAL_BINARY, .count = V };
+    const sal_callback callback = { .f = pinned_and_pair };
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    ck_ok(sal_model_from_callback(space, &callback, &model, &err), &err);
+    sal_space_destroy(space);
+    return model;
+}
+
+START_TEST(a_pair_is_found_beside_pinned_variables)
+{
+    char text[SAL_WARNING_SIZE];
+    sal_model *model = pinned_model(_i == 0);
+    sal_run_options options = {
+        .sampler = "gibbs", .chains = CHAINS, .draws = 200, .thin = V, .init = one_side()
+    };
+    sal_run *run = run_it(model, &options);
+    const sal_run_summary s = summary_with_text(run, text);
+    ck_assert_int_eq(s.unchanged, PINNED + 2);
+    ck_assert(s.stuck[0] == BITS && s.stuck[1] == BITS + 1);
+    ck_assert_double_eq_tol(s.stuck_chance, 0.5, 1e-12);
+    ck_assert_ptr_nonnull(strstr(text, "50 and 51 change together"));
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* What the warning advises. */
 START_TEST(advice_on_stuck_pairs_holds)
 {
@@ -384,6 +455,7 @@ int main(void)
     Suite *suite = suite_create("unchanged");
     TCase *tcase = tcase_create("unchanged");
     tcase_add_loop_test(tcase, a_pair_that_must_differ_is_named, 0, 3);
+    tcase_add_loop_test(tcase, a_pair_is_found_beside_pinned_variables, 0, 2);
     tcase_add_test(tcase, advice_on_stuck_pairs_holds);
     tcase_add_test(tcase, variables_that_are_right_to_stay_are_no_alarm);
     tcase_add_test(tcase, variables_that_had_no_turn_are_said);
