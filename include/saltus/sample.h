@@ -279,8 +279,9 @@ typedef struct sal_run_summary {
                           most probable one; -1 where that is not known: for more than 256 states,
                           annealing, and samplers without a transition matrix */
     double log_prob_mean; /* mean of f over the draws */
-    double rounding; /* by how much rounding to single precision may have changed f of a draw: its
-                        largest magnitude, without additive constants, times 2^-24; 0 in double */
+    sal_dtype dtype;      /* of the model */
+    double rounding; /* by how much rounding to this type may have changed f of a draw: its largest
+                        magnitude, without additive constants, times 2^-24, in double 2^-53 */
     double seconds;  /* of sampling, without warm-up */
     double warmup_seconds;   /* of warm-up */
     double steps_per_second; /* steps of the whole batch */

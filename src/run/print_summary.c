@@ -7,6 +7,7 @@
 #include <saltus/sample.h>
 #include <saltus/stats.h>
 #include "core/text.h"
+#include "models/rounding.h"
 #include "run/run.h"
 
 /* Append formatted text, cut to the room. */
@@ -186,22 +187,18 @@ static void describe_step_size(const sal_run_summary *s, char *text, size_t room
                : "");
 }
 
-/* Single precision is said to be too coarse from this share of 1 on: by so much it may change the
- * logarithm of a ratio of probabilities. */
-#define COARSE 0.05
-
 static bool is_coarse(const sal_run_summary *s)
 {
-    return s->draws > 0 && !s->annealed && s->rounding > COARSE;
+    return s->draws > 0 && sali_rounding_is_coarse(s->rounding);
 }
 
 static void describe_rounding(const sal_run_summary *s, char *text, size_t room)
 {
-    append(text, room,
-           "f is as large as %.2g, and single precision rounds it by up to %.2g: ratios of "
-           "probabilities are wrong by as much in their logarithms. Sample in double precision "
-           "(--dtype f64).",
-           ldexp(s->rounding, 24), s->rounding);
+    const size_t used = strlen(text);
+    sali_rounding_text(s->dtype, s->rounding,
+                       s->annealed ? "differences of f, by which states are found to be better, are"
+                                   : "logarithms of ratios of probabilities are",
+                       text + used, room - used);
 }
 
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)

@@ -10,6 +10,7 @@
 #include "core/shard.h"
 #include "core/number.h"
 #include "models/exact/exact.h"
+#include "models/rounding.h"
 #include "models/tape_model.h"
 #include "run/run.h"
 #include "run/trajectory.h"
@@ -104,7 +105,8 @@ static void tie(const sal_run *run, sal_run_summary *s, double *f)
     for (int64_t k = 0; k < run->options.chains * run->draws_made; k++) {
         f[k] = rint((run->log_prob[k] - offset) / unit) * unit;
     }
-    s->rounding = single ? largest * FLT_EPSILON / 2 : 0;
+    s->dtype = run->base->dtype;
+    s->rounding = sali_rounding(s->dtype, largest);
 }
 
 static void forget_ess(sal_run_summary *s)

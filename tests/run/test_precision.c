@@ -60,7 +60,7 @@ START_TEST(constants_change_no_draw)
 }
 END_TEST
 
-/* What is large and no constant is told, in single precision only, and not of a search. */
+/* What is large and no constant is told, in either precision, and of a search as well. */
 START_TEST(too_large_an_f_is_told)
 {
     static const struct {
@@ -70,7 +70,8 @@ START_TEST(too_large_an_f_is_told)
     } cases[] = {
         { 3e6, SAL_F32, false, true },  { 3e6, SAL_F64, false, false },
         { -3e6, SAL_F32, false, true }, { 1e5, SAL_F32, false, false },
-        { 3e6, SAL_F32, true, false },
+        { 3e6, SAL_F32, true, true },   { 1e15, SAL_F64, false, true },
+        { -1e15, SAL_F64, true, true }, { 1e14, SAL_F64, true, false },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         sal_model *model = two_bits(cases[k].dtype, cases[k].large, 7);
@@ -81,10 +82,13 @@ START_TEST(too_large_an_f_is_told)
         sal_run *run = run_it(model, &options);
         sal_run_summary s = summary_of(run);
         bool warns = sal_run_warning(&s, text, sizeof text);
-        const char *said = strstr(text, "single precision rounds it by up to");
+        const bool single = cases[k].dtype == SAL_F32;
+        const char *said = strstr(text, single ? "single precision rounds it by up to"
+                                               : "double precision rounds it by up to");
         ck_assert_msg((said != NULL) == cases[k].warns, "case %zu: %s", k, text);
         ck_assert(!cases[k].warns || (warns && sal_run_warning(&s, NULL, 0)));
-        double unit = cases[k].dtype == SAL_F32 ? ldexp(1, -24) : 0;
+        ck_assert(!cases[k].warns || (strstr(text, "--dtype f64") != NULL) == single);
+        double unit = ldexp(1, single ? -24 : -53);
         ck_assert_double_eq_tol(s.rounding, fabs(cases[k].large) * unit, 1e-5);
         sal_run_destroy(run);
         sal_model_destroy(model);
