@@ -117,8 +117,8 @@ SAL_API sal_status sal_flat_model_from_function(
  * Threads: any, while nobody sets the model's parameters. */
 SAL_API sal_status sal_flat_model_info(const sal_model *model, char **json, sal_error *err);
 
-/* sal_model_check as JSON: {"states", "slopes", "kinks", "changes", "differences_by", "against",
- * "gradient_error", "first_order_error", "against_error"}.
+/* sal_model_check as JSON: {"states", "slopes", "skipped", "kinks", "changes", "differences_by",
+ * "against", "gradient_error", "first_order_error", "against_error"}.
  * Returns: as sal_model_check.
  * Cost:    as sal_model_check.
  * Threads: any, while nobody sets the models' parameters. */

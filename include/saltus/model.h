@@ -150,6 +150,7 @@ SAL_API sal_status sal_model_print_program(const sal_model *model, FILE *stream,
 typedef struct sal_model_checks {
     int64_t states;           /* number of states looked at */
     int64_t slopes;           /* entries of gradients that were compared */
+    int64_t skipped;          /* entries that could not be: infinite, with f finite on one side */
     int64_t kinks;            /* those where f has a kink */
     int64_t changes;          /* changes of one variable that are not forbidden */
     double gradient_error;    /* against central differences; at kinks against the slopes on both

@@ -91,6 +91,10 @@ static void print_checks(const sal_model *model, const sal_model_checks *c)
                                : "it is not finite, or f beside it is not,",
                states);
     }
+    if (c->slopes > 0 && c->skipped > 0) {
+        printf("  slopes     %lld of %lld could be checked: the gradient is infinite elsewhere\n",
+               (long long)c->slopes, (long long)(c->slopes + c->skipped));
+    }
     if (c->kinks > 0) {
         printf("  kinks      in %lld of %lld coordinates, where it is held against the slopes on "
                "both sides\n",
@@ -111,12 +115,23 @@ static void print_checks(const sal_model *model, const sal_model_checks *c)
 /* The exit status, which is not 0, with a line that says so, where something was not checked: `why`
  * says what went wrong if it is not NULL. Where every change is forbidden there is nothing to
  * compare. */
-static int report_unchecked(const sal_error *why, bool compared)
+static int report_unchecked(const sal_error *why, int64_t slopes, int64_t skipped, int64_t changes)
 {
     if (why) {
         return cli_error(SAL_ERR_MODEL, "check: derivatives not checked: %s", why->message);
     }
-    return compared ? CLI_OK : cli_error(SAL_ERR_MODEL, "check: the gradient was not compared");
+    if (slopes == 0) {
+        return changes == 0 ? CLI_OK
+                            : cli_error(SAL_ERR_MODEL, "check: the gradient was not compared");
+    }
+    return skipped == 0 ? CLI_OK
+                        : cli_error(SAL_ERR_MODEL, "check: %lld of %lld slopes could be checked",
+                                    (long long)slopes, (long long)(slopes + skipped));
+}
+
+static int64_t whole(const json_t *object, const char *key)
+{
+    return json_integer_value(json_object_get(object, key));
 }
 
 /* ---- the same as JSON */
@@ -136,14 +151,14 @@ static int print_json(const sal_model *model, int64_t seed)
         return cli_fail(status, &err);
     }
     json_t *object = cli_json_take(info), *found = checked ? cli_json_take(checks) : json_null();
-    const bool compared = json_integer_value(json_object_get(found, "slopes")) > 0 ||
-                          json_integer_value(json_object_get(found, "changes")) == 0;
+    const int64_t slopes = whole(found, "slopes"), skipped = whole(found, "skipped");
+    const int64_t changes = whole(found, "changes");
     json_object_set_new(object, "derivatives", found);
     if (!checked) {
         json_object_set_new(object, "not_checked", cli_json_text(why.message));
     }
     int code = cli_json_print(object);
-    return code ? code : report_unchecked(checked ? NULL : &why, compared);
+    return code ? code : report_unchecked(checked ? NULL : &why, slopes, skipped, changes);
 }
 
 /* ---- the command */
@@ -159,19 +174,19 @@ static int check(const sal_model *model, int64_t seed, bool json, bool program)
     if (status != SAL_OK && status != SAL_ERR_MODEL) {
         return cli_fail(status, &why);
     }
-    const sal_model_checks *c = status == SAL_OK ? &checks : NULL;
+    const bool checked = status == SAL_OK;
     print_space(model);
     print_formula(model);
-    if (c) {
-        print_checks(model, c);
+    if (checked) {
+        print_checks(model, &checks);
     } else {
         printf("derivatives  not checked: %s\n", why.message);
     }
     print_samplers(model);
     status = program ? sal_model_print_program(model, stdout, &err) : SAL_OK;
-    return status == SAL_OK
-               ? report_unchecked(c ? NULL : &why, c && (c->slopes > 0 || c->changes == 0))
-               : cli_fail(status, &err);
+    return status == SAL_OK ? report_unchecked(checked ? NULL : &why, checks.slopes, checks.skipped,
+                                               checks.changes)
+                            : cli_fail(status, &err);
 }
 
 static int run_check(const cli_command *command, int argc, char **argv)

@@ -94,6 +94,7 @@ sal_status sal_flat_check(const sal_model *model, const sal_model *exact, uint64
     static const sali_flat_field fields[] = {
         SALI_FLAT_FIELD("states", WHOLE, sal_model_checks, states),
         SALI_FLAT_FIELD("slopes", WHOLE, sal_model_checks, slopes),
+        SALI_FLAT_FIELD("skipped", WHOLE, sal_model_checks, skipped),
         SALI_FLAT_FIELD("kinks", WHOLE, sal_model_checks, kinks),
         SALI_FLAT_FIELD("changes", WHOLE, sal_model_checks, changes),
         SALI_FLAT_FIELD("differences_by", TEXT, sal_model_checks, differences),

@@ -105,6 +105,22 @@ START_TEST(models_with_forbidden_states_are_checked)
 }
 END_TEST
 
+/* The root has an infinite slope at 0, which no difference can be held against. */
+START_TEST(slopes_that_cannot_be_checked_are_said)
+{
+    static const char root[] =
+        "<saltus-tape version=\"1\" dtype=\"f64\"><space><block name=\"b\" count=\"4\" "
+        "kind=\"binary\"/></space><nodes><node op=\"state\"/><node op=\"pow\" in=\"0\"><reals>0.5"
+        "</reals></node><node op=\"sum\" in=\"1\"><ints>-1</ints></node></nodes>"
+        "<output node=\"2\"/></saltus-tape>";
+    temp_write("root.xml", root, sizeof root - 1);
+    ck_refused(65, "of 16 slopes could be checked", "check root.xml");
+    ck_assert_ptr_nonnull(strstr(out, "of 16 could be checked"));
+    ck_refused(65, "of 16 slopes could be checked", "check root.xml --json");
+    ck_assert_ptr_nonnull(strstr(out, "\"skipped\":"));
+}
+END_TEST
+
 START_TEST(counts_without_a_cap_are_sampled)
 {
     sali_npy draws = { 0 };
@@ -845,6 +861,7 @@ int main(void)
     tcase_add_test(tcase, tuning_is_written_then_read);
     tcase_add_test(tcase, sample_refuses_early);
     tcase_add_test(tcase, check_tells_rounding_from_wrong_gradients);
+    tcase_add_test(tcase, slopes_that_cannot_be_checked_are_said);
     tcase_add_test(tcase, counts_without_a_cap_are_sampled);
     tcase_add_test(tcase, values_of_counts);
     tcase_add_test(tcase, states_are_shown);
