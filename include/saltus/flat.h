@@ -125,8 +125,9 @@ SAL_API sal_status sal_flat_model_info(const sal_model *model, char **json, sal_
 SAL_API sal_status sal_flat_check(const sal_model *model, const sal_model *exact, uint64_t seed,
                                   char **json, sal_error *err);
 
-/* sal_model_exact: the answer as JSON {"oracle", "log_z", "log_prob_mean", "entropy", "width",
- * "memory"}, and arrays, each of which may be NULL.
+/* sal_model_exact: the answer as JSON {"oracle", "log_z", "log_prob_mean", "rounding", "entropy",
+ * "width", "memory"} and, if sal_exact_warning warns, "warning"; and arrays, each of which may be
+ * NULL.
  * Params:  options  text (see sal_flat_options_create) with "oracle", "limit", "memory", "threads",
  *                   or NULL.
  * Returns: as sal_model_exact; SAL_ERR_NOT_FOUND and SAL_ERR_ARGUMENT for options.

@@ -258,7 +258,17 @@ typedef struct sal_exact {
     const char *oracle;   /* the oracle that answered */
     int32_t width;        /* elimination: the induced width of its order; else -1 */
     double memory;        /* elimination: the bytes of its tables; else 0 */
+    sal_dtype dtype;      /* of the model */
+    double rounding;      /* enumeration and elimination: by how much rounding to this type may have
+                             changed f, of the mean size of f without its additive constants; else 0 */
 } sal_exact;
+
+/* Whether rounding may have changed exact answers by much, in logarithms of ratios of
+ * probabilities.
+ * Params:  text [room]: then the warning, cut to the room, which SAL_ERROR_SIZE is enough for;
+ *          untouched if room is 0.
+ * Threads: any. */
+SAL_API bool sal_exact_warning(const sal_exact *exact, char *text, size_t room);
 
 /* Compute the normalising constant of a model and expectations under p(s) = exp(f(s)) / Z.
  * Params:  options: NULL for the defaults. R is the sum of the variables' states, variable 0 first,

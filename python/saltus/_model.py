@@ -958,6 +958,8 @@ class Exact:
         The probabilities of each variable's states, by variable.
     oracle : str
         What answered.
+    rounding : float
+        By how much rounding to the model's type may have changed f; where that is not small, a warning says so.
     """
 
     def __init__(self, model: Model, options: dict[str, Any]):
@@ -965,6 +967,9 @@ class Exact:
         states = [lib.sal_space_states(space, v) for v in range(model.variables)]
         flat = np.empty(int(np.sum(states)))
         answer = model._calls(ask, "sal_flat_exact", model, _library.options_text(options), address(flat), None, None)
+        if "warning" in answer:
+            warn_of(own_names(answer["warning"]), True)
+        self.rounding: float = answer["rounding"]
         self.oracle: str = answer["oracle"]
         self.log_z: float = answer["log_z"]
         self.log_prob_mean: Optional[float] = answer["log_prob_mean"]
@@ -979,6 +984,7 @@ class Exact:
             raise ModelError(f"{model.name}: every variable is fixed, and f is -inf there: the state has probability 0")
         exact = cls.__new__(cls)
         exact.oracle, exact.log_z, exact.log_prob_mean, exact.entropy = "the value of f", f, f, 0.0
+        exact.rounding = 0.0
         space = lib.sal_model_space(model)
         exact.marginals = [np.zeros(lib.sal_space_states(space, v)) for v in range(model.variables)]
         for row, code in zip(exact.marginals, codes):

@@ -39,6 +39,8 @@ void cli_ranks_report(int64_t n, const char *step);
 /* Report what reading a file found besides its content (NULL: nothing): as an entry of "remarks" in
  * the JSON object that the command prints, and on stderr, once, if it warns. */
 void cli_remark(const char *text, bool warns);
+/* What exact answers warn of. */
+void cli_remark_exact(const sal_exact *exact);
 void cli_remark_model(const sal_model *model);
 
 /* Print the remarks that were not on stderr, in lines of a text summary. */

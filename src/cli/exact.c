@@ -40,6 +40,7 @@ static int print_json(const sal_model *model, const sal_exact *exact, counts n)
     cli_json_number(object, "log_z", exact->log_z);
     cli_json_number(object, "log_prob_mean", exact->log_prob_mean);
     cli_json_number(object, "entropy", exact->log_z - exact->log_prob_mean);
+    cli_json_number(object, "rounding", exact->rounding);
     if (object && exact->width >= 0) {
         json_object_set_new(object, "width", json_integer(exact->width));
         json_object_set_new(object, "memory", json_integer((json_int_t)exact->memory));
@@ -73,6 +74,7 @@ static int report(const sal_model *model, const sal_exact *exact, const double *
 {
     sal_error err = { 0 };
     sal_status status = SAL_OK;
+    cli_remark_exact(exact);
     if (o->marginals) {
         status = sal_marginals_write(o->marginals, model, marginals, exact->log_z, &err);
     }
@@ -154,7 +156,10 @@ static int answer_state(const sal_model *model, const int32_t *codes, const opti
         }
         row += states;
     }
-    const sal_exact exact = { f, f, "the value of f, as every variable is fixed", -1, 0 };
+    const sal_exact exact = { .log_z = f,
+                              .log_prob_mean = f,
+                              .oracle = "the value of f, as every variable is fixed",
+                              .width = -1 };
     code = code ? code : report(model, &exact, marginals, n, o);
     free(marginals);
     return code;

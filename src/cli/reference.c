@@ -42,6 +42,7 @@ static int ask_oracle(const sal_model *model, const sal_exact_options *options,
     if (status == SAL_OK) {
         snprintf(r->source, sizeof r->source, "%s", exact.oracle);
         r->log_z = exact.log_z;
+        cli_remark_exact(&exact);
         return CLI_OK;
     }
     compare_free_reference(r);

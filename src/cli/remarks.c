@@ -28,6 +28,14 @@ void cli_remark_model(const sal_model *model)
     cli_remark(text, warns);
 }
 
+void cli_remark_exact(const sal_exact *exact)
+{
+    char text[SAL_ERROR_SIZE];
+    if (sal_exact_warning(exact, text, sizeof text)) {
+        cli_remark(text, true);
+    }
+}
+
 void cli_print_remarks(void)
 {
     printf("%s", lines);

@@ -123,6 +123,7 @@ sal_status sal_flat_exact(const sal_model *model, const char *options, double *m
         SALI_FLAT_FIELD("oracle", TEXT, sal_exact, oracle),
         SALI_FLAT_FIELD("log_z", REAL, sal_exact, log_z),
         SALI_FLAT_FIELD("log_prob_mean", REAL, sal_exact, log_prob_mean),
+        SALI_FLAT_FIELD("rounding", REAL, sal_exact, rounding),
         { 0 },
     };
     sal_exact_options o = { 0 };
@@ -138,6 +139,10 @@ sal_status sal_flat_exact(const sal_model *model, const char *options, double *m
     }
     json_t *object = sali_flat_record(&exact, fields);
     sali_flat_number(object, "entropy", exact.log_z - exact.log_prob_mean);
+    char warning[SAL_ERROR_SIZE];
+    if (sal_exact_warning(&exact, warning, sizeof warning)) {
+        json_object_set_new(object, "warning", json_string(warning));
+    }
     if (exact.width >= 0) {
         json_object_set_new(object, "width", json_integer(exact.width));
         json_object_set_new(object, "memory", json_integer((json_int_t)exact.memory));

@@ -23,6 +23,29 @@ static double figure(const json_t *object, const char *sampler, const char *key)
     return NAN;
 }
 
+/* exact and compare warn where single precision is too coarse for the answers. */
+START_TEST(coarse_exact_answers_are_told)
+{
+    static const char coarse[] =
+        "<saltus-tape version=\"1\" dtype=\"f32\"><space><block name=\"s\" count=\"2\" "
+        "kind=\"spin\"/></space><nodes><node op=\"state\"/><node op=\"square\" in=\"0\"/>"
+        "<node op=\"sum\" in=\"1\"><ints>-1</ints></node><node op=\"scale\" in=\"2\"><reals>-1e6"
+        "</reals></node></nodes><output node=\"3\"/></saltus-tape>";
+    static const char *const commands[] = {
+        "exact coarse.xml --json --dtype f32",
+        "compare coarse.xml --samplers gibbs --draws 20 --json --dtype f32"
+    };
+    temp_write("coarse.xml", coarse, sizeof coarse - 1);
+    for (int k = 0; k < 2; k++) {
+        ck_assert_int_eq(saltus("%s", commands[k]), 0);
+        ck_assert_ptr_nonnull(strstr(errors, "single precision rounds it by up to"));
+        ck_assert_ptr_nonnull(strstr(out, "single precision rounds it by up to"));
+    }
+    ck_run("exact coarse.xml");
+    ck_assert_ptr_null(strstr(errors, "precision"));
+}
+END_TEST
+
 START_TEST(exact_gives_what_can_be_worked_out_by_hand)
 {
     temp_write("chain.uai", chain_uai, sizeof chain_uai - 1);
@@ -413,6 +436,7 @@ int main(void)
     Suite *suite = suite_create("compare_cli");
     TCase *tcase = tcase_create("compare_cli");
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_test(tcase, coarse_exact_answers_are_told);
     tcase_add_test(tcase, exact_gives_what_can_be_worked_out_by_hand);
     tcase_add_test(tcase, exact_eliminates_where_there_are_too_many_states);
     tcase_add_test(tcase, compare_puts_the_figures_of_sample_side_by_side);

@@ -138,6 +138,8 @@ class Values(unittest.TestCase):
             np.testing.assert_allclose(run.marginals(), plain.exact().marginals, rtol=0, atol=0.02)
         with self.assertWarnsRegex(sal.SaltusWarning, "single precision rounds it by up to"):
             sal.sample(sal.Model(f + 1e7 * sal.exp(s - s * s).sum(), dtype="f32"), "gibbs", draws=100)
+        with self.assertWarnsRegex(sal.SaltusWarning, "log Z and logarithms"):
+            self.assertGreater(sal.Model(f + 1e7 * sal.exp(s - s * s).sum(), dtype="f32").exact().rounding, 0.05)
 
     def test_gradients_that_are_nan(self):
         model = sal.Model.from_function(lambda x: x.sum(1), sal.binary(2), gradient=lambda x: x * 0 + [1.0, np.nan])

@@ -96,6 +96,31 @@ START_TEST(too_large_an_f_is_told)
 }
 END_TEST
 
+/* Exact answers say the same. */
+START_TEST(coarse_exact_answers_are_told)
+{
+    static const struct {
+        double large;
+        sal_dtype dtype;
+        const char *said; /* NULL: nothing */
+    } cases[] = { { 3e6, SAL_F32, "single precision rounds it by up to" },
+                  { -1e15, SAL_F64, "double precision rounds it by up to" },
+                  { 3e6, SAL_F64, NULL } };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_model *model = two_bits(cases[k].dtype, cases[k].large, 7);
+        char text[SAL_ERROR_SIZE] = "";
+        sal_exact exact;
+        sal_error err;
+        ck_ok(sal_model_exact(model, NULL, &exact, NULL, NULL, NULL, &err), &err);
+        ck_assert_int_eq(sal_exact_warning(&exact, text, sizeof text), cases[k].said != NULL);
+        ck_assert_int_eq(sal_exact_warning(&exact, NULL, 0), cases[k].said != NULL);
+        ck_assert_msg(!cases[k].said || strstr(text, cases[k].said), "%s", text);
+        ck_assert_int_eq(exact.dtype, cases[k].dtype);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("precision");
@@ -103,6 +128,7 @@ int main(void)
     tcase_set_timeout(tc, 60);
     tcase_add_test(tc, constants_change_no_draw);
     tcase_add_test(tc, too_large_an_f_is_told);
+    tcase_add_test(tc, coarse_exact_answers_are_told);
     suite_add_tcase(suite, tc);
     return test_main(suite);
 }

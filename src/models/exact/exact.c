@@ -9,6 +9,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "models/rounding.h"
+#include "models/tape_model.h"
 
 #define STANDARD_MEMORY (INT64_C(1) << 30)
 /* An oracle of no more than this cost is taken before the later ones are asked. */
@@ -158,6 +160,25 @@ static void hand_out(const sali_question *q, double *marginals, double *pairs, d
     }
 }
 
+/* Rounding of f at the states that the answers are of: those have f near its mean, or, where that
+ * is not known, log Z. Other oracles read weights and never evaluate f. */
+static double find_rounding(const sali_question *q, const sali_oracle *oracle)
+{
+    const double f = isnan(q->log_prob_mean) ? q->log_z : q->log_prob_mean;
+    const bool evaluates = oracle == &sali_oracle_enumeration || oracle == &sali_oracle_elimination;
+    return evaluates ? sali_rounding(q->model->dtype, f - sali_model_offset(q->model)) : 0;
+}
+
+bool sal_exact_warning(const sal_exact *exact, char *text, size_t room)
+{
+    const bool warns = sali_rounding_is_coarse(exact->rounding);
+    if (warns && room > 0) {
+        sali_rounding_text(exact->dtype, exact->rounding,
+                           "log Z and logarithms of ratios of probabilities are", text, room);
+    }
+    return warns;
+}
+
 sal_status sal_model_exact(const sal_model *model, const sal_exact_options *options,
                            sal_exact *exact, double *marginals, double *pairs, double *covariance,
                            sal_error *err)
@@ -175,7 +196,13 @@ sal_status sal_model_exact(const sal_model *model, const sal_exact_options *opti
     status = status ? status : oracle->answer(&q, &offer, err);
     if (status == SAL_OK) {
         hand_out(&q, marginals, pairs, covariance);
-        *exact = (sal_exact){ q.log_z, q.log_prob_mean, oracle->name, offer.width, offer.memory };
+        *exact = (sal_exact){ .log_z = q.log_z,
+                              .log_prob_mean = q.log_prob_mean,
+                              .oracle = oracle->name,
+                              .width = offer.width,
+                              .memory = offer.memory,
+                              .dtype = model->dtype,
+                              .rounding = find_rounding(&q, oracle) };
     }
     if (oracle) {
         release(oracle, &offer);
