@@ -184,31 +184,37 @@ typedef struct sal_verdict_figure {
 
     /* How much worse fresh draws are than training rows. Means and covariances: 1 - fresh / train,
      * both without the bias of a finite sample (jackknife). MMD: (fresh^2 - train^2) over the
-     * kernel's variance among held-out rows, 1 - mean k. */
+     * kernel's variance among held-out rows, 1 - mean k. Classifier: fresh - train. f: the distance
+     * of fresh from test; not judged. */
     sal_verdict_value shortfall;
-    double margin; /* the largest shortfall that counts as like the data; NaN: not judged */
+    double margin; /* the largest shortfall that counts as close to the data; NaN: not judged */
     bool judged;   /* whether the figure is informative: see sal_verdict_judge */
+    bool differs;  /* whether the shortfall is above SAL_VERDICT_DISTINCT standard errors */
 } sal_verdict_figure;
 
 /* The answer of a verdict. */
 typedef enum sal_verdict_answer {
     SAL_VERDICT_UNKNOWN = 0, /* the question cannot be answered */
-    SAL_VERDICT_LIKE,        /* the model's own samples are like the data */
-    SAL_VERDICT_UNLIKE       /* the model's own samples are not like the data */
+    SAL_VERDICT_LIKE,        /* so many of the model's own samples cannot be told from the data */
+    SAL_VERDICT_UNLIKE,      /* they are not like the data */
+    SAL_VERDICT_CLOSE        /* they can be told from the data, but are within all margins */
 } sal_verdict_answer;
 
 /* The reason for an answer. */
 typedef enum sal_verdict_reason {
-    SAL_VERDICT_WITHIN_MARGINS = 0, /* like: every judged shortfall is within its margin */
+    SAL_VERDICT_WITHIN_MARGINS = 0, /* like: every judged shortfall is within its margin, and no
+                                       figure differs */
     SAL_VERDICT_BEYOND_MARGIN,      /* unlike: `worst` names the figure that differs most */
     SAL_VERDICT_CHAINS_DISAGREE,    /* unknown: R-hat is too large */
     SAL_VERDICT_NO_ROUND_TRIPS, /* unknown: tempering made too few round trips between the hottest
                                    and the coldest temperature */
-    SAL_VERDICT_IMPRECISE,  /* unknown: standard errors are too large for the margins, or no figure
-                               is informative */
-    SAL_VERDICT_WRONG_WAY,  /* unknown: log Z forward is far above reverse */
-    SAL_VERDICT_LOG_Z_APART /* unknown: log Z forward is far below reverse, and nothing else shows
-                               that the fresh chains mixed */
+    SAL_VERDICT_IMPRECISE,   /* unknown: standard errors are too large for the margins, or no figure
+                                is informative */
+    SAL_VERDICT_WRONG_WAY,   /* unknown: log Z forward is far above reverse */
+    SAL_VERDICT_LOG_Z_APART, /* unknown: log Z forward is far below reverse, and nothing else shows
+                                that the fresh chains mixed */
+    SAL_VERDICT_DISTINGUISHABLE /* close: every judged shortfall is within its margin, but some
+                                   figures differ */
 } sal_verdict_reason;
 
 /* The figures of a verdict. */
@@ -216,8 +222,10 @@ typedef enum sal_verdict_kind {
     SAL_VERDICT_F = 0,       /* mean f; never judged */
     SAL_VERDICT_MEANS,       /* correlation of the means with those of the held-out rows */
     SAL_VERDICT_COVARIANCES, /* correlation of the covariances with those of the held-out rows */
-    SAL_VERDICT_MMD,  /* maximum mean discrepancy to the held-out rows; 0 where MMD^2 is negative */
-    SAL_VERDICT_KINDS /* number of figures */
+    SAL_VERDICT_MMD, /* maximum mean discrepancy to the held-out rows; 0 where MMD^2 is negative */
+    SAL_VERDICT_NEIGHBOURS, /* accuracy of a nearest-neighbour classifier that tells them from the
+                               held-out rows; 1/2: it cannot */
+    SAL_VERDICT_KINDS       /* number of figures */
 } sal_verdict_kind;
 
 /* Chains with fewer round trips, or with an R-hat of f above SAL_RHAT_LIMIT, have not mixed and
@@ -226,6 +234,9 @@ typedef enum sal_verdict_kind {
 /* Two estimates of log Z disagree if they differ by more than both of these limits. */
 #define SAL_VERDICT_APART_ERRORS 5 /* standard errors */
 #define SAL_VERDICT_APART_NATS 3   /* nats */
+/* From so many standard errors on a figure differs: of samples that are the data's it says so in
+ * one of a thousand verdicts. */
+#define SAL_VERDICT_DISTINCT 3.5
 
 /* How sal_verdict_judge draws samples from scratch. They never start from the training's chains.
  * Along the ladder of the training, if it saved one (sal_trajectory_draw); else by parallel
@@ -298,33 +309,34 @@ typedef struct sal_verdict {
  *          categorical variable of three or more states. Covariances: the correlation of cov_S(x_i,
  *          x_j) and cov_T(x_i, x_j) over the pairs of columns of two different variables (of more
  *          than 2048 columns, evenly spaced ones). MMD: as sal_stats_mmd, without pairs of one
- *          group.
- *          Errors are the jackknife's, leaving out one group at a time: at most 50 groups of
- *          chains, or of rows. Errors of the training rows' figures leave out the held-out rows'
- *          noise, which both figures of a shortfall share.
- *          A correlation is judged if that of the training rows, less three standard errors, is at
- *          least 0.5, and noise is at most 0.2 of the variance of their means (covariances). The
- *          MMD is always judged. Margins: 0.05 of the means' correlation, 0.15 of the covariances',
- *          0.02 of the kernel's variance.
- *          The first of these rules that applies gives the answer. Unknown: R-hat above
- *          SAL_RHAT_LIMIT; fewer round trips per chain than SAL_VERDICT_LEAST_ROUND_TRIPS. Unlike:
- *          a judged figure's shortfall less two standard errors is beyond its margin. Unknown: log
- *          Z forward is above reverse by more than 5 standard errors (of both) and 3 nats; or it is
- *          below reverse by as much, without tempering. Like: there are 20 held-out rows or more,
- *          and every judged shortfall plus three standard errors is within its margin, except
- *          correlations that training rows in the place of fresh draws could not tell so precisely.
- *          Otherwise unknown.
- * Params:  model: gives f and the space; inputs: see sal_verdict_inputs. Rows count by their
- *          weights, except in the MMD, where all count alike. samples: receives the draws that were
- *          made here [verdict->chains x verdict->draws x V], to be freed by sal_free; NULL if
- *          `progress` stopped the call; else untouched. `samples` may be NULL.
- * Returns: SAL_ERR_ARGUMENT (data or codes that do not fit the space; fewer than 4 chains);
- *          SAL_ERR_MODEL (f is NaN or +inf); SAL_ERR_UNSUPPORTED, SAL_ERR_DATA and SAL_ERR_IO
- *          (drawing samples); SAL_ERR_MEMORY. *verdict is then untouched.
- * Cost:    sampling; f of all rows; O(rows C^2) for C columns, O(rows^2 V / 64).
+ *          group. Classifier: a row is told to be of S or of T by its nearest neighbour, by the
+ *          number of variables that differ, among as many rows of S as of T, none of its own group;
+ *          of as many rows of S as of T. Ties count in parts. It needs more held-out rows than
+ * there are groups; then the figure is NaN, and not judged. Errors are the jackknife's, leaving out
+ * one group at a time: at most 50 groups of chains, or of rows. Errors of the training rows'
+ * figures leave out the held-out rows' noise, which both figures of a shortfall share. A
+ * correlation is judged if that of the training rows, less three standard errors, is at least 0.5,
+ * and noise is at most 0.2 of the variance of their means (covariances). The MMD and the classifier
+ * are judged wherever they are known. Margins: 0.05 of the means' correlation, 0.15 of the
+ * covariances', 0.02 of the kernel's variance, 0.25 of the classifier's accuracy. The first of
+ * these rules that applies gives the answer. Unknown: R-hat above SAL_RHAT_LIMIT; fewer round trips
+ * per chain than SAL_VERDICT_LEAST_ROUND_TRIPS. Unlike: a judged figure's shortfall less two
+ * standard errors is beyond its margin. Unknown: log Z forward is above reverse by more than 5
+ * standard errors (of both) and 3 nats; or it is below reverse by as much, without tempering. Like:
+ * there are 20 held-out rows or more, and every judged shortfall is within its margin, as are three
+ * of its standard errors, except figures that training rows in the place of fresh draws could not
+ * tell so precisely; only close, if any figure differs by more than SAL_VERDICT_DISTINCT standard
+ * errors. Otherwise unknown. Params:  model: gives f and the space; inputs: see sal_verdict_inputs.
+ * Rows count by their weights, except in the MMD, where all count alike. samples: receives the
+ * draws that were made here [verdict->chains x verdict->draws x V], to be freed by sal_free; NULL
+ * if `progress` stopped the call; else untouched. `samples` may be NULL. Returns: SAL_ERR_ARGUMENT
+ * (data or codes that do not fit the space; fewer than 4 chains); SAL_ERR_MODEL (f is NaN or +inf);
+ * SAL_ERR_UNSUPPORTED, SAL_ERR_DATA and SAL_ERR_IO (drawing samples); SAL_ERR_MEMORY. *verdict is
+ * then untouched. Cost:    sampling; f of all rows; O(rows C^2) for C columns, O(rows^2 V / 64).
  *          Memory 24 C^2 bytes.
  * Threads: any, while nobody sets the model's parameters.
- * Source:  the problem: Nijkamp, Hill, Han, Zhu & Wu 2020; Decelle, Furtlehner & Seoane 2021. */
+ * Source:  the problem: Nijkamp, Hill, Han, Zhu & Wu 2020; Decelle, Furtlehner & Seoane 2021. The
+ *          classifier: Schilling 1986; Lopez-Paz & Oquab 2017. */
 SAL_API sal_status sal_verdict_judge(sal_model *model, const sal_verdict_inputs *inputs,
                                      sal_verdict *verdict, uint8_t **samples, sal_error *err);
 
@@ -334,11 +346,12 @@ SAL_API sal_status sal_verdict_judge(sal_model *model, const sal_verdict_inputs 
  * Threads: any. */
 SAL_API void sal_verdict_sentence(const sal_verdict *verdict, char *text, size_t room);
 
-/* Write the verdict as a JSON object, to be freed by sal_free: {"verdict": "like", "unlike" or
- * "unknown", "sentence", "chains", "draws", "persistent_rows", "train_rows", "test_rows", "log_z":
+/* Write the verdict as a JSON object, to be freed by sal_free: {"verdict": "like", "close",
+ * "unlike" or "unknown", "sentence", "chains", "draws", "persistent_rows", "train_rows",
+ * "test_rows", "log_z":
  * {"forward", "forward_error", ..}, "rhat", "round_trips"} and the figures "log_prob",
- * "means_correlation", "covariances_correlation", "mmd": {"fresh", "fresh_error", .., "shortfall",
- * "shortfall_error", "margin", "judged"}. What is not known is null.
+ * "means_correlation", "covariances_correlation", "mmd", "neighbours": {"fresh", "fresh_error", ..,
+ * "shortfall", "shortfall_error", "margin", "judged", "differs"}. What is not known is null.
  * Returns: SAL_ERR_MEMORY.
  * Cost:    O(1).
  * Threads: any. */

@@ -45,8 +45,8 @@ class Evaluation:
         "log_likelihood" and "log_likelihood_error" of independent variables with the frequencies of the
         training rows: what a model should exceed.
     verdict : dict or None
-        Whether samples drawn from scratch are like the data: "verdict" ('like', 'unlike', 'unknown'),
-        "sentence", and the figures.
+        Whether samples drawn from scratch are like the data: "verdict" ('like', 'close', 'unlike',
+        'unknown'), "sentence", and the figures.
     samples : array of uint8, shape (chains, draws, V), or None
         The draws that the verdict is about.
     mmd : float or None

@@ -156,19 +156,20 @@ static json_t *figure(const sal_verdict_figure *f, bool with_test)
     add(object, "train", f->train);
     if (with_test) {
         add(object, "test", f->test);
-        return object;
     }
     add(object, "shortfall", f->shortfall);
     sali_flat_number(object, "margin", f->margin);
     json_object_set_new(object, "judged", json_boolean(f->judged));
+    json_object_set_new(object, "differs", json_boolean(f->differs));
     return object;
 }
 
 sal_status sal_verdict_json(const sal_verdict *v, char **json, sal_error *err)
 {
-    static const char *const answers[] = { "unknown", "like", "unlike" };
+    static const char *const answers[] = { "unknown", "like", "unlike", "close" };
     static const char *const figures[SAL_VERDICT_KINDS] = { "log_prob", "means_correlation",
-                                                            "covariances_correlation", "mmd" };
+                                                            "covariances_correlation", "mmd",
+                                                            "neighbours" };
     static const sali_flat_field fields[] = {
         SALI_FLAT_FIELD("chains", WHOLE, sal_verdict, chains),
         SALI_FLAT_FIELD("draws", WHOLE, sal_verdict, draws),
@@ -177,7 +178,7 @@ sal_status sal_verdict_json(const sal_verdict *v, char **json, sal_error *err)
         SALI_FLAT_FIELD("test_rows", WHOLE, sal_verdict, test_rows),
         { 0 },
     };
-    char text[512];
+    char text[1024];
     sal_verdict_sentence(v, text, sizeof text);
     json_t *log_z = json_object();
     add(log_z, "forward", v->forward);

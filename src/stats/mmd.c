@@ -122,6 +122,32 @@ POPCOUNT_CLONES static void count_tile(const sali_packed *a, const sali_packed *
     }
 }
 
+static inline int64_t nearest_planes(const uint64_t *row, const sali_packed *b, int64_t from,
+                                     int64_t to, int planes, int64_t *times)
+{
+    const int64_t width = b->words * planes;
+    int64_t least = INT64_MAX;
+    *times = 0;
+    for (int64_t j = 0; j < b->rows; j++) {
+        if (j >= from && j < to) {
+            continue;
+        }
+        const int64_t distance = hamming(row, b->bits + j * width, b->words, planes);
+        *times = distance < least ? 1 : *times + (distance == least);
+        least = distance < least ? distance : least;
+    }
+    return least;
+}
+
+POPCOUNT_CLONES int64_t sali_packed_nearest(const sali_packed *a, int64_t row, const sali_packed *b,
+                                            int64_t from, int64_t to, int64_t *times)
+{
+    const uint64_t *bits = a->bits + row * a->words * a->planes;
+    return a->planes == 1   ? nearest_planes(bits, b, from, to, 1, times)
+           : a->planes == 2 ? nearest_planes(bits, b, from, to, 2, times)
+                            : nearest_planes(bits, b, from, to, a->planes, times);
+}
+
 int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, double *pairs)
 {
     const int64_t variables = a->variables, stride = (variables / 8 + 1) * 8; /* cache lines */

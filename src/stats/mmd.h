@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel of the MMD summed over pairs of states that are packed into bits; the MMD as text. */
+/* States packed into bits, their distances, and the kernel of the MMD summed over pairs of them;
+ * the MMD as text. */
 #ifndef SALI_MMD_H
 #define SALI_MMD_H
 
@@ -30,6 +31,12 @@ void sali_packed_free(sali_packed *p);
 
 /* Rows first .. first + rows - 1; it owns nothing. */
 sali_packed sali_packed_rows(const sali_packed *p, int64_t first, int64_t rows);
+
+/* The least number of variables in which row `row` of a differs from rows of b, but for rows from
+ * .. to - 1 of b (to <= from: all count); *times: how many rows are as near. INT64_MAX and 0: no
+ * row is left. */
+int64_t sali_packed_nearest(const sali_packed *a, int64_t row, const sali_packed *b, int64_t from,
+                            int64_t to, int64_t *times);
 
 /* The sum of exp(-distance / variables) over all pairs of a row of a and a row of b, or, with b
  * NULL, over the unordered pairs of two different rows of a; *pairs: their number. Pairs are

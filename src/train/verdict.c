@@ -13,6 +13,7 @@
 #define MEANS_MARGIN 0.05
 #define COVARIANCES_MARGIN 0.15
 #define MMD_MARGIN 0.02
+#define NEIGHBOURS_MARGIN 0.25
 /* What training rows must reach, less three errors, for a correlation to be judged. */
 #define LEAST_CORRELATION 0.5
 /* Of the training rows' numbers: mere noise can correlate by chance. */
@@ -66,7 +67,9 @@ static sal_status measure(const sal_model *model, const sali_reference *referenc
     status = status ? status
                     : sali_compare_moments(reference, rows, &m[SAL_VERDICT_MEANS],
                                            &m[SAL_VERDICT_COVARIANCES], err);
-    return status ? status : sali_compare_kernel(reference, rows, &m[SAL_VERDICT_MMD], err);
+    status = status ? status : sali_compare_kernel(reference, rows, &m[SAL_VERDICT_MMD], err);
+    return status ? status
+                  : sali_compare_neighbours(reference, rows, &m[SAL_VERDICT_NEIGHBOURS], err);
 }
 
 static sal_status measure_rows(const sal_model *model, const sali_reference *reference,
@@ -91,6 +94,12 @@ static sal_verdict_value shown(sal_verdict_kind kind, const sali_jackknifed *j)
     return (sal_verdict_value){ mmd, mmd > 0 ? j->error / (2 * mmd) : NAN };
 }
 
+/* b less a, of two independent ones. */
+static sal_verdict_value difference(const sali_jackknifed *a, const sali_jackknifed *b, double unit)
+{
+    return (sal_verdict_value){ (b->value - a->value) / unit, hypot(a->error, b->error) / unit };
+}
+
 static void set_figure(sal_verdict_figure *f, sal_verdict_kind kind, const sali_jackknifed *fresh,
                        const sali_jackknifed *train, double spread)
 {
@@ -99,10 +108,9 @@ static void set_figure(sal_verdict_figure *f, sal_verdict_kind kind, const sali_
     f->test = f->shortfall = unknown;
     f->margin = NAN;
     f->judged = false;
-    if (kind == SAL_VERDICT_MMD) {
-        f->margin = MMD_MARGIN;
-        f->shortfall = (sal_verdict_value){ (fresh->value - train->value) / spread,
-                                            hypot(fresh->error, train->error) / spread };
+    if (kind == SAL_VERDICT_MMD || kind == SAL_VERDICT_NEIGHBOURS) {
+        f->margin = kind == SAL_VERDICT_MMD ? MMD_MARGIN : NEIGHBOURS_MARGIN;
+        f->shortfall = difference(train, fresh, kind == SAL_VERDICT_MMD ? spread : 1);
         f->judged = isfinite(f->shortfall.value) && isfinite(f->shortfall.standard_error);
     } else if (kind != SAL_VERDICT_F) {
         double best = train->corrected;
@@ -155,7 +163,8 @@ static bool find_worst(sal_verdict *v)
 static bool can_agree(const sal_verdict *v, int k)
 {
     const sal_verdict_figure *f = &v->figures[k];
-    double error = 1.5 * sqrt(2) * f->train.standard_error / f->train.value;
+    const double unit = k == SAL_VERDICT_NEIGHBOURS ? 1 : f->train.value;
+    double error = 1.5 * sqrt(2) * f->train.standard_error / unit;
     return f->judged && (k == SAL_VERDICT_MMD || 3 * error <= f->margin);
 }
 
@@ -172,9 +181,10 @@ static bool falls_short_plainly(const sal_verdict *v, int k)
 
 static sal_verdict_reason find_reason(sal_verdict *v)
 {
-    bool beyond = false, within = find_worst(v) && v->test_rows >= LEAST_ROWS;
+    bool beyond = false, differs = false, within = find_worst(v) && v->test_rows >= LEAST_ROWS;
     for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
         const sal_verdict_figure *f = &v->figures[k];
+        differs |= f->differs;
         beyond = beyond ||
                  (f->judged && f->shortfall.value - 2 * f->shortfall.standard_error > f->margin);
         if (falls_short_plainly(v, k)) {
@@ -199,14 +209,17 @@ static sal_verdict_reason find_reason(sal_verdict *v)
     if (isnan(v->round_trips) && far_above(v->reverse, v->forward)) {
         return SAL_VERDICT_LOG_Z_APART;
     }
-    return within ? SAL_VERDICT_WITHIN_MARGINS : SAL_VERDICT_IMPRECISE;
+    return !within   ? SAL_VERDICT_IMPRECISE
+           : differs ? SAL_VERDICT_DISTINGUISHABLE
+                     : SAL_VERDICT_WITHIN_MARGINS;
 }
 
 static sal_verdict_answer answer_of(sal_verdict_reason reason)
 {
-    return reason == SAL_VERDICT_WITHIN_MARGINS  ? SAL_VERDICT_LIKE
-           : reason == SAL_VERDICT_BEYOND_MARGIN ? SAL_VERDICT_UNLIKE
-                                                 : SAL_VERDICT_UNKNOWN;
+    return reason == SAL_VERDICT_WITHIN_MARGINS    ? SAL_VERDICT_LIKE
+           : reason == SAL_VERDICT_DISTINGUISHABLE ? SAL_VERDICT_CLOSE
+           : reason == SAL_VERDICT_BEYOND_MARGIN   ? SAL_VERDICT_UNLIKE
+                                                   : SAL_VERDICT_UNKNOWN;
 }
 
 /* ---- the whole */
@@ -238,7 +251,15 @@ static sal_status fill(const sal_model *model, const sali_reference *reference,
         f->persistent = in->persistent_rows > 0 ? shown((sal_verdict_kind)k, &chains[k]) : unknown;
     }
     if (status == SAL_OK) {
-        v->figures[SAL_VERDICT_F].test = shown(SAL_VERDICT_F, &test_f);
+        sal_verdict_figure *f = &v->figures[SAL_VERDICT_F];
+        f->test = shown(SAL_VERDICT_F, &test_f);
+        f->shortfall = difference(&fresh[SAL_VERDICT_F], &test_f, 1);
+        f->shortfall.value = fabs(f->shortfall.value);
+    }
+    for (int k = 0; status == SAL_OK && k < SAL_VERDICT_KINDS; k++) {
+        sal_verdict_figure *f = &v->figures[k];
+        f->differs = (f->judged || k == SAL_VERDICT_F) &&
+                     f->shortfall.value > SAL_VERDICT_DISTINCT * f->shortfall.standard_error;
     }
     return status;
 }
@@ -324,28 +345,61 @@ static void format_correlation(double value, char out[16])
     snprintf(out, 16, value >= 0.995 && value < 1 ? "%.3f" : "%.2f", value);
 }
 
+/* How the samples differ in a figure. */
+static void describe(const sal_verdict *v, int k, char *text, size_t room)
+{
+    const sal_verdict_figure *f = &v->figures[k];
+    char fresh[SALI_MMD_TEXT], train[SALI_MMD_TEXT];
+    if (k == SAL_VERDICT_F) {
+        snprintf(text, room, "their mean f is %.3g %s that of held-out rows", f->shortfall.value,
+                 f->fresh.value < f->test.value ? "below" : "above");
+    } else if (k == SAL_VERDICT_MMD) {
+        sali_mmd_text(f->fresh.value, fresh);
+        sali_mmd_text(f->train.value, train);
+        snprintf(text, room, "their MMD is %s, that of as many training rows %s", fresh, train);
+    } else if (k == SAL_VERDICT_NEIGHBOURS) {
+        snprintf(text, room,
+                 "the nearest neighbour tells %.0f%% of them from held-out rows, of "
+                 "training rows %.0f%%",
+                 100 * f->fresh.value, 100 * f->train.value);
+    } else {
+        format_correlation(isnan(f->fresh.value) ? 0 : f->fresh.value, fresh);
+        format_correlation(f->train.value, train);
+        snprintf(text, room, "their %s correlate %s with the data's, those of training rows %s",
+                 k == SAL_VERDICT_MEANS ? "means" : "covariances", fresh, train);
+    }
+}
+
 static void unlike(const sal_verdict *v, char *text, size_t room)
 {
-    static const char head[] = "The model's own samples are NOT like the data: ",
-                      mix[] = "let the chains mix in training (--sampler block-gibbs or ncg, "
+    static const char mix[] = "let the chains mix in training (--sampler block-gibbs or ncg, "
                               "more --steps, a lower --learning-rate)",
                       ladder[] = "train longer, or with a larger --batch, which the reservoir of "
                                  "states grows with";
-    const char *advice = isnan(v->bennett.value) ? mix : ladder;
-    const sal_verdict_figure *f = &v->figures[v->worst];
-    char fresh[16], train[16];
-    if (v->worst == SAL_VERDICT_MMD) {
-        char mmd[SALI_MMD_TEXT], reached[SALI_MMD_TEXT];
-        sali_mmd_text(f->fresh.value, mmd);
-        sali_mmd_text(f->train.value, reached);
-        snprintf(text, room, "%stheir MMD is %s, that of as many training rows %s; %s.", head, mmd,
-                 reached, advice);
-        return;
+    char what[160];
+    describe(v, v->worst, what, sizeof what);
+    snprintf(text, room, "The model's own samples are NOT like the data: %s; %s.", what,
+             isnan(v->bennett.value) ? mix : ladder);
+}
+
+/* All figures that differ. */
+static void nearly(const sal_verdict *v, char *text, size_t room)
+{
+    char what[160];
+    const char *between = ": ";
+    int n = snprintf(text, room,
+                     "The model's own samples are close to the data, but can be told "
+                     "from them");
+    for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
+        if (v->figures[k].differs && n >= 0 && (size_t)n < room) {
+            describe(v, k, what, sizeof what);
+            n += snprintf(text + n, room - (size_t)n, "%s%s", between, what);
+            between = "; ";
+        }
     }
-    format_correlation(isnan(f->fresh.value) ? 0 : f->fresh.value, fresh);
-    format_correlation(f->train.value, train);
-    snprintf(text, room, "%stheir %s correlate %s with the data's, those of training rows %s; %s.",
-             head, v->worst == SAL_VERDICT_MEANS ? "means" : "covariances", fresh, train, advice);
+    if (n >= 0 && (size_t)n < room) {
+        snprintf(text + n, room - (size_t)n, ".");
+    }
 }
 
 void sal_verdict_sentence(const sal_verdict *v, char *text, size_t room)
@@ -354,7 +408,12 @@ void sal_verdict_sentence(const sal_verdict *v, char *text, size_t room)
     const double gap = v->forward.value - v->reverse.value;
     switch (v->reason) {
     case SAL_VERDICT_WITHIN_MARGINS:
-        snprintf(text, room, "The model's own samples are like the data.");
+        snprintf(text, room,
+                 "The model's own samples are like the data: %lld of them cannot be told from it.",
+                 (long long)(v->chains * v->draws));
+        break;
+    case SAL_VERDICT_DISTINGUISHABLE:
+        nearly(v, text, room);
         break;
     case SAL_VERDICT_BEYOND_MARGIN:
         unlike(v, text, room);

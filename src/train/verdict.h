@@ -70,6 +70,13 @@ sal_status sali_compare_moments(const sali_reference *reference, const sali_grou
 sal_status sali_compare_kernel(const sali_reference *reference, const sali_grouped *rows,
                                sali_jackknifed *mmd2, sal_error *err);
 
+/* The accuracy of the nearest-neighbour classifier that tells the rows from held-out ones: the
+ * share of rows, half of them held out, whose nearest neighbour by the number of variables that
+ * differ is of the same kind; 1/2 if both have one distribution. NaN: fewer held-out rows than
+ * groups. Returns: MEMORY. */
+sal_status sali_compare_neighbours(const sali_reference *reference, const sali_grouped *rows,
+                                   sali_jackknifed *accuracy, sal_error *err);
+
 /* Mean f. Returns: those of sal_model_evaluate; MEMORY. */
 sal_status sali_mean_f(const sal_model *model, const sali_grouped *rows, sali_jackknifed *f,
                        sal_error *err);

@@ -273,6 +273,108 @@ sal_status sali_compare_kernel(const sali_reference *r, const sali_grouped *rows
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 
+/* ---- the nearest-neighbour classifier */
+
+/* Every row has as many candidates of its own kind as of the other one, and none of its own group:
+ * `each` rows of each of the groups, n = each groups of them, and n - each + 1 held-out rows. */
+typedef struct neighbours {
+    int64_t each, groups;
+    sali_packed own, test;
+} neighbours;
+
+/* The share of the nearest of all candidates that are held out, when ties count in parts. */
+static double share_of_test(const neighbours *s, const sali_packed *of, int64_t row,
+                            int64_t own_from, int64_t own_to, int64_t test_row)
+{
+    int64_t own_times, test_times;
+    const int64_t own = sali_packed_nearest(of, row, &s->own, own_from, own_to, &own_times);
+    const int64_t test =
+        sali_packed_nearest(of, row, &s->test, test_row, test_row + 1, &test_times);
+    return own < test ? 0 : test < own ? 1 : (double)test_times / (double)(own_times + test_times);
+}
+
+/* Mean and squared standard error of the mean of n values. */
+static double mean_and_error(int64_t n, const double *values, double *squared_error)
+{
+    double mean = 0, squares = 0;
+    for (int64_t k = 0; k < n; k++) {
+        mean += values[k] / (double)n;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        squares += (values[k] - mean) * (values[k] - mean);
+    }
+    *squared_error = squares / ((double)n * (double)(n - 1));
+    return mean;
+}
+
+/* `right` [held-out rows + groups]: the shares of right answers at the held-out rows, and those of
+ * the groups. */
+static void classify(const neighbours *s, double *right)
+{
+    const int64_t m = s->test.rows;
+#pragma omp parallel for schedule(dynamic, 16)
+    for (int64_t t = 0; t < m; t++) {
+        const int64_t group = t % s->groups;
+        right[t] = share_of_test(s, &s->test, t, group * s->each, (group + 1) * s->each, t);
+    }
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t g = 0; g < s->groups; g++) {
+        double sum = 0;
+        for (int64_t row = g * s->each; row < (g + 1) * s->each; row++) {
+            sum += 1 - share_of_test(s, &s->own, row, g * s->each, (g + 1) * s->each, row % m);
+        }
+        right[m + g] = sum / (double)s->each;
+    }
+}
+
+/* `each` rows of each group, evenly spaced, into `to`. */
+static void take_from_groups(const sali_grouped *rows, int64_t each, uint8_t *to)
+{
+    const int64_t V = rows->rows.variables;
+    for (int64_t g = 0; g < rows->groups; g++) {
+        const int64_t n = rows->first[g + 1] - rows->first[g];
+        for (int64_t k = 0; k < each; k++, to += V) {
+            memcpy(to, rows->rows.codes + (rows->first[g] + k * n / each) * V, (size_t)V);
+        }
+    }
+}
+
+sal_status sali_compare_neighbours(const sali_reference *r, const sali_grouped *rows,
+                                   sali_jackknifed *accuracy, sal_error *err)
+{
+    const int64_t G = rows->groups, V = rows->rows.variables;
+    int64_t each = G > 1 ? (r->packed.rows - 1) / (G - 1) : 0;
+    for (int64_t g = 0; g < G; g++) {
+        const int64_t n = rows->first[g + 1] - rows->first[g];
+        each = n < each ? n : each;
+    }
+    *accuracy = (sali_jackknifed){ NAN, NAN, NAN, 0 };
+    if (each == 0) {
+        return SAL_OK;
+    }
+    neighbours s = { .each = each, .groups = G };
+    sali_memory memory = { 0 };
+    uint8_t *codes = SALI_TAKE(&memory, uint8_t, each * G * V);
+    s.test = sali_packed_rows(&r->packed, 0, each * (G - 1) + 1);
+    double *right = SALI_TAKE(&memory, double, s.test.rows + G);
+    bool ok = !memory.refused;
+    if (ok) {
+        take_from_groups(rows, each, codes);
+        ok = sali_packed_make(&s.own, each * G, V, codes, r->planes) == 0;
+    }
+    if (ok) {
+        double test_error, own_error;
+        classify(&s, right);
+        const double test = mean_and_error(s.test.rows, right, &test_error);
+        const double own = mean_and_error(G, right + s.test.rows, &own_error);
+        accuracy->value = accuracy->corrected = (test + own) / 2;
+        accuracy->error = sqrt(test_error + own_error) / 2;
+    }
+    sali_packed_free(&s.own);
+    sali_memory_free(&memory);
+    return ok ? SAL_OK : sali_fail_memory(err);
+}
+
 /* ---- f */
 
 sal_status sali_mean_f(const sal_model *model, const sali_grouped *rows, sali_jackknifed *f,

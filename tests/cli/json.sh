@@ -75,7 +75,7 @@ holds train.json 'all(abs(d[k] - float(open("last.txt").read().split(",")[c])) <
 "$program" "${train[@]}" --iterations 7 --out run --resume --json >nothing.json
 holds nothing.json 'd["iterations"] == 7 and d["difference"] is None'
 "$program" "${train[@]}" --iterations 7 --out judged --fresh 100 --json >judged.json
-holds judged.json 'd["verdict"]["verdict"] in ("like", "unlike", "unknown")
+holds judged.json 'd["verdict"]["verdict"] in ("like", "close", "unlike", "unknown")
     and d["verdict"] == __import__("json").load(open("judged/verdict.json"))'
 code=0
 "$program" "${train[@]}" --iterations 7 --out bad --largest-difference 1e-9 --json >bad.json \

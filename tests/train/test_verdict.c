@@ -100,7 +100,8 @@ START_TEST(data_are_like_data)
         sal_verdict_inputs in = perfect(&x);
         sal_verdict v = judge(&x, &in);
         ck_assert_msg(v.answer == SAL_VERDICT_LIKE, "seed %d: %s", (int)seed, sentence(&v));
-        ck_assert_str_eq(sentence(&v), "The model's own samples are like the data.");
+        ck_assert_str_eq(sentence(&v), "The model's own samples are like the data: 1000 of them "
+                                       "cannot be told from it.");
         for (int k = SAL_VERDICT_MEANS; k < SAL_VERDICT_KINDS; k++) {
             ck_assert(v.figures[k].judged);
             ck_assert(v.figures[k].fresh.standard_error > 0 || v.figures[k].fresh.value == 0);
@@ -373,6 +374,95 @@ START_TEST(figures_are_their_definitions)
 }
 END_TEST
 
+/* Whether row k of a is nearer to b than to the others of a, in parts where both are as near; rows
+ * skip .. skip_end - 1 of b and row k of a are not looked at. */
+static double nearer_to(int64_t width, int64_t k, int64_t n, const uint8_t *a, int64_t m,
+                        const uint8_t *b, int64_t skip)
+{
+    int64_t least[2] = { INT64_MAX, INT64_MAX }, times[2] = { 0 };
+    for (int side = 0; side < 2; side++) {
+        for (int64_t j = 0; j < (side ? m : n); j++) {
+            int64_t distance = 0;
+            for (int64_t v = 0; v < width; v++) {
+                distance += a[k * width + v] != (side ? b : a)[j * width + v];
+            }
+            if (j != (side ? skip : k) && distance <= least[side]) {
+                times[side] = distance < least[side] ? 1 : times[side] + 1;
+                least[side] = distance;
+            }
+        }
+    }
+    return least[1] < least[0]   ? 1
+           : least[0] < least[1] ? 0
+                                 : (double)times[1] / (double)(times[0] + times[1]);
+}
+
+/* 8 chains of one draw against 8 held-out rows: each row has 7 of both kinds to be near to. */
+START_TEST(neighbours_are_counted_one_by_one)
+{
+    enum { N = 8, W = 6 };
+    uint8_t a[N * W], b[N * W], apart[N * W];
+    double right = 0;
+    sal_error err;
+    for (int k = 0; k < N * W; k++) {
+        a[k] = (uint8_t)(k * k / 5 % 3);
+        b[k] = (uint8_t)(k * k / 7 % 3);
+        apart[k] = (uint8_t)(k / W % 2 ? 2 : 1);
+    }
+    fixture x = { .train = { .rows = N, .variables = W, .codes = b },
+                  .test = { .rows = N, .variables = W, .codes = b } };
+    sali_grouped rows = { 0 }; /* the held-out rows in the order in which they are taken */
+    ck_ok(sali_grouped_rows(&x.test, N, &rows, &err), &err);
+    for (int64_t k = 0; k < N; k++) {
+        right += (1 - nearer_to(W, k, N, a, N, rows.rows.codes, k)) / (2 * N);
+        right += (1 - nearer_to(W, k, N, rows.rows.codes, N, a, k)) / (2 * N);
+    }
+    sal_data_destroy(&rows.rows);
+    ck_ok(sal_model_open("categorical:dim=6,states=3,scale=0", SAL_F64, &x.model, &err), &err);
+    sal_verdict_inputs in = perfect(&x);
+    in.chains = N;
+    in.draws = 1;
+    in.fresh = a;
+    in.persistent = NULL;
+    in.persistent_rows = 0;
+    ck_assert_double_eq_tol(judge(&x, &in).figures[SAL_VERDICT_NEIGHBOURS].fresh.value, right,
+                            1e-12);
+    ck_assert(right > 0.2 && right < 0.8);
+    memset(b, 0, sizeof b);
+    in.fresh = apart; /* near to each other, not to zeros */
+    ck_assert(judge(&x, &in).figures[SAL_VERDICT_NEIGHBOURS].fresh.value == 1);
+    x.test.rows = N - 1; /* fewer than groups */
+    ck_assert(isnan(judge(&x, &in).figures[SAL_VERDICT_NEIGHBOURS].fresh.value));
+    ck_assert(!judge(&x, &in).figures[SAL_VERDICT_NEIGHBOURS].judged);
+    sal_model_destroy(x.model);
+}
+END_TEST
+
+/* A 16th of the variables of each draw is drawn anew: within the margins, but not the data. */
+START_TEST(what_is_close_can_be_told_and_is_said)
+{
+    fixture x = open_fixture(3, 500);
+    sal_verdict_inputs in = perfect(&x);
+    uint64_t seed = 5;
+    for (int64_t k = 0; k < FRESH * V; k++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        x.more.codes[k] = seed >> 60 == 0 ? (uint8_t)(seed >> 59 & 1) : x.more.codes[k];
+    }
+    const sal_verdict v = judge(&x, &in);
+    ck_assert_msg(v.answer == SAL_VERDICT_CLOSE, "%s", sentence(&v));
+    ck_assert(strstr(sentence(&v), "are close to the data, but can be told from them: "));
+    bool differs = false;
+    for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
+        const sal_verdict_figure *f = &v.figures[k];
+        const bool beyond = f->shortfall.value > SAL_VERDICT_DISTINCT * f->shortfall.standard_error;
+        ck_assert(f->differs == (beyond && (f->judged || k == SAL_VERDICT_F)));
+        differs |= f->differs;
+    }
+    ck_assert(differs);
+    close_fixture(&x);
+}
+END_TEST
+
 /* The mean of a sample has the textbook's error, and no bias; the jackknife takes the bias of a
  * square off. */
 START_TEST(the_jackknife_is_right_about_means_and_squares)
@@ -491,6 +581,8 @@ int main(void)
     tcase_add_test(tcase, chains_must_have_mixed);
     tcase_add_test(tcase, estimates_of_log_z_must_agree);
     tcase_add_test(tcase, figures_are_their_definitions);
+    tcase_add_test(tcase, neighbours_are_counted_one_by_one);
+    tcase_add_test(tcase, what_is_close_can_be_told_and_is_said);
     tcase_add_test(tcase, the_jackknife_is_right_about_means_and_squares);
     tcase_add_test(tcase, bad_input_is_refused);
     tcase_add_test(tcase, threads_do_not_change_bits);

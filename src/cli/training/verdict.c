@@ -92,6 +92,7 @@ static const struct {
     { "means' correlation", 3 },
     { "covariances' correlation", 3 },
     { "MMD, U-statistic", 4 },
+    { "told by neighbours", 3 },
 };
 
 json_t *cli_verdict_json(const sal_verdict *v)
@@ -118,7 +119,7 @@ static void print_value(sal_verdict_value value, int kind)
 
 void cli_verdict_print(const sal_verdict *v)
 {
-    char text[512];
+    char text[1024];
     printf("against held-out rows%*s %18s %18s %18s\n", 5, "", "fresh samples", "persistent chains",
            "training rows");
     for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
