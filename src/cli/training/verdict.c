@@ -88,11 +88,8 @@ static const struct {
     const char *name;
     int decimals;
 } figures[SAL_VERDICT_KINDS] = {
-    { "mean f", 2 },
-    { "means' correlation", 3 },
-    { "covariances' correlation", 3 },
-    { "MMD, U-statistic", 4 },
-    { "told by neighbours", 3 },
+    { "mean f", 2 },           { "means' correlation", 3 }, { "covariances' correlation", 3 },
+    { "MMD, U-statistic", 4 }, { "told by neighbours", 3 },
 };
 
 json_t *cli_verdict_json(const sal_verdict *v)
