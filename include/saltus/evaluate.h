@@ -311,28 +311,33 @@ typedef struct sal_verdict {
  *          than 2048 columns, evenly spaced ones). MMD: as sal_stats_mmd, without pairs of one
  *          group. Classifier: a row is told to be of S or of T by its nearest neighbour, by the
  *          number of variables that differ, among as many rows of S as of T, none of its own group;
- *          of as many rows of S as of T. Ties count in parts. It needs more held-out rows than
- * there are groups; then the figure is NaN, and not judged. Errors are the jackknife's, leaving out
- * one group at a time: at most 50 groups of chains, or of rows. Errors of the training rows'
- * figures leave out the held-out rows' noise, which both figures of a shortfall share. A
- * correlation is judged if that of the training rows, less three standard errors, is at least 0.5,
- * and noise is at most 0.2 of the variance of their means (covariances). The MMD and the classifier
- * are judged wherever they are known. Margins: 0.05 of the means' correlation, 0.15 of the
- * covariances', 0.02 of the kernel's variance, 0.25 of the classifier's accuracy. The first of
- * these rules that applies gives the answer. Unknown: R-hat above SAL_RHAT_LIMIT; fewer round trips
- * per chain than SAL_VERDICT_LEAST_ROUND_TRIPS. Unlike: a judged figure's shortfall less two
- * standard errors is beyond its margin. Unknown: log Z forward is above reverse by more than 5
- * standard errors (of both) and 3 nats; or it is below reverse by as much, without tempering. Like:
- * there are 20 held-out rows or more, and every judged shortfall is within its margin, as are three
- * of its standard errors, except figures that training rows in the place of fresh draws could not
- * tell so precisely; only close, if any figure differs by more than SAL_VERDICT_DISTINCT standard
- * errors. Otherwise unknown. Params:  model: gives f and the space; inputs: see sal_verdict_inputs.
- * Rows count by their weights, except in the MMD, where all count alike. samples: receives the
- * draws that were made here [verdict->chains x verdict->draws x V], to be freed by sal_free; NULL
- * if `progress` stopped the call; else untouched. `samples` may be NULL. Returns: SAL_ERR_ARGUMENT
- * (data or codes that do not fit the space; fewer than 4 chains); SAL_ERR_MODEL (f is NaN or +inf);
- * SAL_ERR_UNSUPPORTED, SAL_ERR_DATA and SAL_ERR_IO (drawing samples); SAL_ERR_MEMORY. *verdict is
- * then untouched. Cost:    sampling; f of all rows; O(rows C^2) for C columns, O(rows^2 V / 64).
+ *          of as many rows of S as of T. Ties count in parts. With fewer held-out rows than
+ *          groups the figure is NaN, and not judged.
+ *          Errors are the jackknife's, leaving out one group at a time: at most 50 groups of
+ *          chains, or of rows. Errors of the training rows' figures leave out the held-out rows'
+ *          noise, which both figures of a shortfall share.
+ *          A correlation is judged if that of the training rows, less three standard errors, is at
+ *          least 0.5, and noise is at most 0.2 of the variance of their means (covariances). The
+ *          MMD and the classifier are judged wherever they are known. Margins: 0.05 of the means'
+ *          correlation, 0.15 of the covariances', 0.02 of the kernel's variance, 0.25 of the
+ *          classifier's accuracy.
+ *          The first of these rules that applies gives the answer. Unknown: R-hat above
+ *          SAL_RHAT_LIMIT; fewer round trips per chain than SAL_VERDICT_LEAST_ROUND_TRIPS. Unlike:
+ *          a judged figure's shortfall less two standard errors is beyond its margin. Unknown: log
+ *          Z forward is above reverse by more than 5 standard errors (of both) and 3 nats; or it is
+ *          below reverse by as much, without tempering. Like: there are 20 held-out rows or more,
+ *          and every judged shortfall is within its margin, as are three of its standard errors,
+ *          except figures that training rows in the place of fresh draws could not tell so
+ *          precisely; only close, if any figure differs by more than SAL_VERDICT_DISTINCT standard
+ *          errors. Otherwise unknown.
+ * Params:  model: gives f and the space; inputs: see sal_verdict_inputs. Rows count by their
+ *          weights, except in the MMD and the classifier, where all count alike. samples: receives
+ *          the draws that were made here [verdict->chains x verdict->draws x V], to be freed by
+ *          sal_free; NULL if `progress` stopped the call; else untouched. `samples` may be NULL.
+ * Returns: SAL_ERR_ARGUMENT (data or codes that do not fit the space; fewer than 4 chains);
+ *          SAL_ERR_MODEL (f is NaN or +inf); SAL_ERR_UNSUPPORTED, SAL_ERR_DATA and SAL_ERR_IO
+ *          (drawing samples); SAL_ERR_MEMORY. *verdict is then untouched.
+ * Cost:    sampling; f of all rows; O(rows C^2) for C columns, O(rows^2 V / 64).
  *          Memory 24 C^2 bytes.
  * Threads: any, while nobody sets the model's parameters.
  * Source:  the problem: Nijkamp, Hill, Han, Zhu & Wu 2020; Decelle, Furtlehner & Seoane 2021. The

@@ -7,7 +7,7 @@
 #include <saltus/sample.h>
 #include <saltus/stats.h>
 #include "core/text.h"
-#include "models/rounding.h"
+#include "models/exact/rounding.h"
 #include "run/run.h"
 
 /* Append formatted text, cut to the room. */

@@ -10,7 +10,7 @@
 #include "core/shard.h"
 #include "core/number.h"
 #include "models/exact/exact.h"
-#include "models/rounding.h"
+#include "models/exact/rounding.h"
 #include "models/tape_model.h"
 #include "run/run.h"
 #include "run/trajectory.h"

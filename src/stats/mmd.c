@@ -139,13 +139,19 @@ static inline int64_t nearest_planes(const uint64_t *row, const sali_packed *b, 
     return least;
 }
 
-POPCOUNT_CLONES int64_t sali_packed_nearest(const sali_packed *a, int64_t row, const sali_packed *b,
-                                            int64_t from, int64_t to, int64_t *times)
+POPCOUNT_CLONES static int64_t nearest(const sali_packed *a, int64_t row, const sali_packed *b,
+                                       int64_t from, int64_t to, int64_t *times)
 {
     const uint64_t *bits = a->bits + row * a->words * a->planes;
     return a->planes == 1   ? nearest_planes(bits, b, from, to, 1, times)
            : a->planes == 2 ? nearest_planes(bits, b, from, to, 2, times)
                             : nearest_planes(bits, b, from, to, a->planes, times);
+}
+
+int64_t sali_packed_nearest(const sali_packed *a, int64_t row, const sali_packed *b, int64_t from,
+                            int64_t to, int64_t *times)
+{
+    return nearest(a, row, b, from, to, times);
 }
 
 int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, double *pairs)

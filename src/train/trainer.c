@@ -2,6 +2,7 @@
 /* Creating a trainer, and its end. */
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -135,7 +136,9 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
 static sal_status create_centring(sal_trainer *t, sal_error *err)
 {
     const sal_train_options *o = &t->options;
-    const char *against = !t->sampler                ? "an objective without samples"
+    char objective[64];
+    snprintf(objective, sizeof objective, "objective %s", sali_objective_words[o->objective]);
+    const char *against = !t->sampler                ? objective
                           : o->magnitude_penalty > 0 ? "magnitude_penalty"
                                                      : NULL;
     const bool must = o->centring == SAL_CENTRING_ON;

@@ -9,7 +9,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"
-#include "models/rounding.h"
+#include "models/exact/rounding.h"
 #include "models/tape_model.h"
 
 #define STANDARD_MEMORY (INT64_C(1) << 30)

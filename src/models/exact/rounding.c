@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "models/rounding.h"
+#include "models/exact/rounding.h"
 
 #include <float.h>
 #include <math.h>
