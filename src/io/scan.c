@@ -89,6 +89,15 @@ void *sali_scan_alloc(sali_scan *scan, int64_t count, size_t size)
     return array;
 }
 
+char *sali_scan_copy(sali_scan *scan, const char *text, int64_t size)
+{
+    char *copy = sali_scan_alloc(scan, size + 1, 1);
+    if (copy && size > 0) {
+        memcpy(copy, text, (size_t)size);
+    }
+    return copy;
+}
+
 bool sali_scan_grow(sali_scan *scan, void **array, int64_t *capacity, int64_t need, size_t size)
 {
     return sali_scan_granted(scan, sali_grow(array, capacity, need, size) == 0);

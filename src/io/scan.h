@@ -114,6 +114,9 @@ bool sali_scan_granted(sali_scan *scan, bool granted);
 /* count * size zeroed bytes as of sali_alloc, or NULL and a failure; NULL after one. */
 void *sali_scan_alloc(sali_scan *scan, int64_t count, size_t size);
 
+/* A copy of a text of `size` characters, and a NUL; NULL as above. */
+char *sali_scan_copy(sali_scan *scan, const char *text, int64_t size);
+
 /* sali_grow; false is a failure. */
 bool sali_scan_grow(sali_scan *scan, void **array, int64_t *capacity, int64_t need, size_t size);
 

@@ -7,6 +7,7 @@
 #include "core/memory.h"
 #include "core/rng.h"
 #include "stats/mmd.h"
+#include "stats/moments.h"
 #include "train/data.h"
 #include "train/verdict.h"
 
@@ -293,20 +294,6 @@ static double share_of_test(const neighbours *s, const sali_packed *of, int64_t 
     return own < test ? 0 : test < own ? 1 : (double)test_times / (double)(own_times + test_times);
 }
 
-/* Mean and squared standard error of the mean of n values. */
-static double mean_and_error(int64_t n, const double *values, double *squared_error)
-{
-    double mean = 0, squares = 0;
-    for (int64_t k = 0; k < n; k++) {
-        mean += values[k] / (double)n;
-    }
-    for (int64_t k = 0; k < n; k++) {
-        squares += (values[k] - mean) * (values[k] - mean);
-    }
-    *squared_error = squares / ((double)n * (double)(n - 1));
-    return mean;
-}
-
 /* `right` [held-out rows + groups]: the shares of right answers at the held-out rows, and those of
  * the groups. */
 static void classify(const neighbours *s, double *right)
@@ -363,12 +350,12 @@ sal_status sali_compare_neighbours(const sali_reference *r, const sali_grouped *
         ok = sali_packed_make(&s.own, each * G, V, codes, r->planes) == 0;
     }
     if (ok) {
-        double test_error, own_error;
+        double test, own, of_test, of_own; /* means, and variances */
         classify(&s, right);
-        const double test = mean_and_error(s.test.rows, right, &test_error);
-        const double own = mean_and_error(G, right + s.test.rows, &own_error);
+        sali_moments(s.test.rows, right, &test, &of_test);
+        sali_moments(G, right + s.test.rows, &own, &of_own);
         accuracy->value = accuracy->corrected = (test + own) / 2;
-        accuracy->error = sqrt(test_error + own_error) / 2;
+        accuracy->error = sqrt(of_test / (double)s.test.rows + of_own / (double)G) / 2;
     }
     sali_packed_free(&s.own);
     sali_memory_free(&memory);

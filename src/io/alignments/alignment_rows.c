@@ -214,10 +214,7 @@ static void copy_names(const sali_rows *rows, char **names)
 {
     for (int64_t r = 0; rows->lines->status == SAL_OK && r < rows->count; r++) {
         const sali_line *name = &rows->row[r].name;
-        names[r] = sali_scan_alloc(rows->lines, name->size + 1, 1);
-        if (names[r]) {
-            memcpy(names[r], name->text, (size_t)name->size);
-        }
+        names[r] = sali_scan_copy(rows->lines, name->text, name->size);
     }
 }
 

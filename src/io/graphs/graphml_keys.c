@@ -155,12 +155,8 @@ static void keep_name(sali_graphml_key *key, sali_scan *where, const sali_xml_el
 {
     int64_t size = 0;
     const char *name = sali_xml_attribute(element, "attr.name", &size);
-    if (!key || !name || key->name) {
-        return;
-    }
-    key->name = sali_scan_alloc(where, size + 1, 1);
-    if (key->name && size > 0) {
-        memcpy(key->name, name, (size_t)size);
+    if (key && name && !key->name) {
+        key->name = sali_scan_copy(where, name, size);
     }
 }
 

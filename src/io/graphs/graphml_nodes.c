@@ -50,10 +50,7 @@ void sali_graphml_node_add(sali_graphml_nodes *nodes, sali_scan *where, const ch
 void sali_graphml_node_name(sali_graphml_nodes *nodes, sali_scan *where, const char *text,
                             int64_t size)
 {
-    char *copy = sali_scan_alloc(where, size + 1, 1);
-    if (copy && size > 0) {
-        memcpy(copy, text, (size_t)size);
-    }
+    char *copy = sali_scan_copy(where, text, size);
     sali_free(nodes->names[nodes->count - 1]);
     nodes->names[nodes->count - 1] = copy;
 }

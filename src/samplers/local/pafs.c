@@ -22,7 +22,6 @@ typedef struct pafs {
     const sali_path_length *path;
     int64_t most;       /* room for sites of a chain */
     bool one_slot_each; /* of the variables that have several states */
-    int64_t *length;    /* [n] moves of this step's path */
     sali_move_row left; /* moves that are left, on the way */
 } pafs;
 
@@ -178,9 +177,9 @@ static void pafs_draw(sali_single_site *g, sali_chains *chains, int64_t c)
     walk w = walk_begin(p, sali_move_now(&g->rows, c));
     list(p, chains, &w);
     const int64_t free = count_free(p, chains, sali_move_now(&g->rows, c));
-    p->length[c] = sali_path_length_draw(p->path, free, sali_rng_uniform_at(&stream, 0));
-    g->log_q[c] += free > 0 ? sali_path_length_log_q(p->path, free, p->length[c]) : 0;
-    while (made < p->length[c] && w.total > 0) {
+    const int64_t length = sali_path_length_draw(p->path, free, sali_rng_uniform_at(&stream, 0));
+    g->log_q[c] += free > 0 ? sali_path_length_log_q(p->path, free, length) : 0;
+    while (made < length && w.total > 0) {
         double u = sali_rng_uniform_at(&stream, (uint32_t)made + 1);
         int64_t slot = g->kernels->pick(g->moves, &p->left, u);
         int32_t code;
@@ -300,7 +299,6 @@ static sal_status pafs_create(const sali_chains *chains, const sali_sampler_sett
             const sali_variable *variable = &chains->space->variables[v];
             p->one_slot_each &= variable->states == 1 || sali_is_two_level(variable);
         }
-        p->length = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
         p->left.log_weight = sali_object_array(p, S, chains->element);
         p->left.weight = sali_object_array(p, S, chains->element);
         p->left.partial = SALI_OBJECT_ARRAY(p, double, S / SALI_MOVE_BLOCK + 1);
