@@ -3,6 +3,7 @@
  * allows: its gradient when f is multilinear (Newton eq. 11), else trying each change where all ops
  * can follow it, else evaluating the neighbours. */
 #include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -18,6 +19,8 @@ struct sali_evaluator {
     sali_tracker *tracker; /* of the neighbours */
     double *f;             /* [max_chains] */
     void *gradient;        /* real [max_chains x N] */
+    const void *field;     /* real [n x N] linear terms of the chains, not owned; NULL: none */
+    int64_t first;         /* chain of row 0 */
 };
 
 const char *sali_strategy_name(sali_strategy strategy)
@@ -76,10 +79,13 @@ sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsi
     unsigned limits = wants & SALI_WANT_NO_LIMITS;
     unsigned inner = limits | (by_gradient ? SALI_WANT_GRADIENT : wants & SALI_WANT_GRADIENT);
     sal_status status = model->ops->open(model, chains, inner, &e->ws, err);
-    if (status == SAL_OK && by_gradient) {
+    if (status == SAL_OK && differences) {
         e->f = SALI_NEW_ARRAY(double, chains);
+        status = e->f ? SAL_OK : sali_fail_memory(err);
+    }
+    if (status == SAL_OK && by_gradient) {
         e->gradient = sali_alloc(chains * model->space->width, sali_dtype_size(model->dtype));
-        status = e->f && e->gradient ? SAL_OK : sali_fail_memory(err);
+        status = e->gradient ? SAL_OK : sali_fail_memory(err);
     } else if (status == SAL_OK && differences) {
         status = strategy == SALI_BY_CHANGES
                      ? sali_tracker_create(model, chains, limits, &e->tracker, err)
@@ -111,15 +117,116 @@ void sali_evaluator_destroy(sali_evaluator *e)
     sali_free(e);
 }
 
+/* ---- linear terms of the chains */
+
+void sali_evaluator_set_field(sali_evaluator *e, const void *field)
+{
+    e->field = field;
+    e->first = 0;
+}
+
+void sali_evaluator_begin_at(sali_evaluator *e, int64_t first)
+{
+    e->first = first;
+}
+
+static const void *field_of(const sali_evaluator *e, int64_t row)
+{
+    const size_t bytes = (size_t)e->model->space->width * sali_dtype_size(e->model->dtype);
+    return (const char *)e->field + (size_t)(e->first + row) * bytes;
+}
+
+static void add_fields(const sali_evaluator *e, int64_t chains, const void *x, double *f,
+                       void *gradient)
+{
+    const int64_t N = e->model->space->width;
+    if (!e->field) {
+        return;
+    }
+    if (e->model->dtype == SAL_F32) {
+        sali_add_fields_f32(chains, N, field_of(e, 0), x, f, gradient);
+    } else {
+        sali_add_fields_f64(chains, N, field_of(e, 0), x, f, gradient);
+    }
+}
+
+/* What the linear term of a row adds to a difference. */
+static double field_difference(const sali_evaluator *e, int64_t row, const sali_variable *v,
+                               int32_t from, int32_t to)
+{
+    return e->field ? sali_first_order(e->model->dtype, field_of(e, row), v, from, to) : 0;
+}
+
+/* f of rows without their linear terms. */
+static const double *without_fields(sali_evaluator *e, int64_t chains, const void *x,
+                                    const double *f)
+{
+    if (!e->field) {
+        return f;
+    }
+    memset(e->f, 0, (size_t)chains * sizeof *e->f);
+    add_fields(e, chains, x, e->f, NULL);
+    for (int64_t c = 0; c < chains; c++) {
+        e->f[c] = f[c] - e->f[c];
+    }
+    return e->f;
+}
+
+static void add_to_sites(const sali_evaluator *e, int64_t chains, const int32_t *codes,
+                         const int64_t *sites, double *delta)
+{
+    const sal_space *space = e->model->space;
+    for (int64_t c = 0; e->field && c < chains; c++) {
+        const sali_variable *v = &space->variables[sites[c]];
+        const int32_t now = codes[c * space->n_variables + sites[c]];
+        for (int32_t k = 0; k < sali_entries(v->states); k++) {
+            const int32_t to = sali_entry_code(v->states, now, k);
+            if (to != now && sali_has_code(v, to)) {
+                delta[c * space->max_states + k] += field_difference(e, c, v, now, to);
+            }
+        }
+    }
+}
+
+/* To the slots of a row's moves, where each leads to a state. */
+static void add_to_row(const sali_evaluator *e, int64_t c, const int32_t *codes, void *slots)
+{
+    const sal_space *space = e->model->space;
+    for (int64_t i = 0; i < space->n_variables; i++) {
+        const sali_variable *v = &space->variables[i];
+        const bool flip = sali_is_two_level(v);
+        for (int32_t k = 0; k < (flip ? 1 : sali_entries(v->states)); k++) {
+            const int32_t to = flip ? 1 - codes[i] : sali_entry_code(v->states, codes[i], k);
+            const int64_t at = c * space->slots + v->slot + k;
+            if (to != codes[i] && sali_has_code(v, to)) {
+                const double more = field_difference(e, c, v, codes[i], to);
+                sali_store(e->model->dtype, slots, at,
+                           sali_load(e->model->dtype, slots, at) + more);
+            }
+        }
+    }
+}
+
+static void add_to_slots(const sali_evaluator *e, int64_t chains, const int32_t *codes, void *slots)
+{
+    for (int64_t c = 0; e->field && c < chains; c++) {
+        add_to_row(e, c, codes + c * e->model->space->n_variables, slots);
+    }
+}
+
+/* ---- values */
+
 void sali_value(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x, double *f)
 {
     e->model->ops->value(e->ws, chains, codes, x, f);
+    add_fields(e, chains, x, f, NULL);
 }
 
 void sali_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                    double *f, void *gradient)
 {
     e->model->ops->gradient(e->ws, chains, codes, x, f, gradient);
+    add_fields(e, chains, x, f, gradient);
 }
 
 /* Whether the move of a variable from `now` to `code` is asked for: to all where `to` is -1. */
@@ -242,6 +349,8 @@ void sali_differences_to(sali_evaluator *e, int64_t chains, const int32_t *codes
         e->model->ops->value(e->ws, chains, codes, x, f);
         slots_by_neighbours(e, chains, codes, x, to, f, slots);
     }
+    add_to_slots(e, chains, codes, slots);
+    add_fields(e, chains, x, f, NULL);
 }
 
 void sali_differences_at(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
@@ -249,10 +358,11 @@ void sali_differences_at(sali_evaluator *e, int64_t chains, const int32_t *codes
 {
     if (e->strategy == SALI_BY_GRADIENT) {
         at_by_gradient(e, chains, codes, x, sites, delta);
-        return;
+    } else {
+        if (e->strategy == SALI_BY_CHANGES) {
+            sali_tracker_start(e->tracker, chains, codes, NULL);
+        }
+        at_by_neighbours(e, chains, codes, x, sites, without_fields(e, chains, x, f), delta);
     }
-    if (e->strategy == SALI_BY_CHANGES) {
-        sali_tracker_start(e->tracker, chains, codes, NULL);
-    }
-    at_by_neighbours(e, chains, codes, x, sites, f, delta);
+    add_to_sites(e, chains, codes, sites, delta);
 }

@@ -46,8 +46,9 @@ struct sal_model {
     sal_dtype dtype;
     bool has_gradient;
     bool multilinear;
-    bool trackable;                         /* models/tracker.h */
-    bool limited;                           /* f has hard limits, which can be left out */
+    bool trackable; /* models/tracker.h */
+    bool limited;   /* f has hard limits, which can be left out */
+    bool fields;    /* chains have linear terms besides f (sali_evaluator_set_field) */
     const struct sali_structure *structure; /* models/structure.h; NULL: none is known */
     void *structure_data;
     const struct sali_products_rule *products; /* models/structure/products.h; NULL: it is none */
@@ -102,6 +103,13 @@ sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsi
                                     sali_strategy strategy, sali_evaluator **out, sal_error *err);
 void sali_evaluator_destroy(sali_evaluator *evaluator);
 
+/* From now on row c of what is evaluated has f + field[c]'x, and derivatives and differences of
+ * that, for rows of chains first .. first + chains - 1. `field`, real [n x N], stays the caller's
+ * and may change between calls; NULL: f as it is. For models with `fields`, whose
+ * couplings nobody takes for all of f. */
+void sali_evaluator_set_field(sali_evaluator *evaluator, const void *field);
+void sali_evaluator_begin_at(sali_evaluator *evaluator, int64_t first);
+
 void sali_value(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x, double *f);
 void sali_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                    double *f, void *gradient);
@@ -135,6 +143,13 @@ void sali_model_embed_one(const sal_model *model, int64_t v, int32_t code, void 
  * of sal_model_evaluate's differences. */
 void sali_spread_slots(const sal_model *model, int64_t chains, const int32_t *codes,
                        const void *slots, double *rows);
+
+/* Add field[c]'x to f of each row, and the field to its gradient; either may be NULL. Compiled for
+ * both types. */
+void sali_add_fields_f32(int64_t chains, int64_t width, const float *field, const float *x,
+                         double *f, float *gradient);
+void sali_add_fields_f64(int64_t chains, int64_t width, const double *field, const double *x,
+                         double *f, double *gradient);
 
 /* Moves of single variables by the first-order Taylor expansion, for the model's type. */
 void sali_taylor_slots(const sal_model *model, int64_t chains, const int32_t *codes,

@@ -8,9 +8,9 @@
 #include "models/tape_model.h"
 
 /* The formula of a program on a tape of type `dtype`; NULL when out of memory. */
-static sal_tape *reopen(const sali_program *program, sal_dtype dtype)
+static sal_tape *reopen(const sali_program *program, const sal_space *space, sal_dtype dtype)
 {
-    sal_tape *tape = sal_tape_create(program->space, dtype);
+    sal_tape *tape = sal_tape_create(space, dtype);
     if (!tape) {
         return NULL;
     }
@@ -30,7 +30,12 @@ static sal_tape *reopen(const sali_program *program, sal_dtype dtype)
 
 sal_tape *sali_tape_reopen(const sali_program *program)
 {
-    return reopen(program, program->dtype);
+    return reopen(program, program->space, program->dtype);
+}
+
+sal_tape *sali_tape_reopen_over(const sali_program *program, const sal_space *space)
+{
+    return reopen(program, space, program->dtype);
 }
 
 /* Another model of the tape of `of`, with more passes, in type `dtype`. */
@@ -38,7 +43,7 @@ static sal_status copy(const sal_model *of, uint32_t passes, sal_dtype dtype, sa
                        sal_error *err)
 {
     const sali_tape_model *content = sali_model_tape(of);
-    sal_tape *tape = reopen(content->program, dtype);
+    sal_tape *tape = reopen(content->program, content->program->space, dtype);
     double *flat = SALI_NEW_ARRAY(double, content->program->parameters_size);
     sal_model *made = NULL;
     sal_status status = tape && flat ? SAL_OK : sali_fail_memory(err);

@@ -16,6 +16,8 @@ sali_tape_model *sali_model_tape(const sal_model *model);
 
 /* The formula of a program as a tape, to go on recording; NULL when out of memory. */
 sal_tape *sali_tape_reopen(const sali_program *program);
+/* The same over another space, whose state a rewriter is to put in the place of the program's. */
+sal_tape *sali_tape_reopen_over(const sali_program *program, const sal_space *space);
 
 /* Another model of the same tape, with the same values of parameters, which are its own. */
 sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error *err);

@@ -73,3 +73,37 @@ void RN(sali_taylor_slots)(const sal_space *space, int64_t chains, const int32_t
         }
     }
 }
+
+/* ---- linear terms of chains */
+
+SALI_CLONES
+static double field_at(int64_t n, const real *restrict field, const real *restrict x)
+{
+    double sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++) {
+        sum += (double)field[i] * (double)x[i];
+    }
+    return sum;
+}
+
+SALI_CLONES
+static void add_field(int64_t n, const real *restrict field, real *restrict gradient)
+{
+    for (int64_t i = 0; i < n; i++) {
+        gradient[i] += field[i];
+    }
+}
+
+void RN(sali_add_fields)(int64_t chains, int64_t width, const real *field, const real *x, double *f,
+                         real *gradient)
+{
+    for (int64_t c = 0; c < chains; c++) {
+        if (f) {
+            f[c] += field_at(width, field + c * width, x + c * width);
+        }
+        if (gradient) {
+            add_field(width, field + c * width, gradient + c * width);
+        }
+    }
+}

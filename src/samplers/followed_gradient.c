@@ -140,6 +140,7 @@ bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains
     void *gradient = sali_followed_gradient_now(g, chains, c);
     const int32_t *codes = chains->codes + c * V;
     const void *x = sali_row(chains, chains->x, c, N);
+    sali_evaluator_begin_at(chains->evaluator, c);
     if (g->evaluated) {
         sali_gradient(chains->evaluator, 1, codes, x, &chains->f[c], gradient);
         sali_chains_temper(chains, c, N, gradient);
@@ -147,6 +148,7 @@ bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains
         sali_value(chains->evaluator, 1, codes, x, &chains->f[c]);
         add_rows(g, chains, c, gradient);
     }
+    sali_evaluator_begin_at(chains->evaluator, 0);
     return true;
 }
 

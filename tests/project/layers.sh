@@ -32,6 +32,7 @@ below="$below stats ad..."
 check models $below
 check models/structure $below models
 check models/exact $below models models/structure
+check models/levels $below models
 check models/zoo $below models models/structure
 
 below="$below models... parallel"

@@ -145,7 +145,7 @@ sal_status sali_couplings_create(const sal_model *model, sali_couplings_wish wis
 {
     bool bits = wish == SALI_BIT_COUPLINGS;
     *out = NULL;
-    if (bits && !has_bits(model->space)) {
+    if (model->fields || (bits && !has_bits(model->space))) {
         return SAL_OK;
     }
     sali_couplings *c = bits ? find_bits(model) : NULL;

@@ -53,7 +53,8 @@ typedef enum sali_couplings_wish {
 #define SALI_MOST_COUPLED 4096
 
 /* *out is NULL, with SAL_OK, if it cannot be told from the ops and their attributes that f is such
- * a polynomial, or if its couplings are not those wished for. Dense ones are refused where a table
+ * a polynomial, if its couplings are not those wished for, or if chains have linear terms of their
+ * own (model->fields). Dense ones are refused where a table
  * forbids states. Clamped variables count as the constants that they are. Those of bits are one
  * object as long as somebody has it; it must go before the model. Returns: SAL_ERR_MEMORY.
  * Cost:    O(size of the formula). */

@@ -10,7 +10,7 @@
 #include "core/error.h"
 #include "core/rng.h"
 
-enum { KIND, STATES, QUADRATIC, BASE, SEED };
+enum { KIND, STATES, QUADRATIC, BASE, SEED, LEVELS, UNITS };
 enum { BINARY, SPIN, ORDINAL }; /* values of KIND */
 
 const char *const sali_deep_kinds[] = { "binary", "spin", "ordinal", NULL };
@@ -24,13 +24,45 @@ sal_expr sali_deep_parameter(sal_tape *tape, const char *layer, const char *part
     return sal_param(tape, name, shape);
 }
 
-sal_expr sali_deep_linear(const char *layer, sal_expr x, int64_t outputs)
+/* The row of a parameter "layer.part" [levels, ..] that the level's one-hot chooses, flat. */
+static sal_expr row_of(const char *layer, const char *part, sal_expr level, sal_shape shape)
+{
+    const int64_t levels = shape.dim[0], size = sali_shape_size(&shape) / levels;
+    sal_expr rows = sali_deep_parameter(level.tape, layer, part, shape);
+    sal_expr row = sal_matmul(sal_reshape(level, SAL_SHAPE(1, levels)),
+                              sal_reshape(rows, SAL_SHAPE(levels, size)));
+    return sal_reshape(row, SAL_SHAPE(size));
+}
+
+sal_expr sali_deep_row(const char *layer, sal_expr level, int64_t size)
+{
+    return row_of(layer, "level", level, SAL_SHAPE(sal_expr_shape(level).dim[0], size));
+}
+
+sal_expr sali_deep_linear(const char *layer, sal_expr x, sal_expr level, int64_t outputs)
 {
     sal_shape shape = sal_expr_shape(x);
     int64_t features = sali_shape_size(&shape);
     sal_expr weight = sali_deep_parameter(x.tape, layer, "weight", SAL_SHAPE(outputs, features));
     sal_expr y = sal_matvec(weight, sal_reshape(x, SAL_SHAPE(features)));
-    return sal_add(y, sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(outputs)));
+    sal_expr bias = sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(outputs));
+    bias = level.tape ? sal_add(bias, sali_deep_row(layer, level, outputs)) : bias;
+    return sal_add(y, bias);
+}
+
+sal_expr sali_deep_output(const char *layer, sal_expr x, sal_expr level)
+{
+    if (!level.tape) {
+        return sal_reshape(sali_deep_linear(layer, x, level, 1), SAL_SCALAR);
+    }
+    sal_shape shape = sal_expr_shape(x);
+    const int64_t features = sali_shape_size(&shape);
+    sal_expr weight = sali_deep_parameter(x.tape, layer, "weight", SAL_SHAPE(1, features));
+    sal_expr bias = sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(1));
+    sal_expr row =
+        sal_add(sal_reshape(weight, SAL_SHAPE(features)), sali_deep_row(layer, level, features));
+    return sal_add(sal_dot(row, sal_reshape(x, SAL_SHAPE(features))),
+                   sal_reshape(bias, SAL_SCALAR));
 }
 
 static sal_expr quadratic_term(sal_expr s)
@@ -40,20 +72,41 @@ static sal_expr quadratic_term(sal_expr s)
     return sal_add(sal_quad(s, J), sal_dot(b, s));
 }
 
-/* log p_0(s) of n variables. */
-static sal_expr base_term(sal_expr s, sal_kind kind, int64_t n, int64_t K)
+/* log p_0(s) of variables with these logits, [n], or [n, K] of one-hot ones. */
+static sal_expr base_term(sal_expr s, sal_expr base, sal_kind kind)
 {
     if (kind == SAL_CATEGORICAL) {
-        sal_expr base = sal_param(s.tape, "base", SAL_SHAPE(n, K));
         sal_expr log_z = sal_sum(sal_logsumexp_axis(base, 1));
-        return sal_sub(sal_dot(sal_reshape(base, SAL_SHAPE(n * K)), s), log_z);
+        return sal_sub(sal_dot(sal_reshape(base, sal_expr_shape(s)), s), log_z);
     }
-    sal_expr base = sal_param(s.tape, "base", SAL_SHAPE(n)), log_z = sal_sum(sal_softplus(base));
+    sal_expr log_z = sal_sum(sal_softplus(base));
     if (kind == SAL_SPIN) { /* base'(s + 1) / 2 */
         sal_expr twice = sal_add(sal_dot(base, s), sal_sum(base));
         return sal_sub(sal_scale(twice, 0.5), log_z);
     }
     return sal_sub(sal_dot(base, s), log_z);
+}
+
+/* The state less its mean by p_0. */
+static sal_expr centred(sal_expr s, sal_expr base, sal_kind kind)
+{
+    sal_expr mean = kind == SAL_CATEGORICAL ? sal_softmax_axis(base, 1)
+                    : kind == SAL_SPIN      ? sal_tanh(sal_scale(base, 0.5))
+                                            : sal_sigmoid(base);
+    return sal_sub(s, sal_reshape(mean, sal_expr_shape(s)));
+}
+
+/* What a level has for itself: l_t's + sum softplus(W_t'x + c_t), x the state, centred or not. */
+static sal_expr level_terms(sal_expr s, sal_expr x, sal_expr level, int64_t units)
+{
+    const int64_t T = sal_expr_shape(level).dim[0], n = sal_expr_shape(s).dim[0];
+    sal_expr weight = row_of("rbm", "weight", level, SAL_SHAPE(T, n, units));
+    sal_expr bias = row_of("rbm", "bias", level, SAL_SHAPE(T, units));
+    sal_expr visible = row_of("rbm", "level", level, SAL_SHAPE(T, n));
+    sal_expr field = sal_reshape(
+        sal_matmul(sal_reshape(x, SAL_SHAPE(1, n)), sal_reshape(weight, SAL_SHAPE(n, units))),
+        SAL_SHAPE(units));
+    return sal_add(sal_dot(visible, s), sal_sum(sal_softplus(sal_add(field, bias))));
 }
 
 /* ---- starting values */
@@ -167,7 +220,8 @@ static sal_status start_model(sali_making *m, sal_model *model)
 }
 
 /* The state of variables of the kind and number of states that are asked for. */
-static sal_status make_state(sali_making *m, const double *values, int64_t variables, sal_expr *s)
+static sal_status make_state(sali_making *m, const double *values, int64_t variables, sal_expr *s,
+                             sal_expr *level)
 {
     const int kind = (int)values[KIND];
     const int64_t states = (int64_t)values[STATES];
@@ -188,15 +242,24 @@ static sal_status make_state(sali_making *m, const double *values, int64_t varia
     for (int64_t k = 0; levels && k < states; k++) {
         levels[k] = (double)k / (double)(states - 1);
     }
-    const sal_block pixels = { .name = "pixel",
-                               .kind = kind == ORDINAL ? SAL_ORDINAL
-                                       : states > 2    ? SAL_CATEGORICAL
-                                       : kind == SPIN  ? SAL_SPIN
-                                                       : SAL_BINARY,
-                               .count = variables,
-                               .states = kind == ORDINAL || states > 2 ? states : 0,
-                               .levels = levels };
-    *s = sali_making_blocks(m, 1, &pixels);
+    const int64_t T = (int64_t)values[LEVELS];
+    const sal_block blocks[] = {
+        { .name = "pixel",
+          .kind = kind == ORDINAL ? SAL_ORDINAL
+                  : states > 2    ? SAL_CATEGORICAL
+                  : kind == SPIN  ? SAL_SPIN
+                                  : SAL_BINARY,
+          .count = variables,
+          .states = kind == ORDINAL || states > 2 ? states : 0,
+          .levels = levels },
+        { .name = "level", .kind = SAL_CATEGORICAL, .count = 1, .states = T },
+    };
+    *s = sali_making_blocks(m, T > 0 ? 2 : 1, blocks);
+    if (T > 0) {
+        const int64_t width = sal_expr_shape(*s).dim[0] - T;
+        *level = sal_slice(*s, 0, width, T);
+        *s = sal_slice(*s, 0, 0, width);
+    }
     return SAL_OK;
 }
 
@@ -207,9 +270,9 @@ sal_status sali_deep_formula(sali_making *m, bool picture, int64_t height, int64
     const int64_t variables = height * width, states = (int64_t)values[STATES];
     const bool one_hot = states > 2 && values[KIND] != ORDINAL;
     const sal_kind kind = one_hot ? SAL_CATEGORICAL : values[KIND] == SPIN ? SAL_SPIN : SAL_BINARY;
-    sal_expr s = { 0 };
-    sal_status status = make_state(m, values, variables, &s);
-    sal_expr x = s;
+    sal_expr s = { 0 }, level = { 0 };
+    sal_status status = make_state(m, values, variables, &s, &level);
+    sal_expr x = s, visible = s;
     if (status == SAL_OK && picture) {
         x = one_hot ? x : sal_reshape(s, SAL_SHAPE(1, height, width));
         status = one_hot ? one_hot_image(m, s, height, width, states, &x) : SAL_OK;
@@ -217,9 +280,17 @@ sal_status sali_deep_formula(sali_making *m, bool picture, int64_t height, int64
     if (status != SAL_OK) {
         return status;
     }
-    *f = net(x, m->values);
+    *f = net(x, level, m->values);
     *f = values[QUADRATIC] != 0 ? sal_add(*f, quadratic_term(s)) : *f;
-    *f = values[BASE] != 0 ? sal_add(*f, base_term(s, kind, variables, states)) : *f;
+    if (values[BASE] != 0) {
+        sal_expr base = sal_param(s.tape, "base",
+                                  one_hot ? SAL_SHAPE(variables, states) : SAL_SHAPE(variables));
+        *f = sal_add(*f, base_term(s, base, kind));
+        visible = level.tape ? centred(s, base, kind) : s;
+    }
+    if (level.tape) {
+        *f = sal_add(*f, level_terms(s, visible, level, (int64_t)values[UNITS]));
+    }
     m->finish = start_model;
     return SAL_OK;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the deep energy-based models share: f(s) = net(s) + s'Js + b's + log p_0(s), the terms after
- * the net as settings ask. Parameters bear PyTorch's names and shapes, so that weights trained
- * there load as they are.
+ * the net as settings ask. With levels it is f(s, t), see models/levels: layers get biases by
+ * level, the last one weights, and each level an RBM over s less its mean by p_0. Parameters bear
+ * PyTorch's names and shapes, so that weights trained there load as they are.
  *
  * p_0 is a factorised distribution: sum_i of the log-probability of s_i under the logits "base",
  * [variables] of code 1 for two levels, [variables x states] otherwise. */
@@ -19,13 +20,16 @@ extern const char *const sali_deep_kinds[];
         { "states", 2, 2, 256, true, "of a variable; above 2: one-hot, a channel each", NULL },   \
         { "quadratic", 0, 0, 1, true, "1: add s'Js + b's", NULL },                                \
         { "base", 0, 0, 1, true, "1: add log p_0(s), p_0 factorised with logits `base`", NULL },  \
+        { "seed", 0, 0, 4294967295.0, true, "seed of the random weights", NULL },                 \
+        { "levels", 0, 0, 256, true, "of noise, for --objective denoising; 0: none", NULL },      \
     {                                                                                             \
-        "seed", 0, 0, 4294967295.0, true, "seed of the random weights", NULL                      \
+        "units", 64, 1, 1e5, true, "hidden units of the RBM that each level has", NULL            \
     }
 
 /* The net's part of f, a scalar: of the state x, an image [channels, height, width] if it is a
- * picture, whose one-hot has a channel for each state. */
-typedef sal_expr (*sali_net)(sal_expr x, const double *values);
+ * picture, whose one-hot has a channel for each state. `level` is the one-hot of the level, to be
+ * handed to layers; its tape is NULL where there are none. */
+typedef sal_expr (*sali_net)(sal_expr x, sal_expr level, const double *values);
 
 /* The formula of a net of height x width variables, a picture if `picture`, and of the terms that
  * are asked for by the values of SALI_DEEP_PARAMETERS, which begin at `shared`; with random
@@ -37,8 +41,15 @@ sal_status sali_deep_formula(sali_making *m, bool picture, int64_t height, int64
 sal_expr sali_deep_parameter(sal_tape *tape, const char *layer, const char *part, sal_shape shape);
 
 /* W x + b (x of any shape) with W [outputs, features of x] and b [outputs], called "layer.weight",
- * "layer.bias". */
-sal_expr sali_deep_linear(const char *layer, sal_expr x, int64_t outputs);
+ * "layer.bias"; each level adds a row of "layer.level" [levels, outputs] to b. */
+sal_expr sali_deep_linear(const char *layer, sal_expr x, sal_expr level, int64_t outputs);
+
+/* The last layer, W x + b with one output; each level adds a row of "layer.level" [levels,
+ * features] to W. */
+sal_expr sali_deep_output(const char *layer, sal_expr x, sal_expr level);
+
+/* The row that a level chooses of a parameter "layer.level" [levels, size]. */
+sal_expr sali_deep_row(const char *layer, sal_expr level, int64_t size);
 
 /* Starting values for training, as sali_builtin.init: the net's random; J small; the data's mean in
  * the base distribution or, without one, in b. */

@@ -7,16 +7,16 @@
 enum { VISIBLE, HIDDEN, LAYERS, SHARED };
 
 /* net.0 SiLU net.2 SiLU .. and a linear output, as PyTorch numbers a sequence. */
-static sal_expr perceptron(sal_expr x, const double *values)
+static sal_expr perceptron(sal_expr x, sal_expr level, const double *values)
 {
     int64_t hidden = (int64_t)values[HIDDEN], layers = (int64_t)values[LAYERS];
     char name[32];
     for (int64_t k = 0; k < layers; k++) {
         snprintf(name, sizeof name, "net.%d", (int)(2 * k));
-        x = sal_silu(sali_deep_linear(name, x, hidden));
+        x = sal_silu(sali_deep_linear(name, x, level, hidden));
     }
     snprintf(name, sizeof name, "net.%d", (int)(2 * layers));
-    return sal_reshape(sali_deep_linear(name, x, 1), SAL_SCALAR);
+    return sali_deep_output(name, x, level);
 }
 
 static sal_status mlp(sali_making *m, sal_expr *f)

@@ -25,31 +25,28 @@ enum { HEIGHT = CHANNELS + 1, WIDTH, PROJECT, SIZED_SHARED };
 
 /* ---- formulas */
 
-static sal_expr conv_window(const char *layer, sal_expr x, int64_t out, int64_t height,
-                            int64_t width, int64_t stride, int64_t padding)
+static sal_expr conv_window(const char *layer, sal_expr x, sal_expr level, int64_t out,
+                            int64_t height, int64_t width, int64_t stride, int64_t padding)
 {
     int64_t in = sal_expr_shape(x).dim[0];
     sal_expr weight =
         sali_deep_parameter(x.tape, layer, "weight", SAL_SHAPE(out, in, height, width));
     sal_expr bias = sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(out));
-    return sal_conv2d(x, weight, bias, stride, padding);
+    sal_expr y = sal_conv2d(x, weight, bias, stride, padding);
+    return level.tape
+               ? sal_add(y, sal_reshape(sali_deep_row(layer, level, out), SAL_SHAPE(out, 1, 1)))
+               : y;
 }
 
-static sal_expr conv(const char *layer, sal_expr x, int64_t out, int64_t side, int64_t stride,
-                     int64_t padding)
+static sal_expr conv(const char *layer, sal_expr x, sal_expr level, int64_t out, int64_t side,
+                     int64_t stride, int64_t padding)
 {
-    return conv_window(layer, x, out, side, side, stride, padding);
-}
-
-/* One output of all features. */
-static sal_expr linear(const char *layer, sal_expr x)
-{
-    return sal_reshape(sali_deep_linear(layer, x, 1), SAL_SCALAR);
+    return conv_window(layer, x, level, out, side, side, stride, padding);
 }
 
 /* Seven layers, each followed by SiLU: three times the sides are halved and the channels doubled;
  * the last window covers what is left. */
-static sal_expr conv_net(sal_expr x, const double *values)
+static sal_expr conv_net(sal_expr x, sal_expr level, const double *values)
 {
     int64_t channels = (int64_t)values[CHANNELS];
     static const struct {
@@ -62,60 +59,63 @@ static sal_expr conv_net(sal_expr x, const double *values)
         sal_shape left = sal_expr_shape(x);
         int64_t height = layers[k].kernel ? layers[k].kernel : left.dim[1];
         int64_t width = layers[k].kernel ? layers[k].kernel : left.dim[2];
-        x = sal_silu(conv_window(name, x, layers[k].factor * channels, height, width,
+        x = sal_silu(conv_window(name, x, level, layers[k].factor * channels, height, width,
                                  layers[k].stride, layers[k].padding));
     }
-    return linear("final_linear", x);
+    return sali_deep_output("final_linear", x, level);
 }
 
-static sal_expr residual_block(int index, sal_expr x, int64_t channels, int64_t stride)
+static sal_expr residual_block(int index, sal_expr x, sal_expr level, int64_t channels,
+                               int64_t stride)
 {
     char name[64];
     snprintf(name, sizeof name, "net.%d.conv1", index);
-    sal_expr y = sal_silu(conv(name, x, channels, 3, stride, 1));
+    sal_expr y = sal_silu(conv(name, x, level, channels, 3, stride, 1));
     snprintf(name, sizeof name, "net.%d.conv2", index);
-    y = conv(name, y, channels, 3, 1, 1);
+    y = conv(name, y, level, channels, 3, 1, 1);
     if (stride > 1) {
         snprintf(name, sizeof name, "net.%d.shortcut_conv", index);
-        x = conv(name, x, channels, 1, stride, 0);
+        x = conv(name, x, level, channels, 1, stride, 0);
     }
     return sal_silu(sal_add(y, x));
 }
 
 /* Its first layer is called `first`. */
-static sal_expr residual_net_from(const char *first, sal_expr x, const double *values)
+static sal_expr residual_net_from(const char *first, sal_expr x, sal_expr level,
+                                  const double *values)
 {
     int64_t channels = (int64_t)values[CHANNELS];
-    x = conv(first, x, channels, 3, 1, 1);
+    x = conv(first, x, level, channels, 3, 1, 1);
     for (int k = 0; k < 8; k++) {
-        x = residual_block(k, x, channels, k < 2 ? 2 : 1);
+        x = residual_block(k, x, level, channels, k < 2 ? 2 : 1);
     }
     sal_shape left = sal_expr_shape(x);
     x = sal_reshape(x, SAL_SHAPE(left.dim[0], left.dim[1] * left.dim[2]));
-    return linear("energy_linear", sal_mean_axis(x, 1));
+    return sali_deep_output("energy_linear", sal_mean_axis(x, 1), level);
 }
 
-static sal_expr residual_net(sal_expr x, const double *values)
+static sal_expr residual_net(sal_expr x, sal_expr level, const double *values)
 {
-    return residual_net_from("proj", x, values);
+    return residual_net_from("proj", x, level, values);
 }
 
 /* ---- of any size: Grathwohl et al. mix the one-hot's channels before the first layer */
 
-static sal_expr projected(sal_expr x, const double *values)
+static sal_expr projected(sal_expr x, sal_expr level, const double *values)
 {
     int64_t channels = (int64_t)values[PROJECT];
-    return channels > 0 ? conv("proj", x, channels, 1, 1, 0) : x;
+    return channels > 0 ? conv("proj", x, level, channels, 1, 1, 0) : x;
 }
 
-static sal_expr sized_conv_net(sal_expr x, const double *values)
+static sal_expr sized_conv_net(sal_expr x, sal_expr level, const double *values)
 {
-    return conv_net(projected(x, values), values);
+    return conv_net(projected(x, level, values), level, values);
 }
 
-static sal_expr sized_residual_net(sal_expr x, const double *values)
+static sal_expr sized_residual_net(sal_expr x, sal_expr level, const double *values)
 {
-    return residual_net_from(values[PROJECT] > 0 ? "proj2" : "proj", projected(x, values), values);
+    return residual_net_from(values[PROJECT] > 0 ? "proj2" : "proj", projected(x, level, values),
+                             level, values);
 }
 
 /* ---- models */

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+#include "models/levels/levels.h"
+
+#include <string.h>
+
+#include "ad/rewriter.h"
+#include "ad/workspace.h"
+#include "core/alloc.h"
+#include "core/error.h"
+#include "models/clamp.h"
+
+/* ---- the formula with the level held */
+
+typedef struct holder {
+    int64_t width;  /* reals of x */
+    int64_t n;      /* levels */
+    double *chosen; /* [n] the level's one-hot */
+    sal_expr x, t;  /* what stands for the state */
+} holder;
+
+/* Elements first .. first + length - 1 of the state, all of x or all of t. */
+static sal_expr part_of_state(sali_rewriter *r, const sali_node *place, int64_t first,
+                              int64_t length)
+{
+    const holder *h = r->context;
+    const bool level = first >= h->width;
+    const int64_t all = level ? h->n : h->width;
+    const sal_expr part = level ? h->t : h->x;
+    const int64_t ints[] = { 0, level ? first - h->width : first, length };
+    return length == all ? part : sali_rewriter_record(r, place, SALI_OP_slice, 1, &part, 3, ints);
+}
+
+/* Elements of the state by index, if all are of x or all of t. */
+static sal_status gather_of_state(sali_rewriter *r, const sali_node *node, sal_expr *made)
+{
+    const holder *h = r->context;
+    const bool level = node->ints[1] >= h->width;
+    const sal_expr part = level ? h->t : h->x;
+    int64_t *ints = sali_memdup(node->ints, node->n_ints, sizeof *ints);
+    bool same = true;
+    for (int64_t k = 1; ints && k < node->n_ints; k++) {
+        same &= (ints[k] >= h->width) == level;
+        ints[k] -= level ? h->width : 0;
+    }
+    if (ints && same) {
+        *made = sali_rewriter_record(r, node, SALI_OP_gather, 1, &part, node->n_ints, ints);
+    }
+    sali_free(ints);
+    return ints ? SAL_OK : SAL_ERR_MEMORY;
+}
+
+/* For ops that read all of the state: x and the level side by side. */
+static sal_status whole_state(sali_rewriter *r, const sali_node *place, int32_t state)
+{
+    holder *h = r->context;
+    const sal_expr parts[] = { h->x, h->t };
+    const int64_t axis = 0;
+    if (r->map[state] == h->x.node) {
+        sal_expr both = sali_rewriter_record(r, place, SALI_OP_concat, 2, parts, 1, &axis);
+        r->map[state] = both.node;
+    }
+    return r->tape->status;
+}
+
+/* The number for each channel that node `i`, of shape [C, 1, 1], adds; tape NULL: it is not such a
+ * one. */
+static sal_expr by_channel(sali_rewriter *r, int32_t i)
+{
+    const sal_shape *shape = &r->old[i].shape;
+    const sal_expr moved = sali_rewriter_moved(r, i);
+    if (r->tape->nodes[moved.node].varying || shape->rank != 3 || shape->dim[1] != 1 ||
+        shape->dim[2] != 1) {
+        return (sal_expr){ 0 };
+    }
+    return sali_rewriter_record(r, &r->old[i], SALI_OP_reshape, 1, &moved, 1, shape->dim);
+}
+
+/* A convolution whose channels get one more number each: its bias takes them. */
+static void add_to_bias(sali_rewriter *r, const sali_node *node, sal_expr *made)
+{
+    for (int32_t k = 0; k < 2; k++) {
+        const sali_node *conv = &r->old[node->in[k]];
+        const sal_expr more =
+            conv->op == SALI_OP_conv2d ? by_channel(r, node->in[1 - k]) : (sal_expr){ 0 };
+        if (more.tape) {
+            const sal_expr bias = sali_rewriter_moved(r, conv->in[2]);
+            const sal_expr in[] = { sali_rewriter_moved(r, conv->in[0]),
+                                    sali_rewriter_moved(r, conv->in[1]),
+                                    sali_rewriter_two(r, node, SALI_OP_add, bias, more) };
+            *made = sali_rewriter_record(r, conv, SALI_OP_conv2d, 3, in, conv->n_ints, conv->ints);
+            return;
+        }
+    }
+}
+
+static sal_status hold_level(sali_rewriter *r, int64_t i, sal_expr *made)
+{
+    const sali_node *node = &r->old[i];
+    holder *h = r->context;
+    if (node->op == SALI_OP_state) {
+        h->x = sali_rewriter_record(r, node, SALI_OP_state, 0, NULL, 0, NULL);
+        h->t = sali_rewriter_constant(r, node, h->chosen, SAL_SHAPE(h->n));
+        *made = h->x;
+        return SAL_OK;
+    }
+    for (int32_t k = 0; k < node->n_in; k++) {
+        if (r->old[node->in[k]].op != SALI_OP_state) {
+            continue;
+        }
+        if (node->op == SALI_OP_slice &&
+            (node->ints[1] >= h->width || node->ints[1] + node->ints[2] <= h->width)) {
+            *made = part_of_state(r, node, node->ints[1], node->ints[2]);
+            return SAL_OK;
+        }
+        sal_status status = node->op == SALI_OP_gather ? gather_of_state(r, node, made) : SAL_OK;
+        return status || made->tape ? status : whole_state(r, node, node->in[k]);
+    }
+    if (node->op == SALI_OP_add) {
+        add_to_bias(r, node, made);
+    }
+    return SAL_OK;
+}
+
+/* The tape of a program over `space`, x alone, at a level. */
+static sal_status make_tape(const sali_program *program, const sal_space *space, int64_t level,
+                            sal_tape **out, int32_t *output, sal_error *err)
+{
+    const int64_t n = program->space->width - space->width;
+    holder h = { .width = space->width, .n = n };
+    sali_rewriter r = { 0 };
+    sal_tape *tape = sali_tape_reopen_over(program, space);
+    h.chosen = SALI_NEW_ARRAY(double, n);
+    sal_status status = tape && h.chosen ? sali_rewriter_open(&r, tape) : SAL_ERR_MEMORY;
+    if (status == SAL_OK) {
+        h.chosen[level] = 1;
+        r.context = &h;
+        *output = program->output;
+        status = sali_rewriter_run(&r, hold_level, output, err);
+    }
+    if (r.tape) {
+        sali_rewriter_close(&r);
+    }
+    sali_free(h.chosen);
+    if (status != SAL_OK) {
+        sal_tape_destroy(tape);
+        return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : status;
+    }
+    *out = tape;
+    return SAL_OK;
+}
+
+static bool same_parameters(const sali_program *a, const sali_program *b)
+{
+    bool same = a->n_parameters == b->n_parameters;
+    for (int32_t p = 0; same && p < a->n_parameters; p++) {
+        same =
+            strcmp(a->nodes[a->parameters[p].node].name, b->nodes[b->parameters[p].node].name) == 0;
+    }
+    return same;
+}
+
+static sal_status make_level(const sal_model *joint, const sal_space *space, int64_t level,
+                             sal_model **out, sal_error *err)
+{
+    sal_tape *tape = NULL;
+    sal_expr f = { 0 };
+    const sali_program *program = sali_model_tape(joint)->program;
+    sal_status status = make_tape(program, space, level, &tape, &f.node, err);
+    if (status == SAL_OK) {
+        f.tape = tape;
+        status = sal_model_from_tape(tape, f, out, err);
+    }
+    if (status == SAL_OK && !same_parameters(program, sali_model_tape(*out)->program)) {
+        status = sali_fail(err, SAL_ERR_UNSUPPORTED, "level %lld needs only some parameters",
+                           (long long)level);
+    }
+    if (status == SAL_OK) {
+        (*out)->fields = true;
+        status = sal_model_set_name(*out, joint->name, err);
+    }
+    sal_tape_destroy(tape);
+    return status;
+}
+
+/* ---- the model that stands for all levels */
+
+static sal_status open_first(const sal_model *model, int64_t chains, unsigned wants, void **ws,
+                             sal_error *err)
+{
+    const sal_model *first = ((const sali_levels *)model->content)->at[0];
+    return first->ops->open(first, chains, wants, ws, err);
+}
+
+static uint64_t version(const sal_model *model)
+{
+    return sali_model_version(((const sali_levels *)model->content)->at[0]);
+}
+
+static void destroy(void *content)
+{
+    sali_levels *levels = content;
+    for (int64_t t = 0; levels->at && t < levels->n; t++) {
+        sal_model_destroy(levels->at[t]);
+    }
+    sali_free(levels->at);
+    sal_model_destroy(levels->joint);
+    sali_free(levels);
+}
+
+static void close_first(void *ws)
+{
+    sali_workspace_destroy(ws);
+}
+
+static void value(void *ws, int64_t chains, const int32_t *codes, const void *x, double *f)
+{
+    sali_workspace_value(ws, chains, codes, x, f);
+}
+
+static void gradient(void *ws, int64_t chains, const int32_t *codes, const void *x, double *f,
+                     void *to)
+{
+    sali_workspace_gradient(ws, chains, codes, x, f, to);
+}
+
+static const sali_model_ops levels_ops = { .open = open_first,
+                                           .close = close_first,
+                                           .value = value,
+                                           .gradient = gradient,
+                                           .version = version,
+                                           .destroy = destroy };
+
+int64_t sali_levels_of(const sal_model *model)
+{
+    const sal_space *space = model->space;
+    const sal_block *last = &space->blocks[space->n_blocks - 1];
+    const bool over = space->n_blocks > 1 && last->count == 1 && last->kind == SAL_CATEGORICAL;
+    return over && sali_clamp_inner(model) == model && sali_model_tape(model) ? last->states : 0;
+}
+
+/* The variables but the level; NULL: no memory. */
+static sal_space *without_level(const sal_space *space)
+{
+    const int64_t V = space->n_variables;
+    bool *keep = SALI_NEW_ARRAY(bool, V);
+    for (int64_t v = 0; keep && v < V - 1; v++) {
+        keep[v] = true;
+    }
+    sal_space *made = keep ? sali_space_subset(space, keep) : NULL;
+    sali_free(keep);
+    return made;
+}
+
+static sal_status make_levels(sali_levels *levels, const sal_space *space, sal_error *err)
+{
+    sal_status status = levels->at ? SAL_OK : sali_fail_memory(err);
+    for (int64_t t = 0; status == SAL_OK && t < levels->n; t++) {
+        status = make_level(levels->joint, space, t, &levels->at[t], err);
+    }
+    status = status && status != SAL_ERR_MEMORY
+                 ? sali_fail_prefix(err, SAL_ERR_UNSUPPORTED, "the level of %s cannot be held",
+                                    levels->joint->name)
+                 : status;
+    return status ? status : sali_levels_set_params(levels, NULL, err);
+}
+
+sal_status sali_levels_create(sal_model *joint, sal_model **out, sal_error *err)
+{
+    const int64_t n = sali_levels_of(joint);
+    if (n == 0) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s is over no levels: expected a formula f(x, t) whose last block is one "
+                         "categorical variable, the level t",
+                         joint->name);
+    }
+    sal_space *space = without_level(joint->space);
+    sali_levels *levels = SALI_NEW(sali_levels);
+    if (!space || !levels) {
+        sal_space_destroy(space);
+        sali_free(levels);
+        return sali_fail_memory(err);
+    }
+    *levels = (sali_levels){ .joint = sali_model_hold(joint),
+                             .n = n,
+                             .at = SALI_NEW_ARRAY(sal_model *, n) };
+    sal_model *made = NULL;
+    sal_status status = make_levels(levels, space, err);
+    if (status != SAL_OK) {
+        sal_space_destroy(space);
+        destroy(levels);
+        return status;
+    }
+    status = sali_model_create(&levels_ops, levels, space, joint->dtype, joint->name, &made, err);
+    if (status == SAL_OK) {
+        made->has_gradient = true;
+        *out = made;
+    }
+    return status;
+}
+
+const sali_levels *sali_model_levels(const sal_model *model)
+{
+    return model->ops == &levels_ops ? model->content : NULL;
+}
+
+sal_status sali_levels_set_params(const sali_levels *levels, const double *flat, sal_error *err)
+{
+    const sali_tape_model *joint = sali_model_tape(levels->joint);
+    double *own = flat ? NULL : SALI_NEW_ARRAY(double, joint->program->parameters_size);
+    if (!flat && !own) {
+        return sali_fail_memory(err);
+    }
+    if (flat) {
+        sali_params_set(joint->params, flat);
+    } else {
+        sali_params_get(joint->params, own);
+    }
+    for (int64_t t = 0; t < levels->n; t++) {
+        sali_params_set(sali_model_tape(levels->at[t])->params, flat ? flat : own);
+    }
+    sali_free(own);
+    return SAL_OK;
+}

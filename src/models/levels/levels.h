@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Conditional energies: f(x, t) of variables x and one more, the level t, a categorical variable
+ * that comes last. With the level held it is a model f_t over x, and what depends on the level and
+ * on parameters only is computed once an update: rows of a parameter that t chooses are parameters
+ * of f_t. */
+#ifndef SALI_LEVELS_H
+#define SALI_LEVELS_H
+
+#include "models/tape_model.h"
+
+typedef struct sali_levels {
+    sal_model *joint; /* f(x, t), held */
+    int64_t n;
+    sal_model **at; /* [n] f_t, each with the joint's parameters in the joint's order */
+} sali_levels;
+
+/* The number of levels that a model is over, by its last variable; 0: it is over none, or is no
+ * tape, or has clamped variables. */
+int64_t sali_levels_of(const sal_model *model);
+
+/* A model over x that stands for all levels, and holds `joint`: its tape is the joint's, and its f
+ * that of level 0. Returns: SAL_ERR_UNSUPPORTED (the model is over no levels; an op that cannot do
+ * without the whole state), SAL_ERR_MEMORY. Cost: n programs. */
+sal_status sali_levels_create(sal_model *joint, sal_model **out, sal_error *err);
+
+/* Of such a model; NULL: it is none. */
+const sali_levels *sali_model_levels(const sal_model *model);
+
+/* Put parameters [parameters_size] into the joint and all levels; `flat` NULL: the joint's into the
+ * levels. Returns: SAL_ERR_MEMORY (only with NULL). */
+sal_status sali_levels_set_params(const sali_levels *levels, const double *flat, sal_error *err);
+
+#endif
