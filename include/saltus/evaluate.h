@@ -166,6 +166,49 @@ SAL_API sal_status sal_log_likelihood(const sal_model *model, const sal_data *da
                                       double log_z_error, sal_likelihood *likelihood,
                                       sal_error *err);
 
+/* ---- denoising chains */
+
+/* Options of sal_denoising_bound. Fields left zero take their defaults. */
+typedef struct sal_bound_options {
+    double effort; /* times as many temperatures at each level, 200 at the first and 10 at the last
+                      of eight levels; above 0; 0: 1 */
+    uint64_t seed; /* the same seed gives the same bits */
+    int threads;   /* 0: OpenMP's choice; the results do not depend on it */
+
+    /* Called from the calling thread after each level. A return value other than 0 stops the call.
+     * NULL: not called. */
+    int (*progress)(int64_t done, int64_t total, void *data);
+    void *progress_data; /* passed to `progress` */
+} sal_bound_options;
+
+/* A bound on the mean log-likelihood of rows, in nats a row, from both sides: annealed importance
+ * sampling makes `forward` too large and `reverse` too small on average. */
+typedef struct sal_bound {
+    double forward, forward_error; /* with its standard error, the rows being a sample */
+    double reverse, reverse_error;
+    double gap, gap_error; /* forward - reverse, with its standard error over the same rows */
+    bool stopped;          /* `progress` stopped the call: there are no figures */
+} sal_bound;
+
+/* Bound the log-likelihood of rows by a denoising chain of conditional energies, the mean over rows
+ * of the evidence lower bound. It lies below the log-likelihood, by as much as the noise q differs
+ * from the posterior of the chain.
+ * Math:    log p(x_0) >= E_q [ log p_0(x_T) + sum_t (f_t(x_t) - log Z_t(x_(t+1))) ],
+ *          Z_t(x') = sum over x of exp(f_t(x) + log q(x' | x)),
+ *          one draw of x_1 .. x_T for each row, and one path of annealed importance sampling for
+ *          each log Z_t, from independent variables with the logits of the level's gradient.
+ * Params:  model: as opened from the directory, and its `trajectory`. codes [rows x V] of x.
+ * Returns: SAL_ERR_ARGUMENT (options; codes out of range; a trajectory that is a ladder, or of
+ *          another model); SAL_ERR_UNSUPPORTED, SAL_ERR_MODEL, SAL_ERR_MEMORY as sal_sample.
+ * Cost:    about 3000 evaluations of the gradient for each row, times the effort.
+ * Threads: alone with `model`; works on `threads` threads.
+ * Source:  Gao, Song, Poole, Wu & Kingma 2021; Sohl-Dickstein, Weiss, Maheswaranathan & Ganguli
+ *          2015 (the bound); Neal 2001; Burda, Grosse & Salakhutdinov 2015 (in reverse). */
+SAL_API sal_status sal_denoising_bound(sal_model *model, const struct sal_trajectory *trajectory,
+                                       int64_t rows, const uint8_t *codes,
+                                       const sal_bound_options *options, sal_bound *bound,
+                                       sal_error *err);
+
 /* ---- whether the model's own samples are like the data */
 
 /* An estimate with its standard error. */

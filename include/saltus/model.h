@@ -65,6 +65,13 @@ SAL_API sal_status sal_model_from_factors(int64_t n_variables, const int32_t *st
 SAL_API sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables,
                                    const int32_t *codes, sal_model **clamped, sal_error *err);
 
+/* Get the number of levels of a conditional energy f(x, t): the states of the level t, which is the
+ * last block of the space and one categorical variable. 0: the formula has no such block, or the
+ * model is no tape, or has clamped variables. The objective SAL_DENOISING trains such models on
+ * data of x.
+ * Threads: any. */
+SAL_API int64_t sal_model_levels(const sal_model *model);
+
 /* Release your reference to a model; NULL is fine. */
 SAL_API void sal_model_destroy(sal_model *model);
 

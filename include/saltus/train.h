@@ -60,8 +60,12 @@ typedef enum sal_objective {
     SAL_CD,  /* log-likelihood, with chains that start at the data batch in every iteration (Hinton
                 2002): biased */
     SAL_PSEUDO_LIKELIHOOD, /* sum_i log p(s_i | the others) (Besag 1975), without samples */
-    SAL_PTT /* log-likelihood, with samples that parallel trajectory tempering keeps at equilibrium
+    SAL_PTT, /* log-likelihood, with samples that parallel trajectory tempering keeps at equilibrium
                (Bereux, Decelle, Furtlehner & Seoane 2026); log Z is always known */
+    SAL_DENOISING /* log-likelihood of each level of a chain of conditional energies, from which
+                     noise is taken level by level (Gao, Song, Poole, Wu & Kingma 2021). The model
+                     is f(x, t), whose last block is one categorical variable, the level t; x are
+                     the data's variables, with two states or categorical */
 } sal_objective;
 
 /* How the parameters follow the gradient. */

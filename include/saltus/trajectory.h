@@ -12,10 +12,12 @@
 extern "C" {
 #endif
 
-/* Frozen copies of a model from its own training, one per level. Level 0 consists of independent
+/* What a training found besides its model, from which the model is sampled. With the objective
+ * SAL_PTT a ladder: frozen copies of the model, one per level. Level 0 consists of independent
  * variables: its states are drawn exactly, and its log Z is 0. The last level is the last copy
- * before the model itself. The objective SAL_PTT makes a trajectory; sal_sample takes one as
- * `trajectory`. A trajectory does not change after it was opened. */
+ * before the model itself. With SAL_DENOISING the noise, steps and step sizes of a denoising chain,
+ * whose levels are the model's own. sal_sample takes either as `trajectory`. A trajectory does not
+ * change after it was opened. */
 typedef struct sal_trajectory sal_trajectory;
 
 /* One level of a trajectory. */
@@ -30,8 +32,8 @@ typedef struct sal_trajectory_level {
                            the states were not at equilibrium */
 } sal_trajectory_level;
 
-/* Open the trajectory that a training saved in `directory`/ladder, beside its model. Levels frozen
- * after the model's iteration are left out.
+/* Open the trajectory that a training saved beside its model, in `directory`/ladder or
+ * `directory`/denoising.json. Levels frozen after the model's iteration are left out.
  * Params:  model: as opened from the directory. Names and shapes of its parameters must match the
  *          trajectory's; their values may differ.
  * Returns: SAL_ERR_NOT_FOUND (the directory has no trajectory); SAL_ERR_DATA (files that do not fit
@@ -45,13 +47,27 @@ SAL_API sal_status sal_trajectory_open(const char *directory, const sal_model *m
 /* Free a trajectory; NULL is fine. */
 SAL_API void sal_trajectory_destroy(sal_trajectory *trajectory);
 
-/* Get level k, counted from 0; false past the last. The model itself is not among them. */
+/* Get the model that a run along the trajectory draws from: `model` itself, or for a denoising
+ * chain the model over x, all variables but the level, whose states are drawn down all levels. The
+ * f of the latter is that of level 0 alone, and no log-probability.
+ * Params:  model  as opened from the directory. out: a reference, to be released by
+ *                 sal_model_destroy.
+ * Returns: SAL_ERR_ARGUMENT (NULL; a trajectory of another model); SAL_ERR_UNSUPPORTED (an op of
+ *          the formula cannot do with the level held); SAL_ERR_MEMORY.
+ * Cost:    of a denoising chain, as making one model for each level.
+ * Threads: alone with `model`. */
+SAL_API sal_status sal_trajectory_model(const sal_trajectory *trajectory, sal_model *model,
+                                        sal_model **out, sal_error *err);
+
+/* Get level k of a ladder, counted from 0; false past the last. The model itself is not among them.
+ */
 SAL_API bool sal_trajectory_level_at(const sal_trajectory *trajectory, int64_t k,
                                      sal_trajectory_level *level);
 
 /* Get log Z of the directory's model, by Bennett's acceptance ratio along the levels, and its
  * standard error. Training computed both for the parameters that it saved.
- * Returns: SAL_ERR_DATA (`model` has other parameters; says so); SAL_ERR_ARGUMENT (NULL).
+ * Returns: SAL_ERR_DATA (`model` has other parameters; says so); SAL_ERR_UNSUPPORTED (a denoising
+ *          chain, which has none); SAL_ERR_ARGUMENT (NULL).
  * Cost:    O(parameters).
  * Threads: any. */
 SAL_API sal_status sal_trajectory_log_z(const sal_trajectory *trajectory, const sal_model *model,
@@ -76,7 +92,8 @@ typedef struct sal_trajectory_options {
 
 /* The figures of sal_trajectory_draw. */
 typedef struct sal_trajectory_draws {
-    double log_z;       /* of the model, by Bennett's acceptance ratio along the levels */
+    double log_z;       /* of the model, by Bennett's acceptance ratio along the levels; NaN for a
+                           denoising chain */
     double log_z_error; /* standard error of log_z */
     int64_t levels;     /* number of levels visited, including the model */
     int64_t disturbed; /* number of these levels whose states were found not to be at equilibrium */
@@ -85,7 +102,8 @@ typedef struct sal_trajectory_draws {
 
 /* Draw states of a model from scratch. Exact draws of level 0 climb the levels; at each level they
  * are resampled by their weights and moved by the sampler. Where levels are far apart, the call
- * inserts levels between them. The training's own chains are not used.
+ * inserts levels between them. The training's own chains are not used. Draws of a denoising chain
+ * are a run's along it, all independent.
  * Params:  codes [chains x draws x V]; log_prob [chains x draws], f of the draws, or NULL. A chain
  *          is a contiguous part of the states, which share ancestors; neighbouring chains may share
  *          some too.

@@ -341,6 +341,7 @@ int cli_check_width(const char *path, const sal_data *data, const sal_model *mod
 {
     const sal_space *space = sal_model_space(model);
     int64_t has = sal_space_variables(space), states = sal_space_states(space, 0);
+    has -= sal_model_levels(model) > 0 && data->variables == has - 1; /* of all but the level */
     if (data->variables != has) {
         return cli_usage("--data %s: rows of %lld numbers; the model has %lld variables", path,
                          (long long)data->variables, (long long)has);

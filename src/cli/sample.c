@@ -259,11 +259,19 @@ static int close_writer(const char *path, sal_draw_writer *writer, const sal_run
 
 /* The ladder of a trained model, unless another way of sampling or other parameters were asked
  * for. */
-static int open_trajectory(const sal_model *model, const options *o, sal_trajectory **trajectory)
+static int open_trajectory(sal_model **model, const options *o, sal_trajectory **trajectory)
 {
     sal_error err = { 0 };
+    sal_model *drawn = NULL;
     const char *ladder = o->params && !o->ladder ? "no" : o->ladder;
-    sal_status status = sal_trajectory_suggest(o->model, model, &o->run, ladder, trajectory, &err);
+    sal_status status = sal_trajectory_suggest(o->model, *model, &o->run, ladder, trajectory, &err);
+    if (status == SAL_OK && *trajectory) {
+        status = sal_trajectory_model(*trajectory, *model, &drawn, &err);
+    }
+    if (drawn) { /* over x, of a denoising chain */
+        sal_model_destroy(*model);
+        *model = drawn;
+    }
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
@@ -448,7 +456,6 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     }
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(o.model, o.dtype, o.params, &model);
-    code = code ? code : cli_sample_check_model(&o.outputs, model);
     code = code ? code : cli_clamps_read(&o.fixed, model, &list);
     if (code == CLI_OK && o.init) {
         code = read_init(o.init, model, o.run.chains, &init);
@@ -468,9 +475,10 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     if (code == CLI_OK) {
         o.run.preconditioner = preconditioner;
         o.run.init = init;
-        code = open_trajectory(model, &o, &trajectory);
+        code = open_trajectory(&model, &o, &trajectory);
         o.run.trajectory = trajectory;
     }
+    code = code ? code : cli_sample_check_model(&o.outputs, model);
     code = cli_agree(code);
     code = code ? code : sample(model, &o);
     cli_clamps_free(&list);

@@ -272,7 +272,12 @@ static void print_tempering(const sal_run_summary *s, FILE *stream)
                 (long long)s->replicas, s->temperatures[s->replicas - 1], s->swap_rate_min,
                 s->round_trips);
     }
-    if (s->levels > 0) {
+    if (s->levels > 0 && isnan(s->arrivals)) {
+        fprintf(stream,
+                "levels           %lld of the training's denoising chain: each draw is from "
+                "scratch, down all of them\n",
+                (long long)s->levels);
+    } else if (s->levels > 0) {
         fprintf(stream,
                 "levels           %lld of the training's trajectory: swaps %.2f or more, %.1f "
                 "arrivals from the first a chain\n",

@@ -54,12 +54,12 @@ sal_status sali_run_check_independent(const sali_sampler *sampler, const char *w
 static sal_status check_trajectory(const sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    const sali_tape_model *tape = sali_model_tape(run->model);
-    const char *what = o->tempering.replicas > 1 ? "replicas at other temperatures"
-                       : o->annealing.on         ? "annealing"
-                       : o->tuning               ? "a tuning"
-                       : o->step_size_rule       ? "a step size that is adapted"
-                       : o->preconditioner       ? "a preconditioner"
+    const char *what = o->tempering.replicas > 1         ? "replicas at other temperatures"
+                       : o->annealing.on                 ? "annealing"
+                       : o->tuning                       ? "a tuning"
+                       : o->step_size_rule               ? "a step size that is adapted"
+                       : o->preconditioner               ? "a preconditioner"
+                       : o->trajectory->noise && o->init ? "starting states"
                        : run->base->space->n_variables != run->model->space->n_variables ||
                                sali_clamp_inner(run->model) != run->model
                            ? "clamped variables"
@@ -68,8 +68,7 @@ static sal_status check_trajectory(const sal_run *run, sal_error *err)
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "a run along a trajectory does not go together with %s", what);
     }
-    if (!tape || tape->program->parameters_size != o->trajectory->parameters ||
-        run->model->space->n_states != o->trajectory->states) {
+    if (!sali_trajectory_fits(o->trajectory, run->model)) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
                          run->model->name);
     }
@@ -88,9 +87,10 @@ static sal_status take_trajectory(sal_run *run, sal_error *err)
         return status;
     }
     run->inner = run->sampler;
-    run->levels = o->trajectory->n;
+    const bool noise = o->trajectory->noise;
+    run->levels = noise ? o->trajectory->noise->T : o->trajectory->n;
     run->inner_settings = run->settings;
-    run->sampler = &sali_trajectory_record;
+    run->sampler = noise ? &sali_denoising_record : &sali_trajectory_record;
     run->settings = (sali_sampler_settings){
         .step_size = run->settings.step_size,
         .trajectory = o->trajectory,
@@ -600,9 +600,10 @@ static void count_shard(void *context, int64_t k, double *counts)
 static sal_status count_levels(sal_run *run, sal_error *err)
 {
     const sali_warmup shown = { .n_shards = run->n_shards, .ranks = &run->ranks };
-    return run->inner ? sali_warmup_gather(&shown, run->levels + 2, count_shard, run,
-                                           &run->level_counts, err)
-                      : SAL_OK;
+    return run->sampler == &sali_trajectory_record
+               ? sali_warmup_gather(&shown, run->levels + 2, count_shard, run, &run->level_counts,
+                                    err)
+               : SAL_OK;
 }
 
 /* Pointers of the caller's are not kept. */

@@ -206,7 +206,7 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
     every = by_interval ? run->ladder.every : 1;
     o->thin = o->thin ? o->thin : every;
     if (o->warmup == 0 && run->inner) {
-        o->warmup = WARMUP_SWEEPS;
+        o->warmup = o->trajectory->noise ? -1 : WARMUP_SWEEPS;
     }
     if (o->warmup == 0 && o->annealing.on) {
         int64_t steps = 0; /* too many are refused below */

@@ -219,6 +219,9 @@ static sal_status summarise_levels(const sal_run *run, sal_run_summary *s, sal_e
         return SAL_OK;
     }
     s->levels = run->levels;
+    if (!run->level_counts) { /* passes down a denoising chain */
+        return SAL_OK;
+    }
     double *rate = SALI_NEW_ARRAY(double, s->levels);
     if (!rate) {
         return sali_fail_memory(err);

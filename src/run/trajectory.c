@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/base.h"
+#include "models/clamp.h"
 #include "models/tape_model.h"
 
 /* ---- levels */
@@ -36,6 +37,63 @@ sal_trajectory *sali_trajectory_create(int64_t parameters, int64_t states, const
     return t;
 }
 
+sal_trajectory *sali_trajectory_of_noise(int64_t parameters, sali_noise *noise,
+                                         const int64_t *steps, const double *sizes,
+                                         const char *sampler)
+{
+    sal_trajectory *t = SALI_NEW(sal_trajectory);
+    if (!t) {
+        sali_noise_destroy(noise);
+        return NULL;
+    }
+    *t = (sal_trajectory){ .noise = noise,
+                           .noise_steps = sali_memdup(steps, noise->T, sizeof *steps),
+                           .noise_step_sizes = sizes ? sali_memdup(sizes, noise->T, sizeof *sizes)
+                                                     : SALI_NEW_ARRAY(double, noise->T),
+                           .parameters = parameters,
+                           .states = noise->space->n_states,
+                           .sampler = sali_strdup(sampler),
+                           .log_z = NAN,
+                           .log_z_error = NAN };
+    if (!t->noise_steps || !t->noise_step_sizes || !t->sampler) {
+        sal_trajectory_destroy(t);
+        return NULL;
+    }
+    return t;
+}
+
+bool sali_trajectory_fits(const sal_trajectory *t, const sal_model *model)
+{
+    const sali_levels *levels = sali_model_levels(model);
+    const sal_model *formula = levels ? levels->joint : model;
+    const sali_tape_model *tape = sali_model_tape(formula);
+    if (!tape || sali_clamp_inner(formula) != formula ||
+        tape->program->parameters_size != t->parameters) {
+        return false;
+    }
+    const int64_t states = model->space->n_states - (levels ? 0 : sal_model_levels(model));
+    return t->noise ? sal_model_levels(formula) == t->noise->T && states == t->states
+                    : !levels && model->space->n_states == t->states;
+}
+
+sal_status sal_trajectory_model(const sal_trajectory *t, sal_model *model, sal_model **out,
+                                sal_error *err)
+{
+    if (!t || !model || !out) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_trajectory_model: the trajectory, the model or the result is NULL");
+    }
+    if (!sali_trajectory_fits(t, model)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
+                         model->name);
+    }
+    if (t->noise && !sali_model_levels(model)) {
+        return sali_levels_create(model, out, err);
+    }
+    *out = sali_model_hold(model);
+    return SAL_OK;
+}
+
 bool sali_trajectory_push(sal_trajectory *t, const sal_trajectory_level *info, double step_size,
                           const double *values)
 {
@@ -56,6 +114,9 @@ void sal_trajectory_destroy(sal_trajectory *t)
     for (int64_t k = 0; k < t->n; k++) {
         sali_free(t->levels[k].values);
     }
+    sali_noise_destroy(t->noise);
+    sali_free(t->noise_steps);
+    sali_free(t->noise_step_sizes);
     sali_free(t->levels);
     sali_free(t->log_base);
     sali_free(t->sampler);
@@ -90,8 +151,8 @@ void sali_round_values(sal_dtype dtype, int64_t n, double *values)
 
 enum { PLAIN, MIXED };
 
-static sal_status open_chains(sali_moved *m, const sal_model *model, int64_t n, uint64_t seed,
-                              sal_error *err)
+sal_status sali_moved_open(sali_moved *m, const sal_model *model, int64_t n, uint64_t seed,
+                           sal_error *err)
 {
     sal_status status =
         sali_chains_create(model, n, sali_sampler_wants(m->sampler), seed, &m->chains, err);
@@ -99,6 +160,13 @@ static sal_status open_chains(sali_moved *m, const sal_model *model, int64_t n, 
     return status
                ? status
                : sali_sampler_open(m->sampler, &m->settings, m->shared, m->chains, &m->self, err);
+}
+
+void sali_moved_close(sali_moved *m)
+{
+    sali_sampler_close(m->sampler, m->self);
+    sali_sampler_unshare(m->sampler, m->shared);
+    sali_chains_destroy(m->chains);
 }
 
 static sal_status open_bridge(sali_visitor *v, int64_t n, uint64_t seed, sal_error *err)
@@ -113,7 +181,7 @@ static sal_status open_bridge(sali_visitor *v, int64_t n, uint64_t seed, sal_err
     if (!sali_sampler_serves(m->sampler, v->bridge.model)) {
         status = sali_sampler_choose("gwg", v->bridge.model, 0, &m->sampler, &m->settings, err);
     }
-    return status ? status : open_chains(m, v->bridge.model, n, seed, err);
+    return status ? status : sali_moved_open(m, v->bridge.model, n, seed, err);
 }
 
 sal_status sali_visitor_create(sali_visitor *v, const sal_model *of, const double *log_base,
@@ -129,17 +197,14 @@ sal_status sali_visitor_create(sali_visitor *v, const sal_model *of, const doubl
     v->uniform = SALI_TAKE(&v->memory, double, of->space->n_variables);
     sal_status status = sali_memory_status(&v->memory, err);
     status = status ? status : sali_tape_model_copy(of, &v->model, err);
-    status = status ? status : open_chains(&v->at[PLAIN], v->model, n, seed, err);
+    status = status ? status : sali_moved_open(&v->at[PLAIN], v->model, n, seed, err);
     return status == SAL_OK && mixed ? open_bridge(v, n, seed, err) : status;
 }
 
 void sali_visitor_free(sali_visitor *v)
 {
     for (int k = PLAIN; k <= MIXED; k++) {
-        const sali_moved *m = &v->at[k];
-        sali_sampler_close(m->sampler, m->self);
-        sali_sampler_unshare(m->sampler, m->shared);
-        sali_chains_destroy(m->chains);
+        sali_moved_close(&v->at[k]);
     }
     sali_bridge_free(&v->bridge);
     sal_model_destroy(v->model);
@@ -228,4 +293,33 @@ const sali_chains *sali_visitor_fault(const sali_visitor *v)
         }
     }
     return NULL;
+}
+
+/* ---- what steps over levels tell */
+
+void sali_levels_note_jumps(sali_chains *chains)
+{
+    const int64_t N = chains->space->width;
+    for (int64_t c = 0; c < chains->n; c++) {
+        double distance = 0;
+        const void *now = sali_row(chains, chains->x, c, N);
+        const void *before = sali_row(chains, chains->x_new, c, N);
+        for (int64_t i = 0; i < N; i++) {
+            distance += fabs(sali_load(chains->model->dtype, now, i) -
+                             sali_load(chains->model->dtype, before, i));
+        }
+        chains->jump_sum[c] += distance;
+    }
+}
+
+void sali_levels_take_fault(sali_chains *chains, const sali_chains *inner)
+{
+    if (inner && inner->bad_chain >= 0 && chains->bad_chain < 0) {
+        chains->bad_chain = inner->bad_chain;
+        chains->bad_what = inner->bad_what;
+        chains->bad_step = inner->bad_step;
+        chains->bad_value = inner->bad_value;
+        memcpy(chains->bad_codes, inner->bad_codes,
+               (size_t)chains->space->n_variables * sizeof *chains->bad_codes);
+    }
 }

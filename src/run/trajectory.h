@@ -6,6 +6,8 @@
 #include <saltus/trajectory.h>
 #include "core/memory.h"
 #include "models/bridge.h"
+#include "models/levels/levels.h"
+#include "models/levels/noise.h"
 #include "samplers/sampler.h"
 
 /* More than any training needs. */
@@ -17,12 +19,17 @@ typedef struct sali_path_level {
     double *values;   /* [parameters], numbers of the model's type */
 } sali_path_level;
 
+/* A ladder of copies of a model; or, with `noise`, a denoising chain of conditional energies, whose
+ * levels are the model's own. */
 struct sal_trajectory {
-    int64_t parameters; /* of the model */
-    int64_t states;     /* [R] */
-    double *log_base;   /* [R] of level 0 */
-    char *sampler;      /* its specification */
-    int64_t steps;      /* at a visit of a level */
+    sali_noise *noise;        /* NULL: a ladder */
+    int64_t *noise_steps;     /* [noise->T] of the sampler at each level */
+    double *noise_step_sizes; /* [noise->T]; 0: the sampler has none */
+    int64_t parameters;       /* of the model */
+    int64_t states;           /* [R] */
+    double *log_base;         /* [R] of level 0 */
+    char *sampler;            /* its specification */
+    int64_t steps;            /* at a visit of a level */
     int64_t n, room;
     sali_path_level *levels;
     int64_t written;           /* levels that are in files already, */
@@ -40,6 +47,15 @@ const char *sali_trajectory_sampler(const sal_trajectory *trajectory, int64_t *s
 sal_trajectory *sali_trajectory_create(int64_t parameters, int64_t states, const double *log_base,
                                        const char *sampler, int64_t steps);
 
+/* A denoising chain; takes the noise over, also on failure, and copies the rest. `sizes` NULL:
+ * zeros. NULL: out of memory. */
+sal_trajectory *sali_trajectory_of_noise(int64_t parameters, sali_noise *noise,
+                                         const int64_t *steps, const double *sizes,
+                                         const char *sampler);
+
+/* Whether it is of this model, or of the one that stands for its levels. */
+bool sali_trajectory_fits(const sal_trajectory *trajectory, const sal_model *model);
+
 /* A level more, `values` [parameters] copied; false: out of memory. */
 bool sali_trajectory_push(sal_trajectory *trajectory, const sal_trajectory_level *info,
                           double step_size, const double *values);
@@ -54,6 +70,11 @@ typedef struct sali_moved {
     void *shared, *self;
     sali_chains *chains; /* NULL: not needed so far */
 } sali_moved;
+
+/* Chains with the sampler and settings of m on a model; and their end, also after a failure. */
+sal_status sali_moved_open(sali_moved *m, const sal_model *model, int64_t n, uint64_t seed,
+                           sal_error *err);
+void sali_moved_close(sali_moved *m);
 
 /* Chains of one shard that visit levels: a copy of the model with parameters of its own, and the
  * bridge from independent variables for levels with beta below 1. */
@@ -90,8 +111,17 @@ void sali_visitor_move(sali_visitor *v, int64_t K, double step_size, const uint3
 /* What chains on the way met, as chains->bad_chain and so on; NULL: nothing. */
 const sali_chains *sali_visitor_fault(const sali_visitor *v);
 
+/* Of chains whose step is one over levels: L1 distances from the states in x_new, where it began;
+ * and the first fault that the chains of a level met (NULL: none). */
+void sali_levels_note_jumps(sali_chains *chains);
+void sali_levels_take_fault(sali_chains *chains, const sali_chains *inner);
+
 /* The sampler whose steps are sweeps over the levels of settings->trajectory. */
 extern const sali_sampler sali_trajectory_record;
+
+/* The sampler whose steps are passes down settings->trajectory, a denoising chain
+ * (denoising/pass.c), on a model that stands for its levels. */
+extern const sali_sampler sali_denoising_record;
 
 /* Of one shard: sweeps, swaps made of each pair (k, k + 1), the model last, and arrivals, [levels +
  * 2]. And of a run's shards [n_shards x (levels + 2)], for its summary: rates of swaps [levels],

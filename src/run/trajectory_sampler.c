@@ -243,22 +243,12 @@ static void begin(climb *s, sali_chains *chains)
 
 /* ---- a step */
 
-/* L1 distances from the states in x_new, where the sweep began, and what the inner sampler's steps
- * on the model itself were like. */
+/* What the inner sampler's steps on the model itself were like. */
 static void note_sums(const climb *s, sali_chains *chains)
 {
     const sali_chains *inner = s->visitor.at[0].chains;
-    const int64_t N = chains->space->width;
     const double steps = (double)s->t->steps;
     for (int64_t c = 0; c < s->n; c++) {
-        double distance = 0;
-        const void *now = sali_row(chains, chains->x, c, N);
-        const void *before = sali_row(chains, chains->x_new, c, N);
-        for (int64_t i = 0; i < N; i++) {
-            distance += fabs(sali_load(chains->model->dtype, now, i) -
-                             sali_load(chains->model->dtype, before, i));
-        }
-        chains->jump_sum[c] += distance;
         chains->accepted_sum[c] += inner->accepted_sum[c] / steps;
         chains->acceptance_sum[c] += inner->acceptance_sum[c] / steps;
     }
@@ -273,16 +263,10 @@ static void climb_step(void *self, sali_chains *chains)
     }
     sweep(s, chains);
     sali_chains_embed(chains);
+    sali_levels_note_jumps(chains);
     note_sums(s, chains);
     sali_chains_start(chains, false);
-    const sali_chains *fault = sali_visitor_fault(&s->visitor);
-    if (fault && chains->bad_chain < 0) {
-        chains->bad_chain = fault->bad_chain;
-        chains->bad_what = fault->bad_what;
-        chains->bad_step = fault->bad_step;
-        chains->bad_value = fault->bad_value;
-        memcpy(chains->bad_codes, fault->bad_codes, (size_t)s->V * sizeof *chains->bad_codes);
-    }
+    sali_levels_take_fault(chains, sali_visitor_fault(&s->visitor));
     sali_chains_tick(chains);
 }
 

@@ -149,8 +149,10 @@ struct sal_sampler_engine {
     bool preconditioned; /* takes a matrix */
     bool window;         /* its setting "radius" is a window of levels: 1 at most on counts without
                             a cap, which move by 1 */
-    const char *cycle;   /* the setting that says of how many steps a cycle is, each a kernel of its
-                            own: windows of warm-up are of whole cycles; NULL: there are none */
+    double most_step; /* step size, in units of the least move, beyond which proposals are the same;
+                         0: there is none. Training stays below it */
+    const char *cycle; /* the setting that says of how many steps a cycle is, each a kernel of its
+                          own: windows of warm-up are of whole cycles; NULL: there are none */
     /* Settings "key=value,..." for the contract tests to try, NULL at the end; NULL: the defaults
      * only. */
     const char *const *variants;

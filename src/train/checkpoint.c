@@ -43,7 +43,7 @@ static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
             sali_state_sums("optimiser.learning_rate", 1, &t->optimiser.learning_rate),
         [SUMS] = sali_state_f64("sums", sums, &t->sums.accepted),
         [LOG_STEP_SIZE] = sali_state_within(
-            sali_state_f64("log_step_size", t->follows, a->log_step), a->low, a->high),
+            sali_state_f64("log_step_size", t->follows ? a->n : 0, a->log_step), a->low, a->high),
         sali_state_within(sali_state_f64("parameters.best", t->best ? n : 0, t->best), -most, most),
         sali_state_i64("best.counters", t->best ? 2 : 0, &t->best_iteration),
         sali_state_f64("best.log_likelihood", t->best ? 1 : 0, &t->best_likelihood),
@@ -256,7 +256,8 @@ static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sa
     for (int64_t k = 0; t->sampler && k < t->n_shards; k++) {
         t->chains[k]->bad_chain = -1;
     }
-    sali_params_set(t->tape->params, t->values);
+    sali_train_set_params(t);
+    sali_train_show_params(t);
     if (t->objective->resumed) {
         t->objective->resumed(t);
     }

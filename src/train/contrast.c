@@ -13,23 +13,31 @@
 
 /* ---- samples */
 
+static int64_t steps_of(const sal_trainer *t, int64_t k)
+{
+    return t->objective->steps ? t->objective->steps(t, k) : t->options.steps;
+}
+
 /* Move this shard's chains by K steps. */
 static void sample_shard(void *context, int64_t k)
 {
     sal_trainer *t = context;
     sali_train_shard *shard = &t->shards[k];
     void *self = t->state.selves[k];
+    if (t->objective->begin_shard) {
+        t->objective->begin_shard(t, k);
+    }
     sali_buffer_load(t, shard);
     shard->error.status = sali_buffer_repair(t, shard, &shard->error);
     if (shard->error.status != SAL_OK) {
         return;
     }
     for (int64_t c = 0; t->follows && c < shard->n; c++) {
-        shard->chains->step_size[c] = exp(t->step_size.log_step[0]);
+        shard->chains->step_size[c] = exp(t->step_size.log_step[shard->level]);
     }
     sali_sampler_forget(t->sampler, self);
     sali_engine(t->sampler)->refresh(self, shard->chains);
-    sali_sampler_steps(t->sampler, self, shard->chains, t->options.steps);
+    sali_sampler_steps(t->sampler, self, shard->chains, steps_of(t, k));
     sali_buffer_store(t, shard);
 }
 
@@ -50,11 +58,29 @@ sali_warmup sali_train_shows(const sal_trainer *t, void *const *selves)
     };
 }
 
+/* The step size of each level follows the mean probability of acceptance there. */
+static void follow_levels(sal_trainer *t)
+{
+    const int64_t shards = t->n_shards / t->levels->n;
+    for (int64_t level = 0; level < t->levels->n; level++) {
+        double sum = 0, steps = 0;
+        for (int64_t k = level * shards; k < (level + 1) * shards; k++) {
+            for (int64_t c = 0; c < t->chains[k]->n; c++) {
+                sum += t->chains[k]->acceptance_sum[c];
+                steps += (double)steps_of(t, k);
+            }
+        }
+        sali_adapt_follow(&t->step_size, level, sum / steps);
+    }
+}
+
 /* What the steps of this iteration teach for the next. */
 static sal_status adapt(sal_trainer *t, sal_error *err)
 {
     const sali_warmup warmup = sali_train_shows(t, t->state.selves);
-    if (t->follows) {
+    if (t->follows && t->levels) {
+        follow_levels(t);
+    } else if (t->follows) {
         sali_adapt_follow(&t->step_size, 0, sali_warmup_acceptance(&warmup));
     }
     bool changed = false; /* every iteration begins with a refresh */
@@ -103,13 +129,13 @@ sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
         sali_chains_sums sums = sali_chains_take_sums(t->chains[k]);
         t->sums.accepted += sums.accepted;
         t->sums.jump += sums.jump;
+        t->sums.moves += (double)t->shards[k].n * (double)steps_of(t, k);
         *good &= t->chains[k]->bad_chain < 0;
         if (status == SAL_OK && sali_ranks_own(&t->ranks, k) && t->chains[k]->bad_chain >= 0 &&
             t->chains[k]->bad_what) {
             status = report_bad(t, k, err);
         }
     }
-    t->sums.moves += (double)t->options.batch * (double)t->options.steps;
     return sali_train_sync_status(t, status, err);
 }
 
@@ -143,7 +169,11 @@ static void take_data(const sal_trainer *t, sali_train_shard *shard)
 {
     const int64_t V = t->model->space->n_variables;
     for (int64_t c = 0; c < shard->n; c++) {
-        sali_train_row(t, shard->first + c, shard->codes + c * V);
+        if (t->objective->row) {
+            t->objective->row(t, shard->first + c, shard->codes + c * V);
+        } else {
+            sali_train_row(t, shard->first + c, shard->codes + c * V);
+        }
     }
     sali_model_embed(t->model, shard->n, shard->codes, shard->x);
 }

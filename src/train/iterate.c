@@ -88,7 +88,7 @@ static void update(sal_trainer *t)
         &t->constraints, share * t->optimiser.learning_rate / t->options.learning_rate, t->values);
     sali_centring_after(&t->centring, t->values);
     average(t);
-    sali_params_set(t->tape->params, t->values);
+    sali_train_set_params(t);
 }
 
 /* The trainer is of no more use: the model gets the best parameters back, or the last good ones. */
@@ -187,8 +187,8 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
         .sampling_seconds = t->sampling_seconds,
         .gradient_seconds = t->gradient_seconds,
         .resumed_with = t->resumed_with[0] ? t->resumed_with : NULL,
-        .model = t->model,
-        .averages = t->averages,
+        .model = t->given,
+        .averages = t->levels ? NULL : t->averages,
         .buffer = t->buffer.slots,
         .samples = t->buffer.slots > 0 ? t->buffer.codes : NULL,
     };
@@ -231,6 +231,7 @@ static sal_status judge(sal_trainer *t, bool due, sal_error *err)
 static int send_report(sal_trainer *t, bool due)
 {
     sal_train_report report;
+    sali_train_show_params(t);
     sal_trainer_report(t, &report);
     if (!due) { /* not judged; kept where nothing else is */
         report.best = !t->best || !isfinite(t->best_likelihood);
@@ -297,6 +298,9 @@ sal_status sal_trainer_run(sal_trainer *t, int64_t count, sal_error *err)
     }
     while (status == SAL_OK && !stopped && t->iteration < end) {
         status = advance(t, &stopped, err);
+    }
+    if (status == SAL_OK) {
+        sali_train_show_params(t);
     }
     sali_blas_single_thread_end();
     return status;

@@ -26,7 +26,7 @@ static const sali_option entries[] = {
                 SUITS(2000), ANY),
     SALI_OPTION("batch", WHOLE, "N", "data rows and chains in each iteration", TRAIN(batch), COUNT,
                 SUITS(50)),
-    SALI_OPTION("objective", WORD, "pcd|cd|pseudo-likelihood|ptt",
+    SALI_OPTION("objective", WORD, "pcd|cd|pseudo-likelihood|ptt|denoising",
                 "what training maximises, and by which samples", TRAIN(objective),
                 .words = sali_objective_words, .usual = "ptt where that suits the model, else pcd"),
     SALI_OPTION("learning-rate", REAL, "X", "learning rate; with ptt the largest one",
@@ -197,13 +197,16 @@ static void fill_in(sal_train_options *o, int64_t variables)
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
                               const sal_data *data, sal_error *err)
 {
+    const sali_objective *objective = sali_objective_of(options->objective);
     sal_status status = check_objective(options, err);
+    if (objective->defaults) {
+        objective->defaults(options, model);
+    }
     status = status ? status : sal_option_resolve(&table, options, err);
     fill_in(options, model->space->n_variables);
     status = status ? status : check_sizes(options, data, err);
     status = status ? status : check_checkpoint(options, err);
     status = status ? status : sali_data_check("train", data, model->space, err);
-    const sali_objective *objective = sali_objective_of(options->objective);
     return status == SAL_OK && objective->check ? objective->check(options, model, err) : status;
 }
 

@@ -45,8 +45,10 @@ sal_status sali_train_sync_create(sal_trainer *t, sal_error *err)
     const int64_t batch = t->options.batch, V = t->model->space->n_variables;
     sal_status status = sali_ranks_create(&t->ranks, t->options.comm, t->n_shards, &t->memory, err);
     t->row_begin = SALI_TAKE(&t->memory, int64_t, t->n_shards + 1);
+    const int64_t levels = sali_train_levels(t), rows = batch / levels;
+    const int64_t shards = t->n_shards / levels; /* of a level */
     for (int64_t k = 0; t->row_begin && k <= t->n_shards; k++) {
-        t->row_begin[k] = sali_shard_first(batch, t->n_shards, k);
+        t->row_begin[k] = k / shards * rows + sali_shard_first(rows, shards, k % shards);
     }
     if (status == SAL_OK && several(t)) {
         t->sent.begin = SALI_TAKE(&t->memory, int64_t, t->n_shards + 1);
@@ -238,32 +240,48 @@ static sal_status add_part(sal_trainer *t, sali_workspace *const *ws, int64_t to
     return SAL_OK;
 }
 
-void sali_train_reduce(sal_trainer *t, sali_workspace *const *ws, double *flat)
+/* The same of shards first .. first + n - 1, whose workspaces are of one program, at all ranks. */
+static void reduce(sal_trainer *t, sali_workspace *const *ws, int64_t first, int64_t n,
+                   double *flat)
 {
-    const int64_t n = t->n_shards;
     sal_error err = { 0 };
     if (!several(t)) {
-        sali_workspace_param_reduce(ws, n, flat);
+        sali_workspace_param_reduce(ws + first, n, flat);
         return;
     }
-    const bool some = t->ranks.first < t->ranks.end;
-    const int64_t bytes = some ? sali_workspace_param_bytes(ws[t->ranks.first]) : 0;
+    int64_t own = first; /* the first of this rank's */
+    while (own < first + n && !sali_ranks_own(&t->ranks, own)) {
+        own++;
+    }
+    const int64_t bytes = own < first + n ? sali_workspace_param_bytes(ws[own]) : 0;
     void *room = sali_alloc(bytes, 1);
     sal_status status =
         sal_comm_agree(t->options.comm, room ? SAL_OK : sali_fail_memory(&err), &err);
     for (int64_t stride = 1; stride < n; stride *= 2) {
         for (int64_t k = 0; status == SAL_OK && k + stride < n; k += 2 * stride) {
-            status = add_part(t, ws, k, k + stride, room, bytes, &err);
+            status = add_part(t, ws, first + k, first + k + stride, room, bytes, &err);
         }
     }
-    if (status == SAL_OK && sali_ranks_own(&t->ranks, 0)) {
-        sali_workspace_param_flat(ws[0], flat);
+    if (status == SAL_OK && sali_ranks_own(&t->ranks, first)) {
+        sali_workspace_param_flat(ws[first], flat);
     }
     status = status ? status
-                    : sali_comm_broadcast(t->options.comm, 0, flat,
+                    : sali_comm_broadcast(t->options.comm, sali_ranks_owner(&t->ranks, first), flat,
                                           t->optimiser.n * (int64_t)sizeof *flat, &err);
     note(t, status, &err);
     sali_free(room);
+}
+
+void sali_train_reduce(sal_trainer *t, sali_workspace *const *ws, double *flat)
+{
+    const int64_t levels = sali_train_levels(t), n = t->n_shards / levels;
+    reduce(t, ws, 0, n, flat);
+    for (int64_t level = 1; level < levels; level++) {
+        reduce(t, ws, level * n, n, t->part);
+        for (int64_t i = 0; i < t->optimiser.n; i++) {
+            flat[i] += t->part[i];
+        }
+    }
 }
 
 void sali_train_sync_answer(sal_trainer *t, bool *stopped, bool *lost)

@@ -6,6 +6,7 @@
 #include <saltus/train.h>
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/levels/levels.h"
 #include "models/zoo/builtin.h"
 #include "train/data.h"
 
@@ -118,6 +119,33 @@ static sal_status zero_params(sal_model *model, sal_error *err)
     return status;
 }
 
+/* The variables that rows of data are of: the model's, but for its level. */
+static sal_space *space_of_rows(const sal_model *model, const sal_data *data)
+{
+    const bool level =
+        sal_model_levels(model) > 0 && data->variables == model->space->n_variables - 1;
+    return level ? sali_levels_space(model) : sali_space_clone(model->space);
+}
+
+/* Starting values from the data's mean by coordinate; that of a level is 0. */
+static sal_status start_at_data(sal_model *model, const sali_builtin *builtin, const sal_data *data,
+                                uint64_t seed, sal_error *err)
+{
+    sal_space *space = space_of_rows(model, data);
+    double *mean = SALI_NEW_ARRAY(double, model->space->width);
+    sal_status status = space && mean ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : sali_data_check("the start of training", data, space, err);
+    if (status == SAL_OK && builtin->init) {
+        data_mean(space, data, mean);
+        status = builtin->init(model, seed, mean, err);
+    } else if (status == SAL_OK) {
+        status = zero_params(model, err);
+    }
+    sal_space_destroy(space);
+    sali_free(mean);
+    return status;
+}
+
 sal_status sal_model_train_start(sal_model *model, const char *specification, const sal_data *data,
                                  uint64_t seed, sal_error *err)
 {
@@ -128,16 +156,5 @@ sal_status sal_model_train_start(sal_model *model, const char *specification, co
             "sal_model_train_start: the model, its specification or the data are NULL");
     }
     sal_status status = find_record(specification, &builtin, err);
-    status = status ? status : sali_data_check("the start of training", data, model->space, err);
-    if (status != SAL_OK || !builtin->init) {
-        return status ? status : zero_params(model, err);
-    }
-    double *mean = SALI_NEW_ARRAY(double, model->space->width);
-    if (!mean) {
-        return sali_fail_memory(err);
-    }
-    data_mean(model->space, data, mean);
-    status = builtin->init(model, seed, mean, err);
-    sali_free(mean);
-    return status;
+    return status ? status : start_at_data(model, builtin, data, seed, err);
 }

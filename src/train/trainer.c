@@ -14,10 +14,32 @@
 
 /* ---- creation */
 
+const sal_model *sali_train_model_at(const sal_trainer *t, int64_t level)
+{
+    return t->levels ? t->levels->at[level] : t->model;
+}
+
+void sali_train_set_params(sal_trainer *t)
+{
+    for (int64_t level = 0; level < sali_train_levels(t); level++) {
+        sali_params_set(sali_model_tape(sali_train_model_at(t, level))->params, t->values);
+    }
+}
+
+void sali_train_show_params(sal_trainer *t)
+{
+    if (t->levels) {
+        sali_params_set(t->tape->params, t->averages ? t->averages : t->values);
+    }
+}
+
 static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
 {
     sali_train_shard *shard = &t->shards[k];
     const sal_space *space = t->model->space;
+    const int64_t level = shard->level = k / (t->n_shards / sali_train_levels(t));
+    const sal_model *model = sali_train_model_at(t, level);
+    const sali_tape_model *tape = sali_model_tape(model);
     shard->first = t->row_begin[k];
     shard->n = t->row_begin[k + 1] - shard->first;
     shard->f = SALI_TAKE(&t->memory, double, shard->n);
@@ -26,7 +48,7 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
         sal_status status = sali_memory_status(&t->memory, err);
         status = status || !t->sampler
                      ? status
-                     : sali_chains_create_remote(t->model, shard->n, true, t->options.seed,
+                     : sali_chains_create_remote(model, shard->n, true, t->options.seed,
                                                  &shard->chains, err);
         t->chains[k] = shard->chains;
         return status;
@@ -37,10 +59,10 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
     shard->weight = SALI_TAKE(&t->memory, double, shard->n);
     sal_status status = sali_memory_status(&t->memory, err);
     if (status == SAL_OK && t->sampler) {
-        status = sali_chains_create(t->model, shard->n, sali_sampler_wants(t->sampler),
+        status = sali_chains_create(model, shard->n, sali_sampler_wants(t->sampler),
                                     t->options.seed, &shard->chains, err);
         status = status ? status
-                        : sali_workspace_create(t->tape->program, t->tape->params, shard->n,
+                        : sali_workspace_create(tape->program, tape->params, shard->n,
                                                 SALI_WANT_PARAM_GRADIENT, &shard->ws, err);
     }
     t->workspaces[k] = shard->ws;
@@ -51,7 +73,8 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
 static sal_status create_shards(sal_trainer *t, sal_error *err)
 {
     bool coupled = t->sampler && sali_engine(t->sampler)->coupled;
-    t->n_shards = coupled ? 1 : sali_shard_count(t->options.batch);
+    const int64_t levels = sali_train_levels(t);
+    t->n_shards = coupled ? 1 : levels * sali_shard_count(t->options.batch / levels);
     t->shards = SALI_TAKE(&t->memory, sali_train_shard, t->n_shards);
     t->workspaces = SALI_TAKE(&t->memory, sali_workspace *, t->n_shards);
     t->chains = SALI_TAKE(&t->memory, sali_chains *, t->n_shards);
@@ -123,10 +146,17 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
     t->settings.training = (double)o->batch * (double)o->steps < 4 * (double)N;
     t->follows = status == SAL_OK && o->step_size == 0 && sali_sampler_adapts(t->sampler);
     status = t->follows ? sali_sampler_check_adapts(t->sampler, &t->settings, err) : status;
-    return t->follows && status == SAL_OK
-               ? sali_adapt_begin(&t->step_size, &t->memory, 1, t->model->space,
-                                  t->settings.step_size, err)
-               : status;
+    if (!t->follows || status != SAL_OK) {
+        return status;
+    }
+    const sal_space *space = t->model->space;
+    const double most = sali_engine(t->sampler)->most_step * sali_default_step_size(space, 1);
+    status = sali_adapt_begin(&t->step_size, &t->memory, sali_train_levels(t), space,
+                              t->settings.step_size, err);
+    if (most > 0) { /* from where it would be long on the way back */
+        t->step_size.high = fmin(t->step_size.high, log(most));
+    }
+    return status;
 }
 
 /* Couplings whose gradient is centred; options.centring then says what is: OFF nothing, AUTO an
@@ -139,6 +169,7 @@ static sal_status create_centring(sal_trainer *t, sal_error *err)
     char objective[64];
     snprintf(objective, sizeof objective, "objective %s", sali_objective_words[o->objective]);
     const char *against = !t->sampler                ? objective
+                          : t->levels                ? objective
                           : o->magnitude_penalty > 0 ? "magnitude_penalty"
                                                      : NULL;
     const bool must = o->centring == SAL_CENTRING_ON;
@@ -184,6 +215,7 @@ static sal_status create_optimiser(sal_trainer *t, sal_error *err)
     t->values = SALI_TAKE(&t->memory, double, n);
     t->good = SALI_TAKE(&t->memory, double, n);
     t->gradient = SALI_TAKE(&t->memory, double, n);
+    t->part = t->levels ? SALI_TAKE(&t->memory, double, n) : NULL;
     t->averages = o->averaging > 0 ? SALI_TAKE(&t->memory, double, n) : NULL;
     bool ok = sali_optimiser_create(&t->optimiser, n);
     if (ok && o->optimiser.weight_decay > 0) {
@@ -205,7 +237,7 @@ static void start_values(sal_trainer *t)
     const size_t bytes = (size_t)t->optimiser.n * sizeof *t->values;
     sali_params_get(t->tape->params, t->values);
     sali_constraints_start(&t->constraints, t->values);
-    sali_params_set(t->tape->params, t->values);
+    sali_train_set_params(t);
     memcpy(t->good, t->values, bytes);
     if (t->averages) {
         memcpy(t->averages, t->values, bytes);
@@ -228,13 +260,28 @@ static sal_status create_best(sal_trainer *t, sal_error *err)
     return sali_memory_status(&t->memory, err);
 }
 
+/* The model over the data's variables. */
+static sal_status open_levels(sal_trainer *t, sal_error *err)
+{
+    t->model = t->given;
+    if (!t->objective->levels) {
+        return SAL_OK;
+    }
+    sal_status status = sali_levels_create(t->given, &t->model, err);
+    t->levels = status == SAL_OK ? sali_model_levels(t->model) : NULL;
+    return status ? sali_fail_prefix(err, status, "train: objective %s",
+                                     sali_objective_words[t->options.objective])
+                  : SAL_OK;
+}
+
 static sal_status prepare(sal_trainer *t, sal_error *err)
 {
-    sal_status status = sali_train_resolve(&t->options, t->model, t->data, err);
     t->objective = sali_objective_of(t->options.objective);
+    sal_status status = open_levels(t, err);
+    status = status ? status : sali_train_resolve(&t->options, t->model, t->data, err);
     status = status
                  ? status
-                 : sali_constraints_create(&t->constraints, &t->memory, t->model, &t->options, err);
+                 : sali_constraints_create(&t->constraints, &t->memory, t->given, &t->options, err);
     status = status ? status : keep_options(t, err);
     status = status ? status : choose_sampler(t, err);
     status = status ? status : create_centring(t, err);
@@ -246,7 +293,7 @@ static sal_status prepare(sal_trainer *t, sal_error *err)
     status = status ? status : sali_buffer_create(t, err);
     status = status ? status : create_best(t, err);
     if (status == SAL_OK) {
-        t->fingerprint = sali_train_fingerprint(t->model, t->data, &t->options);
+        t->fingerprint = sali_train_fingerprint(t->given, t->data, &t->options);
         status = t->fingerprint ? SAL_OK : sali_fail_memory(err);
     }
     t->options.couplings.names = t->options.fixed = NULL;
@@ -273,7 +320,7 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
         return sali_fail_memory(err);
     }
     t->now.log_z = t->now.log_z_error = t->now.log_likelihood = NAN;
-    t->model = model;
+    t->model = t->given = model;
     t->tape = tape;
     t->data = data;
     t->options = options ? *options : (sal_train_options){ 0 };
@@ -309,6 +356,9 @@ void sal_trainer_destroy(sal_trainer *t)
     sali_optimiser_free(&t->optimiser);
     json_decref(t->fingerprint);
     json_decref(t->resumes);
+    if (t->levels) {
+        sal_model_destroy(t->model);
+    }
     sali_memory_free(&t->memory);
     sali_free(t);
 }

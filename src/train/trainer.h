@@ -9,7 +9,7 @@
 #include "core/optimiser.h"
 #include "core/rng.h"
 #include "core/shard.h"
-#include "models/tape_model.h"
+#include "models/levels/levels.h"
 #include "samplers/sampler.h"
 #include "run/step_size.h"
 #include "train/centring.h"
@@ -20,6 +20,7 @@
  */
 typedef struct sali_train_shard {
     int64_t first, n; /* rows of the minibatch */
+    int64_t level;    /* of its rows; 0 without levels */
     sali_chains *chains;
     sali_workspace *ws;
     int32_t *codes; /* [n x V] of data */
@@ -57,9 +58,11 @@ typedef struct sali_train_sums {
 } sali_train_sums;
 
 struct sal_trainer {
-    sali_memory memory; /* all arrays of it and of its parts */
-    sal_model *model;
-    sali_tape_model *tape;
+    sali_memory memory;        /* all arrays of it and of its parts */
+    sal_model *model;          /* that of the data's variables: the given one, or all its levels */
+    sal_model *given;          /* whose parameters are trained */
+    const sali_levels *levels; /* NULL: the given one has none */
+    sali_tape_model *tape;     /* of the given one */
     const sal_data *data;
     sal_train_options options;  /* defaults filled in; its pointers are the trainer's own */
     struct json_t *fingerprint; /* what a resume must share */
@@ -72,8 +75,8 @@ struct sal_trainer {
     const sali_sampler *sampler; /* NULL: the objective needs no samples */
     sali_sampler_settings settings;
     sali_train_sampler state;
-    bool follows; /* the step size, an acceptance of 0.574 */
-    sali_adaptation step_size;
+    bool follows;              /* the step size, an acceptance of 0.574 */
+    sali_adaptation step_size; /* of each level */
 
     int64_t n_shards;
     sali_ranks ranks;   /* which shards are this rank's; others have chains' numbers and codes */
@@ -94,6 +97,7 @@ struct sal_trainer {
     sali_centring centring;
     sali_optimiser optimiser;
     double *values, *gradient; /* [parameters_size] */
+    double *part;              /* the same, the gradient of one level; NULL without levels */
     /* Mean gradient of f over all data, where it does not depend on the parameters, and mean f
      * where they are 0; NULL: it does, or batches of data are wanted. */
     double *data_gradient, data_constant;
@@ -159,6 +163,18 @@ sal_status sali_train_whole_data(sal_trainer *trainer, sal_error *err);
 /* iterate.c: the share of the learning rate that the update of an iteration, counted from 0, has by
  * warm-up, schedule and cool-down. */
 double sali_train_rate_share(const sal_trainer *trainer, int64_t iteration);
+
+/* The levels of the data's noise, of which shards of rows are in turn; 1 without. */
+static inline int64_t sali_train_levels(const sal_trainer *trainer)
+{
+    return trainer->levels ? trainer->levels->n : 1;
+}
+
+/* trainer.c: the model that the chains of a level move on. Put `values` in place: into the model,
+ * or into its levels; and show the caller the model as it is, or as its averages are. */
+const sal_model *sali_train_model_at(const sal_trainer *trainer, int64_t level);
+void sali_train_set_params(sal_trainer *trainer);
+void sali_train_show_params(sal_trainer *trainer);
 
 /* contrast.c: K steps of all chains of the batch as they are, from which nothing is learned. */
 sal_status sali_train_move(sal_trainer *trainer, sal_error *err);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws of a trained model by climbing its training's trajectory. */
+#include <math.h>
 #include <string.h>
+
+#include <saltus/sample.h>
 
 #include "core/alloc.h"
 #include "core/vector/blas.h"
@@ -15,10 +18,7 @@
 static sal_status check(const sal_model *model, const sal_trajectory *path,
                         const sal_trajectory_options *o, sal_error *err)
 {
-    const sali_tape_model *tape = sali_model_tape(model);
-    if (!tape || sali_clamp_inner(model) != model ||
-        tape->program->parameters_size != path->parameters ||
-        model->space->n_states != path->states) {
+    if (!sali_trajectory_fits(path, model)) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
                          model->name);
     }
@@ -68,6 +68,41 @@ static void take(const sal_trainer *t, int64_t draws, int32_t *codes, double *lo
     }
 }
 
+/* Draws of a denoising chain: a run along it. */
+static sal_status draw_passes(const sal_model *model, const sal_trajectory *path,
+                              const sal_trajectory_options *o, int32_t *codes, double *log_prob,
+                              sal_trajectory_draws *draws, sal_error *err)
+{
+    sal_model *rows = NULL;
+    sal_run *run = NULL;
+    const sal_run_options options = { .sampler = o->sampler,
+                                      .trajectory = path,
+                                      .chains = o->chains,
+                                      .draws = o->draws,
+                                      .seed = ~o->seed,
+                                      .threads = o->threads,
+                                      .record.draws = true };
+    sal_status status = sal_trajectory_model(path, (sal_model *)(uintptr_t)model, &rows, err);
+    status = status ? status : sal_sample(rows, &options, &run, err);
+    if (status == SAL_OK) {
+        int64_t chains, made, V;
+        int bytes;
+        sal_run_size(run, &chains, &made, &V);
+        const uint8_t *drawn = sal_run_draws(run, &bytes); /* noise is for 256 states at most */
+        for (int64_t i = 0; i < chains * made * V; i++) {
+            codes[i] = drawn[i];
+        }
+        if (log_prob) {
+            memcpy(log_prob, sal_run_log_probs(run), (size_t)(chains * made) * sizeof *log_prob);
+        }
+        *draws =
+            (sal_trajectory_draws){ .log_z = NAN, .log_z_error = NAN, .levels = path->noise->T };
+    }
+    sal_run_destroy(run);
+    sal_model_destroy(rows);
+    return status;
+}
+
 sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *path,
                                const sal_trajectory_options *options, int32_t *codes,
                                double *log_prob, sal_trajectory_draws *draws, sal_error *err)
@@ -83,6 +118,9 @@ sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *pat
     }
     o.chains = o.chains ? o.chains : CHAINS;
     o.draws = o.draws ? o.draws : DRAWS;
+    if (path->noise) {
+        return draw_passes(model, path, &o, codes, log_prob, draws, err);
+    }
     o.steps = o.steps ? o.steps : path->steps;
     o.reservoir = o.reservoir ? o.reservoir : SPARE * o.chains * o.draws;
     sal_status status = check(model, path, &o, err);

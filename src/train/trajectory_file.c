@@ -132,6 +132,157 @@ static int64_t levels_until(const sal_trajectory *t, int64_t iteration)
     return n;
 }
 
+/* ---- denoising chains */
+
+#define NOISE_FILE "denoising.json"
+#define NOISE_KEY "saltus_denoising"
+#define NOISE_VERSION 1
+
+static json_t *reals(int64_t n, const double *values)
+{
+    json_t *array = json_array();
+    for (int64_t k = 0; array && k < n; k++) {
+        json_array_append_new(array, json_real(values[k]));
+    }
+    return array;
+}
+
+static json_t *wholes(int64_t n, const int64_t *values)
+{
+    json_t *array = json_array();
+    for (int64_t k = 0; array && k < n; k++) {
+        json_array_append_new(array, json_integer((json_int_t)values[k]));
+    }
+    return array;
+}
+
+static sal_status write_noise(const sal_trajectory *t, const char *directory, int64_t iteration,
+                              sal_error *err)
+{
+    char path[SALI_PATH];
+    const int64_t T = t->noise->T;
+    sal_status status = sali_path_in(directory, NOISE_FILE, path, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    json_t *object =
+        json_pack("{s:i, s:I, s:o, s:o, s:o, s:o, s:o}", NOISE_KEY, NOISE_VERSION, "iteration",
+                  (json_int_t)iteration, "sampler", sali_json_text(t->sampler), "keep",
+                  reals(T + 1, t->noise->keep), "steps", wholes(T, t->noise_steps), "step_sizes",
+                  reals(T, t->noise_step_sizes), "log_base", reals(t->states, t->noise->log_base));
+    return sali_json_write(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1), path, err);
+}
+
+/* An array of n finite numbers, to be freed; NULL: it is none, or no memory (*memory). */
+static double *read_reals(const json_t *object, const char *key, int64_t n, bool *memory)
+{
+    const json_t *array = json_object_get(object, key);
+    double *values = NULL;
+    if (json_array_size(array) == (size_t)n) {
+        values = SALI_NEW_ARRAY(double, n);
+        *memory |= !values;
+    }
+    for (int64_t k = 0; values && k < n; k++) {
+        const json_t *number = json_array_get(array, (size_t)k);
+        values[k] = json_number_value(number);
+        if (!json_is_number(number) || !isfinite(values[k])) {
+            sali_free(values);
+            return NULL;
+        }
+    }
+    return values;
+}
+
+/* Whole numbers of steps. */
+static int64_t *read_steps(const json_t *object, int64_t n, bool *memory)
+{
+    const json_t *array = json_object_get(object, "steps");
+    int64_t *values = NULL;
+    if (json_array_size(array) == (size_t)n) {
+        values = SALI_NEW_ARRAY(int64_t, n);
+        *memory |= !values;
+    }
+    for (int64_t k = 0; values && k < n; k++) {
+        const json_t *number = json_array_get(array, (size_t)k);
+        values[k] = json_integer_value(number);
+        if (!json_is_integer(number) || values[k] < 1 || values[k] > INT32_MAX) {
+            sali_free(values);
+            return NULL;
+        }
+    }
+    return values;
+}
+
+static bool may_be_step_sizes(int64_t n, const double *sizes)
+{
+    bool may = sizes != NULL;
+    for (int64_t k = 0; may && k < n; k++) {
+        may = sizes[k] >= 0;
+    }
+    return may;
+}
+
+static sal_status make_noise(const char *path, const json_t *object, const sal_model *model,
+                             sal_trajectory **out, sal_error *err)
+{
+    const int64_t T = sal_model_levels(model), S = model->space->n_states - T;
+    bool memory = false;
+    double *keep = read_reals(object, "keep", T + 1, &memory);
+    double *sizes = read_reals(object, "step_sizes", T, &memory);
+    double *log_base = read_reals(object, "log_base", S, &memory);
+    int64_t *steps = read_steps(object, T, &memory);
+    const char *sampler = json_string_value(json_object_get(object, "sampler"));
+    sal_space *space = sali_levels_space(model);
+    sali_noise *noise = NULL;
+    memory |= !space;
+    sal_status status = memory ? sali_fail_memory(err)
+                        : keep && log_base && steps && sampler && may_be_step_sizes(T, sizes)
+                            ? SAL_OK
+                            : sali_fail(err, SAL_ERR_DATA,
+                                        "%s: expected the record of a denoising chain of %lld "
+                                        "levels over %lld states",
+                                        path, (long long)T, (long long)S);
+    if (status == SAL_OK) {
+        status = sali_noise_create(space, T, keep, log_base, &noise, err);
+        status =
+            status == SAL_ERR_ARGUMENT ? sali_fail_prefix(err, SAL_ERR_DATA, "%s", path) : status;
+    }
+    if (status == SAL_OK) {
+        const int64_t parameters = sali_model_tape(model)->program->parameters_size;
+        *out = sali_trajectory_of_noise(parameters, noise, steps, sizes, sampler);
+        status = *out ? SAL_OK : sali_fail_memory(err);
+    }
+    sal_space_destroy(space);
+    sali_free(keep);
+    sali_free(sizes);
+    sali_free(log_base);
+    sali_free(steps);
+    return status;
+}
+
+/* NOT_FOUND: there is none. */
+static sal_status read_noise(const char *directory, const sal_model *model, sal_trajectory **out,
+                             sal_error *err)
+{
+    char path[SALI_PATH];
+    json_t *object = NULL;
+    sal_status status = sali_path_in(directory, NOISE_FILE, path, err);
+    if (status == SAL_OK && access(path, F_OK) != 0) {
+        return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: there is no such file", path);
+    }
+    status = status ? status : sali_json_read(path, &object, err);
+    if (status == SAL_OK &&
+        json_integer_value(json_object_get(object, NOISE_KEY)) != NOISE_VERSION) {
+        status = sali_fail(err, SAL_ERR_DATA, "%s: expected a denoising chain (%s %d)", path,
+                           NOISE_KEY, NOISE_VERSION);
+    }
+    status = status ? status : make_noise(path, object, model, out, err);
+    json_decref(object);
+    return status;
+}
+
+/* ---- ladders */
+
 sal_status sal_trajectory_save(const sal_trajectory *trajectory, const char *directory,
                                const sal_model *model, const sal_train_report *report,
                                sal_error *err)
@@ -145,6 +296,9 @@ sal_status sal_trajectory_save(const sal_trajectory *trajectory, const char *dir
     }
     /* Which levels are written is not part of what the trajectory is. */
     sal_trajectory *t = (sal_trajectory *)(uintptr_t)trajectory;
+    if (t->noise) {
+        return write_noise(t, directory, report->iteration, err);
+    }
     sal_status status = sali_model_fingerprint(model, &fingerprint, err);
     status = status ? status : sali_trajectory_write_levels(t, model->dtype, directory, err);
     status = status ? status : sali_path_in(directory, "ladder/ladder.json", path, err);
@@ -305,6 +459,12 @@ sal_status sal_trajectory_open(const char *directory, const sal_model *model, sa
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "sal_trajectory_open: the directory, the model or the result is NULL");
     }
+    if (sal_model_levels(model) > 0) {
+        sal_status found = read_noise(directory, model, out, err);
+        if (found != SAL_ERR_NOT_FOUND) {
+            return found;
+        }
+    }
     sal_status status = sali_path_in(directory, "ladder/ladder.json", path, err);
     if (status == SAL_OK && access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
         return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: there is no such file", path);
@@ -342,6 +502,11 @@ sal_status sal_trajectory_log_z(const sal_trajectory *t, const sal_model *model,
     if (!t || !model || !log_z || !standard_error) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "sal_trajectory_log_z: the trajectory, the model or a result is NULL");
+    }
+    if (t->noise) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s is a denoising chain of conditional energies: it has no log Z",
+                         model->name);
     }
     sal_status status = sali_model_fingerprint(model, &fingerprint, err);
     if (status == SAL_OK && (fingerprint != t->fingerprint || !isfinite(t->log_z))) {

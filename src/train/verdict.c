@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/levels/levels.h"
 #include "stats/mmd.h"
 #include "train/data.h"
 #include "train/verdict.h"
@@ -292,11 +293,12 @@ static sal_status judge(const sal_model *model, const sal_verdict_inputs *inputs
 }
 
 /* The inputs that the caller left to this function. */
-static sal_status complete(sal_model *model, sal_verdict_inputs *in, sali_fresh *fresh,
-                           sal_data *chains, sal_error *err)
+static sal_status complete(sal_model *model, const sal_model *rows, sal_verdict_inputs *in,
+                           sali_fresh *fresh, sal_data *chains, sal_error *err)
 {
-    sal_status status = check_data(model, in, err);
-    if (status == SAL_OK && in->sampling.directory && in->persistent_rows == 0) {
+    const bool levels = sali_model_levels(rows); /* chains of all levels are no samples */
+    sal_status status = check_data(rows, in, err);
+    if (status == SAL_OK && !levels && in->sampling.directory && in->persistent_rows == 0) {
         status = sali_checkpoint_chains(in->sampling.directory, in->train->variables, chains, err);
         in->persistent_rows = chains->rows;
         in->persistent = chains->codes;
@@ -317,21 +319,25 @@ sal_status sal_verdict_judge(sal_model *model, const sal_verdict_inputs *inputs,
 {
     sali_fresh fresh = { 0 };
     sal_data chains = { 0 };
-    sal_status status = SAL_OK;
-    if (!model || !inputs || !verdict || inputs->fresh) {
+    sal_model *rows = NULL; /* the model that rows are of */
+    if (!model || !inputs || !verdict || !inputs->train || inputs->train->variables < 1) {
         return judge(model, inputs, verdict, err);
     }
     sal_verdict_inputs in = *inputs;
-    status = complete(model, &in, &fresh, &chains, err);
+    sal_status status = sali_levels_for_rows(model, in.train->variables, &rows, err);
+    if (status == SAL_OK && !in.fresh) {
+        status = complete(model, rows, &in, &fresh, &chains, err);
+    }
     if (status == SAL_OK && fresh.stopped) {
         *verdict = (sal_verdict){ .stopped = true };
     } else if (status == SAL_OK) {
-        status = judge(model, &in, verdict, err);
+        status = judge(rows, &in, verdict, err);
     }
-    if (status == SAL_OK && samples) {
+    if (status == SAL_OK && samples && !inputs->fresh) {
         *samples = fresh.codes;
         fresh.codes = NULL;
     }
+    sal_model_destroy(rows);
     sal_data_destroy(&chains);
     sali_free(fresh.codes);
     return status;

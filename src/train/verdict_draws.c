@@ -10,6 +10,7 @@
 #include "core/rng.h"
 #include "io/arrays/safetensors.h"
 #include "io/file.h"
+#include "models/levels/levels.h"
 #include "models/structure.h"
 #include "train/verdict.h"
 
@@ -210,6 +211,12 @@ sal_status sali_fresh_draw(sal_model *model, const sal_verdict_inputs *options, 
         directory ? sal_trajectory_open(directory, model, &ladder, err) : SAL_ERR_NOT_FOUND;
     if (status != SAL_OK && status != SAL_ERR_NOT_FOUND) {
         return status;
+    }
+    if (!ladder && sal_model_levels(model) > 0) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "%s is a conditional energy f(x, t); samples want the noise of its "
+                         "training, in the training's directory",
+                         model->name);
     }
     const int64_t chains = ladder ? LADDER_CHAINS : CHAINS;
     sali_fresh fresh = { .chains = chains,

@@ -113,7 +113,7 @@ START_TEST(a_level_held_gives_the_same_f)
     ck_ok(sali_levels_create(joint, &model, &err), &err);
     const sali_levels *levels = sali_model_levels(model);
     ck_assert_ptr_nonnull(levels);
-    ck_assert_int_eq(levels->n, sali_levels_of(joint));
+    ck_assert_int_eq(levels->n, sal_model_levels(joint));
     sal_model_destroy(joint); /* it is held */
     for (int64_t t = 0; t < levels->n; t++) {
         check_level(levels->joint, levels->at[t], (int32_t)t);

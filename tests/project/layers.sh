@@ -51,8 +51,9 @@ check io/draws $below io io/arrays
 check figure $below io
 
 check run $below samplers...
-check train $below samplers... io... run train/objectives
-check train/objectives $below samplers... io... run train
+check run/denoising $below samplers... run
+check train $below samplers... io... run... train/objectives
+check train/objectives $below samplers... io... run... train
 check report $below io... figure
 check flat $below io run train
 # The program uses the library as any other program does: by <saltus/*.h> alone.

@@ -567,7 +567,7 @@ START_TEST(bad_options_are_named)
         sal_train_options o;
         const char *text;
     } cases[] = {
-        { { .objective = (sal_objective)4 }, "objective is 4; expected an integer from 0 to 3" },
+        { { .objective = (sal_objective)5 }, "objective is 5; expected an integer from 0 to 4" },
         { { .optimiser.method = (sal_optimiser)-1 }, "optimiser" },
         { { .buffer.start = (sal_buffer_start)3 },
           "buffer.start is 3; expected an integer from 0 to 2" },

@@ -18,6 +18,7 @@ typedef struct options {
     const char *samples, *params, *dtype, *base;
     const char *directory; /* of a training, or NULL */
     int64_t fresh;         /* draws for the verdict; 0: none */
+    int64_t rows;          /* held-out rows of a bound; 0: all */
     bool json, verbose;
 } options;
 
@@ -41,7 +42,9 @@ typedef struct session {
     direction ways[2];  /* forward, reverse */
     sal_verdict_value bennett; /* log Z of both ways together; NaN: not known */
     sal_likelihood both;       /* the likelihood by it */
-    bool judged;               /* there is a verdict */
+    sal_bound bound;           /* of a denoising chain */
+    int64_t bound_rows;
+    bool judged; /* there is a verdict */
     sal_verdict verdict;
     cli_progress progress;
 } session;
@@ -89,9 +92,8 @@ static int read_samples(session *s)
 
 /* ---- independent variables */
 
-static sal_status evaluate_independent(session *s, sal_error *err)
+static sal_status evaluate_independent(session *s, const sal_space *space, sal_error *err)
 {
-    const sal_space *space = sal_model_space(s->model);
     int64_t states = 0;
     for (int64_t v = 0; v < sal_space_variables(space); v++) {
         states += sal_space_states(space, v);
@@ -409,7 +411,7 @@ static int evaluate(session *s)
 {
     sal_error err = { 0 };
     int ways = 0;
-    sal_status status = evaluate_independent(s, &err);
+    sal_status status = evaluate_independent(s, sal_model_space(s->model), &err);
     s->o->ais.log_base = strcmp(s->o->base, "data") == 0 ? s->log_base : NULL;
     if (cli_is_first()) {
         status = status ? status : measure_mmd(s, &err);
@@ -441,6 +443,120 @@ static int evaluate(session *s)
     return ways == 0 ? CLI_FAULT : s->o->json ? print_json(s, ways) : print_rest(s, ways);
 }
 
+/* ---- denoising chains */
+
+static int show_level(int64_t done, int64_t total, void *data)
+{
+    cli_progress_show(data, "levels", done, total);
+    return cli_interrupted();
+}
+
+static sal_status find_bound(session *s, sal_error *err)
+{
+    sal_trajectory *chain = NULL;
+    sal_model *rows_model = NULL; /* over the variables of rows */
+    const int64_t rows = s->o->rows > 0 && s->o->rows < s->test.rows ? s->o->rows : s->test.rows;
+    sal_status status = sal_trajectory_open(s->o->directory, s->model, &chain, err);
+    const sal_bound_options o = { .effort = (double)s->o->ais.temperatures / 1000,
+                                  .seed = s->o->ais.seed,
+                                  .threads = s->o->ais.threads,
+                                  .progress = show_level,
+                                  .progress_data = &s->progress };
+    status = status ? status : sal_trajectory_model(chain, s->model, &rows_model, err);
+    status = status ? status : evaluate_independent(s, sal_model_space(rows_model), err);
+    s->bound_rows = rows;
+    s->progress = cli_progress_begin();
+    cli_catch_interrupt();
+    status = status ? status
+                    : sal_denoising_bound(s->model, chain, rows, s->test.codes, &o, &s->bound, err);
+    cli_progress_end(&s->progress);
+    sal_model_destroy(rows_model);
+    sal_trajectory_destroy(chain);
+    return status;
+}
+
+/* The bound, and what it cannot be trusted for. */
+static void print_bound(const session *s)
+{
+    const char *row = s->test.height > 0 ? "picture" : "row";
+    const sal_bound *b = &s->bound;
+    printf(
+        "log-likelihood   at least %.3f nats a %s, standard error %.3f (log Z forward: too large "
+        "on average)\n",
+        b->forward, row, b->forward_error);
+    printf("log-likelihood   at least %.3f nats a %s, standard error %.3f (log Z in reverse: too "
+           "small on average)\n",
+           b->reverse, row, b->reverse_error);
+    printf("                 of %lld rows; between both ends %.3f, standard error %.3f%s\n",
+           (long long)s->bound_rows, b->gap, b->gap_error,
+           b->gap > 2 ? ": more --temperatures bring them together" : "");
+    printf("independent      %.3f nats a %s, standard error %.3f (%s)\n", s->independent.mean, row,
+           s->independent.standard_error,
+           s->test.height > 0 ? "pixels with the training means"
+                              : "variables with the training frequencies");
+}
+
+static int print_bound_json(const session *s)
+{
+    const sal_bound *b = &s->bound;
+    json_t *object =
+        json_pack("{s:o, s:I, s:I, s:I}", "model", cli_json_text(sal_model_name(s->model)),
+                  "variables", (json_int_t)s->test.variables, "test_rows", (json_int_t)s->test.rows,
+                  "bound_rows", (json_int_t)s->bound_rows);
+    cli_json_number(object, "bound_forward", b->forward);
+    cli_json_number(object, "bound_forward_error", b->forward_error);
+    cli_json_number(object, "bound_reverse", b->reverse);
+    cli_json_number(object, "bound_reverse_error", b->reverse_error);
+    cli_json_number(object, "bound_gap", b->gap);
+    cli_json_number(object, "bound_gap_error", b->gap_error);
+    cli_json_number(object, "independent_log_likelihood", s->independent.mean);
+    cli_json_number(object, "independent_log_likelihood_error", s->independent.standard_error);
+    json_object_set_new(object, "verdict", s->judged ? cli_verdict_json(&s->verdict) : json_null());
+    return cli_json_print(object);
+}
+
+/* The bound in the place of log Z. */
+static int evaluate_chain(session *s)
+{
+    sal_error err = { 0 };
+    bool sheet = false;
+    if (!s->o->directory || s->samples.rows > 0) {
+        return cli_usage("evaluate: %s is a conditional energy f(x, t): %s",
+                         sal_model_name(s->model),
+                         s->o->directory ? "--samples does not go with its bound"
+                                         : "its bound wants the noise of its training, in the "
+                                           "training's directory");
+    }
+    sal_status status = find_bound(s, &err);
+    if (status == SAL_OK && s->bound.stopped) {
+        fprintf(stderr, "saltus: stopped; there is no bound yet\n");
+        return CLI_FAULT;
+    }
+    if (status == SAL_OK && !s->o->json) {
+        print_head(s);
+        print_bound(s);
+    }
+    sal_verdict_inputs inputs = { .train = &s->train,
+                                  .test = &s->test,
+                                  .sampling = { .directory = s->o->directory,
+                                                .draws = s->o->fresh,
+                                                .seed = s->o->ais.seed,
+                                                .threads = s->o->ais.threads } };
+    if (status == SAL_OK && s->o->fresh > 0 && !cli_interrupted()) {
+        status = cli_judge(s->model, &inputs, NULL, &s->verdict, &s->judged, &sheet, &err);
+    }
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    if (s->o->json) {
+        return print_bound_json(s);
+    }
+    if (s->judged) {
+        cli_verdict_print(&s->verdict);
+    }
+    return CLI_OK;
+}
+
 static int check_options(const char *specification, options *o)
 {
     int code = cli_data_check("evaluate", specification, &o->data);
@@ -449,6 +565,9 @@ static int check_options(const char *specification, options *o)
     }
     if (o->fresh < 0 || o->fresh > INT32_MAX) {
         return cli_usage("evaluate: --fresh must be 0 to %d", INT32_MAX);
+    }
+    if (o->rows < 0 || o->rows > INT32_MAX) {
+        return cli_usage("evaluate: --rows must be 0 to %d", INT32_MAX);
     }
     if (strcmp(o->base, "data") != 0 && strcmp(o->base, "uniform") != 0) {
         return cli_usage("--base %s: expected data or uniform", o->base);
@@ -459,7 +578,7 @@ static int check_options(const char *specification, options *o)
 
 static int run_evaluate(const cli_command *command, int argc, char **argv)
 {
-    options o = { .data = CLI_DATA_START, .fresh = 1000, .base = "data" };
+    options o = { .data = CLI_DATA_START, .fresh = 1000, .rows = 200, .base = "data" };
     cli_option table[CLI_MOST_OPTIONS] = {
         CLI_DATA_OPTIONS(o.data),
         { "samples", CLI_TEXT, &o.samples, "FILE",
@@ -470,6 +589,8 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
         CLI_SAMPLER_OPTIONS(o.sampler),
         { "fresh", CLI_INT, &o.fresh, "N",
           "number of samples from scratch, for the verdict; 0: none [1000]" },
+        { "rows", CLI_INT, &o.rows, "N",
+          "of a denoising chain: held-out rows for the bound; 0: all [200]" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         CLI_VERBOSE_OPTION(o.verbose),
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
@@ -491,7 +612,9 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     code = code ? code : read_samples(&s);
     o.directory = cli_is_training(specification) ? specification : NULL;
     code = cli_agree(code);
-    code = code ? code : evaluate(&s);
+    const bool levels =
+        code == CLI_OK && s.test.variables < sal_space_variables(sal_model_space(s.model));
+    code = code ? code : levels ? evaluate_chain(&s) : evaluate(&s);
     sal_model_destroy(s.model);
     sal_data_destroy(&s.train);
     sal_data_destroy(&s.test);

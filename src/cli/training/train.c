@@ -177,7 +177,9 @@ static int print_end(const cli_training *s)
     }
     printf("wrote %s/model.xml, model.safetensors, log.csv%s%s%s%s\n", s->o->out,
            s->chains_sheet ? ", persistent.png" : "", s->sheet ? ", samples.png" : "",
-           s->judged ? ", verdict.json" : "", s->o->train.averaging > 0 ? ", ema.safetensors" : "");
+           s->judged ? ", verdict.json" : "",
+           s->o->train.averaging > 0 && s->o->train.objective != SAL_DENOISING ? ", ema.safetensors"
+                                                                               : "");
     return CLI_OK;
 }
 

@@ -218,7 +218,7 @@ static void print_line(const cli_training *s, const sal_train_report *r)
     cli_mmd_text(s->mmd, mmd);
     cli_mmd_text(s->baseline, baseline);
     printf("%7lld %8.1f s  ", (long long)r->iteration, r->seconds);
-    if (r->trajectory) {
+    if (r->trajectory && r->samples) {
         printf("log-likelihood %.3f (log Z %.2f +- %.2f)  levels %lld  acceptance %.2f  MMD %s "
                "(train-test %s)",
                r->log_likelihood, r->log_z, r->log_z_error, (long long)r->levels,
@@ -226,6 +226,9 @@ static void print_line(const cli_training *s, const sal_train_report *r)
     } else if (r->samples) {
         printf("log p(data) - log p(samples) %7.3f  acceptance %.2f  MMD %s (train-test %s)",
                r->log_prob_data - r->log_prob_samples, r->acceptance_rate, mmd, baseline);
+    } else if (!isnan(r->log_prob_samples)) {
+        printf("f(data) - f(samples) %7.3f at a level  acceptance %.2f",
+               r->log_prob_data - r->log_prob_samples, r->acceptance_rate);
     } else {
         printf("log pseudo-likelihood %10.4f  gradient %.4g", r->log_prob_data, r->gradient_norm);
     }
@@ -304,11 +307,10 @@ int cli_train_report(const sal_train_report *r, void *data)
 
 void cli_train_forget(const cli_training *s)
 {
-    static const char *const names[] = {
-        "samples.png",        "verdict.json",    "checkpoint.json",
-        "ladder/ladder.json", "ema.safetensors", "persistent.png"
-    };
-    const int n = s->progress.from == 0 ? 6 : 2;
+    static const char *const names[] = { "samples.png",        "verdict.json",    "checkpoint.json",
+                                         "ladder/ladder.json", "ema.safetensors", "persistent.png",
+                                         "denoising.json" };
+    const int n = s->progress.from == 0 ? 7 : 2;
     char path[CLI_PATH];
     for (int k = 0; k < n; k++) {
         file_in(s, names[k], path);

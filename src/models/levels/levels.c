@@ -230,7 +230,7 @@ static const sali_model_ops levels_ops = { .open = open_first,
                                            .version = version,
                                            .destroy = destroy };
 
-int64_t sali_levels_of(const sal_model *model)
+int64_t sal_model_levels(const sal_model *model)
 {
     const sal_space *space = model->space;
     const sal_block *last = &space->blocks[space->n_blocks - 1];
@@ -238,9 +238,9 @@ int64_t sali_levels_of(const sal_model *model)
     return over && sali_clamp_inner(model) == model && sali_model_tape(model) ? last->states : 0;
 }
 
-/* The variables but the level; NULL: no memory. */
-static sal_space *without_level(const sal_space *space)
+sal_space *sali_levels_space(const sal_model *joint)
 {
+    const sal_space *space = joint->space;
     const int64_t V = space->n_variables;
     bool *keep = SALI_NEW_ARRAY(bool, V);
     for (int64_t v = 0; keep && v < V - 1; v++) {
@@ -266,14 +266,14 @@ static sal_status make_levels(sali_levels *levels, const sal_space *space, sal_e
 
 sal_status sali_levels_create(sal_model *joint, sal_model **out, sal_error *err)
 {
-    const int64_t n = sali_levels_of(joint);
+    const int64_t n = sal_model_levels(joint);
     if (n == 0) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
                          "%s is over no levels: expected a formula f(x, t) whose last block is one "
                          "categorical variable, the level t",
                          joint->name);
     }
-    sal_space *space = without_level(joint->space);
+    sal_space *space = sali_levels_space(joint);
     sali_levels *levels = SALI_NEW(sali_levels);
     if (!space || !levels) {
         sal_space_destroy(space);
@@ -296,6 +296,16 @@ sal_status sali_levels_create(sal_model *joint, sal_model **out, sal_error *err)
         *out = made;
     }
     return status;
+}
+
+sal_status sali_levels_for_rows(sal_model *model, int64_t variables, sal_model **out,
+                                sal_error *err)
+{
+    if (sal_model_levels(model) > 0 && variables == model->space->n_variables - 1) {
+        return sali_levels_create(model, out, err);
+    }
+    *out = sali_model_hold(model);
+    return SAL_OK;
 }
 
 const sali_levels *sali_model_levels(const sal_model *model)

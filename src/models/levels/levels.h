@@ -14,14 +14,18 @@ typedef struct sali_levels {
     sal_model **at; /* [n] f_t, each with the joint's parameters in the joint's order */
 } sali_levels;
 
-/* The number of levels that a model is over, by its last variable; 0: it is over none, or is no
- * tape, or has clamped variables. */
-int64_t sali_levels_of(const sal_model *model);
+/* The variables but the level; NULL: no memory. */
+sal_space *sali_levels_space(const sal_model *joint);
 
 /* A model over x that stands for all levels, and holds `joint`: its tape is the joint's, and its f
  * that of level 0. Returns: SAL_ERR_UNSUPPORTED (the model is over no levels; an op that cannot do
  * without the whole state), SAL_ERR_MEMORY. Cost: n programs. */
 sal_status sali_levels_create(sal_model *joint, sal_model **out, sal_error *err);
+
+/* The model that rows of so many variables are of: over x if the model has levels and is over one
+ * variable more, else itself, held. Returns: as sali_levels_create. */
+sal_status sali_levels_for_rows(sal_model *model, int64_t variables, sal_model **out,
+                                sal_error *err);
 
 /* Of such a model; NULL: it is none. */
 const sali_levels *sali_model_levels(const sal_model *model);

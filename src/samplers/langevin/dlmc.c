@@ -169,5 +169,6 @@ const sali_sampler sali_sampler_dlmcf = {
     .has_step_size = true,
     .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED,
     .settings = known_settings,
-    .engine = &(const sal_sampler_engine){ .create = create_euler, FUNCTIONS },
+    /* min(tau g / nu, 1) is 1 from tau = 1 on: a balanced g has g(t) (1 + t) / t of 1 at least */
+    .engine = &(const sal_sampler_engine){ .create = create_euler, .most_step = 1, FUNCTIONS },
 };

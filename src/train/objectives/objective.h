@@ -20,8 +20,14 @@ typedef struct sali_objective {
     bool reservoir;  /* it keeps one, ptt.reservoir */
     bool steers;     /* it may lower the learning rate, which a resumed training keeps */
     bool whole_data; /* the gradient by a batch may be that by all rows */
+    bool levels;     /* the model is f(x, t); rows and shards are of one level each */
 
-    /* ---- before there is a trainer. Options are resolved, but for those of other objectives. */
+    /* ---- before there is a trainer */
+
+    /* Put what suits it in place of zeros, before the options are resolved. */
+    void (*defaults)(sal_train_options *options, const sal_model *model);
+
+    /* From here on options are resolved, but for those of other objectives. */
 
     /* Chains in the buffer, `batch` of which move in an iteration; 0: there are no samples. */
     int64_t (*chains)(const sal_train_options *options);
@@ -40,6 +46,12 @@ typedef struct sali_objective {
     sal_status (*begin)(sal_trainer *trainer, sal_error *err);
     /* Which slots of the buffer move, and where they start; rows of data are chosen. */
     void (*choose)(sal_trainer *trainer);
+    /* The same for the rows of shard k alone, on its thread. */
+    void (*begin_shard)(sal_trainer *trainer, int64_t k);
+    /* Steps of the shard's chains; NULL: those of the options. */
+    int64_t (*steps)(const sal_trainer *trainer, int64_t k);
+    /* Row c of the batch, codes [V], if it is not the data's. */
+    void (*row)(const sal_trainer *trainer, int64_t c, int32_t *codes);
     /* The gradient without samples, in place of the difference of data and samples: what comes
      * first, shard k with its rows in shard->codes (returns the sum of what is maximised), and
      * where the shards gathered it. */

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/* The log-likelihood of each level of a denoising chain of conditional energies: a row of data gets
+ * the noise of t levels, x_t, then that of one more, x_(t+1). Chains start at x_(t+1) and move by
+ * f_t + log q(x_(t+1) | x_t); the gradient is that of f_t(x_t) less f_t of the chains. Rows of the
+ * batch are of all levels in equal shares. Gao, Song, Poole, Wu & Kingma 2021. */
+#include "train/objectives/denoising.h"
+
+#include <math.h>
+#include <string.h>
+
+#include <saltus/evaluate.h>
+#include "core/alloc.h"
+#include "core/error.h"
+
+/* Rows of a level in a batch, and steps at the last level. */
+enum { ROWS = 18, STEPS = 4 };
+
+static void defaults(sal_train_options *options, const sal_model *model)
+{
+    const sali_levels *levels = sali_model_levels(model);
+    options->sampler = options->sampler ? options->sampler : "dlmcf:balance=barker";
+    options->steps = options->steps ? options->steps : STEPS;
+    options->batch = options->batch ? options->batch : ROWS * levels->n;
+}
+
+static int64_t chains(const sal_train_options *options)
+{
+    return options->batch;
+}
+
+static sal_status check(const sal_train_options *options, const sal_model *model, sal_error *err)
+{
+    const sali_levels *levels = sali_model_levels(model);
+    const char *what = options->magnitude_penalty > 0 ? "a magnitude_penalty"
+                       : options->preconditioner      ? "a preconditioner"
+                                                      : NULL;
+    if (what) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "train: %s does not go with objective denoising",
+                         what);
+    }
+    return options->batch % levels->n == 0
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "train: a batch of %lld rows for %lld levels; expected a multiple",
+                           (long long)options->batch, (long long)levels->n);
+}
+
+/* Chains have a linear term of their own, which models do not know of. */
+static sal_status check_sampler(const sal_sampler_descriptor *sampler, sal_error *err)
+{
+    return sampler->needs_gradient && !sampler->unadjusted && !sali_engine(sampler)->coupled
+               ? SAL_OK
+               : sali_fail(
+                     err, SAL_ERR_UNSUPPORTED,
+                     "train: objective denoising wants an exact sampler of independent chains "
+                     "that goes by gradients, such as dlmcf or ncg; %s is none",
+                     sampler->name);
+}
+
+static sal_status make_noise(const sal_trainer *t, sali_noise **noise, sal_error *err)
+{
+    const sal_space *space = t->model->space;
+    const int64_t T = t->levels->n;
+    double *keep = SALI_NEW_ARRAY(double, T + 1);
+    double *log_base = SALI_NEW_ARRAY(double, space->n_states);
+    sal_status status = keep && log_base ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : sal_base_fit(space, t->data, log_base, err);
+    if (status == SAL_OK) {
+        sali_noise_usual(T, keep);
+        status = sali_noise_create(space, T, keep, log_base, noise, err);
+    }
+    sali_free(keep);
+    sali_free(log_base);
+    return status;
+}
+
+static sal_status make_path(sal_trainer *t, sali_denoising_training *own, sal_error *err)
+{
+    const int64_t T = t->levels->n;
+    sali_noise *noise = NULL;
+    int64_t *steps = SALI_NEW_ARRAY(int64_t, T);
+    sal_status status = steps ? make_noise(t, &noise, err) : sali_fail_memory(err);
+    for (int64_t l = 0; status == SAL_OK && l < T; l++) {
+        steps[l] = (int64_t)fmax(1, rint((double)t->options.steps * sali_noise_usual_steps(T, l)));
+    }
+    if (status == SAL_OK) {
+        own->path =
+            sali_trajectory_of_noise(t->optimiser.n, noise, steps, NULL, t->options.sampler);
+        status = own->path ? SAL_OK : sali_fail_memory(err);
+    }
+    sali_free(steps);
+    return status;
+}
+
+static sal_status create(sal_trainer *t, sal_error *err)
+{
+    const int64_t V = t->model->space->n_variables, N = t->model->space->width;
+    const size_t element = sali_dtype_size(t->model->dtype);
+    sali_denoising_training *own = SALI_NEW(sali_denoising_training);
+    t->own = own;
+    if (!own) {
+        return sali_fail_memory(err);
+    }
+    sali_memory *m = &own->memory;
+    own->codes = SALI_TAKE(m, int32_t, t->options.batch * V);
+    own->uniform = SALI_TAKE(m, double *, t->n_shards);
+    own->field = SALI_TAKE(m, void *, t->n_shards);
+    for (int64_t k = t->ranks.first; own->uniform && own->field && k < t->ranks.end; k++) {
+        own->uniform[k] = SALI_TAKE(m, double, 2 * V);
+        own->field[k] = sali_memory_take(m, t->shards[k].n * N, element);
+        sali_evaluator_set_field(t->chains[k]->evaluator, own->field[k]);
+    }
+    sal_status status = sali_memory_status(m, err);
+    return status ? status : make_path(t, own, err);
+}
+
+static void destroy(sal_trainer *t)
+{
+    sali_denoising_training *own = t->own;
+    sal_trajectory_destroy(own->path);
+    sali_memory_free(&own->memory);
+    sali_free(own);
+}
+
+static void choose(sal_trainer *t)
+{
+    for (int64_t c = 0; c < t->options.batch; c++) {
+        t->buffer.slot[c] = (uint32_t)c;
+    }
+}
+
+/* The data's rows become x_t, and the chains begin at x_(t+1), which is also their linear term. */
+static void begin_shard(sal_trainer *t, int64_t k)
+{
+    const sali_denoising_training *own = t->own;
+    const sali_train_shard *shard = &t->shards[k];
+    const int64_t V = t->model->space->n_variables, N = t->model->space->width;
+    const size_t row = (size_t)N * sali_dtype_size(t->model->dtype);
+    const sali_noise *noise = own->path->noise;
+    for (int64_t c = 0; c < shard->n; c++) {
+        const int64_t at = shard->first + c, level = shard->level;
+        int32_t *x = own->codes + at * V, *above = t->buffer.codes + at * V;
+        sali_stream stream = { .seed = t->options.seed,
+                               .chain = (uint32_t)at,
+                               .step = 2 * (uint64_t)t->iteration,
+                               .purpose = SALI_RNG_NOISE };
+        sali_train_row(t, at, x);
+        if (level > 0) {
+            sali_noise_add(noise, 0, level, &stream, own->uniform[k], x, x);
+        }
+        stream.step++;
+        sali_noise_add(noise, level, level + 1, &stream, own->uniform[k], x, above);
+        (void)sali_noise_field(noise, level, above, t->model->dtype,
+                               (char *)own->field[k] + (size_t)c * row);
+    }
+}
+
+static int64_t steps(const sal_trainer *t, int64_t k)
+{
+    const sali_denoising_training *own = t->own;
+    return own->path->noise_steps[t->shards[k].level];
+}
+
+static void row(const sal_trainer *t, int64_t c, int32_t *codes)
+{
+    const int64_t V = t->model->space->n_variables;
+    const sali_denoising_training *own = t->own;
+    memcpy(codes, own->codes + c * V, (size_t)V * sizeof *codes);
+}
+
+/* The chains are no samples of the model. */
+static void report(const sal_trainer *t, sal_train_report *report)
+{
+    const sali_denoising_training *own = t->own;
+    for (int64_t l = 0; l < t->levels->n; l++) {
+        own->path->noise_step_sizes[l] = t->follows                  ? exp(t->step_size.log_step[l])
+                                         : t->sampler->has_step_size ? t->settings.step_size
+                                                                     : 0;
+    }
+    report->levels = t->levels->n;
+    report->trajectory = own->path;
+    report->samples = NULL;
+    report->buffer = 0;
+}
+
+const sali_objective sali_objective_denoising = {
+    .levels = true,
+    .defaults = defaults,
+    .chains = chains,
+    .check = check,
+    .check_sampler = check_sampler,
+    .create = create,
+    .destroy = destroy,
+    .choose = choose,
+    .begin_shard = begin_shard,
+    .steps = steps,
+    .row = row,
+    .report = report,
+};
