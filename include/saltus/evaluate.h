@@ -184,10 +184,13 @@ typedef struct sal_bound_options {
 /* A bound on the mean log-likelihood of rows, in nats a row, from both sides: annealed importance
  * sampling makes `forward` too large and `reverse` too small on average. */
 typedef struct sal_bound {
-    double forward, forward_error; /* with its standard error, the rows being a sample */
-    double reverse, reverse_error;
-    double gap, gap_error; /* forward - reverse, with its standard error over the same rows */
-    bool stopped;          /* `progress` stopped the call: there are no figures */
+    double forward;       /* mean over the rows, by estimates of log Z in the forward direction */
+    double forward_error; /* standard error of `forward`, the rows being a sample */
+    double reverse;       /* the same by estimates in the reverse direction */
+    double reverse_error; /* standard error of `reverse` */
+    double gap;           /* forward - reverse */
+    double gap_error;     /* standard error of `gap`, over the same rows */
+    bool stopped;         /* `progress` stopped the call: there are no figures */
 } sal_bound;
 
 /* Bound the log-likelihood of rows by a denoising chain of conditional energies, the mean over rows

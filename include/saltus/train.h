@@ -328,6 +328,12 @@ SAL_API sal_status sal_train_save(const sal_train_report *report, sal_model *mod
 SAL_API bool sal_train_suggest(const char *specification, sal_train_options *options,
                                const char **settings);
 
+/* Put in place of zeros what suits the objective and the model, as sal_train does: with
+ * SAL_DENOISING the sampler "dlmcf:balance=barker", 4 steps, and 18 rows of each level in a batch.
+ * Other objectives have only the defaults that sal_option_resolve fills in.
+ * Threads: any. */
+SAL_API void sal_train_complete(const sal_model *model, sal_train_options *options);
+
 /* Complete the specification of a ready-made model for training on data: add "visible=V" where the
  * model has that setting first and the specification does not give it, and, if `suggested`, the
  * setting of sal_train_suggest unless "base" or "quadratic" is given.

@@ -194,14 +194,20 @@ static void fill_in(sal_train_options *o, int64_t variables)
     o->checkpoint.every = o->checkpoint.every ? o->checkpoint.every : o->report_every;
 }
 
+void sal_train_complete(const sal_model *model, sal_train_options *options)
+{
+    const sali_objective *objective = sali_objective_of(options->objective);
+    if (objective->defaults) {
+        objective->defaults(options, model);
+    }
+}
+
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
                               const sal_data *data, sal_error *err)
 {
     const sali_objective *objective = sali_objective_of(options->objective);
     sal_status status = check_objective(options, err);
-    if (objective->defaults) {
-        objective->defaults(options, model);
-    }
+    sal_train_complete(model, options);
     status = status ? status : sal_option_resolve(&table, options, err);
     fill_in(options, model->space->n_variables);
     status = status ? status : check_sizes(options, data, err);

@@ -266,7 +266,8 @@ static int check_options(const char *arch, cli_train_options *o)
         return cli_usage("train: --fresh must be 0 to %d", INT32_MAX);
     }
     o->train.checkpoint.directory = o->out;
-    code = cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_TRAIN), &o->train });
+    sal_train_options checked = o->train; /* what is missing depends on the model */
+    code = cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_TRAIN), &checked });
     return code ? code : check_pearson(o);
 }
 
@@ -319,6 +320,10 @@ static int run_train(const cli_command *command, int argc, char **argv)
     }
     code = code ? code : check_options(arch, &o);
     code = code ? code : read_data_and_open(arch, &o.data, &s);
+    if (code == CLI_OK) {
+        sal_train_complete(s.model, &o.train);
+        code = cli_resolve(&library);
+    }
     if (code == CLI_OK && suggested) {
         suit_data(arch, s.train.rows, &o.train);
     }

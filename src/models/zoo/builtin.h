@@ -61,6 +61,7 @@ typedef struct sali_builtin {
     X(mnist_conv)            \
     X(mnist_resnet)          \
     X(conv)                  \
+    X(strided_conv)          \
     X(resnet)                \
     X(mlp)                   \
     X(random_factors)        \

@@ -24,8 +24,7 @@ sal_expr sali_deep_parameter(sal_tape *tape, const char *layer, const char *part
     return sal_param(tape, name, shape);
 }
 
-/* The row of a parameter "layer.part" [levels, ..] that the level's one-hot chooses, flat. */
-static sal_expr row_of(const char *layer, const char *part, sal_expr level, sal_shape shape)
+sal_expr sali_deep_row(const char *layer, const char *part, sal_expr level, sal_shape shape)
 {
     const int64_t levels = shape.dim[0], size = sali_shape_size(&shape) / levels;
     sal_expr rows = sali_deep_parameter(level.tape, layer, part, shape);
@@ -34,20 +33,17 @@ static sal_expr row_of(const char *layer, const char *part, sal_expr level, sal_
     return sal_reshape(row, SAL_SHAPE(size));
 }
 
-sal_expr sali_deep_row(const char *layer, sal_expr level, int64_t size)
-{
-    return row_of(layer, "level", level, SAL_SHAPE(sal_expr_shape(level).dim[0], size));
-}
-
 sal_expr sali_deep_linear(const char *layer, sal_expr x, sal_expr level, int64_t outputs)
 {
     sal_shape shape = sal_expr_shape(x);
     int64_t features = sali_shape_size(&shape);
     sal_expr weight = sali_deep_parameter(x.tape, layer, "weight", SAL_SHAPE(outputs, features));
     sal_expr y = sal_matvec(weight, sal_reshape(x, SAL_SHAPE(features)));
-    sal_expr bias = sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(outputs));
-    bias = level.tape ? sal_add(bias, sali_deep_row(layer, level, outputs)) : bias;
-    return sal_add(y, bias);
+    if (level.tape) {
+        const int64_t levels = sal_expr_shape(level).dim[0];
+        return sal_add(y, sali_deep_row(layer, "bias", level, SAL_SHAPE(levels, outputs)));
+    }
+    return sal_add(y, sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(outputs)));
 }
 
 sal_expr sali_deep_output(const char *layer, sal_expr x, sal_expr level)
@@ -56,13 +52,9 @@ sal_expr sali_deep_output(const char *layer, sal_expr x, sal_expr level)
         return sal_reshape(sali_deep_linear(layer, x, level, 1), SAL_SCALAR);
     }
     sal_shape shape = sal_expr_shape(x);
-    const int64_t features = sali_shape_size(&shape);
-    sal_expr weight = sali_deep_parameter(x.tape, layer, "weight", SAL_SHAPE(1, features));
-    sal_expr bias = sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(1));
-    sal_expr row =
-        sal_add(sal_reshape(weight, SAL_SHAPE(features)), sali_deep_row(layer, level, features));
-    return sal_add(sal_dot(row, sal_reshape(x, SAL_SHAPE(features))),
-                   sal_reshape(bias, SAL_SCALAR));
+    const int64_t features = sali_shape_size(&shape), levels = sal_expr_shape(level).dim[0];
+    sal_expr row = sali_deep_row(layer, "weight", level, SAL_SHAPE(levels, features));
+    return sal_dot(row, sal_reshape(x, SAL_SHAPE(features)));
 }
 
 static sal_expr quadratic_term(sal_expr s)
@@ -100,9 +92,9 @@ static sal_expr centred(sal_expr s, sal_expr base, sal_kind kind)
 static sal_expr level_terms(sal_expr s, sal_expr x, sal_expr level, int64_t units)
 {
     const int64_t T = sal_expr_shape(level).dim[0], n = sal_expr_shape(s).dim[0];
-    sal_expr weight = row_of("rbm", "weight", level, SAL_SHAPE(T, n, units));
-    sal_expr bias = row_of("rbm", "bias", level, SAL_SHAPE(T, units));
-    sal_expr visible = row_of("rbm", "level", level, SAL_SHAPE(T, n));
+    sal_expr weight = sali_deep_row("rbm", "weight", level, SAL_SHAPE(T, n, units));
+    sal_expr bias = sali_deep_row("rbm", "bias", level, SAL_SHAPE(T, units));
+    sal_expr visible = sali_deep_row("rbm", "visible", level, SAL_SHAPE(T, n));
     sal_expr field = sal_reshape(
         sal_matmul(sal_reshape(x, SAL_SHAPE(1, n)), sal_reshape(weight, SAL_SHAPE(n, units))),
         SAL_SHAPE(units));
@@ -263,6 +255,12 @@ static sal_status make_state(sali_making *m, const double *values, int64_t varia
     return SAL_OK;
 }
 
+/* Bits as -1 and 1 for a net with levels: with 0 and 1 its training runs away. */
+static sal_expr two_sided(sal_expr s)
+{
+    return sal_sub(sal_scale(s, 2), sal_scalar(s.tape, 1));
+}
+
 sal_status sali_deep_formula(sali_making *m, bool picture, int64_t height, int64_t width,
                              int shared, sali_net net, sal_expr *f)
 {
@@ -272,9 +270,10 @@ sal_status sali_deep_formula(sali_making *m, bool picture, int64_t height, int64
     const sal_kind kind = one_hot ? SAL_CATEGORICAL : values[KIND] == SPIN ? SAL_SPIN : SAL_BINARY;
     sal_expr s = { 0 }, level = { 0 };
     sal_status status = make_state(m, values, variables, &s, &level);
-    sal_expr x = s, visible = s;
+    sal_expr x = level.tape && kind == SAL_BINARY && values[KIND] == BINARY ? two_sided(s) : s;
+    sal_expr visible = s;
     if (status == SAL_OK && picture) {
-        x = one_hot ? x : sal_reshape(s, SAL_SHAPE(1, height, width));
+        x = one_hot ? x : sal_reshape(x, SAL_SHAPE(1, height, width));
         status = one_hot ? one_hot_image(m, s, height, width, states, &x) : SAL_OK;
     }
     if (status != SAL_OK) {

@@ -41,15 +41,15 @@ sal_status sali_deep_formula(sali_making *m, bool picture, int64_t height, int64
 sal_expr sali_deep_parameter(sal_tape *tape, const char *layer, const char *part, sal_shape shape);
 
 /* W x + b (x of any shape) with W [outputs, features of x] and b [outputs], called "layer.weight",
- * "layer.bias"; each level adds a row of "layer.level" [levels, outputs] to b. */
+ * "layer.bias"; with levels b is the level's row of [levels, outputs]. */
 sal_expr sali_deep_linear(const char *layer, sal_expr x, sal_expr level, int64_t outputs);
 
-/* The last layer, W x + b with one output; each level adds a row of "layer.level" [levels,
- * features] to W. */
+/* The last layer: the same with one output; with levels W is the level's row of [levels, features],
+ * and there is no b. */
 sal_expr sali_deep_output(const char *layer, sal_expr x, sal_expr level);
 
-/* The row that a level chooses of a parameter "layer.level" [levels, size]. */
-sal_expr sali_deep_row(const char *layer, sal_expr level, int64_t size);
+/* The level's row, flat, of a parameter "layer.part" with an axis of levels in front. */
+sal_expr sali_deep_row(const char *layer, const char *part, sal_expr level, sal_shape shape);
 
 /* Starting values for training, as sali_builtin.init: the net's random; J small; the data's mean in
  * the base distribution or, without one, in b. */

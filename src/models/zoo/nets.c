@@ -8,9 +8,12 @@
 enum { CHANNELS, SHARED };
 enum { HEIGHT = CHANNELS + 1, WIDTH, PROJECT, SIZED_SHARED };
 
-#define CHANNELS_SETTING(standard)                                               \
-    {                                                                            \
-        "channels", standard, 1, 1024, true, "channels of the first layer", NULL \
+/* Outputs of a layer at most: eight times the most channels. */
+enum { MOST_CHANNELS = 1024, MOST_OUTPUTS = 8 * MOST_CHANNELS };
+
+#define CHANNELS_SETTING(standard)                                                        \
+    {                                                                                     \
+        "channels", standard, 1, MOST_CHANNELS, true, "channels of the first layer", NULL \
     }
 
 #define NET_PARAMETERS(standard) .settings = { CHANNELS_SETTING(standard), SALI_DEEP_PARAMETERS }
@@ -28,14 +31,19 @@ enum { HEIGHT = CHANNELS + 1, WIDTH, PROJECT, SIZED_SHARED };
 static sal_expr conv_window(const char *layer, sal_expr x, sal_expr level, int64_t out,
                             int64_t height, int64_t width, int64_t stride, int64_t padding)
 {
+    static const double zeros[MOST_OUTPUTS];
     int64_t in = sal_expr_shape(x).dim[0];
     sal_expr weight =
         sali_deep_parameter(x.tape, layer, "weight", SAL_SHAPE(out, in, height, width));
-    sal_expr bias = sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(out));
-    sal_expr y = sal_conv2d(x, weight, bias, stride, padding);
-    return level.tape
-               ? sal_add(y, sal_reshape(sali_deep_row(layer, level, out), SAL_SHAPE(out, 1, 1)))
-               : y;
+    if (!level.tape) {
+        sal_expr bias = sali_deep_parameter(x.tape, layer, "bias", SAL_SHAPE(out));
+        return sal_conv2d(x, weight, bias, stride, padding);
+    }
+    sal_expr none = sal_constant(x.tape, zeros, SAL_SHAPE(out));
+    sal_expr row =
+        sali_deep_row(layer, "bias", level, SAL_SHAPE(sal_expr_shape(level).dim[0], out));
+    return sal_add(sal_conv2d(x, weight, none, stride, padding),
+                   sal_reshape(row, SAL_SHAPE(out, 1, 1)));
 }
 
 static sal_expr conv(const char *layer, sal_expr x, sal_expr level, int64_t out, int64_t side,
@@ -62,6 +70,27 @@ static sal_expr conv_net(sal_expr x, sal_expr level, const double *values)
         x = sal_silu(conv_window(name, x, level, layers[k].factor * channels, height, width,
                                  layers[k].stride, layers[k].padding));
     }
+    return sali_deep_output("final_linear", x, level);
+}
+
+/* Few layers, each followed by SiLU: 5 x 5, then 3 x 3 until at most 4 x 4 pixels are left, all
+ * with stride 2, then a window over these. Channels double twice. */
+static sal_expr strided_net(sal_expr x, sal_expr level, const double *values)
+{
+    const int64_t channels = (int64_t)values[CHANNELS];
+    int64_t factor = 1, k = 0;
+    char name[32];
+    sal_shape left = sal_expr_shape(x);
+    while (k == 0 || left.dim[1] > 4 || left.dim[2] > 4) {
+        snprintf(name, sizeof name, "net.%d", (int)(2 * k));
+        const int64_t side = k == 0 ? 5 : 3;
+        x = sal_silu(conv(name, x, level, factor * channels, side, 2, side / 2));
+        left = sal_expr_shape(x);
+        factor = factor < 4 ? 2 * factor : 4;
+        k++;
+    }
+    snprintf(name, sizeof name, "net.%d", (int)(2 * k));
+    x = sal_silu(conv_window(name, x, level, 4 * channels, left.dim[1], left.dim[2], 1, 0));
     return sali_deep_output("final_linear", x, level);
 }
 
@@ -112,6 +141,11 @@ static sal_expr sized_conv_net(sal_expr x, sal_expr level, const double *values)
     return conv_net(projected(x, level, values), level, values);
 }
 
+static sal_expr sized_strided_net(sal_expr x, sal_expr level, const double *values)
+{
+    return strided_net(projected(x, level, values), level, values);
+}
+
 static sal_expr sized_residual_net(sal_expr x, sal_expr level, const double *values)
 {
     return residual_net_from(values[PROJECT] > 0 ? "proj2" : "proj", projected(x, level, values),
@@ -144,6 +178,11 @@ static sal_status sized(sali_making *m, sali_net net, sal_expr *f)
 static sal_status sized_conv(sali_making *m, sal_expr *f)
 {
     return sized(m, sized_conv_net, f);
+}
+
+static sal_status sized_strided(sali_making *m, sal_expr *f)
+{
+    return sized(m, sized_strided_net, f);
 }
 
 static sal_status sized_resnet(sali_making *m, sal_expr *f)
@@ -191,6 +230,17 @@ const sali_builtin sali_builtin_conv = {
     .dtype = SAL_F32,
     SIZED_PARAMETERS(16),
     .formula = sized_conv,
+    .init = sali_deep_init,
+    .training = &sali_deep_training,
+};
+
+const sali_builtin sali_builtin_strided_conv = {
+    .name = "strided-conv",
+    .doc = "few convolutions of stride 2 with SiLU, then linear; pictures of any size",
+    .source = "as discriminators of DCGAN: Radford, Metz & Chintala 2016",
+    .dtype = SAL_F32,
+    SIZED_PARAMETERS(24),
+    .formula = sized_strided,
     .init = sali_deep_init,
     .training = &sali_deep_training,
 };

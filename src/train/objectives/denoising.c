@@ -18,9 +18,10 @@ enum { ROWS = 18, STEPS = 4 };
 static void defaults(sal_train_options *options, const sal_model *model)
 {
     const sali_levels *levels = sali_model_levels(model);
+    const int64_t T = levels ? levels->n : sal_model_levels(model);
     options->sampler = options->sampler ? options->sampler : "dlmcf:balance=barker";
     options->steps = options->steps ? options->steps : STEPS;
-    options->batch = options->batch ? options->batch : ROWS * levels->n;
+    options->batch = options->batch ? options->batch : ROWS * T;
 }
 
 static int64_t chains(const sal_train_options *options)
