@@ -72,6 +72,12 @@ SAL_API sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *v
  * Threads: any. */
 SAL_API int64_t sal_model_levels(const sal_model *model);
 
+/* Whether a model was opened from the directory of a training with SAL_DENOISING. Its f(x, t) is
+ * the energy of level t, and no log-probability of x: sal_sample without the trajectory of the
+ * training, sal_ais, sal_model_exact and sal_inpaint refuse it; sal_model_evaluate gives f(x, t).
+ * Threads: any. */
+SAL_API bool sal_model_is_conditional(const sal_model *model);
+
 /* Release your reference to a model; NULL is fine. */
 SAL_API void sal_model_destroy(sal_model *model);
 

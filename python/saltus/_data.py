@@ -352,9 +352,9 @@ def as_data(data: Any) -> Data:
     return data if isinstance(data, Data) else Data(data)
 
 
-def fitting(data: Any, variables: int, what: str) -> Data:
-    """A data set for a model of so many variables."""
+def fitting(data: Any, variables: int, what: str, levels: int = 0) -> Data:
+    """A data set for a model of so many variables; of one with levels, rows of all but the level will do."""
     made = as_data(data)
-    if made.variables != variables:
+    if made.variables != variables and not (levels > 0 and made.variables == variables - 1):
         raise ShapeError(f"{what}: rows of {made.variables} variables; the model has {variables}")
     return made

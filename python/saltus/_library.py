@@ -152,6 +152,8 @@ sal_flat_sample tppbsPe
 sal_flat_run_summary tpPe
 sal_run_destroy vp
 sal_run_size vpppp
+sal_run_model vpP
+sal_model_levels lp
 sal_run_draws ppp
 sal_run_log_probs pp
 sal_run_marginals tppe

@@ -226,6 +226,10 @@ class Run:
         sizes = [ctypes.c_int64() for _ in range(3)]
         lib.sal_run_size(handle, *(ctypes.addressof(size) for size in sizes))
         chains, draws, variables = (size.value for size in sizes)
+        if variables != model.variables:  # over x, of a denoising chain
+            over = ctypes.c_void_p()
+            lib.sal_run_model(handle, ctypes.byref(over))
+            self.model = Model._of(Handle(over.value, "sal_model_destroy"))
         width = ctypes.c_int()
         pointer = lib.sal_run_draws(handle, ctypes.addressof(width))
         kind = ctypes.c_uint8 if width.value == 1 else ctypes.c_int32
@@ -543,7 +547,8 @@ def _source(model: Any) -> tuple[Model, Any, Any]:
         made = as_model(model)
         return made, made._opened, None
     place = model.directory
-    saved = place is not None and os.path.exists(os.path.join(place, "ladder", "ladder.json"))
+    saved = place is not None and any(os.path.exists(os.path.join(place, name))
+                                      for name in ("ladder/ladder.json", "denoising.json"))
     return model.model, place, place if saved else model
 
 

@@ -31,7 +31,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 # What a training leaves in its directory: an earlier one is not replaced unasked.
 _FILES = ("checkpoint.json", "checkpoint-a.safetensors", "checkpoint-b.safetensors", "model.xml", "model.safetensors",
-          "ema.safetensors", "ladder/ladder.json", "log.csv", "verdict.json", "samples.png", "persistent.png")
+          "ema.safetensors", "ladder/ladder.json", "denoising.json", "log.csv", "verdict.json", "samples.png", "persistent.png")
 # With one of these the options that are suggested for a ready-made model do not apply: they belong together.
 _UNSUGGESTED = ("objective", "sampler", "preconditioner", "buffer", "buffer_start", "buffer_order", "restart",
                 "magnitude_penalty")
@@ -126,7 +126,7 @@ def _new_model(text: str, data: Data, suggested: bool, seed: int, dtype: Any) ->
     """A ready-made model with parameters to start from."""
     whole = _specification(text, data, suggested)
     model = Model(whole, dtype=dtype)
-    fitting(data, model.variables, "data")
+    fitting(data, model.variables, "data", lib.sal_model_levels(model))
     call("sal_model_train_start", model, whole.encode(), data, seed)
     return model
 
@@ -498,9 +498,11 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
         Updates of the parameters (2000); rows and chains in each (50).
     learning_rate : float, optional
         Of the optimiser, 1e-3.
-    objective : {'pcd', 'cd', 'pseudo-likelihood', 'ptt'}, optional
+    objective : {'pcd', 'cd', 'pseudo-likelihood', 'ptt', 'denoising'}, optional
         Persistent chains (Tieleman, 2008), contrastive divergence (Hinton, 2002), pseudo-likelihood
-        (Besag, 1975), parallel trajectory tempering (Bereux et al., 2026).
+        (Besag, 1975), parallel trajectory tempering (Bereux et al., 2026), a denoising chain of conditional
+        energies (Gao et al., 2021): f(x, t) with one more variable than the rows, the level t, which is the
+        last block and categorical.
     sampler, steps : str, int, optional
         The sampler ("gwg") and its steps of each chain in each iteration (20; -1: the number of variables).
     report_every : int, optional
@@ -619,8 +621,8 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
         made = _new_model(os.fspath(model), rows, suggests, seed, dtype)
     else:
         made = model if isinstance(model, Model) else Model(model, dtype=dtype)
-        fitting(rows, made.variables, "data")
-    held = None if test is None else fitting(test, made.variables, "test")._shared()
+        fitting(rows, made.variables, "data", lib.sal_model_levels(made))
+    held = None if test is None else fitting(test, made.variables, "test", lib.sal_model_levels(made))._shared()
     if not made.info["parameters"]:
         raise UnsupportedError(f"train: {made.name or 'the model'} has no parameters; functions and modules that are "
                                f"called back have none and cannot be trained: write f as a formula, with saltus.param")

@@ -162,6 +162,9 @@ int cli_open(const char *specification, const char *dtype, const char *params, s
 /* The ready-made model that a specification names; false: there is none. */
 bool cli_find_builtin(const char *specification, sal_builtin_info *info);
 
+/* Refuse a denoising chain, whose f is no log-probability of a state, for this command. */
+int cli_check_joint(const char *command, const sal_model *model);
+
 /* Whether it is a directory to which 'saltus train' wrote a model. */
 bool cli_is_training(const char *specification);
 

@@ -81,6 +81,17 @@ bool cli_dtype(const char *text, sal_dtype *dtype)
     return true;
 }
 
+int cli_check_joint(const char *command, const sal_model *model)
+{
+    return !sal_model_is_conditional(model)
+               ? CLI_OK
+               : cli_error(SAL_ERR_UNSUPPORTED,
+                           "%s: %s is a denoising chain: it has a conditional energy f(x, t) of "
+                           "each level t, and no f of a state x alone; 'saltus sample' draws from "
+                           "it, 'saltus evaluate' bounds its log-likelihood",
+                           command, sal_model_name(model));
+}
+
 bool cli_is_training(const char *specification)
 {
     char formula[CLI_PATH];

@@ -203,6 +203,7 @@ static int run_value(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_claim_output(o.out_gradient);
     code = code ? code : cli_claim_output(o.out_differences);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
+    code = code ? code : cli_check_joint("value", model);
     code = code ? code : read_states(&o, sal_model_space(model), &v);
     code = code ? code : compute(&o, model, &v);
     code = code ? code : write_values(&o, model, &v);

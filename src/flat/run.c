@@ -77,12 +77,18 @@ sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool kee
     }
     sal_run_options o = options ? options->of.run : (sal_run_options){ 0 };
     sal_trajectory *opened = NULL;
+    sal_model *drawn = NULL; /* over x, of a denoising chain */
     o.record.draws = keep;
     status = options ? find_trajectory(options, model, &o, &opened, err) : SAL_OK;
+    if (status == SAL_OK && o.trajectory) {
+        status = sal_trajectory_model(o.trajectory, model, &drawn, err);
+    }
     status = sal_comm_agree(o.comm, status, err);
     if (status == SAL_OK) {
-        status = sample_to(model, options ? options->model : NULL, &o, path, run, err);
+        status =
+            sample_to(drawn ? drawn : model, options ? options->model : NULL, &o, path, run, err);
     }
+    sal_model_destroy(drawn);
     sal_trajectory_destroy(opened);
     return status;
 }

@@ -34,6 +34,22 @@ sal_status sali_model_create(const sali_model_ops *ops, void *content, sal_space
     return SAL_OK;
 }
 
+bool sal_model_is_conditional(const sal_model *model)
+{
+    return model->conditional;
+}
+
+sal_status sali_model_check_joint(const sal_model *model, sal_error *err)
+{
+    return !model->conditional
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_UNSUPPORTED,
+                           "%s is a denoising chain: its f(x, t) is the energy of level t, and no "
+                           "log-probability of x. Draw samples down all its levels (saltus sample, "
+                           "without --ladder no), and bound its log-likelihood (saltus evaluate)",
+                           model->name);
+}
+
 sal_model *sali_model_hold(sal_model *model)
 {
     model->holders++;

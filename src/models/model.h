@@ -46,9 +46,10 @@ struct sal_model {
     sal_dtype dtype;
     bool has_gradient;
     bool multilinear;
-    bool trackable; /* models/tracker.h */
-    bool limited;   /* f has hard limits, which can be left out */
-    bool fields;    /* chains have linear terms besides f (sali_evaluator_set_field) */
+    bool trackable;   /* models/tracker.h */
+    bool limited;     /* f has hard limits, which can be left out */
+    bool conditional; /* a denoising chain: f(x, t) is no log-probability of x */
+    bool fields;      /* chains have linear terms besides f (sali_evaluator_set_field) */
     const struct sali_structure *structure; /* models/structure.h; NULL: none is known */
     void *structure_data;
     const struct sali_products_rule *products; /* models/structure/products.h; NULL: it is none */
@@ -65,6 +66,9 @@ struct sal_model {
     struct sali_couplings *couplings;
     _Atomic bool busy;
 };
+
+/* SAL_ERR_UNSUPPORTED for a conditional energy, whose f must not be taken for a log-probability. */
+sal_status sali_model_check_joint(const sal_model *model, sal_error *err);
 
 /* A model around `content`; takes content and space over, also on failure. */
 sal_status sali_model_create(const sali_model_ops *ops, void *content, sal_space *space,

@@ -313,7 +313,8 @@ sal_status sal_ais(sal_model *model, const sal_ais_options *options, sal_ais_est
     }
     sali_ais ais = { 0 };
     sali_blas_single_thread_begin();
-    sal_status status = sali_ais_prepare(&ais, model, options, err);
+    sal_status status = sali_model_check_joint(model, err);
+    status = status ? status : sali_ais_prepare(&ais, model, options, err);
     status = sal_comm_agree(options ? options->comm : NULL, status, err);
     status = status ? status : run(&ais, estimate, err);
     sali_blas_single_thread_end();

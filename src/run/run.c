@@ -513,6 +513,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     run->base = sali_model_hold(model);
     sal_status status = sali_sync_begin(run, err);
     status = status ? status : sali_run_resolve(&run->options, err);
+    status = status || o->trajectory ? status : sali_model_check_joint(model, err);
     if (status == SAL_OK && o->clamps.n > 0) {
         status = sal_model_clamp(model, o->clamps.n, o->clamps.variables, o->clamps.codes,
                                  &run->model, err);
@@ -664,6 +665,11 @@ sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run 
     }
     return sali_is_search(options) ? sali_search(model, options, out, err)
                                    : sali_run_once(model, options, out, err);
+}
+
+void sal_run_model(const sal_run *run, sal_model **model)
+{
+    *model = sali_model_hold(run->base);
 }
 
 void sal_run_destroy(sal_run *run)

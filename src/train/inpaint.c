@@ -221,7 +221,8 @@ sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, con
                      .mask = mask,
                      .out = out,
                      .options = options ? *options : (sal_inpaint_options){ 0 } };
-    sal_status status = resolve(&p, err);
+    sal_status status = sali_model_check_joint(model, err);
+    status = status ? status : resolve(&p, err);
     if (status != SAL_OK) {
         return status;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting parameters that suit a data set. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <saltus/train.h>
@@ -45,6 +46,35 @@ static sal_status find_record(const char *specification, const sali_builtin **bu
     return status;
 }
 
+/* What text says of a setting, after "name="; NULL: nothing. */
+static const char *said(const char *specification, const char *name, size_t length)
+{
+    const char *at = strchr(specification, ':');
+    while (at && (strncmp(at + 1, name, length) != 0 || at[1 + length] != '=')) {
+        at = strchr(at + 1, ',');
+    }
+    return at ? at + length + 2 : NULL;
+}
+
+static bool says(const char *specification, const char *name)
+{
+    return said(specification, name, strlen(name)) != NULL;
+}
+
+/* Ordinal variables have no base distribution, and no levels of noise. */
+static bool is_ordinal(const char *specification)
+{
+    return strstr(specification, "kind=ordinal") != NULL;
+}
+
+/* What suits a specification; NULL: nothing is known. */
+static const sali_training *training_of(const sali_builtin *builtin, const char *specification)
+{
+    const char *levels = said(specification, "levels", 6);
+    const bool none = is_ordinal(specification) || (levels && strtod(levels, NULL) == 0);
+    return builtin->unlevelled && none ? builtin->unlevelled : builtin->training;
+}
+
 bool sal_train_suggest(const char *specification, sal_train_options *options, const char **settings)
 {
     const sali_builtin *builtin = NULL;
@@ -52,22 +82,20 @@ bool sal_train_suggest(const char *specification, sal_train_options *options, co
         !builtin->training) {
         return false;
     }
-    *options = builtin->training->options;
+    *options = training_of(builtin, specification)->options;
     if (settings) {
-        *settings = builtin->training->settings;
+        *settings = training_of(builtin, specification)->settings;
     }
     return true;
 }
 
-/* Whether text says a setting of that name. */
-static bool says(const char *specification, const char *name)
+/* Whether a suggested setting "key=value" goes with what is said. */
+static bool wants(const char *specification, const char *setting)
 {
-    const size_t length = strlen(name);
-    const char *at = strchr(specification, ':');
-    while (at && (strncmp(at + 1, name, length) != 0 || at[1 + length] != '=')) {
-        at = strchr(at + 1, ',');
-    }
-    return at != NULL;
+    const size_t length = strcspn(setting, "=");
+    const bool base = length == 4 && strncmp(setting, "base", length) == 0;
+    return !said(specification, setting, length) &&
+           !(base && (says(specification, "quadratic") || is_ordinal(specification)));
 }
 
 sal_status sal_train_specification(const char *specification, int64_t variables, bool suggested,
@@ -81,14 +109,13 @@ sal_status sal_train_specification(const char *specification, int64_t variables,
     if (sali_builtin_find(specification, &builtin, NULL) != SAL_OK) {
         builtin = NULL; /* opening it will tell */
     }
-    const sali_training *training = builtin && suggested ? builtin->training : NULL;
+    const sali_training *training =
+        builtin && suggested ? training_of(builtin, specification) : NULL;
+    const char *more = training && training->settings ? training->settings : "";
     const sal_setting *first = builtin ? builtin->settings : NULL;
     const bool visible = first && first->name && strcmp(first->name, "visible") == 0 &&
                          !says(specification, "visible");
-    const bool extra = training && training->settings && !says(specification, "base") &&
-                       !says(specification, "quadratic") &&
-                       !strstr(specification, "kind=ordinal"); /* it has no base distribution */
-    const size_t room = strlen(specification) + (extra ? strlen(training->settings) : 0) + 64;
+    const size_t room = strlen(specification) + strlen(more) + 64;
     char *made = sali_alloc((int64_t)room, 1);
     if (!made) {
         return sali_fail_memory(err);
@@ -98,9 +125,12 @@ sal_status sal_train_specification(const char *specification, int64_t variables,
         used += (size_t)snprintf(made + used, room - used, "%cvisible=%lld",
                                  strchr(made, ':') ? ',' : ':', (long long)variables);
     }
-    if (extra) {
-        snprintf(made + used, room - used, "%c%s", strchr(made, ':') ? ',' : ':',
-                 training->settings);
+    for (size_t length; *more; more += length + (more[length] == ',')) {
+        length = strcspn(more, ",");
+        if (wants(specification, more)) {
+            used += (size_t)snprintf(made + used, room - used, "%c%.*s",
+                                     strchr(made, ':') ? ',' : ':', (int)length, more);
+        }
     }
     *text = made;
     return SAL_OK;

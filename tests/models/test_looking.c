@@ -116,7 +116,33 @@ START_TEST(training_options_are_those_of_the_models_record)
     ck_assert_str_eq(options.sampler, "block-gibbs");
     ck_assert_int_eq(options.objective, SAL_PTT);
     ck_assert(sal_train_suggest("usps-conv", &options, &settings));
+    ck_assert_str_eq(settings, "base=1,levels=8");
+    ck_assert_int_eq(options.objective, SAL_DENOISING);
+    ck_assert(sal_train_suggest("usps-conv:channels=8,levels=0", &options, &settings));
     ck_assert_str_eq(settings, "base=1");
+    ck_assert_int_eq(options.objective, SAL_PTT);
+}
+END_TEST
+
+START_TEST(specifications_are_completed_for_training)
+{
+    static const char *const cases[][2] = {
+        { "usps-conv", "usps-conv:base=1,levels=8" },
+        { "usps-conv:levels=4", "usps-conv:levels=4,base=1" },
+        { "usps-conv:base=0,channels=8", "usps-conv:base=0,channels=8,levels=8" },
+        { "usps-conv:quadratic=1", "usps-conv:quadratic=1,levels=8" },
+        { "usps-conv:levels=0", "usps-conv:levels=0,base=1" },
+        { "usps-conv:kind=ordinal,states=4", "usps-conv:kind=ordinal,states=4" },
+        { "mlp", "mlp:visible=9,base=1,levels=8" },
+        { "rbm:hidden=3", "rbm:hidden=3,visible=9" },
+    };
+    sal_error err;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char *text = NULL;
+        ck_ok(sal_train_specification(cases[k][0], 9, true, &text, &err), &err);
+        ck_assert_str_eq(text, cases[k][1]);
+        sal_free(text);
+    }
 }
 END_TEST
 
@@ -129,6 +155,7 @@ int main(void)
     tcase_add_test(tcase, operations_are_counted);
     tcase_add_test(tcase, programs_are_printed);
     tcase_add_test(tcase, training_options_are_those_of_the_models_record);
+    tcase_add_test(tcase, specifications_are_completed_for_training);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -113,7 +113,25 @@ static bench_work resnet_work(const bench_case *c, const bench_options *o, const
     return nets_work(c, o, 71.5e6, sampler);
 }
 
+/* Three convolutions and the RBM of a level; chains make 53 / 32 of the steps on average, and one
+ * evaluation before. */
+static bench_work denoise_work(const bench_case *c, const bench_options *o, const char *sampler)
+{
+    const double passes = 2 * (53.0 / 32 * (double)bench_steps(c, o) + 1) + 2 * 3;
+    (void)sampler;
+    return (bench_work){ .products = 0.524e6 * passes };
+}
+
 /* ---- cases */
+
+/* As the peer moves them; data without structure are not worth learning. */
+static const sal_train_options denoise_training = { .objective = SAL_DENOISING,
+                                                    .sampler = "dlmcf:balance=barker",
+                                                    .steps = 4,
+                                                    .step_size = 0.8,
+                                                    .learning_rate = 2e-3,
+                                                    .optimiser = { .beta2 = 0.99, .clip_norm = 10 },
+                                                    .largest_difference = 1e30 };
 
 static const sal_train_options conv_training = { .sampler = "gwg",
                                                  .steps = 50,
@@ -250,6 +268,14 @@ const bench_case bench_cases[] = {
       .peer_case = "resnet-train",
       .training = &resnet_training,
       .work = resnet_work,
+      .measure = bench_training },
+    { .name = "denoise-train",
+      .specification = "strided-conv:height=16,width=16,levels=8,base=1",
+      .batch = 144,
+      .peer_case = "denoise-train",
+      .peer_line = "train",
+      .training = &denoise_training,
+      .work = denoise_work,
       .measure = bench_training },
     { .name = "rbm-train",
       .specification = "rbm:visible=784,hidden=500",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterations of persistent contrastive divergence, on data without structure. */
+/* Iterations of a training, on data without structure. */
 #include <stdlib.h>
 
 #include "cli/bench/bench.h"
@@ -38,7 +38,8 @@ static int print(const bench_case *c, const bench_options *o, clocked *t)
                         .rate = 1 / bench_median(t->times, t->n),
                         .sampling_ms = 1e3 * t->sampling / n,
                         .gradient_ms = 1e3 * t->gradient / n };
-    snprintf(line.sampler, sizeof line.sampler, "pcd-%s-K%lld", c->training->sampler,
+    snprintf(line.sampler, sizeof line.sampler, "%s-%s-K%lld",
+             c->training->objective == SAL_DENOISING ? "denoising" : "pcd", c->training->sampler,
              (long long)bench_steps(c, o));
     line.bound = bench_bound(c, o, line.sampler);
     return bench_print_line(o, &line);
@@ -48,6 +49,7 @@ int bench_training(const bench_case *c, const bench_options *o, sal_model *model
 {
     sal_error err = { 0 };
     int64_t variables = sal_space_variables(sal_model_space(model)), batch = bench_batch(c, o);
+    variables -= sal_model_levels(model) > 0; /* rows have no level */
     sal_data data = { .rows = c->rows > batch ? c->rows : batch, .variables = variables };
     clocked *t = calloc(1, sizeof *t);
     data.codes = malloc((size_t)(data.rows * variables));

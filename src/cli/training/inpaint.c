@@ -347,6 +347,7 @@ static int run_inpaint(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_resolve(&library);
     code = code ? code : check_options(&o);
     code = code ? code : cli_open(model, o.dtype, o.params, &s.model);
+    code = code ? code : cli_check_joint("inpaint", s.model);
     code = code ? code : check_levels(&s);
     code = code ? code : choose_pictures(&s);
     code = code ? code : check_session(&s);

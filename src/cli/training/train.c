@@ -69,13 +69,15 @@ static bool suggest(const char *arch, int argc, char **argv, cli_train_options *
 }
 
 /* A suggested batch is no more than all rows, and the reservoir whole rounds of the chains. */
-static void suit_data(const char *arch, int64_t rows, sal_train_options *t)
+static void suit_data(const char *arch, const sal_model *model, int64_t rows, sal_train_options *t)
 {
+    const int64_t levels = t->objective == SAL_DENOISING ? sal_model_levels(model) : 0;
     sal_train_options known = { 0 };
     sal_train_suggest(arch, &known, NULL);
+    sal_train_complete(model, &known);
     sal_option_resolve(sal_option_table_of(SAL_OPTIONS_TRAIN), &known, NULL);
     if (t->batch == known.batch && rows < t->batch) {
-        t->batch = rows;
+        t->batch = levels > 0 && rows > levels ? rows / levels * levels : rows;
     }
     if (t->ptt.reservoir == known.ptt.reservoir) {
         t->ptt.reservoir = t->batch != known.batch ? 0 : t->ptt.reservoir / t->batch * t->batch;
@@ -325,7 +327,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         code = cli_resolve(&library);
     }
     if (code == CLI_OK && suggested) {
-        suit_data(arch, s.train.rows, &o.train);
+        suit_data(arch, s.model, s.train.rows, &o.train);
     }
     code = code ? code : make_directory(o.out);
     code = code ? code : check_earlier(&o);

@@ -232,6 +232,9 @@ static sal_status open_trained(const char *directory, const char *formula, sal_d
 {
     char averages[4096];
     sal_status status = open_file(formula, dtype, model, err);
+    if (status == SAL_OK && find_file(directory, "denoising.json", averages)) {
+        (*model)->conditional = sal_model_levels(*model) > 0;
+    }
     return status == SAL_OK && find_file(directory, "ema.safetensors", averages)
                ? sal_model_load_params(*model, averages, err)
                : status;

@@ -190,7 +190,8 @@ sal_status sal_model_exact(const sal_model *model, const sal_exact_options *opti
     sali_question q = { .model = model, .steps = INT64_MAX, .with_pairs = pairs || covariance };
     const sali_oracle *oracle = NULL;
     sali_offer offer = { 0 };
-    sal_status status = fill_options(options, &q.options, err);
+    sal_status status = sali_model_check_joint(model, err);
+    status = status ? status : fill_options(options, &q.options, err);
     status = status ? status : choose(&q, &oracle, &offer, err);
     status = status ? status : prepare(&q, err);
     status = status ? status : oracle->answer(&q, &offer, err);

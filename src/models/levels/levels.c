@@ -293,6 +293,7 @@ sal_status sali_levels_create(sal_model *joint, sal_model **out, sal_error *err)
     status = sali_model_create(&levels_ops, levels, space, joint->dtype, joint->name, &made, err);
     if (status == SAL_OK) {
         made->has_gradient = true;
+        made->conditional = true;
         *out = made;
     }
     return status;

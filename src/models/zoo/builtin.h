@@ -34,7 +34,8 @@ typedef struct sali_builtin {
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);
      * NULL: all parameters zero. */
     sal_status (*init)(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
-    const sali_training *training; /* NULL: nothing is known to suit */
+    const sali_training *training;   /* NULL: nothing is known to suit */
+    const sali_training *unlevelled; /* the same without levels of noise; NULL: it has none */
 } sali_builtin;
 
 #define SALI_BUILTIN_LIST(X) \

@@ -294,13 +294,23 @@ sal_status sali_deep_formula(sali_making *m, bool picture, int64_t height, int64
     return SAL_OK;
 }
 
-const sali_training sali_deep_training = { .settings = "base=1",
-                                           .options = { .objective = SAL_PTT,
-                                                        .sampler = "ncg",
-                                                        .steps = 3,
-                                                        .batch = 200,
-                                                        .ptt.reservoir = 4000,
-                                                        .learning_rate = 3e-4,
-                                                        .rate.cooldown = 0.3,
-                                                        .optimiser.momentum = -1,
-                                                        .iterations = 12000 } };
+const sali_training sali_deep_training = { .settings = "base=1,levels=8",
+                                           .options = { .objective = SAL_DENOISING,
+                                                        .learning_rate = 2e-3,
+                                                        .rate.warmup = 100,
+                                                        .rate.schedule = SAL_RATE_COSINE,
+                                                        .optimiser.beta2 = 0.99,
+                                                        .optimiser.clip_norm = 10,
+                                                        .averaging = 0.997,
+                                                        .iterations = 2600 } };
+
+const sali_training sali_deep_ladder_training = { .settings = "base=1",
+                                                  .options = { .objective = SAL_PTT,
+                                                               .sampler = "ncg",
+                                                               .steps = 3,
+                                                               .batch = 200,
+                                                               .ptt.reservoir = 4000,
+                                                               .learning_rate = 3e-4,
+                                                               .rate.cooldown = 0.3,
+                                                               .optimiser.momentum = -1,
+                                                               .iterations = 12000 } };

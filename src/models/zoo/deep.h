@@ -55,7 +55,8 @@ sal_expr sali_deep_row(const char *layer, const char *part, sal_expr level, sal_
  * the base distribution or, without one, in b. */
 sal_status sali_deep_init(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
 
-/* With a base distribution the starting model is near independent variables. */
-extern const sali_training sali_deep_training;
+/* A denoising chain; and where there can be none (levels=0, or ordinal variables), trajectory
+ * tempering, which starts near independent variables with base=1. */
+extern const sali_training sali_deep_training, sali_deep_ladder_training;
 
 #endif

@@ -36,4 +36,5 @@ const sali_builtin sali_builtin_mlp = {
     .formula = mlp,
     .init = sali_deep_init,
     .training = &sali_deep_training,
+    .unlevelled = &sali_deep_ladder_training,
 };

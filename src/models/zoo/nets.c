@@ -199,6 +199,7 @@ const sali_builtin sali_builtin_usps_conv = {
     .formula = usps_conv,
     .init = sali_deep_init,
     .training = &sali_deep_training,
+    .unlevelled = &sali_deep_ladder_training,
 };
 
 const sali_builtin sali_builtin_mnist_conv = {
@@ -210,6 +211,7 @@ const sali_builtin sali_builtin_mnist_conv = {
     .formula = mnist_conv,
     .init = sali_deep_init,
     .training = &sali_deep_training,
+    .unlevelled = &sali_deep_ladder_training,
 };
 
 const sali_builtin sali_builtin_mnist_resnet = {
@@ -221,6 +223,7 @@ const sali_builtin sali_builtin_mnist_resnet = {
     .formula = mnist_resnet,
     .init = sali_deep_init,
     .training = &sali_deep_training,
+    .unlevelled = &sali_deep_ladder_training,
 };
 
 const sali_builtin sali_builtin_conv = {
@@ -232,6 +235,7 @@ const sali_builtin sali_builtin_conv = {
     .formula = sized_conv,
     .init = sali_deep_init,
     .training = &sali_deep_training,
+    .unlevelled = &sali_deep_ladder_training,
 };
 
 const sali_builtin sali_builtin_strided_conv = {
@@ -243,6 +247,7 @@ const sali_builtin sali_builtin_strided_conv = {
     .formula = sized_strided,
     .init = sali_deep_init,
     .training = &sali_deep_training,
+    .unlevelled = &sali_deep_ladder_training,
 };
 
 const sali_builtin sali_builtin_resnet = {
@@ -254,4 +259,5 @@ const sali_builtin sali_builtin_resnet = {
     .formula = sized_resnet,
     .init = sali_deep_init,
     .training = &sali_deep_training,
+    .unlevelled = &sali_deep_ladder_training,
 };

@@ -93,6 +93,79 @@ static sal_status make_path(sal_trainer *t, sali_denoising_training *own, sal_er
     return status;
 }
 
+/* ---- trainings that run away */
+
+/* Iterations that the gap's average goes back over, between two copies, and times in all; and the
+ * gap in nats that is too large. While all is well its average is within 1 or 2 of 0. */
+enum { MEMORY = 20, BETWEEN = 50, MOST_TIMES = 10 };
+#define LARGEST_GAP 8.0
+
+static void copy_values(sal_trainer *t, bool back, int64_t which)
+{
+    sali_denoising_training *own = t->own;
+    const int64_t n = t->optimiser.n, T = t->levels->n;
+    double *const now[] = { t->values, t->averages, t->follows ? t->step_size.log_step : NULL };
+    double *const kept[] = { own->back.values, own->back.averages, own->back.log_step };
+    const int64_t sizes[] = { n, n, T };
+    for (int k = 0; k < 3; k++) {
+        double *at = now[k] ? kept[k] + which % 2 * sizes[k] : NULL;
+        if (at) {
+            memcpy(back ? now[k] : at, back ? at : now[k], (size_t)sizes[k] * sizeof *at);
+        }
+    }
+}
+
+static sal_status go_back(sal_trainer *t, sal_error *err)
+{
+    sali_denoising_training *own = t->own;
+    if (++own->back.times > MOST_TIMES) {
+        return sali_fail(
+            err, SAL_ERR_MODEL,
+            "training diverged at iteration %lld: f of the data ran away from f of the "
+            "chains %d times, the last with learning rate %g; the parameters are those "
+            "of the last report; try a smaller learning rate or more steps",
+            (long long)t->iteration, MOST_TIMES, t->optimiser.learning_rate);
+    }
+    copy_values(t, true, own->back.copies); /* the older one */
+    own->back.gap = 0;
+    sali_train_set_params(t);
+    sali_optimiser_forget(&t->optimiser);
+    t->optimiser.learning_rate /= 2;
+    for (int64_t k = 0; k < t->n_shards; k++) {
+        t->chains[k]->bad_chain = -1;
+    }
+    return SAL_OK;
+}
+
+static sal_status after(sal_trainer *t, bool good, sal_error *err)
+{
+    sali_denoising_training *own = t->own;
+    const double gap = t->sums.log_prob_data - t->sums.log_prob_samples;
+    own->back.gap += good ? (gap - own->back.gap) / MEMORY : 0;
+    if (!good || own->back.gap > LARGEST_GAP) {
+        return go_back(t, err);
+    }
+    if (t->iteration % BETWEEN == 0 && own->back.gap < LARGEST_GAP / 2) {
+        copy_values(t, false, own->back.copies++);
+    }
+    return SAL_OK;
+}
+
+static int items(const sal_trainer *t, sali_state_item out[SALI_OBJECTIVE_ITEMS])
+{
+    sali_denoising_training *own = t->own;
+    const int64_t n = t->optimiser.n, T = t->levels->n;
+    int k = 0;
+    out[k++] = sali_state_reals("back.gap", 1, &own->back.gap);
+    out[k++] = sali_state_counts("back.counters", 2, &own->back.copies);
+    out[k++] = sali_state_reals("back.values", 2 * n, own->back.values);
+    out[k++] = sali_state_reals("back.averages", t->averages ? 2 * n : 0, own->back.averages);
+    out[k++] = sali_state_reals("back.log_step", t->follows ? 2 * T : 0, own->back.log_step);
+    return k;
+}
+
+/* ---- making and taking apart */
+
 static sal_status create(sal_trainer *t, sal_error *err)
 {
     const int64_t V = t->model->space->n_variables, N = t->model->space->width;
@@ -106,13 +179,20 @@ static sal_status create(sal_trainer *t, sal_error *err)
     own->codes = SALI_TAKE(m, int32_t, t->options.batch * V);
     own->uniform = SALI_TAKE(m, double *, t->n_shards);
     own->field = SALI_TAKE(m, void *, t->n_shards);
+    own->back.values = SALI_TAKE(m, double, 2 * t->optimiser.n);
+    own->back.averages = t->averages ? SALI_TAKE(m, double, 2 * t->optimiser.n) : NULL;
+    own->back.log_step = t->follows ? SALI_TAKE(m, double, 2 * t->levels->n) : NULL;
     for (int64_t k = t->ranks.first; own->uniform && own->field && k < t->ranks.end; k++) {
         own->uniform[k] = SALI_TAKE(m, double, 2 * V);
         own->field[k] = sali_memory_take(m, t->shards[k].n * N, element);
         sali_evaluator_set_field(t->chains[k]->evaluator, own->field[k]);
     }
     sal_status status = sali_memory_status(m, err);
-    return status ? status : make_path(t, own, err);
+    status = status ? status : make_path(t, own, err);
+    for (int64_t which = 0; status == SAL_OK && which < 2; which++) {
+        copy_values(t, false, which);
+    }
+    return status;
 }
 
 static void destroy(sal_trainer *t)
@@ -186,6 +266,7 @@ static void report(const sal_trainer *t, sal_train_report *report)
 
 const sali_objective sali_objective_denoising = {
     .levels = true,
+    .steers = true,
     .defaults = defaults,
     .chains = chains,
     .check = check,
@@ -196,5 +277,7 @@ const sali_objective sali_objective_denoising = {
     .begin_shard = begin_shard,
     .steps = steps,
     .row = row,
+    .after = after,
+    .items = items,
     .report = report,
 };

@@ -9,9 +9,18 @@
 typedef struct sali_denoising_training {
     sali_memory memory;
     sal_trajectory *path; /* the noise, and each level's steps and step size */
-    int32_t *codes;       /* [batch x V] of x_t */
-    double **uniform;     /* [n_shards][2 V] */
-    void **field;         /* [n_shards], real [n x N] of the shard's chains */
+    /* A training may run away: energies turn so rough that the chains no longer reach what the data
+     * have. Then it goes back to the older of two copies, at half the learning rate. */
+    struct {
+        double gap;            /* moving average of mean f(data) - mean f(samples) */
+        int64_t copies, times; /* copies made so far, and times that it went back */
+        double *values;        /* [2 x parameters]; copy number k is at k mod 2 */
+        double *averages;      /* [2 x parameters]; NULL: there are none */
+        double *log_step;      /* [2 x T]; NULL: step sizes do not change */
+    } back;
+    int32_t *codes;   /* [batch x V] of x_t */
+    double **uniform; /* [n_shards][2 V] */
+    void **field;     /* [n_shards], real [n x N] of the shard's chains */
 } sali_denoising_training;
 
 #endif
