@@ -22,7 +22,7 @@ for page in *.md ../README.md; do
     while read -r _ command first words; do
         [[ -v helps[$command] ]] || helps[$command]=$("$program" "$command" --help) ||
             { fail "$page: there is no command '$command'"; continue; }
-        for option in $(grep -oE -- '--[a-z][a-z-]*' <<<"$words" || true); do
+        for option in $(grep -oE -- '--[a-z][a-z0-9-]*' <<<"$words" || true); do
             grep -q "^  $option\b" <<<"${helps[$command]}" || fail "$page: saltus $command has no $option"
         done
         for sampler in $(sed -nE 's/.*--samplers? ([^ ]+).*/\1/p' <<<"$words" | tr , '\n'); do
