@@ -82,14 +82,18 @@ static const cli_page pages[] = {
     { &cli_train,
       CLI_GROUP_TRAIN,
       "Fits a model to data. ARCH is a ready-made model (see 'saltus list models') or a saved "
-      "one. rbm, mlp, usps-conv, mnist-conv, mnist-resnet, conv, resnet and potts-alignment know "
-      "what suits them: parallel trajectory tempering (ptt) with a sampler, steps and rates that "
+      "one. rbm, mlp, usps-conv, mnist-conv, mnist-resnet, conv, strided-conv, resnet and "
+      "potts-alignment know what suits them: parallel trajectory tempering (ptt) with a sampler, "
+      "steps and rates that "
       "were tried. That applies unless you name --objective or --sampler, or an option that ptt "
       "does not have, such as --buffer; then, and for all other models, persistent contrastive "
       "divergence (pcd) is the default.\n\n"
       "ptt keeps the chains at equilibrium with the model, prints the log-likelihood of held-out "
       "rows at every report, keeps the parameters of the best report, and saves the levels of its "
       "path in --out, in the directory ladder.\n\n"
+      "denoising trains a net with levels, such as strided-conv:levels=8,base=1, as a denoising "
+      "chain of conditional energies, and saves its noise in --out, in denoising.json. sample then "
+      "draws from scratch down all levels, and evaluate bounds the log-likelihood.\n\n"
       "The directory --out receives model.xml (the formula), model.safetensors (its parameters), "
       "log.csv and a checkpoint, from which --resume continues, if you like with another learning "
       "rate, other steps or another sampler. A directory that holds an earlier "
@@ -114,7 +118,11 @@ static const cli_page pages[] = {
       "and "
       "back, and with it the log-likelihood of held-out data of any kind that train reads. The way "
       "back starts from draws of the model (--samples) or, without them, from the held-out data, "
-      "one chain from each at most. Then it draws samples from scratch and says whether they are "
+      "one chain from each at most. Of a denoising chain it bounds the log-likelihood from both "
+      "sides instead, and of the options of annealing only --temperatures has an effect: 1000 "
+      "stands for 200 at the first level, and fewer at later ones. Then it draws samples from "
+      "scratch and says "
+      "whether they are "
       "like the held-out data. " MODEL,
       { { "A model that train wrote:",
           "saltus evaluate rbm --data digits --temperatures 2000" } } },
