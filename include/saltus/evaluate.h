@@ -344,7 +344,8 @@ typedef struct sal_verdict {
     int64_t persistent_rows;                       /* persistent states used in figures */
     int64_t train_rows;                            /* training rows used in figures */
     int64_t test_rows;                             /* held-out rows used in figures */
-    bool stopped; /* `progress` stopped the call: nothing else is set */
+    int64_t levels; /* of noise, of a denoising chain, whose f is that of level 0; 0: it is none */
+    bool stopped;   /* `progress` stopped the call: nothing else is set */
 } sal_verdict;
 
 /* Judge a trained model by its own samples. Do not judge by the persistent chains alone: if they do

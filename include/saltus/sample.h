@@ -139,8 +139,10 @@ typedef struct sal_run_options {
                        a tenth of the draws' steps, and 1000 at least */
     int64_t draws;  /* draws kept from each chain; 0: 1000 */
     int64_t thin;   /* steps between two draws; 0: 1, with tempering or annealing one interval */
-    uint64_t seed;  /* the same seed gives the same bits, for any number of threads */
-    int threads;    /* 0: OpenMP's choice */
+    int64_t steps_per_level; /* with `trajectory`: times as many sampler steps at each level as in
+                                its training; 0: 1, down a denoising chain 2 */
+    uint64_t seed;           /* the same seed gives the same bits, for any number of threads */
+    int threads;             /* 0: OpenMP's choice */
     struct sal_comm *comm; /* processes that share the run (mpi.h): all of them call sal_sample with
                               the same arguments but for threads and callbacks. Callbacks are
                               called, and results are there, at rank 0. Must outlive the run. NULL:

@@ -65,7 +65,8 @@ static sal_status find_trajectory(const sal_flat_options *given, const sal_model
     return status || o->trajectory || !wanted || !given->ladder
                ? status
                : sali_fail(err, SAL_ERR_NOT_FOUND,
-                           "ladder: there is none; trainings by the objective ptt make one");
+                           "ladder: there is none; trainings by the objectives ptt and denoising "
+                           "make one");
 }
 
 sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool keep, const char *path,

@@ -201,10 +201,16 @@ static void describe_rounding(const sal_run_summary *s, char *text, size_t room)
                        text + used, room - used);
 }
 
+/* Draws down a denoising chain are independent: nothing has to mix from one to the next. */
+static bool is_from_scratch(const sal_run_summary *s)
+{
+    return s->levels > 0 && isnan(s->arrivals);
+}
+
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
 {
     bool stuck = isnan(s->ess_median) && !s->annealed;
-    bool disagree = s->rhat_max > SAL_RHAT_LIMIT && !s->annealed;
+    bool disagree = s->rhat_max > SAL_RHAT_LIMIT && !s->annealed && !is_from_scratch(s);
     bool rare = s->swap_rate_min < RARE_SWAPS;
     bool one_sided = s->unchanged > 0 && s->stuck[0] >= 0 && s->unmoved == 0;
     if (room == 0) {
@@ -272,7 +278,7 @@ static void print_tempering(const sal_run_summary *s, FILE *stream)
                 (long long)s->replicas, s->temperatures[s->replicas - 1], s->swap_rate_min,
                 s->round_trips);
     }
-    if (s->levels > 0 && isnan(s->arrivals)) {
+    if (is_from_scratch(s)) {
         fprintf(stream,
                 "levels           %lld of the training's denoising chain: each draw is from "
                 "scratch, down all of them\n",

@@ -94,6 +94,9 @@ static sal_status take_trajectory(sal_run *run, sal_error *err)
     run->settings = (sali_sampler_settings){
         .step_size = run->settings.step_size,
         .trajectory = o->trajectory,
+        .level_steps = o->steps_per_level ? o->steps_per_level
+                       : noise            ? 2
+                                          : 1,
         .inner = run->inner,
         .inner_settings = &run->inner_settings,
         .level_step_sizes = o->step_size == 0 && strcmp(o->sampler, o->trajectory->sampler) == 0,
@@ -510,8 +513,12 @@ static sal_status start_chains(sal_run *run, const int32_t *init, sal_error *err
 static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    run->base = sali_model_hold(model);
+    const bool noise = o->trajectory && o->trajectory->noise;
+    sal_status made = noise ? sal_trajectory_model(o->trajectory, model, &run->base, err) : SAL_OK;
+    run->base = run->base ? run->base : sali_model_hold(model);
+    model = run->base;
     sal_status status = sali_sync_begin(run, err);
+    status = sali_sync_status(run, status ? status : made, err);
     status = status ? status : sali_run_resolve(&run->options, err);
     status = status || o->trajectory ? status : sali_model_check_joint(model, err);
     if (status == SAL_OK && o->clamps.n > 0) {

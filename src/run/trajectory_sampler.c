@@ -17,7 +17,7 @@
 typedef struct climb {
     const sal_trajectory *t;
     bool level_step_sizes;
-    int64_t n, V, L;
+    int64_t n, V, L, K; /* K steps at a visit of a level */
     sali_visitor visitor;
     double *top; /* [parameters] of the model itself */
     int32_t *codes, *work;
@@ -61,6 +61,7 @@ static sal_status climb_create(const sali_chains *chains, const sali_sampler_set
     }
     const sal_trajectory *t = s->t = settings->trajectory;
     s->level_step_sizes = settings->level_step_sizes;
+    s->K = t->steps * settings->level_steps;
     const int64_t n = s->n = chains->n, V = s->V = chains->space->n_variables, L = s->L = t->n;
     s->top = SALI_OBJECT_ARRAY(s, double, t->parameters);
     s->codes = SALI_OBJECT_ARRAY(s, int32_t, L * n * V);
@@ -130,7 +131,7 @@ static void move(climb *s, const sali_chains *chains, int64_t k)
 {
     double own = k < s->L ? s->t->levels[k].step_size : s->t->step_size;
     double step_size = s->level_step_sizes ? own : 0;
-    sali_visitor_move(&s->visitor, s->t->steps, step_size, s->id, s->step + k * s->n,
+    sali_visitor_move(&s->visitor, s->K, step_size, s->id, s->step + k * s->n,
                       codes_at(s, chains, k));
     for (int64_t c = 0; k == 0 && c < s->n; c++) {
         s->fresh[c] = 1;
@@ -247,7 +248,7 @@ static void begin(climb *s, sali_chains *chains)
 static void note_sums(const climb *s, sali_chains *chains)
 {
     const sali_chains *inner = s->visitor.at[0].chains;
-    const double steps = (double)s->t->steps;
+    const double steps = (double)s->K;
     for (int64_t c = 0; c < s->n; c++) {
         chains->accepted_sum[c] += inner->accepted_sum[c] / steps;
         chains->acceptance_sum[c] += inner->acceptance_sum[c] / steps;

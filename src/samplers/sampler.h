@@ -78,6 +78,7 @@ typedef struct sali_sampler_settings {
     const sali_sampler *inner;
     const struct sali_sampler_settings *inner_settings;
     bool level_step_sizes; /* the inner sampler's are those of the levels */
+    int64_t level_steps;   /* times as many at each level as in training */
 } sali_sampler_settings;
 
 /* Discrete auxiliary variables u of a proposal, u[k] in 0 .. bound(k) - 1, so that they can be

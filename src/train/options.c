@@ -31,8 +31,11 @@ static const sali_option entries[] = {
                 .words = sali_objective_words, .usual = "ptt where that suits the model, else pcd"),
     SALI_OPTION("learning-rate", REAL, "X", "learning rate; with ptt the largest one",
                 TRAIN(learning_rate), SALI_REAL_FROM(0), .range = SALI_ABOVE, SUITS(0.001), NOTED),
-    SALI_OPTION("steps", WHOLE, "K", "sampler steps in each iteration; -1: the number of variables",
-                TRAIN(steps), COUNT, .range = SALI_OR_MINUS_ONE, SUITS(20), NOTED),
+    SALI_OPTION(
+        "steps", WHOLE, "K",
+        "sampler steps in each iteration; -1: the number of variables; with denoising those at "
+        "the last level, 3 K at the first",
+        TRAIN(steps), COUNT, .range = SALI_OR_MINUS_ONE, SUITS(20), NOTED),
     SALI_OPTION("sampler", TEXT, "NAME", "name, see 'saltus list samplers'", TRAIN(sampler), NOTED,
                 .usual = "as suits the model; gwg if you give --objective"),
     SALI_OPTION("step-size", REAL, "X", "step size of samplers that have one", TRAIN(step_size),
@@ -77,9 +80,11 @@ static const sali_option entries[] = {
     SALI_OPTION("clip", REAL, "X", "scale gradients with a larger norm down to this norm",
                 TRAIN(optimiser.clip_norm), SALI_REAL_FROM(0), .usual = "0: none"),
     SALI_OPTION("fixed", TEXT, "NAMES", "parameters that are not learned", TRAIN(fixed)),
-    SALI_OPTION("averaging", REAL, "X",
-                "decay of moving averages of the parameters, saved as ema.safetensors",
-                TRAIN(averaging), SALI_RANGE(0, 1), .range = SALI_BELOW, .usual = "0: none"),
+    SALI_OPTION(
+        "averaging", REAL, "X",
+        "decay of moving averages of the parameters, saved as ema.safetensors; with denoising "
+        "they are the model",
+        TRAIN(averaging), SALI_RANGE(0, 1), .range = SALI_BELOW, .usual = "0: none"),
     SALI_OPTION("couplings", TEXT, "NAMES",
                 "parameters kept symmetric, for penalties and --zero-diagonal",
                 TRAIN(couplings.names), .usual = "J"),
@@ -212,6 +217,13 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
     fill_in(options, model->space->n_variables);
     status = status ? status : check_sizes(options, data, err);
     status = status ? status : check_checkpoint(options, err);
+    if (status == SAL_OK && !objective->levels && sal_model_levels(model) > 0 &&
+        data->variables == model->space->n_variables - 1) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT,
+                           "train: %s has levels of noise, and the data have none: they go with "
+                           "objective denoising, not with %s",
+                           model->name, sali_objective_words[options->objective]);
+    }
     status = status ? status : sali_data_check("train", data, model->space, err);
     return status == SAL_OK && objective->check ? objective->check(options, model, err) : status;
 }

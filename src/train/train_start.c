@@ -72,7 +72,8 @@ static const sali_training *training_of(const sali_builtin *builtin, const char 
 {
     const char *levels = said(specification, "levels", 6);
     const bool none = is_ordinal(specification) || (levels && strtod(levels, NULL) == 0);
-    return builtin->unlevelled && none ? builtin->unlevelled : builtin->training;
+    const sali_training *asked = none ? builtin->unlevelled : levels ? builtin->levelled : NULL;
+    return asked ? asked : builtin->training;
 }
 
 bool sal_train_suggest(const char *specification, sal_train_options *options, const char **settings)

@@ -280,7 +280,8 @@ static sal_status judge(const sal_model *model, const sal_verdict_inputs *inputs
                       .round_trips = inputs->round_trips,
                       .chains = inputs->chains,
                       .draws = inputs->draws,
-                      .test_rows = inputs->test->rows };
+                      .test_rows = inputs->test->rows,
+                      .levels = sali_model_levels(model) ? sali_model_levels(model)->n : 0 };
     status = sali_reference_create(sal_model_space(model), inputs->test, &reference, err);
     status = status ? status : fill(model, reference, inputs, &v, err);
     sali_reference_destroy(reference);
@@ -357,7 +358,8 @@ static void describe(const sal_verdict *v, int k, char *text, size_t room)
     const sal_verdict_figure *f = &v->figures[k];
     char fresh[SALI_MMD_TEXT], train[SALI_MMD_TEXT];
     if (k == SAL_VERDICT_F) {
-        snprintf(text, room, "their mean f is %.3g %s that of held-out rows", f->shortfall.value,
+        snprintf(text, room, "their mean f%s is %.3g %s that of held-out rows",
+                 v->levels > 0 ? " of level 0" : "", f->shortfall.value,
                  f->fresh.value < f->test.value ? "below" : "above");
     } else if (k == SAL_VERDICT_MMD) {
         sali_mmd_text(f->fresh.value, fresh);
@@ -381,11 +383,14 @@ static void unlike(const sal_verdict *v, char *text, size_t room)
     static const char mix[] = "let the chains mix in training (--sampler block-gibbs or ncg, "
                               "more --steps, a lower --learning-rate)",
                       ladder[] = "train longer, or with a larger --batch, which the reservoir of "
-                                 "states grows with";
+                                 "states grows with",
+                      chain[] = "train longer, or with more --steps or levels";
     char what[160];
     describe(v, v->worst, what, sizeof what);
     snprintf(text, room, "The model's own samples are NOT like the data: %s; %s.", what,
-             isnan(v->bennett.value) ? mix : ladder);
+             v->levels > 0             ? chain
+             : isnan(v->bennett.value) ? mix
+                                       : ladder);
 }
 
 /* All figures that differ. */

@@ -116,9 +116,14 @@ START_TEST(training_options_are_those_of_the_models_record)
     ck_assert_str_eq(options.sampler, "block-gibbs");
     ck_assert_int_eq(options.objective, SAL_PTT);
     ck_assert(sal_train_suggest("usps-conv", &options, &settings));
+    ck_assert_str_eq(settings, "base=1");
+    ck_assert_int_eq(options.objective, SAL_PTT);
+    ck_assert(sal_train_suggest("usps-conv:channels=8,levels=6", &options, &settings));
+    ck_assert_int_eq(options.objective, SAL_DENOISING);
+    ck_assert(sal_train_suggest("strided-conv", &options, &settings));
     ck_assert_str_eq(settings, "base=1,levels=8");
     ck_assert_int_eq(options.objective, SAL_DENOISING);
-    ck_assert(sal_train_suggest("usps-conv:channels=8,levels=0", &options, &settings));
+    ck_assert(sal_train_suggest("strided-conv:channels=8,levels=0", &options, &settings));
     ck_assert_str_eq(settings, "base=1");
     ck_assert_int_eq(options.objective, SAL_PTT);
 }
@@ -127,13 +132,14 @@ END_TEST
 START_TEST(specifications_are_completed_for_training)
 {
     static const char *const cases[][2] = {
-        { "usps-conv", "usps-conv:base=1,levels=8" },
+        { "usps-conv", "usps-conv:base=1" },
         { "usps-conv:levels=4", "usps-conv:levels=4,base=1" },
-        { "usps-conv:base=0,channels=8", "usps-conv:base=0,channels=8,levels=8" },
-        { "usps-conv:quadratic=1", "usps-conv:quadratic=1,levels=8" },
-        { "usps-conv:levels=0", "usps-conv:levels=0,base=1" },
+        { "usps-conv:quadratic=1", "usps-conv:quadratic=1" },
         { "usps-conv:kind=ordinal,states=4", "usps-conv:kind=ordinal,states=4" },
-        { "mlp", "mlp:visible=9,base=1,levels=8" },
+        { "strided-conv", "strided-conv:base=1,levels=8" },
+        { "strided-conv:base=0,channels=8", "strided-conv:base=0,channels=8,levels=8" },
+        { "strided-conv:levels=0", "strided-conv:levels=0,base=1" },
+        { "mlp", "mlp:visible=9,base=1" },
         { "rbm:hidden=3", "rbm:hidden=3,visible=9" },
     };
     sal_error err;

@@ -463,8 +463,11 @@ static sal_status find_bound(session *s, sal_error *err)
                                   .progress = show_level,
                                   .progress_data = &s->progress };
     status = status ? status : sal_trajectory_model(chain, s->model, &rows_model, err);
-    status = status ? status : evaluate_independent(s, sal_model_space(rows_model), err);
     s->bound_rows = rows;
+    const sal_data test = s->test;
+    s->test.rows = rows; /* the same rows by both */
+    status = status ? status : evaluate_independent(s, sal_model_space(rows_model), err);
+    s->test = test;
     s->progress = cli_progress_begin();
     cli_catch_interrupt();
     status = status ? status
@@ -480,14 +483,12 @@ static void print_bound(const session *s)
 {
     const char *row = s->test.height > 0 ? "picture" : "row";
     const sal_bound *b = &s->bound;
-    printf(
-        "log-likelihood   at least %.3f nats a %s, standard error %.3f (log Z forward: too large "
-        "on average)\n",
-        b->forward, row, b->forward_error);
-    printf("log-likelihood   at least %.3f nats a %s, standard error %.3f (log Z in reverse: too "
-           "small on average)\n",
+    printf("bound, upper end %.3f nats a %s, standard error %.3f (by log Z forward)\n", b->forward,
+           row, b->forward_error);
+    printf("bound, lower end %.3f nats a %s, standard error %.3f (by log Z in reverse)\n",
            b->reverse, row, b->reverse_error);
-    printf("                 of %lld rows; between both ends %.3f, standard error %.3f%s\n",
+    printf("                 of the log-likelihood of the first %lld rows; from end to end %.3f, "
+           "standard error %.3f%s\n",
            (long long)s->bound_rows, b->gap, b->gap_error,
            b->gap > 2 ? ": more --temperatures bring them together" : "");
     printf("independent      %.3f nats a %s, standard error %.3f (%s)\n", s->independent.mean, row,
@@ -520,12 +521,11 @@ static int evaluate_chain(session *s)
 {
     sal_error err = { 0 };
     bool sheet = false;
-    if (!s->o->directory || s->samples.rows > 0) {
-        return cli_usage("evaluate: %s is a conditional energy f(x, t): %s",
-                         sal_model_name(s->model),
-                         s->o->directory ? "--samples does not go with its bound"
-                                         : "its bound wants the noise of its training, in the "
-                                           "training's directory");
+    if (!s->o->directory) {
+        return cli_usage(
+            "evaluate: %s is a conditional energy f(x, t): its bound wants the noise of "
+            "its training, in the training's directory",
+            sal_model_name(s->model));
     }
     sal_status status = find_bound(s, &err);
     if (status == SAL_OK && s->bound.stopped) {
@@ -576,6 +576,19 @@ static int check_options(const char *specification, options *o)
     return code ? code : cli_sampler(&o->sampler, &o->ais.sampler, false);
 }
 
+/* An option of what is not done for a denoising chain; NULL: none is given. */
+static const char *given_for_log_z(int argc, char **argv)
+{
+    static const char *const names[] = { "sampler", "chains",    "steps",  "schedule",
+                                         "base",    "step-size", "samples" };
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        if (cli_given(argc, argv, names[k])) {
+            return names[k];
+        }
+    }
+    return NULL;
+}
+
 static int run_evaluate(const cli_command *command, int argc, char **argv)
 {
     options o = { .data = CLI_DATA_START, .fresh = 1000, .rows = 200, .base = "data" };
@@ -612,8 +625,15 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     code = code ? code : read_samples(&s);
     o.directory = cli_is_training(specification) ? specification : NULL;
     code = cli_agree(code);
+    const char *other = given_for_log_z(argc, argv);
     const bool levels =
         code == CLI_OK && s.test.variables < sal_space_variables(sal_model_space(s.model));
+    if (levels && other) {
+        code =
+            cli_usage("evaluate: --%s does not go with the bound of a denoising chain, which has "
+                      "no log Z",
+                      other);
+    }
     code = code ? code : levels ? evaluate_chain(&s) : evaluate(&s);
     sal_model_destroy(s.model);
     sal_data_destroy(&s.train);

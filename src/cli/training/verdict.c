@@ -121,7 +121,8 @@ void cli_verdict_print(const sal_verdict *v)
            "training rows");
     for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
         const sal_verdict_figure *f = &v->figures[k];
-        printf("  %-24s", figures[k].name);
+        printf("  %-24s",
+               k == SAL_VERDICT_F && v->levels > 0 ? "mean f of level 0" : figures[k].name);
         print_value(f->fresh, k);
         print_value(f->persistent, k);
         print_value(f->train, k);

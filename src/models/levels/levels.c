@@ -270,7 +270,8 @@ sal_status sali_levels_create(sal_model *joint, sal_model **out, sal_error *err)
     if (n == 0) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
                          "%s is over no levels: expected a formula f(x, t) whose last block is one "
-                         "categorical variable, the level t",
+                         "categorical variable, the level t; ready-made nets get it by "
+                         "levels=8,base=1",
                          joint->name);
     }
     sal_space *space = sali_levels_space(joint);

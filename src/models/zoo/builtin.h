@@ -34,8 +34,10 @@ typedef struct sali_builtin {
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);
      * NULL: all parameters zero. */
     sal_status (*init)(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
-    const sali_training *training;   /* NULL: nothing is known to suit */
-    const sali_training *unlevelled; /* the same without levels of noise; NULL: it has none */
+    const sali_training *training; /* NULL: nothing is known to suit */
+    /* Of a net, in its place: where the specification asks for levels of noise, and where it says
+     * levels=0, or that variables are ordinal, which have none. NULL: it has no levels. */
+    const sali_training *levelled, *unlevelled;
 } sali_builtin;
 
 #define SALI_BUILTIN_LIST(X) \

@@ -55,8 +55,12 @@ sal_expr sali_deep_row(const char *layer, const char *part, sal_expr level, sal_
  * the base distribution or, without one, in b. */
 sal_status sali_deep_init(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
 
-/* A denoising chain; and where there can be none (levels=0, or ordinal variables), trajectory
- * tempering, which starts near independent variables with base=1. */
+/* A denoising chain; and trajectory tempering, which starts near independent variables with base=1.
+ */
 extern const sali_training sali_deep_training, sali_deep_ladder_training;
+
+/* The records of a net, of which `usual` is the one that suits where nothing is said of levels. */
+#define SALI_DEEP_TRAINING(usual) \
+    .training = &(usual), .levelled = &sali_deep_training, .unlevelled = &sali_deep_ladder_training
 
 #endif

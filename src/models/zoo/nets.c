@@ -198,8 +198,7 @@ const sali_builtin sali_builtin_usps_conv = {
     NET_PARAMETERS(16),
     .formula = usps_conv,
     .init = sali_deep_init,
-    .training = &sali_deep_training,
-    .unlevelled = &sali_deep_ladder_training,
+    SALI_DEEP_TRAINING(sali_deep_ladder_training),
 };
 
 const sali_builtin sali_builtin_mnist_conv = {
@@ -210,8 +209,7 @@ const sali_builtin sali_builtin_mnist_conv = {
     NET_PARAMETERS(16),
     .formula = mnist_conv,
     .init = sali_deep_init,
-    .training = &sali_deep_training,
-    .unlevelled = &sali_deep_ladder_training,
+    SALI_DEEP_TRAINING(sali_deep_ladder_training),
 };
 
 const sali_builtin sali_builtin_mnist_resnet = {
@@ -222,8 +220,7 @@ const sali_builtin sali_builtin_mnist_resnet = {
     NET_PARAMETERS(64),
     .formula = mnist_resnet,
     .init = sali_deep_init,
-    .training = &sali_deep_training,
-    .unlevelled = &sali_deep_ladder_training,
+    SALI_DEEP_TRAINING(sali_deep_ladder_training),
 };
 
 const sali_builtin sali_builtin_conv = {
@@ -234,8 +231,7 @@ const sali_builtin sali_builtin_conv = {
     SIZED_PARAMETERS(16),
     .formula = sized_conv,
     .init = sali_deep_init,
-    .training = &sali_deep_training,
-    .unlevelled = &sali_deep_ladder_training,
+    SALI_DEEP_TRAINING(sali_deep_ladder_training),
 };
 
 const sali_builtin sali_builtin_strided_conv = {
@@ -246,8 +242,7 @@ const sali_builtin sali_builtin_strided_conv = {
     SIZED_PARAMETERS(24),
     .formula = sized_strided,
     .init = sali_deep_init,
-    .training = &sali_deep_training,
-    .unlevelled = &sali_deep_ladder_training,
+    SALI_DEEP_TRAINING(sali_deep_training),
 };
 
 const sali_builtin sali_builtin_resnet = {
@@ -258,6 +253,5 @@ const sali_builtin sali_builtin_resnet = {
     SIZED_PARAMETERS(64),
     .formula = sized_resnet,
     .init = sali_deep_init,
-    .training = &sali_deep_training,
-    .unlevelled = &sali_deep_ladder_training,
+    SALI_DEEP_TRAINING(sali_deep_ladder_training),
 };

@@ -15,6 +15,7 @@ typedef struct pass {
     const sal_trajectory *t;
     const sali_noise *noise;
     int64_t n, V, N;
+    int64_t times; /* as many steps as in training */
     bool level_step_sizes;
     sali_moved *at;  /* [T] chains on each level */
     void *field;     /* real [n x N], of the level that is passed */
@@ -60,6 +61,7 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     p->t = settings->trajectory;
     p->noise = p->t->noise;
     p->level_step_sizes = settings->level_step_sizes;
+    p->times = settings->level_steps;
     p->n = chains->n;
     p->V = chains->space->n_variables;
     p->N = chains->space->width;
@@ -97,7 +99,7 @@ static void draw_base(const pass *p, sali_chains *chains)
 static void move(pass *p, sali_chains *chains, int64_t t)
 {
     const sali_moved *m = &p->at[t];
-    const int64_t T = p->noise->T, K = p->t->noise_steps[t];
+    const int64_t T = p->noise->T, K = p->t->noise_steps[t] * p->times;
     const size_t bytes = (size_t)(p->n * p->V) * sizeof *chains->codes;
     const double own = p->level_step_sizes ? p->t->noise_step_sizes[t] : 0;
     memcpy(m->chains->codes, chains->codes, bytes);
@@ -119,7 +121,7 @@ static void move(pass *p, sali_chains *chains, int64_t t)
 static void note_sums(const pass *p, sali_chains *chains, int64_t t)
 {
     sali_chains *inner = p->at[t].chains;
-    const double steps = (double)p->t->noise_steps[t] * (double)p->noise->T;
+    const double steps = (double)(p->t->noise_steps[t] * p->times * p->noise->T);
     for (int64_t c = 0; c < p->n; c++) {
         chains->accepted_sum[c] += inner->accepted_sum[c] / steps;
         chains->acceptance_sum[c] += inner->acceptance_sum[c] / steps;
