@@ -36,8 +36,9 @@ typedef struct sal_train_report {
     /* Settings that the last resume changed: "learning rate 0.001 instead of 0.01". NULL: none, or
      * the training was not resumed. */
     const char *resumed_with;
-    /* The fields from here to `trajectory` are for SAL_PTT; else they are NaN, NULL and 0. In calls
-     * of `progress` all but `levels` and `swap_rate` are those of the last report. */
+    /* The fields from here to `trajectory` are for SAL_PTT, and `levels` and `trajectory` for
+     * SAL_DENOISING too; else they are NaN, NULL and 0. In calls of `progress` all but `levels` and
+     * `swap_rate` are those of the last report. */
     int64_t levels;        /* number of levels of the trajectory */
     double swap_rate;      /* estimated swap rate between the chains and the last level */
     double log_z;          /* of the current model, by Bennett's acceptance ratio */
@@ -47,10 +48,11 @@ typedef struct sal_train_report {
     bool best; /* whether no earlier report had a larger log_likelihood; true without one */
     const struct sal_trajectory *trajectory; /* the levels so far */
     const sal_model *model;                  /* the model with its current parameters */
-    const double *averages; /* [parameters] exponential moving averages; NULL if there are none */
+    const double *averages; /* [parameters] exponential moving averages; NULL if there are none, and
+                               with SAL_DENOISING, whose model has them at reports */
     int64_t buffer;         /* number of states in `samples` */
     const int32_t *samples; /* [buffer x V] the persistent chains (with SAL_CD the last samples);
-                               NULL without samples */
+                               NULL without samples, and with SAL_DENOISING */
 } sal_train_report;
 
 /* The quantity that training maximises. */
@@ -298,12 +300,11 @@ SAL_API sal_status sal_trainer_save(sal_trainer *trainer, const char *directory,
  * Threads: one at a time. */
 SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory, sal_error *err);
 
-/* Write a trajectory into `directory`/ladder, beside a model that was saved in `directory`, for
- * sal_trajectory_open. Each call writes the levels that are not there yet, and notes which levels
- * belong to the model. Call it from the `report` callback after saving report->model.
- * Returns: SAL_ERR_ARGUMENT (NULL, a path that is too long); SAL_ERR_IO; SAL_ERR_MEMORY.
- * Cost:    O(new levels parameters).
- * Threads: one at a time. */
+/* Write a trajectory into `directory`/ladder, or a denoising chain as `directory`/denoising.json,
+ * beside a model that was saved in `directory`, for sal_trajectory_open. Each call writes the
+ * levels that are not there yet, and notes which levels belong to the model. Call it from the
+ * `report` callback after saving report->model. Returns: SAL_ERR_ARGUMENT (NULL, a path that is too
+ * long); SAL_ERR_IO; SAL_ERR_MEMORY. Cost:    O(new levels parameters). Threads: one at a time. */
 SAL_API sal_status sal_trajectory_save(const struct sal_trajectory *trajectory,
                                        const char *directory, const sal_model *model,
                                        const sal_train_report *report, sal_error *err);

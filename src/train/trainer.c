@@ -19,10 +19,18 @@ const sal_model *sali_train_model_at(const sal_trainer *t, int64_t level)
     return t->levels ? t->levels->at[level] : t->model;
 }
 
+static void set_level(void *context, int64_t level)
+{
+    const sal_trainer *t = context;
+    sali_params_set(sali_model_tape(sali_train_model_at(t, level))->params, t->values);
+}
+
 void sali_train_set_params(sal_trainer *t)
 {
-    for (int64_t level = 0; level < sali_train_levels(t); level++) {
-        sali_params_set(sali_model_tape(sali_train_model_at(t, level))->params, t->values);
+    if (t->levels) {
+        sali_shard_run(t->levels->n, t->options.threads, set_level, t);
+    } else {
+        set_level(t, 0);
     }
 }
 

@@ -132,6 +132,42 @@ START_TEST(evaluate_reads_what_train_wrote)
 }
 END_TEST
 
+/* A denoising chain is trained, sampled from scratch and bounded; what it has not is refused. */
+START_TEST(denoising_chains_are_drawn_and_bounded)
+{
+    static char first[sizeof out];
+    const char *bound = "evaluate run --data digits --rows 12 --temperatures 300 --fresh 0 --json";
+    ck_run("train strided-conv:height=16,width=16,channels=2,units=3,levels=4 --data digits "
+           "--iterations 12 --report 4 --fresh 60 --batch 40 --out run");
+    ck_assert_msg(strstr(out, "f(data) - f(samples)"), "%s", out);
+    ck_assert_msg(strstr(out, "mean f of level 0"), "%s", out);
+    ck_assert(access(temp_path("run/denoising.json"), R_OK) == 0);
+    ck_run("sample run --chains 4 --draws 5 --out draws.npy --threads 1");
+    ck_assert_msg(strstr(out, "4 of the training's denoising chain"), "%s", out);
+    strcpy(first, out);
+    ck_run("sample run --chains 4 --draws 5 --steps-per-level 4 --out pictures.png");
+    ck_run("%s --threads 1", bound);
+    strcpy(first, out);
+    ck_run("%s --threads 2", bound);
+    ck_assert_str_eq(out, first);
+    json_t *object = json_out();
+    const double upper = json_number_value(json_object_get(object, "bound_forward"));
+    ck_assert(isfinite(upper) && upper < 0);
+    ck_assert_int_eq(json_integer_value(json_object_get(object, "bound_rows")), 12);
+    json_decref(object);
+    ck_refused(64, "--chains does not go with the bound", "%s --chains 5", bound);
+    ck_refused(64, "is a denoising chain", "exact run");
+    ck_refused(64, "is a denoising chain", "sample run --ladder no");
+    ck_refused(64, "is a denoising chain", "sample run --tempering 4");
+    ck_refused(64, "inpaint: run is a denoising chain",
+               "inpaint run --data digits --mask top --out o.png");
+    ck_refused(64, "value: run is a denoising chain", "value run --state draws.npy --codes");
+    ck_refused(
+        64, "they go with objective denoising",
+        "train strided-conv:height=16,width=16,levels=2 --objective cd --data digits --out cd");
+}
+END_TEST
+
 /* Short chains of this model disagree, R-hat of f 1.25; they are drawn once more, and mostly tell:
  * of a few seeds one must, whatever the bits of this machine's arithmetic are. */
 START_TEST(chains_that_disagree_are_drawn_longer)
@@ -454,6 +490,7 @@ int main(void)
     tcase_add_test(tcase, a_training_is_a_model_wherever_one_is_given);
     tcase_add_test(tcase, train_writes_a_model_that_sample_reads);
     tcase_add_test(tcase, evaluate_reads_what_train_wrote);
+    tcase_add_test(tcase, denoising_chains_are_drawn_and_bounded);
     tcase_add_test(tcase, chains_that_disagree_are_drawn_longer);
     tcase_add_test(tcase, evaluate_refuses_bad_options);
     tcase_add_test(tcase, inpaint_fills_in_what_is_hidden);

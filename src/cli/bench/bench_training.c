@@ -66,7 +66,9 @@ int bench_training(const bench_case *c, const bench_options *o, sal_model *model
     options.steps = bench_steps(c, o);
     options.iterations = MOST + 1;
     options.batch = batch;
-    options.buffer.chains = options.buffer.chains > batch ? options.buffer.chains : batch;
+    if (options.objective == SAL_PCD) {
+        options.buffer.chains = options.buffer.chains > batch ? options.buffer.chains : batch;
+    }
     options.seed = 1;
     options.threads = (int)o->threads;
     options.callbacks.progress = note;
