@@ -400,7 +400,8 @@ SAL_API sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_
 
 /* Get the model whose states the draws are, before clamping: the one that sal_sample was given, or
  * of a denoising chain the model over x (sal_trajectory_model). *model is a reference, to be
- * released by sal_model_destroy. Threads: alone with the model. */
+ * released by sal_model_destroy.
+ * Threads: alone with the model. */
 SAL_API void sal_run_model(const sal_run *run, sal_model **model);
 
 /* f of every draw [chains x draws]. The array lives as long as the run. */

@@ -300,11 +300,13 @@ SAL_API sal_status sal_trainer_save(sal_trainer *trainer, const char *directory,
  * Threads: one at a time. */
 SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory, sal_error *err);
 
-/* Write a trajectory into `directory`/ladder, or a denoising chain as `directory`/denoising.json,
- * beside a model that was saved in `directory`, for sal_trajectory_open. Each call writes the
- * levels that are not there yet, and notes which levels belong to the model. Call it from the
- * `report` callback after saving report->model. Returns: SAL_ERR_ARGUMENT (NULL, a path that is too
- * long); SAL_ERR_IO; SAL_ERR_MEMORY. Cost:    O(new levels parameters). Threads: one at a time. */
+/* Write a trajectory beside a model that was saved in `directory`, for sal_trajectory_open: a
+ * ladder into `directory`/ladder, a denoising chain as `directory`/denoising.json. Each call writes
+ * the levels that are not there yet, and notes which levels belong to the model. Call it from the
+ * `report` callback after saving report->model.
+ * Returns: SAL_ERR_ARGUMENT (NULL, a path that is too long); SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(new levels parameters).
+ * Threads: one at a time. */
 SAL_API sal_status sal_trajectory_save(const struct sal_trajectory *trajectory,
                                        const char *directory, const sal_model *model,
                                        const sal_train_report *report, sal_error *err);
