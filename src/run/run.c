@@ -75,6 +75,17 @@ static sal_status check_trajectory(const sal_run *run, sal_error *err)
     return sali_run_check_independent(run->sampler, "", "sweeps along a trajectory", err);
 }
 
+/* Whether a sampler is that of the training, however its settings are spelt. */
+static bool is_trained(const sal_run *run)
+{
+    const sali_sampler *sampler = NULL;
+    sali_sampler_settings settings;
+    return sali_sampler_choose_from(run->options.own_samplers, run->options.trajectory->sampler,
+                                    run->model, 0, &sampler, &settings, NULL) == SAL_OK &&
+           sampler == run->inner &&
+           memcmp(settings.values, run->inner_settings.values, sizeof settings.values) == 0;
+}
+
 /* The sampler that was asked for moves states at each level of sweeps over all. */
 static sal_status take_trajectory(sal_run *run, sal_error *err)
 {
@@ -99,7 +110,7 @@ static sal_status take_trajectory(sal_run *run, sal_error *err)
                                           : 1,
         .inner = run->inner,
         .inner_settings = &run->inner_settings,
-        .level_step_sizes = o->step_size == 0 && strcmp(o->sampler, o->trajectory->sampler) == 0,
+        .level_step_sizes = o->step_size == 0 && is_trained(run),
     };
     return SAL_OK;
 }

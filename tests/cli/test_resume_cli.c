@@ -403,6 +403,30 @@ START_TEST(a_sampler_keeps_the_name_that_it_was_called_by)
 }
 END_TEST
 
+/* The line of the output that says the mean of f. */
+static void mean_line(char line[128])
+{
+    const char *at = strstr(out, "mean log prob");
+    ck_assert_msg(at != NULL, "%s", out);
+    snprintf(line, 128, "%.*s", (int)strcspn(at, "\n"), at);
+}
+
+/* Down a denoising chain the step sizes of the training are used again, though the file spells the
+ * sampler with all its settings. */
+START_TEST(denoising_chains_go_on_with_the_same_bits)
+{
+    char whole[128], resumed[128];
+    succeeds("train strided-conv:height=16,width=16,channels=2,units=2,levels=4 --data digits "
+             "--iterations 30 --batch 40 --fresh 0 --out chain");
+    succeeds("sample chain --chains 3 --draws 8 --out whole.nc");
+    mean_line(whole);
+    succeeds("sample chain --chains 3 --draws 5 --out part.nc");
+    succeeds("sample --resume part.nc --draws 8");
+    mean_line(resumed);
+    ck_assert_str_eq(resumed, whole);
+}
+END_TEST
+
 static Suite *resume_suite(void)
 {
     Suite *suite = suite_create("resume_cli");
@@ -417,6 +441,7 @@ static Suite *resume_suite(void)
     tcase_add_test(tcase, a_setting_of_the_sampler_may_be_given_again);
     tcase_add_test(tcase, exact_answers_know_the_clamps_of_the_first_start);
     tcase_add_test(tcase, a_sampler_keeps_the_name_that_it_was_called_by);
+    tcase_add_test(tcase, denoising_chains_go_on_with_the_same_bits);
     suite_add_tcase(suite, tcase);
     return suite;
 }
