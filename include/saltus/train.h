@@ -47,7 +47,8 @@ typedef struct sal_train_report {
     int64_t disturbed;     /* levels whose states were found not to be at equilibrium */
     bool best; /* whether no earlier report had a larger log_likelihood; true without one */
     const struct sal_trajectory *trajectory; /* the levels so far */
-    const sal_model *model;                  /* the model with its current parameters */
+    const sal_model *model; /* the model with its current parameters; in calls of `progress` with
+                               SAL_DENOISING with those of the last report */
     const double *averages; /* [parameters] exponential moving averages; NULL if there are none, and
                                with SAL_DENOISING, whose model has them at reports */
     int64_t buffer;         /* number of states in `samples` */

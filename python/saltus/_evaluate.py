@@ -329,7 +329,8 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
     ModelError
         f is NaN or +inf at a state, or all chains started at forbidden states.
     UnsupportedError
-        Counts without a cap; a sampler that is approximate, couples its chains or cannot serve the model.
+        Counts without a cap; a sampler that is approximate, couples its chains or cannot serve the model; a
+        denoising chain, which has no log Z.
     KeyboardInterrupt
         Ctrl-C, unless ``interrupt="return"`` and there is an estimate. The exception's attribute `evaluation` is the
         Evaluation with what was found (with `comm` at rank 0, else None).
@@ -371,7 +372,13 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
         directory = model if directory is None else directory
     raising = raises(interrupt)
     made = model.model if isinstance(model, Training) else as_model(model)
-    rows = fitting(test, made.variables, "test")._drawn()
+    levels = lib.sal_model_levels(made)
+    given_rows = fitting(test, made.variables, "test", levels)
+    if given_rows.variables != made.variables or lib.sal_model_is_conditional(made):
+        raise _library.UnsupportedError(
+            f"{made.name} is a denoising chain of conditional energies: it has no log Z; the command "
+            "'saltus evaluate' bounds its log-likelihood, from its training's directory")
+    rows = given_rows._drawn()
     known = None if train is None else fitting(train, made.variables, "train")._drawn()
     drawn = None if samples is None else _sample_rows(samples, made.variables)
     given = dict(options, chains=100 if chains is None else chains, temperatures=temperatures, steps=steps,

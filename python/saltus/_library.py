@@ -154,6 +154,7 @@ sal_run_destroy vp
 sal_run_size vpppp
 sal_run_model vpP
 sal_model_levels lp
+sal_model_is_conditional bp
 sal_run_draws ppp
 sal_run_log_probs pp
 sal_run_marginals tppe

@@ -208,6 +208,8 @@ class Training:
         self._preconditioner = _preconditioner(preconditioner, model, data)
         self._hooks = _Hooks(model)
         self._hooks.directory = directory
+        if data.variables != model.variables:  # a denoising chain shows its parameters at reports only
+            self._hooks.looks = False
         self._last: Optional[np.ndarray] = None  # where training goes on, if the model has the best parameters
         self._running = threading.Lock()
         self._trainer = self._create(None)  # which finds what is wrong before any file is touched

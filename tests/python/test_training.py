@@ -111,6 +111,29 @@ class Learning(unittest.TestCase):
                   rate_schedule="cosine", fixed=None, weight_decay=0.0, seed=0)
         np.testing.assert_allclose(1 / (1 + np.exp(-model.params["b"][[0, 3]])), [0.25, 0.75], atol=0.06)
 
+    def test_a_denoising_chain(self):
+        data = biased()
+        x, t = sal.binary(4, name="x"), sal.categorical(1, 3, name="level")
+        model = sal.Model(((t @ sal.param("b", (3, 4))) * x).sum())
+        training = sal.train(model, data, objective="denoising", iterations=400, learning_rate=0.05,
+                             rate_schedule="cosine", seed=0)
+        self.assertIsNone(training.samples)
+        run = quiet(sal.sample, training, chains=100, draws=40, seed=1)
+        self.assertEqual(run.draws.shape, (100, 40, 4))
+        self.assertEqual((run.model.variables, model.variables), (4, 5))
+        self.assertEqual([shares.shape for shares in run.marginals()], [(2,)] * 4)
+        np.testing.assert_allclose(run.draws.mean(axis=(0, 1)), data.mean(axis=0), atol=0.05)
+        with tempfile.TemporaryDirectory() as place:
+            training.save(place)
+            again = quiet(sal.sample, place, chains=100, draws=40, seed=1)
+            np.testing.assert_array_equal(again.draws, run.draws)
+            for refused in (lambda: sal.sample(place, ladder=False), lambda: sal.Model(place).exact(),
+                            lambda: sal.evaluate(place, data), lambda: sal.evaluate(training, data)):
+                with self.assertRaisesRegex(sal.UnsupportedError, "denoising chain"):
+                    refused()
+        with self.assertRaisesRegex(sal.ArgumentError, "go with objective denoising"):
+            sal.train(model, data, objective="cd")
+
     def test_one_s_own_sampler(self):
         calls = []
 
