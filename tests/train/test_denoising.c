@@ -270,8 +270,8 @@ START_TEST(draws_are_of_the_enumerated_distribution)
     ck_ok(sal_run_summarise(run, &s, &err), &err);
     ck_assert_int_eq(s.levels, LEVELS);
     ck_assert_int_eq(s.warmup, 0);
+    sal_trajectory_destroy(t); /* a run may live longer */
     sal_run_destroy(run);
-    sal_trajectory_destroy(t);
     sal_model_destroy(rows);
     sal_model_destroy(joint);
 }

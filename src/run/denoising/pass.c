@@ -12,9 +12,9 @@
 #include "run/trajectory.h"
 
 typedef struct pass {
-    const sal_trajectory *t;
+    const sal_trajectory *t; /* which may be gone when the run is taken apart */
     const sali_noise *noise;
-    int64_t n, V, N;
+    int64_t T, n, V, N;
     int64_t times; /* as many steps as in training */
     bool level_step_sizes;
     sali_moved *at;  /* [T] chains on each level */
@@ -27,7 +27,7 @@ typedef struct pass {
 static void destroy(void *self)
 {
     pass *p = self;
-    for (int64_t t = 0; p && p->at && t < p->noise->T; t++) {
+    for (int64_t t = 0; p && p->at && t < p->T; t++) {
         sali_moved_close(&p->at[t]);
     }
     sali_object_free(p);
@@ -38,7 +38,7 @@ static sal_status open_levels(pass *p, const sali_chains *chains,
 {
     const sali_levels *levels = sali_model_levels(chains->model);
     sal_status status = SAL_OK;
-    for (int64_t t = 0; status == SAL_OK && t < p->noise->T; t++) {
+    for (int64_t t = 0; status == SAL_OK && t < p->T; t++) {
         p->at[t].sampler = settings->inner;
         p->at[t].settings = *settings->inner_settings;
         p->at[t].settings.training = true; /* its chains have linear terms */
@@ -60,12 +60,13 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     }
     p->t = settings->trajectory;
     p->noise = p->t->noise;
+    p->T = p->noise->T;
     p->level_step_sizes = settings->level_step_sizes;
     p->times = settings->level_steps;
     p->n = chains->n;
     p->V = chains->space->n_variables;
     p->N = chains->space->width;
-    p->at = SALI_OBJECT_ARRAY(p, sali_moved, p->noise->T);
+    p->at = SALI_OBJECT_ARRAY(p, sali_moved, p->T);
     p->field = sali_object_array(p, p->n * p->N, chains->element);
     p->uniform = SALI_OBJECT_ARRAY(p, double, p->V);
     sal_status status = sali_object_failed(p) ? sali_fail_memory(err) : SAL_OK;
@@ -99,7 +100,7 @@ static void draw_base(const pass *p, sali_chains *chains)
 static void move(pass *p, sali_chains *chains, int64_t t)
 {
     const sali_moved *m = &p->at[t];
-    const int64_t T = p->noise->T, K = p->t->noise_steps[t] * p->times;
+    const int64_t T = p->T, K = p->t->noise_steps[t] * p->times;
     const size_t bytes = (size_t)(p->n * p->V) * sizeof *chains->codes;
     const double own = p->level_step_sizes ? p->t->noise_step_sizes[t] : 0;
     memcpy(m->chains->codes, chains->codes, bytes);
@@ -121,7 +122,7 @@ static void move(pass *p, sali_chains *chains, int64_t t)
 static void note_sums(const pass *p, sali_chains *chains, int64_t t)
 {
     sali_chains *inner = p->at[t].chains;
-    const double steps = (double)(p->t->noise_steps[t] * p->times * p->noise->T);
+    const double steps = (double)(p->t->noise_steps[t] * p->times * p->T);
     for (int64_t c = 0; c < p->n; c++) {
         chains->accepted_sum[c] += inner->accepted_sum[c] / steps;
         chains->acceptance_sum[c] += inner->acceptance_sum[c] / steps;
@@ -135,7 +136,7 @@ static void step(void *self, sali_chains *chains)
     pass *p = self;
     memcpy(chains->x_new, chains->x, (size_t)(p->n * p->N) * chains->element);
     draw_base(p, chains);
-    for (int64_t t = p->noise->T - 1; t >= 0; t--) {
+    for (int64_t t = p->T - 1; t >= 0; t--) {
         move(p, chains, t);
         note_sums(p, chains, t);
     }
