@@ -281,6 +281,7 @@ sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables
     if (status == SAL_OK) {
         made->has_gradient = model->has_gradient;
         made->multilinear = model->multilinear;
+        made->conditional = model->conditional;
         made->trackable = model->trackable;
         made->limited = model->limited;
         made->structure = sali_chain_clamped(model);

@@ -99,7 +99,9 @@ sal_status sali_run_note_options(sal_run *run, sal_error *err)
 {
     char spelt[SALI_SAMPLER_TEXT], sampler[SALI_SAMPLER_TEXT + 64];
     uint64_t fingerprint = 0;
-    sal_status status = sali_model_fingerprint(run->base, &fingerprint, err);
+    const sali_levels *levels_of = sali_model_levels(run->base);
+    sal_status status =
+        sali_model_fingerprint(levels_of ? levels_of->joint : run->base, &fingerprint, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -108,7 +110,9 @@ sal_status sali_run_note_options(sal_run *run, sal_error *err)
     snprintf(sampler, sizeof sampler, "%.*s%s", (int)strcspn(run->options.sampler, ":"),
              run->options.sampler, spelt + strcspn(spelt, ":"));
     const sal_run_options o = resolved(run, sampler);
-    int64_t levels = o.trajectory ? o.trajectory->n : 0;
+    int64_t levels = !o.trajectory         ? 0
+                     : o.trajectory->noise ? o.trajectory->noise->T
+                                           : o.trajectory->n;
     run->state = SALI_NEW(sal_run_state);
     bool ok = run->state && sali_run_state_put_text(run->state, NAME, run->base->name) &&
               put_options(run, &o) && put_arrays(run) &&

@@ -72,7 +72,9 @@ static sal_status check_trajectory(const sal_run *run, sal_error *err)
         return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
                          run->model->name);
     }
-    return sali_run_check_independent(run->sampler, "", "sweeps along a trajectory", err);
+    return o->trajectory->noise
+               ? sali_check_field_sampler(run->sampler, "", err)
+               : sali_run_check_independent(run->sampler, "", "sweeps along a trajectory", err);
 }
 
 /* Whether a sampler is that of the training, however its settings are spelt. */

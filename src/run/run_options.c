@@ -49,8 +49,7 @@ static const sali_option entries[] = {
     SALI_OPTION("steps-per-level", WHOLE, "N",
                 "of a trained model's ladder or denoising chain: times as many steps at each level "
                 "as in training",
-                RUN(steps_per_level), .usual = "1; down a denoising chain 2",
-                SALI_RANGE(1, 1000)),
+                RUN(steps_per_level), .usual = "1; down a denoising chain 2", SALI_RANGE(1, 1000)),
     SALI_OPTION("step-size", REAL, "adapt|auto|X",
                 "adapt: to an acceptance of 0.574; auto: largest mean jump; X: this size",
                 RUN(step_size), .usual = "adapt", SALI_REAL_FROM(0), .range = SALI_ABOVE),

@@ -76,6 +76,16 @@ bool sali_trajectory_fits(const sal_trajectory *t, const sal_model *model)
                     : !levels && model->space->n_states == t->states;
 }
 
+sal_status sali_check_field_sampler(const sali_sampler *sampler, const char *who, sal_error *err)
+{
+    return sampler->needs_gradient && !sampler->unadjusted && !sali_engine(sampler)->coupled
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_UNSUPPORTED,
+                           "%sa denoising chain wants an exact sampler of independent chains that "
+                           "goes by gradients, such as dlmcf or ncg; %s is none",
+                           who, sampler->name);
+}
+
 sal_status sal_trajectory_model(const sal_trajectory *t, sal_model *model, sal_model **out,
                                 sal_error *err)
 {

@@ -56,6 +56,11 @@ sal_trajectory *sali_trajectory_of_noise(int64_t parameters, sali_noise *noise,
 /* Whether it is of this model, or of the one that stands for its levels. */
 bool sali_trajectory_fits(const sal_trajectory *trajectory, const sal_model *model);
 
+/* Whether a sampler may move chains with linear terms of their own, as those of a denoising chain:
+ * an exact one of independent chains that goes by gradients. Others may ask the model, which does
+ * not know of the terms. Returns: SAL_ERR_UNSUPPORTED, after `who`. */
+sal_status sali_check_field_sampler(const sali_sampler *sampler, const char *who, sal_error *err);
+
 /* A level more, `values` [parameters] copied; false: out of memory. */
 bool sali_trajectory_push(sal_trajectory *trajectory, const sal_trajectory_level *info,
                           double step_size, const double *values);

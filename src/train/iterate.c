@@ -25,7 +25,8 @@ static double norm(int64_t n, const double *values)
  * at most t / (t + 9). */
 static void average(sal_trainer *t)
 {
-    double updates = (double)t->optimiser.updates;
+    /* one that went back forgot its updates, but not its averages */
+    double updates = (double)(t->levels ? t->iteration + 1 : t->optimiser.updates);
     double decay = fmin(t->options.averaging, updates / (updates + 9));
     for (int64_t i = 0; t->averages && i < t->optimiser.n; i++) {
         t->averages[i] += (1 - decay) * (t->values[i] - t->averages[i]);

@@ -36,8 +36,10 @@ static const sali_option entries[] = {
         "sampler steps in each iteration; -1: the number of variables; with denoising those at "
         "the last level, 3 K at the first",
         TRAIN(steps), COUNT, .range = SALI_OR_MINUS_ONE, SUITS(20), NOTED),
-    SALI_OPTION("sampler", TEXT, "NAME", "name, see 'saltus list samplers'", TRAIN(sampler), NOTED,
-                .usual = "as suits the model; gwg if you give --objective"),
+    SALI_OPTION(
+        "sampler", TEXT, "NAME", "name, see 'saltus list samplers'", TRAIN(sampler), NOTED,
+        .usual =
+            "as suits the model; gwg if you give --objective, dlmcf:balance=barker with denoising"),
     SALI_OPTION("step-size", REAL, "X", "step size of samplers that have one", TRAIN(step_size),
                 SALI_REAL_FROM(0), .usual = "0: adapted to an acceptance of 0.574", NOTED),
     SALI_OPTION("buffer", WHOLE, "N", "number of persistent chains", TRAIN(buffer.chains), COUNT,
@@ -152,10 +154,16 @@ static sal_status check_sizes(const sal_train_options *o, const sal_data *data, 
 {
     const sali_objective *objective = sali_objective_of(o->objective);
     if (data->rows < o->batch || (objective->persistent && o->buffer.chains < o->batch)) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "train: a batch of %lld needs as many chains and data rows; there are "
-                         "%lld chains and %lld rows to train on: take a smaller batch",
-                         (long long)o->batch, (long long)o->buffer.chains, (long long)data->rows);
+        return objective->persistent
+                   ? sali_fail(err, SAL_ERR_ARGUMENT,
+                               "train: a batch of %lld needs as many chains and data rows; there "
+                               "are %lld chains and %lld rows to train on: take a smaller batch",
+                               (long long)o->batch, (long long)o->buffer.chains,
+                               (long long)data->rows)
+                   : sali_fail(err, SAL_ERR_ARGUMENT,
+                               "train: a batch of %lld needs as many data rows; there are %lld to "
+                               "train on: take a smaller batch",
+                               (long long)o->batch, (long long)data->rows);
     }
     if (objective->reservoir && (o->batch < 2 || o->ptt.reservoir % o->batch != 0)) {
         return sali_fail(
@@ -212,7 +220,11 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
 {
     const sali_objective *objective = sali_objective_of(options->objective);
     sal_status status = check_objective(options, err);
+    const int64_t given = options->batch;
     sal_train_complete(model, options);
+    if (objective->fit_rows && given == 0) {
+        objective->fit_rows(options, model, data->rows);
+    }
     status = status ? status : sal_option_resolve(&table, options, err);
     fill_in(options, model->space->n_variables);
     status = status ? status : check_sizes(options, data, err);

@@ -161,7 +161,7 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
     const double most = sali_engine(t->sampler)->most_step * sali_default_step_size(space, 1);
     status = sali_adapt_begin(&t->step_size, &t->memory, sali_train_levels(t), space,
                               t->settings.step_size, err);
-    if (most > 0) { /* from where it would be long on the way back */
+    if (most > 0 && t->levels) { /* from where it would be long on the way back */
         t->step_size.high = fmin(t->step_size.high, log(most));
     }
     return status;

@@ -81,10 +81,19 @@ static sal_status draw_passes(const sal_model *model, const sal_trajectory *path
                                       .draws = o->draws,
                                       .seed = ~o->seed,
                                       .threads = o->threads,
-                                      .record.draws = true };
+                                      .record.draws = true,
+                                      .callbacks = { .progress = o->progress,
+                                                     .progress_data = o->progress_data } };
+    sal_run_summary s = { 0 };
     sal_status status = sal_trajectory_model(path, (sal_model *)(uintptr_t)model, &rows, err);
     status = status ? status : sal_sample(rows, &options, &run, err);
+    status = status ? status : sal_run_summarise(run, &s, err);
     if (status == SAL_OK) {
+        *draws = (sal_trajectory_draws){
+            .log_z = NAN, .log_z_error = NAN, .levels = path->noise->T, .stopped = s.stopped
+        };
+    }
+    if (status == SAL_OK && !s.stopped) {
         int64_t chains, made, V;
         int bytes;
         sal_run_size(run, &chains, &made, &V);

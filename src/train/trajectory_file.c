@@ -137,6 +137,8 @@ static int64_t levels_until(const sal_trajectory *t, int64_t iteration)
 #define NOISE_FILE "denoising.json"
 #define NOISE_KEY "saltus_denoising"
 #define NOISE_VERSION 1
+/* At a level: a pass down all of them is one step of a run, which nothing interrupts. */
+#define MOST_STEPS 100000
 
 static json_t *reals(int64_t n, const double *values)
 {
@@ -205,7 +207,7 @@ static int64_t *read_steps(const json_t *object, int64_t n, bool *memory)
     for (int64_t k = 0; values && k < n; k++) {
         const json_t *number = json_array_get(array, (size_t)k);
         values[k] = json_integer_value(number);
-        if (!json_is_integer(number) || values[k] < 1 || values[k] > INT32_MAX) {
+        if (!json_is_integer(number) || values[k] < 1 || values[k] > MOST_STEPS) {
             sali_free(values);
             return NULL;
         }

@@ -212,7 +212,8 @@ sal_status sali_fresh_draw(sal_model *model, const sal_verdict_inputs *options, 
     if (status != SAL_OK && status != SAL_ERR_NOT_FOUND) {
         return status;
     }
-    if (!ladder && sal_model_levels(model) > 0) {
+    if (!ladder && sal_model_levels(model) > 0 &&
+        options->train->variables == model->space->n_variables - 1) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
                          "%s is a conditional energy f(x, t); samples want the noise of its "
                          "training, in the training's directory",

@@ -166,6 +166,39 @@ START_TEST(convolutions_take_the_biases_of_levels)
 }
 END_TEST
 
+/* A convolution of one channel that is added to several is not their bias. */
+START_TEST(what_spreads_a_convolution_is_no_bias)
+{
+    sal_error err;
+    sal_space *space = sal_space_create();
+    const sal_block blocks[] = {
+        { .name = "x", .kind = SAL_BINARY, .count = 16 },
+        { .name = "t", .kind = SAL_CATEGORICAL, .count = 1, .states = 2 }
+    };
+    const double weight[9] = { 1, -1, 2, 0.5, 1, 0, 3, 1, -2 }, bias[3] = { 0.1, 0.7, -1 };
+    for (int b = 0; b < 2; b++) {
+        ck_ok(sal_space_add(space, &blocks[b], &err), &err);
+    }
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr s = sal_state(tape), x = sal_reshape(sal_slice(s, 0, 0, 16), SAL_SHAPE(1, 4, 4));
+    sal_expr y = sal_conv2d(x, sal_constant(tape, weight, SAL_SHAPE(1, 1, 3, 3)),
+                            sal_constant(tape, bias, SAL_SHAPE(1)), 1, 1);
+    sal_expr more = sal_add(y, sal_constant(tape, bias, SAL_SHAPE(3, 1, 1)));
+    sal_expr level = sal_dot(sal_param(tape, "l", SAL_SHAPE(2)), sal_slice(s, 0, 16, 2));
+    sal_model *joint = NULL, *model = NULL;
+    ck_ok(sal_model_from_tape(tape, sal_add(sal_sum(sal_silu(more)), level), &joint, &err), &err);
+    ck_ok(sal_model_set_params(joint, "l", (const double[]){ 0.4, -0.3 }, &err), &err);
+    ck_ok(sali_levels_create(joint, &model, &err), &err);
+    for (int32_t t = 0; t < 2; t++) {
+        check_level(joint, sali_model_levels(model)->at[t], t);
+    }
+    sal_model_destroy(model);
+    sal_model_destroy(joint);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 START_TEST(models_without_levels_are_refused)
 {
     sal_error err;
@@ -194,6 +227,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tests, a_level_held_gives_the_same_f, 0, SPECIFICATIONS);
     tcase_add_test(tests, levels_share_parameters);
     tcase_add_test(tests, convolutions_take_the_biases_of_levels);
+    tcase_add_test(tests, what_spreads_a_convolution_is_no_bias);
     tcase_add_test(tests, models_without_levels_are_refused);
     tcase_add_test(tests, failed_allocations_leave_nothing);
     suite_add_tcase(suite, tests);

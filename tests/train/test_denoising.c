@@ -724,13 +724,18 @@ START_TEST(runs_and_bounds_refuse_what_does_not_fit)
     sal_model *other = make("mlp:visible=4,hidden=3,levels=3,units=2", 0.3);
     sal_trajectory *t = chain_of(joint, (const int64_t[]){ 1, 1 }, "ncg");
     const int32_t init[BITS] = { 0 };
-    const uint8_t codes[BITS] = { 0, 1, 2, 0 };
+    const uint8_t codes[BITS + 1] = { 0, 1, 2, 0, 0 };
     const sal_bound_options negative = { .effort = -1 };
     sal_run *run = NULL;
     sal_bound bound;
     ck_ok(sal_trajectory_model(t, joint, &rows, &err), &err);
     sal_run_options o = { .trajectory = t, .chains = 1, .draws = 2 };
     ck_fails(sal_sample(other, &o, &run, &err), SAL_ERR_ARGUMENT, &err, "another model");
+    o.sampler = "hamming-ball"; /* it asks the model, which does not know of the coupling */
+    ck_fails(sal_sample(rows, &o, &run, &err), SAL_ERR_UNSUPPORTED, &err, "hamming-ball is none");
+    o.sampler = "gibbs";
+    ck_fails(sal_sample(joint, &o, &run, &err), SAL_ERR_UNSUPPORTED, &err, "gibbs is none");
+    o.sampler = NULL;
     o.init = init;
     ck_fails(sal_sample(rows, &o, &run, &err), SAL_ERR_ARGUMENT, &err, "starting states");
     ck_fails(sal_trajectory_model(t, other, &rows, &err), SAL_ERR_ARGUMENT, &err, "another model");
@@ -742,6 +747,13 @@ START_TEST(runs_and_bounds_refuse_what_does_not_fit)
              "0 rows");
     ck_fails(sal_denoising_bound(joint, t, 1, codes, &negative, &bound, &err), SAL_ERR_ARGUMENT,
              &err, "effort -1");
+    sal_trajectory_destroy(t);
+    t = chain_of(joint, (const int64_t[]){ 1, 1 }, "rlsa");
+    ck_fails(sal_denoising_bound(joint, t, 1, codes + 1, NULL, &bound, &err), SAL_ERR_ARGUMENT,
+             &err, "code 2");
+    const uint8_t zeros[BITS] = { 0 };
+    ck_fails(sal_denoising_bound(joint, t, 1, zeros, NULL, &bound, &err), SAL_ERR_UNSUPPORTED, &err,
+             "rlsa is none");
     sal_trajectory_destroy(t);
     sal_model_destroy(rows);
     sal_model_destroy(other);

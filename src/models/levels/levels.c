@@ -64,12 +64,12 @@ static sal_status whole_state(sali_rewriter *r, const sali_node *place, int32_t 
 
 /* The number for each channel that node `i`, of shape [C, 1, 1], adds; tape NULL: it is not such a
  * one. */
-static sal_expr by_channel(sali_rewriter *r, int32_t i)
+static sal_expr by_channel(sali_rewriter *r, int32_t i, int64_t channels)
 {
     const sal_shape *shape = &r->old[i].shape;
     const sal_expr moved = sali_rewriter_moved(r, i);
-    if (r->tape->nodes[moved.node].varying || shape->rank != 3 || shape->dim[1] != 1 ||
-        shape->dim[2] != 1) {
+    if (r->tape->nodes[moved.node].varying || shape->rank != 3 || shape->dim[0] != channels ||
+        shape->dim[1] != 1 || shape->dim[2] != 1) {
         return (sal_expr){ 0 };
     }
     return sali_rewriter_record(r, &r->old[i], SALI_OP_reshape, 1, &moved, 1, shape->dim);
@@ -80,8 +80,9 @@ static void add_to_bias(sali_rewriter *r, const sali_node *node, sal_expr *made)
 {
     for (int32_t k = 0; k < 2; k++) {
         const sali_node *conv = &r->old[node->in[k]];
-        const sal_expr more =
-            conv->op == SALI_OP_conv2d ? by_channel(r, node->in[1 - k]) : (sal_expr){ 0 };
+        const sal_expr more = conv->op == SALI_OP_conv2d && conv->shape.dim[0] == node->shape.dim[0]
+                                  ? by_channel(r, node->in[1 - k], node->shape.dim[0])
+                                  : (sal_expr){ 0 };
         if (more.tape) {
             const sal_expr bias = sali_rewriter_moved(r, conv->in[2]);
             const sal_expr in[] = { sali_rewriter_moved(r, conv->in[0]),
@@ -171,7 +172,7 @@ static sal_status make_level(const sal_model *joint, const sal_space *space, int
         status = sal_model_from_tape(tape, f, out, err);
     }
     if (status == SAL_OK && !same_parameters(program, sali_model_tape(*out)->program)) {
-        status = sali_fail(err, SAL_ERR_UNSUPPORTED, "level %lld needs only some parameters",
+        status = sali_fail(err, SAL_ERR_UNSUPPORTED, "level %lld uses only some of the parameters",
                            (long long)level);
     }
     if (status == SAL_OK) {

@@ -57,9 +57,11 @@ static sal_status check(const sal_space *space, int64_t T, const double *keep, s
                              "noise: expected shares of kept values that fall from 1 to 0");
 }
 
-static void fill_tables(sali_noise *noise)
+/* Whether all are numbers. */
+static bool fill_tables(sali_noise *noise)
 {
     const int64_t R = noise->space->n_states;
+    bool finite = true;
     for (int64_t k = 0; k < R; k++) {
         noise->share[k] = exp(noise->log_base[k]);
     }
@@ -67,7 +69,9 @@ static void fill_tables(sali_noise *noise)
         const double kept = noise->keep[i / R + 1] / noise->keep[i / R], p = noise->share[i % R];
         noise->same[i] = log(kept + (1 - kept) * p);
         noise->other[i] = log((1 - kept) * p);
+        finite &= isfinite(noise->same[i]) && isfinite(noise->other[i]);
     }
+    return finite;
 }
 
 sal_status sali_noise_create(const sal_space *space, int64_t T, const double *keep,
@@ -89,8 +93,10 @@ sal_status sali_noise_create(const sal_space *space, int64_t T, const double *ke
         status = noise->keep && noise->share && noise->same && noise->other ? SAL_OK
                                                                             : sali_fail_memory(err);
     }
-    if (status == SAL_OK) {
-        fill_tables(noise);
+    if (status == SAL_OK && !fill_tables(noise)) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT,
+                           "noise: a state of p_0 has a probability of 0, or a share is too near "
+                           "the one before");
     }
     return SALI_GIVE(status, noise, out, sali_noise_destroy);
 }

@@ -445,6 +445,7 @@ sal_status sal_denoising_bound(sal_model *model, const sal_trajectory *trajector
     status = sali_memory_status(&memory, err);
     status = status ? status
                     : sali_sampler_choose(trajectory->sampler, view, 0, &b.sampler, &settings, err);
+    status = status ? status : sali_check_field_sampler(b.sampler, "", err);
     status = status ? status : run_levels(&b, &o, &stopped, err);
     if (status == SAL_OK) {
         *out = (sal_bound){ NAN, NAN, NAN, NAN, NAN, NAN, stopped };

@@ -24,6 +24,14 @@ static void defaults(sal_train_options *options, const sal_model *model)
     options->batch = options->batch ? options->batch : ROWS * T;
 }
 
+static void fit_rows(sal_train_options *options, const sal_model *model, int64_t rows)
+{
+    const int64_t T = sali_model_levels(model)->n;
+    if (rows < options->batch) {
+        options->batch = rows < T ? T : rows / T * T;
+    }
+}
+
 static int64_t chains(const sal_train_options *options)
 {
     return options->batch;
@@ -46,16 +54,9 @@ static sal_status check(const sal_train_options *options, const sal_model *model
                            (long long)options->batch, (long long)levels->n);
 }
 
-/* Chains have a linear term of their own, which models do not know of. */
 static sal_status check_sampler(const sal_sampler_descriptor *sampler, sal_error *err)
 {
-    return sampler->needs_gradient && !sampler->unadjusted && !sali_engine(sampler)->coupled
-               ? SAL_OK
-               : sali_fail(
-                     err, SAL_ERR_UNSUPPORTED,
-                     "train: objective denoising wants an exact sampler of independent chains "
-                     "that goes by gradients, such as dlmcf or ncg; %s is none",
-                     sampler->name);
+    return sali_check_field_sampler(sampler, "train: ", err);
 }
 
 static sal_status make_noise(const sal_trainer *t, sali_noise **noise, sal_error *err)
@@ -126,7 +127,8 @@ static sal_status go_back(sal_trainer *t, sal_error *err)
             "of the last report; try a smaller learning rate or more steps",
             (long long)t->iteration, MOST_TIMES, t->optimiser.learning_rate);
     }
-    copy_values(t, true, own->back.copies); /* the older one */
+    copy_values(t, true, own->back.copies); /* the older one, from now on both */
+    copy_values(t, false, own->back.copies + 1);
     own->back.gap = 0;
     sali_train_set_params(t);
     sali_optimiser_forget(&t->optimiser);
@@ -268,6 +270,7 @@ const sali_objective sali_objective_denoising = {
     .levels = true,
     .steers = true,
     .defaults = defaults,
+    .fit_rows = fit_rows,
     .chains = chains,
     .check = check,
     .check_sampler = check_sampler,

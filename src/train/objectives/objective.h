@@ -27,6 +27,9 @@ typedef struct sali_objective {
     /* Put what suits it in place of zeros, before the options are resolved. */
     void (*defaults)(sal_train_options *options, const sal_model *model);
 
+    /* Make a batch that was not asked for as small as there are rows of data. */
+    void (*fit_rows)(sal_train_options *options, const sal_model *model, int64_t rows);
+
     /* From here on options are resolved, but for those of other objectives. */
 
     /* Chains in the buffer, `batch` of which move in an iteration; 0: there are no samples. */
