@@ -104,8 +104,6 @@ static sal_status draw_passes(const sal_model *model, const sal_trajectory *path
         if (log_prob) {
             memcpy(log_prob, sal_run_log_probs(run), (size_t)(chains * made) * sizeof *log_prob);
         }
-        *draws =
-            (sal_trajectory_draws){ .log_z = NAN, .log_z_error = NAN, .levels = path->noise->T };
     }
     sal_run_destroy(run);
     sal_model_destroy(rows);
