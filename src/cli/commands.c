@@ -83,11 +83,11 @@ static const cli_page pages[] = {
       CLI_GROUP_TRAIN,
       "Fits a model to data. ARCH is a ready-made model (see 'saltus list models') or a saved "
       "one. rbm, mlp, usps-conv, mnist-conv, mnist-resnet, conv, strided-conv, resnet and "
-      "potts-alignment know what suits them: parallel trajectory tempering (ptt) with a sampler, "
-      "steps and rates that "
-      "were tried. That applies unless you name --objective or --sampler, or an option that ptt "
-      "does not have, such as --buffer; then, and for all other models, persistent contrastive "
-      "divergence (pcd) is the default.\n\n"
+      "potts-alignment know what suits them: parallel trajectory tempering (ptt), or with levels, "
+      "which strided-conv has unless you say levels=0, a denoising chain (denoising), with a "
+      "sampler, steps and rates that were tried. That applies unless you name --objective or "
+      "--sampler, or an option that ptt does not have, such as --buffer; then, and for all other "
+      "models, persistent contrastive divergence (pcd) is the default.\n\n"
       "ptt keeps the chains at equilibrium with the model, prints the log-likelihood of held-out "
       "rows at every report, keeps the parameters of the best report, and saves the levels of its "
       "path in --out, in the directory ladder.\n\n"
@@ -100,8 +100,7 @@ static const cli_page pages[] = {
       "training is refused without --resume or --overwrite. Other commands open the directory "
       "as a model. persistent.png shows chains of the training. They can be fine while the model "
       "is not, so training ends with samples that are drawn from scratch: samples.png shows them, "
-      "and "
-      "verdict.json and the last lines say whether they are like held-out data.",
+      "and verdict.json and the last lines say whether they are like held-out data.",
       { { "A restricted Boltzmann machine on built-in digits, at equilibrium:",
           "saltus train rbm:hidden=128 --data digits --learning-rate 0.03 --time 2m --out rbm" },
         { "The same by persistent contrastive divergence:",
