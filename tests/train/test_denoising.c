@@ -809,17 +809,20 @@ static Suite *make_suite(void)
     tcase_add_loop_test(tests, couplings_are_linear_for_labels_and_spins, 0, 2);
     tcase_add_test(tests, usual_schedules_fall_from_one_to_zero);
     tcase_add_loop_test(tests, draws_are_of_the_enumerated_distribution, 0, 3);
-    tcase_add_loop_test(tests, the_bound_is_that_by_enumeration, 0, 2);
     tcase_add_test(tests, the_bound_of_a_null_net_is_exact);
     tcase_add_test(tests, rows_have_the_noise_of_their_levels);
-    tcase_add_test(tests, the_gradient_is_that_by_enumeration);
-    tcase_add_test(tests, training_learns_the_distribution);
     tcase_add_test(tests, trainings_resume_to_the_same_bits);
     tcase_add_test(tests, chains_are_read_as_they_were_written);
     tcase_add_test(tests, what_has_no_levels_is_refused);
     tcase_add_test(tests, runs_and_bounds_refuse_what_does_not_fit);
     tcase_add_test(tests, damaged_chains_are_refused);
     suite_add_tcase(suite, tests);
+    TCase *many = statistics_create("enumeration");
+    tcase_set_timeout(many, 120);
+    tcase_add_loop_test(many, the_bound_is_that_by_enumeration, 0, 2);
+    tcase_add_test(many, the_gradient_is_that_by_enumeration);
+    tcase_add_test(many, training_learns_the_distribution);
+    suite_add_tcase(suite, many);
     return suite;
 }
 
