@@ -31,7 +31,8 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 # What a training leaves in its directory: an earlier one is not replaced unasked.
 _FILES = ("checkpoint.json", "checkpoint-a.safetensors", "checkpoint-b.safetensors", "model.xml", "model.safetensors",
-          "ema.safetensors", "ladder/ladder.json", "denoising.json", "log.csv", "verdict.json", "samples.png", "persistent.png")
+          "ema.safetensors", "ladder/ladder.json", "denoising.json", "log.csv", "verdict.json", "samples.png",
+          "persistent.png")
 # With one of these the options that are suggested for a ready-made model do not apply: they belong together.
 _UNSUGGESTED = ("objective", "sampler", "preconditioner", "buffer", "buffer_start", "buffer_order", "restart",
                 "magnitude_penalty")

@@ -179,6 +179,13 @@ void sali_moved_close(sali_moved *m)
     sali_chains_destroy(m->chains);
 }
 
+void sali_moved_go(sali_moved *m, int64_t K)
+{
+    sali_sampler_forget(m->sampler, m->self);
+    sali_engine(m->sampler)->refresh(m->self, m->chains);
+    sali_sampler_steps(m->sampler, m->self, m->chains, K);
+}
+
 static sal_status open_bridge(sali_visitor *v, int64_t n, uint64_t seed, sal_error *err)
 {
     sali_moved *m = &v->at[MIXED];
@@ -277,7 +284,7 @@ void sali_visitor_move(sali_visitor *v, int64_t K, double step_size, const uint3
         draw_base(v, id, step, codes);
         return;
     }
-    const sali_moved *m = &v->at[is_mixed(v) ? MIXED : PLAIN];
+    sali_moved *m = &v->at[is_mixed(v) ? MIXED : PLAIN];
     sali_chains *chains = m->chains;
     const size_t bytes = (size_t)(chains->n * chains->space->n_variables) * sizeof *codes;
     memcpy(chains->codes, codes, bytes);
@@ -287,9 +294,7 @@ void sali_visitor_move(sali_visitor *v, int64_t K, double step_size, const uint3
         chains->step_size[c] = step_size > 0 ? step_size : m->settings.step_size;
     }
     sali_chains_embed(chains);
-    sali_sampler_forget(m->sampler, m->self);
-    sali_engine(m->sampler)->refresh(m->self, chains);
-    sali_sampler_steps(m->sampler, m->self, chains, K);
+    sali_moved_go(m, K);
     memcpy(codes, chains->codes, bytes);
     memcpy(step, chains->step, (size_t)chains->n * sizeof *step);
 }

@@ -81,6 +81,9 @@ sal_status sali_moved_open(sali_moved *m, const sal_model *model, int64_t n, uin
                            sal_error *err);
 void sali_moved_close(sali_moved *m);
 
+/* K steps of its chains from their present states, which may be new to the sampler. */
+void sali_moved_go(sali_moved *m, int64_t K);
+
 /* Chains of one shard that visit levels: a copy of the model with parameters of its own, and the
  * bridge from independent variables for levels with beta below 1. */
 typedef struct sali_visitor {

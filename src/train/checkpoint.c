@@ -253,9 +253,7 @@ static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sa
     t->state = *state;
     *state = old;
     t->failed = false;
-    for (int64_t k = 0; t->sampler && k < t->n_shards; k++) {
-        t->chains[k]->bad_chain = -1;
-    }
+    sali_train_forget_faults(t);
     sali_train_set_params(t);
     sali_train_show_params(t);
     if (t->objective->resumed) {

@@ -41,6 +41,13 @@ void sali_train_show_params(sal_trainer *t)
     }
 }
 
+void sali_train_forget_faults(sal_trainer *t)
+{
+    for (int64_t k = 0; t->sampler && k < t->n_shards; k++) {
+        t->chains[k]->bad_chain = -1;
+    }
+}
+
 static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
 {
     sali_train_shard *shard = &t->shards[k];

@@ -176,6 +176,9 @@ const sal_model *sali_train_model_at(const sal_trainer *trainer, int64_t level);
 void sali_train_set_params(sal_trainer *trainer);
 void sali_train_show_params(sal_trainer *trainer);
 
+/* Go on as if no chain had met a value that is not finite. */
+void sali_train_forget_faults(sal_trainer *trainer);
+
 /* contrast.c: K steps of all chains of the batch as they are, from which nothing is learned. */
 sal_status sali_train_move(sal_trainer *trainer, sal_error *err);
 

@@ -73,7 +73,6 @@ static sal_status draw_passes(const sal_model *model, const sal_trajectory *path
                               const sal_trajectory_options *o, int32_t *codes, double *log_prob,
                               sal_trajectory_draws *draws, sal_error *err)
 {
-    sal_model *rows = NULL;
     sal_run *run = NULL;
     const sal_run_options options = { .sampler = o->sampler,
                                       .trajectory = path,
@@ -85,8 +84,7 @@ static sal_status draw_passes(const sal_model *model, const sal_trajectory *path
                                       .callbacks = { .progress = o->progress,
                                                      .progress_data = o->progress_data } };
     sal_run_summary s = { 0 };
-    sal_status status = sal_trajectory_model(path, (sal_model *)(uintptr_t)model, &rows, err);
-    status = status ? status : sal_sample(rows, &options, &run, err);
+    sal_status status = sal_sample((sal_model *)(uintptr_t)model, &options, &run, err);
     status = status ? status : sal_run_summarise(run, &s, err);
     if (status == SAL_OK) {
         *draws = (sal_trajectory_draws){
@@ -106,7 +104,6 @@ static sal_status draw_passes(const sal_model *model, const sal_trajectory *path
         }
     }
     sal_run_destroy(run);
-    sal_model_destroy(rows);
     return status;
 }
 

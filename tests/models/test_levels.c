@@ -135,7 +135,8 @@ START_TEST(levels_share_parameters)
     for (int64_t k = 0; k < n; k++) {
         flat[k] = cos((double)k);
     }
-    ck_ok(sali_levels_set_params(levels, flat, &err), &err);
+    ck_ok(sal_model_set_params(joint, NULL, flat, &err), &err);
+    ck_ok(sali_levels_share_params(levels, &err), &err);
     for (int64_t t = 0; t < levels->n; t++) {
         check_level(joint, levels->at[t], (int32_t)t);
     }

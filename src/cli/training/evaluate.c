@@ -261,6 +261,14 @@ static sal_status combine(session *s, sal_error *err)
     return sal_log_likelihood(s->model, &s->test, b.value, error, &s->both, err);
 }
 
+static void print_independent(const session *s)
+{
+    const bool pictures = s->test.height > 0;
+    printf("independent      %.3f nats a %s, standard error %.3f (%s)\n", s->independent.mean,
+           pictures ? "picture" : "row", s->independent.standard_error,
+           pictures ? "pixels with the training means" : "variables with the training frequencies");
+}
+
 static void print_head(const session *s)
 {
     printf("model            %s, %lld variables\n", sal_model_name(s->model),
@@ -272,8 +280,7 @@ static void print_head(const session *s)
 /* Of the first `ways` that are known. */
 static int print_rest(const session *s, int ways)
 {
-    const bool pictures = s->test.height > 0;
-    const char *row = pictures ? "picture" : "row";
+    const char *row = s->test.height > 0 ? "picture" : "row";
     if (!isnan(s->bennett.value)) {
         printf("log Z both ways  %.3f, standard error %.3f\n", s->bennett.value,
                s->bennett.standard_error);
@@ -291,9 +298,7 @@ static int print_rest(const session *s, int ways)
     if (ways > 1 && wrong_way(s, text, sizeof text)) {
         printf("%s\n", text);
     }
-    printf("independent      %.3f nats a %s, standard error %.3f (%s)\n", s->independent.mean, row,
-           s->independent.standard_error,
-           pictures ? "pixels with the training means" : "variables with the training frequencies");
+    print_independent(s);
     if (!isnan(s->mmd)) {
         char mmd[CLI_MMD_TEXT];
         cli_mmd_text(s->mmd, mmd);
@@ -364,8 +369,8 @@ static int print_json(const session *s, int ways)
 
 /* ---- the verdict */
 
-/* By fresh samples, unless Ctrl-C was pressed. */
-static sal_status find_verdict(session *s, sal_error *err)
+/* By fresh samples, unless Ctrl-C was pressed, and by log Z of both ways where there is one. */
+static sal_status find_verdict(session *s, bool has_log_z, sal_error *err)
 {
     bool sheet = false;
     sal_verdict_value log_z[2];
@@ -374,8 +379,8 @@ static sal_status find_verdict(session *s, sal_error *err)
     }
     sal_verdict_inputs inputs = { .train = &s->train,
                                   .test = &s->test,
-                                  .forward = &log_z[0],
-                                  .reverse = &log_z[1],
+                                  .forward = has_log_z ? &log_z[0] : NULL,
+                                  .reverse = has_log_z ? &log_z[1] : NULL,
                                   .sampling = { .directory = s->o->directory,
                                                 .draws = s->o->fresh,
                                                 .seed = s->o->ais.seed,
@@ -432,7 +437,7 @@ static int evaluate(session *s)
         return CLI_OK;
     }
     status = ways == 2 ? combine(s, &err) : SAL_OK;
-    status = status == SAL_OK && ways == 2 ? find_verdict(s, &err) : status;
+    status = status == SAL_OK && ways == 2 ? find_verdict(s, true, &err) : status;
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
@@ -491,10 +496,7 @@ static void print_bound(const session *s)
            "standard error %.3f%s\n",
            (long long)s->bound_rows, b->gap, b->gap_error,
            b->gap > 2 ? ": more --temperatures bring them together" : "");
-    printf("independent      %.3f nats a %s, standard error %.3f (%s)\n", s->independent.mean, row,
-           s->independent.standard_error,
-           s->test.height > 0 ? "pixels with the training means"
-                              : "variables with the training frequencies");
+    print_independent(s);
 }
 
 static int print_bound_json(const session *s)
@@ -520,7 +522,6 @@ static int print_bound_json(const session *s)
 static int evaluate_chain(session *s)
 {
     sal_error err = { 0 };
-    bool sheet = false;
     if (!s->o->directory) {
         return cli_usage(
             "evaluate: %s is a conditional energy f(x, t): its bound wants the noise of "
@@ -536,15 +537,7 @@ static int evaluate_chain(session *s)
         print_head(s);
         print_bound(s);
     }
-    sal_verdict_inputs inputs = { .train = &s->train,
-                                  .test = &s->test,
-                                  .sampling = { .directory = s->o->directory,
-                                                .draws = s->o->fresh,
-                                                .seed = s->o->ais.seed,
-                                                .threads = s->o->ais.threads } };
-    if (status == SAL_OK && s->o->fresh > 0 && !cli_interrupted()) {
-        status = cli_judge(s->model, &inputs, NULL, &s->verdict, &s->judged, &sheet, &err);
-    }
+    status = status ? status : find_verdict(s, false, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }

@@ -262,7 +262,7 @@ static sal_status make_levels(sali_levels *levels, const sal_space *space, sal_e
                  ? sali_fail_prefix(err, SAL_ERR_UNSUPPORTED, "the level of %s cannot be held",
                                     levels->joint->name)
                  : status;
-    return status ? status : sali_levels_set_params(levels, NULL, err);
+    return status ? status : sali_levels_share_params(levels, err);
 }
 
 sal_status sali_levels_create(sal_model *joint, sal_model **out, sal_error *err)
@@ -316,21 +316,17 @@ const sali_levels *sali_model_levels(const sal_model *model)
     return model->ops == &levels_ops ? model->content : NULL;
 }
 
-sal_status sali_levels_set_params(const sali_levels *levels, const double *flat, sal_error *err)
+sal_status sali_levels_share_params(const sali_levels *levels, sal_error *err)
 {
     const sali_tape_model *joint = sali_model_tape(levels->joint);
-    double *own = flat ? NULL : SALI_NEW_ARRAY(double, joint->program->parameters_size);
-    if (!flat && !own) {
+    double *flat = SALI_NEW_ARRAY(double, joint->program->parameters_size);
+    if (!flat) {
         return sali_fail_memory(err);
     }
-    if (flat) {
-        sali_params_set(joint->params, flat);
-    } else {
-        sali_params_get(joint->params, own);
-    }
+    sali_params_get(joint->params, flat);
     for (int64_t t = 0; t < levels->n; t++) {
-        sali_params_set(sali_model_tape(levels->at[t])->params, flat ? flat : own);
+        sali_params_set(sali_model_tape(levels->at[t])->params, flat);
     }
-    sali_free(own);
+    sali_free(flat);
     return SAL_OK;
 }

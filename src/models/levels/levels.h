@@ -30,8 +30,7 @@ sal_status sali_levels_for_rows(sal_model *model, int64_t variables, sal_model *
 /* Of such a model; NULL: it is none. */
 const sali_levels *sali_model_levels(const sal_model *model);
 
-/* Put parameters [parameters_size] into the joint and all levels; `flat` NULL: the joint's into the
- * levels. Returns: SAL_ERR_MEMORY (only with NULL). */
-sal_status sali_levels_set_params(const sali_levels *levels, const double *flat, sal_error *err);
+/* Put the joint's parameters into all levels. Returns: SAL_ERR_MEMORY. */
+sal_status sali_levels_share_params(const sali_levels *levels, sal_error *err);
 
 #endif

@@ -19,6 +19,7 @@
 #include "core/vector/blas.h"
 #include "models/base.h"
 #include "run/trajectory.h"
+#include "stats/moments.h"
 
 /* The short run: so many rounds, of which the later ones are averaged, of so many steps. */
 enum { ROUNDS = 12, FIRST_ROUND = 4, ROUND_STEPS = 2 };
@@ -58,6 +59,7 @@ typedef struct rung {
     double *f;              /* [n] f_t(x_t) */
     double *log_w;          /* [n] */
     double *uniform;        /* [2 V] */
+    double *log_p;          /* [R] of the independent variables of a row */
     sali_memory memory;
 } rung;
 
@@ -89,6 +91,7 @@ static sal_status open_rung(rung *r, int64_t shard, sal_error *err)
     r->f = SALI_TAKE(m, double, r->n);
     r->log_w = SALI_TAKE(m, double, r->n);
     r->uniform = SALI_TAKE(m, double, 2 * r->V);
+    r->log_p = SALI_TAKE(m, double, model->space->n_states);
     r->m = (sali_moved){ .sampler = b->sampler, .settings = *b->settings };
     r->m.settings.training = true;
     sal_status status = sali_memory_status(m, err);
@@ -147,9 +150,7 @@ static void set_beta(rung *r, double beta)
 
 static void move(rung *r, int64_t steps)
 {
-    sali_sampler_forget(r->m.sampler, r->m.self);
-    sali_engine(r->m.sampler)->refresh(r->m.self, r->m.chains);
-    sali_sampler_steps(r->m.sampler, r->m.self, r->m.chains, steps);
+    sali_moved_go(&r->m, steps);
 }
 
 /* base'x of chain c. */
@@ -214,19 +215,17 @@ static void draw_row(rung *r, int64_t c)
 {
     const sal_space *space = r->m.chains->space;
     const sali_stream stream = sali_chains_stream(r->m.chains, c, SALI_RNG_INIT);
-    sali_rng_uniform_f64(&stream, r->V, r->uniform);
+    double *log_p = r->log_p;
     r->log_base_z[c] = 0;
     for (int64_t i = 0; i < r->V; i++) {
         const sali_variable *v = &space->variables[i];
         const double total = log_total(r, c, v);
-        int32_t code = 0;
-        double left = r->uniform[i] - exp(weight_of(r, c, v, 0) - total);
-        while (left > 0 && code + 1 < v->states) {
-            left -= exp(weight_of(r, c, v, ++code) - total);
+        for (int32_t k = 0; k < v->states; k++) {
+            *log_p++ = weight_of(r, c, v, k) - total;
         }
-        r->m.chains->codes[c * r->V + i] = code;
         r->log_base_z[c] += total;
     }
+    sali_base_draw(space, r->log_p, &stream, r->uniform, r->m.chains->codes + c * r->V);
 }
 
 /* ---- annealing */
@@ -359,15 +358,9 @@ static sal_status run_levels(bound *b, const sal_bound_options *o, bool *stopped
 /* Mean and standard error of the mean. */
 static void summarise(int64_t n, const double *values, double *mean, double *error)
 {
-    double sum = 0, squares = 0;
-    for (int64_t i = 0; i < n; i++) {
-        sum += values[i] / (double)n;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        squares += (values[i] - sum) * (values[i] - sum);
-    }
-    *mean = sum;
-    *error = n > 1 ? sqrt(squares / (double)(n - 1) / (double)n) : NAN;
+    double variance;
+    sali_moments(n, values, mean, &variance);
+    *error = sqrt(variance / (double)n);
 }
 
 static void conclude(const bound *b, double *difference, sal_bound *out)

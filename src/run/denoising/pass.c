@@ -99,7 +99,7 @@ static void draw_base(const pass *p, sali_chains *chains)
 /* From x_(t+1) to x_t, both in codes [n x V]. */
 static void move(pass *p, sali_chains *chains, int64_t t)
 {
-    const sali_moved *m = &p->at[t];
+    sali_moved *m = &p->at[t];
     const int64_t T = p->T, K = p->t->noise_steps[t] * p->times;
     const size_t bytes = (size_t)(p->n * p->V) * sizeof *chains->codes;
     const double own = p->level_step_sizes ? p->t->noise_step_sizes[t] : 0;
@@ -112,9 +112,7 @@ static void move(pass *p, sali_chains *chains, int64_t t)
         m->chains->step_size[c] = own > 0 ? own : m->settings.step_size;
     }
     sali_chains_embed(m->chains);
-    sali_sampler_forget(m->sampler, m->self);
-    sali_engine(m->sampler)->refresh(m->self, m->chains);
-    sali_sampler_steps(m->sampler, m->self, m->chains, K);
+    sali_moved_go(m, K);
     memcpy(chains->codes, m->chains->codes, bytes);
 }
 

@@ -315,9 +315,7 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
     }
     sali_optimiser_forget(&t->optimiser);
     t->optimiser.learning_rate /= 2;
-    for (int64_t k = 0; k < t->n_shards; k++) {
-        t->chains[k]->bad_chain = -1;
-    }
+    sali_train_forget_faults(t);
     sali_ptt_take_chains(t);
     p->acceptance = 1;
     return SAL_OK;
