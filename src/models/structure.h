@@ -34,7 +34,8 @@ typedef struct sali_structure {
                   double *log_q);
     /* The log-density [n] at at->codes that a draw leaves invariant, up to a constant for each
      * beta, where that is not beta f: then a draw is a proposal, exact after Metropolis-Hastings.
-     * NULL: it is beta f at any beta. */
+     * Of layers with a rest it is that given the hidden variables of the last draw. NULL: it is
+     * beta f at any beta. */
     void (*log_density)(void *ws, const sali_piece *at, double *log_density);
     /* With log_density: whether that differs from f where beta is 1, too. */
     bool weighed_at_one;
@@ -53,6 +54,12 @@ typedef struct sali_structure {
 static inline bool sali_structure_is_exact(const sali_structure *structure, double beta)
 {
     return !structure->log_density || (beta == 1 && !structure->weighed_at_one);
+}
+
+/* Whether the model has a structure whose draws are taken as they are, at a temperature of 1. */
+static inline bool sali_structure_is_whole(const sal_model *model)
+{
+    return model->structure && sali_structure_is_exact(model->structure, 1);
 }
 
 /* Give a model without structure its structure and what that needs to know; `data` is taken over
@@ -78,7 +85,8 @@ const sali_structure *sali_chain_clamped(const sal_model *inner);
 
 struct sali_sum_form;
 
-/* An RBM: b'v + sum softplus(W v + c), v two-level variables (rbm_form.c). */
+/* An RBM, b'v + sum softplus(W v + c), v two-level variables, perhaps with other terms beside it
+ * (rbm_form.c). The other forms have no rest. */
 sal_status sali_recognise_layers(sal_model *model, const struct sali_sum_form *form, bool bridge);
 /* A chain of categorical variables, of which neighbours interact, all in the same way
  * (categorical_chain.c). */

@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/structure.h"
 #include "samplers/settle.h"
 #include "samplers/start.h"
 
@@ -137,7 +138,7 @@ static sal_status first_order(const sal_model *model, double *error, sal_error *
 sal_status sali_sampler_usual(const sal_model *model, bool pieces, const char **name,
                               sal_error *err)
 {
-    if (pieces && model->structure) {
+    if (pieces && sali_structure_is_whole(model)) {
         *name = "block-gibbs";
         return SAL_OK;
     }

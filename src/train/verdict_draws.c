@@ -131,12 +131,13 @@ static sal_status diagnose(const sal_run *run, sali_fresh *out, sal_error *err)
 static sal_status by_tempering(sal_model *model, const sal_verdict_inputs *options, int64_t every,
                                sali_fresh *out, sal_error *err)
 {
-    const int64_t pieces = model->structure ? model->structure->pieces(model) : INTERVAL;
+    const bool whole = sali_structure_is_whole(model);
+    const int64_t pieces = whole ? model->structure->pieces(model) : INTERVAL;
     const int64_t draws = out->draws;
     const sal_verdict_sampling *s = &options->sampling;
     keeper k = { .fresh = out, .apart = every };
     int32_t *init = starts(options->train, out->chains, s->seed);
-    sal_run_options run_options = { .sampler = model->structure ? "block-gibbs" : "ncg",
+    sal_run_options run_options = { .sampler = whole ? "block-gibbs" : "ncg",
                                     .chains = out->chains,
                                     .warmup = (every * draws / 2 + 1) * pieces,
                                     .draws = every * draws,
@@ -188,7 +189,7 @@ static void draw_longer(sal_model *model, const sal_verdict_inputs *options, int
 static sal_status until_mixed(sal_model *model, const sal_verdict_inputs *options, sali_fresh *out,
                               sal_error *err)
 {
-    int64_t every = model->structure ? APART : APART_BY_GRADIENT;
+    int64_t every = sali_structure_is_whole(model) ? APART : APART_BY_GRADIENT;
     /* Warm-up is a third of all. */
     const int64_t longest = options->sampling.longest;
     while (longest > 0 && every > 1 && every * out->draws * 3 / 2 > longest) {

@@ -450,9 +450,6 @@ START_TEST(what_is_almost_an_rbm_has_no_layers)
         sal_sum(sal_softplus(sal_add(sal_matvec(matrix(t), sal_state(t)), sal_sum(sal_state(t))))),
         "a hidden bias that varies");
     t = tape_over(SAL_BINARY, 4, 0);
-    expect_none(t, sal_add(bare_rbm(t), sal_quad(sal_state(t), sal_param(t, "J", SAL_SHAPE(4, 4)))),
-                "visible units that are coupled");
-    t = tape_over(SAL_BINARY, 4, 0);
     static const int64_t pair[] = { 0, 2 };
     expect_none(t, sal_add(bare_rbm(t), sal_edges(sal_state(t), vector(t, "J", 1), 1, pair)),
                 "two visible units that are coupled");
@@ -464,6 +461,25 @@ START_TEST(what_is_almost_an_rbm_has_no_layers)
     expect_none(t, bare_rbm(t), "labels");
     t = tape_over(SAL_ORDINAL, 4, 3);
     expect_none(t, bare_rbm(t), "three levels");
+}
+END_TEST
+
+/* Other terms beside an RBM leave its layers, whose draws are proposals then. */
+START_TEST(an_rbm_with_other_terms_has_layers)
+{
+    for (int k = 0; k < 4; k++) {
+        sal_tape *t = tape_over(k == 1 ? SAL_SPIN : SAL_BINARY, 4, 0);
+        sal_expr s = sal_state(t), J = sal_param(t, "J", SAL_SHAPE(4, 4));
+        sal_expr deep = sal_matvec(J, sal_silu(sal_matvec(J, s)));
+        const sal_expr rest[] = { sal_quad(s, J), sal_sum(sal_tanh(deep)), sal_sum(sal_exp(deep)),
+                                  sal_dot(vector(t, "g", 4), sal_mul(s, sal_sin(s))) };
+        sal_model *model = model_of(t, sal_add(bare_rbm(t), rest[k]));
+        ck_assert(model->structure && !sali_structure_is_whole(model) && !model->products);
+        ck_assert_int_eq(model->structure->hidden(model), 3 + 4);
+        check_invariance(model, 1, "with a rest");
+        check_invariance(model, 0.4, "with a rest, tempered");
+        sal_model_destroy(model);
+    }
 }
 END_TEST
 
@@ -688,6 +704,7 @@ static Suite *recognition_suite(void)
     tcase_add_test(tcase, binary_chains_written_by_hand_are_drawn_one_by_one);
     tcase_add_test(tcase, mixtures_written_by_hand_are_drawn_whole);
     tcase_add_test(tcase, what_is_almost_an_rbm_has_no_layers);
+    tcase_add_test(tcase, an_rbm_with_other_terms_has_layers);
     tcase_add_test(tcase, what_is_almost_a_chain_has_no_messages);
     tcase_add_test(tcase, what_is_almost_chains_side_by_side_has_none);
     tcase_add_test(tcase, what_is_almost_a_mixture_is_none);

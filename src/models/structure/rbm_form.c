@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recognition of RBMs with their hidden units summed out, over binary variables or spins. */
+/* Recognition of RBMs with their hidden units summed out, over binary variables or spins, by
+ * themselves or beside other terms. */
 #include "core/alloc.h"
 #include "models/structure/rbm_layers.h"
 
@@ -44,8 +45,8 @@ sal_status sali_recognise_layers(sal_model *model, const sali_sum_form *sum, boo
     }
     bool f32 = model->dtype == SAL_F32;
     const sali_structure *layers = f32 ? &sali_rbm_layers_f32 : &sali_rbm_layers_f64;
-    if (!sum->plain) {
-        layers = f32 ? &sali_bridge_layers_f32 : &sali_bridge_layers_f64;
+    if (!sum->plain || sum->rest) {
+        layers = f32 ? &sali_weighed_layers_f32 : &sali_weighed_layers_f64;
     }
     sali_model_set_structure(model, layers, data);
     return SAL_OK;

@@ -2,12 +2,20 @@
 /* Block Gibbs sampling of an RBM: the hidden units given the visible ones, then the visible ones
  * given the hidden (Hinton 2002). The model's f is the marginal over the hidden units,
  *
- *     f = b'v + g sum softplus(W v + c),    g = 1, but for bridges.
+ *     f = b'v + g sum softplus(W v + c) + r(v),    g = 1, but for bridges.
  *
  * At an inverse temperature beta the draws are those of the joint density of layers of independent
  * units, p(v, h) proportional to exp(beta (b'v + g h'(W v + c))). Its marginal is not exp(beta f)
  * but exp(beta b'v + sum softplus(beta g (W v + c))), unless beta and g are 1, and a
- * Metropolis-Hastings step makes up for the difference. */
+ * Metropolis-Hastings step makes up for the difference.
+ *
+ * A rest r, such as a net, is taken for linear where visible units are drawn. These are not all of
+ * them, but a random set A: each unit with probability 1, 1/2, 1/4 or 1/8, whichever comes up for
+ * the chain. The slope d of r is that at the mean of the units of A, given h in the RBM, and the
+ * others as they are. It depends on h, A and the units outside of A only, as the fields of the
+ * proposal, those of the RBM plus d, then do: so only what r has beyond its linear part can lead to
+ * a rejection. Small sets are there because that part grows with the training of a net. While
+ * parameters leave r out, as the weights of its last layer do where they are 0, A has all units. */
 #include "models/structure/rbm_layers.h"
 
 #include <math.h>
@@ -16,6 +24,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/vector/vmath.h"
+#include "ad/workspace.h"
 
 typedef struct workspace {
     const sal_model *model;
@@ -30,6 +39,13 @@ typedef struct workspace {
     real *v, *h;        /* [chains x visible], [chains x hidden]: units, or what drives them */
     real *uniforms;
     real *scratch; /* of products with W */
+    bool rest;     /* there is one with a slope, and it counts */
+    /* Of a rest with a slope; NULL without. */
+    sali_workspace *formula;
+    real *mean, *slope; /* [chains x visible] where the rest's slope is taken; the slope */
+    real *units;        /* [chains x hidden] */
+    bool *in;           /* [chains x visible] whether in A */
+    double *f;          /* [chains] */
 } workspace;
 
 static int64_t one_piece(const sal_model *model)
@@ -38,9 +54,20 @@ static int64_t one_piece(const sal_model *model)
     return 1;
 }
 
-static int64_t count_hidden(const sal_model *model)
+static int64_t count_units(const sal_model *model)
 {
     return ((const sali_rbm_form *)model->structure_data)->units.size;
+}
+
+static bool has_slope(const sal_model *model)
+{
+    return ((const sali_rbm_form *)model->structure_data)->sum.rest && model->has_gradient;
+}
+
+/* The hidden units, then A. */
+static int64_t count_hidden(const sal_model *model)
+{
+    return count_units(model) + (has_slope(model) ? model->space->n_variables : 0);
 }
 
 /* Parameters as they are now. */
@@ -55,6 +82,7 @@ static void take_parameters(workspace *w)
     for (int64_t k = 0; k < w->hidden; k++) {
         w->c[k] = (real)w->numbers[k];
     }
+    w->rest = w->formula && w->sum.rest;
     w->version = sali_model_version(w->model);
 }
 
@@ -80,6 +108,12 @@ static void close_layers(void *ws)
         sali_free(w->h);
         sali_free(w->uniforms);
         sali_free(w->scratch);
+        sali_workspace_destroy(w->formula);
+        sali_free(w->mean);
+        sali_free(w->slope);
+        sali_free(w->units);
+        sali_free(w->in);
+        sali_free(w->f);
         sali_free(w);
     }
 }
@@ -93,13 +127,27 @@ static sal_status allocate(workspace *w, int64_t chains)
     w->rise = SALI_NEW_ARRAY(real, w->visible);
     w->v = SALI_NEW_ARRAY(real, chains * w->visible);
     w->h = SALI_NEW_ARRAY(real, chains * w->hidden);
-    w->uniforms = SALI_NEW_ARRAY(real, w->visible + w->hidden);
+    w->uniforms = SALI_NEW_ARRAY(real, w->hidden + 2 * w->visible + 1);
     w->scratch = SALI_NEW_ARRAY(
         real,
         1 + sali_affine_form_scratch(&w->form->units, sali_model_tape(w->model)->program, chains));
     return w->numbers && w->b && w->c && w->level && w->rise && w->v && w->h && w->uniforms &&
                    w->scratch
                ? SAL_OK
+               : SAL_ERR_MEMORY;
+}
+
+static sal_status open_rest(workspace *w, int64_t chains, sal_error *err)
+{
+    const sali_tape_model *tape = sali_model_tape(w->model);
+    w->mean = SALI_NEW_ARRAY(real, chains * w->visible);
+    w->slope = SALI_NEW_ARRAY(real, chains * w->visible);
+    w->units = SALI_NEW_ARRAY(real, chains * w->hidden);
+    w->f = SALI_NEW_ARRAY(double, chains);
+    w->in = SALI_NEW_ARRAY(bool, chains * w->visible);
+    return w->mean && w->slope && w->units && w->in && w->f
+               ? sali_workspace_create(tape->program, tape->params, chains,
+                                       SALI_WANT_STATE_GRADIENT, &w->formula, err)
                : SAL_ERR_MEMORY;
 }
 
@@ -112,10 +160,13 @@ static sal_status open_layers(const sal_model *model, int64_t chains, void **ws,
     w->model = model;
     w->form = model->structure_data;
     w->visible = model->space->n_variables;
-    w->hidden = count_hidden(model);
+    w->hidden = count_units(model);
     sal_status status = allocate(w, chains);
     if (status == SAL_OK) {
         status = sali_sum_reader_open(sali_model_tape(model), &w->form->sum, &w->sum);
+    }
+    if (status == SAL_OK && has_slope(model)) {
+        status = open_rest(w, chains, err);
     }
     if (status != SAL_OK) {
         close_layers(w);
@@ -131,22 +182,34 @@ static sal_status open_layers(const sal_model *model, int64_t chains, void **ws,
     return SAL_OK;
 }
 
+/* y = the pre-activations of the hidden units at v, real [n x visible]. */
+static void units_at(workspace *w, int64_t n, const real *v, real *y)
+{
+    const real factor = (real)w->form->units.factor;
+    sali_affine_form_multiply(&w->form->units, w->sum.tape->params, n, v, w->scratch, y);
+    for (int64_t c = 0; c < n; c++, y += w->hidden) {
+        for (int64_t k = 0; k < w->hidden; k++) {
+            y[k] = factor * y[k] + w->c[k];
+        }
+    }
+}
+
 /* w->h: the log-odds of the hidden units given visible ones; w->v: these as reals. */
 static void drive_hidden(workspace *w, const sali_piece *at)
 {
     int64_t V = w->visible, H = w->hidden;
-    real factor = (real)w->form->units.factor, *h = w->h;
+    real *h = w->h;
     follow_parameters(w);
     for (int64_t c = 0; c < at->n; c++) {
         for (int64_t i = 0; i < V; i++) {
             w->v[c * V + i] = w->level[i] + w->rise[i] * (real)at->codes[c * V + i];
         }
     }
-    sali_affine_form_multiply(&w->form->units, w->sum.tape->params, at->n, w->v, w->scratch, w->h);
+    units_at(w, at->n, w->v, w->h);
     for (int64_t c = 0; c < at->n; c++, h += H) {
         real tempered = (real)(at->beta[c] * w->g);
         for (int64_t k = 0; k < H; k++) {
-            h[k] = tempered * (factor * h[k] + w->c[k]);
+            h[k] *= tempered;
         }
     }
 }
@@ -165,6 +228,71 @@ static void drive_visible(workspace *w, const sali_piece *at)
     }
 }
 
+/* w->slope of the rest at w->mean: that of f less that of the RBM. A slope that is no number is
+ * taken for 0. */
+static void find_slope(workspace *w, int64_t n)
+{
+    const int64_t V = w->visible;
+    const real factor = (real)(w->g * w->form->units.factor);
+    units_at(w, n, w->mean, w->units);
+    RN(sali_vsigmoid)(n * w->hidden, w->units, w->units);
+    sali_workspace_gradient(w->formula, n, NULL, w->mean, w->f, w->slope);
+    sali_affine_form_multiply_turned(&w->form->units, w->sum.tape->params, n, w->units, w->scratch,
+                                     w->mean);
+    for (int64_t c = 0; c < n; c++) {
+        for (int64_t i = 0; i < V; i++) {
+            const real slope = w->slope[c * V + i] - w->b[i] - factor * w->mean[c * V + i];
+            w->slope[c * V + i] = isfinite(slope) ? slope : 0;
+        }
+    }
+}
+
+/* Add to w->v, log-odds of the visible units given the hidden ones, what the rest's slope adds. */
+static void drive_rest(workspace *w, const sali_piece *at)
+{
+    const int64_t V = w->visible;
+    if (!w->rest) {
+        return;
+    }
+    RN(sali_vsigmoid)(at->n * V, w->v, w->mean);
+    for (int64_t k = 0; k < at->n * V; k++) {
+        const real mean = w->in[k] ? w->mean[k] : (real)at->codes[k];
+        w->mean[k] = w->level[k % V] + w->rise[k % V] * mean;
+    }
+    find_slope(w, at->n);
+    for (int64_t c = 0; c < at->n; c++) {
+        const real beta = (real)at->beta[c];
+        for (int64_t i = 0; i < V; i++) {
+            w->v[c * V + i] += beta * w->rise[i] * w->slope[c * V + i];
+        }
+    }
+}
+
+/* The sets A: the share is the first number of `uniforms`. */
+enum { SHARES = 4 };
+static void choose_set(int64_t n, const real *uniforms, bool *in)
+{
+    const real share = (real)1 / (real)(1 << (int)((real)SHARES * uniforms[0]));
+    for (int64_t i = 0; i < n; i++) {
+        in[i] = uniforms[1 + i] < share;
+    }
+}
+
+/* Log-probability of a set. */
+static double log_set(int64_t n, const bool *in)
+{
+    double sum = 0;
+    int64_t size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        size += in[i];
+    }
+    for (int k = 0; k < SHARES; k++) {
+        const double share = 1.0 / (1 << k);
+        sum += pow(share, (double)size) * pow(1 - share, (double)(n - size)) / SHARES;
+    }
+    return log(sum);
+}
+
 static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int32_t *to)
 {
     workspace *w = ws;
@@ -172,31 +300,56 @@ static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int
     drive_hidden(w, at);
     RN(sali_vsigmoid)(at->n * H, w->h, w->h);
     for (int64_t c = 0; c < at->n; c++) {
-        RN(sali_rng_uniform)(&streams[c], H, w->uniforms);
+        RN(sali_rng_uniform)(&streams[c], w->rest ? H + 2 * V + 1 : H, w->uniforms);
         for (int64_t k = 0; k < H; k++) {
             w->h[c * H + k] = w->uniforms[k] < w->h[c * H + k];
         }
+        if (w->rest) {
+            choose_set(V, w->uniforms + H + V, w->in + c * V);
+        }
     }
     drive_visible(w, at);
+    drive_rest(w, at);
     RN(sali_vsigmoid)(at->n * V, w->v, w->v);
     for (int64_t c = 0; c < at->n;
          c++) { /* the same stream, past the numbers of the hidden units */
         RN(sali_rng_uniform)(&streams[c], H + V, w->uniforms);
         for (int64_t k = 0; k < V; k++) {
-            to[c * V + k] = w->uniforms[H + k] < w->v[c * V + k];
+            to[c * V + k] = w->rest && !w->in[c * V + k] ? at->codes[c * V + k]
+                                                         : w->uniforms[H + k] < w->v[c * V + k];
         }
     }
 }
 
-/* Sum of the log-probabilities of units with these log-odds. */
-static double log_units(int64_t n, const real *log_odds, const int32_t *units)
+/* Sum of the log-probabilities of units with these log-odds, of those in a set (NULL: of all). */
+static double log_units(int64_t n, const bool *in, const real *log_odds, const int32_t *units)
 {
     double sum = 0;
     for (int64_t k = 0; k < n; k++) {
+        if (in && !in[k]) {
+            continue;
+        }
         double odds = units[k] ? -(double)log_odds[k] : (double)log_odds[k];
         sum -= fmax(odds, 0) + log1p(exp(-fabs(odds)));
     }
     return sum;
+}
+
+/* Of a draw that moves units within A only. */
+static double log_visible(const workspace *w, const sali_piece *at, int64_t c, const int32_t *to)
+{
+    const int64_t V = w->visible;
+    const real *odds = w->v + c * V;
+    const bool *in = w->in + c * V;
+    if (!w->rest) { /* whatever the set, which then is none of the draw's */
+        return log_units(V, NULL, odds, to + c * V) + (w->formula ? log_set(V, in) : 0);
+    }
+    for (int64_t i = 0; i < V; i++) {
+        if (!in[i] && to[c * V + i] != at->codes[c * V + i]) {
+            return -INFINITY;
+        }
+    }
+    return log_set(V, in) + log_units(V, in, odds, to + c * V);
 }
 
 static void log_q(void *ws, const sali_piece *at, const int32_t *to, const int32_t *hidden,
@@ -205,18 +358,22 @@ static void log_q(void *ws, const sali_piece *at, const int32_t *to, const int32
     workspace *w = ws;
     drive_hidden(w, at);
     for (int64_t c = 0; c < at->n; c++) {
-        log_q[c] = log_units(w->hidden, w->h + c * w->hidden, hidden);
+        log_q[c] = log_units(w->hidden, NULL, w->h + c * w->hidden, hidden);
         for (int64_t k = 0; k < w->hidden; k++) {
             w->h[c * w->hidden + k] = (real)hidden[k];
         }
+        for (int64_t i = 0; w->formula && i < w->visible; i++) {
+            w->in[c * w->visible + i] = hidden[w->hidden + i];
+        }
     }
     drive_visible(w, at);
+    drive_rest(w, at);
     for (int64_t c = 0; c < at->n; c++) {
-        log_q[c] += log_units(w->visible, w->v + c * w->visible, to + c * w->visible);
+        log_q[c] += log_visible(w, at, c, to);
     }
 }
 
-/* beta b'v + sum softplus(beta g (Wv + c)). */
+/* beta (b + d)'v + sum softplus(beta g (Wv + c)), with the slope d of the last draw. */
 static void log_density(void *ws, const sali_piece *at, double *log_density)
 {
     workspace *w = ws;
@@ -225,7 +382,8 @@ static void log_density(void *ws, const sali_piece *at, double *log_density)
     for (int64_t c = 0; c < at->n; c++) {
         double sum = 0;
         for (int64_t k = 0; k < w->visible; k++) {
-            sum += (double)w->b[k] * (double)w->v[c * w->visible + k];
+            const double slope = w->rest ? (double)w->slope[c * w->visible + k] : 0;
+            sum += ((double)w->b[k] + slope) * (double)w->v[c * w->visible + k];
         }
         sum *= at->beta[c];
         for (int64_t k = 0; k < w->hidden; k++) {
@@ -240,4 +398,4 @@ static void log_density(void *ws, const sali_piece *at, double *log_density)
     .draw = draw, .log_q = log_q, .log_density = log_density, .destroy = sali_free
 
 const sali_structure RN(sali_rbm_layers) = { LAYERS };
-const sali_structure RN(sali_bridge_layers) = { LAYERS, .weighed_at_one = true };
+const sali_structure RN(sali_weighed_layers) = { LAYERS, .weighed_at_one = true };

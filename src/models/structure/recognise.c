@@ -10,6 +10,9 @@
 static sal_status recognise(sal_model *model, const sali_sum_form *form, bool bridge)
 {
     sal_status status = sali_recognise_layers(model, form, bridge);
+    if (form->rest) {
+        return status;
+    }
     status = status == SAL_ERR_UNSUPPORTED ? sali_recognise_chain(model, form) : status;
     status = status == SAL_ERR_UNSUPPORTED ? sali_recognise_chains(model, form) : status;
     return status == SAL_ERR_UNSUPPORTED ? sali_recognise_mixture(model, form) : status;

@@ -30,21 +30,27 @@ static void reach_inputs(walk *w, int32_t i)
     }
 }
 
-/* Node i, which varies, is the state, the one core, or affine in its inputs. */
+static bool is_core(const sali_program *program, int32_t i)
+{
+    const sali_op *op = program->steps[i].op;
+    return op->hidden != SALI_HIDES_NOTHING || op->lists_pairs;
+}
+
+/* Node i, which varies, is the state, the one core, affine in its inputs, or part of the rest. */
 static bool visit(walk *w, int32_t i, sali_sum_form *form)
 {
-    const sali_op *op = w->program->steps[i].op;
     if (i == w->program->state) {
         return true;
     }
-    if (op->hidden != SALI_HIDES_NOTHING || op->lists_pairs) {
+    if (is_core(w->program, i)) {
         bool first = form->core < 0;
         form->core = i;
         form->plain = !w->scaled[i];
         return first;
     }
     if (sali_node_factors(w->program, i) != 1) {
-        return false;
+        form->rest = true;
+        return true;
     }
     reach_inputs(w, i);
     return true;
@@ -76,6 +82,15 @@ sal_status sali_sum_form_find(const sali_tape_model *tape, sali_sum_form *form)
 
 /* ---- its numbers */
 
+static bool any(int64_t n, const double *weight)
+{
+    int64_t k = 0;
+    while (k < n && weight[k] == 0) {
+        k++;
+    }
+    return k < n;
+}
+
 /* Hand the weight of f down to the state, the core and what does not vary. */
 static sal_status push_all(sali_sum_reader *r)
 {
@@ -83,12 +98,15 @@ static sal_status push_all(sali_sum_reader *r)
     sal_status status = SAL_OK;
     r->weights.node[program->output][0] = 1;
     r->constant = 0;
+    r->rest = false;
     for (int32_t i = program->output; status == SAL_OK && i >= 0; i--) {
         if (!r->weights.node[i] || i == program->state || i == r->form.core) {
             continue;
         }
         if (program->nodes[i].varying) {
-            status = sali_weights_push(&r->weights, i);
+            const bool rest = r->form.rest && sali_node_factors(program, i) != 1;
+            r->rest |= rest && any(program->steps[i].size, r->weights.node[i]);
+            status = rest ? SAL_OK : sali_weights_push(&r->weights, i);
             continue;
         }
         for (int64_t k = 0; k < program->steps[i].size; k++) {

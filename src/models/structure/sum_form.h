@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Formulas that are a constant, a linear function of the state's reals and one more node, the core:
  *
- *     f = constant + linear'x + sum_k weight_k core_k(x).
+ *     f = constant + linear'x + sum_k weight_k core_k(x) + rest(x),
+ *
+ * and perhaps a rest, of which nothing is known.
  *
  * Whether f has this form follows from its ops. The numbers are read from the parameters as they
  * are at the time. */
@@ -13,6 +15,7 @@
 typedef struct sali_sum_form {
     int32_t core; /* a node that varies and hides a variable, or lists pairs; -1: there is none */
     bool plain;   /* no parameter has a part in the core's weights */
+    bool rest;    /* there is one */
 } sali_sum_form;
 
 /* Returns: SAL_ERR_UNSUPPORTED when f is not known to have this form; SAL_ERR_MEMORY; no messages.
@@ -24,6 +27,7 @@ typedef struct sali_sum_reader {
     const sali_tape_model *tape;
     sali_sum_form form;
     sali_weights weights;
+    bool rest; /* it counts: some of its weights are not 0 */
     double constant;
     const double *linear; /* [N] */
     const double *weight; /* [size of the core]; NULL: there is no core */
