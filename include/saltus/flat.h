@@ -213,7 +213,8 @@ SAL_API sal_status sal_flat_options_text(sal_flat_options *options, const char *
 /* Give a handle, which must outlive the options. Runs: "tuning" (sal_tuning), "trajectory"
  * (sal_trajectory), "trainer" (sal_trainer, whose trajectory sal_flat_sample takes as it takes that
  * of a directory), "sampler" (sal_flat_sampler; may be given several times). Trainings: "test"
- * (sal_data, the held-out rows of ptt), "sampler". AIS: "sampler". All: "comm" (sal_comm, mpi.h).
+ * (sal_data, the held-out rows of ptt), "first" and "first_model" (sal_trajectory, sal_model: the
+ * ladder that ptt goes on from), "sampler". AIS: "sampler". All: "comm" (sal_comm, mpi.h).
  * Returns: SAL_ERR_NOT_FOUND (no such handle of these options);
  *          SAL_ERR_ARGUMENT (too many samplers).
  * Cost:    O(1).

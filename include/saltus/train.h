@@ -125,6 +125,15 @@ typedef struct sal_ptt_options {
                              long as the trainer; NULL: none */
     int64_t patience;     /* training stops after this many reports in a row without a larger
                              log-likelihood; 0: never */
+    /* The ladder of another training by SAL_PTT that this one goes on from. It must live until the
+     * first iteration is over; a resume does not need it. NULL: the ladder begins at independent
+     * variables */
+    const struct sal_trajectory *first;
+    /* The model of that training, which must live as long. It is a part of this model, such as an
+     * RBM whose f a net is added to: its parameters are those of this model with the same names,
+     * which start as they were trained; with all others at 0 both have the same f, up to a
+     * constant */
+    const sal_model *first_model;
 } sal_ptt_options;
 
 /* How parameters are updated. */
@@ -331,6 +340,15 @@ SAL_API sal_status sal_train_save(const sal_train_report *report, sal_model *mod
  * Threads: any. */
 SAL_API bool sal_train_suggest(const char *specification, sal_train_options *options,
                                const char **settings);
+
+/* The ready-made model that is to be trained first where the suggestions for `specification` are
+ * followed, and whose ladder the training goes on from (sal_ptt_options.first): "rbm:hidden=64" of
+ * a net of bits without levels of noise. NULL in *first: none, or nothing is known. Freed with
+ * sal_free.
+ * Returns: SAL_ERR_ARGUMENT (NULL); SAL_ERR_MEMORY.
+ * Cost:    O(1).
+ * Threads: any. */
+SAL_API sal_status sal_train_first(const char *specification, char **first, sal_error *err);
 
 /* Put in place of zeros what suits the objective and the model, as sal_train does: with
  * SAL_DENOISING the sampler "dlmcf:balance=barker", 4 steps, and 18 rows of each level in a batch.

@@ -176,6 +176,13 @@ def _preconditioner(given: Any, model: Model, data: Data) -> Optional[np.ndarray
     return given
 
 
+def _ladder_of(directory: Path) -> tuple[Model, Handle]:
+    """The model in the directory of a training by 'ptt', and its ladder."""
+    model = Model(directory)
+    pointer = make("sal_trajectory_open", encode(_absolute(directory)), model)
+    return model, Handle(pointer, "sal_trajectory_destroy", keep=model._handle)
+
+
 # ---- trainings
 
 
@@ -200,8 +207,9 @@ class Training:
 
     def __init__(self, model: Model, data: Data, test: Optional[Data], options: dict[str, Any],
                  suggested: Optional[str], directory: Optional[Path], preconditioner: Any, own: Any,
-                 overwrite: bool = False, drawn: bool = False, comm: Any = None):
+                 overwrite: bool = False, drawn: bool = False, comm: Any = None, first: Any = None):
         self._comm, self._ranks = comm, communicator(comm)
+        self._first = self._open_first(first)
         self.model, self.data, self.test, self.directory = model, data, test, directory
         self._options, self._suggested, self._own = options, suggested, as_list(own)
         self.seed: int = options["seed"]
@@ -232,6 +240,21 @@ class Training:
             raise failure
         return made
 
+    def _open_first(self, first: Any) -> Optional[tuple[Model, Handle]]:
+        """The model and the ladder of a training, or of its directory."""
+        if first is None or isinstance(first, (str, os.PathLike)):
+            return first and _ladder_of(first)
+        if not isinstance(first, Training):
+            raise ArgumentError(f"first: expected a Training or the directory of one; found {type(first).__name__}")
+        if first.directory is not None:
+            return _ladder_of(first.directory)
+        place = self._at_first(tempfile.mkdtemp)
+        try:
+            call("sal_flat_trainer_save", first._trainer, first.model, place.encode())
+            return _ladder_of(place)
+        finally:
+            self._at_first(lambda: shutil.rmtree(place, ignore_errors=True))
+
     def _open(self, directory: Path, drawn: bool) -> None:
         """Go on from the checkpoint of a directory, if it has one. `drawn`: parameters that seed and data give."""
         before = self.model.params.flat
@@ -258,13 +281,16 @@ class Training:
         pointer = (make("sal_flat_options_create", TRAIN, text) if self._suggested is None else
                    make("sal_flat_options_suggested", self._suggested.encode(), self.data.rows, text))
         keep = (self.model._handle, self.data._handle, self.test and self.test._handle, self._own, self._hooks,
-                self._ranks)
+                self._ranks, self._first)
         made = Handle(pointer, "sal_flat_options_destroy", keep=keep)
         give_samplers(made, self._own)
         give_comm(made, self._ranks)
         give_reals(made, "preconditioner", self._preconditioner)
         if self.test is not None:
             call("sal_flat_options_handle", made, b"test", self.test._handle)
+        if self._first is not None:
+            call("sal_flat_options_handle", made, b"first_model", self._first[0]._handle)
+            call("sal_flat_options_handle", made, b"first", self._first[1])
         call("sal_flat_options_progress", made, self._hooks.progress, None)
         call("sal_flat_options_report", made, self._hooks.report, None)
         pointer = make("sal_flat_trainer_create", self.model, self.data, made, encode(_absolute(directory)))
@@ -475,12 +501,32 @@ def _absolute(directory: Optional[Path]) -> Optional[Path]:
     return None if directory is None else FilePath(directory).absolute()
 
 
+def _goes_on(directory: Path, overwrite: bool) -> bool:
+    return not overwrite and os.path.exists(os.path.join(directory, "checkpoint.json"))
+
+
+def _train_first(text: str, data: Data, directory: Optional[Path], *, overwrite: bool, comm: Any,
+                 **options: Any) -> Optional[Training]:
+    """The training that a ready-made model's goes on from; None: there is none, or its own has begun."""
+    pointer = make("sal_train_first", text.encode())
+    if not pointer:
+        return None
+    specification, place = text_at(pointer), None
+    if directory is not None:
+        begun = _goes_on(directory, overwrite) if comm is None or comm.rank == 0 else None
+        if begun if comm is None else comm.bcast(begun, 0):
+            return None
+        place = os.path.join(directory, "first")
+    return train(specification, data, directory=place, overwrite=overwrite, comm=comm, **options)
+
+
 def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, iterations: Optional[int] = None,
           batch: Optional[int] = None, learning_rate: Optional[float] = None, objective: Optional[str] = None,
           sampler: Optional[str] = None, steps: Optional[int] = None, report_every: Optional[int] = None,
           averaging: Optional[float] = None, seed: Any = None, threads: Optional[int] = None,
-          preconditioner: Any = None, own: Any = (), directory: Optional[Path] = None, overwrite: bool = False,
-          dtype: Any = None, progress: Any = None, report: Optional[Callable[[dict[str, Any]], Any]] = None,
+          preconditioner: Any = None, own: Any = (), first: Union[Training, Path, None] = None,
+          directory: Optional[Path] = None, overwrite: bool = False, dtype: Any = None, progress: Any = None,
+          report: Optional[Callable[[dict[str, Any]], Any]] = None,
           interrupt: str = "raise", comm: Any = None, **options: Any) -> Training:
     """Fit the parameters of a model to data.
 
@@ -521,6 +567,10 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
         M of pavg; 'data': from the covariance of the data.
     own : Sampler or list of them, optional
         Samplers of one's own, which `sampler` may name.
+    first : Training or path, optional
+        Of 'ptt': a training that this one goes on from, or its directory, of a model whose f is part of this one's,
+        such as an RBM that a net is added to. Parameters of the same name start as they were trained. None: a net of
+        bits that is trained as suggested, "usps-conv", trains its RBM first, in `directory`/first if there is one.
     directory : path, optional
         For the model, for :func:`read` and ``saltus evaluate``, and a checkpoint, at each report. An
         earlier training in it, of the same model and data, goes on where it stopped: the model gets the
@@ -629,6 +679,9 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     if not made.info["parameters"]:
         raise UnsupportedError(f"train: {made.name or 'the model'} has no parameters; functions and modules that are "
                                f"called back have none and cannot be trained: write f as a formula, with saltus.param")
+    if suggested is not None and first is None:
+        first = _train_first(suggested, rows, directory, overwrite=overwrite, seed=seed, threads=threads, dtype=dtype,
+                             test=held, progress=progress, comm=comm)
     training = Training(made, rows, held, given, suggested, directory, preconditioner, own, overwrite, drawn,
-                        comm)
+                        comm, first)
     return training.run(progress=progress, report=report, interrupt=interrupt)

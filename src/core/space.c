@@ -240,6 +240,25 @@ int64_t sal_space_states(const sal_space *space, int64_t variable)
     return variable >= 0 && variable < space->n_variables ? space->variables[variable].states : 0;
 }
 
+static bool equal_variables(const sali_variable *a, const sali_variable *b)
+{
+    bool equal = a->kind == b->kind && a->states == b->states && a->width == b->width &&
+                 !a->levels == !b->levels;
+    for (int32_t code = 0; equal && a->levels && code < a->states; code++) {
+        equal = a->levels[code] == b->levels[code];
+    }
+    return equal;
+}
+
+bool sali_space_equal(const sal_space *a, const sal_space *b)
+{
+    bool equal = a->n_variables == b->n_variables;
+    for (int64_t v = 0; equal && v < a->n_variables; v++) {
+        equal = equal_variables(&a->variables[v], &b->variables[v]);
+    }
+    return equal;
+}
+
 sal_space *sali_space_subset(const sal_space *space, const bool *keep)
 {
     sal_space *copy = sal_space_create();

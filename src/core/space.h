@@ -63,6 +63,9 @@ sal_space *sali_space_clone(const sal_space *space);
 /* The sub-space of the variables where keep[v]; blocks that lose all variables vanish. */
 sal_space *sali_space_subset(const sal_space *space, const bool *keep);
 
+/* Whether both have the same variables, whatever their names. */
+bool sali_space_equal(const sal_space *a, const sal_space *b);
+
 /* Whether a stretch has two levels and one real (binary, spin, ordinal with two levels). */
 static inline bool sali_two_level(const sali_stretch *s)
 {

@@ -387,7 +387,8 @@ sal_status sal_flat_options_handle(sal_flat_options *o, const char *name, const 
 {
     static const char *const there[] = { [SAL_OPTIONS_RUN] =
                                              "tuning, trajectory, sampler, trainer, comm",
-                                         [SAL_OPTIONS_TRAIN] = "test, sampler, comm",
+                                         [SAL_OPTIONS_TRAIN] =
+                                             "test, first, first_model, sampler, comm",
                                          [SAL_OPTIONS_AIS] = "sampler, comm" };
     if (strcmp(name, "sampler") == 0) {
         return add_sampler(o, handle, err);
@@ -404,6 +405,10 @@ sal_status sal_flat_options_handle(sal_flat_options *o, const char *name, const 
         o->trainer = handle;
     } else if (o->which == SAL_OPTIONS_TRAIN && strcmp(name, "test") == 0) {
         o->of.train.ptt.test = handle;
+    } else if (o->which == SAL_OPTIONS_TRAIN && strcmp(name, "first") == 0) {
+        o->of.train.ptt.first = handle;
+    } else if (o->which == SAL_OPTIONS_TRAIN && strcmp(name, "first_model") == 0) {
+        o->of.train.ptt.first_model = handle;
     } else {
         return no_such("handle", name, there[o->which], err);
     }

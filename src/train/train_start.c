@@ -67,13 +67,23 @@ static bool is_ordinal(const char *specification)
     return strstr(specification, "kind=ordinal") != NULL;
 }
 
+/* Whether what is said leaves it a net of bits, to which an RBM is added. */
+static bool takes_rbm(const char *specification)
+{
+    const char *kind = said(specification, "kind", 4), *states = said(specification, "states", 6);
+    const char *units = said(specification, "units", 5);
+    return !(kind && strncmp(kind, "binary", 6) != 0 && *kind != '0') &&
+           !(states && strtod(states, NULL) > 2) && !(units && strtod(units, NULL) == 0);
+}
+
 /* What suits a specification; NULL: nothing is known. */
 static const sali_training *training_of(const sali_builtin *builtin, const char *specification)
 {
     const char *levels = said(specification, "levels", 6);
     const bool none = is_ordinal(specification) || (levels && strtod(levels, NULL) == 0);
-    const sali_training *asked = none ? builtin->unlevelled : levels ? builtin->levelled : NULL;
-    return asked ? asked : builtin->training;
+    const sali_training *asked = none ? builtin->layered : levels ? builtin->levelled : NULL;
+    asked = asked ? asked : builtin->training;
+    return asked && asked->first_units > 0 && !takes_rbm(specification) ? builtin->plain : asked;
 }
 
 bool sal_train_suggest(const char *specification, sal_train_options *options, const char **settings)
@@ -88,6 +98,32 @@ bool sal_train_suggest(const char *specification, sal_train_options *options, co
         *settings = training_of(builtin, specification)->settings;
     }
     return true;
+}
+
+sal_status sal_train_first(const char *specification, char **first, sal_error *err)
+{
+    const sali_builtin *builtin = NULL;
+    char *made = NULL;
+    if (!specification || !first) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_train_first: the specification or the result is NULL");
+    }
+    const sali_training *training =
+        sali_builtin_find(specification, &builtin, NULL) == SAL_OK && builtin->training
+            ? training_of(builtin, specification)
+            : NULL;
+    if (training && training->first_units > 0) {
+        const char *units = said(specification, "units", 5);
+        char text[64];
+        snprintf(text, sizeof text, "rbm:hidden=%.0f",
+                 units ? strtod(units, NULL) : training->first_units);
+        made = sali_strdup(text);
+        if (!made) {
+            return sali_fail_memory(err);
+        }
+    }
+    *first = made;
+    return SAL_OK;
 }
 
 /* Whether a suggested setting "key=value" goes with what is said. */

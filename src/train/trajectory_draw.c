@@ -33,24 +33,34 @@ static sal_status check(const sal_model *model, const sal_trajectory *path,
                            (long long)o->reservoir);
 }
 
-/* A trainer that never updates; its data are a row for each chain, which no update looks at. */
-static sal_status open_trainer(sal_model *model, const sal_trajectory *path,
-                               const sal_trajectory_options *o, sal_data *rows, sal_trainer **out,
-                               sal_error *err)
+sal_status sali_ptt_climb_open(sali_ptt_climb *climb, const sal_model *model,
+                               const sal_trajectory *path, const sal_trajectory_options *o,
+                               struct sal_comm *comm, sal_error *err)
 {
-    *rows = (sal_data){ .rows = o->chains,
-                        .variables = model->space->n_variables,
-                        .codes = SALI_NEW_ARRAY(uint8_t, o->chains * model->space->n_variables) };
+    const int64_t V = model->space->n_variables;
+    climb->rows = (sal_data){ .rows = o->chains,
+                              .variables = V,
+                              .codes = SALI_NEW_ARRAY(uint8_t, o->chains * V) };
     const sal_train_options options = { .objective = SAL_PTT,
                                         .sampler = o->sampler ? o->sampler : path->sampler,
-                                        .steps = o->steps,
+                                        .steps = o->steps ? o->steps : path->steps,
                                         .batch = o->chains,
                                         .ptt.reservoir = o->reservoir,
                                         .seed = ~o->seed, /* not the numbers of a training */
                                         .threads = o->threads,
+                                        .comm = comm,
                                         .centring = SAL_CENTRING_OFF };
-    return rows->codes ? sal_trainer_create(model, rows, &options, out, err)
-                       : sali_fail_memory(err);
+    sal_status status = climb->rows.codes ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : sali_tape_model_copy(model, &climb->model, err);
+    return status ? status
+                  : sal_trainer_create(climb->model, &climb->rows, &options, &climb->trainer, err);
+}
+
+void sali_ptt_climb_close(sali_ptt_climb *climb)
+{
+    sal_trainer_destroy(climb->trainer);
+    sal_model_destroy(climb->model);
+    sal_data_destroy(&climb->rows);
 }
 
 /* A chain is a stretch of the reservoir, whose states have ancestors in common; some of its states,
@@ -112,9 +122,7 @@ sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *pat
                                double *log_prob, sal_trajectory_draws *draws, sal_error *err)
 {
     sal_trajectory_options o = options ? *options : (sal_trajectory_options){ 0 };
-    sal_model *copy = NULL;
-    sal_trainer *t = NULL;
-    sal_data rows = { 0 };
+    sali_ptt_climb climb = { 0 };
     bool stopped = false;
     if (!model || !path || !codes || !draws) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -128,15 +136,14 @@ sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *pat
     o.steps = o.steps ? o.steps : path->steps;
     o.reservoir = o.reservoir ? o.reservoir : SPARE * o.chains * o.draws;
     sal_status status = check(model, path, &o, err);
-    status = status ? status : sali_tape_model_copy(model, &copy, err);
-    status = status ? status : open_trainer(copy, path, &o, &rows, &t, err);
+    status = status ? status : sali_ptt_climb_open(&climb, model, path, &o, NULL, err);
     if (status == SAL_OK) {
         sali_blas_single_thread_begin();
-        status = sali_ptt_replay(t, path, o.progress, o.progress_data, &stopped, err);
+        status = sali_ptt_replay(climb.trainer, path, o.progress, o.progress_data, &stopped, err);
         sali_blas_single_thread_end();
     }
     if (status == SAL_OK) {
-        const sali_ptt *p = t->own;
+        const sali_ptt *p = climb.trainer->own;
         const sal_trajectory *climbed = p->path;
         const sal_trajectory_level *last = &climbed->levels[climbed->n - 1].info;
         *draws = (sal_trajectory_draws){ .log_z = last->log_z,
@@ -145,11 +152,9 @@ sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *pat
                                          .disturbed = p->disturbed,
                                          .stopped = stopped };
         if (!stopped) {
-            take(t, o.draws, codes, log_prob);
+            take(climb.trainer, o.draws, codes, log_prob);
         }
     }
-    sal_trainer_destroy(t);
-    sal_model_destroy(copy);
-    sal_data_destroy(&rows);
+    sali_ptt_climb_close(&climb);
     return status;
 }

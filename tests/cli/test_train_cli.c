@@ -237,6 +237,44 @@ START_TEST(a_training_that_diverged_goes_on_with_a_smaller_rate)
 }
 END_TEST
 
+/* A net of bits goes on from its RBM, which is trained first, in a directory of its own; stopped in
+ * either, it goes on to the same bits. */
+START_TEST(a_net_goes_on_from_its_rbm)
+{
+#define NET                                                                                   \
+    "train mlp:hidden=4,layers=1,units=3 --data p-idx3-ubyte --iterations 20 --checkpoint 5 " \
+    "--seed 3 --threads 1 --fresh 0 --out "
+    static char text[1 << 16];
+    succeeds(NET "whole");
+    read_text("stderr.txt", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "first rbm:hidden=3, whose ladder the net goes on from"));
+    succeeds("exact whole/first");
+    succeeds(NET "parts --time 1s");
+    for (int k = 0; k < 50 && access(temp_path("parts/model.safetensors"), F_OK) != 0; k++) {
+        succeeds(NET "parts --resume --time 1s");
+    }
+    succeeds(NET "parts --resume");
+    same_files("whole/model.safetensors", "parts/model.safetensors");
+    same_files("whole/first/model.safetensors", "parts/first/model.safetensors");
+    fails(64, "earlier training", NET "whole");
+    succeeds(NET "whole --overwrite --json");
+    read_text("stdout.txt", text, sizeof text);
+    ck_assert_int_eq(text[0], '{');
+    ck_assert(!strstr(text, "}\n{"));
+
+    succeeds("train mlp:hidden=4,layers=1,units=3 --data p-idx3-ubyte --iterations 20 --seed 3 "
+             "--threads 1 --fresh 0 --from whole/first --out again");
+    read_text("again/log.csv", text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "\n20,"));
+    fails(64, "--from goes with --objective ptt",
+          "train mlp:hidden=4,units=3 --objective pcd --data p-idx3-ubyte --from whole/first --out "
+          "b");
+    fails(66, "nowhere", "train mlp:hidden=4,units=3 --data p-idx3-ubyte --from nowhere --out b");
+    fails(64, "no parameter W",
+          "train mlp:hidden=4,units=2 --data p-idx3-ubyte --from whole/first --out b");
+}
+END_TEST
+
 START_TEST(options_of_training_are_checked)
 {
     const char *data = "train rbm:hidden=3 --data p-idx3-ubyte --out parts ";
@@ -589,6 +627,7 @@ int main(void)
     tcase_add_test(tcase, an_earlier_training_is_replaced_only_on_request);
     tcase_add_test(tcase, a_training_that_diverged_goes_on_with_a_smaller_rate);
     tcase_add_test(tcase, a_ladder_goes_on_with_another_sampler);
+    tcase_add_test(tcase, a_net_goes_on_from_its_rbm);
     tcase_add_test(tcase, options_of_training_are_checked);
     tcase_add_test(tcase, a_directory_does_not_hide_a_ready_made_model);
     tcase_add_test(tcase, paths_of_any_bytes_are_taken);

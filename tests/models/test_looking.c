@@ -115,31 +115,66 @@ START_TEST(training_options_are_those_of_the_models_record)
     ck_assert(sal_train_suggest("rbm:hidden=20", &options, NULL));
     ck_assert_str_eq(options.sampler, "block-gibbs");
     ck_assert_int_eq(options.objective, SAL_PTT);
-    ck_assert(sal_train_suggest("usps-conv", &options, &settings));
-    ck_assert_str_eq(settings, "base=1");
-    ck_assert_int_eq(options.objective, SAL_PTT);
+    static const char *const after_rbm[] = { "usps-conv", "mlp:kind=binary",
+                                             "strided-conv:channels=8,levels=0" };
+    for (int k = 0; k < 3; k++) {
+        ck_assert(sal_train_suggest(after_rbm[k], &options, &settings));
+        ck_assert_str_eq(settings, "units=500");
+        ck_assert_str_eq(options.sampler, "block-gibbs");
+        ck_assert_int_eq(options.objective, SAL_PTT);
+    }
+    static const char *const alone[] = { "usps-conv:kind=spin", "conv:states=4", "mlp:units=0",
+                                         "resnet:kind=ordinal" };
+    for (int k = 0; k < 4; k++) {
+        ck_assert(sal_train_suggest(alone[k], &options, &settings));
+        ck_assert_str_eq(settings, "base=1");
+        ck_assert_str_eq(options.sampler, "ncg");
+        ck_assert_int_eq(options.objective, SAL_PTT);
+    }
     ck_assert(sal_train_suggest("usps-conv:channels=8,levels=6", &options, &settings));
     ck_assert_int_eq(options.objective, SAL_DENOISING);
     ck_assert(sal_train_suggest("strided-conv", &options, &settings));
-    ck_assert_str_eq(settings, "base=1,levels=8");
+    ck_assert_str_eq(settings, "base=1,levels=8,units=64");
     ck_assert_int_eq(options.objective, SAL_DENOISING);
-    ck_assert(sal_train_suggest("strided-conv:channels=8,levels=0", &options, &settings));
-    ck_assert_str_eq(settings, "base=1");
-    ck_assert_int_eq(options.objective, SAL_PTT);
+}
+END_TEST
+
+START_TEST(nets_of_bits_are_trained_after_an_rbm)
+{
+    static const char *const cases[][2] = {
+        { "usps-conv", "rbm:hidden=500" },
+        { "strided-conv:levels=0,units=20", "rbm:hidden=20" },
+        { "mlp:kind=binary,states=2", "rbm:hidden=500" },
+        { "strided-conv", NULL },
+        { "usps-conv:levels=4", NULL },
+        { "usps-conv:units=0", NULL },
+        { "usps-conv:kind=spin", NULL },
+        { "conv:states=4", NULL },
+        { "rbm", NULL },
+        { "no model", NULL },
+    };
+    char *first = NULL;
+    sal_error err;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ck_ok(sal_train_first(cases[k][0], &first, &err), &err);
+        ck_assert(cases[k][1] ? first && strcmp(first, cases[k][1]) == 0 : !first);
+        sal_free(first);
+    }
+    ck_fails(sal_train_first(NULL, &first, &err), SAL_ERR_ARGUMENT, &err, "NULL");
 }
 END_TEST
 
 START_TEST(specifications_are_completed_for_training)
 {
     static const char *const cases[][2] = {
-        { "usps-conv", "usps-conv:base=1" },
-        { "usps-conv:levels=4", "usps-conv:levels=4,base=1" },
-        { "usps-conv:quadratic=1", "usps-conv:quadratic=1" },
+        { "usps-conv", "usps-conv:units=500" },
+        { "usps-conv:levels=4", "usps-conv:levels=4,base=1,units=64" },
+        { "usps-conv:quadratic=1,units=0", "usps-conv:quadratic=1,units=0" },
         { "usps-conv:kind=ordinal,states=4", "usps-conv:kind=ordinal,states=4" },
-        { "strided-conv", "strided-conv:base=1,levels=8" },
-        { "strided-conv:base=0,channels=8", "strided-conv:base=0,channels=8,levels=8" },
-        { "strided-conv:levels=0", "strided-conv:levels=0,base=1" },
-        { "mlp", "mlp:visible=9,base=1" },
+        { "strided-conv", "strided-conv:base=1,levels=8,units=64" },
+        { "strided-conv:base=0,channels=8", "strided-conv:base=0,channels=8,levels=8,units=64" },
+        { "strided-conv:levels=0", "strided-conv:levels=0,units=500" },
+        { "mlp", "mlp:visible=9,units=500" },
         { "rbm:hidden=3", "rbm:hidden=3,visible=9" },
     };
     sal_error err;
@@ -161,6 +196,7 @@ int main(void)
     tcase_add_test(tcase, operations_are_counted);
     tcase_add_test(tcase, programs_are_printed);
     tcase_add_test(tcase, training_options_are_those_of_the_models_record);
+    tcase_add_test(tcase, nets_of_bits_are_trained_after_an_rbm);
     tcase_add_test(tcase, specifications_are_completed_for_training);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

@@ -248,6 +248,34 @@ class SameBits(unittest.TestCase):
                 np.testing.assert_array_equal(again.model.params.flat, pieces.model.params.flat)
                 shutil.rmtree(place)
 
+    def test_of_an_rbm_as_part_of_a_net(self):
+        data = (np.random.default_rng(1).random((60, 5)) < [0.2, 0.5, 0.7, 0.4, 0.9]).astype(int)
+        options = dict(objective="ptt", batch=50, steps=2, iterations=20, seed=1, sampler="block-gibbs")
+        with tempfile.TemporaryDirectory() as place:
+            first = sal.train("rbm:visible=5,hidden=3", data, directory=place, **options)
+            in_memory = sal.train("rbm:visible=5,hidden=3", data, **options)
+            nets = [sal.train("mlp:visible=5,hidden=4,layers=1,units=3", data, first=f, fixed="W,b,c", **options)
+                    for f in (first, place, in_memory)]
+            with self.assertRaisesRegex(sal.ArgumentError, "no parameter W"):
+                sal.train("mlp:visible=5,hidden=4,layers=1,units=2", data, first=first, **options)
+        for net in nets:
+            np.testing.assert_array_equal(net.model.params.flat, nets[0].model.params.flat)
+            np.testing.assert_array_equal(net.model.params["W"], first.model.params["W"])
+            self.assertAlmostEqual(net.report["log_z"], net.model.exact().log_z, delta=4.5 * net.report["log_z_error"])
+        with self.assertRaisesRegex(sal.ArgumentError, "expected a Training"):
+            sal.train("mlp:visible=5,hidden=4,layers=1,units=3", data, first=3, **options)
+
+    def test_of_a_net_with_what_suits_it(self):
+        data = (np.random.default_rng(1).random((40, 4)) < [0.2, 0.5, 0.7, 0.4]).astype(int)
+        with tempfile.TemporaryDirectory() as place:
+            whole = sal.train("mlp:hidden=4,layers=1,units=2", data, iterations=10, seed=1, directory=place)
+            first = sal.read(os.path.join(place, "first"))
+            np.testing.assert_array_equal(whole.model.params["W"], first.params["W"])
+            parts = sal.train("mlp:hidden=4,layers=1,units=2", data, iterations=10, seed=1)
+            np.testing.assert_array_equal(whole.model.params.flat, parts.model.params.flat)
+            self.assertEqual(quiet(sal.train, "mlp:hidden=4,layers=1,units=2", data, iterations=12, seed=1,
+                                   directory=place).iteration, 12)
+
     def test_after_save_elsewhere(self):
         with tempfile.TemporaryDirectory() as place:
             quiet(sal.train, lattice(), self.data, **self.options(iterations=20)).save(place)

@@ -327,6 +327,7 @@ START_TEST(exact_samplers_of_ready_models_forget)
         "ising-er:nodes=6,degree=2,theta=0.001",
         "rbm:visible=4,hidden=3,scale=0",
         "rbm:visible=4,hidden=3,scale=0.9",
+        "mlp:visible=4,hidden=3,layers=1,units=2",
         "potts:side=2,states=3,theta=1",
         "hmm:length=2,states=3,sigma=0.7,p=0.6",
     };

@@ -262,6 +262,7 @@ static const struct {
 static const char *const tiny_builtins[] = {
     "rbm:visible=4,hidden=3,scale=0.9",
     "ising:side=2,theta=0.3,bias=0.2",
+    "mlp:visible=4,hidden=3,layers=1,units=2",
     "at-most",
     "fhmm:length=3,factors=2,sigma=0.8,p=0.7,v=0.3,seed=5",
     "crf:tokens=2,labels=3,features=2,scale=0.7,seed=2",
@@ -278,11 +279,11 @@ static const char *const tiny_builtins[] = {
 #define N_TINY_BUILTINS \
     ((int)(sizeof tiny_builtins / sizeof *tiny_builtins) - (TEST_SANITIZED ? 6 : 0))
 
-/* One of them; an RBM with biases. */
+/* One of them; an RBM with biases, a net with an RBM with parameters that are not small. */
 static inline sal_model *tiny_builtin(int k, sal_dtype dtype)
 {
     sal_model *model = NULL;
-    double b[4], c[3];
+    double b[4], c[3], net[64];
     sal_error err;
     if (strcmp(tiny_builtins[k], "limit") == 0) {
         return tiny_limit(dtype);
@@ -296,6 +297,10 @@ static inline sal_model *tiny_builtin(int k, sal_dtype dtype)
         tiny_normals(7, 3, 0.7, c);
         ck_ok(sal_model_set_params(model, "b", b, &err), &err);
         ck_ok(sal_model_set_params(model, "c", c, &err), &err);
+    }
+    if (strncmp(tiny_builtins[k], "mlp", 3) == 0) {
+        tiny_normals(8, sal_model_parameters_size(model), 1.2, net);
+        ck_ok(sal_model_set_params(model, NULL, net, &err), &err);
     }
     return model;
 }

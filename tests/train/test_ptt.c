@@ -756,6 +756,170 @@ START_TEST(threads_and_stops_change_no_draw)
 }
 END_TEST
 
+/* ---- going on from the training of a part */
+
+static const char with_rbm[] = "mlp:visible=9,hidden=5,layers=1,units=6";
+
+static sal_train_options after(const trained *x)
+{
+    sal_train_options o = usual();
+    o.sampler = "block-gibbs";
+    o.steps = 3;
+    o.learning_rate = 0.02;
+    o.fixed = "W,b,c";
+    o.ptt.first = x->path;
+    o.ptt.first_model = x->model;
+    return o;
+}
+
+/* The levels of the RBM are levels of the net, which is 0 there; the parameters that the RBM has
+ * stay as they were trained; and log Z of the net that was trained is right. */
+START_TEST(a_net_goes_on_from_its_rbm)
+{
+    trained x = train_some();
+    sal_model *model = new_model(with_rbm, &x.data), *other = new_model(with_rbm, &x.data);
+    const sal_train_options o = after(&x);
+    double W[6 * V], trained_W[6 * V];
+    sal_error err;
+    sal_trainer *t = NULL;
+    sal_train_report report;
+    ck_ok(sal_trainer_create(model, &x.data, &o, &t, &err), &err);
+    ck_ok(sal_trainer_run(t, o.iterations, &err), &err);
+    sal_trainer_report(t, &report);
+    ck_assert_int_gt(report.levels, x.path->n + 1);
+    for (int64_t k = 1; k < report.levels; k++) {
+        const sal_trajectory_level *i = &report.trajectory->levels[k].info;
+        const double exact = level_log_z(other, report.trajectory, k);
+        ck_assert_msg(fabs(i->log_z - exact) < 4.5 * i->log_z_error,
+                      "level %d: log Z %.4f +- %.4f, exactly %.4f", (int)k, i->log_z,
+                      i->log_z_error, exact);
+    }
+    ck_assert_double_eq_tol(report.log_z, exact_log_z(model), 4.5 * report.log_z_error);
+    ck_ok(sal_model_get_params(model, "W", W, &err), &err);
+    ck_ok(sal_model_get_params(x.model, "W", trained_W, &err), &err);
+    ck_assert_mem_eq(W, trained_W, sizeof W);
+    sal_trainer_destroy(t);
+    sal_model_destroy(other);
+    sal_model_destroy(model);
+    forget(&x);
+}
+END_TEST
+
+/* With a base distribution of zeros f differs by a constant, which log Z gets too. */
+START_TEST(a_constant_more_is_in_log_z)
+{
+    trained x = train_some();
+    static const char specification[] = "mlp:visible=9,hidden=5,layers=1,units=6,base=1";
+    sal_model *model = new_model(specification, &x.data), *other = NULL;
+    sal_train_options o = after(&x);
+    sal_error err;
+    sal_trainer *t = NULL;
+    sal_train_report report;
+    other = new_model(specification, &x.data);
+    o.iterations = 0;
+    ck_ok(sal_trainer_create(model, &x.data, &o, &t, &err), &err);
+    ck_ok(sal_trainer_run(t, 1, &err), &err);
+    sal_trainer_report(t, &report);
+    const int64_t k = x.path->n; /* the first level that the net's training made is the next one */
+    ck_assert_double_eq_tol(report.trajectory->levels[k].info.log_z,
+                            level_log_z(other, report.trajectory, k),
+                            4.5 * report.trajectory->levels[k].info.log_z_error);
+    sal_trainer_destroy(t);
+    sal_model_destroy(other);
+    sal_model_destroy(model);
+    forget(&x);
+}
+END_TEST
+
+/* The same bits in one run and in two, the second of which does not know of the first training. */
+START_TEST(a_resume_needs_no_first_training)
+{
+    trained x = train_some();
+    sal_model *models[2] = { new_model(with_rbm, &x.data), new_model(with_rbm, &x.data) };
+    sal_trainer *t[2] = { NULL };
+    sal_train_options o = after(&x);
+    sal_error err;
+    o.iterations = 60;
+    ck_ok(sal_trainer_create(models[0], &x.data, &o, &t[0], &err), &err);
+    ck_ok(sal_trainer_run(t[0], 30, &err), &err);
+    ck_ok(sal_trainer_save(t[0], temp_dir, &err), &err);
+    ck_ok(sal_trainer_run(t[0], 30, &err), &err);
+    o.ptt.first = NULL;
+    o.ptt.first_model = NULL;
+    o.threads = 2;
+    ck_ok(sal_trainer_create(models[1], &x.data, &o, &t[1], &err), &err);
+    ck_ok(sal_trainer_load(t[1], temp_dir, &err), &err);
+    ck_ok(sal_trainer_run(t[1], 30, &err), &err);
+    same_trainings(t[0], t[1]);
+    for (int k = 0; k < 2; k++) {
+        sal_trainer_destroy(t[k]);
+        sal_model_destroy(models[k]);
+    }
+    forget(&x);
+}
+END_TEST
+
+static sal_status begin(sal_model *model, const sal_data *data, const sal_train_options *o,
+                        sal_trainer **t, sal_error *err)
+{
+    const sal_status status = sal_trainer_create(model, data, o, t, err);
+    return status ? status : sal_trainer_run(*t, 1, err);
+}
+
+static void refuses(const sal_model *first, const trained *x, const char *specification,
+                    const char *why)
+{
+    sal_error err;
+    sal_trainer *t = NULL;
+    sal_train_options o = after(x);
+    sal_data data = { .rows = ROWS, .codes = x->data.codes, .variables = V };
+    sal_model *model = NULL;
+    ck_ok(sal_model_open(specification, SAL_F64, &model, &err), &err);
+    data.variables = sal_model_space(model)->n_variables;
+    o.ptt.first_model = first;
+    o.fixed = NULL;
+    o.sampler = "gibbs";
+    ck_fails(begin(model, &data, &o, &t, &err), SAL_ERR_ARGUMENT, &err, why);
+    sal_trainer_destroy(t);
+    sal_model_destroy(model);
+}
+
+START_TEST(only_a_part_is_gone_on_from)
+{
+    trained x = train_some();
+    refuses(NULL, &x, with_rbm, "first_model");
+    refuses(x.model, &x, "mlp:visible=8,hidden=5,units=6", "other variables");
+    refuses(x.model, &x, "mlp:visible=9,hidden=5,units=6,kind=spin", "other variables");
+    refuses(x.model, &x, "mlp:visible=9,hidden=5,units=5", "no parameter W of the shape");
+    refuses(x.model, &x, "mlp:visible=9,hidden=5", "no parameter W of the shape");
+    forget(&x);
+}
+END_TEST
+
+/* W, b and c of another formula: f is twice that of the RBM. */
+START_TEST(a_part_has_the_same_f)
+{
+    trained x = train_some();
+    sal_error err;
+    sal_model *model = NULL;
+    sal_trainer *t = NULL;
+    sal_train_options o = after(&x);
+    sal_tape *tape = sal_tape_create(sal_model_space(x.model), SAL_F64);
+    sal_expr s = sal_state(tape), W = sal_param(tape, "W", SAL_SHAPE(6, V));
+    sal_expr b = sal_param(tape, "b", SAL_SHAPE(V)), c = sal_param(tape, "c", SAL_SHAPE(6));
+    sal_expr f = sal_add(sal_sum(sal_softplus(sal_add(sal_matvec(W, s), c))), sal_dot(b, s));
+    ck_ok(sal_model_from_tape(tape, sal_scale(f, 2), &model, &err), &err);
+    sal_tape_destroy(tape);
+    o.sampler = "gibbs";
+    o.fixed = NULL;
+    ck_ok(sal_trainer_create(model, &x.data, &o, &t, &err), &err);
+    ck_fails(sal_trainer_run(t, 1, &err), SAL_ERR_ARGUMENT, &err, "differs");
+    sal_trainer_destroy(t);
+    sal_model_destroy(model);
+    forget(&x);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("ptt");
@@ -778,6 +942,13 @@ int main(void)
     tcase_add_test(tcase, climbs_bridge_wide_gaps);
     tcase_add_test(tcase, climbs_know_their_error);
     tcase_add_test(tcase, threads_and_stops_change_no_draw);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("parts");
+    tcase_add_test(tcase, a_net_goes_on_from_its_rbm);
+    tcase_add_test(tcase, a_constant_more_is_in_log_z);
+    tcase_add_test(tcase, a_resume_needs_no_first_training);
+    tcase_add_test(tcase, only_a_part_is_gone_on_from);
+    tcase_add_test(tcase, a_part_has_the_same_f);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

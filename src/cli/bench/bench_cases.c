@@ -270,7 +270,7 @@ const bench_case bench_cases[] = {
       .work = resnet_work,
       .measure = bench_training },
     { .name = "denoise-train",
-      .specification = "strided-conv:height=16,width=16,levels=8,base=1",
+      .specification = "strided-conv:height=16,width=16,levels=8,base=1,units=64",
       .batch = 144,
       .peer_case = "denoise-train",
       .peer_line = "train",

@@ -18,14 +18,18 @@
 /* ---- preparation */
 
 /* One training at a time in a directory: no file of that name is written to it. */
-static int make_directory(const char *directory)
+static int claim_directory(const char *directory)
 {
     static char path[CLI_PATH];
-    if (mkdir(directory, 0777) != 0 && errno != EEXIST) {
-        return cli_error(SAL_ERR_IO, "--out %s: %s", directory, strerror(errno));
-    }
     cli_path(path, directory, "training");
     return cli_claim_output(path);
+}
+
+static int make_directory(const char *directory)
+{
+    return mkdir(directory, 0777) == 0 || errno == EEXIST
+               ? CLI_OK
+               : cli_error(SAL_ERR_IO, "--out %s: %s", directory, strerror(errno));
 }
 
 /* What took hours is not replaced by a command that was typed twice. */
@@ -164,7 +168,7 @@ static int print_json(const cli_training *s)
 static int print_end(const cli_training *s)
 {
     if (s->o->json) {
-        return print_json(s);
+        return s->o->first ? CLI_OK : print_json(s);
     }
     if (s->judged) {
         cli_verdict_print(&s->verdict);
@@ -196,6 +200,8 @@ static int train(cli_training *s)
     train_options.preconditioner = s->preconditioner;
     train_options.callbacks.report_data = s;
     train_options.ptt.test = s->test.rows > 0 ? &s->test : NULL;
+    train_options.ptt.first = s->first;
+    train_options.ptt.first_model = s->first_model;
     s->progress = cli_progress_begin();
     s->progress.from = -1;
     cli_catch_interrupt();
@@ -289,6 +295,122 @@ static int make_preconditioner(cli_training *s)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
+/* The training that this one goes on from. */
+static int open_first(cli_training *s)
+{
+    const char *from = s->o->from;
+    sal_error err = { 0 };
+    if (!from) {
+        return CLI_OK;
+    }
+    if (s->o->train.objective != SAL_PTT) {
+        return cli_usage("train: --from goes with --objective ptt");
+    }
+    int code = cli_open(from, NULL, NULL, &s->first_model);
+    if (code != CLI_OK) {
+        return code;
+    }
+    sal_status status = sal_trajectory_open(from, s->first_model, &s->first, &err);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+static int train_arch(const char *arch, cli_train_options *o, bool suggested, cli_training *s)
+{
+    const cli_library library = { sal_option_table_of(SAL_OPTIONS_TRAIN), &o->train };
+    int code = read_data_and_open(arch, &o->data, s);
+    if (code == CLI_OK) {
+        sal_train_complete(s->model, &o->train);
+        code = cli_resolve(&library);
+    }
+    if (code == CLI_OK && suggested) {
+        suit_data(arch, s->model, s->train.rows, &o->train);
+    }
+    code = code ? code : make_directory(o->out);
+    code = code ? code : claim_directory(o->out);
+    code = code ? code : check_earlier(o);
+    code = code ? code : open_first(s);
+    code = code ? code : make_preconditioner(s);
+    code = code ? code : cli_train_read_log(s);
+    code = code ? code : cli_draw_pixels(&s->train, &s->test);
+    code = code ? code : cli_train_alignment(s);
+    code = cli_agree(code);
+    if (code == CLI_OK && cli_is_first()) {
+        cli_train_baseline(s);
+    }
+    return code ? code : train(s);
+}
+
+static void close_training(cli_training *s)
+{
+    sal_model_destroy(s->model);
+    sal_data_destroy(&s->train);
+    sal_data_destroy(&s->test);
+    sal_trajectory_destroy(s->first);
+    sal_model_destroy(s->first_model);
+    free(s->log);
+    free(s->pairs);
+    free(s->preconditioner);
+}
+
+/* Train what is to be trained first, `arch`, with the options that suit it; *done: it is complete.
+ */
+static int train_first(const char *arch, const cli_train_options *of, const char *out, bool *done)
+{
+    cli_train_options o = *of;
+    cli_training s = { .o = &o };
+    o.out = out;
+    o.fresh = 0;
+    o.first = true;
+    o.from = NULL;
+    o.train = (sal_train_options){ 0 };
+    sal_train_suggest(arch, &o.train, &s.settings);
+    o.train.seed = of->train.seed;
+    o.train.threads = of->train.threads;
+    o.train.report_every = of->train.report_every;
+    o.train.checkpoint = of->train.checkpoint;
+    o.train.checkpoint.directory = out;
+    s.settings = s.settings ? s.settings : "";
+    int code = train_arch(arch, &o, true, &s);
+    *done = code == CLI_OK && !cli_interrupted() && !s.late;
+    close_training(&s);
+    return code;
+}
+
+/* Whether a training of this directory is under way. */
+static bool is_begun(const char *directory)
+{
+    char path[CLI_PATH];
+    return cli_path(path, directory, "checkpoint.json") && access(path, F_OK) == 0;
+}
+
+/* What suits the architecture may be trained in two stages: the first one goes into DIR/first. */
+static int train_stages(const char *arch, cli_train_options *o, cli_training *s)
+{
+    static char directory[CLI_PATH];
+    char *first = NULL;
+    sal_error err = { 0 };
+    bool done = true;
+    int code = CLI_OK;
+    sal_status status = sal_train_first(arch, &first, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    if (first && !o->from && !(o->train.checkpoint.resume && is_begun(o->out))) {
+        code = cli_path(directory, o->out, "first")
+                   ? make_directory(o->out)
+                   : cli_usage("train: --out %.100s...: the path is too long", o->out);
+        code = code ? code : check_earlier(o);
+        if (code == CLI_OK && cli_is_first()) {
+            fprintf(stderr, "saltus: first %s, whose ladder the net goes on from: %s\n", first,
+                    directory);
+        }
+        code = code ? code : train_first(first, o, directory, &done);
+        o->from = directory;
+    }
+    sal_free(first);
+    return code || !done ? code : train_arch(arch, o, true, s);
+}
+
 static int run_train(const cli_command *command, int argc, char **argv)
 {
     cli_train_options o = { .data = CLI_DATA_START, .fresh = 1000 };
@@ -297,6 +419,10 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "out", CLI_TEXT, &o.out, "DIR", "directory for the model, log, samples and checkpoints" },
         { "time", CLI_TEXT, &o.time, "T", "stop after 60s, 10m or 2h; continue with --resume" },
         { "overwrite", CLI_FLAG, &o.overwrite, NULL, "replace an earlier training in --out" },
+        { "from", CLI_TEXT, &o.from, "DIR",
+          "of ptt: go on from the training of a part of the model in DIR, such as an RBM that a "
+          "net "
+          "is added to" },
         { "data-covariance", CLI_FLAG, &o.data_covariance, NULL,
           "precondition with the covariance of the data, scaled by the spacing of levels" },
         { "pearson", CLI_REAL, &o.pearson, "X",
@@ -321,31 +447,10 @@ static int run_train(const cli_command *command, int argc, char **argv)
         code = cli_parse(command, argc, argv, table, 1, &arch);
     }
     code = code ? code : check_options(arch, &o);
-    code = code ? code : read_data_and_open(arch, &o.data, &s);
     if (code == CLI_OK) {
-        sal_train_complete(s.model, &o.train);
-        code = cli_resolve(&library);
+        code = suggested ? train_stages(arch, &o, &s) : train_arch(arch, &o, false, &s);
     }
-    if (code == CLI_OK && suggested) {
-        suit_data(arch, s.model, s.train.rows, &o.train);
-    }
-    code = code ? code : make_directory(o.out);
-    code = code ? code : check_earlier(&o);
-    code = code ? code : make_preconditioner(&s);
-    code = code ? code : cli_train_read_log(&s);
-    code = code ? code : cli_draw_pixels(&s.train, &s.test);
-    code = code ? code : cli_train_alignment(&s);
-    code = cli_agree(code);
-    if (code == CLI_OK && cli_is_first()) {
-        cli_train_baseline(&s);
-    }
-    code = code ? code : train(&s);
-    sal_model_destroy(s.model);
-    sal_data_destroy(&s.train);
-    sal_data_destroy(&s.test);
-    free(s.log);
-    free(s.pairs);
-    free(s.preconditioner);
+    close_training(&s);
     return code;
 }
 

@@ -12,10 +12,12 @@ typedef struct cli_train_options {
     sal_train_options train;
     cli_data data;
     const char *out, *dtype;
+    const char *from; /* directory of the training that it goes on from; NULL: none */
     const char *time; /* after which it stops; NULL: none */
     double seconds;   /* of that; 0: none */
     double pearson;   /* at which training stops; 0: none */
     bool data_covariance, json, overwrite, verbose;
+    bool first;    /* of two trainings, whose end is not told */
     int64_t fresh; /* draws for the verdict; 0: none */
 } cli_train_options;
 
@@ -25,8 +27,10 @@ typedef struct cli_training {
     sal_model *model;
     const char *settings;   /* of the specification, that suit training; NULL: none */
     double *preconditioner; /* NULL: none */
-    char *log;              /* the CSV so far; NULL: nothing */
-    double baseline;        /* MMD between as many training rows and the test set */
+    sal_model *first_model; /* that of o->from, and its ladder; NULL: none */
+    sal_trajectory *first;
+    char *log;       /* the CSV so far; NULL: nothing */
+    double baseline; /* MMD between as many training rows and the test set */
     double mmd;
     float *pairs;          /* connected pair frequencies of an alignment; NULL: none */
     double pearson;        /* of samples with them; NAN without */

@@ -12,6 +12,8 @@
  * examples/training/README.md. */
 typedef struct sali_training {
     const char *settings; /* "key=value" of the specification, unless the key is given; or NULL */
+    int first_units; /* of the RBM within f that is trained first, unless the key `units` is given;
+                        0: nothing is trained first */
     sal_train_options options; /* zeros: the library's defaults */
 } sali_training;
 
@@ -35,9 +37,10 @@ typedef struct sali_builtin {
      * NULL: all parameters zero. */
     sal_status (*init)(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
     const sali_training *training; /* NULL: nothing is known to suit */
-    /* Of a net, in its place: where the specification asks for levels of noise, and where it says
-     * levels=0, or that variables are ordinal, which have none. NULL: it has no levels. */
-    const sali_training *levelled, *unlevelled;
+    /* Of a net, in its place: where the specification asks for levels of noise; where it says that
+     * there are none, levels=0; and where it has no use for what an RBM is trained for first, for
+     * which all variables are to be binary. NULL: it is no net. */
+    const sali_training *levelled, *layered, *plain;
 } sali_builtin;
 
 #define SALI_BUILTIN_LIST(X) \

@@ -92,6 +92,9 @@ static sal_expr centred(sal_expr s, sal_expr base, sal_kind kind)
 static sal_expr level_terms(sal_expr s, sal_expr x, sal_expr level, int64_t units)
 {
     const int64_t T = sal_expr_shape(level).dim[0], n = sal_expr_shape(s).dim[0];
+    if (units == 0) {
+        return sal_dot(sali_deep_row("rbm", "visible", level, SAL_SHAPE(T, n)), s);
+    }
     sal_expr weight = sali_deep_row("rbm", "weight", level, SAL_SHAPE(T, n, units));
     sal_expr bias = sali_deep_row("rbm", "bias", level, SAL_SHAPE(T, units));
     sal_expr visible = sali_deep_row("rbm", "visible", level, SAL_SHAPE(T, n));
@@ -99,6 +102,19 @@ static sal_expr level_terms(sal_expr s, sal_expr x, sal_expr level, int64_t unit
         sal_matmul(sal_reshape(x, SAL_SHAPE(1, n)), sal_reshape(weight, SAL_SHAPE(n, units))),
         SAL_SHAPE(units));
     return sal_add(sal_dot(visible, s), sal_sum(sal_softplus(sal_add(field, bias))));
+}
+
+/* The RBM of a net without levels; the quadratic term has b's already. */
+static sal_expr rbm_term(sal_expr s, int64_t units, bool with_b)
+{
+    const int64_t n = sal_expr_shape(s).dim[0];
+    sal_expr W = sal_param(s.tape, "W", SAL_SHAPE(units, n)), visible = { 0 };
+    if (with_b) {
+        visible = sal_dot(sal_param(s.tape, "b", SAL_SHAPE(n)), s);
+    }
+    sal_expr c = sal_param(s.tape, "c", SAL_SHAPE(units));
+    sal_expr hidden = sal_sum(sal_softplus(sal_add(sal_matvec(W, s), c)));
+    return with_b ? sal_add(hidden, visible) : hidden;
 }
 
 /* ---- starting values */
@@ -144,6 +160,9 @@ static sal_status start(sal_model *model, uint64_t seed, sal_error *err)
     sal_status status = start_net(model, seed, err);
     if (status == SAL_OK && sali_builtin_parameter_size(model, "J") > 0) {
         status = sali_builtin_randomise(model, "J", 0.01, seed, UINT32_MAX, err);
+    }
+    if (status == SAL_OK && sali_builtin_parameter_size(model, "W") > 0) {
+        status = sali_builtin_randomise(model, "W", 0.01, seed, UINT32_MAX - 1, err);
     }
     return status;
 }
@@ -287,14 +306,17 @@ sal_status sali_deep_formula(sali_making *m, bool picture, int64_t height, int64
         *f = sal_add(*f, base_term(s, base, kind));
         visible = level.tape ? centred(s, base, kind) : s;
     }
+    const int64_t units = (int64_t)values[UNITS];
     if (level.tape) {
-        *f = sal_add(*f, level_terms(s, visible, level, (int64_t)values[UNITS]));
+        *f = sal_add(*f, level_terms(s, visible, level, units));
+    } else if (units > 0) {
+        *f = sal_add(*f, rbm_term(s, units, values[QUADRATIC] == 0));
     }
     m->finish = start_model;
     return SAL_OK;
 }
 
-const sali_training sali_deep_training = { .settings = "base=1,levels=8",
+const sali_training sali_deep_training = { .settings = "base=1,levels=8,units=64",
                                            .options = { .objective = SAL_DENOISING,
                                                         .learning_rate = 2e-3,
                                                         .rate.warmup = 100,
@@ -314,3 +336,16 @@ const sali_training sali_deep_ladder_training = { .settings = "base=1",
                                                                .rate.cooldown = 0.3,
                                                                .optimiser.momentum = -1,
                                                                .iterations = 12000 } };
+
+/* A net added to an RBM that stays as it was trained, and whose layers are drawn whole. */
+const sali_training sali_deep_rbm_training = { .settings = "units=500",
+                                               .first_units = 500,
+                                               .options = { .objective = SAL_PTT,
+                                                            .fixed = "W,b,c",
+                                                            .sampler = "block-gibbs",
+                                                            .steps = 4,
+                                                            .batch = 200,
+                                                            .ptt.reservoir = 8000,
+                                                            .learning_rate = 3e-3,
+                                                            .rate.cooldown = 0.5,
+                                                            .iterations = 1000 } };

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What the deep energy-based models share: f(s) = net(s) + s'Js + b's + log p_0(s), the terms after
- * the net as settings ask. With levels it is f(s, t), see models/levels: layers get biases by
- * level, the last one weights, and each level an RBM over s less its mean by p_0. Parameters bear
- * PyTorch's names and shapes, so that weights trained there load as they are.
+ * the net as settings ask; and an RBM with its hidden units summed out, sum softplus(W s + c) +
+ * b's, whose parameters are called as those of `rbm`. With levels it is f(s, t), see models/levels:
+ * layers get biases by level, the last one weights, and each level an RBM of its own over s less
+ * its mean by p_0. Parameters bear PyTorch's names and shapes, so that weights trained there load
+ * as they are.
  *
  * p_0 is a factorised distribution: sum_i of the log-probability of s_i under the logits "base",
  * [variables] of code 1 for two levels, [variables x states] otherwise. */
@@ -23,7 +25,7 @@ extern const char *const sali_deep_kinds[];
         { "seed", 0, 0, 4294967295.0, true, "seed of the random weights", NULL },                 \
         { "levels", 0, 0, 256, true, "of noise, for --objective denoising; 0: none", NULL },      \
     {                                                                                             \
-        "units", 64, 1, 1e5, true, "hidden units of the RBM that each level has", NULL            \
+        "units", 0, 0, 1e5, true, "hidden units of an RBM added, of one for each level", NULL     \
     }
 
 /* The net's part of f, a scalar: of the state x, an image [channels, height, width] if it is a
@@ -55,12 +57,13 @@ sal_expr sali_deep_row(const char *layer, const char *part, sal_expr level, sal_
  * the base distribution or, without one, in b. */
 sal_status sali_deep_init(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
 
-/* A denoising chain; and trajectory tempering, which starts near independent variables with base=1.
- */
-extern const sali_training sali_deep_training, sali_deep_ladder_training;
+/* A denoising chain; trajectory tempering, which starts near independent variables with base=1; and
+ * trajectory tempering that goes on from an RBM's. */
+extern const sali_training sali_deep_training, sali_deep_ladder_training, sali_deep_rbm_training;
 
 /* The records of a net, of which `usual` is the one that suits where nothing is said of levels. */
-#define SALI_DEEP_TRAINING(usual) \
-    .training = &(usual), .levelled = &sali_deep_training, .unlevelled = &sali_deep_ladder_training
+#define SALI_DEEP_TRAINING(usual)                                                              \
+    .training = &(usual), .levelled = &sali_deep_training, .layered = &sali_deep_rbm_training, \
+    .plain = &sali_deep_ladder_training
 
 #endif

@@ -35,5 +35,5 @@ const sali_builtin sali_builtin_mlp = {
                   SALI_DEEP_PARAMETERS },
     .formula = mlp,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_ladder_training),
+    SALI_DEEP_TRAINING(sali_deep_rbm_training),
 };

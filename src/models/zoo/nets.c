@@ -198,7 +198,7 @@ const sali_builtin sali_builtin_usps_conv = {
     NET_PARAMETERS(16),
     .formula = usps_conv,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_ladder_training),
+    SALI_DEEP_TRAINING(sali_deep_rbm_training),
 };
 
 const sali_builtin sali_builtin_mnist_conv = {
@@ -209,7 +209,7 @@ const sali_builtin sali_builtin_mnist_conv = {
     NET_PARAMETERS(16),
     .formula = mnist_conv,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_ladder_training),
+    SALI_DEEP_TRAINING(sali_deep_rbm_training),
 };
 
 const sali_builtin sali_builtin_mnist_resnet = {
@@ -220,7 +220,7 @@ const sali_builtin sali_builtin_mnist_resnet = {
     NET_PARAMETERS(64),
     .formula = mnist_resnet,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_ladder_training),
+    SALI_DEEP_TRAINING(sali_deep_rbm_training),
 };
 
 const sali_builtin sali_builtin_conv = {
@@ -231,7 +231,7 @@ const sali_builtin sali_builtin_conv = {
     SIZED_PARAMETERS(16),
     .formula = sized_conv,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_ladder_training),
+    SALI_DEEP_TRAINING(sali_deep_rbm_training),
 };
 
 const sali_builtin sali_builtin_strided_conv = {
@@ -253,5 +253,5 @@ const sali_builtin sali_builtin_resnet = {
     SIZED_PARAMETERS(64),
     .formula = sized_resnet,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_ladder_training),
+    SALI_DEEP_TRAINING(sali_deep_rbm_training),
 };

@@ -481,7 +481,29 @@ static sal_status check_sampler(const sal_sampler_descriptor *sampler, sal_error
 
 static sal_status begin(sal_trainer *t, sal_error *err)
 {
-    return sali_ptt_of(t)->path->n == 1 ? sali_ptt_begin(t, err) : SAL_OK;
+    if (sali_ptt_of(t)->path->n > 1) {
+        return SAL_OK;
+    }
+    return t->options.ptt.first ? sali_ptt_begin_after(t, err) : sali_ptt_begin(t, err);
+}
+
+static sal_status check(const sal_train_options *o, const sal_model *model, sal_error *err)
+{
+    if (!o->ptt.first && !o->ptt.first_model) {
+        return SAL_OK;
+    }
+    const sal_model *part = o->ptt.first_model;
+    if (!o->ptt.first || !part || !sali_trajectory_fits(o->ptt.first, part) ||
+        o->ptt.first->noise) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "train: ptt.first is to be the ladder of a training of ptt.first_model");
+    }
+    return sali_space_equal(part->space, model->space)
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "train: %s and %s, whose training it is to go on from, have other "
+                           "variables",
+                           model->name, part->name);
 }
 
 const sali_objective sali_objective_ptt = {
@@ -489,6 +511,7 @@ const sali_objective sali_objective_ptt = {
     .steers = true,
     .whole_data = true,
     .chains = chains,
+    .check = check,
     .check_sampler = check_sampler,
     .create = create,
     .destroy = destroy,

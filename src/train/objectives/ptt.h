@@ -66,6 +66,25 @@ sal_status sali_ptt_replay(sal_trainer *trainer, const sal_trajectory *path,
                            int (*progress)(int64_t done, int64_t total, void *data), void *data,
                            bool *stopped, sal_error *err);
 
+/* The same where ptt.first is given: its ladder is climbed, and the way leads on from there. Also
+ * SAL_ERR_ARGUMENT: the other model is no part of this one. */
+sal_status sali_ptt_begin_after(sal_trainer *trainer, sal_error *err);
+
+/* A trainer that never updates, to climb a path. Its data are a row for each chain, which no update
+ * looks at. */
+typedef struct sali_ptt_climb {
+    sal_model *model; /* a copy */
+    sal_data rows;
+    sal_trainer *trainer;
+} sali_ptt_climb;
+
+/* `options`: chains and reservoir are given; `comm` may be NULL. Closed after a failure too; starts
+ * as zeros. */
+sal_status sali_ptt_climb_open(sali_ptt_climb *climb, const sal_model *model,
+                               const sal_trajectory *path, const sal_trajectory_options *options,
+                               struct sal_comm *comm, sal_error *err);
+void sali_ptt_climb_close(sali_ptt_climb *climb);
+
 /* After an update: goes on, freezes a level, or takes the update back (also where `good` is false:
  * the update led to no numbers). Returns: SAL_ERR_MODEL (30 updates were taken back in a row, or
  * chains met NaN), SAL_ERR_MEMORY. */

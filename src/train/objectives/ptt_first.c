@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Trajectory tempering that goes on from the training of a part of the model, such as the RBM
+ * within f = RBM + net. The part's ladder is climbed by the part alone, which is fast; then its
+ * levels, states and log Z are those of the whole model with all other parameters at 0. */
+#include <math.h>
+#include <string.h>
+
+#include "ad/op.h"
+#include "core/alloc.h"
+#include "core/error.h"
+#include "train/objectives/ptt.h"
+#include "train/sync.h"
+
+/* f of the part and of the whole may differ by a constant, and by so much of their size. */
+#define ROUNDING 1e-3
+
+/* Where the parameters of the part are among those of the whole. */
+typedef struct place {
+    int64_t from, to, size;
+} place;
+
+/* The part's parameter k at `from`, by name and shape. */
+static sal_status find_place(const sal_model *whole, const sal_model *part, int64_t k, int64_t from,
+                             place *at, sal_error *err)
+{
+    sal_shape shape, other;
+    const char *wanted = sal_model_parameter(part, k, &shape), *name;
+    int64_t to = 0;
+    for (int64_t j = 0; (name = sal_model_parameter(whole, j, &other)); j++) {
+        if (strcmp(name, wanted) == 0) {
+            break;
+        }
+        to += sali_shape_size(&other);
+    }
+    *at = (place){ from, to, sali_shape_size(&shape) };
+    return name && sali_shape_equal(&shape, &other)
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "train: %s has no parameter %s of the shape that it has in %s, whose "
+                           "training this one is to go on from",
+                           whole->name, wanted, part->name);
+}
+
+static sal_status find_places(const sal_model *whole, const sal_model *part, place *places,
+                              int64_t *n, sal_error *err)
+{
+    sal_shape shape;
+    int64_t from = 0, k = 0;
+    for (; sal_model_parameter(part, k, &shape); k++) {
+        sal_status status = find_place(whole, part, k, from, &places[k], err);
+        if (status != SAL_OK) {
+            return status;
+        }
+        from += places[k].size;
+    }
+    *n = k;
+    return SAL_OK;
+}
+
+static void embed(int64_t n, const place *places, const double *part, double *whole)
+{
+    for (int64_t k = 0; k < n; k++) {
+        memcpy(whole + places[k].to, part + places[k].from, (size_t)places[k].size * sizeof *whole);
+    }
+}
+
+/* The levels that `p` climbed; their step sizes, if any, are of another sampler. */
+static sal_status take_levels(const sal_trainer *t, const sali_ptt *of, int64_t n,
+                              const place *places, sal_error *err)
+{
+    sali_ptt *p = t->own;
+    double *values = SALI_NEW_ARRAY(double, t->optimiser.n);
+    bool ok = values != NULL;
+    memcpy(p->path->log_base, of->path->log_base,
+           (size_t)p->path->states * sizeof *p->path->log_base);
+    p->path->levels[0].info = of->path->levels[0].info;
+    for (int64_t k = 1; ok && k < of->path->n; k++) {
+        sal_trajectory_level info = of->path->levels[k].info;
+        info.iteration = 0;
+        embed(n, places, of->path->levels[k].values, values);
+        ok = sali_trajectory_push(p->path, &info, 0, values);
+    }
+    sali_free(values);
+    if (!ok) {
+        return sali_fail_memory(err);
+    }
+    sali_params_set(p->last, sali_ptt_last(p)->values);
+    return SAL_OK;
+}
+
+/* f of the whole at the reservoir is that of the part but for a constant, which log Z has too. */
+static sal_status take_values(sal_trainer *t, const sali_ptt *of, sal_error *err)
+{
+    sali_ptt *p = t->own;
+    double low = INFINITY, high = -INFINITY, size = 1;
+    sali_ptt_value_last(t, p->M, p->stored, p->stored_f);
+    for (int64_t m = 0; m < p->M; m++) {
+        const double d = p->stored_f[m] - of->stored_f[m];
+        low = fmin(low, d);
+        high = fmax(high, d);
+        size = fmax(size, fabs(p->stored_f[m]));
+    }
+    p->path->levels[p->path->n - 1].info.log_z += (low + high) / 2;
+    return high - low <= ROUNDING * size
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "train: with its other parameters at 0, f of %s differs from that of "
+                           "the model whose training this one is to go on from, by %g to %g",
+                           t->model->name, low, high);
+}
+
+/* The present model: the part as it was trained, all else as it starts. */
+static void take_parameters(sal_trainer *t, int64_t n, const place *places, const double *top)
+{
+    const size_t bytes = (size_t)t->optimiser.n * sizeof *t->values;
+    embed(n, places, top, t->values);
+    sali_train_set_params(t);
+    memcpy(t->good, t->values, bytes);
+    if (t->averages) {
+        memcpy(t->averages, t->values, bytes);
+    }
+}
+
+static sal_status take_over(sal_trainer *t, const sal_trainer *part, int64_t n, const place *places,
+                            sal_error *err)
+{
+    sali_ptt *p = t->own;
+    const sali_ptt *of = sali_ptt_of(part);
+    const int64_t V = t->model->space->n_variables;
+    bool arrived = true;
+    sal_status status = take_levels(t, of, n, places, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    memcpy(p->stored, of->stored, (size_t)(p->M * V) * sizeof *p->stored);
+    memcpy(p->family, of->family, (size_t)p->M * sizeof *p->family);
+    memcpy(p->influence, of->influence, SALI_PTT_FAMILIES * sizeof *p->influence);
+    p->disturbed = of->disturbed;
+    status = take_values(t, of, err);
+    if (status == SAL_OK) {
+        take_parameters(t, n, places, part->values);
+        status = sali_ptt_travel(t, 1, &arrived, err);
+    }
+    return status || arrived ? status
+                             : sali_fail(err, SAL_ERR_MODEL,
+                                         "train: no states are left on the way from the first "
+                                         "training to %s; try a start with smaller parameters",
+                                         t->model->name);
+}
+
+sal_status sali_ptt_begin_after(sal_trainer *t, sal_error *err)
+{
+    const sal_ptt_options *o = &t->options.ptt;
+    const sal_trajectory_options climb = { .chains = t->options.batch,
+                                           .reservoir = o->reservoir,
+                                           .seed = t->options.seed,
+                                           .threads = t->options.threads };
+    sali_ptt_climb part = { 0 };
+    place *places = SALI_NEW_ARRAY(place, sali_model_tape(o->first_model)->program->n_parameters);
+    int64_t n = 0;
+    bool stopped = false;
+    sal_status status = places ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : find_places(t->model, o->first_model, places, &n, err);
+    status = sali_train_sync_status(t, status, err);
+    status =
+        status ? status
+               : sali_ptt_climb_open(&part, o->first_model, o->first, &climb, t->options.comm, err);
+    status = status ? status : sali_ptt_replay(part.trainer, o->first, NULL, NULL, &stopped, err);
+    status = status ? status : take_over(t, part.trainer, n, places, err);
+    sali_ptt_climb_close(&part);
+    sali_free(places);
+    return status;
+}
