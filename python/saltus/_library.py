@@ -442,7 +442,8 @@ def view(pointer: Optional[int], ctype: Any, shape: tuple[int, ...], owner: Any)
 class Interrupts:
     """Notes Ctrl-C while C runs, instead of raising KeyboardInterrupt in a callback, where it would be lost.
 
-    Only in the main thread, and only where nobody else has asked for the signal.
+    The context lasts until what C made is an object, so that Ctrl-C loses no result. Only in the main thread, and
+    only where nobody else has asked for the signal.
     """
 
     def __init__(self) -> None:
