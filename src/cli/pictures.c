@@ -159,7 +159,7 @@ bool cli_grey_range(const sal_data *data, double *low, double *high)
 {
     *low = data->grey == SAL_GREY_SIGNED ? -1 : 0;
     *high = data->grey == SAL_GREY_FIND ? data->white : data->grey == SAL_GREY_BYTES ? 255 : 1;
-    return *high > 0;
+    return *high > 0 && data->grey != SAL_GREY_LABELS;
 }
 
 /* ---- options */

@@ -90,7 +90,7 @@ void cli_data_suit(const sal_model *model, cli_data *d);
 int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_data *test_out);
 
 /* The range of the greys in the file that pictures were read from; false: they are from no file, or
- * codes. */
+ * labels or codes. */
 bool cli_grey_range(const sal_data *data, double *low, double *high);
 
 /* Whether rows of the data `path` are states of the model, by their length and alphabet: CLI_OK, or
