@@ -272,7 +272,9 @@ for _line in SIGNATURES.split("\n"):
 
 def own_names(text: str) -> str:
     """A message of the library in the words of this package."""
-    for words, own in ((r"'saltus exact'", "model.exact()"), (r"let the run keep its draws \(record\.draws\)", "give keep=True"),
+    for words, own in ((r"'saltus exact --evidence FILE'", "model.exact(evidence=..)"),
+                       (r"'saltus exact'", "model.exact()"),
+                       (r"let the run keep its draws \(record\.draws\)", "give keep=True"),
                        (r"record\.draws", "keep"), (r"record\.best", "track_best"),
                        (r"anneal-(from|to|seconds)", r"anneal_\1"), ("swap-every", "swap_every"),
                        (r"see 'saltus list (\w+)'", r'see saltus.list_of("\1")')):
