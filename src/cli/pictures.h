@@ -23,13 +23,10 @@ typedef struct cli_data {
     }
 
 /* The rows of an option table that say what numbers of a file mean. */
-#define CLI_READING_OPTIONS(d)                                                          \
-    { "white", CLI_REAL, &(d).read.white, "X",                                          \
-      "value of white in pictures, where black is 0 [found, and printed]" },            \
-    {                                                                                   \
-        "columns-from", CLI_TEXT, &(d).columns_from, "0|1",                             \
-            "index of the first column of libsvm files [found: 1 where nothing says 0]" \
-    }
+#define CLI_READING_OPTIONS(d)                                               \
+    { "white", CLI_REAL, &(d).read.white, "X",                               \
+      "value of white in pictures, where black is 0 [found, and printed]" }, \
+        CLI_COLUMNS_FROM_OPTION((d).columns_from)
 
 /* The rows of an option table for all of them. */
 #define CLI_DATA_OPTIONS(d)                                                                       \

@@ -419,6 +419,7 @@ static sal_status know(const sal_data_options *o, sali_reading *known, sal_error
         .columns_from = o->columns_from,
         .columns = sides > o->columns ? sides : o->columns,
         .pictures = o->kind == SAL_DATA_PICTURES,
+        .asks = true,
     };
     if (!o->companion || o->kind == SAL_DATA_ALIGNMENT) {
         return SAL_OK;
