@@ -152,8 +152,8 @@ class Summary(dict):
     "ess_per_second" (of all chains), "rhat_max", "log_prob_mean" (mean f, in nats), "seconds" (of sampling,
     without warm-up), "stopped", "unchanged_variables" (how many variables, but for clamped ones, had one state in
     all draws of each chain; the first are in "first_unchanged", and those that draws of f would show in other states
-    in "stuck_variables"), "unreached_states" (which f allows and the sampler cannot reach, for up to 256 states), and
-    "warnings". What is not known is None.
+    in "stuck_variables"), "unreached_states" (which f allows and the sampler cannot reach, for up to 256 states,
+    with gibbs, lb and lsb up to 4096), and "warnings". What is not known is None.
 
     References
     ----------
