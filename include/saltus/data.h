@@ -16,11 +16,14 @@ extern "C" {
 /* The range of a file's grey values, from black to white. White pixels are those above the middle
  * of the range: above 127 for bytes, else above 0, 0.5 or half of the largest value. */
 typedef enum sal_grey {
-    SAL_GREY_FIND = 0, /* the first of these that holds all values: 0 to 1, -1 to 1, 0 to 255 if a
-                          value is above 127, 0 to the largest value */
+    SAL_GREY_FIND = 0, /* LABELS, if the values are just those of more than 2 levels; else the first
+                          of these that holds all values: 0 to 1, -1 to 1, 0 to 255 if a value is
+                          above 127, 0 to the largest value */
     SAL_GREY_BYTES,    /* 0 to 255 */
     SAL_GREY_SIGNED,   /* -1 to 1 */
-    SAL_GREY_UNIT      /* 0 to 1 */
+    SAL_GREY_UNIT,     /* 0 to 1 */
+    SAL_GREY_LABELS    /* no greys, but whole numbers from 1 to the number of levels (2 without) for
+                          the codes from 0 on */
 } sal_grey;
 
 /* What letters of an alignment are that its alphabet lacks, such as X of proteins and N of RNA. */
@@ -95,7 +98,8 @@ typedef struct sal_data_options {
     int64_t levels; /* of pictures: grey levels, 2 to 256: code k is the k-th of so many equal parts
                        of the range, from black on; 0 or 2: black and white, as sal_grey says. More
                        than 2 exclude keep_intensity. Whole numbers from 0 to 2 or more, all below
-                       `levels`, are such codes already and are kept (grey FIND) */
+                       `levels`, are such codes already and are kept (grey FIND); where they are
+                       1, 2, .., `levels`, each of them there, the codes are 0 to `levels` - 1 */
     int64_t height; /* of the picture in each row; 0: a square. Rows of a libsvm file may be
                        shorter, because the format leaves out zeros at the end */
     int64_t width;  /* of the picture in each row; give both height and width or neither */

@@ -255,20 +255,6 @@ SAL_API bool sal_format_list(int64_t index, sal_format_info *info);
  * Threads: any. */
 SAL_API sal_status sal_format_find(const char *path, sal_format_info *info, sal_error *err);
 
-/* Write what a file holds in another format. It may be a network, a graph, an alignment or an array
- * (sal_format_list), a saved tape, or the directory of a training.
- * Params:  from  the format of `in`; NULL: the one that its name and content tell.
- *          to    the format of `out`; NULL: the one that its name tells.
- *          remark  gets what was dropped or decided in reading `in`, as sal_model_remark, or NULL.
- *                  Free it by sal_free. NULL: not wanted.
- * Returns: SAL_ERR_ARGUMENT (no such format, or one that cannot express what the file holds);
- *          SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure the file `out`
- *          is as before.
- * Cost:    O(size of the files).
- * Threads: any; for .nc as sal_draw_writer_open. */
-SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                               char **remark, sal_error *err);
-
 /* Which index the first column has in a libsvm file. LIBSVM's own files count from 1, those of
  * scikit-learn from 0 unless it was asked otherwise. */
 typedef enum sal_columns_from {
@@ -277,6 +263,21 @@ typedef enum sal_columns_from {
     SAL_COLUMNS_FROM_0,
     SAL_COLUMNS_FROM_1
 } sal_columns_from;
+
+/* Write what a file holds in another format. It may be a network, a graph, an alignment or an array
+ * (sal_format_list), a saved tape, or the directory of a training.
+ * Params:  from  the format of `in`; NULL: the one that its name and content tell.
+ *          to    the format of `out`; NULL: the one that its name tells.
+ *          columns_from  of a libsvm file; FIND for any other one.
+ *          remark  gets what was dropped or decided in reading `in`, as sal_model_remark, or NULL.
+ *                  Free it by sal_free. NULL: not wanted.
+ * Returns: SAL_ERR_ARGUMENT (no such format, one that cannot express what the file holds, or
+ *          columns_from of no libsvm file); SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO;
+ *          SAL_ERR_MEMORY. On failure the file `out` is as before.
+ * Cost:    O(size of the files).
+ * Threads: any; for .nc as sal_draw_writer_open. */
+SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
+                               sal_columns_from columns_from, char **remark, sal_error *err);
 
 /* The most dimensions of an array. */
 #define SAL_ARRAY_DIMENSIONS 4
@@ -299,12 +300,14 @@ typedef struct sal_array {
 
 /* Read an array in any of the formats of arrays (sal_format_list), gzip-compressed or not. The
  * caller frees it with sal_array_free.
+ * Params:  columns_from  of a libsvm file; FIND for any other one.
  * Returns: SAL_ERR_DATA for a damaged file, and for values that are not finite, which only .npy may
- *          hold; SAL_ERR_ARGUMENT for another kind of file; SAL_ERR_NOT_FOUND; SAL_ERR_IO;
- *          SAL_ERR_MEMORY. On failure *array is untouched.
+ *          hold; SAL_ERR_ARGUMENT for another kind of file, and for columns_from of no libsvm file;
+ *          SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure *array is untouched.
  * Cost:    O(size of the file).
  * Threads: any. */
-SAL_API sal_status sal_array_read(const char *path, sal_array *array, sal_error *err);
+SAL_API sal_status sal_array_read(const char *path, sal_columns_from columns_from, sal_array *array,
+                                  sal_error *err);
 
 /* Write an array as a NumPy file (.npy) in double precision, or with `whole` as int32. It is
  * replaced at once.

@@ -278,8 +278,9 @@ typedef struct sal_run_summary {
     double stuck_chance; /* the share of draws that would show other states of `stuck`, given all
                             other variables: the least of several chains; NaN if none is known */
     int64_t unreached; /* number of states that f allows and that the sampler cannot reach from the
-                          most probable one; -1 where that is not known: for more than 256 states,
-                          annealing, and samplers without a transition matrix */
+                          most probable one; -1 where that is not known: for more than 256 states
+                          (4096 with gibbs, lb and lsb), annealing, and samplers without a
+                          transition matrix */
     double log_prob_mean; /* mean of f over the draws */
     sal_dtype dtype;      /* of the model */
     double rounding; /* by how much rounding to this type may have changed f of a draw: its largest

@@ -147,8 +147,8 @@ class Data:
             kind : {'pictures', 'codes', 'draws', 'alignment'}
                 What the file's numbers mean: grey pictures, made black and white (usual); whole numbers
                 as they are; draws (chains, draws, variables); aligned sequences.
-            grey : {'find', 'bytes', 'signed', 'unit'}
-                The range of greys: that of the file; 0 to 255; -1 to 1; 0 to 1.
+            grey : {'find', 'bytes', 'signed', 'unit', 'labels'}
+                The range of greys: that of the file; 0 to 255; -1 to 1; 0 to 1; labels 1 to `levels`.
             white : float
                 The value of white, where the range is 0 to it; instead of `grey`.
             keep_intensity : bool

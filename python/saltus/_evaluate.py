@@ -12,8 +12,8 @@ import numpy as np
 from . import _library
 from ._data import Data, fitting
 from ._formula import Expr
-from ._library import (ArgumentError, Caught, Handle, address, ask, call, encode, fork_safe, lib, make, options_text,
-                       view)
+from ._library import (ArgumentError, Caught, Handle, Interrupts, address, ask, call, encode, fork_safe, lib, make,
+                       options_text, view)
 from ._model import Model, as_model
 from ._progress import Progress, raises
 from ._run import AIS, Run, communicator, give_comm, give_reals, give_samplers
@@ -149,13 +149,14 @@ class _Session:
         self.model, self.options, self.own, self.directory = model, options, own, directory
         self.comm, self.ranks, self.first = comm, communicator(comm), comm is None or comm.rank == 0
         self.show = progress if self.first else False
+        self.interrupts = Interrupts()
         self.interrupted = self.ended = False
         self.log_weights: list[np.ndarray] = []
 
     def bar(self, what: str) -> _Bar:
         """A new one; :meth:`ask` ends it."""
         watch: list[Caught] = [self.model._caught] + [sampler._caught for sampler in self.own]
-        return _Bar(self.show, what, watch)
+        return _Bar(self.interrupts, self.show, what, watch)
 
     def ask(self, bar: _Bar, name: str, *arguments: Any) -> Any:
         """A call that may call Python functions."""
@@ -163,13 +164,19 @@ class _Session:
             with bar:
                 answer = ask(name, *arguments)
         finally:
-            self.interrupted = self.interrupted or bar.interrupted
-            self.ended = self.ended or bar.stopped or bar.interrupted
+            self.ended = self.ended or bar.stopped
+            self.note()
             bar.reraise()  # in place of what the library makes of it
         return answer
 
+    def note(self) -> None:
+        """Ctrl-C ends what is left."""
+        self.interrupted = self.interrupted or self.interrupts.seen
+        self.ended = self.ended or self.interrupted
+
     def agree(self) -> None:
         """Whether it has ended is for the first rank to say."""
+        self.note()
         if self.comm is not None:
             self.interrupted, self.ended = self.comm.bcast((self.interrupted, self.ended), 0)
 
@@ -388,11 +395,17 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
         given["sampler"] = own[0].name
     s = _Session(made, given, own, progress, directory, comm)
     result = Evaluation(made, rows, given["seed"])
-    _measure(s, result, rows, known, drawn, fresh)
-    if s.interrupted and (raising or result.forward is None):
-        stop = KeyboardInterrupt("what was found is the attribute `evaluation` of this exception")
+    try:
+        with s.interrupts:
+            _measure(s, result, rows, known, drawn, fresh)
+            s.agree()
+        if s.interrupted and (raising or result.forward is None):
+            raise KeyboardInterrupt("what was found is the attribute `evaluation` of this exception")
+    except KeyboardInterrupt as stop:  # also Ctrl-C again, or where it is not noted
         stop.evaluation = result if s.first else None  # type: ignore[attr-defined]
-        raise stop
+        if raising or result.forward is None:
+            raise
+        result.warnings.append("interrupted; what is missing was not computed")
     if not s.first:
         return None  # type: ignore[return-value]
     for text in result.warnings:

@@ -273,7 +273,9 @@ for _line in SIGNATURES.split("\n"):
 
 def own_names(text: str) -> str:
     """A message of the library in the words of this package."""
-    for words, own in ((r"'saltus exact'", "model.exact()"), (r"let the run keep its draws \(record\.draws\)", "give keep=True"),
+    for words, own in ((r"'saltus exact --evidence FILE'", "model.exact(evidence=..)"),
+                       (r"'saltus exact'", "model.exact()"),
+                       (r"let the run keep its draws \(record\.draws\)", "give keep=True"),
                        (r"record\.draws", "keep"), (r"record\.best", "track_best"),
                        (r"anneal-(from|to|seconds)", r"anneal_\1"), ("swap-every", "swap_every"),
                        (r"see 'saltus list (\w+)'", r'see saltus.list_of("\1")')):
@@ -443,7 +445,8 @@ def view(pointer: Optional[int], ctype: Any, shape: tuple[int, ...], owner: Any)
 class Interrupts:
     """Notes Ctrl-C while C runs, instead of raising KeyboardInterrupt in a callback, where it would be lost.
 
-    Only in the main thread, and only where nobody else has asked for the signal.
+    The context lasts until what C made is an object, so that Ctrl-C loses no result. Only in the main thread, and
+    only where nobody else has asked for the signal.
     """
 
     def __init__(self) -> None:

@@ -10,21 +10,22 @@ from typing import Any, Iterable, Optional
 import numpy as np
 
 from . import _library
-from ._library import ArgumentError, Caught
+from ._library import ArgumentError, Caught, Interrupts
 
 
 class Progress:
     """Shows how far a call is, and stops it on Ctrl-C or an exception of the user's function.
 
+    `interrupts` note Ctrl-C, from before this context is entered until the caller has made its result.
     `show`: True, False, None (only in a terminal or a notebook), or a function of (done, total).
     `watch`: what else stops the call, when an exception is noted there. `seconds`: after which the call is
-    stopped; None: never. Use it as a context: within, Ctrl-C sets `interrupted`. As an exception it could
-    arise where a callback begins, outside of any `try`, and would be lost.
+    stopped; None: never. Use it as a context: it shows and counts only within.
     """
 
-    def __init__(self, show: Any, what: str, watch: Iterable[Caught] = (), seconds: Optional[float] = None):
+    def __init__(self, interrupts: Interrupts, show: Any, what: str, watch: Iterable[Caught] = (),
+                 seconds: Optional[float] = None):
         self.caught = Caught()
-        self._interrupts = _library.Interrupts()
+        self._interrupts = interrupts
         self._watch = [self.caught, *watch]
         self.what, self._seconds, self._begun = what, seconds, 0.0
         self._function = show if callable(show) else None
@@ -36,12 +37,10 @@ class Progress:
     def __enter__(self) -> "Progress":
         for caught in self._watch:
             caught.__enter__()
-        self._interrupts.__enter__()
         self._begun = time.monotonic()
         return self
 
     def __exit__(self, *_: Any) -> None:
-        self._interrupts.__exit__()
         for caught in self._watch:
             caught.__exit__()
         self.end()

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _library
 from ._formula import Expr
-from ._library import (ArgumentError, Handle, SaltusError, address, ask, call, encode, lib, make,
+from ._library import (ArgumentError, Handle, Interrupts, SaltusError, address, ask, call, encode, lib, make,
                        options_text, view)
 from ._model import Model, as_model
 from ._progress import Progress, raises, seconds_of
@@ -152,8 +152,8 @@ class Summary(dict):
     "ess_per_second" (of all chains), "rhat_max", "log_prob_mean" (mean f, in nats), "seconds" (of sampling,
     without warm-up), "stopped", "unchanged_variables" (how many variables, but for clamped ones, had one state in
     all draws of each chain; the first are in "first_unchanged", and those that draws of f would show in other states
-    in "stuck_variables"), "unreached_states" (which f allows and the sampler cannot reach, for up to 256 states), and
-    "warnings". What is not known is None.
+    in "stuck_variables"), "unreached_states" (which f allows and the sampler cannot reach, for up to 256 states,
+    with gibbs, lb and lsb up to 4096), and "warnings". What is not known is None.
 
     References
     ----------
@@ -235,8 +235,18 @@ class Run:
         kind = ctypes.c_uint8 if width.value == 1 else ctypes.c_int32
         self.draws: Optional[np.ndarray] = view(pointer, kind, (chains, draws, variables), handle) if pointer else None
         self.log_prob = view(lib.sal_run_log_probs(handle), ctypes.c_double, (chains, draws), handle)
-        self.summary = Summary(ask("sal_flat_run_summary", handle))
-        self.seed: int = self.summary["seed"]
+        self._summary: Optional[Summary] = None
+
+    @property
+    def summary(self) -> Summary:
+        # Computed when it is first asked for: an interrupt of this computation then loses no draws.
+        if self._summary is None:
+            self._summary = Summary(ask("sal_flat_run_summary", self._handle))
+        return self._summary
+
+    @property
+    def seed(self) -> int:
+        return self.summary["seed"]
 
     def __repr__(self) -> str:
         return f"<saltus Run: {self.summary['chains']} chains, {self.summary['draws']} draws, " \
@@ -500,42 +510,58 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
          trajectory: Any = None, seconds: Optional[float] = None, **arrays: Any) -> Any:
     raising = raises(interrupt)
     made = run_options(model, options, own=own, comm=communicator(comm), opened=opened, trajectory=trajectory, **arrays)
-    bar = Progress(progress, "sampling", [model._caught] + [sampler._caught for sampler in as_list(own)],
+    interrupts = Interrupts()
+    bar = Progress(interrupts, progress, "sampling", [model._caught] + [sampler._caught for sampler in as_list(own)],
                    seconds)
     call("sal_flat_options_progress", made, bar.callback, None)
     pointer = ctypes.c_void_p()
+    handle: Optional[Handle] = None
+    found: Optional[Run] = None
+
+    def result() -> Optional[Run]:
+        """The run as far as the library has made it; None at ranks other than 0."""
+        nonlocal handle, found
+        if handle is None and pointer.value:
+            handle = Handle(pointer.value, "sal_run_destroy", keep=(model, made))
+        if found is None and handle is not None and (comm is None or comm.rank == 0):
+            found = Run(model, handle, made)
+            found._own, found._opened, found._trajectory = own, opened, trajectory
+        return found
+
     try:
-        with bar:
-            call("sal_flat_sample", model, made, keep, encode(out), ctypes.byref(pointer))
-    except SaltusError as failure:
-        bar.reraise()
-        if pointer.value and (comm is None or comm.rank == 0):  # only writing failed
-            failure.run = Run(model, Handle(pointer.value, "sal_run_destroy", keep=(model, made)), made)
-            pointer.value = None
-            if bar.interrupted and raising:
-                stop = KeyboardInterrupt(str(failure))
-                stop.run = failure.run  # type: ignore[attr-defined]
-                raise stop from failure
-        raise
-    finally:
-        handle = Handle(pointer.value, "sal_run_destroy", keep=(model, made)) if pointer.value else None
-    bar.agree(comm)
-    bar.reraise(failed=False)
-    assert handle is not None
-    run = None
-    if comm is None or comm.rank == 0:
-        run = Run(model, handle, made)
-        run._own, run._opened, run._trajectory = own, opened, trajectory
-    if bar.interrupted and raising:
-        stop = KeyboardInterrupt("the run cut short is the attribute `run` of this exception")
-        stop.run = run  # type: ignore[attr-defined]
-        raise stop
-    if run is None:
-        return None
-    for text in run.summary["warnings"]:
-        warnings.warn(text, SaltusWarning, stacklevel=3)
-    if bar.interrupted:
-        warnings.warn(f"interrupted; the run has {run.summary['draws']} draws of each chain", SaltusWarning,
+        with interrupts:
+            try:
+                with bar:
+                    call("sal_flat_sample", model, made, keep, encode(out), ctypes.byref(pointer))
+            except SaltusError as failure:
+                run = result()
+                bar.reraise()
+                if run is not None:  # only writing failed
+                    failure.run = run
+                    if bar.interrupted and raising:
+                        raise KeyboardInterrupt(str(failure)) from failure
+                raise
+            try:
+                run = result()
+                bar.reraise(failed=False)
+                if run is not None:
+                    run.summary  # computed here, where Ctrl-C is noted
+            finally:
+                bar.agree(comm)
+        if bar.interrupted and raising:
+            raise KeyboardInterrupt("the run cut short is the attribute `run` of this exception")
+        if run is None:
+            return None
+        for text in run.summary["warnings"]:
+            warnings.warn(text, SaltusWarning, stacklevel=3)
+        stopped = bar.interrupted
+    except KeyboardInterrupt as stop:  # Ctrl-C again, or where it is not noted
+        run = stop.run = result()  # type: ignore[attr-defined]
+        if raising or run is None:
+            raise
+        stopped = True
+    if stopped:
+        warnings.warn(f"interrupted; the run has {run.log_prob.shape[1]} draws of each chain", SaltusWarning,
                       stacklevel=3)
     return run
 
@@ -820,8 +846,10 @@ def compare(model: Any, samplers: Optional[Iterable[str]] = None, **options: Any
     options = dict({"keep": False}, **options)
     options["seed"] = _library.seed_of(options.get("seed"), options.get("comm"))
     results: list[Summary] = []
+    run = None
     try:
         for name in samplers:
+            run = None
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SaltusWarning)
                 run = sample(made, name, **options)
@@ -829,6 +857,8 @@ def compare(model: Any, samplers: Optional[Iterable[str]] = None, **options: Any
                 results.append(run.summary)
     except KeyboardInterrupt as stop:
         stop.comparison = Comparison(results, options["seed"])  # type: ignore[attr-defined]
+        if not hasattr(stop, "run"):
+            stop.run = run  # type: ignore[attr-defined]
         if raising:
             raise
         warnings.warn(f"interrupted after {len(results)} samplers", SaltusWarning, stacklevel=2)

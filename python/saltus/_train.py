@@ -19,8 +19,8 @@ import numpy as np
 from . import _library
 from ._data import Data, as_data, fitting
 from ._formula import Expr
-from ._library import (ArgumentError, Caught, Handle, SaltusError, ShapeError, UnsupportedError, address, ask, call,
-                       encode, lib, make, options_text, text_at, view)
+from ._library import (ArgumentError, Caught, Handle, Interrupts, SaltusError, ShapeError, UnsupportedError, address,
+                       ask, call, encode, lib, make, options_text, text_at, view)
 from ._model import Model
 from ._progress import Progress, raises
 from ._run import TRAIN, SaltusWarning, communicator, give_comm, give_reals, give_samplers
@@ -367,20 +367,26 @@ class Training:
         raising = raises(interrupt)
         if not self._running.acquire(blocking=False):
             raise SaltusError("run: this training runs already: in another thread, or it is what called this function")
+        interrupts = Interrupts()
         try:
-            interrupted = self._go_on(iterations, progress, report)
-        finally:
-            self._running.release()
-        if interrupted and raising:
-            stop = KeyboardInterrupt("the training so far is the attribute `training` of this exception")
+            try:
+                with interrupts:
+                    self._go_on(iterations, interrupts, progress, report)
+            finally:
+                self._running.release()
+            if interrupts.seen and raising:
+                raise KeyboardInterrupt("the training so far is the attribute `training` of this exception")
+        except KeyboardInterrupt as stop:  # also Ctrl-C again, or where it is not noted
             stop.training = self  # type: ignore[attr-defined]
-            raise stop
-        if interrupted:
+            if raising:
+                raise
+            interrupts.seen = True
+        if interrupts.seen:
             warn(f"interrupted after {self.iteration} of {self.iterations} iterations; run() goes on")
         return self
 
-    def _go_on(self, iterations: Optional[int], progress: Any, report: Any) -> bool:
-        """Train; whether Ctrl-C ended it early."""
+    def _go_on(self, iterations: Optional[int], interrupts: Interrupts, progress: Any, report: Any) -> None:
+        """Train until the end or Ctrl-C."""
         done, total = self.iteration, self.iterations
         end = total if iterations is None else done + iterations
         if end < done:
@@ -389,7 +395,7 @@ class Training:
             self._extend(end)
         if self._last is not None:
             self.model.params.flat, self._last = self._last, None
-        bar = Progress(progress, "training", self._watched())
+        bar = Progress(interrupts, progress, "training", self._watched())
         try:
             self._advance(end, bar, report)
         except _library.ModelError as failure:
@@ -398,7 +404,6 @@ class Training:
                 self.model.save(os.path.join(self.directory, "model.xml"))
             raise
         self._take_best()
-        return bar.interrupted
 
     def _watched(self) -> list[Caught]:
         return [self._hooks.caught, self.model._caught] + [sampler._caught for sampler in self._own]

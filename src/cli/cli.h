@@ -151,7 +151,17 @@ extern const char *const cli_training_files[CLI_N_TRAINING_FILES];
 int cli_codes(const char *path, const sal_array *array, int32_t *codes);
 
 /* Read an array as sal_array_read does, and report its remark (cli_remark). */
-sal_status cli_array_read(const char *path, sal_array *array, sal_error *err);
+sal_status cli_array_read(const char *path, sal_columns_from columns_from, sal_array *array,
+                          sal_error *err);
+
+/* The value of --columns-from, NULL where it is not given: CLI_OK, or CLI_USAGE after a message. */
+int cli_columns_from(const char *text, sal_columns_from *columns_from);
+
+#define CLI_COLUMNS_FROM_OPTION(text)                                                   \
+    {                                                                                   \
+        "columns-from", CLI_TEXT, &(text), "0|1",                                       \
+            "index of the first column of libsvm files [found: 1 where nothing says 0]" \
+    }
 
 /* "f32", "f64" or NULL (0: the model's own); false after a message. */
 bool cli_dtype(const char *text, sal_dtype *dtype);

@@ -59,9 +59,20 @@ int cli_codes(const char *path, const sal_array *array, int32_t *codes)
     return codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
 }
 
-sal_status cli_array_read(const char *path, sal_array *array, sal_error *err)
+int cli_columns_from(const char *text, sal_columns_from *columns_from)
 {
-    const sal_status status = sal_array_read(path, array, err);
+    *columns_from = !text                    ? SAL_COLUMNS_FIND
+                    : strcmp(text, "0") == 0 ? SAL_COLUMNS_FROM_0
+                                             : SAL_COLUMNS_FROM_1;
+    return !text || strcmp(text, "0") == 0 || strcmp(text, "1") == 0
+               ? CLI_OK
+               : cli_usage("--columns-from '%s'; expected 0 or 1", text);
+}
+
+sal_status cli_array_read(const char *path, sal_columns_from columns_from, sal_array *array,
+                          sal_error *err)
+{
+    const sal_status status = sal_array_read(path, columns_from, array, err);
     if (status == SAL_OK) {
         cli_remark(array->remark, array->warns);
     }

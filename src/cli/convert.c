@@ -12,11 +12,12 @@ static bool is_picture(const char *path)
 }
 
 /* The pictures of an array. */
-static int write_sheet(const char *in, const char *out, const char *shape)
+static int write_sheet(const char *in, sal_columns_from columns_from, const char *out,
+                       const char *shape)
 {
     sal_array array = { 0 };
     sal_error err = { 0 };
-    sal_status status = cli_array_read(in, &array, &err);
+    sal_status status = cli_array_read(in, columns_from, &array, &err);
     int code = status ? cli_fail(status, &err) : cli_sheet_array(out, shape, &array);
     sal_array_free(&array);
     return code;
@@ -25,13 +26,17 @@ static int write_sheet(const char *in, const char *out, const char *shape)
 static int run_convert(const cli_command *command, int argc, char **argv)
 {
     const char *paths[2] = { NULL, NULL }, *from = NULL, *to = NULL, *shape = NULL;
+    const char *columns = NULL;
+    sal_columns_from columns_from;
     const cli_option options[] = {
         { "from", CLI_TEXT, &from, "FORMAT", "format of IN [told by its name and content]" },
         { "to", CLI_TEXT, &to, "FORMAT", "format of OUT [told by its name]" },
         CLI_SHAPE_OPTION(shape),
+        CLI_COLUMNS_FROM_OPTION(columns),
         { 0 },
     };
     int code = cli_parse(command, argc, argv, options, 2, paths);
+    code = code ? code : cli_columns_from(columns, &columns_from);
     code = code ? code : cli_claim_output(paths[1]);
     bool sheet = code == CLI_OK && !from && !to && is_picture(paths[1]);
     sal_format_info format;
@@ -43,11 +48,11 @@ static int run_convert(const cli_command *command, int argc, char **argv)
     }
     if (sheet && sal_format_find(paths[0], &format, NULL) == SAL_OK &&
         strcmp(format.content, "an array") == 0) {
-        return write_sheet(paths[0], paths[1], shape);
+        return write_sheet(paths[0], columns_from, paths[1], shape);
     }
     sal_error err = { 0 };
     char *remark = NULL;
-    sal_status status = sal_convert(paths[0], from, paths[1], to, &remark, &err);
+    sal_status status = sal_convert(paths[0], from, paths[1], to, columns_from, &remark, &err);
     cli_remark(remark, true);
     sal_free(remark);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);

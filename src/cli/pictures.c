@@ -159,7 +159,7 @@ bool cli_grey_range(const sal_data *data, double *low, double *high)
 {
     *low = data->grey == SAL_GREY_SIGNED ? -1 : 0;
     *high = data->grey == SAL_GREY_FIND ? data->white : data->grey == SAL_GREY_BYTES ? 255 : 1;
-    return *high > 0;
+    return *high > 0 && data->grey != SAL_GREY_LABELS;
 }
 
 /* ---- options */
@@ -174,17 +174,6 @@ static int choose_kind(cli_data *d)
         }
     }
     return cli_usage("--kind '%s'; expected one of: pictures, codes, draws, alignment", d->kind);
-}
-
-static int choose_columns(cli_data *d)
-{
-    const char *from = d->columns_from;
-    d->read.columns_from = !from                    ? SAL_COLUMNS_FIND
-                           : strcmp(from, "0") == 0 ? SAL_COLUMNS_FROM_0
-                                                    : SAL_COLUMNS_FROM_1;
-    return !from || strcmp(from, "0") == 0 || strcmp(from, "1") == 0
-               ? CLI_OK
-               : cli_usage("--columns-from '%s'; expected 0 or 1", from);
 }
 
 static int choose_alphabet(cli_data *d)
@@ -312,7 +301,7 @@ int cli_data_check(const char *command, const char *arch, cli_data *d)
     code = code ? code : choose_kind(d);
     code = code ? code : choose_alphabet(d);
     code = code ? code : choose_sequences(d);
-    code = code ? code : choose_columns(d);
+    code = code ? code : cli_columns_from(d->columns_from, &d->read.columns_from);
     code = code ? code : choose_shape(arch, d);
     if (code == CLI_OK && !d->path) {
         return cli_usage("%s: --data FILE (or digits) is needed", command);
@@ -371,7 +360,7 @@ int cli_pictures_of(cli_data *d, const sal_model *model, sal_data *out)
         sal_data_destroy(&train);
         return code;
     }
-    int code = choose_columns(d);
+    int code = cli_columns_from(d->columns_from, &d->read.columns_from);
     sal_data_options options = { .white = d->read.white, .columns_from = d->read.columns_from };
     suit_model(model, &options);
     code = code || !d->shape ? code : cli_parse_shape(d->shape, &options.height, &options.width);

@@ -23,13 +23,10 @@ typedef struct cli_data {
     }
 
 /* The rows of an option table that say what numbers of a file mean. */
-#define CLI_READING_OPTIONS(d)                                                          \
-    { "white", CLI_REAL, &(d).read.white, "X",                                          \
-      "value of white in pictures, where black is 0 [found, and printed]" },            \
-    {                                                                                   \
-        "columns-from", CLI_TEXT, &(d).columns_from, "0|1",                             \
-            "index of the first column of libsvm files [found: 1 where nothing says 0]" \
-    }
+#define CLI_READING_OPTIONS(d)                                               \
+    { "white", CLI_REAL, &(d).read.white, "X",                               \
+      "value of white in pictures, where black is 0 [found, and printed]" }, \
+        CLI_COLUMNS_FROM_OPTION((d).columns_from)
 
 /* The rows of an option table for all of them. */
 #define CLI_DATA_OPTIONS(d)                                                                       \
@@ -90,7 +87,7 @@ void cli_data_suit(const sal_model *model, cli_data *d);
 int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_data *test_out);
 
 /* The range of the greys in the file that pictures were read from; false: they are from no file, or
- * codes. */
+ * labels or codes. */
 bool cli_grey_range(const sal_data *data, double *low, double *high);
 
 /* Whether rows of the data `path` are states of the model, by their length and alphabet: CLI_OK, or

@@ -94,7 +94,7 @@ static int read_init(const char *path, const sal_model *model, int64_t chains, i
     sal_array array = { 0 };
     sal_error err = { 0 };
     int64_t V = sal_space_variables(sal_model_space(model));
-    sal_status status = cli_array_read(path, &array, &err);
+    sal_status status = cli_array_read(path, SAL_COLUMNS_FIND, &array, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
@@ -123,7 +123,7 @@ static int read_preconditioner(const char *path, const sal_model *model, double 
     sal_array array = { 0 };
     sal_error err = { 0 };
     int64_t N = sal_space_width(sal_model_space(model));
-    sal_status status = cli_array_read(path, &array, &err);
+    sal_status status = cli_array_read(path, SAL_COLUMNS_FIND, &array, &err);
     if (status == SAL_OK && (array.ndim != 2 || array.shape[0] != N || array.shape[1] != N)) {
         snprintf(err.message, sizeof err.message, "%s: expected a matrix of shape (%lld, %lld)",
                  path, (long long)N, (long long)N);

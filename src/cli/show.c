@@ -59,7 +59,7 @@ static int show_file(const char *path, const sal_model *model, int64_t most)
     sal_array array = { 0 };
     sal_error err = { 0 };
     int64_t V = sal_space_variables(sal_model_space(model));
-    sal_status status = cli_array_read(path, &array, &err);
+    sal_status status = cli_array_read(path, SAL_COLUMNS_FIND, &array, &err);
     if (status == SAL_OK && array.shape[array.ndim - 1] != V) {
         snprintf(err.message, sizeof err.message, "%s: expected codes of shape (.., %lld)", path,
                  (long long)V);

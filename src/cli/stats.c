@@ -96,7 +96,10 @@ static int diagnose(const sal_array *array, bool json)
 static int run_stats(const cli_command *command, int argc, char **argv)
 {
     bool json = false;
+    const char *columns = NULL;
+    sal_columns_from columns_from;
     const cli_option table[] = {
+        CLI_COLUMNS_FROM_OPTION(columns),
         { "json", CLI_FLAG, &json, NULL, "print one JSON object" },
         { 0 },
     };
@@ -104,10 +107,11 @@ static int run_stats(const cli_command *command, int argc, char **argv)
     sal_array array = { 0 };
     sal_error err = { 0 };
     int code = cli_parse(command, argc, argv, table, 1, &path);
+    code = code ? code : cli_columns_from(columns, &columns_from);
     if (code != CLI_OK) {
         return code;
     }
-    sal_status status = cli_array_read(path, &array, &err);
+    sal_status status = cli_array_read(path, columns_from, &array, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }

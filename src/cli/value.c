@@ -82,7 +82,7 @@ static int read_states(const options *o, const sal_space *space, values *v)
     sal_array array = { 0 };
     sal_error err = { 0 };
     int64_t width = o->codes ? sal_space_variables(space) : sal_space_width(space);
-    sal_status status = cli_array_read(o->state, &array, &err);
+    sal_status status = cli_array_read(o->state, SAL_COLUMNS_FIND, &array, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }

@@ -24,14 +24,16 @@ static sal_status find_format(const char *name, const sali_format **format, sal_
 
 /* Read `in` into *content: a random graph of a specification, or a file. */
 static sal_status read_content(const char *in, const char *from, const sali_format *reader,
-                               sali_content *content, sal_error *err)
+                               sal_columns_from columns_from, sali_content *content, sal_error *err)
 {
+    const sali_reading reading = { .columns_from = columns_from, .asks = true };
     struct stat there;
     if (!from && stat(in, &there) != 0 && sali_builtin_has_graph(in)) {
         content->kind = SALI_CONTENT_GRAPH;
         return sali_builtin_graph(in, &content->graph, err);
     }
-    sal_status status = sali_content_read(in, reader, SALI_CONTENT_NONE, content, NULL, err);
+    sal_status status =
+        sali_content_read_as(in, reader, SALI_CONTENT_NONE, &reading, content, NULL, err);
     if (status == SAL_OK && content->kind == SALI_CONTENT_ALIGNMENT) {
         status = sali_alignment_remark(&content->alignment, &content->remark, err);
     }
@@ -39,7 +41,7 @@ static sal_status read_content(const char *in, const char *from, const sali_form
 }
 
 sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                       char **remark, sal_error *err)
+                       sal_columns_from columns_from, char **remark, sal_error *err)
 {
     const sali_format *reader = NULL, *writer = NULL;
     struct stat there;
@@ -47,9 +49,11 @@ sal_status sal_convert(const char *in, const char *from, const char *out, const 
     sal_status status = find_format(from, &reader, err);
     status = status ? status : find_format(to, &writer, err);
     if (status == SAL_OK && !from && !to && stat(in, &there) == 0 && S_ISDIR(there.st_mode)) {
-        status = save_model(in, out, err);
+        status = sali_columns_check(in, columns_from, &content, err);
+        status = status ? status : save_model(in, out, err);
     } else {
-        status = status ? status : read_content(in, from, reader, &content, err);
+        status = status ? status : read_content(in, from, reader, columns_from, &content, err);
+        status = status ? status : sali_columns_check(in, columns_from, &content, err);
         if (status == SAL_OK) {
             status = !to && content.kind == SALI_CONTENT_TAPE
                          ? save_model(in, out, err)

@@ -227,11 +227,30 @@ sal_status sali_content_read_as(const char *path, const sali_format *format, sal
     return SAL_OK;
 }
 
-sal_status sal_array_read(const char *path, sal_array *array, sal_error *err)
+sal_status sali_columns_check(const char *path, sal_columns_from columns_from,
+                              const sali_content *content, sal_error *err)
+{
+    if ((int)columns_from < 0 || columns_from > SAL_COLUMNS_FROM_1) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "columns_from %d; expected a value of the header",
+                         (int)columns_from);
+    }
+    return !columns_from || content->columns.from
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "%s: no libsvm file, and only such files count their columns from 0 or "
+                           "from 1 (--columns-from)",
+                           path);
+}
+
+sal_status sal_array_read(const char *path, sal_columns_from columns_from, sal_array *array,
+                          sal_error *err)
 {
     sali_content content = { 0 };
     const sali_format *used = NULL;
-    sal_status status = read_content(path, NULL, SALI_CONTENT_ARRAY, NULL, &content, &used, err);
+    const sali_reading reading = { .columns_from = columns_from };
+    sal_status status =
+        read_content(path, NULL, SALI_CONTENT_ARRAY, &reading, &content, &used, err);
+    status = status ? status : sali_columns_check(path, columns_from, &content, err);
     status = status ? status : sali_remark_prefix(&content.remark, path, err);
     if (status == SAL_OK) {
         *array = content.array;

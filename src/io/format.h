@@ -78,7 +78,13 @@ typedef struct sali_reading {
     int64_t columns;        /* the least length of a row; 0: unknown */
     bool pictures;          /* rows are square pictures, if `columns` is 0 */
     sali_columns companion; /* of another file with the same columns; zeros: there is none */
+    bool asks;              /* the caller's user can say columns_from (--columns-from) */
 } sali_reading;
+
+/* Refuse to say of a content that is of no libsvm file where its columns begin: SAL_ERR_ARGUMENT,
+ * also for a value that is not in the header. */
+sal_status sali_columns_check(const char *path, sal_columns_from columns_from,
+                              const sali_content *content, sal_error *err);
 
 /* Read from memory; a NUL follows the `size` bytes; `name` is for messages. Returns: DATA with
  * name:line; MEMORY. On failure *out is untouched. `reading` may be NULL. */

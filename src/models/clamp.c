@@ -236,8 +236,9 @@ static sal_status map_free(clamp_content *content, sal_error *err)
                : sali_fail(
                      err, SAL_ERR_ARGUMENT,
                      "clamp: every variable is fixed, so there is nothing to sample; leave one "
-                     "free. For the log-probability of that state ask for exact answers "
-                     "('saltus exact'), or for the value of f");
+                     "free. For the log-probability of that state ask for exact answers with the "
+                     "same clamps or evidence ('saltus exact --evidence FILE'), or for the value "
+                     "of f");
 }
 
 static sal_space *free_space(const clamp_content *content)

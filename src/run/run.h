@@ -290,8 +290,15 @@ sal_status sali_unchanged_summarise(const sal_run *run, sal_run_summary *s, sal_
 #define SALI_FEW_DRAWS 4
 
 /* States that f allows and that the sampler cannot reach, where there are at most 256
- * (unreached.c). Cost: f of all states, and a transition matrix if f forbids some. */
+ * (unreached.c). Cost: f of all states, and a transition matrix if f forbids some and they are few,
+ * or O(states V) where the sampler moves known blocks. */
 sal_status sali_unreached_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
+
+/* The number of states that f [all states] allows and that moves of blocks of `size` consecutive
+ * variables, each to any state that f allows, do not reach from a most probable state. Returns:
+ * SAL_ERR_MEMORY. Cost: O(states V / size). */
+sal_status sali_unreached_by_blocks(const sal_space *space, const double *f, int64_t size,
+                                    int64_t *unreached, sal_error *err);
 
 /* The range of temperatures of annealing; the temperature when a share of it is done, but for
  * heating; that at a step after warm-up; and the number of steps at one temperature (annealing.c).

@@ -5,9 +5,11 @@
  * longer, do not spend steps far above the temperatures that matter: they begin a little above
  * the one at which the chains of the first one froze (reheat.c). That is too cold where chains
  * freeze at many temperatures, as with weights over many orders of magnitude: new starts are
- * quenched, and large differences stay as the quench left them. So a cooling that begins there is
- * on trial: if its chains end lower than those of the first cooling, all later coolings begin where
- * the first did, at a temperature that the largest differences set (annealing.c). */
+ * quenched, and large differences stay as the quench left them. So a short trial goes before the
+ * second cooling: from new starts, from there on, with twice the draws that the first cooling had
+ * from there on. If its chains end lower than those of the first cooling by more than chance, all
+ * later coolings begin where the first did, at a temperature that the largest differences set
+ * (annealing.c); and so they do after a whole cooling whose chains end lower. */
 #include "run/search.h"
 
 #include <math.h>
@@ -23,12 +25,20 @@
 #define FIRST_DRAWS 240
 #define MOST_DRAWS (INT64_C(1) << 20)
 
+/* Draws of the trial, in those that the first cooling had from the same temperature on, and at
+ * least; a difference of so many standard errors is more than chance. */
+#define TRIAL_PART 2
+#define TRIAL_LEAST 16
+#define TRIAL_ERRORS 2.0
+
 typedef struct search {
     const sal_run_options *given;
     double start;          /* by the clock */
     int64_t made;          /* coolings */
     double from, to;       /* of the next cooling */
     double hottest, level; /* of the first cooling: `from`, and the mean of its chains' largest f */
+    double level_variance; /* of that mean, by the spread of the chains */
+    int64_t trial;         /* draws of the trial that is due; 0: none is */
     double seconds_a_draw; /* of the last cooling */
     double worth;          /* of the best run: what runs are compared by */
     sal_run *best;
@@ -98,17 +108,46 @@ static double worth_of(const sal_run *run)
     return largest;
 }
 
-/* The mean over the chains of the largest f that each met; at rank 0 only. */
-static double mean_best(const sal_run *run)
+/* The mean over the chains of the largest f that each met, and its variance by their spread (0 of a
+ * single chain); at rank 0 only. */
+static double mean_best(const sal_run *run, double *variance)
 {
-    double sum = 0;
-    int64_t n = 0;
+    double sum = 0, squares = 0;
+    const double n = (double)run->options.chains;
     for (int64_t k = 0; k < run->n_shards; k++) {
-        for (int64_t c = 0; c < run->shards[k].chains->n; c++, n++) {
+        for (int64_t c = 0; c < run->shards[k].chains->n; c++) {
             sum += run->shards[k].best[c];
         }
     }
-    return sum / (double)n;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        for (int64_t c = 0; c < run->shards[k].chains->n; c++) {
+            const double d = run->shards[k].best[c] - sum / n;
+            squares += d * d;
+        }
+    }
+    *variance = n > 1 ? squares / (n - 1) / n : 0;
+    return sum / n;
+}
+
+/* Draws of a trial of coolings from s->from to s->to, after the first one, `run`; 0: none is
+ * needed, or one chain says too little. */
+static int64_t trial_of(const search *s, const sal_run *run)
+{
+    const sal_annealing_schedule schedule = run->options.annealing.schedule;
+    if (!(s->from < s->hottest) || run->options.chains < 2 || schedule == SAL_ANNEAL_REHEAT) {
+        return 0;
+    }
+    const bool linear = schedule == SAL_ANNEAL_LINEAR || schedule == SAL_ANNEAL_RLSA;
+    const double share = linear ? (s->from - s->to) / (s->hottest - s->to)
+                                : log(s->from / s->to) / log(s->hottest / s->to);
+    const double draws = TRIAL_PART * share * (double)run->draws_made;
+    return draws > TRIAL_LEAST ? (int64_t)fmin(draws, (double)run->draws_made) : TRIAL_LEAST;
+}
+
+/* Let all coolings to come begin where the first one did. */
+static void begin_hot(search *s)
+{
+    s->from = s->hottest;
 }
 
 /* Where the next cooling begins and ends, after cooling `number`; at rank 0, which has all draws.
@@ -116,16 +155,31 @@ static double mean_best(const sal_run *run)
 static void plan_next(search *s, const sal_run *run, int64_t number)
 {
     const bool given = s->given->annealing.from > 0 || run->draws_made == 0;
+    double variance;
+    const double mean = mean_best(run, &variance);
     if (number == 0) {
         s->hottest = fmax(run->anneal_from, SALI_LEAST_TEMPERATURE);
-        s->level = mean_best(run);
+        s->level = mean;
+        s->level_variance = variance;
         s->from = given                      ? s->hottest
                   : run->heating.reheats > 0 ? run->heating.peak
                                              : sali_heat_temperature(run);
         s->from = fmax(s->from, SALI_LEAST_TEMPERATURE);
         s->to = fmax(run->anneal_to, SALI_LEAST_TEMPERATURE);
-    } else if (mean_best(run) < s->level) {
-        s->from = s->hottest;
+        s->trial = trial_of(s, run);
+    } else if (mean < s->level) {
+        begin_hot(s);
+    }
+}
+
+/* Note what the trial found; one that was cut short says nothing. */
+static void judge_trial(search *s, const sal_run *run)
+{
+    double variance;
+    const double mean = mean_best(run, &variance);
+    const double error = sqrt(variance + s->level_variance);
+    if (!run->stopped && mean + TRIAL_ERRORS * error < s->level) {
+        begin_hot(s);
     }
 }
 
@@ -182,13 +236,35 @@ static bool wants_more(const search *s)
 /* What rank 0 knows by its clock, its caller and all draws. */
 static sal_status tell(search *s, bool *more, sal_error *err)
 {
-    double known[] = { *more, s->stopped, s->late, s->from, s->to };
+    double known[] = { *more, s->stopped, s->late, s->from, s->to, (double)s->trial };
     sal_status status = sali_comm_broadcast(s->given->comm, 0, known, sizeof known, err);
     *more = known[0] != 0;
     s->stopped = known[1] != 0;
     s->late = known[2] != 0;
     s->from = known[3];
     s->to = known[4];
+    s->trial = (int64_t)known[5];
+    return status;
+}
+
+/* Make the trial that is due: a run of its own, which is no cooling and is not kept. */
+static sal_status make_trial(search *s, sal_model *model, sal_error *err)
+{
+    sal_run_options o = options_of(s);
+    sal_run *run = NULL;
+    o.draws = s->trial;
+    o.seed = sali_cooling_seed(s->given->seed, SALI_TRIAL_NUMBER);
+    o.record.draws = false;
+    o.callbacks.draw = NULL;
+    s->trial = 0;
+    sal_status status = sali_run_once(model, &o, &run, err);
+    if (status == SAL_OK) {
+        if (sal_comm_rank(s->given->comm) == 0) {
+            judge_trial(s, run);
+        }
+        s->steps += run->warmup_done + run->steps;
+    }
+    sal_run_destroy(run);
     return status;
 }
 
@@ -242,6 +318,13 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
         }
         more = wants_more(&s);
         status = status ? status : tell(&s, &more, err);
+        if (status == SAL_OK && more && s.trial > 0) {
+            if (make_trial(&s, model, &why) != SAL_OK) {
+                fail(&s, &why);
+            }
+            more = wants_more(&s);
+            status = tell(&s, &more, err);
+        }
     }
     if (status != SAL_OK) {
         sal_run_destroy(s.best);

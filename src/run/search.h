@@ -18,4 +18,7 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
 int64_t sali_cooling_draws(int64_t number);
 uint64_t sali_cooling_seed(uint64_t seed, int64_t number);
 
+/* The number by which a search's trial of a colder start has its seed; there are fewer coolings. */
+#define SALI_TRIAL_NUMBER INT64_C(0xffffffff)
+
 #endif

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* States that f allows and that a run's sampler cannot reach: with forbidden states, blocks or
  * single variables may leave out parts of the space in which every variable still changes, which
- * neither R-hat nor ESS shows. Few states can be told exactly, by the sampler's transition matrix.
+ * neither R-hat nor ESS shows. Few states can be told exactly: by the sampler's transition matrix,
+ * or, where a step moves one of known blocks to whatever f allows there, by joining the states that
+ * differ in one block only.
  */
 #include <math.h>
 
@@ -10,8 +12,10 @@
 #include "models/states.h"
 #include "run/run.h"
 
-/* The most states for which a matrix is made: a fraction of a second. */
-#define MOST_STATES 256
+/* The most states for which a matrix is made, and for which f is evaluated: some tens of
+ * milliseconds. */
+#define MOST_IN_MATRIX 256
+#define MOST_STATES 4096
 
 /* Whether the sampler's steps have matrices that are the same in every sweep: blocks that are drawn
  * anew join other states each time. */
@@ -20,45 +24,97 @@ static bool has_fixed_blocks(const sal_run *run)
     return sali_sampler_value(run->sampler, &run->settings, "blocks") == 0;
 }
 
-/* Whether f forbids some of the model's states. */
-static sal_status find_forbidden(const sal_model *model, int64_t states, bool *found,
-                                 sal_error *err)
+/* f of all states into f [states], and whether it forbids some of them. */
+static sal_status evaluate_all(const sal_model *model, int64_t states, double *f, bool *forbids,
+                               sal_error *err)
 {
     const int64_t V = model->space->n_variables;
     int32_t *codes = SALI_NEW_ARRAY(int32_t, states * V);
-    double *f = SALI_NEW_ARRAY(double, states);
-    sal_status status = codes && f ? SAL_OK : sali_fail_memory(err);
+    sal_status status = codes ? SAL_OK : sali_fail_memory(err);
     for (int64_t i = 0; status == SAL_OK && i < states; i++) {
         sali_states_at(model->space, i, codes + i * V);
     }
     status = status ? status : sal_model_evaluate(model, states, codes, f, NULL, NULL, err);
-    *found = false;
+    *forbids = false;
     for (int64_t i = 0; status == SAL_OK && i < states; i++) {
-        *found |= f[i] == -INFINITY;
+        *forbids |= f[i] == -INFINITY;
     }
     sali_free(codes);
-    sali_free(f);
     return status;
 }
 
-sal_status sali_unreached_summarise(const sal_run *run, sal_run_summary *s, sal_error *err)
+/* ---- blocks */
+
+/* The least state that state i was joined with: paths to it get shorter with every look. */
+static int64_t root_of(int64_t *parent, int64_t i)
 {
-    const sal_space *space = run->model->space;
-    bool forbidden = false;
-    s->unreached = -1;
-    if (s->draws == 0 || s->annealed || run->inner || !run->sampler->engine || space->unbounded ||
-        !has_fixed_blocks(run) || !(sali_states_count(space) <= MOST_STATES)) {
-        return SAL_OK;
+    while (parent[i] != i) {
+        parent[i] = parent[parent[i]];
+        i = parent[i];
     }
-    sal_status status =
-        find_forbidden(run->model, (int64_t)sali_states_count(space), &forbidden, err);
-    if (status != SAL_OK) {
-        return status;
+    return i;
+}
+
+/* Join allowed states that differ only in variables whose codes count by `stride` in the number of
+ * a state, and have `count` joint states; first [states] is work space. */
+static void join_block(int64_t states, const double *f, int64_t stride, int64_t count,
+                       int64_t *parent, int64_t *first)
+{
+    for (int64_t i = 0; i < states; i++) {
+        first[i] = -1;
     }
-    if (!forbidden) { /* any state leads to any other */
-        s->unreached = 0;
-        return SAL_OK;
+    for (int64_t i = 0; i < states; i++) {
+        const int64_t rest = i - i / stride % count * stride;
+        if (f[i] == -INFINITY) {
+            continue;
+        }
+        if (first[rest] < 0) {
+            first[rest] = i;
+        } else {
+            const int64_t a = root_of(parent, first[rest]), b = root_of(parent, i);
+            parent[a > b ? a : b] = a > b ? b : a;
+        }
     }
+}
+
+sal_status sali_unreached_by_blocks(const sal_space *space, const double *f, int64_t size,
+                                    int64_t *unreached, sal_error *err)
+{
+    const int64_t states = (int64_t)sali_states_count(space), V = space->n_variables;
+    int64_t *parent = SALI_NEW_ARRAY(int64_t, states), *first = SALI_NEW_ARRAY(int64_t, states);
+    if (!parent || !first) {
+        sali_free(parent);
+        sali_free(first);
+        return sali_fail_memory(err);
+    }
+    int64_t best = 0, after = states; /* joint states of the variables from v on */
+    for (int64_t i = 0; i < states; i++) {
+        parent[i] = i;
+        best = f[i] > f[best] ? i : best;
+    }
+    for (int64_t v = 0; v < V; v += size) {
+        int64_t count = 1;
+        for (int64_t u = v; u < V && u < v + size; u++) {
+            count *= space->variables[u].states;
+        }
+        after /= count;
+        join_block(states, f, after, count, parent, first);
+    }
+    *unreached = 0;
+    for (int64_t i = 0; i < states; i++) {
+        *unreached += f[i] > -INFINITY && root_of(parent, i) != root_of(parent, best);
+    }
+    sali_free(parent);
+    sali_free(first);
+    return SAL_OK;
+}
+
+/* ---- the matrix */
+
+/* The number of the states, few of them, that the sampler's matrix does not reach; left as it is
+ * where the sampler has none. */
+static sal_status count_by_matrix(const sal_run *run, int64_t *unreached, sal_error *err)
+{
     char sampler[SALI_SAMPLER_TEXT];
     sali_run_sampler_text(run, sampler);
     const sal_run_options options = { .sampler = sampler,
@@ -66,9 +122,38 @@ sal_status sali_unreached_summarise(const sal_run *run, sal_run_summary *s, sal_
                                           run->sampler->has_step_size ? run->settings.step_size : 0,
                                       .draws = -1 };
     sal_balance balance;
-    status = sal_sampler_balance(run->model, &options, &balance, NULL, err);
+    sal_status status = sal_sampler_balance(run->model, &options, &balance, NULL, err);
     if (status == SAL_OK) {
-        s->unreached = balance.unreached;
+        *unreached = balance.unreached;
     }
     return status == SAL_ERR_MEMORY ? status : SAL_OK; /* others have no matrix */
+}
+
+sal_status sali_unreached_summarise(const sal_run *run, sal_run_summary *s, sal_error *err)
+{
+    const sal_space *space = run->model->space;
+    s->unreached = -1;
+    if (s->draws == 0 || s->annealed || run->inner || !run->sampler->engine || space->unbounded) {
+        return SAL_OK;
+    }
+    const sal_sampler_engine *engine = run->sampler->engine;
+    const int64_t size = engine->block_size ? engine->block_size(run->settings.values) : 0;
+    const double states = sali_states_count(space);
+    const bool few = states <= MOST_IN_MATRIX && has_fixed_blocks(run);
+    if (!few && !(size > 0 && states <= MOST_STATES)) {
+        return SAL_OK;
+    }
+    bool forbids = false;
+    double *f = SALI_NEW_ARRAY(double, (int64_t)states);
+    sal_status status =
+        f ? evaluate_all(run->model, (int64_t)states, f, &forbids, err) : sali_fail_memory(err);
+    if (status == SAL_OK && !forbids) { /* any state leads to any other */
+        s->unreached = 0;
+    } else if (status == SAL_OK && few) {
+        status = count_by_matrix(run, &s->unreached, err);
+    } else if (status == SAL_OK) {
+        status = sali_unreached_by_blocks(space, f, size, &s->unreached, err);
+    }
+    sali_free(f);
+    return status;
 }

@@ -209,6 +209,10 @@ struct sal_sampler_engine {
      * is that of. NULL: no sweep; then the step of an exact sampler of the list satisfies detailed
      * balance, unless it keeps a momentum. */
     int64_t (*pieces)(const void *self, const sali_chains *chains);
+    /* With these values of its settings: the size of blocks of consecutive variables, each of which
+     * a step can take to all states that f allows beside the other blocks, and to no other states,
+     * in one way or by several steps. 0: moves are not such. NULL: they never are. */
+    int64_t (*block_size)(const double *values);
 };
 
 /* The engine of all samplers that have none of their own: it calls `draw` and `log_q`

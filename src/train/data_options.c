@@ -6,7 +6,7 @@
 #define DATA(member) SALI_FIELD(sal_data_options, member)
 
 static const char *const kinds[] = { "pictures", "codes", "draws", "alignment", NULL };
-static const char *const greys[] = { "find", "bytes", "signed", "unit", NULL };
+static const char *const greys[] = { "find", "bytes", "signed", "unit", "labels", NULL };
 static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL };
 
 static const char *const unknowns[] = { "gap", "drop", NULL };
@@ -16,7 +16,7 @@ static const char *const columns_from[] = { "find", "0", "1", NULL };
 static const sali_option entries[] = {
     SALI_OPTION("kind", WORD, "pictures|codes|draws|alignment", "what the file holds", DATA(kind),
                 .words = kinds, .usual = "pictures"),
-    SALI_OPTION("grey", WORD, "find|bytes|signed|unit", "range of the greys of pictures",
+    SALI_OPTION("grey", WORD, "find|bytes|signed|unit|labels", "range of the greys of pictures",
                 DATA(grey), .words = greys, .usual = "find"),
     SALI_OPTION("white", REAL, "X", "value of white in pictures, where black is 0", DATA(white),
                 SALI_REAL_FROM(0), .usual = "as grey says"),

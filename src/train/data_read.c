@@ -48,8 +48,18 @@ static grey_range range_to(double white)
 /* What the values of a file are. */
 typedef struct value_summary {
     double low, high;
-    bool whole; /* all are whole numbers */
+    bool whole;      /* all are whole numbers */
+    int64_t indices; /* number of different whole numbers from 1 to 256 among them */
 } value_summary;
+
+#define MOST_LEVELS (UINT8_MAX + 1)
+
+/* The range of labels from 1 to the number of levels. */
+static grey_range labels_of(int64_t levels)
+{
+    const double last = levels > 2 ? (double)levels : 2;
+    return (grey_range){ 1, last, (1 + last) / 2 };
+}
 
 /* Sides of the pictures in the rows of an array: three dimensions, or two and the columns of the
  * sides that were given, or a square number of columns. */
@@ -107,14 +117,26 @@ static sal_status fail_sides(const char *path, const sal_array *array, const sal
 
 static value_summary summarise(const sal_array *array)
 {
-    value_summary v = { array->values[0], array->values[0], true };
+    value_summary v = { array->values[0], array->values[0], true, 0 };
+    bool met[MOST_LEVELS + 1] = { false };
     for (int64_t i = 0; i < array->count; i++) {
         const double value = array->values[i];
         v.low = value < v.low ? value : v.low;
         v.high = value > v.high ? value : v.high;
         v.whole = v.whole && value == floor(value);
+        if (v.whole && value >= 1 && value <= MOST_LEVELS && !met[(int)value]) {
+            met[(int)value] = true;
+            v.indices++;
+        }
     }
     return v;
+}
+
+/* Whether the values are all the labels 1, 2, .., levels, and nothing else. */
+static bool are_labels(const value_summary *v, int64_t levels)
+{
+    return levels > 2 && v->whole && v->low == 1 && v->high == (double)levels &&
+           v->indices == levels;
 }
 
 static bool holds(grey_range range, const value_summary *v)
@@ -134,6 +156,13 @@ static grey_range range_of_own(const value_summary *v, int64_t levels)
 static sal_status remark_range(const grey_range *range, const value_summary *v, int64_t levels,
                                sali_remark *remark, sal_error *err)
 {
+    if (range->low == 1) {
+        return sali_remark_add(remark, true, err,
+                               "the values are the whole numbers from 1 to %lld, as many as there "
+                               "are levels: taken for labels, so 1 is code 0 (--white %lld reads "
+                               "greys from 0 on)",
+                               (long long)levels, (long long)levels);
+    }
     if (levels > 2 && v->whole && v->high < (double)levels) {
         return sali_remark_add(remark, true, err,
                                "the values are whole numbers from %g to %g: taken for codes of "
@@ -158,6 +187,11 @@ static sal_status find_range(const char *path, const value_summary *v, const sal
     static const sal_grey order[] = { SAL_GREY_UNIT, SAL_GREY_SIGNED, SAL_GREY_BYTES };
     data->grey = o->grey;
     data->white = o->white;
+    if (!data->grey && data->white == 0 && are_labels(v, o->levels)) {
+        data->grey = SAL_GREY_LABELS;
+        *range = labels_of(o->levels);
+        return remark_range(range, v, o->levels, remark, err);
+    }
     for (int k = 0; k < 3 && !data->grey && data->white == 0; k++) {
         const bool dark = order[k] == SAL_GREY_BYTES && v->high <= greys[SAL_GREY_BYTES].middle;
         data->grey = holds(greys[order[k]], v) && !dark ? order[k] : SAL_GREY_FIND;
@@ -168,14 +202,16 @@ static sal_status find_range(const char *path, const value_summary *v, const sal
                          path, v->low, v->high);
     }
     const bool own = !data->grey && data->white == 0;
-    *range = own               ? range_of_own(v, o->levels)
-             : data->white > 0 ? range_to(data->white)
-                               : greys[data->grey];
+    *range = own                             ? range_of_own(v, o->levels)
+             : data->white > 0               ? range_to(data->white)
+             : data->grey == SAL_GREY_LABELS ? labels_of(o->levels)
+                                             : greys[data->grey];
     data->white = data->grey ? 0 : range->high;
-    if (!holds(*range, v)) {
-        return sali_fail(err, SAL_ERR_DATA,
-                         "%s: values from %g to %g; expected grey values from %g to %g%s", path,
-                         v->low, v->high, range->low, range->high,
+    if (!holds(*range, v) || (data->grey == SAL_GREY_LABELS && !v->whole)) {
+        return sali_fail(err, SAL_ERR_DATA, "%s: values from %g to %g; expected %s from %g to %g%s",
+                         path, v->low, v->high,
+                         data->grey == SAL_GREY_LABELS ? "whole numbers" : "grey values",
+                         range->low, range->high,
                          data->white > 0 ? ". Give the value of white (--white X)" : "");
     }
     return own ? remark_range(range, v, o->levels, remark, err) : SAL_OK;
@@ -326,7 +362,7 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
 {
     bool pictures = o->kind == SAL_DATA_PICTURES, alignment = o->kind == SAL_DATA_ALIGNMENT;
     if ((int)o->kind < 0 || o->kind > SAL_DATA_ALIGNMENT || (int)o->grey < 0 ||
-        o->grey > SAL_GREY_UNIT || (int)o->columns_from < 0 ||
+        o->grey > SAL_GREY_LABELS || (int)o->columns_from < 0 ||
         o->columns_from > SAL_COLUMNS_FROM_1 || (int)o->alphabet < 0 ||
         o->alphabet > SAL_ALPHABET_DNA || (int)o->unknown < 0 || o->unknown > SAL_UNKNOWN_DROP ||
         (int)o->duplicates < 0 || o->duplicates > SAL_DUPLICATES_DROP ||
@@ -383,6 +419,7 @@ static sal_status know(const sal_data_options *o, sali_reading *known, sal_error
         .columns_from = o->columns_from,
         .columns = sides > o->columns ? sides : o->columns,
         .pictures = o->kind == SAL_DATA_PICTURES,
+        .asks = true,
     };
     if (!o->companion || o->kind == SAL_DATA_ALIGNMENT) {
         return SAL_OK;

@@ -402,6 +402,32 @@ START_TEST(value_writes_arrays)
 }
 END_TEST
 
+/* What a remark on a libsvm file advises can be done where it is said. */
+START_TEST(ambiguous_columns_can_be_decided_where_that_is_said)
+{
+    static const char option[] = "--columns-from 0 or 1 decides", line[] = "a first line \"# zero";
+    temp_write("rows.svm", "0 1:1 3:2\n1 1:1 3:2\n", 20);
+    temp_write("zero.svm", "# zero-based\n0 1:1 3:2\n1 1:1 3:2\n", 33);
+    ck_assert_int_eq(saltus("convert rows.svm rows.csv"), 0);
+    ck_assert_msg(strstr(errors, option), "%s", errors);
+    ck_run("convert rows.svm rows.csv --columns-from 0");
+    ck_run("stats rows.csv --json");
+    ck_assert_msg(strstr(out, "\"chains\": 2, \"draws\": 4"), "%s", out);
+    ck_assert_int_eq(saltus("stats rows.svm --json"), 0);
+    ck_assert_msg(strstr(errors, line) && strstr(out, "\"draws\": 3"), "%s", errors);
+    ck_assert_int_eq(saltus("stats zero.svm --json"), 0);
+    ck_assert_msg(!strstr(errors, line) && strstr(out, "\"draws\": 4"), "%s", errors);
+    ck_run("stats rows.svm --columns-from 0 --json");
+    ck_assert_msg(strstr(out, "\"draws\": 4"), "%s", out);
+    ck_refused(64, "--columns-from '2'; expected 0 or 1",
+               "convert rows.svm x.csv --columns-from 2");
+    ck_refused(64, "--columns-from '2'; expected 0 or 1", "stats rows.svm --columns-from 2");
+    ck_refused(64, "rows.csv: no libsvm file", "stats rows.csv --columns-from 1");
+    ck_assert_int_eq(saltus("exact regression:file=rows.svm"), 0);
+    ck_assert_msg(strstr(errors, line) && !strstr(errors, "--columns"), "%s", errors);
+}
+END_TEST
+
 START_TEST(alignments_are_converted_and_sampled)
 {
     char text[1000];
@@ -868,6 +894,7 @@ int main(void)
     tcase_add_test(tcase, networks_are_sampled_given_evidence);
     tcase_add_test(tcase, an_impossible_network_is_refused_with_the_factors);
     tcase_add_test(tcase, value_writes_arrays);
+    tcase_add_test(tcase, ambiguous_columns_can_be_decided_where_that_is_said);
     tcase_add_test(tcase, alignments_are_converted_and_sampled);
     tcase_add_test(tcase, draws_are_written_as_sequences);
     tcase_add_test(tcase, draws_are_written_as_pictures);

@@ -374,6 +374,39 @@ static void train_on(const char *data, char *line, size_t room)
     temp_remove(temp_path("run"));
 }
 
+/* Labels that count from 1 are the model's states, in the test data too, where one is missing. */
+START_TEST(labels_from_1_are_the_states_of_a_model)
+{
+    enum { ROWS = 12, SITES = 16 };
+    static uint8_t labels[ROWS * SITES];
+    sal_error err = { 0 };
+    for (int i = 0; i < ROWS * SITES; i++) {
+        labels[i] = (uint8_t)(1 + i * 7 % 4);
+    }
+    ck_ok(sali_npy_write(temp_path("lab-train.npy"), SALI_DTYPE_U8, 2, (int64_t[]){ ROWS, SITES },
+                         labels, &err),
+          &err);
+    for (int i = 0; i < ROWS * SITES; i++) {
+        labels[i] = labels[i] == 3 ? 1 : labels[i];
+    }
+    ck_ok(sali_npy_write(temp_path("lab-test.npy"), SALI_DTYPE_U8, 2, (int64_t[]){ ROWS, SITES },
+                         labels, &err),
+          &err);
+    ck_assert_int_eq(saltus("train potts-dense:dim=16,states=4 --data lab-train.npy --out labelled "
+                            "--iterations 3 --steps 1 --batch 4 --fresh 0 --json"),
+                     0);
+    json_t *object = json_out();
+    const json_t *remarks = json_object_get(object, "remarks");
+    ck_assert_int_eq((int)json_array_size(remarks), 1); /* the test data are read alike */
+    ck_assert_ptr_nonnull(strstr(json_string_value(json_array_get(remarks, 0)),
+                                 "lab-train.npy: the values are the whole numbers from 1 to 4, as "
+                                 "many as there are levels: taken for labels"));
+    ck_assert_ptr_null(json_object_get(object, "greys"));
+    ck_assert_int_eq((int)json_integer_value(json_object_get(object, "test_rows")), ROWS);
+    json_decref(object);
+}
+END_TEST
+
 /* What was found or guessed is printed on stderr, and is in the JSON output. */
 START_TEST(what_a_file_was_taken_for_is_said)
 {
@@ -496,6 +529,7 @@ int main(void)
     tcase_add_test(tcase, inpaint_fills_in_what_is_hidden);
     tcase_add_test(tcase, grey_pictures_keep_their_shape_and_levels);
     tcase_add_test(tcase, pictures_have_the_sides_of_the_net);
+    tcase_add_test(tcase, labels_from_1_are_the_states_of_a_model);
     tcase_add_test(tcase, what_a_file_was_taken_for_is_said);
     tcase_add_test(tcase, pictures_are_read_from_every_array_format);
     suite_add_tcase(suite, tcase);

@@ -75,13 +75,58 @@ START_TEST(a_graph_keeps_its_weights_in_another_format)
     static char first[4096], again[4096];
     sal_error err = { 0 };
     temp_write("g.mc", triangle, strlen(triangle));
-    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("plain"), "gset", NULL, &err), &err);
-    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL, NULL, &err), &err);
-    ck_ok(sal_convert(temp_path("g.graphml"), NULL, temp_path("again"), "gset", NULL, &err), &err);
+    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("plain"), "gset", SAL_COLUMNS_FIND, NULL,
+                      &err),
+          &err);
+    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL, SAL_COLUMNS_FIND, NULL,
+                      &err),
+          &err);
+    ck_ok(sal_convert(temp_path("g.graphml"), NULL, temp_path("again"), "gset", SAL_COLUMNS_FIND,
+                      NULL, &err),
+          &err);
     size_t n = read_bytes(temp_path("plain"), first, sizeof first);
     ck_assert_uint_ge(n, strlen(triangle));
     ck_assert_uint_eq(read_bytes(temp_path("again"), again, sizeof again), n);
     ck_assert_mem_eq(first, again, n);
+}
+END_TEST
+
+/* Where the columns of a libsvm file begin; nothing decides where they do in this one. */
+START_TEST(columns_of_libsvm_files_begin_where_the_caller_says)
+{
+    static const double from[][4] = { { 1, 0, 2 }, { 0, 1, 0, 2 }, { 1, 0, 2 } };
+    sal_error err = { 0 };
+    temp_write("rows.svm", "0 1:1 3:2\n1 1:1 3:2\n", 20);
+    for (int k = SAL_COLUMNS_FIND; k <= SAL_COLUMNS_FROM_1; k++) {
+        sal_array arrays[2] = { { 0 } };
+        char *remark = NULL;
+        ck_ok(sal_convert(temp_path("rows.svm"), NULL, temp_path("rows.npy"), NULL,
+                          (sal_columns_from)k, &remark, &err),
+              &err);
+        ck_assert_int_eq(remark && strstr(remark, "--columns-from 0 or 1"), k == 0);
+        sal_free(remark);
+        ck_ok(sal_array_read(temp_path("rows.svm"), (sal_columns_from)k, &arrays[0], &err), &err);
+        ck_assert_int_eq(arrays[0].remark != NULL, k == 0);
+        ck_assert(!arrays[0].remark || strstr(arrays[0].remark, "a first line"));
+        ck_ok(sal_array_read(temp_path("rows.npy"), SAL_COLUMNS_FIND, &arrays[1], &err), &err);
+        for (int a = 0; a < 2; a++) {
+            ck_assert_int_eq((int)arrays[a].shape[1], k == SAL_COLUMNS_FROM_0 ? 4 : 3);
+            ck_assert_mem_eq(arrays[a].values, from[k],
+                             (size_t)arrays[a].shape[1] * sizeof(double));
+            sal_array_free(&arrays[a]);
+        }
+    }
+    sal_array none = { 0 };
+    ck_fails(sal_convert(temp_path("rows.npy"), NULL, temp_path("x.csv"), NULL, SAL_COLUMNS_FROM_0,
+                         NULL, &err),
+             SAL_ERR_ARGUMENT, &err, "rows.npy: no libsvm file");
+    ck_fails(
+        sal_convert(temp_path("."), NULL, temp_path("x.xml"), NULL, SAL_COLUMNS_FROM_0, NULL, &err),
+        SAL_ERR_ARGUMENT, &err, "no libsvm file");
+    ck_fails(sal_array_read(temp_path("rows.npy"), SAL_COLUMNS_FROM_1, &none, &err),
+             SAL_ERR_ARGUMENT, &err, "rows.npy: no libsvm file");
+    ck_fails(sal_array_read(temp_path("rows.svm"), (sal_columns_from)3, &none, &err),
+             SAL_ERR_ARGUMENT, &err, "columns_from 3");
 }
 END_TEST
 
@@ -104,8 +149,9 @@ START_TEST(what_cannot_be_converted_leaves_the_file_there)
     temp_write("g.mc", triangle, strlen(triangle));
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         temp_write(cases[k].out, "old", 3);
-        sal_status status = sal_convert(temp_path(cases[k].in), cases[k].from,
-                                        temp_path(cases[k].out), cases[k].to, NULL, &err);
+        sal_status status =
+            sal_convert(temp_path(cases[k].in), cases[k].from, temp_path(cases[k].out), cases[k].to,
+                        SAL_COLUMNS_FIND, NULL, &err);
         ck_assert_msg(status == cases[k].status && strstr(err.message, cases[k].text), "%s: %d, %s",
                       cases[k].out, status, err.message);
         ck_assert_uint_eq(read_bytes(temp_path(cases[k].out), bytes, sizeof bytes), 3);
@@ -119,7 +165,8 @@ START_TEST(running_out_of_memory_is_reported)
     sal_format_info info;
     temp_write("g.mc", triangle, strlen(triangle));
     ck_alloc_sweep(sal_format_find(temp_path("g.mc"), &info, &err), (void)0);
-    ck_alloc_sweep(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL, NULL, &err),
+    ck_alloc_sweep(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL,
+                               SAL_COLUMNS_FIND, NULL, &err),
                    (void)0);
     ck_assert_int_eq(temp_count(), 2);
 }
@@ -133,6 +180,7 @@ int main(void)
     tcase_add_test(tcase, formats_of_one_content_are_adjacent);
     tcase_add_test(tcase, a_file_is_told_by_its_name_and_by_its_content);
     tcase_add_test(tcase, a_graph_keeps_its_weights_in_another_format);
+    tcase_add_test(tcase, columns_of_libsvm_files_begin_where_the_caller_says);
     tcase_add_test(tcase, what_cannot_be_converted_leaves_the_file_there);
     tcase_add_test(tcase, running_out_of_memory_is_reported);
     suite_add_tcase(suite, tcase);

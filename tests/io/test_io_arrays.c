@@ -138,17 +138,17 @@ START_TEST(an_array_has_the_remark_on_its_file)
     sal_error err = { 0 };
     sal_array array = { 0 };
     const char *path = temp_write("h.csv", "0,1,2\n7,8,9\n", 12);
-    ck_ok(sal_array_read(path, &array, &err), &err);
+    ck_ok(sal_array_read(path, SAL_COLUMNS_FIND, &array, &err), &err);
     ck_assert(array.warns && strncmp(array.remark, path, strlen(path)) == 0);
     ck_assert_ptr_nonnull(strstr(array.remark, "h.csv: line 1 (0, .., 2) counts the columns"));
     sal_array_free(&array);
-    ck_alloc_sweep(sal_array_read(path, &array, &err), sal_array_free(&array));
+    ck_alloc_sweep(sal_array_read(path, SAL_COLUMNS_FIND, &array, &err), sal_array_free(&array));
     path = temp_write("h.csv", "x,y\n7,8\n", 8);
-    ck_ok(sal_array_read(path, &array, &err), &err);
+    ck_ok(sal_array_read(path, SAL_COLUMNS_FIND, &array, &err), &err);
     ck_assert(!array.warns && strstr(array.remark, "h.csv: line 1 (x, y) is a heading"));
     sal_array_free(&array);
     path = temp_write("h.csv", "7,8\n", 4);
-    ck_ok(sal_array_read(path, &array, &err), &err);
+    ck_ok(sal_array_read(path, SAL_COLUMNS_FIND, &array, &err), &err);
     ck_assert(!array.warns && !array.remark);
     sal_array_free(&array);
 }
@@ -215,6 +215,24 @@ START_TEST(columns_of_libsvm_files_begin_at_0_or_1)
         { one, { 0 }, 3, 1, NULL },
         { "0 1:1 3:2\n", { .columns_from = SAL_COLUMNS_FROM_0 }, 4, 0, NULL },
         { "0 1:1 3:2\n", { .columns_from = SAL_COLUMNS_FROM_1 }, 3, 1, NULL },
+        { "# zero-based\n0 1:1 3:2\n",
+          { 0 },
+          4,
+          0,
+          "columns are counted from 0, as its heading says" },
+        { "# one-based\n0 1:1 3:2\n", { 0 }, 3, 1, NULL },
+        { "0 1:1 3:2\n",
+          { 0 },
+          3,
+          1,
+          "0: a first line \"# zero-based\" or \"# one-based\" decides)" },
+        { "0 1:1 3:2\n", { .asks = true }, 3, 1, "counts from 0: --columns-from 0 or 1 decides)" },
+        { "0 1:1 3:2\n", { .columns = 4 }, 4, 0, "(a first line \"# one-based\" says otherwise)" },
+        { "0 1:1 3:2\n",
+          { .columns = 4, .asks = true },
+          4,
+          0,
+          "(--columns-from 1 says otherwise)" },
         { "0 1:1 3:2\n", { .columns = 4 }, 4, 0, "the largest index, 3, is then that of the last" },
         { "0 1:1 3:2\n", { .columns = 3 }, 3, 1, NULL },
         { "0 1:1 3:2\n", { .columns = 6 }, 6, 1, "nothing in the file says so" },
@@ -551,19 +569,21 @@ START_TEST(arrays_go_to_files_and_back)
     sal_array read = { 0 };
     sal_error err = { 0 };
     ck_ok(sal_array_write(temp_path("a.npy"), &written, &err), &err);
-    ck_ok(sal_array_read(temp_path("a.npy"), &read, &err), &err);
+    ck_ok(sal_array_read(temp_path("a.npy"), SAL_COLUMNS_FIND, &read, &err), &err);
     check_array(&read, 2, written.shape, values);
     sal_array_free(&read);
     ck_assert_ptr_null(read.values);
 
     ck_ok(sal_file_write(temp_path("a.csv"), "1,2\n3,4\n", 8, &err), &err);
-    ck_ok(sal_array_read(temp_path("a.csv"), &read, &err), &err);
+    ck_ok(sal_array_read(temp_path("a.csv"), SAL_COLUMNS_FIND, &read, &err), &err);
     check_array(&read, 2, (int64_t[]){ 2, 2 }, (double[]){ 1, 2, 3, 4 });
     sal_array_free(&read);
 
-    ck_fails(sal_array_read(temp_path("none.npy"), &read, &err), SAL_ERR_NOT_FOUND, &err, "none");
+    ck_fails(sal_array_read(temp_path("none.npy"), SAL_COLUMNS_FIND, &read, &err),
+             SAL_ERR_NOT_FOUND, &err, "none");
     ck_ok(sal_file_write(temp_path("cut.npy"), "\x93NUMPY\1", 7, &err), &err);
-    ck_fails(sal_array_read(temp_path("cut.npy"), &read, &err), SAL_ERR_DATA, &err, "cut.npy");
+    ck_fails(sal_array_read(temp_path("cut.npy"), SAL_COLUMNS_FIND, &read, &err), SAL_ERR_DATA,
+             &err, "cut.npy");
     ck_assert_ptr_null(read.values);
 }
 END_TEST

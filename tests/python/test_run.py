@@ -11,11 +11,12 @@ import threading
 import types
 import unittest
 import warnings
+from unittest import mock
 
 import numpy as np
 
 import saltus as sal
-from saltus import _library
+from saltus import _library, _run
 
 ISING = sal.Model("ising:side=4,theta=0.1", dtype="f64")
 
@@ -296,6 +297,41 @@ class Interruption(unittest.TestCase):
         np.testing.assert_array_equal(run.resume(20000).draws, whole.draws)
         self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
 
+    def test_ctrl_c_after_the_last_draw_keeps_the_run(self):
+        ask = _run.ask
+
+        def signalled(*arguments):
+            os.kill(os.getpid(), signal.SIGINT)
+            return ask(*arguments)
+
+        def pressed_twice(*arguments):
+            os.kill(os.getpid(), signal.SIGINT)
+            return signalled(*arguments)
+
+        for answers in (signalled, pressed_twice, KeyboardInterrupt):  # the last: where nobody notes the signal
+            with self.assertRaises(KeyboardInterrupt) as stop, mock.patch.object(_run, "ask", side_effect=answers):
+                sal.sample(ISING, "gibbs", draws=30, seed=7)
+            run = stop.exception.run
+            self.assertEqual((run.draws.shape, run.seed, run.summary["draws"]), ((4, 30, 16), 7, 30))
+            with self.assertWarnsRegex(sal.SaltusWarning, "interrupted; the run has 30 draws"), \
+                    mock.patch.object(_run, "ask", side_effect=answers):
+                run = sal.sample(ISING, "gibbs", draws=30, seed=7, interrupt="return")
+            self.assertEqual((run.draws.shape, run.seed, run.summary["draws"]), ((4, 30, 16), 7, 30))
+            with self.assertRaises(KeyboardInterrupt) as stop, mock.patch.object(_run, "ask", side_effect=answers):
+                run.resume(40)
+            self.assertEqual(stop.exception.run.draws.shape, (4, 40, 16))
+            self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_ctrl_c_while_warnings_are_given_keeps_the_run(self):
+        def shown(*arguments, **_):
+            os.kill(os.getpid(), signal.SIGINT)
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            with mock.patch.object(warnings, "showwarning", shown), self.assertRaises(KeyboardInterrupt) as stop:
+                sal.sample(ISING, "gibbs", draws=5, seed=7)
+        self.assertEqual(stop.exception.run.draws.shape, (4, 5, 16))
+
     def test_ctrl_c_ends_a_loop(self):
         begun = []
 
@@ -326,6 +362,11 @@ class Interruption(unittest.TestCase):
             table = sal.compare(ISING, ["gibbs", "gwg", "ncg"], draws=500, progress=progress, seed=4,
                                 interrupt="return")
         self.assertEqual([s["sampler"] for s in table], ["gibbs"])
+        sample = sal.sample
+        with mock.patch.object(_run, "sample", side_effect=[sample(ISING, draws=20, seed=0), KeyboardInterrupt]), \
+                self.assertRaises(KeyboardInterrupt) as stop:
+            sal.compare(ISING, ["gibbs", "gwg"])
+        self.assertEqual((len(stop.exception.comparison), stop.exception.run), (1, None))
 
     def test_a_limit_of_time_stops_a_run(self):
         run = sal.sample(ISING, "gibbs", draws=10 ** 6, keep=False, time="1e-9s", seed=0)  # over at once

@@ -14,10 +14,12 @@ import threading
 import unittest
 import warnings
 import weakref
+from unittest import mock
 
 import numpy as np
 
 import saltus as sal
+from saltus import _evaluate
 from saltus._evaluate import _starts
 from saltus._train import _make_directory
 
@@ -494,6 +496,19 @@ class Endings(unittest.TestCase):
             timer.join()
             self.assertGreater(stop.exception.training.iteration, 0)
 
+    def test_ctrl_c_after_the_last_update_is_not_lost(self):
+        def signalled(self):
+            os.kill(os.getpid(), signal.SIGINT)
+
+        for ends in (signalled, KeyboardInterrupt):
+            with mock.patch.object(sal.Training, "_take_best", autospec=True, side_effect=ends):
+                with self.assertRaises(KeyboardInterrupt) as stop:
+                    sal.train(independent(), biased(), iterations=3, seed=0)
+                self.assertEqual(stop.exception.training.iteration, 3)
+                with self.assertWarnsRegex(sal.SaltusWarning, "interrupted after 3 of 3"):
+                    training = sal.train(independent(), biased(), iterations=3, seed=0, interrupt="return")
+            self.assertEqual(training.run(2).iteration, 5)
+
     def test_reports(self):
         training = sal.train(independent(), biased(), iterations=50, report_every=20, seed=0)
         self.assertEqual([r["iteration"] for r in training.reports], [20, 40, 50])
@@ -782,6 +797,30 @@ class Evaluations(unittest.TestCase):
             self.assertIsNotNone(result.forward)
             self.assertEqual(result.reverse is None, last == 1)
             self.assertIsNone(result.verdict)
+
+    def test_an_interrupt_between_the_parts_keeps_what_there_is(self):
+        ask = _evaluate.ask
+
+        def signalled(name, *arguments):
+            if name == "sal_flat_likelihood":
+                os.kill(os.getpid(), signal.SIGINT)
+            return ask(name, *arguments)
+
+        with mock.patch.object(_evaluate, "ask", side_effect=signalled), self.assertRaises(KeyboardInterrupt) as stop:
+            sal.evaluate(self.model, self.test, temperatures=5, seed=0)
+        self.assertIsNotNone(stop.exception.evaluation.forward)
+        self.assertIsNone(stop.exception.evaluation.reverse)
+        with mock.patch.object(_evaluate, "ask", side_effect=signalled), \
+                self.assertWarnsRegex(sal.SaltusWarning, "forward estimate only"):
+            result = sal.evaluate(self.model, self.test, temperatures=5, interrupt="return", seed=0)
+        self.assertIsNotNone(result.forward)
+        with mock.patch.object(_evaluate, "_wrong_way", side_effect=KeyboardInterrupt):
+            with self.assertRaises(KeyboardInterrupt) as stop:
+                sal.evaluate(self.model, self.test, temperatures=5, seed=0)
+            self.assertIsNotNone(stop.exception.evaluation.reverse)
+            with self.assertWarnsRegex(sal.SaltusWarning, "^interrupted; what is missing"):
+                result = sal.evaluate(self.model, self.test, temperatures=5, interrupt="return", seed=0)
+        self.assertIsNotNone(result.reverse)
 
     def test_an_interrupt_of_the_verdict_is_told(self):
         seen = []

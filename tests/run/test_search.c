@@ -38,6 +38,38 @@ static double mean_of_best(const sal_run *run)
     return sum / (double)run->options.chains;
 }
 
+/* The variance of that mean, by the spread of the chains. */
+static double variance_of_best(const sal_run *run)
+{
+    const double mean = mean_of_best(run), n = (double)run->options.chains;
+    double sum = 0;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        for (int64_t c = 0; c < run->shards[k].chains->n; c++) {
+            sum += pow(run->shards[k].best[c] - mean, 2);
+        }
+    }
+    return sum / (n - 1) / n;
+}
+
+/* The temperature that the second cooling begins at: the one that the first one, a run of the
+ * options `small`, found by the specific heat, unless a trial from there on ends lower. */
+static double from_after_trial(sal_model *model, const sal_run *first)
+{
+    const sal_run_summary s = summary_of(first);
+    const double from = sali_heat_temperature(first);
+    const double share = log(from / s.anneal_to) / log(s.anneal_from / s.anneal_to);
+    sal_run_options options = small;
+    options.draws = (int64_t)fmax(16, fmin(2 * share * 40, 40));
+    options.seed = sali_cooling_seed(small.seed, SALI_TRIAL_NUMBER);
+    options.annealing.from = from;
+    options.annealing.to = s.anneal_to;
+    sal_run *trial = run_it(model, &options);
+    const double error = sqrt(variance_of_best(first) + variance_of_best(trial));
+    const bool fails = mean_of_best(trial) + 2 * error < mean_of_best(first);
+    sal_run_destroy(trial);
+    return fails ? s.anneal_from : from;
+}
+
 /* A search of n coolings is the best of n runs, each of which can be made alone. */
 START_TEST(a_search_is_the_best_of_its_coolings)
 {
@@ -51,7 +83,7 @@ START_TEST(a_search_is_the_best_of_its_coolings)
     ck_assert(s.search_seconds > 0);
     options.annealing.coolings = 0;
     sal_run *first = run_it(model, &options);
-    double best = -INFINITY, from = sali_heat_temperature(first);
+    double best = -INFINITY, from = from_after_trial(model, first);
     int64_t which = -1;
     for (int64_t k = 0; k < COOLINGS; k++) {
         sal_run_options one = small;
@@ -132,6 +164,40 @@ START_TEST(coolings_reach_what_one_cooling_reaches_where_weights_span_decades)
 }
 END_TEST
 
+/* The second of two coolings begins hot where the first one's chains froze at many temperatures,
+ * which a trial shows, and cold where they did not. A cooling that begins cold where weights span
+ * decades is never the best. */
+START_TEST(the_second_cooling_begins_where_it_is_of_use)
+{
+    sal_model *models[] = { wide_weights(),
+                            opened("max-cut:graph=torus,nodes=800,group=8,weights=sign,seed=1") };
+    const uint64_t seeds[] = { 6, 2 };
+    for (int m = 0; m < 2; m++) {
+        int hot = 0, cold = 0;
+        for (uint64_t seed = 1; seed <= seeds[m]; seed++) {
+            sal_run_options options = { .sampler = "gwg",
+                                        .seed = seed,
+                                        .annealing = { .on = true, .coolings = 2 } };
+            sal_run *search = run_it(models[m], &options);
+            const sal_run_summary s = summary_of(search);
+            options.annealing.coolings = 0;
+            options.draws = sali_cooling_draws(0);
+            sal_run *first = run_it(models[m], &options);
+            const sal_run_summary t = summary_of(first);
+            ck_assert_double_ge(s.best_log_prob, t.best_log_prob);
+            ck_assert_int_eq(s.coolings, 2);
+            hot += s.cooling == 1 && s.anneal_from > .99 * t.anneal_from;
+            cold += s.cooling == 1 && s.anneal_from < .5 * t.anneal_from;
+            sal_run_destroy(search);
+            sal_run_destroy(first);
+        }
+        ck_assert_msg(m == 0 ? hot > 0 && cold == 0 : cold > 0 && hot == 0, "%d: %d hot, %d cold",
+                      m, hot, cold);
+        sal_model_destroy(models[m]);
+    }
+}
+END_TEST
+
 START_TEST(coolings_have_seeds_and_lengths_of_their_own)
 {
     ck_assert_uint_eq(sali_cooling_seed(7, 0), 7);
@@ -188,7 +254,7 @@ START_TEST(a_search_can_be_stopped)
 {
     sal_model *model = opened("max-cut:nodes=40");
     sal_run_options options = small;
-    int64_t most = 900; /* in the third cooling of 420 steps */
+    int64_t most = 1300; /* in the third cooling of 420 steps, after a trial of 180 to 420 */
     options.annealing.coolings = 5;
     options.callbacks.progress = stop_later;
     options.callbacks.progress_data = &most;
@@ -486,6 +552,7 @@ int main(void)
     Suite *suite = suite_create("search");
     TCase *tc = tcase_create("search");
     tcase_add_test(tc, a_search_is_the_best_of_its_coolings);
+    tcase_add_test(tc, the_second_cooling_begins_where_it_is_of_use);
     tcase_add_test(tc, coolings_have_seeds_and_lengths_of_their_own);
     tcase_add_test(tc, time_decides_only_how_many);
     tcase_add_test(tc, a_search_can_be_stopped);

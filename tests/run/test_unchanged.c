@@ -354,6 +354,104 @@ START_TEST(states_out_of_reach_are_counted)
 }
 END_TEST
 
+/* More states than a matrix is made for: 10 bits whose sum is even. Steps of a sampler that is not
+ * known to move blocks are not looked at, nor are more than 4096 states. */
+START_TEST(states_out_of_reach_are_counted_where_there_is_no_matrix)
+{
+    enum { MOST = 13, STATES = 1 << MOST };
+    static const struct {
+        const char *sampler;
+        int bits;
+        int64_t unreached;
+    } cases[] = {
+        { "gibbs:block=2", 10, 512 - 32 },
+        { "gibbs:block=3", 10, 512 - 64 },
+        { "gibbs:block=3,scan=shuffled", 10, 512 - 64 },
+        { "gibbs:block=2,blocks=random", 10, -1 },
+        { "gibbs:block=10", 10, 0 },
+        { "gibbs:block=2", 12, 2048 - 64 },
+        { "gibbs:block=2", 13, -1 },
+        { "gibbs", 10, 512 - 1 },
+        { "lb", 10, 512 - 1 },
+        { "lsb2", 10, 512 - 1 },
+        { "lb:radius=1", 10, -1 },
+        { "pas", 10, -1 },
+    };
+    static double table[STATES];
+    int32_t two[MOST];
+    int64_t scope[MOST];
+    for (int i = 0; i < STATES; i++) {
+        table[i] = __builtin_popcount((unsigned)i) % 2 == 0 ? 0 : -INFINITY;
+    }
+    for (int v = 0; v < MOST; v++) {
+        two[v] = 2;
+        scope[v] = v;
+    }
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const int64_t begin[] = { 0, cases[k].bits };
+        sal_run_options options = { .sampler = cases[k].sampler, .chains = 4, .draws = 50 };
+        char text[SAL_WARNING_SIZE], said[64];
+        sal_model *model = NULL;
+        sal_error err;
+        ck_ok(sal_model_from_factors(cases[k].bits, two, 1, begin, scope, table, SAL_F64, &model,
+                                     &err),
+              &err);
+        sal_run *run = run_it(model, &options);
+        const sal_run_summary s = summary_with_text(run, text);
+        ck_assert_msg(s.unreached == cases[k].unreached, "%s, %d bits: %lld", cases[k].sampler,
+                      cases[k].bits, (long long)s.unreached);
+        snprintf(said, sizeof said, "%lld states that f allows are out of reach",
+                 (long long)s.unreached);
+        ck_assert_int_eq(strstr(text, said) != NULL, s.unreached > 0 && s.unmoved < s.chains);
+        if (k == 0) {
+            sal_run_summary t;
+            ck_alloc_sweep(sal_run_summarise(run, &t, NULL), (void)0);
+        }
+        sal_run_destroy(run);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* Joining states by blocks counts what the matrix does, at random states that f forbids. */
+START_TEST(states_joined_by_blocks_are_those_that_the_matrix_joins)
+{
+    static const char *const samplers[] = { "gibbs", "gibbs:block=2", "gibbs:block=3", "lb",
+                                            "lsb1" };
+    static const int64_t sizes[] = { 1, 2, 3, 1, 1 };
+    const int32_t states[] = { 2, 3, 4, 2, 3 };
+    const int64_t begin[] = { 0, 5 }, scope[] = { 0, 1, 2, 3, 4 };
+    enum { STATES = 2 * 3 * 4 * 2 * 3 };
+    double table[STATES];
+    int64_t cut_off = 0;
+    for (uint32_t seed = 0; seed < 12; seed++) {
+        const sali_stream stream = { .seed = seed, .purpose = SALI_RNG_TEST };
+        const double part = .1 + .07 * seed;
+        sal_model *model = NULL;
+        sal_error err;
+        for (uint32_t i = 0; i < STATES; i++) {
+            table[i] = sali_rng_uniform_at(&stream, 2 * i) < part
+                           ? -INFINITY
+                           : sali_rng_uniform_at(&stream, 2 * i + 1);
+        }
+        ck_ok(sal_model_from_factors(5, states, 1, begin, scope, table, SAL_F64, &model, &err),
+              &err);
+        for (int k = 0; k < 5; k++) {
+            const sal_run_options options = { .sampler = samplers[k], .draws = -1 };
+            sal_balance balance;
+            int64_t unreached = -1;
+            ck_ok(sal_sampler_balance(model, &options, &balance, NULL, &err), &err);
+            ck_ok(sali_unreached_by_blocks(model->space, table, sizes[k], &unreached, &err), &err);
+            ck_assert_msg(unreached == balance.unreached, "%s, seed %d: %lld for %lld", samplers[k],
+                          (int)seed, (long long)unreached, (long long)balance.unreached);
+            cut_off += unreached > 0;
+        }
+        sal_model_destroy(model);
+    }
+    ck_assert_int_gt(cut_off, 10);
+}
+END_TEST
+
 /* What the warning says of exact answers where all else is well but for that R-hat. */
 START_TEST(exact_answers_are_said_in_the_time_that_holds)
 {
@@ -463,6 +561,8 @@ int main(void)
     tcase_add_test(tcase, doubtful_runs_point_to_exact_answers);
     tcase_add_test(tcase, resumed_runs_have_the_same_finding);
     tcase_add_test(tcase, states_out_of_reach_are_counted);
+    tcase_add_test(tcase, states_out_of_reach_are_counted_where_there_is_no_matrix);
+    tcase_add_test(tcase, states_joined_by_blocks_are_those_that_the_matrix_joins);
     tcase_add_test(tcase, exact_answers_are_said_in_the_time_that_holds);
     tcase_add_test(tcase, few_draws_point_to_more_draws_only);
     tcase_add_test(tcase, no_warning_is_cut);

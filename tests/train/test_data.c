@@ -699,7 +699,7 @@ START_TEST(bad_files_and_options_are_refused)
         { "halves.npy", { .first = INT64_MAX, .count = 2 }, SAL_ERR_ARGUMENT, "there are 1" },
         { "a.aln", { .kind = SAL_DATA_ALIGNMENT, .first = 2 }, SAL_ERR_ARGUMENT, "there are 2" },
         { "a.aln", { .kind = 4 }, SAL_ERR_ARGUMENT, "kind 4" },
-        { "halves.npy", { .grey = 4 }, SAL_ERR_ARGUMENT, "grey 4" },
+        { "halves.npy", { .grey = 5 }, SAL_ERR_ARGUMENT, "grey 5" },
         { "a.aln", { .kind = SAL_DATA_ALIGNMENT, .identity = NAN }, SAL_ERR_ARGUMENT, "identity" },
         { "halves.npy",
           { .identity = 0.8 },

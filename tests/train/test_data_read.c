@@ -39,6 +39,15 @@ START_TEST(other_ranges_are_those_of_the_file)
         { { 0, 127, 1, 60, 40, 99 }, 0, { 0, 1, 0, 0, 0, 1 }, 127, "greys from 0 to 127" },
         { { 0, 128, 1, 60, 40, 99 }, 0, { 0, 1, 0, 0, 0, 0 }, 0, NULL },
         { { 0, 1, 1, 1, 0, 0 }, 4, { 0, 3, 3, 3, 0, 0 }, 0, NULL },
+        { { 1, 4, 2, 3, 2, 1 }, 4, { 0, 3, 1, 2, 1, 0 }, 0, "from 1 to 4, as many as there are" },
+        { { 6, 5, 4, 3, 2, 1 }, 6, { 5, 4, 3, 2, 1, 0 }, 0, "taken for labels, so 1 is code 0" },
+        { { 1, 3, 2, 3, 2, 1 }, 3, { 0, 2, 1, 2, 1, 0 }, 0, "taken for labels" },
+        /* One of the labels is missing, or there is another number. */
+        { { 1, 4, 2, 4, 2, 1 }, 4, { 1, 3, 2, 3, 2, 1 }, 4, "greys from 0 to 4, the largest" },
+        { { 1, 5, 2, 3, 4, 1 }, 4, { 0, 3, 1, 2, 3, 0 }, 5, "greys from 0 to 5, the largest" },
+        { { 1, 4, 2, 3, 2.5, 1 }, 4, { 1, 3, 2, 3, 2, 1 }, 4, "greys from 0 to 4, the largest" },
+        { { 2, 4, 2, 3, 2, 3 }, 4, { 2, 3, 2, 3, 2, 3 }, 4, "greys from 0 to 4, the largest" },
+        { { 1, 2, 2, 1, 2, 1 }, 0, { 0, 1, 1, 0, 1, 0 }, 2, "greys from 0 to 2, the largest" },
     };
     sal_error err = { 0 };
     sal_data data = { 0 };
@@ -84,6 +93,44 @@ START_TEST(other_ranges_are_those_of_the_file)
     ck_assert(!held.remark && data.warns && strstr(data.remark, "two.csv: greys from 0 to 16"));
     sal_data_destroy(&held);
     sal_data_destroy(&data);
+    temp_dir_remove();
+}
+END_TEST
+
+/* The option says that labels are labels, also where one of them is missing. */
+START_TEST(labels_from_1_can_be_asked_for)
+{
+    const double values[] = { 1, 4, 2, 4 }, halves[] = { 1, 4, 2, 3.5 };
+    sal_data_options o = { .grey = SAL_GREY_LABELS, .levels = 4 };
+    sal_error err = { 0 };
+    sal_data data = { 0 };
+    temp_dir_make();
+    const char *path = write_npy("p.npy", SALI_DTYPE_F64, 3, (int64_t[]){ 1, 2, 2 }, values);
+    ck_ok(sal_data_read(path, &o, &data, &err), &err);
+    ck_assert_mem_eq(data.codes, ((uint8_t[]){ 0, 3, 1, 3 }), 4);
+    ck_assert(data.grey == SAL_GREY_LABELS && data.white == 0 && !data.remark);
+    sal_data_destroy(&data);
+    o.levels = 3;
+    ck_fails(sal_data_read(path, &o, &data, &err), SAL_ERR_DATA, &err,
+             "values from 1 to 4; expected whole numbers from 1 to 3");
+    o.levels = 4;
+    path = write_npy("p.npy", SALI_DTYPE_F64, 3, (int64_t[]){ 1, 2, 2 }, halves);
+    ck_fails(sal_data_read(path, &o, &data, &err), SAL_ERR_DATA, &err,
+             "expected whole numbers from 1 to 4");
+    /* All values of 256 levels, and all of 200, which are bytes as well. */
+    for (int levels = 256; levels >= 200; levels -= 56) {
+        double all[256];
+        for (int i = 0; i < 256; i++) {
+            all[i] = 1 + i % levels;
+        }
+        o = (sal_data_options){ .levels = levels };
+        path = write_npy("p.npy", SALI_DTYPE_F64, 3, (int64_t[]){ 1, 16, 16 }, all);
+        ck_ok(sal_data_read(path, &o, &data, &err), &err);
+        for (int i = 0; i < 256; i++) {
+            ck_assert_int_eq(data.codes[i], i % levels);
+        }
+        sal_data_destroy(&data);
+    }
     temp_dir_remove();
 }
 END_TEST
@@ -249,6 +296,7 @@ int main(void)
     Suite *suite = suite_create("data_read");
     TCase *tcase = tcase_create("data_read");
     tcase_add_test(tcase, other_ranges_are_those_of_the_file);
+    tcase_add_test(tcase, labels_from_1_can_be_asked_for);
     tcase_add_test(tcase, pictures_of_one_grey_are_refused);
     tcase_add_test(tcase, labels_and_channels_are_told_from_pixels);
     tcase_add_test(tcase, columns_are_counted_as_the_other_file_or_the_options_say);

@@ -84,7 +84,7 @@ static int read_samples(session *s)
     if (!s->o->samples) {
         return CLI_OK;
     }
-    sal_status status = cli_array_read(s->o->samples, &array, &err);
+    sal_status status = cli_array_read(s->o->samples, SAL_COLUMNS_FIND, &array, &err);
     int code = status == SAL_OK ? take_samples(s, &array) : cli_fail(status, &err);
     sal_array_free(&array);
     return code;

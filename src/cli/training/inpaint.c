@@ -102,7 +102,7 @@ static int read_mask(session *s)
     sal_array array = { 0 };
     sal_error err = { 0 };
     const char *path = s->o->mask;
-    sal_status status = cli_array_read(path, &array, &err);
+    sal_status status = cli_array_read(path, SAL_COLUMNS_FIND, &array, &err);
     if (status != SAL_OK) {
         return status == SAL_ERR_NOT_FOUND
                    ? cli_error(status,

@@ -155,15 +155,17 @@ static void find_columns(const reader *r, sali_scan *scan, sali_content *out)
             scan->status = sali_remark_add(
                 &out->remark, true, scan->err,
                 "columns are counted from 0: the largest index, %lld, is then that of "
-                "the last of %lld columns (--columns-from 1 says otherwise)",
-                (long long)last, (long long)last + 1);
+                "the last of %lld columns (%s says otherwise)",
+                (long long)last, (long long)last + 1,
+                how->asks ? "--columns-from 1" : "a first line \"# one-based\"");
         } else if (!columns->from) {
             columns->from = SAL_COLUMNS_FROM_1;
             scan->status = sali_remark_add(
                 &out->remark, true, scan->err,
                 "columns are counted from 1, as LIBSVM counts (nothing in the file says "
-                "so, and scikit-learn counts from 0: for data, --columns-from 0 or 1 "
-                "decides)");
+                "so, and scikit-learn counts from 0: %s decides)",
+                how->asks ? "--columns-from 0 or 1"
+                          : "a first line \"# zero-based\" or \"# one-based\"");
         }
         return;
     }

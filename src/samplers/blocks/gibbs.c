@@ -461,6 +461,11 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *renewed, 
     return SAL_OK;
 }
 
+static int64_t gibbs_block_size(const double *values)
+{
+    return values[BLOCKS] > 0 ? 0 : (int64_t)values[BLOCK];
+}
+
 const sali_sampler sali_sampler_gibbs = {
     .name = "gibbs",
     .doc = "Gibbs: exact conditional of a variable, or of a block, in turn or at random",
@@ -485,5 +490,6 @@ const sali_sampler sali_sampler_gibbs = {
             .steps = gibbs_steps,
             .log_q = gibbs_log_q,
             .pieces = gibbs_pieces,
+            .block_size = gibbs_block_size,
         },
 };

@@ -9,6 +9,14 @@ static const sal_setting known_settings[] = {
     { 0 },
 };
 
+enum { BALANCE, RADIUS };
+
+/* Single variables, unless a window keeps some of their states apart. */
+static int64_t lb_block_size(const double *values)
+{
+    return values[RADIUS] == 0 ? 1 : 0;
+}
+
 static const char *const variants[] = {
     "", "balance=barker,radius=2", "balance=min", "balance=max,radius=1", NULL,
 };
@@ -29,5 +37,6 @@ const sali_sampler sali_sampler_lb = {
             .unshare = sali_followed_gradient_unshare,
             .create = sali_single_site_create,
             SALI_SINGLE_SITE_FUNCTIONS,
+            .block_size = lb_block_size,
         },
 };

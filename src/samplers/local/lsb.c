@@ -211,12 +211,18 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }
 
+/* Single variables, unless a window keeps some of their states apart. */
+static int64_t lsb_block_size(const double *values)
+{
+    return values[RADIUS] == 0 ? 1 : 0;
+}
+
 #define LSB_ENGINE(settings)                                                                     \
     &(const sal_sampler_engine)                                                                  \
     {                                                                                            \
         .local = true, .window = true, .variants = settings, .share = share, .unshare = unshare, \
         .adapt = adapt, .state = state, .changed = changed, .create = create,                    \
-        SALI_SINGLE_SITE_FUNCTIONS                                                               \
+        SALI_SINGLE_SITE_FUNCTIONS, .block_size = lsb_block_size                                 \
     }
 
 const sali_sampler sali_sampler_lsb1 = {
