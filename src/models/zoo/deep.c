@@ -346,6 +346,6 @@ const sali_training sali_deep_rbm_training = { .settings = "units=500",
                                                             .steps = 4,
                                                             .batch = 200,
                                                             .ptt.reservoir = 8000,
-                                                            .learning_rate = 3e-3,
+                                                            .learning_rate = 1e-3,
                                                             .rate.cooldown = 0.5,
                                                             .iterations = 1000 } };
