@@ -80,7 +80,7 @@ START_TEST(train_writes_a_model_that_sample_reads)
     ck_assert_ptr_nonnull(strstr(out, " block-gibbs "));
     ck_run("sample run --sampler block-gibbs --chains 4 --draws 20 --json"); /* its layers */
     json_decref(json_out());
-    ck_run("train mlp:hidden=4,base=1 --data digits --iterations 2 --out run --overwrite");
+    ck_run("train mlp:hidden=4,base=1,units=0 --data digits --iterations 2 --out run --overwrite");
     ck_run("check run/model.xml");
     ck_assert_ptr_nonnull(strstr(out, "variables    256"));
     temp_remove(temp_path("run"));
@@ -346,8 +346,8 @@ START_TEST(pictures_have_the_sides_of_the_net)
     ck_ok(sali_npy_write(temp_path("high.npy"), SALI_DTYPE_U8, 3, (int64_t[]){ ROWS, 12, 8 }, greys,
                          &err),
           &err);
-    const char *net = "train conv:height=8,width=12,channels=1 --iterations 2 --batch 4 --fresh 0 "
-                      "--overwrite --out n";
+    const char *net = "train conv:height=8,width=12,channels=1,units=0 --iterations 2 --batch 4 "
+                      "--fresh 0 --overwrite --out n";
     ck_run("%s --data rows.npy", net);
     ck_run("%s --data rows.npy --shape 8x12", net);
     ck_refused(65, "12 x 8", "%s --data high.npy", net);

@@ -1,7 +1,7 @@
 /* Annealed samples of a trained model: figure 8 of Grathwohl et al. (2021), whose samples come from
  * an annealed chain of 300,000 steps of GWG.
  *
- *     saltus train mlp:visible=256,base=1 --data digits --out DIR --averaging 0.999
+ *     saltus train mlp:visible=256,base=1,units=0 --data digits --out DIR --averaging 0.999
  *     annealed [--quick | --full] [--svg FIGURE.svg] [as-run] DIR [IMAGES]
  *
  * DIR is what `saltus train` wrote: its averaged parameters are taken, if it has them. IMAGES are

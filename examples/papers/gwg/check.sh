@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../claims.sh"
 
 if [ "$name" = annealed ]; then
-    "$3" train mlp:visible=256,hidden=64,base=1 --data digits --out "$directory/model" \
+    "$3" train mlp:visible=256,hidden=64,base=1,units=0 --data digits --out "$directory/model" \
         --iterations 200 --steps 10 --averaging 0.99 --threads 1 >"$directory/log" 2>&1 ||
         { cat "$directory/log"; exit 1; }
     draw "$directory/model"

@@ -259,7 +259,7 @@ static int check_options(const char *arch, cli_train_options *o)
         return cli_usage("train: --out DIR is needed");
     }
     char path[CLI_PATH];
-    if (!cli_path(path, o->out, "ladder/checkpoint.json")) {
+    if (!cli_path(path, o->out, "first/ladder/checkpoint.json")) {
         return cli_usage("train: --out %.100s...: the path is too long", o->out);
     }
     if (o->train.checkpoint.resume && o->overwrite) {
@@ -314,32 +314,6 @@ static int open_first(cli_training *s)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-static int train_arch(const char *arch, cli_train_options *o, bool suggested, cli_training *s)
-{
-    const cli_library library = { sal_option_table_of(SAL_OPTIONS_TRAIN), &o->train };
-    int code = read_data_and_open(arch, &o->data, s);
-    if (code == CLI_OK) {
-        sal_train_complete(s->model, &o->train);
-        code = cli_resolve(&library);
-    }
-    if (code == CLI_OK && suggested) {
-        suit_data(arch, s->model, s->train.rows, &o->train);
-    }
-    code = code ? code : make_directory(o->out);
-    code = code ? code : claim_directory(o->out);
-    code = code ? code : check_earlier(o);
-    code = code ? code : open_first(s);
-    code = code ? code : make_preconditioner(s);
-    code = code ? code : cli_train_read_log(s);
-    code = code ? code : cli_draw_pixels(&s->train, &s->test);
-    code = code ? code : cli_train_alignment(s);
-    code = cli_agree(code);
-    if (code == CLI_OK && cli_is_first()) {
-        cli_train_baseline(s);
-    }
-    return code ? code : train(s);
-}
-
 static void close_training(cli_training *s)
 {
     sal_model_destroy(s->model);
@@ -352,16 +326,18 @@ static void close_training(cli_training *s)
     free(s->preconditioner);
 }
 
-/* Train what is to be trained first, `arch`, with the options that suit it; *done: it is complete.
+static int train_arch(const char *arch, cli_train_options *o, bool suggested, cli_training *s);
+
+/* The first of two stages: `arch`, with the options that suit it and what `of` says of any
+ * training, in the directory `out`. Both stages together have of->seconds. *done: it is complete.
  */
-static int train_first(const char *arch, const cli_train_options *of, const char *out, bool *done)
+static int train_stage(const char *arch, cli_train_options *of, const char *out, bool *done)
 {
     cli_train_options o = *of;
     cli_training s = { .o = &o };
     o.out = out;
     o.fresh = 0;
     o.first = true;
-    o.from = NULL;
     o.train = (sal_train_options){ 0 };
     sal_train_suggest(arch, &o.train, &s.settings);
     o.train.seed = of->train.seed;
@@ -369,46 +345,76 @@ static int train_first(const char *arch, const cli_train_options *of, const char
     o.train.report_every = of->train.report_every;
     o.train.checkpoint = of->train.checkpoint;
     o.train.checkpoint.directory = out;
-    s.settings = s.settings ? s.settings : "";
     int code = train_arch(arch, &o, true, &s);
     *done = code == CLI_OK && !cli_interrupted() && !s.late;
+    if (of->seconds > 0) {
+        of->seconds = fmax(of->seconds - s.last.seconds, 1e-3);
+    }
     close_training(&s);
     return code;
 }
 
-/* Whether a training of this directory is under way. */
 static bool is_begun(const char *directory)
 {
     char path[CLI_PATH];
     return cli_path(path, directory, "checkpoint.json") && access(path, F_OK) == 0;
 }
 
-/* What suits the architecture may be trained in two stages: the first one goes into DIR/first. */
-static int train_stages(const char *arch, cli_train_options *o, cli_training *s)
+/* What is suggested may be trained in two stages: the first one goes into DIR/first, unless the
+ * second one has begun. */
+static int train_first(const char *arch, cli_train_options *o, bool *done)
 {
     static char directory[CLI_PATH];
     char *first = NULL;
     sal_error err = { 0 };
-    bool done = true;
-    int code = CLI_OK;
     sal_status status = sal_train_first(arch, &first, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
+    int code = CLI_OK;
     if (first && !o->from && !(o->train.checkpoint.resume && is_begun(o->out))) {
-        code = cli_path(directory, o->out, "first")
-                   ? make_directory(o->out)
-                   : cli_usage("train: --out %.100s...: the path is too long", o->out);
-        code = code ? code : check_earlier(o);
-        if (code == CLI_OK && cli_is_first()) {
+        cli_path(directory, o->out, "first"); /* check_options saw to its length */
+        if (cli_is_first()) {
             fprintf(stderr, "saltus: first %s, whose ladder the net goes on from: %s\n", first,
                     directory);
         }
-        code = code ? code : train_first(first, o, directory, &done);
+        code = train_stage(first, o, directory, done);
         o->from = directory;
     }
     sal_free(first);
-    return code || !done ? code : train_arch(arch, o, true, s);
+    return code;
+}
+
+static int train_arch(const char *arch, cli_train_options *o, bool suggested, cli_training *s)
+{
+    const cli_library library = { sal_option_table_of(SAL_OPTIONS_TRAIN), &o->train };
+    bool done = true;
+    int code = read_data_and_open(arch, &o->data, s);
+    if (code == CLI_OK) {
+        sal_train_complete(s->model, &o->train);
+        code = cli_resolve(&library);
+    }
+    if (code == CLI_OK && suggested) {
+        suit_data(arch, s->model, s->train.rows, &o->train);
+    }
+    code = code ? code : make_directory(o->out);
+    code = code ? code : claim_directory(o->out);
+    code = code ? code : check_earlier(o);
+    code = cli_agree(code);
+    code = code || !suggested ? code : train_first(arch, o, &done);
+    if (code != CLI_OK || !done) {
+        return code;
+    }
+    code = open_first(s);
+    code = code ? code : make_preconditioner(s);
+    code = code ? code : cli_train_read_log(s);
+    code = code ? code : cli_draw_pixels(&s->train, &s->test);
+    code = code ? code : cli_train_alignment(s);
+    code = cli_agree(code);
+    if (code == CLI_OK && cli_is_first()) {
+        cli_train_baseline(s);
+    }
+    return code ? code : train(s);
 }
 
 static int run_train(const cli_command *command, int argc, char **argv)
@@ -447,9 +453,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         code = cli_parse(command, argc, argv, table, 1, &arch);
     }
     code = code ? code : check_options(arch, &o);
-    if (code == CLI_OK) {
-        code = suggested ? train_stages(arch, &o, &s) : train_arch(arch, &o, false, &s);
-    }
+    code = code ? code : train_arch(arch, &o, suggested, &s);
     close_training(&s);
     return code;
 }
