@@ -108,7 +108,7 @@ static void draw_figure15(const settings *s, sal_figure *figure)
         sal_array shown = { 0 };
         cell c = make_cell(s, k / LEVELS, k % LEVELS, (int)s->seed);
         cell_path(s, &c, "shown.npy", path);
-        if (read_result(s, &c, x) && sal_array_read(path, &shown, NULL) == SAL_OK &&
+        if (read_result(s, &c, x) && sal_array_read(path, 0, &shown, NULL) == SAL_OK &&
             shown.count == SHOWN * V) {
             snprintf(title, sizeof title, "%s, K = %d: %.3f", c.method->name, 5 * (c.level + 1),
                      x[ERROR]);

@@ -114,13 +114,17 @@ def _earlier_seed(directory: Optional[Path], overwrite: bool, comm: Any) -> Opti
     """The seed of the training in a directory, which goes on with it; None where there is none, or it is replaced."""
     seed = None
     if directory is not None and not overwrite and (comm is None or comm.rank == 0):
-        try:
-            with open(os.path.join(directory, "checkpoint.json"), encoding="utf-8") as file:
-                seed = json.load(file)["options"]["seed"]
-            seed = _library.whole(int(seed), 2**64 - 1, "seed")
-        except (OSError, ValueError, LookupError, TypeError):
-            seed = None  # no checkpoint, or a damaged one, which the trainer refuses
+        seed = _seed_in(directory)
+        seed = _seed_in(os.path.join(directory, "first")) if seed is None else seed
     return seed if comm is None else comm.bcast(seed, 0)
+
+
+def _seed_in(directory: Path) -> Optional[int]:
+    try:
+        with open(os.path.join(directory, "checkpoint.json"), encoding="utf-8") as file:
+            return _library.whole(int(json.load(file)["options"]["seed"]), 2**64 - 1, "seed")
+    except (OSError, ValueError, LookupError, TypeError):
+        return None  # no checkpoint, or a damaged one, which the trainer refuses
 
 
 def _new_model(text: str, data: Data, suggested: bool, seed: int, dtype: Any) -> Model:
@@ -209,7 +213,7 @@ class Training:
                  suggested: Optional[str], directory: Optional[Path], preconditioner: Any, own: Any,
                  overwrite: bool = False, drawn: bool = False, comm: Any = None, first: Any = None):
         self._comm, self._ranks = comm, communicator(comm)
-        self._first = self._open_first(first)
+        self._first: Optional[tuple[Model, Handle]] = None
         self.model, self.data, self.test, self.directory = model, data, test, directory
         self._options, self._suggested, self._own = options, suggested, as_list(own)
         self.seed: int = options["seed"]
@@ -224,6 +228,11 @@ class Training:
         self._trainer = self._create(None)  # which finds what is wrong before any file is touched
         if directory is not None:
             self._at_first(lambda: _make_directory(directory, overwrite))
+        if first is not None:
+            self._first = self._open_first(first() if callable(first) else first)
+            self._trainer.close()
+            self._trainer = self._create(None)
+        if directory is not None:
             self._open(directory, drawn)
 
     def _at_first(self, work: Callable[[], Any]) -> Any:
@@ -242,8 +251,10 @@ class Training:
 
     def _open_first(self, first: Any) -> Optional[tuple[Model, Handle]]:
         """The model and the ladder of a training, or of its directory."""
-        if first is None or isinstance(first, (str, os.PathLike)):
-            return first and _ladder_of(first)
+        if first is None:
+            return None
+        if isinstance(first, (str, os.PathLike)):
+            return _ladder_of(first)
         if not isinstance(first, Training):
             raise ArgumentError(f"first: expected a Training or the directory of one; found {type(first).__name__}")
         if first.directory is not None:
@@ -253,6 +264,8 @@ class Training:
             call("sal_flat_trainer_save", first._trainer, first.model, place.encode())
             return _ladder_of(place)
         finally:
+            if self._comm is not None:  # all ranks have read it
+                self._comm.barrier()
             self._at_first(lambda: shutil.rmtree(place, ignore_errors=True))
 
     def _open(self, directory: Path, drawn: bool) -> None:
@@ -506,8 +519,12 @@ def _absolute(directory: Optional[Path]) -> Optional[Path]:
     return None if directory is None else FilePath(directory).absolute()
 
 
-def _goes_on(directory: Path, overwrite: bool) -> bool:
-    return not overwrite and os.path.exists(os.path.join(directory, "checkpoint.json"))
+class _Stopped(Exception):
+    """The training that is to come first was stopped; its argument is that Training."""
+
+
+def _is_begun(directory: Path) -> bool:
+    return os.path.exists(os.path.join(directory, "checkpoint.json"))
 
 
 def _train_first(text: str, data: Data, directory: Optional[Path], *, overwrite: bool, comm: Any,
@@ -518,11 +535,14 @@ def _train_first(text: str, data: Data, directory: Optional[Path], *, overwrite:
         return None
     specification, place = text_at(pointer), None
     if directory is not None:
-        begun = _goes_on(directory, overwrite) if comm is None or comm.rank == 0 else None
+        begun = _is_begun(directory) if comm is None or comm.rank == 0 else None
         if begun if comm is None else comm.bcast(begun, 0):
             return None
         place = os.path.join(directory, "first")
-    return train(specification, data, directory=place, overwrite=overwrite, comm=comm, **options)
+    first = train(specification, data, directory=place, overwrite=overwrite, comm=comm, **options)
+    if first.iteration < first.iterations:
+        raise _Stopped(first)
+    return first
 
 
 def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, iterations: Optional[int] = None,
@@ -575,7 +595,8 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     first : Training or path, optional
         Of 'ptt': a training that this one goes on from, or its directory, of a model whose f is part of this one's,
         such as an RBM that a net is added to. Parameters of the same name start as they were trained. None: a net of
-        bits that is trained as suggested, "usps-conv", trains its RBM first, in `directory`/first if there is one.
+        bits that is trained as suggested, "usps-conv", trains its RBM first, in `directory`/first if there is one; if
+        that is stopped, its Training is what is returned, and the same call goes on if it had a directory.
     directory : path, optional
         For the model, for :func:`read` and ``saltus evaluate``, and a checkpoint, at each report. An
         earlier training in it, of the same model and data, goes on where it stopped: the model gets the
@@ -685,8 +706,11 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
         raise UnsupportedError(f"train: {made.name or 'the model'} has no parameters; functions and modules that are "
                                f"called back have none and cannot be trained: write f as a formula, with saltus.param")
     if suggested is not None and first is None:
-        first = _train_first(suggested, rows, directory, overwrite=overwrite, seed=seed, threads=threads, dtype=dtype,
-                             test=held, progress=progress, comm=comm)
-    training = Training(made, rows, held, given, suggested, directory, preconditioner, own, overwrite, drawn,
-                        comm, first)
+        first = lambda: _train_first(suggested, rows, directory, overwrite=overwrite, seed=seed, threads=threads,
+                                     dtype=dtype, test=held, progress=progress, interrupt=interrupt, comm=comm)
+    try:
+        training = Training(made, rows, held, given, suggested, directory, preconditioner, own, overwrite, drawn,
+                            comm, first)
+    except _Stopped as stopped:
+        return stopped.args[0]
     return training.run(progress=progress, report=report, interrupt=interrupt)

@@ -50,6 +50,9 @@ void cli_print_remarks(void);
  * this before they wait for one another. */
 int cli_agree(int code);
 
+/* What rank 0 says, at all ranks; no, where it cannot be heard. */
+bool cli_first_says(bool yes);
+
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
     cli_list, cli_exact, cli_evaluate, cli_compare, cli_convert, cli_show, cli_report, cli_inpaint,
     cli_help;

@@ -79,12 +79,6 @@ static sal_status share(void *data, int64_t bytes, sal_error *err)
     return sal_comm_broadcast(cli_comm(), data, bytes, err);
 }
 
-/* What rank 0 says, and whether it could be heard. */
-static bool is_wanted(bool wanted)
-{
-    return share(&wanted, sizeof wanted, NULL) == SAL_OK && wanted;
-}
-
 /* Of a run's summary, which is at rank 0, its time and rate. */
 static sal_status summarise_rate(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
@@ -172,7 +166,7 @@ static sal_status sample(sal_model *model, const options *o, const compare_refer
                 .run = &r };
     r.callbacks.progress = look;
     r.callbacks.progress_data = &w;
-    r.record.draws = is_wanted(keeps_draws(o, &r, model, reference));
+    r.record.draws = cli_first_says(keeps_draws(o, &r, model, reference));
     status = status ? status : sal_sample(model, &r, run, err);
     cli_progress_end(&w.progress);
     return status;
@@ -242,8 +236,9 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
         status = measure(run, model, o, reference, row, &err);
     }
     double known[] = { (double)row->summary.thin, row->summary.seconds };
-    const bool again = is_wanted(status == SAL_OK && row->summary.draws > 0 && !cli_interrupted() &&
-                                 row->summary.seconds < COMPARE_TRIAL_SECONDS);
+    const bool again =
+        cli_first_says(status == SAL_OK && row->summary.draws > 0 && !cli_interrupted() &&
+                       row->summary.seconds < COMPARE_TRIAL_SECONDS);
     if (again && share(known, sizeof known, &err) == SAL_OK) {
         row->summary.thin = (int64_t)known[0];
         row->summary.seconds = known[1];
@@ -313,7 +308,7 @@ static int compare(sal_model *model, const options *o, const item_list *list,
         return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
     }
     cli_catch_interrupt();
-    for (; report.n < list->n && is_wanted(!cli_interrupted()); report.n++) {
+    for (; report.n < list->n && cli_first_says(!cli_interrupted()); report.n++) {
         fill_row(model, o, reference, &list->items[report.n], &rows[report.n]);
     }
     report.n -= report.n > 0 && is_lost(&rows[report.n - 1]);

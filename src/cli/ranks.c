@@ -88,6 +88,11 @@ void cli_ranks_report(int64_t n, const char *step)
     }
 }
 
+bool cli_first_says(bool yes)
+{
+    return sal_comm_broadcast(ranks.comm, &yes, sizeof yes, NULL) == SAL_OK && yes;
+}
+
 int cli_agree(int code)
 {
     sal_error err = { 0 };

@@ -295,7 +295,9 @@ sal_status sal_trainer_run(sal_trainer *t, int64_t count, sal_error *err)
     sali_blas_single_thread_begin();
     if (t->objective->begin) {
         status = sali_train_sync_status(t, t->objective->begin(t, err), err);
-        t->failed = status != SAL_OK;
+        if (status != SAL_OK) {
+            give_up(t);
+        }
     }
     while (status == SAL_OK && !stopped && t->iteration < end) {
         status = advance(t, &stopped, err);

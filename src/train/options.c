@@ -143,6 +143,11 @@ static sal_status check_objective(const sal_train_options *o, sal_error *err)
                          "train: %s goes with trajectory tempering, objective ptt",
                          o->ptt.reservoir ? "ptt.reservoir" : "ptt.patience");
     }
+    if (!objective->reservoir && (o->ptt.first || o->ptt.first_model)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "train: a training to go on from (ptt.first) goes with trajectory "
+                         "tempering, objective ptt");
+    }
     return objective->persistent || !what
                ? SAL_OK
                : sali_fail(err, SAL_ERR_ARGUMENT,

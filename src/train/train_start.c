@@ -67,12 +67,13 @@ static bool is_ordinal(const char *specification)
     return strstr(specification, "kind=ordinal") != NULL;
 }
 
-/* Whether what is said leaves it a net of bits, to which an RBM is added. */
+/* Whether what is said leaves it a net of bits, to which an RBM is added in place of a base. */
 static bool takes_rbm(const char *specification)
 {
     const char *kind = said(specification, "kind", 4), *states = said(specification, "states", 6);
-    const char *units = said(specification, "units", 5);
-    return !(kind && strncmp(kind, "binary", 6) != 0 && *kind != '0') &&
+    const char *units = said(specification, "units", 5), *base = said(specification, "base", 4);
+    return !(base && strtod(base, NULL) != 0) &&
+           !(kind && strncmp(kind, "binary", 6) != 0 && *kind != '0') &&
            !(states && strtod(states, NULL) > 2) && !(units && strtod(units, NULL) == 0);
 }
 

@@ -270,6 +270,8 @@ START_TEST(a_net_goes_on_from_its_rbm)
           "train mlp:hidden=4,units=3 --objective pcd --data p-idx3-ubyte --from whole/first --out "
           "b");
     fails(66, "nowhere", "train mlp:hidden=4,units=3 --data p-idx3-ubyte --from nowhere --out b");
+    fails(64, "nothing", NET "wrong --fixed nothing");
+    ck_assert_int_ne(access(temp_path("wrong/first"), F_OK), 0); /* not after the first stage */
     fails(64, "hiden", "train mlp:hiden=4,units=3 --data p-idx3-ubyte --out wrong");
     ck_assert_int_ne(access(temp_path("wrong/first"), F_OK), 0); /* not after the first stage */
     fails(64, "no parameter W",

@@ -148,6 +148,8 @@ START_TEST(nets_of_bits_are_trained_after_an_rbm)
         { "strided-conv", NULL },
         { "usps-conv:levels=4", NULL },
         { "usps-conv:units=0", NULL },
+        { "usps-conv:base=1", NULL },
+        { "usps-conv:base=0", "rbm:hidden=500" },
         { "usps-conv:kind=spin", NULL },
         { "conv:states=4", NULL },
         { "rbm", NULL },

@@ -264,13 +264,22 @@ class SameBits(unittest.TestCase):
             np.testing.assert_array_equal(net.model.params.flat, nets[0].model.params.flat)
             np.testing.assert_array_equal(net.model.params["W"], first.model.params["W"])
             self.assertAlmostEqual(net.report["log_z"], net.model.exact().log_z, delta=4.5 * net.report["log_z_error"])
+        with self.assertRaisesRegex(sal.ArgumentError, "goes with trajectory tempering"):
+            sal.train(nets[0].model, data, first=in_memory)
         with self.assertRaisesRegex(sal.ArgumentError, "expected a Training"):
             sal.train("mlp:visible=5,hidden=4,layers=1,units=3", data, first=3, **options)
 
     def test_of_a_net_with_what_suits_it(self):
         data = (np.random.default_rng(1).random((40, 4)) < [0.2, 0.5, 0.7, 0.4]).astype(int)
         with tempfile.TemporaryDirectory() as place:
-            whole = sal.train("mlp:hidden=4,layers=1,units=2", data, iterations=10, seed=1, directory=place)
+            with self.assertRaisesRegex(sal.ArgumentError, "nothing"):  # before the first training
+                sal.train("mlp:hidden=4,layers=1,units=2", data, iterations=10, seed=1, directory=place, fixed="nothing")
+            self.assertFalse(os.path.exists(os.path.join(place, "first")))
+            stopped = sal.train("mlp:hidden=4,layers=1,units=2", data, iterations=10, seed=1, directory=place,
+                                progress=lambda done, total: done < 5)
+            self.assertLess(stopped.iteration, stopped.iterations)
+            whole = quiet(sal.train, "mlp:hidden=4,layers=1,units=2", data, iterations=10, directory=place)
+            self.assertEqual(whole.seed, 1)
             first = sal.read(os.path.join(place, "first"))
             np.testing.assert_array_equal(whole.model.params["W"], first.params["W"])
             parts = sal.train("mlp:hidden=4,layers=1,units=2", data, iterations=10, seed=1)

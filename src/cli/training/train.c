@@ -189,17 +189,24 @@ static int print_end(const cli_training *s)
     return CLI_OK;
 }
 
+/* Those of the library: without callbacks, and without a training to go on from. */
+static sal_train_options library_options(const cli_training *s)
+{
+    sal_train_options options = s->o->train;
+    options.comm = cli_comm();
+    options.preconditioner = s->preconditioner;
+    options.ptt.test = s->test.rows > 0 ? &s->test : NULL;
+    return options;
+}
+
 static int train(cli_training *s)
 {
     sal_error err = { 0 };
-    sal_train_options train_options = s->o->train;
-    train_options.comm = cli_comm();
+    sal_train_options train_options = library_options(s);
     train_options.callbacks.report = cli_train_report;
     train_options.callbacks.progress = cli_train_progress;
     train_options.callbacks.progress_data = s;
-    train_options.preconditioner = s->preconditioner;
     train_options.callbacks.report_data = s;
-    train_options.ptt.test = s->test.rows > 0 ? &s->test : NULL;
     train_options.ptt.first = s->first;
     train_options.ptt.first_model = s->first_model;
     s->progress = cli_progress_begin();
@@ -345,8 +352,8 @@ static int train_stage(const char *arch, cli_train_options *of, const char *out,
     o.train.report_every = of->train.report_every;
     o.train.checkpoint = of->train.checkpoint;
     o.train.checkpoint.directory = out;
-    int code = train_arch(arch, &o, true, &s);
-    *done = code == CLI_OK && !cli_interrupted() && !s.late;
+    const int code = cli_agree(train_arch(arch, &o, true, &s));
+    *done = cli_first_says(code == CLI_OK && !cli_interrupted() && !s.late);
     if (of->seconds > 0) {
         of->seconds = fmax(of->seconds - s.last.seconds, 1e-3);
     }
@@ -360,9 +367,24 @@ static bool is_begun(const char *directory)
     return cli_path(path, directory, "checkpoint.json") && access(path, F_OK) == 0;
 }
 
+/* What is wrong with the second stage is found before the first one, by a trainer that is not used.
+ * Then an earlier training in the directory goes: it is not what --resume would go on with. */
+static int prepare_stages(const cli_training *s)
+{
+    const sal_train_options options = library_options(s);
+    sal_trainer *unused = NULL;
+    sal_error err = { 0 };
+    sal_status status = sal_trainer_create(s->model, &s->train, &options, &unused, &err);
+    sal_trainer_destroy(unused);
+    if (status == SAL_OK && cli_is_first() && !s->o->train.checkpoint.resume) {
+        cli_train_forget(s);
+    }
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
 /* What is suggested may be trained in two stages: the first one goes into DIR/first, unless the
  * second one has begun. */
-static int train_first(const char *arch, cli_train_options *o, bool *done)
+static int train_first(const char *arch, cli_train_options *o, const cli_training *s, bool *done)
 {
     static char directory[CLI_PATH];
     char *first = NULL;
@@ -372,13 +394,15 @@ static int train_first(const char *arch, cli_train_options *o, bool *done)
         return cli_fail(status, &err);
     }
     int code = CLI_OK;
-    if (first && !o->from && !(o->train.checkpoint.resume && is_begun(o->out))) {
+    const bool begun = cli_first_says(o->train.checkpoint.resume && is_begun(o->out));
+    if (first && !o->from && !begun) {
         cli_path(directory, o->out, "first"); /* check_options saw to its length */
-        if (cli_is_first()) {
+        code = prepare_stages(s);
+        if (code == CLI_OK && cli_is_first()) {
             fprintf(stderr, "saltus: first %s, whose ladder the net goes on from: %s\n", first,
                     directory);
         }
-        code = train_stage(first, o, directory, done);
+        code = code ? code : train_stage(first, o, directory, done);
         o->from = directory;
     }
     sal_free(first);
@@ -401,7 +425,7 @@ static int train_arch(const char *arch, cli_train_options *o, bool suggested, cl
     code = code ? code : claim_directory(o->out);
     code = code ? code : check_earlier(o);
     code = cli_agree(code);
-    code = code || !suggested ? code : train_first(arch, o, &done);
+    code = code || !suggested ? code : train_first(arch, o, s, &done);
     if (code != CLI_OK || !done) {
         return code;
     }

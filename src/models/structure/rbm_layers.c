@@ -20,11 +20,11 @@
 
 #include <math.h>
 
+#include "ad/workspace.h"
 #include "core/real.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/vector/vmath.h"
-#include "ad/workspace.h"
 
 typedef struct workspace {
     const sal_model *model;
@@ -340,7 +340,7 @@ static double log_visible(const workspace *w, const sali_piece *at, int64_t c, c
 {
     const int64_t V = w->visible;
     const real *odds = w->v + c * V;
-    const bool *in = w->in + c * V;
+    const bool *in = w->in ? w->in + c * V : NULL;
     if (!w->rest) { /* whatever the set, which then is none of the draw's */
         return log_units(V, NULL, odds, to + c * V) + (w->formula ? log_set(V, in) : 0);
     }

@@ -38,8 +38,8 @@ typedef struct sali_builtin {
     sal_status (*init)(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
     const sali_training *training; /* NULL: nothing is known to suit */
     /* Of a net, in its place: where the specification asks for levels of noise; where it says that
-     * there are none, levels=0; and where it has no use for what an RBM is trained for first, for
-     * which all variables are to be binary. NULL: it is no net. */
+     * there are none, levels=0; and where no RBM is added, as variables are not binary or the
+     * specification says units=0 or base=1. NULL: it is no net. */
     const sali_training *levelled, *layered, *plain;
 } sali_builtin;
 

@@ -5,9 +5,9 @@
  * A step draws one of the pieces: in turn, in a new order in every sweep, or any.
  *
  * All draws are from exact conditionals at any inverse temperature and taken, but for the layers of
- * an RBM and mixtures where it is not 1, and the layers of a bridge (models/bridge.h): the tempered
- * marginal has no such layers or components, so their draws are proposals and a Metropolis-Hastings
- * step follows. */
+ * an RBM and mixtures where it is not 1, the layers of a bridge (models/bridge.h), and those of an
+ * RBM with other terms beside it: the tempered marginal has no such layers or components, so their
+ * draws are proposals and a Metropolis-Hastings step follows. */
 #include <math.h>
 #include <string.h>
 

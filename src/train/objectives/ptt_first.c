@@ -12,7 +12,11 @@
 #include "train/sync.h"
 
 /* f of the part and of the whole may differ by a constant, and by so much of their size. */
-#define ROUNDING 1e-3
+#define ROUNDING_F32 1e-5
+#define ROUNDING_F64 1e-9
+
+/* Sets the random numbers of the climb apart from those of draws along the trained ladder. */
+#define CLIMB (UINT64_C(1) << 63)
 
 /* Where the parameters of the part are among those of the whole. */
 typedef struct place {
@@ -88,20 +92,31 @@ static sal_status take_levels(const sal_trainer *t, const sali_ptt *of, int64_t 
     return SAL_OK;
 }
 
-/* f of the whole at the reservoir is that of the part but for a constant, which log Z has too. */
+/* f of the whole at the reservoir is that of the part but for a constant, which log Z of all levels
+ * has, too. */
 static sal_status take_values(sal_trainer *t, const sali_ptt *of, sal_error *err)
 {
     sali_ptt *p = t->own;
+    const double rounding = t->model->dtype == SAL_F32 ? ROUNDING_F32 : ROUNDING_F64;
     double low = INFINITY, high = -INFINITY, size = 1;
     sali_ptt_value_last(t, p->M, p->stored, p->stored_f);
     for (int64_t m = 0; m < p->M; m++) {
         const double d = p->stored_f[m] - of->stored_f[m];
+        if (!isfinite(d)) { /* the states have been drawn, so that f of the part is */
+            return sali_fail(err, SAL_ERR_MODEL,
+                             "train: with its other parameters at 0, f of %s is not finite at a "
+                             "state of the training that this one is to go on from",
+                             t->model->name);
+        }
         low = fmin(low, d);
         high = fmax(high, d);
         size = fmax(size, fabs(p->stored_f[m]));
     }
-    p->path->levels[p->path->n - 1].info.log_z += (low + high) / 2;
-    return high - low <= ROUNDING * size
+    for (int64_t k = 1; k < p->path->n; k++) {
+        sal_trajectory_level *info = &p->path->levels[k].info;
+        info->log_z += info->beta * (low + high) / 2;
+    }
+    return high - low <= rounding * size
                ? SAL_OK
                : sali_fail(err, SAL_ERR_ARGUMENT,
                            "train: with its other parameters at 0, f of %s differs from that of "
@@ -153,7 +168,7 @@ sal_status sali_ptt_begin_after(sal_trainer *t, sal_error *err)
     const sal_ptt_options *o = &t->options.ptt;
     const sal_trajectory_options climb = { .chains = t->options.batch,
                                            .reservoir = o->reservoir,
-                                           .seed = t->options.seed,
+                                           .seed = t->options.seed ^ CLIMB, /* not that of draws */
                                            .threads = t->options.threads };
     sali_ptt_climb part = { 0 };
     place *places = SALI_NEW_ARRAY(place, sali_model_tape(o->first_model)->program->n_parameters);
