@@ -77,6 +77,11 @@ static double seconds(void)
     "train rbm:hidden=3 --data p-idx3-ubyte --batch 5 --buffer 20 --steps 2 --report 10 " \
     "--checkpoint 1 --restart 0.02 --averaging 0.9 --seed 3 --fresh 50 --threads "
 
+static bool has_checkpoint(void)
+{
+    return access(temp_path("parts/checkpoint.json"), F_OK) == 0;
+}
+
 START_TEST(killed_at_any_moment_it_goes_on_with_the_same_bits)
 {
     static const char *const samplers[] = { "gwg", "ncg", "gibbs:scan=adaptive", "block-gibbs" };
@@ -94,14 +99,17 @@ START_TEST(killed_at_any_moment_it_goes_on_with_the_same_bits)
                  COMMAND "%d --iterations 300 --out parts --resume --sampler %s", 1 + runs % 2,
                  samplers[_i]);
         pid_t pid = start(command);
+        for (int k = 0; midway == 0 && k < 10000 && !has_checkpoint(); k++) {
+            pause_for(1000); /* the first two fall midway, however fast the machine is */
+        }
         if (++runs < 40) {
-            pause_for(whole / 40 + rand() % (whole / 8));
+            pause_for(midway < 2 ? 1000 : whole / 40 + rand() % (whole / 8));
             kill(pid, SIGKILL);
         }
         int code = finish(pid);
         ck_assert_msg(code == 0 || code == -SIGKILL, "exit %d", code);
         done = code == 0;
-        midway += !done && access(temp_path("parts/checkpoint.json"), F_OK) == 0;
+        midway += !done && has_checkpoint();
     }
     ck_assert_int_ge(midway, 2);
     same_results("whole", "parts");
