@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -12,7 +13,7 @@ import tempfile
 import threading
 import warnings
 from pathlib import Path as FilePath
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Iterator, Optional, Union
 
 import numpy as np
 
@@ -249,6 +250,17 @@ class Training:
             raise failure
         return made
 
+    @contextlib.contextmanager
+    def _scratch(self) -> Iterator[str]:
+        """A directory of all ranks, until all are through."""
+        place = self._at_first(tempfile.mkdtemp)
+        try:
+            yield place
+        finally:
+            if self._comm is not None:
+                self._comm.barrier()
+            self._at_first(lambda: shutil.rmtree(place, ignore_errors=True))
+
     def _open_first(self, first: Any) -> Optional[tuple[Model, Handle]]:
         """The model and the ladder of a training, or of its directory."""
         if first is None:
@@ -259,14 +271,9 @@ class Training:
             raise ArgumentError(f"first: expected a Training or the directory of one; found {type(first).__name__}")
         if first.directory is not None:
             return _ladder_of(first.directory)
-        place = self._at_first(tempfile.mkdtemp)
-        try:
+        with self._scratch() as place:
             call("sal_flat_trainer_save", first._trainer, first.model, place.encode())
             return _ladder_of(place)
-        finally:
-            if self._comm is not None:  # all ranks have read it
-                self._comm.barrier()
-            self._at_first(lambda: shutil.rmtree(place, ignore_errors=True))
 
     def _open(self, directory: Path, drawn: bool) -> None:
         """Go on from the checkpoint of a directory, if it has one. `drawn`: parameters that seed and data give."""
@@ -441,13 +448,10 @@ class Training:
             call("sal_trainer_save", self._trainer, encode(_absolute(self.directory)))
             self._trainer = self._create(self.directory)
             return
-        place = self._at_first(tempfile.mkdtemp)
-        try:
+        with self._scratch() as place:
             call("sal_trainer_save", self._trainer, place.encode())
             self._trainer = self._create(None)
             call("sal_trainer_load", self._trainer, place.encode())
-        finally:
-            self._at_first(lambda: shutil.rmtree(place, ignore_errors=True))
 
     def _take_best(self) -> None:
         """The parameters of the best report, where there are held-out rows."""

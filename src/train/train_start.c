@@ -84,47 +84,30 @@ static const sali_training *training_of(const sali_builtin *builtin, const char 
     const bool none = is_ordinal(specification) || (levels && strtod(levels, NULL) == 0);
     const sali_training *asked = none ? builtin->layered : levels ? builtin->levelled : NULL;
     asked = asked ? asked : builtin->training;
-    return asked && asked->first_units > 0 && !takes_rbm(specification) ? builtin->plain : asked;
+    return asked && asked->rbm_first && !takes_rbm(specification) ? builtin->plain : asked;
+}
+
+/* The same of a specification whose model may not be known. */
+static const sali_training *suggested_for(const char *specification)
+{
+    const sali_builtin *builtin = NULL;
+    return specification && sali_builtin_find(specification, &builtin, NULL) == SAL_OK &&
+                   builtin->training
+               ? training_of(builtin, specification)
+               : NULL;
 }
 
 bool sal_train_suggest(const char *specification, sal_train_options *options, const char **settings)
 {
-    const sali_builtin *builtin = NULL;
-    if (!specification || !options || sali_builtin_find(specification, &builtin, NULL) != SAL_OK ||
-        !builtin->training) {
+    const sali_training *training = options ? suggested_for(specification) : NULL;
+    if (!training) {
         return false;
     }
-    *options = training_of(builtin, specification)->options;
+    *options = training->options;
     if (settings) {
-        *settings = training_of(builtin, specification)->settings;
+        *settings = training->settings;
     }
     return true;
-}
-
-sal_status sal_train_first(const char *specification, char **first, sal_error *err)
-{
-    const sali_builtin *builtin = NULL;
-    char *made = NULL;
-    if (!specification || !first) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "sal_train_first: the specification or the result is NULL");
-    }
-    const sali_training *training =
-        sali_builtin_find(specification, &builtin, NULL) == SAL_OK && builtin->training
-            ? training_of(builtin, specification)
-            : NULL;
-    if (training && training->first_units > 0) {
-        const char *units = said(specification, "units", 5);
-        char text[64];
-        snprintf(text, sizeof text, "rbm:hidden=%.0f",
-                 units ? strtod(units, NULL) : training->first_units);
-        made = sali_strdup(text);
-        if (!made) {
-            return sali_fail_memory(err);
-        }
-    }
-    *first = made;
-    return SAL_OK;
 }
 
 /* Whether a suggested setting "key=value" goes with what is said. */
@@ -171,6 +154,32 @@ sal_status sal_train_specification(const char *specification, int64_t variables,
         }
     }
     *text = made;
+    return SAL_OK;
+}
+
+sal_status sal_train_first(const char *specification, char **first, sal_error *err)
+{
+    char *whole = NULL, text[64];
+    if (!specification || !first) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_train_first: the specification or the result is NULL");
+    }
+    const sali_training *training = suggested_for(specification);
+    if (!training || !training->rbm_first) {
+        *first = NULL;
+        return SAL_OK;
+    }
+    sal_status status = sal_train_specification(specification, 0, true, &whole, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    snprintf(text, sizeof text, "rbm:hidden=%.0f", strtod(said(whole, "units", 5), NULL));
+    sali_free(whole);
+    char *made = sali_strdup(text);
+    if (!made) {
+        return sali_fail_memory(err);
+    }
+    *first = made;
     return SAL_OK;
 }
 

@@ -34,6 +34,16 @@ void sali_train_set_params(sal_trainer *t)
     }
 }
 
+void sali_train_start_at(sal_trainer *t)
+{
+    const size_t bytes = (size_t)t->optimiser.n * sizeof *t->values;
+    sali_train_set_params(t);
+    memcpy(t->good, t->values, bytes);
+    if (t->averages) {
+        memcpy(t->averages, t->values, bytes);
+    }
+}
+
 void sali_train_show_params(sal_trainer *t)
 {
     if (t->levels) {
@@ -249,14 +259,9 @@ static sal_status create_optimiser(sal_trainer *t, sal_error *err)
 /* Parameters as they are, made to fulfil the constraints. */
 static void start_values(sal_trainer *t)
 {
-    const size_t bytes = (size_t)t->optimiser.n * sizeof *t->values;
     sali_params_get(t->tape->params, t->values);
     sali_constraints_start(&t->constraints, t->values);
-    sali_train_set_params(t);
-    memcpy(t->good, t->values, bytes);
-    if (t->averages) {
-        memcpy(t->averages, t->values, bytes);
-    }
+    sali_train_start_at(t);
 }
 
 /* Room for the best parameters by held-out rows, if the objective judges by them. */

@@ -176,6 +176,9 @@ const sal_model *sali_train_model_at(const sal_trainer *trainer, int64_t level);
 void sali_train_set_params(sal_trainer *trainer);
 void sali_train_show_params(sal_trainer *trainer);
 
+/* Training begins at the parameters in `values`. */
+void sali_train_start_at(sal_trainer *trainer);
+
 /* Go on as if no chain had met a value that is not finite. */
 void sali_train_forget_faults(sal_trainer *trainer);
 

@@ -43,7 +43,7 @@ sal_status sali_ptt_climb_open(sali_ptt_climb *climb, const sal_model *model,
                               .codes = SALI_NEW_ARRAY(uint8_t, o->chains * V) };
     const sal_train_options options = { .objective = SAL_PTT,
                                         .sampler = o->sampler ? o->sampler : path->sampler,
-                                        .steps = o->steps ? o->steps : path->steps,
+                                        .steps = o->steps,
                                         .batch = o->chains,
                                         .ptt.reservoir = o->reservoir,
                                         .seed = ~o->seed, /* not the numbers of a training */

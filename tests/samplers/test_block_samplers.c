@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "models/zoo/fhmm.h"
 #include "models/structure/interactions.h"
@@ -185,6 +186,51 @@ START_TEST(layers_follow_new_parameters)
 }
 END_TEST
 
+/* Steps beside a rest that is far from linear: their states are those of exp(f), by chi-square.
+ * (The matrices of the contract tests do not see what a step makes of its ratio.) */
+START_TEST(steps_beside_a_rest_keep_the_distribution)
+{
+    enum { CHAINS = 64, STEPS = 4000, APART = 4, STATES = 16 };
+    sal_model *model = builtin("mlp:visible=4,hidden=6,layers=1,units=2");
+    const sali_sampler *sampler = sali_sampler_find("block-gibbs");
+    sali_sampler_settings settings = { 0 };
+    double p[STATES], counts[STATES] = { 0 }, chi_square = 0, total = 0, net[128];
+    int32_t codes[STATES * 4];
+    sal_error err;
+    ck_assert_int_le(sal_model_parameters_size(model), 128);
+    tiny_normals(9, sal_model_parameters_size(model), 2, net);
+    ck_ok(sal_model_set_params(model, NULL, net, &err), &err);
+    for (int i = 0; i < STATES; i++) {
+        state_codes(model->space, i, codes + 4 * i);
+    }
+    ck_ok(sal_model_evaluate(model, STATES, codes, p, NULL, NULL, &err), &err);
+    for (int i = 0; i < STATES; i++) {
+        p[i] = exp(0.3 * p[i]);
+        total += p[i];
+    }
+    bench shard = bench_open(sampler, model, &settings, 0.3, CHAINS, 0);
+    for (int step = -100; step < STEPS; step++) {
+        sali_engine(sampler)->step(shard.self, shard.chains);
+        for (int c = 0; step >= 0 && step % APART == 0 && c < CHAINS; c++) {
+            const int32_t *x = shard.chains->codes + 4 * c;
+            int at = 0;
+            while (memcmp(codes + 4 * at, x, 4 * sizeof *x) != 0) {
+                at++;
+            }
+            counts[at]++;
+        }
+    }
+    for (int i = 0; i < STATES; i++) {
+        const double expected = p[i] / total * CHAINS * STEPS / APART;
+        chi_square += (counts[i] - expected) * (counts[i] - expected) / expected;
+    }
+    /* draws are nearly independent; the .9999 quantile is 44.3 with 15 degrees of freedom */
+    ck_assert_msg(chi_square < 60, "chi-square %g with 15 degrees of freedom", chi_square);
+    bench_close(&shard);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- interactions */
 
 static bool are_neighbours(const sali_interactions *graph, int64_t i, int64_t j)
@@ -358,6 +404,7 @@ static Suite *block_samplers_suite(void)
     tcase_add_test(tcase, blocks_of_a_callback_are_joint_conditionals);
     tcase_add_test(tcase, layers_are_drawn_given_each_other);
     tcase_add_test(tcase, layers_follow_new_parameters);
+    tcase_add_test(tcase, steps_beside_a_rest_keep_the_distribution);
     tcase_add_test(tcase, graphs_have_exactly_what_interacts);
     tcase_add_test(tcase, graphs_of_clamped_models_have_the_free_variables);
     tcase_add_test(tcase, an_even_lattice_is_a_checkerboard);

@@ -451,8 +451,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
         { "overwrite", CLI_FLAG, &o.overwrite, NULL, "replace an earlier training in --out" },
         { "from", CLI_TEXT, &o.from, "DIR",
           "of ptt: go on from the training of a part of the model in DIR, such as an RBM that a "
-          "net "
-          "is added to" },
+          "net is added to" },
         { "data-covariance", CLI_FLAG, &o.data_covariance, NULL,
           "precondition with the covariance of the data, scaled by the spacing of levels" },
         { "pearson", CLI_REAL, &o.pearson, "X",

@@ -255,9 +255,12 @@ static void drive_rest(workspace *w, const sali_piece *at)
         return;
     }
     RN(sali_vsigmoid)(at->n * V, w->v, w->mean);
-    for (int64_t k = 0; k < at->n * V; k++) {
-        const real mean = w->in[k] ? w->mean[k] : (real)at->codes[k];
-        w->mean[k] = w->level[k % V] + w->rise[k % V] * mean;
+    for (int64_t c = 0; c < at->n; c++) {
+        real *x = w->mean + c * V;
+        for (int64_t i = 0; i < V; i++) {
+            const real mean = w->in[c * V + i] ? x[i] : (real)at->codes[c * V + i];
+            x[i] = w->level[i] + w->rise[i] * mean;
+        }
     }
     find_slope(w, at->n);
     for (int64_t c = 0; c < at->n; c++) {

@@ -12,8 +12,7 @@
  * examples/training/README.md. */
 typedef struct sali_training {
     const char *settings; /* "key=value" of the specification, unless the key is given; or NULL */
-    int first_units; /* of the RBM within f that is trained first, unless the key `units` is given;
-                        0: nothing is trained first */
+    bool rbm_first; /* that within f, of as many units as the key `units` says, is trained first */
     sal_train_options options; /* zeros: the library's defaults */
 } sali_training;
 

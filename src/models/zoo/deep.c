@@ -339,7 +339,7 @@ const sali_training sali_deep_ladder_training = { .settings = "base=1",
 
 /* A net added to an RBM that stays as it was trained, and whose layers are drawn whole. */
 const sali_training sali_deep_rbm_training = { .settings = "units=500",
-                                               .first_units = 500,
+                                               .rbm_first = true,
                                                .options = { .objective = SAL_PTT,
                                                             .fixed = "W,b,c",
                                                             .sampler = "block-gibbs",

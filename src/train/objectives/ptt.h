@@ -78,8 +78,8 @@ typedef struct sali_ptt_climb {
     sal_trainer *trainer;
 } sali_ptt_climb;
 
-/* `options`: chains and reservoir are given; `comm` may be NULL. Closed after a failure too; starts
- * as zeros. */
+/* `options`: chains, reservoir and steps are given; `comm` may be NULL. Closed after a failure too;
+ * starts as zeros. */
 sal_status sali_ptt_climb_open(sali_ptt_climb *climb, const sal_model *model,
                                const sal_trajectory *path, const sal_trajectory_options *options,
                                struct sal_comm *comm, sal_error *err);

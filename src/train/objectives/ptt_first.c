@@ -23,42 +23,33 @@ typedef struct place {
     int64_t from, to, size;
 } place;
 
-/* The part's parameter k at `from`, by name and shape. */
-static sal_status find_place(const sal_model *whole, const sal_model *part, int64_t k, int64_t from,
-                             place *at, sal_error *err)
+/* The part's parameter k, by name and shape. */
+static sal_status find_place(const sal_model *whole, const sal_model *part, int32_t k, place *at,
+                             sal_error *err)
 {
-    sal_shape shape, other;
-    const char *wanted = sal_model_parameter(part, k, &shape), *name;
-    int64_t to = 0;
-    for (int64_t j = 0; (name = sal_model_parameter(whole, j, &other)); j++) {
-        if (strcmp(name, wanted) == 0) {
-            break;
-        }
-        to += sali_shape_size(&other);
+    const sali_program *from = sali_model_tape(part)->program;
+    const sali_program *to = sali_model_tape(whole)->program;
+    const sali_node *wanted = &from->nodes[from->parameters[k].node];
+    const int32_t j = sali_program_find(to, wanted->name);
+    if (j < 0 || !sali_shape_equal(&wanted->shape, &to->nodes[to->parameters[j].node].shape)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "train: %s has no parameter %s of the shape that it has in %s, whose "
+                         "training this one is to go on from",
+                         whole->name, wanted->name, part->name);
     }
-    *at = (place){ from, to, sali_shape_size(&shape) };
-    return name && sali_shape_equal(&shape, &other)
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_ARGUMENT,
-                           "train: %s has no parameter %s of the shape that it has in %s, whose "
-                           "training this one is to go on from",
-                           whole->name, wanted, part->name);
+    *at = (place){ from->parameters[k].first, to->parameters[j].first, to->parameters[j].size };
+    return SAL_OK;
 }
 
-static sal_status find_places(const sal_model *whole, const sal_model *part, place *places,
-                              int64_t *n, sal_error *err)
+/* Those of all of the part's n parameters. */
+static sal_status find_places(const sal_model *whole, const sal_model *part, int32_t n,
+                              place *places, sal_error *err)
 {
-    sal_shape shape;
-    int64_t from = 0, k = 0;
-    for (; sal_model_parameter(part, k, &shape); k++) {
-        sal_status status = find_place(whole, part, k, from, &places[k], err);
-        if (status != SAL_OK) {
-            return status;
-        }
-        from += places[k].size;
+    sal_status status = SAL_OK;
+    for (int32_t k = 0; status == SAL_OK && k < n; k++) {
+        status = find_place(whole, part, k, &places[k], err);
     }
-    *n = k;
-    return SAL_OK;
+    return status;
 }
 
 static void embed(int64_t n, const place *places, const double *part, double *whole)
@@ -127,13 +118,8 @@ static sal_status take_values(sal_trainer *t, const sali_ptt *of, sal_error *err
 /* The present model: the part as it was trained, all else as it starts. */
 static void take_parameters(sal_trainer *t, int64_t n, const place *places, const double *top)
 {
-    const size_t bytes = (size_t)t->optimiser.n * sizeof *t->values;
     embed(n, places, top, t->values);
-    sali_train_set_params(t);
-    memcpy(t->good, t->values, bytes);
-    if (t->averages) {
-        memcpy(t->averages, t->values, bytes);
-    }
+    sali_train_start_at(t);
 }
 
 static sal_status take_over(sal_trainer *t, const sal_trainer *part, int64_t n, const place *places,
@@ -168,14 +154,15 @@ sal_status sali_ptt_begin_after(sal_trainer *t, sal_error *err)
     const sal_ptt_options *o = &t->options.ptt;
     const sal_trajectory_options climb = { .chains = t->options.batch,
                                            .reservoir = o->reservoir,
+                                           .steps = o->first->steps,
                                            .seed = t->options.seed ^ CLIMB, /* not that of draws */
                                            .threads = t->options.threads };
     sali_ptt_climb part = { 0 };
-    place *places = SALI_NEW_ARRAY(place, sali_model_tape(o->first_model)->program->n_parameters);
-    int64_t n = 0;
+    const int32_t n = sali_model_tape(o->first_model)->program->n_parameters;
+    place *places = SALI_NEW_ARRAY(place, n);
     bool stopped = false;
     sal_status status = places ? SAL_OK : sali_fail_memory(err);
-    status = status ? status : find_places(t->model, o->first_model, places, &n, err);
+    status = status ? status : find_places(t->model, o->first_model, n, places, err);
     status = sali_train_sync_status(t, status, err);
     status =
         status ? status
