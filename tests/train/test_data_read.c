@@ -141,8 +141,8 @@ START_TEST(pictures_of_one_grey_are_refused)
     const double black[4] = { 0, 0, 0, 0 }, sevens[4] = { 7, 7, 7, 7 }, dark[4] = { 0, .3, .1, .2 };
     const double *const values[] = { black, sevens, dark };
     static const char *const texts[] = { "p.npy: every value is 0;", "p.npy: every value is 7;",
-                                         "p.npy: every pixel would have code 0: the values are 0 "
-                                         "to 0.3, and greys of 0 to 1 were expected" };
+                                         ("p.npy: every pixel would have code 0: the values are 0 "
+                                          "to 0.3, and greys of 0 to 1 were expected") };
     sal_error err = { 0 };
     sal_data data = { 0 };
     temp_dir_make();
