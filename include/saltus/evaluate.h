@@ -259,8 +259,10 @@ typedef enum sal_verdict_reason {
     SAL_VERDICT_WRONG_WAY,   /* unknown: log Z forward is far above reverse */
     SAL_VERDICT_LOG_Z_APART, /* unknown: log Z forward is far below reverse, and nothing else shows
                                 that the fresh chains mixed */
-    SAL_VERDICT_DISTINGUISHABLE /* close: every judged shortfall is within its margin, but some
-                                   figures differ */
+    SAL_VERDICT_DISTINGUISHABLE, /* close: every judged shortfall is within its margin, but some
+                                    figures differ */
+    SAL_VERDICT_STEPS_MATTER     /* unknown: draws of a denoising chain with twice the steps at each
+                                    level are others */
 } sal_verdict_reason;
 
 /* The figures of a verdict. */
@@ -287,7 +289,9 @@ typedef enum sal_verdict_kind {
 /* How sal_verdict_judge draws samples from scratch. They never start from the training's chains.
  * Along the ladder of the training, if it saved one (sal_trajectory_draw); else by parallel
  * tempering, from independent variables with the frequencies of the training data, and once more,
- * four times as long, if the chains have not mixed. Fields left zero take their defaults. */
+ * four times as long, if the chains have not mixed. Down a denoising chain with twice the steps of
+ * the training at each level, and as many draws with four times these, to compare. Fields left zero
+ * take their defaults. */
 typedef struct sal_verdict_sampling {
     const char *directory; /* where a training saved its ladder and checkpoints; NULL: none */
     int64_t draws;         /* in all chains together, rounded up to whole chains; 0: 1000 */
@@ -337,13 +341,17 @@ typedef struct sal_verdict {
     sal_verdict_value forward;                     /* log Z, as given; NaN: not given */
     sal_verdict_value reverse;                     /* log Z, as given; NaN: not given */
     sal_verdict_value bennett;                     /* log Z, as given; NaN: not given */
-    double rhat;                                   /* as given */
-    double round_trips;                            /* as given */
-    int64_t chains;                                /* as given */
-    int64_t draws;                                 /* of each chain, as given */
-    int64_t persistent_rows;                       /* persistent states used in figures */
-    int64_t train_rows;                            /* training rows used in figures */
-    int64_t test_rows;                             /* held-out rows used in figures */
+    /* Of a denoising chain whose samples were drawn here: in `fresh` the MMD of the fresh draws to
+     * as many with twice the steps at each level, in `shortfall` its square over the kernel's
+     * variance; near 0 if the steps suffice. Judged if known; the rest is NaN. */
+    sal_verdict_figure steps;
+    double rhat;             /* as given */
+    double round_trips;      /* as given */
+    int64_t chains;          /* as given */
+    int64_t draws;           /* of each chain, as given */
+    int64_t persistent_rows; /* persistent states used in figures */
+    int64_t train_rows;      /* training rows used in figures */
+    int64_t test_rows;       /* held-out rows used in figures */
     int64_t levels; /* of noise, of a denoising chain, whose f is that of level 0; 0: it is none */
     bool stopped;   /* `progress` stopped the call: nothing else is set */
 } sal_verdict;
@@ -369,7 +377,8 @@ typedef struct sal_verdict {
  *          correlation, 0.15 of the covariances', 0.02 of the kernel's variance, 0.25 of the
  *          classifier's accuracy.
  *          The first of these rules that applies gives the answer. Unknown: R-hat above
- *          SAL_RHAT_LIMIT; fewer round trips per chain than SAL_VERDICT_LEAST_ROUND_TRIPS. Unlike:
+ *          SAL_RHAT_LIMIT; fewer round trips per chain than SAL_VERDICT_LEAST_ROUND_TRIPS; the
+ *          shortfall of `steps` less two standard errors is beyond the margin. Unlike:
  *          a judged figure's shortfall less two standard errors is beyond its margin. Unknown: log
  *          Z forward is above reverse by more than 5 standard errors (of both) and 3 nats; or it is
  *          below reverse by as much, without tempering. Like: there are 20 held-out rows or more,
@@ -400,10 +409,10 @@ SAL_API void sal_verdict_sentence(const sal_verdict *verdict, char *text, size_t
 
 /* Write the verdict as a JSON object, to be freed by sal_free: {"verdict": "like", "close",
  * "unlike" or "unknown", "sentence", "chains", "draws", "persistent_rows", "train_rows",
- * "test_rows", "log_z":
- * {"forward", "forward_error", ..}, "rhat", "round_trips"} and the figures "log_prob",
- * "means_correlation", "covariances_correlation", "mmd", "neighbours": {"fresh", "fresh_error", ..,
- * "shortfall", "shortfall_error", "margin", "judged", "differs"}. What is not known is null.
+ * "test_rows", "log_z": {"forward", "forward_error", ..}, "rhat", "round_trips"} and the figures
+ * "log_prob", "means_correlation", "covariances_correlation", "mmd", "neighbours", "steps":
+ * {"fresh", "fresh_error", .., "shortfall", "shortfall_error", "margin", "judged", "differs"}. What
+ * is not known is null.
  * Returns: SAL_ERR_MEMORY.
  * Cost:    O(1).
  * Threads: any. */

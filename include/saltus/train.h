@@ -17,7 +17,7 @@ extern "C" {
 
 /* The progress of a training. Its pointers are valid during the call. */
 typedef struct sal_train_report {
-    int64_t iteration;       /* number of updates made */
+    int64_t iteration;       /* number of updates made; 0: the ladder of ptt.first is climbed */
     int64_t iterations;      /* number of updates asked for */
     double seconds;          /* since the start or the last resume */
     double log_prob_data;    /* mean f over the data batch; with SAL_PTT, where f is affine in the
@@ -178,7 +178,9 @@ typedef struct sal_checkpoint_options {
 /* Functions that a training calls with the last report. A return value other than 0 stops the
  * training. NULL: not called. */
 typedef struct sal_train_callbacks {
-    /* Called after each iteration. If it stops the training, a report and a checkpoint follow. */
+    /* Called after each iteration. If it stops the training, a report and a checkpoint follow. With
+     * ptt.first also called while that ladder is climbed, with iteration 0 and in `levels` the
+     * number of its levels that are done; if it stops the training there, neither follows. */
     int (*progress)(const sal_train_report *report, void *data);
     void *progress_data; /* passed to `progress` */
 

@@ -80,7 +80,8 @@ typedef struct sal_trajectory_options {
     int64_t reservoir;   /* draws of each level from which the next level starts, a multiple of
                             chains; more draws keep the weights of modes better; 0: 10 chains draws */
     const char *sampler; /* NULL: the sampler of the training */
-    int64_t steps;       /* of the sampler at each visit of a level; 0: as in the training */
+    int64_t steps;       /* of the sampler at each visit of a level; 0: as in the training. Down a
+                            denoising chain: so many times as many as in the training; 0: 2 */
     uint64_t seed;       /* the same seed gives the same bits */
     int threads;         /* 0: OpenMP's choice; the results do not depend on it */
 

@@ -193,6 +193,7 @@ sal_status sal_verdict_json(const sal_verdict *v, char **json, sal_error *err)
     for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
         json_object_set_new(object, figures[k], figure(&v->figures[k], k == SAL_VERDICT_F));
     }
+    json_object_set_new(object, "steps", figure(&v->steps, false));
     return sali_flat_give(object, json, err);
 }
 

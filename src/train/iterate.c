@@ -198,8 +198,7 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
     }
 }
 
-/* Whether the caller asks to stop. */
-static bool show_progress(sal_trainer *t)
+bool sali_train_show_progress(sal_trainer *t)
 {
     sal_train_report report;
     if (!t->options.callbacks.progress) {
@@ -260,7 +259,7 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
         return status;
     }
     bool lost = false;
-    *stopped = show_progress(t);
+    *stopped = sali_train_show_progress(t);
     sali_train_sync_answer(t, stopped, &lost);
     const bool due = is_due(t, o->report_every);
     if (*stopped || due) {
@@ -294,7 +293,7 @@ sal_status sal_trainer_run(sal_trainer *t, int64_t count, sal_error *err)
     t->start = t->start > 0 ? t->start : sali_now();
     sali_blas_single_thread_begin();
     if (t->objective->begin) {
-        status = sali_train_sync_status(t, t->objective->begin(t, err), err);
+        status = sali_train_sync_status(t, t->objective->begin(t, &stopped, err), err);
         if (status != SAL_OK) {
             give_up(t);
         }

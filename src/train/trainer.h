@@ -160,6 +160,8 @@ void sali_train_gradient(sal_trainer *trainer);
 /* Fill data_gradient, if it serves. Cost: the gradients of all rows. SAL_ERR_MEMORY. */
 sal_status sali_train_whole_data(sal_trainer *trainer, sal_error *err);
 
+/* iterate.c: whether the caller, who is shown how far training is, asks to stop. */
+bool sali_train_show_progress(sal_trainer *trainer);
 /* iterate.c: the share of the learning rate that the update of an iteration, counted from 0, has by
  * warm-up, schedule and cool-down. */
 double sali_train_rate_share(const sal_trainer *trainer, int64_t iteration);

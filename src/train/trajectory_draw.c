@@ -86,6 +86,7 @@ static sal_status draw_passes(const sal_model *model, const sal_trajectory *path
     sal_run *run = NULL;
     const sal_run_options options = { .sampler = o->sampler,
                                       .trajectory = path,
+                                      .steps_per_level = o->steps,
                                       .chains = o->chains,
                                       .draws = o->draws,
                                       .seed = ~o->seed,

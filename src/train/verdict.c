@@ -101,6 +101,16 @@ static sal_verdict_value difference(const sali_jackknifed *a, const sali_jackkni
     return (sal_verdict_value){ (b->value - a->value) / unit, hypot(a->error, b->error) / unit };
 }
 
+static bool is_distinct(const sal_verdict_figure *f)
+{
+    return f->shortfall.value > SAL_VERDICT_DISTINCT * f->shortfall.standard_error;
+}
+
+static bool is_beyond(const sal_verdict_figure *f)
+{
+    return f->judged && f->shortfall.value - 2 * f->shortfall.standard_error > f->margin;
+}
+
 static void set_figure(sal_verdict_figure *f, sal_verdict_kind kind, const sali_jackknifed *fresh,
                        const sali_jackknifed *train, double spread)
 {
@@ -186,8 +196,7 @@ static sal_verdict_reason find_reason(sal_verdict *v)
     for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
         const sal_verdict_figure *f = &v->figures[k];
         differs |= f->differs;
-        beyond = beyond ||
-                 (f->judged && f->shortfall.value - 2 * f->shortfall.standard_error > f->margin);
+        beyond = beyond || is_beyond(f);
         if (falls_short_plainly(v, k)) {
             beyond = true;
             v->worst = (sal_verdict_kind)k;
@@ -200,6 +209,9 @@ static sal_verdict_reason find_reason(sal_verdict *v)
     }
     if (v->round_trips < SAL_VERDICT_LEAST_ROUND_TRIPS) {
         return SAL_VERDICT_NO_ROUND_TRIPS;
+    }
+    if (is_beyond(&v->steps)) {
+        return SAL_VERDICT_STEPS_MATTER;
     }
     if (beyond) {
         return SAL_VERDICT_BEYOND_MARGIN;
@@ -259,14 +271,53 @@ static sal_status fill(const sal_model *model, const sali_reference *reference,
     }
     for (int k = 0; status == SAL_OK && k < SAL_VERDICT_KINDS; k++) {
         sal_verdict_figure *f = &v->figures[k];
-        f->differs = (f->judged || k == SAL_VERDICT_F) &&
-                     f->shortfall.value > SAL_VERDICT_DISTINCT * f->shortfall.standard_error;
+        f->differs = (f->judged || k == SAL_VERDICT_F) && is_distinct(f);
     }
     return status;
 }
 
+static sal_verdict_figure no_figure(void)
+{
+    return (sal_verdict_figure){ .fresh = unknown,
+                                 .persistent = unknown,
+                                 .train = unknown,
+                                 .test = unknown,
+                                 .shortfall = unknown,
+                                 .margin = NAN };
+}
+
+/* Whether other draws of the model are like the fresh ones. MMD^2 has the same value from either
+ * side. */
+static sal_status compare_draws(const sal_space *space, const sal_verdict_inputs *in,
+                                const uint8_t *other, double spread, sal_verdict_figure *f,
+                                sal_error *err)
+{
+    sali_jackknifed mmd2[2] = { { 0 } };
+    sal_data draws[2];
+    sal_status status = SAL_OK;
+    for (int k = 0; k < 2; k++) {
+        draws[k] = (sal_data){ .rows = in->chains * in->draws,
+                               .variables = space->n_variables,
+                               .codes = (uint8_t *)(uintptr_t)(k ? other : in->fresh) };
+    }
+    for (int k = 0; status == SAL_OK && k < 2; k++) {
+        const sali_grouped rows = sali_grouped_chains(in->chains, in->draws, &draws[k]);
+        sali_reference *reference = NULL;
+        status = sali_reference_create(space, &draws[1 - k], &reference, err);
+        status = status ? status : sali_compare_kernel(reference, &rows, &mmd2[k], err);
+        sali_reference_destroy(reference);
+    }
+    mmd2[0].error = hypot(mmd2[0].error, mmd2[1].error);
+    f->fresh = shown(SAL_VERDICT_MMD, &mmd2[0]);
+    f->shortfall = (sal_verdict_value){ mmd2[0].value / spread, mmd2[0].error / spread };
+    f->margin = MMD_MARGIN;
+    f->judged = isfinite(f->shortfall.value) && isfinite(f->shortfall.standard_error);
+    f->differs = f->judged && is_distinct(f);
+    return status;
+}
+
 static sal_status judge(const sal_model *model, const sal_verdict_inputs *inputs,
-                        sal_verdict *verdict, sal_error *err)
+                        const uint8_t *slower, sal_verdict *verdict, sal_error *err)
 {
     sali_reference *reference = NULL;
     sal_status status = check_inputs(model, inputs, verdict, err);
@@ -276,6 +327,7 @@ static sal_status judge(const sal_model *model, const sal_verdict_inputs *inputs
     sal_verdict v = { .forward = given(inputs->forward),
                       .reverse = given(inputs->reverse),
                       .bennett = given(inputs->bennett),
+                      .steps = no_figure(),
                       .rhat = inputs->rhat,
                       .round_trips = inputs->round_trips,
                       .chains = inputs->chains,
@@ -284,6 +336,10 @@ static sal_status judge(const sal_model *model, const sal_verdict_inputs *inputs
                       .levels = sali_model_levels(model) ? sali_model_levels(model)->n : 0 };
     status = sali_reference_create(sal_model_space(model), inputs->test, &reference, err);
     status = status ? status : fill(model, reference, inputs, &v, err);
+    if (status == SAL_OK && slower) {
+        status = compare_draws(sal_model_space(model), inputs, slower,
+                               sali_reference_spread(reference), &v.steps, err);
+    }
     sali_reference_destroy(reference);
     if (status == SAL_OK) {
         v.reason = find_reason(&v);
@@ -322,7 +378,7 @@ sal_status sal_verdict_judge(sal_model *model, const sal_verdict_inputs *inputs,
     sal_data chains = { 0 };
     sal_model *rows = NULL; /* the model that rows are of */
     if (!model || !inputs || !verdict || !inputs->train || inputs->train->variables < 1) {
-        return judge(model, inputs, verdict, err);
+        return judge(model, inputs, NULL, verdict, err);
     }
     sal_verdict_inputs in = *inputs;
     sal_status status = sali_levels_for_rows(model, in.train->variables, &rows, err);
@@ -332,7 +388,7 @@ sal_status sal_verdict_judge(sal_model *model, const sal_verdict_inputs *inputs,
     if (status == SAL_OK && fresh.stopped) {
         *verdict = (sal_verdict){ .stopped = true };
     } else if (status == SAL_OK) {
-        status = judge(rows, &in, verdict, err);
+        status = judge(rows, &in, fresh.slower, verdict, err);
     }
     if (status == SAL_OK && samples && !inputs->fresh) {
         *samples = fresh.codes;
@@ -340,6 +396,7 @@ sal_status sal_verdict_judge(sal_model *model, const sal_verdict_inputs *inputs,
     }
     sal_model_destroy(rows);
     sal_data_destroy(&chains);
+    sali_free(fresh.slower);
     sali_free(fresh.codes);
     return status;
 }
@@ -438,6 +495,12 @@ void sal_verdict_sentence(const sal_verdict *v, char *text, size_t room)
                  "Cannot tell: the fresh chains made %.1f round trips each between the coldest and "
                  "the hottest temperature; %s.",
                  v->round_trips, more);
+        break;
+    case SAL_VERDICT_STEPS_MATTER:
+        snprintf(text, room,
+                 "Cannot tell: samples with twice the steps at each level are others (their MMD to "
+                 "these is %.4f); train with more --steps, and draw with more --steps-per-level.",
+                 v->steps.fresh.value);
         break;
     case SAL_VERDICT_IMPRECISE:
         snprintf(text, room,

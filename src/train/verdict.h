@@ -10,6 +10,7 @@
 typedef struct sali_fresh {
     int64_t chains, draws, variables;
     uint8_t *codes;           /* [chains x draws x variables] */
+    uint8_t *slower;          /* the same with twice the steps; NULL: of no denoising chain */
     double rhat, round_trips; /* of f over all states that chains went through; per chain */
     sal_verdict_value log_z;  /* by Bennett's ratio along a ladder; NaN without */
     bool stopped;             /* by the callback: there are no codes */

@@ -12,6 +12,7 @@
 #include "io/file.h"
 #include "models/levels/levels.h"
 #include "models/structure.h"
+#include "run/trajectory.h"
 #include "train/verdict.h"
 
 /* Chains, and their replicas. Draws are so many swap intervals apart: exact draws of layers are
@@ -35,16 +36,18 @@ static uint8_t byte_of(int32_t code)
 
 /* ---- along the ladder of the training */
 
-static sal_status along_ladder(const sal_model *model, const sal_trajectory *ladder,
-                               const sal_verdict_inputs *options, sali_fresh *out, sal_error *err)
+/* `steps`: as those of sal_trajectory_draw. */
+static sal_status climb(const sal_model *model, const sal_trajectory *ladder,
+                        const sal_verdict_sampling *s, uint64_t seed, int64_t steps,
+                        sali_fresh *out, uint8_t *bytes, sal_error *err)
 {
-    const sal_verdict_sampling *s = &options->sampling;
     const int64_t n = out->chains * out->draws;
     int32_t *codes = SALI_NEW_ARRAY(int32_t, n * out->variables);
     double *f = SALI_NEW_ARRAY(double, n);
     const sal_trajectory_options o = { .chains = out->chains,
                                        .draws = out->draws,
-                                       .seed = s->seed + 1, /* not the training's numbers */
+                                       .steps = steps,
+                                       .seed = seed,
                                        .threads = s->threads,
                                        .progress = s->progress,
                                        .progress_data = s->progress_data };
@@ -62,10 +65,29 @@ static sal_status along_ladder(const sal_model *model, const sal_trajectory *lad
         out->log_z = (sal_verdict_value){ draws.log_z, draws.log_z_error };
     }
     for (int64_t i = 0; status == SAL_OK && i < n * out->variables; i++) {
-        out->codes[i] = byte_of(codes[i]);
+        bytes[i] = byte_of(codes[i]);
     }
     sali_free(codes);
     sali_free(f);
+    return status;
+}
+
+/* Down a denoising chain also with twice the steps that are usual. */
+#define SLOWER 4
+static sal_status along_ladder(const sal_model *model, const sal_trajectory *ladder,
+                               const sal_verdict_inputs *options, sali_fresh *out, sal_error *err)
+{
+    const sal_verdict_sampling *s = &options->sampling;
+    const uint64_t seed = s->seed + 1; /* not the training's numbers */
+    sal_status status = climb(model, ladder, s, seed, 0, out, out->codes, err);
+    if (status != SAL_OK || out->stopped || !ladder->noise) {
+        return status;
+    }
+    sali_fresh slower = *out;
+    out->slower = SALI_NEW_ARRAY(uint8_t, out->chains * out->draws * out->variables);
+    status = out->slower ? climb(model, ladder, s, seed + 1, SLOWER, &slower, out->slower, err)
+                         : sali_fail_memory(err);
+    out->stopped = slower.stopped;
     return status;
 }
 
@@ -232,7 +254,8 @@ sal_status sali_fresh_draw(sal_model *model, const sal_verdict_inputs *options, 
     sal_trajectory_destroy(ladder);
     if (status != SAL_OK || fresh.stopped) {
         sali_free(fresh.codes);
-        fresh.codes = NULL;
+        sali_free(fresh.slower);
+        fresh.codes = fresh.slower = NULL;
     }
     if (status == SAL_OK) {
         *out = fresh;

@@ -141,6 +141,7 @@ START_TEST(denoising_chains_are_drawn_and_bounded)
            "--iterations 12 --report 4 --fresh 60 --batch 40 --out run");
     ck_assert_msg(strstr(out, "f(data) - f(samples)"), "%s", out);
     ck_assert_msg(strstr(out, "mean f of level 0"), "%s", out);
+    ck_assert_msg(strstr(out, "MMD to as many samples with twice the steps"), "%s", out);
     ck_assert(access(temp_path("run/denoising.json"), R_OK) == 0);
     ck_run("sample run --chains 4 --draws 5 --out draws.npy --threads 1");
     ck_assert_msg(strstr(out, "4 of the training's denoising chain"), "%s", out);

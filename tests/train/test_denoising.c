@@ -680,6 +680,59 @@ START_TEST(chains_are_read_as_they_were_written)
 }
 END_TEST
 
+/* Pixels are 0 before the noise is taken away, and 1 after it: one flip a step. A verdict draws
+ * with twice the steps at each level, too: where these are too few, the draws are others, and it
+ * says so.
+ */
+START_TEST(verdicts_know_whether_the_steps_suffice)
+{
+    enum { PIXELS = 12, ROWS = 100 };
+    sal_error err;
+    double base[2 * PIXELS], log_base[2 * PIXELS];
+    uint8_t codes[ROWS * PIXELS];
+    sal_data data = { .rows = ROWS, .variables = PIXELS, .codes = codes };
+    sal_model *joint = make("mlp:visible=12,hidden=2,levels=2,units=1,layers=1,base=1", 0);
+    sal_space *space = sali_levels_space(joint);
+    for (int v = 0; v < PIXELS; v++) {
+        base[2 * v] = 0;
+        base[2 * v + 1] = 5;
+        log_base[2 * v] = log(0.9);
+        log_base[2 * v + 1] = log(0.1);
+    }
+    for (int i = 0; i < ROWS * PIXELS; i++) {
+        codes[i] = i % 7 != 0;
+    }
+    ck_ok(sal_model_set_params(joint, "base", base, &err), &err);
+    temp_dir_make();
+    for (int few = 0; few < 2; few++) {
+        const int64_t steps[] = { few ? 2 : 40, few ? 2 : 40 };
+        const sal_train_report report = { .iteration = 3 };
+        const sal_verdict_inputs inputs = { .train = &data,
+                                            .test = &data,
+                                            .sampling.directory = temp_dir };
+        sali_noise *noise = NULL;
+        sal_verdict v;
+        char text[512];
+        ck_ok(sali_noise_create(space, LEVELS, keep, log_base, &noise, &err), &err);
+        sal_trajectory *t =
+            sali_trajectory_of_noise(sal_model_parameters_size(joint), noise, steps, NULL, "gwg");
+        ck_assert_ptr_nonnull(t);
+        ck_ok(sal_trajectory_save(t, temp_dir, joint, &report, &err), &err);
+        ck_ok(sal_verdict_judge(joint, &inputs, &v, NULL, &err), &err);
+        sal_verdict_sentence(&v, text, sizeof text);
+        ck_assert(v.steps.judged);
+        ck_assert_msg(v.steps.differs == few, "shortfall %.4f (%.4f)", v.steps.shortfall.value,
+                      v.steps.shortfall.standard_error);
+        ck_assert_int_eq(v.reason == SAL_VERDICT_STEPS_MATTER, few);
+        ck_assert_int_eq(strstr(text, "with twice the steps at each level are others") != NULL,
+                         few);
+        sal_trajectory_destroy(t);
+    }
+    sal_space_destroy(space);
+    sal_model_destroy(joint);
+}
+END_TEST
+
 /* ---- bad input */
 
 START_TEST(what_has_no_levels_is_refused)
@@ -813,6 +866,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, rows_have_the_noise_of_their_levels);
     tcase_add_test(tests, trainings_resume_to_the_same_bits);
     tcase_add_test(tests, chains_are_read_as_they_were_written);
+    tcase_add_test(tests, verdicts_know_whether_the_steps_suffice);
     tcase_add_test(tests, what_has_no_levels_is_refused);
     tcase_add_test(tests, runs_and_bounds_refuse_what_does_not_fit);
     tcase_add_test(tests, damaged_chains_are_refused);

@@ -859,6 +859,52 @@ START_TEST(a_resume_needs_no_first_training)
 }
 END_TEST
 
+/* Levels that were shown while the first ladder was climbed. */
+typedef struct climb {
+    int64_t shown, stop_at; /* 0: never */
+} climb;
+
+static int watch_climb(const sal_train_report *report, void *data)
+{
+    climb *c = data;
+    if (report->iteration > 0) {
+        return 0;
+    }
+    ck_assert_int_eq(report->levels, ++c->shown);
+    return c->shown == c->stop_at;
+}
+
+/* A climb shows each level, can be stopped at any, and then begins anew. */
+START_TEST(climbs_are_shown_and_stopped)
+{
+    trained x = train_some();
+    sal_model *models[2] = { new_model(with_rbm, &x.data), new_model(with_rbm, &x.data) };
+    sal_trainer *t[2] = { NULL };
+    climb climbs[2] = { { .stop_at = 0 }, { .stop_at = 3 } };
+    sal_error err;
+    for (int k = 0; k < 2; k++) {
+        sal_train_options o = after(&x);
+        o.iterations = 20;
+        o.callbacks.progress = watch_climb;
+        o.callbacks.progress_data = &climbs[k];
+        ck_ok(sal_trainer_create(models[k], &x.data, &o, &t[k], &err), &err);
+        ck_ok(sal_trainer_run(t[k], 20, &err), &err);
+    }
+    ck_assert_int_eq(climbs[0].shown, x.path->n);
+    ck_assert_int_eq(climbs[1].shown, 3);
+    ck_assert_int_eq(t[1]->iteration, 0);
+    climbs[1] = (climb){ 0 };
+    ck_ok(sal_trainer_run(t[1], 20, &err), &err);
+    ck_assert_int_eq(climbs[1].shown, x.path->n);
+    same_trainings(t[0], t[1]);
+    for (int k = 0; k < 2; k++) {
+        sal_trainer_destroy(t[k]);
+        sal_model_destroy(models[k]);
+    }
+    forget(&x);
+}
+END_TEST
+
 static sal_status begin(sal_model *model, const sal_data *data, const sal_train_options *o,
                         sal_trainer **t, sal_error *err)
 {
@@ -947,6 +993,7 @@ int main(void)
     tcase_add_test(tcase, a_net_goes_on_from_its_rbm);
     tcase_add_test(tcase, a_constant_more_is_in_log_z);
     tcase_add_test(tcase, a_resume_needs_no_first_training);
+    tcase_add_test(tcase, climbs_are_shown_and_stopped);
     tcase_add_test(tcase, only_a_part_is_gone_on_from);
     tcase_add_test(tcase, a_part_has_the_same_f);
     suite_add_tcase(suite, tcase);

@@ -144,8 +144,9 @@ static int read_data_and_open(const char *arch, cli_data *data, cli_training *s)
 /* What the last report told; of a training that had all its iterations, only their number. */
 static int print_json(const cli_training *s)
 {
-    bool reported = s->last.iteration > 0;
-    int64_t iterations = reported || s->diverged ? s->last.iteration : s->o->train.iterations;
+    const bool reported = s->last.iteration > 0, stopped = cli_interrupted() || s->late;
+    const int64_t iterations =
+        reported || stopped || s->diverged ? s->last.iteration : s->o->train.iterations;
     json_t *object = json_pack(
         "{s:o, s:o, s:I, s:I, s:I, s:b}", "model", cli_json_text(sal_model_name(s->model)), "out",
         cli_json_text(s->o->out), "train_rows", (json_int_t)s->train.rows, "test_rows",
@@ -209,11 +210,11 @@ static int train(cli_training *s)
     train_options.callbacks.report_data = s;
     train_options.ptt.first = s->first;
     train_options.ptt.first_model = s->first_model;
-    s->progress = cli_progress_begin();
+    s->progress = s->climb = cli_progress_begin();
     s->progress.from = -1;
     cli_catch_interrupt();
     sal_status status = sal_train(s->model, &s->train, &train_options, &err);
-    cli_progress_end(&s->progress);
+    cli_progress_end(s->progress.from < 0 ? &s->climb : &s->progress);
     if (s->o->verbose) {
         cli_ranks_report(s->last.iteration, "iteration");
     }
@@ -232,7 +233,14 @@ static int train(cli_training *s)
         }
         return cli_fail(status, &err);
     }
-    if (cli_interrupted() || s->late) {
+    const bool stopped = cli_interrupted() || s->late;
+    if (stopped && s->last.iteration == 0) {
+        fprintf(stderr,
+                "saltus: stopped while the ladder of %s was climbed, before the first iteration\n",
+                s->o->from);
+        return s->o->json ? print_json(s) : CLI_OK;
+    }
+    if (stopped) {
         fprintf(stderr, "saltus: stopped after %lld iterations; --resume goes on from here\n",
                 (long long)s->last.iteration);
     }

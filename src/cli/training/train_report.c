@@ -243,12 +243,12 @@ static void print_line(const cli_training *s, const sal_train_report *r)
 static void estimate(cli_training *s, const sal_train_report *r)
 {
     const int64_t done = r->iteration - s->progress.from;
-    if (s->estimated || r->seconds < ESTIMATE_AFTER || s->o->json) {
+    const double spent = r->seconds - s->climbed;
+    if (s->estimated || spent < ESTIMATE_AFTER || s->o->json) {
         return;
     }
     s->estimated = true;
-    double left =
-        r->seconds / (double)(done > 0 ? done : 1) * (double)(r->iterations - r->iteration);
+    double left = spent / (double)(done > 0 ? done : 1) * (double)(r->iterations - r->iteration);
     if (s->o->seconds > 0 && left > s->o->seconds - r->seconds) {
         left = s->o->seconds - r->seconds;
     }
@@ -259,15 +259,34 @@ static void estimate(cli_training *s, const sal_train_report *r)
     }
 }
 
+static bool has_to_stop(cli_training *s, const sal_train_report *r)
+{
+    s->late = s->o->seconds > 0 && r->seconds >= s->o->seconds;
+    return cli_interrupted() || s->late;
+}
+
+/* Of the levels of the first training's ladder. */
+static void show_climb(cli_training *s, const sal_train_report *r)
+{
+    int64_t levels = r->levels;
+    sal_trajectory_level level;
+    while (sal_trajectory_level_at(s->first, levels, &level)) {
+        levels++;
+    }
+    s->climbed = r->seconds;
+    cli_progress_show(&s->climb, "climbing the first training's ladder", r->levels, levels);
+}
+
 int cli_train_progress(const sal_train_report *r, void *data)
 {
     cli_training *s = data;
-    if (r->samples) {
-        snprintf(s->progress.note, sizeof s->progress.note,
-                 "log p(data) - log p(samples) %.2f, jump %.2f, acceptance %.2f",
-                 r->log_prob_data - r->log_prob_samples, r->mean_jump, r->acceptance_rate);
+    if (r->iteration == 0) {
+        show_climb(s, r);
+        return has_to_stop(s, r);
     }
     if (s->progress.from < 0) { /* the first since the start or a resume */
+        cli_progress_end(&s->climb);
+        s->progress = cli_progress_begin();
         s->progress.from = r->iteration - 1;
         cli_train_forget(s);
         if (r->resumed_with) {
@@ -275,10 +294,14 @@ int cli_train_progress(const sal_train_report *r, void *data)
                     (long long)s->progress.from, r->resumed_with);
         }
     }
+    if (r->samples) {
+        snprintf(s->progress.note, sizeof s->progress.note,
+                 "log p(data) - log p(samples) %.2f, jump %.2f, acceptance %.2f",
+                 r->log_prob_data - r->log_prob_samples, r->mean_jump, r->acceptance_rate);
+    }
     estimate(s, r);
-    s->late = s->o->seconds > 0 && r->seconds >= s->o->seconds;
     cli_progress_show(&s->progress, "training", r->iteration, r->iterations);
-    return cli_interrupted() || s->late;
+    return has_to_stop(s, r);
 }
 
 int cli_train_report(const sal_train_report *r, void *data)

@@ -39,7 +39,8 @@ typedef struct cli_training {
     bool diverged;
     bool estimated; /* how long it will take was said */
     bool late;      /* --time is over */
-    cli_progress progress;
+    cli_progress progress, climb;
+    double climbed; /* seconds until the first training's ladder was climbed; 0: there is none */
     bool sheet, chains_sheet; /* samples.png, persistent.png were written */
     bool judged;              /* there is a verdict */
     sal_verdict verdict;

@@ -137,6 +137,12 @@ void cli_verdict_print(const sal_verdict *v)
         printf(", %.1f round trips a chain", v->round_trips);
     }
     printf("\n");
+    if (v->steps.judged) {
+        char mmd[CLI_MMD_TEXT];
+        cli_mmd_text(v->steps.fresh.value, mmd);
+        printf("  MMD to as many samples with twice the steps at each level: %s%s\n", mmd,
+               v->steps.differs ? ", so more steps change them" : "");
+    }
     if (!isnan(v->bennett.value)) {
         printf("  log Z by Bennett's ratio %.3f, standard error %.3f\n", v->bennett.value,
                v->bennett.standard_error);

@@ -45,8 +45,9 @@ typedef struct sali_objective {
 
     /* ---- an iteration */
 
-    /* Before the next iteration of each sal_trainer_run; the first time, `iteration` is 0. */
-    sal_status (*begin)(sal_trainer *trainer, sal_error *err);
+    /* Before the next iteration of each sal_trainer_run; the first time, `iteration` is 0. *stopped
+     * becomes true where the caller ends the training here. */
+    sal_status (*begin)(sal_trainer *trainer, bool *stopped, sal_error *err);
     /* Which slots of the buffer move, and where they start; rows of data are chosen. */
     void (*choose)(sal_trainer *trainer);
     /* The same for the rows of shard k alone, on its thread. */

@@ -456,7 +456,7 @@ static sal_status judge(sal_trainer *t, sal_error *err)
 static void report(const sal_trainer *t, sal_train_report *r)
 {
     const sali_ptt *p = t->own;
-    r->levels = p->path->n;
+    r->levels = p->climbed > 0 ? p->climbed : p->path->n;
     r->swap_rate = p->acceptance;
     r->disturbed = p->disturbed;
     r->trajectory = p->path;
@@ -479,12 +479,12 @@ static sal_status check_sampler(const sal_sampler_descriptor *sampler, sal_error
                : SAL_OK;
 }
 
-static sal_status begin(sal_trainer *t, sal_error *err)
+static sal_status begin(sal_trainer *t, bool *stopped, sal_error *err)
 {
     if (sali_ptt_of(t)->path->n > 1) {
         return SAL_OK;
     }
-    return t->options.ptt.first ? sali_ptt_begin_after(t, err) : sali_ptt_begin(t, err);
+    return t->options.ptt.first ? sali_ptt_begin_after(t, stopped, err) : sali_ptt_begin(t, err);
 }
 
 static sal_status check(const sal_train_options *o, const sal_model *model, sal_error *err)

@@ -33,6 +33,7 @@ typedef struct sali_ptt {
     int64_t frozen;     /* 1: the last update ended with a new level, or was taken back */
     int64_t held;       /* updates since the last level */
     int64_t rejections; /* updates taken back in a row */
+    int64_t climbed;    /* levels of the first training, while they are climbed; else 0 */
     int64_t disturbed;  /* levels whose states were not at equilibrium by the relaxation check */
     double acceptance;  /* of the coming swap, estimated */
 
@@ -66,9 +67,10 @@ sal_status sali_ptt_replay(sal_trainer *trainer, const sal_trajectory *path,
                            int (*progress)(int64_t done, int64_t total, void *data), void *data,
                            bool *stopped, sal_error *err);
 
-/* The same where ptt.first is given: its ladder is climbed, and the way leads on from there. Also
+/* The same where ptt.first is given: its ladder is climbed, and the way leads on from there. Where
+ * `progress` stops that, *stopped becomes true, and the trainer is as before. Also
  * SAL_ERR_ARGUMENT: the other model is no part of this one. */
-sal_status sali_ptt_begin_after(sal_trainer *trainer, sal_error *err);
+sal_status sali_ptt_begin_after(sal_trainer *trainer, bool *stopped, sal_error *err);
 
 /* A trainer that never updates, to climb a path. Its data are a row for each chain, which no update
  * looks at. */

@@ -149,7 +149,20 @@ static sal_status take_over(sal_trainer *t, const sal_trainer *part, int64_t n, 
                                          t->model->name);
 }
 
-sal_status sali_ptt_begin_after(sal_trainer *t, sal_error *err)
+static int tell_level(int64_t done, int64_t total, void *data)
+{
+    sal_trainer *t = data;
+    sali_ptt *p = t->own;
+    bool lost = false;
+    (void)total;
+    p->climbed = done;
+    bool stopped = sali_train_show_progress(t);
+    p->climbed = 0;
+    sali_train_sync_answer(t, &stopped, &lost);
+    return stopped;
+}
+
+sal_status sali_ptt_begin_after(sal_trainer *t, bool *stopped, sal_error *err)
 {
     const sal_ptt_options *o = &t->options.ptt;
     const sal_trajectory_options climb = { .chains = t->options.batch,
@@ -160,15 +173,14 @@ sal_status sali_ptt_begin_after(sal_trainer *t, sal_error *err)
     sali_ptt_climb part = { 0 };
     const int32_t n = sali_model_tape(o->first_model)->program->n_parameters;
     place *places = SALI_NEW_ARRAY(place, n);
-    bool stopped = false;
     sal_status status = places ? SAL_OK : sali_fail_memory(err);
     status = status ? status : find_places(t->model, o->first_model, n, places, err);
     status = sali_train_sync_status(t, status, err);
     status =
         status ? status
                : sali_ptt_climb_open(&part, o->first_model, o->first, &climb, t->options.comm, err);
-    status = status ? status : sali_ptt_replay(part.trainer, o->first, NULL, NULL, &stopped, err);
-    status = status ? status : take_over(t, part.trainer, n, places, err);
+    status = status ? status : sali_ptt_replay(part.trainer, o->first, tell_level, t, stopped, err);
+    status = status || *stopped ? status : take_over(t, part.trainer, n, places, err);
     sali_ptt_climb_close(&part);
     sali_free(places);
     return status;
