@@ -290,8 +290,8 @@ typedef enum sal_verdict_kind {
  * Along the ladder of the training, if it saved one (sal_trajectory_draw); else by parallel
  * tempering, from independent variables with the frequencies of the training data, and once more,
  * four times as long, if the chains have not mixed. Down a denoising chain with twice the steps of
- * the training at each level, and as many draws with four times these, to compare. Fields left zero
- * take their defaults. */
+ * the training at each level, and as many draws with four times those of the training, to compare.
+ * Fields left zero take their defaults. */
 typedef struct sal_verdict_sampling {
     const char *directory; /* where a training saved its ladder and checkpoints; NULL: none */
     int64_t draws;         /* in all chains together, rounded up to whole chains; 0: 1000 */
@@ -343,7 +343,8 @@ typedef struct sal_verdict {
     sal_verdict_value bennett;                     /* log Z, as given; NaN: not given */
     /* Of a denoising chain whose samples were drawn here: in `fresh` the MMD of the fresh draws to
      * as many with twice the steps at each level, in `shortfall` its square over the kernel's
-     * variance; near 0 if the steps suffice. Judged if known; the rest is NaN. */
+     * variance; near 0 if the steps suffice. Judged if known; the rest is NaN. With few draws only
+     * large differences are seen. */
     sal_verdict_figure steps;
     double rhat;             /* as given */
     double round_trips;      /* as given */

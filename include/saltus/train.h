@@ -17,7 +17,7 @@ extern "C" {
 
 /* The progress of a training. Its pointers are valid during the call. */
 typedef struct sal_train_report {
-    int64_t iteration;       /* number of updates made; 0: the ladder of ptt.first is climbed */
+    int64_t iteration;       /* number of updates made */
     int64_t iterations;      /* number of updates asked for */
     double seconds;          /* since the start or the last resume */
     double log_prob_data;    /* mean f over the data batch; with SAL_PTT, where f is affine in the
@@ -39,7 +39,8 @@ typedef struct sal_train_report {
     /* The fields from here to `trajectory` are for SAL_PTT, and `levels` and `trajectory` for
      * SAL_DENOISING too; else they are NaN, NULL and 0. In calls of `progress` all but `levels` and
      * `swap_rate` are those of the last report. */
-    int64_t levels;        /* number of levels of the trajectory */
+    int64_t levels;        /* number of levels of the trajectory; in calls of `progress` while the
+                              ladder of ptt.first is climbed, of those that are done */
     double swap_rate;      /* estimated swap rate between the chains and the last level */
     double log_z;          /* of the current model, by Bennett's acceptance ratio */
     double log_z_error;    /* standard error of log_z; grows with the number of levels */

@@ -613,7 +613,8 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     dtype : {'f32', 'f64'}, optional
         Of a model that is made here.
     progress : bool or callable, optional
-        As in :func:`sample`; called after each iteration.
+        As in :func:`sample`; called after each iteration, and with 0 iterations after each level of the ladder
+        of `first`.
     report : callable, optional
         A function of each report, a dict (see :class:`Training`). It stops the training by returning False.
     interrupt : {'raise', 'return'}

@@ -286,8 +286,8 @@ static sal_verdict_figure no_figure(void)
                                  .margin = NAN };
 }
 
-/* Whether other draws of the model are like the fresh ones. MMD^2 has the same value from either
- * side. */
+/* Whether other draws of the model are like the fresh ones: MMD^2 with the jackknife's errors of
+ * either side. */
 static sal_status compare_draws(const sal_space *space, const sal_verdict_inputs *in,
                                 const uint8_t *other, double spread, sal_verdict_figure *f,
                                 sal_error *err)
@@ -497,10 +497,11 @@ void sal_verdict_sentence(const sal_verdict *v, char *text, size_t room)
                  v->round_trips, more);
         break;
     case SAL_VERDICT_STEPS_MATTER:
-        snprintf(text, room,
-                 "Cannot tell: samples with twice the steps at each level are others (their MMD to "
-                 "these is %.4f); train with more --steps, and draw with more --steps-per-level.",
-                 v->steps.fresh.value);
+        snprintf(
+            text, room,
+            "Cannot tell: samples with twice the steps at each level are others (their MMD to "
+            "these is %.4f); train with more --steps, or sample with --steps-per-level 4 or more.",
+            v->steps.fresh.value);
         break;
     case SAL_VERDICT_IMPRECISE:
         snprintf(text, room,

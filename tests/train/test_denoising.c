@@ -649,6 +649,52 @@ START_TEST(trainings_resume_to_the_same_bits)
 }
 END_TEST
 
+/* One flip a step does not follow an energy that 16 pixels agree in: the level runs away, and gets
+ * more steps, also after a resume. */
+START_TEST(a_level_that_runs_away_gets_more_steps)
+{
+    enum { PIXELS = 16, ROWS = 200, ITERATIONS = 400 };
+    static uint8_t codes[ROWS * PIXELS];
+    sal_data data = { .rows = ROWS, .variables = PIXELS, .codes = codes };
+    const sal_train_options o = { .objective = SAL_DENOISING,
+                                  .sampler = "gwg",
+                                  .steps = 1,
+                                  .learning_rate = 0.05,
+                                  .iterations = ITERATIONS,
+                                  .batch = 40 };
+    sal_error err;
+    sal_model *models[2];
+    sal_trainer *t[2] = { NULL };
+    int64_t most = 0;
+    for (int i = 0; i < ROWS * PIXELS; i++) {
+        codes[i] = i / PIXELS % 2 == 1;
+    }
+    temp_dir_make();
+    for (int k = 0; k < 2; k++) {
+        models[k] = make("mlp:visible=16,hidden=8,levels=2,units=8,layers=1", 0.1);
+        ck_ok(sal_trainer_create(models[k], &data, &o, &t[k], &err), &err);
+    }
+    ck_ok(sal_trainer_run(t[0], ITERATIONS / 2, &err), &err);
+    ck_ok(sal_trainer_save(t[0], temp_dir, &err), &err);
+    ck_ok(sal_trainer_run(t[0], ITERATIONS / 2, &err), &err);
+    ck_ok(sal_trainer_load(t[1], temp_dir, &err), &err);
+    ck_ok(sal_trainer_run(t[1], ITERATIONS / 2, &err), &err);
+    const sali_denoising_training *own[] = { t[0]->own, t[1]->own };
+    for (int level = 0; level < 2; level++) {
+        const int64_t steps = own[0]->path->noise_steps[level];
+        ck_assert_int_eq(own[1]->path->noise_steps[level], steps);
+        most = steps > most ? steps : most;
+    }
+    ck_assert_int_gt(most, 3);
+    ck_assert_int_eq(t[0]->optimiser.n, t[1]->optimiser.n);
+    ck_assert_mem_eq(t[0]->values, t[1]->values, (size_t)t[0]->optimiser.n * sizeof *t[0]->values);
+    for (int k = 0; k < 2; k++) {
+        sal_trainer_destroy(t[k]);
+        sal_model_destroy(models[k]);
+    }
+}
+END_TEST
+
 START_TEST(chains_are_read_as_they_were_written)
 {
     sal_error err;
@@ -865,6 +911,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, the_bound_of_a_null_net_is_exact);
     tcase_add_test(tests, rows_have_the_noise_of_their_levels);
     tcase_add_test(tests, trainings_resume_to_the_same_bits);
+    tcase_add_test(tests, a_level_that_runs_away_gets_more_steps);
     tcase_add_test(tests, chains_are_read_as_they_were_written);
     tcase_add_test(tests, verdicts_know_whether_the_steps_suffice);
     tcase_add_test(tests, what_has_no_levels_is_refused);

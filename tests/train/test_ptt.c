@@ -874,25 +874,37 @@ static int watch_climb(const sal_train_report *report, void *data)
     return c->shown == c->stop_at;
 }
 
-/* A climb shows each level, can be stopped at any, and then begins anew. */
+static int count_reports(const sal_train_report *report, void *data)
+{
+    (void)report;
+    ++*(int *)data;
+    return 0;
+}
+
+/* A climb shows each level, can be stopped at any, without a report, and then begins anew. */
 START_TEST(climbs_are_shown_and_stopped)
 {
     trained x = train_some();
     sal_model *models[2] = { new_model(with_rbm, &x.data), new_model(with_rbm, &x.data) };
     sal_trainer *t[2] = { NULL };
     climb climbs[2] = { { .stop_at = 0 }, { .stop_at = 3 } };
+    int reports[2] = { 0 };
     sal_error err;
     for (int k = 0; k < 2; k++) {
         sal_train_options o = after(&x);
         o.iterations = 20;
         o.callbacks.progress = watch_climb;
         o.callbacks.progress_data = &climbs[k];
+        o.callbacks.report = count_reports;
+        o.callbacks.report_data = &reports[k];
         ck_ok(sal_trainer_create(models[k], &x.data, &o, &t[k], &err), &err);
         ck_ok(sal_trainer_run(t[k], 20, &err), &err);
     }
     ck_assert_int_eq(climbs[0].shown, x.path->n);
     ck_assert_int_eq(climbs[1].shown, 3);
     ck_assert_int_eq(t[1]->iteration, 0);
+    ck_assert_int_eq(reports[0], 1);
+    ck_assert_int_eq(reports[1], 0);
     climbs[1] = (climb){ 0 };
     ck_ok(sal_trainer_run(t[1], 20, &err), &err);
     ck_assert_int_eq(climbs[1].shown, x.path->n);

@@ -141,12 +141,18 @@ static int read_data_and_open(const char *arch, cli_data *data, cli_training *s)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
+/* Whether training was stopped before the first iteration, while a first ladder was climbed. */
+static bool is_climbing(const cli_training *s)
+{
+    return s->climbed > 0 && s->progress.from < 0;
+}
+
 /* What the last report told; of a training that had all its iterations, only their number. */
 static int print_json(const cli_training *s)
 {
-    const bool reported = s->last.iteration > 0, stopped = cli_interrupted() || s->late;
+    const bool reported = s->last.iteration > 0;
     const int64_t iterations =
-        reported || stopped || s->diverged ? s->last.iteration : s->o->train.iterations;
+        reported || s->diverged || is_climbing(s) ? s->last.iteration : s->o->train.iterations;
     json_t *object = json_pack(
         "{s:o, s:o, s:I, s:I, s:I, s:b}", "model", cli_json_text(sal_model_name(s->model)), "out",
         cli_json_text(s->o->out), "train_rows", (json_int_t)s->train.rows, "test_rows",
@@ -155,7 +161,7 @@ static int print_json(const cli_training *s)
     if (cli_grey_range(&s->train, &low, &high)) {
         json_object_set_new(object, "greys", json_pack("[f, f]", low, high));
     }
-    cli_json_number(object, "seconds", s->last.seconds);
+    cli_json_number(object, "seconds", is_climbing(s) ? s->climbed : s->last.seconds);
     cli_json_number(object, "difference",
                     reported ? s->last.log_prob_data - s->last.log_prob_samples : NAN);
     cli_json_number(object, "acceptance_rate", reported ? s->last.acceptance_rate : NAN);
@@ -233,14 +239,14 @@ static int train(cli_training *s)
         }
         return cli_fail(status, &err);
     }
-    const bool stopped = cli_interrupted() || s->late;
-    if (stopped && s->last.iteration == 0) {
+    if (is_climbing(s)) {
         fprintf(stderr,
-                "saltus: stopped while the ladder of %s was climbed, before the first iteration\n",
-                s->o->from);
+                "saltus: stopped while the ladder of %s was climbed, before the first iteration; "
+                "nothing was written to %s\n",
+                s->o->from, s->o->out);
         return s->o->json ? print_json(s) : CLI_OK;
     }
-    if (stopped) {
+    if (cli_interrupted() || s->late) {
         fprintf(stderr, "saltus: stopped after %lld iterations; --resume goes on from here\n",
                 (long long)s->last.iteration);
     }

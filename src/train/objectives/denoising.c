@@ -83,7 +83,7 @@ static sal_status make_path(sal_trainer *t, sali_denoising_training *own, sal_er
     int64_t *steps = SALI_NEW_ARRAY(int64_t, T);
     sal_status status = steps ? make_noise(t, &noise, err) : sali_fail_memory(err);
     for (int64_t l = 0; status == SAL_OK && l < T; l++) {
-        steps[l] = (int64_t)fmax(1, rint((double)t->options.steps * sali_noise_usual_steps(T, l)));
+        steps[l] = 1; /* follow_times sets them */
     }
     if (status == SAL_OK) {
         own->path =
@@ -96,10 +96,25 @@ static sal_status make_path(sal_trainer *t, sali_denoising_training *own, sal_er
 
 /* ---- trainings that run away */
 
-/* Iterations that the gap's average goes back over, between two copies, and times in all; and the
- * gap in nats that is too large. While all is well its average is within 1 or 2 of 0. */
+/* Iterations that a gap's average goes back over, between two copies, and times in all; and the
+ * gap in nats that is too large. While all is well averages are within 2 of 0. */
 enum { MEMORY = 20, BETWEEN = 50, MOST_TIMES = 10 };
-#define LARGEST_GAP 8.0
+#define LARGEST_GAP 4.0
+
+/* Steps of a level: the usual ones, as many more for each time that it ran away. */
+static int64_t steps_at(const sal_trainer *t, int64_t level, int64_t times)
+{
+    const double usual = (double)t->options.steps * sali_noise_usual_steps(t->levels->n, level);
+    return (int64_t)fmax(1, rint(usual)) * (1 + times);
+}
+
+static void follow_times(sal_trainer *t)
+{
+    sali_denoising_training *own = t->own;
+    for (int64_t l = 0; l < t->levels->n; l++) {
+        own->path->noise_steps[l] = steps_at(t, l, own->back.times[l]);
+    }
+}
 
 static void copy_values(sal_trainer *t, bool back, int64_t which)
 {
@@ -116,10 +131,12 @@ static void copy_values(sal_trainer *t, bool back, int64_t which)
     }
 }
 
-static sal_status go_back(sal_trainer *t, sal_error *err)
+/* Where the energy of a level turned rough, its chains need more steps. `level` -1: no level is
+ * known, as numbers are no longer finite; then the learning rate is halved. */
+static sal_status go_back(sal_trainer *t, int64_t level, sal_error *err)
 {
     sali_denoising_training *own = t->own;
-    if (++own->back.times > MOST_TIMES) {
+    if (++own->back.all > MOST_TIMES) {
         return sali_fail(
             err, SAL_ERR_MODEL,
             "training diverged at iteration %lld: f of the data ran away from f of the "
@@ -129,23 +146,44 @@ static sal_status go_back(sal_trainer *t, sal_error *err)
     }
     copy_values(t, true, own->back.copies); /* the older one, from now on both */
     copy_values(t, false, own->back.copies + 1);
-    own->back.gap = 0;
+    memset(own->back.gap, 0, (size_t)t->levels->n * sizeof *own->back.gap);
     sali_train_set_params(t);
     sali_optimiser_forget(&t->optimiser);
-    t->optimiser.learning_rate /= 2;
+    if (level < 0) {
+        t->optimiser.learning_rate /= 2;
+    } else {
+        own->back.times[level]++;
+        follow_times(t);
+    }
     sali_train_forget_faults(t);
     return SAL_OK;
+}
+
+/* The gap of each level; where it is largest. */
+static int64_t follow_gaps(sal_trainer *t)
+{
+    sali_denoising_training *own = t->own;
+    const int64_t T = t->levels->n, shards = t->n_shards / T, rows = t->options.batch / T;
+    int64_t worst = 0;
+    for (int64_t l = 0; l < T; l++) {
+        double gap = 0;
+        for (int64_t k = l * shards; k < (l + 1) * shards; k++) {
+            gap += t->shards[k].sum_data - t->shards[k].sum_samples;
+        }
+        own->back.gap[l] += (gap / (double)rows - own->back.gap[l]) / MEMORY;
+        worst = own->back.gap[l] > own->back.gap[worst] ? l : worst;
+    }
+    return worst;
 }
 
 static sal_status after(sal_trainer *t, bool good, sal_error *err)
 {
     sali_denoising_training *own = t->own;
-    const double gap = t->sums.log_prob_data - t->sums.log_prob_samples;
-    own->back.gap += good ? (gap - own->back.gap) / MEMORY : 0;
-    if (!good || own->back.gap > LARGEST_GAP) {
-        return go_back(t, err);
+    const int64_t worst = good ? follow_gaps(t) : -1;
+    if (!good || own->back.gap[worst] > LARGEST_GAP) {
+        return go_back(t, worst, err);
     }
-    if (t->iteration % BETWEEN == 0 && own->back.gap < LARGEST_GAP / 2) {
+    if (t->iteration % BETWEEN == 0 && own->back.gap[worst] < LARGEST_GAP / 2) {
         copy_values(t, false, own->back.copies++);
     }
     return SAL_OK;
@@ -156,8 +194,10 @@ static int items(const sal_trainer *t, sali_state_item out[SALI_OBJECTIVE_ITEMS]
     sali_denoising_training *own = t->own;
     const int64_t n = t->optimiser.n, T = t->levels->n;
     int k = 0;
-    out[k++] = sali_state_reals("back.gap", 1, &own->back.gap);
+    out[k++] = sali_state_reals("back.gap", T, own->back.gap);
     out[k++] = sali_state_counts("back.counters", 2, &own->back.copies);
+    out[k++] =
+        sali_state_within(sali_state_counts("back.times", T, own->back.times), 0, MOST_TIMES);
     out[k++] = sali_state_reals("back.values", 2 * n, own->back.values);
     out[k++] = sali_state_reals("back.averages", t->averages ? 2 * n : 0, own->back.averages);
     out[k++] = sali_state_reals("back.log_step", t->follows ? 2 * T : 0, own->back.log_step);
@@ -181,6 +221,8 @@ static sal_status create(sal_trainer *t, sal_error *err)
     own->field = SALI_TAKE(m, void *, t->n_shards);
     own->back.values = SALI_TAKE(m, double, 2 * t->optimiser.n);
     own->back.averages = t->averages ? SALI_TAKE(m, double, 2 * t->optimiser.n) : NULL;
+    own->back.gap = SALI_TAKE(m, double, t->levels->n);
+    own->back.times = SALI_TAKE(m, int64_t, t->levels->n);
     own->back.log_step = t->follows ? SALI_TAKE(m, double, 2 * t->levels->n) : NULL;
     for (int64_t k = t->ranks.first; own->uniform && own->field && k < t->ranks.end; k++) {
         own->uniform[k] = SALI_TAKE(m, double, 2 * V);
@@ -189,6 +231,9 @@ static sal_status create(sal_trainer *t, sal_error *err)
     }
     sal_status status = sali_memory_status(m, err);
     status = status ? status : make_path(t, own, err);
+    if (status == SAL_OK) {
+        follow_times(t);
+    }
     for (int64_t which = 0; status == SAL_OK && which < 2; which++) {
         copy_values(t, false, which);
     }
@@ -280,5 +325,6 @@ const sali_objective sali_objective_denoising = {
     .row = row,
     .after = after,
     .items = items,
+    .resumed = follow_times,
     .report = report,
 };

@@ -9,14 +9,15 @@
 typedef struct sali_denoising_training {
     sali_memory memory;
     sal_trajectory *path; /* the noise, and each level's steps and step size */
-    /* A training may run away: energies turn so rough that the chains no longer reach what the data
-     * have. Then it goes back to the older of two copies, at half the learning rate. */
+    /* A level may run away: its energy turns so rough that the chains no longer reach what the data
+     * have. Then training goes back to the older of two copies, with more steps at that level. */
     struct {
-        double gap;            /* moving average of mean f(data) - mean f(samples) */
-        int64_t copies, times; /* copies made so far, and times that it went back */
-        double *values;        /* [2 x parameters]; copy number k is at k mod 2 */
-        double *averages;      /* [2 x parameters]; NULL: there are none */
-        double *log_step;      /* [2 x T]; NULL: step sizes do not change */
+        double *gap;         /* [T] moving averages of mean f(data) - mean f(samples) */
+        int64_t copies, all; /* copies made so far, and times that it went back */
+        int64_t *times;      /* [T] times that a level made it go back */
+        double *values;      /* [2 x parameters]; copy number k is at k mod 2 */
+        double *averages;    /* [2 x parameters]; NULL: there are none */
+        double *log_step;    /* [2 x T]; NULL: step sizes do not change */
     } back;
     int32_t *codes;   /* [batch x V] of x_t */
     double **uniform; /* [n_shards][2 V] */
