@@ -111,14 +111,22 @@ static bool is_beyond(const sal_verdict_figure *f)
     return f->judged && f->shortfall.value - 2 * f->shortfall.standard_error > f->margin;
 }
 
+static sal_verdict_figure no_figure(void)
+{
+    return (sal_verdict_figure){ .fresh = unknown,
+                                 .persistent = unknown,
+                                 .train = unknown,
+                                 .test = unknown,
+                                 .shortfall = unknown,
+                                 .margin = NAN };
+}
+
 static void set_figure(sal_verdict_figure *f, sal_verdict_kind kind, const sali_jackknifed *fresh,
                        const sali_jackknifed *train, double spread)
 {
+    *f = no_figure();
     f->fresh = shown(kind, fresh);
     f->train = shown(kind, train);
-    f->test = f->shortfall = unknown;
-    f->margin = NAN;
-    f->judged = false;
     if (kind == SAL_VERDICT_MMD || kind == SAL_VERDICT_NEIGHBOURS) {
         f->margin = kind == SAL_VERDICT_MMD ? MMD_MARGIN : NEIGHBOURS_MARGIN;
         f->shortfall = difference(train, fresh, kind == SAL_VERDICT_MMD ? spread : 1);
@@ -276,16 +284,6 @@ static sal_status fill(const sal_model *model, const sali_reference *reference,
     return status;
 }
 
-static sal_verdict_figure no_figure(void)
-{
-    return (sal_verdict_figure){ .fresh = unknown,
-                                 .persistent = unknown,
-                                 .train = unknown,
-                                 .test = unknown,
-                                 .shortfall = unknown,
-                                 .margin = NAN };
-}
-
 /* Whether other draws of the model are like the fresh ones: MMD^2 with the jackknife's errors of
  * either side. */
 static sal_status compare_draws(const sal_space *space, const sal_verdict_inputs *in,
@@ -308,10 +306,8 @@ static sal_status compare_draws(const sal_space *space, const sal_verdict_inputs
         sali_reference_destroy(reference);
     }
     mmd2[0].error = hypot(mmd2[0].error, mmd2[1].error);
-    f->fresh = shown(SAL_VERDICT_MMD, &mmd2[0]);
-    f->shortfall = (sal_verdict_value){ mmd2[0].value / spread, mmd2[0].error / spread };
-    f->margin = MMD_MARGIN;
-    f->judged = isfinite(f->shortfall.value) && isfinite(f->shortfall.standard_error);
+    set_figure(f, SAL_VERDICT_MMD, &mmd2[0], &(sali_jackknifed){ 0 }, spread);
+    f->train = unknown;
     f->differs = f->judged && is_distinct(f);
     return status;
 }

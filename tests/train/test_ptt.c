@@ -831,6 +831,15 @@ START_TEST(a_constant_more_is_in_log_z)
 }
 END_TEST
 
+static void forget_two(sal_trainer *const t[2], sal_model *const models[2], trained *x)
+{
+    for (int k = 0; k < 2; k++) {
+        sal_trainer_destroy(t[k]);
+        sal_model_destroy(models[k]);
+    }
+    forget(x);
+}
+
 /* The same bits in one run and in two, the second of which does not know of the first training. */
 START_TEST(a_resume_needs_no_first_training)
 {
@@ -851,11 +860,7 @@ START_TEST(a_resume_needs_no_first_training)
     ck_ok(sal_trainer_load(t[1], temp_dir, &err), &err);
     ck_ok(sal_trainer_run(t[1], 30, &err), &err);
     same_trainings(t[0], t[1]);
-    for (int k = 0; k < 2; k++) {
-        sal_trainer_destroy(t[k]);
-        sal_model_destroy(models[k]);
-    }
-    forget(&x);
+    forget_two(t, models, &x);
 }
 END_TEST
 
@@ -909,11 +914,7 @@ START_TEST(climbs_are_shown_and_stopped)
     ck_ok(sal_trainer_run(t[1], 20, &err), &err);
     ck_assert_int_eq(climbs[1].shown, x.path->n);
     same_trainings(t[0], t[1]);
-    for (int k = 0; k < 2; k++) {
-        sal_trainer_destroy(t[k]);
-        sal_model_destroy(models[k]);
-    }
-    forget(&x);
+    forget_two(t, models, &x);
 }
 END_TEST
 

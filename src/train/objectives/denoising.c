@@ -76,6 +76,13 @@ static sal_status make_noise(const sal_trainer *t, sali_noise **noise, sal_error
     return status;
 }
 
+/* Steps of a level: the usual ones, as many more for each time that it ran away. */
+static int64_t steps_at(const sal_trainer *t, int64_t level, int64_t times)
+{
+    const double usual = (double)t->options.steps * sali_noise_usual_steps(t->levels->n, level);
+    return (int64_t)fmax(1, rint(usual)) * (1 + times);
+}
+
 static sal_status make_path(sal_trainer *t, sali_denoising_training *own, sal_error *err)
 {
     const int64_t T = t->levels->n;
@@ -83,7 +90,7 @@ static sal_status make_path(sal_trainer *t, sali_denoising_training *own, sal_er
     int64_t *steps = SALI_NEW_ARRAY(int64_t, T);
     sal_status status = steps ? make_noise(t, &noise, err) : sali_fail_memory(err);
     for (int64_t l = 0; status == SAL_OK && l < T; l++) {
-        steps[l] = 1; /* follow_times sets them */
+        steps[l] = steps_at(t, l, 0);
     }
     if (status == SAL_OK) {
         own->path =
@@ -100,13 +107,6 @@ static sal_status make_path(sal_trainer *t, sali_denoising_training *own, sal_er
  * gap in nats that is too large. While all is well averages are within 2 of 0. */
 enum { MEMORY = 20, BETWEEN = 50, MOST_TIMES = 10 };
 #define LARGEST_GAP 4.0
-
-/* Steps of a level: the usual ones, as many more for each time that it ran away. */
-static int64_t steps_at(const sal_trainer *t, int64_t level, int64_t times)
-{
-    const double usual = (double)t->options.steps * sali_noise_usual_steps(t->levels->n, level);
-    return (int64_t)fmax(1, rint(usual)) * (1 + times);
-}
 
 static void follow_times(sal_trainer *t)
 {
@@ -231,9 +231,6 @@ static sal_status create(sal_trainer *t, sal_error *err)
     }
     sal_status status = sali_memory_status(m, err);
     status = status ? status : make_path(t, own, err);
-    if (status == SAL_OK) {
-        follow_times(t);
-    }
     for (int64_t which = 0; status == SAL_OK && which < 2; which++) {
         copy_values(t, false, which);
     }
