@@ -39,6 +39,9 @@ typedef struct sali_structure {
     void (*log_density)(void *ws, const sali_piece *at, double *log_density);
     /* With log_density: whether that differs from f where beta is 1, too. */
     bool weighed_at_one;
+    /* With weighed_at_one: whether it is f at 1 all the same, as parameters are now (those of a
+     * rest may be 0). NULL: never. */
+    bool (*unweighed)(void *ws);
     /* A partition of the variables: the number of groups, and the group of variable v. NULL: none.
      */
     int64_t (*groups)(const sal_model *model);

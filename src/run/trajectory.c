@@ -181,9 +181,7 @@ void sali_moved_close(sali_moved *m)
 
 void sali_moved_go(sali_moved *m, int64_t K)
 {
-    sali_sampler_forget(m->sampler, m->self);
-    sali_engine(m->sampler)->refresh(m->self, m->chains);
-    sali_sampler_steps(m->sampler, m->self, m->chains, K);
+    sali_sampler_go(m->sampler, m->self, m->chains, K);
 }
 
 static sal_status open_bridge(sali_visitor *v, int64_t n, uint64_t seed, sal_error *err)

@@ -58,6 +58,9 @@ typedef struct sali_chains {
     const char *bad_what; /* of the sampler's, in words; NULL: f or what is made of it */
     double bad_value;
     int32_t *bad_codes;
+    /* During a refresh: steps follow at once, so that a sampler which does not use f of the present
+     * states need not find it. */
+    bool steps_follow;
 } sali_chains;
 
 /* The one record of a sampler, the library's or a user's. */
@@ -332,6 +335,18 @@ static inline void sali_sampler_steps(const sali_sampler *sampler, void *self, s
     if (engine->steps) {
         engine->steps(self, chains, n);
     }
+}
+
+/* n >= 1 steps from states that are not those that the steps left, perhaps with other parameters.
+ */
+static inline void sali_sampler_go(const sali_sampler *sampler, void *self, sali_chains *chains,
+                                   int64_t n)
+{
+    sali_sampler_forget(sampler, self);
+    chains->steps_follow = true;
+    sali_engine(sampler)->refresh(self, chains);
+    chains->steps_follow = false;
+    sali_sampler_steps(sampler, self, chains, n);
 }
 
 /* The usual step size of a space for a sampler with one: `base` for binary variables, scaled with

@@ -35,9 +35,7 @@ static void sample_shard(void *context, int64_t k)
     for (int64_t c = 0; t->follows && c < shard->n; c++) {
         shard->chains->step_size[c] = exp(t->step_size.log_step[shard->level]);
     }
-    sali_sampler_forget(t->sampler, self);
-    sali_engine(t->sampler)->refresh(self, shard->chains);
-    sali_sampler_steps(t->sampler, self, shard->chains, steps_of(t, k));
+    sali_sampler_go(t->sampler, self, shard->chains, steps_of(t, k));
     sali_buffer_store(t, shard);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "models/zoo/fhmm.h"
+#include "models/structure.h"
 #include "models/structure/interactions.h"
 #include "samplers/blocks/colour_classes.h"
 #include "transition.h"
@@ -188,7 +189,7 @@ END_TEST
 
 /* Steps beside a rest that is far from linear: their states are those of exp(f), by chi-square.
  * (The matrices of the contract tests do not see what a step makes of its ratio.) */
-START_TEST(steps_beside_a_rest_keep_the_distribution)
+static void check_distribution(double scale, double beta)
 {
     enum { CHAINS = 64, STEPS = 4000, APART = 4, STATES = 16 };
     sal_model *model = builtin("mlp:visible=4,hidden=6,layers=1,units=2");
@@ -198,17 +199,17 @@ START_TEST(steps_beside_a_rest_keep_the_distribution)
     int32_t codes[STATES * 4];
     sal_error err;
     ck_assert_int_le(sal_model_parameters_size(model), 128);
-    tiny_normals(9, sal_model_parameters_size(model), 2, net);
+    tiny_normals(9, sal_model_parameters_size(model), scale, net);
     ck_ok(sal_model_set_params(model, NULL, net, &err), &err);
     for (int i = 0; i < STATES; i++) {
         state_codes(model->space, i, codes + 4 * i);
     }
     ck_ok(sal_model_evaluate(model, STATES, codes, p, NULL, NULL, &err), &err);
     for (int i = 0; i < STATES; i++) {
-        p[i] = exp(0.3 * p[i]);
+        p[i] = exp(beta * p[i]);
         total += p[i];
     }
-    bench shard = bench_open(sampler, model, &settings, 0.3, CHAINS, 0);
+    bench shard = bench_open(sampler, model, &settings, beta, CHAINS, 0);
     for (int step = -100; step < STEPS; step++) {
         sali_engine(sampler)->step(shard.self, shard.chains);
         for (int c = 0; step >= 0 && step % APART == 0 && c < CHAINS; c++) {
@@ -227,6 +228,53 @@ START_TEST(steps_beside_a_rest_keep_the_distribution)
     /* draws are nearly independent; the .9999 quantile is 44.3 with 15 degrees of freedom */
     ck_assert_msg(chi_square < 60, "chi-square %g with 15 degrees of freedom", chi_square);
     bench_close(&shard);
+    sal_model_destroy(model);
+}
+
+START_TEST(steps_beside_a_rest_keep_the_distribution)
+{
+    check_distribution(2, 0.3);
+    check_distribution(1, 1);
+}
+END_TEST
+
+/* Beside a rest that parameters leave out, as before a net's training, draws are exact: steps
+ * at once, and a refresh that steps follow, leave the bits of one step after another, with f of the
+ * last states. */
+START_TEST(steps_at_once_beside_a_rest_that_is_0)
+{
+    enum { CHAINS = 7, STEPS = 700, V = 4 };
+    sal_model *model = builtin("mlp:visible=4,hidden=6,layers=1,units=2");
+    const sali_sampler *sampler = sali_sampler_find("block-gibbs");
+    sali_sampler_settings settings = { 0 };
+    const double last[6] = { 0 }; /* of the net's last layer */
+    double f[CHAINS], W[2 * V], stayed = 0;
+    sal_error err;
+    tiny_normals(3, 2 * V, 1, W);
+    ck_ok(sal_model_set_params(model, "W", W, &err), &err);
+    ck_ok(sal_model_set_params(model, "net.2.weight", last, &err), &err);
+    ck_assert(!sali_structure_is_whole(model));
+    bench one = bench_open(sampler, model, &settings, 1, CHAINS, 0);
+    bench all = bench_open(sampler, model, &settings, 1, CHAINS, 0);
+    sali_sampler_go(sampler, all.self, all.chains, STEPS);
+    for (int step = 0; step < STEPS; step++) {
+        sali_engine(sampler)->step(one.self, one.chains);
+        for (int c = 0; c < CHAINS; c++) {
+            stayed += !one.chains->accepted[c];
+        }
+    }
+    ck_assert_mem_eq(one.chains->codes, all.chains->codes, CHAINS * V * sizeof(int32_t));
+    ck_assert_mem_eq(one.chains->f, all.chains->f, sizeof f);
+    ck_ok(sal_model_evaluate(model, CHAINS, all.chains->codes, f, NULL, NULL, &err), &err);
+    ck_assert_mem_eq(all.chains->f, f, sizeof f);
+    for (int c = 0; c < CHAINS; c++) {
+        ck_assert_double_eq(all.chains->acceptance_sum[c], STEPS);
+        ck_assert_double_eq(all.chains->jump_sum[c], one.chains->jump_sum[c]);
+    }
+    /* by the probability of staying only */
+    ck_assert_double_eq_tol(stayed / (CHAINS * STEPS), one.chains->stay, 0.02);
+    bench_close(&one);
+    bench_close(&all);
     sal_model_destroy(model);
 }
 END_TEST
@@ -405,6 +453,7 @@ static Suite *block_samplers_suite(void)
     tcase_add_test(tcase, layers_are_drawn_given_each_other);
     tcase_add_test(tcase, layers_follow_new_parameters);
     tcase_add_test(tcase, steps_beside_a_rest_keep_the_distribution);
+    tcase_add_test(tcase, steps_at_once_beside_a_rest_that_is_0);
     tcase_add_test(tcase, graphs_have_exactly_what_interacts);
     tcase_add_test(tcase, graphs_of_clamped_models_have_the_free_variables);
     tcase_add_test(tcase, an_even_lattice_is_a_checkerboard);

@@ -194,6 +194,13 @@ static void units_at(workspace *w, int64_t n, const real *v, real *y)
     }
 }
 
+static bool unweighed(void *ws)
+{
+    workspace *w = ws;
+    follow_parameters(w);
+    return w->g == 1 && !w->sum.rest;
+}
+
 /* w->h: the log-odds of the hidden units given visible ones; w->v: these as reals. */
 static void drive_hidden(workspace *w, const sali_piece *at)
 {
@@ -401,4 +408,5 @@ static void log_density(void *ws, const sali_piece *at, double *log_density)
     .draw = draw, .log_q = log_q, .log_density = log_density, .destroy = sali_free
 
 const sali_structure RN(sali_rbm_layers) = { LAYERS };
-const sali_structure RN(sali_weighed_layers) = { LAYERS, .weighed_at_one = true };
+const sali_structure RN(sali_weighed_layers) = { LAYERS, .weighed_at_one = true,
+                                                 .unweighed = unweighed };

@@ -136,17 +136,6 @@ static sal_status block_gibbs_create(const sali_chains *chains,
     return SAL_OK;
 }
 
-static void block_gibbs_refresh(void *self, sali_chains *chains)
-{
-    block_gibbs *g = self;
-    sali_shuffle_refresh(g->choice.shuffle, chains);
-    if (g->structure) {
-        sali_chains_start(chains, false);
-    } else {
-        sali_class_draws_refresh(g->draws, chains);
-    }
-}
-
 /* A random scan is the same kernel at every step. */
 static int64_t block_gibbs_pieces(const void *self, const sali_chains *chains)
 {
@@ -179,32 +168,53 @@ static sali_piece chosen_pieces(block_gibbs *g, const sali_chains *chains, const
     return (sali_piece){ .n = chains->n, .piece = g->piece, .beta = chains->beta, .codes = codes };
 }
 
+/* Whether draws leave exp(beta f) of every chain invariant as they are. */
+static bool are_exact(const block_gibbs *g, const sali_chains *chains)
+{
+    const bool at_one = g->structure->unweighed && g->structure->unweighed(g->ws);
+    bool exact = true;
+    for (int64_t c = 0; c < chains->n; c++) {
+        exact &= sali_structure_is_exact(g->structure, chains->beta[c]) ||
+                 (at_one && chains->beta[c] == 1);
+    }
+    return exact;
+}
+
+static void block_gibbs_refresh(void *self, sali_chains *chains)
+{
+    block_gibbs *g = self;
+    sali_shuffle_refresh(g->choice.shuffle, chains);
+    if (!g->structure) {
+        sali_class_draws_refresh(g->draws, chains);
+    } else if (!chains->steps_follow || !are_exact(g, chains)) {
+        sali_chains_start(chains, false);
+    }
+}
+
+static void draw_pieces(block_gibbs *g, const sali_chains *chains)
+{
+    choose_pieces(g, chains);
+    sali_piece at = chosen_pieces(g, chains, chains->codes);
+    g->structure->draw(g->ws, &at, g->streams, chains->codes_new);
+}
+
 /* The draws are reversible with respect to exp(here); chains target exp(beta f). */
 static void weigh_draws(block_gibbs *g, sali_chains *chains)
 {
-    bool exact = true;
-    for (int64_t c = 0; c < chains->n; c++) {
-        exact &= sali_structure_is_exact(g->structure, chains->beta[c]);
-        chains->log_ratio[c] = INFINITY;
-    }
-    if (exact) {
-        return;
-    }
     sali_piece from = chosen_pieces(g, chains, chains->codes);
     sali_piece to = chosen_pieces(g, chains, chains->codes_new);
     g->structure->log_density(g->ws, &from, g->here);
     g->structure->log_density(g->ws, &to, g->there);
     for (int64_t c = 0; c < chains->n; c++) {
-        if (!sali_structure_is_exact(g->structure, chains->beta[c])) {
-            chains->log_ratio[c] = sali_chains_log_ratio(chains, c, g->there[c], g->here[c]);
-        }
+        chains->log_ratio[c] = sali_structure_is_exact(g->structure, chains->beta[c])
+                                   ? INFINITY
+                                   : sali_chains_log_ratio(chains, c, g->there[c], g->here[c]);
     }
 }
 
-static void step_by_structure(block_gibbs *g, sali_chains *chains)
+static void step_weighed(block_gibbs *g, sali_chains *chains)
 {
-    sali_piece at = chosen_pieces(g, chains, chains->codes);
-    g->structure->draw(g->ws, &at, g->streams, chains->codes_new);
+    draw_pieces(g, chains);
     sali_model_embed(chains->model, chains->n, chains->codes_new, chains->x_new);
     sali_chains_propose(chains, false);
     weigh_draws(g, chains);
@@ -212,15 +222,45 @@ static void step_by_structure(block_gibbs *g, sali_chains *chains)
     sali_chains_tick(chains);
 }
 
-static void block_gibbs_step(void *self, sali_chains *chains)
+/* Draws that are exact do not look at f, which is found after the last step only. Until then f and
+ * x of the chains, and those that are proposed, are of earlier states. */
+static void steps_exact(block_gibbs *g, sali_chains *chains, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        draw_pieces(g, chains);
+        for (int64_t c = 0; c < chains->n; c++) { /* a ratio of 1: states stay now and then */
+            chains->log_ratio[c] =
+                sali_structure_is_exact(g->structure, chains->beta[c]) ? INFINITY : 0;
+        }
+        sali_chains_decide(chains);
+        sali_chains_tick(chains);
+    }
+    if (n > 0) {
+        sali_chains_embed(chains);
+        sali_chains_start(chains, false);
+    }
+}
+
+static void block_gibbs_steps(void *self, sali_chains *chains, int64_t n)
 {
     block_gibbs *g = self;
-    choose_pieces(g, chains);
-    if (g->structure) {
-        step_by_structure(g, chains);
-    } else {
-        sali_class_draws_step(g->draws, chains, g->piece);
+    if (g->structure && are_exact(g, chains)) {
+        steps_exact(g, chains, n);
+        return;
     }
+    for (int64_t k = 0; k < n; k++) {
+        if (g->structure) {
+            step_weighed(g, chains);
+        } else {
+            choose_pieces(g, chains);
+            sali_class_draws_step(g->draws, chains, g->piece);
+        }
+    }
+}
+
+static void block_gibbs_step(void *self, sali_chains *chains)
+{
+    block_gibbs_steps(self, chains, 1);
 }
 
 /* ---- units drawn on the way, as auxiliary variables */
@@ -304,6 +344,7 @@ const sali_sampler sali_sampler_block_gibbs = {
             .destroy = block_gibbs_destroy,
             .refresh = block_gibbs_refresh,
             .step = block_gibbs_step,
+            .steps = block_gibbs_steps,
             .auxiliary = &hidden,
             .pieces = block_gibbs_pieces,
         },
