@@ -36,16 +36,18 @@ typedef struct sal_train_report {
     /* Settings that the last resume changed: "learning rate 0.001 instead of 0.01". NULL: none, or
      * the training was not resumed. */
     const char *resumed_with;
-    /* The fields from here to `trajectory` are for SAL_PTT, and `levels` and `trajectory` for
-     * SAL_DENOISING too; else they are NaN, NULL and 0. In calls of `progress` all but `levels` and
-     * `swap_rate` are those of the last report. */
+    /* The fields from here to `trajectory` are for SAL_PTT, and `levels`, `disturbed` and
+     * `trajectory` for SAL_DENOISING too; else they are NaN, NULL and 0. In calls of `progress` all
+     * but `levels` and `swap_rate` are those of the last report. */
     int64_t levels;        /* number of levels of the trajectory; in calls of `progress` while the
                               ladder of ptt.first is climbed, of those that are done */
     double swap_rate;      /* estimated swap rate between the chains and the last level */
     double log_z;          /* of the current model, by Bennett's acceptance ratio */
     double log_z_error;    /* standard error of log_z; grows with the number of levels */
     double log_likelihood; /* mean over the held-out rows; NaN without such rows */
-    int64_t disturbed;     /* levels whose states were found not to be at equilibrium */
+    int64_t disturbed;     /* levels whose states were found not to be at equilibrium; with
+                              SAL_DENOISING times that training went back, as f of a level ran
+                              away from its chains (it then has more steps) or was not finite */
     bool best; /* whether no earlier report had a larger log_likelihood; true without one */
     const struct sal_trajectory *trajectory; /* the levels so far */
     const sal_model *model; /* the model with its current parameters; in calls of `progress` with

@@ -686,11 +686,55 @@ START_TEST(a_level_that_runs_away_gets_more_steps)
         most = steps > most ? steps : most;
     }
     ck_assert_int_gt(most, 3);
+    sal_train_report report;
+    sal_trainer_report(t[1], &report);
+    ck_assert_int_eq(report.disturbed, own[0]->back.all);
+    ck_assert_int_gt(report.disturbed, 1);
     ck_assert_int_eq(t[0]->optimiser.n, t[1]->optimiser.n);
     ck_assert_mem_eq(t[0]->values, t[1]->values, (size_t)t[0]->optimiser.n * sizeof *t[0]->values);
     for (int k = 0; k < 2; k++) {
         sal_trainer_destroy(t[k]);
         sal_model_destroy(models[k]);
+    }
+}
+END_TEST
+
+/* What a level may lag behind grows with the number of pixels: twice as many nats as for 256 or
+ * fewer are running away there, and nothing unusual among 784. */
+START_TEST(large_pictures_may_lag_by_more)
+{
+    enum { ROWS = 20, MOST = 784 };
+    static const struct {
+        const char *architecture;
+        int64_t pixels;
+        double gap;
+        bool away;
+    } cases[] = { { "mlp:visible=16,hidden=2,levels=2,units=1,layers=1", 16, 8, true },
+                  { "mlp:visible=256,hidden=2,levels=2,units=1,layers=1", 256, 8, true },
+                  { "mlp:visible=784,hidden=2,levels=2,units=1,layers=1", 784, 8, false },
+                  { "mlp:visible=784,hidden=2,levels=2,units=1,layers=1", 784, 24, true } };
+    static uint8_t codes[ROWS * MOST];
+    sal_error err;
+    for (int i = 0; i < ROWS * MOST; i++) {
+        codes[i] = i % 3 == 0;
+    }
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const sal_data data = { .rows = ROWS, .variables = cases[k].pixels, .codes = codes };
+        const sal_train_options o = {
+            .objective = SAL_DENOISING, .learning_rate = 1e-4, .iterations = 9, .batch = 8
+        };
+        sal_model *model = make(cases[k].architecture, 0.1);
+        sal_trainer *t = NULL;
+        ck_ok(sal_trainer_create(model, &data, &o, &t, &err), &err);
+        ck_ok(sal_trainer_run(t, 1, &err), &err);
+        sali_denoising_training *own = t->own;
+        own->back.gap[1] = cases[k].gap;
+        ck_ok(sal_trainer_run(t, 1, &err), &err);
+        ck_assert_msg(own->back.times[1] == cases[k].away, "case %d: went back %d times", (int)k,
+                      (int)own->back.times[1]);
+        ck_assert_int_eq(own->back.times[0], 0);
+        sal_trainer_destroy(t);
+        sal_model_destroy(model);
     }
 }
 END_TEST
@@ -912,6 +956,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, rows_have_the_noise_of_their_levels);
     tcase_add_test(tests, trainings_resume_to_the_same_bits);
     tcase_add_test(tests, a_level_that_runs_away_gets_more_steps);
+    tcase_add_test(tests, large_pictures_may_lag_by_more);
     tcase_add_test(tests, chains_are_read_as_they_were_written);
     tcase_add_test(tests, verdicts_know_whether_the_steps_suffice);
     tcase_add_test(tests, what_has_no_levels_is_refused);

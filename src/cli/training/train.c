@@ -206,6 +206,23 @@ static sal_train_options library_options(const cli_training *s)
     return options;
 }
 
+/* What the levels of a ladder or of a denoising chain had to go through. */
+static void say_disturbed(const cli_training *s)
+{
+    const long long times = (long long)s->last.disturbed;
+    if (times > 0 && s->o->train.objective == SAL_DENOISING) {
+        fprintf(stderr,
+                "saltus: training went back %lld time%s, as f of a level ran away from its chains "
+                "or was not finite; denoising.json has the steps that levels make now\n",
+                times, times > 1 ? "s" : "");
+    } else if (times > 0) {
+        fprintf(stderr,
+                "saltus: states of %lld of %lld levels were not at equilibrium; their log Z may be "
+                "wrong, and more --steps help\n",
+                times, (long long)s->last.levels);
+    }
+}
+
 static int train(cli_training *s)
 {
     sal_error err = { 0 };
@@ -250,12 +267,7 @@ static int train(cli_training *s)
         fprintf(stderr, "saltus: stopped after %lld iterations; --resume goes on from here\n",
                 (long long)s->last.iteration);
     }
-    if (s->last.disturbed > 0) {
-        fprintf(stderr,
-                "saltus: states of %lld of %lld levels were not at equilibrium; their log Z may be "
-                "wrong, and more --steps help\n",
-                (long long)s->last.disturbed, (long long)s->last.levels);
-    }
+    say_disturbed(s);
     s->code = s->code || cli_interrupted() ? s->code : cli_train_verdict(s);
     return s->code ? s->code : print_end(s);
 }

@@ -103,10 +103,15 @@ static sal_status make_path(sal_trainer *t, sali_denoising_training *own, sal_er
 
 /* ---- trainings that run away */
 
-/* Iterations that a gap's average goes back over, between two copies, and times in all; and the
- * gap in nats that is too large. While all is well averages are within 2 of 0. */
+/* Iterations that a gap's average goes back over, between two copies, and times in all. */
 enum { MEMORY = 20, BETWEEN = 50, MOST_TIMES = 10 };
-#define LARGEST_GAP 4.0
+
+/* The gap in nats that is too large. While all is well averages are within half of it: f, and with
+ * it what chains lag behind in a fast beginning, grows with the number of variables. */
+static double largest_gap(const sal_trainer *t)
+{
+    return fmax(4, (double)t->data->variables / 64);
+}
 
 static void follow_times(sal_trainer *t)
 {
@@ -180,10 +185,10 @@ static sal_status after(sal_trainer *t, bool good, sal_error *err)
 {
     sali_denoising_training *own = t->own;
     const int64_t worst = good ? follow_gaps(t) : -1;
-    if (!good || own->back.gap[worst] > LARGEST_GAP) {
+    if (!good || own->back.gap[worst] > largest_gap(t)) {
         return go_back(t, worst, err);
     }
-    if (t->iteration % BETWEEN == 0 && own->back.gap[worst] < LARGEST_GAP / 2) {
+    if (t->iteration % BETWEEN == 0 && own->back.gap[worst] < largest_gap(t) / 2) {
         copy_values(t, false, own->back.copies++);
     }
     return SAL_OK;
@@ -301,6 +306,7 @@ static void report(const sal_trainer *t, sal_train_report *report)
                                                                      : 0;
     }
     report->levels = t->levels->n;
+    report->disturbed = own->back.all;
     report->trajectory = own->path;
     report->samples = NULL;
     report->buffer = 0;
