@@ -11,7 +11,8 @@
 #include "cli/training/training.h"
 #include "cli/training/verdict.h"
 
-#define ESTIMATE_AFTER 10.0 /* seconds */
+#define ESTIMATE_AFTER 10.0 /* seconds; */
+#define ESTIMATE_BY 60.0    /* before these not until 2% of the updates are made */
 #define MOST_SAMPLES 1000   /* that MMD is made of */
 
 static const char header[] = "iteration,seconds,sampling_seconds,gradient_seconds,log_prob_data,"
@@ -239,12 +240,14 @@ static void print_line(const cli_training *s, const sal_train_report *r)
     fflush(stdout);
 }
 
-/* Once, after a few seconds: how long it will take at this pace. */
+/* Once, after a while: how long it will take at this pace. The first updates of a ladder are slow,
+ * as many levels are frozen. */
 static void estimate(cli_training *s, const sal_train_report *r)
 {
     const int64_t done = r->iteration - s->progress.from;
     const double spent = r->seconds - s->climbed;
-    if (s->estimated || spent < ESTIMATE_AFTER || s->o->json) {
+    const bool early = spent < ESTIMATE_AFTER || (spent < ESTIMATE_BY && 50 * done < r->iterations);
+    if (s->estimated || early || s->o->json) {
         return;
     }
     s->estimated = true;
