@@ -36,15 +36,17 @@ typedef struct sal_train_report {
     /* Settings that the last resume changed: "learning rate 0.001 instead of 0.01". NULL: none, or
      * the training was not resumed. */
     const char *resumed_with;
-    /* The fields from here to `trajectory` are for SAL_PTT, and `levels`, `disturbed` and
-     * `trajectory` for SAL_DENOISING too; else they are NaN, NULL and 0. In calls of `progress` all
-     * but `levels` and `swap_rate` are those of the last report. */
+    /* The fields from here to `trajectory` are for SAL_PTT, and `levels`, `log_likelihood`,
+     * `disturbed`, `best` and `trajectory` for SAL_DENOISING too; else they are NaN, NULL and 0. In
+     * calls of `progress` all but `levels` and `swap_rate` are those of the last report. */
     int64_t levels;        /* number of levels of the trajectory; in calls of `progress` while the
                               ladder of ptt.first is climbed, of those that are done */
     double swap_rate;      /* estimated swap rate between the chains and the last level */
     double log_z;          /* of the current model, by Bennett's acceptance ratio */
     double log_z_error;    /* standard error of log_z; grows with the number of levels */
-    double log_likelihood; /* mean over the held-out rows; NaN without such rows */
+    double log_likelihood; /* mean over the held-out rows; NaN without such rows. With SAL_DENOISING
+                              the lower end of the bound on the first 100 of them
+                              (sal_denoising_bound), if there is ptt.patience, else NaN */
     int64_t disturbed;     /* levels whose states were found not to be at equilibrium; with
                               SAL_DENOISING times that training went back, as f of a level ran
                               away from its chains (it then has more steps) or was not finite */
@@ -127,7 +129,8 @@ typedef struct sal_ptt_options {
                              has the parameters of the report where it was largest. Must live as
                              long as the trainer; NULL: none */
     int64_t patience;     /* training stops after this many reports in a row without a larger
-                             log-likelihood; 0: never */
+                             log-likelihood; 0: never. SAL_DENOISING has it, too, with `test`: each
+                             report then takes as long as 50 to 100 updates */
     /* The ladder of another training by SAL_PTT that this one goes on from. It must live until the
      * first iteration is over; a resume does not need it. NULL: the ladder begins at independent
      * variables */

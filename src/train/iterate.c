@@ -212,14 +212,21 @@ bool sali_train_show_progress(sal_trainer *t)
  * due, so that a training that was stopped in between ends as it would have. */
 static sal_status judge(sal_trainer *t, bool due, sal_error *err)
 {
-    sal_status status = t->objective->judge ? t->objective->judge(t, err) : SAL_OK;
+    const bool asked = !t->levels || (t->best && t->options.ptt.patience > 0); /* it takes long */
+    if (!t->objective->judge || !asked) {
+        t->now.log_likelihood = NAN; /* a resumed training may have had one */
+        t->best_likelihood = -INFINITY;
+        t->worse = 0;
+        return SAL_OK;
+    }
+    sal_status status = t->objective->judge(t, err);
     if (status != SAL_OK) {
         return status;
     }
     if (due && t->best && t->now.log_likelihood > t->best_likelihood) {
         t->best_likelihood = t->now.log_likelihood;
         t->best_iteration = t->iteration;
-        memcpy(t->best, t->values, (size_t)t->optimiser.n * sizeof *t->best);
+        memcpy(t->best, sali_train_shown(t), (size_t)t->optimiser.n * sizeof *t->best);
         t->worse = 0;
     } else if (due && t->best) {
         t->worse++;

@@ -138,10 +138,14 @@ static sal_status check_objective(const sal_train_options *o, sal_error *err)
                        : o->buffer.order != 0  ? "buffer.order"
                                                : NULL;
     const sali_objective *objective = sali_objective_of(o->objective);
-    if (!objective->reservoir && (o->ptt.reservoir != 0 || o->ptt.patience != 0)) {
+    if (!objective->reservoir && o->ptt.reservoir != 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "train: %s goes with trajectory tempering, objective ptt",
-                         o->ptt.reservoir ? "ptt.reservoir" : "ptt.patience");
+                         "train: ptt.reservoir goes with trajectory tempering, objective ptt");
+    }
+    if (!objective->judge && o->ptt.patience != 0) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "train: ptt.patience goes with the objectives ptt and denoising, which "
+                         "judge by held-out rows");
     }
     if (!objective->reservoir && (o->ptt.first || o->ptt.first_model)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,

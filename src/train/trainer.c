@@ -44,10 +44,15 @@ void sali_train_start_at(sal_trainer *t)
     }
 }
 
+const double *sali_train_shown(const sal_trainer *t)
+{
+    return t->levels && t->averages ? t->averages : t->values;
+}
+
 void sali_train_show_params(sal_trainer *t)
 {
     if (t->levels) {
-        sali_params_set(t->tape->params, t->averages ? t->averages : t->values);
+        sali_params_set(t->tape->params, sali_train_shown(t));
     }
 }
 

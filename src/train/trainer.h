@@ -173,9 +173,11 @@ static inline int64_t sali_train_levels(const sal_trainer *trainer)
 }
 
 /* trainer.c: the model that the chains of a level move on. Put `values` in place: into the model,
- * or into its levels; and show the caller the model as it is, or as its averages are. */
+ * or into its levels; and show the caller the model as it is, or as its averages are: the
+ * parameters that are shown. */
 const sal_model *sali_train_model_at(const sal_trainer *trainer, int64_t level);
 void sali_train_set_params(sal_trainer *trainer);
+const double *sali_train_shown(const sal_trainer *trainer);
 void sali_train_show_params(sal_trainer *trainer);
 
 /* Training begins at the parameters in `values`. */

@@ -739,6 +739,65 @@ START_TEST(large_pictures_may_lag_by_more)
 }
 END_TEST
 
+/* ---- patience */
+
+typedef struct judged {
+    const sal_data *test;
+    double bounds[100], best[292];
+    int n, best_at;
+} judged;
+
+static int note_report(const sal_train_report *r, void *data)
+{
+    judged *j = data;
+    const sal_bound_options o = { .effort = 0.25, .seed = 4 };
+    sal_bound bound;
+    sal_error err;
+    ck_ok(sal_denoising_bound((sal_model *)r->model, r->trajectory, 100, j->test->codes, &o, &bound,
+                              &err),
+          &err);
+    ck_assert_double_eq(bound.reverse, r->log_likelihood);
+    ck_assert_int_lt(j->n, 100);
+    if (j->n == 0 || bound.reverse > j->bounds[j->best_at]) {
+        j->best_at = j->n;
+        ck_ok(sal_model_get_params(r->model, NULL, j->best, &err), &err);
+    }
+    ck_assert(r->best == (j->best_at == j->n));
+    j->bounds[j->n++] = bound.reverse;
+    return 0;
+}
+
+/* Training stops where the bound on held-out rows no longer rises, and the model is the best one.
+ */
+START_TEST(patience_is_by_the_bound)
+{
+    sal_error err;
+    sal_data data = rows_of(60), test = rows_of(300);
+    sal_model *joint = make("mlp:visible=4,hidden=16,levels=3,units=8,layers=1", 0.3);
+    judged j = { .test = &test };
+    double params[292];
+    sal_train_options o = learning(2000);
+    o.batch = 48;
+    o.report_every = 20;
+    o.ptt.test = &test;
+    o.ptt.patience = 3;
+    o.callbacks.report = note_report;
+    o.callbacks.report_data = &j;
+    ck_assert_int_le(sal_model_parameters_size(joint), 292);
+    ck_ok(sal_train(joint, &data, &o, &err), &err);
+    ck_ok(sal_model_get_params(joint, NULL, params, &err), &err);
+    ck_assert_int_gt(j.n, 3);
+    ck_assert_int_lt(j.n, 99);
+    ck_assert_int_eq(j.n - 1 - j.best_at, 3);
+    ck_assert_mem_eq(params, j.best, (size_t)sal_model_parameters_size(joint) * sizeof *params);
+    o.ptt.test = NULL;
+    ck_assert_int_eq(sal_train(joint, &data, &o, &err), SAL_ERR_ARGUMENT);
+    sal_model_destroy(joint);
+    free(data.codes);
+    free(test.codes);
+}
+END_TEST
+
 START_TEST(chains_are_read_as_they_were_written)
 {
     sal_error err;
@@ -957,6 +1016,7 @@ static Suite *make_suite(void)
     tcase_add_test(tests, trainings_resume_to_the_same_bits);
     tcase_add_test(tests, a_level_that_runs_away_gets_more_steps);
     tcase_add_test(tests, large_pictures_may_lag_by_more);
+    tcase_add_test(tests, patience_is_by_the_bound);
     tcase_add_test(tests, chains_are_read_as_they_were_written);
     tcase_add_test(tests, verdicts_know_whether_the_steps_suffice);
     tcase_add_test(tests, what_has_no_levels_is_refused);

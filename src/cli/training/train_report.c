@@ -230,6 +230,9 @@ static void print_line(const cli_training *s, const sal_train_report *r)
     } else if (!isnan(r->log_prob_samples)) {
         printf("f(data) - f(samples) %7.3f at a level  acceptance %.2f",
                r->log_prob_data - r->log_prob_samples, r->acceptance_rate);
+        if (!isnan(r->log_likelihood)) {
+            printf("  held-out bound %.3f", r->log_likelihood);
+        }
     } else {
         printf("log pseudo-likelihood %10.4f  gradient %.4g", r->log_prob_data, r->gradient_norm);
     }

@@ -297,7 +297,7 @@ static void row(const sal_trainer *t, int64_t c, int32_t *codes)
 }
 
 /* The chains are no samples of the model. */
-static void report(const sal_trainer *t, sal_train_report *report)
+static void follow_step_sizes(const sal_trainer *t)
 {
     const sali_denoising_training *own = t->own;
     for (int64_t l = 0; l < t->levels->n; l++) {
@@ -305,6 +305,36 @@ static void report(const sal_trainer *t, sal_train_report *report)
                                          : t->sampler->has_step_size ? t->settings.step_size
                                                                      : 0;
     }
+}
+
+/* The rows that the bound is of, and how much effort it takes: as much time as 50 to 100 updates.
+ */
+enum { JUDGED_ROWS = 100 };
+#define JUDGED_EFFORT 0.25
+
+/* By the lower end of the bound, with the same noise and seed each time. An f
+ * that is not finite somewhere is no better report. */
+static sal_status judge(sal_trainer *t, sal_error *err)
+{
+    const sali_denoising_training *own = t->own;
+    const sal_data *test = t->options.ptt.test;
+    const sal_bound_options o = { .effort = JUDGED_EFFORT,
+                                  .seed = t->options.seed,
+                                  .threads = t->options.threads };
+    sal_bound bound;
+    follow_step_sizes(t);
+    sali_train_show_params(t);
+    sal_status status = sal_denoising_bound(t->given, own->path,
+                                            test->rows < JUDGED_ROWS ? test->rows : JUDGED_ROWS,
+                                            test->codes, &o, &bound, err);
+    t->now.log_likelihood = status == SAL_OK ? bound.reverse : NAN;
+    return status == SAL_ERR_MODEL ? SAL_OK : status;
+}
+
+static void report(const sal_trainer *t, sal_train_report *report)
+{
+    const sali_denoising_training *own = t->own;
+    follow_step_sizes(t);
     report->levels = t->levels->n;
     report->disturbed = own->back.all;
     report->trajectory = own->path;
@@ -328,6 +358,7 @@ const sali_objective sali_objective_denoising = {
     .row = row,
     .after = after,
     .items = items,
+    .judge = judge,
     .resumed = follow_times,
     .report = report,
 };
