@@ -258,8 +258,8 @@ static int train(cli_training *s)
     }
     if (is_climbing(s)) {
         fprintf(stderr,
-                "saltus: stopped while the ladder of %s was climbed, before the first iteration; "
-                "nothing was written to %s\n",
+                "saltus: stopped while the ladder of %s was climbed, before the first iteration: "
+                "%s has no model yet\n",
                 s->o->from, s->o->out);
         return s->o->json ? print_json(s) : CLI_OK;
     }
