@@ -11,10 +11,18 @@
 static void spill(const image_batch *to, real *c, int64_t chains, int64_t filled,
                   const real *buffer, int64_t width, bool add)
 {
-    for (int64_t k = 0; k < chains; k++) {
-        for (int64_t j = 0; j < filled; j++) {
-            real *at = c + k * to->chain + j * to->channel;
-            *at = (add ? *at : 0) + buffer[k * width + j];
+    for (int64_t k = 0; k < chains; k++, c += to->chain, buffer += width) {
+        if (to->channel != 1) {
+            for (int64_t j = 0; j < filled; j++) {
+                real *at = c + j * to->channel;
+                *at = (add ? *at : 0) + buffer[j];
+            }
+        } else if (add) {
+            for (int64_t j = 0; j < filled; j++) {
+                c[j] += buffer[j];
+            }
+        } else {
+            memcpy(c, buffer, (size_t)filled * sizeof *c);
         }
     }
 }
