@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/object.h"
 #include "models/base.h"
-#include "run/trajectory.h"
+#include "run/denoising/pass.h"
 
 typedef struct pass {
     const sal_trajectory *t; /* which may be gone when the run is taken apart */
@@ -129,19 +129,37 @@ static void note_sums(const pass *p, sali_chains *chains, int64_t t)
     sali_levels_take_fault(chains, inner);
 }
 
-static void step(void *self, sali_chains *chains)
+void sali_pass_begin(void *self, sali_chains *chains)
 {
-    pass *p = self;
+    const pass *p = self;
     memcpy(chains->x_new, chains->x, (size_t)(p->n * p->N) * chains->element);
     draw_base(p, chains);
-    for (int64_t t = p->T - 1; t >= 0; t--) {
-        move(p, chains, t);
-        note_sums(p, chains, t);
-    }
+}
+
+void sali_pass_level(void *self, sali_chains *chains, int64_t t)
+{
+    pass *p = self;
+    move(p, chains, t);
+    note_sums(p, chains, t);
+}
+
+void sali_pass_end(void *self, sali_chains *chains)
+{
+    (void)self;
     sali_chains_embed(chains);
     sali_levels_note_jumps(chains);
     sali_chains_start(chains, false);
     sali_chains_tick(chains);
+}
+
+static void step(void *self, sali_chains *chains)
+{
+    const pass *p = self;
+    sali_pass_begin(self, chains);
+    for (int64_t t = p->T - 1; t >= 0; t--) {
+        sali_pass_level(self, chains, t);
+    }
+    sali_pass_end(self, chains);
 }
 
 const sali_sampler sali_denoising_record = {
