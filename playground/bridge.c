@@ -10,7 +10,10 @@
 #include <saltus/stats.h>
 
 #include "core/error.h"
+#include "models/levels/levels.h"
+#include "models/levels/noise.h"
 #include "models/zoo/builtin.h"
+#include "run/denoising/pass.h"
 #include "run/tempering.h"
 #include "samplers/sampler.h"
 #include "samplers/start.h"
@@ -285,6 +288,163 @@ PLAY double play_tune(sal_model *model, const char *sampler, int chains, int war
     status = status ? status : sal_run_summarise(run, &s, &last);
     sal_run_destroy(run);
     return status == SAL_OK ? s.step_size : -1;
+}
+
+/* ---- passes down a denoising chain */
+
+struct play_pass {
+    sal_trajectory *trajectory;
+    sal_model *model; /* over x, which stands for the levels */
+    const sali_sampler *inner;
+    sali_sampler_settings inner_settings;
+    void *self;
+    sali_chains *chains;
+    int64_t level; /* of the states; T: noise, 0: at the end */
+};
+
+/* log p_0 of two states from each logit. */
+static sal_status make_noise(const sal_model *joint, const double *keep, const double *logits,
+                             sali_noise **noise)
+{
+    const int64_t T = sal_model_levels(joint);
+    sal_space *space = sali_levels_space(joint);
+    double *log_base = NULL;
+    sal_status status = space ? SAL_OK : sali_fail_memory(&last);
+    if (status == SAL_OK && space->n_states != 2 * space->n_variables) {
+        status = sali_fail(&last, SAL_ERR_UNSUPPORTED, "a pass is of variables with two states");
+    }
+    if (status == SAL_OK) {
+        log_base = calloc((size_t)space->n_states, sizeof *log_base);
+        status = log_base ? SAL_OK : sali_fail_memory(&last);
+    }
+    for (int64_t v = 0; status == SAL_OK && v < space->n_variables; v++) {
+        log_base[2 * v] = -log1p(exp(logits[v]));
+        log_base[2 * v + 1] = -log1p(exp(-logits[v]));
+    }
+    status = status ? status : sali_noise_create(space, T, keep, log_base, noise, &last);
+    free(log_base);
+    sal_space_destroy(space);
+    return status;
+}
+
+/* What was read of a training's denoising.json, and the model over x. */
+static sal_status make_trajectory(play_pass *p, sal_model *joint, const char *sampler,
+                                  const double *keep, const double *logits, const int32_t *steps,
+                                  const double *step_sizes)
+{
+    const int64_t T = sal_model_levels(joint);
+    sali_noise *noise = NULL;
+    if (T < 1) {
+        return sali_fail(&last, SAL_ERR_UNSUPPORTED, "a pass needs a model with levels");
+    }
+    int64_t *counts = calloc((size_t)T, sizeof *counts);
+    sal_status status = counts ? make_noise(joint, keep, logits, &noise) : sali_fail_memory(&last);
+    for (int64_t t = 0; status == SAL_OK && t < T; t++) {
+        counts[t] = steps[t];
+        if (steps[t] < 1 || !(step_sizes[t] >= 0)) {
+            status = sali_fail(&last, SAL_ERR_ARGUMENT,
+                               "level %d needs a number of steps and a step size", (int)t);
+        }
+    }
+    if (status == SAL_OK) {
+        p->trajectory = sali_trajectory_of_noise(sali_model_tape(joint)->program->parameters_size,
+                                                 noise, counts, step_sizes, sampler);
+        noise = NULL;
+        status = p->trajectory ? SAL_OK : sali_fail_memory(&last);
+    }
+    sali_noise_destroy(noise);
+    free(counts);
+    return status ? status : sal_trajectory_model(p->trajectory, joint, &p->model, &last);
+}
+
+static sal_status open_pass(play_pass *p, const char *sampler, int chains, double seed)
+{
+    sal_status status =
+        sali_sampler_choose(sampler, p->model, 0, &p->inner, &p->inner_settings, &last);
+    status = status ? status : sali_check_field_sampler(p->inner, "", &last);
+    const sali_sampler_settings settings = {
+        .step_size = p->inner_settings.step_size,
+        .trajectory = p->trajectory,
+        .inner = p->inner,
+        .inner_settings = &p->inner_settings,
+        .level_step_sizes = true,
+        .level_steps = 1,
+    };
+    status = status
+                 ? status
+                 : sali_chains_create(p->model, chains, sali_sampler_wants(&sali_denoising_record),
+                                      (uint64_t)seed, &p->chains, &last);
+    for (int c = 0; status == SAL_OK && c < chains; c++) {
+        p->chains->id[c] = (uint32_t)c;
+    }
+    status = status ? status
+                    : sali_sampler_open(&sali_denoising_record, &settings, NULL, p->chains,
+                                        &p->self, &last);
+    return status ? status : sali_start(p->chains, NULL, NULL, &last);
+}
+
+PLAY void play_pass_close(play_pass *p)
+{
+    if (p) {
+        sali_sampler_close(&sali_denoising_record, p->self);
+        sali_chains_destroy(p->chains);
+        sal_model_destroy(p->model);
+        sal_trajectory_destroy(p->trajectory);
+        free(p);
+    }
+}
+
+PLAY play_pass *play_pass_open(sal_model *model, const char *sampler, const double *keep,
+                               const double *logits, const int32_t *steps, const double *step_sizes,
+                               int chains, double seed)
+{
+    play_pass *p = calloc(1, sizeof *p);
+    if (!p) {
+        sali_fail_memory(&last);
+        return NULL;
+    }
+    sal_status status =
+        chains < 1 ? sali_fail(&last, SAL_ERR_ARGUMENT, "a pass needs a chain, found %d", chains)
+                   : SAL_OK;
+    status = status ? status : make_trajectory(p, model, sampler, keep, logits, steps, step_sizes);
+    status = status ? status : open_pass(p, sampler, chains, seed);
+    if (status != SAL_OK) {
+        play_pass_close(p);
+        return NULL;
+    }
+    play_pass_begin(p);
+    return p;
+}
+
+PLAY void play_pass_begin(play_pass *p)
+{
+    if (p->level > 0) {
+        sali_pass_end(p->self, p->chains); /* so that the noise is other noise */
+    }
+    sali_pass_begin(p->self, p->chains);
+    p->level = p->trajectory->noise->T;
+}
+
+PLAY int play_pass_level(play_pass *p)
+{
+    if (p->level == 0) {
+        play_fail("the pass is at its end: it wants new noise");
+        return -1;
+    }
+    sali_pass_level(p->self, p->chains, --p->level);
+    if (p->level == 0) {
+        sali_pass_end(p->self, p->chains);
+    }
+    if (p->chains->bad_chain >= 0) {
+        return told(
+            sali_chains_report(p->chains, &sali_denoising_record, p->chains->bad_chain, &last));
+    }
+    return (int)p->level;
+}
+
+PLAY int32_t *play_pass_codes(play_pass *p)
+{
+    return p->chains->codes;
 }
 
 /* ---- figures */

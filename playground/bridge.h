@@ -99,6 +99,29 @@ int play_walk_swap(play_walk *walk, int parity, uint8_t *made);
  * it failed. */
 double play_tune(sal_model *model, const char *sampler, int chains, int warmup, double seed);
 
+/* ---- chains that go down a denoising chain of conditional energies (run/denoising/pass.h) */
+
+typedef struct play_pass play_pass;
+
+/* On a model with T levels: shares keep [T + 1], logits of p_0 [V] of binary variables, the sampler
+ * with its steps [T] and step sizes [T] (0: it has none) at each level. The model's parameters are
+ * to be set before. */
+play_pass *play_pass_open(sal_model *model, const char *sampler, const double *keep,
+                          const double *logits, const int32_t *steps, const double *step_sizes,
+                          int chains, double seed);
+
+/* New noise: draws of p_0. A pass is opened with noise. */
+void play_pass_begin(play_pass *pass);
+
+/* One level down; returns its number: T - 1 after the noise, 0 at the end, where new noise is to
+ * follow. */
+int play_pass_level(play_pass *pass);
+
+/* Present states [chains x V]; they move with the pass. */
+int32_t *play_pass_codes(play_pass *pass);
+
+void play_pass_close(play_pass *pass);
+
 /* ---- figures of chains */
 
 double play_ess(int n, const double *x);

@@ -194,6 +194,38 @@ export class Walk {
     }
 }
 
+// Chains that go from noise down the levels of a denoising chain. The model's parameters are set.
+export class Pass {
+    // keep: shares of pixels that noise leaves; logits: of the noise; steps and stepSizes: of the
+    // sampler at each level.
+    constructor(model, sampler, { keep, logits, steps, stepSizes, chains = 1, seed = 1 }) {
+        this.size = chains * logits.length;
+        this.pointer = withRoom([sampler, Float64Array.from(keep), logits, Int32Array.from(steps), Float64Array.from(stepSizes)],
+            (s, k, l, n, sizes) => m._play_pass_open(model.pointer, s, k, l, n, sizes, chains, seed));
+        need(this.pointer);
+    }
+
+    // New noise.
+    begin() {
+        m._play_pass_begin(this.pointer);
+    }
+
+    // One level down: its number, 0 at the end.
+    level() {
+        const t = m._play_pass_level(this.pointer);
+        need(t >= 0);
+        return t;
+    }
+
+    codes() {
+        return ints(m._play_pass_codes(this.pointer), this.size);
+    }
+
+    close() {
+        m._play_pass_close(this.pointer);
+    }
+}
+
 // The step size that warm-up finds; NaN for a sampler without one.
 export function tune(model, sampler, chains, warmup, seed) {
     const step = withRoom([sampler], (s) => m._play_tune(model.pointer, s, chains, warmup, seed));

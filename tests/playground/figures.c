@@ -60,6 +60,43 @@ static void average(const char *specification)
     play_model_close(model);
 }
 
+/* Passes down a chain of small nets, whose parameters are made up; white variables of the last. */
+static void passes(const char *specification)
+{
+    static const double keep[] = { 1, 0.8, 0.3, 0 }, sizes[] = { 0.5, 0.7, 1 };
+    static const int32_t steps[] = { 6, 4, 2 };
+    double values[2000], logits[64];
+    int level = 0, white = 0;
+    sal_model *model = play_model(specification);
+    must(model != NULL, specification);
+    const int size = (int)sal_model_parameters_size(model), pixels = play_variables(model) - 1;
+    must(size <= 2000 && pixels <= 64, "a smaller net");
+    for (int k = 0; k < size; k++) {
+        values[k] = 0.4 * sin(0.9 * k);
+    }
+    for (int v = 0; v < pixels; v++) {
+        logits[v] = cos(0.5 * v) - 0.5;
+    }
+    must(play_set(model, NULL, values) == 0, specification);
+    play_pass *p =
+        play_pass_open(model, "dlmcf:balance=barker", keep, logits, steps, sizes, CHAINS, 7);
+    must(p != NULL, specification);
+    for (int k = 0; k < 50 * 3; k++) {
+        if (level == 0 && k > 0) {
+            play_pass_begin(p);
+        }
+        level = play_pass_level(p);
+        must(level >= 0, "a level");
+    }
+    for (int k = 0; k < CHAINS * pixels; k++) {
+        white += play_pass_codes(p)[k];
+    }
+    printf("passes %s: states %u white %.9g\n", specification,
+           mix(CHAINS * pixels, play_pass_codes(p)), (double)white / CHAINS);
+    play_pass_close(p);
+    play_model_close(model);
+}
+
 static void formula(const char *text, int kind)
 {
     int place;
@@ -95,6 +132,7 @@ int main(void)
     walk("potts:side=5,states=3", "gwg", 0);
     walk("ordinal-poly4:dim=3", "ncg", 0.1);
     walk("rbm:hidden=5,visible=12", "block-gibbs", 0);
+    passes("strided-conv:height=8,width=8,channels=2,levels=3,base=1,units=0");
     formula("0.4 sum(i~j: x[i] x[j]) + 0.02 sum(i: x[i])", PLAY_SPINS);
     formula("tanh(sum(i: x[i])^2 / 9) - exp(-x[0]) softplus(x[1] + x[2] x[3])", PLAY_BINARY);
     formula("sum(i~j: max(x[i], 0.5 x[j]) - abs(x[i] - x[j])^3 sigmoid(sum(i: x[i]) / 8))",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bridge.h"
+#include "run/trajectory.h"
 
 static const play_lattice square = { .kind = PLAY_SPINS, .rows = 3, .columns = 4 };
 static const play_lattice pair = {
@@ -268,6 +269,127 @@ START_TEST(what_cannot_be_is_refused)
 }
 END_TEST
 
+/* ---- passes down a denoising chain */
+
+enum { BITS = 4, LEVELS = 3 };
+static const double keep[] = { 1, 0.7, 0.2, 0 }, logits[] = { -1, 0, 0.5, 2 },
+                    sizes[] = { 0.4, 0.8, 0 };
+static const int32_t steps[] = { 5, 3, 2 };
+
+static sal_model *make_chain(void)
+{
+    double values[200];
+    sal_model *model = play_model("mlp:visible=4,hidden=3,levels=3,units=2,layers=1");
+    ck_assert_msg(model != NULL, "%s", play_error());
+    ck_assert_int_le(sal_model_parameters_size(model), 200);
+    for (int k = 0; k < 200; k++) {
+        values[k] = 1.3 * sin(0.9 * k);
+    }
+    ck_assert_int_eq(play_set(model, NULL, values), 0);
+    return model;
+}
+
+/* All levels of a pass are a step of a run along the trajectory. */
+START_TEST(passes_go_as_runs_do)
+{
+    enum { CHAINS = 6, DRAWS = 30 };
+    const int64_t counts[] = { steps[0], steps[1], steps[2] };
+    double log_base[2 * BITS];
+    sali_noise *noise = NULL;
+    sal_model *joint = make_chain(), *model = NULL;
+    sal_space *space = sali_levels_space(joint);
+    sal_run *run = NULL;
+    sal_error err;
+    int bytes, changed = 0;
+    for (int v = 0; v < BITS; v++) {
+        log_base[2 * v] = -log1p(exp(logits[v]));
+        log_base[2 * v + 1] = -log1p(exp(-logits[v]));
+    }
+    ck_assert(sali_noise_create(space, LEVELS, keep, log_base, &noise, &err) == SAL_OK);
+    sal_trajectory *t = sali_trajectory_of_noise(sal_model_parameters_size(joint), noise, counts,
+                                                 sizes, "dlmcf:balance=barker");
+    ck_assert(sal_trajectory_model(t, joint, &model, &err) == SAL_OK);
+    const sal_run_options o = { .sampler = "dlmcf:balance=barker",
+                                .trajectory = t,
+                                .steps_per_level = 1,
+                                .chains = CHAINS,
+                                .draws = DRAWS,
+                                .warmup = -1,
+                                .seed = 5,
+                                .record.draws = true };
+    ck_assert_msg(sal_sample(model, &o, &run, &err) == SAL_OK, "%s", err.message);
+    const uint8_t *draws = sal_run_draws(run, &bytes);
+    play_pass *pass = play_pass_open(joint, o.sampler, keep, logits, steps, sizes, CHAINS, 5);
+    ck_assert_msg(pass != NULL, "%s", play_error());
+    for (int d = 0; d < DRAWS; d++) {
+        int32_t before[CHAINS * BITS];
+        for (int level = LEVELS - 1; level >= 0; level--) {
+            memcpy(before, play_pass_codes(pass), sizeof before);
+            ck_assert_int_eq(play_pass_level(pass), level);
+            changed += memcmp(before, play_pass_codes(pass), sizeof before) != 0;
+        }
+        for (int c = 0; c < CHAINS; c++) {
+            for (int v = 0; v < BITS; v++) {
+                ck_assert_int_eq(play_pass_codes(pass)[c * BITS + v],
+                                 draws[(c * DRAWS + d) * BITS + v]);
+            }
+        }
+        play_pass_begin(pass);
+    }
+    ck_assert_int_gt(changed, DRAWS * LEVELS / 2);
+    play_pass_close(pass);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+    sal_trajectory_destroy(t);
+    sal_space_destroy(space);
+    play_model_close(joint);
+}
+END_TEST
+
+START_TEST(a_pass_begins_anew_at_any_level)
+{
+    enum { CHAINS = 50 };
+    int32_t before[CHAINS * BITS];
+    sal_model *model = make_chain();
+    play_pass *pass = play_pass_open(model, "gwg", keep, logits, steps, sizes, CHAINS, 1);
+    play_model_close(model); /* the pass holds it */
+    memcpy(before, play_pass_codes(pass), sizeof before);
+    play_pass_begin(pass);
+    ck_assert_int_ne(memcmp(before, play_pass_codes(pass), sizeof before), 0);
+    ck_assert_int_eq(play_pass_level(pass), LEVELS - 1);
+    play_pass_begin(pass);
+    for (int level = LEVELS - 1; level >= 0; level--) {
+        ck_assert_int_eq(play_pass_level(pass), level);
+    }
+    ck_assert_int_eq(play_pass_level(pass), -1);
+    ck_assert_ptr_nonnull(strstr(play_error(), "at its end"));
+    play_pass_close(pass);
+}
+END_TEST
+
+START_TEST(passes_that_cannot_be_are_refused)
+{
+    static const double rising[] = { 1, 0.2, 0.7, 0 };
+    sal_model *plain = play_model("ising:side=3"), *model = make_chain(),
+              *labels = play_model("mlp:visible=4,hidden=3,levels=3,states=4");
+    ck_assert_ptr_null(play_pass_open(plain, "gwg", keep, logits, steps, sizes, 2, 1));
+    ck_assert_ptr_nonnull(strstr(play_error(), "a model with levels"));
+    ck_assert_ptr_null(play_pass_open(labels, "gwg", keep, logits, steps, sizes, 2, 1));
+    ck_assert_ptr_nonnull(strstr(play_error(), "two states"));
+    ck_assert_ptr_null(play_pass_open(model, "gwg", rising, logits, steps, sizes, 2, 1));
+    ck_assert_ptr_null(play_pass_open(model, "gwg", keep, logits, steps, sizes, 0, 1));
+    ck_assert_ptr_null(play_pass_open(model, "mh-uniform", keep, logits, steps, sizes, 2, 1));
+    ck_assert_ptr_null(play_pass_open(model, "no-such-sampler", keep, logits, steps, sizes, 2, 1));
+    ck_assert_ptr_null(
+        play_pass_open(model, "gwg", keep, logits, (const int32_t[3]){ 1, 0, 1 }, sizes, 2, 1));
+    ck_assert_ptr_nonnull(strstr(play_error(), "level 1 needs"));
+    play_pass_close(NULL);
+    play_model_close(labels);
+    play_model_close(model);
+    play_model_close(plain);
+}
+END_TEST
+
 static Suite *playground_suite(void)
 {
     Suite *suite = suite_create("playground");
@@ -286,6 +408,11 @@ static Suite *playground_suite(void)
     tcase_add_test(tcase, chains_at_temperatures_swap_states);
     tcase_add_test(tcase, states_and_temperatures_can_be_set);
     tcase_add_test(tcase, what_cannot_be_is_refused);
+    suite_add_tcase(suite, tcase);
+    tcase = tcase_create("passes");
+    tcase_add_test(tcase, passes_go_as_runs_do);
+    tcase_add_test(tcase, a_pass_begins_anew_at_any_level);
+    tcase_add_test(tcase, passes_that_cannot_be_are_refused);
     suite_add_tcase(suite, tcase);
     return suite;
 }

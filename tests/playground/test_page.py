@@ -109,8 +109,9 @@ class Page(unittest.TestCase):
 
     def test_addresses_without_sense_do_no_harm(self):
         for address in ["proposals?x=1000&y=-7&eps=-1&radius=0&sampler=foo", "race?side=100000&labels=0&a=foo&model=xyz", "bias?eps=-1&theta=1e9",
-                        "tempering?replicas=0&hottest=0&apart=10&every=0&sampler=foo", "digits?temperature=0&each=1e9&sampler=foo",
-                        "formula?side=1e9&each=-1&sampler=foo&constructor=1", "no-such-view?x=1"]:
+                        "tempering?replicas=0&hottest=0&apart=10&every=0&sampler=foo", "digits?temperature=0&each=1e9&model=foo",
+                        "digits?model=rbm&temperature=0&each=1e9&sampler=foo", "formula?side=1e9&each=-1&sampler=foo&constructor=1",
+                        "no-such-view?x=1"]:
             with self.subTest(address=address):
                 self.browser.open("about:blank")
                 self.browser.open(f"{ADDRESS}#{address}")
@@ -163,8 +164,66 @@ class Page(unittest.TestCase):
         self.assertEqual(share["off"], 0)
         self.assertTrue(0.4 < share["on"] < 0.9, share)
 
+    def step(self):
+        self.browser.run("document.querySelector('.step').click()")
+
+    def digits(self):
+        """White pixels of the pictures of digits, as seen in the page: [32][16 x 16]."""
+        return self.browser.run("""
+            const c = document.querySelector('#stage .beside canvas'), side = 16, step = side + 2, across = 8, down = 4;
+            const wide = c.width / (across * step - 2), high = c.height / (down * step - 2), copy = new OffscreenCanvas(c.width, c.height);
+            const g = copy.getContext('2d', {willReadFrequently: true});
+            g.drawImage(c, 0, 0);
+            const seen = g.getImageData(0, 0, c.width, c.height);
+            return Array.from({length: across * down}, (_, k) => Array.from({length: side * side}, (_, v) => {
+                const row = Math.floor(k / across) * step + Math.floor(v / side), column = k % across * step + v % side;
+                return seen.data[4 * (Math.floor((row + .5) * high) * c.width + Math.floor((column + .5) * wide))] > 140;
+            }));""")
+
+    def test_a_denoising_chain_goes_from_noise_to_digits(self):
+        def differing(pictures):  # share of pixels unlike the one on the left
+            return sum(p[v] != p[v - 1] for p in pictures for v in range(256) if v % 16) / (len(pictures) * 240)
+
+        self.show("digits")
+        self.pause()
+        self.browser.run("[...document.querySelectorAll('button')].find((b) => b.textContent === 'New noise').click()")
+        self.assertEqual(self.text(".said"), "Noise")
+        noise = self.digits()
+        for level in range(7, -1, -1):
+            before = self.browser.run(PICTURES)
+            self.step()
+            self.assertRegex(self.text(".said"), rf"Level {level}: \d+ steps" if level else r"Digits, after level 0: \d+ steps")
+            self.assertNotEqual(self.browser.run(PICTURES), before)
+        digits = self.digits()
+        shares = [sum(p) / 256 for p in digits]
+        self.assertTrue(0.18 < sum(shares) / 32 < 0.34, shares)  # of the training digits .256, from .01 to .65
+        self.assertTrue(all(0.01 < share < 0.65 for share in shares), shares)
+        self.assertLess(differing(digits), 0.7 * differing(noise))
+        self.step()
+        self.assertEqual(self.text(".said"), "Noise")
+
+    def test_a_denoising_chain_plays(self):
+        self.show("digits")
+        for said in ("Level 3", "Digits", "Noise"):
+            self.browser.wait("document.querySelector('.said').textContent.startsWith(arguments[0])", said)
+
+    def test_digits_have_two_models(self):
+        controls = "return [...document.querySelectorAll('.controls label, .controls button')].map((e) => e.textContent)"
+        self.show("digits")
+        self.assertEqual(self.browser.run("return [...document.querySelectorAll('select option:checked')].map((e) => e.textContent)"),
+                         ["Denoising chain"])
+        self.assertNotIn("Brush", self.browser.run(controls))
+        self.assertIn("take the RBM", self.text("#stage"))
+        self.choose("Model", "rbm")
+        self.assertEqual(self.browser.run("return location.hash"), "#digits?model=rbm")
+        self.assertTrue({"Brush", "Temperature", "Sampler", "Steps a picture", "Clear"} <= set(self.browser.run(controls)))
+        self.choose("Model", "chain")
+        self.assertEqual(self.browser.run("return location.hash"), "#digits")
+        self.assertNotIn("Temperature", self.browser.run(controls))
+
     def test_drawing_gives_pixels(self):
         self.show("digits")
+        self.choose("Model", "rbm")
         self.browser.drag("#stage .beside figure:nth-child(2) canvas", (0.5, 0.2), (0.5, 0.5), (0.5, 0.8))
         self.browser.wait("/[0-9]+ pixels are given/.test(document.querySelector('.said').textContent)")
         self.assertGreater(int(self.text(".said").split()[0]), 2)
