@@ -212,7 +212,7 @@ bool sali_train_show_progress(sal_trainer *t)
  * due, so that a training that was stopped in between ends as it would have. */
 static sal_status judge(sal_trainer *t, bool due, sal_error *err)
 {
-    const bool asked = !t->levels || (t->best && t->options.ptt.patience > 0); /* it takes long */
+    const bool asked = !t->objective->slow_judge || t->options.ptt.patience > 0;
     if (!t->objective->judge || !asked) {
         t->now.log_likelihood = NAN; /* a resumed training may have had one */
         t->best_likelihood = -INFINITY;
@@ -238,7 +238,6 @@ static sal_status judge(sal_trainer *t, bool due, sal_error *err)
 static int send_report(sal_trainer *t, bool due)
 {
     sal_train_report report;
-    sali_train_show_params(t);
     sal_trainer_report(t, &report);
     if (!due) { /* not judged; kept where nothing else is */
         report.best = !t->best || !isfinite(t->best_likelihood);
@@ -270,6 +269,7 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
     sali_train_sync_answer(t, stopped, &lost);
     const bool due = is_due(t, o->report_every);
     if (*stopped || due) {
+        sali_train_show_params(t); /* which are judged, and reported */
         status = sali_train_sync_status(t, judge(t, due, err), err);
         if (status != SAL_OK) {
             give_up(t);

@@ -226,12 +226,12 @@ static void step_weighed(block_gibbs *g, sali_chains *chains)
  * x of the chains, and those that are proposed, are of earlier states. */
 static void steps_exact(block_gibbs *g, sali_chains *chains, int64_t n)
 {
+    for (int64_t c = 0; c < chains->n; c++) { /* a ratio of 1: states stay now and then */
+        chains->log_ratio[c] =
+            sali_structure_is_exact(g->structure, chains->beta[c]) ? INFINITY : 0;
+    }
     for (int64_t k = 0; k < n; k++) {
         draw_pieces(g, chains);
-        for (int64_t c = 0; c < chains->n; c++) { /* a ratio of 1: states stay now and then */
-            chains->log_ratio[c] =
-                sali_structure_is_exact(g->structure, chains->beta[c]) ? INFINITY : 0;
-        }
         sali_chains_decide(chains);
         sali_chains_tick(chains);
     }

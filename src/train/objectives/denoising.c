@@ -323,7 +323,6 @@ static sal_status judge(sal_trainer *t, sal_error *err)
                                   .threads = t->options.threads };
     sal_bound bound;
     follow_step_sizes(t);
-    sali_train_show_params(t);
     sal_status status = sal_denoising_bound(t->given, own->path,
                                             test->rows < JUDGED_ROWS ? test->rows : JUDGED_ROWS,
                                             test->codes, &o, &bound, err);
@@ -344,6 +343,7 @@ static void report(const sal_trainer *t, sal_train_report *report)
 
 const sali_objective sali_objective_denoising = {
     .levels = true,
+    .slow_judge = true,
     .steers = true,
     .defaults = defaults,
     .fit_rows = fit_rows,

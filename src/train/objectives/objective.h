@@ -21,6 +21,7 @@ typedef struct sali_objective {
     bool steers;     /* it may lower the learning rate, which a resumed training keeps */
     bool whole_data; /* the gradient by a batch may be that by all rows */
     bool levels;     /* the model is f(x, t); rows and shards are of one level each */
+    bool slow_judge; /* it judges only if there is ptt.patience */
 
     /* ---- before there is a trainer */
 
