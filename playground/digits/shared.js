@@ -5,11 +5,10 @@ import { pictures } from "../paint.js";
 
 export const SIDE = 16, V = SIDE * SIDE, ACROSS = 8, DOWN = 4, CHAINS = ACROSS * DOWN;
 
-// Trained numbers, from one byte each, with one scale, or one for each row.
+// Trained numbers: codes of -127 to 127 with one scale, or one for each row.
 export function numbers({ scale, codes }) {
-    const bytes = Uint8Array.from(atob(codes), (c) => c.charCodeAt(0));
-    const scales = [scale].flat(), each = bytes.length / scales.length;
-    return Float64Array.from(new Int8Array(bytes.buffer), (v, k) => v * scales[Math.floor(k / each)]);
+    const scales = [scale].flat(), each = codes.length / scales.length;
+    return Float64Array.from(codes, (v, k) => v * scales[Math.floor(k / each)]);
 }
 
 export function makeSheet() {
