@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The program examples/applications/summary: sentences, words and stems, similarities, groups,
  * ROUGE, and f against its definition. */
+#define TEST_FORKS 1
 #include "test.h"
 
 int summary_main(int argc, char **argv);

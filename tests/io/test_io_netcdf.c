@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws in netCDF, read back by libnetcdf itself. */
+#define TEST_FORKS 1
 #include "netcdf_helpers.h"
 
 #include <math.h>

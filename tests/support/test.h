@@ -63,16 +63,6 @@ static inline const char *test_data(const char *relative)
     return NULL;
 }
 
-/* Run one suite; `make` returns it. */
-static inline int test_main(Suite *suite)
-{
-    SRunner *runner = srunner_create(suite);
-    srunner_run_all(runner, CK_ENV);
-    int failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return failed != 0;
-}
-
 /* A test case of statistics: it compares many draws, or whole matrices, with what they should be.
  * CK_EXCLUDE_TAGS=statistics leaves such cases out: sanitizers make them take minutes, and look for
  * other things. */
@@ -92,5 +82,24 @@ static inline TCase *statistics_create(const char *name)
 #define TEST_SANITIZED 0
 #define TEST_CHAINS(n) (n)
 #endif
+
+/* Whether each check of a file has a process of its own. Under sanitizers processes start and end
+ * slowly, so there the checks of a file share one, unless the file defines TEST_FORKS to 1 before
+ * it includes this one: as a check of it ends its process, or forks after threads ran. */
+#ifndef TEST_FORKS
+#define TEST_FORKS !TEST_SANITIZED
+#endif
+
+static inline int test_main(Suite *suite)
+{
+    SRunner *runner = srunner_create(suite);
+    if (!TEST_FORKS) {
+        srunner_set_fork_status(runner, CK_NOFORK);
+    }
+    srunner_run_all(runner, CK_ENV);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
 
 #endif
