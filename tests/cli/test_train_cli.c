@@ -277,6 +277,7 @@ START_TEST(a_net_goes_on_from_its_rbm)
     fails(64, "--from goes with --objective ptt",
           "train mlp:hidden=4,units=3 --objective pcd --data p-idx3-ubyte --from whole/first --out "
           "b");
+    ck_assert_int_ne(access(temp_path("b"), F_OK), 0);
     fails(66, "nowhere", "train mlp:hidden=4,units=3 --data p-idx3-ubyte --from nowhere --out b");
     fails(64, "nothing", NET "wrong --fixed nothing");
     ck_assert_int_ne(access(temp_path("wrong/first"), F_OK), 0); /* not after the first stage */

@@ -336,9 +336,6 @@ static int open_first(cli_training *s)
     if (!from) {
         return CLI_OK;
     }
-    if (s->o->train.objective != SAL_PTT) {
-        return cli_usage("train: --from goes with --objective ptt");
-    }
     int code = cli_open(from, NULL, NULL, &s->first_model);
     if (code != CLI_OK) {
         return code;
@@ -443,6 +440,9 @@ static int train_arch(const char *arch, cli_train_options *o, bool suggested, cl
     if (code == CLI_OK) {
         sal_train_complete(s->model, &o->train);
         code = cli_resolve(&library);
+    }
+    if (code == CLI_OK && o->from && o->train.objective != SAL_PTT) {
+        code = cli_usage("train: --from goes with --objective ptt");
     }
     if (code == CLI_OK && suggested) {
         suit_data(arch, s->model, s->train.rows, &o->train);
