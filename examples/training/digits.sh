@@ -37,7 +37,7 @@ echo "== RBM, 500 hidden units"
     --averaging 0.999 --report 100
 
 echo "== convolutional energy-based model"
-"$saltus" train mnist-conv:base=1 --data "$images" --out "$dir/conv" --resume $threads \
+"$saltus" train mnist-conv:base=1,levels=0 --data "$images" --out "$dir/conv" --resume $threads \
     --iterations $conv --batch 50 --buffer $buffer --steps 40 --restart 0.01 \
     --learning-rate $rate --rate-warmup $warmup --averaging 0.999 --report 50
 
@@ -54,7 +54,7 @@ for model in rbm conv; do
 done
 
 echo "== residual net of 64 channels: what an update takes"
-"$saltus" train mnist-resnet:base=1 --data "$images" --out "$dir/resnet" --overwrite $threads \
+"$saltus" train mnist-resnet:base=1,levels=0 --data "$images" --out "$dir/resnet" --overwrite $threads \
     --iterations 2 --batch 50 --buffer 50 --steps 4 --report 1 >"$dir/resnet.txt"
 log=$dir/resnet/log.csv
 echo "$(last sampling_seconds "$log") $(last gradient_seconds "$log")" | awk '{

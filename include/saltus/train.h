@@ -343,7 +343,8 @@ SAL_API sal_status sal_train_save(const sal_train_report *report, sal_model *mod
 
 /* Suggest training options for a ready-made model, and the setting to add to its specification
  * ("base=1"; NULL: none; `settings` may be NULL).
- * Params:  specification: as sal_model_open takes it; only its name matters.
+ * Params:  specification: as sal_model_open takes it; its name matters, and what it says of
+ *          levels, units, base and kinds of variables.
  * Returns: true; false if there is no suggestion: *options is then untouched.
  * Threads: any. */
 SAL_API bool sal_train_suggest(const char *specification, sal_train_options *options,

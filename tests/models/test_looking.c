@@ -133,9 +133,12 @@ START_TEST(training_options_are_those_of_the_models_record)
     }
     ck_assert(sal_train_suggest("usps-conv:channels=8,levels=6", &options, &settings));
     ck_assert_int_eq(options.objective, SAL_DENOISING);
-    ck_assert(sal_train_suggest("strided-conv", &options, &settings));
-    ck_assert_str_eq(settings, "base=1,levels=8,units=64");
-    ck_assert_int_eq(options.objective, SAL_DENOISING);
+    static const char *const chains[] = { "strided-conv", "mnist-conv", "mnist-resnet:channels=8" };
+    for (int k = 0; k < 3; k++) {
+        ck_assert(sal_train_suggest(chains[k], &options, &settings));
+        ck_assert_str_eq(settings, "base=1,levels=8,units=64");
+        ck_assert_int_eq(options.objective, SAL_DENOISING);
+    }
 }
 END_TEST
 
@@ -146,6 +149,8 @@ START_TEST(nets_of_bits_are_trained_after_an_rbm)
         { "strided-conv:levels=0,units=20", "rbm:hidden=20" },
         { "mlp:kind=binary,states=2", "rbm:hidden=500" },
         { "strided-conv", NULL },
+        { "mnist-conv", NULL },
+        { "mnist-conv:levels=0", "rbm:hidden=500" },
         { "usps-conv:levels=4", NULL },
         { "usps-conv:units=0", NULL },
         { "usps-conv:base=1", NULL },
@@ -176,6 +181,7 @@ START_TEST(specifications_are_completed_for_training)
         { "strided-conv", "strided-conv:base=1,levels=8,units=64" },
         { "strided-conv:base=0,channels=8", "strided-conv:base=0,channels=8,levels=8,units=64" },
         { "strided-conv:levels=0", "strided-conv:levels=0,units=500" },
+        { "mnist-resnet", "mnist-resnet:base=1,levels=8,units=64" },
         { "mlp", "mlp:visible=9,units=500" },
         { "rbm:hidden=3", "rbm:hidden=3,visible=9" },
     };

@@ -209,7 +209,7 @@ const sali_builtin sali_builtin_mnist_conv = {
     NET_PARAMETERS(16),
     .formula = mnist_conv,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_rbm_training),
+    SALI_DEEP_TRAINING(sali_deep_training),
 };
 
 const sali_builtin sali_builtin_mnist_resnet = {
@@ -220,7 +220,7 @@ const sali_builtin sali_builtin_mnist_resnet = {
     NET_PARAMETERS(64),
     .formula = mnist_resnet,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_rbm_training),
+    SALI_DEEP_TRAINING(sali_deep_training),
 };
 
 const sali_builtin sali_builtin_conv = {
