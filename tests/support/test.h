@@ -35,8 +35,8 @@
                       #call, (err)->message, (text));                                        \
     } while (0)
 
-/* Say that a check is skipped, or a part of it. Each check runs in its own process and prints one
- * line "SKIPPED: why", which scripts/count_tests.py counts. */
+/* Say that a check is skipped, or a part of it: one line "SKIPPED: why" of each process, which
+ * scripts/count_tests.py counts where each check has its own (TEST_FORKS). */
 static inline void test_skipped(const char *why)
 {
     static int said;
