@@ -12,7 +12,8 @@
 #include "cli/training/verdict.h"
 
 #define ESTIMATE_AFTER 10.0 /* seconds; */
-#define ESTIMATE_BY 60.0    /* before these not until 2% of the updates are made */
+#define ESTIMATE_BY 60.0    /* before these not until 2% of the updates are made; */
+#define ESTIMATE_UPDATES 10 /* and never before so many: the first freeze all levels of a ladder */
 #define MOST_SAMPLES 1000   /* that MMD is made of */
 
 static const char header[] = "iteration,seconds,sampling_seconds,gradient_seconds,log_prob_data,"
@@ -243,18 +244,18 @@ static void print_line(const cli_training *s, const sal_train_report *r)
     fflush(stdout);
 }
 
-/* Once, after a while: how long it will take at this pace. The first updates of a ladder are slow,
- * as many levels are frozen. */
+/* Say once, after a while, how long the training will take at this pace. */
 static void estimate(cli_training *s, const sal_train_report *r)
 {
     const int64_t done = r->iteration - s->progress.from;
     const double spent = r->seconds - s->climbed;
-    const bool early = spent < ESTIMATE_AFTER || (spent < ESTIMATE_BY && 50 * done < r->iterations);
+    const bool early = spent < ESTIMATE_AFTER || done < ESTIMATE_UPDATES ||
+                       (spent < ESTIMATE_BY && 50 * done < r->iterations);
     if (s->estimated || early || s->o->json) {
         return;
     }
     s->estimated = true;
-    double left = spent / (double)(done > 0 ? done : 1) * (double)(r->iterations - r->iteration);
+    double left = spent / (double)done * (double)(r->iterations - r->iteration);
     if (s->o->seconds > 0 && left > s->o->seconds - r->seconds) {
         left = s->o->seconds - r->seconds;
     }
