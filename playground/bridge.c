@@ -14,7 +14,7 @@
 #include "models/levels/noise.h"
 #include "models/zoo/builtin.h"
 #include "run/denoising/pass.h"
-#include "run/tempering.h"
+#include "run/parts/tempering.h"
 #include "samplers/sampler.h"
 #include "samplers/start.h"
 

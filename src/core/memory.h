@@ -6,6 +6,7 @@
 #define SALI_MEMORY_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include <saltus/status.h>
@@ -33,5 +34,13 @@ sal_status sali_memory_status(const sali_memory *memory, sal_error *err);
 void sali_memory_free(sali_memory *memory);
 
 #define SALI_TAKE(memory, type, count) ((type *)sali_memory_take((memory), (count), sizeof(type)))
+
+/* Let the arrays a and b of `size` bytes change places; `work` has room for one. */
+static inline void sali_exchange(void *a, void *b, void *work, size_t size)
+{
+    memcpy(work, a, size);
+    memcpy(a, b, size);
+    memcpy(b, work, size);
+}
 
 #endif

@@ -10,7 +10,7 @@
 #include <saltus/stats.h>
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/tuning.h"
+#include "core/saved/tuning.h"
 #include "flat/json.h"
 #include "flat/options.h"
 #include "train/trajectory_file.h"

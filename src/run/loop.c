@@ -4,20 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/shard.h"
 #include "run/run.h"
 #include "run/sync.h"
-#include "run/walk.h"
-
-double sali_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "run/parts/settle_stuck.h"
 
 /* ---- work of one shard, in parallel */
 
@@ -100,17 +93,6 @@ static void advance_shard(void *context, int64_t k)
     }
 }
 
-void sali_run_shards(const sal_run *run, void (*work)(void *context, int64_t shard), void *context)
-{
-    sali_ranks_run(&run->ranks, NULL, 0, run->options.threads, work, context);
-}
-
-void sali_run_refresh(sal_run *run)
-{
-    window none = { .run = run, .refresh = true };
-    sali_run_shards(run, advance_shard, &none);
-}
-
 /* Steps from `made` of a window on that shards make without each other: the first step of a run
  * finds out how long steps take, and at swaps across seams shards wait for each other. */
 static int64_t steps_apart(const window *w, int64_t made)
@@ -155,19 +137,6 @@ static sal_status anchor(window *w, int64_t before, int64_t done, sal_error *err
 }
 
 /* ---- between windows */
-
-sal_status sali_run_check(const sal_run *run, sal_error *err)
-{
-    for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
-        const sali_chains *chains = run->shards[k].chains;
-        if (chains->bad_chain < 0) {
-            continue;
-        }
-        return sali_chains_report(chains, run->sampler,
-                                  chains->id[chains->bad_chain] / run->ladder.n, err);
-    }
-    return SAL_OK;
-}
 
 /* Clear the sums gathered since the last time, after adding those of temperature 1 to the run's if
  * they count; shard by shard. */

@@ -10,7 +10,7 @@
 #include "models/clamp.h"
 #include "models/fingerprint.h"
 #include "run/run.h"
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 
 /* What a run that goes on must share with the first one: options and other texts, and arrays. */
 #define GIVEN "given."

@@ -9,13 +9,13 @@
 #ifndef SALI_RUN_H
 #define SALI_RUN_H
 
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 #include "core/shard.h"
 #include "models/decoding.h"
 #include "parallel/ranks.h"
 #include "samplers/sampler.h"
-#include "run/step_size.h"
-#include "run/tempering.h"
+#include "run/parts/step_size.h"
+#include "run/parts/tempering.h"
 
 /* Mean and sum of squared deviations from it of some draws (Welford 1962). */
 typedef struct sali_running {
@@ -198,7 +198,21 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err);
 sal_status sali_run_check_independent(const sali_sampler *sampler, const char *who,
                                       const char *what, sal_error *err);
 
-/* One run, as sal_sample (run.c). */
+/* The sampler of the options or the usual one, and its shared state, once the model that is sampled
+ * is known; run->options.sampler is its name then (choose.c). Returns: ARGUMENT, UNSUPPORTED, and
+ * what the sampler returns. */
+sal_status sali_run_choose_sampler(sal_run *run, sal_error *err);
+
+/* How slots are divided among shards and ranks, and whose draws are recorded here; and the shards
+ * (shards.c). Returns: MEMORY, IO of ranks, and what opening the sampler returns. */
+sal_status sali_run_divide(sal_run *run, sal_error *err);
+sal_status sali_run_create_shards(sal_run *run, sal_error *err);
+
+/* The chains' first states: given ones [chains x V of base], or found by a search where `init` is
+ * NULL; the caller may stop it (start_chains.c). */
+sal_status sali_run_start_chains(sal_run *run, const int32_t *init, sal_error *err);
+
+/* One run, as sal_sample (make.c). */
 sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_run **run,
                          sal_error *err);
 
@@ -347,7 +361,7 @@ sal_status sali_run_note_state(sal_run *run, sal_error *err);
 sal_status sali_run_restore(sal_run *run, sal_error *err);
 sal_status sali_run_restore_shards(sal_run *run, sal_error *err);
 
-/* Make anew what all shards keep of their chains, and f (loop.c). */
+/* Make anew what all shards keep of their chains, and f. */
 void sali_run_refresh(sal_run *run);
 
 /* The draws that were made before, as if they were made now (run_replay.c). Uses the chains' codes
@@ -369,8 +383,5 @@ sal_status sali_run_collect_state(sal_run *run, sal_error *err);
 
 /* SAL_ERR_ARGUMENT at other ranks than the first of several, naming the function. */
 sal_status sali_run_check_results(const sal_run *run, const char *who, sal_error *err);
-
-/* Seconds of a clock that does not jump. */
-double sali_now(void);
 
 #endif

@@ -7,7 +7,7 @@
 #include "core/option.h"
 #include "run/run.h"
 #include "run/sync.h"
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 
 /* Steps from one swap to the next of samplers that move all variables at once. */
 #define FEW_STEPS 5

@@ -15,12 +15,6 @@
 #define ANCHOR_STEPS 256
 #define ANCHOR_SWEEPS 16
 
-bool sali_run_follows(const sal_run *run, const sali_run_shard *shard)
-{
-    const sal_sampler_engine *engine = sali_engine(run->sampler);
-    return engine->follows && (shard->self ? engine->follows(shard->self) : shard->follows);
-}
-
 bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
 {
     int64_t V = run->model->space->n_variables, every = ANCHOR_STEPS;

@@ -7,7 +7,7 @@
 #include <saltus/sampler.h>
 #include "core/rng.h"
 #include "core/specification.h"
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 #include "models/model.h"
 #include "parallel/ranks.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "core/error.h"
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 #include "io/file.h"
 #include "io/json_text.h"
 #include "io/arrays/state_file.h"

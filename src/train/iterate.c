@@ -6,7 +6,7 @@
 
 #include "core/vector/blas.h"
 #include "core/error.h"
-#include "run/run.h"
+#include "core/clock.h"
 #include "train/sync.h"
 
 /* ---- one iteration */

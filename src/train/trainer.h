@@ -11,7 +11,7 @@
 #include "core/shard.h"
 #include "models/levels/levels.h"
 #include "samplers/sampler.h"
-#include "run/step_size.h"
+#include "run/parts/step_size.h"
 #include "train/centring.h"
 #include "train/constraints.h"
 #include "train/objectives/objective.h"

@@ -6,7 +6,7 @@
 
 #include <saltus/sample.h>
 
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 
 /* Write the levels that are in no file yet. Returns: SAL_ERR_IO, SAL_ERR_ARGUMENT (a path that is
  * too long), SAL_ERR_MEMORY. */

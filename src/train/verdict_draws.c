@@ -12,7 +12,7 @@
 #include "io/file.h"
 #include "models/levels/levels.h"
 #include "models/structure.h"
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 #include "train/verdict.h"
 
 /* Chains, and their replicas. Draws are so many swap intervals apart: exact draws of layers are

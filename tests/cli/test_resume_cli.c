@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include <saltus/saltus.h>
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 #include "io/draws/run_record.h"
 
 static char out[1 << 14], errors[1 << 14];

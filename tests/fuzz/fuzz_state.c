@@ -3,7 +3,7 @@
 
 #include <saltus/saltus.h>
 
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 #include "io/arrays/state_file.h"
 
 static bool is_small(const sal_run_options *o)

@@ -9,7 +9,7 @@
 
 #include <saltus/saltus.h>
 #include "alloc_fail.h"
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 #include "io/arrays/state_file.h"
 #include "io/draws/draw_log.h"
 #include "run_helpers.h"

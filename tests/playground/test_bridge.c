@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bridge.h"
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 
 static const play_lattice square = { .kind = PLAY_SPINS, .rows = 3, .columns = 4 };
 static const play_lattice pair = {

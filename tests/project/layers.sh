@@ -23,6 +23,7 @@ checked=
 below="core..."
 check core core/vector
 check core/vector
+check core/saved core
 check parallel $below
 check stats $below
 check ad $below ad/ops
@@ -50,12 +51,17 @@ check io/tape $below io io/arrays io/networks
 check io/draws $below io io/arrays
 check figure $below io
 
-check run $below samplers...
-check run/denoising $below samplers... run
+check run/trajectory $below samplers
+check run/denoising $below samplers run/trajectory
+check run $below samplers... run/trajectory run/parts
+check run/parts $below samplers... run run/trajectory
+check run/results $below samplers... run run/parts run/trajectory
+check run/search $below samplers... run run/parts
+check run/ais $below samplers run
 check train $below samplers... io... run... train/objectives
 check train/objectives $below samplers... io... run... train
 check report $below io... figure
-check flat $below io run train
+check flat $below io run run/trajectory train
 # The program uses the library as any other program does: by <saltus/*.h> alone.
 for folder in cli cli/bench cli/training cli/help cli/list; do
     check $folder cli...

@@ -4,7 +4,7 @@
 
 #include "alloc_fail.h"
 #include "bridge_check.h"
-#include "run/ais.h"
+#include "run/ais/ais.h"
 #include "stats/log_mean_exp.h"
 
 #define R_MOST 64

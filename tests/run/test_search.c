@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "graph_formulas.h"
-#include "run/search.h"
+#include "run/search/search.h"
 #include "run_helpers.h"
 
 static sal_model *opened(const char *specification)

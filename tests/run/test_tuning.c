@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include <saltus/io.h>
-#include "core/tuning.h"
+#include "core/saved/tuning.h"
 #include "run_helpers.h"
 
 static bool has_tunable_step(const sali_sampler *sampler)

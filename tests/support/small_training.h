@@ -5,7 +5,7 @@
 #define SMALL_TRAINING_H
 
 #include "core/error.h"
-#include "run/step_size.h"
+#include "run/parts/step_size.h"
 #include "transition.h"
 
 enum { SHARDS = 2, SLOTS = 7, CHAINS = 5 };

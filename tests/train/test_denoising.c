@@ -10,7 +10,7 @@
 #include "ad/workspace.h"
 #include "models/levels/levels.h"
 #include "models/states.h"
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 #include "train/objectives/denoising.h"
 #include "temp_dir.h"
 

@@ -9,7 +9,7 @@
 
 #include "exact_answers.h"
 #include "models/base.h"
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 #include "train/objectives/ptt.h"
 #include "train/trainer.h"
 

@@ -5,7 +5,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 #include "io/arrays/safetensors.h"
 #include "io/file.h"
 

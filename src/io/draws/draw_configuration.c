@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 #include "io/json_text.h"
 #include "models/model.h"
 

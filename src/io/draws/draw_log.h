@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include <saltus/sample.h>
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 
 typedef struct sali_draw_log {
     char *path;

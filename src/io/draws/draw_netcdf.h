@@ -7,7 +7,7 @@
 #include <jansson.h>
 
 #include <saltus/sample.h>
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 
 /* The variable of a file that holds the state of its run: bytes of a safetensors file. */
 #define SALI_DRAW_STATE "saltus_state"

@@ -10,7 +10,7 @@
 #include <saltus/io.h>
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 #include "io/arrays/state_file.h"
 #include "io/draws/draw_configuration.h"
 #include "io/draws/draw_log.h"

@@ -4,7 +4,7 @@
 #define SALI_RUN_RECORD_H
 
 #include "core/memory.h"
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 #include "models/content.h"
 
 /* What is noted of draws is called so in files. */

@@ -5,7 +5,7 @@
 
 #include <saltus/io.h>
 #include "core/error.h"
-#include "core/tuning.h"
+#include "core/saved/tuning.h"
 #include "io/file.h"
 #include "io/json_text.h"
 #include "io/scan.h"

@@ -18,7 +18,7 @@
 #include "core/shard.h"
 #include "core/vector/blas.h"
 #include "models/base.h"
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 #include "stats/moments.h"
 
 /* The short run: so many rounds, of which the later ones are averaged, of so many steps. */

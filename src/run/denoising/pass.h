@@ -6,7 +6,7 @@
 #ifndef SALI_PASS_H
 #define SALI_PASS_H
 
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 
 /* Draw x_T from p_0. */
 void sali_pass_begin(void *self, sali_chains *chains);

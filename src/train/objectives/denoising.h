@@ -3,7 +3,7 @@
 #ifndef SALI_OBJECTIVE_DENOISING_H
 #define SALI_OBJECTIVE_DENOISING_H
 
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 #include "train/trainer.h"
 
 typedef struct sali_denoising_training {

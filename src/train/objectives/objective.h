@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <saltus/sampler.h>
 #include <saltus/train.h>
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 
 struct sali_workspace;
 

@@ -6,7 +6,7 @@
 #ifndef SALI_PTT_H
 #define SALI_PTT_H
 
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 #include "stats/bennett.h"
 #include "train/trainer.h"
 

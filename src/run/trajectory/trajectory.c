@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Levels of a trajectory, and chains that visit them. */
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 
 #include <math.h>
 #include <string.h>

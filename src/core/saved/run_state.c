@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 
 #include <stdio.h>
 #include <string.h>

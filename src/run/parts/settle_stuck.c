@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "run/walk.h"
+#include "run/parts/settle_stuck.h"
 
 #include <string.h>
 

@@ -6,8 +6,6 @@
 #ifndef SALI_TEMPERING_H
 #define SALI_TEMPERING_H
 
-#include <string.h>
-
 #include "core/memory.h"
 #include "samplers/sampler.h"
 
@@ -39,14 +37,6 @@ sal_status sali_swaps_create(sali_swaps *swaps, sali_memory *memory, const sali_
  * change places: (beta_a - beta_b) (f_b - f_a), of Metropolis for the product of the two targets.
  * Forbidden states stay where they are. */
 double sali_swap_log_ratio(double beta_a, double beta_b, double f_a, double f_b);
-
-/* Two states change places; `work` has room for one. */
-static inline void sali_exchange(void *a, void *b, void *work, size_t size)
-{
-    memcpy(work, a, size);
-    memcpy(a, b, size);
-    memcpy(b, work, size);
-}
 
 /* Try the pairs (r, r + 1) within the shard with r of a parity, after the chains' present step; the
  * sampler's caches are the caller's to refresh. */

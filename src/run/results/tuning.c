@@ -10,7 +10,7 @@
 #include "core/number.h"
 #include "core/specification.h"
 #include "core/text.h"
-#include "core/tuning.h"
+#include "core/saved/tuning.h"
 #include "run/run.h"
 
 #define STEP_SIZE "step_size"

@@ -4,7 +4,7 @@
 #ifndef SALI_TUNING_H
 #define SALI_TUNING_H
 
-#include "core/run_state.h"
+#include "core/saved/run_state.h"
 
 struct sal_tuning {
     char *sampler; /* its specification, all settings spelt out */

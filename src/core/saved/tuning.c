@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/tuning.h"
+#include "core/saved/tuning.h"
 
 #include "core/alloc.h"
 

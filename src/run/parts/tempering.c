@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "run/tempering.h"
+#include "run/parts/tempering.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "models/exact/rounding.h"
 #include "models/tape_model.h"
 #include "run/run.h"
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 
 /* Antithetic chains have estimates above their number of draws, without bound and past it negative;
  * the cap is that of Vehtari et al. 2021. */
@@ -397,14 +397,6 @@ sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *e
     }
     sali_memory_free(&m);
     return SAL_OK;
-}
-
-sal_status sali_run_check_results(const sal_run *run, const char *who, sal_error *err)
-{
-    return run->rank == 0
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_ARGUMENT, "%s: this is rank %lld; results are at rank 0",
-                           who, (long long)run->rank);
 }
 
 const double *sal_run_log_probs(const sal_run *run)

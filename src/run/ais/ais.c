@@ -5,7 +5,7 @@
  * sampler evaluates when it takes note of a new temperature is f_beta at the present states, which
  * is what the weights want: each increment is f before the change of temperature taken from f after
  * it. */
-#include "run/ais.h"
+#include "run/ais/ais.h"
 
 #include <math.h>
 #include <string.h>

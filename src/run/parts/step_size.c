@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "run/step_size.h"
+#include "run/parts/step_size.h"
 
 #include <float.h>
 #include <math.h>

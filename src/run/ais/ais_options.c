@@ -7,7 +7,7 @@
 #include "core/option.h"
 #include "core/shard.h"
 #include "models/base.h"
-#include "run/ais.h"
+#include "run/ais/ais.h"
 #include "run/run.h"
 
 /* The sigmoid's slope at the ends, and the last interval of a geometric schedule over the first. */

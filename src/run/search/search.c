@@ -10,12 +10,13 @@
  * from there on. If its chains end lower than those of the first cooling by more than chance, all
  * later coolings begin where the first did, at a temperature that the largest differences set
  * (annealing.c); and so they do after a whole cooling whose chains end lower. */
-#include "run/search.h"
+#include "run/search/search.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/rng.h"
 #include "run/sync.h"
@@ -336,4 +337,14 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
     s.best->options.seed = options->seed; /* what makes the whole search again */
     *out = s.best;
     return SAL_OK;
+}
+
+sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run **out,
+                      sal_error *err)
+{
+    if (!model) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_sample: the model is NULL");
+    }
+    return sali_is_search(options) ? sali_search(model, options, out, err)
+                                   : sali_run_once(model, options, out, err);
 }

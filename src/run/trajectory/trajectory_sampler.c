@@ -11,8 +11,7 @@
 #include "core/error.h"
 #include "core/object.h"
 #include "models/tape_model.h"
-#include "run/tempering.h"
-#include "run/trajectory.h"
+#include "run/trajectory/trajectory.h"
 
 typedef struct climb {
     const sal_trajectory *t;

@@ -6,7 +6,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "run/ais.h"
+#include "run/ais/ais.h"
 #include "stats/bennett.h"
 
 static sal_status check_weights(const char *direction, int64_t n, const double *log_weight,
