@@ -23,7 +23,12 @@ static inline size_t sali_state_bytes(sali_dtype type)
 /* What an item is kept for. */
 enum {
     SALI_STATE_KEPT = 1, /* to go on later with the same bits */
-    SALI_STATE_TUNED = 2 /* found in warm-up, doubles: to be shown, saved and given to other runs */
+    SALI_STATE_TUNED =
+        2, /* found in warm-up, doubles: to be shown, saved and given to other runs */
+    /* Of a shard of a run on several ranks: told to all ranks after each window; and brought to
+     * rank 0 at the end, where it has as many elements for each chain. */
+    SALI_STATE_SENT = 4,
+    SALI_STATE_LAST = 8
 };
 
 /* An array in its owner's memory, to be read when a state is saved and filled when it is loaded. */
@@ -33,6 +38,7 @@ typedef struct sali_state_item {
     int64_t count;
     void *data;    /* [count] of the type */
     unsigned kept; /* OR of SALI_STATE_* */
+    bool optional; /* a state may be without it: the data then stay as they are */
     /* What may be filled in. */
     bool ranged, whole;     /* numbers from low to high, whole ones */
     double low, high;       /* NaN is in no range */

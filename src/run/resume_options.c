@@ -37,9 +37,7 @@ static sal_run_options resolved(const sal_run *run, const char *sampler)
     sal_run_options o = run->options;
     o.sampler = sampler;
     o.warmup = o.warmup ? o.warmup : -1;
-    o.step_size_rule = run->step_sizes.rule;
-    o.tempering.replicas = run->ladder.n;
-    o.tempering.swap_every = run->ladder.n > 1 ? run->ladder.every : 0;
+    o.tempering.replicas = run->replicas;
     return o;
 }
 

@@ -95,6 +95,23 @@ const sal_option_table *sali_run_option_table(void)
 
 /* ---- what goes together */
 
+sal_status sali_run_check_temperatures(int64_t n, const double *temperatures, const char *what,
+                                       sal_error *err)
+{
+    for (int64_t r = 0; r < n; r++) {
+        double least = r == 0 ? 1 : temperatures[r - 1];
+        bool fits =
+            r == 0 ? temperatures[0] == 1 : temperatures[r] > least && temperatures[r] <= 1e100;
+        if (!fits) {
+            return sali_fail(err, SAL_ERR_ARGUMENT,
+                             "%s: number %lld is %g; expected 1 first, then rising ones up to "
+                             "1e100",
+                             what, (long long)(r + 1), temperatures[r]);
+        }
+    }
+    return SAL_OK;
+}
+
 static sal_status check_tempering(const sal_run_options *o, sal_error *err)
 {
     const sal_tempering_options *t = &o->tempering;
@@ -108,7 +125,7 @@ static sal_status check_tempering(const sal_run_options *o, sal_error *err)
     sal_status status = sali_check_range("chains", o->chains, 1, most, err);
     return status || !t->temperatures
                ? status
-               : sali_ladder_check(t->replicas, t->temperatures, "temperatures", err);
+               : sali_run_check_temperatures(t->replicas, t->temperatures, "temperatures", err);
 }
 
 /* Options of annealing or tempering in a new run that does neither would change nothing. */
@@ -199,15 +216,15 @@ static int64_t interval(const sal_run *run)
 sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
 {
     sal_run_options *o = &run->options;
-    bool by_interval = run->ladder.n > 1 || o->annealing.on;
+    bool by_interval = run->replicas > 1 || o->annealing.on;
     int64_t of_shard = sali_ranks_own(&run->ranks, 0) ? interval(run) : 0;
     sal_status status = sali_sync_value(run, &of_shard, sizeof of_shard, err);
     if (status != SAL_OK) {
         return status;
     }
-    int64_t every = of_shard;
-    run->ladder.every = o->tempering.swap_every ? o->tempering.swap_every : every;
-    every = by_interval ? run->ladder.every : 1;
+    int64_t every = o->tempering.swap_every ? o->tempering.swap_every : of_shard;
+    o->tempering.swap_every = run->replicas > 1 ? every : 0;
+    every = by_interval ? every : 1;
     o->thin = o->thin ? o->thin : every;
     if (o->warmup == 0 && run->inner) {
         o->warmup = o->trajectory->noise ? -1 : WARMUP_SWEEPS;
@@ -226,11 +243,5 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
         o->warmup = o->warmup < least ? least : o->warmup;
     }
     o->warmup = o->warmup == -1 ? 0 : o->warmup;
-    if (run->step_sizes.rule == SAL_STEP_SIZE_SEARCH && o->warmup < SALI_SEARCH_LEAST) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "the search for a step size needs a warm-up of %d steps or more; warmup "
-                         "is %lld",
-                         SALI_SEARCH_LEAST, (long long)o->warmup);
-    }
     return check_steps(o, err);
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The draws made before a run goes on: into its records, and for another run out of memory. */
+/* The draws made before a run goes on, as if they were made now. */
 #include <math.h>
-#include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
-#include "run/run.h"
-
-/* ---- as if they were made now */
+#include "run/part.h"
 
 /* A draw must be one of this run: its numbers come from outside. */
 static sal_status check_draw(const sal_run *run, const sal_draw *draw, sal_error *err)
@@ -44,11 +40,16 @@ static void record(sal_run *run, const sal_draw *draw)
     for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
         sali_run_shard *shard = &run->shards[k];
         for (int64_t g = 0; g < shard->groups; g++) {
-            int64_t c = g * run->ladder.n, chain = shard->first + g;
+            int64_t c = g * run->replicas, chain = shard->first + g;
             sali_run_restrict(run, 1, draw->codes + chain * whole, shard->chains->codes + c * V);
             shard->chains->f[c] = draw->log_prob[chain];
         }
-        sali_record_draw(run, shard, draw->index);
+        for (int p = 0; p < SALI_PARTS; p++) {
+            const sali_run_part *part = sali_run_part_of(run, p);
+            if (part && part->replayed) {
+                part->draw(run->selves[p], shard, draw->index);
+            }
+        }
     }
 }
 
@@ -66,7 +67,8 @@ static sal_status replay(sal_run *run, bool warmup, int64_t n, sal_error *err)
             record(run, &draw);
         }
         if (status == SAL_OK && !run->stopped) {
-            sali_queue_call(run, &draw);
+            const sal_run_callbacks *c = &run->options.callbacks;
+            run->stopped = c->draw && c->draw(&draw, c->draw_data) != 0;
         }
     }
     return status;
@@ -83,52 +85,4 @@ sal_status sali_run_replay(sal_run *run, sal_error *err)
     }
     sal_status status = replay(run, true, warmup, err);
     return status ? status : replay(run, false, run->draws_made, err);
-}
-
-/* ---- out of memory */
-
-typedef struct memory {
-    const sal_run *run;
-    int32_t *codes;  /* [chains x V] */
-    double *figures; /* [SALI_NOTED x chains] NaN but for f */
-} memory;
-
-static sal_status read_memory(void *source, bool warmup, int64_t index, sal_draw *draw,
-                              sal_error *err)
-{
-    memory *m = source;
-    const sal_run *run = m->run;
-    int64_t chains = run->options.chains, V = run->base->space->n_variables;
-    if (warmup || index >= run->draws_made) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "runs do not keep the states of warm-up: write them to a file NAME.nc");
-    }
-    for (int64_t c = 0; c < chains; c++) {
-        m->figures[SALI_NOTED_LP * chains + c] = run->log_prob[c * run->draws_made + index];
-        for (int64_t v = 0; v < V; v++) {
-            m->codes[c * V + v] = sali_run_draw(run, c, index, v);
-        }
-    }
-    *draw = sali_draw_of(false, index, chains, V, m->codes, m->figures);
-    return SAL_OK;
-}
-
-sal_status sali_run_keep_past(sal_run *run, sal_error *err)
-{
-    int64_t chains = run->options.chains;
-    if (!run->draws || run->rows < chains) {
-        return SAL_OK;
-    }
-    memory *m = SALI_TAKE(&run->memory, memory, 1);
-    if (!m) {
-        return sali_fail_memory(err);
-    }
-    m->run = run;
-    m->codes = SALI_TAKE(&run->memory, int32_t, chains * run->base->space->n_variables);
-    m->figures = SALI_TAKE(&run->memory, double, SALI_NOTED *chains);
-    for (int64_t k = 0; m->figures && k < SALI_NOTED * chains; k++) {
-        m->figures[k] = NAN;
-    }
-    run->state->replay = (sali_replay){ .source = m, .read = read_memory, .made = run->draws_made };
-    return sali_memory_status(&run->memory, err);
 }

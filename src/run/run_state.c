@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a run at an anchor: taking it, and going on from it. */
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "run/run.h"
+#include "run/part.h"
 #include "run/sync.h"
 
 /* Steps from one anchor to the next: of samplers to which a step is about as much as a refresh; of
@@ -26,78 +25,67 @@ bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
 
 /* ---- what is kept */
 
-#define STEP_SIZES "step_sizes."
-#define SAMPLER "sampler."
-#define MOST_SHARD_ITEMS (16 + SALI_MOST_STATE)
-#define MOST_RUN_ITEMS 20
+#define MOST_RUN_ITEMS 8
 
-static int64_t list_swaps(const sali_swaps *w, int64_t n, sali_state_item *items)
+/* List the items of the run itself, of a shard that every run has. */
+static int64_t list_chains(sali_run_shard *shard, sali_state_item *items)
 {
-    const int64_t R = w->replicas;
+    const sali_chains *c = shard->chains;
+    const int64_t n = c->n;
     const sali_state_item own[] = {
-        sali_state_counts("swaps.tried", R, w->tried),
-        sali_state_counts("swaps.made", R, w->made),
-        sali_state_sums("swaps.probability", R, w->probability),
-        sali_state_within(sali_state_u8("swaps.from_hottest", n, (uint8_t *)w->from_hottest), 0, 1),
-        sali_state_counts("swaps.round_trips", 1, (int64_t *)&w->round_trips),
-        sali_state_counts("swaps.f_count", 1, (int64_t *)&w->f_count),
-        sali_state_reals("swaps.f", 3, (double *)&w->f_first),
+        sali_state_for(SALI_STATE_KEPT | SALI_STATE_SENT, sali_state_f64("f", n, c->f)),
+        sali_state_for(SALI_STATE_KEPT | SALI_STATE_LAST,
+                       sali_state_codes("codes", c->space, n, c->codes)),
+        sali_state_u64("step", n, c->step),
+        sali_state_f64("step_size", n, c->step_size),
+        sali_state_within(sali_state_f64("beta", n, c->beta), DBL_MIN, DBL_MAX),
+        sali_state_for(SALI_STATE_SENT, sali_state_f64("accepted", n, c->accepted_sum)),
+        sali_state_for(SALI_STATE_SENT, sali_state_f64("acceptance", n, c->acceptance_sum)),
+        sali_state_for(SALI_STATE_SENT, sali_state_f64("jump", n, c->jump_sum)),
+        sali_state_for(SALI_STATE_SENT, sali_state_u8("follows", 1, (uint8_t *)&shard->follows)),
     };
     memcpy(items, own, sizeof own);
     return sizeof own / sizeof *own;
 }
 
-/* Of one shard: in the state, those of all shards follow each other. */
-static int64_t list_shard(const sal_run *run, const sali_run_shard *shard, sali_state_item *items)
+int64_t sali_run_shard_items(const sal_run *run, sali_run_shard *shard, unsigned what,
+                             sali_state_item *items)
 {
-    const sali_chains *c = shard->chains;
-    const int64_t n = c->n;
-    int64_t k = 0;
-    items[k++] = sali_state_f64("f", n, c->f);
-    items[k++] = sali_state_codes("codes", c->space, n, c->codes);
-    items[k++] = sali_state_u64("step", n, c->step);
-    items[k++] = sali_state_f64("step_size", n, c->step_size);
-    items[k++] = sali_state_within(sali_state_f64("beta", n, c->beta), DBL_MIN, DBL_MAX);
-    if (shard->best) {
-        items[k++] = sali_state_within(sali_state_f64("best", n, shard->best), -INFINITY, DBL_MAX);
-        items[k++] = sali_state_codes("best_codes", c->space, n, shard->best_codes);
+    int64_t all = list_chains(shard, items), n = 0;
+    for (int k = 0; k < SALI_PARTS; k++) {
+        const sali_run_part *part = sali_run_part_of(run, k);
+        all += part && part->items ? part->items(run->selves[k], shard, items + all) : 0;
     }
-    if (shard->decoded) {
-        items[k++] =
-            sali_state_within(sali_state_f64("decoded", n, shard->decoded), -INFINITY, DBL_MAX);
-        items[k++] = sali_state_codes("decoded_codes", c->space, n, shard->decoded_codes);
+    for (int64_t i = 0; i < all; i++) {
+        if (items[i].kept & what) {
+            items[n++] = items[i];
+        }
     }
-    if (run->ladder.n > 1) {
-        k += list_swaps(&shard->swaps, n, items + k);
-    }
-    return k + sali_sampler_items(run->sampler, NULL, shard->self, SALI_STATE_KEPT, items + k);
+    return n;
+}
+
+static int64_t list_kept(const sal_run *run, int64_t shard, sali_state_item *items)
+{
+    return sali_run_shard_items(run, &run->shards[shard], SALI_STATE_KEPT, items);
 }
 
 static int64_t list_run(sal_run *run, sali_state_item *items)
 {
-    int64_t k = 0;
-    items[k++] = sali_state_i64("sampling", 1, &run->sampling);
-    items[k++] = sali_state_i64("warmup_done", 1, &run->warmup_done);
-    items[k++] = sali_state_i64("steps", 1, &run->steps);
-    items[k++] = sali_state_i64("draws_made", 1, &run->draws_made);
-    items[k++] = sali_state_sums("accepted_sum", 1, &run->accepted_sum);
-    items[k++] = sali_state_sums("jump_sum", 1, &run->jump_sum);
-    items[k++] = sali_state_sums("moved", run->options.chains, run->moved);
-    items[k++] = sali_state_sums("seconds", 1, &run->seconds);
-    items[k++] = sali_state_sums("warmup_seconds", 1, &run->warmup_seconds);
-    items[k++] = sali_state_f64("anneal_from", 1, &run->anneal_from);
-    items[k++] = sali_state_f64("anneal_to", 1, &run->anneal_to);
-    items[k++] = sali_state_within(sali_state_i64("reheats", 1, &run->heating.reheats), 0, 1e18);
-    items[k++] = sali_state_within(sali_state_i64("reheat_begun", 1, &run->heating.begun), 0, 1e18);
-    items[k++] =
-        sali_state_within(sali_state_i64("reheat_looked", 1, &run->heating.looked), 0, 1e18);
-    items[k++] =
-        sali_state_within(sali_state_f64("reheat_peak", 1, &run->heating.peak), 0, DBL_MAX);
-    items[k++] =
-        sali_state_within(sali_state_f64("ladder", run->ladder.n, run->ladder.beta), DBL_MIN, 1);
-    items[k++] =
-        sali_state_within(sali_state_i64("ladder.updates", 1, &run->ladder.updates), 0, 1000);
-    return k;
+    const sali_state_item own[] = {
+        sali_state_i64("sampling", 1, &run->sampling),
+        sali_state_i64("warmup_done", 1, &run->warmup_done),
+        sali_state_i64("steps", 1, &run->steps),
+        sali_state_i64("draws_made", 1, &run->draws_made),
+        sali_state_sums("seconds", 1, &run->seconds),
+        sali_state_sums("warmup_seconds", 1, &run->warmup_seconds),
+    };
+    memcpy(items, own, sizeof own);
+    return sizeof own / sizeof *own;
+}
+
+static const char *prefix_of(const sali_run_part *part)
+{
+    return part->prefix ? part->prefix : "";
 }
 
 /* ---- taking it */
@@ -108,7 +96,7 @@ static int64_t count_items(const sal_run *run, sali_state_item *items, int64_t *
 {
     int64_t n = 0;
     for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
-        n = list_shard(run, &run->shards[k], items);
+        n = list_kept(run, k, items);
         for (int64_t i = 0; i < n; i++) {
             total[i] += items[i].count;
         }
@@ -120,9 +108,9 @@ static int64_t count_items(const sal_run *run, sali_state_item *items, int64_t *
  * other. */
 static void carry_shards(const sal_run *run, bool restore, char **place)
 {
-    sali_state_item items[MOST_SHARD_ITEMS];
+    sali_state_item items[SALI_MOST_SHARD_ITEMS];
     for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
-        const int64_t n = list_shard(run, &run->shards[k], items);
+        const int64_t n = list_kept(run, k, items);
         for (int64_t i = 0; i < n; i++) {
             size_t bytes = (size_t)items[i].count * sali_state_bytes(items[i].type);
             if (!restore) {
@@ -130,7 +118,7 @@ static void carry_shards(const sal_run *run, bool restore, char **place)
             } else if (i > 0 && place[i]) { /* f comes of the others */
                 memcpy(items[i].data, place[i], bytes);
             }
-            place[i] += bytes;
+            place[i] = place[i] ? place[i] + bytes : NULL;
         }
     }
 }
@@ -138,9 +126,9 @@ static void carry_shards(const sal_run *run, bool restore, char **place)
 /* Items of this rank's shards into the run's state; to rank 0's if somebody asks for it. */
 static sal_status note_shards(sal_run *run, bool asked, sal_error *err)
 {
-    sali_state_item items[MOST_SHARD_ITEMS];
-    int64_t total[MOST_SHARD_ITEMS] = { 0 };
-    char *place[MOST_SHARD_ITEMS];
+    sali_state_item items[SALI_MOST_SHARD_ITEMS];
+    int64_t total[SALI_MOST_SHARD_ITEMS] = { 0 };
+    char *place[SALI_MOST_SHARD_ITEMS];
     const int64_t n = count_items(run, items, total);
     sal_status status = SAL_OK;
     for (int64_t i = 0; status == SAL_OK && i < n; i++) {
@@ -159,18 +147,18 @@ static sal_status note_shards(sal_run *run, bool asked, sal_error *err)
 
 sal_status sali_run_collect_state(sal_run *run, sal_error *err)
 {
-    sali_state_item items[MOST_SHARD_ITEMS];
+    sali_state_item items[SALI_MOST_SHARD_ITEMS];
     const bool some = run->ranks.first < run->ranks.end;
-    const int64_t n = some ? list_shard(run, &run->shards[run->ranks.first], items) : 0;
+    const int64_t n = some ? list_kept(run, run->ranks.first, items) : 0;
     return sali_sync_state(run, n, items, err);
 }
 
 /* Out of the state that the run goes on from. */
 static sal_status restore_items(sal_run *run, sal_error *err)
 {
-    sali_state_item items[MOST_SHARD_ITEMS];
-    int64_t own[MOST_SHARD_ITEMS] = { 0 }, first, total, n = count_items(run, items, own);
-    char *place[MOST_SHARD_ITEMS];
+    sali_state_item items[SALI_MOST_SHARD_ITEMS];
+    int64_t own[SALI_MOST_SHARD_ITEMS] = { 0 }, first, total, n = count_items(run, items, own);
+    char *place[SALI_MOST_SHARD_ITEMS];
     sal_status status = SAL_OK;
     int64_t all = n; /* of rank 0, which has shards */
     status = sali_sync_value(run, &all, sizeof all, err);
@@ -179,12 +167,12 @@ static sal_status restore_items(sal_run *run, sal_error *err)
         const sali_state_item *kept =
             i < n ? sali_run_state_find(run->options.resume, items[i].name) : NULL;
         if (status == SAL_OK && i < n &&
-            (!kept || kept->type != items[i].type || kept->count != total)) {
+            !(kept ? kept->type == items[i].type && kept->count == total : items[i].optional)) {
             status = sali_fail(err, SAL_ERR_DATA,
                                "the state of the run has no array '%s' of the right type and size",
                                items[i].name);
         }
-        place[i] = status == SAL_OK && i < n && kept->data
+        place[i] = status == SAL_OK && kept && kept->data
                        ? (char *)kept->data + (size_t)first * sali_state_bytes(kept->type)
                        : NULL;
         status = sali_sync_status(run, status, err);
@@ -209,24 +197,34 @@ static bool put_all(sal_run_state *state, const char *prefix, int64_t n,
     return ok;
 }
 
+/* Items of the run that part k has. */
+static bool put_part(sal_run *run, int k)
+{
+    const sali_run_part *part = sali_run_part_of(run, k);
+    sali_state_item items[SALI_MOST_STATE];
+    if (!part || !part->items) {
+        return true;
+    }
+    const int64_t n = part->items(run->selves[k], NULL, items);
+    if (part->prefix) { /* what it had before may be used up */
+        sali_run_state_retain(run->state, part->prefix, n, items);
+    }
+    return put_all(run->state, prefix_of(part), n, items);
+}
+
 sal_status sali_run_note_state(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    sali_state_item items[MOST_RUN_ITEMS + SALI_MOST_STATE];
-    int64_t n = list_run(run, items);
-    if (run->queue.before) {
-        items[n++] = sali_state_f64("shown", 2 * run->queue.rows, &run->queue.before->acceptance);
-    }
+    sali_state_item items[MOST_RUN_ITEMS];
+    const int64_t n = list_run(run, items);
     sal_status status = note_shards(run, run->calls.state, err);
     if (status != SAL_OK) {
         return status;
     }
-    bool ok =
-        put_all(run->state, "", n, items) &&
-        put_all(run->state, STEP_SIZES, sali_step_sizes_state(&run->step_sizes, items), items);
-    n = sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_KEPT, items);
-    ok = ok && put_all(run->state, SAMPLER, n, items);
-    sali_run_state_retain(run->state, SAMPLER, n, items); /* what it collected is used up */
+    bool ok = put_all(run->state, "", n, items);
+    for (int k = 0; ok && k < SALI_PARTS; k++) {
+        ok = put_part(run, k);
+    }
     if (!ok) {
         return sali_fail_memory(err);
     }
@@ -267,44 +265,13 @@ static sal_status check_position(const sal_run *run, sal_error *err)
                            (long long)o->draws, (long long)made);
 }
 
-static sal_status check_run(const sal_run *run, sal_error *err)
-{
-    const sali_ladder *ladder = &run->ladder;
-    sal_status status = check_position(run, err);
-    bool falls = ladder->beta[0] == 1;
-    for (int64_t r = 1; r < ladder->n; r++) {
-        falls &= ladder->beta[r] < ladder->beta[r - 1];
-    }
-    if (status == SAL_OK && !falls) {
-        status = sali_fail(err, SAL_ERR_DATA, "ladder: it does not fall from 1");
-    }
-    if (status == SAL_OK && run->options.annealing.on) {
-        bool ok =
-            run->anneal_to > 0 && run->anneal_to <= run->anneal_from && run->anneal_from <= DBL_MAX;
-        status = ok ? SAL_OK : sali_fail(err, SAL_ERR_DATA, "anneal_from, anneal_to: not a range");
-    }
-    return status;
-}
-
 static sal_status restore_run(sal_run *run, sal_error *err)
 {
     sali_run_state_reader reader = { .state = run->options.resume, .prefix = "" };
     sali_state_item items[MOST_RUN_ITEMS];
     int64_t n = list_run(run, items);
     sal_status status = sali_run_state_fill(&reader, n, items, err);
-    return status ? status : check_run(run, err);
-}
-
-/* Sums since the last draw; not known if that run showed none. */
-static void restore_shown(sal_run *run)
-{
-    const sali_state_item *item = sali_run_state_find(run->options.resume, "shown");
-    const int64_t first = 2 * run->queue.row0, n = 2 * run->queue.rows;
-    bool known = item && item->type == SALI_DTYPE_F64 && item->count == 2 * run->options.chains;
-    double *to = run->queue.before ? &run->queue.before->acceptance : NULL;
-    for (int64_t k = 0; to && k < n; k++) {
-        to[k] = known ? ((const double *)item->data)[first + k] : NAN;
-    }
+    return status ? status : check_position(run, err);
 }
 
 /* ---- its shards */
@@ -313,7 +280,6 @@ static void restore_shown(sal_run *run)
 static sal_status check_shard(const sal_run *run, const sali_run_shard *shard, sal_error *err)
 {
     const sali_chains *chains = shard->chains;
-    const sali_swaps *w = &shard->swaps;
     uint64_t step = (uint64_t)(run->warmup_done + run->steps);
     sal_status status = SAL_OK;
     for (int64_t c = 0; status == SAL_OK && c < chains->n; c++) {
@@ -325,22 +291,20 @@ static sal_status check_shard(const sal_run *run, const sali_run_shard *shard, s
             status = sali_fail_prefix(err, SAL_ERR_DATA, "step_size");
         }
     }
-    for (int64_t r = 0; status == SAL_OK && run->ladder.n > 1 && r < w->replicas; r++) {
-        status = w->made[r] <= w->tried[r]
-                     ? SAL_OK
-                     : sali_fail(err, SAL_ERR_DATA, "swaps.made: %lld of %lld that were tried",
-                                 (long long)w->made[r], (long long)w->tried[r]);
+    for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
+        const sali_run_part *part = sali_run_part_of(run, k);
+        status = part && part->restored ? part->restored(run->selves[k], shard, err) : SAL_OK;
     }
     return status;
 }
 
 sal_status sali_run_restore_shards(sal_run *run, sal_error *err)
 {
-    sali_state_item items[MOST_SHARD_ITEMS];
+    sali_state_item items[SALI_MOST_SHARD_ITEMS];
     sal_status status = restore_items(run, err);
     for (int64_t k = run->ranks.first; status == SAL_OK && k < run->ranks.end; k++) {
         const sali_run_shard *shard = &run->shards[k];
-        int64_t n = list_shard(run, shard, items);
+        int64_t n = list_kept(run, k, items);
         status = sali_state_check_all(n - 1, items + 1, err);
         status = status ? status : check_shard(run, shard, err);
         if (status == SAL_OK) {
@@ -358,7 +322,7 @@ sal_status sali_run_restore_shards(sal_run *run, sal_error *err)
 static sal_status compare_f(const sal_run *run, sal_error *err)
 {
     const sali_state_item *item = sali_run_state_find(run->options.resume, "f");
-    int64_t at = run->chain_begin[run->ranks.first] * run->ladder.n;
+    int64_t at = run->chain_begin[run->ranks.first] * run->replicas;
     bool same = true;
     for (int64_t k = run->ranks.first; same && k < run->ranks.end; k++) {
         const sali_chains *chains = run->shards[k].chains;
@@ -372,25 +336,25 @@ static sal_status compare_f(const sal_run *run, sal_error *err)
                             "is another one (or the library, or the machine)");
 }
 
-/* ---- its adaptation */
+/* ---- its parts */
 
-static sal_status restore_adaptation(sal_run *run, sal_error *err)
+static sal_status restore_parts(sal_run *run, sal_error *err)
 {
-    sali_run_state_reader reader = { .state = run->options.resume, .prefix = STEP_SIZES };
     sali_state_item items[SALI_MOST_STATE];
-    const sali_warmup at = { .model = run->model,
-                             .seed = run->stream_seed,
-                             .n_shards = run->n_shards,
-                             .ranks = &run->ranks,
-                             .chains = run->shard_chains,
-                             .selves = run->shard_selves };
-    int64_t n = sali_step_sizes_state(&run->step_sizes, items);
-    sal_status status = sali_run_state_fill(&reader, n, items, err);
-    status = status ? status
-                    : sali_step_sizes_restored(&run->step_sizes, run->model->dtype,
-                                               run->warmup_done, run->options.warmup, err);
-    reader.prefix = SAMPLER;
-    return status ? status : sali_sampler_restore(run->sampler, run->shared, &at, &reader, err);
+    sal_status status = SAL_OK;
+    for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
+        const sali_run_part *part = sali_run_part_of(run, k);
+        if (!part || !part->items) {
+            continue;
+        }
+        void *self = run->selves[k];
+        sali_run_state_reader reader = { .state = run->options.resume, .prefix = prefix_of(part) };
+        status = part->restore
+                     ? part->restore(self, &reader, err)
+                     : sali_run_state_fill(&reader, part->items(self, NULL, items), items, err);
+        status = status || !part->restored ? status : part->restored(self, NULL, err);
+    }
+    return status;
 }
 
 sal_status sali_run_restore(sal_run *run, sal_error *err)
@@ -401,15 +365,11 @@ sal_status sali_run_restore(sal_run *run, sal_error *err)
                 : sali_fail(err, SAL_ERR_DATA,
                             "the run was stopped before it had its starting states, so there is "
                             "nothing to resume; run it again without resuming");
-    status = status ? status : restore_adaptation(run, err);
+    status = status ? status : restore_parts(run, err);
     status = sali_sync_status(run, status, err);
     status = status ? status : sali_run_restore_shards(run, err);
     status = status ? status : compare_f(run, err);
     status = status ? status : sali_run_replay(run, err);
     status = sali_sync_status(run, status, err);
-    status = status ? status : sali_run_restore_shards(run, err);
-    if (status == SAL_OK) {
-        restore_shown(run);
-    }
-    return status;
+    return status ? status : sali_run_restore_shards(run, err);
 }

@@ -4,7 +4,6 @@
 #include "core/error.h"
 #include "core/shard.h"
 #include "run/run.h"
-#include "samplers/start.h"
 
 /* ---- division */
 
@@ -15,8 +14,8 @@
  * that the coldest one swaps within its shard. */
 static int64_t count_shards(const sal_run *run)
 {
-    const int64_t chains = run->options.chains, most = run->ladder.n / 2;
-    const int64_t n = sali_shard_count(chains * run->ladder.n);
+    const int64_t chains = run->options.chains, most = run->replicas / 2;
+    const int64_t n = sali_shard_count(chains * run->replicas);
     const int64_t parts = n / chains < most ? n / chains : most;
     if (sali_engine(run->sampler)->coupled) {
         return 1;
@@ -27,13 +26,12 @@ static int64_t count_shards(const sal_run *run)
 /* The first slot of shard k. */
 static int64_t slot_begin(const sal_run *run, int64_t k)
 {
-    const int64_t chains = run->options.chains, replicas = run->ladder.n, n = run->n_shards;
+    const int64_t chains = run->options.chains, replicas = run->replicas, n = run->n_shards;
     const int64_t parts = n > chains ? n / chains : 1;
     return parts > 1 ? k / parts * replicas + sali_shard_first(replicas, parts, k % parts)
                      : sali_shard_first(chains, n, k) * replicas;
 }
 
-/* Shards and ranks; and whose draws are recorded here. */
 sal_status sali_run_divide(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -46,27 +44,20 @@ sal_status sali_run_divide(sal_run *run, sal_error *err)
     }
     for (int64_t k = 0; k <= run->n_shards; k++) {
         run->slot_begin[k] = slot_begin(run, k);
-        run->chain_begin[k] = (run->slot_begin[k] + run->ladder.n - 1) / run->ladder.n;
+        run->chain_begin[k] = (run->slot_begin[k] + run->replicas - 1) / run->replicas;
     }
-    const bool all = sal_comm_rank(o->comm) == 0 || o->annealing.schedule == SAL_ANNEAL_REHEAT;
     run->rank = sal_comm_rank(o->comm);
-    run->row0 = all ? 0 : run->chain_begin[run->ranks.first];
-    run->rows = all ? o->chains : run->chain_begin[run->ranks.end] - run->row0;
     return SAL_OK;
 }
 
 /* ---- creation */
 
-/* Random streams, temperatures and step sizes of a shard's chains. */
+/* Number the random streams of a shard's chains. */
 static void number_chains(sal_run *run, int64_t k)
 {
-    sali_run_shard *shard = &run->shards[k];
-    shard->chains->coldest = run->ladder.n > 1 ? run->ladder.beta[0] : 0;
-    for (int64_t c = 0; c < shard->chains->n; c++) {
-        const int64_t slot = run->slot_begin[k] + c, replica = slot % run->ladder.n;
-        shard->chains->id[c] = (uint32_t)slot;
-        shard->chains->beta[c] = run->ladder.beta[replica];
-        shard->chains->step_size[c] = run->step_sizes.value[replica];
+    const sali_chains *chains = run->shards[k].chains;
+    for (int64_t c = 0; c < chains->n; c++) {
+        chains->id[c] = (uint32_t)(run->slot_begin[k] + c);
     }
 }
 
@@ -78,31 +69,13 @@ static sal_status create_remote(sal_run *run, sali_run_shard *shard, int64_t slo
                                      err);
 }
 
-/* What all ranks know of a shard. */
-static sal_status create_numbers(sal_run *run, sali_run_shard *shard, bool own, sal_error *err)
-{
-    sal_status status = SAL_OK;
-    if (run->ladder.n > 1) {
-        status = sali_swaps_create(&shard->swaps, &run->memory, shard->chains, run->ladder.n, err);
-    }
-    if (status == SAL_OK && (run->options.annealing.on || run->options.record.best)) {
-        status = sali_best_create(run, shard, own, err);
-        status = status ? status : sali_decoded_create(run, shard, own, err);
-    }
-    return status;
-}
-
 static sal_status create_own(sal_run *run, sali_run_shard *shard, int64_t slots, sal_error *err)
 {
-    const sal_space *space = run->model->space;
     unsigned wants = sali_sampler_wants(run->sampler);
-    shard->reference = SALI_TAKE(&run->memory, int32_t, space->n_variables);
     shard->full = SALI_TAKE(&run->memory, int32_t, run->base->space->n_variables);
     if (run->memory.refused) {
         return sali_fail_memory(err);
     }
-    sali_stream stream = { .seed = run->options.seed, .purpose = SALI_RNG_STATISTIC };
-    sali_random_codes(space, &stream, shard->reference);
     sal_status status =
         sali_chains_create(run->model, slots, wants, run->stream_seed, &shard->chains, err);
     return status ? status
@@ -115,11 +88,11 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
     sali_run_shard *shard = &run->shards[k];
     const bool own = sali_ranks_own(&run->ranks, k);
     const int64_t slots = run->slot_begin[k + 1] - run->slot_begin[k];
+    shard->k = k;
     shard->first = run->chain_begin[k];
     shard->groups = run->chain_begin[k + 1] - shard->first;
     sal_status status =
         own ? create_own(run, shard, slots, err) : create_remote(run, shard, slots, err);
-    status = status ? status : create_numbers(run, shard, own, err);
     if (status == SAL_OK) {
         number_chains(run, k);
     }
@@ -128,13 +101,14 @@ static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
 
 sal_status sali_run_create_shards(sal_run *run, sal_error *err)
 {
-    sal_status status = SAL_OK;
+    run->shards = SALI_TAKE(&run->memory, sali_run_shard, run->n_shards);
+    run->shard_chains = SALI_TAKE(&run->memory, sali_chains *, run->n_shards);
+    run->shard_selves = SALI_TAKE(&run->memory, void *, run->n_shards);
+    sal_status status = sali_memory_status(&run->memory, err);
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
-        sali_run_shard *shard = &run->shards[k];
         status = create_shard(run, k, err);
-        run->shard_chains[k] = shard->chains;
-        run->shard_selves[k] = shard->self;
-        run->shard_swaps[k] = &shard->swaps;
+        run->shard_chains[k] = run->shards[k].chains;
+        run->shard_selves[k] = run->shards[k].self;
     }
     return status;
 }
@@ -177,7 +151,7 @@ sal_status sali_run_check(const sal_run *run, sal_error *err)
             continue;
         }
         return sali_chains_report(chains, run->sampler,
-                                  chains->id[chains->bad_chain] / run->ladder.n, err);
+                                  chains->id[chains->bad_chain] / run->replicas, err);
     }
     return SAL_OK;
 }

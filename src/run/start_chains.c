@@ -18,12 +18,12 @@ static sal_status restrict_init(sal_run *run, const int32_t *init, int32_t **cod
     if (status != SAL_OK) {
         return sali_fail_prefix(err, status, "init");
     }
-    *codes = SALI_NEW_ARRAY(int32_t, run->options.chains * run->ladder.n * V);
+    *codes = SALI_NEW_ARRAY(int32_t, run->options.chains * run->replicas * V);
     if (!*codes) {
         return sali_fail_memory(err);
     }
-    for (int64_t c = 0; c < run->options.chains * run->ladder.n; c++) {
-        sali_run_restrict(run, 1, init + c / run->ladder.n * whole, *codes + c * V);
+    for (int64_t c = 0; c < run->options.chains * run->replicas; c++) {
+        sali_run_restrict(run, 1, init + c / run->replicas * whole, *codes + c * V);
     }
     return SAL_OK;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/sync.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,74 +121,36 @@ sal_status sali_sync_any(const sal_run *run, bool *any, sal_error *err)
 
 /* ---- windows */
 
-/* Of each chain, and with tempering of each pair of temperatures and of each shard. */
-enum { ACCEPTED, ACCEPTANCE, JUMP, F, OF_CHAIN };
-enum { TRIED, MADE, PROBABILITY, OF_PAIR };
-enum { TRIPS, COUNT, FIRST, SUM, SQUARES, FOLLOWS, OF_SHARD };
+/* Between the items of a shard that are told to other ranks and where they follow each other; their
+ * bytes. NULL: only count them. */
+static int64_t carry_shard(sal_run *run, int64_t k, bool pack, char *at)
+{
+    sali_state_item items[SALI_MOST_SHARD_ITEMS];
+    const int64_t n = sali_run_shard_items(run, &run->shards[k], SALI_STATE_SENT, items);
+    int64_t all = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t bytes = items[i].count * (int64_t)sali_state_bytes(items[i].type);
+        if (at && bytes > 0) {
+            memcpy(pack ? at + all : items[i].data, pack ? items[i].data : at + all, (size_t)bytes);
+        }
+        all += bytes;
+    }
+    return all;
+}
 
 sal_status sali_sync_create(sal_run *run, sal_error *err)
 {
-    const int64_t n = run->n_shards, R = run->ladder.n > 1 ? run->ladder.n : 0;
+    const int64_t n = run->n_shards;
     sali_run_sync *e = &run->sync;
     if (!sali_ranks_several(&run->ranks)) {
         return SAL_OK;
     }
     e->begin = SALI_TAKE(&run->memory, int64_t, n + 1);
     for (int64_t k = 0; e->begin && k < n; k++) {
-        e->begin[k + 1] =
-            e->begin[k] + OF_CHAIN * run->shards[k].chains->n + OF_PAIR * R + OF_SHARD;
+        e->begin[k + 1] = e->begin[k] + carry_shard(run, k, true, NULL);
     }
-    e->numbers = e->begin ? SALI_TAKE(&run->memory, double, e->begin[n]) : NULL;
+    e->numbers = e->begin ? SALI_TAKE(&run->memory, char, e->begin[n]) : NULL;
     return sali_memory_status(&run->memory, err);
-}
-
-/* Between a chain's or pair's array and every `step`-th number. */
-static void carry(bool pack, double *numbers, int64_t step, int64_t n, double *array)
-{
-    for (int64_t c = 0; c < n; c++) {
-        double *from = pack ? array + c : numbers + c * step;
-        *(pack ? numbers + c * step : array + c) = *from;
-    }
-}
-
-static void carry_counts(bool pack, double *numbers, int64_t step, int64_t n, int64_t *array)
-{
-    for (int64_t c = 0; c < n; c++) {
-        if (pack) {
-            numbers[c * step] = (double)array[c];
-        } else {
-            array[c] = (int64_t)numbers[c * step];
-        }
-    }
-}
-
-static void carry_shard(sal_run *run, int64_t k, bool pack)
-{
-    sali_run_shard *shard = &run->shards[k];
-    sali_chains *chains = shard->chains;
-    sali_swaps *w = &shard->swaps;
-    double *at = run->sync.numbers + run->sync.begin[k];
-    carry(pack, at + ACCEPTED, OF_CHAIN, chains->n, chains->accepted_sum);
-    carry(pack, at + ACCEPTANCE, OF_CHAIN, chains->n, chains->acceptance_sum);
-    carry(pack, at + JUMP, OF_CHAIN, chains->n, chains->jump_sum);
-    carry(pack, at + F, OF_CHAIN, chains->n, chains->f);
-    at += OF_CHAIN * chains->n;
-    if (run->ladder.n > 1) {
-        carry_counts(pack, at + TRIED, OF_PAIR, w->replicas, w->tried);
-        carry_counts(pack, at + MADE, OF_PAIR, w->replicas, w->made);
-        carry(pack, at + PROBABILITY, OF_PAIR, w->replicas, w->probability);
-        at += OF_PAIR * w->replicas;
-        carry_counts(pack, at + TRIPS, 1, 1, &w->round_trips);
-        carry_counts(pack, at + COUNT, 1, 1, &w->f_count);
-        carry(pack, at + FIRST, 1, 1, &w->f_first);
-        carry(pack, at + SUM, 1, 1, &w->f_sum);
-        carry(pack, at + SQUARES, 1, 1, &w->f_squares);
-    }
-    if (pack) {
-        at[FOLLOWS] = sali_run_follows(run, shard);
-    } else {
-        shard->follows = at[FOLLOWS] != 0;
-    }
 }
 
 sal_status sali_sync_window(sal_run *run, sal_status status, sal_error *err)
@@ -198,111 +159,23 @@ sal_status sali_sync_window(sal_run *run, sal_status status, sal_error *err)
         return status;
     }
     status = sali_sync_status(run, status, err);
+    const sali_run_sync *e = &run->sync;
     for (int64_t k = run->ranks.first; status == SAL_OK && k < run->ranks.end; k++) {
-        carry_shard(run, k, true);
+        run->shards[k].follows = sali_run_follows(run, &run->shards[k]);
+        carry_shard(run, k, true, e->numbers + e->begin[k]);
     }
-    status = status ? status
-                    : sali_ranks_gather(&run->ranks, run->sync.numbers, run->sync.begin,
-                                        sizeof *run->sync.numbers, err);
+    status = status ? status : sali_ranks_gather(&run->ranks, e->numbers, e->begin, 1, err);
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
         if (!sali_ranks_own(&run->ranks, k)) {
-            carry_shard(run, k, false);
+            carry_shard(run, k, false, e->numbers + e->begin[k]);
         }
     }
     return status;
 }
 
-/* ---- arrays of all chains, of which each shard has a part */
+/* ---- draws, for all ranks */
 
-/* Elements of `size` bytes, `each` of them for each chain of a shard. */
-typedef struct parts {
-    void *(*of)(sali_run_shard *shard);
-    int64_t each;
-    size_t size;
-} parts;
-
-/* Of the shards of other ranks, to rank 0 or to all. */
-static sal_status share(sal_run *run, const parts *p, bool to_all, sal_error *err)
-{
-    const sali_ranks *ranks = &run->ranks;
-    const size_t bytes = (size_t)p->each * p->size;
-    const bool all = to_all || sal_comm_rank(ranks->comm) == 0;
-    const int64_t *begin = run->slot_begin, first = begin[ranks->first];
-    const int64_t own = begin[ranks->end] - first;
-    char *buffer = sali_alloc(all ? begin[run->n_shards] : own, bytes),
-         *part = buffer + (all ? first : 0) * bytes;
-    sal_status status = sali_sync_status(run, buffer ? SAL_OK : sali_fail_memory(err), err);
-    for (int64_t k = ranks->first; status == SAL_OK && k < ranks->end; k++) {
-        memcpy(part + (size_t)(begin[k] - first) * bytes, p->of(&run->shards[k]),
-               (size_t)(begin[k + 1] - begin[k]) * bytes);
-    }
-    if (status == SAL_OK) {
-        status = to_all ? sali_ranks_gather(ranks, buffer, begin, bytes, err)
-                        : sali_ranks_collect_part(ranks, part, buffer, begin, bytes, err);
-    }
-    for (int64_t k = 0; status == SAL_OK && all && k < run->n_shards; k++) {
-        if (!sali_ranks_own(ranks, k)) {
-            memcpy(p->of(&run->shards[k]), buffer + (size_t)begin[k] * bytes,
-                   (size_t)(begin[k + 1] - begin[k]) * bytes);
-        }
-    }
-    sali_free(buffer);
-    return status;
-}
-
-static void *last_codes(sali_run_shard *shard)
-{
-    return shard->chains->codes;
-}
-static void *best(sali_run_shard *shard)
-{
-    return shard->best;
-}
-static void *best_codes(sali_run_shard *shard)
-{
-    return shard->best_codes;
-}
-static void *decoded(sali_run_shard *shard)
-{
-    return shard->decoded;
-}
-static void *decoded_codes(sali_run_shard *shard)
-{
-    return shard->decoded_codes;
-}
-
-sal_status sali_sync_best(sal_run *run, sal_error *err)
-{
-    const parts values[] = { { best, 1, sizeof(double) }, { decoded, 1, sizeof(double) } };
-    const sali_run_shard *shard = &run->shards[0];
-    sal_status status = SAL_OK;
-    if (sali_ranks_several(&run->ranks) && shard->best) {
-        status = share(run, &values[0], true, err);
-    }
-    if (sali_ranks_several(&run->ranks) && shard->decoded) {
-        status = status ? status : share(run, &values[1], true, err);
-    }
-    return status;
-}
-
-sal_status sali_sync_best_codes(sal_run *run, int32_t *codes, bool *known, sal_error *err)
-{
-    const int64_t V = run->model->space->n_variables;
-    double largest;
-    int64_t chain;
-    const sali_run_shard *of = sali_best_of_all(run, false, &chain, &largest);
-    *known = of;
-    if (!of) {
-        return SAL_OK;
-    }
-    if (of->self) {
-        memcpy(codes, of->best_codes + chain * V, (size_t)V * sizeof *codes);
-    }
-    const int64_t root = sali_ranks_owner(&run->ranks, of - run->shards);
-    return sali_comm_broadcast(run->ranks.comm, root, codes, V * (int64_t)sizeof *codes, err);
-}
-
-sal_status sali_sync_log_probs(sal_run *run, int64_t before, sal_error *err)
+sal_status sali_sync_log_probs(sal_run *run, double *log_prob, int64_t before, sal_error *err)
 {
     const int64_t *begin = run->chain_begin, n = run->draws_made - before;
     const int64_t chains = run->options.chains, draws = run->options.draws;
@@ -312,13 +185,13 @@ sal_status sali_sync_log_probs(sal_run *run, int64_t before, sal_error *err)
     double *buffer = SALI_NEW_ARRAY(double, chains *n);
     sal_status status = sali_sync_status(run, buffer ? SAL_OK : sali_fail_memory(err), err);
     for (int64_t c = begin[run->ranks.first]; status == SAL_OK && c < begin[run->ranks.end]; c++) {
-        memcpy(buffer + c * n, run->log_prob + c * draws + before, (size_t)n * sizeof *buffer);
+        memcpy(buffer + c * n, log_prob + c * draws + before, (size_t)n * sizeof *buffer);
     }
     status = status
                  ? status
                  : sali_ranks_gather(&run->ranks, buffer, begin, (size_t)n * sizeof *buffer, err);
     for (int64_t c = 0; status == SAL_OK && c < chains; c++) {
-        memcpy(run->log_prob + c * draws + before, buffer + c * n, (size_t)n * sizeof *buffer);
+        memcpy(log_prob + c * draws + before, buffer + c * n, (size_t)n * sizeof *buffer);
     }
     sali_free(buffer);
     return status;
@@ -337,11 +210,13 @@ static void take_rows(const char **came, int64_t draws, int64_t n, int64_t first
     }
 }
 
-/* [draws x lists x chains] elements of `bytes`, which other ranks have of their own chains. */
-static sal_status collect_rows(sal_run *run, int64_t draws, int64_t lists, size_t bytes,
+sal_status sali_sync_draw_rows(sal_run *run, int64_t draws, int64_t lists, size_t bytes,
                                void *queue, sal_error *err)
 {
     const sali_ranks *ranks = &run->ranks;
+    if (!sali_ranks_several(ranks)) {
+        return SAL_OK;
+    }
     const int64_t *begin = run->chain_begin, chains = run->options.chains;
     const int64_t here = begin[sali_ranks_first(ranks, 1)];
     const bool root = sal_comm_rank(ranks->comm) == 0;
@@ -365,22 +240,6 @@ static sal_status collect_rows(sal_run *run, int64_t draws, int64_t lists, size_
     }
     sali_free(buffer);
     return status;
-}
-
-sal_status sali_sync_draws(sal_run *run, int64_t made, sal_error *err)
-{
-    sali_draw_queue *queue = &run->queue;
-    const int64_t n = made - queue->first, V = run->base->space->n_variables;
-    if (!sali_ranks_several(&run->ranks) || !queue->codes) {
-        return SAL_OK;
-    }
-    sal_status status =
-        n > 0 ? collect_rows(run, n, 1, (size_t)V * sizeof *queue->codes, queue->codes, err)
-              : SAL_OK;
-    if (status == SAL_OK && n > 0) {
-        status = collect_rows(run, n, SALI_NOTED, sizeof *queue->figures, queue->figures, err);
-    }
-    return status ? status : collect_rows(run, 1, 1, sizeof *queue->before, queue->before, err);
 }
 
 /* ---- the state */
@@ -451,40 +310,67 @@ sal_status sali_sync_state(sal_run *run, int64_t n, const sali_state_item *items
 
 /* ---- the end */
 
-/* Rows [chains x each] of the run's, which other ranks have of their own chains. */
-static sal_status collect_records(sal_run *run, void *rows, int64_t each, size_t size,
-                                  sal_error *err)
+sal_status sali_sync_rows(sal_run *run, int64_t row0, void *rows, int64_t each, size_t size,
+                          sal_error *err)
 {
-    const int64_t own = run->chain_begin[run->ranks.first] - run->row0;
+    const int64_t own = run->chain_begin[run->ranks.first] - row0;
     const size_t bytes = (size_t)each * size;
-    return rows ? sali_ranks_collect_part(&run->ranks, (char *)rows + (size_t)own * bytes, rows,
-                                          run->chain_begin, bytes, err)
-                : SAL_OK;
+    return rows && sali_ranks_several(&run->ranks)
+               ? sali_ranks_collect_part(&run->ranks, (char *)rows + (size_t)own * bytes, rows,
+                                         run->chain_begin, bytes, err)
+               : SAL_OK;
+}
+
+/* The i-th item of a shard that is brought to rank 0 at the end; false: there are not so many. */
+static bool last_item(sal_run *run, int64_t shard, int64_t i, sali_state_item *item)
+{
+    sali_state_item items[SALI_MOST_SHARD_ITEMS];
+    const int64_t n = sali_run_shard_items(run, &run->shards[shard], SALI_STATE_LAST, items);
+    if (i < n) {
+        *item = items[i];
+    }
+    return i < n;
+}
+
+/* The i-th item of the shards of other ranks, whose chains have `bytes` each, to rank 0. */
+static sal_status collect_last(sal_run *run, int64_t i, size_t bytes, sal_error *err)
+{
+    const sali_ranks *ranks = &run->ranks;
+    const bool root = run->rank == 0;
+    const int64_t *begin = run->slot_begin, first = begin[ranks->first];
+    const int64_t own = begin[ranks->end] - first;
+    sali_state_item item;
+    char *buffer = sali_alloc(root ? begin[run->n_shards] : own, bytes);
+    char *part = buffer + (root ? (size_t)first * bytes : 0);
+    sal_status status = sali_sync_status(run, buffer ? SAL_OK : sali_fail_memory(err), err);
+    for (int64_t k = ranks->first; status == SAL_OK && k < ranks->end; k++) {
+        if (last_item(run, k, i, &item)) {
+            memcpy(part + (size_t)(begin[k] - first) * bytes, item.data,
+                   (size_t)(begin[k + 1] - begin[k]) * bytes);
+        }
+    }
+    status = status ? status : sali_ranks_collect_part(ranks, part, buffer, begin, bytes, err);
+    for (int64_t k = 0; status == SAL_OK && root && k < run->n_shards; k++) {
+        if (!sali_ranks_own(ranks, k) && last_item(run, k, i, &item)) {
+            memcpy(item.data, buffer + (size_t)begin[k] * bytes,
+                   (size_t)(begin[k + 1] - begin[k]) * bytes);
+        }
+    }
+    sali_free(buffer);
+    return status;
 }
 
 sal_status sali_sync_finish(sal_run *run, sal_error *err)
 {
-    const int64_t draws = run->options.draws, V = run->model->space->n_variables;
-    const parts states[] = { { last_codes, V, sizeof(int32_t) },
-                             { best_codes, V, sizeof(int32_t) },
-                             { decoded_codes, V, sizeof(int32_t) } };
+    sali_state_item item;
     if (!sali_ranks_several(&run->ranks)) {
         return SAL_OK;
     }
-    sal_status status = collect_records(run, run->log_prob, draws, sizeof(double), err);
-    status = status ? status : collect_records(run, run->distance, draws, sizeof(double), err);
-    status = status ? status
-                    : collect_records(run, run->counts, 2 * run->model->space->bins,
-                                      sizeof *run->counts, err);
-    status = status ? status : collect_records(run, run->moments, 2 * V, sizeof *run->moments, err);
-    status = status ? status : collect_records(run, run->statistic, 1, sizeof *run->statistic, err);
-    status = status ? status
-                    : collect_records(run, run->draws, draws * run->base->space->n_variables,
-                                      (size_t)run->draw_bytes, err);
-    for (int k = 0; status == SAL_OK && k < 3; k++) {
-        if (k == 0 || (k == 1 && run->shards[0].best) || (k == 2 && run->shards[0].decoded)) {
-            status = share(run, &states[k], false, err);
-        }
+    sal_status status = sali_sync_window(run, SAL_OK, err);
+    for (int64_t i = 0; status == SAL_OK && last_item(run, 0, i, &item); i++) {
+        const int64_t chains = run->shards[0].chains->n;
+        status =
+            collect_last(run, i, (size_t)(item.count / chains) * sali_state_bytes(item.type), err);
     }
-    return status ? status : sali_sync_best(run, err);
+    return status;
 }

@@ -7,7 +7,7 @@
 #ifndef SALI_SYNC_H
 #define SALI_SYNC_H
 
-#include "run/run.h"
+#include "run/part.h"
 
 /* At first: which functions rank 0 calls. SAL_ERR_IO. */
 sal_status sali_sync_begin(sal_run *run, sal_error *err);
@@ -16,17 +16,17 @@ sal_status sali_sync_begin(sal_run *run, sal_error *err);
  * options or another model than rank 0's. SAL_ERR_ARGUMENT. */
 sal_status sali_sync_compare(const sal_run *run, sal_error *err);
 
-/* Room for what is told of each shard, once they are there. SAL_ERR_MEMORY. */
+/* Room for what is told of each shard, once the parts are open. SAL_ERR_MEMORY. */
 sal_status sali_sync_create(sal_run *run, sal_error *err);
 
 /* The status of the first rank that has another than SAL_OK, with its message. */
 sal_status sali_sync_status(const sal_run *run, sal_status status, sal_error *err);
 
-/* The same; if all is well, sums, f and swaps of all chains since the last time. */
+/* The same; if all is well, the items of all shards that are SENT (core/state.h). */
 sal_status sali_sync_window(sal_run *run, sal_status status, sal_error *err);
 
-/* Where heating again looks at all draws: those that were made since `before`. */
-sal_status sali_sync_log_probs(sal_run *run, int64_t before, sal_error *err);
+/* f [chains x options.draws] of the draws that were made since number `before`, to all ranks. */
+sal_status sali_sync_log_probs(sal_run *run, double *log_prob, int64_t before, sal_error *err);
 
 /* Rank 0's value. */
 sal_status sali_sync_value(const sal_run *run, void *value, int64_t bytes, sal_error *err);
@@ -37,8 +37,10 @@ sal_status sali_sync_stop(sal_run *run, sal_error *err);
 /* *any receives whether it is true at any rank. Returns: SAL_ERR_IO. */
 sal_status sali_sync_any(const sal_run *run, bool *any, sal_error *err);
 
-/* The queue's draws up to number `made`, to rank 0. */
-sal_status sali_sync_draws(sal_run *run, int64_t made, sal_error *err);
+/* Draws for the caller, [draws x lists x chains] elements of `bytes`, to rank 0, which has room for
+ * all; other ranks have them of their own chains only. */
+sal_status sali_sync_draw_rows(sal_run *run, int64_t draws, int64_t lists, size_t bytes,
+                               void *queue, sal_error *err);
 
 /* The parts of n items of the shards in run->state, to rank 0's. */
 sal_status sali_sync_state(sal_run *run, int64_t n, const sali_state_item *items, sal_error *err);
@@ -48,13 +50,12 @@ sal_status sali_sync_state(sal_run *run, int64_t n, const sali_state_item *items
 sal_status sali_sync_place(const sal_run *run, int64_t own, int64_t *first, int64_t *total,
                            sal_error *err);
 
-/* The best state of all [V], by sali_sync_best; *known: there is one. */
-sal_status sali_sync_best_codes(sal_run *run, int32_t *codes, bool *known, sal_error *err);
+/* What was recorded, rows [chains x each] of elements of `size` bytes, to rank 0, which has all;
+ * other ranks may have rows from chain row0 on only. NULL rows are none. */
+sal_status sali_sync_rows(sal_run *run, int64_t row0, void *rows, int64_t each, size_t size,
+                          sal_error *err);
 
-/* f of the best states, and what decoded ones are worth, to all ranks. */
-sal_status sali_sync_best(sal_run *run, sal_error *err);
-
-/* At the end: what was recorded, the last states, the best ones. */
+/* At the end: what is SENT, and what is to be at rank 0 at LAST (core/state.h). */
 sal_status sali_sync_finish(sal_run *run, sal_error *err);
 
 #endif

@@ -53,7 +53,7 @@ check figure $below io
 
 check run/trajectory $below samplers
 check run/denoising $below samplers run/trajectory
-check run $below samplers... run/trajectory run/parts
+check run $below samplers... run/trajectory
 check run/parts $below samplers... run run/trajectory
 check run/results $below samplers... run run/parts run/trajectory
 check run/search $below samplers... run run/parts

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "run/parts/annealing.h"
 #include "run_helpers.h"
 
 /* The largest f over all states. */
@@ -83,9 +84,9 @@ START_TEST(temperature_falls_geometrically)
     sal_run *run = run_it(model, &options);
     sal_run_summary s = summary_of(run);
     ck_assert(s.annealed && s.anneal_from == 50 && s.anneal_to == 0.5);
-    ck_assert_double_eq_tol(sali_anneal_temperature(run, 0), 50, 1e-12);
-    ck_assert_double_eq_tol(sali_anneal_temperature(run, 0.5), 5, 1e-12);
-    ck_assert_double_eq_tol(sali_anneal_temperature(run, 1), 0.5, 1e-12);
+    ck_assert_double_eq_tol(sali_anneal_temperature_at(run, 0), 50, 1e-12);
+    ck_assert_double_eq_tol(sali_anneal_temperature_at(run, 150 * run->options.thin), 5, 1e-12);
+    ck_assert_double_eq_tol(sali_anneal_temperature_at(run, 300 * run->options.thin), 0.5, 1e-12);
     for (int64_t k = 0; k < run->n_shards; k++) {
         ck_assert_double_eq_tol(run->shards[k].chains->beta[0], 2, 0.05);
     }

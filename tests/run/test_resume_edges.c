@@ -40,7 +40,8 @@ static void same_f(const sal_run *a, const sal_run *b, int64_t n)
     ck_assert_int_ge(a->draws_made, n);
     ck_assert_int_ge(b->draws_made, n);
     for (int64_t c = 0; c < a->options.chains; c++) {
-        ck_assert_msg(memcmp(a->log_prob + c * a->draws_made, b->log_prob + c * b->draws_made,
+        ck_assert_msg(memcmp(sal_run_log_probs(a) + c * a->draws_made,
+                             sal_run_log_probs(b) + c * b->draws_made,
                              (size_t)n * sizeof(double)) == 0,
                       "chain %d", (int)c);
     }
@@ -93,7 +94,8 @@ START_TEST(bits_do_not_depend_on_being_shown)
     watcher w = { .stop_at = -1 };
     const sal_run_options shown = watched(options, &w);
     sal_run *a = run_it(model, &options), *b = run_it(model, &shown);
-    ck_assert_int_lt(b->queue.room, 256);
+    const sali_window longest = { .steps = 256 };
+    ck_assert_int_lt(sali_part_draw_queue.longest(b->selves[SALI_PART_draw_queue], &longest), 256);
     same_f(a, b, 300);
     sal_run_destroy(a);
     sal_run_destroy(b);
@@ -206,7 +208,7 @@ START_TEST(own_samplers_go_on)
         rest.own_samplers = own_all;
         sal_run *longer = run_it(model, &rest);
         same_f(whole, longer, 600);
-        ck_assert_mem_eq(whole->draws, longer->draws,
+        ck_assert_mem_eq(sali_run_record(whole)->draws, sali_run_record(longer)->draws,
                          (size_t)(4 * 600 * model->space->n_variables));
         sal_run_destroy(part);
         sal_run_destroy(longer);
@@ -355,7 +357,8 @@ START_TEST(draws_behind_the_state_are_kept)
         sal_draw draw;
         ck_ok(state->replay.read(state->replay.source, false, d, &draw, &err), &err);
         for (int64_t c = 0; c < 4; c++) {
-            ck_assert_mem_eq(&draw.log_prob[c], &whole->log_prob[c * 700 + d], sizeof(double));
+            ck_assert_mem_eq(&draw.log_prob[c], &sal_run_log_probs(whole)[c * 700 + d],
+                             sizeof(double));
         }
     }
     sal_run_state_destroy(state);

@@ -7,7 +7,7 @@
 
 #include <saltus/sample.h>
 #include "models/states.h"
-#include "run/run.h"
+#include "run/parts/record.h"
 #include "stats/variation.h"
 #include "tiny_models.h"
 
@@ -253,7 +253,8 @@ START_TEST(a_stopped_run_holds_the_first_draws_of_the_whole_one)
         ck_assert_mem_eq(b + c * draws * V, a + c * DRAWS * V, (size_t)(draws * V));
         ck_assert_mem_eq(sal_run_log_probs(stopped) + c * draws,
                          sal_run_log_probs(whole) + c * DRAWS, (size_t)draws * sizeof(double));
-        ck_assert_mem_eq(stopped->distance + c * draws, whole->distance + c * DRAWS,
+        ck_assert_mem_eq(sali_run_record(stopped)->distance + c * draws,
+                         sali_run_record(whole)->distance + c * DRAWS,
                          (size_t)draws * sizeof(double));
     }
     sal_run_destroy(whole);

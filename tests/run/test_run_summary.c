@@ -81,7 +81,7 @@ START_TEST(times_are_in_steps_and_medians_in_the_middle)
     sal_error err;
     sal_run *run = run_it(model, &options);
     sal_run_summary s = summary_of(run);
-    ck_ok(sal_stats_autocorrelation_time(2, 900, run->distance, &tau, &err), &err);
+    ck_ok(sal_stats_autocorrelation_time(2, 900, sali_run_record(run)->distance, &tau, &err), &err);
     ck_assert_double_eq_tol(s.autocorrelation_time, 3 * tau, 1e-9);
     ck_assert_double_lt(s.ess_min, s.ess_max);
     ck_assert_double_eq_tol(s.ess_median, (s.ess_min + s.ess_max) / 2, 1e-9);
@@ -607,14 +607,15 @@ START_TEST(rounding_of_f_is_no_disagreement)
         sal_run_summary before, after;
         sal_error err;
         sal_run *run = run_it(model, &options);
+        double *log_prob = sali_run_record(run)->log_prob;
         double most = 0, rounding = dtype == SAL_F32 ? 1e-8 : 1e-16;
         for (int64_t k = 0; k < 4 * 500; k++) { /* few values, half of all draws the same */
-            run->log_prob[k] = k % 2 ? 1.75 : rint(2 * run->log_prob[k]) / 2;
-            most = fmax(most, fabs(run->log_prob[k]));
+            log_prob[k] = k % 2 ? 1.75 : rint(2 * log_prob[k]) / 2;
+            most = fmax(most, fabs(log_prob[k]));
         }
         ck_ok(sal_run_summarise(run, &before, &err), &err);
         for (int64_t k = 0; k < 4 * 500; k++) {
-            run->log_prob[k] += most * rounding * (double)(k / 500 * 10);
+            log_prob[k] += most * rounding * (double)(k / 500 * 10);
         }
         ck_ok(sal_run_summarise(run, &after, &err), &err);
         ck_assert_double_eq(before.rhat_max, after.rhat_max);

@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "graph_formulas.h"
+#include "run/parts/annealing.h"
+#include "run/parts/best.h"
 #include "run/search/search.h"
 #include "run_helpers.h"
 
@@ -32,7 +34,7 @@ static double mean_of_best(const sal_run *run)
     double sum = 0;
     for (int64_t k = 0; k < run->n_shards; k++) {
         for (int64_t c = 0; c < run->shards[k].chains->n; c++) {
-            sum += run->shards[k].best[c];
+            sum += sali_run_best(run)[k].worth[c];
         }
     }
     return sum / (double)run->options.chains;
@@ -45,7 +47,7 @@ static double variance_of_best(const sal_run *run)
     double sum = 0;
     for (int64_t k = 0; k < run->n_shards; k++) {
         for (int64_t c = 0; c < run->shards[k].chains->n; c++) {
-            sum += pow(run->shards[k].best[c] - mean, 2);
+            sum += pow(sali_run_best(run)[k].worth[c] - mean, 2);
         }
     }
     return sum / (n - 1) / n;
@@ -352,9 +354,9 @@ START_TEST(linear_falls_to_the_last_temperature)
                                                    .to = 0.5 } };
         sal_run *run = run_it(model, &options);
         ck_assert_str_eq(summary_of(run).sampler, k ? "rlsa" : "gibbs");
-        ck_assert_double_eq(sali_anneal_temperature(run, 0), 8);
-        ck_assert_double_eq(sali_anneal_temperature(run, 0.5), 4);
-        ck_assert_double_eq(sali_anneal_temperature(run, 0.99), 0.5);
+        ck_assert_double_eq(sali_anneal_temperature_at(run, 0), 8);
+        ck_assert_double_eq(sali_anneal_temperature_at(run, 10 * run->options.thin), 4);
+        ck_assert_double_eq(sali_anneal_temperature_at(run, 19 * run->options.thin), 0.5);
         sal_run_destroy(run);
     }
     sal_model_destroy(model);

@@ -7,6 +7,9 @@
 #include <stdint.h>
 
 #include <saltus/io.h>
+#include "run/parts/seams.h"
+#include "run/parts/step_size.h"
+#include "run/parts/tempering.h"
 #include "run_helpers.h"
 
 #define TOLERANCE 1e-12
@@ -530,8 +533,8 @@ START_TEST(same_bits_on_any_number_of_threads)
                              50 * 60 * sizeof(double));
             ck_assert_mem_eq(first.temperatures, s.temperatures, 3 * sizeof(double));
             ck_assert_mem_eq(first.swap_rates, s.swap_rates, 2 * sizeof(double));
-            ck_assert_mem_eq(runs[0]->step_sizes.value, runs[t]->step_sizes.value,
-                             3 * sizeof(double));
+            ck_assert_mem_eq(sali_run_step_sizes(runs[0])->value,
+                             sali_run_step_sizes(runs[t])->value, 3 * sizeof(double));
         }
         for (int t = 0; can_be_tempered(sampler) && sali_sampler_serves(sampler, model) && t < 3;
              t++) {
@@ -572,7 +575,7 @@ START_TEST(cut_ladders_draw_what_whole_ones_do)
         sal_run *cut = run_it(model, &options);
         options.chains = 32;
         sal_run *whole = run_it(model, &options);
-        ck_assert(cut->seams.any && !whole->seams.any);
+        ck_assert(sali_run_seams(cut) && !sali_run_seams(whole));
         ck_assert_int_gt(cut->n_shards, chains);
         for (int64_t at = 0; at < chains * DRAWS; at++) {
             for (int64_t v = 0; v < 16; v++) {
@@ -607,7 +610,7 @@ START_TEST(parts_of_a_ladder_learn_from_the_coldest_slot)
                                           .tempering.replicas = 40,
                                           .threads = 2 };
         sal_run *run = run_it(model, &options);
-        ck_assert(run->seams.any && run->n_shards == 2);
+        ck_assert(sali_run_seams(run) && run->n_shards == 2);
         for (int64_t shard = 0; shard < 2; shard++) {
             ck_assert_double_eq(sali_chains_coldest(run->shards[shard].chains), 1);
         }
@@ -628,12 +631,12 @@ START_TEST(slots_keep_their_temperatures)
     for (int64_t k = 0; k < run->n_shards; k++) {
         const sali_chains *chains = run->shards[k].chains;
         for (int64_t c = 0; c < chains->n; c++) {
-            ck_assert_double_eq(chains->beta[c], run->ladder.beta[c % 4]);
-            ck_assert_double_eq(chains->step_size[c], run->step_sizes.value[c % 4]);
+            ck_assert_double_eq(chains->beta[c], sali_run_ladder(run)->beta[c % 4]);
+            ck_assert_double_eq(chains->step_size[c], sali_run_step_sizes(run)->value[c % 4]);
             ck_assert_uint_eq(chains->id[c], (uint32_t)(run->shards[k].first * 4 + c));
         }
     }
-    ck_assert_double_eq(run->ladder.beta[0], 1);
+    ck_assert_double_eq(sali_run_ladder(run)->beta[0], 1);
     sal_run_destroy(run);
     options.tempering.replicas = 1;
     run = run_it(model, &options);

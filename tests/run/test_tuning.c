@@ -8,6 +8,7 @@
 
 #include <saltus/io.h>
 #include "core/saved/tuning.h"
+#include "run/parts/step_size.h"
 #include "run_helpers.h"
 
 static bool has_tunable_step(const sali_sampler *sampler)
@@ -158,9 +159,9 @@ START_TEST(search_works_for_any_length)
         sal_run *run = run_it(model, &options);
         for (int64_t c = 0; c < run->shards[0].chains->n; c++) {
             ck_assert_double_eq(run->shards[0].chains->step_size[c],
-                                run->step_sizes.value[c % run->ladder.n]);
+                                sali_run_step_sizes(run)->value[c % run->replicas]);
         }
-        ck_assert_int_eq(run->step_sizes.search.candidates, 0);
+        ck_assert_int_eq(sali_run_step_sizes(run)->search.candidates, 0);
         sal_run_destroy(run);
     }
     sal_model_destroy(model);
@@ -300,7 +301,7 @@ START_TEST(tuning_is_saved_and_given_again)
         sal_run *second = run_it(model, &options);
         sal_tuning *again = tuning_of(second);
         ck_assert_msg(same_tuning(tuning, again), "%s", sampler->name);
-        ck_assert_int_eq(second->ladder.n, first->ladder.n);
+        ck_assert_int_eq(second->replicas, first->replicas);
         sal_tuning_destroy(tuning);
         sal_tuning_destroy(read);
         sal_tuning_destroy(again);

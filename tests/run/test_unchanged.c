@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "alloc_fail.h"
+#include "run/results/results.h"
 #include "run_helpers.h"
 
 enum { BITS = 50, V = BITS + 2, CHAINS = 4 };

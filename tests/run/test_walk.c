@@ -101,7 +101,8 @@ START_TEST(walks_do_not_depend_on_threads_or_stops)
     rest.record.draws = true;
     rest.threads = 2;
     sal_run *gone_on = run_it(model, &rest);
-    ck_assert_mem_eq(whole->draws, gone_on->draws, (size_t)(draws * whole->draw_bytes));
+    ck_assert_mem_eq(sali_run_record(whole)->draws, sali_run_record(gone_on)->draws,
+                     (size_t)(draws * sali_run_record(whole)->draw_bytes));
     sal_run_destroy(whole);
     sal_run_destroy(part);
     sal_run_destroy(gone_on);

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "core/vector/lapack.h"
+#include "run/parts/tempering.h"
 #include "run_helpers.h"
 #include "samplers/local/path_length.h"
 

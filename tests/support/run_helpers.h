@@ -4,7 +4,7 @@
 #define RUN_HELPERS_H
 
 #include "chi_square.h"
-#include "run/run.h"
+#include "run/parts/record.h"
 #include "transition.h"
 
 static inline sal_model *tiny_formula_over(const char *space_name, sal_dtype dtype)

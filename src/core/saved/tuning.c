@@ -2,6 +2,7 @@
 #include "core/saved/tuning.h"
 
 #include "core/alloc.h"
+#include "core/error.h"
 
 struct sal_tuning *sali_tuning_make(const char *sampler, int64_t variables)
 {
@@ -31,4 +32,18 @@ void sal_tuning_destroy(sal_tuning *tuning)
         sali_free(tuning->sampler);
         sali_free(tuning);
     }
+}
+
+/* The list of an item's name and count, into its data. */
+sal_status sali_tuning_take(const sal_tuning *tuning, const sali_state_item *item, sal_error *err)
+{
+    sali_run_state_reader reader = { .state = &tuning->lists, .prefix = "" };
+    const sali_state_item *list = sali_run_state_find(&tuning->lists, item->name);
+    if (!list || list->count != item->count) {
+        return sali_fail(err, SAL_ERR_DATA, "the tuning needs a list '%s' of %lld numbers",
+                         item->name, (long long)item->count);
+    }
+    return sali_run_state_fill(&reader, 1, item, err)
+               ? sali_fail_prefix(err, SAL_ERR_DATA, "the tuning")
+               : SAL_OK;
 }

@@ -10,7 +10,20 @@
 #include "models/decoding.h"
 #include "models/statistic.h"
 #include "run/ascent.h"
-#include "run/run.h"
+#include "run/parts/best.h"
+
+/* What decoding states takes: the model with the rule, of which the free variables are only some.
+ */
+typedef struct sali_decoder {
+    const sal_model *rule;
+    int64_t n;                 /* free variables */
+    int64_t *place;            /* [n] where they are among all */
+    int32_t *full;             /* [all] a state; fixed variables keep theirs */
+    bool *fixed;               /* [all] */
+    int32_t *codes;            /* [n] */
+    sali_decoding_item *items; /* [all] */
+    bool feasible;             /* the last decoded state; all states of a run are or none is */
+} sali_decoder;
 
 /* ---- one state */
 
@@ -97,7 +110,13 @@ sal_status sal_model_decode(sal_model *model, int32_t *codes, double *log_prob, 
     return status;
 }
 
-/* ---- those of a run */
+/* ---- decoded states of a run */
+
+typedef struct decoded_states {
+    sal_run *run;
+    sali_best *of;         /* [n_shards] by the rule's statistic */
+    sali_decoder *decoder; /* [n_shards] */
+} decoded_states;
 
 /* The model with the rule: the one inside, if the one given is clamped. */
 static const sal_model *owner(const sal_run *run)
@@ -125,69 +144,117 @@ static sal_status place(const sal_run *run, sali_decoder *d, const int32_t *code
     return SAL_OK;
 }
 
-sal_status sali_decoded_create(sal_run *run, sali_run_shard *shard, bool own, sal_error *err)
+static sal_status create(sal_run *run, void **self, sal_error *err)
 {
-    const int64_t n = shard->chains->n, V = run->model->space->n_variables;
-    if (!owner(run)->decoding) {
+    const bool wanted = run->options.annealing.on || run->options.record.best;
+    if (!wanted || !owner(run)->decoding) {
         return SAL_OK;
     }
-    shard->decoded = SALI_TAKE(&run->memory, double, n);
-    if (own || sal_comm_rank(run->ranks.comm) == 0) {
-        shard->decoded_codes = SALI_TAKE(&run->memory, int32_t, n * V);
+    decoded_states *s = SALI_TAKE(&run->memory, decoded_states, 1);
+    if (!s) {
+        return sali_fail_memory(err);
     }
-    for (int64_t c = 0; shard->decoded && c < n; c++) {
-        shard->decoded[c] = -INFINITY;
-    }
-    if (!own) {
-        return sali_memory_status(&run->memory, err);
-    }
-    shard->decoder.codes = SALI_TAKE(&run->memory, int32_t, V);
-    sal_status status = take_room(owner(run), V, &run->memory, &shard->decoder, err);
-    return status ? status : place(run, &shard->decoder, shard->chains->codes, shard->full, err);
+    s->run = run;
+    *self = s;
+    return SAL_OK;
 }
 
-static void note(const sal_run *run, sali_run_shard *shard, int64_t c, const int32_t *codes)
+static sal_status open(void *self, sal_error *err)
 {
+    decoded_states *s = self;
+    sal_run *run = s->run;
     const int64_t V = run->model->space->n_variables;
+    s->of = sali_best_create(run);
+    s->decoder = SALI_TAKE(&run->memory, sali_decoder, run->n_shards);
+    sal_status status = sali_memory_status(&run->memory, err);
+    for (int64_t k = run->ranks.first; status == SAL_OK && k < run->ranks.end; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        sali_decoder *d = &s->decoder[k];
+        d->codes = SALI_TAKE(&run->memory, int32_t, V);
+        status = take_room(owner(run), V, &run->memory, d, err);
+        status = status ? status : place(run, d, shard->chains->codes, shard->full, err);
+    }
+    return status;
+}
+
+/* Decode codes, and keep what comes of it if it is the best of chain c. */
+static void note(const decoded_states *s, const sali_run_shard *shard, int64_t c,
+                 const int32_t *codes)
+{
+    const int64_t V = s->run->model->space->n_variables;
     const size_t bytes = (size_t)V * sizeof *codes;
-    memcpy(shard->decoder.codes, codes, bytes);
-    double worth = decode(&shard->decoder, shard->decoder.codes);
-    if (worth > shard->decoded[c]) {
-        shard->decoded[c] = worth;
-        memcpy(shard->decoded_codes + c * V, shard->decoder.codes, bytes);
+    const sali_best *best = &s->of[shard->k];
+    sali_decoder *d = &s->decoder[shard->k];
+    memcpy(d->codes, codes, bytes);
+    double worth = decode(d, d->codes);
+    if (worth > best->worth[c]) {
+        best->worth[c] = worth;
+        memcpy(best->codes + c * V, d->codes, bytes);
     }
 }
 
-void sali_decoded_note(const sal_run *run, sali_run_shard *shard)
+static void draw(void *self, sali_run_shard *shard, int64_t draw)
 {
-    const int64_t V = run->model->space->n_variables;
-    for (int64_t c = 0; shard->decoded && c < shard->chains->n; c++) {
-        note(run, shard, c, shard->chains->codes + c * V);
+    const decoded_states *s = self;
+    const int64_t V = s->run->model->space->n_variables;
+    (void)draw;
+    for (int64_t c = 0; c < shard->chains->n; c++) {
+        note(s, shard, c, shard->chains->codes + c * V);
     }
 }
 
-void sali_decoded_finish(const sal_run *run)
+static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
 {
+    const decoded_states *s = self;
+    return shard
+               ? sali_best_items(s->run, shard, &s->of[shard->k], "decoded", "decoded_codes", items)
+               : 0;
+}
+
+/* Decode the best states as well. */
+static sal_status finish(void *self, sal_error *err)
+{
+    const decoded_states *s = self;
+    const sal_run *run = s->run;
     const int64_t V = run->model->space->n_variables;
+    (void)err;
     for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
-        sali_run_shard *shard = &run->shards[k];
-        for (int64_t c = 0; shard->decoded && c < shard->chains->n; c++) {
-            if (shard->best[c] > -INFINITY) {
-                note(run, shard, c, shard->best_codes + c * V);
+        const sali_run_shard *shard = &run->shards[k];
+        const sali_best *best = &sali_run_best(run)[k];
+        for (int64_t c = 0; c < shard->chains->n; c++) {
+            if (best->worth[c] > -INFINITY) {
+                note(s, shard, c, best->codes + c * V);
             }
         }
     }
+    return SAL_OK;
 }
 
-const char *sali_decoded_name(const sal_run *run)
+static sal_status summarise(const void *self, sal_run_summary *summary, sal_error *err)
 {
-    const sali_decoding *rule = owner(run)->decoding;
-    double largest;
-    int64_t c;
-    if (!rule || !sali_best_of_all(run, true, &c, &largest)) {
-        return NULL;
+    const decoded_states *s = self;
+    const sali_decoding *rule = owner(s->run)->decoding;
+    (void)err;
+    if (sal_run_decoded(s->run, NULL, &summary->decoded_log_prob, NULL) == SAL_OK) {
+        summary->decoded = s->decoder[0].feasible ? rule->name : rule->otherwise;
     }
-    return run->shards[0].decoder.feasible ? rule->name : rule->otherwise;
+    return SAL_OK;
+}
+
+const sali_run_part sali_part_decode = {
+    .name = "decode",
+    .create = create,
+    .open = open,
+    .draw = draw,
+    .items = items,
+    .finish = finish,
+    .summarise = summarise,
+};
+
+const sali_best *sali_run_decoded(const sal_run *run)
+{
+    const decoded_states *s = run->selves[SALI_PART_decode];
+    return s ? s->of : NULL;
 }
 
 sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob, sal_error *err)
@@ -198,8 +265,9 @@ sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob,
     const int64_t V = run->base->space->n_variables;
     double f; /* first the statistic */
     int64_t c;
-    const sali_run_shard *found = sali_best_of_all(run, true, &c, &f);
-    if (!found) {
+    const sali_best *best = sali_run_decoded(run);
+    const int64_t k = sali_best_of_all(run, best, &c, &f);
+    if (k < 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the run decoded no state: it needs annealing or record.best, a step "
                          "after warm-up, and a model with a rule for decoding");
@@ -207,7 +275,7 @@ sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob,
     int32_t *full = SALI_NEW_ARRAY(int32_t, V);
     sal_status status = full ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
-        sali_run_expand(run, 1, found->decoded_codes + c * run->model->space->n_variables, full);
+        sali_run_expand(run, 1, best[k].codes + c * run->model->space->n_variables, full);
         status = sal_model_evaluate(run->base, 1, full, &f, NULL, NULL, err);
     }
     if (status == SAL_OK && codes) {

@@ -5,21 +5,49 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "run/run.h"
+#include "run/part.h"
 #include "run/sync.h"
+
+/* Sums over a chain's steps since its last draw, without what the chain itself has gathered in the
+ * window under way; less than 0 if that draw was made in this window. */
+typedef struct queued_sums {
+    double acceptance, jump;
+} queued_sums;
+
+typedef struct draw_queue {
+    sal_run *run;
+    int64_t room;        /* draws that a window may make */
+    int64_t row0, rows;  /* chains that have a place here: all at rank 0, else its own */
+    int64_t first;       /* the first draw of the window under way */
+    int32_t *codes;      /* [room x rows x V of base] */
+    double *figures;     /* [room x SALI_NOTED x rows] */
+    queued_sums *before; /* [rows] */
+} draw_queue;
 
 /* What the draws of a window may take, and how many there are at most. */
 #define QUEUE_BYTES (INT64_C(64) << 20)
 #define QUEUE_DRAWS SALI_SAMPLE_WINDOW
 
-sal_status sali_queue_create(sal_run *run, sal_error *err)
+static sal_status create(sal_run *run, void **self, sal_error *err)
 {
-    const sal_run_options *o = &run->options;
-    sali_draw_queue *queue = &run->queue;
-    int64_t row, V = run->base->space->n_variables;
     if (!run->calls.draw) {
         return SAL_OK;
     }
+    draw_queue *queue = SALI_TAKE(&run->memory, draw_queue, 1);
+    if (!queue) {
+        return sali_fail_memory(err);
+    }
+    queue->run = run;
+    *self = queue;
+    return SAL_OK;
+}
+
+static sal_status open(void *self, sal_error *err)
+{
+    draw_queue *queue = self;
+    sal_run *run = queue->run;
+    const sal_run_options *o = &run->options;
+    int64_t row, V = run->base->space->n_variables;
     if (__builtin_mul_overflow(o->chains, V * (int64_t)sizeof *queue->codes, &row)) {
         return sali_fail_memory(err);
     }
@@ -29,27 +57,39 @@ sal_status sali_queue_create(sal_run *run, sal_error *err)
     least = o->record.warmup && least < window ? window : least;
     queue->room = QUEUE_BYTES / row < least ? least : QUEUE_BYTES / row;
     queue->room = queue->room > QUEUE_DRAWS ? QUEUE_DRAWS : queue->room;
-    const bool all = sal_comm_rank(run->ranks.comm) == 0;
+    const bool all = run->rank == 0;
     const int64_t first = run->chain_begin[run->ranks.first];
     queue->row0 = all ? 0 : first;
     queue->rows = all ? o->chains : run->chain_begin[run->ranks.end] - first;
     queue->codes = SALI_TAKE(&run->memory, int32_t, queue->room * queue->rows * V);
     queue->figures = SALI_TAKE(&run->memory, double, queue->room * queue->rows * SALI_NOTED);
-    queue->before = SALI_TAKE(&run->memory, sali_queued_sums, queue->rows);
+    queue->before = SALI_TAKE(&run->memory, queued_sums, queue->rows);
+    for (int64_t c = 0; o->resume && queue->before && c < queue->rows; c++) {
+        queue->before[c] = (queued_sums){ NAN, NAN }; /* not known if that run showed no draws */
+    }
     return sali_memory_status(&run->memory, err);
 }
 
-void sali_queue_note(sal_run *run, sali_run_shard *shard, int64_t draw)
+/* Draws that are shown must fit into their buffer; of warm-up they do. */
+static int64_t longest(const void *self, const sali_window *w)
 {
-    sali_draw_queue *queue = &run->queue;
+    const draw_queue *queue = self;
+    const int64_t thin = queue->run->options.thin;
+    return w->warmup ? SALI_NEVER : (w->done / thin + queue->room) * thin - w->done;
+}
+
+static void draw(void *self, sali_run_shard *shard, int64_t draw)
+{
+    draw_queue *queue = self;
+    const sal_run *run = queue->run;
     const sali_chains *chains = shard->chains;
     int64_t V = run->base->space->n_variables;
     bool has_step_size = run->sampler->has_step_size;
     int64_t n = queue->rows;
     for (int64_t g = 0; g < shard->groups; g++) {
-        int64_t row = shard->first + g - queue->row0, c = g * run->ladder.n;
+        int64_t row = shard->first + g - queue->row0, c = g * run->replicas;
         double *figures = queue->figures + (draw - queue->first) * SALI_NOTED * n + row;
-        sali_queued_sums *before = &queue->before[row];
+        queued_sums *before = &queue->before[row];
         double steps = (double)run->options.thin;
         sali_run_expand(run, 1, chains->codes + c * chains->space->n_variables,
                         queue->codes + ((draw - queue->first) * n + row) * V);
@@ -64,40 +104,101 @@ void sali_queue_note(sal_run *run, sali_run_shard *shard, int64_t draw)
     }
 }
 
-void sali_queue_carry(sal_run *run, const sali_run_shard *shard)
+/* Add the shards' sums to what is known of the time since their last draws. */
+static void carry_sums(const draw_queue *queue)
 {
-    for (int64_t g = 0; run->queue.codes && g < shard->groups; g++) {
-        sali_queued_sums *before = &run->queue.before[shard->first + g - run->queue.row0];
-        before->acceptance += shard->chains->acceptance_sum[g * run->ladder.n];
-        before->jump += shard->chains->jump_sum[g * run->ladder.n];
+    const sal_run *run = queue->run;
+    for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        for (int64_t g = 0; g < shard->groups; g++) {
+            queued_sums *before = &queue->before[shard->first + g - queue->row0];
+            before->acceptance += shard->chains->acceptance_sum[g * run->replicas];
+            before->jump += shard->chains->jump_sum[g * run->replicas];
+        }
     }
 }
 
-sal_status sali_queue_hand_over(sal_run *run, int64_t made, bool warmup, sal_error *err)
+/* Draws up to number `made`, from other ranks to rank 0. */
+static sal_status collect(const draw_queue *queue, int64_t made, sal_error *err)
 {
+    sal_run *run = queue->run;
+    const int64_t n = made - queue->first, V = run->base->space->n_variables;
+    sal_status status = SAL_OK;
+    if (n > 0) {
+        status =
+            sali_sync_draw_rows(run, n, 1, (size_t)V * sizeof *queue->codes, queue->codes, err);
+    }
+    if (status == SAL_OK && n > 0) {
+        status =
+            sali_sync_draw_rows(run, n, SALI_NOTED, sizeof *queue->figures, queue->figures, err);
+    }
+    return status;
+}
+
+/* Call the caller's function for all draws of the window. */
+static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
+{
+    draw_queue *queue = self;
+    sal_run *run = queue->run;
     const sal_run_options *o = &run->options;
-    const sali_draw_queue *queue = &run->queue;
-    sal_status status = sali_sync_draws(run, made, err);
-    const bool calls = status == SAL_OK && queue->codes && o->callbacks.draw;
+    const int64_t made = (w->done + w->steps) / o->thin;
+    (void)refresh;
+    carry_sums(queue);
+    if (w->warmup && !o->record.warmup) {
+        return SAL_OK;
+    }
+    sal_status status = collect(queue, made, err);
+    const bool calls = status == SAL_OK && o->callbacks.draw;
     for (int64_t d = queue->first; calls && d < made && !run->stopped; d++) {
         int64_t at = (d - queue->first) * o->chains, V = run->base->space->n_variables;
-        sal_draw draw = sali_draw_of(warmup, d, o->chains, V, queue->codes + at * V,
+        sal_draw draw = sali_draw_of(w->warmup, d, o->chains, V, queue->codes + at * V,
                                      queue->figures + at * SALI_NOTED);
-        sali_queue_call(run, &draw);
+        run->stopped = o->callbacks.draw(&draw, o->callbacks.draw_data) != 0;
     }
+    queue->first = made;
     return status ? status : sali_sync_stop(run, err);
 }
 
-void sali_queue_call(sal_run *run, const sal_draw *draw)
+static void warmed_up(void *self)
 {
-    const sal_run_options *o = &run->options;
-    run->stopped = o->callbacks.draw && o->callbacks.draw(draw, o->callbacks.draw_data) != 0;
+    draw_queue *queue = self;
+    queue->first = 0;
+    memset(queue->before, 0, (size_t)queue->rows * sizeof *queue->before);
 }
 
-void sali_queue_begin(sal_run *run)
+static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
 {
-    run->queue.first = 0;
-    if (run->queue.codes) {
-        memset(run->queue.before, 0, (size_t)run->queue.rows * sizeof *run->queue.before);
+    const draw_queue *queue = self;
+    if (!shard) {
+        return 0;
     }
+    const bool own = sali_ranks_own(&queue->run->ranks, shard->k);
+    queued_sums *before = own ? &queue->before[shard->first - queue->row0] : NULL;
+    items[0] = sali_state_f64("shown", 2 * shard->groups, own ? &before->acceptance : NULL);
+    items[0].optional = true;
+    return 1;
 }
+
+/* The first draw of the window that comes next. */
+static sal_status restored(void *self, const sali_run_shard *shard, sal_error *err)
+{
+    draw_queue *queue = self;
+    const sal_run *run = queue->run;
+    (void)shard;
+    (void)err;
+    queue->first = run->sampling ? run->draws_made : run->warmup_done / run->options.thin;
+    return SAL_OK;
+}
+
+const sali_run_part sali_part_draw_queue = {
+    .name = "draw_queue",
+    .sees_warmup = true,
+    .create = create,
+    .open = open,
+    .longest = longest,
+    .draw = draw,
+    .window = window,
+    .warmed_up = warmed_up,
+    .items = items,
+    .restored = restored,
+};

@@ -1,10 +1,84 @@
 /* SPDX-License-Identifier: MIT */
 /* What is kept of every draw. */
+#include "run/parts/record.h"
+
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "core/alloc.h"
-#include "run/run.h"
+#include "core/error.h"
+#include "run/sync.h"
+#include "samplers/start.h"
+
+/* ---- room */
+
+/* Whether so many bytes fit into the machine's memory: it is promised to anyone who asks, and the
+ * process killed when it is used. */
+static bool fits_memory(double bytes)
+{
+    return bytes < (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+}
+
+static sal_status check_room(const sal_run *run, int draw_bytes, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    int64_t kept = 0, codes = 0;
+    if (__builtin_mul_overflow(o->chains, o->draws, &kept) ||
+        __builtin_mul_overflow(kept, run->base->space->n_variables, &codes)) {
+        return sali_fail_memory(err);
+    }
+    double bytes = 2.0 * sizeof(double) * (double)kept +
+                   (o->record.draws ? (double)draw_bytes * (double)codes : 0.0);
+    return fits_memory(bytes)
+               ? SAL_OK
+               : sali_fail(
+                     err, SAL_ERR_MEMORY,
+                     "%lld chains of %lld draws need %.1f GB, more than this machine has; thin "
+                     "them, or ask for fewer",
+                     (long long)o->chains, (long long)o->draws, bytes / 1e9);
+}
+
+static sal_status create(sal_run *run, void **self, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    const sal_space *whole = run->base->space, *space = run->model->space;
+    const bool all = run->rank == 0 || o->annealing.schedule == SAL_ANNEAL_REHEAT;
+    const int64_t first = run->chain_begin[run->ranks.first];
+    const int64_t rows = all ? o->chains : run->chain_begin[run->ranks.end] - first;
+    const int draw_bytes = whole->max_states > 256 || whole->unbounded ? 4 : 1;
+    sali_memory *m = &run->memory;
+    sali_draw_record *record = SALI_TAKE(m, sali_draw_record, 1);
+    sal_status status = record ? check_room(run, draw_bytes, err) : sali_fail_memory(err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    *record = (sali_draw_record){
+        .run = run,
+        .row0 = all ? 0 : first,
+        .rows = rows,
+        .log_prob = SALI_TAKE(m, double, rows * o->draws),
+        .distance = SALI_TAKE(m, double, rows * o->draws),
+        .counts = SALI_TAKE(m, uint32_t, 2 * rows * space->bins),
+        .draw_bytes = draw_bytes,
+        .reference = SALI_TAKE(m, int32_t, space->n_variables),
+    };
+    if (space->unbounded) {
+        record->moments = SALI_TAKE(m, sali_running, 2 * rows * space->n_variables);
+    }
+    if (o->record.draws) {
+        record->draws =
+            sali_memory_take(m, rows * o->draws * whole->n_variables, (size_t)draw_bytes);
+    }
+    if (record->reference) {
+        const sali_stream stream = { .seed = o->seed, .purpose = SALI_RNG_STATISTIC };
+        sali_random_codes(space, &stream, record->reference);
+    }
+    *self = record;
+    return sali_memory_status(m, err);
+}
+
+/* ---- a draw */
 
 /* A categorical variable of so many states is hardly ever at that of the reference state, and its
  * distance to it hardly ever changes: the distance is to a random half of its states instead. */
@@ -18,11 +92,12 @@ static uint32_t half_of(const sal_run *run, int64_t v, int32_t code)
 }
 
 /* L1 distance of chain c to the reference state, in the embedding. */
-static double distance(const sal_run *run, const sali_run_shard *shard, int64_t c)
+static double distance(const sali_draw_record *record, const sali_run_shard *shard, int64_t c)
 {
+    const sal_run *run = record->run;
     const sal_space *space = shard->chains->space;
     const int32_t *codes = shard->chains->codes + c * space->n_variables;
-    const int32_t *reference = shard->reference;
+    const int32_t *reference = record->reference;
     double sum = sali_distance(space, codes, reference);
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
@@ -71,39 +146,151 @@ static void count(const sal_space *space, const int32_t *codes, uint32_t *counts
 }
 
 /* The draw of chain c in the whole space, one or four bytes a variable. */
-static void keep(sal_run *run, const int32_t *full, int64_t row)
+static void keep(const sali_draw_record *record, const int32_t *full, int64_t row)
 {
-    int64_t V = run->base->space->n_variables;
-    if (run->draw_bytes == 4) {
-        memcpy((int32_t *)run->draws + row * V, full, (size_t)V * sizeof *full);
+    int64_t V = record->run->base->space->n_variables;
+    if (record->draw_bytes == 4) {
+        memcpy((int32_t *)record->draws + row * V, full, (size_t)V * sizeof *full);
         return;
     }
-    uint8_t *to = (uint8_t *)run->draws + row * V;
+    uint8_t *to = (uint8_t *)record->draws + row * V;
     for (int64_t v = 0; v < V; v++) {
         to[v] = (uint8_t)full[v];
     }
 }
 
-void sali_record_draw(sal_run *run, sali_run_shard *shard, int64_t draw)
+static void draw(void *self, sali_run_shard *shard, int64_t draw)
 {
+    const sali_draw_record *record = self;
+    const sal_run *run = record->run;
     const sali_chains *chains = shard->chains;
     const sal_space *space = chains->space;
     int64_t half = draw < run->options.draws / 2 ? 0 : 1;
     for (int64_t g = 0; g < shard->groups; g++) {
-        int64_t row = shard->first + g - run->row0, at = row * run->options.draws + draw;
-        int64_t c = g * run->ladder.n;
+        int64_t row = shard->first + g - record->row0, at = row * run->options.draws + draw;
+        int64_t c = g * run->replicas;
         const int32_t *codes = chains->codes + c * space->n_variables;
-        run->log_prob[at] = chains->f[c];
-        run->distance[at] = distance(run, shard, c);
-        count(space, codes, run->counts + (2 * row + half) * space->bins);
-        if (run->moments) {
+        record->log_prob[at] = chains->f[c];
+        record->distance[at] = distance(record, shard, c);
+        count(space, codes, record->counts + (2 * row + half) * space->bins);
+        if (record->moments) {
             add_moments(space, codes, draw + 1 - half * (run->options.draws / 2),
-                        run->moments + (2 * row + half) * space->n_variables);
+                        record->moments + (2 * row + half) * space->n_variables);
         }
-        sali_statistic_note(run, shard, codes, row, draw);
-        if (run->draws) {
+        if (record->draws) {
             sali_run_expand(run, 1, codes, shard->full);
-            keep(run, shard->full, at);
+            keep(record, shard->full, at);
         }
     }
 }
+
+/* ---- the end */
+
+/* Collect at rank 0 what other ranks recorded of their chains. */
+static sal_status collect(const sali_draw_record *record, sal_error *err)
+{
+    sal_run *run = record->run;
+    const int64_t draws = run->options.draws, row0 = record->row0;
+    const sal_space *space = run->model->space;
+    const struct {
+        void *rows;
+        int64_t each;
+        size_t size;
+    } all[] = {
+        { record->log_prob, draws, sizeof *record->log_prob },
+        { record->distance, draws, sizeof *record->distance },
+        { record->counts, 2 * space->bins, sizeof *record->counts },
+        { record->moments, 2 * space->n_variables, sizeof *record->moments },
+        { record->draws, draws * run->base->space->n_variables, (size_t)record->draw_bytes },
+    };
+    sal_status status = SAL_OK;
+    for (size_t k = 0; status == SAL_OK && k < sizeof all / sizeof *all; k++) {
+        status = sali_sync_rows(run, row0, all[k].rows, all[k].each, all[k].size, err);
+    }
+    return status;
+}
+
+/* Rows of `draws` entries of `size` bytes become rows of `made`. */
+static void close_gaps(void *array, int64_t chains, int64_t draws, int64_t made, size_t size)
+{
+    char *bytes = array;
+    for (int64_t c = 1; bytes && made < draws && c < chains; c++) {
+        memmove(bytes + (size_t)(c * made) * size, bytes + (size_t)(c * draws) * size,
+                (size_t)made * size);
+    }
+}
+
+/* ---- for another run to go on from */
+
+typedef struct past {
+    const sal_run *run;
+    int32_t *codes;  /* [chains x V] */
+    double *figures; /* [SALI_NOTED x chains] NaN but for f */
+} past;
+
+static sal_status read_past(void *source, bool warmup, int64_t index, sal_draw *draw,
+                            sal_error *err)
+{
+    past *m = source;
+    const sal_run *run = m->run;
+    int64_t chains = run->options.chains, V = run->base->space->n_variables;
+    if (warmup || index >= run->draws_made) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "runs do not keep the states of warm-up: write them to a file NAME.nc");
+    }
+    for (int64_t c = 0; c < chains; c++) {
+        m->figures[SALI_NOTED_LP * chains + c] =
+            sali_run_record(run)->log_prob[c * run->draws_made + index];
+        for (int64_t v = 0; v < V; v++) {
+            m->codes[c * V + v] = sali_run_draw(run, c, index, v);
+        }
+    }
+    *draw = sali_draw_of(false, index, chains, V, m->codes, m->figures);
+    return SAL_OK;
+}
+
+/* Let the state of the run read the draws that are in memory. */
+static sal_status keep_past(const sali_draw_record *record, sal_error *err)
+{
+    sal_run *run = record->run;
+    int64_t chains = run->options.chains;
+    if (!record->draws || record->rows < chains) {
+        return SAL_OK;
+    }
+    past *m = SALI_TAKE(&run->memory, past, 1);
+    if (!m) {
+        return sali_fail_memory(err);
+    }
+    m->run = run;
+    m->codes = SALI_TAKE(&run->memory, int32_t, chains * run->base->space->n_variables);
+    m->figures = SALI_TAKE(&run->memory, double, SALI_NOTED *chains);
+    for (int64_t k = 0; m->figures && k < SALI_NOTED * chains; k++) {
+        m->figures[k] = NAN;
+    }
+    run->state->replay = (sali_replay){ .source = m, .read = read_past, .made = run->draws_made };
+    return sali_memory_status(&run->memory, err);
+}
+
+/* Draws that a stopped run did not make leave no gaps between the chains. */
+static sal_status finish(void *self, sal_error *err)
+{
+    const sali_draw_record *record = self;
+    const sal_run *run = record->run;
+    const int64_t chains = record->rows, draws = run->options.draws, made = run->draws_made;
+    sal_status status = collect(record, err);
+    if (status == SAL_OK) {
+        close_gaps(record->log_prob, chains, draws, made, sizeof *record->log_prob);
+        close_gaps(record->distance, chains, draws, made, sizeof *record->distance);
+        close_gaps(record->draws, chains, draws, made,
+                   (size_t)(run->base->space->n_variables * record->draw_bytes));
+    }
+    return status ? status : keep_past(record, err);
+}
+
+const sali_run_part sali_part_record = {
+    .name = "record",
+    .replayed = true,
+    .create = create,
+    .draw = draw,
+    .finish = finish,
+};

@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "run/parts/settle_stuck.h"
-
+/* The walk of chains that stand still down to the typical set, early in a warm-up that adapts step
+ * sizes. Where f is steep, or slopes are far from what single changes do, a random start is
+ * rejected at any step size that moves it; step sizes then shrink for a place that draws never come
+ * from.
+ *
+ * When more than an eighth of warm-up is over, and at the start of the window a quarter was not,
+ * each chain that has not moved in the window makes a Gibbs sweep at its temperature. Where a step
+ * of the Gibbs sampler needs evaluations, that costs at most 8 steps for each of the window's, and
+ * all walks about as many as warm-up has; later walks go on with other variables. */
 #include <string.h>
 
+#include "core/error.h"
+#include "run/part.h"
 #include "run/sync.h"
 #include "samplers/settle.h"
 
@@ -70,7 +79,7 @@ static sal_status walk_chains(const walk *w, sali_chains *chains, sal_error *err
                              w->run->warmup_done / SALI_ADAPT_WINDOW, err);
     }
     if (status == SAL_OK && still->bad_chain >= 0) {
-        int64_t chain = still->id[still->bad_chain] / w->run->ladder.n;
+        int64_t chain = still->id[still->bad_chain] / w->run->replicas;
         status = sali_chains_report(still, w->run->sampler, chain, err);
     }
     if (status == SAL_OK) {
@@ -93,7 +102,7 @@ static bool is_due(const sal_run *run, int64_t window)
 {
     int64_t done = run->warmup_done, warmup = run->options.warmup, still = 0;
     bool early = done > warmup / 8 && done - window < warmup / 4;
-    if (run->step_sizes.rule == SAL_STEP_SIZE_USUAL || !early) {
+    if (!early) {
         return false;
     }
     for (int64_t k = 0; k < run->n_shards; k++) {
@@ -102,10 +111,18 @@ static bool is_due(const sal_run *run, int64_t window)
     return still > 0 && sali_settles(run->model);
 }
 
-sal_status sali_walk(sal_run *run, int64_t window, bool *walked, sal_error *err)
+static sal_status create(sal_run *run, void **self, sal_error *err)
 {
-    walk w = { .run = run, .window = window };
-    if (!is_due(run, window)) {
+    (void)err;
+    *self = run->options.step_size_rule == SAL_STEP_SIZE_USUAL ? NULL : run;
+    return SAL_OK;
+}
+
+static sal_status window(void *self, const sali_window *window, bool *refresh, sal_error *err)
+{
+    sal_run *run = self;
+    walk w = { .run = run, .window = window->steps };
+    if (!window->warmup || !is_due(run, window->steps)) {
         return SAL_OK;
     }
     sal_status status =
@@ -116,6 +133,15 @@ sal_status sali_walk(sal_run *run, int64_t window, bool *walked, sal_error *err)
     sali_run_shards(run, walk_shard, &w);
     sali_settling_close(&w.settling);
     status = sali_sync_status(run, sali_run_shards_status(run, err), err);
-    *walked = status == SAL_OK;
+    for (int64_t k = run->ranks.first; status == SAL_OK && k < run->ranks.end; k++) {
+        sali_sampler_forget(run->sampler, run->shards[k].self);
+    }
+    *refresh = true;
     return status;
 }
+
+const sali_run_part sali_part_settle_stuck = {
+    .name = "settle_stuck",
+    .create = create,
+    .window = window,
+};

@@ -6,7 +6,15 @@
 #include "core/error.h"
 #include "models/clamp.h"
 #include "models/statistic.h"
-#include "run/run.h"
+#include "run/parts/record.h"
+#include "run/sync.h"
+
+typedef struct statistic {
+    sal_run *run;
+    int64_t row0;
+    sali_running *of; /* [chains of this rank, or of all at rank 0] over draws */
+    int32_t *inner;   /* [n_shards x V of the owner] scratch */
+} statistic;
 
 /* The model that knows its own states: the one inside, if the one given is clamped. */
 static const sal_model *owner(const sal_run *run)
@@ -14,16 +22,25 @@ static const sal_model *owner(const sal_run *run)
     return sali_clamp_inner(run->base);
 }
 
-sal_status sali_statistic_create(sal_run *run, sal_error *err)
+static sal_status create(sal_run *run, void **self, sal_error *err)
 {
     if (!owner(run)->statistic) {
         return SAL_OK;
     }
-    run->statistic = SALI_TAKE(&run->memory, sali_running, run->rows);
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        run->shards[k].inner = SALI_TAKE(&run->memory, int32_t, owner(run)->space->n_variables);
+    const int64_t first = run->rank == 0 ? 0 : run->chain_begin[run->ranks.first];
+    const int64_t end = run->rank == 0 ? run->options.chains : run->chain_begin[run->ranks.end];
+    sali_memory *m = &run->memory;
+    statistic *s = SALI_TAKE(m, statistic, 1);
+    if (s) {
+        *s = (statistic){
+            .run = run,
+            .row0 = first,
+            .of = SALI_TAKE(m, sali_running, end - first),
+            .inner = SALI_TAKE(m, int32_t, run->n_shards * owner(run)->space->n_variables),
+        };
     }
-    return sali_memory_status(&run->memory, err);
+    *self = s;
+    return sali_memory_status(m, err);
 }
 
 /* At codes [V of base]; inner [V of the owner] is scratch. */
@@ -34,50 +51,67 @@ static double statistic_of(const sal_run *run, const int32_t *codes, int32_t *in
     return model->statistic->of(model, inner);
 }
 
-void sali_statistic_note(sal_run *run, sali_run_shard *shard, const int32_t *codes, int64_t row,
-                         int64_t draw)
+static void draw(void *self, sali_run_shard *shard, int64_t draw)
 {
-    if (run->statistic) {
-        sali_run_expand(run, 1, codes, shard->full);
-        sali_running_add(&run->statistic[row], draw + 1,
-                         statistic_of(run, shard->full, shard->inner));
+    const statistic *s = self;
+    const sali_chains *chains = shard->chains;
+    int32_t *inner = s->inner + shard->k * owner(s->run)->space->n_variables;
+    for (int64_t g = 0; g < shard->groups; g++) {
+        const int64_t c = g * s->run->replicas;
+        sali_run_expand(s->run, 1, chains->codes + c * chains->space->n_variables, shard->full);
+        sali_running_add(&s->of[shard->first + g - s->row0], draw + 1,
+                         statistic_of(s->run, shard->full, inner));
     }
 }
 
 /* Mean and deviation over the draws of all chains. */
-static void pool(const sal_run *run, sal_run_summary *s)
+static void pool(const statistic *of, sal_run_summary *s)
 {
+    const sal_run *run = of->run;
     double chains = (double)run->options.chains, n = (double)run->draws_made;
     double mean = 0, squares = 0;
     for (int64_t c = 0; c < run->options.chains; c++) {
-        mean += run->statistic[c].mean / chains;
+        mean += of->of[c].mean / chains;
     }
     for (int64_t c = 0; c < run->options.chains; c++) {
-        double off = run->statistic[c].mean - mean;
-        squares += run->statistic[c].squares + n * off * off;
+        double off = of->of[c].mean - mean;
+        squares += of->of[c].squares + n * off * off;
     }
     s->statistic_mean = n > 0 ? mean : NAN;
     s->statistic_deviation = chains * n > 1 ? sqrt(squares / (chains * n - 1)) : NAN;
 }
 
-sal_status sali_statistic_summarise(const sal_run *run, sal_run_summary *s, sal_error *err)
+static sal_status finish(void *self, sal_error *err)
 {
-    s->statistic_mean = s->statistic_deviation = s->statistic_best = s->statistic_decoded = NAN;
-    if (!run->statistic) {
-        return SAL_OK;
-    }
-    s->statistic = owner(run)->statistic->name;
-    pool(run, s);
+    const statistic *s = self;
+    return sali_sync_rows(s->run, s->row0, s->of, 1, sizeof *s->of, err);
+}
+
+static sal_status summarise(const void *self, sal_run_summary *summary, sal_error *err)
+{
+    const statistic *s = self;
+    const sal_run *run = s->run;
+    summary->statistic = owner(run)->statistic->name;
+    pool(s, summary);
     int32_t *codes = SALI_NEW_ARRAY(int32_t, run->base->space->n_variables);
     int32_t *inner = SALI_NEW_ARRAY(int32_t, owner(run)->space->n_variables);
     sal_status status = codes && inner ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK && sal_run_best(run, codes, NULL, NULL) == SAL_OK) {
-        s->statistic_best = statistic_of(run, codes, inner);
+        summary->statistic_best = statistic_of(run, codes, inner);
     }
     if (status == SAL_OK && sal_run_decoded(run, codes, NULL, NULL) == SAL_OK) {
-        s->statistic_decoded = statistic_of(run, codes, inner);
+        summary->statistic_decoded = statistic_of(run, codes, inner);
     }
     sali_free(codes);
     sali_free(inner);
     return status;
 }
+
+const sali_run_part sali_part_statistic = {
+    .name = "statistic",
+    .replayed = true,
+    .create = create,
+    .draw = draw,
+    .finish = finish,
+    .summarise = summarise,
+};

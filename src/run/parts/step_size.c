@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/parts/step_size.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "core/error.h"
+#include "core/saved/tuning.h"
+#include "run/part.h"
 
 /* Appendix H searches 0.05, 0.5, .. 500, and 0.2, 0.4, .. 1.8 times the best of them, in units of
  * the least move. */
@@ -281,4 +282,151 @@ sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t
     }
     status = status == SAL_ERR_ARGUMENT ? sali_fail_prefix(err, SAL_ERR_DATA, "value") : status;
     return status ? status : restore_stage(s, done, total, err);
+}
+
+/* ---- the part of a run */
+
+/* How step sizes are found, ADAPT or SEARCH; USUAL: not at all. */
+static sal_status choose_rule(const sal_run *run, sal_step_size_rule *rule, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    bool has_step_size = run->sampler->has_step_size;
+    bool exact = !run->sampler->unadjusted;
+    *rule = o->step_size_rule;
+    if (*rule != SAL_STEP_SIZE_USUAL && !has_step_size) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s' has no step size",
+                         run->sampler->name);
+    }
+    if (*rule != SAL_STEP_SIZE_USUAL && !exact) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED,
+                         "sampler '%s' accepts every proposal, so nothing keeps a tuned step size "
+                         "from growing: give one",
+                         run->sampler->name);
+    }
+    if (o->step_size != 0 || !has_step_size || !exact || run->tuned) {
+        *rule = SAL_STEP_SIZE_USUAL;
+    } else if (*rule == SAL_STEP_SIZE_USUAL) {
+        *rule = SAL_STEP_SIZE_ADAPT;
+    }
+    return *rule == SAL_STEP_SIZE_USUAL
+               ? SAL_OK
+               : sali_sampler_check_adapts(run->sampler, &run->settings, err);
+}
+
+/* Given step sizes [replicas] out of a tuning. */
+static sal_status take_tuned(const sal_run *run, double *given, sal_error *err)
+{
+    const sali_state_item item = sali_state_f64(SALI_TUNED_STEP_SIZE, run->replicas, given);
+    sal_status status = sali_tuning_take(run->options.tuning, &item, err);
+    for (int64_t r = 0; status == SAL_OK && r < run->replicas; r++) {
+        status = given[r] == 0 ? sali_fail(err, SAL_ERR_DATA, "step_size is 0")
+                               : sali_step_size_check(given[r], run->model->dtype, err);
+        status = status ? sali_fail_prefix(err, SAL_ERR_DATA, "the tuning") : SAL_OK;
+    }
+    return status;
+}
+
+typedef struct run_step_sizes {
+    sal_run *run;
+    sali_step_sizes sizes;
+} run_step_sizes;
+
+static sal_status create_part(sal_run *run, void **self, sal_error *err)
+{
+    const bool tuned = run->options.tuning && run->sampler->has_step_size;
+    run_step_sizes *s = SALI_TAKE(&run->memory, run_step_sizes, 1);
+    double *given = SALI_TAKE(&run->memory, double, run->replicas);
+    sal_step_size_rule rule;
+    sal_status status = sali_memory_status(&run->memory, err);
+    status = status ? status : choose_rule(run, &rule, err);
+    status = status || !tuned ? status : take_tuned(run, given, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    run->options.step_size_rule = rule;
+    s->run = run;
+    *self = s;
+    return sali_step_sizes_create(&s->sizes, &run->memory, run->model->space, run->replicas, rule,
+                                  run->settings.step_size, tuned ? given : NULL, err);
+}
+
+static sal_status open_part(void *self, sal_error *err)
+{
+    const run_step_sizes *s = self;
+    const sal_run *run = s->run;
+    const int64_t warmup = run->options.warmup;
+    sali_step_sizes_set(&s->sizes, run->n_shards, run->shard_chains);
+    return s->sizes.rule != SAL_STEP_SIZE_SEARCH || warmup >= SALI_SEARCH_LEAST
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_ARGUMENT,
+                           "the search for a step size needs a warm-up of %d steps or more; warmup "
+                           "is %lld",
+                           SALI_SEARCH_LEAST, (long long)warmup);
+}
+
+static int64_t longest_of_part(const void *self, const sali_window *w)
+{
+    const run_step_sizes *s = self;
+    return w->warmup ? sali_step_sizes_window(&s->sizes, w->done, s->run->options.warmup, w->steps)
+                     : SALI_NEVER;
+}
+
+/* Learn in warm-up, and as long as the temperature falls. */
+static sal_status window_of_part(void *self, const sali_window *w, bool *refresh, sal_error *err)
+{
+    run_step_sizes *s = self;
+    const sal_run *run = s->run;
+    (void)err;
+    if (w->warmup || run->options.annealing.on) {
+        *refresh |= sali_step_sizes_learn(&s->sizes, run->n_shards, run->shard_chains, w->steps,
+                                          run->warmup_done, run->options.warmup);
+    }
+    return SAL_OK;
+}
+
+static int64_t items_of_part(void *self, sali_run_shard *shard, sali_state_item *items)
+{
+    run_step_sizes *s = self;
+    return shard ? 0 : sali_step_sizes_state(&s->sizes, items);
+}
+
+static sal_status restored_part(void *self, const sali_run_shard *shard, sal_error *err)
+{
+    run_step_sizes *s = self;
+    const sal_run *run = s->run;
+    return shard ? SAL_OK
+                 : sali_step_sizes_restored(&s->sizes, run->model->dtype, run->warmup_done,
+                                            run->options.warmup, err);
+}
+
+/* What adaptation of the step size came to: warm-up, of exact samplers that were given none. */
+static sal_status summarise_part(const void *self, sal_run_summary *summary, sal_error *err)
+{
+    const run_step_sizes *s = self;
+    const sal_run *run = s->run;
+    bool adapts = s->sizes.rule == SAL_STEP_SIZE_ADAPT && !run->tuned &&
+                  sali_sampler_adapts(run->sampler) && run->options.warmup > 0;
+    (void)err;
+    summary->step_size = run->sampler->has_step_size ? s->sizes.value[0] : NAN;
+    summary->step_size_bound = adapts ? sali_adapt_bound(&s->sizes.adaptation, 0) : 0;
+    summary->step_size_target = adapts ? SALI_TARGET_ACCEPTANCE : NAN;
+    return SAL_OK;
+}
+
+const sali_run_part sali_part_step_size = {
+    .name = "step_size",
+    .prefix = "step_sizes.",
+    .create = create_part,
+    .open = open_part,
+    .longest = longest_of_part,
+    .window = window_of_part,
+    .items = items_of_part,
+    .restored = restored_part,
+    .summarise = summarise_part,
+};
+
+const sali_step_sizes *sali_run_step_sizes(const sal_run *run)
+{
+    const run_step_sizes *s = run->selves[SALI_PART_step_size];
+    return &s->sizes;
 }

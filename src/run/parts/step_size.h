@@ -73,4 +73,7 @@ sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t
 /* Set those in use. */
 void sali_step_sizes_set(const sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains);
 
+/* The step sizes of a run. */
+const sali_step_sizes *sali_run_step_sizes(const sal_run *run);
+
 #endif

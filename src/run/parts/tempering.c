@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "run/parts/tempering.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "core/error.h"
+#include "core/saved/tuning.h"
+#include "run/part.h"
+#include "run/parts/seams.h"
 
 /* The hot end is where the standard deviation of f / T is this: nearly all states are then as
  * likely as any other. */
@@ -141,23 +145,6 @@ void sali_swap(sali_swaps *swaps, sali_chains *chains, int64_t parity)
 
 /* ---- the ladder */
 
-sal_status sali_ladder_check(int64_t n, const double *temperatures, const char *what,
-                             sal_error *err)
-{
-    for (int64_t r = 0; r < n; r++) {
-        double least = r == 0 ? 1 : temperatures[r - 1];
-        bool fits =
-            r == 0 ? temperatures[0] == 1 : temperatures[r] > least && temperatures[r] <= 1e100;
-        if (!fits) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "%s: number %lld is %g; expected 1 first, then rising ones up to "
-                             "1e100",
-                             what, (long long)(r + 1), temperatures[r]);
-        }
-    }
-    return SAL_OK;
-}
-
 /* A geometric ladder from beta = 1 down to `last`. */
 static void spread_geometrically(sali_ladder *ladder, double last)
 {
@@ -291,4 +278,239 @@ void sali_ladder_finish(sali_ladder *ladder, int64_t chains, int64_t n_shards,
         ladder->rate[r] = tried > 0 ? (double)made / (double)tried : NAN;
         ladder->barrier += r + 1 < ladder->n ? 1 - ladder->rate[r] : 0;
     }
+}
+
+/* ---- the part of a run */
+
+typedef struct tempering {
+    sal_run *run;
+    sali_ladder ladder;
+    sali_swaps *swaps; /* [n_shards] */
+    sali_swaps **all;  /* [n_shards] where they are */
+} tempering;
+
+/* Temperatures out of a tuning, NULL without. */
+static sal_status take_tuned(const sal_run *run, const double **temperatures, sal_error *err)
+{
+    int64_t n = 1;
+    *temperatures = NULL;
+    if (sal_tuning_values(run->options.tuning, SALI_TUNED_TEMPERATURES, temperatures, &n, NULL) !=
+        SAL_OK) {
+        return SAL_OK;
+    }
+    if (n < 2 || n > SALI_MOST_REPLICAS) {
+        return sali_fail(err, SAL_ERR_DATA, "the tuning has %lld temperatures; expected 2 to %d",
+                         (long long)n, SALI_MOST_REPLICAS);
+    }
+    if (sali_run_check_temperatures(n, *temperatures, SALI_TUNED_TEMPERATURES, err) != SAL_OK) {
+        return sali_fail_prefix(err, SAL_ERR_DATA, "the tuning");
+    }
+    return SAL_OK;
+}
+
+static sal_status create(sal_run *run, void **self, sal_error *err)
+{
+    const sal_run_options *o = &run->options;
+    const double *temperatures = o->tempering.temperatures;
+    tempering *t = SALI_TAKE(&run->memory, tempering, 1);
+    sal_status status = t ? SAL_OK : sali_fail_memory(err);
+    status = status || !o->tuning ? status : take_tuned(run, &temperatures, err);
+    if (status == SAL_OK && run->replicas > 1) {
+        status = sali_run_check_independent(run->sampler, "", "swaps between temperatures", err);
+    }
+    if (status != SAL_OK) {
+        return status;
+    }
+    t->run = run;
+    *self = t;
+    status = sali_ladder_create(&t->ladder, &run->memory, run->replicas, temperatures, err);
+    t->ladder.adapt &= !run->tuned;
+    return status;
+}
+
+/* Set the temperatures of all chains. */
+static void set_temperatures(const tempering *t)
+{
+    const sal_run *run = t->run;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        sali_chains *chains = run->shards[k].chains;
+        for (int64_t c = 0; c < chains->n; c++) {
+            chains->beta[c] = t->ladder.beta[chains->id[c] % run->replicas];
+        }
+    }
+}
+
+static sal_status open(void *self, sal_error *err)
+{
+    tempering *t = self;
+    sal_run *run = t->run;
+    sal_status status = SAL_OK;
+    t->ladder.every = run->options.tempering.swap_every;
+    set_temperatures(t);
+    if (run->replicas == 1) {
+        return SAL_OK;
+    }
+    t->swaps = SALI_TAKE(&run->memory, sali_swaps, run->n_shards);
+    t->all = SALI_TAKE(&run->memory, sali_swaps *, run->n_shards);
+    for (int64_t k = 0; t->swaps && t->all && k < run->n_shards; k++) {
+        sali_chains *chains = run->shards[k].chains;
+        chains->coldest = t->ladder.beta[0];
+        t->all[k] = &t->swaps[k];
+        status = sali_swaps_create(t->all[k], &run->memory, chains, run->replicas, err);
+        if (status != SAL_OK) {
+            return status;
+        }
+    }
+    return sali_memory_status(&run->memory, err);
+}
+
+/* Swaps are at fixed steps of the chains' lives. */
+static int64_t due(const void *self, const sali_window *w, const sali_run_shard *shard)
+{
+    const tempering *t = self;
+    const int64_t every = t->ladder.every;
+    (void)w;
+    return t->ladder.n > 1 ? every - (int64_t)(shard->chains->step[0] % (uint64_t)every)
+                           : SALI_NEVER;
+}
+
+/* Swap within the shard. Where there are seams, their swaps come after it, and then the refresh. */
+static bool after(void *self, const sali_window *w, sali_run_shard *shard)
+{
+    tempering *t = self;
+    const uint64_t step = shard->chains->step[0], every = (uint64_t)t->ladder.every;
+    (void)w;
+    if (t->ladder.n == 1 || step % every != 0) {
+        return false;
+    }
+    sali_swap(&t->swaps[shard->k], shard->chains, (int64_t)(step / every % 2));
+    return !sali_run_seams(t->run);
+}
+
+static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
+{
+    tempering *t = self;
+    const sal_run *run = t->run;
+    (void)err;
+    if (w->warmup &&
+        sali_ladder_is_due(&t->ladder, w->done, run->warmup_done, run->options.warmup)) {
+        sali_ladder_update(&t->ladder, run->n_shards, t->all);
+        set_temperatures(t);
+        *refresh = true;
+    }
+    return SAL_OK;
+}
+
+/* What was counted in warm-up is forgotten. */
+static void warmed_up(void *self)
+{
+    tempering *t = self;
+    for (int64_t k = 0; t->swaps && k < t->run->n_shards; k++) {
+        sali_swaps_clear(&t->swaps[k], true);
+    }
+}
+
+/* All that is kept of the swaps of a shard of n chains; ranks tell each other what decides the next
+ * temperatures. */
+static int64_t list_swaps(const sali_swaps *w, int64_t n, sali_state_item *items)
+{
+    const int64_t R = w->replicas;
+    const sali_state_item own[] = {
+        sali_state_counts("swaps.tried", R, w->tried),
+        sali_state_counts("swaps.made", R, w->made),
+        sali_state_sums("swaps.probability", R, w->probability),
+        sali_state_within(sali_state_u8("swaps.from_hottest", n, (uint8_t *)w->from_hottest), 0, 1),
+        sali_state_counts("swaps.round_trips", 1, (int64_t *)&w->round_trips),
+        sali_state_counts("swaps.f_count", 1, (int64_t *)&w->f_count),
+        sali_state_reals("swaps.f", 3, (double *)&w->f_first),
+    };
+    const int64_t count = sizeof own / sizeof *own;
+    for (int64_t k = 0; k < count; k++) {
+        items[k] = own[k];
+        items[k].kept |= own[k].data == w->from_hottest ? 0 : SALI_STATE_SENT;
+    }
+    return count;
+}
+
+static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
+{
+    tempering *t = self;
+    if (shard) {
+        return t->swaps ? list_swaps(&t->swaps[shard->k], shard->chains->n, items) : 0;
+    }
+    items[0] = sali_state_within(sali_state_f64("ladder", t->ladder.n, t->ladder.beta), DBL_MIN, 1);
+    items[1] = sali_state_within(sali_state_i64("ladder.updates", 1, &t->ladder.updates), 0, 1000);
+    return 2;
+}
+
+static sal_status restored(void *self, const sali_run_shard *shard, sal_error *err)
+{
+    const tempering *t = self;
+    const sali_ladder *ladder = &t->ladder;
+    bool falls = ladder->beta[0] == 1;
+    for (int64_t r = 1; r < ladder->n; r++) {
+        falls &= ladder->beta[r] < ladder->beta[r - 1];
+    }
+    if (!falls) {
+        return sali_fail(err, SAL_ERR_DATA, "ladder: it does not fall from 1");
+    }
+    const sali_swaps *w = shard && t->swaps ? &t->swaps[shard->k] : NULL;
+    for (int64_t r = 0; w && r < w->replicas; r++) {
+        if (w->made[r] > w->tried[r]) {
+            return sali_fail(err, SAL_ERR_DATA, "swaps.made: %lld of %lld that were tried",
+                             (long long)w->made[r], (long long)w->tried[r]);
+        }
+    }
+    return SAL_OK;
+}
+
+static sal_status finish(void *self, sal_error *err)
+{
+    tempering *t = self;
+    (void)err;
+    sali_ladder_finish(&t->ladder, t->run->options.chains, t->swaps ? t->run->n_shards : 0, t->all);
+    return SAL_OK;
+}
+
+static sal_status summarise(const void *self, sal_run_summary *s, sal_error *err)
+{
+    const tempering *t = self;
+    const sali_ladder *ladder = &t->ladder;
+    (void)err;
+    s->temperatures = ladder->temperature;
+    s->swap_rates = ladder->rate;
+    for (int64_t r = 0; r + 1 < ladder->n; r++) {
+        s->swap_rate_min = r > 0 ? fmin(s->swap_rate_min, ladder->rate[r]) : ladder->rate[r];
+    }
+    if (ladder->n > 1) {
+        s->round_trips = ladder->round_trips;
+        s->barrier = ladder->barrier;
+    }
+    return SAL_OK;
+}
+
+const sali_run_part sali_part_tempering = {
+    .name = "tempering",
+    .create = create,
+    .open = open,
+    .due = due,
+    .after = after,
+    .window = window,
+    .warmed_up = warmed_up,
+    .items = items,
+    .restored = restored,
+    .finish = finish,
+    .summarise = summarise,
+};
+
+const sali_ladder *sali_run_ladder(const sal_run *run)
+{
+    const tempering *t = run->selves[SALI_PART_tempering];
+    return &t->ladder;
+}
+
+sali_swaps *sali_run_swaps(const sal_run *run, int64_t shard)
+{
+    const tempering *t = run->selves[SALI_PART_tempering];
+    return &t->swaps[shard];
 }

@@ -9,9 +9,6 @@
 #include "core/memory.h"
 #include "samplers/sampler.h"
 
-/* The most replicas of a chain. */
-#define SALI_MOST_REPLICAS 1000
-
 /* The swaps of one shard, whose chains are slots: replica r of a chain is at temperature r of the
  * ladder, and states move. The number of a slot among all is that of its random stream, and its
  * replica is this modulo `replicas`; a shard has slots that follow each other. */
@@ -70,10 +67,6 @@ typedef struct sali_ladder {
 sal_status sali_ladder_create(sali_ladder *ladder, sali_memory *memory, int64_t n,
                               const double *temperatures, sal_error *err);
 
-/* Temperatures from 1 up: SAL_ERR_ARGUMENT otherwise, saying where they are from. */
-sal_status sali_ladder_check(int64_t n, const double *temperatures, const char *what,
-                             sal_error *err);
-
 /* Whether the ladder is to be made anew between `before` and `done` steps of a warm-up: when
  * 1/32, 1/16, .. 1/2 of it are over. */
 bool sali_ladder_is_due(const sali_ladder *ladder, int64_t before, int64_t done, int64_t total);
@@ -85,5 +78,9 @@ void sali_ladder_update(sali_ladder *ladder, int64_t n_shards, sali_swaps *const
 /* Figures for the summary of so many chains. */
 void sali_ladder_finish(sali_ladder *ladder, int64_t chains, int64_t n_shards,
                         sali_swaps *const *swaps);
+
+/* The ladder of a run, of 1 without tempering; and the swaps of a shard, with tempering only. */
+const sali_ladder *sali_run_ladder(const sal_run *run);
+sali_swaps *sali_run_swaps(const sal_run *run, int64_t shard);
 
 #endif

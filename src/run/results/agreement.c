@@ -4,7 +4,8 @@
 
 #include <saltus/stats.h>
 #include "core/memory.h"
-#include "run/run.h"
+#include "run/parts/record.h"
+#include "run/results/results.h"
 #include "stats/rhat.h"
 
 /* States rarer than this say little: one visit more or less makes any R-hat. */
@@ -38,7 +39,7 @@ static halves halves_of(const sal_run *run, sali_memory *m)
 /* The counts of half-chain k from a bin on. */
 static const uint32_t *counts_of(const halves *h, int64_t k, int64_t bin)
 {
-    return h->run->counts + k * h->run->model->space->bins + bin;
+    return sali_run_record(h->run)->counts + k * h->run->model->space->bins + bin;
 }
 
 /* ---- indicators of states */
@@ -65,7 +66,7 @@ static double count_rhat(halves *h, int64_t v)
 {
     const int64_t V = h->run->model->space->n_variables;
     for (int64_t k = 0; k < h->count; k++) {
-        const sali_running *moments = &h->run->moments[k * V + v];
+        const sali_running *moments = &sali_run_record(h->run)->moments[k * V + v];
         h->mean[k] = moments->mean;
         h->variance[k] = moments->squares / (double)(h->draws[k % 2] - 1);
     }

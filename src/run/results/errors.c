@@ -5,7 +5,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/exact/exact.h"
-#include "run/run.h"
+#include "run/parts/record.h"
+#include "run/results/results.h"
 
 static void marginal_errors(const sal_space *space, const double *q, const double *p,
                             sal_run_errors *e)
@@ -108,7 +109,7 @@ sal_status sal_run_measure_errors(const sal_run *run, const double *marginals, c
     if (status == SAL_OK) {
         marginal_errors(space, q, marginals, &e);
     }
-    if (status == SAL_OK && pairs && run->draws) {
+    if (status == SAL_OK && pairs && sali_run_record(run)->draws) {
         status = pair_errors(run, q, marginals, pairs, &e, err);
     }
     if (status == SAL_OK) {

@@ -8,7 +8,8 @@
 #include <saltus/stats.h>
 #include "core/text.h"
 #include "models/exact/rounding.h"
-#include "run/run.h"
+#include "run/parts/record.h"
+#include "run/results/results.h"
 
 /* Append formatted text, cut to the room. */
 __attribute__((format(printf, 3, 4))) static void append(char *text, size_t room,

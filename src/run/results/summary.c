@@ -12,8 +12,8 @@
 #include "models/exact/exact.h"
 #include "models/exact/rounding.h"
 #include "models/tape_model.h"
-#include "run/run.h"
-#include "run/trajectory/trajectory.h"
+#include "run/parts/record.h"
+#include "run/results/results.h"
 
 /* Antithetic chains have estimates above their number of draws, without bound and past it negative;
  * the cap is that of Vehtari et al. 2021. */
@@ -23,71 +23,12 @@ static double capped(double ess, double draws)
     return ess <= 0 || ess > cap ? cap : ess;
 }
 
-/* The most numbers that a look at all single changes may need. */
-#define MOST_CODES (1 << 24)
-
-/* Whether f is -inf after each change of a single variable of a state. */
-static sal_status find_isolated(const sal_model *model, const int32_t *codes, bool *isolated,
-                                sal_error *err)
-{
-    const sal_space *space = model->space;
-    const int64_t V = space->n_variables;
-    int64_t n = 0;
-    *isolated = false;
-    if (space->unbounded || space->n_states > MOST_CODES / V) {
-        return SAL_OK;
-    }
-    int32_t *rows = SALI_NEW_ARRAY(int32_t, space->n_states * V);
-    double *f = SALI_NEW_ARRAY(double, space->n_states);
-    sal_status status = rows && f ? SAL_OK : sali_fail_memory(err);
-    for (int64_t v = 0; status == SAL_OK && v < V; v++) {
-        for (int32_t k = 0; k < space->variables[v].states; k++) {
-            if (k != codes[v]) {
-                memcpy(rows + n * V, codes, (size_t)V * sizeof *rows);
-                rows[n++ * V + v] = k;
-            }
-        }
-    }
-    if (status == SAL_OK && n > 0) {
-        status = sal_model_evaluate(model, n, rows, f, NULL, NULL, err);
-        *isolated = status == SAL_OK;
-        status = status == SAL_ERR_MODEL ? SAL_OK : status; /* NaN beside it: not known */
-    }
-    for (int64_t k = 0; *isolated && k < n; k++) {
-        *isolated = f[k] == -INFINITY;
-    }
-    sali_free(rows);
-    sali_free(f);
-    return status;
-}
-
-/* Chains that no step moved, and whether the first of them stands alone. */
-static sal_status summarise_movement(const sal_run *run, sal_run_summary *s, sal_error *err)
-{
-    const int32_t *codes = NULL;
-    s->unmoved = 0;
-    s->isolated = false;
-    for (int64_t k = 0; run->draws_made > 0 && k < run->n_shards; k++) {
-        const sali_run_shard *shard = &run->shards[k];
-        for (int64_t g = 0; g < shard->groups; g++) {
-            if (run->moved[shard->first + g] > 0) {
-                continue;
-            }
-            s->unmoved++;
-            codes = codes
-                        ? codes
-                        : shard->chains->codes + g * run->ladder.n * run->model->space->n_variables;
-        }
-    }
-    return codes ? find_isolated(run->model, codes, &s->isolated, err) : SAL_OK;
-}
-
 /* The largest magnitude of f among the draws, without its additive constants. */
 static double largest_log_prob(const sal_run *run, double offset)
 {
     double largest = 0;
     for (int64_t k = 0; k < run->options.chains * run->draws_made; k++) {
-        largest = fmax(largest, fabs(run->log_prob[k] - offset));
+        largest = fmax(largest, fabs(sali_run_record(run)->log_prob[k] - offset));
     }
     return largest;
 }
@@ -103,7 +44,7 @@ static void tie(const sal_run *run, sal_run_summary *s, double *f)
     rounding = fmax(rounding, offset != 0 ? 1024 * DBL_EPSILON * fabs(offset) : 0);
     double unit = exp2(ceil(log2(fmax(rounding, DBL_MIN))));
     for (int64_t k = 0; k < run->options.chains * run->draws_made; k++) {
-        f[k] = rint((run->log_prob[k] - offset) / unit) * unit;
+        f[k] = rint((sali_run_record(run)->log_prob[k] - offset) / unit) * unit;
     }
     s->dtype = run->base->dtype;
     s->rounding = sali_rounding(s->dtype, largest);
@@ -124,8 +65,9 @@ static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_sum
     double *ess = SALI_NEW_ARRAY(double, chains);
     sal_status status = ess ? SAL_OK : sali_fail_memory(err);
     for (int64_t c = 0; status == SAL_OK && c < chains && run->draws_made > 0; c++) {
-        status = sal_stats_ess_tfp(run->draws_made, run->distance + c * run->draws_made,
-                                   &ess[known], err);
+        status =
+            sal_stats_ess_tfp(run->draws_made, sali_run_record(run)->distance + c * run->draws_made,
+                              &ess[known], err);
         if (status == SAL_OK && isnan(ess[known])) { /* the distance happens not to change */
             status = sal_stats_ess_tfp(run->draws_made, f + c * run->draws_made, &ess[known], err);
         }
@@ -163,7 +105,7 @@ static sal_status summarise_log_prob(const sal_run *run, const double *f, sal_ru
     if (status == SAL_OK) {
         double sum = 0;
         for (int64_t k = 0; k < n; k++) {
-            sum += run->log_prob[k];
+            sum += sali_run_record(run)->log_prob[k];
         }
         s->log_prob_mean = sum / (double)n;
         s->rhat_max = d.rhat;
@@ -174,66 +116,13 @@ static sal_status summarise_log_prob(const sal_run *run, const double *f, sal_ru
 static sal_status summarise_time(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
     double tau = NAN;
-    sal_status status = run->draws_made > 0
-                            ? sal_stats_autocorrelation_time(run->options.chains, run->draws_made,
-                                                             run->distance, &tau, err)
-                            : SAL_OK;
+    sal_status status =
+        run->draws_made > 0
+            ? sal_stats_autocorrelation_time(run->options.chains, run->draws_made,
+                                             sali_run_record(run)->distance, &tau, err)
+            : SAL_OK;
     s->autocorrelation_time = tau * (double)run->options.thin;
     return status;
-}
-
-/* What adaptation of the step size came to: warm-up, of exact samplers that were given none. */
-static void summarise_step_size(const sal_run *run, sal_run_summary *s)
-{
-    const sali_step_sizes *sizes = &run->step_sizes;
-    bool adapts = sizes->rule == SAL_STEP_SIZE_ADAPT && !run->tuned &&
-                  sali_sampler_adapts(run->sampler) && run->options.warmup > 0;
-    s->step_size = run->sampler->has_step_size ? sizes->value[0] : NAN;
-    s->step_size_bound = adapts ? sali_adapt_bound(&sizes->adaptation, 0) : 0;
-    s->step_size_target = adapts ? SALI_TARGET_ACCEPTANCE : NAN;
-}
-
-/* Temperatures and swaps. */
-static void summarise_tempering(const sal_run *run, sal_run_summary *s)
-{
-    const sali_ladder *ladder = &run->ladder;
-    s->replicas = ladder->n;
-    s->temperatures = ladder->temperature;
-    s->swap_rates = ladder->rate;
-    s->swap_rate_min = s->round_trips = s->barrier = NAN;
-    for (int64_t r = 0; r + 1 < ladder->n; r++) {
-        s->swap_rate_min = r > 0 ? fmin(s->swap_rate_min, ladder->rate[r]) : ladder->rate[r];
-    }
-    if (ladder->n > 1) {
-        s->round_trips = ladder->round_trips;
-        s->barrier = ladder->barrier;
-    }
-}
-
-/* Sweeps over the levels of a trajectory. */
-static sal_status summarise_levels(const sal_run *run, sal_run_summary *s, sal_error *err)
-{
-    s->levels = 0;
-    s->level_rate_min = s->arrivals = NAN;
-    if (!run->inner) {
-        return SAL_OK;
-    }
-    s->levels = run->levels;
-    if (!run->level_counts) { /* passes down a denoising chain */
-        return SAL_OK;
-    }
-    double *rate = SALI_NEW_ARRAY(double, s->levels);
-    if (!rate) {
-        return sali_fail_memory(err);
-    }
-    sali_trajectory_rates(run->n_shards, s->levels, run->level_counts, (double)run->options.chains,
-                          rate, &s->arrivals);
-    s->level_rate_min = 1;
-    for (int64_t k = 0; k < s->levels; k++) {
-        s->level_rate_min = fmin(s->level_rate_min, rate[k]);
-    }
-    sali_free(rate);
-    return SAL_OK;
 }
 
 /* Nanoseconds that exact answers may take, so that they are there in about a second: the cost of an
@@ -284,7 +173,6 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         return SAL_ERR_ARGUMENT;
     }
     const sal_run_options *o = &run->options;
-    double moves = (double)run->steps * (double)o->chains;
     sal_run_summary s = {
         .model = run->base->name,
         .sampler = run->options.sampler,
@@ -296,45 +184,46 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         .seed = o->seed,
         .threads = sali_shard_threads(o->threads),
         .stopped = run->stopped,
-        .acceptance_rate = run->accepted_sum / moves,
-        .mean_jump = run->jump_sum / moves,
+        .acceptance_rate = NAN,
+        .mean_jump = NAN,
+        .step_size = NAN,
+        .step_size_target = NAN,
         .seconds = run->seconds,
         .warmup_seconds = run->warmup_seconds,
         .steps_per_second = run->seconds > 0 ? (double)run->steps / run->seconds : NAN,
-        .annealed = o->annealing.on,
-        .anneal_from = run->anneal_from,
-        .anneal_to = run->anneal_to,
-        .coolings = run->coolings,
-        .cooling = run->cooling,
-        .reheats = run->heating.reheats,
-        .reheat_to = run->heating.reheats > 0 ? run->heating.peak : NAN,
-        .search_seconds = run->coolings > 1 ? run->search_seconds : NAN,
+        .replicas = run->replicas,
+        .swap_rate_min = NAN,
+        .round_trips = NAN,
+        .barrier = NAN,
+        .level_rate_min = NAN,
+        .arrivals = NAN,
+        .coolings = run->search.coolings,
+        .cooling = run->search.cooling,
+        .reheat_to = NAN,
+        .search_seconds = run->search.coolings > 1 ? run->search.seconds : NAN,
         .best_log_prob = NAN,
-        .decoded = sali_decoded_name(run),
         .decoded_log_prob = NAN,
+        .statistic_mean = NAN,
+        .statistic_deviation = NAN,
+        .statistic_best = NAN,
+        .statistic_decoded = NAN,
     };
-    const sal_sampler_engine *engine = sali_engine(run->sampler);
-    s.missed = run->search_failure[0]          ? run->search_failure
-               : engine->missed && run->shared ? engine->missed(run->shared)
-                                               : NULL;
-    summarise_step_size(run, &s);
-    summarise_tempering(run, &s);
-    sal_run_best(run, NULL, &s.best_log_prob, NULL);
-    sal_run_decoded(run, NULL, &s.decoded_log_prob, NULL);
     double *f = SALI_NEW_ARRAY(double, o->chains * run->draws_made);
     sal_status status = f ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
         tie(run, &s, f);
-        status = summarise_levels(run, &s, err);
     }
-    status = status ? status : summarise_movement(run, &s, err);
+    for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
+        const sali_run_part *part = sali_run_part_of(run, k);
+        status = part && part->summarise ? part->summarise(run->selves[k], &s, err) : SAL_OK;
+    }
+    s.missed = run->search.failure[0] ? run->search.failure : s.missed;
     status = status ? status : summarise_ess(run, f, &s, err);
     status = status ? status : summarise_time(run, &s, err);
     status = status ? status : summarise_log_prob(run, f, &s, err);
     status = status ? status : sali_agreement_summarise(run, &s, err);
     status = status ? status : sali_unchanged_summarise(run, &s, err);
     status = status ? status : sali_unreached_summarise(run, &s, err);
-    status = status ? status : sali_statistic_summarise(run, &s, err);
     sali_free(f);
     if (s.unmoved > 0) {
         forget_mixing(&s);
@@ -390,7 +279,8 @@ sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *e
         for (int32_t k = 0; k < levels_of(variable); k++) {
             double ones = 0;
             for (int64_t h = 0; h < 2 * run->options.chains; h++) {
-                ones += run->counts[h * space->bins + variable->bin + (two ? 0 : k)];
+                ones +=
+                    sali_run_record(run)->counts[h * space->bins + variable->bin + (two ? 0 : k)];
             }
             row[k] = two && k == 0 ? 1 - ones / (double)draws : ones / (double)draws;
         }
@@ -401,13 +291,13 @@ sal_status sal_run_marginals(const sal_run *run, double *marginals, sal_error *e
 
 const double *sal_run_log_probs(const sal_run *run)
 {
-    return run->rank == 0 ? run->log_prob : NULL;
+    return run->rank == 0 ? sali_run_record(run)->log_prob : NULL;
 }
 
 const void *sal_run_draws(const sal_run *run, int *bytes)
 {
-    *bytes = run->draw_bytes;
-    return run->rank == 0 ? run->draws : NULL;
+    *bytes = sali_run_record(run)->draw_bytes;
+    return run->rank == 0 ? sali_run_record(run)->draws : NULL;
 }
 
 void sal_run_size(const sal_run *run, int64_t *chains, int64_t *draws, int64_t *variables)
@@ -438,7 +328,7 @@ sal_status sal_run_last(const sal_run *run, int32_t *codes, sal_error *err)
         const sali_run_shard *shard = &run->shards[k];
         int64_t V = run->model->space->n_variables, whole = run->base->space->n_variables;
         for (int64_t g = 0; g < shard->groups; g++) {
-            sali_run_expand(run, 1, shard->chains->codes + g * run->ladder.n * V,
+            sali_run_expand(run, 1, shard->chains->codes + g * run->replicas * V,
                             codes + (shard->first + g) * whole);
         }
     }

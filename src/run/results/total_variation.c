@@ -6,7 +6,8 @@
 #include "core/error.h"
 #include "models/exact/exact.h"
 #include "models/states.h"
-#include "run/run.h"
+#include "run/parts/record.h"
+#include "run/results/results.h"
 #include "stats/variation.h"
 
 /* Shares of the states among the draws. */
@@ -61,10 +62,11 @@ sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int thread
     double states = sali_states_count(run->model->space);
     sal_run_summary summary;
     limit = limit ? limit : SAL_ENUMERATION_LIMIT;
-    if (!run->draws || run->draws_made == 0) {
+    if (!sali_run_record(run)->draws || run->draws_made == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s",
-                         run->draws ? "the run was stopped before its first draw"
-                                    : "the run kept no draws; set record.draws in its options");
+                         sali_run_record(run)->draws
+                             ? "the run was stopped before its first draw"
+                             : "the run kept no draws; set record.draws in its options");
     }
     if (run->model->space->unbounded) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,

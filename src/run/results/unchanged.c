@@ -13,7 +13,8 @@
 #include "core/error.h"
 #include "core/memory.h"
 #include "models/structure/interactions.h"
-#include "run/run.h"
+#include "run/parts/record.h"
+#include "run/results/results.h"
 
 /* Fewer draws of a chain say nothing. */
 #define LEAST_DRAWS 4
@@ -56,9 +57,10 @@ static int64_t other_codes(const sali_variable *variable)
 static bool stays(const sal_run *run, const sali_variable *variable, int64_t v, int64_t chain)
 {
     const int64_t bins = run->model->space->bins, V = run->model->space->n_variables;
-    const uint32_t *early = run->counts + 2 * chain * bins + variable->bin, *late = early + bins;
+    const uint32_t *early = sali_run_record(run)->counts + 2 * chain * bins + variable->bin,
+                   *late = early + bins;
     if (variable->states == 0) {
-        const sali_running *m = run->moments + 2 * chain * V + v;
+        const sali_running *m = sali_run_record(run)->moments + 2 * chain * V + v;
         const bool halves = run->draws_made > run->options.draws / 2;
         return m->squares == 0 && (!halves || (m[V].squares == 0 && m[V].mean == m->mean));
     }
@@ -148,7 +150,7 @@ static const int32_t *last_codes(const sal_run *run, int64_t chain)
     for (int64_t k = 0; k < run->n_shards; k++) {
         const sali_run_shard *shard = &run->shards[k];
         if (chain >= shard->first && chain < shard->first + shard->groups) {
-            return shard->chains->codes + (chain - shard->first) * run->ladder.n * V;
+            return shard->chains->codes + (chain - shard->first) * run->replicas * V;
         }
     }
     return NULL; /* not reached: every chain has a shard */

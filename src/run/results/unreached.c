@@ -10,7 +10,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/states.h"
-#include "run/run.h"
+#include "run/parts/record.h"
+#include "run/results/results.h"
 
 /* The most states for which a matrix is made, and for which f is evaluated: some tens of
  * milliseconds. */

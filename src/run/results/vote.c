@@ -6,7 +6,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/fingerprint.h"
-#include "run/run.h"
+#include "run/parts/record.h"
+#include "run/results/results.h"
 
 /* ---- sample-wise: whole states, counted in a hash table of draws */
 
@@ -37,7 +38,8 @@ static bool beats(const ballot *b, const sal_run *run, int64_t one, int64_t othe
     if (b->votes[one] != b->votes[other]) {
         return b->votes[one] > b->votes[other];
     }
-    double f = run->log_prob[b->first[one] - 1], f_other = run->log_prob[b->first[other] - 1];
+    double f = sali_run_record(run)->log_prob[b->first[one] - 1],
+           f_other = sali_run_record(run)->log_prob[b->first[other] - 1];
     return f != f_other ? f > f_other : b->first[one] < b->first[other];
 }
 
@@ -65,13 +67,15 @@ sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *votes, sal_
     if (sali_run_check_results(run, "sal_run_vote", err) != SAL_OK) {
         return SAL_ERR_ARGUMENT;
     }
-    if (!run->draws || run->draws_made == 0) {
+    if (!sali_run_record(run)->draws || run->draws_made == 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         run->draws ? "the run was stopped before its first draw"
-                                    : "the run kept no draws; set record.draws in its options");
+                         sali_run_record(run)->draws
+                             ? "the run was stopped before its first draw"
+                             : "the run kept no draws; set record.draws in its options");
     }
-    ballot b = { .rows = run->draws,
-                 .bytes = (size_t)(run->base->space->n_variables * run->draw_bytes),
+    ballot b = { .rows = sali_run_record(run)->draws,
+                 .bytes =
+                     (size_t)(run->base->space->n_variables * sali_run_record(run)->draw_bytes),
                  .size = 1 };
     while (b.size < 2 * run->options.chains * run->draws_made) {
         b.size *= 2;

@@ -19,7 +19,8 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "run/sync.h"
+#include "run/parts/annealing.h"
+#include "run/parts/best.h"
 
 /* Draws of the first cooling, unless they are given; each one after it has twice as many as the one
  * before, up to a bound. */
@@ -101,35 +102,6 @@ static sal_run_options options_of(search *s)
 
 /* ---- which is best */
 
-static double worth_of(const sal_run *run)
-{
-    double largest;
-    int64_t c;
-    sali_best_of_all(run, run->shards[0].decoded != NULL, &c, &largest);
-    return largest;
-}
-
-/* The mean over the chains of the largest f that each met, and its variance by their spread (0 of a
- * single chain); at rank 0 only. */
-static double mean_best(const sal_run *run, double *variance)
-{
-    double sum = 0, squares = 0;
-    const double n = (double)run->options.chains;
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        for (int64_t c = 0; c < run->shards[k].chains->n; c++) {
-            sum += run->shards[k].best[c];
-        }
-    }
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        for (int64_t c = 0; c < run->shards[k].chains->n; c++) {
-            const double d = run->shards[k].best[c] - sum / n;
-            squares += d * d;
-        }
-    }
-    *variance = n > 1 ? squares / (n - 1) / n : 0;
-    return sum / n;
-}
-
 /* Draws of a trial of coolings from s->from to s->to, after the first one, `run`; 0: none is
  * needed, or one chain says too little. */
 static int64_t trial_of(const search *s, const sal_run *run)
@@ -157,16 +129,17 @@ static void plan_next(search *s, const sal_run *run, int64_t number)
 {
     const bool given = s->given->annealing.from > 0 || run->draws_made == 0;
     double variance;
-    const double mean = mean_best(run, &variance);
+    const double mean = sali_best_mean(run, &variance);
+    const sali_annealing *a = sali_run_annealing(run);
     if (number == 0) {
-        s->hottest = fmax(run->anneal_from, SALI_LEAST_TEMPERATURE);
+        s->hottest = fmax(a->from, SALI_LEAST_TEMPERATURE);
         s->level = mean;
         s->level_variance = variance;
-        s->from = given                      ? s->hottest
-                  : run->heating.reheats > 0 ? run->heating.peak
-                                             : sali_heat_temperature(run);
+        s->from = given                    ? s->hottest
+                  : a->heating.reheats > 0 ? a->heating.peak
+                                           : sali_heat_temperature(run);
         s->from = fmax(s->from, SALI_LEAST_TEMPERATURE);
-        s->to = fmax(run->anneal_to, SALI_LEAST_TEMPERATURE);
+        s->to = fmax(a->to, SALI_LEAST_TEMPERATURE);
         s->trial = trial_of(s, run);
     } else if (mean < s->level) {
         begin_hot(s);
@@ -177,7 +150,7 @@ static void plan_next(search *s, const sal_run *run, int64_t number)
 static void judge_trial(search *s, const sal_run *run)
 {
     double variance;
-    const double mean = mean_best(run, &variance);
+    const double mean = sali_best_mean(run, &variance);
     const double error = sqrt(variance + s->level_variance);
     if (!run->stopped && mean + TRIAL_ERRORS * error < s->level) {
         begin_hot(s);
@@ -199,7 +172,7 @@ static void take(search *s, sal_run *run)
     s->steps += run->warmup_done + run->steps;
     s->seconds_a_draw = (run->seconds + run->warmup_seconds) / fmax(1, (double)run->draws_made);
     s->made++;
-    const double worth = worth_of(run);
+    const double worth = sali_best_worth(run);
     if (s->best && !(worth > s->worth)) {
         sal_run_destroy(run);
         return;
@@ -213,7 +186,7 @@ static void take(search *s, sal_run *run)
 /* A cooling that fails ends the search; what the others found is kept. */
 static void fail(search *s, const sal_error *why)
 {
-    char *text = s->best->search_failure;
+    char *text = s->best->search.failure;
     s->stopped = true;
     snprintf(text, SAL_ERROR_SIZE, "Cooling %lld failed and ended the search; ",
              (long long)s->made + 1);
@@ -331,9 +304,9 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
         sal_run_destroy(s.best);
         return status;
     }
-    s.best->coolings = s.made;
-    s.best->cooling = s.best_number;
-    s.best->search_seconds = sali_now() - s.start;
+    s.best->search.coolings = s.made;
+    s.best->search.cooling = s.best_number;
+    s.best->search.seconds = sali_now() - s.start;
     s.best->options.seed = options->seed; /* what makes the whole search again */
     *out = s.best;
     return SAL_OK;

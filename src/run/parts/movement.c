@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* How much chains move: acceptance, jumps, and chains that no step moved. */
+#include "run/parts/movement.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/memory.h"
+
+typedef struct movement {
+    sal_run *run;
+    double accepted_sum, jump_sum; /* after warm-up, over chains and steps */
+    double *moved;                 /* [chains] jumps after warm-up, over steps and all replicas */
+} movement;
+
+static sal_status create(sal_run *run, void **self, sal_error *err)
+{
+    movement *m = SALI_TAKE(&run->memory, movement, 1);
+    if (m) {
+        m->run = run;
+        m->moved = SALI_TAKE(&run->memory, double, run->options.chains);
+    }
+    *self = m;
+    return sali_memory_status(&run->memory, err);
+}
+
+/* Add the sums of all chains, shard by shard; those at temperature 1 make the rates. */
+static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
+{
+    movement *m = self;
+    const sal_run *run = m->run;
+    (void)refresh;
+    (void)err;
+    for (int64_t k = 0; !w->warmup && k < run->n_shards; k++) {
+        const sali_chains *chains = run->shards[k].chains;
+        for (int64_t c = 0; c < chains->n; c++) {
+            const int64_t slot = chains->id[c];
+            const bool coldest = slot % run->replicas == 0;
+            m->accepted_sum += coldest ? chains->accepted_sum[c] : 0;
+            m->jump_sum += coldest ? chains->jump_sum[c] : 0;
+            m->moved[slot / run->replicas] += chains->jump_sum[c];
+        }
+    }
+    return SAL_OK;
+}
+
+static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
+{
+    movement *m = self;
+    if (shard) {
+        return 0;
+    }
+    items[0] = sali_state_sums("accepted_sum", 1, &m->accepted_sum);
+    items[1] = sali_state_sums("jump_sum", 1, &m->jump_sum);
+    items[2] = sali_state_sums("moved", m->run->options.chains, m->moved);
+    return 3;
+}
+
+/* ---- chains that no step moved */
+
+/* The most numbers that a look at all single changes may need. */
+#define MOST_CODES (1 << 24)
+
+/* Whether f is -inf after each change of a single variable of a state. */
+static sal_status find_isolated(const sal_model *model, const int32_t *codes, bool *isolated,
+                                sal_error *err)
+{
+    const sal_space *space = model->space;
+    const int64_t V = space->n_variables;
+    int64_t n = 0;
+    *isolated = false;
+    if (space->unbounded || space->n_states > MOST_CODES / V) {
+        return SAL_OK;
+    }
+    int32_t *rows = SALI_NEW_ARRAY(int32_t, space->n_states * V);
+    double *f = SALI_NEW_ARRAY(double, space->n_states);
+    sal_status status = rows && f ? SAL_OK : sali_fail_memory(err);
+    for (int64_t v = 0; status == SAL_OK && v < V; v++) {
+        for (int32_t k = 0; k < space->variables[v].states; k++) {
+            if (k != codes[v]) {
+                memcpy(rows + n * V, codes, (size_t)V * sizeof *rows);
+                rows[n++ * V + v] = k;
+            }
+        }
+    }
+    if (status == SAL_OK && n > 0) {
+        status = sal_model_evaluate(model, n, rows, f, NULL, NULL, err);
+        *isolated = status == SAL_OK;
+        status = status == SAL_ERR_MODEL ? SAL_OK : status; /* NaN beside it: not known */
+    }
+    for (int64_t k = 0; *isolated && k < n; k++) {
+        *isolated = f[k] == -INFINITY;
+    }
+    sali_free(rows);
+    sali_free(f);
+    return status;
+}
+
+/* Count the chains that no step moved, and see whether the first of them stands alone. */
+static sal_status summarise(const void *self, sal_run_summary *s, sal_error *err)
+{
+    const movement *m = self;
+    const sal_run *run = m->run;
+    const double moves = (double)run->steps * (double)run->options.chains;
+    const int32_t *codes = NULL;
+    s->acceptance_rate = m->accepted_sum / moves;
+    s->mean_jump = m->jump_sum / moves;
+    for (int64_t k = 0; run->draws_made > 0 && k < run->n_shards; k++) {
+        const sali_run_shard *shard = &run->shards[k];
+        for (int64_t g = 0; g < shard->groups; g++) {
+            if (m->moved[shard->first + g] > 0) {
+                continue;
+            }
+            s->unmoved++;
+            codes = codes
+                        ? codes
+                        : shard->chains->codes + g * run->replicas * run->model->space->n_variables;
+        }
+    }
+    return codes ? find_isolated(run->model, codes, &s->isolated, err) : SAL_OK;
+}
+
+const sali_run_part sali_part_movement = {
+    .name = "movement",
+    .create = create,
+    .window = window,
+    .items = items,
+    .summarise = summarise,
+};
+
+const double *sali_run_moved(const sal_run *run)
+{
+    const movement *m = run->selves[SALI_PART_movement];
+    return m->moved;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef SALI_MOVEMENT_H
+#define SALI_MOVEMENT_H
+
+#include "run/part.h"
+
+/* [chains] How far the steps after warm-up moved each chain of a run, over all its replicas: sums
+ * of jumps. */
+const double *sali_run_moved(const sal_run *run);
+
+#endif

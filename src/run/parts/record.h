@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* What is kept of every draw. */
+#ifndef SALI_RECORD_H
+#define SALI_RECORD_H
+
+#include "run/part.h"
+
+/* Mean and sum of squared deviations from it of some draws (Welford 1962). */
+typedef struct sali_running {
+    double mean, squares;
+} sali_running;
+
+/* Add the n-th draw's x. */
+static inline void sali_running_add(sali_running *r, int64_t n, double x)
+{
+    double off = x - r->mean;
+    r->mean += off / (double)n;
+    r->squares += off * (x - r->mean);
+}
+
+/* By chain and draw, [rows x options.draws] while the run is made and [rows x draws_made] when it
+ * is over; rows are those of chains row0 .. row0 + rows - 1: all at rank 0, at other ranks their
+ * own, unless heating again looks at all. */
+typedef struct sali_draw_record {
+    sal_run *run;
+    int64_t row0, rows;
+    double *log_prob;      /* [rows x draws] */
+    double *distance;      /* [rows x draws] L1 distance to the reference state */
+    uint32_t *counts;      /* [rows x 2 x bins] draws by half of the run, chain and bin: two-level
+                              variables count code 1 */
+    sali_running *moments; /* [rows x 2 x V] of counts without a cap; NULL if there are none */
+    void *draws;           /* [rows x draws x V of base], or NULL */
+    int draw_bytes;        /* of a code in draws: 1 or 4 */
+    int32_t *reference;    /* [V] a random state */
+} sali_draw_record;
+
+/* Every run has one. */
+static inline const sali_draw_record *sali_run_record(const sal_run *run)
+{
+    return run->selves[SALI_PART_record];
+}
+
+/* The code of variable v of the whole space in a draw of a chain; the run must have kept them, and
+ * be over. */
+static inline int32_t sali_run_draw(const sal_run *run, int64_t chain, int64_t draw, int64_t v)
+{
+    const sali_draw_record *record = sali_run_record(run);
+    int64_t at = (chain * run->draws_made + draw) * run->base->space->n_variables + v;
+    return record->draw_bytes == 1 ? ((const uint8_t *)record->draws)[at]
+                                   : ((const int32_t *)record->draws)[at];
+}
+
+#endif
