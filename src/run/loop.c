@@ -36,12 +36,9 @@ static int64_t steps_until_due(const work *w, const sali_run_shard *shard, int64
     if (has_draws(run, &w->window) && thin - (w->window.done + i) % thin < n) {
         n = thin - (w->window.done + i) % thin;
     }
-    for (int k = 0; k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        if (part && part->due) {
-            const int64_t steps = part->due(run->selves[k], &w->window, shard);
-            n = steps < n ? steps : n;
-        }
+    SALI_EACH_PART (run, k, part, due) {
+        const int64_t steps = part->due(run->selves[k], &w->window, shard);
+        n = steps < n ? steps : n;
     }
     return n;
 }
@@ -50,9 +47,8 @@ static int64_t steps_until_due(const work *w, const sali_run_shard *shard, int64
 static void prepare_step(const work *w, sali_run_shard *shard, int64_t step)
 {
     sal_run *run = w->run;
-    for (int k = 0; k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        if (part && part->before && part->before(run->selves[k], &w->window, shard, step)) {
+    SALI_EACH_PART (run, k, part, before) {
+        if (part->before(run->selves[k], &w->window, shard, step)) {
             refresh(run, shard);
         }
     }
@@ -64,15 +60,13 @@ static void follow_steps(const work *w, sali_run_shard *shard, int64_t step)
     sal_run *run = w->run;
     const bool warmup = w->window.warmup;
     const bool draws = has_draws(run, &w->window) && step % run->options.thin == 0;
-    for (int k = 0; k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        if (part && part->after && part->after(run->selves[k], &w->window, shard)) {
+    SALI_EACH_PART (run, k, part, after) {
+        if (part->after(run->selves[k], &w->window, shard)) {
             refresh(run, shard);
         }
     }
-    for (int k = 0; draws && k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        if (part && part->draw && (!warmup || part->sees_warmup)) {
+    SALI_EACH_PART (run, k, part, draw) {
+        if (draws && (!warmup || part->sees_warmup)) {
             part->draw(run->selves[k], shard, step / run->options.thin - 1);
         }
     }
@@ -100,12 +94,9 @@ static int64_t steps_apart(const work *w, int64_t made)
 {
     const sal_run *run = w->run;
     int64_t n = run->pace.alone == 0 ? 1 : w->window.steps - made;
-    for (int k = 0; k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        if (part && part->apart) {
-            const int64_t steps = part->apart(run->selves[k], run->warmup_done + run->steps + made);
-            n = steps < n ? steps : n;
-        }
+    SALI_EACH_PART (run, k, part, apart) {
+        const int64_t steps = part->apart(run->selves[k], run->warmup_done + run->steps + made);
+        n = steps < n ? steps : n;
     }
     return n;
 }
@@ -114,9 +105,8 @@ static sal_status meet(sal_run *run, int64_t step, sal_error *err)
 {
     bool stale = false;
     sal_status status = SAL_OK;
-    for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        if (part && part->meet) {
+    SALI_EACH_PART (run, k, part, meet) {
+        if (status == SAL_OK) {
             status = part->meet(run->selves[k], step, &stale, err);
         }
     }
@@ -150,9 +140,8 @@ static sal_status end_window(work *w, sal_error *err)
 {
     sal_run *run = w->run;
     sal_status status = SAL_OK;
-    for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        if (part && part->window) {
+    SALI_EACH_PART (run, k, part, window) {
+        if (status == SAL_OK) {
             status = part->window(run->selves[k], &w->window, &w->refresh, err);
         }
     }
@@ -191,12 +180,9 @@ static int64_t window_steps(const work *w, int64_t most)
     const sal_run *run = w->run;
     sali_window window = w->window;
     window.steps = most;
-    for (int k = 0; k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        if (part && part->longest) {
-            const int64_t steps = part->longest(run->selves[k], &window);
-            window.steps = steps < window.steps ? steps : window.steps;
-        }
+    SALI_EACH_PART (run, k, part, longest) {
+        const int64_t steps = part->longest(run->selves[k], &window);
+        window.steps = steps < window.steps ? steps : window.steps;
     }
     return window.steps;
 }
@@ -206,11 +192,8 @@ static int64_t window_steps(const work *w, int64_t most)
 /* The end of warm-up is an anchor. */
 static sal_status end_warm_up(sal_run *run, sal_error *err)
 {
-    for (int k = 0; k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        if (part && part->warmed_up) {
-            part->warmed_up(run->selves[k]);
-        }
+    SALI_EACH_PART (run, k, part, warmed_up) {
+        part->warmed_up(run->selves[k]);
     }
     run->sampling = 1;
     sali_run_refresh(run);

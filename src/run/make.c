@@ -71,7 +71,19 @@ static sal_status create_parts(sal_run *run, sal_error *err)
 {
     sal_status status = SAL_OK;
     for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
-        status = sali_run_parts[k]->create(run, &run->selves[k], err);
+        const sali_run_part *part = sali_run_parts[k];
+        if (part->wanted && !part->wanted(run)) {
+            continue;
+        }
+        void *self = part->size ? sali_memory_take(&run->memory, 1, part->size) : run;
+        if (!self) {
+            return sali_fail_memory(err);
+        }
+        if (part->size) {
+            *(sal_run **)self = run;
+        }
+        run->selves[k] = self;
+        status = part->create ? part->create(self, err) : SAL_OK;
     }
     return status;
 }
@@ -79,9 +91,8 @@ static sal_status create_parts(sal_run *run, sal_error *err)
 static sal_status open_parts(sal_run *run, sal_error *err)
 {
     sal_status status = SAL_OK;
-    for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        status = part && part->open ? part->open(run->selves[k], err) : SAL_OK;
+    SALI_EACH_PART (run, k, part, open) {
+        status = status ? status : part->open(run->selves[k], err);
     }
     return status;
 }
@@ -89,9 +100,8 @@ static sal_status open_parts(sal_run *run, sal_error *err)
 static sal_status begin_parts(sal_run *run, sal_error *err)
 {
     sal_status status = SAL_OK;
-    for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        status = part && part->begin ? part->begin(run->selves[k], err) : SAL_OK;
+    SALI_EACH_PART (run, k, part, begin) {
+        status = status ? status : part->begin(run->selves[k], err);
     }
     return status;
 }
@@ -99,9 +109,8 @@ static sal_status begin_parts(sal_run *run, sal_error *err)
 static sal_status finish_parts(sal_run *run, sal_error *err)
 {
     sal_status status = SAL_OK;
-    for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        status = part && part->finish ? part->finish(run->selves[k], err) : SAL_OK;
+    SALI_EACH_PART (run, k, part, finish) {
+        status = status ? status : part->finish(run->selves[k], err);
     }
     return status;
 }

@@ -18,8 +18,8 @@ typedef struct sali_window {
 /* No step is due. */
 #define SALI_NEVER INT64_MAX
 
-/* What a part does. NULL functions do nothing. All functions but `create` are called only if
- * `create` made a `self`, in the order of run/parts.def, which is part of the bits. Those that take
+/* What a part does. NULL functions do nothing. They are called in the order of
+ * run/parts.def, which is part of the bits. Those that take
  * a shard are called in its thread; the others in the calling thread, on all ranks alike, where a
  * failure of one rank must be made one of all (sali_sync_status) before ranks wait for each other.
  */
@@ -31,9 +31,13 @@ typedef struct sali_run_part {
     bool replayed;
     bool sees_warmup; /* `draw` is also called for draws of warm-up, if they are recorded */
 
-    /* Once the sampler is known, before there are shards: *self is memory of the run's, or stays
-     * NULL where the run does without the part. */
-    sal_status (*create)(sal_run *run, void **self, sal_error *err);
+    /* Whether the run has the part, once the sampler is known; NULL: every run has. */
+    bool (*wanted)(const sal_run *run);
+    /* Of its `self`, memory of the run's: zeros but for the first member, a `sal_run *`. 0: `self`
+     * is the run. */
+    size_t size;
+    /* Before there are shards. */
+    sal_status (*create)(void *self, sal_error *err);
     /* Once there are shards, and all options are resolved. */
     sal_status (*open)(void *self, sal_error *err);
     /* Of a new run, once chains are where they start: they are fresh, and so they must be after it.
@@ -85,5 +89,11 @@ static inline const sali_run_part *sali_run_part_of(const sal_run *run, int k)
 {
     return run->selves[k] ? sali_run_parts[k] : NULL;
 }
+
+/* A statement for each part of the run that has a function, in their order; k is its number. */
+#define SALI_EACH_PART(run, k, part, function)                                             \
+    for (int k = 0; k < SALI_PARTS; k++)                                                   \
+        for (const sali_run_part *part = sali_run_part_of(run, k); part && part->function; \
+             part = NULL)
 
 #endif

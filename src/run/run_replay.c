@@ -44,11 +44,8 @@ static void record(sal_run *run, const sal_draw *draw)
             sali_run_restrict(run, 1, draw->codes + chain * whole, shard->chains->codes + c * V);
             shard->chains->f[c] = draw->log_prob[chain];
         }
-        for (int p = 0; p < SALI_PARTS; p++) {
-            const sali_run_part *part = sali_run_part_of(run, p);
-            if (part && part->replayed) {
-                part->draw(run->selves[p], shard, draw->index);
-            }
+        SALI_EACH_PART (run, p, part, replayed) {
+            part->draw(run->selves[p], shard, draw->index);
         }
     }
 }

@@ -52,9 +52,8 @@ int64_t sali_run_shard_items(const sal_run *run, sali_run_shard *shard, unsigned
                              sali_state_item *items)
 {
     int64_t all = list_chains(shard, items), n = 0;
-    for (int k = 0; k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        all += part && part->items ? part->items(run->selves[k], shard, items + all) : 0;
+    SALI_EACH_PART (run, k, part, items) {
+        all += part->items(run->selves[k], shard, items + all);
     }
     for (int64_t i = 0; i < all; i++) {
         if (items[i].kept & what) {
@@ -197,15 +196,11 @@ static bool put_all(sal_run_state *state, const char *prefix, int64_t n,
     return ok;
 }
 
-/* Items of the run that part k has. */
-static bool put_part(sal_run *run, int k)
+/* A part's items of the run. */
+static bool put_part(sal_run *run, const sali_run_part *part, void *self)
 {
-    const sali_run_part *part = sali_run_part_of(run, k);
     sali_state_item items[SALI_MOST_STATE];
-    if (!part || !part->items) {
-        return true;
-    }
-    const int64_t n = part->items(run->selves[k], NULL, items);
+    const int64_t n = part->items(self, NULL, items);
     if (part->prefix) { /* what it had before may be used up */
         sali_run_state_retain(run->state, part->prefix, n, items);
     }
@@ -222,8 +217,8 @@ sal_status sali_run_note_state(sal_run *run, sal_error *err)
         return status;
     }
     bool ok = put_all(run->state, "", n, items);
-    for (int k = 0; ok && k < SALI_PARTS; k++) {
-        ok = put_part(run, k);
+    SALI_EACH_PART (run, k, part, items) {
+        ok = ok && put_part(run, part, run->selves[k]);
     }
     if (!ok) {
         return sali_fail_memory(err);
@@ -291,9 +286,8 @@ static sal_status check_shard(const sal_run *run, const sali_run_shard *shard, s
             status = sali_fail_prefix(err, SAL_ERR_DATA, "step_size");
         }
     }
-    for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        status = part && part->restored ? part->restored(run->selves[k], shard, err) : SAL_OK;
+    SALI_EACH_PART (run, k, part, restored) {
+        status = status ? status : part->restored(run->selves[k], shard, err);
     }
     return status;
 }
@@ -338,21 +332,22 @@ static sal_status compare_f(const sal_run *run, sal_error *err)
 
 /* ---- its parts */
 
+static sal_status restore_part(const sal_run *run, const sali_run_part *part, void *self,
+                               sal_error *err)
+{
+    sali_run_state_reader reader = { .state = run->options.resume, .prefix = prefix_of(part) };
+    sali_state_item items[SALI_MOST_STATE];
+    sal_status status =
+        part->restore ? part->restore(self, &reader, err)
+                      : sali_run_state_fill(&reader, part->items(self, NULL, items), items, err);
+    return status || !part->restored ? status : part->restored(self, NULL, err);
+}
+
 static sal_status restore_parts(sal_run *run, sal_error *err)
 {
-    sali_state_item items[SALI_MOST_STATE];
     sal_status status = SAL_OK;
-    for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        if (!part || !part->items) {
-            continue;
-        }
-        void *self = run->selves[k];
-        sali_run_state_reader reader = { .state = run->options.resume, .prefix = prefix_of(part) };
-        status = part->restore
-                     ? part->restore(self, &reader, err)
-                     : sali_run_state_fill(&reader, part->items(self, NULL, items), items, err);
-        status = status || !part->restored ? status : part->restored(self, NULL, err);
+    SALI_EACH_PART (run, k, part, items) {
+        status = status ? status : restore_part(run, part, run->selves[k], err);
     }
     return status;
 }

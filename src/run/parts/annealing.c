@@ -331,23 +331,21 @@ static sal_status reheat(sali_annealing *a, bool *refresh, sal_error *err)
 
 /* ---- the part of a run */
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+static bool is_wanted(const sal_run *run)
 {
-    const int64_t chains = run->options.chains;
+    return run->options.annealing.on;
+}
+
+static sal_status create(void *self, sal_error *err)
+{
+    sali_annealing *a = self;
+    sal_run *run = a->run;
     sali_memory *m = &run->memory;
-    if (!run->options.annealing.on) {
-        return SAL_OK;
+    if (reheats(run)) {
+        a->heating.standings = SALI_TAKE(m, sali_standing, run->options.chains);
+        a->heating.best = SALI_TAKE(m, int32_t, run->model->space->n_variables);
+        a->heating.moved = SALI_TAKE(m, bool, run->n_shards);
     }
-    sali_annealing *a = SALI_TAKE(m, sali_annealing, 1);
-    if (a) {
-        a->run = run;
-        if (reheats(run)) {
-            a->heating.standings = SALI_TAKE(m, sali_standing, chains);
-            a->heating.best = SALI_TAKE(m, int32_t, run->model->space->n_variables);
-            a->heating.moved = SALI_TAKE(m, bool, run->n_shards);
-        }
-    }
-    *self = a;
     return sali_memory_status(m, err);
 }
 
@@ -435,6 +433,8 @@ static sal_status summarise(const void *self, sal_run_summary *s, sal_error *err
 
 const sali_run_part sali_part_annealing = {
     .name = "annealing",
+    .wanted = is_wanted,
+    .size = sizeof(sali_annealing),
     .create = create,
     .begin = begin,
     .due = due,

@@ -70,18 +70,9 @@ typedef struct best_states {
     sali_best *of; /* [n_shards] */
 } best_states;
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+static bool is_wanted(const sal_run *run)
 {
-    if (!run->options.annealing.on && !run->options.record.best) {
-        return SAL_OK;
-    }
-    best_states *s = SALI_TAKE(&run->memory, best_states, 1);
-    if (!s) {
-        return sali_fail_memory(err);
-    }
-    s->run = run;
-    *self = s;
-    return SAL_OK;
+    return run->options.annealing.on || run->options.record.best;
 }
 
 static sal_status open(void *self, sal_error *err)
@@ -131,7 +122,8 @@ static sal_status summarise(const void *self, sal_run_summary *summary, sal_erro
 
 const sali_run_part sali_part_best = {
     .name = "best",
-    .create = create,
+    .wanted = is_wanted,
+    .size = sizeof(best_states),
     .open = open,
     .due = due,
     .after = after,

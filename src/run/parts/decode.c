@@ -144,19 +144,9 @@ static sal_status place(const sal_run *run, sali_decoder *d, const int32_t *code
     return SAL_OK;
 }
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+static bool is_wanted(const sal_run *run)
 {
-    const bool wanted = run->options.annealing.on || run->options.record.best;
-    if (!wanted || !owner(run)->decoding) {
-        return SAL_OK;
-    }
-    decoded_states *s = SALI_TAKE(&run->memory, decoded_states, 1);
-    if (!s) {
-        return sali_fail_memory(err);
-    }
-    s->run = run;
-    *self = s;
-    return SAL_OK;
+    return sali_run_part_of(run, SALI_PART_best) && owner(run)->decoding;
 }
 
 static sal_status open(void *self, sal_error *err)
@@ -243,7 +233,8 @@ static sal_status summarise(const void *self, sal_run_summary *summary, sal_erro
 
 const sali_run_part sali_part_decode = {
     .name = "decode",
-    .create = create,
+    .wanted = is_wanted,
+    .size = sizeof(decoded_states),
     .open = open,
     .draw = draw,
     .items = items,

@@ -28,18 +28,9 @@ typedef struct draw_queue {
 #define QUEUE_BYTES (INT64_C(64) << 20)
 #define QUEUE_DRAWS SALI_SAMPLE_WINDOW
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+static bool is_wanted(const sal_run *run)
 {
-    if (!run->calls.draw) {
-        return SAL_OK;
-    }
-    draw_queue *queue = SALI_TAKE(&run->memory, draw_queue, 1);
-    if (!queue) {
-        return sali_fail_memory(err);
-    }
-    queue->run = run;
-    *self = queue;
-    return SAL_OK;
+    return run->calls.draw;
 }
 
 static sal_status open(void *self, sal_error *err)
@@ -193,7 +184,8 @@ static sal_status restored(void *self, const sali_run_shard *shard, sal_error *e
 const sali_run_part sali_part_draw_queue = {
     .name = "draw_queue",
     .sees_warmup = true,
-    .create = create,
+    .wanted = is_wanted,
+    .size = sizeof(draw_queue),
     .open = open,
     .longest = longest,
     .draw = draw,

@@ -13,18 +13,9 @@ typedef struct level_counts {
                        down a denoising chain count nothing */
 } level_counts;
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+static bool is_wanted(const sal_run *run)
 {
-    if (!run->inner) {
-        return SAL_OK;
-    }
-    level_counts *s = SALI_TAKE(&run->memory, level_counts, 1);
-    if (!s) {
-        return sali_fail_memory(err);
-    }
-    s->run = run;
-    *self = s;
-    return SAL_OK;
+    return run->inner != NULL;
 }
 
 static void count_shard(void *context, int64_t k, double *counts)
@@ -75,7 +66,8 @@ static sal_status summarise(const void *self, sal_run_summary *summary, sal_erro
 
 const sali_run_part sali_part_levels = {
     .name = "levels",
-    .create = create,
+    .wanted = is_wanted,
+    .size = sizeof(level_counts),
     .finish = finish,
     .summarise = summarise,
 };

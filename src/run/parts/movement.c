@@ -14,15 +14,11 @@ typedef struct movement {
     double *moved;                 /* [chains] jumps after warm-up, over steps and all replicas */
 } movement;
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+static sal_status create(void *self, sal_error *err)
 {
-    movement *m = SALI_TAKE(&run->memory, movement, 1);
-    if (m) {
-        m->run = run;
-        m->moved = SALI_TAKE(&run->memory, double, run->options.chains);
-    }
-    *self = m;
-    return sali_memory_status(&run->memory, err);
+    movement *m = self;
+    m->moved = SALI_TAKE(&m->run->memory, double, m->run->options.chains);
+    return sali_memory_status(&m->run->memory, err);
 }
 
 /* Add the sums of all chains, shard by shard; those at temperature 1 make the rates. */
@@ -123,6 +119,7 @@ static sal_status summarise(const void *self, sal_run_summary *s, sal_error *err
 
 const sali_run_part sali_part_movement = {
     .name = "movement",
+    .size = sizeof(movement),
     .create = create,
     .window = window,
     .items = items,

@@ -39,8 +39,10 @@ static sal_status check_room(const sal_run *run, int draw_bytes, sal_error *err)
                      (long long)o->chains, (long long)o->draws, bytes / 1e9);
 }
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+static sal_status create(void *self, sal_error *err)
 {
+    sali_draw_record *record = self;
+    sal_run *run = record->run;
     const sal_run_options *o = &run->options;
     const sal_space *whole = run->base->space, *space = run->model->space;
     const bool all = run->rank == 0 || o->annealing.schedule == SAL_ANNEAL_REHEAT;
@@ -48,8 +50,7 @@ static sal_status create(sal_run *run, void **self, sal_error *err)
     const int64_t rows = all ? o->chains : run->chain_begin[run->ranks.end] - first;
     const int draw_bytes = whole->max_states > 256 || whole->unbounded ? 4 : 1;
     sali_memory *m = &run->memory;
-    sali_draw_record *record = SALI_TAKE(m, sali_draw_record, 1);
-    sal_status status = record ? check_room(run, draw_bytes, err) : sali_fail_memory(err);
+    sal_status status = check_room(run, draw_bytes, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -74,7 +75,6 @@ static sal_status create(sal_run *run, void **self, sal_error *err)
         const sali_stream stream = { .seed = o->seed, .purpose = SALI_RNG_STATISTIC };
         sali_random_codes(space, &stream, record->reference);
     }
-    *self = record;
     return sali_memory_status(m, err);
 }
 
@@ -290,6 +290,7 @@ static sal_status finish(void *self, sal_error *err)
 const sali_run_part sali_part_record = {
     .name = "record",
     .replayed = true,
+    .size = sizeof(sali_draw_record),
     .create = create,
     .draw = draw,
     .finish = finish,

@@ -27,9 +27,9 @@ static sal_status take_tuned(sal_run *run, sal_error *err)
     return status;
 }
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+static sal_status create(void *self, sal_error *err)
 {
-    *self = run;
+    sal_run *run = self;
     return run->options.tuning ? take_tuned(run, err) : SAL_OK;
 }
 

@@ -6,12 +6,10 @@
 
 #include <string.h>
 
-#include "core/error.h"
 #include "run/parts/tempering.h"
 
 typedef struct seams {
     sal_run *run;
-    bool any;
     char *states[2]; /* of a lower and a higher slot, as they are sent; NULL without */
 } seams;
 
@@ -114,21 +112,14 @@ static sal_status swap_across(const seams *s, int64_t k, int64_t replica, uint64
 
 /* ---- all of them */
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+/* Whether some ladder is cut. */
+static bool is_wanted(const sal_run *run)
 {
-    if (run->replicas == 1) {
-        return SAL_OK;
-    }
-    seams *s = SALI_TAKE(&run->memory, seams, 1);
-    if (!s) {
-        return sali_fail_memory(err);
-    }
-    s->run = run;
+    bool any = false;
     for (int64_t k = 1; k < run->n_shards; k++) {
-        s->any |= run->slot_begin[k] % run->replicas != 0;
+        any |= run->slot_begin[k] % run->replicas != 0;
     }
-    *self = s->any ? s : NULL;
-    return SAL_OK;
+    return any;
 }
 
 static sal_status open(void *self, sal_error *err)
@@ -174,7 +165,8 @@ static sal_status meet(void *self, int64_t step, bool *refresh, sal_error *err)
 
 const sali_run_part sali_part_seams = {
     .name = "seams",
-    .create = create,
+    .wanted = is_wanted,
+    .size = sizeof(seams),
     .open = open,
     .apart = apart,
     .meet = meet,

@@ -111,11 +111,9 @@ static bool is_due(const sal_run *run, int64_t window)
     return still > 0 && sali_settles(run->model);
 }
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+static bool is_wanted(const sal_run *run)
 {
-    (void)err;
-    *self = run->options.step_size_rule == SAL_STEP_SIZE_USUAL ? NULL : run;
-    return SAL_OK;
+    return run->options.step_size_rule != SAL_STEP_SIZE_USUAL;
 }
 
 static sal_status window(void *self, const sali_window *window, bool *refresh, sal_error *err)
@@ -142,6 +140,6 @@ static sal_status window(void *self, const sali_window *window, bool *refresh, s
 
 const sali_run_part sali_part_settle_stuck = {
     .name = "settle_stuck",
-    .create = create,
+    .wanted = is_wanted,
     .window = window,
 };

@@ -22,25 +22,21 @@ static const sal_model *owner(const sal_run *run)
     return sali_clamp_inner(run->base);
 }
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+static bool is_wanted(const sal_run *run)
 {
-    if (!owner(run)->statistic) {
-        return SAL_OK;
-    }
+    return owner(run)->statistic != NULL;
+}
+
+static sal_status create(void *self, sal_error *err)
+{
+    statistic *s = self;
+    sal_run *run = s->run;
     const int64_t first = run->rank == 0 ? 0 : run->chain_begin[run->ranks.first];
     const int64_t end = run->rank == 0 ? run->options.chains : run->chain_begin[run->ranks.end];
-    sali_memory *m = &run->memory;
-    statistic *s = SALI_TAKE(m, statistic, 1);
-    if (s) {
-        *s = (statistic){
-            .run = run,
-            .row0 = first,
-            .of = SALI_TAKE(m, sali_running, end - first),
-            .inner = SALI_TAKE(m, int32_t, run->n_shards * owner(run)->space->n_variables),
-        };
-    }
-    *self = s;
-    return sali_memory_status(m, err);
+    s->row0 = first;
+    s->of = SALI_TAKE(&run->memory, sali_running, end - first);
+    s->inner = SALI_TAKE(&run->memory, int32_t, run->n_shards * owner(run)->space->n_variables);
+    return sali_memory_status(&run->memory, err);
 }
 
 /* At codes [V of base]; inner [V of the owner] is scratch. */
@@ -110,6 +106,8 @@ static sal_status summarise(const void *self, sal_run_summary *summary, sal_erro
 const sali_run_part sali_part_statistic = {
     .name = "statistic",
     .replayed = true,
+    .wanted = is_wanted,
+    .size = sizeof(statistic),
     .create = create,
     .draw = draw,
     .finish = finish,

@@ -331,10 +331,11 @@ typedef struct run_step_sizes {
     sali_step_sizes sizes;
 } run_step_sizes;
 
-static sal_status create_part(sal_run *run, void **self, sal_error *err)
+static sal_status create_part(void *self, sal_error *err)
 {
+    run_step_sizes *s = self;
+    sal_run *run = s->run;
     const bool tuned = run->options.tuning && run->sampler->has_step_size;
-    run_step_sizes *s = SALI_TAKE(&run->memory, run_step_sizes, 1);
     double *given = SALI_TAKE(&run->memory, double, run->replicas);
     sal_step_size_rule rule;
     sal_status status = sali_memory_status(&run->memory, err);
@@ -344,8 +345,6 @@ static sal_status create_part(sal_run *run, void **self, sal_error *err)
         return status;
     }
     run->options.step_size_rule = rule;
-    s->run = run;
-    *self = s;
     return sali_step_sizes_create(&s->sizes, &run->memory, run->model->space, run->replicas, rule,
                                   run->settings.step_size, tuned ? given : NULL, err);
 }
@@ -416,6 +415,7 @@ static sal_status summarise_part(const void *self, sal_run_summary *summary, sal
 const sali_run_part sali_part_step_size = {
     .name = "step_size",
     .prefix = "step_sizes.",
+    .size = sizeof(run_step_sizes),
     .create = create_part,
     .open = open_part,
     .longest = longest_of_part,

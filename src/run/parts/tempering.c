@@ -308,22 +308,19 @@ static sal_status take_tuned(const sal_run *run, const double **temperatures, sa
     return SAL_OK;
 }
 
-static sal_status create(sal_run *run, void **self, sal_error *err)
+static sal_status create(void *self, sal_error *err)
 {
+    tempering *t = self;
+    sal_run *run = t->run;
     const sal_run_options *o = &run->options;
     const double *temperatures = o->tempering.temperatures;
-    tempering *t = SALI_TAKE(&run->memory, tempering, 1);
-    sal_status status = t ? SAL_OK : sali_fail_memory(err);
-    status = status || !o->tuning ? status : take_tuned(run, &temperatures, err);
+    sal_status status = o->tuning ? take_tuned(run, &temperatures, err) : SAL_OK;
     if (status == SAL_OK && run->replicas > 1) {
         status = sali_run_check_independent(run->sampler, "", "swaps between temperatures", err);
     }
-    if (status != SAL_OK) {
-        return status;
-    }
-    t->run = run;
-    *self = t;
-    status = sali_ladder_create(&t->ladder, &run->memory, run->replicas, temperatures, err);
+    status = status
+                 ? status
+                 : sali_ladder_create(&t->ladder, &run->memory, run->replicas, temperatures, err);
     t->ladder.adapt &= !run->tuned;
     return status;
 }
@@ -491,6 +488,7 @@ static sal_status summarise(const void *self, sal_run_summary *s, sal_error *err
 
 const sali_run_part sali_part_tempering = {
     .name = "tempering",
+    .size = sizeof(tempering),
     .create = create,
     .open = open,
     .due = due,

@@ -213,9 +213,8 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     if (status == SAL_OK) {
         tie(run, &s, f);
     }
-    for (int k = 0; status == SAL_OK && k < SALI_PARTS; k++) {
-        const sali_run_part *part = sali_run_part_of(run, k);
-        status = part && part->summarise ? part->summarise(run->selves[k], &s, err) : SAL_OK;
+    SALI_EACH_PART (run, k, part, summarise) {
+        status = status ? status : part->summarise(run->selves[k], &s, err);
     }
     s.missed = run->search.failure[0] ? run->search.failure : s.missed;
     status = status ? status : summarise_ess(run, f, &s, err);
