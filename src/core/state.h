@@ -26,7 +26,7 @@ enum {
     SALI_STATE_TUNED =
         2, /* found in warm-up, doubles: to be shown, saved and given to other runs */
     /* Of a shard of a run on several ranks: told to all ranks after each window; and brought to
-     * rank 0 at the end, where it has as many elements for each chain. */
+     * rank 0 at the end (such items have the same number of elements for each chain). */
     SALI_STATE_SENT = 4,
     SALI_STATE_LAST = 8
 };

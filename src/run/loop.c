@@ -9,47 +9,79 @@
 
 /* ---- work of one shard, in parallel */
 
+/* The parts of a run that have a function which is called at steps: shards do not look for them
+ * among all parts at each step. */
+typedef struct callees {
+    int n;
+    const sali_run_part *part[SALI_PARTS];
+    void *self[SALI_PARTS];
+} callees;
+
 typedef struct work {
     sal_run *run;
     bool refresh; /* first: step sizes, temperatures or the sampler's shared state have changed */
     sali_window window;
+    bool each_step;                   /* some part wants to see each step */
+    callees due, before, after, draw; /* parts with a function of that name */
 } work;
+
+static void add_callee(callees *c, const sali_run_part *part, void *self)
+{
+    c->part[c->n] = part;
+    c->self[c->n++] = self;
+}
+
+/* The work of warm-up or of what comes after it. */
+static work begin_work(sal_run *run, bool warmup)
+{
+    work w = { .run = run, .window.warmup = warmup };
+    SALI_EACH_PART (run, k, part, each_step) {
+        w.each_step = !warmup;
+    }
+    SALI_EACH_PART (run, k, part, due) {
+        add_callee(&w.due, part, run->selves[k]);
+    }
+    SALI_EACH_PART (run, k, part, before) {
+        add_callee(&w.before, part, run->selves[k]);
+    }
+    SALI_EACH_PART (run, k, part, after) {
+        add_callee(&w.after, part, run->selves[k]);
+    }
+    SALI_EACH_PART (run, k, part, draw) {
+        if (!warmup || (run->options.record.warmup && part->sees_warmup)) {
+            add_callee(&w.draw, part, run->selves[k]);
+        }
+    }
+    return w;
+}
 
 static void refresh(const sal_run *run, sali_run_shard *shard)
 {
     sali_engine(run->sampler)->refresh(shard->self, shard->chains);
 }
 
-/* Whether the states of draws are looked at in a window. */
-static bool has_draws(const sal_run *run, const sali_window *w)
-{
-    return !w->warmup || run->options.record.warmup;
-}
-
-/* How many steps from step i of the window until something is due: its end, a draw, or what a part
- * waits for. */
+/* How many steps from step i of the window until something is due: its end, a draw that somebody
+ * looks at, or what a part waits for. */
 static int64_t steps_until_due(const work *w, const sali_run_shard *shard, int64_t i)
 {
-    const sal_run *run = w->run;
-    const int64_t thin = run->options.thin;
-    int64_t n = w->window.steps - i;
-    if (has_draws(run, &w->window) && thin - (w->window.done + i) % thin < n) {
+    const int64_t thin = w->run->options.thin;
+    int64_t n = w->each_step ? 1 : w->window.steps - i;
+    if (n > 1 && w->draw.n > 0 && thin - (w->window.done + i) % thin < n) {
         n = thin - (w->window.done + i) % thin;
     }
-    SALI_EACH_PART (run, k, part, due) {
-        const int64_t steps = part->due(run->selves[k], &w->window, shard);
+    for (int k = 0; n > 1 && k < w->due.n; k++) {
+        const int64_t steps = w->due.part[k]->due(w->due.self[k], shard);
         n = steps < n ? steps : n;
     }
     return n;
 }
 
-/* What parts do before a step, and refresh the shard if they ask for it. */
+/* What parts do before a step; the shard is refreshed if they ask for it. */
 static void prepare_step(const work *w, sali_run_shard *shard, int64_t step)
 {
-    sal_run *run = w->run;
-    SALI_EACH_PART (run, k, part, before) {
-        if (part->before(run->selves[k], &w->window, shard, step)) {
-            refresh(run, shard);
+    for (int k = 0; k < w->before.n; k++) {
+        if (w->before.part[k]->before(w->before.self[k], &w->window, shard, step)) {
+            refresh(w->run, shard);
         }
     }
 }
@@ -57,17 +89,15 @@ static void prepare_step(const work *w, sali_run_shard *shard, int64_t step)
 /* What parts do after steps, in their order, and with the states of a draw. */
 static void follow_steps(const work *w, sali_run_shard *shard, int64_t step)
 {
-    sal_run *run = w->run;
-    const bool warmup = w->window.warmup;
-    const bool draws = has_draws(run, &w->window) && step % run->options.thin == 0;
-    SALI_EACH_PART (run, k, part, after) {
-        if (part->after(run->selves[k], &w->window, shard)) {
-            refresh(run, shard);
+    const int64_t thin = w->run->options.thin;
+    for (int k = 0; k < w->after.n; k++) {
+        if (w->after.part[k]->after(w->after.self[k], &w->window, shard)) {
+            refresh(w->run, shard);
         }
     }
-    SALI_EACH_PART (run, k, part, draw) {
-        if (draws && (!warmup || part->sees_warmup)) {
-            part->draw(run->selves[k], shard, step / run->options.thin - 1);
+    if (w->draw.n > 0 && step % thin == 0) {
+        for (int k = 0; k < w->draw.n; k++) {
+            w->draw.part[k]->draw(w->draw.self[k], shard, step / thin - 1);
         }
     }
 }
@@ -197,7 +227,8 @@ static sal_status end_warm_up(sal_run *run, sal_error *err)
     }
     run->sampling = 1;
     sali_run_refresh(run);
-    return sali_run_note_state(run, err);
+    const sal_status status = sali_run_note_state(run, err);
+    return status ? status : sali_sync_stop(run, err); /* a callback may have stopped it */
 }
 
 /* Steps of a cycle of kernels; 1: none. */
@@ -230,7 +261,7 @@ static sal_status warm_up_window(work *w, sal_error *err)
 {
     sal_run *run = w->run;
     const int64_t done = run->warmup_done;
-    w->window = (sali_window){ .warmup = true, .done = done };
+    w->window.done = done;
     w->window.steps = window_steps(w, warm_up_steps(run, done));
     sal_status status = sali_sync_window(run, advance(w, err), err);
     if (status != SAL_OK) {
@@ -246,7 +277,7 @@ static sal_status warm_up_window(work *w, sal_error *err)
 sal_status sali_run_warm_up(sal_run *run, sal_error *err)
 {
     double start = sali_now(), before = run->warmup_seconds;
-    work w = { .run = run };
+    work w = begin_work(run, true);
     sal_status status = SAL_OK;
     while (status == SAL_OK && run->warmup_done < run->options.warmup && !run->stopped) {
         status = warm_up_window(&w, err);
@@ -271,7 +302,7 @@ static sal_status sample_window(work *w, sal_error *err)
 {
     sal_run *run = w->run;
     const int64_t done = run->steps, thin = run->options.thin;
-    w->window = (sali_window){ .done = done };
+    w->window.done = done;
     w->window.steps = window_steps(w, sample_steps(run));
     sal_status status = sali_sync_window(run, advance(w, err), err);
     if (status != SAL_OK) {
@@ -289,7 +320,7 @@ sal_status sali_run_sample(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     double start = sali_now(), before = run->seconds;
-    work w = { .run = run };
+    work w = begin_work(run, false);
     sal_status status = SAL_OK;
     while (status == SAL_OK && run->steps < o->draws * o->thin && !run->stopped) {
         status = sample_window(&w, err);

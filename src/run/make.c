@@ -48,6 +48,18 @@ static sal_status check_conflicts(const sal_run_options *o, int64_t replicas, sa
     return SAL_OK;
 }
 
+/* Whether replicas can have the temperatures of a tuning. */
+static sal_status check_tuned(int64_t n, const double *temperatures, sal_error *err)
+{
+    if (n < 2 || n > SALI_MOST_REPLICAS) {
+        return sali_fail(err, SAL_ERR_DATA, "the tuning has %lld temperatures; expected 2 to %d",
+                         (long long)n, SALI_MOST_REPLICAS);
+    }
+    return sali_run_check_temperatures(n, temperatures, SALI_TUNED_TEMPERATURES, err) == SAL_OK
+               ? SAL_OK
+               : sali_fail_prefix(err, SAL_ERR_DATA, "the tuning");
+}
+
 /* How many replicas a chain has, by the options or by a tuning, which must be of this run. */
 static sal_status count_replicas(sal_run *run, sal_error *err)
 {
@@ -56,10 +68,13 @@ static sal_status count_replicas(sal_run *run, sal_error *err)
     if (!o->tuning) {
         return SAL_OK;
     }
-    run->replicas = 1;
-    sal_tuning_values(o->tuning, SALI_TUNED_TEMPERATURES, NULL, &run->replicas, NULL);
+    const double *temperatures;
+    const bool listed = sal_tuning_values(o->tuning, SALI_TUNED_TEMPERATURES, &temperatures,
+                                          &run->replicas, NULL) == SAL_OK;
+    run->replicas = listed ? run->replicas : 1;
     sal_status status = check_owner(run, o->tuning, err);
     status = status ? status : check_conflicts(o, run->replicas, err);
+    status = status || !listed ? status : check_tuned(run->replicas, temperatures, err);
     return status || run->replicas <= (INT64_C(1) << 31) / o->chains
                ? status
                : sali_fail(err, SAL_ERR_ARGUMENT, "chains times temperatures is more than 2^31");
@@ -164,7 +179,8 @@ static sal_status begin(sal_run *run, sal_error *err)
         }
         status = begin_parts(run, err);
     }
-    return status ? status : sali_run_note_state(run, err);
+    status = status ? status : sali_run_note_state(run, err);
+    return status ? status : sali_sync_stop(run, err); /* a callback may have stopped it */
 }
 
 /* All of a run. */
@@ -189,7 +205,8 @@ static sal_status finish(sal_run *run, sal_error *err)
 {
     sal_status status = sali_sync_status(run, finish_parts(run, err), err);
     status = status ? status : sali_sync_finish(run, err);
-    status = status || run->calls.state ? status : sali_run_collect_state(run, err);
+    const bool begun = sali_run_state_find(run->state, "sampling") != NULL; /* it has an anchor */
+    status = status || run->calls.state || !begun ? status : sali_run_collect_state(run, err);
     run->over = true;
     return status;
 }

@@ -18,11 +18,10 @@ typedef struct sali_window {
 /* No step is due. */
 #define SALI_NEVER INT64_MAX
 
-/* What a part does. NULL functions do nothing. They are called in the order of
- * run/parts.def, which is part of the bits. Those that take
- * a shard are called in its thread; the others in the calling thread, on all ranks alike, where a
- * failure of one rank must be made one of all (sali_sync_status) before ranks wait for each other.
- */
+/* What a part does. NULL functions do nothing. They are called in the order of run/parts.def, which
+ * is part of the bits. `due`, `before`, `after` and `draw` are called in a shard's thread; the
+ * others in the calling thread, on all ranks alike, where a failure of one rank must be made one of
+ * all (sali_sync_status) before ranks wait for each other. */
 typedef struct sali_run_part {
     const char *name;
     const char *prefix; /* before the names of its items of the run in a saved state; NULL: none */
@@ -30,8 +29,10 @@ typedef struct sali_run_part {
      * hold what `draw` made of them. */
     bool replayed;
     bool sees_warmup; /* `draw` is also called for draws of warm-up, if they are recorded */
+    bool each_step;   /* `before` and `after` come with each step after warm-up, not when `due` */
 
-    /* Whether the run has the part, once the sampler is known; NULL: every run has. */
+    /* Whether the run has the part, once the sampler is known and the parts before it are created;
+     * NULL: every run has. */
     bool (*wanted)(const sal_run *run);
     /* Of its `self`, memory of the run's: zeros but for the first member, a `sal_run *`. 0: `self`
      * is the run. */
@@ -51,9 +52,9 @@ typedef struct sali_run_part {
     int64_t (*apart)(const void *self, int64_t step);
     sal_status (*meet)(void *self, int64_t step, bool *refresh, sal_error *err);
 
-    /* At step w->done + i: steps until `before` or `after` is due. Then whether the shard is to be
-     * refreshed before it goes on. */
-    int64_t (*due)(const void *self, const sali_window *w, const sali_run_shard *shard);
+    /* Steps from a shard's present one until `before` or `after` is due; and then whether the shard
+     * is to be refreshed before it goes on. */
+    int64_t (*due)(const void *self, const sali_run_shard *shard);
     bool (*before)(void *self, const sali_window *w, sali_run_shard *shard, int64_t step);
     bool (*after)(void *self, const sali_window *w, sali_run_shard *shard);
     /* The shard's present states are draw number `draw` of warm-up, or after it. */
@@ -65,7 +66,8 @@ typedef struct sali_run_part {
     void (*warmed_up)(void *self);
 
     /* All that it owns, of the run (shard NULL) or of a shard, and for what each item is kept; the
-     * number of items. A shard of another rank has as many, of which data may be NULL. */
+     * number of items. Of another rank's shard it lists at least those that are SENT or LAST, as on
+     * their owner: SENT ones with data, LAST ones with data at rank 0. */
     int64_t (*items)(void *self, sali_run_shard *shard, sali_state_item *items);
     /* Fill the items of the run; NULL: in one go. */
     sal_status (*restore)(void *self, sali_run_state_reader *reader, sal_error *err);

@@ -40,8 +40,8 @@ typedef struct sali_run_calls {
 
 /* What ranks tell each other after a window (sync.c); NULLs on one rank. */
 typedef struct sali_run_sync {
-    int64_t *begin; /* [n_shards + 1] of each shard, among */
-    char *numbers;  /* [begin[n_shards]] */
+    int64_t *begin; /* [n_shards + 1] the first byte of each shard, among */
+    char *bytes;    /* [begin[n_shards]] */
 } sali_run_sync;
 
 /* One shard: its chains and the sampler's state. Rows of the run's arrays that belong to its chains

@@ -27,7 +27,7 @@ bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
 
 #define MOST_RUN_ITEMS 8
 
-/* List the items of the run itself, of a shard that every run has. */
+/* List the items that every run has of a shard. */
 static int64_t list_chains(sali_run_shard *shard, sali_state_item *items)
 {
     const sali_chains *c = shard->chains;

@@ -149,7 +149,7 @@ sal_status sali_sync_create(sal_run *run, sal_error *err)
     for (int64_t k = 0; e->begin && k < n; k++) {
         e->begin[k + 1] = e->begin[k] + carry_shard(run, k, true, NULL);
     }
-    e->numbers = e->begin ? SALI_TAKE(&run->memory, char, e->begin[n]) : NULL;
+    e->bytes = e->begin ? SALI_TAKE(&run->memory, char, e->begin[n]) : NULL;
     return sali_memory_status(&run->memory, err);
 }
 
@@ -162,12 +162,12 @@ sal_status sali_sync_window(sal_run *run, sal_status status, sal_error *err)
     const sali_run_sync *e = &run->sync;
     for (int64_t k = run->ranks.first; status == SAL_OK && k < run->ranks.end; k++) {
         run->shards[k].follows = sali_run_follows(run, &run->shards[k]);
-        carry_shard(run, k, true, e->numbers + e->begin[k]);
+        carry_shard(run, k, true, e->bytes + e->begin[k]);
     }
-    status = status ? status : sali_ranks_gather(&run->ranks, e->numbers, e->begin, 1, err);
+    status = status ? status : sali_ranks_gather(&run->ranks, e->bytes, e->begin, 1, err);
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
         if (!sali_ranks_own(&run->ranks, k)) {
-            carry_shard(run, k, false, e->numbers + e->begin[k]);
+            carry_shard(run, k, false, e->bytes + e->begin[k]);
         }
     }
     return status;

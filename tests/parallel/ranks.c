@@ -155,6 +155,39 @@ static void check_run(sal_comm *comm, sal_model *model)
     }
 }
 
+static int stop_at_state(const sal_run_state *state, void *data)
+{
+    int *left = data;
+    (void)state;
+    return --*left == 0;
+}
+
+/* A run that its caller stops when it has its first state, or that of the end of warm-up, stops at
+ * all ranks. */
+static void check_stops(sal_comm *comm, sal_model *model)
+{
+    for (int at = 1; at <= 2; at++) {
+        int left = at;
+        sal_run *run = NULL;
+        sal_run_summary summary;
+        sal_error err = { 0 };
+        const sal_run_options options = { .chains = 70,
+                                          .draws = 40,
+                                          .warmup = 50,
+                                          .comm = comm,
+                                          .record.draws = true,
+                                          .callbacks = { .state = stop_at_state,
+                                                         .state_data = &left } };
+        CHECK(sal_sample(model, &options, &run, &err) == SAL_OK);
+        CHECK(left == (rank == 0 ? 0 : at));
+        if (rank == 0) {
+            CHECK(sal_run_summarise(run, &summary, &err) == SAL_OK);
+            CHECK(summary.stopped && summary.draws == 0);
+        }
+        sal_run_destroy(run);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm half;
@@ -174,6 +207,7 @@ int main(int argc, char **argv)
     check_shards(comm);
     CHECK(sal_model_open("ising:side=3,theta=0.1", 0, &model, &err) == SAL_OK);
     check_run(comm, model);
+    check_stops(comm, model);
     /* two groups of ranks, each with a run of its own */
     MPI_Comm_split(MPI_COMM_WORLD, (int)rank % 2, 0, &half);
     CHECK(sal_comm_open(MPI_Comm_c2f(half), &part, &err) == SAL_OK);

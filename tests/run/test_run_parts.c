@@ -76,7 +76,8 @@ START_TEST(records_are_whole_and_names_are_unique)
         ck_assert_msg(!part->replayed || (part->draw && !part->items), "%s", part->name);
         ck_assert_msg(!part->sees_warmup || part->draw, "%s", part->name);
         ck_assert_msg(!part->restored || part->items, "%s", part->name);
-        ck_assert_msg(!(part->before || part->after) || part->due, "%s", part->name);
+        ck_assert_msg(!(part->before || part->after) || part->due || part->each_step, "%s",
+                      part->name);
         ck_assert_msg(!part->meet == !part->apart, "%s", part->name);
     }
 }

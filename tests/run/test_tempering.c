@@ -575,7 +575,7 @@ START_TEST(cut_ladders_draw_what_whole_ones_do)
         sal_run *cut = run_it(model, &options);
         options.chains = 32;
         sal_run *whole = run_it(model, &options);
-        ck_assert(sali_run_seams(cut) && !sali_run_seams(whole));
+        ck_assert(sali_run_has_seams(cut) && !sali_run_has_seams(whole));
         ck_assert_int_gt(cut->n_shards, chains);
         for (int64_t at = 0; at < chains * DRAWS; at++) {
             for (int64_t v = 0; v < 16; v++) {
@@ -610,7 +610,7 @@ START_TEST(parts_of_a_ladder_learn_from_the_coldest_slot)
                                           .tempering.replicas = 40,
                                           .threads = 2 };
         sal_run *run = run_it(model, &options);
-        ck_assert(sali_run_seams(run) && run->n_shards == 2);
+        ck_assert(sali_run_has_seams(run) && run->n_shards == 2);
         for (int64_t shard = 0; shard < 2; shard++) {
             ck_assert_double_eq(sali_chains_coldest(run->shards[shard].chains), 1);
         }

@@ -493,6 +493,7 @@ START_TEST(tuning_of_something_else_is_refused)
         { "avg", 4, 1, minus, 0, NULL, "step_size is -1" },
         { "avg", 4, 2, steps, 2, falling, "number 2 is 0.5" },
         { "avg", 4, 1, steps, 1, rising, "2 to 1000" },
+        { "avg", 4, 1, steps, 0, rising, "has 0 temperatures" },
     };
     sal_model *model = tiny_formula_over("binary", SAL_F64);
     sal_run_options options = { .sampler = "avg", .draws = 5, .warmup = 5 };

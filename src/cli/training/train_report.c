@@ -13,8 +13,7 @@
 
 #define ESTIMATE_AFTER 10.0 /* seconds; */
 #define ESTIMATE_BY 60.0    /* before these not until 2% of the updates are made; */
-#define ESTIMATE_UPDATES 10 /* and never before so many: the first freeze all levels of a ladder \
-                             */
+#define ESTIMATE_UPDATES 10 /* never before so many: the first ones freeze a ladder's levels */
 #define MOST_SAMPLES 1000   /* that MMD is made of */
 
 static const char header[] = "iteration,seconds,sampling_seconds,gradient_seconds,log_prob_data,"

@@ -364,14 +364,6 @@ static sal_status begin(void *self, sal_error *err)
     return status;
 }
 
-/* A level may begin at any step. */
-static int64_t due(const void *self, const sali_window *w, const sali_run_shard *shard)
-{
-    (void)self;
-    (void)shard;
-    return w->warmup ? SALI_NEVER : 1;
-}
-
 static bool before(void *self, const sali_window *w, sali_run_shard *shard, int64_t step)
 {
     const sali_annealing *a = self;
@@ -433,11 +425,11 @@ static sal_status summarise(const void *self, sal_run_summary *s, sal_error *err
 
 const sali_run_part sali_part_annealing = {
     .name = "annealing",
+    .each_step = true,
     .wanted = is_wanted,
     .size = sizeof(sali_annealing),
     .create = create,
     .begin = begin,
-    .due = due,
     .before = before,
     .window = window,
     .items = items,

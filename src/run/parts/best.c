@@ -82,14 +82,6 @@ static sal_status open(void *self, sal_error *err)
     return s->of ? SAL_OK : sali_fail_memory(err);
 }
 
-/* Each state counts. */
-static int64_t due(const void *self, const sali_window *w, const sali_run_shard *shard)
-{
-    (void)self;
-    (void)shard;
-    return w->warmup ? SALI_NEVER : 1;
-}
-
 static bool after(void *self, const sali_window *w, sali_run_shard *shard)
 {
     const best_states *s = self;
@@ -122,10 +114,10 @@ static sal_status summarise(const void *self, sal_run_summary *summary, sal_erro
 
 const sali_run_part sali_part_best = {
     .name = "best",
+    .each_step = true,
     .wanted = is_wanted,
     .size = sizeof(best_states),
     .open = open,
-    .due = due,
     .after = after,
     .items = items,
     .summarise = summarise,

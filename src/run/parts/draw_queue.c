@@ -126,7 +126,8 @@ static sal_status collect(const draw_queue *queue, int64_t made, sal_error *err)
     return status;
 }
 
-/* Call the caller's function for all draws of the window. */
+/* Add the sums of the window, and call the caller's function for its draws. Of warm-up that is not
+ * shown the sums count, too. */
 static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
 {
     draw_queue *queue = self;

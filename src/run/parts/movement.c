@@ -93,7 +93,8 @@ static sal_status find_isolated(const sal_model *model, const int32_t *codes, bo
     return status;
 }
 
-/* Count the chains that no step moved, and see whether the first of them stands alone. */
+/* Say the rates, count the chains that no step moved, and see whether the first of these stands
+ * alone. */
 static sal_status summarise(const void *self, sal_run_summary *s, sal_error *err)
 {
     const movement *m = self;

@@ -284,7 +284,7 @@ static sal_status finish(void *self, sal_error *err)
         close_gaps(record->draws, chains, draws, made,
                    (size_t)(run->base->space->n_variables * record->draw_bytes));
     }
-    return status ? status : keep_past(record, err);
+    return sali_sync_status(record->run, status ? status : keep_past(record, err), err);
 }
 
 const sali_run_part sali_part_record = {

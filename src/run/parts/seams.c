@@ -172,7 +172,7 @@ const sali_run_part sali_part_seams = {
     .meet = meet,
 };
 
-bool sali_run_seams(const sal_run *run)
+bool sali_run_has_seams(const sal_run *run)
 {
     return run->selves[SALI_PART_seams] != NULL;
 }

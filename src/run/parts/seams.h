@@ -5,6 +5,6 @@
 #include "run/part.h"
 
 /* Whether some ladder of the run is cut into parts that shards have. */
-bool sali_run_seams(const sal_run *run);
+bool sali_run_has_seams(const sal_run *run);
 
 #endif

@@ -289,33 +289,17 @@ typedef struct tempering {
     sali_swaps **all;  /* [n_shards] where they are */
 } tempering;
 
-/* Temperatures out of a tuning, NULL without. */
-static sal_status take_tuned(const sal_run *run, const double **temperatures, sal_error *err)
-{
-    int64_t n = 1;
-    *temperatures = NULL;
-    if (sal_tuning_values(run->options.tuning, SALI_TUNED_TEMPERATURES, temperatures, &n, NULL) !=
-        SAL_OK) {
-        return SAL_OK;
-    }
-    if (n < 2 || n > SALI_MOST_REPLICAS) {
-        return sali_fail(err, SAL_ERR_DATA, "the tuning has %lld temperatures; expected 2 to %d",
-                         (long long)n, SALI_MOST_REPLICAS);
-    }
-    if (sali_run_check_temperatures(n, *temperatures, SALI_TUNED_TEMPERATURES, err) != SAL_OK) {
-        return sali_fail_prefix(err, SAL_ERR_DATA, "the tuning");
-    }
-    return SAL_OK;
-}
-
 static sal_status create(void *self, sal_error *err)
 {
     tempering *t = self;
     sal_run *run = t->run;
     const sal_run_options *o = &run->options;
     const double *temperatures = o->tempering.temperatures;
-    sal_status status = o->tuning ? take_tuned(run, &temperatures, err) : SAL_OK;
-    if (status == SAL_OK && run->replicas > 1) {
+    sal_status status = SAL_OK;
+    if (o->tuning) { /* checked when replicas were counted */
+        sal_tuning_values(o->tuning, SALI_TUNED_TEMPERATURES, &temperatures, NULL, NULL);
+    }
+    if (run->replicas > 1) {
         status = sali_run_check_independent(run->sampler, "", "swaps between temperatures", err);
     }
     status = status
@@ -362,11 +346,10 @@ static sal_status open(void *self, sal_error *err)
 }
 
 /* Swaps are at fixed steps of the chains' lives. */
-static int64_t due(const void *self, const sali_window *w, const sali_run_shard *shard)
+static int64_t due(const void *self, const sali_run_shard *shard)
 {
     const tempering *t = self;
     const int64_t every = t->ladder.every;
-    (void)w;
     return t->ladder.n > 1 ? every - (int64_t)(shard->chains->step[0] % (uint64_t)every)
                            : SALI_NEVER;
 }
@@ -381,7 +364,7 @@ static bool after(void *self, const sali_window *w, sali_run_shard *shard)
         return false;
     }
     sali_swap(&t->swaps[shard->k], shard->chains, (int64_t)(step / every % 2));
-    return !sali_run_seams(t->run);
+    return !sali_run_has_seams(t->run);
 }
 
 static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
@@ -510,5 +493,5 @@ const sali_ladder *sali_run_ladder(const sal_run *run)
 sali_swaps *sali_run_swaps(const sal_run *run, int64_t shard)
 {
     const tempering *t = run->selves[SALI_PART_tempering];
-    return &t->swaps[shard];
+    return t->swaps ? &t->swaps[shard] : NULL;
 }

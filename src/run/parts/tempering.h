@@ -79,7 +79,7 @@ void sali_ladder_update(sali_ladder *ladder, int64_t n_shards, sali_swaps *const
 void sali_ladder_finish(sali_ladder *ladder, int64_t chains, int64_t n_shards,
                         sali_swaps *const *swaps);
 
-/* The ladder of a run, of 1 without tempering; and the swaps of a shard, with tempering only. */
+/* The ladder of a run, of 1 without tempering; and the swaps of a shard, NULL without tempering. */
 const sali_ladder *sali_run_ladder(const sal_run *run);
 sali_swaps *sali_run_swaps(const sal_run *run, int64_t shard);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is computed from the draws of a run that is over, at rank 0. */
+/* What is computed or told of a run that is over, at rank 0. */
 #ifndef SALI_RESULTS_H
 #define SALI_RESULTS_H
 

@@ -3,8 +3,8 @@
  *
  * The first cooling is what a search of one cooling would be. The coolings after it, longer and
  * longer, do not spend steps far above the temperatures that matter: they begin a little above
- * the one at which the chains of the first one froze (reheat.c). That is too cold where chains
- * freeze at many temperatures, as with weights over many orders of magnitude: new starts are
+ * the one at which the chains of the first one froze (parts/annealing.c). That is too cold where
+ * chains freeze at many temperatures, as with weights over many orders of magnitude: new starts are
  * quenched, and large differences stay as the quench left them. So a short trial goes before the
  * second cooling: from new starts, from there on, with twice the draws that the first cooling had
  * from there on. If its chains end lower than those of the first cooling by more than chance, all
