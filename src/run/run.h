@@ -152,6 +152,10 @@ sal_status sali_run_ask(sal_run *run, int64_t done, sal_error *err);
 
 /* ---- its shards (shards.c) */
 
+/* The chains that have a row in arrays here: *first and those after it, so many. They are all
+ * chains at rank 0 and if all ranks want them, else this rank's own. */
+int64_t sali_run_rows(const sal_run *run, bool all_ranks, int64_t *first);
+
 /* Call work(context, k) for this rank's shards, on the run's threads. */
 void sali_run_shards(const sal_run *run, void (*work)(void *context, int64_t shard), void *context);
 

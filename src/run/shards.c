@@ -50,6 +50,13 @@ sal_status sali_run_divide(sal_run *run, sal_error *err)
     return SAL_OK;
 }
 
+int64_t sali_run_rows(const sal_run *run, bool all_ranks, int64_t *first)
+{
+    const bool all = all_ranks || run->rank == 0;
+    *first = all ? 0 : run->chain_begin[run->ranks.first];
+    return all ? run->options.chains : run->chain_begin[run->ranks.end] - *first;
+}
+
 /* ---- creation */
 
 /* Number the random streams of a shard's chains. */

@@ -48,10 +48,7 @@ static sal_status open(void *self, sal_error *err)
     least = o->record.warmup && least < window ? window : least;
     queue->room = QUEUE_BYTES / row < least ? least : QUEUE_BYTES / row;
     queue->room = queue->room > QUEUE_DRAWS ? QUEUE_DRAWS : queue->room;
-    const bool all = run->rank == 0;
-    const int64_t first = run->chain_begin[run->ranks.first];
-    queue->row0 = all ? 0 : first;
-    queue->rows = all ? o->chains : run->chain_begin[run->ranks.end] - first;
+    queue->rows = sali_run_rows(run, false, &queue->row0);
     queue->codes = SALI_TAKE(&run->memory, int32_t, queue->room * queue->rows * V);
     queue->figures = SALI_TAKE(&run->memory, double, queue->room * queue->rows * SALI_NOTED);
     queue->before = SALI_TAKE(&run->memory, queued_sums, queue->rows);

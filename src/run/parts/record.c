@@ -45,9 +45,8 @@ static sal_status create(void *self, sal_error *err)
     sal_run *run = record->run;
     const sal_run_options *o = &run->options;
     const sal_space *whole = run->base->space, *space = run->model->space;
-    const bool all = run->rank == 0 || o->annealing.schedule == SAL_ANNEAL_REHEAT;
-    const int64_t first = run->chain_begin[run->ranks.first];
-    const int64_t rows = all ? o->chains : run->chain_begin[run->ranks.end] - first;
+    int64_t row0;
+    const int64_t rows = sali_run_rows(run, o->annealing.schedule == SAL_ANNEAL_REHEAT, &row0);
     const int draw_bytes = whole->max_states > 256 || whole->unbounded ? 4 : 1;
     sali_memory *m = &run->memory;
     sal_status status = check_room(run, draw_bytes, err);
@@ -56,7 +55,7 @@ static sal_status create(void *self, sal_error *err)
     }
     *record = (sali_draw_record){
         .run = run,
-        .row0 = all ? 0 : first,
+        .row0 = row0,
         .rows = rows,
         .log_prob = SALI_TAKE(m, double, rows * o->draws),
         .distance = SALI_TAKE(m, double, rows * o->draws),

@@ -31,10 +31,7 @@ static sal_status create(void *self, sal_error *err)
 {
     statistic *s = self;
     sal_run *run = s->run;
-    const int64_t first = run->rank == 0 ? 0 : run->chain_begin[run->ranks.first];
-    const int64_t end = run->rank == 0 ? run->options.chains : run->chain_begin[run->ranks.end];
-    s->row0 = first;
-    s->of = SALI_TAKE(&run->memory, sali_running, end - first);
+    s->of = SALI_TAKE(&run->memory, sali_running, sali_run_rows(run, false, &s->row0));
     s->inner = SALI_TAKE(&run->memory, int32_t, run->n_shards * owner(run)->space->n_variables);
     return sali_memory_status(&run->memory, err);
 }

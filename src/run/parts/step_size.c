@@ -336,10 +336,9 @@ static sal_status create_part(void *self, sal_error *err)
     run_step_sizes *s = self;
     sal_run *run = s->run;
     const bool tuned = run->options.tuning && run->sampler->has_step_size;
-    double *given = SALI_TAKE(&run->memory, double, run->replicas);
+    double given[SALI_MOST_REPLICAS];
     sal_step_size_rule rule;
-    sal_status status = sali_memory_status(&run->memory, err);
-    status = status ? status : choose_rule(run, &rule, err);
+    sal_status status = choose_rule(run, &rule, err);
     status = status || !tuned ? status : take_tuned(run, given, err);
     if (status != SAL_OK) {
         return status;
