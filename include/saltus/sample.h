@@ -141,8 +141,15 @@ typedef struct sal_run_options {
     int64_t thin;   /* steps between two draws; 0: 1, with tempering or annealing one interval */
     int64_t steps_per_level; /* with `trajectory`: times as many sampler steps at each level as in
                                 its training; 0: 1, down a denoising chain 2 */
-    uint64_t seed;           /* the same seed gives the same bits, for any number of threads */
-    int threads;             /* 0: OpenMP's choice */
+    const char *until; /* "ess=N", "rhat=X" or "ess=N,rhat=X": end when the sum of the ESS of all
+                          chains is N or more and no R-hat above 1.1 makes it worthless, and the
+                          largest R-hat is X or less. The run looks at 100
+                          draws of each chain, 200, 400 and so on, at most `draws` (0: 102400):
+                          looking often would stop it at lucky moments. NULL: after `draws` */
+    double seconds;    /* stop after so much time; 0: never. Draws do not depend on the clock, their
+                          number does */
+    uint64_t seed;     /* the same seed gives the same bits, for any number of threads */
+    int threads;       /* 0: OpenMP's choice */
     struct sal_comm *comm; /* processes that share the run (mpi.h): all of them call sal_sample with
                               the same arguments but for threads and callbacks. Callbacks are
                               called, and results are there, at rank 0. Must outlive the run. NULL:
@@ -241,7 +248,9 @@ typedef struct sal_run_summary {
     int64_t thin;        /* steps between two draws */
     uint64_t seed;       /* as in the options */
     int threads;         /* the largest number of threads that worked on the run */
-    bool stopped;        /* whether a callback stopped the run before all draws were made */
+    bool stopped;        /* whether a callback or the time stopped the run before its end */
+    const char *until;   /* as in the options; NULL: the run had no aim */
+    bool reached;        /* whether the run came to that aim, and ended there */
     double step_size;    /* the final one; NaN for samplers without one */
     int step_size_bound; /* where adaptation ended: 1 at its upper bound, -1 at its lower bound, 0
                             between them or without adaptation */

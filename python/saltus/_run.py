@@ -150,10 +150,11 @@ class Summary(dict):
     Among them are "acceptance_rate", "step_size" (in squared units of the embedding), "mean_jump" (mean L1
     distance in the embedding between successive states), "ess" (effective draws of one chain: "min", "max", ..),
     "ess_per_second" (of all chains), "rhat_max", "log_prob_mean" (mean f, in nats), "seconds" (of sampling,
-    without warm-up), "stopped", "unchanged_variables" (how many variables, but for clamped ones, had one state in
-    all draws of each chain; the first are in "first_unchanged", and those that draws of f would show in other states
-    in "stuck_variables"), "unreached_states" (which f allows and the sampler cannot reach, for up to 256 states,
-    with gibbs, lb and lsb up to 4096), and "warnings". What is not known is None.
+    without warm-up), "stopped", "until" ("aim", "reached"; of a run with an aim), "unchanged_variables" (how many
+    variables, but for clamped ones, had one state in all draws of each chain; the first are in "first_unchanged",
+    and those that draws of f would show in other states in "stuck_variables"), "unreached_states" (which f allows
+    and the sampler cannot reach, for up to 256 states, with gibbs, lb and lsb up to 4096), and "warnings". What
+    is not known is None.
 
     References
     ----------
@@ -181,6 +182,9 @@ class Summary(dict):
                 ("ESS per second", number(self.get("ess_per_second"))),
                 ("largest R-hat", number(self.get("rhat_max"))),
                 ("mean f", number(self.get("log_prob_mean")))]
+        if "until" in self:
+            aim = self["until"]
+            rows.insert(3, ("until", f"{aim['aim']}: {'' if aim['reached'] else 'NOT '}reached"))
         if "ladder" in self:
             ladder = self["ladder"]
             rows.append(("ladder", f"{ladder['levels']} levels, {number(ladder['arrivals'])} arrivals a chain"))
@@ -507,12 +511,11 @@ class _Borrowed:
 
 def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, keep: bool = True, progress: Any = None,
          interrupt: str = "raise", own: Any = (), comm: Any = None, opened: Optional[Path] = None,
-         trajectory: Any = None, seconds: Optional[float] = None, **arrays: Any) -> Any:
+         trajectory: Any = None, **arrays: Any) -> Any:
     raising = raises(interrupt)
     made = run_options(model, options, own=own, comm=communicator(comm), opened=opened, trajectory=trajectory, **arrays)
     interrupts = Interrupts()
-    bar = Progress(interrupts, progress, "sampling", [model._caught] + [sampler._caught for sampler in as_list(own)],
-                   seconds)
+    bar = Progress(interrupts, progress, "sampling", [model._caught] + [sampler._caught for sampler in as_list(own)])
     call("sal_flat_options_progress", made, bar.callback, None)
     pointer = ctypes.c_void_p()
     handle: Optional[Handle] = None
@@ -648,7 +651,8 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
         number of them. `out` is written and `progress` called at rank 0.
     **options
         anneal (True, or "linear", "reheat", "rlsa"), anneal_from, anneal_to, anneal_seconds, coolings,
-        swap_every, track_best, save_warmup: as the options of ``saltus sample``.
+        swap_every, track_best, save_warmup: as the options of ``saltus sample``. until ("ess=N", "rhat=X"): end when
+        the draws are that good, after `draws` of each chain at most (None: 102400).
 
     Returns
     -------
@@ -710,9 +714,10 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
             raise ArgumentError("anneal_seconds and time: give one of them")
         options["anneal_seconds"], seconds = seconds, None
     given = dict(options, sampler=sampler, chains=chains, draws=draws, warmup=warmup, thin=thin,
-                 seed=_library.seed_of(seed, comm), step_size=step_size, tempering=tempering, threads=threads)
+                 seed=_library.seed_of(seed, comm), step_size=step_size, tempering=tempering, threads=threads,
+                 time=seconds)
     return _run(made, given, out=out, keep=keep, progress=progress, interrupt=interrupt, own=own, comm=comm,
-                seconds=seconds, init=init, codes=codes, clamp=clamp, temperatures=temperatures, opened=opened,
+                init=init, codes=codes, clamp=clamp, temperatures=temperatures, opened=opened,
                 ladder=ladder, trajectory=training if trajectory is None else trajectory, preconditioner=preconditioner,
                 tuning=tuning)
 
@@ -764,8 +769,9 @@ def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, trajec
     except _library.NotFoundError:
         raise ArgumentError(f"{os.fspath(path)}: its model {name.decode()!r} is no file or ready-made model; give "
                             "model=") from None
-    return _run(used, {"draws": draws, "threads": threads}, state=state, out=path, keep=keep, progress=progress,
-                interrupt=interrupt, own=own, opened=opened, seconds=seconds_of(time),
+    given_anew = {"draws": draws, "threads": threads, "time": seconds_of(time)}
+    return _run(used, given_anew, state=state, out=path, keep=keep, progress=progress,
+                interrupt=interrupt, own=own, opened=opened,
                 ladder=lib.sal_run_state_note(state, b"ladder") == b"yes",
                 trajectory=training if trajectory is None else trajectory)
 

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -19,10 +18,9 @@ typedef struct options {
     const char *model, *dtype, *params, *init, *temperatures, *tuning, *preconditioner;
     double *temperature_list;
     bool write_tuning, verbose;
-    const char *time, *resume;
+    const char *resume;
     const char *resumed; /* the sampler in the state of --resume */
     const char *ladder;  /* yes, no; NULL: where nothing else was asked for */
-    double seconds;      /* of --time; 0: none */
 } options;
 
 /* ---- --temperatures 1,2,.. and --tuning FILE */
@@ -163,31 +161,15 @@ static int check_enumerable(const sal_model *model, const sal_clamps *clamps)
 
 typedef struct watch {
     cli_progress progress;
-    struct timespec begin;
-    double seconds; /* after which the run stops; 0: never */
-    bool begun;     /* not by the draws that a resumed run reads again */
-    bool late;
     bool moved; /* the chains have their starts, and made a step at least: the run can be resumed */
 } watch;
-
-static bool is_late(watch *w)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    w->begin = w->begun ? w->begin : now;
-    w->begun = true;
-    double passed =
-        (double)(now.tv_sec - w->begin.tv_sec) + 1e-9 * (double)(now.tv_nsec - w->begin.tv_nsec);
-    w->late = w->seconds > 0 && passed >= w->seconds;
-    return w->late;
-}
 
 static int watch_progress(int64_t done, int64_t total, void *data)
 {
     watch *w = data;
     cli_progress_show(&w->progress, "sampling", done, total);
     w->moved |= done > 0;
-    return cli_interrupted() || is_late(w);
+    return cli_interrupted();
 }
 
 /* ---- --resume NAME.nc */
@@ -288,10 +270,9 @@ static int sample(sal_model *model, options *o)
     sal_error err = { 0 };
     sal_run *run = NULL;
     sal_draw_writer *writer = NULL;
-    watch w = { .progress = cli_progress_begin(), .seconds = o->seconds, .begun = !o->run.resume };
-    w.progress.limit = o->seconds > 0 ? o->seconds : o->run.annealing.seconds;
+    watch w = { .progress = cli_progress_begin() };
+    w.progress.limit = o->run.seconds > 0 ? o->run.seconds : o->run.annealing.seconds;
     w.progress.from = o->run.resume ? -1 : 0;
-    clock_gettime(CLOCK_MONOTONIC, &w.begin);
     o->run.record.draws = (o->outputs.out && !cli_sample_streams(&o->outputs)) ||
                           o->outputs.check_exact || cli_sample_votes_on_states(&o->outputs);
     o->outputs.threads = o->run.threads;
@@ -320,15 +301,17 @@ static int sample(sal_model *model, options *o)
         close_writer(o->outputs.out, writer, NULL);
         return code;
     }
-    if (cli_interrupted() || w.late) {
-        int64_t draws;
-        sal_run_size(run, NULL, &draws, NULL);
+    int64_t draws;
+    sal_run_size(run, NULL, &draws, NULL);
+    const bool stopped =
+        cli_interrupted() || (o->run.seconds > 0 && !o->run.until && draws < run_options.draws);
+    if (stopped) {
         fprintf(stderr, "saltus: stopped; what follows is from %lld draws a chain\n",
                 (long long)draws);
     }
     /* what else is known is told even if the draws could not be written */
     int lost = close_writer(o->outputs.out, writer, run);
-    if (lost == CLI_OK && writer && w.moved && (cli_interrupted() || w.late)) {
+    if (lost == CLI_OK && writer && w.moved && stopped) {
         fprintf(stderr, "saltus: to go on: saltus sample --resume %s\n", o->outputs.out);
     }
     code = o->write_tuning ? save_tuning(run, o->tuning) : CLI_OK;
@@ -347,16 +330,16 @@ static int check_annealing(options *o)
         return cli_usage("--anneal-from, --anneal-to, --anneal-seconds and --coolings want "
                          "--anneal");
     }
-    if (a->seconds > 0 && o->seconds > 0) {
+    if (a->seconds > 0 && o->run.seconds > 0) {
         return cli_usage("--anneal-seconds and --time: give one of them");
     }
     if (a->on && a->coolings > 0 && (o->resume || cli_sample_streams(&o->outputs))) {
         return cli_usage("--coolings: a run that can be resumed, by --out NAME.nc or --resume, "
                          "makes one cooling");
     }
-    if (a->on && o->seconds > 0 && !o->resume && !cli_sample_streams(&o->outputs)) {
-        a->seconds = o->seconds;
-        o->seconds = 0;
+    if (a->on && o->run.seconds > 0 && !o->resume && !cli_sample_streams(&o->outputs)) {
+        a->seconds = o->run.seconds;
+        o->run.seconds = 0;
     }
     return CLI_OK;
 }
@@ -371,8 +354,8 @@ static int check_numbers(options *o)
     o->outputs.save_warmup = r->record.warmup;
     const int64_t draws = r->draws;
     int code = cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_RUN), &o->run });
-    if (r->annealing.seconds > 0 || r->annealing.coolings > 0) {
-        o->run.draws = draws; /* 0: the search chooses them */
+    if (r->annealing.seconds > 0 || r->annealing.coolings > 0 || r->until) {
+        o->run.draws = draws; /* 0: the search chooses them, or the run */
     }
     return code;
 }
@@ -385,8 +368,7 @@ static int check_options(options *o)
     if (o->ladder && strcmp(o->ladder, "yes") != 0 && strcmp(o->ladder, "no") != 0) {
         return cli_usage("--ladder %s: expected yes or no", o->ladder);
     }
-    int code = o->time ? cli_seconds("time", o->time, &o->seconds) : CLI_OK;
-    code = code ? code : check_annealing(o);
+    int code = check_annealing(o);
     code = code ? code : check_numbers(o);
     code = code ? code : cli_sampler(&o->sampler, &o->run.sampler, o->run.sampler == o->resumed);
     code = code ? code : cli_sample_check_outputs(&o->outputs);
@@ -398,9 +380,6 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     options o = { 0 };
     cli_option table[CLI_MOST_OPTIONS] = {
         CLI_SAMPLER_OPTIONS(o.sampler),
-        { "time", CLI_TEXT, &o.time, "T",
-          "stop after 60s, 10m or 2h; continue with --resume. With --anneal: fill it with "
-          "coolings" },
         { "resume", CLI_TEXT, &o.resume, "FILE.nc",
           "resume the run in this file, up to --draws in all, with the same bits" },
         { "preconditioner", CLI_TEXT, &o.preconditioner, "FILE.npy",

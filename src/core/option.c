@@ -97,6 +97,10 @@ static sal_status check_given(bool given, sal_error *err)
 static void describe(const sali_option *o, char text[SALI_OPTION_ROOM])
 {
     const double high = highest(o);
+    if (o->range & SALI_TIME) {
+        snprintf(text, SALI_OPTION_ROOM, "a time such as 10s, 2m or 1h");
+        return;
+    }
     const char *kind = o->kind == SAL_OPTION_REAL ? "a number" : "an integer";
     char to[SALI_NUMBER_SIZE] = " or more";
     if (high < 1e300) {
@@ -181,6 +185,17 @@ static int place_of(const char *text, const char *const *words)
     return words[k] && text[0] ? k : -1;
 }
 
+/* Read a number of seconds, or of a unit that follows it; false: the text is none. */
+static bool read_time(const char *text, int64_t size, double *seconds)
+{
+    static const char units[] = "smh";
+    static const double factors[] = { 1, 60, 3600 };
+    const char *unit = size > 0 ? strchr(units, text[size - 1]) : NULL;
+    const bool ok = sali_parse_double(text, size - (unit != NULL), seconds) == SAL_OK;
+    *seconds *= unit ? factors[unit - units] : 1;
+    return ok;
+}
+
 /* false: the text is no value, or out of range. */
 static bool set(const sali_option *o, void *options, const char *text)
 {
@@ -197,7 +212,8 @@ static bool set(const sali_option *o, void *options, const char *text)
         whole = (int64_t)strtoull(text, NULL, 10);
         ok = size > 0 && strspn(text, "0123456789") == (size_t)size && errno == 0;
     } else if (o->kind == SAL_OPTION_REAL) {
-        ok = sali_parse_double(text, size, &x) == SAL_OK;
+        ok = o->range & SALI_TIME ? read_time(text, size, &x)
+                                  : sali_parse_double(text, size, &x) == SAL_OK;
     } else if (o->kind != SAL_OPTION_TEXT) {
         ok = sali_parse_int(text, size, &whole) == SAL_OK;
         x = (double)whole;

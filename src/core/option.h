@@ -13,10 +13,11 @@
 
 /* What else is to know about a range. A range holds its ends, unless these say otherwise. */
 enum {
-    SALI_ABOVE = 1,       /* values must be above `low` */
-    SALI_BELOW = 2,       /* values must be below `high` */
-    SALI_OR_NONE = 4,     /* the option can be switched off: -1 in the struct, the text "0" */
-    SALI_OR_MINUS_ONE = 8 /* -1 is allowed too, and has a meaning of its own */
+    SALI_ABOVE = 1,        /* values must be above `low` */
+    SALI_BELOW = 2,        /* values must be below `high` */
+    SALI_OR_NONE = 4,      /* the option can be switched off: -1 in the struct, the text "0" */
+    SALI_OR_MINUS_ONE = 8, /* -1 is allowed too, and has a meaning of its own */
+    SALI_TIME = 16         /* seconds: the text may end with a unit, as in 90s, 10m and 2h */
 };
 
 /* One option. A 0 in the struct stands for the usual value if 0 is out of the range, or if the

@@ -169,6 +169,16 @@ static sal_status add_decoded(json_t *object, const sal_run *run, const sal_run_
     return status;
 }
 
+/* What the run was to come to, and whether it did. */
+static void add_aim(json_t *object, const sal_run_summary *s)
+{
+    if (s->until) {
+        json_object_set_new(
+            object, "until",
+            json_pack("{s:o, s:b}", "aim", sali_flat_text(s->until), "reached", s->reached));
+    }
+}
+
 static void add_statistic(json_t *object, const sal_run_summary *s)
 {
     if (s->statistic) {
@@ -286,6 +296,7 @@ sal_status sal_flat_run_summary(const sal_run *run, char **json, sal_error *err)
                         isnan(rhat) ? json_null() : json_integer(s.disagreeing));
     json_object_set_new(object, "chains_agree", agreement(&s));
     add_unchanged(object, &s);
+    add_aim(object, &s);
     json_object_set_new(object, "warnings", warnings(&s));
     json_object_update_new(object, sali_flat_record(&s, last));
     add_statistic(object, &s);

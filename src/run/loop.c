@@ -201,6 +201,7 @@ sal_status sali_run_ask(sal_run *run, int64_t done, sal_error *err)
         o->callbacks.progress(done, total, o->callbacks.progress_data) != 0) {
         run->stopped = true;
     }
+    run->stopped |= o->seconds > 0 && sali_now() - run->begun >= o->seconds;
     return sali_sync_stop(run, err);
 }
 
@@ -312,8 +313,8 @@ static sal_status sample_window(work *w, sal_error *err)
     run->draws_made = run->steps / thin;
     status = end_window(w, err);
     /* none at the end: a longer run would not have its last window */
-    return status || run->steps == run->options.draws * thin ? status
-                                                             : anchor(w, done, run->steps, err);
+    const bool ends = run->enough || run->steps == run->options.draws * thin;
+    return status || ends ? status : anchor(w, done, run->steps, err);
 }
 
 sal_status sali_run_sample(sal_run *run, sal_error *err)
@@ -322,7 +323,7 @@ sal_status sali_run_sample(sal_run *run, sal_error *err)
     double start = sali_now(), before = run->seconds;
     work w = begin_work(run, false);
     sal_status status = SAL_OK;
-    while (status == SAL_OK && run->steps < o->draws * o->thin && !run->stopped) {
+    while (status == SAL_OK && run->steps < o->draws * o->thin && !run->stopped && !run->enough) {
         status = sample_window(&w, err);
         run->seconds = before + sali_now() - start;
         status = status ? status : sali_run_ask(run, o->warmup + run->steps, err);

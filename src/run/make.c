@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Making runs and taking them apart. */
 #include "core/alloc.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/saved/tuning.h"
 #include "core/vector/blas.h"
@@ -172,6 +173,7 @@ static sal_status begin(sal_run *run, sal_error *err)
     if (run->options.resume) {
         status = sali_sync_status(run, sali_run_compare_given(run, err), err);
         status = status ? status : sali_run_restore(run, err);
+        run->begun = sali_now(); /* reading earlier draws again takes none of the time */
     } else {
         status = sali_run_start_chains(run, run->options.init, err);
         if (status != SAL_OK || run->stopped) {
@@ -235,6 +237,7 @@ sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_r
     }
     run->options = options ? *options : (sal_run_options){ 0 };
     run->search.coolings = 1;
+    run->begun = sali_now();
     sali_blas_single_thread_begin(); /* once for all windows */
     sal_status status = run_all(run, model, err);
     sali_blas_single_thread_end();

@@ -65,9 +65,9 @@ static bool put_options(sal_run *run, const sal_run_options *o)
     sal_option_info info;
     bool ok = true;
     for (int64_t k = 0; ok && sal_option_list(sali_run_option_table(), k, &info); k++) {
-        if (info.doc && (info.resume != SAL_RESUME_ANY || strcmp(info.name, "draws") == 0)) {
+        if (info.doc && info.resume != SAL_RESUME_ANY) {
             sal_option_get(sali_run_option_table(), o, info.name, text, sizeof text, NULL);
-            ok = put(run, info.name, "%s", text);
+            ok = (info.resume == SAL_RESUME_NOTED && !text[0]) || put(run, info.name, "%s", text);
         }
     }
     return ok;
@@ -264,6 +264,23 @@ static bool is_same_sampler(const char *a, const char *b)
            strcmp(a + strcspn(a, ":"), b + strcspn(b, ":")) == 0;
 }
 
+/* Whether what is given may change: another number of draws moves where annealing is cold. */
+static bool is_free(const sal_run *run, const char *name)
+{
+    sal_option_info info;
+    if (strncmp(name, GIVEN, strlen(GIVEN)) != 0) {
+        return true;
+    }
+    name += strlen(GIVEN);
+    for (int64_t k = 0; sal_option_list(sali_run_option_table(), k, &info); k++) {
+        if (strcmp(info.name, name) == 0) {
+            return info.resume == SAL_RESUME_NOTED &&
+                   !(strcmp(name, "draws") == 0 && run->options.annealing.on);
+        }
+    }
+    return false;
+}
+
 static sal_status differs(const sal_run *run, const sali_state_item *is, sal_error *err)
 {
     const sal_run_state *before = run->options.resume;
@@ -293,9 +310,8 @@ sal_status sali_run_compare_given(const sal_run *run, sal_error *err)
     sal_status status = SAL_OK;
     for (int64_t k = 0; status == SAL_OK && k < run->state->n; k++) {
         const sali_state_item *is = &run->state->items[k];
-        bool free = strncmp(is->name, GIVEN, strlen(GIVEN)) != 0 ||
-                    (strcmp(is->name, GIVEN "draws") == 0 && !run->options.annealing.on);
-        if (!free && !same(sali_run_state_find(run->options.resume, is->name), is)) {
+        if (!is_free(run, is->name) &&
+            !same(sali_run_state_find(run->options.resume, is->name), is)) {
             status = differs(run, is, err);
         }
     }

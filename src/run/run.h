@@ -27,6 +27,11 @@ enum {
 #define SALI_MOST_REPLICAS 1000
 #define SALI_LEAST_TEMPERATURE 1e-100
 
+/* A run that may end at any draw looks at its draws when so many are made of each chain, and each
+ * time that they have doubled. */
+#define SALI_FIRST_LOOK 100
+#define SALI_LOOKS 10
+
 /* Windows of warm-up have at most so many steps, or a few more to make whole cycles of step sizes:
  * sali_run_adapt_window. And those after it. */
 #define SALI_ADAPT_WINDOW 25
@@ -100,8 +105,10 @@ struct sal_run {
     int64_t sampling;    /* 1: warm-up is over */
     int64_t steps;       /* after warm-up */
     double seconds, warmup_seconds;
+    double begun; /* by the clock; 0: not yet */
     bool stopped;
-    bool over; /* the parts have finished */
+    bool enough; /* a part wants no more draws */
+    bool over;   /* the parts have finished */
 
     sali_run_search search;
     sal_run_state *state; /* at the last anchor */

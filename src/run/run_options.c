@@ -17,6 +17,7 @@
 #define LEAST_INTERVALS 10
 /* That of annealing, as a part of the steps after it, if that is more. */
 #define ANNEAL_WARMUP 10
+#define DRAWS 1000
 /* That of sweeps along a trajectory, which begin from a population that climbed it. */
 #define WARMUP_SWEEPS 20
 
@@ -42,8 +43,18 @@ static const sali_option entries[] = {
                     "1000 or 10 sweeps, whichever is more; with tempering 1000 swap intervals; "
                     "with annealing a tenth of the draws' steps, and 1000 at least",
                 SALI_RANGE(0, INT64_C(1) << 50), .range = SALI_OR_NONE),
-    SALI_OPTION("draws", WHOLE, "N", "draws kept from each chain", RUN(draws),
-                .resume = SAL_RESUME_ANY, STEPS, SALI_USUAL(1000)),
+    SALI_OPTION("draws", WHOLE, "N", "draws kept from each chain; with --until at most", RUN(draws),
+                .resume = SAL_RESUME_NOTED, STEPS, .fill = DRAWS,
+                .usual = "1000; with --until 102400"),
+    SALI_OPTION("until", TEXT, "ess=N|rhat=X",
+                "end when the ESS of all chains together is N or more (and they agree), or the "
+                "largest R-hat X or less, looking at 100 draws, 200, 400 ..; both: ess=N,rhat=X",
+                RUN(until), .resume = SAL_RESUME_NOTED),
+    SALI_OPTION("time", REAL, "T",
+                "stop after 60s, 10m or 2h; continue with --resume. With --anneal: fill it with "
+                "coolings",
+                RUN(seconds), .resume = SAL_RESUME_ANY, SALI_REAL_FROM(0),
+                .range = SALI_ABOVE | SALI_TIME),
     SALI_OPTION("thin", WHOLE, "N", "steps between two draws", RUN(thin),
                 .usual = "1; with tempering or annealing: one swap interval", STEPS),
     SALI_OPTION("steps-per-level", WHOLE, "N",
@@ -193,6 +204,9 @@ sal_status sali_run_resolve(sal_run_options *o, sal_error *err)
     status = status || o->resume ? status : check_without_effect(o, err);
     if (status == SAL_OK && !o->sampler && o->trajectory) {
         o->sampler = sali_trajectory_sampler(o->trajectory, NULL);
+    }
+    if (o->until && o->draws == 0) {
+        o->draws = SALI_FIRST_LOOK << SALI_LOOKS;
     }
     status = status ? status : sal_option_resolve(&table, o, err);
     status = status ? status : check_tempering(o, err);

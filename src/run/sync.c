@@ -103,7 +103,8 @@ sal_status sali_sync_compare(const sal_run *run, sal_error *err)
 
 sal_status sali_sync_stop(sal_run *run, sal_error *err)
 {
-    const bool asks = run->calls.draw || run->calls.state || run->calls.progress;
+    const bool asks =
+        run->calls.draw || run->calls.state || run->calls.progress || run->options.seconds > 0;
     return asks ? sali_sync_value(run, &run->stopped, sizeof run->stopped, err) : SAL_OK;
 }
 
@@ -310,15 +311,39 @@ sal_status sali_sync_state(sal_run *run, int64_t n, const sali_state_item *items
 
 /* ---- the end */
 
-sal_status sali_sync_rows(sal_run *run, int64_t row0, void *rows, int64_t each, size_t size,
-                          sal_error *err)
+/* Between n rows of `bytes` each that are `stride` bytes apart and rows that follow each other. */
+static void carry_rows(bool pack, char *apart, size_t stride, char *together, size_t bytes,
+                       int64_t n)
 {
-    const int64_t own = run->chain_begin[run->ranks.first] - row0;
-    const size_t bytes = (size_t)each * size;
-    return rows && sali_ranks_several(&run->ranks)
-               ? sali_ranks_collect_part(&run->ranks, (char *)rows + (size_t)own * bytes, rows,
-                                         run->chain_begin, bytes, err)
-               : SAL_OK;
+    for (int64_t k = 0; k < n; k++) {
+        char *there = apart + (size_t)k * stride, *here = together + (size_t)k * bytes;
+        memcpy(pack ? here : there, pack ? there : here, bytes);
+    }
+}
+
+sal_status sali_sync_rows(sal_run *run, int64_t row0, void *rows, int64_t stride, int64_t each,
+                          size_t size, sal_error *err)
+{
+    const int64_t *begin = run->chain_begin, chains = run->options.chains;
+    const int64_t first = begin[run->ranks.first], own = begin[run->ranks.end] - first;
+    const size_t bytes = (size_t)each * size, apart = (size_t)stride * size;
+    const bool root = run->rank == 0;
+    if (!rows || !sali_ranks_several(&run->ranks)) {
+        return SAL_OK;
+    }
+    char *all = sali_alloc(root ? chains : own, bytes),
+         *mine = (char *)rows + (size_t)(first - row0) * apart;
+    sal_status status = sali_sync_status(run, all ? SAL_OK : sali_fail_memory(err), err);
+    char *part = all && root ? all + (size_t)first * bytes : all;
+    if (status == SAL_OK) {
+        carry_rows(true, mine, apart, part, bytes, own);
+        status = sali_ranks_collect_part(&run->ranks, part, all, begin, bytes, err);
+    }
+    if (status == SAL_OK && root) {
+        carry_rows(false, rows, apart, all, bytes, chains);
+    }
+    sali_free(all);
+    return status;
 }
 
 /* The i-th item of a shard that is brought to rank 0 at the end; false: there are not so many. */

@@ -50,10 +50,11 @@ sal_status sali_sync_state(sal_run *run, int64_t n, const sali_state_item *items
 sal_status sali_sync_place(const sal_run *run, int64_t own, int64_t *first, int64_t *total,
                            sal_error *err);
 
-/* What was recorded, rows [chains x each] of elements of `size` bytes, to rank 0, which has all;
- * other ranks may have rows from chain row0 on only. NULL rows are none. */
-sal_status sali_sync_rows(sal_run *run, int64_t row0, void *rows, int64_t each, size_t size,
-                          sal_error *err);
+/* What was recorded, the first `each` elements of `size` bytes of rows [chains x stride], to rank
+ * 0, which has room for all; other ranks may have rows from chain row0 on only. NULL rows are none.
+ */
+sal_status sali_sync_rows(sal_run *run, int64_t row0, void *rows, int64_t stride, int64_t each,
+                          size_t size, sal_error *err);
 
 /* At the end: what is SENT, and what is to be at rank 0 at LAST (core/state.h). */
 sal_status sali_sync_finish(sal_run *run, sal_error *err);

@@ -55,6 +55,7 @@ run ising:side=4,theta=0.1 --chains 70 --draws 60 --warmup 100 --out draws.npy
 numbers=3
 run ising:side=4,theta=0.1 --chains 70 --draws 40 --sampler gibbs:scan=adaptive --out draws.npy
 run ising:side=4,theta=0.1 --chains 70 --draws 40 --warmup 100 --sampler lsb1 --out draws.npy
+run ising:side=4,theta=0.1 --chains 70 --until ess=9000 --out draws.npy
 run ordinal-poly4 --chains 70 --draws 30 --warmup 400 --sampler pavg --out draws.npy
 run ising:side=4,theta=0.1 --chains 70 --draws 40 --warmup 200 --sampler ncg:cycle=4 --out draws.npy
 run ising:side=4,theta=0.1 --chains 70 --draws 40 --warmup 100 --sampler gwg:radius=search --out draws.npy

@@ -368,6 +368,17 @@ class Interruption(unittest.TestCase):
             sal.compare(ISING, ["gibbs", "gwg"])
         self.assertEqual((len(stop.exception.comparison), stop.exception.run), (1, None))
 
+    def test_a_run_ends_when_its_draws_are_good_enough(self):
+        run = sal.sample(ISING, "gibbs", until="ess=100", thin=9, keep=False, seed=0)
+        self.assertEqual(run.summary["until"], {"aim": "ess=100", "reached": True})
+        self.assertIn(run.summary["draws"], [100 * 2 ** k for k in range(11)])
+        self.assertIn("ess=100: reached", str(run))
+        with self.assertWarnsRegex(sal.SaltusWarning, "did not come to ess=1e9"):
+            run = sal.sample(ISING, "gibbs", until="ess=1e9", draws=50, keep=False, seed=0)
+        self.assertFalse(run.summary["until"]["reached"])
+        with self.assertRaisesRegex(sal.ArgumentError, "more than 1"):
+            sal.sample(ISING, until="rhat=1")
+
     def test_a_limit_of_time_stops_a_run(self):
         run = sal.sample(ISING, "gibbs", draws=10 ** 6, keep=False, time="1e-9s", seed=0)  # over at once
         self.assertTrue(run.summary["stopped"])

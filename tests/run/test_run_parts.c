@@ -28,6 +28,7 @@ static const part_case cases[] = {
     { "max-cut:nodes=12,degree=3",
       false,
       { .sampler = "gibbs", .chains = 8, .annealing.schedule = SAL_ANNEAL_REHEAT } },
+    { "ising:side=3,theta=0.1", false, { .sampler = "gibbs", .until = "ess=1e9" } },
     { "independent-set:nodes=12,degree=3", true, { .sampler = "gwg", .record.best = true } },
 };
 enum { CASES = sizeof cases / sizeof *cases, MOST_CHAINS = 40 };

@@ -56,7 +56,7 @@ static void put_options(json_t *c, const sal_run_options *o)
     char text[MOST_TEXT + 2];
     for (int64_t k = 0; sal_option_list(table, k, &info); k++) {
         sal_option_get(table, o, info.name, text, sizeof text, NULL);
-        if (info.doc && info.resume != SAL_RESUME_ANY && text[0] && strcmp(text, "no") != 0 &&
+        if (info.doc && info.resume == SAL_RESUME_SAME && text[0] && strcmp(text, "no") != 0 &&
             strlen(text) <= MOST_TEXT) {
             sali_json_set_option(c, &info, text);
         }

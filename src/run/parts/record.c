@@ -62,6 +62,7 @@ static sal_status create(void *self, sal_error *err)
         .counts = SALI_TAKE(m, uint32_t, 2 * rows * space->bins),
         .draw_bytes = draw_bytes,
         .reference = SALI_TAKE(m, int32_t, space->n_variables),
+        .grows = o->until || o->seconds > 0 ? SALI_FIRST_LOOK : 0,
     };
     if (space->unbounded) {
         record->moments = SALI_TAKE(m, sali_running, 2 * rows * space->n_variables);
@@ -158,22 +159,56 @@ static void keep(const sali_draw_record *record, const int32_t *full, int64_t ro
     }
 }
 
+int64_t sali_record_first_half(const sali_draw_record *record, int64_t made)
+{
+    int64_t first = record->grows > 0 ? record->grows / 2 : record->run->options.draws / 2;
+    for (int64_t look = record->grows; look > 0 && look < made; look *= 2) {
+        first = look;
+    }
+    return made < first ? made : first;
+}
+
+/* All `made` draws of a row so far become its first half. */
+static void merge_halves(const sali_draw_record *record, int64_t row, int64_t made)
+{
+    const sal_space *space = record->run->model->space;
+    uint32_t *counts = record->counts + 2 * row * space->bins;
+    for (int64_t b = 0; b < space->bins; b++) {
+        counts[b] += counts[space->bins + b];
+        counts[space->bins + b] = 0;
+    }
+    const int64_t V = space->n_variables, early = sali_record_first_half(record, made);
+    sali_running *first = record->moments ? record->moments + 2 * row * V : NULL;
+    for (int64_t v = 0; first && v < V; v++) {
+        sali_running *second = &first[V + v];
+        const double n = (double)early, m = (double)(made - early),
+                     off = second->mean - first[v].mean;
+        first[v].mean += off * m / (n + m);
+        first[v].squares += second->squares + off * off * n * m / (n + m);
+        *second = (sali_running){ 0 };
+    }
+}
+
 static void draw(void *self, sali_run_shard *shard, int64_t draw)
 {
     const sali_draw_record *record = self;
     const sal_run *run = record->run;
     const sali_chains *chains = shard->chains;
     const sal_space *space = chains->space;
-    int64_t half = draw < run->options.draws / 2 ? 0 : 1;
+    const int64_t first_half = sali_record_first_half(record, draw + 1);
+    const int64_t half = draw < first_half ? 0 : 1;
     for (int64_t g = 0; g < shard->groups; g++) {
         int64_t row = shard->first + g - record->row0, at = row * run->options.draws + draw;
         int64_t c = g * run->replicas;
         const int32_t *codes = chains->codes + c * space->n_variables;
+        if (draw > 0 && draw == first_half && record->grows > 0) {
+            merge_halves(record, row, draw);
+        }
         record->log_prob[at] = chains->f[c];
         record->distance[at] = distance(record, shard, c);
         count(space, codes, record->counts + (2 * row + half) * space->bins);
         if (record->moments) {
-            add_moments(space, codes, draw + 1 - half * (run->options.draws / 2),
+            add_moments(space, codes, draw + 1 - half * first_half,
                         record->moments + (2 * row + half) * space->n_variables);
         }
         if (record->draws) {
@@ -185,26 +220,27 @@ static void draw(void *self, sali_run_shard *shard, int64_t draw)
 
 /* ---- the end */
 
-/* Collect at rank 0 what other ranks recorded of their chains. */
-static sal_status collect(const sali_draw_record *record, sal_error *err)
+sal_status sali_record_collect(const sali_draw_record *record, sal_error *err)
 {
     sal_run *run = record->run;
-    const int64_t draws = run->options.draws, row0 = record->row0;
-    const sal_space *space = run->model->space;
+    const int64_t draws = run->options.draws, made = run->draws_made;
+    const int64_t bins = run->model->space->bins, V = run->model->space->n_variables;
+    const size_t codes = (size_t)(run->base->space->n_variables * record->draw_bytes);
     const struct {
         void *rows;
-        int64_t each;
+        int64_t stride, each;
         size_t size;
     } all[] = {
-        { record->log_prob, draws, sizeof *record->log_prob },
-        { record->distance, draws, sizeof *record->distance },
-        { record->counts, 2 * space->bins, sizeof *record->counts },
-        { record->moments, 2 * space->n_variables, sizeof *record->moments },
-        { record->draws, draws * run->base->space->n_variables, (size_t)record->draw_bytes },
+        { record->log_prob, draws, made, sizeof *record->log_prob },
+        { record->distance, draws, made, sizeof *record->distance },
+        { record->counts, 2 * bins, 2 * bins, sizeof *record->counts },
+        { record->moments, 2 * V, 2 * V, sizeof *record->moments },
+        { record->draws, draws, made, codes },
     };
     sal_status status = SAL_OK;
     for (size_t k = 0; status == SAL_OK && k < sizeof all / sizeof *all; k++) {
-        status = sali_sync_rows(run, row0, all[k].rows, all[k].each, all[k].size, err);
+        status = sali_sync_rows(run, record->row0, all[k].rows, all[k].stride, all[k].each,
+                                all[k].size, err);
     }
     return status;
 }
@@ -276,7 +312,7 @@ static sal_status finish(void *self, sal_error *err)
     const sali_draw_record *record = self;
     const sal_run *run = record->run;
     const int64_t chains = record->rows, draws = run->options.draws, made = run->draws_made;
-    sal_status status = collect(record, err);
+    sal_status status = sali_record_collect(record, err);
     if (status == SAL_OK) {
         close_gaps(record->log_prob, chains, draws, made, sizeof *record->log_prob);
         close_gaps(record->distance, chains, draws, made, sizeof *record->distance);

@@ -32,12 +32,28 @@ typedef struct sali_draw_record {
     void *draws;           /* [rows x draws x V of base], or NULL */
     int draw_bytes;        /* of a code in draws: 1 or 4 */
     int32_t *reference;    /* [V] a random state */
+    /* 0: the halves of the run are those of options.draws. Else it may end at any draw, and they
+     * are of the draws so far: number `grows` 2^k begins a second half, all before it are the
+     * first. */
+    int64_t grows;
 } sali_draw_record;
 
 /* Every run has one. */
 static inline const sali_draw_record *sali_run_record(const sal_run *run)
 {
     return run->selves[SALI_PART_record];
+}
+
+/* Of so many draws of a chain, those in the first half. */
+int64_t sali_record_first_half(const sali_draw_record *record, int64_t made);
+
+/* Bring to rank 0 what other ranks recorded so far. Collective. Returns: IO, MEMORY. */
+sal_status sali_record_collect(const sali_draw_record *record, sal_error *err);
+
+/* Where the draws of a chain's row begin in arrays by chain and draw. */
+static inline int64_t sali_record_at(const sali_draw_record *record, int64_t row)
+{
+    return row * (record->run->over ? record->run->draws_made : record->run->options.draws);
 }
 
 /* The code of variable v of the whole space in a draw of a chain; the run must have kept them, and

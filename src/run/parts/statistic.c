@@ -77,7 +77,7 @@ static void pool(const statistic *of, sal_run_summary *s)
 static sal_status finish(void *self, sal_error *err)
 {
     const statistic *s = self;
-    return sali_sync_rows(s->run, s->row0, s->of, 1, sizeof *s->of, err);
+    return sali_sync_rows(s->run, s->row0, s->of, 1, 1, sizeof *s->of, err);
 }
 
 static sal_status summarise(const void *self, sal_run_summary *summary, sal_error *err)

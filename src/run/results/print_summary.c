@@ -213,10 +213,11 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     bool stuck = isnan(s->ess_median) && !s->annealed;
     bool disagree = s->rhat_max > SAL_RHAT_LIMIT && !s->annealed && !is_from_scratch(s);
     bool rare = s->swap_rate_min < RARE_SWAPS;
+    bool missed_aim = s->until && !s->reached && !s->stopped;
     bool one_sided = s->unchanged > 0 && s->stuck[0] >= 0 && s->unmoved == 0;
     if (room == 0) {
         return s->draws == 0 || stuck || disagree || one_sided || rare || is_unsettled(s) ||
-               is_coarse(s) || is_cut_off(s) || s->exact || s->missed;
+               missed_aim || is_coarse(s) || is_cut_off(s) || s->exact || s->missed;
     }
     text[0] = '\0';
     if (s->draws == 0) {
@@ -232,6 +233,14 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     }
     if (disagree) {
         describe_disagreement(s, text, room);
+    }
+    if (missed_aim) {
+        separate(text, room);
+        append(
+            text, room,
+            "The run did not come to %s in %lld draws of each chain: the ESS of all chains is %.0f "
+            "and the largest R-hat %.3f. Try more --draws, or another sampler.",
+            s->until, (long long)s->draws, s->ess_total, s->rhat_max);
     }
     if (one_sided) {
         separate(text, room);
@@ -387,6 +396,10 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
     fprintf(stream, "\nchains           %lld x %lld draws (warm-up %lld, thin %lld), seed %llu%s\n",
             (long long)s.chains, (long long)s.draws, (long long)s.warmup, (long long)s.thin,
             (unsigned long long)s.seed, s.stopped ? ", stopped early" : "");
+    if (s.until) {
+        fprintf(stream, "until            %s: %s\n", s.until,
+                s.reached ? "reached" : "NOT reached");
+    }
     if (s.draws > 0) {
         print_figures(&s, stream);
     }

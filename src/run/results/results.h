@@ -14,10 +14,6 @@
  * lists (tuning.c). */
 void sali_run_print_sampler(const sal_run *run, FILE *stream);
 
-/* R-hat of the variables, numbered as in the whole space, in a summary that has that of f
- * (agreement.c). */
-sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
-
 /* Variables that never changed in any chain, in a summary that has its unmoved chains
  * (unchanged.c). Cost: O(chains R), and f of some thousand states if there are any. */
 sal_status sali_unchanged_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);

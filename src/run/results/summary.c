@@ -15,116 +15,6 @@
 #include "run/parts/record.h"
 #include "run/results/results.h"
 
-/* Antithetic chains have estimates above their number of draws, without bound and past it negative;
- * the cap is that of Vehtari et al. 2021. */
-static double capped(double ess, double draws)
-{
-    double cap = draws * log10(draws);
-    return ess <= 0 || ess > cap ? cap : ess;
-}
-
-/* The largest magnitude of f among the draws, without its additive constants. */
-static double largest_log_prob(const sal_run *run, double offset)
-{
-    double largest = 0;
-    for (int64_t k = 0; k < run->options.chains * run->draws_made; k++) {
-        largest = fmax(largest, fabs(sali_run_record(run)->log_prob[k] - offset));
-    }
-    return largest;
-}
-
-/* f of all draws without its additive constants, where values that differ by rounding are one: a
- * sampler that follows f by differences gives equal states values that are not quite equal, and
- * ranks must not tell them apart. */
-static void tie(const sal_run *run, sal_run_summary *s, double *f)
-{
-    const double offset = sali_model_offset(run->base), largest = largest_log_prob(run, offset);
-    const bool single = run->base->dtype == SAL_F32;
-    double rounding = largest * (single ? 8 * FLT_EPSILON : 1024 * DBL_EPSILON);
-    rounding = fmax(rounding, offset != 0 ? 1024 * DBL_EPSILON * fabs(offset) : 0);
-    double unit = exp2(ceil(log2(fmax(rounding, DBL_MIN))));
-    for (int64_t k = 0; k < run->options.chains * run->draws_made; k++) {
-        f[k] = rint((sali_run_record(run)->log_prob[k] - offset) / unit) * unit;
-    }
-    s->dtype = run->base->dtype;
-    s->rounding = sali_rounding(s->dtype, largest);
-}
-
-static void forget_ess(sal_run_summary *s)
-{
-    s->ess_min = s->ess_median = s->ess_max = NAN;
-    s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
-}
-
-/* `f` is tied. */
-static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_summary *s,
-                                sal_error *err)
-{
-    int64_t chains = run->options.chains, known = 0;
-    double sum = 0;
-    double *ess = SALI_NEW_ARRAY(double, chains);
-    sal_status status = ess ? SAL_OK : sali_fail_memory(err);
-    for (int64_t c = 0; status == SAL_OK && c < chains && run->draws_made > 0; c++) {
-        status =
-            sal_stats_ess_tfp(run->draws_made, sali_run_record(run)->distance + c * run->draws_made,
-                              &ess[known], err);
-        if (status == SAL_OK && isnan(ess[known])) { /* the distance happens not to change */
-            status = sal_stats_ess_tfp(run->draws_made, f + c * run->draws_made, &ess[known], err);
-        }
-        if (status == SAL_OK && !isnan(ess[known])) {
-            ess[known] = capped(ess[known], (double)run->draws_made);
-            sum += ess[known++];
-        }
-    }
-    forget_ess(s);
-    if (status == SAL_OK && known == chains) {
-        sali_sort_doubles(known, ess);
-        s->ess_min = ess[0];
-        s->ess_median = (ess[(known - 1) / 2] + ess[known / 2]) / 2;
-        s->ess_max = ess[known - 1];
-        s->ess_total = sum;
-        s->ess_per_step = sum / ((double)chains * (double)run->steps);
-        s->ess_per_second = run->seconds > 0 ? sum / run->seconds : NAN;
-    }
-    sali_free(ess);
-    return status;
-}
-
-/* R-hat and mean of f, which is tied. */
-static sal_status summarise_log_prob(const sal_run *run, const double *f, sal_run_summary *s,
-                                     sal_error *err)
-{
-    int64_t n = run->options.chains * run->draws_made;
-    s->log_prob_mean = s->rhat_max = NAN;
-    s->rhat_variable = -1;
-    if (n == 0) {
-        return SAL_OK;
-    }
-    sal_diagnostics d;
-    sal_status status = sal_stats_diagnose(run->options.chains, run->draws_made, f, &d, err);
-    if (status == SAL_OK) {
-        double sum = 0;
-        for (int64_t k = 0; k < n; k++) {
-            sum += sali_run_record(run)->log_prob[k];
-        }
-        s->log_prob_mean = sum / (double)n;
-        s->rhat_max = d.rhat;
-    }
-    return status;
-}
-
-static sal_status summarise_time(const sal_run *run, sal_run_summary *s, sal_error *err)
-{
-    double tau = NAN;
-    sal_status status =
-        run->draws_made > 0
-            ? sal_stats_autocorrelation_time(run->options.chains, run->draws_made,
-                                             sali_run_record(run)->distance, &tau, err)
-            : SAL_OK;
-    s->autocorrelation_time = tau * (double)run->options.thin;
-    return status;
-}
-
 /* Nanoseconds that exact answers may take, so that they are there in about a second: the cost of an
  * oracle is right within a factor of ten, and by a quick look up to twice that of the answer, which
  * looks longer for a good order. And a bound from below on those of a step of a chain, for answers
@@ -152,19 +42,6 @@ static sal_status summarise_exact(const sal_run *run, sal_run_summary *s, sal_er
         s->exact_is_short = cost <= SHORT_WAIT;
     }
     return status == SAL_ERR_UNSUPPORTED || status == SAL_ERR_MODEL ? SAL_OK : status;
-}
-
-/* Replicas that swap states which no step changes look like chains that mix. Where a chain never
- * moved nothing good is said of mixing: of its R-hat only that chains disagree. */
-static void forget_mixing(sal_run_summary *s)
-{
-    forget_ess(s);
-    s->autocorrelation_time = NAN;
-    if (s->unmoved == s->chains || !(s->rhat_max > SAL_RHAT_LIMIT)) {
-        s->rhat_max = NAN;
-        s->rhat_variable = -1;
-        s->disagreeing = 0;
-    }
 }
 
 sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err)
@@ -208,25 +85,13 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
         .statistic_best = NAN,
         .statistic_decoded = NAN,
     };
-    double *f = SALI_NEW_ARRAY(double, o->chains * run->draws_made);
-    sal_status status = f ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        tie(run, &s, f);
-    }
+    sal_status status = SAL_OK;
     SALI_EACH_PART (run, k, part, summarise) {
         status = status ? status : part->summarise(run->selves[k], &s, err);
     }
     s.missed = run->search.failure[0] ? run->search.failure : s.missed;
-    status = status ? status : summarise_ess(run, f, &s, err);
-    status = status ? status : summarise_time(run, &s, err);
-    status = status ? status : summarise_log_prob(run, f, &s, err);
-    status = status ? status : sali_agreement_summarise(run, &s, err);
     status = status ? status : sali_unchanged_summarise(run, &s, err);
     status = status ? status : sali_unreached_summarise(run, &s, err);
-    sali_free(f);
-    if (s.unmoved > 0) {
-        forget_mixing(&s);
-    }
     status = status ? status : summarise_exact(run, &s, err);
     if (status == SAL_OK) {
         *summary = s;

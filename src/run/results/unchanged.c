@@ -61,7 +61,8 @@ static bool stays(const sal_run *run, const sali_variable *variable, int64_t v, 
                    *late = early + bins;
     if (variable->states == 0) {
         const sali_running *m = sali_run_record(run)->moments + 2 * chain * V + v;
-        const bool halves = run->draws_made > run->options.draws / 2;
+        const bool halves =
+            run->draws_made > sali_record_first_half(sali_run_record(run), run->draws_made);
         return m->squares == 0 && (!halves || (m[V].squares == 0 && m[V].mean == m->mean));
     }
     for (int32_t k = 0; k < (sali_is_two_level(variable) ? 1 : variable->states); k++) {

@@ -249,6 +249,7 @@ static sal_status check(const sal_run_options *o, sal_error *err)
     const char *what = o->callbacks.state ? "saving the run's state"
                        : o->resume        ? "resuming a run"
                        : o->trajectory    ? "a training's trajectory"
+                       : o->seconds > 0   ? "a time of the run; give that of all coolings"
                                           : NULL;
     sal_status status =
         sali_check_range("annealing.coolings", o->annealing.coolings, 0, INT32_MAX, err);

@@ -5,7 +5,7 @@
 #include <saltus/stats.h>
 #include "core/memory.h"
 #include "run/parts/record.h"
-#include "run/results/results.h"
+#include "run/parts/mixing.h"
 #include "stats/rhat.h"
 
 /* States rarer than this say little: one visit more or less makes any R-hat. */
@@ -24,8 +24,8 @@ typedef struct halves {
 
 static halves halves_of(const sal_run *run, sali_memory *m)
 {
-    const int64_t boundary = run->options.draws / 2, count = 2 * run->options.chains;
-    const int64_t first = run->draws_made < boundary ? run->draws_made : boundary;
+    const int64_t count = 2 * run->options.chains;
+    const int64_t first = sali_record_first_half(sali_run_record(run), run->draws_made);
     const int64_t second = run->draws_made - first;
     return (halves){ .run = run,
                      .count = count,
