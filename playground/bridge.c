@@ -10,6 +10,7 @@
 #include <saltus/stats.h>
 
 #include "core/error.h"
+#include "models/formula/formula.h"
 #include "models/levels/levels.h"
 #include "models/levels/noise.h"
 #include "models/zoo/builtin.h"
@@ -46,21 +47,42 @@ PLAY sal_model *play_model(const char *specification)
     return sali_builtin_make(specification, NULL, SAL_F64, &model, &last) == SAL_OK ? model : NULL;
 }
 
-PLAY sal_model *play_formula_model(const char *text, int kind, int rows, int columns, int levels,
-                                   double low, double high, int *place)
+/* The most variables and characters of a page's formula. */
+#define MOST_VARIABLES (1 << 16)
+#define LONGEST 2000
+
+/* The declaration of x; its length. */
+static int declare(int kind, int rows, int columns, int levels, double low, double high,
+                   char text[200])
 {
-    const play_lattice lattice = { kind, rows, columns, levels, low, high };
-    return play_formula(text, &lattice, place);
+    return kind == PLAY_ORDINAL
+               ? snprintf(text, 200, "x: ordinal(%d, %.17g, %.17g)[%d, %d] cyclic;", levels, low,
+                          high, rows, columns)
+               : snprintf(text, 200, "x: %s[%d, %d] cyclic;",
+                          kind == PLAY_SPINS ? "spin" : "binary", rows, columns);
 }
 
-void play_fail(const char *message)
+PLAY sal_model *play_formula(const char *text, int kind, int rows, int columns, int levels,
+                             double low, double high, int *place)
 {
-    sali_fail(&last, SAL_ERR_ARGUMENT, "%s", message);
-}
-
-sal_error *play_last(void)
-{
-    return &last;
+    char whole[200 + LONGEST + 1];
+    sal_model *model = NULL;
+    int64_t at;
+    const bool long_text = strlen(text) > LONGEST;
+    *place = long_text ? LONGEST : -1;
+    if (long_text || rows < 1 || columns < 1 || (int64_t)rows * columns > MOST_VARIABLES) {
+        sali_fail(&last, SAL_ERR_ARGUMENT,
+                  "a formula has at most %d characters, and 1 to %d variables", LONGEST,
+                  MOST_VARIABLES);
+        return NULL;
+    }
+    const int before = declare(kind, rows, columns, levels, low, high, whole);
+    strcpy(whole + before, text);
+    if (sali_formula_read(whole, SAL_F64, &model, &at, &last) != SAL_OK) {
+        *place = at >= before ? (int)at - before : -1;
+        return NULL;
+    }
+    return model;
 }
 
 PLAY int play_set(sal_model *model, const char *parameter, const double *values)
@@ -428,7 +450,7 @@ PLAY void play_pass_begin(play_pass *p)
 PLAY int play_pass_level(play_pass *p)
 {
     if (p->level == 0) {
-        play_fail("the pass is at its end: it wants new noise");
+        sali_fail(&last, SAL_ERR_ARGUMENT, "the pass is at its end: it wants new noise");
         return -1;
     }
     sali_pass_level(p->self, p->chains, --p->level);

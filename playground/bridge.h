@@ -13,34 +13,22 @@
 /* The message of the last failure. */
 const char *play_error(void);
 
-/* For formula.c: where failures are told, and a failure in words. */
-sal_error *play_last(void);
-void play_fail(const char *message);
-
 /* ---- models */
 
 /* A ready-made model, "ising:side=20,theta=0.2", in double. */
 sal_model *play_model(const char *specification);
 
-/* Variables on a lattice whose sides meet, or with one row and two columns a pair. */
 enum play_kind {
     PLAY_SPINS,   /* -1 and +1 */
     PLAY_BINARY,  /* 0 and 1 */
-    PLAY_ORDINAL, /* levels from low to high at equal distances */
+    PLAY_ORDINAL, /* 2 to 256 levels from low to high at equal distances */
 };
-typedef struct play_lattice {
-    int kind, rows, columns;
-    int levels; /* ordinal: 2 to 256 */
-    double low, high;
-} play_lattice;
 
-/* The model of f given by a text (formula.c has the grammar). A mistake in it sets *place to the
- * number of its first character; else that is -1. */
-sal_model *play_formula(const char *text, const play_lattice *lattice, int *place);
-
-/* The same for JavaScript, which has no structures. */
-sal_model *play_formula_model(const char *text, int kind, int rows, int columns, int levels,
-                              double low, double high, int *place);
+/* The model of f given by a text (models/formula/formula.h), of the variables x on a lattice whose
+ * sides meet, or with one row and two columns a pair. A mistake in it sets *place to the number of
+ * its first character; else that is -1. */
+sal_model *play_formula(const char *text, int kind, int rows, int columns, int levels, double low,
+                        double high, int *place);
 
 int play_set(sal_model *model, const char *parameter, const double *values);
 

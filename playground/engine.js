@@ -74,7 +74,7 @@ export class Model {
     static formula(text, lattice) {
         const l = { levels: 2, low: 0, high: 1, ...lattice };
         return withRoom([text, 4], (t, place) => {
-            const pointer = m._play_formula_model(t, l.kind, l.rows, l.columns, l.levels, l.low, l.high, place);
+            const pointer = m._play_formula(t, l.kind, l.rows, l.columns, l.levels, l.low, l.high, place);
             if (!pointer) throw new Refusal(m.HEAP32[place >> 2]);
             return new Model(pointer);
         });

@@ -181,8 +181,8 @@ int cli_check_joint(const char *command, const sal_model *model);
 /* Whether it is a directory to which 'saltus train' wrote a model. */
 bool cli_is_training(const char *specification);
 
-/* Whether it is a file or a training's directory, not the name of a ready-made model beside which a
- * directory of that name lies. */
+/* Whether it is a formula, a file or a directory of a training, which say what parameters are; not
+ * the name of a ready-made model beside which a directory of that name lies. */
 bool cli_is_saved(const char *specification);
 
 /* Variables fixed by --clamp 3=1,7=0 (or rain=yes, where the model has names, which go before

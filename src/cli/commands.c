@@ -6,8 +6,8 @@
 
 #define MODEL                                                                                    \
     "MODEL is a ready-made one with its settings, such as ising:side=10,theta=0.2 (see 'saltus " \
-    "list models'); a file: a network, a saved tape, a graph (see 'saltus list formats'); or a " \
-    "directory that train wrote."
+    "list models'); a file: a network, a saved tape, a graph (see 'saltus list formats'); a "    \
+    "directory that train wrote; or a formula of your own, by --formula."
 
 const char cli_program_description[] =
     "Saltus samples from probability distributions over discrete variables, known up to a "

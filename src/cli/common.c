@@ -124,7 +124,7 @@ bool cli_find_builtin(const char *specification, sal_builtin_info *info)
 bool cli_is_saved(const char *specification)
 {
     struct stat there;
-    return cli_is_training(specification) ||
+    return cli_is_training(specification) || strncmp(specification, "formula:", 8) == 0 ||
            (stat(specification, &there) == 0 && !S_ISDIR(there.st_mode));
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -161,10 +162,49 @@ static int unknown_option(const cli_command *command, const cli_option *options,
                                     command->name, length, text, command->name);
 }
 
-int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
+/* The option that stands for a MODEL, after those of a command that has one. */
+static void add_formula(const cli_command *command, const cli_option *options, const char **formula,
+                        cli_option rows[CLI_MOST_OPTIONS + 1])
+{
+    int n = 0;
+    for (; options[n].name; n++) {
+        rows[n] = options[n];
+    }
+    const bool models = strstr(command->arguments, "MODEL") || strstr(command->arguments, "ARCH");
+    rows[n] = models ? (cli_option){ "formula", CLI_TEXT, formula, "TEXT",
+                                     "in place of the model: 'x: spin[9, 9]; .4 sum(i~j: x[i] "
+                                     "x[j])'; see docs/energies.md" }
+                     : (cli_option){ 0 };
+    rows[n + models] = (cli_option){ 0 };
+}
+
+/* The specification of a formula, before the `found` other arguments. */
+static int take_formula(const cli_command *command, const char *formula, int n_arguments, int found,
+                        const char **arguments)
+{
+    static char *specification; /* as long as the program */
+    const size_t size = strlen(formula) + sizeof "formula:";
+    if (found == n_arguments) {
+        return cli_usage("%s: unexpected '%s' beside --formula", command->name, arguments[0]);
+    }
+    free(specification);
+    specification = malloc(size);
+    if (!specification) {
+        return cli_error(SAL_ERR_MEMORY, "out of memory");
+    }
+    snprintf(specification, size, "formula:%s", formula);
+    memmove(arguments + 1, arguments, (size_t)found * sizeof *arguments);
+    arguments[0] = specification;
+    return CLI_OK;
+}
+
+int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *own,
               int n_arguments, const char **arguments)
 {
+    cli_option options[CLI_MOST_OPTIONS + 1];
+    const char *formula = NULL;
     int found = 0;
+    add_formula(command, own, &formula, options);
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
@@ -201,6 +241,13 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
         if (code != CLI_OK) {
             return code;
         }
+    }
+    if (formula) {
+        const int code = take_formula(command, formula, n_arguments, found, arguments);
+        if (code != CLI_OK) {
+            return code;
+        }
+        found++;
     }
     int least = strstr(command->arguments, "...") ? 1 : n_arguments;
     if (found < least && command->arguments[0] != '[') {

@@ -102,7 +102,7 @@ static void formula(const char *text, int kind)
     int place;
     int32_t codes[V];
     double f, gradient[V], differences[2 * V], sums[2] = { 0 };
-    sal_model *model = play_formula_model(text, kind, SIDE, SIDE, 0, 0, 0, &place);
+    sal_model *model = play_formula(text, kind, SIDE, SIDE, 0, 0, 0, &place);
     must(model != NULL, text);
     for (int v = 0; v < V; v++) {
         codes[v] = v * v % 7 % 2;

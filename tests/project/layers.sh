@@ -34,6 +34,7 @@ check models $below
 check models/structure $below models
 check models/exact $below models models/structure
 check models/levels $below models
+check models/formula $below
 check models/zoo $below models models/structure
 
 below="$below models... parallel"

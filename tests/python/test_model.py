@@ -362,6 +362,21 @@ class Functions(unittest.TestCase):
         self.assertEqual(results, {"good": ["made"] * 20, "bad": ["KeyError"] * 20})
 
 
+class Texts(unittest.TestCase):
+    def test_a_formula_as_a_text_is_that_formula(self):
+        text = sal.Model("formula: x: spin[5]; J = 0.5; J sum(i~j: x[i] x[j]) + 0.1 x[2]")
+        x, J = sal.spins(5), sal.param("J", ())
+        model = sal.Model(J * (x[:-1] * x[1:]).sum() + 0.1 * x[2])
+        model.params["J"] = 0.5
+        states = np.random.default_rng(1).choice([-1, 1], (20, 5))
+        np.testing.assert_allclose(text.value(states), model.value(states), rtol=1e-14)
+        np.testing.assert_allclose(text.gradient(states), model.gradient(states), rtol=1e-14)
+
+    def test_a_mistake_has_a_place(self):
+        with self.assertRaisesRegex(sal.DataError, r"character 16, ' x: spin\[3\]; x\[' >> '3\]': there is no"):
+            sal.Model("formula: x: spin[3]; x[3]")
+
+
 class Objects(unittest.TestCase):
     def test_they_are_not_copied(self):
         model = sal.Model("ising:side=3")

@@ -13,6 +13,7 @@
 #include "io/format.h"
 #include "io/tape/tape_xml.h"
 #include "io/networks/uai.h"
+#include "models/formula/formula.h"
 #include "models/zoo/builtin.h"
 #include "models/clamp.h"
 #include "models/names.h"
@@ -245,6 +246,9 @@ static sal_status open_trained(const char *directory, const char *formula, sal_d
 static sal_status open_any(const char *spec, sal_dtype dtype, sal_model **model, sal_error *err)
 {
     char formula[4096];
+    if (sali_formula_is(spec)) {
+        return sali_formula_open(spec, dtype, model, err);
+    }
     if (find_file(spec, "model.xml", formula)) {
         return open_trained(spec, formula, dtype, model, err);
     }

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/* Variables and parameters that a formula's text declares. */
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/alloc.h"
+#include "core/number.h"
+#include "models/formula/parser.h"
+
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define MOST_VARIABLES 4096
+#else
+#define MOST_VARIABLES (INT64_C(1) << 26)
+#endif
+#define MOST_STATES (1 << 20)
+/* Of all variables of a block together. */
+#define MOST_LABELS (2 * MOST_VARIABLES)
+
+/* ---- letters, words and numbers */
+
+bool sali_formula_fail(sali_formula_parser *p, const char *place, const char *format, ...)
+{
+    if (!p->mistake[0]) {
+        va_list list;
+        va_start(list, format);
+        vsnprintf(p->mistake, sizeof p->mistake, format, list);
+        va_end(list);
+        p->place = place;
+    }
+    p->at = p->text + strlen(p->text);
+    return false;
+}
+
+bool sali_formula_no_memory(sali_formula_parser *p)
+{
+    p->memory.refused = true;
+    return sali_formula_fail(p, p->at, "no memory");
+}
+
+void sali_formula_skip(sali_formula_parser *p)
+{
+    while (isspace((unsigned char)*p->at)) {
+        p->at++;
+    }
+}
+
+bool sali_formula_take(sali_formula_parser *p, const char *word)
+{
+    sali_formula_skip(p);
+    const size_t n = strlen(word);
+    if (strncmp(p->at, word, n) != 0) {
+        return false;
+    }
+    p->at += n;
+    return true;
+}
+
+bool sali_formula_expect(sali_formula_parser *p, const char *word, const char *where)
+{
+    return sali_formula_take(p, word) ||
+           (*p->at
+                ? sali_formula_fail(p, p->at, "expected '%s' %s, found '%.10s'", word, where, p->at)
+                : sali_formula_fail(p, p->at, "expected '%s' %s, but the formula ends", word,
+                                    where));
+}
+
+int sali_formula_word(sali_formula_parser *p)
+{
+    sali_formula_skip(p);
+    int length = 0;
+    while (isalpha((unsigned char)p->at[0]) &&
+           (isalnum((unsigned char)p->at[length]) || p->at[length] == '_')) {
+        length++;
+    }
+    return length;
+}
+
+static size_t digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+/* Characters of a number without a sign; an 'e' counts only with digits behind it. */
+static int64_t number_length(const char *text)
+{
+    size_t n = digits(text);
+    n += text[n] == '.' ? 1 + digits(text + n + 1) : 0;
+    if (text[n] == 'e' || text[n] == 'E') {
+        const size_t sign = text[n + 1] == '-' || text[n + 1] == '+';
+        const size_t power = digits(text + n + 1 + sign);
+        n += power > 0 ? 1 + sign + power : 0;
+    }
+    return (int64_t)n;
+}
+
+bool sali_formula_number(sali_formula_parser *p, double *value)
+{
+    sali_formula_skip(p);
+    const int64_t length = number_length(p->at);
+    if (sali_parse_double(p->at, length, value) != SAL_OK) {
+        return sali_formula_fail(p, p->at, "'%.10s' is no number", p->at);
+    }
+    p->at += length;
+    return true;
+}
+
+bool sali_formula_signed(sali_formula_parser *p, double *value)
+{
+    const bool minus = sali_formula_take(p, "-");
+    const bool is = sali_formula_number(p, value);
+    *value = minus ? -*value : *value;
+    return is;
+}
+
+bool sali_formula_whole(sali_formula_parser *p, int64_t most, const char *what, int64_t *value)
+{
+    sali_formula_skip(p);
+    const int64_t length = (int64_t)digits(p->at);
+    if (length == 0 || sali_parse_int(p->at, length, value) != SAL_OK || *value > most) {
+        return sali_formula_fail(p, p->at, "expected %s, a whole number up to %lld", what,
+                                 (long long)most);
+    }
+    p->at += length;
+    return true;
+}
+
+/* ---- names */
+
+static const char *const reserved[] = { "i", "j", "in", "pi", "sum", "cyclic" };
+
+static bool is_taken(const sali_formula_parser *p, const char *name)
+{
+    bool taken = false;
+    for (size_t k = 0; k < sizeof reserved / sizeof *reserved; k++) {
+        taken |= strcmp(name, reserved[k]) == 0;
+    }
+    for (int64_t k = 0; k < p->n_blocks; k++) {
+        taken |= strcmp(name, p->blocks[k].name) == 0;
+    }
+    for (int64_t k = 0; k < p->n_parameters; k++) {
+        taken |= strcmp(name, p->parameters[k].name) == 0;
+    }
+    return taken;
+}
+
+/* The name of a declaration. */
+static bool read_name(sali_formula_parser *p, int length, char name[SALI_FORMULA_NAME])
+{
+    if (length >= SALI_FORMULA_NAME) {
+        return sali_formula_fail(p, p->at, "a name has at most %d letters", SALI_FORMULA_NAME - 1);
+    }
+    snprintf(name, SALI_FORMULA_NAME, "%.*s", length, p->at);
+    if (is_taken(p, name)) {
+        return sali_formula_fail(p, p->at, "the name '%s' is taken", name);
+    }
+    p->at += length;
+    return true;
+}
+
+/* One more of a list that grows by doubling; NULL: no memory. */
+static void *append(sali_formula_parser *p, void **list, int64_t *n, int64_t *room, size_t size)
+{
+    if (sali_grow(list, room, *n + 1, size) != 0) {
+        sali_formula_no_memory(p);
+        return NULL;
+    }
+    void *last = (char *)*list + (size_t)*n * size;
+    memset(last, 0, size);
+    ++*n;
+    return last;
+}
+
+/* ---- blocks */
+
+static const struct {
+    const char *name;
+    sal_kind kind;
+} kinds[] = {
+    { "binary", SAL_BINARY },           { "spin", SAL_SPIN },   { "ordinal", SAL_ORDINAL },
+    { "categorical", SAL_CATEGORICAL }, { "count", SAL_COUNT },
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Levels at equal distances: ", -1, 1" after their number. */
+static bool read_levels(sali_formula_parser *p, sali_formula_block *b)
+{
+    double low, high;
+    const char *place = p->at;
+    if (!sali_formula_take(p, ",")) {
+        return true;
+    }
+    if (!sali_formula_signed(p, &low) ||
+        !sali_formula_expect(p, ",", "between the lowest and the highest level") ||
+        !sali_formula_signed(p, &high)) {
+        return false;
+    }
+    if (!(low < high) || b->states < 2) {
+        return sali_formula_fail(p, place, "expected two levels or more, the lowest first");
+    }
+    b->levels = sali_memory_take(&p->memory, b->states, sizeof *b->levels);
+    for (int64_t k = 0; b->levels && k < b->states; k++) {
+        b->levels[k] = low + (high - low) * (double)k / (double)(b->states - 1);
+    }
+    return b->levels || sali_formula_no_memory(p);
+}
+
+static bool read_kind(sali_formula_parser *p, sali_formula_block *b)
+{
+    const int length = sali_formula_word(p);
+    int k = 0;
+    while (k < KINDS && ((int)strlen(kinds[k].name) != length ||
+                         strncmp(p->at, kinds[k].name, (size_t)length) != 0)) {
+        k++;
+    }
+    if (k == KINDS) {
+        return sali_formula_fail(p, p->at,
+                                 "expected binary, spin, ordinal(5), categorical(3) or count, "
+                                 "found '%.12s'",
+                                 p->at);
+    }
+    p->at += length;
+    b->kind = kinds[k].kind;
+    const bool levels = b->kind == SAL_ORDINAL, labels = b->kind == SAL_CATEGORICAL;
+    if (b->kind == SAL_BINARY || b->kind == SAL_SPIN) {
+        return true;
+    }
+    if (!sali_formula_take(p, "(")) {
+        return b->kind == SAL_COUNT ||
+               sali_formula_expect(
+                   p, "(", levels ? "and the number of levels" : "and the number of labels");
+    }
+    return sali_formula_whole(p, MOST_STATES - 1,
+                              levels   ? "the number of levels"
+                              : labels ? "the number of labels"
+                                       : "the largest count",
+                              &b->states) &&
+           (!levels || read_levels(p, b)) &&
+           sali_formula_expect(p, ")", "after what the kind wants");
+}
+
+static bool read_sides(sali_formula_parser *p, sali_formula_block *b)
+{
+    if (!sali_formula_expect(p, "[", "and the number of variables")) {
+        return false;
+    }
+    b->count = 1;
+    do {
+        const char *place = p->at;
+        if (b->sides == SALI_FORMULA_SIDES) {
+            return sali_formula_fail(p, place, "a lattice has at most %d sides",
+                                     SALI_FORMULA_SIDES);
+        }
+        int64_t *side = &b->side[b->sides++];
+        if (!sali_formula_whole(p, MOST_VARIABLES, "a number of variables", side)) {
+            return false;
+        }
+        if (*side < 1 || b->count > MOST_VARIABLES / *side) {
+            return sali_formula_fail(p, place, "a block has 1 to %lld variables",
+                                     (long long)MOST_VARIABLES);
+        }
+        b->count *= *side;
+    } while (sali_formula_take(p, ","));
+    return sali_formula_expect(p, "]", "after the number of variables");
+}
+
+static bool add_pair(sali_formula_parser *p, sali_formula_block *b, int64_t i, int64_t j)
+{
+    for (int k = 0; k < 2 && b->pairs == b->room; k++) {
+        const int64_t room = b->room > 0 ? 2 * b->room : b->count;
+        int64_t *more = sali_memory_take(&p->memory, room, sizeof *more);
+        if (!more) {
+            return sali_formula_no_memory(p);
+        }
+        memcpy(more, b->end[k] ? b->end[k] : more, (size_t)b->pairs * sizeof *more);
+        b->end[k] = more;
+        b->room = k == 1 ? room : b->room;
+    }
+    b->end[0][b->pairs] = i;
+    b->end[1][b->pairs++] = j;
+    return true;
+}
+
+bool sali_formula_neighbours(sali_formula_parser *p, sali_formula_block *b)
+{
+    bool good = true;
+    if (b->pairs >= 0) {
+        return true;
+    }
+    b->pairs = 0;
+    for (int64_t v = 0; good && v < b->count; v++) {
+        int64_t stride = 1;
+        for (int s = b->sides - 1; good && s >= 0; s--) {
+            const int64_t side = b->side[s], at = v / stride % side;
+            if (at + 1 < side) {
+                good = add_pair(p, b, v, v + stride);
+            } else if (b->cyclic && side > 2) { /* none twice where a side has two */
+                good = add_pair(p, b, v, v - at * stride);
+            }
+            stride *= side;
+        }
+    }
+    return good;
+}
+
+/* "0~1, 1~2" */
+static bool read_pairs(sali_formula_parser *p, sali_formula_block *b)
+{
+    int64_t i, j;
+    b->pairs = 0;
+    do {
+        sali_formula_skip(p);
+        const char *place = p->at;
+        if (!sali_formula_whole(p, b->count - 1, "a variable", &i) ||
+            !sali_formula_expect(p, "~", "between neighbours") ||
+            !sali_formula_whole(p, b->count - 1, "a variable", &j)) {
+            return false;
+        }
+        if (i == j) {
+            return sali_formula_fail(p, place, "a variable is no neighbour of its own");
+        }
+        if (!add_pair(p, b, i, j)) {
+            return false;
+        }
+    } while (sali_formula_take(p, ","));
+    return true;
+}
+
+/* After its name and ':'. */
+static bool read_block(sali_formula_parser *p, sali_formula_block *b)
+{
+    const char *place = p->at;
+    b->pairs = -1;
+    if (!read_kind(p, b) || !read_sides(p, b)) {
+        return false;
+    }
+    if (b->kind != SAL_COUNT && b->states > MOST_LABELS / b->count) {
+        return sali_formula_fail(p, place, "a block has at most %lld states of all its variables",
+                                 (long long)MOST_LABELS);
+    }
+    b->cyclic = sali_formula_take(p, "cyclic");
+    sali_formula_skip(p);
+    return b->cyclic || !isdigit((unsigned char)*p->at) || read_pairs(p, b);
+}
+
+/* ---- parameters */
+
+/* After its name and '='. */
+static bool read_parameter(sali_formula_parser *p, sali_formula_parameter *a)
+{
+    double *values = NULL, value = 0;
+    int64_t n = 0, room = 0;
+    const bool many = sali_formula_take(p, "[");
+    bool good = true;
+    do {
+        good = sali_formula_signed(p, &value) &&
+               (sali_grow((void **)&values, &room, n + 1, sizeof *values) == 0 ||
+                sali_formula_no_memory(p));
+        if (good) {
+            values[n++] = value;
+        }
+    } while (good && many && sali_formula_take(p, ","));
+    a->count = many ? n : 0;
+    a->values = good ? sali_memory_copy(&p->memory, values, n, sizeof *values) : NULL;
+    sali_free(values);
+    return good && (!many || sali_formula_expect(p, "]", "after the numbers")) &&
+           (a->values || sali_formula_no_memory(p));
+}
+
+/* ---- all of them */
+
+/* "name: kind[n]" or "name = number"; *is tells whether there is one. */
+static bool read_declaration(sali_formula_parser *p, bool *is)
+{
+    const int length = sali_formula_word(p);
+    const char *start = p->at;
+    char name[SALI_FORMULA_NAME];
+    p->at += length;
+    sali_formula_skip(p);
+    const bool block = *p->at == ':', parameter = *p->at == '=' && p->at[1] != '=';
+    p->at = start;
+    *is = length > 0 && (block || parameter);
+    if (!*is) {
+        return true;
+    }
+    if (!read_name(p, length, name)) {
+        return false;
+    }
+    sali_formula_skip(p);
+    p->at++;
+    void *made =
+        block ? append(p, (void **)&p->blocks, &p->n_blocks, &p->block_room, sizeof *p->blocks)
+              : append(p, (void **)&p->parameters, &p->n_parameters, &p->parameter_room,
+                       sizeof *p->parameters);
+    if (!made) {
+        return false;
+    }
+    memcpy(made, name, sizeof name); /* both begin with it */
+    return (block ? read_block(p, made) : read_parameter(p, made)) &&
+           sali_formula_expect(p, ";", "after a declaration");
+}
+
+bool sali_formula_declarations(sali_formula_parser *p)
+{
+    bool good = true;
+    for (bool more = true; good && more;) {
+        good = read_declaration(p, &more);
+    }
+    return good &&
+           (p->n_blocks > 0 ||
+            sali_formula_fail(p, p->at, "no variables are declared: begin with 'x: spin[10];'"));
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Models whose variables, parameters and f are given by a text:
+ *
+ *     x: spin[10, 10] cyclic; theta = 0.3; theta sum(i~j: x[i] x[j]) + 0.1 sum(i: x[i])
+ *
+ * Declarations, each ended by ';', then f:
+ *
+ *     x: spin[10]          a block of 10 variables; of 10 x 10, spin[10, 10]; up to four sides.
+ *                          Kinds: binary, spin, count, count(20) up to 20, ordinal(5) with the
+ *                          levels 0 .. 4, ordinal(5, -1, 1) with 5 levels from -1 to 1 at equal
+ *                          distances, categorical(3) with the labels 0 .. 2
+ *     x: spin[10] cyclic   the sides of the lattice meet
+ *     x: spin[3] 0~1, 0~2  variable 0 has the neighbours 1 and 2, and no others are neighbours
+ *     theta = 0.3          a parameter, which training changes
+ *     h = [0.1, -2, 3]     one for each variable
+ *
+ *     f         a sum of products of powers x^2, whose exponents are numbers; a product may be
+ *               written without '*'
+ *     x[0]      a variable by its number; of a lattice too, rows first
+ *     h[0]      a number of a parameter
+ *     sum(i: e) over all variables, sum(i~j: e) over all pairs of neighbours, each once,
+ *               sum(i<j: e) over all pairs; in e, x[i] and x[j], h[i] and h[j]. Blocks that occur
+ *               in one sum have equally many variables; neighbours are those of the first one, or
+ *               of x in sum(i~j in x: e). Sums may stand within sums: each has its own i and j.
+ *     functions exp log log1p sqrt abs sin cos tanh sigmoid softplus silu relu erf lgamma,
+ *               min(a, b), max(a, b); numbers; pi
+ *     x[i] == x[j], x[i] == 2   of categorical variables, which are no numbers: 1 or 0
+ *
+ * Within a sum all terms are one vector: a variable of the sum is a gather of the block, and
+ * numbers broadcast. So a formula is as fast as one written in C. */
+#ifndef SALI_FORMULA_H
+#define SALI_FORMULA_H
+
+#include <saltus/model.h>
+
+/* What a specification that is such a text begins with. */
+#define SALI_FORMULA "formula:"
+
+/* Whether a specification is one. */
+bool sali_formula_is(const char *specification);
+
+/* The model of a text. A mistake in it sets *place to where its first character is in the text;
+ * else that is -1. Returns: SAL_ERR_DATA for a mistake, whose message does not tell the place;
+ * those of sal_model_from_tape; SAL_ERR_MEMORY.
+ * Cost:    O(text + variables + pairs). */
+sal_status sali_formula_read(const char *text, sal_dtype dtype, sal_model **model, int64_t *place,
+                             sal_error *err);
+
+/* The model of a specification, f64 where dtype is 0; messages tell the place. */
+sal_status sali_formula_open(const char *specification, sal_dtype dtype, sal_model **model,
+                             sal_error *err);
+
+#endif
