@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of flips.h for one instruction set and one element type. Included by flips.c once
- * for each pair, which defines
- *
- *     TARGET           the function attribute that enables the instruction set
- *     ELEMENT, WORD    float or double, and the signed integer of its size
- *     BYTES            of a vector
- *     MANTISSA         digits of the element type behind the point
- *     KERNEL(name)     the name of a function
- *     FMA(a, b, c)     a b + c, rounded once or twice */
+/* The functions of flips.h for one instruction set and one element type
+ * (core/vector/each_isa.h). */
+
+#define MANTISSA (BITS == 32 ? 23 : 52) /* digits of an element behind the point */
+/* Half a vector of floats, or a vector of doubles, as doubles: to gcc's general conversion the
+ * widest set has an instruction that is faster. */
+#if ISA == 2 && BITS == 32
+#define WIDEN(part) ((DOUBLES)_mm512_cvtps_pd((__m256)(part)))
+#else
+#define WIDEN(part) __builtin_convertvector(part, DOUBLES)
+#endif
 
 #define LANES ((int64_t)(BYTES / sizeof(ELEMENT)))
-#define VECTOR KERNEL(vector)
 #define WORDS KERNEL(words)
 #define CODES KERNEL(codes)
 #define DOUBLES KERNEL(doubles)
@@ -20,7 +21,6 @@
 #define MOST (PRODUCT_TERMS * LANES)
 #define INLINE static inline __attribute__((always_inline)) TARGET
 
-typedef ELEMENT VECTOR __attribute__((vector_size(BYTES)));
 typedef WORD WORDS __attribute__((vector_size(BYTES)));
 typedef int32_t CODES __attribute__((vector_size(BYTES / sizeof(ELEMENT) * sizeof(int32_t))));
 /* Sums are in double: a vector of floats is two of doubles. Products are of PRODUCT_TERMS factors a
@@ -357,7 +357,6 @@ DEFINE(judge, KERNEL(sum)(&s) - sali_norm_multiply(f.norm, KERNEL(product)(&s)))
 
 #undef DEFINE
 #undef LANES
-#undef VECTOR
 #undef WORDS
 #undef CODES
 #undef DOUBLES
@@ -366,9 +365,5 @@ DEFINE(judge, KERNEL(sum)(&s) - sali_norm_multiply(f.norm, KERNEL(product)(&s)))
 #undef SUMS
 #undef MOST
 #undef INLINE
-#undef ELEMENT
-#undef WORD
 #undef MANTISSA
-#undef FMA
 #undef WIDEN
-#undef KERNEL

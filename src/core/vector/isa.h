@@ -11,6 +11,13 @@ typedef enum sali_isa {
     SALI_ISA_COUNT
 } sali_isa;
 
+/* X(type, name) for each instruction set that this architecture has, in order. */
+#if defined(__x86_64__)
+#define SALI_EACH_ISA(X, type) X(type, base) X(type, avx2) X(type, avx512)
+#else
+#define SALI_EACH_ISA(X, type) X(type, base)
+#endif
+
 /* The best one of this machine; each includes those before it. A few loads: call it freely. */
 static inline sali_isa sali_isa_best(void)
 {

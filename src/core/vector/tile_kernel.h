@@ -1,18 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of tile.h for one instruction set and one element type. Included by tile.c once for
- * each pair, which defines
- *
- *     TARGET           the function attribute that enables the instruction set
- *     ELEMENT          float or double
- *     VECTOR           a vector of them
- *     KERNEL(name)     the name of a function
- *     SPLAT(x)         a vector of x
- *     FMA(a, b, c)     a b + c
- *     TOTAL(v)         the sum of a vector, half by half; where there is an instruction for it
- *     ROWS(X)          the heights of tiles whose sums fit in the registers, ascending from 1 */
+/* The functions of tile.h for one instruction set and one element type (each_isa.h). */
 
-#define LANES ((int64_t)(sizeof(VECTOR) / sizeof(ELEMENT)))
+/* The sum of a vector, half by half, where there is an instruction for it. */
+#if ISA == 2 && BITS == 32
+#define TOTAL(v) _mm512_reduce_add_ps((__m512)(v))
+#elif ISA == 2
+#define TOTAL(v) _mm512_reduce_add_pd((__m512d)(v))
+#endif
+
+/* The heights of tiles whose sums fit in the registers, ascending from 1. */
+#if ISA == 2
+#define ROWS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
+#else
+#define ROWS(X) X(1) X(2) X(4) X(6)
+#endif
+
+#define LANES ((int64_t)KERNEL(lanes))
 #define CEILING 16
+
+enum { KERNEL(lanes) = sizeof(VECTOR) / sizeof(ELEMENT) };
 
 static inline TARGET VECTOR KERNEL(load)(const ELEMENT *from)
 {
@@ -169,9 +175,5 @@ static TARGET void KERNEL(dots)(const sali_tile *tile, int64_t rows, int64_t col
 
 #undef LANES
 #undef CEILING
-#undef ELEMENT
-#undef VECTOR
-#undef SPLAT
-#undef FMA
 #undef TOTAL
-#undef KERNEL
+#undef ROWS

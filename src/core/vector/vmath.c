@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/* vmath_kernel.h for every instruction set and element type, and the choice among them. */
 #include "core/vector/vmath.h"
 
 #include <sleef.h>
@@ -7,136 +6,37 @@
 
 #include "core/vector/vmath_table.h"
 
-#if defined(__x86_64__) || (defined(__aarch64__) && defined(__ARM_NEON))
+/* The functions of one argument that are asked of SLEEF. */
+#define SLEEF_LIST(X) X(exp) X(log) X(log1p) X(expm1) X(sin) X(cos) X(tanh) X(erf) X(lgamma)
+
 /* A vector comparison gives lanes of all ones or all zeros, which select by bits. */
 #define SELECT(test, a, b) \
     ((VECTOR)(((test) & (__typeof__(test))(a)) | (~(test) & (__typeof__(test))(b))))
-#else
-#define SELECT(test, a, b) ((test) ? (a) : (b))
-#endif
-
-#if defined(__x86_64__)
-
-#include <immintrin.h>
-
-#define TARGET
-
-#define ELEMENT float
-#define VECTOR __m128
-#define SLEEF(name) Sleef_##name##f4_u10sse2
-#define KERNEL(name) name##_f32_base
-#include "core/vector/vmath_kernel.h"
-
-#define ELEMENT double
-#define VECTOR __m128d
-#define SLEEF(name) Sleef_##name##d2_u10sse2
-#define KERNEL(name) name##_f64_base
-#include "core/vector/vmath_kernel.h"
-
-#undef TARGET
 
 /* clang decides by the flags of the whole file, not by a function's target attribute, whether wide
  * vectors are passed in registers: without the flags its calls of SLEEF's functions are wrong, and
  * it gets the narrow ones. */
-#if !defined(__clang__) || defined(__AVX2__)
-#define WITH_AVX2
-#endif
-#if !defined(__clang__) || defined(__AVX512F__)
-#define WITH_AVX512
-#endif
-
-#ifdef WITH_AVX2
-
-#define TARGET __attribute__((target("avx2,fma")))
-#ifndef __AVX__
-#define SLEEF_HIDDEN /* sleef.h declares what the compiler flags allow */
-#endif
-
-#define ELEMENT float
-#define VECTOR __m256
-#define SLEEF(name) Sleef_##name##f8_u10avx2
-#define KERNEL(name) name##_f32_avx2
-#include "core/vector/vmath_kernel.h"
-
-#define ELEMENT double
-#define VECTOR __m256d
-#define SLEEF(name) Sleef_##name##d4_u10avx2
-#define KERNEL(name) name##_f64_avx2
-#include "core/vector/vmath_kernel.h"
-
-#undef TARGET
-#undef SLEEF_HIDDEN
-
-#endif
-#ifdef WITH_AVX512
-
-#define TARGET __attribute__((target("avx512f")))
-#ifndef __AVX512F__
-#define SLEEF_HIDDEN
-#endif
-
-#define ELEMENT float
-#define VECTOR __m512
-#define SLEEF(name) Sleef_##name##f16_u10avx512f
-#define KERNEL(name) name##_f32_avx512
-#include "core/vector/vmath_kernel.h"
-
-#define ELEMENT double
-#define VECTOR __m512d
-#define SLEEF(name) Sleef_##name##d8_u10avx512f
-#define KERNEL(name) name##_f64_avx512
-#include "core/vector/vmath_kernel.h"
-
-#undef TARGET
-#undef SLEEF_HIDDEN
-
-#endif
-
-#elif defined(__aarch64__) && defined(__ARM_NEON)
-
-#define TARGET
-
-#define ELEMENT float
-#define VECTOR float32x4_t
-#define SLEEF(name) Sleef_##name##f4_u10advsimd
-#define KERNEL(name) name##_f32_base
-#include "core/vector/vmath_kernel.h"
-
-#define ELEMENT double
-#define VECTOR float64x2_t
-#define SLEEF(name) Sleef_##name##d2_u10advsimd
-#define KERNEL(name) name##_f64_base
-#include "core/vector/vmath_kernel.h"
-
-#undef TARGET
-
+#if defined(__x86_64__) && (!defined(__clang__) || defined(__AVX2__))
+#define WITH_AVX2 1
 #else
-
-#define TARGET
-
-#define ELEMENT float
-#define VECTOR float
-#define SLEEF(name) Sleef_##name##f_u10
-#define KERNEL(name) name##_f32_base
-#include "core/vector/vmath_kernel.h"
-
-#define ELEMENT double
-#define VECTOR double
-#define SLEEF(name) Sleef_##name##_u10
-#define KERNEL(name) name##_f64_base
-#include "core/vector/vmath_kernel.h"
-
-#undef TARGET
-
+#define WITH_AVX2 0
 #endif
+#if defined(__x86_64__) && (!defined(__clang__) || defined(__AVX512F__))
+#define WITH_AVX512 1
+#else
+#define WITH_AVX512 0
+#endif
+
+#define KERNEL_FILE "core/vector/vmath_kernel.h"
+#include "core/vector/each_isa.h"
 
 #define MEMBERS_BASE(name) .name##_f32 = name##_f32_base, .name##_f64 = name##_f64_base,
-#ifdef WITH_AVX2
+#if WITH_AVX2
 #define MEMBERS_AVX2(name) .name##_f32 = name##_f32_avx2, .name##_f64 = name##_f64_avx2,
 #else
 #define MEMBERS_AVX2(name) MEMBERS_BASE(name)
 #endif
-#ifdef WITH_AVX512
+#if WITH_AVX512
 #define MEMBERS_AVX512(name) .name##_f32 = name##_f32_avx512, .name##_f64 = name##_f64_avx512,
 #else
 #define MEMBERS_AVX512(name) MEMBERS_AVX2(name)

@@ -1,31 +1,65 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of vmath.h for one instruction set and one element type. Included by vmath.c once
- * for each pair, which defines
- *
- *     ELEMENT              float or double
- *     VECTOR               what SLEEF's functions take and return
- *     SLEEF(name)          SLEEF's function of error below 1 ulp
- *     KERNEL(name)         the name of the array function
- *
- * and once for all, or for the instruction set,
- *
- *     TARGET               the function attribute that enables the instruction set
- *     SLEEF_HIDDEN         defined if sleef.h does not declare these functions
- *     SELECT(test, a, b)   lane by lane, a where the comparison holds, else b */
+/* The functions of vmath.h for one instruction set and one element type (each_isa.h).
+ * SELECT(test, a, b) is a where the comparison holds, else b, lane by lane. */
+
+#if ISA == 0 || (ISA == 1 && WITH_AVX2) || (ISA == 2 && WITH_AVX512)
 
 #define LANES ((int64_t)(sizeof(VECTOR) / sizeof(ELEMENT)))
 
-#ifdef SLEEF_HIDDEN
-VECTOR SLEEF(exp)(VECTOR x) TARGET;
-VECTOR SLEEF(log)(VECTOR x) TARGET;
-VECTOR SLEEF(log1p)(VECTOR x) TARGET;
-VECTOR SLEEF(expm1)(VECTOR x) TARGET;
-VECTOR SLEEF(sin)(VECTOR x) TARGET;
-VECTOR SLEEF(cos)(VECTOR x) TARGET;
-VECTOR SLEEF(tanh)(VECTOR x) TARGET;
-VECTOR SLEEF(erf)(VECTOR x) TARGET;
-VECTOR SLEEF(lgamma)(VECTOR x) TARGET;
+/* SLEEF's functions of error below 1 ulp. */
+#if defined(__x86_64__)
+#if ISA == 0 && BITS == 32
+#define SLEEF(name) Sleef_##name##f4_u10sse2
+#elif ISA == 0
+#define SLEEF(name) Sleef_##name##d2_u10sse2
+#elif ISA == 1 && BITS == 32
+#define SLEEF(name) Sleef_##name##f8_u10avx2
+#elif ISA == 1
+#define SLEEF(name) Sleef_##name##d4_u10avx2
+#elif BITS == 32
+#define SLEEF(name) Sleef_##name##f16_u10avx512f
+#else
+#define SLEEF(name) Sleef_##name##d8_u10avx512f
+#endif
+#elif defined(__aarch64__) && defined(__ARM_NEON)
+#if BITS == 32
+#define SLEEF(name) Sleef_##name##f4_u10advsimd
+#else
+#define SLEEF(name) Sleef_##name##d2_u10advsimd
+#endif
+#else /* lane by lane */
+#if BITS == 32
+#define ONE(name) Sleef_##name##f_u10
+#else
+#define ONE(name) Sleef_##name##_u10
+#endif
+#define SLEEF(name) KERNEL(each_##name)
+#define DEFINE_EACH(name)                      \
+    static inline VECTOR SLEEF(name)(VECTOR x) \
+    {                                          \
+        for (int64_t i = 0; i < LANES; i++) {  \
+            x[i] = ONE(name)(x[i]);            \
+        }                                      \
+        return x;                              \
+    }
+SLEEF_LIST(DEFINE_EACH)
+static inline VECTOR SLEEF(pow)(VECTOR x, VECTOR p)
+{
+    for (int64_t i = 0; i < LANES; i++) {
+        x[i] = ONE(pow)(x[i], p[i]);
+    }
+    return x;
+}
+#undef ONE
+#undef DEFINE_EACH
+#endif
+
+/* sleef.h declares what the compiler's flags allow. */
+#if (ISA == 1 && !defined(__AVX__)) || (ISA == 2 && !defined(__AVX512F__))
+#define DECLARE(name) VECTOR SLEEF(name)(VECTOR x) TARGET;
+SLEEF_LIST(DECLARE)
 VECTOR SLEEF(pow)(VECTOR x, VECTOR p) TARGET;
+#undef DECLARE
 #endif
 
 /* SLEEF's log1p is infinite above 1e38 and 1e307. There, log1p(x) = log1p(2^-k x) + k log 2 with a
@@ -101,7 +135,6 @@ static TARGET void KERNEL(pow)(int64_t n, const ELEMENT *x, ELEMENT p, ELEMENT *
 
 #undef MAP
 #undef LANES
-#undef ELEMENT
-#undef VECTOR
 #undef SLEEF
-#undef KERNEL
+
+#endif
