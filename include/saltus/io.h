@@ -28,12 +28,16 @@ extern "C" {
  *          DOCTYPE, a tape when it breaks the schema saltus-tape.rng or any shape rule.
  *          Otherwise `spec` is a specification, "name" or "name:key=value,..", such as
  *          "ising:side=10,theta=0.2" (see sal_builtin_list), with "file=PATH" among its keys for
- *          models made from a file ("max-cut:file=G.txt").
- *          dtype  0: the file's own type (networks: SAL_F64), or a ready-made model's default.
+ *          models made from a file ("max-cut:file=G.txt"); or "formula: .." with variables,
+ *          parameters and f as a text, "formula: x: spin[9]; 0.5 sum(i~j: x[i] x[j])"
+ *          (docs/energies.md has the grammar).
+ *          dtype  0: the file's own type (networks, formulas: SAL_F64), or a ready-made model's
+ *                 default.
  * Returns: SAL_OK, with `spec` as the model's name; SAL_ERR_NOT_FOUND when there is no such file or
  *          ready-made model; SAL_ERR_DATA with file and line when a file's content is not
- *          acceptable; SAL_ERR_ARGUMENT for a file of another kind or a bad specification;
- *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *model is untouched.
+ *          acceptable, with the place when a formula is not; SAL_ERR_ARGUMENT for a file of another
+ *          kind or a bad specification; SAL_ERR_IO; SAL_ERR_MEMORY. On failure *model is
+ *          untouched.
  * Cost:    O(size of the files).
  * Threads: any. */
 SAL_API sal_status sal_model_open(const char *spec, sal_dtype dtype, sal_model **model,
