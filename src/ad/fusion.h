@@ -19,10 +19,11 @@ typedef struct sali_fusion {
     int32_t n_runs;
     sali_run *runs;
     int32_t *run; /* by node: the run that computes it, or -1 */
-    bool *local;  /* by node: nothing outside of its run needs it, but its own adjoint */
+    bool *local;  /* by node: no call outside of its run reads its value */
 } sali_fusion;
 
-/* The runs of a program whose steps are made; one call each where the pass is off. */
+/* Divide the calls of a program whose steps are made into runs; runs of one call each if the pass
+ * is off. Returns: SAL_ERR_MEMORY. */
 sal_status sali_fusion_create(const struct sali_program *program, sali_fusion *fusion,
                               sal_error *err);
 void sali_fusion_clear(sali_fusion *fusion);
