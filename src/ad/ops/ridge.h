@@ -26,6 +26,7 @@ static inline ridge ridge_begin(int64_t n, real *scratch)
     return (ridge){ .n = n, .index = (int32_t *)(void *)(scratch + n * n), .M = scratch };
 }
 
+/* Set k and index for the rows with s_i != 0. */
 static inline void ridge_select(ridge *r, const real *s)
 {
     r->k = 0;
@@ -36,7 +37,8 @@ static inline void ridge_select(ridge *r, const real *s)
     }
 }
 
-/* Factor the matrix of s; false if it is not positive definite. */
+/* Select the rows with s_i != 0 and factor M = I + D G D over them; false if M is not positive
+ * definite. */
 static inline bool ridge_factor(ridge *r, const real *G, const real *s)
 {
     bool good = true;
