@@ -277,7 +277,7 @@ static sali_call row_call(sali_changes *ch, int32_t k, int64_t c)
     return call;
 }
 
-/* ---- evaluating anew */
+/* ---- evaluating again */
 
 static const sali_op *op_of(const sali_changes *ch, int32_t k)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fusion: neighbouring calls of elementwise ops run together, a few chains at a time, so that what
- * one writes is still in the nearest cache when the next reads it. The kernels are the same ones:
- * chains are independent, so a call over some of them is a call with fewer rows. */
+ * one writes is still in the nearest cache when the next reads it. The kernels do not change:
+ * chains are independent, so a call over some chains is a call with fewer rows. */
 #ifndef SALI_FUSION_H
 #define SALI_FUSION_H
 

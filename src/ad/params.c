@@ -83,7 +83,7 @@ static void evaluate_hoisted(sali_params *params)
 }
 
 /* Take memory for the values and saved values of nodes that do not vary, for prepared inputs and
- * for scratch. The value of an alias is that of its input. */
+ * for scratch. An alias shares the value of its input. */
 static void allocate(sali_params *params)
 {
     const sali_program *program = params->program;

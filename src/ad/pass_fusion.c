@@ -38,7 +38,7 @@ static int64_t tile_of(const sali_program *program, int32_t i)
  * tiles; every other call is a run by itself. A run of one call gets all chains in one tile. */
 static void make_runs(const sali_program *program, sali_fusion *fusion)
 {
-    bool open = false; /* whether the last run may go on */
+    bool open = false; /* whether the last run can take another call */
     int32_t n_calls = 0;
     for (int32_t i = 0; i < program->n_nodes; i++) {
         fusion->run[i] = -1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums of products of two coordinates of the state, picked out by slices, gathers and the like,
- * become an `edges` node: sum(s[1:] * s[:-1]) of a lattice, sum(w * x[i] * x[j]) of a graph. It
- * costs less in values, gradients and changes; f is seen to be multilinear where the pairs are of
- * two variables; and all who look for couplings find them.
+ * become an `edges` node: sum(s[1:] * s[:-1]) of a lattice, sum(w * x[i] * x[j]) of a graph. Edges
+ * cost less in values, gradients and changes; f is recognised as multilinear where each pair joins
+ * two variables; and analyses that look for couplings find them.
  *
  * A node of one element is expanded by the ops' terms (ad/op.h) into a sum of products of a number
  * and at most two coordinates. Each number may have one factor that does not depend on the state,
- * an element of one node for all of the sum: weights that are parameters. f stays what it is but
- * for rounding: the same terms in another order. The outermost nodes are tried first, and take
- * along what they are made of. */
+ * an element of one node for all of the sum: weights that are parameters. f is the same except for
+ * rounding, with the same terms in another order. The outermost nodes are tried first; nodes that
+ * went into a sum are not tried by themselves. */
 #include "ad/passes.h"
 #include "ad/rewriter.h"
 #include "core/alloc.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Sparse forms: s'As with a constant A that is mostly zeros becomes a sum over its other entries,
- * an `edges` node. It costs what these are, in values, gradients and changes; and all who look for
- * couplings find them. Found are quad(s, A), and the product of s with A s or s A (matvec, matmul)
- * as a dot, the sum of a mul, or a matmul of a row and a column, be they reshaped and scaled.
+/* Sparse forms: s'As with a constant A that is mostly zeros becomes a sum over the nonzero entries
+ * of A, an `edges` node. The cost of values, gradients and changes is then in proportion to these
+ * entries, and analyses that look for couplings find them. Recognised are quad(s, A), and the
+ * product of s with A s or s A (matvec, matmul) as a dot, the sum of a mul, or a matmul of a row
+ * and a column, also if reshaped or scaled.
  *
- * f stays what it is but for rounding: a sum over other numbers than zeros, in another order. (An
- * infinite s would have made 0 s NaN.) Other products with such an A stay what they are, and run
- * over these entries too (ad/ops/sparse_product.h). */
+ * f is the same except for rounding: the zeros are left out of the sum, and the order is another.
+ * (With an infinite s, 0 s would have been NaN.) Other products with such an A are left alone, and
+ * their kernels run over the nonzero entries too (ad/ops/sparse_product.h). */
 #include "ad/passes.h"
 #include "ad/rewriter.h"
 #include "ad/sparse.h"

@@ -4,9 +4,9 @@
  *
  * A pixel of all chains is a matrix [chains x channels] (without gaps when pixel-major), so output
  * pixel o is the sum of matrix products over the taps that see the image: one tile
- * (core/vector/tile.h). The input's adjoint is the same with the triples taken by input pixel and
+ * (core/vector/tile.h). The input's adjoint is such a sum too, with triples by input pixel and
  * the weights turned; the weights' gradient, taken by tap, is a sum of products [C x chains]
- * [chains x O] over pixels. Where it pays, all three take Winograd's way (conv_winograd.h). */
+ * [chains x O] over pixels. Where it pays, all three use Winograd's method (conv_winograd.h). */
 #include <string.h>
 
 #include "ad/ops/conv_winograd.h"

@@ -26,7 +26,7 @@ static int64_t prepared_size(const sali_node *node, const sali_node *const *in)
     return none ? 1 : panels_size(n, m) + panels_size(m, n);
 }
 
-/* Does nothing where no panels are needed, as prepared_size tells. */
+/* Does nothing where no panels are needed, see prepared_size. */
 static void prepare(const sali_call *call, void *prepared)
 {
     const real *A = call->in[0].value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the ops on I + D G D share: G [n, n] symmetric with no negative eigenvalue, D = diag(s), s
  * [n]. With G = X'X / lambda this is the matrix of a ridge regression on the columns s_i X_i. Rows
- * with s_i = 0 are those of the identity, so only the k with s_i != 0 are factored. */
+ * with s_i = 0 are rows of the identity, so only the k with s_i != 0 are factored. */
 #ifndef SALI_RIDGE_H
 #define SALI_RIDGE_H
 
