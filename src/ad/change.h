@@ -23,7 +23,8 @@ typedef struct sali_cell {
     size_t size;
 } sali_cell;
 
-/* What is overwritten in one chain since the last decision. When it is full, writes are refused. */
+/* The words overwritten in one chain since its last change was kept or undone. A full journal
+ * refuses writes. */
 typedef struct sali_journal {
     sali_cell *cells;
     int64_t used, room;
@@ -34,18 +35,19 @@ typedef struct sali_change {
     const sali_delta *const *in; /* by input */
     sali_delta *out;             /* to fill; its lists have room for the whole output */
     sali_journal *journal;
-    /* All inputs that vary are at most affine in the state: their elements are of one size, and
-     * adding rises to a sum loses nothing. Otherwise large terms that vanish would leave their
-     * rounding errors behind, and the sum is to be made anew. */
+    /* All inputs that vary are at most affine in the state: their elements are of similar size, and
+     * adding rises to a sum loses nothing. Otherwise a large term that vanishes would leave its
+     * rounding error in the sum, so the sum must be recomputed. */
     bool affine;
     /* The variables that changed. */
     int64_t n_sites;
     const int64_t *sites;
-    /* Where a copy of the output's and the saved row goes, before a rule changes all of it. */
+    /* Room for a copy of the output's row, followed by the saved row, made before a rule overwrites
+     * whole rows. *shadowed: the copy has been made. */
     void *shadow;
     bool *shadowed;
-    /* Of the state, when the rule is to keep it: real [N]; else NULL. `sole`: no other node
-     * contributes to it. */
+    /* The state's gradient, real [N], if the rule must keep it up to date; else NULL. `sole`: no
+     * other node contributes to this gradient. */
     void *gradient;
     void *gradient_shadow;
     bool *gradient_shadowed;
@@ -58,7 +60,8 @@ typedef struct sali_change {
 
 #include "core/real.h"
 
-/* Note the word at `at` before it is overwritten; false: the journal is full, give up. */
+/* Store the word at `at` in the journal, before the caller overwrites it; false: the journal is
+ * full, and the rule must give up. */
 static inline bool change_note(sali_journal *journal, void *at, size_t size)
 {
     if (journal->used == journal->room) {
@@ -71,6 +74,7 @@ static inline bool change_note(sali_journal *journal, void *at, size_t size)
     return true;
 }
 
+/* Set *at, after its old value is stored in the journal; false: the journal is full. */
 static inline bool change_write(sali_change *change, real *at, real value)
 {
     if (!change_note(change->journal, at, sizeof *at)) {
@@ -80,7 +84,8 @@ static inline bool change_write(sali_change *change, real *at, real value)
     return true;
 }
 
-/* Set element i of the output and list it, unless it is that already. */
+/* Set element i of the output and add it to the list change->out, unless it has this value already.
+ * False: no room, give up. */
 static inline bool change_set(sali_change *change, int64_t i, real value)
 {
     real *at = (real *)change->call->out.value + i;
@@ -96,7 +101,8 @@ static inline bool change_set(sali_change *change, int64_t i, real value)
     return change_write(change, at, value);
 }
 
-/* Copy the output's row and what it saves; they may then be changed freely, as a whole. */
+/* Copy the output's row and the saved row [saved_size] to the shadow, once a change, so that the
+ * rule may overwrite both rows freely. Marks all elements of the output as changed. */
 static inline void change_save_row(sali_change *change, int64_t saved_size)
 {
     const sali_call *call = change->call;
@@ -109,7 +115,8 @@ static inline void change_save_row(sali_change *change, int64_t saved_size)
     change->out->n = SALI_ALL;
 }
 
-/* The same for the state's gradient [size]. */
+/* Copy the state's gradient [size] to its shadow, once a change, so that the rule may overwrite the
+ * gradient freely. */
 static inline void change_save_gradient(sali_change *change, int64_t size)
 {
     if (!*change->gradient_shadowed) {
@@ -118,7 +125,7 @@ static inline void change_save_gradient(sali_change *change, int64_t size)
     }
 }
 
-/* Set the state's gradient at a coordinate. */
+/* Set the state's gradient at a coordinate; false: the journal is full. */
 static inline bool change_set_gradient(sali_change *change, int64_t coordinate, real value)
 {
     real *at = (real *)change->gradient + coordinate;
@@ -129,18 +136,20 @@ static inline bool change_set_gradient(sali_change *change, int64_t coordinate, 
     return change_write(change, at, value);
 }
 
-/* Add to the state's gradient at a coordinate. */
+/* Add `term` to the state's gradient at a coordinate; false: the journal is full. */
 static inline bool change_gradient(sali_change *change, int64_t coordinate, real term)
 {
     return change_set_gradient(change, coordinate, ((real *)change->gradient)[coordinate] + term);
 }
 
-/* The new value of listed element k of input `in`, and how much it rose. */
+/* The new value of element number k in the list of changed elements of input `in`. */
 static inline real change_new(const sali_change *change, int in, int64_t k)
 {
     return ((const real *)change->call->in[in].value)[change->in[in]->index[k]];
 }
 
+/* The new value minus the old one of element number k in the list of changed elements of input
+ * `in`. */
 static inline real change_rise(const sali_change *change, int in, int64_t k)
 {
     return change_new(change, in, k) - ((const real *)change->in[in]->old)[k];

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 
-/* With more changed elements than this share of a row, the row is evaluated anew. */
+/* If more than 1 in LIST_SHARE elements of a row changed, the row is evaluated again. */
 #define LIST_SHARE 4
 /* Cells of a chain's journal for each element of its rows, and at least. */
 #define CELLS_PER_ELEMENT 2
@@ -24,13 +24,13 @@ struct sali_changes {
     bool unlimited, gradient, local_gradient;
     /* By node, for varying ones: rows of all chains, as in a workspace. */
     void **value, **saved, **adjoint;
-    void **shadow; /* [chains x (size + saved)] rows before they were evaluated anew */
+    void **shadow; /* [chains x (size + saved)] copies of rows, made before they are overwritten */
     void *scratch;
     int32_t n_calls;
     int32_t *call_node;
     sali_call *calls; /* of all chains */
     sali_arg *args;
-    bool *sole; /* by node: reads the state, and nothing else does */
+    bool *sole; /* by node: no other node reads the state */
     /* Of the chain at work. */
     sali_delta *deltas; /* by node */
     const sali_delta **in;
@@ -46,7 +46,8 @@ struct sali_changes {
 
 /* ---- which gradients follow changes */
 
-/* The adjoints of such a node's inputs do not depend on the state if its own does not. */
+/* Whether the adjoints of node i's inputs do not depend on the state if the node's own adjoint does
+ * not, or the op's change rule keeps the gradient. */
 static bool keeps_adjoints_constant(const sali_program *program, int32_t i)
 {
     const sali_step *step = &program->steps[i];
@@ -60,6 +61,8 @@ static bool keeps_adjoints_constant(const sali_program *program, int32_t i)
            (step->op->changes_gradient && program->steps[node->in[0]].storage == program->state);
 }
 
+/* Whether change rules can keep the state's gradient: f varies, and every node that is computed
+ * from the state passes keeps_adjoints_constant. */
 static bool gradient_is_local(const sali_program *program)
 {
     bool local = program->nodes[program->output].varying;
@@ -70,7 +73,8 @@ static bool gradient_is_local(const sali_program *program)
     return local;
 }
 
-/* Whether the state's gradient has contributions of this node alone. */
+/* Whether no other node than `node` reads the state, so that this node alone contributes to the
+ * state's gradient. */
 static bool is_sole_reader(const sali_program *program, int32_t node)
 {
     for (int32_t i = 0; i < program->n_nodes; i++) {
@@ -90,6 +94,8 @@ static bool has_rows(const sali_program *program, int32_t i)
     return sali_is_called(program, i) || i == program->state;
 }
 
+/* Node j as an operand of calls over all chains: its rows in `ch` if the node varies, else its
+ * value in the parameters. */
 static sali_arg make_arg(const sali_changes *ch, int32_t j)
 {
     const sali_program *program = ch->program;
@@ -104,6 +110,8 @@ static sali_arg make_arg(const sali_changes *ch, int32_t j)
     };
 }
 
+/* Take memory for rows, shadows and delta lists of the nodes that have rows. Adds the elements of
+ * these nodes' values and saved values, for one chain, to *elements. */
 static void allocate_rows(sali_changes *ch, int64_t *elements)
 {
     const sali_program *program = ch->program;
@@ -127,6 +135,8 @@ static void allocate_rows(sali_changes *ch, int64_t *elements)
     ch->scratch = sali_memory_take(m, sali_program_scratch(program, ch->chains), ch->element);
 }
 
+/* Take memory for codes, sites and journals of all chains; the room of a journal is in proportion
+ * to `elements`, the number of elements in all rows of a chain. */
 static void allocate_chains(sali_changes *ch, int64_t elements)
 {
     int64_t V = ch->program->space->n_variables;
@@ -143,6 +153,8 @@ static void allocate_chains(sali_changes *ch, int64_t elements)
     }
 }
 
+/* Fill ch->calls, the calls over all chains in program order, with their operands, and take memory
+ * for the operands of a call over one chain. */
 static void make_calls(sali_changes *ch)
 {
     const sali_program *program = ch->program;
@@ -265,14 +277,15 @@ static sali_call row_call(sali_changes *ch, int32_t k, int64_t c)
     return call;
 }
 
-/* ---- evaluating anew */
+/* ---- evaluating again */
 
 static const sali_op *op_of(const sali_changes *ch, int32_t k)
 {
     return ch->program->steps[ch->call_node[k]].op;
 }
 
-/* The first n chains. */
+/* Compute the gradient of the first n chains: zero all adjoints, set the adjoint of f to 1, and run
+ * every call backward. */
 static void backward(sali_changes *ch, int64_t n)
 {
     const sali_program *program = ch->program;
@@ -320,6 +333,7 @@ void sali_changes_start(sali_changes *ch, int64_t n, const int32_t *codes)
 
 /* ---- trying */
 
+/* Set variable `site` of chain c to `code`, in codes and in embedding. */
 static void set_variable(sali_changes *ch, int64_t c, int64_t site, int32_t code)
 {
     const sal_space *space = ch->program->space;
@@ -331,7 +345,8 @@ static void set_variable(sali_changes *ch, int64_t c, int64_t site, int32_t code
     }
 }
 
-/* Move one variable in codes and embedding, and list its coordinates. */
+/* Set variable `site` of chain c to `code`, and add its changed coordinates, with their old values,
+ * to the state's list of changes. */
 static void move_variable(sali_changes *ch, int64_t c, int64_t site, int32_t code)
 {
     const sal_space *space = ch->program->space;
@@ -348,7 +363,8 @@ static void move_variable(sali_changes *ch, int64_t c, int64_t site, int32_t cod
     set_variable(ch, c, site, code);
 }
 
-/* Keep a copy of a row, and evaluate it anew. */
+/* Evaluate the row of call k for chain c again. The first time since the last decision the old row
+ * is copied to its shadow. Marks the whole row as changed. */
 static void evaluate_row(sali_changes *ch, int32_t k, int64_t c, const sali_call *call)
 {
     int32_t i = ch->call_node[k];
@@ -365,7 +381,8 @@ static void evaluate_row(sali_changes *ch, int32_t k, int64_t c, const sali_call
     ch->deltas[i].n = SALI_ALL;
 }
 
-/* Whether the inputs' changes are listed and few, so that a rule pays. */
+/* Whether the changes of the node's inputs are listed and few, so that a change rule pays. *any:
+ * whether an input changed at all. Sets ch->in to the lists of changes. */
 static bool few_changes(const sali_changes *ch, const sali_node *node, bool *any)
 {
     bool few = true;
@@ -389,6 +406,7 @@ static bool has_affine_inputs(const sali_program *program, const sali_node *node
     return affine;
 }
 
+/* What the change rule of call k gets for chain c; `call` is call k over this chain alone. */
 static sali_change make_change(sali_changes *ch, int32_t k, int64_t c, const sali_call *call)
 {
     const sali_program *program = ch->program;
@@ -413,8 +431,8 @@ static sali_change make_change(sali_changes *ch, int32_t k, int64_t c, const sal
     };
 }
 
-/* Bring node by node up to date; false if a rule gave up, or is missing where the gradient needs
- * it. */
+/* Update the rows of chain c, node by node, after variables moved. False: a rule gave up, or a node
+ * must evaluate its row again although its rule has to keep the gradient. */
 static bool follow(sali_changes *ch, int64_t c)
 {
     for (int32_t k = 0; k < ch->n_calls; k++) {
@@ -441,7 +459,8 @@ static bool follow(sali_changes *ch, int64_t c)
     return true;
 }
 
-/* The chain's rows and gradient anew, after what rules wrote was taken back. */
+/* Evaluate all rows of chain c again and, if the gradient is local, the gradient. The caller has
+ * restored what change rules wrote. */
 static void follow_anew(sali_changes *ch, int64_t c)
 {
     const sali_program *program = ch->program;
@@ -474,8 +493,8 @@ static void follow_anew(sali_changes *ch, int64_t c)
     }
 }
 
-/* Put back what was overwritten in chain c: first the copies, which may hold words that had been
- * noted before they were made. */
+/* Restore what was overwritten in chain c: first whole rows from their shadows, then the words of
+ * the journal, because a word may have been overwritten before its row was copied. */
 static void restore(sali_changes *ch, int64_t c)
 {
     const sali_program *program = ch->program;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Fusion: neighbouring calls of elementwise ops run together, a few chains at a time, so that what
- * one writes is still in the nearest cache when the next reads it. The kernels are the same ones:
- * chains are independent, so a call over some of them is a call with fewer rows. */
+ * one writes is still in the nearest cache when the next reads it. The kernels do not change:
+ * chains are independent, so a call over some chains is a call with fewer rows. */
 #ifndef SALI_FUSION_H
 #define SALI_FUSION_H
 
@@ -19,10 +19,11 @@ typedef struct sali_fusion {
     int32_t n_runs;
     sali_run *runs;
     int32_t *run; /* by node: the run that computes it, or -1 */
-    bool *local;  /* by node: nothing outside of its run needs it, but its own adjoint */
+    bool *local;  /* by node: no call outside of its run reads its value */
 } sali_fusion;
 
-/* The runs of a program whose steps are made; one call each where the pass is off. */
+/* Divide the calls of a program whose steps are made into runs; runs of one call each if the pass
+ * is off. Returns: SAL_ERR_MEMORY. */
 sal_status sali_fusion_create(const struct sali_program *program, sali_fusion *fusion,
                               sal_error *err);
 void sali_fusion_clear(sali_fusion *fusion);

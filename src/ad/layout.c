@@ -6,7 +6,8 @@ static sali_layout layout_of(const sali_program *program, const sali_node *node)
     return sali_op_of(program->dtype, node->op)->layout;
 }
 
-/* Whether the node's op could write it pixel-major, and that would not be the same as by chain. */
+/* Whether the node's op could write its value pixel-major, in an order that differs from [chains x
+ * size]. */
 static bool is_candidate(const sali_program *program, const sali_node *node)
 {
     return node->varying && node->shape.rank == 3 && node->shape.dim[1] * node->shape.dim[2] > 1 &&
@@ -25,7 +26,8 @@ static bool operands_agree(const sali_program *program, const sali_node *node)
     return true;
 }
 
-/* Take back what node i cannot live with; whether there was anything. */
+/* Clear `pixel_major` of the node or of its inputs where the node's op does not accept that layout.
+ * Returns whether a flag changed. */
 static bool take_back(sali_program *program, sali_node *node)
 {
     sali_layout layout = layout_of(program, node);

@@ -5,9 +5,9 @@
 
 #include "ad/program.h"
 
-/* Set `pixel_major` of the nodes: on wherever the ops that write and read a node all know that
- * layout, so that convolutions, pooling and what lies between them never rearrange a batch. Values
- * do not change. For a program whose nodes are copied and whose steps are not yet made. */
+/* Set `pixel_major` of a node wherever the ops that write and read the node all accept that layout,
+ * so that convolutions, pooling and what lies between them never rearrange a batch. Values do not
+ * change. For a program whose nodes are copied and whose steps are not yet made. */
 void sali_choose_layouts(sali_program *program);
 
 #endif

@@ -41,21 +41,22 @@ typedef struct sali_node {
     int64_t n_reals;
     double *reals;
     char *name;       /* of a parameter, else NULL */
-    const char *file; /* where it was recorded; "" when unknown. Not owned: a literal */
+    const char *file; /* where the node was recorded; "" when unknown. Not owned: a literal */
     int line;
     bool varying;     /* depends on the state: has a batch axis */
     bool pixel_major; /* of shape [C, H, W], kept as [H W][chains][C]: set by ad/layout.c only */
 } sali_node;
 
-/* How an op stands to pixel-major inputs and outputs. */
+/* Which memory layouts of its inputs and output an op's kernels accept (pixel-major: see
+ * sali_arg). */
 typedef enum sali_layout {
-    SALI_LAYOUT_CHAINS, /* knows [chains x size] only */
-    SALI_LAYOUT_SAME,   /* elementwise: all the same to it, if its operands and output agree */
-    SALI_LAYOUT_EACH    /* input 0 and the output may have either, each its own */
+    SALI_LAYOUT_CHAINS, /* [chains x size] only */
+    SALI_LAYOUT_SAME,   /* elementwise: either, if all operands and the output have the same one */
+    SALI_LAYOUT_EACH    /* input 0 and the output may each have either */
 } sali_layout;
 
-/* What a shape rule sees. It sets node->shape from the inputs' shapes and the attributes, or fails.
- * Attributes may come from a hostile file. */
+/* What a shape rule sees. The rule sets node->shape from the inputs' shapes and the attributes, or
+ * fails. Attributes may come from a hostile file. */
 typedef struct sali_shape_context {
     const sal_space *space;
     const sali_node *const *in;
@@ -70,7 +71,7 @@ typedef struct sali_arg {
     int64_t stride;
     int64_t size;
     const sal_shape *shape;
-    bool pixel_major; /* [H W][chains][C] instead: only ops of SALI_LAYOUT_EACH look */
+    bool pixel_major; /* laid out as [H W][chains][C]: only ops of SALI_LAYOUT_EACH read this */
 } sali_arg;
 
 /* One execution of a node over a shard. */
@@ -79,7 +80,7 @@ typedef struct sali_call {
     const void *plan;     /* what plan_create made, or NULL */
     const void *prepared; /* what prepare made, or NULL */
     int64_t chains;       /* 1 for nodes that do not depend on the state */
-    bool unlimited;       /* hard limits are left out (SALI_WANT_UNLIMITED): they are 0 */
+    bool unlimited;       /* ops that are hard limits give 0 (SALI_WANT_UNLIMITED) */
     const int32_t *codes; /* [chains x variables] when the state is on the lattice, else NULL */
     sali_arg *in;
     sali_arg out;  /* out.value is writable in forward; out.adjoint is complete in backward */
@@ -89,8 +90,8 @@ typedef struct sali_call {
 
 #define SALI_VARIADIC (-1) /* an arity: one input or more */
 
-/* What a change rule did: all of it; nothing, the row must be evaluated anew; or it gave up
- * half-way, and the whole chain must be. */
+/* What a change rule did. DONE: the output is up to date. ROW: nothing; the row must be evaluated
+ * again. GIVE_UP: the rule stopped half-way; the whole chain must be evaluated again. */
 typedef enum sali_change_outcome {
     SALI_CHANGE_DONE,
     SALI_CHANGE_ROW,
@@ -98,8 +99,9 @@ typedef enum sali_change_outcome {
 } sali_change_outcome;
 struct sali_change;
 
-/* What the last element of a term does to the others' product. Only one that multiplies may depend
- * on the state. */
+/* What the last element of a term does to the product of the other elements. An element that
+ * depends on the state must multiply; where it does anything else, the op counts as no polynomial
+ * of the state. */
 typedef enum sali_term_end {
     SALI_MULTIPLIES,
     SALI_DIVIDES,
@@ -107,10 +109,10 @@ typedef enum sali_term_end {
     SALI_IF_ZERO
 } sali_term_end;
 
-/* One of `count` terms that an element of the output is the sum of: a factor times the product of n
- * elements, element at[j] of input[j]. */
+/* One of the `count` terms whose sum is an element of the output: a factor times the product of n
+ * elements, namely element at[j] of input input[j]. */
 typedef struct sali_op_term {
-    int64_t count; /* the same for all elements; 0: with its attributes the op is no polynomial */
+    int64_t count; /* the same for all elements; 0: with these attributes the op is no polynomial */
     double factor; /* 0: there is no such term */
     int32_t n;     /* 1 to 3 */
     int32_t input[3];
@@ -125,19 +127,19 @@ typedef struct sali_term_place {
     int64_t k, t;
 } sali_term_place;
 
-/* A part of a sum of tables over states of variables: of those variables scope[0 .. length - 1],
- * the last fastest, a table that begins at element `start` of input 1. */
+/* One table of a sum of tables over states of variables: an array over the variables scope[0 ..
+ * length - 1], the last variable fastest, at elements start .. start + size - 1 of input 1. */
 typedef struct sali_op_table {
-    int64_t index; /* among the node's; -1 before the first */
+    int64_t index; /* index of the table in the node; -1 before the first */
     int64_t length, start, size;
     const int64_t *scope;
 } sali_op_table;
 
-/* How far the change of one element of an input goes. */
+/* How many elements of the output change with one element of an input. */
 typedef enum sali_reach {
     SALI_REACHES_FEW,
-    SALI_REACHES_MANY,          /* to many elements of the output, where it has many */
-    SALI_REACHES_MANY_UNPLANNED /* the same; to few with a plan, which lists what is not 0 */
+    SALI_REACHES_MANY,          /* many, where the output has many */
+    SALI_REACHES_MANY_UNPLANNED /* many; few if the node has a plan, which lists nonzero entries */
 } sali_reach;
 
 /* Ops that sum out a hidden variable: f = log sum_h exp(..). */
@@ -156,9 +158,9 @@ typedef struct sali_op {
     bool limit;                /* 0 or -inf: a hard limit, which call.unlimited makes 0 */
     bool alias;                /* the output is input 0 in another shape: no kernel */
     sali_layout layout;
-    bool linear;           /* in all inputs at once: their adjoints depend on the output's only */
+    bool linear;           /* in all inputs together: backward reads the output's adjoint only */
     bool params_by_inputs; /* adjoints of param_inputs: from inputs and the output's adjoint only */
-    bool by_rows; /* takes as long as its rows, few chains at a time too; SALI_LAYOUT_SAME does */
+    bool by_rows; /* time in proportion to the chains, even few; implied by SALI_LAYOUT_SAME */
     bool changes_gradient;      /* `change` also keeps the gradient of input 0, the state */
     double test_low, test_high; /* inputs for which the op and its derivative are tested */
     const char *doc;            /* one line for lists: the formula */
@@ -168,34 +170,38 @@ typedef struct sali_op {
                        */
 
     sal_status (*shape)(sali_node *node, const sali_shape_context *context);
-    /* Degree of the output; `in` are the inputs'. NULL: affine if all inputs are at most affine. */
+    /* Degree of the output, from the degrees in_degree [n_in] of the inputs. NULL:
+     * sali_degree_linear. */
     sali_degree (*degree)(const sali_node *node, const sali_node *const *in,
                           const sali_degree *in_degree, const sal_space *space);
-    /* The terms of an op that is a polynomial of its inputs; NULL: it is none. Term 0 of element 0
-     * multiplies elements of all the inputs that any term multiplies; others may be single elements
-     * (a bias). Analyses of formulas ask this, and know no op by its name. */
+    /* The terms of an op that is a polynomial of its inputs; NULL: the op is no polynomial. Term 0
+     * of element 0 multiplies elements of all the inputs that any term multiplies; other terms may
+     * be single elements (a bias). Analyses of formulas call this function, and know no op by its
+     * name. */
     sali_op_term (*term)(const sali_term_place *place);
-    /* Move on to the next table, whose places are by `space`; false: there is none. NULL: the op is
-     * no sum of tables of the state. */
+    /* Advance `table` to the next table of the node; false: there are no more. `space` gives the
+     * numbers of states of the variables. NULL: the op is no sum of tables of the state. */
     bool (*next_table)(const sali_node *node, const sal_space *space, sali_op_table *table);
     int64_t (*saved_size)(const sali_node *node, const sali_node *const *in);
     int64_t (*scratch_size)(const sali_node *node, const sali_node *const *in, int64_t chains);
-    /* Tables made once when the tape is frozen; NULL on success means that none is needed. */
+    /* Store in *plan what the kernels need besides the inputs, made once when the tape is frozen.
+     * *plan may be NULL on success: no plan is needed. */
     sal_status (*plan_create)(const sali_node *node, const sali_node *const *in,
                               const sal_space *space, void **plan, sal_error *err);
-    /* Another arrangement of the inputs that do not depend on the state, made at each update of the
-     * parameters: real [prepared_size]. `call` has these inputs' values and the plan, no more. */
+    /* Rearrange the inputs that do not depend on the state, at each update of the parameters, into
+     * real [prepared_size]. `call` has the values of these inputs, the plan and scratch for one
+     * chain, no more. */
     int64_t (*prepared_size)(const sali_node *node, const sali_node *const *in);
     void (*prepare)(const sali_call *call, void *prepared);
     void (*forward)(const sali_call *call);
     /* Accumulates into in[k].adjoint; a zero adjoint contributes exactly zero. */
     void (*backward)(const sali_call *call);
-    /* Follow a change of few elements in one chain (ad/change.h). NULL: the row is evaluated anew.
-     */
+    /* Update the output after few elements of the inputs changed in one chain (ad/change.h). NULL:
+     * the row is evaluated again. */
     sali_change_outcome (*change)(struct sali_change *change);
 } sali_op;
 
-/* The op of that name; false: there is none. */
+/* Store the op of this name in *id; false: there is none. */
 bool sali_op_find(const char *name, sali_op_id *id);
 
 /* The record of an op for a type; rules other than kernels are the same for both. */
@@ -221,12 +227,14 @@ static inline int64_t sali_shape_size(const sal_shape *shape)
     return size;
 }
 
-/* The same of a shape that a caller or a file gave; -1 if it is none. */
+/* Number of elements of a shape that a caller or a file gave; -1 if the rank or a size is out of
+ * range, or the number overflows. */
 int64_t sali_shape_checked_size(const sal_shape *shape);
 
 bool sali_shape_equal(const sal_shape *a, const sal_shape *b);
 
-/* "[500, 784]", "[]" for a scalar; into a buffer of SALI_SHAPE_TEXT bytes, which is returned. */
+/* Write a shape as text, "[500, 784]" or "[]" for a scalar, into a buffer of SALI_SHAPE_TEXT bytes.
+ * Returns buffer. */
 #define SALI_SHAPE_TEXT 96
 char *sali_shape_text(const sal_shape *shape, char *buffer);
 
@@ -237,13 +245,14 @@ sal_status sali_shape_fail(const sali_node *node, const sali_shape_context *cont
 /* Shape rules and degree rules that several ops share. */
 sal_status sali_shape_same(sali_node *node, const sali_shape_context *context);
 sal_status sali_shape_broadcast(sali_node *node, const sali_shape_context *context);
-/* ints[0]: an axis, or -1 for all elements. Either the shape stays, or the axis goes. */
+/* ints[0]: an axis, or -1 for all elements. `along` keeps the input's shape; `reduce` drops the
+ * axis. */
 sal_status sali_shape_along(sali_node *node, const sali_shape_context *context);
 sal_status sali_shape_reduce(sali_node *node, const sali_shape_context *context);
-/* Of a leaf that has so many real attributes for each element. */
+/* Shape rule of a leaf that has reals_per_element real attributes for each element. */
 sal_status sali_shape_given(sali_node *node, const sali_shape_context *context,
                             int64_t reals_per_element);
-/* Saved numbers: as many as elements of the first input. */
+/* The saved_size of an op that saves a number for each element of its first input. */
 int64_t sali_saved_as_first(const sali_node *node, const sali_node *const *in);
 sali_degree sali_degree_nonlinear(const sali_node *node, const sali_node *const *in,
                                   const sali_degree *in_degree, const sal_space *space);
@@ -254,30 +263,31 @@ sali_degree sali_degree_mixing(const sali_node *node, const sali_node *const *in
 sali_degree sali_degree_bilinear(const sali_node *node, const sali_node *const *in,
                                  const sali_degree *in_degree, const sal_space *space);
 
-/* Terms that several ops share: the element that has the output's index; of two inputs that are
- * broadcast, their sum and their product. */
+/* Terms that several ops share. `same`: the element of input 0 with the output's index. `either`
+ * and `both`: the sum and the product of two inputs that are broadcast. */
 sali_op_term sali_term_same(const sali_term_place *place);
 sali_op_term sali_term_either(const sali_term_place *place);
 sali_op_term sali_term_both(const sali_term_place *place);
 
-/* The element of a broadcast operand that element k of the output meets. */
+/* Index of the element of a broadcast operand that goes into element k of the output. */
 int64_t sali_broadcast_at(const sal_shape *out, const sal_shape *in, int64_t k);
 
-/* A shape as [outer, n, inner], n that of an axis; with axis -1 all axes are one. */
+/* A shape as [outer, n, inner], where n is the size of an axis; axis -1 counts all axes as one. */
 typedef struct sali_axis_view {
     int64_t outer, n, inner;
 } sali_axis_view;
 sali_axis_view sali_axis_of(const sal_shape *shape, int64_t axis);
 
-/* Element k of a shape as element `at` of such an axis. */
+/* Where element k of a shape lies along an axis: k = (outer n + at) inner + rest. */
 typedef struct sali_axis_place {
-    int64_t n, inner; /* of the axis; elements from one along it to the next */
+    int64_t n, inner; /* size of the axis; stride between its elements */
     int64_t outer, at, rest;
 } sali_axis_place;
 sali_axis_place sali_axis_find(const sal_shape *shape, int64_t axis, int64_t k);
 
-/* Whether one can tell by their indices which elements of a node are of one variable: the node is
- * the state, or its elements are coordinates where every variable has only one. */
+/* Whether indices alone show which elements of a node belong to the same variable: the node is the
+ * state, or its elements are coordinates of a space in which every variable has one coordinate, so
+ * that all belong to different variables. */
 bool sali_names_variables(const sali_node *node, sali_degree degree, const sal_space *space);
 
 /* Fail unless the node has exactly these numbers of attributes (files are hostile). */

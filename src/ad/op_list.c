@@ -15,7 +15,8 @@ bool sali_op_find(const char *name, sali_op_id *id)
     return false;
 }
 
-/* How the degree of an op's value follows from its inputs'. */
+/* How the degree of an op's value follows from the degrees of its inputs, in words; "" for a
+ * leaf. */
 static const char *degree(const sali_op *op)
 {
     if (op->arity == 0) {

@@ -151,7 +151,7 @@ sali_degree sali_degree_nonlinear(const sali_node *node, const sali_node *const 
     return SALI_CONSTANT;
 }
 
-/* Elementwise and affine in each input. */
+/* Degree of an op that is elementwise, and affine in each input. */
 sali_degree sali_degree_linear(const sali_node *node, const sali_node *const *in,
                                const sali_degree *in_degree, const sal_space *space)
 {
@@ -169,7 +169,7 @@ sali_degree sali_degree_linear(const sali_node *node, const sali_node *const *in
     return most == SALI_COORDINATES && (varying > 1 || stretched) ? SALI_AFFINE : most;
 }
 
-/* Linear in each input; elements meet. */
+/* Degree of an op that is linear in each input and lets elements meet. */
 sali_degree sali_degree_mixing(const sali_node *node, const sali_node *const *in,
                                const sali_degree *in_degree, const sal_space *space)
 {
@@ -177,7 +177,7 @@ sali_degree sali_degree_mixing(const sali_node *node, const sali_node *const *in
     return degree == SALI_COORDINATES ? SALI_AFFINE : degree;
 }
 
-/* The same for products of two inputs. */
+/* Degree of a product of two inputs that lets elements meet: general if both vary. */
 sali_degree sali_degree_bilinear(const sali_node *node, const sali_node *const *in,
                                  const sali_degree *in_degree, const sal_space *space)
 {

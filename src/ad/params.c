@@ -40,7 +40,7 @@ void sali_hoisted_call(const sali_params *params, int32_t i, void *const *adjoin
     };
 }
 
-/* What node i makes of its inputs before any state is known. */
+/* Run `prepare` of node i, if its op has one, and `forward` if the node is hoisted. */
 static void evaluate_node(sali_params *params, int32_t i)
 {
     const sali_op *op = params->program->steps[i].op;
@@ -64,7 +64,7 @@ double sali_params_addend(const sali_params *params, int32_t i, int64_t k)
                                         : sali_load(params->program->dtype, params->value[i], k);
 }
 
-/* What changes with the values of parameters besides the nodes. */
+/* Recompute params->offset, the sum of the addends, and raise the version. */
 static void finish_update(sali_params *params)
 {
     params->offset = -0.0; /* which leaves every number as it is, 0 too */
@@ -82,6 +82,8 @@ static void evaluate_hoisted(sali_params *params)
     finish_update(params);
 }
 
+/* Take memory for the values and saved values of nodes that do not vary, for prepared inputs and
+ * for scratch. An alias shares the value of its input. */
 static void allocate(sali_params *params)
 {
     const sali_program *program = params->program;

@@ -25,14 +25,16 @@ typedef struct sali_params {
 sal_status sali_params_create(const sali_program *program, sali_params **out, sal_error *err);
 void sali_params_destroy(sali_params *params);
 
-/* Set all parameters from a flat vector (order and places of program->parameters), or read them. */
+/* Set all parameters from a flat vector (order and places of program->parameters), or read them
+ * into one. */
 void sali_params_set(sali_params *params, const double *flat);
 void sali_params_get(const sali_params *params, double *flat);
 
-/* Element k of node i, which does not vary, as a term of f: of a constant in double. */
+/* Element k of node i, which does not vary, for adding to f; an element of a constant in double. */
 double sali_params_addend(const sali_params *params, int32_t i, int64_t k);
 
-/* Set parameter `p` alone [its size]: only what depends on it is computed again. */
+/* Set parameter `p` alone, to values [its size]: only what depends on this parameter is computed
+ * again. */
 void sali_params_set_one(sali_params *params, int32_t p, const double *values);
 
 #endif

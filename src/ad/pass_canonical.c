@@ -7,8 +7,8 @@
  * one-hot have the product 0. Rewritten are powers and products of a coordinate with itself,
  * quadratic forms, and pairs of a list of edges that are no pairs of two variables. The coverage by
  * coordinates of 0 or 1 becomes the expected one. Then the gradient of a polynomial of degree two,
- * or of a coverage, is its difference slopes. Off the lattice f and its
- * gradient are others than recorded, and so are proposals made of them; the target is not. */
+ * or of a coverage, is its difference slopes. Off the lattice f and its gradient differ from what
+ * was recorded, and proposals made from them differ too; the target distribution is the same. */
 #include <math.h>
 #include <string.h>
 
@@ -25,7 +25,8 @@ static const int64_t *origin_of(const sali_rewriter *r, int64_t i)
 
 /* ---- coordinates */
 
-/* Of nodes whose elements are each an element of a node that has origins. */
+/* Set the origins of old node i, if the node is the state or each of its elements is an element of
+ * a node that has origins. Returns: SAL_ERR_MEMORY. */
 static sal_status find_origin(sali_rewriter *r, int64_t i)
 {
     const sali_node *node = &r->old[i], *in[] = { NULL };
@@ -53,7 +54,8 @@ static sal_status find_origin(sali_rewriter *r, int64_t i)
     return origin ? SAL_OK : SAL_ERR_MEMORY;
 }
 
-/* A and B of a coordinate's power; false when it has more than two values. */
+/* Store A and B, where x^p = A + B x for both values of a coordinate; false if the coordinate has
+ * more than two values. */
 static bool linear_form(const sal_space *space, int64_t coordinate, double p, double *A, double *B)
 {
     const sali_variable *v = &space->variables[sali_space_owner(space, coordinate)];
@@ -66,7 +68,8 @@ static bool linear_form(const sal_space *space, int64_t coordinate, double p, do
     return true;
 }
 
-/* The forms of n coordinates, in `forms`: n of A, then n of B. */
+/* Store linear_form of n coordinates in `forms`: n of A, then n of B. False: a coordinate has more
+ * than two values. */
 static bool linear_forms(const sal_space *space, int64_t n, const int64_t *coordinates, double p,
                          double *forms)
 {
@@ -77,6 +80,7 @@ static bool linear_forms(const sal_space *space, int64_t n, const int64_t *coord
     return good;
 }
 
+/* Whether all of n values are equal to `value`. */
 static bool all_equal(int64_t n, const double *values, double value)
 {
     for (int64_t k = 0; k < n; k++) {
@@ -120,7 +124,7 @@ static sal_expr add_linear(sali_rewriter *r, const sali_node *place, sal_expr su
 
 static const sal_expr none;
 
-/* p of a node that is x^p of coordinates, or 0. */
+/* p of a node that is x^p of coordinates x, p >= 2 a whole number; 0 of any other node. */
 static double power_of(const sali_rewriter *r, const sali_node *node)
 {
     if (node->n_in == 0 || !origin_of(r, node->in[0])) {
@@ -141,6 +145,8 @@ static double power_of(const sali_rewriter *r, const sali_node *node)
     return same ? 2 : 0;
 }
 
+/* x^p of coordinates as A + B x; none if a coordinate has more than two values. `forms` [2 n] is
+ * room. */
 static sal_expr rewrite_power(sali_rewriter *r, const sali_node *node, double *forms)
 {
     int64_t n = sali_shape_size(&node->shape);
@@ -161,7 +167,8 @@ static sal_expr rewrite_power(sali_rewriter *r, const sali_node *node, double *f
                                                   sali_rewriter_constant(r, node, A, node->shape));
 }
 
-/* The owners of coordinates [n]; false when one is there twice. */
+/* Store the variables that own coordinates [n]; false when a coordinate is there twice, or out of
+ * memory. */
 static bool list_owners(const sal_space *space, int64_t n, const int64_t *coordinates,
                         int64_t *owners)
 {
@@ -176,7 +183,8 @@ static bool list_owners(const sal_space *space, int64_t n, const int64_t *coordi
     return good;
 }
 
-/* s'Ss = s'S0 s + sum_k S_kk s_k^2, with S0 zero between coordinates of one variable. */
+/* s'Ss = s'S0 s + sum_k S_kk s_k^2, with S0 zero between coordinates of one variable, and squares
+ * as linear forms. `forms` [2 n] and `ints` [n + 1] are room. */
 static sal_expr rewrite_quad(sali_rewriter *r, const sali_node *node, double *forms, int64_t *ints)
 {
     const sal_space *space = r->tape->space;
@@ -199,16 +207,18 @@ static sal_expr rewrite_quad(sali_rewriter *r, const sali_node *node, double *fo
     return add_linear(r, node, sum, diagonal, x, n, forms);
 }
 
-/* Edges of two kinds: those that stay and pairs of a coordinate with itself. Pairs of one one-hot
- * are neither. All lists are counted first. */
+/* Edges sorted: those kept, and pairs of a coordinate with itself. Pairs of two coordinates of one
+ * one-hot are in neither list. Lists that begin with an axis, 0, are attributes of gather. */
 typedef struct edge_lists {
     int64_t n_kept, n_self;
-    int64_t *kept, *self; /* an axis, and indices of edges */
-    int64_t *pairs;       /* of the kept */
-    int64_t *ends;        /* an axis, and the elements of x of the others */
-    int64_t *coordinates; /* of these */
+    int64_t *kept, *self; /* [1 + n] an axis, and indices of edges */
+    int64_t *pairs;       /* [2 n_kept] the ends of kept edges */
+    int64_t *ends;        /* an axis, and for each pair with itself the element of x */
+    int64_t *coordinates; /* the coordinates of these elements */
 } edge_lists;
 
+/* Fill the lists from the edges of a node; origin: the coordinate of each element of the node's
+ * x. */
 static void sort_edges(const sal_space *space, const sali_node *node, const int64_t *origin,
                        edge_lists *lists)
 {
@@ -226,6 +236,9 @@ static void sort_edges(const sal_space *space, const sali_node *node, const int6
     }
 }
 
+/* The kept edges, plus linear forms for pairs of a coordinate with itself; none if x has no
+ * origins, all edges are kept, or such a coordinate has more than two values. `forms` and `ints`
+ * are room (room_of). */
 static sal_expr rewrite_edges(sali_rewriter *r, const sali_node *node, double *forms, int64_t *ints)
 {
     const int64_t *origin = origin_of(r, node->in[0]);
@@ -262,7 +275,8 @@ static sal_expr rewrite_edges(sali_rewriter *r, const sali_node *node, double *f
     return sum.tape ? sum : sali_rewriter_constant(r, node, (double[]){ 0 }, SAL_SCALAR);
 }
 
-/* The coverage by coordinates of 0 or 1, each of another variable. `ints` [n] is room. */
+/* max_coverage as expected_coverage, if the coordinates are 0 or 1 and each belongs to another
+ * variable. `ints` [n] is room. */
 static sal_expr rewrite_coverage(sali_rewriter *r, const sali_node *node, int64_t *ints)
 {
     const sal_space *space = r->tape->space;
@@ -286,13 +300,15 @@ static bool may_rewrite(const sali_rewriter *r, const sali_node *node)
            node->op == SALI_OP_max_coverage || power_of(r, node) != 0;
 }
 
-/* Room for the largest lists of a node. */
+/* Length of the arrays `forms` and `ints` for rewriting a node. */
 static int64_t room_of(const sali_rewriter *r, const sali_node *node)
 {
     int64_t size = sali_shape_size(&r->old[node->in[0]].shape), edges = node->n_ints / 2;
     return node->op == SALI_OP_edges ? 6 * (edges + 1) : 2 * (size + 1);
 }
 
+/* Store the canonical form of a node in *made; without a tape if the node stays. Returns:
+ * SAL_ERR_MEMORY. */
 static sal_status rewrite(sali_rewriter *r, const sali_node *node, sal_expr *made)
 {
     *made = none;

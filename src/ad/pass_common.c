@@ -13,8 +13,8 @@ static bool commutes(sali_op_id op)
     return op == SALI_OP_add || op == SALI_OP_mul;
 }
 
-/* Nodes that are never merged: parameters are what they are called, and factors are numbered in the
- * order of all tables. */
+/* Nodes that are never merged: parameters, which are known by name, and tables, because factors are
+ * numbered in the order of all tables. */
 static bool stays(const sali_node *node)
 {
     return node->op == SALI_OP_param || node->op == SALI_OP_table;
@@ -29,6 +29,8 @@ static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
+/* A hash of all that `equal` compares; both orders of inputs give the same hash if the op
+ * commutes. */
 static uint64_t hash_node(const sali_node *node)
 {
     uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), &node->op, sizeof node->op);
@@ -43,6 +45,7 @@ static uint64_t hash_node(const sali_node *node)
     return mix(hash, node->reals, (size_t)node->n_reals * sizeof *node->reals);
 }
 
+/* Whether two nodes of one op have the same inputs, in either order if the op commutes. */
 static bool equal_inputs(const sali_node *a, const sali_node *b)
 {
     if (a->n_in != b->n_in) {
@@ -81,7 +84,8 @@ static int64_t find(const node_table *table, const sal_tape *tape, const sali_no
     return at;
 }
 
-/* Go through the nodes, which are moved down as others vanish. */
+/* Drop each node that equals an earlier one, and move the others down the list. map [n_nodes]
+ * receives the new place of each old node, or of the node that it equals. */
 static void merge(sal_tape *tape, node_table *table, int32_t *map)
 {
     int64_t n = tape->n_nodes;

@@ -17,10 +17,10 @@ typedef struct total {
     sal_expr hoisted;
 } total;
 
-/* A node without its total. */
+/* A node split in two: `rest`, of the node's shape, and the total of what was taken out. */
 typedef struct part {
     bool split;
-    sal_expr rest; /* tape NULL: the node varies in nothing, and all of it is in the total */
+    sal_expr rest; /* tape NULL: the node does not vary, and all of it is in `taken` */
     total taken;
 } part;
 
@@ -51,7 +51,8 @@ static int32_t multiplied_input(const sali_node *nodes, const sali_node *node)
     return -1;
 }
 
-/* Whether a sum or difference can do without the inputs that do not vary: another has its size. */
+/* Whether a sum or difference without its inputs that do not vary still has its size: another input
+ * is as large. */
 static bool keeps_size(const sali_node *nodes, const sali_node *node)
 {
     bool keeps = true;
@@ -62,7 +63,7 @@ static bool keeps_size(const sali_node *nodes, const sali_node *node)
     return keeps;
 }
 
-/* Whether the total of the node is affine in that of input k. */
+/* Whether the total of the node is affine in the total of its input k. */
 static bool counts_by_total(const sali_node *nodes, const sali_node *node, int32_t k)
 {
     switch (node->op) {
@@ -85,7 +86,8 @@ static bool counts_by_total(const sali_node *nodes, const sali_node *node, int32
     }
 }
 
-/* Fill `asked` [nodes], zeroed; false: nothing that varies meets anything that does not. */
+/* Set asked [nodes], zero before, for the nodes that count by their total. False: none of them that
+ * varies has an input, counted by its total, that does not vary. */
 static bool ask(const sal_tape *tape, int32_t output, bool *asked)
 {
     bool any = false;
@@ -104,6 +106,7 @@ static bool ask(const sal_tape *tape, int32_t output, bool *asked)
 
 /* ---- totals */
 
+/* The expression factor a, recorded at `place`; `a` itself if it has no tape or the factor is 1. */
 static sal_expr scaled(sali_rewriter *r, const sali_node *place, sal_expr a, double factor)
 {
     if (!a.tape || factor == 1) {
@@ -133,7 +136,8 @@ static total sum_of_totals(sali_rewriter *r, const sali_node *place, total a, to
     return (total){ a.constant + b.constant, hoisted };
 }
 
-/* What is taken out of old node i, of a constant in double. */
+/* The total that is taken out of old node i. Of a node that does not vary and is not split this is
+ * the sum of all elements, in double if the node is a constant. */
 static total taken_of(sali_rewriter *r, int32_t i)
 {
     const splitter *s = r->context;
@@ -155,7 +159,8 @@ static total taken_of(sali_rewriter *r, int32_t i)
     return t;
 }
 
-/* The total of a product or quotient: that of its input `k` with the other, which is a number. */
+/* The total of a product or quotient: t, the total of input `k`, times or divided by the other
+ * input, which is a number. */
 static total times_total(sali_rewriter *r, const sali_node *node, int32_t k, total t)
 {
     const sali_node *factor = &r->old[node->in[1 - k]];
@@ -184,7 +189,7 @@ static bool gives(const splitter *s, const sali_rewriter *r, const sali_node *no
     return s->parts[node->in[k]].split || !r->old[node->in[k]].varying;
 }
 
-/* The rest of old node i, which is the node itself if it is not split. */
+/* The rest of old node i; the node itself if it is not split. */
 static sal_expr rest_of(const sali_rewriter *r, int32_t i)
 {
     const part *p = &((const splitter *)r->context)->parts[i];
@@ -268,6 +273,8 @@ static void split(sali_rewriter *r, int32_t i)
     s->parts[i] = made;
 }
 
+/* The replacement of old node i for the rewriter: none, except for the output if it is split, which
+ * becomes rest + hoisted + constant. Splits the node on the way. */
 static sal_status split_node(sali_rewriter *r, int64_t i, sal_expr *made)
 {
     const splitter *s = r->context;
@@ -289,6 +296,7 @@ static sal_status split_node(sali_rewriter *r, int64_t i, sal_expr *made)
 
 /* ---- the pass */
 
+/* Record the tape again with the output split; *output is the node of f, before and after. */
 static sal_status rewrite(sal_tape *tape, splitter *s, int32_t *output, sal_error *err)
 {
     sali_rewriter r;

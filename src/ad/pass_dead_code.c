@@ -5,6 +5,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
+/* Set live [n_nodes], false before, for the output, all parameters, and every node that they
+ * need. */
 static void mark_live(const sal_tape *tape, int32_t output, bool *live)
 {
     live[output] = true;

@@ -8,6 +8,8 @@
 /* Bytes of a node's rows in one tile: several nodes' fit the nearest cache. */
 #define TILE_BYTES 8192
 
+/* Whether node i may run with its neighbours, a few chains at a time: its value and inputs are not
+ * pixel-major, and its op costs no more for few chains at a time. */
 static bool fits_a_run(const sali_program *program, int32_t i)
 {
     const sali_node *node = &program->nodes[i];
@@ -19,7 +21,8 @@ static bool fits_a_run(const sali_program *program, int32_t i)
     return by_chain && (op->by_rows || op->layout == SALI_LAYOUT_SAME);
 }
 
-/* The chains of which the widest row of node i, or of an input, takes the bytes of a tile. */
+/* Number of chains for which the widest row of node i and its inputs takes TILE_BYTES; at least
+ * 1. */
 static int64_t tile_of(const sali_program *program, int32_t i)
 {
     int64_t widest = program->steps[i].size;
@@ -31,9 +34,11 @@ static int64_t tile_of(const sali_program *program, int32_t i)
     return tile < 1 ? 1 : tile;
 }
 
+/* Divide the calls into runs: neighbours that fit a run share one, with the smallest of their
+ * tiles; every other call is a run by itself. A run of one call gets all chains in one tile. */
 static void make_runs(const sali_program *program, sali_fusion *fusion)
 {
-    bool open = false; /* whether the last run may go on */
+    bool open = false; /* whether the last run can take another call */
     int32_t n_calls = 0;
     for (int32_t i = 0; i < program->n_nodes; i++) {
         fusion->run[i] = -1;
@@ -58,6 +63,8 @@ static void make_runs(const sali_program *program, sali_fusion *fusion)
     }
 }
 
+/* Set fusion->local: true for nodes that a run computes and no call outside of this run reads. The
+ * root of f is never local. */
 static void find_local(const sali_program *program, sali_fusion *fusion)
 {
     for (int32_t i = 0; i < program->n_nodes; i++) {

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Sums of products of two coordinates of the state, picked out by slices, gathers and the like,
- * become an `edges` node: sum(s[1:] * s[:-1]) of a lattice, sum(w * x[i] * x[j]) of a graph. It
- * costs less in values, gradients and changes; f is seen to be multilinear where the pairs are of
- * two variables; and all who look for couplings find them.
+ * become an `edges` node: sum(s[1:] * s[:-1]) of a lattice, sum(w * x[i] * x[j]) of a graph. Edges
+ * cost less in values, gradients and changes; f is recognised as multilinear where each pair joins
+ * two variables; and analyses that look for couplings find them.
  *
  * A node of one element is expanded by the ops' terms (ad/op.h) into a sum of products of a number
  * and at most two coordinates. Each number may have one factor that does not depend on the state,
- * an element of one node for all of the sum: weights that are parameters. f stays what it is but
- * for rounding: the same terms in another order. The outermost nodes are tried first, and take
- * along what they are made of. */
+ * an element of one node for all of the sum: weights that are parameters. f is the same except for
+ * rounding, with the same terms in another order. The outermost nodes are tried first; nodes that
+ * went into a sum are not tried by themselves. */
 #include "ad/passes.h"
 #include "ad/rewriter.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/memory.h"
 
-/* Steps of expanding: so many for each element of all nodes, so that the pass is linear in the size
- * of the tape; and nodes on the way to a coordinate. */
+/* Steps of expansion: EFFORT for each element of all nodes, so that the pass is linear in the size
+ * of the tape; and at most DEEPEST nodes on the way to a coordinate. */
 #define EFFORT 16
 #define DEEPEST 64
-#define MOST_INPUTS 8 /* of a node that is looked into */
+#define MOST_INPUTS 8 /* of a node that is expanded */
 
 enum { NONE = -1 };
 
@@ -29,7 +29,7 @@ typedef struct product {
     int64_t leaf; /* or NONE */
 } product;
 
-/* A sum of products: sum_e w_e leaf_e s_i s_j + linear's + constant. */
+/* A sum of products: sum_e w_e leaf_e s_i s_j + linear . s + constant. */
 typedef struct sum {
     int64_t n, room;
     int64_t *pairs; /* [n x 2] */
@@ -38,12 +38,12 @@ typedef struct sum {
     int64_t across; /* pairs of two coordinates, not of one with itself */
     double *linear; /* [width of the state]; NULL: none */
     double constant;
-    int32_t leaf_node; /* of all leaves, or NONE */
+    int32_t leaf_node; /* the node whose elements all leaves are, or NONE */
 } sum;
 
 typedef struct search {
     const sali_rewriter *r;
-    int32_t state; /* its first node */
+    int32_t state; /* the first node that is the state */
     int64_t budget;
     bool refused;  /* no memory */
     sum **found;   /* [n_old] what is to stand for a node; NULL: itself */
@@ -52,6 +52,7 @@ typedef struct search {
     int32_t of;
 } search;
 
+/* Free a sum with its lists; NULL is fine. */
 static void free_sum(sum *s)
 {
     if (s) {
@@ -64,7 +65,8 @@ static void free_sum(sum *s)
 
 /* ---- expanding */
 
-/* Take an element that does not vary into a product. */
+/* Multiply product p by element k of node i, which does not vary, or divide p by it. False: the
+ * product has a leaf already, the sum has leaves of another node, or p is divided by a leaf. */
 static bool take_fixed(search *s, int32_t i, int64_t k, bool divides, product *p)
 {
     const sali_node *node = &s->r->old[i];
@@ -80,8 +82,9 @@ static bool take_fixed(search *s, int32_t i, int64_t k, bool divides, product *p
     return true;
 }
 
-/* Term t of element k of node i, whose fixed elements go into the product; the varying ones are
- * listed in `varying`. Returns their number, or -1: it is no such term. */
+/* Store in *term term t of element k of node i, multiply p by its fixed elements, and list the
+ * positions of its varying elements in `varying`. Returns the number of varying elements, or -1 if
+ * the term is no product of this kind. */
 static int open_term(search *s, int32_t i, int64_t k, int64_t t, product *p, sali_op_term *term,
                      int varying[3])
 {
@@ -108,7 +111,7 @@ static int open_term(search *s, int32_t i, int64_t k, int64_t t, product *p, sal
     return n;
 }
 
-/* Whether a node can be looked into. A list of pairs is what it should be already, and a form of a
+/* Whether a node can be expanded. A list of pairs has the wanted form already, and a form of a
  * matrix has an op of its own. */
 static bool is_open(const search *s, int32_t i)
 {
@@ -117,7 +120,8 @@ static bool is_open(const search *s, int32_t i)
     return op->term && !op->lists_pairs && op->symmetric_inputs == 0 && node->n_in <= MOST_INPUTS;
 }
 
-/* The coordinate that element k of node i is, times the product. */
+/* Store in *coordinate which coordinate element k of node i is, up to a factor, and multiply p by
+ * that factor. False: the element is something else, or the effort is spent. */
 static bool find_coordinate(search *s, int32_t i, int64_t k, product *p, int64_t *coordinate)
 {
     for (int depth = 0; s->r->old[i].op != SALI_OP_state; depth++) {
@@ -135,6 +139,7 @@ static bool find_coordinate(search *s, int32_t i, int64_t k, product *p, int64_t
     return true;
 }
 
+/* Add p s_i s_j to the sum under way; false: out of memory. */
 static bool add_pair(search *s, int64_t i, int64_t j, product p)
 {
     sum *to = s->at;
@@ -150,6 +155,7 @@ static bool add_pair(search *s, int64_t i, int64_t j, product p)
     return true;
 }
 
+/* Add p s_i to the linear part of the sum under way; false: p has a leaf, or out of memory. */
 static bool add_linear(search *s, int64_t i, product p)
 {
     sum *to = s->at;
@@ -166,7 +172,8 @@ static bool add_linear(search *s, int64_t i, product p)
     return to->linear;
 }
 
-/* Add element k of node i, times a product, to the sum. */
+/* Add element k of node i, times product p, to the sum under way. False: the element is no sum of
+ * products of this kind, the effort is spent, or out of memory. */
 static bool expand(search *s, int32_t i, int64_t k, product p, int depth)
 {
     const sali_node *node = &s->r->old[i];
@@ -206,7 +213,7 @@ static bool expand(search *s, int32_t i, int64_t k, product p, int depth)
     return good;
 }
 
-/* Leaves are in all products or in none. */
+/* Whether all products of a sum have a leaf, or none has. */
 static bool is_even(const sum *s)
 {
     for (int64_t e = 0; s->leaf_node != NONE && e < s->n; e++) {
@@ -217,8 +224,8 @@ static bool is_even(const sum *s)
     return true;
 }
 
-/* Whether there are no more pairs than elements that they were made of: the sum was one of products
- * element by element, not by a matrix. */
+/* Whether the sum under way has at most as many pairs as the nodes expanded for it have elements:
+ * it is then a sum of products element by element, not by a matrix. */
 static bool is_by_elements(const search *s)
 {
     int64_t elements = 0;
@@ -228,6 +235,8 @@ static bool is_by_elements(const search *s)
     return s->at->n <= elements;
 }
 
+/* Expand node i, if it is one element, and store the sum in s->found[i] if edges can stand for it.
+ * Returns: SAL_ERR_MEMORY. */
 static sal_status find(search *s, int32_t i)
 {
     const sali_node *node = &s->r->old[i];
@@ -256,13 +265,14 @@ static sal_expr add(sali_rewriter *r, const sali_node *place, sal_expr a, sal_ex
     return sali_rewriter_two(r, place, SALI_OP_add, a, b);
 }
 
-/* Elements of the node of the leaves. */
+/* Number of elements of the node that the leaves belong to; 0 without leaves. */
 static int64_t leaves_of(const sali_rewriter *r, const sum *s)
 {
     return s->leaf_node == NONE ? 0 : sali_shape_size(&r->old[s->leaf_node].shape);
 }
 
-/* w_e as a vector: numbers times the elements of the leaf, if it has several. */
+/* The weights of a sum's pairs as a vector [n]: their numbers, times elements of the leaf node if
+ * it has several. `numbers` [n] and `at` [n + 1] are room. */
 static sal_expr weights_of(sali_rewriter *r, const sali_node *place, const sum *s, double *numbers,
                            int64_t *at)
 {
@@ -282,6 +292,8 @@ static sal_expr weights_of(sali_rewriter *r, const sali_node *place, const sum *
     return sali_rewriter_two(r, place, SALI_OP_mul, w, each);
 }
 
+/* Record a sum whose pairs have weights w: the edges, times the leaf node if it has one element,
+ * plus the linear part and the constant, in the shape of the old node `place`. */
 static sal_expr record(sali_rewriter *r, const sali_node *place, const sum *s, sal_expr w)
 {
     const int64_t width = r->tape->space->width;
@@ -305,6 +317,7 @@ static sal_expr record(sali_rewriter *r, const sali_node *place, const sum *s, s
                                  : made;
 }
 
+/* The replacement of old node i for the rewriter: the sum that was found for it, if any. */
 static sal_status rewrite(sali_rewriter *r, int64_t i, sal_expr *made)
 {
     const sum *s = ((search *)r->context)->found[i];
@@ -324,7 +337,8 @@ static sal_status rewrite(sali_rewriter *r, int64_t i, sal_expr *made)
 
 /* ---- the pass */
 
-/* From the last node to the first, but for those that another one's sum took along. */
+/* Find the sums of all nodes, from the last to the first, except for nodes that went into the sum
+ * found for a later node. Returns: SAL_ERR_MEMORY. */
 static sal_status find_all(search *s)
 {
     sal_status status = SAL_OK;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Sparse forms: s'As with a constant A that is mostly zeros becomes a sum over its other entries,
- * an `edges` node. It costs what these are, in values, gradients and changes; and all who look for
- * couplings find them. Found are quad(s, A), and the product of s with A s or s A (matvec, matmul)
- * as a dot, the sum of a mul, or a matmul of a row and a column, be they reshaped and scaled.
+/* Sparse forms: s'As with a constant A that is mostly zeros becomes a sum over the nonzero entries
+ * of A, an `edges` node. The cost of values, gradients and changes is then in proportion to these
+ * entries, and analyses that look for couplings find them. Recognised are quad(s, A), and the
+ * product of s with A s or s A (matvec, matmul) as a dot, the sum of a mul, or a matmul of a row
+ * and a column, also if reshaped or scaled.
  *
- * f stays what it is but for rounding: a sum over other numbers than zeros, in another order. (An
- * infinite s would have made 0 s NaN.) Other products with such an A stay what they are, and run
- * over these entries too (ad/ops/sparse_product.h). */
+ * f is the same except for rounding: the zeros are left out of the sum, and the order is another.
+ * (With an infinite s, 0 s would have been NaN.) Other products with such an A are left alone, and
+ * their kernels run over the nonzero entries too (ad/ops/sparse_product.h). */
 #include "ad/passes.h"
 #include "ad/rewriter.h"
 #include "ad/sparse.h"
@@ -28,7 +29,8 @@ static bool is_whole(const sali_rewriter *r, const sali_node *node)
     return node->op == SALI_OP_slice && sali_shape_equal(&node->shape, &r->old[node->in[0]].shape);
 }
 
-/* The node whose numbers, times the factor, are those of node i. */
+/* The node whose numbers, in the same order and times *factor, are the numbers of node i.
+ * Multiplies *factor. */
 static int32_t strip(const sali_rewriter *r, int32_t i, double *factor)
 {
     const sali_node *node = &r->old[i];
@@ -40,7 +42,7 @@ static int32_t strip(const sali_rewriter *r, int32_t i, double *factor)
     return i;
 }
 
-/* Whether node `product` is a product of a square matrix and of node x. */
+/* Whether node `product` is a product of a square constant matrix and node x; fills `out`. */
 static bool is_image(const sali_rewriter *r, int32_t x, int32_t product, form *out)
 {
     const sali_node *node = &r->old[product];
@@ -56,7 +58,8 @@ static bool is_image(const sali_rewriter *r, int32_t x, int32_t product, form *o
     return dim[0] == dim[1] && out->x == x;
 }
 
-/* Whether the product of two nodes, element by element and summed, is such a form. */
+/* Whether the product of nodes a and b, element by element and summed, times `factor` is a form
+ * x'Ax; fills `out`. */
 static bool find_product(const sali_rewriter *r, int32_t a, int32_t b, double factor, form *out)
 {
     a = strip(r, a, &factor);
@@ -85,7 +88,8 @@ static bool sums_product(const sali_rewriter *r, const sali_node *node, const sa
            sali_shape_equal(&r->old[mul->in[0]].shape, &r->old[mul->in[1]].shape);
 }
 
-/* The node whose two inputs a node multiplies and sums, if it does; the sum is scaled. */
+/* The node whose two inputs are multiplied element by element and summed in `node`: a mul below it,
+ * or the node itself; NULL if there is none. Scales between the two multiply *factor. */
 static const sali_node *summed_product(const sali_rewriter *r, const sali_node *node,
                                        double *factor)
 {
@@ -98,6 +102,7 @@ static const sali_node *summed_product(const sali_rewriter *r, const sali_node *
     return dot ? node : NULL;
 }
 
+/* Whether a node is a form x'Ax of a constant matrix A; fills `out`. */
 static bool find_form(const sali_rewriter *r, const sali_node *node, form *out)
 {
     double factor = 1;
@@ -110,7 +115,7 @@ static bool find_form(const sali_rewriter *r, const sali_node *node, form *out)
 
 /* ---- edges */
 
-/* The weight between elements a and b; that of a square if they are one. */
+/* The weight of the pair of elements a and b; with a == b, of the square. */
 static double weight_between(const form *f, int64_t a, int64_t b)
 {
     int64_t n = f->sparse.matrix->shape.dim[0];
@@ -118,7 +123,8 @@ static double weight_between(const form *f, int64_t a, int64_t b)
     return a == b ? A[a * n + a] : A[a * n + b] + A[b * n + a];
 }
 
-/* The edges of all copies, each pair once; their number. Both lists may be NULL. */
+/* List the edges of all copies, each pair once, with their weights. Returns the number of edges.
+ * Both lists may be NULL. */
 static int64_t list_edges(const form *f, int64_t *pairs, double *w)
 {
     int64_t n = f->sparse.matrix->shape.dim[0], count = 0;
@@ -137,6 +143,7 @@ static int64_t list_edges(const form *f, int64_t *pairs, double *w)
     return count;
 }
 
+/* Record a form as n edges of x, times its factor, with file and line of the old node. */
 static sal_expr record_edges(sali_rewriter *r, const sali_node *node, const form *f, int64_t n,
                              const int64_t *pairs, const double *w)
 {
@@ -151,6 +158,8 @@ static sal_expr record_edges(sali_rewriter *r, const sali_node *node, const form
                           : sal_op_reals_at(node->file, node->line, "scale", made, 1, f->factor, 0);
 }
 
+/* The replacement of old node i for the rewriter: edges, if the node is a form of a matrix with few
+ * nonzero entries. */
 static sal_status rewrite(sali_rewriter *r, int64_t i, sal_expr *made)
 {
     const sali_node *node = &r->old[i];

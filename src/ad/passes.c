@@ -3,8 +3,9 @@
 
 #include "core/error.h"
 
-/* The canonical form takes up edges that the two before it make, and makes constants. All these
- * leave nodes that nobody needs and some twice, so the others come after them. */
+/* The order matters: canonical also rewrites edges that sparse and products make, and makes
+ * constants. These passes leave nodes that nobody needs and nodes that are equal, so common and
+ * dead-code come after them. */
 static const sali_pass passes[] = {
     { SAL_PASS_SPARSE, "sparse", "quadratic forms of constants that are mostly zeros become edges",
       sali_pass_sparse },

@@ -3,12 +3,11 @@
  * rewrites its list of nodes in place and keeps nodes after their inputs and parameters in their
  * order; on failure the tape is only fit to be destroyed.
  *
- * Four things happen always and are no switches. Additive constants come last
- * (ad/pass_constants.c), for f to keep its digits. Nodes that depend on parameters only are hoisted
- * (ad/params.c): to evaluate them with every call they would need a copy a chain, and kernels whose
- * couplings, weights or tables must not depend on the state have no such form. Memory layouts
+ * Three things happen always and are no switches. Nodes that depend on parameters only are hoisted
+ * (ad/params.c): to be evaluated with every call such nodes would need a copy a chain, and kernels
+ * whose couplings, weights or tables must not depend on the state have no such form. Memory layouts
  * (ad/layout.c) are chosen last, for the list that the passes leave. And products with a constant
- * that is mostly zeros run over its other entries (ad/sparse.h). */
+ * that is mostly zeros run over its nonzero entries (ad/sparse.h). */
 #ifndef SALI_PASSES_H
 #define SALI_PASSES_H
 
@@ -21,7 +20,7 @@ typedef struct sali_pass {
     sal_pass bit;
     const char *name;
     const char *doc;    /* one line for lists */
-    sali_pass_run *run; /* NULL: it is at work elsewhere, when the program is run */
+    sali_pass_run *run; /* NULL: the pass acts when the program is made or run */
 } sali_pass;
 
 /* The k-th pass in the order in which they run, or NULL. */
@@ -32,7 +31,7 @@ static inline bool sali_pass_is_on(const sali_pass *pass, uint32_t set)
     return (set & pass->bit) != 0;
 }
 
-/* Run the passes of the set on a tape; *output is the node of f. */
+/* Run the passes of the set on a tape; *output is the node of f, before and after. */
 sal_status sali_passes_run(sal_tape *tape, uint32_t set, int32_t *output, sal_error *err);
 
 sali_pass_run sali_pass_sparse;    /* edges for forms of sparse constants */

@@ -13,24 +13,25 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-/* Gaps are searched one by one. Beyond so many buffers nothing is shared. */
+/* Gaps are searched one by one, so with more buffers than this nothing is shared. */
 #define MAX_SEARCHED 30000
 
 typedef struct buffer {
     int64_t size;
     int32_t first, last; /* times, both included */
-    int32_t order;       /* in which they were listed */
+    int32_t order;       /* position in the list before sorting */
     int64_t *offset;     /* to be set */
 } buffer;
 
 typedef struct lifetimes {
     int32_t n_buffers;
-    int32_t *reader; /* by node: the last run that reads it; its own if none does */
+    int32_t *reader; /* by node: the last run that reads it; its own run if none does */
     buffer *buffers;
 } lifetimes;
 
 /* ---- when buffers are needed */
 
+/* Set times->reader of all nodes; the root of f is read after the last run, at n_runs. */
 static void find_readers(const sali_program *program, lifetimes *times)
 {
     const int32_t *run = program->fusion.run;
@@ -43,12 +44,14 @@ static void find_readers(const sali_program *program, lifetimes *times)
     times->reader[program->steps[program->root].storage] = program->fusion.n_runs;
 }
 
-/* Rounded up, so that every buffer is aligned. */
+/* `bytes` rounded up, so that every buffer is aligned. */
 static int64_t whole(int64_t bytes)
 {
     return (bytes + SALI_ALIGN - 1) / SALI_ALIGN * SALI_ALIGN;
 }
 
+/* List a buffer of `bytes` that is in use from time `first` to `last`; its place will be stored in
+ * *offset. A buffer of 0 bytes is left out. */
 static void add_buffer(lifetimes *times, int64_t *offset, int64_t bytes, int32_t first,
                        int32_t last)
 {
@@ -65,6 +68,8 @@ static void add_buffer(lifetimes *times, int64_t *offset, int64_t bytes, int32_t
     times->n_buffers++;
 }
 
+/* List the buffers of values, saved values and adjoints with their lifetimes; sets plan->apart and
+ * which buffers have the rows of one tile only. */
 static void list_buffers(const sali_program *program, int64_t chains, unsigned wants,
                          lifetimes *times, sali_buffer_plan *plan)
 {
@@ -90,7 +95,7 @@ static void list_buffers(const sali_program *program, int64_t chains, unsigned w
         add_buffer(times, &plan->saved[i], row * step->saved_size, run, kept ? end - run : run);
         if (has_adjoint) {
             row = real * (plan->local_adjoints ? rows : chains);
-            /* f's own is set before the first run goes backward. */
+            /* the adjoint of f is set before the first run goes backward */
             int32_t first = reader == fusion->n_runs ? fusion->n_runs : end - reader;
             add_buffer(times, &plan->adjoint[i], row * step->size, first, end - run);
         }
@@ -108,7 +113,8 @@ static int compare_begin(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Place `next` among those in use, which are ordered by offset: the index where it goes. */
+/* Set the offset of `next` to the smallest gap that holds it between the n buffers in use, which
+ * are ordered by offset, or behind the last one. Returns the index in `used` where `next` goes. */
 static int32_t place(int32_t n, const buffer *const *used, const buffer *next)
 {
     int64_t end = 0, best = INT64_MAX;
@@ -128,6 +134,8 @@ static int32_t place(int32_t n, const buffer *const *used, const buffer *next)
     return at;
 }
 
+/* Place n buffers, of which two share memory only if they are not in use at the same time. Returns
+ * the bytes of the block. `used` [n] is room. */
 static int64_t share(int32_t n, buffer *buffers, const buffer **used)
 {
     int64_t bytes = 0;
@@ -150,6 +158,7 @@ static int64_t share(int32_t n, buffer *buffers, const buffer **used)
     return bytes;
 }
 
+/* Place n buffers one after the other. Returns the bytes of the block. */
 static int64_t lay_apart(int32_t n, const buffer *buffers)
 {
     int64_t bytes = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffer planning: where in one block of memory the values of a replay lie, so that those that are
+/* Buffer planning: where in one block of memory the values of a replay lie, so that values that are
  * not needed at the same time share a place. */
 #ifndef SALI_PLAN_BUFFERS_H
 #define SALI_PLAN_BUFFERS_H
@@ -12,7 +12,7 @@ typedef struct sali_buffer_plan {
     /* What is local to a run of calls (ad/fusion.h) has the rows of one tile only. */
     bool local_values, local_adjoints;
     int64_t bytes; /* of the block */
-    int64_t apart; /* that it would have if each had all chains' rows and a place of its own */
+    int64_t apart; /* bytes of the block if every buffer had all chains' rows and its own place */
 } sali_buffer_plan;
 
 /* For `chains` chains and what a workspace wants (SALI_WANT_*, ad/workspace.h). */

@@ -117,7 +117,8 @@ static int table_degree(const sali_node *node, const sali_op *op, const sal_spac
     return longest < MORE ? (int)longest : MORE;
 }
 
-/* Degree of a node in something, from those of its inputs. */
+/* Degree of node i in the state or in the parameters, from degree [nodes], which holds the degrees
+ * of its inputs. MORE: a higher degree, or no polynomial. */
 static int node_degree(const sali_program *program, int32_t i, const int *degree)
 {
     const sali_node *node = &program->nodes[i];

@@ -8,7 +8,7 @@
 #include "ad/layout.h"
 #include "ad/passes.h"
 
-/* Degrees of all nodes in the state. */
+/* Store the degree of every node in the state, degree [n_nodes]. Returns: SAL_ERR_MEMORY. */
 static sal_status infer_degrees(const sal_tape *tape, sali_degree *degree)
 {
     int32_t most = 0;
@@ -34,6 +34,8 @@ static sal_status infer_degrees(const sal_tape *tape, sali_degree *degree)
     return status;
 }
 
+/* Fill `listing` with copies of a tape's nodes, without their numbers, and with their degrees.
+ * Returns: SAL_ERR_MEMORY. */
 static sal_status make_listing(const sal_tape *tape, int32_t output, sali_listing *listing)
 {
     listing->nodes = SALI_NEW_ARRAY(sali_node, tape->n_nodes);
@@ -61,7 +63,8 @@ static void clear_listing(sali_listing *listing)
     sali_free(listing->degree);
 }
 
-/* The nodes that the passes leave, with their degrees. */
+/* Run the passes on a copy of the tape, and move the nodes that they leave to the program, with
+ * their degrees. */
 static sal_status take_nodes(sali_program *program, const sal_tape *tape, int32_t output,
                              sal_error *err)
 {
@@ -98,7 +101,7 @@ done:
     return status;
 }
 
-/* Sizes, paths and plan of node i, from those of its inputs. */
+/* Fill the step of node i, from the steps of its inputs. */
 static sal_status make_step(sali_program *program, int32_t i, sal_error *err)
 {
     const sali_node *node = &program->nodes[i];
@@ -124,6 +127,7 @@ static sal_status make_step(sali_program *program, int32_t i, sal_error *err)
                            : SAL_OK;
 }
 
+/* Fill the steps of all nodes, in program order; count the inputs of nodes. */
 static sal_status make_steps(sali_program *program, sal_error *err)
 {
     sal_status status = SAL_OK;
@@ -136,6 +140,8 @@ static sal_status make_steps(sali_program *program, sal_error *err)
     return status;
 }
 
+/* List the parameters in program order, with their places in the flat vector; find the state's
+ * node. */
 static sal_status list_parameters(sali_program *program, sal_error *err)
 {
     program->parameters = SALI_NEW_ARRAY(sali_parameter, program->n_nodes);
@@ -157,7 +163,8 @@ static sal_status list_parameters(sali_program *program, sal_error *err)
     return SAL_OK;
 }
 
-/* Which input of node i, which varies, is a number to be added to the other; -1: none. */
+/* Which input of node i is a single number to be added to the other input, if the node is a sum
+ * that varies; -1: none. */
 static int32_t addend_of(const sali_program *program, int32_t i)
 {
     const sali_node *node = &program->nodes[i];
@@ -170,7 +177,8 @@ static int32_t addend_of(const sali_program *program, int32_t i)
     return -1;
 }
 
-/* From the output on, leave sums with numbers to the end, unless another node reads them too. */
+/* Set root and addends: from the output on, a sum with a number is left to the end, unless another
+ * node reads the sum too. */
 static sal_status find_root(sali_program *program, sal_error *err)
 {
     int32_t *readers = SALI_NEW_ARRAY(int32_t, program->n_nodes), k;

@@ -16,8 +16,8 @@ typedef struct sali_step {
     int64_t saved_size;   /* elements kept per chain from forward to backward */
     sali_degree degree;
     bool state_path; /* varies with the state: gets an adjoint when the state gradient is wanted */
-    bool param_path; /* depends on a parameter: gets one when parameter gradients are wanted */
-    bool in_double;  /* a sum of f with a number: not called, but added in double */
+    bool param_path; /* depends on a parameter: has an adjoint for parameter gradients */
+    bool in_double;  /* adds a number to the rest of f: not called, the number is added in double */
     int32_t storage; /* the node whose buffer holds the value: itself, or an alias's input */
 } sali_step;
 
@@ -27,7 +27,8 @@ typedef struct sali_parameter {
     int64_t first, size;
 } sali_parameter;
 
-/* What was recorded, for people to compare with what became of it: nodes without their numbers. */
+/* The nodes as recorded, before the passes, without their numbers: for people to compare with the
+ * program's nodes. */
 typedef struct sali_listing {
     int32_t n_nodes, output;
     sali_node *nodes;
@@ -39,7 +40,7 @@ typedef struct sali_program {
     sal_dtype dtype;
     int32_t n_nodes;
     int32_t max_inputs; /* the most inputs of a node */
-    int32_t n_inputs;   /* of all nodes */
+    int32_t n_inputs;   /* number of inputs of all nodes together */
     sali_node *nodes;
     sali_step *steps;
     int32_t output; /* node of f, a scalar */
@@ -65,7 +66,7 @@ void sali_program_destroy(sali_program *program);
 /* Index into `parameters`, or -1. */
 int32_t sali_program_find(const sali_program *program, const char *name);
 
-/* Elements of scratch for the greediest call over so many chains. */
+/* Elements of scratch that the largest call over `chains` chains needs. */
 int64_t sali_program_scratch(const sali_program *program, int64_t chains);
 
 /* Whether f is multilinear: then the gradient gives the exact finite differences (eq. 11
@@ -76,7 +77,7 @@ bool sali_program_is_multilinear(const sali_program *program);
 bool sali_program_is_limited(const sali_program *program);
 
 /* Whether node i is computed in every replay: it varies, is no leaf, no alias, and no sum that is
- * left to the end. */
+ * added in double at the end. */
 static inline bool sali_is_called(const sali_program *program, int32_t i)
 {
     return program->nodes[i].varying && program->nodes[i].n_in > 0 &&

@@ -23,7 +23,8 @@ static void copy_ints(const sali_op *op, const sal_operation *o, int64_t *ints)
     }
 }
 
-/* Record what is known to be whole; a matrix that the op wants symmetric is made so. */
+/* Record an operation whose arguments were checked; inputs that the op wants symmetric become
+ * symmetrise nodes. */
 static sal_expr record(const char *file, int line, sali_op_id id, const sal_operation *o,
                        int64_t n_ints, const int64_t *ints)
 {

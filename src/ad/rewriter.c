@@ -24,7 +24,7 @@ void sali_rewriter_close(sali_rewriter *r)
     sali_free(r->map);
 }
 
-/* Append old node i as it is; what it depends on may have changed. */
+/* Append a copy of old node i; whether it varies follows from its new inputs. */
 static sal_status append(sali_rewriter *r, int64_t i)
 {
     sal_tape *tape = r->tape;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What passes share that write a tape anew: they go through its nodes in order, and put others in
- * the place of some. */
+/* Shared by the passes that record a tape again: they go through its nodes in order, and replace
+ * some nodes by others. */
 #ifndef SALI_REWRITER_H
 #define SALI_REWRITER_H
 
@@ -14,20 +14,21 @@ typedef struct sali_rewriter {
     void *context; /* the pass's own */
 } sali_rewriter;
 
-/* What is to stand for old node i, whose inputs have been dealt with; *made without a tape: the
- * node itself. Returns: SAL_ERR_MEMORY. */
+/* Store in *made the expression that replaces old node i, whose inputs are already replaced; leave
+ * made->tape NULL to keep the node. Returns: SAL_ERR_MEMORY. */
 typedef sal_status sali_rewrite_node(sali_rewriter *r, int64_t i, sal_expr *made);
 
-/* Take a pass's tape apart; close it in any case. Returns: SAL_ERR_MEMORY, no message. */
+/* Move the nodes of a pass's tape to r->old, which leaves the tape empty. Call sali_rewriter_close
+ * even after a failure. Returns: SAL_ERR_MEMORY, no message. */
 sal_status sali_rewriter_open(sali_rewriter *r, sal_tape *tape);
 
-/* Write the tape anew; *output is the node of f, before and after. Returns: SAL_ERR_MEMORY, or the
- * first mistake in what was recorded, with its message. */
+/* Record the tape again with the replacements; *output is the node of f, before and after. Returns:
+ * SAL_ERR_MEMORY, or the first mistake in what was recorded, with its message. */
 sal_status sali_rewriter_run(sali_rewriter *r, sali_rewrite_node *rewrite, int32_t *output,
                              sal_error *err);
 void sali_rewriter_close(sali_rewriter *r);
 
-/* ---- for what is to stand there: nodes recorded at the place of an old one */
+/* ---- recording replacements, with the file and line of the old node `place` */
 
 sal_expr sali_rewriter_record(sali_rewriter *r, const sali_node *place, sali_op_id op, int32_t n_in,
                               const sal_expr *in, int64_t n_ints, const int64_t *ints);
@@ -36,7 +37,7 @@ sal_expr sali_rewriter_two(sali_rewriter *r, const sali_node *place, sali_op_id 
 sal_expr sali_rewriter_constant(sali_rewriter *r, const sali_node *place, const double *values,
                                 sal_shape shape);
 
-/* The new node of an old one. */
+/* The new node that stands for node number `old`. */
 static inline sal_expr sali_rewriter_moved(const sali_rewriter *r, int32_t old)
 {
     return (sal_expr){ .tape = r->tape, .node = r->map[old] };

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "ad/sparse.h"
 
-/* One entry in so many may be other than 0. Measured in float with 32 chains on one thread, random
+/* At most one entry in SHARE may be nonzero. Measured in float with 32 chains on one thread, random
  * matrices of 60 to 1000 rows, in parts of the time that the dense product takes. Products: a step
  * of dula takes 0.4 to 0.95 at one entry in 32, 0.8 to 1.05 at one in 16, 1.05 to 1.5 at one in 8;
  * one of gibbs 0.5 to 0.95, 0.8 to 1.15 and 1.3 to 2.4. Forms of 1000 spins as edges: at one in 16
  * dula, gibbs and gwg take 0.5 to 0.7, at one in 8 0.7 to 1.05. */
 enum { SHARE = 16 };
 
-/* The same of forms with at least MANY copies of their matrix: labels. At one in 4 gradients of 200
- * to 500 sites of 20 labels take 0.6 to 1.4 of the dense product's time, and a step of gibbs on a
- * sudoku a fiftieth. */
+/* The limit for forms with at least MANY copies of their matrix: labels. At one in 4 gradients of
+ * 200 to 500 sites of 20 labels take 0.6 to 1.4 of the dense product's time, and a step of gibbs on
+ * a sudoku a fiftieth. */
 enum { MANY = 8, SHARE_OF_MANY = 4 };
 
 /* Beyond this the copies of a matrix, as lists of edges, would not fit. */

@@ -6,7 +6,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-/* Elements of one node: far above any model, and products of two cannot overflow. */
+/* Most elements of one node: far above any model, and products of two such numbers cannot
+ * overflow. */
 #define MAX_ELEMENTS (INT64_C(1) << 31)
 
 sal_tape *sal_tape_create(const sal_space *space, sal_dtype dtype)
@@ -152,6 +153,8 @@ static bool inputs_are_good(sal_tape *tape, const sali_node_spec *spec)
     return true;
 }
 
+/* Fill a node with copies of what `spec` lists; `infer` sets the shape and whether inputs vary.
+ * False: out of memory, and the caller clears the node. */
 static bool fill_node(sali_node *node, const sali_node_spec *spec)
 {
     *node = (sali_node){
@@ -176,6 +179,7 @@ static bool fill_node(sali_node *node, const sali_node_spec *spec)
     return node->in && node->ints && node->reals && (!spec->name || node->name);
 }
 
+/* Fail unless the shape of a node has 1 to MAX_ELEMENTS elements. */
 static sal_status check_size(const sali_node *node, sal_error *err)
 {
     double size = 1;
@@ -196,7 +200,7 @@ static bool is_in(uint32_t mask, int32_t k)
     return k < 32 && ((mask >> k) & 1);
 }
 
-/* What an op demands of its inputs besides their shapes. */
+/* Fail if an input that must not depend on the state does. */
 static sal_status check_inputs(const sali_node *node, const sali_shape_context *context)
 {
     const sali_op *op = sali_op_f64(node->op);
@@ -209,7 +213,8 @@ static sal_status check_inputs(const sali_node *node, const sali_shape_context *
     return SAL_OK;
 }
 
-/* The kernels and gradients of these ops rely on it. */
+/* Fail unless every input that must be symmetric is a symmetrise node: kernels and gradients of the
+ * op rely on the symmetry. */
 static sal_status check_symmetry(const sali_node *node, const sali_shape_context *context)
 {
     const sali_op *op = sali_op_f64(node->op);
@@ -222,7 +227,8 @@ static sal_status check_symmetry(const sali_node *node, const sali_shape_context
     return SAL_OK;
 }
 
-/* The shape rule, and what every op must obey. */
+/* Set the shape of a node by its op's shape rule, and whether the node varies; check what all ops
+ * must obey. */
 static sal_status infer(sal_tape *tape, sali_node *node, sal_error *err)
 {
     const sali_node **in = SALI_NEW_ARRAY(const sali_node *, node->n_in);

@@ -30,10 +30,11 @@ typedef struct sali_node_spec {
     int line;
 } sali_node_spec;
 
-/* Append a node, or keep a mistake and return an invalid expression. */
+/* Append a node. On a mistake, store it on the tape and return an invalid expression. */
 sal_expr sali_record(sal_tape *tape, const sali_node_spec *spec);
 
-/* Keep a mistake on the tape, with its place; the first one counts. */
+/* Store a mistake on the tape, with its place, unless the tape has one already. Returns an invalid
+ * expression. */
 sal_expr sali_record_error(sal_tape *tape, const char *file, int line, sal_status status,
                            const char *message);
 

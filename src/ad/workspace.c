@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 
-/* An adjoint by an operand that has it. */
+/* An adjoint, by an operand that points to it, and the node that it belongs to. */
 typedef struct fresh_adjoint {
     const sali_arg *arg;
     int32_t storage;
@@ -21,12 +21,13 @@ typedef struct schedule {
     sali_call *calls;
     sali_arg *args; /* of all calls */
     int32_t n_state_args;
-    sali_arg **state_args; /* those that stand for the state: set at every replay */
+    sali_arg **state_args; /* operands that are the state: set at every replay */
     void **adjoint;        /* by node; NULL: not wanted */
-    bool *needed;          /* by call: its backward pass or another's relies on its forward pass */
-    int32_t *begin;        /* by call: where in `fresh` the adjoints that it adds to first begin */
+    bool *needed;          /* by call: some backward pass needs what its forward pass writes */
+    int32_t *begin;        /* by call: where its adjoints in `fresh` begin */
     int32_t n_fresh;
-    fresh_adjoint *fresh; /* adjoints that are to be zeroed before that */
+    fresh_adjoint *fresh; /* adjoints by the call that is the first to add to them; it zeroes them
+                           * before */
 } schedule;
 
 struct sali_workspace {
@@ -72,6 +73,8 @@ static void note_state(const sali_workspace *ws, schedule *plan, int32_t j, sali
     }
 }
 
+/* Fill the calls of a schedule, in program order, and their operands; lists the operands that are
+ * the state. */
 static void fill_schedule(const sali_workspace *ws, schedule *plan)
 {
     const sali_program *program = ws->program;
@@ -100,8 +103,8 @@ static void fill_schedule(const sali_workspace *ws, schedule *plan)
     }
 }
 
-/* Note each adjoint with the call that adds to it first, which is the last that read its value;
- * those that no call adds to with their own. */
+/* List each adjoint with the call that adds to it first, which is the last call that read its
+ * value; an adjoint to which no call adds, with its own node's call. seen [nodes] must be false. */
 static void list_fresh(const sali_workspace *ws, schedule *plan, bool *seen)
 {
     const sali_program *program = ws->program;
@@ -131,8 +134,8 @@ static bool reads_own(const sali_call *call, const sali_op *op)
     return own;
 }
 
-/* Which forward passes a backward pass cannot do without; `values` [nodes], zeroed, becomes which
- * values. Linear ops read none. */
+/* Set plan->needed: the forward passes that backward passes cannot do without. values [nodes],
+ * false before, receives which values are needed. Backward passes of linear ops read no values. */
 static void list_needed(const sali_workspace *ws, schedule *plan, bool *values)
 {
     const sali_step *steps = ws->program->steps;
@@ -147,6 +150,7 @@ static void list_needed(const sali_workspace *ws, schedule *plan, bool *values)
     }
 }
 
+/* Take memory for the lists of a schedule: room for a call of every node. */
 static void allocate_schedule(sali_workspace *ws, schedule *plan)
 {
     int32_t n = ws->program->n_nodes, inputs = ws->program->n_inputs;
@@ -164,7 +168,8 @@ static void *in_block(const sali_workspace *ws, int64_t offset)
     return offset < 0 ? NULL : ws->block + offset;
 }
 
-/* Values, saved values and adjoints by node. What does not vary is gathered over many replays. */
+/* Set value, saved and adjoint of all nodes, for the workspace and its two schedules. Adjoints of
+ * nodes that do not vary have memory of their own, because they are gathered over many replays. */
 static void allocate_buffers(sali_workspace *ws, unsigned wants)
 {
     const sali_program *program = ws->program;
@@ -269,7 +274,8 @@ typedef struct tile {
     int64_t first, count;
 } tile;
 
-/* The rows of a tile; what is local to a run has no others. */
+/* The rows of an operand that a tile has. A buffer that is local to a run has the rows of one tile
+ * only. */
 static sali_arg arg_of_tile(const sali_workspace *ws, const sali_arg *arg, int32_t storage,
                             tile rows)
 {
@@ -285,7 +291,8 @@ static sali_arg arg_of_tile(const sali_workspace *ws, const sali_arg *arg, int32
     return part;
 }
 
-/* Call k over the chains of a tile; its operands are in ws->tile_args. */
+/* Call k of a schedule over the chains of a tile. The call's operands are in ws->tile_args, until
+ * the next such call. */
 static sali_call call_of_tile(const sali_workspace *ws, const schedule *plan, int32_t k, tile rows,
                               const int32_t *codes)
 {
@@ -316,8 +323,8 @@ static bool next_tile(const sali_run *run, int64_t chains, tile *rows)
     return left > 0;
 }
 
-/* Run all calls, or without f those that are needed; x and its adjoint (or NULL) are set where the
- * state is read. */
+/* Run all calls forward; without f, only the calls that backward passes need. x and its adjoint (or
+ * NULL) are set where the state is read. */
 static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const int32_t *codes,
                     const void *x, void *x_adjoint, double *f)
 {
@@ -447,7 +454,7 @@ const void *sali_workspace_param_gathered(const sali_workspace *ws, int32_t i)
     return ws->param.adjoint[i];
 }
 
-/* Whether node i is one of those that gather, which depend on parameters only. */
+/* Whether node i gathers an adjoint over many replays: it does not vary, but reaches parameters. */
 static bool gathers(const sali_workspace *ws, int32_t i)
 {
     return !ws->program->nodes[i].varying && ws->param.adjoint[i];

@@ -11,7 +11,7 @@ enum {
     SALI_WANT_STATE_GRADIENT = 1,
     SALI_WANT_PARAM_GRADIENT = 2,
     SALI_WANT_ALL_VALUES = 4, /* every value has a place of its own until the next replay */
-    SALI_WANT_UNLIMITED = 8   /* of f without its hard limits (sali_op.limit) */
+    SALI_WANT_UNLIMITED = 8   /* f without its hard limits (sali_op.limit) */
 };
 
 /* For up to `chains` chains; `wants` says which gradients will be asked for. Cost in memory: the
@@ -21,25 +21,26 @@ sal_status sali_workspace_create(const sali_program *program, const sali_params 
                                  sal_error *err);
 void sali_workspace_destroy(sali_workspace *ws);
 
-/* Bytes of values, saved values and adjoints of the nodes that vary; and how many they would be if
- * none were shared. */
+/* Bytes of values, saved values and adjoints of the nodes that vary; *apart receives the bytes that
+ * they would take if none were shared. */
 int64_t sali_workspace_bytes(const sali_workspace *ws, int64_t *apart);
 
-/* f [chains] at x, real [chains x N]; codes [chains x V] say that x is their embedding, NULL that
- * it may lie off the lattice. */
+/* f [chains] at x, real [chains x N]. codes [chains x V]: x is their embedding; NULL: x may lie off
+ * the lattice. */
 void sali_workspace_value(sali_workspace *ws, int64_t chains, const int32_t *codes, const void *x,
                           double *f);
 
-/* The values [chains x size] of node i, which varies, at the last replay's x; of a workspace that
- * wants all values. NULL: they are x itself. */
+/* The values [chains x size] of node i, which varies, at the last replay's x. Only for a workspace
+ * that wants all values. NULL: the node is the state, and its values are x. */
 const void *sali_workspace_values(const sali_workspace *ws, int32_t i);
 
 /* As sali_workspace_value with the gradient, real [chains x N]. */
 void sali_workspace_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
                              const void *x, double *f, void *gradient);
 
-/* Forget, then add sum_c weight[c] df(x_c)/dparameters to what the workspace has gathered. f NULL:
- * it is not wanted, and only what the gradient needs is computed. */
+/* `zero` forgets what the workspace has gathered; `gradient` adds sum_c weight[c]
+ * df(x_c)/dparameters to it. f NULL: f is not wanted, and only what the gradient needs is
+ * computed. */
 void sali_workspace_param_zero(sali_workspace *ws);
 void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
                                    const void *x, const double *weight, double *f);
@@ -48,8 +49,8 @@ void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int
  * without the part that reaches it through hoisted nodes. */
 const void *sali_workspace_param_gathered(const sali_workspace *ws, int32_t i);
 
-/* Add what `other`, of the same program, gathered to what ws did. The same in one array of so many
- * bytes, to be sent and added elsewhere. */
+/* Add what `other`, of the same program, gathered to what ws gathered. Or `pack` what was gathered
+ * into one array of `bytes` bytes, to be sent, and `add_packed` it elsewhere. */
 void sali_workspace_param_add(sali_workspace *ws, const sali_workspace *other);
 int64_t sali_workspace_param_bytes(const sali_workspace *ws);
 void sali_workspace_param_pack(const sali_workspace *ws, void *packed);
@@ -59,8 +60,9 @@ void sali_workspace_param_add_packed(sali_workspace *ws, const void *packed);
  * [parameters_size]. What ws gathered is then to be forgotten. */
 void sali_workspace_param_flat(sali_workspace *ws, double *flat);
 
-/* The same of the sum of what `n` workspaces of one program gathered. They are added in pairs of
- * neighbours, the sums in pairs again, and so on. Uses their buffers. */
+/* sali_workspace_param_flat of the sum of what `n` workspaces of one program gathered. Workspaces
+ * are added in pairs of neighbours, the sums in pairs again, and so on. Overwrites what the
+ * workspaces gathered. */
 void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, double *flat);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A hard limit: 0 where a <= most, -inf where it is above, NaN where a is. Attributes: reals =
- * { most }. Its derivative counts as 0 everywhere. Where a workspace leaves limits out, it is 0. */
+/* A hard limit: 0 where a <= most, -inf where a > most, NaN where a is NaN. The one attribute is
+ * reals = { most }. The derivative counts as 0 everywhere. For a workspace that leaves limits out
+ * (call->unlimited) the value is 0 everywhere. */
 #include <math.h>
 #include <string.h>
 

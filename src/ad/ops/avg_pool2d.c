@@ -4,7 +4,8 @@
 
 #include "ad/ops/pool.h"
 
-/* Pixel `to` += factor pixel `from`, of all chains and channels. */
+/* Add factor times pixel `from` of images a to pixel `to` of images b, for all chains and
+ * channels. */
 SALI_CLONES static void add_pixel(int64_t chains, real factor, const image_batch *a,
                                   const real *from, const image_batch *b, real *to)
 {
@@ -22,7 +23,8 @@ SALI_CLONES static void add_pixel(int64_t chains, real factor, const image_batch
     }
 }
 
-/* Over all windows: output += mean of input, or input += its share of output. */
+/* Visit all windows of all chains: add the mean over a window of x to its pixel of y; with `pull`,
+ * where both hold adjoints, add the pixel's share to the pixels of the window. */
 static void walk(const sali_call *call, const image_batch *x, const image_batch *y, bool pull)
 {
     int64_t window = call->node->ints[0];
@@ -54,6 +56,7 @@ static void backward(const sali_call *call)
     walk(call, &x, &g, true);
 }
 
+/* Term t of an element is the pixel at tap t of its window, with the factor 1 / (window area). */
 static sali_op_term term(const sali_term_place *p)
 {
     int64_t window = p->node->ints[0], stride = p->node->ints[1];

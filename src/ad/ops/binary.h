@@ -16,7 +16,7 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* One row, for strides known when it is compiled. */
+/* out[i] = VALUE for a row of n elements; the compiler knows the steps (0 or 1). */
 ALWAYS_INLINE void row_values(int64_t n, const real *a, int64_t step_a, const real *b,
                               int64_t step_b, real *out)
 {
@@ -26,7 +26,7 @@ ALWAYS_INLINE void row_values(int64_t n, const real *a, int64_t step_a, const re
     }
 }
 
-/* The derivative by operand k. */
+/* The derivative of VALUE(a, b) by operand k: 0 for a, 1 for b. */
 ALWAYS_INLINE real slope(int k, real a, real b)
 {
     (void)a;
@@ -34,7 +34,8 @@ ALWAYS_INLINE real slope(int k, real a, real b)
     return (real)(k == 0 ? SLOPE_A(a, b) : SLOPE_B(a, b));
 }
 
-/* One row of operand k's adjoint, which begins at `to`; an operand of stride 0 gets the sum. */
+/* Add what a row of n elements gives to the adjoint of operand k, which begins at `to`; an operand
+ * of step 0 gets the sum in one element. */
 ALWAYS_INLINE void row_pull(int k, int64_t n, const real *g, const real *a, int64_t step_a,
                             const real *b, int64_t step_b, real *to)
 {
@@ -71,6 +72,7 @@ SALI_CLONES static void forward(const sali_call *call)
     }
 }
 
+/* Add to the adjoint of operand k what the output's adjoint gives, row by row. */
 ALWAYS_INLINE void pull(const sali_call *call, int k)
 {
     row_walk walk = walk_begin(call);
@@ -90,7 +92,7 @@ ALWAYS_INLINE void pull(const sali_call *call, int k)
     }
 }
 
-/* One operand after the other: they may be the same node, with one adjoint. */
+/* The two operands are done in turn, because they may be the same node, with one adjoint. */
 SALI_CLONES static void backward(const sali_call *call)
 {
     if (call->in[0].adjoint) {
@@ -101,8 +103,8 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
-/* Operands of the output's size are followed element by element; a change of one that is broadcast
- * reaches too far. */
+/* Operands of the output's size are updated element by element. The row is evaluated again if a
+ * broadcast operand changes, or has more than one element. */
 static sali_change_outcome change(sali_change *ch)
 {
     const sali_call *call = ch->call;

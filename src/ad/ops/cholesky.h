@@ -14,7 +14,7 @@
 #define LAPACK(name) d##name##_
 #endif
 
-/* The shape rule of a number made of s [n], A [n, n] and y [n]. */
+/* Shape rule of ops with inputs s [n], A [n, n] and y [n], whose output is a scalar. */
 static inline sal_status cholesky_quad_shape(sali_node *node, const sali_shape_context *context)
 {
     const sal_shape *s = &context->in[0]->shape, *y = &context->in[2]->shape;
@@ -26,7 +26,8 @@ static inline sal_status cholesky_quad_shape(sali_node *node, const sali_shape_c
     return sali_expect_attributes(node, 0, 0, context->err);
 }
 
-/* L in place of M; false if it is not positive definite. */
+/* Overwrite M [rows, rows] by its Cholesky factor L, lower triangle; false if M is not positive
+ * definite. */
 static inline bool cholesky_factor(int64_t rows, real *M)
 {
     int k = (int)rows, info = 0;
@@ -36,7 +37,7 @@ static inline bool cholesky_factor(int64_t rows, real *M)
     return info == 0;
 }
 
-/* x = M^-1 x by way of t = L^-1 x; returns t't, which is x'M^-1 x. */
+/* x = M^-1 x for M = L L', [k, k], by way of t = L^-1 x; returns t't, which is x'M^-1 x. */
 static inline real cholesky_solve(int64_t k, const real *L, real *x)
 {
     real square = 0;

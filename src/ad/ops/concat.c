@@ -74,6 +74,7 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+/* The one term of element k: the element of the input whose part of the axis holds k. */
 static sali_op_term term(const sali_term_place *p)
 {
     int64_t axis = p->node->ints[0];

@@ -4,9 +4,9 @@
  *
  * A pixel of all chains is a matrix [chains x channels] (without gaps when pixel-major), so output
  * pixel o is the sum of matrix products over the taps that see the image: one tile
- * (core/vector/tile.h). The input's adjoint is the same with the triples taken by input pixel and
+ * (core/vector/tile.h). The input's adjoint is such a sum too, with triples by input pixel and
  * the weights turned; the weights' gradient, taken by tap, is a sum of products [C x chains]
- * [chains x O] over pixels. Where it pays, all three take Winograd's way (conv_winograd.h). */
+ * [chains x O] over pixels. Where it pays, all three use Winograd's method (conv_winograd.h). */
 #include <string.h>
 
 #include "ad/ops/conv_winograd.h"
@@ -23,6 +23,8 @@ static void prepare(const sali_call *call, void *prepared)
     pack_all(&n, call->in[1].value, call->in[2].value, prepared);
 }
 
+/* By Winograd's method where it pays and all images are pixel-major, else by one sum of products a
+ * pixel. The two ways round differently. */
 static void forward(const sali_call *call)
 {
     conv_sizes n = sizes_of(call->node, call->in[1].shape);
@@ -41,7 +43,8 @@ static void forward(const sali_call *call)
 
 /* ---- backward */
 
-/* The adjoint of the input, by dot products with few channels. */
+/* Add to the input's adjoint `to`, by dot products, for few input channels. g: the output's
+ * adjoint, whose channels are side by side. */
 static void add_dots(const conv_list *list, int64_t chains, const image_batch *g,
                      const real *packed, const image_batch *to)
 {
@@ -65,7 +68,8 @@ static void add_dots(const conv_list *list, int64_t chains, const image_batch *g
     }
 }
 
-/* `g` has O_full channels side by side. */
+/* Add to `to` [O, C, taps], the adjoint of the weights. g, the output's adjoint, has O_full
+ * channels side by side; `sums` is room (buffer_size). */
 static void pull_weights(const conv_list *list, int64_t chains, const conv_sizes *n,
                          const image_batch *x, const image_batch *g, real *sums, real *to)
 {
@@ -99,7 +103,8 @@ static void pull_weights(const conv_list *list, int64_t chains, const conv_sizes
     }
 }
 
-/* `g` has O_full channels side by side, and no gaps between pixels: ones times all of it. */
+/* Add to `to` [O], the adjoint of the bias, a product of ones with all of g, the output's adjoint,
+ * which has O_full channels side by side and no gaps between pixels. */
 static void pull_bias(int64_t chains, const conv_sizes *n, const image_batch *g, real *to)
 {
     static const real one = 1, zeros[MAX_WIDTH];
@@ -124,7 +129,8 @@ static void pull_bias(int64_t chains, const conv_sizes *n, const image_batch *g,
     }
 }
 
-/* A copy with the channels side by side and filled up with zeros. */
+/* Copy g to `room`, pixel-major, with `channels` channels a pixel: channels that g does not have
+ * are 0. */
 static image_batch side_by_side(const image_batch *g, int64_t chains, int64_t channels, real *room)
 {
     image_batch to = { .data = room,
@@ -144,7 +150,8 @@ static image_batch side_by_side(const image_batch *g, int64_t chains, int64_t ch
     return to;
 }
 
-/* A buffer of products or sums of the weights' gradient, then a copy of the output's adjoint. */
+/* Elements of the first part of the scratch: a buffer of products, or sums of the weights'
+ * gradient. A copy of the output's adjoint comes after it. */
 static int64_t buffer_size(const conv_sizes *n, int64_t chains)
 {
     int64_t sums = n->taps * WEIGHT_ROWS;
@@ -159,6 +166,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
     return direct > room ? direct : room;
 }
 
+/* Add to the input's adjoint `to`, the direct way; g: the output's adjoint. */
 static void pull_input(const sali_call *call, const conv_sizes *n, const image_batch *g,
                        const image_batch *to)
 {
@@ -173,6 +181,8 @@ static void pull_input(const sali_call *call, const conv_sizes *n, const image_b
     }
 }
 
+/* The output's adjoint is first copied to scratch if its channels are not side by side, or not
+ * padded where tiles need that. */
 static void backward(const sali_call *call)
 {
     conv_sizes n = sizes_of(call->node, call->in[1].shape);

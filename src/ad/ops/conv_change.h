@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Following a change of few pixels through a convolution: the outputs whose windows see them. Part
- * of conv2d.c. Rows of single chains are never pixel-major. */
+/* The change rule of conv2d for few pixels: recomputes the outputs whose windows see these pixels.
+ * Part of conv2d.c. Rows of single chains are never pixel-major. */
 #ifndef SALI_CONV_CHANGE_H
 #define SALI_CONV_CHANGE_H
 
@@ -13,6 +13,7 @@ typedef struct conv_window {
     int64_t out_w, out_pixels, stride, padding;
 } conv_window;
 
+/* The sizes of a convolution, from the shapes and attributes of its call. */
 static conv_window window_of(const sali_call *call)
 {
     const int64_t *x = call->in[0].shape->dim, *k = call->in[1].shape->dim;
@@ -29,7 +30,8 @@ static conv_window window_of(const sali_call *call)
                           .padding = call->node->ints[1] };
 }
 
-/* The tap by which output pixel `out` sees input element `in`; -1 if it does not. */
+/* The tap by which output pixel `out` sees input element `in`; -1 if the window does not cover
+ * `in`. */
 static int64_t tap_between(const conv_window *g, int64_t in, int64_t out)
 {
     int64_t pixel = in % (g->H * g->W);
@@ -38,7 +40,8 @@ static int64_t tap_between(const conv_window *g, int64_t in, int64_t out)
     return i >= 0 && i < g->h && j >= 0 && j < g->w ? i * g->w + j : -1;
 }
 
-/* Whether a change listed before the k-th reaches this output pixel: then it is done. */
+/* Whether a changed element listed before the k-th lies in the window of output pixel `out`, so
+ * that the output was recomputed already. */
 static bool is_done(const sali_change *ch, const conv_window *g, int64_t k, int64_t out)
 {
     for (int64_t j = 0; j < k; j++) {
@@ -49,7 +52,8 @@ static bool is_done(const sali_change *ch, const conv_window *g, int64_t k, int6
     return false;
 }
 
-/* One output, anew from its window: nothing is left behind by what large terms were there. */
+/* Channel o of output pixel `out`, summed again over the whole window, so that no rounding errors
+ * of former terms remain. */
 static real output_of(const sali_call *call, const conv_window *g, int64_t o, int64_t out)
 {
     const real *x = call->in[0].value;
@@ -70,7 +74,7 @@ static real output_of(const sali_call *call, const conv_window *g, int64_t o, in
     return sum;
 }
 
-/* All output channels of a pixel. */
+/* Recompute all channels of output pixel `out`; false: no room, give up. */
 static bool change_pixel(sali_change *ch, const conv_window *g, int64_t out)
 {
     for (int64_t o = 0; o < g->O; o++) {
@@ -81,6 +85,7 @@ static bool change_pixel(sali_change *ch, const conv_window *g, int64_t out)
     return true;
 }
 
+/* The row is evaluated again if the windows of the changed elements cover most of the image. */
 static sali_change_outcome change(sali_change *ch)
 {
     conv_window g = window_of(ch->call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a convolution keeps of its weights and bias between updates: the weights in the order in
- * which tiles read them, both ways, the bias filled up with zeros, and where it pays the weights
- * transformed for Winograd's way (core/vector/winograd.h).
+/* What a convolution prepares of its weights and bias at each update of the parameters: the weights
+ * in the order in which tiles read them, for forward and for backward, the bias padded with zeros
+ * and, where it pays, the weights transformed for Winograd's method (core/vector/winograd.h).
  *
  * A convolution of stride s with windows of r s x r s taps is a sum over the s x s phases of the
  * image, every s-th pixel, of convolutions of stride 1 with windows of r x r: each phase has a part
@@ -14,28 +14,28 @@
 #include "ad/ops/image.h"
 #include "core/vector/tile.h"
 
-/* With at most this many input channels their adjoint is a matter of dot products. */
+/* With at most this many input channels, the input's adjoint is computed by dot products. */
 #define FEW_CHANNELS 2
 
-/* Input channels whose weights get their gradient at once. */
+/* Number of input channels whose weights get their gradient at once. */
 #define WEIGHT_ROWS 16
 
 /* The most columns of a tile. */
 #define MAX_WIDTH (SALI_TILE_VECTORS * 64 / (int64_t)sizeof(real))
 
 enum {
-    WINOGRAD_STRIDE = 2, /* the most */
+    WINOGRAD_STRIDE = 2, /* the largest stride */
     WINOGRAD_PHASES = WINOGRAD_STRIDE * WINOGRAD_STRIDE,
     WINOGRAD_TAPS = WINOGRAD_PHASES * SALI_WINOGRAD_MOST * SALI_WINOGRAD_MOST,
     WINOGRAD_POINTS = SALI_WINOGRAD_POINTS * SALI_WINOGRAD_POINTS
 };
 
-/* Winograd's way; sides are along an axis. */
+/* Sizes of Winograd's method; sides are lengths along an axis. */
 typedef struct conv_winograd {
-    const sali_winograd *maps;   /* NULL: it is not taken */
+    const sali_winograd *maps;   /* NULL: the method is not used */
     int64_t side, phases_side;   /* taps of a phase's window; phases: the stride */
-    int64_t points_side, points; /* of a phase */
-    int64_t phases, all;         /* points of all phases */
+    int64_t points_side, points; /* of a tile of one phase */
+    int64_t phases, all;         /* number of phases; points of all phases */
 } conv_winograd;
 
 typedef struct conv_sizes {
@@ -45,15 +45,16 @@ typedef struct conv_sizes {
     conv_winograd winograd;
 } conv_sizes;
 
-/* Tiles of 4x4 pixels. */
+/* Number of tiles of 4x4 pixels that cover an image. */
 static inline int64_t winograd_tiles(const sal_shape *image)
 {
     const int64_t side = SALI_WINOGRAD_OUT;
     return ((image->dim[1] + side - 1) / side) * ((image->dim[2] + side - 1) / side);
 }
 
-/* Taken where there is a map of the windows, and where it saves most of the products: tiles are
- * mostly inside the image. */
+/* Sizes of Winograd's method for a convolution. The method is used where there is a map for the
+ * windows and the direct way takes at least 1.9 times as many products: tiles are mostly inside the
+ * image. */
 static inline conv_winograd winograd_of(const sali_node *node, const sal_shape *weights)
 {
     int64_t stride = node->ints[0], side = weights->dim[2] / stride;
@@ -72,6 +73,8 @@ static inline conv_winograd winograd_of(const sali_node *node, const sal_shape *
     return w;
 }
 
+/* The sizes of a convolution and how to compute it, from the node and the shape [O, C, h, w] of the
+ * weights. */
 static inline conv_sizes sizes_of(const sali_node *node, const sal_shape *weights)
 {
     conv_sizes n = { .C = weights->dim[1],
@@ -87,20 +90,22 @@ static inline conv_sizes sizes_of(const sali_node *node, const sal_shape *weight
     return n;
 }
 
-/* Vectors of the tile that begins at column j of `columns`. */
+/* Number of vectors in the tile that begins at column j of `columns`. */
 static inline int tile_vectors(int64_t columns, int64_t j, int64_t lanes)
 {
     return columns - j > lanes ? SALI_TILE_VECTORS : 1;
 }
 
-/* Where the parts begin. */
+/* Where the parts of the prepared data begin. */
 typedef struct conv_parts {
     int64_t forward, bias, backward;
-    /* Where Winograd's way is taken: the bias of each point of a tile, and a row of zeros. */
+    /* Only with Winograd's method: the transformed weights, the bias of each point of a tile, and a
+     * row of zeros. */
     int64_t winograd_forward, winograd_backward, winograd_bias, zeros;
     int64_t end;
 } conv_parts;
 
+/* The places of the parts for a convolution of these sizes; `end` is the number of all reals. */
 static inline conv_parts parts_of(const conv_sizes *n)
 {
     conv_parts p = { .bias = n->taps * n->C * n->O_full };
@@ -116,7 +121,8 @@ static inline conv_parts parts_of(const conv_sizes *n)
     return p;
 }
 
-/* W [columns, depth, taps] with strides, to [tile of columns][tap][depth][width of the tile]. */
+/* Copy W [columns, depth, taps], with the given steps between columns and between depths, to [tile
+ * of columns][tap][depth][width of the tile], padded with zeros. */
 static inline void pack(int64_t columns, int64_t depth, int64_t taps, const real *W,
                         int64_t step_column, int64_t step_depth, int64_t lanes, real *to)
 {
@@ -138,7 +144,7 @@ static inline void pack(int64_t columns, int64_t depth, int64_t taps, const real
     }
 }
 
-/* Tap (i, j) of a phase's window among all. */
+/* The number, among all taps of the kernel, of tap (i, j) of a phase's window. */
 static inline int64_t winograd_tap(const conv_winograd *w, int64_t phase, int64_t i, int64_t j)
 {
     int64_t row = i * w->phases_side + phase / w->phases_side;
@@ -146,7 +152,7 @@ static inline int64_t winograd_tap(const conv_winograd *w, int64_t phase, int64_
     return row * w->side * w->phases_side + column;
 }
 
-/* The taps of a phase, rows of `windows` that are `width` apart. */
+/* Store in at [side x side] the taps of a phase: rows of `windows`, which are `width` apart. */
 static inline void winograd_window(const conv_winograd *w, int64_t phase, real *windows,
                                    int64_t width, void **at)
 {
@@ -157,7 +163,7 @@ static inline void winograd_window(const conv_winograd *w, int64_t phase, real *
     }
 }
 
-/* The points of a phase, each so far behind the one before. */
+/* Store in at [points] where the points of a phase begin; they are `step` apart, in all phases. */
 static inline void winograd_points(const conv_winograd *w, int64_t phase, real *points,
                                    int64_t step, void **at)
 {
@@ -166,8 +172,8 @@ static inline void winograd_points(const conv_winograd *w, int64_t phase, real *
     }
 }
 
-/* The transformed weights in the order of `pack`, points of phases for taps; columns are whole
- * vectors. */
+/* Transform the weights W and write them in the order of `pack`, with points of phases in the place
+ * of taps. Columns must fill whole vectors. */
 static inline void pack_winograd(const conv_winograd *w, int64_t columns, int64_t depth,
                                  const real *W, int64_t step_column, int64_t step_depth,
                                  int64_t lanes, real *to)
@@ -194,7 +200,8 @@ static inline void pack_winograd(const conv_winograd *w, int64_t columns, int64_
     }
 }
 
-/* A tile's pixels all get what is added to the point at (1, 1), for powers of 1 are 1. */
+/* Write the bias of all points of a tile to `to` [points x O]: zero but for the point at (1, 1).
+ * What is added to that point is added to all pixels of the tile, for powers of 1 are 1. */
 static inline void pack_winograd_bias(const conv_sizes *n, const real *bias, real *to)
 {
     int64_t one = n->winograd.points_side + 1;
@@ -202,6 +209,7 @@ static inline void pack_winograd_bias(const conv_sizes *n, const real *bias, rea
     memcpy(to + one * n->O, bias, (size_t)n->O * sizeof *to);
 }
 
+/* Copy W [O, C, taps] to [taps][C][O], in which dot products read the weights. */
 static inline void pack_dots(const conv_sizes *n, const real *W, real *to)
 {
     for (int64_t o = 0; o < n->O; o++) {
@@ -213,7 +221,7 @@ static inline void pack_dots(const conv_sizes *n, const real *W, real *to)
     }
 }
 
-/* All parts. */
+/* Write all parts of the prepared data to `to`, from W [O, C, taps] and bias [O]. */
 static inline void pack_all(const conv_sizes *sizes, const real *W, const real *bias, real *to)
 {
     conv_sizes n = *sizes;
@@ -236,7 +244,7 @@ static inline void pack_all(const conv_sizes *sizes, const real *W, const real *
     }
 }
 
-/* A 4x4 block of add_turned. */
+/* add_turned for a block of 4x4 elements, by shuffles of vectors. */
 static inline void add_turned_block(const real *from, int64_t from_row, real *to, int64_t to_row)
 {
     typedef real quad __attribute__((vector_size(4 * sizeof(real))));
@@ -258,7 +266,8 @@ static inline void add_turned_block(const real *from, int64_t from_row, real *to
     }
 }
 
-/* to [columns x rows] += from [rows x columns], turned. */
+/* to [columns x rows] += the transpose of from [rows x columns]; rows are to_row and from_row
+ * elements apart. */
 static inline void add_turned(int64_t rows, int64_t columns, const real *from, int64_t from_row,
                               real *to, int64_t to_row)
 {

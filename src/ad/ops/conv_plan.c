@@ -4,10 +4,11 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-/* Far above any use, and sums of products of two cannot overflow. */
+/* Largest stride, padding and side: far above any use, and sums of products of two such numbers
+ * cannot overflow. */
 #define MAX_SIDE (INT64_C(1) << 24)
 
-/* Pixels along one axis that a window visits. */
+/* Number of places of a window along an axis of `side` pixels. */
 static int64_t visits(int64_t side, int64_t window, int64_t stride, int64_t padding)
 {
     return (side + 2 * padding - window) / stride + 1;
@@ -71,6 +72,7 @@ typedef struct conv_geometry {
     int64_t height, width, out_height, out_width, window_height, window_width, stride, padding;
 } conv_geometry;
 
+/* The sizes of a convolution, from its node and the shapes of image and weights. */
 static conv_geometry geometry_of(const sali_node *node, const sali_node *const *in)
 {
     return (conv_geometry){
@@ -112,7 +114,7 @@ sali_op_term sali_conv_term(const sali_term_place *p)
 
 typedef enum conv_member { BY_OUTPUT, BY_INPUT, BY_TAP } conv_member;
 
-/* Member `by` of a triple, and its step: the other two. */
+/* Returns member `by` of the triple (o, i, t), and stores the other two in *step. */
 static int64_t member(conv_member by, int64_t o, int64_t i, int64_t t, sali_tile_step *step)
 {
     *step = (sali_tile_step){ .a = (int32_t)(by == BY_INPUT ? o : i),
@@ -120,7 +122,8 @@ static int64_t member(conv_member by, int64_t o, int64_t i, int64_t t, sali_tile
     return by == BY_OUTPUT ? o : by == BY_INPUT ? i : t;
 }
 
-/* Fill a list by counting, then placing; `begin` has n_members + 1 entries, zero. */
+/* Fill a list with the triples ordered by member `by`: counts them, then places them. list->begin
+ * [n_members + 1] must be zero. */
 static void fill_list(conv_list *list, const conv_geometry *g, conv_member by, int64_t n_members)
 {
     int64_t outputs = g->out_height * g->out_width, taps = g->window_height * g->window_width;

@@ -8,8 +8,8 @@
 #include "ad/op.h"
 #include "core/vector/tile.h"
 
-/* The triples by one of their members: those of member m are steps[begin[m]] ..
- * steps[begin[m + 1] - 1], which hold the other two. */
+/* The triples ordered by one of their members: triples with member m are steps[begin[m]] ..
+ * steps[begin[m + 1] - 1], and a step holds the other two members. */
 typedef struct conv_list {
     int32_t *begin;
     sali_tile_step *steps;

@@ -6,8 +6,8 @@
 #include "ad/ops/conv_pack.h"
 #include "ad/ops/conv_plan.h"
 
-/* A part of a pixel of `to` that no tile can write: fewer channels than lanes, or not side by
- * side. */
+/* Copy, or add with `add`, `filled` channels of a pixel of `to` from buffer [chains x width] to c:
+ * for channels that no tile can write, fewer than lanes or not side by side. */
 static void spill(const image_batch *to, real *c, int64_t chains, int64_t filled,
                   const real *buffer, int64_t width, bool add)
 {
@@ -27,9 +27,9 @@ static void spill(const image_batch *to, real *c, int64_t chains, int64_t filled
     }
 }
 
-/* Every pixel of `to`: bias + the sum over its steps of pixel a of `from` times weights b. The bias
- * of a pixel is bias_step behind the one before; without a bias the sum is added. `buffer` has
- * chains x MAX_WIDTH. */
+/* Set every pixel of `to` to its bias + the sum over its steps of pixel a of `from` times weights
+ * b; with bias NULL the sum is added to the pixel. Biases of neighbouring pixels are bias_step
+ * apart. `buffer` [chains x MAX_WIDTH] is room. */
 static void product(const conv_list *list, int64_t chains, int64_t taps, const image_batch *from,
                     const real *packed, const real *bias, int64_t bias_step, const image_batch *to,
                     real *buffer)

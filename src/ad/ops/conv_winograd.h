@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Winograd's way of a convolution of pixel-major images (core/vector/winograd.h, conv_pack.h), tile
- * by tile of 4x4 output pixels: the pixels of all phases of the input become points V, those of the
- * output points M, and each point of M is a sum over phases of products [chains x C] [C x O].
- * Part of conv2d.c. */
+/* Winograd's method for a convolution of pixel-major images (core/vector/winograd.h, conv_pack.h),
+ * tile by tile of 4x4 output pixels: the pixels of all phases of the input become points V, those
+ * of the output points M, and each point of M is a sum over phases of products [chains x C] [C x
+ * O]. Part of conv2d.c. */
 #ifndef SALI_CONV_WINOGRAD_H
 #define SALI_CONV_WINOGRAD_H
 
 #include "ad/ops/conv_product.h"
 
-/* Bytes of a tile's points: of so many chains at once that they stay in the second cache, with the
- * weights. */
+/* Bytes of a tile's points: so many chains go through a tile together that points and weights stay
+ * in the second cache. */
 #define WINOGRAD_BYTES (INT64_C(1) << 18)
 
 /* Which chains and which tile, and what tiles need. */
@@ -20,7 +20,7 @@ typedef struct winograd_walk {
     image_batch input, adjoint, output; /* adjoint: the input's; output: values, or its adjoint */
     image_batch V, M;                   /* their "pixels" are points, of V by phases */
     real *sums;                         /* points of the windows' adjoint [all][C][O] */
-    int64_t first, chains;              /* the part */
+    int64_t first, chains;              /* the chains at work: first .. first + chains - 1 */
     int64_t row, column;                /* the tile's first output pixel */
 } winograd_walk;
 
@@ -29,7 +29,7 @@ static bool takes_winograd(const conv_sizes *n, const sali_call *call)
     return n->winograd.maps && call->in[0].pixel_major && call->out.pixel_major;
 }
 
-/* Points of a chain in a tile: of V, and of both. */
+/* Numbers of a chain in a tile: points times channels, of V, and of V and M. */
 static int64_t points_of_input(const conv_sizes *n)
 {
     return n->winograd.all * n->C;
@@ -46,15 +46,15 @@ static int64_t winograd_most(const conv_sizes *n, int64_t chains)
     return chains < most ? chains : most;
 }
 
-/* Those of a part; all parts are about equal. */
+/* Number of chains in a part; all parts are about equal. */
 static int64_t winograd_part(const conv_sizes *n, int64_t chains)
 {
     int64_t most = winograd_most(n, chains), parts = (chains + most - 1) / most;
     return (chains + parts - 1) / parts;
 }
 
-/* Numbers of V and M; for the weights' gradient, of the windows of some input channels and of the
- * points of all windows. */
+/* Elements of scratch: V and M and, for the weights' gradient, the windows of some input channels
+ * and the points of all windows. 0 without Winograd's method. */
 static int64_t winograd_room(const conv_sizes *n, int64_t chains)
 {
     return n->winograd.maps ? winograd_most(n, chains) * points_of_both(n) +
@@ -64,7 +64,8 @@ static int64_t winograd_room(const conv_sizes *n, int64_t chains)
 
 /* ---- pixels of the tile */
 
-/* side x side pixels of an image, `step` apart; NULL outside of it. */
+/* Store in at [side x side] where pixels of an image begin, from (row, column) on, `step` apart;
+ * NULL for pixels outside of the image. */
 static void list_pixels(const winograd_walk *walk, const sal_shape *shape, const image_batch *image,
                         int64_t row, int64_t column, int64_t side, int64_t step, void **at)
 {
@@ -76,7 +77,8 @@ static void list_pixels(const winograd_walk *walk, const sal_shape *shape, const
     }
 }
 
-/* From the pixels of a phase of the input to its points in V, or back. */
+/* Transform the input's pixels under a tile, in `image`, to points V, phase by phase; with `back`,
+ * transform V and add to these pixels. */
 static void map_input(const winograd_walk *walk, const image_batch *image, bool back)
 {
     const conv_winograd *w = &walk->n->winograd;
@@ -95,7 +97,8 @@ static void map_input(const winograd_walk *walk, const image_batch *image, bool 
     }
 }
 
-/* From the pixels of the output to the points M, or back. */
+/* Transform the output's pixels of a tile to points M; with `back`, transform M and write these
+ * pixels. */
 static void map_output(const winograd_walk *walk, bool back)
 {
     const conv_winograd *w = &walk->n->winograd;
@@ -112,12 +115,14 @@ static void map_output(const winograd_walk *walk, bool back)
 
 /* ---- products of points */
 
-/* The steps of all points of M, by phases, or of V. */
+/* Room for the lists of list_steps. */
 typedef struct winograd_steps {
     int32_t begin[WINOGRAD_PHASES * WINOGRAD_POINTS + 1];
     sali_tile_step steps[WINOGRAD_PHASES * WINOGRAD_POINTS];
 } winograd_steps;
 
+/* The products that make points M of points V, summed over phases (forward), or points V of points
+ * M. The lists lie in `made`. */
 static conv_list list_steps(const conv_winograd *w, bool forward, winograd_steps *made)
 {
     int32_t points = (int32_t)w->points, phases = (int32_t)w->phases, all = (int32_t)w->all;
@@ -132,8 +137,8 @@ static conv_list list_steps(const conv_winograd *w, bool forward, winograd_steps
     return (conv_list){ .begin = made->begin, .steps = made->steps };
 }
 
-/* The points of the windows' adjoint += those of the input, turned, times those of the output; at
- * the first tile they are not there yet. */
+/* walk->sums, the points of the windows' adjoint, += the transpose of the input's points V times
+ * the output's points M. The first tile sets the sums instead. */
 static void add_points(const winograd_walk *walk)
 {
     static const real zeros[MAX_WIDTH];
@@ -162,7 +167,8 @@ static void add_points(const winograd_walk *walk)
     }
 }
 
-/* The windows' adjoint += what their points give; `windows` is for some of them, [c][tap][o]. */
+/* Transform `points`, of the windows' adjoint, and add the result to `to` [O, C, taps]. `windows`
+ * [c][tap][o] is room for WEIGHT_ROWS input channels. */
 static void add_windows(const conv_sizes *n, real *points, real *windows, real *to)
 {
     void *taps[WINOGRAD_TAPS], *at[WINOGRAD_POINTS];
@@ -180,7 +186,7 @@ static void add_windows(const conv_sizes *n, real *points, real *windows, real *
 
 /* ---- all chains and tiles */
 
-/* Points of some chains, all in one place. */
+/* A batch of images whose pixels are points, at `data`, pixel-major. */
 static image_batch points_at(real *data, int64_t chains, int64_t channels, int64_t points)
 {
     return (image_batch){ .data = data,
@@ -210,6 +216,7 @@ static void visit_tiles(winograd_walk *walk, void (*visit)(const winograd_walk *
     }
 }
 
+/* One tile: input to V, products of V and weights to M, M to output. */
 static void tile_forward(const winograd_walk *walk)
 {
     const real *prepared = walk->call->prepared;
@@ -220,6 +227,8 @@ static void tile_forward(const winograd_walk *walk)
     map_output(walk, true);
 }
 
+/* One tile: the output's adjoint to M; from M, as far as wanted, the input's adjoint and the points
+ * of the windows' adjoint. */
 static void tile_backward(const winograd_walk *walk)
 {
     const real *prepared = walk->call->prepared;
@@ -236,6 +245,7 @@ static void tile_backward(const winograd_walk *walk)
     }
 }
 
+/* y = the convolution of x, by Winograd's method. */
 static void winograd_forward(const sali_call *call, const conv_sizes *n, const image_batch *x,
                              const image_batch *y)
 {
@@ -248,7 +258,7 @@ static void winograd_forward(const sali_call *call, const conv_sizes *n, const i
     visit_tiles(&walk, tile_forward);
 }
 
-/* The adjoints of input and weights, as far as they are wanted; g is the output's. */
+/* Add to the adjoints of input and weights, as far as they are wanted; g: the output's adjoint. */
 static void winograd_backward(const sali_call *call, const conv_sizes *n, const image_batch *g)
 {
     const sali_arg *in = &call->in[0], *W = &call->in[1];

@@ -3,6 +3,7 @@
 #include "core/real.h"
 #include "core/vector/vmath.h"
 
+/* slope = -sin x for n numbers. */
 static void slopes(int64_t n, const real *x, real *slope)
 {
     RN(sali_vsin)(n, x, slope);

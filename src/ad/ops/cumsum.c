@@ -27,7 +27,7 @@ SALI_CLONES static void forward(const sali_call *call)
     }
 }
 
-/* Of the adjoints: sums from each one on. */
+/* The adjoint of an element is the sum of the output's adjoints from this element on. */
 SALI_CLONES static void backward(const sali_call *call)
 {
     sali_axis_view view = view_of(call);
@@ -47,7 +47,7 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
-/* The sums from the first changed element of a line on are made anew, in the same order. */
+/* Recomputes the sums from the first changed element of a line on, in the order of forward. */
 static sali_change_outcome change(sali_change *ch)
 {
     const real *x = ch->call->in[0].value, *y = ch->call->out.value;
@@ -67,7 +67,7 @@ static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
-/* The elements of its line up to this one; later ones do not count. */
+/* Term t of element k is element t of k's line, with factor 0 if element t comes after k. */
 static sali_op_term term(const sali_term_place *p)
 {
     sali_axis_place line = sali_axis_find(&p->node->shape, p->node->ints[0], p->k);

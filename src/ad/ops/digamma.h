@@ -39,7 +39,7 @@ static inline double digamma_cotangent(double x)
     return part == 0 ? NAN : pi / tan(pi * part);
 }
 
-/* At most DIGAMMA_BLOCK numbers. */
+/* psi[i] = psi(x[i]) for n <= DIGAMMA_BLOCK numbers. */
 SALI_CLONES static void digamma_block(int64_t n, const double *x, double *psi)
 {
     double t[DIGAMMA_BLOCK] = { 0 };

@@ -31,7 +31,7 @@ SALI_CLONES static void forward(const sali_call *call)
     }
 }
 
-/* The adjoint of one operand, `to`, from the values of the other. */
+/* Add to the adjoint of operand `to`, if it is wanted: g times the values of operand `other`. */
 static inline void pull(const sali_call *call, const sali_arg *to, const sali_arg *other)
 {
     const real *g = call->out.adjoint;
@@ -54,7 +54,7 @@ SALI_CLONES static void backward(const sali_call *call)
     pull(call, &call->in[1], &call->in[0]);
 }
 
-/* One operand changes and the other stays: rises times values. */
+/* If one operand changes and the other stays, adds the rises times the values of the other. */
 static sali_change_outcome change(sali_change *ch)
 {
     int moved = ch->in[0]->n > 0 ? 0 : 1;

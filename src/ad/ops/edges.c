@@ -29,7 +29,7 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     return SAL_OK;
 }
 
-/* Of coordinates, and of two variables in each term: affine in each. */
+/* Multilinear if the input's elements are coordinates and each edge joins two variables. */
 static sali_degree degree(const sali_node *node, const sali_node *const *in,
                           const sali_degree *in_degree, const sal_space *space)
 {
@@ -45,7 +45,7 @@ static sali_degree degree(const sali_node *node, const sali_node *const *in,
     return multilinear ? SALI_MULTILINEAR : SALI_GENERAL;
 }
 
-/* Row i are the neighbours of i. A pair (i, i) is there twice: d(w s_i^2) / ds_i = 2 w s_i. */
+/* Row i lists the neighbours of i. A pair (i, i) is listed twice: d(w s_i^2) / ds_i = 2 w s_i. */
 static sal_status plan_create(const sali_node *node, const sali_node *const *in,
                               const sal_space *space, void **plan, sal_error *err)
 {
@@ -90,7 +90,8 @@ SALI_CLONES static void forward(const sali_call *call)
     }
 }
 
-/* Clear the lanes of chains whose adjoint is zero: they must not count, whatever they hold. */
+/* Set the lanes of chains whose adjoint is zero to 0: such chains must not count, even with
+ * infinite values. */
 static inline void clear_lanes(int64_t n, int64_t count, const real *g, lanes *tile)
 {
     for (int64_t c = 0; c < count; c++) {
@@ -100,7 +101,7 @@ static inline void clear_lanes(int64_t n, int64_t count, const real *g, lanes *t
     }
 }
 
-/* w_e += sum_c g_c s_ci s_cj, a tile at a time. */
+/* Add sum_c g_c s_ci s_cj to the adjoint of w_e for each edge e, a tile of chains at a time. */
 static inline void pull_weights(const sali_call *call)
 {
     int64_t n = call->in[0].size, n_edges = call->in[1].size;
@@ -128,6 +129,7 @@ static inline void pull_weights(const sali_call *call)
     }
 }
 
+/* The state's gradient is g Y, from the saved Y; the weights' gradient needs the state only. */
 SALI_CLONES static void backward(const sali_call *call)
 {
     int64_t n = call->in[0].size;
@@ -145,8 +147,8 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
-/* s_j rises by r: f by r (Y_j + W_jj r / 2), and Y_i of its neighbours, with the gradient, by w r.
- */
+/* If s_j rises by r, f rises by r (Y_j + W_jj r / 2); for each neighbour i of j, Y_i rises by w r,
+ * and the gradient by g w r. */
 static sali_change_outcome change(sali_change *ch)
 {
     const sparse_rows *rows = ch->call->plan;
@@ -175,6 +177,7 @@ static sali_change_outcome change(sali_change *ch)
                                                                          : SALI_CHANGE_GIVE_UP;
 }
 
+/* Term e is w_e s_i(e) s_j(e). */
 static sali_op_term term(const sali_term_place *p)
 {
     const int64_t *pair = p->node->ints + 2 * p->t;

@@ -6,8 +6,9 @@
 #include "ad/change.h"
 #include "ad/ops/ops.h"
 
-/* Their change rule: the op's forward on the elements that changed, out of their row. It may read
- * attributes and values, no shapes; what it saves is one number an element, or nothing. */
+/* Change rule of elementwise ops: runs the op's forward on the changed elements, taken out of their
+ * row. The forward may read attributes and values, no shapes; it saves one number an element, or
+ * nothing. */
 sali_change_outcome RN(sali_change_elementwise)(sali_change *change);
 
 #endif

@@ -3,6 +3,7 @@
 #include "core/real.h"
 #include "core/vector/vmath.h"
 
+/* slope = 2 / sqrt(pi) exp(-x^2) for n numbers. */
 static void slopes(int64_t n, const real *x, real *slope)
 {
     const real two_over_sqrt_pi = (real)1.1283791670955126;

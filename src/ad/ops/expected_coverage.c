@@ -5,9 +5,9 @@
  * With column j in descending order c_1 >= c_2 >= .. and the s in that order, the k-th row serves
  * with probability s_k P_k, P_k = prod_{l < k} (1 - s_l). So the expectation is
  * sum_k max(0, c_k) s_k P_k, and its derivative by s_k is P_k (max(0, c_k) - T_k), T_k being what
- * the rows after k are worth by themselves. The orders are made once an update of C. A column ends
- * where P_k is 0: on the lattice at its first selected row; and its T_k where that would be so
- * again, at the second. */
+ * the rows after k are worth by themselves. Columns are sorted once an update of C. A column is
+ * read until P_k is 0, on the lattice up to its first selected row; T_k is summed until the product
+ * of 1 - s_l over the rows after that is 0 too, on the lattice up to the second selected row. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +23,7 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     return sali_expect_attributes(node, 0, 0, context->err);
 }
 
+/* Multilinear if the input holds coordinates and every variable has one coordinate. */
 static sali_degree degree(const sali_node *node, const sali_node *const *in,
                           const sali_degree *in_degree, const sal_space *space)
 {
@@ -43,7 +44,7 @@ typedef struct entry {
     int32_t row;
 } entry;
 
-/* The largest first, of equals the first row, a NaN before all. */
+/* Order of entries for qsort: NaNs first, then the largest; equal values by row. */
 static int order(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
@@ -60,7 +61,7 @@ static int64_t prepared_size(const sali_node *node, const sali_node *const *in)
     return 2 * sali_shape_size(&in[1]->shape);
 }
 
-/* Entries of the call's scratch: one column. */
+/* Room for the entries of one column. */
 static int64_t scratch_size(const sali_node *node, const sali_node *const *in, int64_t chains)
 {
     (void)node;
@@ -68,6 +69,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
     return in[1]->shape.dim[0] * (int64_t)(sizeof(entry) / sizeof(real));
 }
 
+/* Sort each column of max(0, C) in descending order, and keep the rows of the sorted values. */
 static void prepare(const sali_call *call, void *prepared)
 {
     int64_t n = call->in[1].shape->dim[0], m = call->in[1].shape->dim[1];
@@ -111,7 +113,8 @@ static void forward(const sali_call *call)
     }
 }
 
-/* Column j of C gets the weights with which its rows serve; those not above 0 get none. */
+/* Add g times the probability with which each row serves to a column of C's adjoint, whose elements
+ * are m apart from `to` on. Entries not above 0 get nothing. */
 static void pull_column(int64_t n, int64_t m, real g, const real *s, const real *value,
                         const int32_t *row, const real *P, real *to)
 {
@@ -120,7 +123,8 @@ static void pull_column(int64_t n, int64_t m, real g, const real *s, const real 
     }
 }
 
-/* Past the rows from `first` on that can serve where no row before does. */
+/* The end of the rows from `first` on that can serve if no row before `first` does: where the
+ * product of 1 - s becomes 0, or n. */
 static int64_t last_behind(int64_t n, const real *s, const int32_t *row, int64_t first)
 {
     real left = 1;
@@ -130,6 +134,8 @@ static int64_t last_behind(int64_t n, const real *s, const int32_t *row, int64_t
     return first;
 }
 
+/* P and T of each column are computed again: P from the first row on, then T from the last one
+ * back. */
 static void backward(const sali_call *call)
 {
     int64_t n = call->in[1].shape->dim[0], m = call->in[1].shape->dim[1];

@@ -28,7 +28,7 @@ static inline void subtract(sali_axis_view view, const real *x, const real *m, r
     }
 }
 
-/* m = max x, or 0 where that is infinite; e = exp(x - m); sum of e along lines. */
+/* m = max x along lines, or 0 where the maximum is infinite; e = exp(x - m); sum = sum of e. */
 static inline void exponentials(sali_axis_view view, const real *x, real *m, real *e, real *sum)
 {
     int64_t lines = view.outer * view.inner;

@@ -40,6 +40,7 @@ static void forward(const sali_call *call)
     }
 }
 
+/* An element that is gathered several times gets the sum of the adjoints. */
 SALI_CLONES static void backward(const sali_call *call)
 {
     sali_axis_view view = sali_axis_of(call->in[0].shape, call->node->ints[0]);

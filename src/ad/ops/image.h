@@ -13,6 +13,7 @@ typedef struct image_batch {
     int64_t channels, pixels;
 } image_batch;
 
+/* The images at `data`, which is the value or the adjoint of `arg`, in the layout of `arg`. */
 static inline image_batch image_batch_of(const sali_arg *arg, const void *data, int64_t chains)
 {
     int64_t channels = arg->shape->dim[0], pixels = arg->shape->dim[1] * arg->shape->dim[2];

@@ -3,6 +3,7 @@
 #include "ad/ops/digamma.h"
 #include "core/real.h"
 
+/* slope = psi(x) for n <= DIGAMMA_BLOCK numbers, by way of doubles. */
 static void slopes(int64_t n, const real *x, real *slope)
 {
     double wide[DIGAMMA_BLOCK], psi[DIGAMMA_BLOCK];

@@ -2,7 +2,7 @@
 /* What the ops on the sub-matrix of a selection share: a symmetric positive definite A [n, n], and
  * s [n], which selects row and column i if s_i = 1 and not if s_i = 0.
  *
- * Between 0 and 1 they are functions of M(s) = E A E + (I - D) diag(A) with D = diag(s), E = D^1/2,
+ * Between 0 and 1 ops are functions of M(s) = E A E + (I - D) diag(A) with D = diag(s), E = D^1/2,
  * positive definite throughout. At s in {0,1}^n, M is A_S and, for the rest, A's diagonal. In units
  * of that diagonal, M = T^1/2 (I + E C E) T^1/2 with T = diag(A) and C_ij = A_ij / sqrt(A_ii A_jj)
  * off the diagonal and 0 on it: rows with s_i = 0 drop out, so only the k with s_i != 0 are
@@ -32,6 +32,7 @@ static inline int64_t masked_size(int64_t n)
     return n * n + 4 * n;
 }
 
+/* Divide `scratch` (masked_size(n) elements, then `rest`) into the arrays, and set r from A. */
 static inline masked masked_begin(const sali_arg *A, real *scratch)
 {
     int64_t n = A->shape->dim[0];
@@ -48,7 +49,7 @@ static inline masked masked_begin(const sali_arg *A, real *scratch)
     return m;
 }
 
-/* Set k, index, e and er by s. */
+/* Set k, index, e and er for the rows with s_i != 0. */
 static inline void masked_select(masked *m, const real *s)
 {
     m->k = 0;
@@ -62,7 +63,7 @@ static inline void masked_select(masked *m, const real *s)
     }
 }
 
-/* Select by s and factor M; false if it is not positive definite. */
+/* Select the rows with s_i != 0 and factor M over them; false if M is not positive definite. */
 static inline bool masked_factor(masked *m, const real *s)
 {
     masked_select(m, s);

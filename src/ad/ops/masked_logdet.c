@@ -32,6 +32,7 @@ static void log_diagonal(const masked *m, real *to)
     }
 }
 
+/* NaN for a selection over which A is not positive definite. */
 static void forward(const sali_call *call)
 {
     masked m = masked_begin(&call->in[1], call->scratch);
@@ -65,6 +66,7 @@ static void solve_rows(const masked *m, real *X)
     }
 }
 
+/* Add g df/ds to `to` [n]; X [k, n] is room. */
 static void pull_selection(const masked *m, real g, const real *log_a, real *X, real *to)
 {
     solve_rows(m, X);
@@ -81,7 +83,7 @@ static void pull_selection(const masked *m, real g, const real *log_a, real *X, 
     }
 }
 
-/* Turns the factor into the inverse. */
+/* Add g df/dA to `to` [n, n]. Overwrites the factor in m->M by the inverse. */
 static void pull_matrix(masked *m, real g, const real *s, real *to)
 {
     int k = (int)m->k, info = 0;
@@ -99,6 +101,7 @@ static void pull_matrix(masked *m, real g, const real *s, real *to)
     }
 }
 
+/* NaN adjoints for a selection over which A is not positive definite. */
 static void backward(const sali_call *call)
 {
     masked m = masked_begin(&call->in[1], call->scratch);

@@ -30,6 +30,7 @@ static real solve(const masked *m, const real *y, real *u)
     return cholesky_solve(m->k, m->M, u);
 }
 
+/* NaN, with a NaN u, for a selection over which B is not positive definite. */
 static void forward(const sali_call *call)
 {
     masked m = masked_begin(&call->in[1], call->scratch);
@@ -47,6 +48,7 @@ static void forward(const sali_call *call)
     }
 }
 
+/* Add g df/ds_i = g z_i^2 to `to` [n]; uses m->rest. */
 static void pull_selection(const masked *m, real g, const real *y, const real *u, real *to)
 {
     real *sum = m->rest; /* A E w, of which the unselected elements count */
@@ -67,6 +69,7 @@ static void pull_selection(const masked *m, real g, const real *y, const real *u
     }
 }
 
+/* Add g df/dB to `to` [n, n]; it is zero but for rows and columns with s_i != 0. */
 static void pull_matrix(const masked *m, real g, const real *u, real *to)
 {
     for (int64_t a = 0; a < m->k; a++) {

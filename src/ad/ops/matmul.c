@@ -15,7 +15,8 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     return sali_expect_attributes(node, 0, 0, context->err);
 }
 
-/* All rows at once with B fixed, if BLAS can count them. */
+/* The call's products: with B fixed one, of the rows of all chains, if BLAS can count them; else
+ * one a chain. */
 static matrix_product stacked(const sali_call *call)
 {
     matrix_product p = product_of(call);

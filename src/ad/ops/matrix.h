@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of row-major matrices through BLAS. Sizes fit in an int: BLAS counts with it. */
+/* Products of row-major matrices through BLAS, which counts with int: sizes must fit in one. */
 #ifndef SALI_MATRIX_H
 #define SALI_MATRIX_H
 
@@ -53,14 +53,14 @@ static inline bool fits_blas(const sal_shape *shape)
     return true;
 }
 
-/* s [n] and A [n, n], which BLAS can count. */
+/* Whether shapes are s [n] and A [n, n], with an n that BLAS can count. */
 static inline bool fits_form(const sal_shape *s, const sal_shape *A)
 {
     return s->rank == 1 && A->rank == 2 && A->dim[0] == s->dim[0] && A->dim[1] == s->dim[0] &&
            fits_blas(s);
 }
 
-/* The shape rule of a number made of both. */
+/* Shape rule of ops with inputs s [n] and A [n, n], whose output is a scalar. */
 static inline sal_status form_shape(sali_node *node, const sali_shape_context *context)
 {
     if (!fits_form(&context->in[0]->shape, &context->in[1]->shape)) {

@@ -26,6 +26,7 @@ static int64_t prepared_size(const sali_node *node, const sali_node *const *in)
     return none ? 1 : panels_size(n, m) + panels_size(m, n);
 }
 
+/* Does nothing where no panels are needed, see prepared_size. */
 static void prepare(const sali_call *call, void *prepared)
 {
     const real *A = call->in[0].value;
@@ -36,6 +37,8 @@ static void prepare(const sali_call *call, void *prepared)
     }
 }
 
+/* With A fixed, few chains use BLAS and more chains the panels: their results differ by
+ * rounding. */
 static void forward(const sali_call *call)
 {
     const sali_arg *A = &call->in[0], *x = &call->in[1];
@@ -98,7 +101,7 @@ static void backward(const sali_call *call)
     }
 }
 
-/* A fixed, few x_j move: one column of A each. */
+/* With A fixed, adds for each changed x_j the rise times column j of A. */
 SALI_CLONES static sali_change_outcome change(sali_change *ch)
 {
     int64_t m = ch->call->out.size, n = ch->call->in[1].size;

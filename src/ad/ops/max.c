@@ -9,7 +9,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
     return chains * sali_shape_size(&node->shape);
 }
 
-/* m[o, i] = NaN where an x[o, k, i] is. */
+/* m[o, i] = NaN where any x[o, k, i] is NaN. */
 static inline void restore_nan(sali_axis_view view, const real *x, real *m)
 {
     for (int64_t o = 0; o < view.outer; o++, m += view.inner) {
@@ -38,7 +38,7 @@ SALI_CLONES static void forward(const sali_call *call)
     restore_nan(view_of(call), call->in[0].value, (real *)call->out.value);
 }
 
-/* The first element equal to `largest` gets the adjoint. */
+/* Add g to the adjoint of the first of n elements that equals `largest`. */
 static inline void pull_first(int64_t n, real g, const real *x, real largest, real *to)
 {
     for (int64_t k = 0; k < n; k++) {
@@ -49,7 +49,7 @@ static inline void pull_first(int64_t n, real g, const real *x, real largest, re
     }
 }
 
-/* An adjoint that has found its element is zero for the rest. */
+/* An adjoint that was given to an element counts as zero for the rest of the line. */
 SALI_CLONES static void backward(const sali_call *call)
 {
     sali_axis_view view = view_of(call);

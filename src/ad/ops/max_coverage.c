@@ -43,6 +43,7 @@ static inline void cover_row(int64_t m, real s, const real *row, real *best)
     }
 }
 
+/* The sum of the m column maxima. */
 static inline real sum_of(int64_t m, const real *best)
 {
     real sum = 0;
@@ -70,8 +71,9 @@ SALI_CLONES static void forward(const sali_call *call)
     }
 }
 
-/* Row i of one chain: it takes from `left` the adjoints of the columns whose maximum it attains.
- * Returns what s_i gets. */
+/* Backward of one row with selection s: the row takes from left [m] the adjoints of the columns
+ * whose maximum it attains, and adds s times these to its own adjoint `to` (NULL: not wanted).
+ * Returns what is to be added to the adjoint of s. */
 static inline real pull_row(int64_t m, real s, const real *row, const real *best, real *left,
                             real *to)
 {
@@ -88,6 +90,7 @@ static inline real pull_row(int64_t m, real s, const real *row, const real *best
     return sum;
 }
 
+/* `left` is what is left of the adjoint of each column, until a row takes it. */
 SALI_CLONES static void backward(const sali_call *call)
 {
     int64_t n = call->in[0].size, m = call->in[1].shape->dim[1];
@@ -127,10 +130,10 @@ static real column_maximum(int64_t n, int64_t m, const real *s, const real *C, i
     return best;
 }
 
-/* Few rows come or go. A row that comes costs O(m); one that goes as well, and O(n) for each column
- * whose maximum it attained. Every column is lost with one row only, so that all single moves
- * together cost O(n m) if no rows tie. The sum is made anew: no rounding errors are carried along.
- */
+/* Few rows are added or removed. An added row costs O(m); a removed row O(m), and O(n) for each
+ * column whose maximum it attained. If no rows tie, a column loses its maximum with one row only,
+ * so that all single moves together cost O(n m). The sum over columns is recomputed, so that no
+ * rounding errors add up. */
 SALI_CLONES static sali_change_outcome change(sali_change *ch)
 {
     const sali_arg *s = &ch->call->in[0], *C = &ch->call->in[1];

@@ -11,7 +11,8 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
     return chains * node->shape.dim[0];
 }
 
-/* One tap of one chain: `channels` elements, `from` and `to` apart. */
+/* Raise y to x where x is larger or NaN, for one tap of one chain: `channels` elements, which are
+ * `from` apart in x and `to` apart in y. */
 static inline void raise(int64_t channels, int64_t from, const real *x, int64_t to, real *y)
 {
 #pragma omp simd
@@ -21,7 +22,8 @@ static inline void raise(int64_t channels, int64_t from, const real *x, int64_t 
     }
 }
 
-/* What is left of the adjoint g [channels] goes to the pixel where it is the largest. */
+/* Where x attains the maximum y, add what is left of the adjoint g [channels] to x_adjoint, and set
+ * g to 0. Steps as in `raise`. */
 static inline void pull(int64_t channels, int64_t from, const real *x, real *x_adjoint, int64_t to,
                         const real *y, real *g)
 {
@@ -33,6 +35,7 @@ static inline void pull(int64_t channels, int64_t from, const real *x, real *x_a
     }
 }
 
+/* `raise` for one tap and all chains; `in` and `out` are pixels of the first chain. */
 SALI_CLONES static void raise_pixel(int64_t chains, const image_batch *x, const real *in,
                                     const image_batch *y, real *out)
 {
@@ -45,6 +48,8 @@ SALI_CLONES static void raise_pixel(int64_t chains, const image_batch *x, const 
     }
 }
 
+/* `pull` for one tap and all chains; g [chains x channels] is what is left of the output's
+ * adjoint. */
 SALI_CLONES static void pull_pixel(int64_t chains, const image_batch *x, const real *in,
                                    real *in_adjoint, const image_batch *y, const real *out, real *g)
 {
@@ -61,7 +66,7 @@ SALI_CLONES static void pull_pixel(int64_t chains, const image_batch *x, const r
     }
 }
 
-/* The pixel of all chains and channels, [chains x channels]. */
+/* Copy a pixel of all chains to `to` [chains x channels]. */
 static void copy_pixel(int64_t chains, const image_batch *a, const real *from, real *to)
 {
     for (int64_t k = 0; k < chains; k++, from += a->chain) {
@@ -87,6 +92,7 @@ static void forward(const sali_call *call)
     }
 }
 
+/* Taps are visited in order, so that the first of equal pixels gets the adjoint. */
 static void backward(const sali_call *call)
 {
     image_batch x = image_batch_of(&call->in[0], call->in[0].value, call->chains);

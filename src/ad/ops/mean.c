@@ -3,6 +3,8 @@
 #include "ad/change.h"
 #include "ad/ops/reduce.h"
 
+/* The sum along lines, then divided: a change rule adds rises divided by n, which may round
+ * differently. */
 SALI_CLONES static void forward(const sali_call *call)
 {
     sali_axis_view view = view_of(call);

@@ -24,6 +24,8 @@ typedef struct loop_nest {
     loop_axis axis[SAL_MAX_RANK + 1];
 } loop_nest;
 
+/* Add an axis outside of the others. An axis of size 1 is dropped; one that runs on from the last
+ * axis, in all operands, is merged with it. */
 static void nest_append(loop_nest *nest, loop_axis next)
 {
     loop_axis *last = &nest->axis[nest->rank - 1];
@@ -43,6 +45,7 @@ static void nest_append(loop_nest *nest, loop_axis next)
     }
 }
 
+/* The plan is a loop_nest over the elements of one state's output. */
 static sal_status plan_create(const sali_node *node, const sali_node *const *in,
                               const sal_space *space, void **plan, sal_error *err)
 {
@@ -74,10 +77,11 @@ static sal_status plan_create(const sali_node *node, const sali_node *const *in,
 typedef struct row_walk {
     loop_nest nest;
     int64_t rows, length;
-    int64_t at[OPERANDS]; /* where the operands' parts of this row begin */
+    int64_t at[OPERANDS]; /* where this row begins in each operand */
     int64_t index[SAL_MAX_RANK + 1];
 } row_walk;
 
+/* A walk at the first row of a call: the nest of the plan with the chains as one more axis. */
 static inline row_walk walk_begin(const sali_call *call)
 {
     row_walk walk = { .nest = *(const loop_nest *)call->plan };
@@ -91,6 +95,7 @@ static inline row_walk walk_begin(const sali_call *call)
     return walk;
 }
 
+/* Move the operands' places in walk->at on to the next row. */
 static inline void walk_next(row_walk *walk)
 {
     for (int32_t i = 1; i < walk->nest.rank; i++) {

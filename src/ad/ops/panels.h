@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Products with a matrix that stays the same over many of them, at the inner loops of
- * core/vector/tile.h. BLAS arranges both matrices anew in every product, which takes longer than
+ * core/vector/tile.h. BLAS rearranges both matrices in every product, which takes longer than
  * the product when one of them is as low as a shard of chains; here B is arranged once for each
  * update.
  *
@@ -14,10 +14,10 @@
 #include "core/real.h"
 #include "core/vector/tile.h"
 
-/* Below so many rows a product reads B once anyway, and BLAS does that well. */
+/* With fewer rows than this a product reads B once anyway, and BLAS does that well. */
 #define PANEL_ROWS 4
 #define PANEL_LANES_MOST 16
-/* Rows of the buffer for columns that fill no panel: those of a usual shard, in one product. */
+/* Rows of the buffer for columns that fill no panel: the rows of a usual shard, in one product. */
 #define LAST_ROWS 32
 
 /* Width of the panel that begins at column j. */
@@ -26,13 +26,14 @@ static inline int64_t panel_width(int64_t columns, int64_t j, int64_t lanes)
     return columns - j > lanes ? SALI_TILE_VECTORS * lanes : lanes;
 }
 
+/* Number of elements of all panels of B [depth x columns]. */
 static inline int64_t panels_size(int64_t depth, int64_t columns)
 {
     int64_t lanes = RN(sali_tile)()->lanes;
     return (columns + lanes - 1) / lanes * lanes * depth;
 }
 
-/* Element (k, j) of B is B[k step_depth + j step_column]. */
+/* Copy B [depth x columns], whose element (k, j) is B[k step_depth + j step_column], to panels. */
 static inline void panels_pack(int64_t depth, int64_t columns, const real *B, int64_t step_depth,
                                int64_t step_column, real *panels)
 {
@@ -47,7 +48,8 @@ static inline void panels_pack(int64_t depth, int64_t columns, const real *B, in
     }
 }
 
-/* The last columns, fewer than the panel is wide, by way of a buffer. */
+/* The part of panels_product for the last panel, if only `filled` of its `width` columns exist: by
+ * way of a buffer. */
 static inline void panels_last(sali_tile tile, int64_t rows, int64_t width, int64_t filled,
                                bool add)
 {

@@ -7,7 +7,7 @@
 #include "ad/ops/conv_plan.h"
 #include "ad/ops/image.h"
 
-/* Tap t of the window of an output pixel: this input pixel. */
+/* The input pixel that the window of an output pixel sees through tap t. */
 static inline int64_t pool_seen(const sali_call *call, int64_t pixel, int64_t t)
 {
     int64_t width = call->in[0].shape->dim[2], out_width = call->out.shape->dim[2];

@@ -61,6 +61,7 @@ static void forward(const sali_call *call)
           (real *)call->out.value);
 }
 
+/* The slope is p x^(p - 1), by a second power, a block at a time; zero for p = 0. */
 SALI_CLONES static void backward(const sali_call *call)
 {
     int64_t n = call->chains * call->out.size;
@@ -78,7 +79,7 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
-/* Only the first and the second power. */
+/* Terms of the first and the second power; other powers have none. */
 static sali_op_term term(const sali_term_place *p)
 {
     double power = p->node->reals[0];

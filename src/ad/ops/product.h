@@ -8,10 +8,11 @@
 #include "ad/ops/matrix.h"
 
 typedef struct matrix_product {
-    int64_t times, batch; /* how many products, and of them in each chain; */
-    int64_t m, k, n;      /* each of this size */
+    int64_t times, batch; /* number of products, in all and in each chain; */
+    int64_t m, k, n;      /* sizes of each */
 } matrix_product;
 
+/* The call's products, one for each matrix of each chain. */
 static matrix_product product_of(const sali_call *call)
 {
     const sal_shape *A = call->in[0].shape, *B = call->in[1].shape;
@@ -45,6 +46,7 @@ static inline void products_forward(const sali_call *call, matrix_product p)
     }
 }
 
+/* Add g B' and A' g of each product to the adjoints of A and B, as far as they are wanted. */
 static inline void products_backward(const sali_call *call, matrix_product p)
 {
     const real *A = call->in[0].value, *B = call->in[1].value, *g = call->out.adjoint;
@@ -60,8 +62,9 @@ static inline void products_backward(const sali_call *call, matrix_product p)
     }
 }
 
-/* After element `at` of A (moving = 0) or B (1) rose while the other, `still`, did not: of A_ij,
- * row j of B in row i; of B_jc, column j of A in column c. */
+/* Update C = A B after element `at` of A (moving = 0) or of B (moving = 1) rose; `still` is the
+ * other matrix, which did not change. A_ij adds rise times row j of B to row i of C; B_jc adds rise
+ * times column j of A to column c. */
 static inline void raise_product(const matrix_product *p, int moving, int64_t at, real rise,
                                  const real *still, real *C)
 {
@@ -73,7 +76,7 @@ static inline void raise_product(const matrix_product *p, int moving, int64_t at
     }
 }
 
-/* One operand stays, few elements of the other move. */
+/* Updates the output if few elements of one operand changed, and none of the other. */
 SALI_CLONES static sali_change_outcome products_change(sali_change *ch)
 {
     int moving = ch->in[0]->n > 0 ? 0 : 1;
@@ -94,6 +97,7 @@ SALI_CLONES static sali_change_outcome products_change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
+/* Term t of an element is A_it B_tj, with the indices of the element's matrix in a batch. */
 static sali_op_term products_term(const sali_term_place *p)
 {
     const sal_shape *A = &p->in[0]->shape, *out = &p->node->shape;

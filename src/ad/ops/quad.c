@@ -9,7 +9,8 @@
 #include "ad/ops/matrix.h"
 #include "ad/ops/panels.h"
 
-/* Coordinates of one variable do not meet: affine in each variable. */
+/* Multilinear if S is zero between coordinates of one variable, so that such coordinates do not
+ * meet. */
 static sali_degree degree(const sali_node *node, const sali_node *const *in,
                           const sali_degree *in_degree, const sal_space *space)
 {
@@ -47,6 +48,7 @@ static void prepare(const sali_call *call, void *prepared)
     }
 }
 
+/* Few chains use BLAS and more chains the panels: their results differ by rounding. */
 SALI_CLONES static void forward(const sali_call *call)
 {
     int64_t n = call->in[0].size;
@@ -67,7 +69,7 @@ SALI_CLONES static void forward(const sali_call *call)
     }
 }
 
-/* to[c] += factor g[c] x[c] for each row of n. */
+/* to[c] += factor g[c] x[c] for the rows [n] of all chains. */
 static inline void add_rows(int64_t chains, int64_t n, real factor, const real *g, const real *x,
                             real *to)
 {
@@ -96,7 +98,8 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
-/* s_j rises by r: f by r (2 Y_j + S_jj r), Y by r times a row of S, the gradient by twice that. */
+/* If s_j rises by r, f rises by r (2 Y_j + S_jj r), Y by r times row j of S, and the gradient by
+ * this row times 2 g r. */
 SALI_CLONES static sali_change_outcome change(sali_change *ch)
 {
     int64_t n = ch->call->in[0].size;
@@ -126,7 +129,7 @@ SALI_CLONES static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
-/* S is symmetric: s_i s_j has one term. */
+/* S is symmetric, so each product s_i s_j has one term, of factor 2 below the diagonal. */
 static sali_op_term term(const sali_term_place *p)
 {
     int64_t n = p->in[0]->shape.dim[0], i = p->t / n, j = p->t % n;

@@ -10,7 +10,7 @@
 #include "ad/change.h"
 #include "ad/ops/ops.h"
 
-/* All chains' operands. */
+/* The operand, all chains of it, as [outer, n, inner]. */
 static inline sali_axis_view view_of(const sali_call *call)
 {
     sali_axis_view view = sali_axis_of(call->in[0].shape, call->node->ints[0]);
@@ -108,9 +108,9 @@ static inline void reduce_spread(sali_axis_view view, real factor, const real *g
     }
 }
 
-/* ---- changes: a line is what is reduced to one number, [n] of the elements [outer, n, inner] */
+/* ---- changes: a line is [n] of the elements [outer, n, inner], reduced to one number */
 
-/* Where the line of element `at` begins; its elements are `inner` apart. */
+/* Where the line of element `at` begins; the elements of a line are `inner` apart. */
 static inline int64_t line_begin(sali_axis_view view, int64_t at)
 {
     return at - at / view.inner % view.n * view.inner;
@@ -122,7 +122,7 @@ static inline bool lines_are_many(const sali_change *ch)
     return ch->in[0]->n * ch->in[0]->n > ch->call->in[0].size;
 }
 
-/* Whether listed element k is the first one, by its place, of its line. */
+/* Whether no other listed element of the same line has a smaller index than listed element k. */
 static inline bool is_first_of_line(const sali_change *ch, sali_axis_view view, int64_t k)
 {
     const int32_t *index = ch->in[0]->index;
@@ -134,7 +134,7 @@ static inline bool is_first_of_line(const sali_change *ch, sali_axis_view view, 
     return true;
 }
 
-/* Terms of a sum. */
+/* Term t of a sum along lines: element t of the line, with factor 1. */
 static inline sali_op_term reduce_term(const sali_term_place *p)
 {
     sali_axis_view view = sali_axis_of(&p->in[0]->shape, p->node->ints[0]);
@@ -144,7 +144,8 @@ static inline sali_op_term reduce_term(const sali_term_place *p)
     };
 }
 
-/* A sum over all elements, times `factor`, rises with them. */
+/* Change rule of `factor` times the sum of all elements, which adds factor times the rises. The row
+ * is evaluated again if there are several sums. */
 static inline sali_change_outcome reduce_change(sali_change *ch, real factor)
 {
     const real *out = ch->call->out.value;

@@ -2,6 +2,7 @@
 /* The same numbers under another shape. Attributes: ints = the sizes. */
 #include "ad/ops/ops.h"
 
+/* The sizes may come from a file: their product must be the input's number of elements. */
 static sal_status shape(sali_node *node, const sali_shape_context *context)
 {
     bool good = node->n_ints <= SAL_MAX_RANK && node->n_reals == 0;

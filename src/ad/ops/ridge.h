@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the ops on I + D G D share: G [n, n] symmetric with no negative eigenvalue, D = diag(s), s
  * [n]. With G = X'X / lambda this is the matrix of a ridge regression on the columns s_i X_i. Rows
- * with s_i = 0 are those of the identity, so only the k with s_i != 0 are factored. */
+ * with s_i = 0 are rows of the identity, so only the k with s_i != 0 are factored. */
 #ifndef SALI_RIDGE_H
 #define SALI_RIDGE_H
 
@@ -26,6 +26,7 @@ static inline ridge ridge_begin(int64_t n, real *scratch)
     return (ridge){ .n = n, .index = (int32_t *)(void *)(scratch + n * n), .M = scratch };
 }
 
+/* Set k and index for the rows with s_i != 0. */
 static inline void ridge_select(ridge *r, const real *s)
 {
     r->k = 0;
@@ -36,7 +37,8 @@ static inline void ridge_select(ridge *r, const real *s)
     }
 }
 
-/* Factor the matrix of s; false if it is not positive definite. */
+/* Select the rows with s_i != 0 and factor M = I + D G D over them; false if M is not positive
+ * definite. */
 static inline bool ridge_factor(ridge *r, const real *G, const real *s)
 {
     bool good = true;

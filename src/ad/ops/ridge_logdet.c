@@ -14,6 +14,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
     return ridge_size(in[0]->shape.dim[0]);
 }
 
+/* NaN if I + D G D is not positive definite. */
 static void forward(const sali_call *call)
 {
     ridge r = ridge_begin(call->in[1].shape->dim[0], call->scratch);
@@ -27,7 +28,8 @@ static void forward(const sali_call *call)
     }
 }
 
-/* From the inverse, or all NaN. */
+/* Add g df/ds to to_s [n] (NULL: not wanted) and g df/dG to G's adjoint, from the inverse H in
+ * r->M. A NaN g makes these NaN. */
 static void pull(const sali_call *call, const ridge *r, real g, const real *s, real *to_s)
 {
     real *to_G = call->in[1].adjoint;

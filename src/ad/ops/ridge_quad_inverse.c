@@ -22,6 +22,7 @@ static real solve(const ridge *r, const real *s, const real *y, real *w)
     return cholesky_solve(r->k, r->M, w);
 }
 
+/* NaN, with a NaN w, if I + D G D is not positive definite. */
 static void forward(const sali_call *call)
 {
     ridge r = ridge_begin(call->in[1].shape->dim[0], call->scratch);
@@ -39,6 +40,8 @@ static void forward(const sali_call *call)
     }
 }
 
+/* Add g df/ds to to_s [n] (NULL: not wanted), and g df/dG and g df/dy to the adjoints of G and y,
+ * as far as they are wanted. */
 static void pull(const sali_call *call, const ridge *r, real g, const real *s, const real *w,
                  real *to_s)
 {

@@ -4,6 +4,7 @@
 #include "ad/ops/ops.h"
 #include "core/vector/vmath.h"
 
+/* y = silu(x) and its slope, p + (1 - p) y with p = sigmoid(x), for n numbers. */
 SALI_CLONES static void values(int64_t n, const real *x, real *y, real *slope)
 {
     RN(sali_vsigmoid)(n, x, slope);

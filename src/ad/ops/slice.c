@@ -24,7 +24,7 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     return SAL_OK;
 }
 
-/* Each element is still one of the input's, and all are different. */
+/* The degree of the input, because elements stay single elements of the input, all different. */
 static sali_degree degree(const sali_node *node, const sali_node *const *in,
                           const sali_degree *in_degree, const sal_space *space)
 {
@@ -34,12 +34,13 @@ static sali_degree degree(const sali_node *node, const sali_node *const *in,
     return in_degree[0];
 }
 
-/* `pieces` runs of `length` consecutive elements, `step` apart in the input, the first at
- * `first`.*/
+/* `pieces` runs of `length` consecutive elements; in the input the first run begins at `first`, and
+ * runs are `step` apart. */
 typedef struct slice_cut {
     int64_t pieces, first, length, step;
 } slice_cut;
 
+/* The runs of a call, for all chains. */
 static slice_cut cut_of(const sali_call *call)
 {
     const int64_t *ints = call->node->ints;
@@ -71,6 +72,8 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+/* Copies the changed elements that lie in the slice; the output does not change if there are
+ * none. */
 static sali_change_outcome change(sali_change *ch)
 {
     slice_cut cut = cut_of(ch->call);

@@ -14,7 +14,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* One row, for steps known when it is compiled. */
+/* y[i] /= sum[i step] for a row of n; the compiler knows the step (0 or 1). */
 ALWAYS_INLINE void divide(int64_t n, const real *sum, int64_t step, real *y)
 {
 #pragma omp simd
@@ -23,6 +23,7 @@ ALWAYS_INLINE void divide(int64_t n, const real *sum, int64_t step, real *y)
     }
 }
 
+/* to[i] += (g[i] - sum[i step]) y[i] for a row of n; a zero difference adds 0 even if y is NaN. */
 ALWAYS_INLINE void pull(int64_t n, const real *g, const real *y, const real *sum, int64_t step,
                         real *to)
 {
@@ -95,7 +96,8 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
-/* The line of listed element k anew, in memory of its own. */
+/* Recompute the line of listed element k, in the call's scratch, and set its outputs; false: no
+ * room, give up. */
 static bool remake_line(sali_change *ch, sali_axis_view view, int64_t k)
 {
     int64_t begin = line_begin(view, ch->in[0]->index[k]);
@@ -113,6 +115,7 @@ static bool remake_line(sali_change *ch, sali_axis_view view, int64_t k)
     return true;
 }
 
+/* Recomputes each line that has a changed element, once. */
 static sali_change_outcome change(sali_change *ch)
 {
     sali_axis_view view = view_of(ch->call);

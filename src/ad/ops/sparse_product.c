@@ -6,7 +6,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-/* So many elements that change are listed one by one; of more, all of them may have. */
+/* Up to this many changed elements are listed one by one; beyond it, assume that every element
+ * changed. */
 enum { MOST_LISTED = 128 };
 
 typedef struct sparse_plan {
@@ -15,7 +16,7 @@ typedef struct sparse_plan {
     real *w; /* by entry */
 } sparse_plan;
 
-/* Room for all of it in one block. */
+/* A plan with empty lists for n entries, in one block of memory; NULL: out of memory. */
 static sparse_plan *allocate(int64_t n_out, int64_t n_in, int64_t n)
 {
     int64_t begins = n_out + n_in + 2;
@@ -35,7 +36,8 @@ static sparse_plan *allocate(int64_t n_out, int64_t n_in, int64_t n)
     return plan;
 }
 
-/* Where entries take what: the output's element, and the input's. */
+/* Store for each nonzero entry, and each copy of it, the output's element and the input's element
+ * in `ends`, and its value in w. */
 static void list_ends(const sali_sparse *sparse, int64_t *ends, real *w)
 {
     int64_t columns = sparse->matrix->shape.dim[1];
@@ -75,7 +77,7 @@ sal_status RN(sali_sparse_plan)(const sali_node *node, const sali_node *const *i
     return made ? SAL_OK : sali_fail_memory(err);
 }
 
-/* A tile of either side. */
+/* Room for a tile of the input or of the output, whichever is larger. */
 int64_t RN(sali_sparse_scratch)(const sali_node *node, const sali_node *const *in, int64_t chains)
 {
     sali_sparse sparse;
@@ -106,7 +108,8 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
-/* Clones are not hidden from users of the shared library; these are. */
+/* Functions with clones cannot be hidden from users of the shared library unless static; these
+ * wrappers are hidden. */
 void RN(sali_sparse_forward)(const sali_call *call)
 {
     forward(call);
@@ -128,7 +131,8 @@ static bool is_listed(const sali_delta *out, int64_t i)
     return listed;
 }
 
-/* Element i of the output rises, perhaps not for the first time. */
+/* Add `rise` to element i of the output; `again`: the element may be listed already. False: no
+ * room, give up. */
 static bool raise_element(sali_change *ch, int64_t i, real rise, bool again)
 {
     real *at = (real *)ch->call->out.value + i;
@@ -136,7 +140,7 @@ static bool raise_element(sali_change *ch, int64_t i, real rise, bool again)
                                           : change_set(ch, i, *at + rise);
 }
 
-/* Entries in the columns of the elements that changed. */
+/* Number of entries in the columns of the changed elements. */
 static int64_t count_reached(const sali_change *ch, const sparse_plan *plan)
 {
     const sali_delta *in = ch->in[plan->moving];
@@ -147,7 +151,7 @@ static int64_t count_reached(const sali_change *ch, const sparse_plan *plan)
     return reached;
 }
 
-/* Few x_j move: a column each, whose entries are in different rows. */
+/* Adds for each changed element the rise times its column, whose entries are in different rows. */
 sali_change_outcome RN(sali_sparse_change)(sali_change *ch)
 {
     const sparse_plan *plan = ch->call->plan;

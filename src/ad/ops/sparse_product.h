@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Products with a constant matrix that is mostly zeros (ad/sparse.h): the plan of such a call of
- * matvec or matmul, and kernels that run over the other entries only. */
+ * matvec or matmul, and kernels that run over the nonzero entries only. */
 #ifndef SALI_SPARSE_PRODUCT_H
 #define SALI_SPARSE_PRODUCT_H
 

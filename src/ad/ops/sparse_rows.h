@@ -20,8 +20,9 @@ typedef struct sparse_rows {
     int32_t *column, *entry;
 } sparse_rows;
 
-/* From pairs of ends, i0, j0, i1, j1, ..: the ends first, first + step, .. are rows [m], whose
- * columns are the pairs' other ends. The lists are there, `begin` all zeros. */
+/* Fill `rows` from pairs of ends, i0, j0, i1, j1, ..: ends number first, first + step, .. are rows
+ * [m], and the other end of each pair is a column of that row. The lists must have room, and
+ * `begin` [m + 1] be all zeros. */
 static inline void sparse_rows_fill(sparse_rows *rows, int64_t m, int64_t n_ends,
                                     const int64_t *ends, int first, int step)
 {
@@ -40,6 +41,7 @@ static inline void sparse_rows_fill(sparse_rows *rows, int64_t m, int64_t n_ends
     rows->begin[0] = 0;
 }
 
+/* Number of chains in the tile that begins at chain `first`. */
 static inline int64_t lanes_from(const sali_call *call, int64_t first)
 {
     int64_t left = call->chains - first;
@@ -65,7 +67,7 @@ static inline void load_tile(int64_t n, int64_t count, const real *s, lanes *til
     }
 }
 
-/* Y [count x m] = W s of one tile, or more by it. */
+/* Y [count x m] = W s for the chains of one tile, or += with `add`. */
 SALI_CLONES
 static inline void multiply_tile(const sparse_rows *rows, int64_t m, int64_t count, const real *w,
                                  const lanes *tile, bool add, real *Y)
@@ -89,7 +91,7 @@ static inline void multiply_tile(const sparse_rows *rows, int64_t m, int64_t cou
     }
 }
 
-/* The same for one chain. */
+/* Y [m] = W s [n] for one chain, or += with `add`, with sums in the order of multiply_tile. */
 static inline void multiply_one(const sparse_rows *rows, int64_t m, const real *w, const real *s,
                                 bool add, real *Y)
 {
@@ -102,7 +104,8 @@ static inline void multiply_one(const sparse_rows *rows, int64_t m, const real *
     }
 }
 
-/* Y [chains x m] = W s, or more by it, of s [chains x n]; a tile of n is scratch. */
+/* Y [chains x m] = W s, or += with `add`, for s [chains x n]; call->scratch has room for a tile of
+ * n. */
 static inline void sparse_multiply(const sali_call *call, const sparse_rows *rows, int64_t m,
                                    int64_t n, const real *w, const real *s, bool add, real *Y)
 {

@@ -33,6 +33,7 @@ static void forward(const sali_call *call)
     }
 }
 
+/* The adjoint of J is the symmetric part of the output's adjoint, 0 where entries are cleared. */
 static void backward(const sali_call *call)
 {
     int64_t n = call->out.shape->dim[0];

@@ -16,6 +16,7 @@ static inline int64_t entry_stride(const table_plan *plan)
     return plan->n_factors * (int64_t)(sizeof(real) / sizeof(int32_t));
 }
 
+/* The output at call->codes, a sum of one entry a factor; stores the entries in call->saved. */
 SALI_CLONES static void forward_lattice(const sali_call *call)
 {
     const table_plan *plan = call->plan;
@@ -58,14 +59,16 @@ static inline void pull_line(int64_t states, real adjoint, const real *line, int
     }
 }
 
-/* Slope between two levels. From a state allowed to one forbidden it is infinite, which makes that
- * difference -inf; between two forbidden states there is none. */
+/* Slope between two levels, where the entries are `low` and `high`. From an allowed state to a
+ * forbidden one the slope is infinite, which makes the difference -inf; between two forbidden
+ * states it counts as 0. */
 static inline real two_level_slope(const table_place *p, real low, real high)
 {
     return low == high ? 0 : (high - low) * (real)p->inverse_span;
 }
 
-/* Factor by factor: its table stays in the cache for all chains. */
+/* Add to the state's adjoint, factor by factor, so that a factor's table stays in the cache for all
+ * chains. */
 SALI_CLONES static void pull_state_lattice(const sali_call *call)
 {
     const table_plan *plan = call->plan;
@@ -93,6 +96,7 @@ SALI_CLONES static void pull_state_lattice(const sali_call *call)
     }
 }
 
+/* Add each chain's adjoint to the adjoints of the entries that the chain's codes select. */
 static void pull_table_lattice(const sali_call *call)
 {
     const table_plan *plan = call->plan;
@@ -108,8 +112,9 @@ static void pull_table_lattice(const sali_call *call)
 
 /* ---- off the lattice */
 
-/* The weights of a variable's states: its one-hot, or (high - x, x - low) / (high - low). At a
- * level they are exactly 0 and 1, which a forbidden entry needs: hence the division. */
+/* The weights of a variable's states at x: its one-hot, or (high - x, x - low) / (high - low), in
+ * `pair`. At a level these are exactly 0 and 1, which a forbidden entry needs: hence the
+ * division. */
 static inline const real *weights_of(const table_place *p, const real *x, real pair[2])
 {
     if (!p->two_level) {
@@ -134,8 +139,8 @@ static inline void contract(int64_t rows, int64_t states, const real *w, const r
     }
 }
 
-/* Contract the last variables of a factor, down to the first `keep`; returns an array over those:
- * `work`, or the table itself if nothing was to do. */
+/* Contract the last variables of a factor's table with their weights, down to the first `keep`
+ * variables. Returns the array over these: `work`, or the table itself if nothing was to do. */
 static const real *contract_last(const table_factor *factor, int64_t keep, const real *x,
                                  const real *table, real *work)
 {
@@ -149,7 +154,8 @@ static const real *contract_last(const table_factor *factor, int64_t keep, const
     return from;
 }
 
-/* outer = adjoint times the product of the weights of the first `count` variables, in place. */
+/* Set `outer` to adjoint times the product of the weights of the first `count` variables, for all
+ * their states, the last variable fastest. Returns the number of products. */
 static int64_t expand_first(const table_factor *factor, int64_t count, const real *x, real adjoint,
                             real *outer)
 {
@@ -169,6 +175,8 @@ static int64_t expand_first(const table_factor *factor, int64_t count, const rea
     return rows;
 }
 
+/* The output at x off the lattice: each factor's table, contracted with the weights of its
+ * variables' states. */
 static void forward_extension(const sali_call *call)
 {
     const table_plan *plan = call->plan;
@@ -185,8 +193,8 @@ static void forward_extension(const sali_call *call)
     }
 }
 
-/* Derivative by the weights of one variable: of `inner`, contracted over those after it, with
- * `outer`, the product of those before it. */
+/* Add to g, the state's adjoint, the part of one variable: outer [rows], the product over the
+ * variables before it, times inner [rows x states], contracted over the variables after it. */
 static void pull_place(const table_place *p, int64_t rows, const real *outer, const real *inner,
                        real *g)
 {
@@ -207,6 +215,8 @@ static void pull_place(const table_place *p, int64_t rows, const real *outer, co
     }
 }
 
+/* Add a factor's part to g, the adjoint of the state x, off the lattice. `work` and `outer` are
+ * room for its table. */
 static void pull_factor(const table_factor *factor, real adjoint, const real *x, const real *table,
                         real *work, real *outer, real *g)
 {
@@ -220,6 +230,8 @@ static void pull_factor(const table_factor *factor, real adjoint, const real *x,
     }
 }
 
+/* Add to the adjoints of the state and of the tables, as far as they are wanted, off the
+ * lattice. */
 static void backward_extension(const sali_call *call)
 {
     const table_plan *plan = call->plan;

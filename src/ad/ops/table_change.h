@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Following a change of a few variables in a table node: their factors' entries, and the gradient
- * of these factors' other variables. Part of table.c. */
+/* The change rule of `table` for a few variables: moves the entries of their factors, and updates
+ * the gradient by these factors' other variables. Part of table.c. */
 #ifndef SALI_TABLE_CHANGE_H
 #define SALI_TABLE_CHANGE_H
 
@@ -9,6 +9,7 @@
 #include "ad/change.h"
 #include "ad/ops/table_plan.h"
 
+/* Index, in the vector of all tables, of the entry of a factor at `codes`. */
 static inline int64_t entry_of(const table_factor *factor, const int32_t *codes)
 {
     int64_t at = factor->start;
@@ -18,7 +19,8 @@ static inline int64_t entry_of(const table_factor *factor, const int32_t *codes)
     return at;
 }
 
-/* The derivative by a variable, anew from its factors' entries: exact also where some are -inf. */
+/* Recompute the derivative by a variable from the entries of its factors, which is exact also where
+ * entries are -inf. False: no room, give up. */
 static bool gradient_anew(sali_change *ch, int64_t variable)
 {
     const table_plan *plan = ch->call->plan;
@@ -42,7 +44,8 @@ static bool gradient_anew(sali_change *ch, int64_t variable)
     return true;
 }
 
-/* Add what a factor's new entry makes of the derivative by one of its variables. */
+/* Add to the derivative by one variable of a factor what it rises by when the variable's line of
+ * the table moves from `before` to `after`. False: no room, or an infinite entry; give up. */
 static bool gradient_rise(sali_change *ch, const table_place *p, const real *before,
                           const real *after)
 {
@@ -63,7 +66,8 @@ static bool gradient_rise(sali_change *ch, const table_place *p, const real *bef
     return true;
 }
 
-/* Add to the gradient what a factor's entry, moved from `before` to `after`, makes of it. */
+/* Add to the state's gradient what it rises by when a factor's entry moves from `before` to
+ * `after`. False: give up. */
 static bool factor_gradient(sali_change *ch, const table_factor *factor, int64_t before,
                             int64_t after)
 {
@@ -79,7 +83,8 @@ static bool factor_gradient(sali_change *ch, const table_factor *factor, int64_t
     return true;
 }
 
-/* The gradient of all variables that share a factor with one that changed. */
+/* Recompute the gradient by all variables that share a factor with a variable that changed. False:
+ * give up. */
 static bool neighbours_gradient(sali_change *ch)
 {
     const table_plan *plan = ch->call->plan;
@@ -97,7 +102,8 @@ static bool neighbours_gradient(sali_change *ch)
     return true;
 }
 
-/* Move the entries of the factors of the variables that changed; their rise in *rise. */
+/* Move the entries of all factors of the variables that changed, and add the rise of f to *rise.
+ * Updates the gradient too, unless the node is the gradient's sole contributor. False: give up. */
 static bool move_entries(sali_change *ch, real *rise)
 {
     const table_plan *plan = ch->call->plan;
@@ -124,6 +130,8 @@ static bool move_entries(sali_change *ch, real *rise)
     return true;
 }
 
+/* f rises by the rise of the moved entries; if that is infinite, f is summed again over all
+ * factors. */
 static sali_change_outcome change(sali_change *ch)
 {
     const table_plan *plan = ch->call->plan;

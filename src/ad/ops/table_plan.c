@@ -8,7 +8,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-/* Factors have two-level variables and labels. */
+/* Fail unless variable v of a factor has two levels or is categorical. */
 static sal_status check_variable(int64_t factor, int64_t v, const sali_variable *variable,
                                  sal_error *err)
 {
@@ -26,8 +26,9 @@ static sal_status check_variable(int64_t factor, int64_t v, const sali_variable 
                            variable->kind == SAL_COUNT ? "a count" : "ordinal", variable->states);
 }
 
-/* One factor's attributes, ints[*at ..]: its length and its scope. `seen` [variables] holds the
- * last factor + 1 that had a variable. Sets the size of its table. */
+/* Check one factor's attributes from ints[*at] on, its length and its scope, and move *at behind
+ * them. seen [variables]: 1 + the last factor that has the variable. *size: the size of its
+ * table. */
 static sal_status check_factor(const sali_node *node, const sali_shape_context *context,
                                int64_t factor, int64_t *seen, int64_t *at, int64_t *size)
 {
@@ -64,7 +65,7 @@ static sal_status check_factor(const sali_node *node, const sali_shape_context *
     return SAL_OK;
 }
 
-/* All factors; sets the size of all tables. */
+/* Check the attributes of all factors; *total: the size of all tables together. */
 static sal_status check_factors(const sali_node *node, const sali_shape_context *context,
                                 int64_t *seen, int64_t *total)
 {
@@ -143,7 +144,8 @@ sali_degree sali_table_degree(const sali_node *node, const sali_node *const *in,
     return SALI_MULTILINEAR;
 }
 
-/* Fill one scope, the last variable fastest; returns the size of the factor's table. */
+/* Fill `places` for one factor's scope, the last variable fastest; returns the size of the factor's
+ * table. */
 static int64_t fill_scope(const sal_space *space, int64_t length, const int64_t *scope,
                           table_place *places)
 {
@@ -166,7 +168,7 @@ static int64_t fill_scope(const sal_space *space, int64_t length, const int64_t 
     return size;
 }
 
-/* List the factors of each variable. */
+/* Fill `begin`, all zeros before, and `incidence`: the factors of each variable. */
 static void fill_incidence(table_plan *plan)
 {
     for (int64_t m = 0; m < plan->n_factors; m++) {
@@ -189,7 +191,7 @@ static void fill_incidence(table_plan *plan)
     plan->begin[0] = 0;
 }
 
-/* One block of memory for all lists. */
+/* A plan with its lists, not yet filled, in one block of memory; NULL: out of memory. */
 static table_plan *allocate_plan(int64_t n_factors, int64_t n_places, int64_t n_variables)
 {
     size_t sizes[] = { sizeof(table_plan), (size_t)n_factors * sizeof(table_factor),

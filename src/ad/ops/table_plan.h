@@ -11,8 +11,8 @@ typedef struct table_place {
     int64_t offset; /* of its first real in the embedding */
     int32_t variable, states;
     bool two_level;
-    double low, high;    /* of two levels: both, */
-    double inverse_span; /* and 1 / (high - low) */
+    double low, high;    /* the levels of a two-level variable */
+    double inverse_span; /* 1 / (high - low) */
 } table_place;
 
 typedef struct table_factor {

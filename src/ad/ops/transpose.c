@@ -26,6 +26,7 @@ typedef struct swap_view {
     int64_t outer, first, mid, second, inner;
 } swap_view;
 
+/* The view of a call's array of this shape, for the exchange of the node's two axes. */
 static swap_view view_of(const sali_call *call, const sal_shape *shape)
 {
     const int64_t *axis = call->node->ints;
@@ -43,7 +44,7 @@ static swap_view view_of(const sali_call *call, const sal_shape *shape)
     return view;
 }
 
-/* n numbers, `step` apart in `from`, set or added. */
+/* Copy n numbers, `step` apart in `from`, to `to`; with `add`, add them. */
 static inline void move(int64_t n, const real *from, int64_t step, bool add, real *to)
 {
 #pragma omp simd
@@ -52,6 +53,7 @@ static inline void move(int64_t n, const real *from, int64_t step, bool add, rea
     }
 }
 
+/* Copy `from`, seen as v, to `to` with the two axes exchanged; with `add`, add it. */
 static inline void swap(swap_view v, const real *from, bool add, real *to)
 {
     int64_t step = v.mid * v.second * v.inner;
@@ -81,6 +83,7 @@ SALI_CLONES static void backward(const sali_call *call)
     swap(view_of(call, call->out.shape), call->out.adjoint, true, call->in[0].adjoint);
 }
 
+/* Copies each changed element to its place in the output. */
 static sali_change_outcome change(sali_change *ch)
 {
     swap_view v = view_of(ch->call, ch->call->in[0].shape);
@@ -96,7 +99,8 @@ static sali_change_outcome change(sali_change *ch)
     return SALI_CHANGE_DONE;
 }
 
-/* Element k, at some place of each axis of the output, is the one at these places of the input. */
+/* Element k is the input's element at the same places of all axes, but for the two that are
+ * exchanged. */
 static sali_op_term term(const sali_term_place *p)
 {
     const int64_t *axis = p->node->ints;

@@ -14,8 +14,8 @@
  *
  *     VALUES_AND_SLOPES(n, x, y, slope)    n <= VALUES_BLOCK
  *
- * They may use the first real attribute, `p`. The file ends in UNARY_RECORD, or in a record that
- * begins with UNARY_FIELDS. */
+ * The macros may use the first real attribute, `p`. The file ends in UNARY_RECORD, or in a record
+ * that begins with UNARY_FIELDS. */
 #ifndef SALI_UNARY_H
 #define SALI_UNARY_H
 
@@ -26,6 +26,7 @@
 
 enum { SLOPES_BLOCK = 256, VALUES_BLOCK = 512 };
 
+/* The square root in the type's own precision. */
 static inline real square_root(real x)
 {
 #if SALI_REAL_BITS == 32
@@ -128,13 +129,13 @@ SALI_CLONES static void backward(const sali_call *call)
 
 #endif
 
-/* What the records have in common; `low` and `high` are where an op is tested. */
+/* Fields that all records of unary ops share; `low` and `high` bound the inputs of tests. */
 #define UNARY_FIELDS(op_name, formula, low, high)                                                  \
     .name = #op_name, .arity = 1, .layout = SALI_LAYOUT_SAME, .doc = (formula), .test_low = (low), \
     .test_high = (high), .forward = forward, .backward = backward,                                 \
     .change = RN(sali_change_elementwise)
 
-/* The record of a function without attributes; what else is the op's own follows. */
+/* The record of a function without attributes; further fields of the op may follow. */
 #define UNARY_RECORD(op_name, formula, low, high, ...)                                 \
     const sali_op RN(sali_op_##op_name) = { UNARY_FIELDS(op_name, formula, low, high), \
                                             .shape = sali_shape_same,                  \

@@ -4,7 +4,7 @@
 #define OPERANDS 3
 #include "ad/ops/nest.h"
 
-/* Affine where the choice is fixed. */
+/* Linear in a and b if cond does not depend on the state, else general. */
 static sali_degree degree(const sali_node *node, const sali_node *const *in,
                           const sali_degree *in_degree, const sal_space *space)
 {
@@ -12,7 +12,7 @@ static sali_degree degree(const sali_node *node, const sali_node *const *in,
                                          : SALI_GENERAL;
 }
 
-/* One row; a vector loop where the compiler knows the steps. */
+/* out[i] = a or b by cond, for a row of n; a vector loop where the compiler knows the steps. */
 static inline __attribute__((always_inline)) void choose(int64_t n, const real *cond, int64_t step,
                                                          const real *a, int64_t step_a,
                                                          const real *b, int64_t step_b, real *out)
@@ -40,7 +40,7 @@ SALI_CLONES static void forward(const sali_call *call)
     }
 }
 
-/* The adjoint of operand k, which is taken where (cond != 0) is `side`. */
+/* Add to the adjoint of operand k, which is the output where (cond != 0) is `side`. */
 static inline void pull(const sali_call *call, int k, bool side)
 {
     row_walk walk = walk_begin(call);
@@ -65,6 +65,7 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+/* Term 0 is a where cond is not 0, term 1 is b where cond is 0. */
 static sali_op_term term(const sali_term_place *p)
 {
     int32_t which = 1 + (int32_t)p->t;
