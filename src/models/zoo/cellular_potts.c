@@ -10,7 +10,7 @@
 
 enum { SIDE, STATES, COUPLING, KAPPA, VOLUME, CYCLIC };
 
-/* sum_k (v_k - V_k)^2. */
+/* sum_k (v_k - V_k)^2 over the labels k, v_k being the number of sites with label k. */
 static sal_expr volume_energy(sali_making *m, int64_t states)
 {
     double share = m->values[SIDE] * m->values[SIDE] / m->values[STATES];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A lattice Ising model with some terms of third order, to see what they do to samplers that build
- * on the second. */
+/* A lattice Ising model with some terms of third order, to test samplers that rely on second
+ * order. */
 #include "core/error.h"
 #include "core/rng.h"
 #include "models/zoo/making.h"
@@ -12,7 +12,7 @@ static int64_t choose3(int64_t n)
     return n * (n - 1) * (n - 2) / 6;
 }
 
-/* The triple i > j > k of rank r = C(i, 3) + C(j, 2) + k. */
+/* Set triple [3] to the i > j > k whose rank C(i, 3) + C(j, 2) + k is r. */
 static void unrank(int64_t r, int64_t *triple)
 {
     int64_t i = 2, j = 1;
@@ -28,8 +28,8 @@ static void unrank(int64_t r, int64_t *triple)
     triple[2] = r - j * (j - 1) / 2;
 }
 
-/* sum over `count` different triples of the n spins, drawn uniformly, of s_i s_j s_k, as factors;
- * alpha scales their tables. */
+/* Add to *f alpha times the sum of s_i s_j s_k over `count` different triples of the n spins, drawn
+ * uniformly, as factors. */
 static sal_status cubic(sali_making *m, int64_t n, int64_t count, sal_expr *f)
 {
     sali_stream stream = sali_making_stream(m, 0);
