@@ -11,7 +11,7 @@
 #define SALI_ALPHABET_MOST 21
 
 /* The letters in the order of their codes; the gap is code 0. SAL_ALPHABET_AUTO, which stands for
- * no choice, gives those of proteins. */
+ * no choice, gives the letters of proteins. */
 const char *sali_alphabet_letters(sal_alphabet alphabet);
 
 /* The number of letters: 21 or 5. */

@@ -6,8 +6,8 @@
 #include "models/model.h"
 
 /* `model` can be used as any other model; its version rises with each change of beta. If `of` is a
- * tape, `model` is a tape with a copy of the parameters that `of` has now, and beta as one more;
- * otherwise `model` holds `of` and evaluates both ends. */
+ * tape that is not clamped, `model` is a tape with a copy of the parameters of `of`, and beta as
+ * one more; otherwise `model` holds `of` and evaluates both ends. */
 typedef struct sali_bridge {
     sal_model *model;
     int32_t parameter; /* index of beta among the parameters of a tape; else -1 */

@@ -80,7 +80,7 @@ static int32_t shared_run(const sali_program *program, int32_t i)
     return run >= 0 && program->fusion.runs[run].tile < INT64_MAX ? run : -1;
 }
 
-/* Print the names of all passes, followed by ":off" if `set` does not contain the pass. */
+/* Print the names of all passes, each followed by ":off" if the pass is off in `set`. */
 static void print_passes(FILE *out, uint32_t set)
 {
     fprintf(out, "passes      ");

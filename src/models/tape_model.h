@@ -29,8 +29,8 @@ sal_status sali_tape_model_canonical(const sal_model *of, sal_model **out, sal_e
  * constants, slopes would lose digits. *out is NULL, with SAL_OK, if `of` is no tape. */
 sal_status sali_tape_model_bare(const sal_model *of, sal_model **out, sal_error *err);
 
-/* The part of f that is the same at all states: it is added in double precision, and is not rounded
- * to the model's type. 0 for a model that is no tape. */
+/* The sum of the constants that were split off the formula of f: it is added in double precision,
+ * and not rounded to the model's type. 0 for a model that is no tape. */
 double sali_model_offset(const sal_model *model);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The oracle of independent variables and of mixtures of them. With the sums over each variable's
  * states S_ki = sum_v exp log_table_k(i, v), Z = sum_k exp(log_weight_k) prod_i S_ki; marginals and
- * pairs are means over components of those of independent variables. A clamped variable's sum is
- * one term. E f of several components has no closed form. */
+ * pairs are means over components, within which variables are independent. A clamped variable's sum
+ * has one term. E f of several components has no closed form. */
 #include <math.h>
 #include <stdio.h>
 

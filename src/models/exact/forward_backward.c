@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The oracle of chains. Forward messages give log Z and E f; with backward messages they give
- * marginals; forward messages that start at one code of one variable give pairs. In a clamped chain
- * the other codes of fixed variables are forbidden. Source: Rabiner 1989; Eisner 2002 (means
- * carried along with messages). */
+ * marginals; forward messages that start at one code of one variable give pairs. In a clamped
+ * chain the other codes of fixed variables are forbidden.
+ * Source: Rabiner 1989; Eisner 2002 (means carried along with messages). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

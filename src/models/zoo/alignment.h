@@ -19,11 +19,12 @@
 sal_status sali_alignment_weights(const sali_alignment *alignment, double identity, double *weights,
                                   double *effective, sal_error *err);
 
-/* Single linkage: set cluster [sequences] to the number of each sequence's cluster, from 0 in the
- * order of the clusters' first sequences, and *clusters to the number of clusters. Two sequences
- * are in one cluster if a chain of sequences connects them, in which neighbours agree at a share
- * `identity` of the sites or more.
- * Returns, Cost: as sali_alignment_weights. */
+/* Single linkage: set cluster [sequences] to the number of each sequence's cluster, from 0 in
+ * the order of the clusters' first sequences, and *clusters to the number of clusters. Two
+ * sequences are in one cluster if a chain of sequences connects them, in which neighbours agree
+ * at a share `identity` of the sites or more.
+ * Returns: as sali_alignment_weights.
+ * Cost:    as sali_alignment_weights. */
 sal_status sali_alignment_clusters(const sali_alignment *alignment, double identity,
                                    int64_t *cluster, int64_t *clusters, sal_error *err);
 
@@ -38,12 +39,13 @@ void sali_alignment_site_frequencies(const sali_alignment *alignment, const doub
 void sali_alignment_pair_frequencies(const sali_alignment *alignment, const double *weights,
                                      double pseudocount, double *F);
 
-/* The couplings -C^-1 of the covariance C_ij(a, b) = f_ij(a, b) - f_i(a) f_j(b) without letter 0 of
- * each site, in the zero-sum gauge: J [N x N], symmetric, its diagonal blocks 0. F is a result of
- * sali_alignment_pair_frequencies with a positive pseudocount; J may be F. q is at most
- * SALI_ALPHABET_MOST. Returns: DATA when C is not positive definite; MEMORY. Cost:    O(N^3),
- * memory of another matrix. Source:  Morcos et al. 2011 (expansion in small couplings, first
- * order). */
+/* The couplings -C^-1 of the covariance C_ij(a, b) = f_ij(a, b) - f_i(a) f_j(b) without letter 0
+ * of each site, in the zero-sum gauge: J [N x N], symmetric, its diagonal blocks 0. F is a
+ * result of sali_alignment_pair_frequencies with a positive pseudocount; J may be F. q is at
+ * most SALI_ALPHABET_MOST.
+ * Returns: DATA when C is not positive definite; MEMORY.
+ * Cost:    O(N^3), memory of another matrix.
+ * Source:  Morcos et al. 2011 (expansion in small couplings, first order). */
 sal_status sali_alignment_mean_field(int64_t length, int64_t q, const double *F, double *J,
                                      sal_error *err);
 

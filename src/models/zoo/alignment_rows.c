@@ -84,7 +84,7 @@ static void drop_rows(sali_alignment *a, const bool *drop)
     a->names = NULL;
 }
 
-/* Append how the reader treated lower-case letters, if the file has any. */
+/* Append how the reader decided about lower-case letters and marked columns, if it had to. */
 static sal_status remark_case(const sali_alignment *a, sali_remark *remark, sal_error *err)
 {
     if (a->letter_case == SALI_CASE_LOWER) {

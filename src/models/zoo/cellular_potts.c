@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cellular Potts model: labels are cells, which keep to a volume. As printed, eq. 15 of van den
- * Hoek 2022 rewards leaving it; the sign here is that of the text around it.
+/* The cellular Potts model: labels are cells, which keep a volume. As printed, eq. 15 of van den
+ * Hoek 2022 rewards deviations from the volume; the sign here follows the text around the equation.
  *
  * v_k^2 is written without the squares of single reals, (sum_i x_ik)^2 - sum_i x_ik^2 +
  * sum_i x_ik: the same on the lattice, and multilinear, so that gradients give the exact

@@ -2,8 +2,7 @@
 /* A ready-made model while it is being made. The record's `formula` gets variables, parameters and
  * memory from the functions below, and stores in sali_making what remains to be done once f is
  * known. Borrowed memory is freed in any case. If the variables could not be made, `tape` is NULL:
- * recording then does nothing, and sali_making_make returns the error, so formulas need no check.
- */
+ * recording then does nothing, formulas need no check, and sali_making_make returns the error. */
 #ifndef SALI_MAKING_H
 #define SALI_MAKING_H
 

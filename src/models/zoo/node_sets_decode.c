@@ -4,7 +4,7 @@
 /* Selected nodes are ranked by their conflicts for each unit of weight, and kept in this order
  * unless they conflict with one that is kept. Each node dropped has an edge (or a missing one) of
  * its own to a kept node, so the weight falls by at most the largest weight for each conflict. Then
- * nodes without conflicts are added, those of large weight that rule out few others first. */
+ * nodes without conflicts are added; nodes of large weight that rule out few others come first. */
 
 /* ---- a heap, the smallest key first, then the smallest node */
 

@@ -18,8 +18,8 @@ typedef struct sali_random_spec {
 int64_t sali_random_scope(const sali_random_spec *spec, int64_t j, int64_t *scope);
 
 /* Draw term k of factor j: its weight T and the tree of eta_k, whose parameter is scope[k]; f is
- * the sum of T eta over all terms. A term is redrawn until it is valid. Returns: SAL_ERR_MODEL
- * after too many attempts. */
+ * the sum of T eta over all terms. A term is redrawn until it is valid.
+ * Returns: SAL_ERR_MODEL after too many attempts. */
 sal_status sali_random_term(const sali_random_spec *spec, int64_t j, int64_t k, int64_t n_scope,
                             const int64_t *scope, double *T, sali_tree *tree, sal_error *err);
 

@@ -33,12 +33,14 @@ typedef struct sali_random_graph {
 #define SALI_RANDOM_EDGES (INT64_C(1) << 25)
 
 /* A graph of a family, with weights.
- * Returns: SAL_ERR_ARGUMENT for too many edges, or what the family cannot have; SAL_ERR_MEMORY.
+ * Returns: SAL_ERR_ARGUMENT for too many edges, or sizes that the family cannot have;
+ *          SAL_ERR_MEMORY.
  *
  * er: Erdos-Renyi G(n, p): every pair is an edge with probability p, independently. Pairs are
- * sorted by the larger node, then by the smaller node; the larger node is the first of each pair.
- * The other families: graph_families.c. Cost:    O(nodes + edges). Source:  Batagelj & Brandes
- * 2005, Efficient generation of large random networks, algorithm 1. */
+ * sorted by the larger node, then by the smaller node; the larger node is the first of each
+ * pair. The other families: graph_families.c.
+ * Cost:    O(nodes + edges).
+ * Source:  Batagelj & Brandes 2005, Efficient generation of large random networks, algorithm 1. */
 sal_status sali_random_graph_draw(const sali_random_graph *spec, sali_graph *out, sal_error *err);
 
 /* A number of nodes drawn uniformly from nodes .. most; `nodes` if `most` is not larger. */

@@ -12,9 +12,9 @@
  *
  * Equation 46 as printed lacks the square root of the determinants and the inverse, and its
  * matrices are g times these, with g lambda in place of lambda. Its matrices are D x D, made of the
- * columns X_i s_i, of which det and inverse are taken as they stand between the states too: so this
- * f has the paper's gradient, which tells what switching a variable off would change, but of
- * switching one on only what the prior has to say. */
+ * columns X_i s_i, and det and inverse of these are also used between the states. So this f has the
+ * paper's gradient: its entry for a selected variable accounts for the data, but for a variable
+ * that is not selected it only contains the prior. */
 #include <math.h>
 
 #include "core/error.h"
