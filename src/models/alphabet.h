@@ -23,8 +23,8 @@ uint8_t sali_alphabet_code(sal_alphabet alphabet, char letter);
 
 /* The alphabet of n letters A-Z, '*' and gaps '-'. They are nucleotides if each of A, C, G and of T
  * or U occurs, all letters are among the IUPAC codes of nucleotides (or X), and at least 90% of
- * those that are not N or X are A, C, G, T or U; then DNA if there are more T than U, else RNA.
- * Everything else is a protein. Cost: O(n). */
+ * the letters other than N and X are A, C, G, T or U; then DNA if there are more T than U, else
+ * RNA. Everything else is a protein. Cost: O(n). */
 sal_alphabet sali_alphabet_of(int64_t n, const char *letters);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Independent variables given by the log-probabilities of their states, [R] with variable 0 first:
- * where annealed importance sampling begins. */
+ * the distribution p_0 from which annealed importance sampling starts. */
 #ifndef SALI_BASE_H
 #define SALI_BASE_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Distributions between a factorised one and a model: f_beta = (1 - beta) log p_0 + beta f. */
+/* Distributions between a factorised distribution p_0 and a model:
+ * f_beta = (1 - beta) log p_0 + beta f. */
 #ifndef SALI_BRIDGE_H
 #define SALI_BRIDGE_H
 

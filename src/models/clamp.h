@@ -13,11 +13,12 @@ const sal_model *sali_clamp_inner(const sal_model *model);
 sal_status sali_clamp_alike(const sal_model *clamped, sal_model *inner, sal_model **out,
                             sal_error *err);
 
-/* Full codes [chains x V of the inner model] of codes of `model` [chains x its V]; a plain copy for
- * a model that is not clamped. */
+/* Write the codes of all variables of the inner model, full [chains x inner V], given codes [chains
+ * x V] of `model`. A copy of `codes` if `model` is not clamped. */
 void sali_clamp_expand(const sal_model *model, int64_t chains, const int32_t *codes, int32_t *full);
 
-/* The free variables' codes of full codes: the inverse of expand, clamped ones dropped. */
+/* Write the codes of the free variables, codes [chains x V], given full [chains x inner V]: the
+ * inverse of sali_clamp_expand. */
 void sali_clamp_restrict(const sal_model *model, int64_t chains, const int32_t *full,
                          int32_t *codes);
 

@@ -70,7 +70,7 @@ typedef struct sali_graph {
     int64_t nodes; /* at least 1 */
     int64_t edges;
     int64_t *pairs;  /* [edges x 2], i != j; weights of a pair that occurs several times add up */
-    double *weights; /* [edges], finite; 1 where the file says nothing */
+    double *weights; /* [edges], finite; 1 if the file has none */
     double *node_weights; /* [nodes], or NULL: none are given */
     char **names;         /* [nodes], unique, or NULL: nodes have numbers only */
     sali_vartype vartype;
@@ -84,7 +84,7 @@ void sali_graph_free(sali_graph *graph);
 typedef enum sali_letter_case {
     SALI_CASE_INSERTIONS, /* insertions, as in a2m; or there are none */
     SALI_CASE_LOWER,      /* aligned letters: the file has no letter in upper case */
-    SALI_CASE_MIXED,      /* aligned letters: only so do all rows have one length */
+    SALI_CASE_MIXED,      /* aligned letters: without them rows would differ in length */
     SALI_CASE_MARKED      /* as in upper case: the file marks the columns of insertions */
 } sali_letter_case;
 
@@ -119,7 +119,7 @@ void sali_text_free(sali_text *text);
 /* How the columns of a libsvm file were counted. */
 typedef struct sali_columns {
     sal_columns_from from; /* FIND: the file is no libsvm file */
-    bool certain;          /* the file itself says so */
+    bool certain;          /* true: known from the file itself */
     int64_t last;          /* its largest index */
 } sali_columns;
 

@@ -53,7 +53,7 @@ struct sal_model {
     bool fields;      /* chains have linear terms besides f (sali_evaluator_set_field) */
     const struct sali_structure *structure; /* models/structure.h; NULL: none is known */
     void *structure_data;
-    const struct sali_products_rule *products; /* models/structure/products.h; NULL: it is none */
+    const struct sali_products_rule *products; /* models/structure/products.h; NULL: none */
     const struct sali_statistic *statistic;    /* models/statistic.h; NULL: there is none */
     void *statistic_data;
     const struct sali_decoding *decoding; /* models/decoding.h; NULL: there is no rule */
@@ -87,7 +87,7 @@ typedef struct sali_evaluator sali_evaluator;
 
 /* How exact differences are found, the cheapest first. */
 typedef enum sali_strategy {
-    SALI_BY_GRADIENT,   /* f is multilinear: its gradient has them (Newton eq. 11) */
+    SALI_BY_GRADIENT,   /* the gradient of a multilinear f gives them (Newton eq. 11) */
     SALI_BY_CHANGES,    /* every op follows a change of one variable: try each (ad/changes.h) */
     SALI_BY_NEIGHBOURS, /* evaluate all neighbours, in batches; always applies */
     SALI_STRATEGIES

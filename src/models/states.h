@@ -12,7 +12,7 @@ double sali_states_count(const sal_space *space);
 /* A number given by its log10, for messages: "1.26765e+30", and "10^3010" past double's range. */
 const char *sali_print_power(double log10, char text[32]);
 
-/* log10 of the number of states of n variables; those of counts without a cap are left out. */
+/* log10 of the number of states of n variables; counts without a cap are left out. */
 double sali_states_log10(int64_t n, const sali_variable *variables);
 
 /* Advance `state` [V] to the next state. Returns false after the last state, and the first one

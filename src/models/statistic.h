@@ -11,7 +11,7 @@ typedef struct sali_statistic {
     const char *name; /* in words: "reconstruction error" */
     /* Value of the statistic at codes [V]; called from several threads at once. */
     double (*of)(const sal_model *model, const int32_t *codes);
-    void (*destroy)(void *data); /* NULL: the data is not the statistic's own */
+    void (*destroy)(void *data); /* NULL: the statistic does not own the data */
 } sali_statistic;
 
 /* Set the statistic of a model, and its data as model->statistic_data. The model takes the data

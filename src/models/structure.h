@@ -48,8 +48,8 @@ typedef struct sali_structure {
     int64_t (*groups)(const sal_model *model);
     int64_t (*group_of)(const sal_model *model, int64_t v);
     const char *group_name; /* plural */
-    /* The model as a chain of slices (models/structure/chain.h), for exact answers; NULL: it is
-     * none. */
+    /* The model as a chain of slices (models/structure/chain.h), for exact answers; NULL: the model
+     * is no such chain. */
     const struct sali_chain_rule *chain;
     void (*destroy)(void *data);
 } sali_structure;

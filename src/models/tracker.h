@@ -14,7 +14,8 @@ typedef struct sali_tracker sali_tracker;
  * (`trackable`). */
 sal_status sali_tracker_judge(const sali_program *program, bool *pays, sal_error *err);
 
-/* For a model that is trackable. `wants`: 0 or SALI_WANT_NO_LIMITS. */
+/* A tracker of up to `chains` chains of a model that is trackable. `wants`: 0 or
+ * SALI_WANT_NO_LIMITS. */
 sal_status sali_tracker_create(const sal_model *model, int64_t chains, unsigned wants,
                                sali_tracker **out, sal_error *err);
 /* A tracker without gradients: cheaper if only values of tried states are needed. */

@@ -79,7 +79,7 @@ static void sum_component(work *w, int64_t k)
 static void add_pairs(const work *w, double weight, const double *p, double *pairs)
 {
     for (int64_t a = 0; a < w->R; a++) {
-        for (int64_t b = a + 1; b < w->R; b++) { /* those within a variable are put right later */
+        for (int64_t b = a + 1; b < w->R; b++) { /* pairs within a variable are corrected later */
             pairs[a * w->R + b] += weight * p[a] * p[b];
         }
     }

@@ -43,7 +43,7 @@ static void explain_width(const sali_elimination_order *order, double memory, do
 {
     const char *least = order->complete ? "" : " at least";
     char text[2][32];
-    if (memory <= allowed) { /* what there is of an order has taken too long */
+    if (memory <= allowed) { /* the search for an order was given up */
         snprintf(offer->why, sizeof offer->why,
                  "its variables have too many neighbours to find an order for them");
         return;

@@ -346,8 +346,8 @@ static void count_clique(const search *s, sali_elimination_order *o, int32_t v, 
     o->states = states > o->states ? states : o->states;
 }
 
-/* Append the variables left to the order; they are all neighbours of each other, so their order
- * does not matter. `at` variables were eliminated before. */
+/* Append the variables left, which are all neighbours of each other, to the order. `at` variables
+ * were eliminated before. */
 static void finish_clique(search *s, sali_elimination_order *o, int32_t at)
 {
     double size = 1;

@@ -24,10 +24,10 @@ typedef struct sali_question {
 typedef struct sali_offer {
     bool serves;
     char why[320]; /* the reason, if it does not serve */
-    double cost;   /* of the answer, in nanoseconds of a processor, within a factor of ten or so */
+    double cost;   /* nanoseconds of a processor for the answer, within a factor of ten or so */
     int32_t width; /* induced width of an elimination, or -1 */
     double memory; /* bytes of its tables; 0 if it is no elimination */
-    void *plan;    /* the oracle's own, or NULL */
+    void *plan;    /* what the oracle keeps for `answer`, or NULL */
 } sali_offer;
 
 /* One oracle; of those that serve a request, the cheapest answers. To add one, write a record in

@@ -98,7 +98,8 @@ sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err)
     sal_status status = walk_create(ext, &w, err);
     bool more = true;
     while (status == SAL_OK && more) {
-        /* A state with two impossible variables counts nowhere. */
+        /* A state with two variables of probability 0 contributes nothing, and with one only to the
+         * gradient. */
         if (look_up(&w, w.state) <= (ext->gradient != NULL)) {
             memcpy(w.codes + w.n * space->n_variables, w.state,
                    (size_t)space->n_variables * sizeof *w.state);

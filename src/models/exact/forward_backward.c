@@ -23,7 +23,7 @@ typedef struct work {
     sali_chain chain;
     int64_t *place;             /* [T K] index of each variable among the free variables, or -1 */
     double *forward;            /* [T x S] log-weights of z_t and all potentials up to slice t */
-    double *backward;           /* [T x S] of all potentials after slice t */
+    double *backward;           /* [T x S] log-weights of all potentials after slice t */
     double *a, *mean, *weights; /* [S] */
     double *scratch;            /* [2 codes] */
     double log_z;

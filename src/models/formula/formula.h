@@ -20,8 +20,8 @@
  *     h[0]      a number of a parameter
  *     sum(i: e) over all variables, sum(i~j: e) over all pairs of neighbours, each once,
  *               sum(i<j: e) over all pairs; in e, x[i] and x[j], h[i] and h[j]. Blocks that occur
- *               in one sum have equally many variables; neighbours are those of the first one, or
- *               of x in sum(i~j in x: e). Sums may stand within sums: each has its own i and j.
+ *               in one sum have equally many variables. sum(i~j: e) uses the neighbours in the
+ *               first block, sum(i~j in x: e) those in x. Sums within sums have their own i and j.
  *     functions exp log log1p sqrt abs sin cos tanh sigmoid softplus silu relu erf lgamma,
  *               min(a, b), max(a, b); numbers; pi
  *     x[i] == x[j], x[i] == 2   of categorical variables, which are no numbers: 1 or 0

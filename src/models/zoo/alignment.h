@@ -12,7 +12,8 @@
 #define SALI_ALIGNMENT_PAIRED 200000
 
 /* weights [sequences]: 1 / (number of sequences that agree with this one at a share `identity` of
- * the sites or more, itself included). Gaps agree with gaps. *effective is their sum, M_eff.
+ * the sites or more, itself included). Gaps agree with gaps. *effective is the sum of
+ * the weights, M_eff.
  * Params:  identity in 0..1.
  * Returns: UNSUPPORTED above SALI_ALIGNMENT_PAIRED sequences; MEMORY.
  * Cost:    O(sequences^2 length / 64) on machines with vectors of 64 bytes. */

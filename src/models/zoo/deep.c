@@ -141,7 +141,7 @@ static sal_status start_net(sal_model *model, uint64_t seed, sal_error *err)
     double bound = 0;
     for (int64_t k = 0; (name = sal_model_parameter(model, k, &shape)); k++) {
         int64_t size = sali_shape_size(&shape);
-        if (ends_with(name, ".weight")) { /* comes before its bias */
+        if (ends_with(name, ".weight")) { /* a weight comes before its bias */
             bound = 1 / sqrt((double)(size / shape.dim[0]));
         }
         if (ends_with(name, ".weight") || ends_with(name, ".bias")) {

@@ -45,7 +45,7 @@ static sal_status cubic(sali_making *m, int64_t n, int64_t count, sal_expr *f)
     for (int64_t t = 0; t < count; t++) {
         unrank(chosen[t], triples + 3 * t);
         begin[t + 1] = 3 * (t + 1);
-        for (int k = 0; k < 8; k++) { /* the sign of a product by the number of its ups */
+        for (int k = 0; k < 8; k++) { /* the product is 1 if an odd number of its spins is 1 */
             tables[8 * t + k] = ((k >> 2) + (k >> 1) + k) % 2 ? 1 : -1;
         }
     }

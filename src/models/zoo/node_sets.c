@@ -60,7 +60,7 @@ static void list_neighbours(int64_t nodes, int64_t edges, const int64_t *pairs, 
     for (int64_t v = 0; v < nodes; v++) {
         g->begin[v + 1] += g->begin[v];
     }
-    for (int64_t e = 0; e < 2 * edges; e++) { /* the ends become the next one's beginnings */
+    for (int64_t e = 0; e < 2 * edges; e++) { /* begin[v] moves to the end of v's list */
         g->neighbours[g->begin[pairs[e]]++] = pairs[e ^ 1];
     }
     for (int64_t v = nodes; v > 0; v--) {

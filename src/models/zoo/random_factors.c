@@ -5,7 +5,7 @@
  * one by one: they are independent, and f is NaN or +inf at some state exactly if one of them is,
  * so the factors of a graph have the same distribution, and the attempts do not multiply with the
  * number of terms. A model whose every state is forbidden is discarded as a whole, graph and all,
- * if its states are few enough to look. h ~ N(0, 1), a constant of each factor that could be
+ * if it has few enough states to search. h ~ N(0, 1), a constant of each factor that could be
  * negative, is left out. */
 #include "models/zoo/random_factors.h"
 

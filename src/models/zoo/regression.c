@@ -80,7 +80,8 @@ static sal_expr log_prior(sal_tape *tape, sal_expr k, int64_t D, double alpha, d
                    sal_lgamma(sal_sub(sal_scalar(tape, (double)D + beta), k)));
 }
 
-/* A_s / lambda and B_s / lambda are I + D G D with G = X'X / (g lambda) and (1 + g) times that. */
+/* With D = diag(s) and G = X'X / (g lambda), A_s / lambda is I + D G D, and B_s / lambda is
+ * I + (1 + g) D G D. */
 static sal_expr log_likelihood(sal_tape *tape, sal_expr s, const data *d, const double *values)
 {
     double g = g_of(d, values), lambda = values[LAMBDA];

@@ -8,8 +8,8 @@
  *     3 dependent, noisy     segmentation:lambda=1,mu=1
  *     4 dependent, clean     segmentation:lambda=1,mu=3
  *
- * Its picture is not described; ours is a disc. The author's program (github.com/emsansone/LSB) has
- * a square, uniform noise, and alpha = y on a torus:
+ * The paper does not describe its picture; here it is a disc. The author's program
+ * (github.com/emsansone/LSB) has a square, uniform noise, and alpha = y on a torus:
  *
  *     segmentation:shape=square,noise=uniform,alpha=observed,cyclic=1 */
 #include <math.h>
