@@ -11,7 +11,7 @@
 #define SALI_ALPHABET_MOST 21
 
 /* The letters in the order of their codes; the gap is code 0. SAL_ALPHABET_AUTO, which stands for
- * no choice, gives those of proteins. */
+ * no choice, gives the letters of proteins. */
 const char *sali_alphabet_letters(sal_alphabet alphabet);
 
 /* The number of letters: 21 or 5. */
@@ -23,8 +23,8 @@ uint8_t sali_alphabet_code(sal_alphabet alphabet, char letter);
 
 /* The alphabet of n letters A-Z, '*' and gaps '-'. They are nucleotides if each of A, C, G and of T
  * or U occurs, all letters are among the IUPAC codes of nucleotides (or X), and at least 90% of
- * those that are not N or X are A, C, G, T or U; then DNA if there are more T than U, else RNA.
- * Everything else is a protein. Cost: O(n). */
+ * the letters other than N and X are A, C, G, T or U; then DNA if there are more T than U, else
+ * RNA. Everything else is a protein. Cost: O(n). */
 sal_alphabet sali_alphabet_of(int64_t n, const char *letters);
 
 #endif

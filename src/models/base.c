@@ -9,6 +9,8 @@
 
 /* ---- checking */
 
+/* SAL_ERR_ARGUMENT unless all log-probabilities given [states] of variable v are finite and their
+ * exponentials sum to 1 within 1e-6. */
 static sal_status check_variable(int64_t v, int32_t states, const double *given, sal_error *err)
 {
     double sum = 0;
@@ -28,6 +30,8 @@ static sal_status check_variable(int64_t v, int32_t states, const double *given,
                            (long long)v, sum);
 }
 
+/* out [states] = `given` less the log of the sum of its exponentials; uniform if `given` is
+ * NULL. */
 static void normalise(int32_t states, const double *given, double *out)
 {
     double sum = 0;
@@ -92,8 +96,8 @@ void sali_base_draw(const sal_space *space, const double *log_base, const sali_s
 
 /* ---- the formula */
 
-/* alpha + m x + sum_k bend_k |x - l_k| through the points (l_k, log_p_k); bend [K - 2] of the inner
- * levels. */
+/* Find alpha, m and bend [K - 2], an entry for each inner level l_k, such that alpha + m x + sum_k
+ * bend_k |x - l_k| passes through the points (l_k, log_p_k) of all K levels. */
 static void interpolate(const sali_variable *v, const double *log_p, double *alpha, double *m,
                         double *bend)
 {
@@ -113,8 +117,8 @@ static void interpolate(const sali_variable *v, const double *log_p, double *alp
     *alpha = log_p[0] - *m * sali_level(v, 0) - bends;
 }
 
-/* What is linear: weights [N], which are set, and the constant, which is returned. `bend` is
- * scratch for one variable. */
+/* The linear part of log p_0: fills weights [N] and returns the constant. `bend` is scratch for one
+ * variable. */
 static double linear_part(const sal_space *space, const double *log_base, double *bend,
                           double *weights)
 {
@@ -134,7 +138,8 @@ static double linear_part(const sal_space *space, const double *log_base, double
     return constant;
 }
 
-/* The kinks of a block of variables of more than two levels, added to `sum`. */
+/* `sum` plus the kinks bend |x - level| of a block, whose variables have more than two levels.
+ * `bends` is scratch, an entry for each inner level of each variable. */
 static sal_expr add_kinks(sal_tape *tape, const sali_stretch *stretch, const char *block,
                           const sal_space *space, const double *log_base, double *bends,
                           sal_expr sum)

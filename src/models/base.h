@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Independent variables given by the log-probabilities of their states, [R] with variable 0 first:
- * where annealed importance sampling begins. */
+ * the distribution p_0 from which annealed importance sampling starts. */
 #ifndef SALI_BASE_H
 #define SALI_BASE_H
 
@@ -20,9 +20,9 @@ double sali_base_value(const sal_space *space, const double *log_base, const int
 void sali_base_draw(const sal_space *space, const double *log_base, const sali_stream *stream,
                     double *uniform, int32_t *codes);
 
-/* Record log p_0 on a tape over the space. Off the lattice it is linear in one-hot and two-level
- * variables. In others it is linear between two levels, and the derivative at a level is the mean
- * of the slopes on both sides. */
+/* Record log p_0 on a tape over the space. Off the lattice log p_0 is linear in one-hot and
+ * two-level variables. In ordinal variables of more levels it is linear between two levels, and its
+ * derivative at a level is the mean of the slopes on both sides. */
 sal_expr sali_base_record(sal_tape *tape, const sal_space *space, const double *log_base);
 
 #endif

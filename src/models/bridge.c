@@ -11,7 +11,8 @@
 #include "models/structure.h"
 #include "models/tape_model.h"
 
-/* A parameter of its own, whatever the names of the others. */
+/* Record beta as a new scalar parameter. It is set by its index, so another parameter may have the
+ * same name. */
 static sal_expr record_beta(sal_tape *tape)
 {
     const sal_shape scalar = { .rank = 0 };
@@ -19,7 +20,7 @@ static sal_expr record_beta(sal_tape *tape)
         tape, &(sali_node_spec){ .op = SALI_OP_param, .name = "bridge.beta", .shape = &scalar });
 }
 
-/* The parameters of `of`, and beta = 1, which was recorded last. */
+/* Give `made` the parameter values of `of`, and 1 as the value of beta, its last parameter. */
 static sal_status copy_parameters(const sali_tape_model *of, const sal_model *made, sal_error *err)
 {
     int64_t n = of->program->parameters_size;
@@ -34,6 +35,8 @@ static sal_status copy_parameters(const sali_tape_model *of, const sal_model *ma
     return SAL_OK;
 }
 
+/* The bridge of a tape: one tape of beta f + (1 - beta) log p_0. If `of` has a structure, the
+ * structure of the mixture is recognised as well. */
 static sal_status bridge_tape(const sal_model *of, const double *log_base, sali_bridge *bridge,
                               sal_error *err)
 {
@@ -65,6 +68,8 @@ static sal_status bridge_tape(const sal_model *of, const double *log_base, sali_
     return SAL_OK;
 }
 
+/* The bridge of a model that is no tape or is clamped: evaluates `of` and a tape of log p_0
+ * (bridge_mix.h). */
 static sal_status bridge_any(sal_model *of, const double *log_base, sali_bridge *bridge,
                              sal_error *err)
 {

@@ -7,7 +7,7 @@
 typedef struct mix_content {
     sal_model *target, *base;
     double beta;
-    uint64_t changes; /* of beta */
+    uint64_t changes; /* how often beta was set */
 } mix_content;
 
 typedef struct mix_workspace {
@@ -61,7 +61,8 @@ static sal_status mix_open(const sal_model *model, int64_t chains, unsigned want
     return SAL_OK;
 }
 
-/* At beta = 0 a forbidden state is like any other. */
+/* Turn f [chains], the target's values on entry, into f_beta. At beta = 0 the target is ignored, so
+ * that f_beta is finite where the target forbids a state. */
 static void mix_f(const mix_workspace *ws, int64_t chains, double *f)
 {
     double beta = ws->content->beta;
@@ -79,6 +80,7 @@ static void mix_value(void *workspace, int64_t chains, const int32_t *codes, con
     mix_f(ws, chains, f);
 }
 
+/* At beta = 0 the gradient of the target, which may be infinite, is ignored. */
 static void mix_gradient(void *workspace, int64_t chains, const int32_t *codes, const void *x,
                          double *f, void *gradient)
 {

@@ -27,6 +27,8 @@ static void callback_close(void *ws)
     (void)ws;
 }
 
+/* With `gradient` NULL: values only. A batch callback finds NaN in all outputs, so that an entry
+ * that it leaves out is reported as an error. */
 static void callback_gradient(void *ws, int64_t chains, const int32_t *codes, const void *x,
                               double *f, void *gradient)
 {

@@ -9,9 +9,9 @@
 
 typedef struct clamp_content {
     sal_model *inner;
-    int32_t *fixed;   /* by inner variable: its code, or -1 */
-    int64_t *free;    /* inner index of each free variable */
-    int64_t *real_of; /* inner coordinate of each coordinate */
+    int32_t *fixed;   /* [inner V] code of a fixed variable, -1 of a free one */
+    int64_t *free;    /* [n_free] inner index of each free variable */
+    int64_t *real_of; /* [width] inner coordinate of each coordinate of the clamped model */
     int64_t n_free, width;
 } clamp_content;
 
@@ -79,7 +79,7 @@ static sal_status clamp_open(const sal_model *model, int64_t chains, unsigned wa
     return SAL_OK;
 }
 
-/* Move reals between the free coordinates and the inner model's. */
+/* Copy x [chains x width] of the free variables into the inner model's ws->x. */
 static void scatter(const clamp_workspace *ws, int64_t chains, const void *x)
 {
     const clamp_content *content = ws->content;
@@ -96,6 +96,7 @@ static void scatter(const clamp_workspace *ws, int64_t chains, const void *x)
     }
 }
 
+/* Copy the free coordinates of the inner ws->gradient to `gradient` [chains x width]. */
 static void gather(const clamp_workspace *ws, int64_t chains, void *gradient)
 {
     const clamp_content *content = ws->content;
@@ -112,6 +113,8 @@ static void gather(const clamp_workspace *ws, int64_t chains, void *gradient)
     }
 }
 
+/* Codes of the inner model, in ws->codes, with the free variables set to `codes` [chains x n_free];
+ * NULL if `codes` is NULL. */
 static const int32_t *full_codes(clamp_workspace *ws, int64_t chains, const int32_t *codes)
 {
     const clamp_content *content = ws->content;
@@ -154,6 +157,7 @@ static void clamp_destroy(void *object)
 
 static sal_status clamp_feasibility(const sal_model *model, sal_model **out, sal_error *err);
 
+/* The factors of the inner model; 0 also if the inner model has no such list or memory runs out. */
 static int64_t clamp_violated(const sal_model *model, const int32_t *codes, int64_t most,
                               int64_t *factors)
 {
@@ -186,6 +190,8 @@ static const sali_model_ops clamp_ops = {
 
 /* ---- making one */
 
+/* Fill fixed [V] with codes[k] for each variables[k] (k < n), and with -1 for all other variables.
+ * A variable may be listed again with the same code. */
 static sal_status mark_fixed(const sal_model *model, int64_t n, const int64_t *variables,
                              const int32_t *codes, int32_t *fixed, sal_error *err)
 {
@@ -215,6 +221,8 @@ static sal_status mark_fixed(const sal_model *model, int64_t n, const int64_t *v
     return SAL_OK;
 }
 
+/* Fill the lists of free variables and of their coordinates from content->fixed. Returns:
+ * SAL_ERR_ARGUMENT if no variable is free; SAL_ERR_MEMORY. */
 static sal_status map_free(clamp_content *content, sal_error *err)
 {
     const sal_space *space = content->inner->space;
@@ -241,6 +249,7 @@ static sal_status map_free(clamp_content *content, sal_error *err)
                      "of f");
 }
 
+/* The inner model's space restricted to the free variables; NULL when out of memory. */
 static sal_space *free_space(const clamp_content *content)
 {
     const sal_space *space = content->inner->space;
@@ -312,6 +321,7 @@ sal_status sali_clamp_alike(const sal_model *clamped, sal_model *inner, sal_mode
     return status;
 }
 
+/* The feasibility model of the inner model, if there is one, with the same variables fixed. */
 static sal_status clamp_feasibility(const sal_model *model, sal_model **out, sal_error *err)
 {
     const sal_model *inner = sali_clamp_inner(model);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What files hold that models are made of, whatever their format: filled by readers, handed to the
- * ready-made models, written by writers. Plain data; every array is the content's own. */
+/* The contents of files from which models are made, in one form for all formats: filled by readers,
+ * handed to the ready-made models, written by writers. Plain data; a content owns all its
+ * arrays. */
 #ifndef SALI_CONTENT_H
 #define SALI_CONTENT_H
 
@@ -47,14 +48,15 @@ typedef struct sali_factor_graph {
 
 void sali_factor_graph_free(sali_factor_graph *graph);
 
-/* In a Bayesian network with one factor for each variable, the last of its scope: *variable is -1,
- * or one that a cycle of parents leads to. Returns: MEMORY. Cost: linear. */
+/* Set *variable to -1 if the parents in a Bayesian network form no cycle, else to a variable that a
+ * cycle leads to. Each variable must be the last of exactly one factor's scope. Returns: MEMORY.
+ * Cost: linear. */
 sal_status sali_factor_graph_cycle(const sali_factor_graph *graph, int64_t *variable,
                                    sal_error *err);
 
 /* ---- graphs */
 
-/* What a graph's numbers were meant for, if its format says so. */
+/* What the numbers of a graph mean, if its format defines it. */
 typedef enum sali_vartype {
     SALI_VARTYPE_NONE,  /* weights of edges and nodes */
     SALI_VARTYPE_SPIN,  /* an energy sum h_i s_i + sum J_ij s_i s_j, s in {-1,+1}: f is its negative
@@ -62,14 +64,15 @@ typedef enum sali_vartype {
     SALI_VARTYPE_BINARY /* the same for s in {0,1} */
 } sali_vartype;
 
-/* Undirected; an edge i - i is none (formats that have them mean a node's weight). */
+/* An undirected graph. It has no edges i - i: in formats with such edges they are weights of
+ * nodes. */
 typedef struct sali_graph {
     int64_t nodes; /* at least 1 */
     int64_t edges;
-    int64_t *pairs;  /* [edges x 2], i != j; a pair may be there several times: weights add up */
-    double *weights; /* [edges], finite; 1 where the file says nothing */
+    int64_t *pairs;  /* [edges x 2], i != j; weights of a pair that occurs several times add up */
+    double *weights; /* [edges], finite; 1 if the file has none */
     double *node_weights; /* [nodes], or NULL: none are given */
-    char **names;         /* [nodes], unique, or NULL: nodes are their numbers */
+    char **names;         /* [nodes], unique, or NULL: nodes have numbers only */
     sali_vartype vartype;
 } sali_graph;
 
@@ -81,29 +84,29 @@ void sali_graph_free(sali_graph *graph);
 typedef enum sali_letter_case {
     SALI_CASE_INSERTIONS, /* insertions, as in a2m; or there are none */
     SALI_CASE_LOWER,      /* aligned letters: the file has no letter in upper case */
-    SALI_CASE_MIXED,      /* aligned letters: only so do all rows have one length */
+    SALI_CASE_MIXED,      /* aligned letters: without them rows would differ in length */
     SALI_CASE_MARKED      /* as in upper case: the file marks the columns of insertions */
 } sali_letter_case;
 
 typedef struct sali_alignment {
     int64_t sequences, length; /* both at least 1 */
-    sal_alphabet alphabet;     /* whose letters (models/alphabet.h) the codes are; 0: protein */
-    uint8_t *codes;            /* [sequences x length]; letters that it lacks are gaps, code 0 */
-    char *letters;             /* [sequences x length] as in the file, A-Z, '*' and '-'; or NULL */
-    char **names;              /* [sequences], or NULL */
+    sal_alphabet alphabet;     /* alphabet of the codes (models/alphabet.h); 0: protein */
+    uint8_t *codes; /* [sequences x length]; letters not in `alphabet` are gaps, code 0 */
+    char *letters;  /* [sequences x length] as in the file, A-Z, '*' and '-'; or NULL */
+    char **names;   /* [sequences], or NULL */
     sali_letter_case letter_case;
     int64_t insertions; /* letters of the file that were dropped as insertions */
 } sali_alignment;
 
-/* Give an alignment the codes of another alphabet; SAL_ALPHABET_AUTO leaves it as it is. Without
- * `letters` what the codes stand for is taken. */
+/* Recode an alignment in another alphabet; SAL_ALPHABET_AUTO changes nothing. Without `letters`,
+ * the letters are those of the present codes. */
 void sali_alignment_recode(sali_alignment *alignment, sal_alphabet alphabet);
 
 void sali_alignment_free(sali_alignment *alignment);
 
 /* ---- texts */
 
-/* UTF-8, a NUL after `size` bytes, none among them. */
+/* UTF-8: `size` bytes without a NUL, and a NUL after them. */
 typedef struct sali_text {
     char *data;
     int64_t size;
@@ -116,16 +119,16 @@ void sali_text_free(sali_text *text);
 /* How the columns of a libsvm file were counted. */
 typedef struct sali_columns {
     sal_columns_from from; /* FIND: the file is no libsvm file */
-    bool certain;          /* the file itself says so */
+    bool certain;          /* true: known from the file itself */
     int64_t last;          /* its largest index */
 } sali_columns;
 
-/* The member that `kind` says; zero is the empty value. */
+/* Content of any kind: `kind` selects the member of the union. All zero: no content. */
 typedef struct sali_content {
     sali_content_kind kind;
-    sali_remark remark;   /* of its reader, without the name of the file */
+    sali_remark remark;   /* what the reader found, without the name of the file */
     sali_columns columns; /* of a libsvm file */
-    bool label_first;     /* of an array: its first column is headed "label" */
+    bool label_first;     /* of an array: the first column has the heading "label" */
     union {
         sali_factor_graph network;
         sali_graph graph;
@@ -137,7 +140,7 @@ typedef struct sali_content {
 
 void sali_content_free(sali_content *content);
 
-/* A list of strings [n] and itself; NULL and NULL entries are fine. */
+/* Free the strings names [n] and the list itself; `names` and its entries may be NULL. */
 void sali_names_free(char **names, int64_t n);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the arrows of a Bayesian network lead in a circle (Kahn 1962). */
+/* Whether the parents of a Bayesian network form a cycle (Kahn 1962). */
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/content.h"
@@ -22,7 +22,9 @@ static void list_children(const sali_factor_graph *g, int64_t *begin, int64_t *l
     }
 }
 
-/* Take variables away that have no parent left; -1, or one that could not be. */
+/* Remove variables whose parents have all been removed, until none is left. Returns -1 if every
+ * variable was removed, else one that was not: a cycle leads to it. `parents` and `queue`, both
+ * [V], are scratch. */
 static int64_t take_away(const sali_factor_graph *g, const int64_t *begin, const int64_t *list,
                          int64_t *parents, int32_t *queue)
 {

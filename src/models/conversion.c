@@ -33,6 +33,8 @@ static sal_status copy_names(char *const *names, int64_t n, char ***out, sal_err
 
 /* ---- networks as energies */
 
+/* SAL_ERR_ARGUMENT unless all variables of `net` have two states, and all factors have at most two
+ * variables and finite tables. */
 static sal_status check_network(const sali_factor_graph *net, sal_error *err)
 {
     for (int64_t v = 0; v < net->variables; v++) {
@@ -63,8 +65,9 @@ static sal_status check_network(const sali_factor_graph *net, sal_error *err)
     return SAL_OK;
 }
 
-/* log p = t[0] + (t[1] - t[0]) x, or t00 + (t10 - t00) x + (t01 - t00) y + (t11 - t10 - t01 + t00)
- * x y; the energy is its negative. */
+/* Add factor f to the energy of *g, which is -log p without its constant: log p = t[0] + (t[1] -
+ * t[0]) x for one variable, and t00 + (t10 - t00) x + (t01 - t00) y + (t11 - t10 - t01 + t00) x y
+ * for two. */
 static void add_factor(const sali_factor_graph *net, int64_t f, sali_graph *g)
 {
     const int32_t *scope = &net->scope[net->scope_begin[f]];
@@ -81,6 +84,8 @@ static void add_factor(const sali_factor_graph *net, int64_t f, sali_graph *g)
     }
 }
 
+/* Fill *g with the energy -log p over binary variables. On failure *g may be partly filled, and is
+ * still to be freed. */
 static sal_status network_to_graph(const sali_factor_graph *net, sali_graph *g, sal_error *err)
 {
     sal_status status = check_network(net, err);
@@ -103,6 +108,9 @@ static sal_status network_to_graph(const sali_factor_graph *net, sali_graph *g, 
 
 /* ---- energies as networks: a factor for each node that has a weight, and for each edge */
 
+/* Set the sizes of *net and allocate its arrays, with room for a factor of each node, if nodes have
+ * weights, and of each edge. Returns: SAL_ERR_ARGUMENT if there are too many nodes;
+ * SAL_ERR_MEMORY. */
 static sal_status allocate_network(const sali_graph *g, sali_factor_graph *net, sal_error *err)
 {
     int64_t nodes = g->node_weights ? g->nodes : 0, factors;
@@ -121,7 +129,8 @@ static sal_status allocate_network(const sali_graph *g, sali_factor_graph *net, 
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 
-/* Factor f, of one node or two, with minus the energy. */
+/* Append factor f over `nodes` [size], 1 or 2 nodes: its logarithms are -weight x, or -weight x y.
+ * In state 0 x and y are `first`, in state 1 they are 1. */
 static void put_factor(sali_factor_graph *net, int64_t f, const int64_t *nodes, int size,
                        double weight, double first)
 {
@@ -137,6 +146,8 @@ static void put_factor(sali_factor_graph *net, int64_t f, const int64_t *nodes, 
     net->table_begin[f + 1] = table + (1 << size);
 }
 
+/* Fill *net with the Markov network whose log p is minus the energy of `g`. On failure *net may be
+ * partly filled, and is still to be freed. Returns: SAL_ERR_ARGUMENT if `g` is no energy. */
 static sal_status graph_to_network(const sali_graph *g, sali_factor_graph *net, sal_error *err)
 {
     if (g->vartype == SALI_VARTYPE_NONE) {

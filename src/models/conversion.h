@@ -5,14 +5,15 @@
 
 #include "models/content.h"
 
-/* Are there conversions between these kinds? */
+/* Whether content of kind `from` can be converted to kind `to`. */
 bool sali_content_converts(sali_content_kind from, sali_content_kind to);
 
-/* Convert: a network whose variables have two states, factors of two variables at most, and no
- * impossible state, is an energy of binary variables, x = 0 for the first state; an energy is a
- * Markov network, of states -1, 1 or 0, 1 in this order. log p stays the same up to a constant:
- * energies have none. Names are kept. An array of codes is an alignment (models/sequences.h).
- * Returns: ARGUMENT for what is not of that form; MEMORY. On failure *out is untouched. */
+/* Convert `from` to content of kind `to`. A network becomes an energy -log p of binary
+ * variables, with x = 0 for the first state; its variables must have two states, its factors at
+ * most two variables, and no state may be impossible. An energy becomes a Markov network with
+ * the states -1, 1 or 0, 1, in this order. log p is preserved up to a constant, which energies
+ * lack. Names are kept. An array of codes becomes an alignment (models/sequences.h).
+ * Returns: ARGUMENT for content that is not of that form; MEMORY. On failure *out is untouched. */
 sal_status sali_content_convert(const sali_content *from, sali_content_kind to, sali_content *out,
                                 sal_error *err);
 

@@ -6,7 +6,7 @@
 
 #include "models/model.h"
 
-/* A variable and what it is ranked by. */
+/* A variable and the key by which it is ranked. */
 typedef struct sali_decoding_item {
     double key;
     int64_t v;
@@ -14,11 +14,11 @@ typedef struct sali_decoding_item {
 
 typedef struct sali_decoding {
     const char *name;      /* what a decoded state is, in words: "independent set" */
-    const char *otherwise; /* what it is where fixed variables allow no such state */
-    /* Decode codes [V] of the model in place; variables with fixed[v] keep their codes (NULL: none
-     * is fixed). A feasible state stays feasible, and loses nothing. Returns whether it is feasible
-     * now, which depends on the fixed variables alone. `work` has room for V items. Reads
-     * model->statistic_data; called from several threads at once. */
+    const char *otherwise; /* what a decoded state is if fixed variables allow no feasible one */
+    /* Decode the state `codes` [V] of the model in place; variables with fixed[v] keep their codes
+     * (NULL: none is fixed). A feasible state stays feasible, and its f does not decrease. Returns
+     * whether the decoded state is feasible, which depends on the fixed variables alone. `work` has
+     * room for V items. Reads model->statistic_data; called from several threads at once. */
     bool (*decode)(const sal_model *model, const bool *fixed, int32_t *codes,
                    sali_decoding_item *work);
 } sali_decoding;

@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "models/model.h"
 
-/* States are taken in batches, so that a long list needs no more memory than this many. */
+/* Most states evaluated at a time, so that the memory for a long list is bounded. */
 #define BATCH 64
 
 typedef struct buffers {
@@ -16,6 +16,8 @@ typedef struct buffers {
     double *f;
 } buffers;
 
+/* Allocate buffers for batches of up to BATCH of `states` states. False when out of memory; *b is
+ * then still to be freed. */
 static bool buffers_create(const sal_model *model, int64_t states, buffers *b)
 {
     const sal_space *space = model->space;
@@ -70,6 +72,7 @@ void sali_spread_slots(const sal_model *model, int64_t chains, const int32_t *co
     }
 }
 
+/* SAL_ERR_MODEL if one of f [n] is NaN or +inf; the message counts states from `first`. */
 static sal_status check_values(const sal_model *model, int64_t first, int64_t n, const double *f,
                                sal_error *err)
 {
@@ -90,7 +93,9 @@ static sal_status check_request(const sal_model *model, const double *gradient, 
                : SAL_OK;
 }
 
-/* At `codes` [states x V], or where they are NULL at the reals x [states x N]. */
+/* Fill f and, unless NULL, `gradient` and `differences` (sal_model_evaluate) at `codes` [states x
+ * V], or, if `codes` is NULL, at the reals x [states x N]. After a failure they may be partly
+ * filled. */
 static sal_status evaluate(const sal_model *model, int64_t states, const int32_t *codes,
                            const double *x, double *f, double *gradient, double *differences,
                            sal_error *err)

@@ -136,6 +136,8 @@ static const void *field_of(const sali_evaluator *e, int64_t row)
     return (const char *)e->field + (size_t)(e->first + row) * bytes;
 }
 
+/* Add the linear terms of rows 0 .. chains - 1 to f and to `gradient`, either of which may be NULL.
+ * Does nothing without a field. */
 static void add_fields(const sali_evaluator *e, int64_t chains, const void *x, double *f,
                        void *gradient)
 {
@@ -150,14 +152,15 @@ static void add_fields(const sali_evaluator *e, int64_t chains, const void *x, d
     }
 }
 
-/* What the linear term of a row adds to a difference. */
+/* Change of the linear term of `row` when variable v goes from code `from` to `to`; 0 without a
+ * field. */
 static double field_difference(const sali_evaluator *e, int64_t row, const sali_variable *v,
                                int32_t from, int32_t to)
 {
     return e->field ? sali_first_order(e->model->dtype, field_of(e, row), v, from, to) : 0;
 }
 
-/* f of rows without their linear terms. */
+/* f [chains] less the linear terms of the rows at x: `f` itself without a field, else in e->f. */
 static const double *without_fields(sali_evaluator *e, int64_t chains, const void *x,
                                     const double *f)
 {
@@ -172,6 +175,8 @@ static const double *without_fields(sali_evaluator *e, int64_t chains, const voi
     return e->f;
 }
 
+/* Add the changes of the linear terms to `delta`, laid out as in sali_differences_at. The present
+ * code and codes that the variable cannot have are left out. */
 static void add_to_sites(const sali_evaluator *e, int64_t chains, const int32_t *codes,
                          const int64_t *sites, double *delta)
 {
@@ -188,7 +193,8 @@ static void add_to_sites(const sali_evaluator *e, int64_t chains, const int32_t 
     }
 }
 
-/* To the slots of a row's moves, where each leads to a state. */
+/* Add the changes of the linear term of row c, whose present codes are `codes` [V], to its slots.
+ * The present code and codes that the variable cannot have are left out. */
 static void add_to_row(const sali_evaluator *e, int64_t c, const int32_t *codes, void *slots)
 {
     const sal_space *space = e->model->space;
@@ -229,7 +235,8 @@ void sali_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, cons
     add_fields(e, chains, x, f, gradient);
 }
 
-/* Whether the move of a variable from `now` to `code` is asked for: to all where `to` is -1. */
+/* Whether the move of a variable from `now` to `code` is requested: `to` is the requested code, or
+ * -1 for all codes. */
 static bool asked(int32_t to, int32_t now, int32_t code)
 {
     return code != now && (to == -1 || to == code);
@@ -237,8 +244,9 @@ static bool asked(int32_t to, int32_t now, int32_t code)
 
 /* ---- differences by neighbours, evaluated or tried */
 
-/* The difference of entry k of variable v of chain c, to out[to]: evaluated where there is such a
- * code, other than the present one. */
+/* Put the difference of entry k of variable v of chain c into out[to]: 0 for the present code
+ * `now`, -inf if the variable has no such code, else the result of a neighbour
+ * (models/neighbours.h). */
 static void add_entry(sali_evaluator *e, int64_t c, int64_t v, int32_t now, int32_t k,
                       sal_dtype dtype, void *out, int64_t to)
 {
@@ -251,7 +259,8 @@ static void add_entry(sali_evaluator *e, int64_t c, int64_t v, int32_t now, int3
     }
 }
 
-/* `to` as in sali_differences_to; NULL: all moves. */
+/* Fill `slots` with the differences of the moves that `to` requests, as in sali_differences_to,
+ * from f of the neighbours. f [chains] is f of the present states. */
 static void slots_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *codes,
                                 const void *x, const int32_t *to, const double *f, void *slots)
 {
@@ -280,6 +289,7 @@ static void slots_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t
     sali_neighbours_end(e->neighbours);
 }
 
+/* Fill `delta`, without linear terms, as sali_differences_at does, from f of the neighbours. */
 static void at_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                              const int64_t *sites, const double *f, double *delta)
 {
@@ -296,6 +306,8 @@ static void at_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t *c
 
 /* ---- differences by the gradient of a multilinear f */
 
+/* Fill `delta`, without linear terms, as sali_differences_at does, from the gradient of a
+ * multilinear f. Overwrites e->f and e->gradient. */
 static void at_by_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                            const int64_t *sites, double *delta)
 {

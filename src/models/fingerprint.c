@@ -27,6 +27,7 @@ static uint64_t hash_text(uint64_t h, const char *text)
     return text ? sali_hash(h, text, (int64_t)strlen(text) + 1) : sali_hash_whole(h, -1);
 }
 
+/* h extended by the kind, the number of states and the levels of each variable. */
 static uint64_t hash_space(uint64_t h, const sal_space *space)
 {
     for (int64_t i = 0; i < space->n_variables; i++) {
@@ -39,6 +40,7 @@ static uint64_t hash_space(uint64_t h, const sal_space *space)
     return h;
 }
 
+/* h extended by a node's op (by name), name, inputs, shape and numbers. */
 static uint64_t hash_node(uint64_t h, const sali_node *node)
 {
     h = hash_text(h, sali_op_of(SAL_F64, node->op)->name);
@@ -59,7 +61,7 @@ uint64_t sali_model_structure(const sal_model *model)
     return tape ? sali_hash_whole(h, tape->program->output) : h;
 }
 
-/* Which variables of the inner model are fixed, and to what. */
+/* Extend *h by which variables of the inner model are fixed, and by their codes. */
 static sal_status hash_clamps(const sal_model *model, uint64_t *h, sal_error *err)
 {
     int64_t V = sali_clamp_inner(model)->space->n_variables;
@@ -75,6 +77,7 @@ static sal_status hash_clamps(const sal_model *model, uint64_t *h, sal_error *er
     return status;
 }
 
+/* Extend *h by the values of all parameters. */
 static sal_status hash_parameters(const sali_tape_model *tape, uint64_t *h, sal_error *err)
 {
     int64_t n = tape->program->parameters_size;

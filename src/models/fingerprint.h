@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that tell models apart: whether what goes on later is the same. FNV-1a, 64 bits. */
+/* Hashes of models, to check that a resumed run uses the same model. FNV-1a, 64 bits. */
 #ifndef SALI_FINGERPRINT_H
 #define SALI_FINGERPRINT_H
 
@@ -7,16 +7,17 @@
 
 #define SALI_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* The hash that follows h after so many bytes. */
+/* h extended by `bytes` bytes of data; sali_hash_whole: by the 8 bytes of a number. */
 uint64_t sali_hash(uint64_t h, const void *data, int64_t bytes);
 uint64_t sali_hash_whole(uint64_t h, int64_t value);
 
-/* The variables, and of a tape ops, shapes, names and all their numbers, constants among them, but
- * not what parameters are. Models inside clamped ones count whole. */
+/* Hash of the variables and, for a tape, of the nodes: ops, shapes, names and numbers, with
+ * constants but without the values of parameters. For a clamped model: of its inner model. */
 uint64_t sali_model_structure(const sal_model *model);
 
-/* The same with the clamped variables, the parameters and the type. Of a model that is no tape only
- * its variables are known. Returns: SAL_ERR_MEMORY. */
+/* sali_model_structure extended by the type, the fixed variables, and the values of parameters.
+ * Models that are no tapes have the same fingerprint if their variables and types agree. Returns:
+ * SAL_ERR_MEMORY. */
 sal_status sali_model_fingerprint(const sal_model *model, uint64_t *out, sal_error *err);
 
 #endif

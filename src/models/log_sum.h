@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* -inf of n = 0, and of all -inf. */
+/* log sum_i exp(a_i) of a [n]; -inf if n is 0 or all a_i are -inf. */
 static inline double sali_log_sum(int64_t n, const double *a)
 {
     double most = -INFINITY, sum = 0;

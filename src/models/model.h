@@ -10,7 +10,7 @@
 #include "models/remark.h"
 #include "core/space.h"
 
-/* NO_LIMITS: all of f without its hard limits (sal_at_most), for a model that has any. */
+/* NO_LIMITS: leave out the hard limits of f (sal_at_most), if the model has any. */
 enum {
     SALI_WANT_VALUE = 0,
     SALI_WANT_GRADIENT = 1,
@@ -28,11 +28,12 @@ typedef struct sali_model_ops {
                   double *f); /* required */
     void (*gradient)(void *ws, int64_t chains, const int32_t *codes, const void *x, double *f,
                      void *gradient); /* if has_gradient */
-    /* A model whose f is minus the number of violated constraints, if it can be told; NULL in *out
-     * when nothing is known. */
+    /* Create a model whose f is minus the number of violated constraints; *out is NULL if the
+     * constraints are not known. */
     sal_status (*feasibility)(const sal_model *model, sal_model **out,
                               sal_error *err); /* optional */
-    /* Up to `most` factors (in order of recording) that forbid a state; their number. */
+    /* Write the indices (in order of recording) of up to `most` factors that forbid the state
+     * `codes` [V]. Returns how many were written. */
     int64_t (*violated)(const sal_model *model, const int32_t *codes, int64_t most,
                         int64_t *factors);       /* optional */
     uint64_t (*version)(const sal_model *model); /* optional: rises when parameters change */
@@ -52,17 +53,17 @@ struct sal_model {
     bool fields;      /* chains have linear terms besides f (sali_evaluator_set_field) */
     const struct sali_structure *structure; /* models/structure.h; NULL: none is known */
     void *structure_data;
-    const struct sali_products_rule *products; /* models/structure/products.h; NULL: it is none */
+    const struct sali_products_rule *products; /* models/structure/products.h; NULL: none */
     const struct sali_statistic *statistic;    /* models/statistic.h; NULL: there is none */
     void *statistic_data;
     const struct sali_decoding *decoding; /* models/decoding.h; NULL: there is no rule */
-    sali_memory kept;                     /* what statistic and structure need to know */
+    sali_memory kept;                     /* arrays that `statistic` and `structure` use */
     char *name;
-    sali_remark remark;       /* of reading the file that the model was made of */
+    sali_remark remark;       /* from reading the file that the model was made of */
     struct sali_names *names; /* models/names.h; NULL: the variables have none */
-    _Atomic int holders;      /* runs in several threads hold a model */
-    /* Those of its bits, as long as somebody has them (models/structure/couplings.h); under `busy`,
-     * which is held for a moment. */
+    _Atomic int holders;      /* owners; atomic: runs in several threads hold a model */
+    /* Couplings of the two-state variables' bits, shared by all who hold them, and NULL when nobody
+     * does (models/structure/couplings.h). Protected by `busy`, which is held for a moment only. */
     struct sali_couplings *couplings;
     _Atomic bool busy;
 };
@@ -77,8 +78,8 @@ sal_model *sali_model_hold(sal_model *model);
 
 /* ---- what samplers use */
 
-/* The first-order difference of f by variable v from one code to another. `gradient` [N], of the
- * whole state. */
+/* First-order change of f when variable v goes from code `from` to `to`: g'(s' - s). `gradient` [N]
+ * is the gradient of the whole state. */
 double sali_first_order(sal_dtype dtype, const void *gradient, const sali_variable *v, int32_t from,
                         int32_t to);
 
@@ -86,13 +87,13 @@ typedef struct sali_evaluator sali_evaluator;
 
 /* How exact differences are found, the cheapest first. */
 typedef enum sali_strategy {
-    SALI_BY_GRADIENT,   /* f is multilinear: its gradient has them (Newton eq. 11) */
+    SALI_BY_GRADIENT,   /* the gradient of a multilinear f gives them (Newton eq. 11) */
     SALI_BY_CHANGES,    /* every op follows a change of one variable: try each (ad/changes.h) */
     SALI_BY_NEIGHBOURS, /* evaluate all neighbours, in batches; always applies */
     SALI_STRATEGIES
 } sali_strategy;
 
-/* In words, to follow "by". */
+/* The strategy in words, to follow "by" in a sentence. */
 const char *sali_strategy_name(sali_strategy strategy);
 bool sali_strategy_applies(const sal_model *model, sali_strategy strategy);
 sali_strategy sali_strategy_best(const sal_model *model);
@@ -101,16 +102,16 @@ sali_strategy sali_strategy_best(const sal_model *model);
 sal_status sali_evaluator_create(const sal_model *model, int64_t chains, unsigned wants,
                                  sali_evaluator **out, sal_error *err);
 
-/* The same with a strategy for differences other than the best; SAL_ERR_UNSUPPORTED when it does
- * not apply. */
+/* sali_evaluator_create with a given strategy for differences. Returns: SAL_ERR_UNSUPPORTED if the
+ * strategy does not apply to the model. */
 sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsigned wants,
                                     sali_strategy strategy, sali_evaluator **out, sal_error *err);
 void sali_evaluator_destroy(sali_evaluator *evaluator);
 
-/* From now on row c of what is evaluated has f + field[c]'x, and derivatives and differences of
- * that, for rows of chains first .. first + chains - 1. `field`, real [n x N], stays the caller's
- * and may change between calls; NULL: f as it is. For models with `fields`, whose
- * couplings nobody takes for all of f. */
+/* From now on row c is evaluated as f(x) + field[first + c]'x: values, gradients and differences.
+ * sali_evaluator_begin_at sets `first`; a new field sets it to 0. `field`, real [n x N], stays the
+ * caller's and may change between calls; NULL: f alone. Only for models with `fields`, so that
+ * nobody takes their couplings for all of f. */
 void sali_evaluator_set_field(sali_evaluator *evaluator, const void *field);
 void sali_evaluator_begin_at(sali_evaluator *evaluator, int64_t first);
 
@@ -118,20 +119,21 @@ void sali_value(sali_evaluator *e, int64_t chains, const int32_t *codes, const v
 void sali_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                    double *f, void *gradient);
 
-/* Exact differences of all single-variable moves, real [chains x S] by slots (core/space.h); the
- * present state's slot of a multi-level variable is 0, that of a code which a count cannot have
- * -inf. */
+/* Exact differences of all single-variable moves, real [chains x S] by slots (core/space.h). In a
+ * variable of several levels the slot of the present code is 0, and the slot of a code that a count
+ * cannot have is -inf. */
 void sali_differences(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                       double *f, void *slots);
 
-/* The same for some moves only: of variable v of chain c to the code to[c * V + v], or to all of
- * its states where that is -1; the code that it has asks for none. `to` NULL: all moves. Other
- * slots keep what they hold, or receive exact differences too where those cost nothing. */
+/* Exact differences of requested moves only. to[c * V + v] requests the move of variable v of chain
+ * c to that code; -1 requests all its codes, and its present code requests none. `to` NULL: all
+ * moves. Other slots keep their values, or receive exact differences too where these cost
+ * nothing. */
 void sali_differences_to(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                          const int32_t *to, double *f, void *slots);
 
 /* Exact differences of one variable a chain: delta[c * max_states + k] = f(s with s_i at entry k) -
- * f(s) for i = sites[c]; f [chains] is f(s), given. */
+ * f(s) for i = sites[c]. f [chains] holds f(s) on entry. */
 void sali_differences_at(sali_evaluator *e, int64_t chains, const int32_t *codes, const void *x,
                          const int64_t *sites, const double *f, double *delta);
 
@@ -148,8 +150,8 @@ void sali_model_embed_one(const sal_model *model, int64_t v, int32_t code, void 
 void sali_spread_slots(const sal_model *model, int64_t chains, const int32_t *codes,
                        const void *slots, double *rows);
 
-/* Add field[c]'x to f of each row, and the field to its gradient; either may be NULL. Compiled for
- * both types. */
+/* Add field[c]'x[c] to f[c], and field[c] to the gradient of row c; f or `gradient` may be NULL.
+ * Compiled for both types. */
 void sali_add_fields_f32(int64_t chains, int64_t width, const float *field, const float *x,
                          double *f, float *gradient);
 void sali_add_fields_f64(int64_t chains, int64_t width, const double *field, const double *x,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the variables of a model and their states are called, where the file that it was made of
- * says so. */
+/* Names of the variables of a model and of their states, if the file that the model was made of has
+ * any. */
 #ifndef SALI_NAMES_H
 #define SALI_NAMES_H
 
@@ -15,8 +15,8 @@ typedef struct sali_names {
     char ***state_names; /* [variables][states], or NULL */
 } sali_names;
 
-/* Move the names of a graph, if it has any, to a model of its variables. MEMORY: then the graph
- * keeps them. */
+/* Move the names of `graph`, if it has any, to `model`, which has the same variables. Returns:
+ * SAL_ERR_MEMORY; the graph then keeps its names. */
 sal_status sali_names_move(sali_factor_graph *graph, sal_model *model, sal_error *err);
 
 void sali_names_destroy(sali_names *names); /* NULL is fine */

@@ -14,9 +14,9 @@ struct sali_neighbours {
     sali_tracker *tracker; /* not owned; NULL: batches are evaluated */
     void *ws;
     size_t element;
-    int64_t rows, n; /* of a batch: room, and in use */
+    int64_t rows, n; /* rows of a batch: allocated, and in use */
 
-    /* The list that is being made. */
+    /* The current list (sali_neighbours_begin). */
     const int32_t *from_codes;
     const void *from_x;
     const double *from_f;
@@ -30,6 +30,8 @@ struct sali_neighbours {
     int64_t *chain, *to;
 };
 
+/* Number of states that differ from a state in one variable; a count without a cap has two
+ * moves. */
 static int64_t count_neighbours(const sal_space *space)
 {
     int64_t count = 0;
@@ -99,6 +101,7 @@ void sali_neighbours_begin(sali_neighbours *nb, const int32_t *codes, const void
     nb->out = out;
 }
 
+/* Evaluate the rows of the batch, store their results in `out`, and empty the batch. */
 static void flush(sali_neighbours *nb)
 {
     nb->model->ops->value(nb->ws, nb->n, nb->codes, nb->x, nb->f);

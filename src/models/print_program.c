@@ -8,8 +8,8 @@
 #include "core/error.h"
 #include "models/tape_model.h"
 
-#define CHAINS 32 /* of one shard, for which memory is told */
-#define WIDTH 40  /* of a text in a column */
+#define CHAINS 32 /* chains of a shard, for which memory is printed */
+#define WIDTH 40  /* most bytes of a text in a column */
 
 static const char *degree_name(sali_degree degree)
 {
@@ -37,7 +37,7 @@ static const char *when(const sali_node *node)
     return node->varying ? "varies" : "hoisted";
 }
 
-/* The inputs, the first few of many. */
+/* Write the numbers of the inputs into text [WIDTH], the first few and ".." if there are many. */
 static void list_inputs(const sali_node *node, char *text)
 {
     strcpy(text, node->n_in == 0 ? "-" : "");
@@ -51,7 +51,8 @@ static void list_inputs(const sali_node *node, char *text)
     }
 }
 
-/* `run`: of nodes that run together, a few chains at a time; -1: by itself. */
+/* Print a line for node i. `run` is the number of the fused run that the node is part of; -1: the
+ * node runs by itself. */
 static void print_node(FILE *out, int32_t i, const sali_node *node, sali_degree degree, int32_t run,
                        bool is_output)
 {
@@ -79,6 +80,7 @@ static int32_t shared_run(const sali_program *program, int32_t i)
     return run >= 0 && program->fusion.runs[run].tile < INT64_MAX ? run : -1;
 }
 
+/* Print the names of all passes, each followed by ":off" if the pass is off in `set`. */
 static void print_passes(FILE *out, uint32_t set)
 {
     fprintf(out, "passes      ");
@@ -89,6 +91,8 @@ static void print_passes(FILE *out, uint32_t set)
     fputc('\n', out);
 }
 
+/* Print the bytes of a workspace of CHAINS chains for `wants`, with shared buffers and without;
+ * `what` is the label of the line. */
 static sal_status print_buffers(FILE *out, const sali_tape_model *tape, const char *what,
                                 unsigned wants, sal_error *err)
 {

@@ -8,7 +8,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-/* Replace the text by before + between + after; NULL `before` or `after`: the other one alone. */
+/* Replace the text by before + between + after. If `before` or `after` is NULL, `between` is left
+ * out, too. */
 static sal_status set_joined(sali_remark *remark, const char *before, const char *between,
                              const char *after, sal_error *err)
 {

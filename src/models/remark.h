@@ -11,7 +11,7 @@
 
 typedef struct sali_remark {
     char *text; /* statements, separated by "; "; NULL: none */
-    bool warns; /* something was dropped or decided, and may be meant otherwise */
+    bool warns; /* something was dropped or decided that the user may have meant otherwise */
 } sali_remark;
 
 /* Append a formatted statement of at most 400 bytes. Returns: MEMORY; the remark is unchanged then.

@@ -8,6 +8,8 @@
 #include "core/error.h"
 #include "models/alphabet.h"
 
+/* Fill names [chains * draws] with "chain1_draw1" etc., the draws of a chain one after another.
+ * False when out of memory. */
 static bool make_names(int64_t chains, int64_t draws, char **names)
 {
     for (int64_t r = 0; r < chains * draws; r++) {

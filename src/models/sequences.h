@@ -5,17 +5,17 @@
 
 #include "models/content.h"
 
-/* An alignment of codes [chains x draws x length], which codes are `bytes` bytes each, 1 or 4; all
- * are letters of the alphabet. Each is named by its chain and draw, from 1: "chain2_draw5"; with
- * `chains` 0, codes are [draws x length] and have no names.
+/* Make an alignment of codes [chains x draws x length]; each code has `bytes` bytes, 1 or 4, and
+ * stands for a letter of the alphabet. Each sequence is named by its chain and draw, from 1:
+ * "chain2_draw5". With `chains` 0, codes are [draws x length], and the sequences have no names.
  * Returns: MEMORY. On failure *out is untouched. */
 sal_status sali_sequences_make(int64_t chains, int64_t draws, int64_t length, int bytes,
                                const void *codes, sal_alphabet alphabet, sali_content *out,
                                sal_error *err);
 
-/* Numbers as sequences: the last dimension counts sites, the others draws, or chains and draws.
- * Numbers 0 to 4 are letters of RNA, 0 to 20 those of proteins.
- * Returns: ARGUMENT for other numbers, or fewer than 2 dimensions; MEMORY. */
+/* Make an alignment of an array of codes, [draws x sites] or [chains x draws x sites]: of RNA if
+ * all codes are 0 to 4, else of proteins, with codes 0 to 20.
+ * Returns: ARGUMENT for other numbers or dimensions; MEMORY. */
 sal_status sali_sequences_of_array(const sal_array *array, sali_content *out, sal_error *err);
 
 #endif

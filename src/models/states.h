@@ -5,20 +5,21 @@
 
 #include "models/model.h"
 
-/* Number of states, INFINITY past double's range and with counts without a cap; these cannot be
- * gone through by the functions below. */
+/* Number of states; INFINITY past double's range and for counts without a cap. The functions below
+ * cannot enumerate counts without a cap. */
 double sali_states_count(const sal_space *space);
 
 /* A number given by its log10, for messages: "1.26765e+30", and "10^3010" past double's range. */
 const char *sali_print_power(double log10, char text[32]);
 
-/* log10 of the number of states of n variables; those of counts without a cap are left out. */
+/* log10 of the number of states of n variables; counts without a cap are left out. */
 double sali_states_log10(int64_t n, const sali_variable *variables);
 
-/* The next state [V]; false after the last one, which is followed by the first. */
+/* Advance `state` [V] to the next state. Returns false after the last state, and the first one
+ * follows. */
 bool sali_states_next(const sal_space *space, int32_t *state);
 
-/* The state [V] of a number in 0 .. count - 1, and back. */
+/* The state [V] of number `index` in 0 .. count - 1; and the number of a state. */
 void sali_states_at(const sal_space *space, int64_t index, int32_t *state);
 int64_t sali_states_index(const sal_space *space, const int32_t *state);
 

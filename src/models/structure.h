@@ -10,7 +10,7 @@
 #include "core/rng.h"
 #include "models/model.h"
 
-/* What is drawn: in each of n chains one piece, from the states `codes` [n x V], under
+/* A request for draws: in each of n chains one piece, given the states `codes` [n x V], under
  * exp(beta f). */
 typedef struct sali_piece {
     int64_t n;
@@ -21,52 +21,55 @@ typedef struct sali_piece {
 
 typedef struct sali_structure {
     int64_t (*pieces)(const sal_model *model);
-    /* Binary variables beside the model's own that a draw makes on the way: a test sums over them.
-     * NULL: none. */
+    /* Number of auxiliary binary variables that a draw samples besides the model's own; tests sum
+     * over them. NULL: none. */
     int64_t (*hidden)(const sal_model *model);
     /* A workspace of one thread for up to `chains` chains. Parameters are read at each draw. */
     sal_status (*open)(const sal_model *model, int64_t chains, void **ws, sal_error *err);
     void (*close)(void *ws); /* NULL is fine */
     /* Draw the pieces: `to` [n x V] is the whole new state; streams [n]. */
     void (*draw)(void *ws, const sali_piece *at, const sali_stream *streams, int32_t *to);
-    /* Log-probability [n] of such a draw, hidden variables [hidden] included. */
+    /* Log-probability [n] of drawing `to` and the auxiliary variables `hidden`. */
     void (*log_q)(void *ws, const sali_piece *at, const int32_t *to, const int32_t *hidden,
                   double *log_q);
-    /* The log-density [n] at at->codes that a draw leaves invariant, up to a constant for each
-     * beta, where that is not beta f: then a draw is a proposal, exact after Metropolis-Hastings.
-     * Of layers with a rest it is that given the hidden variables of the last draw. NULL: it is
-     * beta f at any beta. */
+    /* If draws leave another density than exp(beta f) invariant: its logarithm [n] at at->codes, up
+     * to a constant for each beta. A draw is then a proposal, to be corrected by
+     * Metropolis-Hastings. For layers with other terms beside them, the density is conditional on
+     * the hidden variables of the last draw. NULL: draws leave exp(beta f) invariant at any
+     * beta. */
     void (*log_density)(void *ws, const sali_piece *at, double *log_density);
-    /* With log_density: whether that differs from f where beta is 1, too. */
+    /* With log_density: whether log_density differs from f at beta = 1, too. */
     bool weighed_at_one;
-    /* With weighed_at_one: whether it is f at 1 all the same, as parameters are now (those of a
-     * rest may be 0). NULL: never. */
+    /* With weighed_at_one: whether log_density equals f at beta = 1 with the present parameters
+     * (the parameters of the other terms may be 0). NULL: never. */
     bool (*unweighed)(void *ws);
     /* A partition of the variables: the number of groups, and the group of variable v. NULL: none.
      */
     int64_t (*groups)(const sal_model *model);
     int64_t (*group_of)(const sal_model *model, int64_t v);
     const char *group_name; /* plural */
-    /* The model as a chain of slices (models/structure/chain.h), for exact answers; NULL: it is
-     * none. */
+    /* The model as a chain of slices (models/structure/chain.h), for exact answers; NULL: the model
+     * is no such chain. */
     const struct sali_chain_rule *chain;
     void (*destroy)(void *data);
 } sali_structure;
 
-/* Whether draws at an inverse temperature leave beta f invariant as they are. */
+/* Whether draws at inverse temperature `beta` leave exp(beta f) invariant without a
+ * Metropolis-Hastings correction. */
 static inline bool sali_structure_is_exact(const sali_structure *structure, double beta)
 {
     return !structure->log_density || (beta == 1 && !structure->weighed_at_one);
 }
 
-/* Whether the model has a structure whose draws are taken as they are, at a temperature of 1. */
+/* Whether the model has a structure whose draws at beta = 1 need no Metropolis-Hastings
+ * correction. */
 static inline bool sali_structure_is_whole(const sal_model *model)
 {
     return model->structure && sali_structure_is_exact(model->structure, 1);
 }
 
-/* Give a model without structure its structure and what that needs to know; `data` is taken over
- * (destroy may be NULL without any). */
+/* Set the structure of a model that has none, and the structure's data, which the model takes over
+ * (structure->destroy may be NULL if there is no data). */
 static inline void sali_model_set_structure(sal_model *model, const sali_structure *structure,
                                             void *data)
 {
@@ -74,22 +77,23 @@ static inline void sali_model_set_structure(sal_model *model, const sali_structu
     model->structure_data = data;
 }
 
-/* Give a model of a tape the structure that its formula has, if it is known to have one. Of a
- * bridge (models/bridge.h) whose other end has a structure, its last parameter is the inverse
- * temperature and its parameters have been set. Returns: SAL_ERR_MEMORY. */
+/* Set the structure of a tape model, if its formula is recognised to have one. `bridge`: the model
+ * is the bridge (models/bridge.h) of a model with a structure; its last parameter is the inverse
+ * temperature, and its parameters have been set. Returns: SAL_ERR_MEMORY. */
 sal_status sali_structure_recognise(sal_model *model, bool bridge, sal_error *err);
 
 /* The structure of a clamped model of a chain with one variable a slice (chain_draws.c): the free
  * variables are drawn. NULL: the inner model is no such chain. */
 const sali_structure *sali_chain_clamped(const sal_model *inner);
 
-/* ---- the forms that are recognised. Each gives `model` its structure if f has the form. Returns:
- * SAL_ERR_UNSUPPORTED if it is not known to have it, SAL_ERR_MEMORY; no messages. */
+/* ---- the forms that are recognised. Each function sets the structure of `model` if f has the
+ * form. Returns: SAL_ERR_UNSUPPORTED if f is not known to have the form, SAL_ERR_MEMORY; no
+ * messages. */
 
 struct sali_sum_form;
 
 /* An RBM, b'v + sum softplus(W v + c), v two-level variables, perhaps with other terms beside it
- * (rbm_form.c). The other forms have no rest. */
+ * (rbm_form.c). The forms below allow no other terms. */
 sal_status sali_recognise_layers(sal_model *model, const struct sali_sum_form *form, bool bridge);
 /* A chain of categorical variables, of which neighbours interact, all in the same way
  * (categorical_chain.c). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tape models made again from a tape model's program. */
+/* New tape models made from the program of a tape model. */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -38,7 +38,8 @@ sal_tape *sali_tape_reopen_over(const sali_program *program, const sal_space *sp
     return reopen(program, space, program->dtype);
 }
 
-/* Another model of the tape of `of`, with more passes, in type `dtype`. */
+/* A model of the tape of `of`, unclamped, in type `dtype`, with `passes` added to the tape's own
+ * and the same name and values of parameters. */
 static sal_status copy(const sal_model *of, uint32_t passes, sal_dtype dtype, sal_model **out,
                        sal_error *err)
 {

@@ -108,7 +108,7 @@ static sal_status tape_feasibility(const sal_model *model, sal_model **out, sal_
     return status;
 }
 
-/* The entry of a table that `codes` select. */
+/* Index, among the values of all tables, of the entry of `table` that `codes` [V] select. */
 static int64_t select_entry(const sal_space *space, const int32_t *codes,
                             const sali_op_table *table)
 {
@@ -120,6 +120,7 @@ static int64_t select_entry(const sal_space *space, const int32_t *codes,
     return table->start + entry;
 }
 
+/* Factors are numbered through all table ops, in the order of the program's nodes. */
 static int64_t tape_violated(const sal_model *model, const int32_t *codes, int64_t most,
                              int64_t *factors)
 {
@@ -221,7 +222,8 @@ const char *sal_model_parameter(const sal_model *model, int64_t index, sal_shape
     return node->name;
 }
 
-/* The place of a parameter in the flat vector; all of it for a NULL name. */
+/* Set *place to where parameter `name` is in the flat vector; for a NULL name, to the whole vector.
+ * Returns: SAL_ERR_NOT_FOUND. */
 static sal_status find_place(const sal_model *model, const char *name, sali_parameter *place,
                              sal_error *err)
 {
@@ -244,7 +246,8 @@ static sal_status find_place(const sal_model *model, const char *name, sali_para
                      name, known[0] ? known : "none");
 }
 
-/* The place of a parameter, and if it has any elements the whole flat vector, to be freed. */
+/* Set *place as find_place does. If it has any elements, also set *flat to the vector of all
+ * parameters, which the caller frees. */
 static sal_status read_flat(const sal_model *model, const char *name, sali_parameter *place,
                             double **flat, sal_error *err)
 {

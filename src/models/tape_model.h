@@ -11,25 +11,26 @@ typedef struct sali_tape_model {
     sali_params *params;
 } sali_tape_model;
 
-/* NULL when the model (or the model that it clamps) is not a tape. */
+/* The tape of `model`, or of its inner model if it is clamped; NULL if there is none. */
 sali_tape_model *sali_model_tape(const sal_model *model);
 
-/* The formula of a program as a tape, to go on recording; NULL when out of memory. */
+/* The formula of a program as a tape, on which more can be recorded; NULL when out of memory. */
 sal_tape *sali_tape_reopen(const sali_program *program);
-/* The same over another space, whose state a rewriter is to put in the place of the program's. */
+/* The formula of a program as a tape over another space; a rewriter must then replace the program's
+ * state by the state of `space`. NULL when out of memory. */
 sal_tape *sali_tape_reopen_over(const sali_program *program, const sal_space *space);
 
-/* Another model of the same tape, with the same values of parameters, which are its own. */
+/* A model of the same tape, without clamps, with parameters of its own at the same values. */
 sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error *err);
-/* The same with the canonical extension off the lattice (SAL_PASS_CANONICAL). */
+/* sali_tape_model_copy, but with the canonical extension off the lattice (SAL_PASS_CANONICAL). */
 sal_status sali_tape_model_canonical(const sal_model *of, sal_model **out, sal_error *err);
 
-/* The same in double precision, clamped as `of` is, and with f less its additive constants, beside
- * which slopes would lose digits; NULL, with SAL_OK, if `of` is no tape. */
+/* A copy in double precision, clamped as `of` is, without the additive constants of f: beside large
+ * constants, slopes would lose digits. *out is NULL, with SAL_OK, if `of` is no tape. */
 sal_status sali_tape_model_bare(const sal_model *of, sal_model **out, sal_error *err);
 
-/* What f is the sum of besides what is computed for each state, and has no rounding of the model's
- * type; 0 of a model that is no tape. */
+/* The sum of the constants that were split off the formula of f: it is added in double precision,
+ * and not rounded to the model's type. 0 for a model that is no tape. */
 double sali_model_offset(const sal_model *model);
 
 #endif

@@ -17,6 +17,7 @@ static void two_level(const sali_stretch *s, const int32_t *code, const real *re
     }
 }
 
+/* A slot for each level: g (level - present level). */
 SALI_CLONES
 static void ordinal(const sali_stretch *s, const int32_t *code, const real *restrict g,
                     real *restrict slot)
@@ -38,6 +39,7 @@ static void unbounded(const sali_stretch *s, const int32_t *code, const real *g,
     }
 }
 
+/* A slot for each state k: g_k - g_now, and exactly 0 for the present state. */
 SALI_CLONES
 static void categorical(const sali_stretch *s, const int32_t *code, const real *restrict g,
                         real *restrict slot)
@@ -76,6 +78,7 @@ void RN(sali_taylor_slots)(const sal_space *space, int64_t chains, const int32_t
 
 /* ---- linear terms of chains */
 
+/* field'x over n reals, summed in double precision. */
 SALI_CLONES
 static double field_at(int64_t n, const real *restrict field, const real *restrict x)
 {

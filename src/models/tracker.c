@@ -12,16 +12,16 @@
 
 struct sali_tracker {
     const sal_model *model;
-    sali_changes *changes; /* of the tape, which has all variables */
+    sali_changes *changes; /* follows the whole tape, clamped variables included */
     const sal_space *whole;
     int64_t *site_of; /* [V] the tape's index of each variable of the model */
-    int64_t *sites;   /* [V] those of a try, in the tape */
+    int64_t *sites;   /* [V] scratch: the tape's indices of the variables of a try */
     int32_t *full;    /* [chains x V of the tape] */
     bool by_gradient;
 };
 
-/* One column or window follows a change of one input element of a matrix product or convolution,
- * all of it one of many. */
+/* Whether node i is an op, such as a matrix product or a convolution, in which one changed element
+ * of the input changes many elements of the output. */
 static bool is_product(const sali_program *program, int32_t i)
 {
     sali_reach reach = program->steps[i].op->reach;
@@ -29,8 +29,8 @@ static bool is_product(const sali_program *program, int32_t i)
            (reach == SALI_REACHES_MANY_UNPLANNED && !program->steps[i].plan);
 }
 
-/* Whether a move of one variable changes much of node i, `dense` saying so of earlier nodes. What a
- * product makes of a single element is half-way: a second product after it is evaluated anew. */
+/* Whether a move of one variable changes many elements of node i; `dense` has the answers for
+ * earlier nodes. A product of a dense node is recomputed whole, and then tracking does not pay. */
 static bool becomes_dense(const sali_program *program, int32_t i, const bool *dense)
 {
     const sali_node *node = &program->nodes[i];
@@ -73,6 +73,8 @@ void sali_tracker_destroy(sali_tracker *t)
     sali_free(t);
 }
 
+/* A tracker for up to `chains` chains. With SALI_WANT_GRADIENT in `wants`, differences are read
+ * from the gradient if the gradient can be followed locally. SALI_WANT_NO_LIMITS is obeyed. */
 static sal_status create(const sal_model *model, int64_t chains, unsigned wants, sali_tracker **out,
                          sal_error *err)
 {

@@ -9,33 +9,37 @@
 
 typedef struct sali_tracker sali_tracker;
 
-/* Whether chains of a program can be tracked at less cost than by evaluating it: all of its ops
- * have change rules, and no product comes after another. Models keep the answer (`trackable`). */
+/* Set *pays to whether tracking chains of a program costs less than evaluating it: all ops have
+ * change rules, and no product takes the result of another product. Models keep the answer
+ * (`trackable`). */
 sal_status sali_tracker_judge(const sali_program *program, bool *pays, sal_error *err);
 
-/* For a model that is trackable. `wants`: 0 or SALI_WANT_NO_LIMITS. */
+/* A tracker of up to `chains` chains of a model that is trackable. `wants`: 0 or
+ * SALI_WANT_NO_LIMITS. */
 sal_status sali_tracker_create(const sal_model *model, int64_t chains, unsigned wants,
                                sali_tracker **out, sal_error *err);
-/* The same without gradients: cheaper where only values of tried states are asked for. */
+/* A tracker without gradients: cheaper if only values of tried states are needed. */
 sal_status sali_tracker_create_values(const sal_model *model, int64_t chains, sali_tracker **out,
                                       sal_error *err);
 void sali_tracker_destroy(sali_tracker *tracker);
 
-/* Evaluate the first n chains anew at codes [n x V]; f [n], or NULL. */
+/* Start the first n chains at codes [n x V] by a full evaluation; f [n] receives the values, or is
+ * NULL. */
 void sali_tracker_start(sali_tracker *tracker, int64_t n, const int32_t *codes, double *f);
 
 /* delta[k] = f(s') - f(s) of chain c, s' with the site at entry k (core/space.h); -inf where there
  * is no such code. */
 void sali_tracker_differences(sali_tracker *tracker, int64_t c, int64_t site, double *delta);
 
-/* That for one state k alone, which must not be the present one. */
+/* f(s') - f(s) of chain c for s' with the site at code k alone, which must not be the present
+ * code. */
 double sali_tracker_difference(sali_tracker *tracker, int64_t c, int64_t site, int32_t k);
 
-/* Set a variable of chain c; f of the new state. */
+/* Set variable `site` of chain c to `code`. Returns f of the new state. */
 double sali_tracker_move(sali_tracker *tracker, int64_t c, int64_t site, int32_t code);
 
-/* f of chain c with n variables, distinct, set to `codes`; the chain stays where it is, or goes
- * there if `keep`. */
+/* f of chain c with the n distinct variables `sites` set to `codes`. The chain moves to that state
+ * if `keep`; else it stays. */
 double sali_tracker_try(sali_tracker *tracker, int64_t c, int64_t n, const int64_t *sites,
                         const int32_t *codes, bool keep);
 

@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables broadcast over blocks of a clique's table. The last axes of a clique make a block; an
- * operand, whose axes are some of the clique's in the same order, meets each block in one of three
- * ways. */
+/* Tables broadcast over blocks of a clique's table. A block spans the last axes of the clique. An
+ * operand is a table over some of the clique's axes, in the same order; the entries of a block use
+ * its entries in one of three ways. */
 #ifndef SALI_BUCKET_BLOCK_H
 #define SALI_BUCKET_BLOCK_H
 
 #include "models/exact/bucket_tree.h"
 
 typedef enum sali_reach {
-    SALI_REACH_WHOLE, /* it has all of the block's axes: entry j of the block meets its entry j */
-    SALI_REACH_NONE,  /* none of them: all meet entry 0 */
-    SALI_REACH_SOME   /* entry j meets entry map[j] */
+    SALI_REACH_WHOLE, /* the operand has all axes of the block: entry j of the block uses entry j */
+    SALI_REACH_NONE,  /* the operand has none of these axes: all entries use entry 0 */
+    SALI_REACH_SOME   /* entry j of the block uses entry map[j] */
 } sali_reach;
 
-/* How many of the last axes make a block of at most `most` entries, one at least if there are any;
- * *size is their product. */
+/* How many of the last of n axes make a block of at most `most` entries: at least one, if n > 0.
+ * *size is the number of entries of the block. */
 int32_t sali_block_axes(int32_t n, const int32_t *states, int64_t most, int64_t *size);
 
-/* Strides in a table over `scope` of the axes of a clique, 0 where it has no such axis; both are
- * places, ascending. Returns the number of the table's entries. */
+/* Set strides [n_clique] to the strides of the clique's axes in a table over `scope`, 0 for axes
+ * that the table lacks. `clique` and `scope` are places, ascending, and the scope is a part of the
+ * clique. Returns the number of entries of the table. */
 int64_t sali_block_strides(const sali_bucket_tree *tree, int32_t n_clique, const int32_t *clique,
                            int32_t n_scope, const int32_t *scope, int64_t *strides);
 
-/* How a table meets blocks of n axes with these states and strides; `map` [block] is filled for
- * SALI_REACH_SOME. */
+/* How the entries of a block use a table, by the states and the table's strides of the block's n
+ * axes. `map` [size], size being the entries of the block, is filled for SALI_REACH_SOME. */
 sali_reach sali_block_reach(int32_t n, const int32_t *states, const int64_t *strides, int64_t size,
                             int32_t *map);
 
-/* The offset, by strides, of index number `at` over n axes, the last fastest. */
+/* Offset of entry number `at`, counted over n axes with the last fastest, in a table with these
+ * strides. */
 static inline int64_t sali_block_offset(int64_t at, int32_t n, const int32_t *states,
                                         const int64_t *strides)
 {

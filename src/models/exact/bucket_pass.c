@@ -10,31 +10,32 @@
 #include "core/vector/vmath.h"
 #include "models/exact/bucket_block.h"
 
-/* Tables of fewer entries are computed by the calling thread. */
+/* A table of fewer entries is computed by the calling thread alone. */
 #define SHARED_ENTRIES (INT64_C(1) << 16)
 
-/* A table to be added to a clique's. */
+/* A term's table or a child's message, to be added to the table of a clique. */
 typedef struct operand {
     const double *table;
     int64_t own; /* stride of the bucket's variable */
     sali_reach reach;
-    int64_t strides; /* index of the first of its strides over the outer axes */
-    int64_t map;     /* index of its map */
+    int64_t strides; /* index in frame.strides of its strides over the outer axes */
+    int64_t map;     /* index in frame.maps of its map */
 } operand;
 
-/* Bucket p at work. */
+/* The current bucket of a pass. */
 typedef struct frame {
     const sali_bucket_tree *tree;
     const sali_bucket *bucket;
     int32_t states; /* of its variable */
-    int32_t outer;  /* axes of the separator that are not in a block */
+    int32_t outer;  /* number of axes of the separator that are not in a block */
     int32_t outer_states[SALI_MOST_AXES];
     int64_t block, n_blocks, n_shards;
     int64_t n_operands, operands_room, n_strides, strides_room, n_maps, maps_room;
     operand *operands;
     int64_t *strides;
     int32_t *maps;
-    int64_t map_of[SALI_MOST_BLOCK]; /* by the set of a block's axes that a table has; -1: none */
+    int64_t map_of[SALI_MOST_BLOCK]; /* index of the map for each set (as bits) of a block's axes
+                                        that a table has; -1: none yet */
     double *sums;                    /* [n_shards x states x block] */
     int64_t sums_room;
 } frame;
@@ -49,7 +50,8 @@ static void frame_free(frame *f)
 
 /* ---- what a bucket adds up */
 
-/* How an operand meets a block of n axes; tables with the same ones share a map. */
+/* Set how the entries of a block of n axes use operand *o. Operands with the same axes in the block
+ * share a map. */
 static void find_reach(frame *f, operand *o, int32_t n, const int32_t *states,
                        const int64_t *strides)
 {
@@ -69,6 +71,8 @@ static void find_reach(frame *f, operand *o, int32_t n, const int32_t *states,
     }
 }
 
+/* Append an operand: `table` over the places scope [n_scope], a part of the clique. False when out
+ * of memory. */
 static bool add_operand(frame *f, const double *table, int32_t n_clique, const int32_t *clique,
                         int32_t n_scope, const int32_t *scope)
 {
@@ -94,6 +98,8 @@ static bool add_operand(frame *f, const double *table, int32_t n_clique, const i
     return true;
 }
 
+/* Append the tables of the bucket's terms and the messages of its children; false when out of
+ * memory. */
 static bool add_operands(frame *f, int32_t n_clique, const int32_t *clique)
 {
     const sali_bucket_tree *tree = f->tree;
@@ -112,7 +118,8 @@ static bool add_operands(frame *f, int32_t n_clique, const int32_t *clique)
     return ok;
 }
 
-/* Go to bucket p. */
+/* Make p the current bucket: choose blocks and shards, and collect the operands. False when out of
+ * memory. */
 static bool frame_open(frame *f, int32_t p)
 {
     const sali_bucket_tree *tree = f->tree;
@@ -140,6 +147,8 @@ static bool frame_open(frame *f, int32_t p)
                      sizeof *f->sums) == 0;
 }
 
+/* Add to the block `to` [block] the entries of an operand, whose part for this block begins at
+ * `from`. */
 static void add_row(const frame *f, const operand *o, const double *from, double *to)
 {
     const int32_t *map = f->maps + o->map;
@@ -162,8 +171,8 @@ static void add_row(const frame *f, const operand *o, const double *from, double
     }
 }
 
-/* The clique's table at block `at` of the separator: rows [states x block], one for each state of
- * the bucket's variable. */
+/* Fill rows [states x block], a row for each state of the bucket's variable, with the clique's
+ * table at block number `at` of the separator. */
 static void add_up(const frame *f, int64_t at, double *rows)
 {
     memset(rows, 0, (size_t)(f->states * f->block) * sizeof *rows);
@@ -177,7 +186,7 @@ static void add_up(const frame *f, int64_t at, double *rows)
     }
 }
 
-/* A pinned variable's other states are forbidden. */
+/* Set all rows but row `code` to -inf: the bucket's variable is pinned to this code. */
 static void forbid_others(const frame *f, int32_t code, double *rows)
 {
     for (int32_t k = 0; k < f->states; k++) {
@@ -199,7 +208,7 @@ static void add_to(long_sum *s, double x)
     s->sum = next;
 }
 
-/* Whether a pass with this pin goes to bucket p. */
+/* Whether a pass with this pin visits bucket p. */
 static bool is_passed(const sali_bucket_tree *tree, sali_pin pin, int32_t p)
 {
     return pin.place < 0 || tree->bucket[p].root == tree->bucket[pin.place].root;
@@ -210,7 +219,7 @@ static bool is_passed(const sali_bucket_tree *tree, sali_pin pin, int32_t p)
 typedef struct pass {
     frame frame;
     const sali_bucket_tree *tree;
-    int32_t code; /* of a pinned variable, -1 for others */
+    int32_t code; /* code of the bucket's variable if it is pinned, else -1 */
 } pass;
 
 /* message[j] = log of the sum over k of exp rows[k][j]; rows are overwritten. */
@@ -240,6 +249,7 @@ static void log_sum(const frame *f, double *rows, double *message)
     }
 }
 
+/* Compute the blocks of the current bucket's message that belong to `shard`. */
 static void upward_shard(void *context, int64_t shard)
 {
     const pass *s = context;
@@ -255,7 +265,7 @@ static void upward_shard(void *context, int64_t shard)
     }
 }
 
-/* The message's largest entry becomes 0. */
+/* Subtract the largest entry of the message from all of its entries, and keep it in b->shift. */
 static void take_shift(sali_bucket *b)
 {
     b->shift = -INFINITY;
@@ -301,7 +311,8 @@ sal_status sali_bucket_upward(sali_bucket_tree *tree, sali_pin pin, double *log_
 
 /* ---- downward */
 
-/* The joint table: the clique's, times p(separator) over the message, whose log is in its place. */
+/* Fill the shard's blocks of tree->joint: exp of the clique's table, times p(separator) / message.
+ * The logarithm of this ratio has replaced the message (turn_message). */
 static void joint_shard(void *context, int64_t shard)
 {
     const pass *s = context;
@@ -323,7 +334,8 @@ static void joint_shard(void *context, int64_t shard)
     }
 }
 
-/* A child's message becomes log (p(separator) / message). */
+/* Replace a child's message by log (p(separator) / message), with p(separator) summed from the
+ * joint table of its parent, which is the current bucket. */
 static void turn_message(const sali_bucket_tree *tree, int32_t parent, sali_bucket *child)
 {
     double *p = tree->scratch;
@@ -335,7 +347,8 @@ static void turn_message(const sali_bucket_tree *tree, int32_t parent, sali_buck
     }
 }
 
-/* Returns the sum of the joint table: 1, but for rounding errors on the way down. */
+/* Write the normalised marginals of bucket p's variable. Returns the sum of the joint table: 1 up
+ * to rounding errors. */
 static double write_marginals(const sali_bucket_tree *tree, int32_t p, double *marginals)
 {
     double sum = 0;
@@ -349,7 +362,8 @@ static double write_marginals(const sali_bucket_tree *tree, int32_t p, double *m
     return sum;
 }
 
-/* Pairs of bucket p's variable and the others of its clique; the joint table's sum is `all`. */
+/* Write the pairs of bucket p's variable and each other variable of the clique; `all` is the sum of
+ * the joint table. */
 static void write_pairs(const sali_bucket_tree *tree, int32_t p, const int64_t *begin, double all,
                         double *pairs)
 {
@@ -368,7 +382,7 @@ static void write_pairs(const sali_bucket_tree *tree, int32_t p, const int64_t *
     }
 }
 
-/* The mean of bucket p's terms. */
+/* Mean of the sum of bucket p's terms under the joint table, which is not normalised. */
 static double mean_of_terms(const sali_bucket_tree *tree, int32_t p)
 {
     double mean = 0;

@@ -5,10 +5,11 @@
 #include "core/shard.h"
 #include "models/exact/bucket_block.h"
 
-/* Tables of fewer entries are summed by the calling thread. */
+/* A table of fewer entries is summed by the calling thread alone. */
 #define SHARED_ENTRIES (INT64_C(1) << 16)
 
-/* Axes outside of the block, kept or summed out. */
+/* The axes outside the block that are kept, or the axes that are summed out, with their strides in
+ * the joint table and in `out`. */
 typedef struct axes {
     int32_t n;
     int32_t states[SALI_MOST_AXES];
@@ -20,7 +21,7 @@ typedef struct reduction {
     const double *joint;
     double *out;
     axes kept, summed;
-    int64_t block, section; /* entries of a block, and of `out` that one touches */
+    int64_t block, section; /* entries of a block, and entries of `out` that a block is added to */
     sali_reach reach;
     int64_t n_shards;
     int32_t *map; /* [block] */
@@ -34,6 +35,7 @@ static void add_axis(axes *a, int32_t states, int64_t joint, int64_t out)
     a->size *= states;
 }
 
+/* Add a block `from` [block] of the joint table to the section `to` of the output. */
 static void add_block(const reduction *r, const double *from, double *to)
 {
     double sum = 0;
@@ -58,7 +60,8 @@ static void add_block(const reduction *r, const double *from, double *to)
     }
 }
 
-/* Shards touch different sections of `out`, so that results do not depend on threads. */
+/* Compute the sections of `out` that belong to `shard`. No two shards write to the same section, so
+ * results do not depend on the number of threads. */
 static void run_shard(void *context, int64_t shard)
 {
     const reduction *r = context;

@@ -10,10 +10,10 @@
 
 /* ---- terms in the order of elimination */
 
-/* A scope's axes by place. */
+/* An axis of a term's table. */
 typedef struct axis {
     int32_t place, states;
-    int64_t stride; /* in the table as it was */
+    int64_t stride; /* in the table before rearranging */
 } axis;
 
 static int compare_axes(const void *a, const void *b)
@@ -22,7 +22,8 @@ static int compare_axes(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* to[k] = the entries of `from` with the axes in a new order, the last fastest. */
+/* Copy a table `from` [size] to `to` with its n axes in the order of `axes`, the last fastest.
+ * `code` [n] is scratch. */
 static void permute(int32_t n, const axis *axes, int64_t size, const double *from, int32_t *code,
                     double *to)
 {
@@ -44,10 +45,12 @@ static void permute(int32_t n, const axis *axes, int64_t size, const double *fro
 /* Scratch for rearranging the terms. */
 typedef struct rearranger {
     axis *axes;    /* [longest scope] */
-    int32_t *code; /* the same */
+    int32_t *code; /* [longest scope] */
     double *table; /* [largest table] */
 } rearranger;
 
+/* Replace the variables in a term's scope by places, ascending, and transpose the term's table to
+ * that order. */
 static void rearrange(const sali_bucket_tree *tree, const sali_local_terms *terms,
                       const sali_local_term *term, rearranger *r)
 {
@@ -67,6 +70,7 @@ static void rearrange(const sali_bucket_tree *tree, const sali_local_terms *term
     memcpy(table, r->table, (size_t)term->size * sizeof *table);
 }
 
+/* Rearrange the scopes and tables of all terms; false when out of memory. */
 static bool rearrange_terms(sali_bucket_tree *tree, const sali_local_terms *terms)
 {
     int64_t longest = 1, largest = 1;
@@ -85,7 +89,8 @@ static bool rearrange_terms(sali_bucket_tree *tree, const sali_local_terms *term
     return ok;
 }
 
-/* Terms sorted by the first place of their scopes (a counting sort); each has one. */
+/* Fill tree->terms with the terms sorted by the first place of their scopes (counting sort), and
+ * set each bucket's range of terms. No scope is empty. False when out of memory. */
 static bool sort_terms(sali_bucket_tree *tree, const sali_local_terms *terms)
 {
     int64_t *next = SALI_NEW_ARRAY(int64_t, (int64_t)tree->n + 1);
@@ -108,13 +113,15 @@ static bool sort_terms(sali_bucket_tree *tree, const sali_local_terms *terms)
 
 /* ---- separators and parents */
 
-/* Bucket p's separator: the other places of its terms and of its children's separators. */
+/* The separator of bucket p while it is collected: the places other than p in the scopes of its
+ * terms and in its children's separators. */
 typedef struct gatherer {
     int32_t *list; /* [n] */
     int32_t *seen; /* [n] the last bucket that took the place, plus 1 */
     int32_t n;
 } gatherer;
 
+/* Add places [n] to the list of bucket p, except p itself and places already in the list. */
 static void gather(gatherer *g, int32_t p, const int32_t *places, int32_t n)
 {
     for (int32_t k = 0; k < n; k++) {
@@ -125,6 +132,8 @@ static void gather(gatherer *g, int32_t p, const int32_t *places, int32_t n)
     }
 }
 
+/* Set g->list [g->n] to the separator of bucket p, ascending. The separators of its children must
+ * be known. */
 static void find_separator(sali_bucket_tree *tree, int32_t p, gatherer *g)
 {
     const sali_bucket *b = &tree->bucket[p];
@@ -138,6 +147,8 @@ static void find_separator(sali_bucket_tree *tree, int32_t p, gatherer *g)
     qsort(g->list, (size_t)g->n, sizeof *g->list, sali_compare_variables);
 }
 
+/* Find the separators, message sizes, parents, children and roots of all buckets; false when out of
+ * memory. */
 static bool connect_buckets(sali_bucket_tree *tree)
 {
     gatherer g = { .list = SALI_NEW_ARRAY(int32_t, tree->n),
@@ -171,6 +182,7 @@ static bool connect_buckets(sali_bucket_tree *tree)
     return ok;
 }
 
+/* Allocate the messages and the scratch tables of the passes; false when out of memory. */
 static bool allocate_tables(sali_bucket_tree *tree)
 {
     int64_t total = 0, largest = 1, most = 1, block = SALI_MOST_BLOCK;

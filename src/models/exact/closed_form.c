@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The oracle of independent variables and of mixtures of them. With the sums over each variable's
  * states S_ki = sum_v exp log_table_k(i, v), Z = sum_k exp(log_weight_k) prod_i S_ki; marginals and
- * pairs are means over components of those of independent variables. A clamped variable's sum is
- * one term. E f of several components has no closed form. */
+ * pairs are means over components, within which variables are independent. A clamped variable's sum
+ * has one term. E f of several components has no closed form. */
 #include <math.h>
 #include <stdio.h>
 
@@ -16,17 +16,19 @@
 
 typedef struct work {
     sali_memory memory;
-    const sal_model *model; /* perhaps clamped */
+    const sal_model *model; /* the model of the request, perhaps clamped */
     const sal_model *inner;
     int64_t components, R, R_inner;
-    double *log_weight; /* [K], then the components' probabilities */
+    double *log_weight; /* [K] log-weights; then the log of each component's part of Z */
     double *log_table;  /* [K x R of inner] */
     double *p;          /* [K x R] probabilities of the free variables in a component */
-    double f_mean;      /* of the last component */
-    int64_t *original;  /* [V] */
+    double f_mean;      /* mean of f in the last component */
+    int64_t *original;  /* [V] inner index of each free variable */
     int32_t *full;      /* [V of inner] codes of the fixed variables */
 } work;
 
+/* Allocate *w and read the tables of all components of the inner model. *w is to be freed even on
+ * failure. */
 static sal_status work_create(work *w, const sal_model *model, sal_error *err)
 {
     int32_t *zeros = SALI_TAKE(&w->memory, int32_t, model->space->n_variables);
@@ -48,7 +50,8 @@ static sal_status work_create(work *w, const sal_model *model, sal_error *err)
     return w->inner->products->read(w->inner, w->log_weight, w->log_table, err);
 }
 
-/* Component k: the log of its part of Z into log_weight, its probabilities, its mean of f. */
+/* Sum component k over the states of its variables: log_weight[k] becomes the log of its part of Z,
+ * w->p its probabilities, and w->f_mean its mean of f. */
 static void sum_component(work *w, int64_t k)
 {
     const sal_space *space = w->inner->space;
@@ -76,12 +79,14 @@ static void sum_component(work *w, int64_t k)
 static void add_pairs(const work *w, double weight, const double *p, double *pairs)
 {
     for (int64_t a = 0; a < w->R; a++) {
-        for (int64_t b = a + 1; b < w->R; b++) { /* those within a variable are put right later */
+        for (int64_t b = a + 1; b < w->R; b++) { /* pairs within a variable are corrected later */
             pairs[a * w->R + b] += weight * p[a] * p[b];
         }
     }
 }
 
+/* Fill the outputs of the request as means over the components. Returns: SAL_ERR_MODEL if log Z is
+ * not finite. */
 static sal_status combine(work *w, sali_question *q, sal_error *err)
 {
     q->log_z = sali_log_sum(w->components, w->log_weight);
@@ -117,7 +122,8 @@ static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *e
     return status;
 }
 
-/* Of small mixtures enumeration knows more: they come here only when asked for by name. */
+/* For small mixtures enumeration is preferred, as it also gives the mean of f: this oracle then
+ * only serves if it was requested by name. */
 static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *err)
 {
     const sal_model *inner = sali_clamp_inner(q->model);

@@ -9,9 +9,9 @@
 #include "models/exact/exact.h"
 
 #define GIB 0x1p30
-/* About what an entry of a clique's table costs in the two passes. */
+/* Cost of an entry of a clique's table in the two passes together, roughly. */
 #define ENTRY_NANOSECONDS 20
-/* Entries computed in all passes for pairs. */
+/* Most entries computed in all passes for pairs. */
 #define MOST_PAIR_WORK 0x1p28
 
 typedef struct plan {
@@ -36,12 +36,14 @@ static const char *print_bytes(double bytes, char text[32])
     return text;
 }
 
+/* Write into offer->why that no order was found in time, or that the tables take `memory` bytes,
+ * more than `allowed`. */
 static void explain_width(const sali_elimination_order *order, double memory, double allowed,
                           sali_offer *offer)
 {
     const char *least = order->complete ? "" : " at least";
     char text[2][32];
-    if (memory <= allowed) { /* what there is of an order has taken too long */
+    if (memory <= allowed) { /* the search for an order was given up */
         snprintf(offer->why, sizeof offer->why,
                  "its variables have too many neighbours to find an order for them");
         return;
@@ -54,6 +56,7 @@ static void explain_width(const sali_elimination_order *order, double memory, do
              print_bytes(allowed, text[1]));
 }
 
+/* Fill *offer from the order in *p: width, memory, cost, and whether it serves or why not. */
 static void consider(const sali_question *q, const plan *p, sali_offer *offer)
 {
     const sali_elimination_order *order = &p->order;
@@ -78,7 +81,8 @@ static void consider(const sali_question *q, const plan *p, sali_offer *offer)
     }
 }
 
-/* Tables may be long in the making, and are made for an offer that will do. */
+/* Read the terms, find an order and fill *offer. The tables, which take time, are only computed if
+ * the offer serves. */
 static sal_status make_plan(const sali_question *q, plan *p, sali_offer *offer, sal_error *err)
 {
     sal_status status = sali_local_terms_read(q->model, (double)q->options.memory, q->steps,
@@ -111,11 +115,12 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
 
 /* ---- answer */
 
-/* Not yet known. */
+/* Mark of a pair that is not yet known. */
 #define UNKNOWN (-1.0)
 
-/* Pairs of variable i and later ones in the same tree, where they are unknown:
- * p(s_i = k, s_j = l) = p(s_i = k) p(s_j = l | s_i = k), by the passes again with s_i pinned. */
+/* Fill the unknown pairs of variable i and later variables, which are in the same tree: p(s_i = k,
+ * s_j = l) = p(s_i = k) p(s_j = l | s_i = k). For each k the passes are repeated with s_i pinned to
+ * k. `given` [R] is scratch. */
 static sal_status pin_variable(sali_bucket_tree *tree, const int64_t *begin, sali_question *q,
                                int64_t i, double *given, sal_error *err)
 {
@@ -136,7 +141,8 @@ static sal_status pin_variable(sali_bucket_tree *tree, const int64_t *begin, sal
     return status;
 }
 
-/* What the tree's cliques did not tell: variables in different trees are independent. */
+/* Fill the pairs of variables that share no clique. Variables in different trees are
+ * independent. */
 static sal_status find_pairs(sali_bucket_tree *tree, const int64_t *begin, sali_question *q,
                              sal_error *err)
 {
@@ -163,6 +169,8 @@ static sal_status find_pairs(sali_bucket_tree *tree, const int64_t *begin, sali_
     return status;
 }
 
+/* Run both passes and fill the outputs of the request; `constant` is added to log Z and to the mean
+ * of f. Returns: SAL_ERR_MODEL if all states are forbidden; SAL_ERR_MEMORY. */
 static sal_status run(sali_bucket_tree *tree, double constant, const int64_t *begin,
                       sali_question *q, sal_error *err)
 {

@@ -10,16 +10,17 @@
 #include "core/memory.h"
 #include "core/rng.h"
 
-/* Entries of neighbour lists read in all tries, and in the first, which alone may be long. */
+/* Most entries of neighbour lists read in all tries but the first, and in the first, whose order
+ * must be found. */
 #define BUDGET (INT64_C(1) << 27)
 #define FIRST_BUDGET (INT64_C(1) << 30)
 #define MOST_TRIES 200
-/* Orders of no more work than this need not be improved. */
+/* An order of no more work than this is not improved. */
 #define LITTLE_WORK 0x1p14
 
 typedef enum rule { MIN_WEIGHT, IN_ORDER, MIN_FILL, MIN_WEIGHTED_FILL, MIN_FILL_RANDOM } rule;
 
-/* Undirected, without loops; lists in no order. */
+/* An undirected graph without loops; neighbour lists are not sorted. */
 typedef struct graph {
     int32_t n;
     int32_t **neighbour; /* [n][degree] */
@@ -27,7 +28,7 @@ typedef struct graph {
     int64_t *room;
 } graph;
 
-/* What is to be least, first by first. */
+/* What the next variable minimises: `first`, then `second`, then `third`. */
 typedef struct score {
     double first, second;
     uint32_t third;
@@ -39,21 +40,23 @@ typedef struct search {
     graph graph;
     rule rule;
     score *score;          /* [n] */
-    int32_t *heap, *place; /* [n] a binary heap of the variables left, and where each is in it */
+    int32_t *heap, *place; /* [n] a binary heap of the variables left, and each variable's place in
+                              the heap, or -1 */
     int32_t left;          /* variables left */
-    int64_t *seen, stamp;  /* marks of sets in the making */
-    int64_t *queued;       /* marks of variables whose scores are to be made anew */
-    int32_t *stale;        /* [n] those */
+    int64_t *seen, stamp;  /* [n] v is in the set being marked if seen[v] == stamp */
+    int64_t *queued;       /* [n] last round in which the variable was put into `stale` */
+    int32_t *stale;        /* [n] variables whose scores must be recomputed */
     int32_t n_stale;
     uint32_t *ties; /* [n] random numbers */
-    double *passes; /* [n] 1 + the states of all variables connected with this one, or their number
-                       where all are neighbours */
+    double *passes; /* [n] 1 + the states of all variables connected with this one; 1 + the number
+                       of these variables if all of them are neighbours of each other */
     int64_t steps, budget;
     bool memory;
 } search;
 
 /* ---- graphs */
 
+/* Free the arrays of *g; those that graph_create could not allocate are NULL. */
 static void graph_free(graph *g)
 {
     for (int32_t v = 0; g->neighbour && v < g->n; v++) {
@@ -73,6 +76,7 @@ static bool graph_create(graph *g, int32_t n)
     return g->neighbour && g->degree && g->room;
 }
 
+/* Append u to the neighbours of v; false when out of memory. */
 static bool append(graph *g, int32_t v, int32_t u)
 {
     if (sali_grow((void **)&g->neighbour[v], &g->room[v], (int64_t)g->degree[v] + 1,
@@ -83,6 +87,7 @@ static bool append(graph *g, int32_t v, int32_t u)
     return true;
 }
 
+/* Remove u from the neighbours of v; u must be one of them. */
 static void drop(graph *g, int32_t v, int32_t u)
 {
     int32_t *list = g->neighbour[v], at = 0;
@@ -92,6 +97,7 @@ static void drop(graph *g, int32_t v, int32_t u)
     list[at] = list[--g->degree[v]];
 }
 
+/* Mark v and its neighbours: s->seen == s->stamp holds for these variables alone. */
 static void mark_neighbours(search *s, int32_t v)
 {
     s->stamp++;
@@ -102,7 +108,7 @@ static void mark_neighbours(search *s, int32_t v)
     s->steps += s->graph.degree[v];
 }
 
-/* Two variables of a term are neighbours. */
+/* Make any two variables of scope [n] neighbours; false when out of memory. */
 static bool add_scope(search *s, const int32_t *scope, int32_t n)
 {
     bool ok = true;
@@ -115,6 +121,8 @@ static bool add_scope(search *s, const int32_t *scope, int32_t n)
     return ok;
 }
 
+/* Build the graph of the terms' scopes. It is incomplete if s->steps exceeds s->budget then; false
+ * when out of memory. */
 static bool build_graph(search *s)
 {
     const sali_local_terms *t = s->terms;
@@ -125,7 +133,7 @@ static bool build_graph(search *s)
     return ok;
 }
 
-/* Variables are connected if a way along neighbours leads from one to the other. */
+/* Fill s->passes for each connected component of the graph. */
 static void count_passes(search *s)
 {
     for (int32_t v = 0; v < s->graph.n; v++) {
@@ -167,7 +175,8 @@ static double clique_size(const search *s, int32_t v)
     return size;
 }
 
-/* Edges that eliminating v adds, each counted twice, or with the product of its ends' states. */
+/* Twice the number of edges that eliminating v adds; by MIN_WEIGHTED_FILL each edge counts with the
+ * product of the states of its ends. */
 static double fill_of(search *s, int32_t v)
 {
     const graph *g = &s->graph;
@@ -187,6 +196,7 @@ static double fill_of(search *s, int32_t v)
     return fill;
 }
 
+/* Score of eliminating v next, by s->rule: the least score is eliminated first. */
 static score score_of(search *s, int32_t v)
 {
     double size = clique_size(s, v);
@@ -205,6 +215,8 @@ static score score_of(search *s, int32_t v)
 
 /* ---- the heap: the least score on top */
 
+/* Whether the score of v is below the score of u; of equal scores the variable with the smaller
+ * number is first. */
 static bool before(const search *s, int32_t v, int32_t u)
 {
     const score *a = &s->score[v], *b = &s->score[u];
@@ -223,7 +235,7 @@ static void put(search *s, int32_t at, int32_t v)
     s->place[v] = at;
 }
 
-/* Variable v, whose score has changed, to where it belongs. */
+/* Move v, whose score has changed, up or down the heap to where it belongs. */
 static void settle(search *s, int32_t v)
 {
     int32_t at = s->place[v];
@@ -242,6 +254,7 @@ static void settle(search *s, int32_t v)
     put(s, at, v);
 }
 
+/* Remove v from the heap, wherever it is. */
 static void remove_from_heap(search *s, int32_t v)
 {
     int32_t at = s->place[v], last = s->heap[--s->left];
@@ -252,6 +265,7 @@ static void remove_from_heap(search *s, int32_t v)
     }
 }
 
+/* Compute all scores and fill the heap. It is incomplete if s->steps exceeds s->budget then. */
 static void make_heap(search *s)
 {
     s->left = 0;
@@ -272,8 +286,9 @@ static void queue(search *s, int32_t v, int64_t round)
     }
 }
 
-/* The neighbours of v become neighbours of each other; whose scores that changes is queued: theirs,
- * and where fill counts, those of the neighbours of both ends of a new edge or a superset. */
+/* Take v out of the graph and make its neighbours neighbours of each other. Queue the variables
+ * whose scores may change: the neighbours of v, and, if edges were added and the rule counts fill,
+ * the neighbours of these. */
 static void connect_neighbours(search *s, int32_t v, int64_t round)
 {
     graph *g = &s->graph;
@@ -301,6 +316,7 @@ static void connect_neighbours(search *s, int32_t v, int64_t round)
     }
 }
 
+/* Eliminate v in round number `round`, and recompute the scores that this may change. */
 static void eliminate(search *s, int32_t v, int64_t round)
 {
     s->n_stale = 0;
@@ -316,7 +332,8 @@ static void eliminate(search *s, int32_t v, int64_t round)
 
 /* ---- one order */
 
-/* Eliminate v, with so many neighbours and a clique's table of this size. */
+/* Add to the counts of *o the elimination of v, with `degree` neighbours and a clique's table of
+ * `size` entries. */
 static void count_clique(const search *s, sali_elimination_order *o, int32_t v, double size,
                          int32_t degree)
 {
@@ -329,7 +346,8 @@ static void count_clique(const search *s, sali_elimination_order *o, int32_t v, 
     o->states = states > o->states ? states : o->states;
 }
 
-/* The variables left, all neighbours of each other from the first elimination on. */
+/* Append the variables left, which are all neighbours of each other, to the order. `at` variables
+ * were eliminated before. */
 static void finish_clique(search *s, sali_elimination_order *o, int32_t at)
 {
     double size = 1;
@@ -342,7 +360,8 @@ static void finish_clique(search *s, sali_elimination_order *o, int32_t at)
     o->complete = at + s->left == o->n;
 }
 
-/* An order by s->rule; given up beyond `most` work or the budget. */
+/* Find an order by s->rule. The search is given up, with o->complete false, when the work reaches
+ * `most` or the steps exceed the budget. */
 static void find_order(search *s, double most, sali_elimination_order *o)
 {
     memset(s->queued, -1, (size_t)o->n * sizeof *s->queued);
@@ -362,6 +381,7 @@ static void find_order(search *s, double most, sali_elimination_order *o)
     }
 }
 
+/* Initialise *s, without a graph; false when out of memory, and *s is then still to be freed. */
 static bool open_search(search *s, const sali_local_terms *terms)
 {
     int32_t n = terms->n;
@@ -382,8 +402,9 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Try number `attempt`, of no more than `steps` for the graph and as many for the order; *spent
- * rises by what it took. */
+/* Find the order of try number `attempt`, which sets the rule and the random ties. Building the
+ * graph and finding the order may take `steps` steps each. *spent grows by the steps taken, except
+ * for try 0. Returns: SAL_ERR_MEMORY. *o is always to be freed. */
 static sal_status try_order(const sali_local_terms *terms, int attempt, double most, int64_t steps,
                             sali_elimination_order *o, int64_t *spent)
 {

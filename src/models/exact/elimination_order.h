@@ -5,25 +5,26 @@
 
 #include "models/structure/local_terms.h"
 
-/* Eliminating a variable makes a clique of it and its neighbours; the clique's table has the
- * product of their states. */
+/* Eliminating a variable joins the variable and its neighbours to a clique. The clique's table has
+ * as many entries as these variables have joint states. */
 typedef struct sali_elimination_order {
     int32_t n;
     int32_t *variable; /* [n] first to last */
-    int32_t width;     /* the most neighbours of a variable when it is eliminated */
-    int32_t states;    /* the most of a variable */
+    int32_t width;     /* most neighbours that a variable has when it is eliminated */
+    int32_t states;    /* most states of a variable */
     double work;       /* entries of all cliques' tables */
-    double pair_work;  /* and when each is made again for each state of the variables connected with
-                          its own */
-    double largest;    /* of the largest one */
-    double messages;   /* entries of all tables that remain when the variable is summed out */
-    bool complete;     /* false: given up; width and the rest are then less than they would be */
+    double pair_work;  /* the same, when each table is recomputed for each state of all variables
+                          that are connected with its own */
+    double largest;    /* entries of the largest clique's table */
+    double messages; /* entries of all messages: the cliques' tables with the variable summed out */
+    bool complete; /* false: given up; the numbers above then cover a part of the variables only */
 } sali_elimination_order;
 
-/* The order of least `work` among several: least table first (min-weight), the variables' own
- * order, fewest new edges first (min-fill), by number and by the ends' states, and min-fill with
- * ties broken at random, by a generator of fixed seed, as often as a fixed budget allows, and no
- * longer than so many `steps`: entries of neighbour lists. Returns: SAL_ERR_MEMORY. */
+/* The order of least `work` among several tries: least table first (min-weight); the variables' own
+ * order; fewest new edges first (min-fill), counted by number and by the states of their ends; and
+ * min-fill with ties broken at random, by a generator of fixed seed, as often as a fixed budget and
+ * `steps` allow. Budget and `steps` count entries of neighbour lists that are read. Returns:
+ * SAL_ERR_MEMORY. */
 sal_status sali_elimination_order_create(const sali_local_terms *terms, int64_t steps,
                                          sali_elimination_order *order, sal_error *err);
 void sali_elimination_order_free(sali_elimination_order *order);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The oracle that walks through all states. They are divided into shards, a number that depends on
- * the model only, each with sums of its own relative to its largest f so far; the shards' sums are
- * put together in their order. */
+/* The oracle that enumerates all states. They are divided into shards, whose number depends on the
+ * model only. Each shard has sums relative to the largest f that it has met; the sums of the shards
+ * are added in the order of the shards. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,16 +12,16 @@
 #include "models/exact/exact.h"
 #include "models/states.h"
 
-/* States evaluated at a time, and fewest and most of shards. */
+/* States evaluated at a time; states of a shard; most shards. */
 #define ROWS 256
 #define SHARD_STATES 4096
 #define MOST_SHARDS 64
-/* Numbers that the pairs of all shards may take. */
+/* Most numbers in the pairs of all shards together. */
 #define MOST_PAIRS (INT64_C(1) << 24)
 
 /* Sums over the states of a shard. Weights are exp(f - largest). */
 typedef struct sums {
-    double largest; /* f met; -INFINITY at first */
+    double largest; /* largest f met; -INFINITY at first */
     double weight;
     double weighted_f;
     double *marginals; /* [R] */
@@ -39,7 +39,7 @@ typedef struct walk {
     const sal_model *model;
     int64_t count, n_shards;
     shard *shards;
-    double *table; /* [count] f of every state, or NULL: sums are made */
+    double *table; /* [count] f of every state; NULL: states are summed instead */
 } walk;
 
 /* ---- one shard */
@@ -52,6 +52,7 @@ typedef struct batch {
     double *f;      /* [rows] */
 } batch;
 
+/* Allocate *b for `rows` states. On failure *b is still to be freed (evaluator and memory). */
 static sal_status batch_create(const sal_model *model, int64_t rows, batch *b, sal_error *err)
 {
     const sal_space *space = model->space;
@@ -71,7 +72,7 @@ static void scale(double *numbers, int64_t n, double factor)
     }
 }
 
-/* Make the sums relative to a larger f. */
+/* Rescale the sums so that they are relative to `largest`, which is above s->largest. */
 static void raise(const sal_space *space, sums *s, double largest)
 {
     double factor = s->largest == -INFINITY ? 0 : exp(s->largest - largest);
@@ -83,6 +84,7 @@ static void raise(const sal_space *space, sums *s, double largest)
     scale(s->pairs, s->pairs ? R * R : 0, factor);
 }
 
+/* Add the state `codes` [V], with value f, to the sums; f <= s->largest. */
 static void add_state(const sal_space *space, sums *s, const int32_t *codes, double f)
 {
     double w = exp(f - s->largest);
@@ -99,6 +101,7 @@ static void add_state(const sal_space *space, sums *s, const int32_t *codes, dou
     }
 }
 
+/* Add the n evaluated states of *b to the sums, except those with f = -inf. */
 static void add_batch(const sal_space *space, sums *s, int64_t n, const batch *b)
 {
     double largest = s->largest;
@@ -115,6 +118,8 @@ static void add_batch(const sal_space *space, sums *s, int64_t n, const batch *b
     }
 }
 
+/* Evaluate all states of shard k; write f to w->table if there is one, else add the states to the
+ * sums of the shard. Returns: SAL_ERR_MODEL for f = NaN or +inf; SAL_ERR_MEMORY. */
 static sal_status walk_shard(walk *w, int64_t k, sal_error *err)
 {
     const sal_space *space = w->model->space;
@@ -151,6 +156,8 @@ static void run_shard(void *context, int64_t k)
 
 /* ---- all of them */
 
+/* Number of shards for `states` states: fewer if the pairs [R x R] of each shard would take too
+ * much memory together. */
 static int64_t shard_count(int64_t states, int64_t R, bool pairs)
 {
     int64_t n = (states + SHARD_STATES - 1) / SHARD_STATES;
@@ -159,6 +166,8 @@ static int64_t shard_count(int64_t states, int64_t R, bool pairs)
     return n <= room ? n : room > 1 ? room : 1;
 }
 
+/* Choose the number of shards and allocate them, with empty sums if `with_sums` (`pairs`: and with
+ * sums of pairs). */
 static sal_status walk_create(walk *w, bool with_sums, bool pairs, sal_error *err)
 {
     int64_t R = w->model->space->n_states;
@@ -173,6 +182,7 @@ static sal_status walk_create(walk *w, bool with_sums, bool pairs, sal_error *er
     return w->memory.refused ? sali_fail_memory(err) : SAL_OK;
 }
 
+/* Run all shards. Returns the error of the first shard that failed. */
 static sal_status walk_run(walk *w, int threads, sal_error *err)
 {
     sali_shard_run(w->n_shards, threads, run_shard, w);
@@ -193,7 +203,8 @@ sal_status sali_fail_all_forbidden(const sal_model *model, sal_error *err)
                      model->name);
 }
 
-/* The answer from the sums of the shards. */
+/* Fill the outputs of the request from the sums of the shards. Returns: SAL_ERR_MODEL if f is -inf
+ * at all states. */
 static sal_status combine(const walk *w, sali_question *q, sal_error *err)
 {
     int64_t R = w->model->space->n_states;

@@ -13,9 +13,10 @@
 #include "models/tape_model.h"
 
 #define STANDARD_MEMORY (INT64_C(1) << 30)
-/* An oracle of no more than this cost is taken before the later ones are asked. */
+/* An oracle that costs no more than this many nanoseconds is chosen without asking the next
+ * ones. */
 #define LITTLE_COST 4e6
-/* Steps of an offer of which only the cost is asked. */
+/* Steps of an offer in sali_exact_cost. */
 #define QUICK_STEPS (INT64_C(1) << 23)
 
 static const sali_oracle *const oracles[] = {
@@ -27,6 +28,8 @@ static const sali_oracle *const oracles[] = {
 
 #define N_ORACLES ((int)(sizeof oracles / sizeof *oracles))
 
+/* *options = `given` (or zeros if it is NULL) with the defaults filled in. Returns:
+ * SAL_ERR_ARGUMENT for values out of range. */
 static sal_status fill_options(const sal_exact_options *given, sal_exact_options *options,
                                sal_error *err)
 {
@@ -43,6 +46,7 @@ static sal_status fill_options(const sal_exact_options *given, sal_exact_options
     return SAL_OK;
 }
 
+/* SAL_ERR_ARGUMENT: no oracle is called `name`. The message lists those that exist. */
 static sal_status unknown_oracle(const char *name, sal_error *err)
 {
     char names[200] = "";
@@ -61,7 +65,8 @@ static void release(const sali_oracle *oracle, sali_offer *offer)
     offer->plan = NULL;
 }
 
-/* Keep the cheaper of the best offer so far and another, and add the reason of one that is none. */
+/* Replace the best offer so far by `offer` if that serves and is cheaper, and release the loser. If
+ * `offer` does not serve, append the reason to `reasons` [room]. */
 static void weigh(const sali_oracle *oracle, sali_offer *offer, const sali_oracle **best,
                   sali_offer *best_offer, char *reasons, size_t room)
 {
@@ -81,7 +86,9 @@ static void weigh(const sali_oracle *oracle, sali_offer *offer, const sali_oracl
     }
 }
 
-/* The cheapest oracle that can, or that of the name if one is given; else the reasons of all. */
+/* Set *best and *best_offer to the cheapest oracle that serves, or to the oracle of the name in the
+ * options. Returns: SAL_ERR_UNSUPPORTED with the reasons of all if none serves; SAL_ERR_ARGUMENT
+ * for an unknown name. */
 static sal_status choose(sali_question *q, const sali_oracle **best, sali_offer *best_offer,
                          sal_error *err)
 {
@@ -129,7 +136,7 @@ sal_status sali_exact_cost(const sal_model *model, const char **oracle, double *
     return status;
 }
 
-/* Scratch for the question: one array of R numbers, or R + R^2. */
+/* Allocate the outputs of the request as one array: R numbers, and R^2 more for pairs. */
 static sal_status prepare(sali_question *q, sal_error *err)
 {
     int64_t R = q->model->space->n_states, size = R;
@@ -142,6 +149,8 @@ static sal_status prepare(sali_question *q, sal_error *err)
     return q->marginals ? SAL_OK : sali_fail_memory(err);
 }
 
+/* Copy the answer to those of the caller's arrays that are not NULL: marginals [R], complete pairs
+ * [R x R], covariance [N x N]. */
 static void hand_out(const sali_question *q, double *marginals, double *pairs, double *covariance)
 {
     const sal_space *space = q->model->space;
@@ -160,8 +169,8 @@ static void hand_out(const sali_question *q, double *marginals, double *pairs, d
     }
 }
 
-/* Rounding of f at the states that the answers are of: those have f near its mean, or, where that
- * is not known, log Z. Other oracles read weights and never evaluate f. */
+/* How far f is rounded at typical states, where f is near its mean, or near log Z if the mean is
+ * not known. 0 for oracles that read weights and never evaluate f. */
 static double find_rounding(const sali_question *q, const sali_oracle *oracle)
 {
     const double f = isnan(q->log_prob_mean) ? q->log_z : q->log_prob_mean;

@@ -1,39 +1,41 @@
 /* SPDX-License-Identifier: MIT */
-/* Oracles: exact normalising constants and marginals of models where these can be had. */
+/* Oracles: exact methods, which compute log Z, marginals and pairs of models of some forms. */
 #ifndef SALI_EXACT_H
 #define SALI_EXACT_H
 
 #include "models/model.h"
 
-/* A question; the outputs are scratch of the library's own, zeroed. */
+/* A request for exact answers. The outputs are zeroed scratch of the library, filled by
+ * `answer`. */
 typedef struct sali_question {
     const sal_model *model;
     sal_exact_options options; /* defaults filled in */
-    double affordable;         /* cost of the best offer so far: one that costs more is not taken */
-    int64_t steps; /* of a few nanoseconds that making an offer may take, or INT64_MAX: an oracle
-                      that would need more does not serve */
+    double affordable; /* cost of the best offer so far: an oracle that costs more is not chosen */
+    int64_t steps;     /* most steps, of a few nanoseconds each, to make an offer, or INT64_MAX: an
+                          oracle that needs more does not serve */
     double log_z;
-    double log_prob_mean; /* NaN where the oracle cannot tell */
+    double log_prob_mean; /* the mean of f; NaN if the oracle cannot compute it */
     bool with_pairs;
     double *marginals; /* [R] */
     double *pairs;     /* [R x R], or NULL when not wanted; entries of variables i < j suffice */
 } sali_question;
 
-/* What an oracle says to a question before it is chosen. */
+/* An oracle's estimate of a request, made before one of the oracles is chosen. */
 typedef struct sali_offer {
     bool serves;
-    char why[320]; /* it does not */
-    double cost;   /* of the answer, in nanoseconds of a processor, within a factor of ten or so */
-    int32_t width; /* of an elimination, or -1 */
-    double memory; /* bytes of its tables */
-    void *plan;    /* the oracle's own, or NULL */
+    char why[320]; /* the reason, if it does not serve */
+    double cost;   /* nanoseconds of a processor for the answer, within a factor of ten or so */
+    int32_t width; /* induced width of an elimination, or -1 */
+    double memory; /* bytes of its tables; 0 if it is no elimination */
+    void *plan;    /* what the oracle keeps for `answer`, or NULL */
 } sali_offer;
 
-/* One oracle. To add one: a record in its own file, and a line in the list in exact.c: the
- * cheapest answers. */
+/* One oracle; of those that serve a request, the cheapest answers. To add one, write a record in
+ * its own file, and a line in the list in exact.c. */
 typedef struct sali_oracle {
     const char *name;
-    /* Whether it can serve the question, or why not. Returns: SAL_ERR_MEMORY, SAL_ERR_MODEL. */
+    /* Fill *offer: whether the oracle can serve the request, at which cost, or why not. Returns:
+     * SAL_ERR_MEMORY, SAL_ERR_MODEL. */
     sal_status (*offer)(const sali_question *question, sali_offer *offer, sal_error *err);
     sal_status (*answer)(sali_question *question, const sali_offer *offer, sal_error *err);
     void (*release)(void *plan); /* NULL: there are no plans */
@@ -42,25 +44,28 @@ typedef struct sali_oracle {
 extern const sali_oracle sali_oracle_closed_form, sali_oracle_elimination, sali_oracle_enumeration,
     sali_oracle_forward_backward;
 
-/* The cheapest oracle for a model with the default options, and its cost in nanoseconds, as far as
- * that is seen in some tens of milliseconds. Errors as sal_model_exact, and SAL_ERR_UNSUPPORTED
- * also where it takes longer to see; outputs are then untouched. */
+/* Name of the cheapest oracle for a model with the default options, and its cost in nanoseconds.
+ * The search takes at most some tens of milliseconds. Returns: errors as sal_model_exact, and
+ * SAL_ERR_UNSUPPORTED also if the search would take longer. On failure the outputs are
+ * untouched. */
 sal_status sali_exact_cost(const sal_model *model, const char **oracle, double *cost,
                            sal_error *err);
 
-/* The error of a model that forbids all states. */
+/* Report SAL_ERR_MODEL for a model that forbids all states. */
 sal_status sali_fail_all_forbidden(const sal_model *model, sal_error *err);
 
 /* ---- enumerate.c */
 
-/* Log-probabilities log p(s) of all states into log_p [count], numbered as in states.h; *log_z.
- * `count` is their number. Errors as sal_model_exact. */
+/* Fill log_p [count] with log p(s) of all `count` states, numbered as in states.h, and *log_z.
+ * Returns: errors as sal_model_exact. */
 sal_status sali_enumerate_table(const sal_model *model, int64_t count, int threads, double *log_p,
                                 double *log_z, sal_error *err);
 
 /* ---- pairs.c */
 
-/* From entries of variables i < j: the transposed ones, and the marginals on the diagonal. */
+/* Complete pairs [R x R] from the entries of variables i < j: fill the transposed entries, and the
+ * blocks of a variable with itself, which have the marginals on the diagonal and are 0
+ * elsewhere. */
 void sali_pairs_complete(const sal_space *space, const double *marginals, double *pairs);
 
 /* The embedding's covariance [N x N] from complete pairs. */

@@ -15,6 +15,8 @@
 
 /* ---- arguments */
 
+/* SAL_ERR_ARGUMENT unless row [states] of variable v has probabilities that sum to 1 within
+ * SUM_TOLERANCE. */
 static sal_status check_row(int64_t v, int64_t states, const double *row, sal_error *err)
 {
     double sum = 0;
@@ -35,6 +37,7 @@ static sal_status check_row(int64_t v, int64_t states, const double *row, sal_er
     return SAL_OK;
 }
 
+/* to [states] = `from` divided by its sum. */
 static void scale_row(int64_t states, const double *from, double *to)
 {
     double sum = 0;
@@ -46,6 +49,7 @@ static void scale_row(int64_t states, const double *from, double *to)
     }
 }
 
+/* Check all rows of theta [R], and write them to copy [R] scaled to sum to 1. */
 static sal_status copy_theta(const sal_space *space, const double *theta, double *copy,
                              sal_error *err)
 {
@@ -60,6 +64,8 @@ static sal_status copy_theta(const sal_space *space, const double *theta, double
     return status;
 }
 
+/* *options = `given` (or zeros if it is NULL) with the defaults filled in. Returns:
+ * SAL_ERR_ARGUMENT for an unknown method or values out of range. */
 static sal_status fill_options(const sal_extension_options *given, sal_extension_options *options,
                                sal_error *err)
 {
@@ -85,8 +91,9 @@ static bool closed_applies(const sal_model *model)
     return model->multilinear && model->has_gradient;
 }
 
-/* The model whose closed form is that of `model`: itself, or its canonical extension, which the
- * caller destroys (*form); *form stays NULL where that has none either. */
+/* If the closed form may be used but does not apply to `model`, set *form to a model of the
+ * canonical extension of f, to which it applies; the caller destroys *form. *form stays NULL if
+ * there is no such model. */
 static sal_status find_closed(const sal_model *model, const sal_extension_options *options,
                               sal_model **form, sal_error *err)
 {
@@ -102,6 +109,8 @@ static sal_status find_closed(const sal_model *model, const sal_extension_option
     return status;
 }
 
+/* Replace the method AUTO in *options by the best that applies. Returns: SAL_ERR_UNSUPPORTED if the
+ * requested method does not apply to the model. */
 static sal_status choose(const sal_model *model, sal_extension_options *options, sal_error *err)
 {
     double states = sali_states_count(model->space);
@@ -125,6 +134,7 @@ static sal_status choose(const sal_model *model, sal_extension_options *options,
     return SAL_OK;
 }
 
+/* Compute F and the gradient by the method in the options, which is not AUTO. */
 static sal_status run(sali_extension *ext, sal_error *err)
 {
     switch (ext->options.method) {

@@ -10,7 +10,8 @@
 /* States evaluated at a time. */
 #define SALI_EXTENSION_ROWS 64
 
-/* A call: theta is scaled to rows that sum to one; the outputs are scratch of the library's own. */
+/* A request: theta is scaled to rows that sum to one, and the outputs are scratch of the
+ * library. */
 typedef struct sali_extension {
     const sal_model *model;
     sal_extension_options options; /* defaults filled in */
@@ -23,8 +24,8 @@ sal_status sali_extension_closed(sali_extension *ext, sal_error *err);
 sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err);
 sal_status sali_extension_sample(sali_extension *ext, sal_error *err);
 
-/* The expectation so far, plus f of a state of positive probability: rounding a tiny weight to zero
- * must not let a forbidden state pass. */
+/* sum + weight f, for a state of positive probability; -inf if f is -inf, even where `weight` has
+ * been rounded to 0. */
 static inline double sali_expect(double sum, double weight, double f)
 {
     return f == -INFINITY || sum == -INFINITY ? -INFINITY : sum + weight * f;

@@ -21,8 +21,9 @@ static void embed_mean(const sali_variable *variable, const double *theta, doubl
     *x = fmin(fmax(*x, variable->levels[0]), variable->levels[variable->states - 1]);
 }
 
-/* E[f | s_i = k] = F + (x_k - x) df/dx_i, x_k the reals of state k: f is affine in them. False when
- * infinities get in the way. */
+/* Fill ext->gradient: E[f | s_i = k] = F + (x_k - x) df/dx_i, where x_k are the reals of state k of
+ * variable i, in which f is affine. False if a result is not finite, as happens with forbidden
+ * states. */
 static bool gradient_from_slopes(sali_extension *ext, const double *x, const double *slope)
 {
     const sal_space *space = ext->model->space;
@@ -45,7 +46,8 @@ static bool gradient_from_slopes(sali_extension *ext, const double *x, const dou
     return finite;
 }
 
-/* E[f | s_i = k] = f(x with x_i that of state k), for all i and k. */
+/* Fill ext->gradient: E[f | s_i = k] = f(x with the reals of variable i set to state k), by an
+ * evaluation for each i and k. */
 static sal_status gradient_from_values(sali_extension *ext, const double *x, sal_error *err)
 {
     const sal_space *space = ext->model->space;

@@ -14,13 +14,14 @@ typedef struct walk {
     sali_evaluator *e;
     int64_t n;      /* states in the batch */
     int32_t *codes; /* [rows x V] */
-    int32_t *state; /* [V]: the one reached */
+    int32_t *state; /* [V] the current state */
     void *x;        /* real [rows x N] */
     double *f;      /* [rows] */
     double *p,
         *before; /* [V], [V + 1]: probabilities of a state's variables, products of the first */
 } walk;
 
+/* Allocate *w, at the first state; on failure *w is still to be freed. */
 static sal_status walk_create(sali_extension *ext, walk *w, sal_error *err)
 {
     const sal_space *space = ext->model->space;
@@ -36,7 +37,7 @@ static sal_status walk_create(sali_extension *ext, walk *w, sal_error *err)
                              : sali_evaluator_create(ext->model, ROWS, SALI_WANT_VALUE, &w->e, err);
 }
 
-/* The probabilities of a state's variables into w->p; how many of them are zero. */
+/* Set w->p [V] to the probabilities of the codes in `state`. Returns how many of them are 0. */
 static int64_t look_up(walk *w, const int32_t *state)
 {
     const sal_space *space = w->ext->model->space;
@@ -50,8 +51,8 @@ static int64_t look_up(walk *w, const int32_t *state)
     return zeros;
 }
 
-/* Add f of one state to F, and to the gradient's entries of its own variables' states, whose
- * weights are the products over all other variables. */
+/* Add f of `state` to F, and to the gradient entry of each variable at its code in `state`: there
+ * the weight is the product of the probabilities of all other variables. */
 static void add_state(walk *w, const int32_t *state, double f)
 {
     sali_extension *ext = w->ext;
@@ -75,6 +76,8 @@ static void add_state(walk *w, const int32_t *state, double f)
     }
 }
 
+/* Evaluate the batch, add its states to the sums, and empty the batch. Returns: SAL_ERR_MODEL for f
+ * = NaN or +inf. */
 static sal_status flush(walk *w, sal_error *err)
 {
     const sal_model *model = w->ext->model;
@@ -95,7 +98,8 @@ sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err)
     sal_status status = walk_create(ext, &w, err);
     bool more = true;
     while (status == SAL_OK && more) {
-        /* A state with two impossible variables counts nowhere. */
+        /* A state with two variables of probability 0 contributes nothing, and with one only to the
+         * gradient. */
         if (look_up(&w, w.state) <= (ext->gradient != NULL)) {
             memcpy(w.codes + w.n * space->n_variables, w.state,
                    (size_t)space->n_variables * sizeof *w.state);

@@ -19,16 +19,17 @@ typedef struct draws {
     void *x, *slots; /* real [rows x N], [rows x S] */
     double *f;       /* [rows] */
     double *values;  /* [rows x R]: f at each neighbour, and at the state itself */
-    int64_t n;       /* drawn before this batch */
+    int64_t n;       /* states added so far */
 } draws;
 
-/* Rows of a batch: fewer where a row is long, so that memory stays O(R). */
+/* Most rows of a batch: fewer if a row is long, so that memory stays O(R). */
 static int64_t batch_rows(const sali_extension *ext)
 {
     int64_t rows = ext->gradient ? (1 << 16) / ext->model->space->n_states : SALI_EXTENSION_ROWS;
     return rows < 1 ? 1 : rows < SALI_EXTENSION_ROWS ? rows : SALI_EXTENSION_ROWS;
 }
 
+/* Allocate *d; on failure *d is still to be freed. */
 static sal_status draws_create(sali_extension *ext, draws *d, sal_error *err)
 {
     const sal_space *space = ext->model->space;
@@ -75,6 +76,8 @@ static int32_t draw_code(int32_t states, const double *theta, double u)
     return last;
 }
 
+/* Draw `rows` states into d->codes. The numbers depend on the seed and the number of the state
+ * only. */
 static void draw_states(draws *d, int64_t rows)
 {
     const sal_space *space = d->ext->model->space;
@@ -92,8 +95,8 @@ static void draw_states(draws *d, int64_t rows)
     }
 }
 
-/* d->values by evaluating every neighbour: what forbidden states need, which have no differences.
- */
+/* Fill d->values by evaluating every neighbour: needed if f is -inf at a state, as differences from
+ * it are then undefined. */
 static void list_neighbours(draws *d, int64_t rows)
 {
     const sal_space *space = d->ext->model->space;
@@ -114,6 +117,8 @@ static void list_neighbours(draws *d, int64_t rows)
     sali_neighbours_end(d->neighbours);
 }
 
+/* Fill d->values [rows x R] with f at each state with one variable at each of its codes: from
+ * differences if f is finite at all `rows` states, else by evaluating each neighbour. */
 static void evaluate_neighbours(draws *d, int64_t rows)
 {
     const sal_model *model = d->ext->model;
@@ -131,8 +136,8 @@ static void evaluate_neighbours(draws *d, int64_t rows)
     }
 }
 
-/* Welford 1962: the mean of n values, and the sum of squared deviations, with one more value. -inf
- * stays. */
+/* Update the mean and the sum of squared deviations by one more value, the n-th (Welford 1962). A
+ * mean of -inf stays -inf. */
 static void add_value(int64_t n, double value, double *mean, double *squares)
 {
     if (value == -INFINITY || *mean == -INFINITY) {
@@ -149,6 +154,8 @@ static double standard_error(int64_t n, double mean, double squares)
     return mean == -INFINITY ? 0 : sqrt(squares / (double)(n - 1) / (double)n);
 }
 
+/* Draw `rows` states and add f, and values at neighbours if a gradient is wanted, to the running
+ * means. Returns: SAL_ERR_MODEL for f = NaN or +inf. */
 static sal_status add_batch(draws *d, int64_t rows, sal_error *err)
 {
     sali_extension *ext = d->ext;

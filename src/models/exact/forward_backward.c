@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The oracle of chains: forward messages give log Z and E f, with backward ones marginals; pairs
- * follow from forward messages that start at one code of one variable. A clamped chain is a chain
- * whose other codes are forbidden.
+/* The oracle of chains. Forward messages give log Z and E f; with backward messages they give
+ * marginals; forward messages that start at one code of one variable give pairs. In a clamped
+ * chain the other codes of fixed variables are forbidden.
  * Source: Rabiner 1989; Eisner 2002 (means carried along with messages). */
 #include <math.h>
 #include <stdio.h>
@@ -14,16 +14,16 @@
 #include "models/exact/exact.h"
 #include "models/log_sum.h"
 
-/* Numbers that the messages may take, T S; and terms that the messages of pairs may have. */
+/* Most numbers T S in the messages, and most terms computed for pairs. */
 #define MOST_MESSAGES (INT64_C(1) << 24)
 #define MOST_PAIR_TERMS (INT64_C(1) << 30)
 
 typedef struct work {
     sali_memory memory;
     sali_chain chain;
-    int64_t *place;             /* [T K] index among the free variables, or -1 */
+    int64_t *place;             /* [T K] index of each variable among the free variables, or -1 */
     double *forward;            /* [T x S] log-weights of z_t and all potentials up to slice t */
-    double *backward;           /* [T x S] of all potentials after slice t */
+    double *backward;           /* [T x S] log-weights of all potentials after slice t */
     double *a, *mean, *weights; /* [S] */
     double *scratch;            /* [2 codes] */
     double log_z;
@@ -35,6 +35,7 @@ static void work_free(work *w)
     sali_memory_free(&w->memory);
 }
 
+/* Read the chain of `model` and allocate *w; on failure *w is still to be freed. */
 static sal_status work_create(work *w, const sal_model *model, sal_error *err)
 {
     sal_status status = sali_chain_create(model, &w->chain, err);
@@ -62,7 +63,7 @@ static sal_status work_create(work *w, const sal_model *model, sal_error *err)
 
 /* ---- messages */
 
-/* All forward messages; log Z, and the mean of f. */
+/* Compute all forward messages, w->log_z, and the mean of f. */
 static void go_forward(work *w, double *log_prob_mean)
 {
     int64_t S = w->chain.states;
@@ -83,6 +84,7 @@ static void go_forward(work *w, double *log_prob_mean)
     *log_prob_mean = w->chain.constant + mean;
 }
 
+/* Compute all backward messages; the message of the last slice is 0. */
 static void go_backward(work *w)
 {
     int64_t S = w->chain.states;
@@ -94,10 +96,11 @@ static void go_backward(work *w)
     }
 }
 
-/* ---- what they say */
+/* ---- marginals and pairs from the messages */
 
-/* Divide `weight` among the states of slice t by exp(a + backward), and add each state's part to
- * the rows of its free variables from variable `first` on. */
+/* Divide `weight` among the states of slice t in proportion to exp(a + backward), and add the part
+ * of each state to row [R] at the codes of its free variables, from variable `first` of the slice
+ * on. */
 static void add_slice(work *w, int64_t t, int64_t first, const double *a, double weight,
                       double *row)
 {
@@ -129,7 +132,8 @@ static void find_marginals(work *w, double *marginals)
     }
 }
 
-/* The row of pairs of slice t's variable k at a code, of probability p: messages from there on. */
+/* Fill the row of pairs of variable k of slice t at `code`, which has probability p, for all later
+ * variables: messages are sent forward from slice t. */
 static void find_row(work *w, int64_t t, int64_t k, int64_t code, double p, double *row)
 {
     int64_t S = w->chain.states;
@@ -145,6 +149,8 @@ static void find_row(work *w, int64_t t, int64_t k, int64_t code, double p, doub
     }
 }
 
+/* Fill pairs [R x R] of each free variable with all later ones; rows of codes of probability 0 stay
+ * 0. */
 static void find_pairs(work *w, int64_t R, const double *marginals, double *pairs)
 {
     const sali_chain_shape *shape = &w->chain.shape;
@@ -170,7 +176,7 @@ static sal_status check(const work *w, const sal_model *model, sal_error *err)
                                           model->name, w->log_z);
 }
 
-/* Terms of the messages from every code of every variable to the chain's end. */
+/* Number of terms of the messages from every code of every variable to the end of the chain. */
 static double pair_terms(const sali_chain_shape *shape)
 {
     double T = (double)shape->length, K = (double)shape->variables, codes = (double)shape->codes;

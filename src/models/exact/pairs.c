@@ -24,7 +24,7 @@ void sali_pairs_complete(const sal_space *space, const double *marginals, double
 /* A real of the embedding as a function of its variable's code: value(k) for k = first .. end - 1,
  * zero elsewhere. */
 typedef struct coordinate {
-    int64_t row; /* of the variable's code 0 in the pairs */
+    int64_t row; /* row in the pairs of the variable's code 0 */
     int32_t first, end;
     const double *levels; /* NULL: 1 */
 } coordinate;
@@ -50,6 +50,7 @@ static double mean(const double *marginals, const coordinate *x)
     return sum;
 }
 
+/* Covariance of two coordinates, E[x y] - E[x] E[y]; R is the number of rows of `pairs`. */
 static double covary(const double *marginals, const double *pairs, int64_t R, const coordinate *x,
                      const coordinate *y)
 {
@@ -62,7 +63,7 @@ static double covary(const double *marginals, const double *pairs, int64_t R, co
     return sum - mean_x * mean_y;
 }
 
-/* Row `a` of the covariance, for a coordinate x. */
+/* Write the covariances of coordinate x with all coordinates into row [N]. */
 static void covary_all(const sal_space *space, const double *marginals, const double *pairs,
                        const coordinate *x, double *row)
 {

@@ -5,8 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* A type is said to be too coarse from this share of 1 on: by so much rounding may change the
- * logarithm of a ratio of probabilities. */
+/* A type is reported as too coarse if rounding may change the logarithm of a ratio of probabilities
+ * by more than this. */
 #define COARSE 0.05
 
 double sali_rounding(sal_dtype dtype, double f)

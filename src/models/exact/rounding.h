@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What the digits of a model's type cost where its f is large, as a warning. */
+/* Rounding errors of f in the model's type, and a warning if they are large. */
 #ifndef SALI_ROUNDING_H
 #define SALI_ROUNDING_H
 
 #include <saltus/model.h>
 
-/* By how much a number of the size of f may be rounded. */
+/* Largest rounding error of a number of the size of f. */
 double sali_rounding(sal_dtype dtype, double f);
 
-/* Whether by so much that the logarithms of ratios of probabilities are wrong by .05 or more. */
+/* Whether a rounding error of f makes logarithms of ratios of probabilities wrong by more than
+ * 0.05. */
 bool sali_rounding_is_coarse(double rounding);
 
-/* The warning: what is rounded, that `wrong` are wrong by as much, and what helps. */
+/* Write the warning into text [room]: how far f is rounded, that `wrong` (such as "log Z is") wrong
+ * by as much, and what helps. */
 void sali_rounding_text(sal_dtype dtype, double rounding, const char *wrong, char *text,
                         size_t room);
 

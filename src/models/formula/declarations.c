@@ -15,7 +15,7 @@
 #define MOST_VARIABLES (INT64_C(1) << 26)
 #endif
 #define MOST_STATES (1 << 20)
-/* Of all variables of a block together. */
+/* Most states of all variables of a block together. */
 #define MOST_LABELS (2 * MOST_VARIABLES)
 
 /* ---- letters, words and numbers */
@@ -82,7 +82,8 @@ static size_t digits(const char *text)
     return strspn(text, "0123456789");
 }
 
-/* Characters of a number without a sign; an 'e' counts only with digits behind it. */
+/* Number of characters of a number without a sign at the start of `text`. An 'e' is part of the
+ * number only if digits follow. */
 static int64_t number_length(const char *text)
 {
     size_t n = digits(text);
@@ -130,6 +131,7 @@ bool sali_formula_whole(sali_formula_parser *p, int64_t most, const char *what, 
 
 static const char *const reserved[] = { "i", "j", "in", "pi", "sum", "cyclic" };
 
+/* Whether `name` is reserved, or the name of a declared block or parameter. */
 static bool is_taken(const sali_formula_parser *p, const char *name)
 {
     bool taken = false;
@@ -145,7 +147,7 @@ static bool is_taken(const sali_formula_parser *p, const char *name)
     return taken;
 }
 
-/* The name of a declaration. */
+/* Read a name of `length` characters for a declaration; a mistake if it is too long or taken. */
 static bool read_name(sali_formula_parser *p, int length, char name[SALI_FORMULA_NAME])
 {
     if (length >= SALI_FORMULA_NAME) {
@@ -159,7 +161,8 @@ static bool read_name(sali_formula_parser *p, int length, char name[SALI_FORMULA
     return true;
 }
 
-/* One more of a list that grows by doubling; NULL: no memory. */
+/* Append a zero-filled element of `size` bytes to a list; returns the element, NULL when out of
+ * memory. */
 static void *append(sali_formula_parser *p, void **list, int64_t *n, int64_t *room, size_t size)
 {
     if (sali_grow(list, room, *n + 1, size) != 0) {
@@ -183,7 +186,8 @@ static const struct {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Levels at equal distances: ", -1, 1" after their number. */
+/* Read the optional ", -1, 1" after the number of levels: the lowest and the highest of levels at
+ * equal distances. */
 static bool read_levels(sali_formula_parser *p, sali_formula_block *b)
 {
     double low, high;
@@ -206,6 +210,8 @@ static bool read_levels(sali_formula_parser *p, sali_formula_block *b)
     return b->levels || sali_formula_no_memory(p);
 }
 
+/* Read the kind of a block, with its number of states or largest count: "spin", "ordinal(5, -1,
+ * 1)". */
 static bool read_kind(sali_formula_parser *p, sali_formula_block *b)
 {
     const int length = sali_formula_word(p);
@@ -240,6 +246,7 @@ static bool read_kind(sali_formula_parser *p, sali_formula_block *b)
            sali_formula_expect(p, ")", "after what the kind wants");
 }
 
+/* Read the number of variables or the sides of the lattice: "[10]", "[10, 10]". */
 static bool read_sides(sali_formula_parser *p, sali_formula_block *b)
 {
     if (!sali_formula_expect(p, "[", "and the number of variables")) {
@@ -265,6 +272,7 @@ static bool read_sides(sali_formula_parser *p, sali_formula_block *b)
     return sali_formula_expect(p, "]", "after the number of variables");
 }
 
+/* Append the neighbours i and j to a block; false when out of memory. */
 static bool add_pair(sali_formula_parser *p, sali_formula_block *b, int64_t i, int64_t j)
 {
     for (int k = 0; k < 2 && b->pairs == b->room; k++) {
@@ -295,7 +303,7 @@ bool sali_formula_neighbours(sali_formula_parser *p, sali_formula_block *b)
             const int64_t side = b->side[s], at = v / stride % side;
             if (at + 1 < side) {
                 good = add_pair(p, b, v, v + stride);
-            } else if (b->cyclic && side > 2) { /* none twice where a side has two */
+            } else if (b->cyclic && side > 2) { /* a side of two would give the same pair twice */
                 good = add_pair(p, b, v, v - at * stride);
             }
             stride *= side;
@@ -304,7 +312,7 @@ bool sali_formula_neighbours(sali_formula_parser *p, sali_formula_block *b)
     return good;
 }
 
-/* "0~1, 1~2" */
+/* Read a list of pairs of neighbours: "0~1, 1~2". */
 static bool read_pairs(sali_formula_parser *p, sali_formula_block *b)
 {
     int64_t i, j;
@@ -327,7 +335,7 @@ static bool read_pairs(sali_formula_parser *p, sali_formula_block *b)
     return true;
 }
 
-/* After its name and ':'. */
+/* Read the declaration of a block after its name and ':'. */
 static bool read_block(sali_formula_parser *p, sali_formula_block *b)
 {
     const char *place = p->at;
@@ -346,7 +354,7 @@ static bool read_block(sali_formula_parser *p, sali_formula_block *b)
 
 /* ---- parameters */
 
-/* After its name and '='. */
+/* Read the declaration of a parameter after its name and '=': a number or a list. */
 static bool read_parameter(sali_formula_parser *p, sali_formula_parameter *a)
 {
     double *values = NULL, value = 0;
@@ -370,7 +378,8 @@ static bool read_parameter(sali_formula_parser *p, sali_formula_parameter *a)
 
 /* ---- all of them */
 
-/* "name: kind[n]" or "name = number"; *is tells whether there is one. */
+/* Read "name: kind[n]" or "name = number". *is: whether a declaration is next; if not, nothing is
+ * read. */
 static bool read_declaration(sali_formula_parser *p, bool *is)
 {
     const int length = sali_formula_word(p);
@@ -396,7 +405,7 @@ static bool read_declaration(sali_formula_parser *p, bool *is)
     if (!made) {
         return false;
     }
-    memcpy(made, name, sizeof name); /* both begin with it */
+    memcpy(made, name, sizeof name); /* both structs begin with the name */
     return (block ? read_block(p, made) : read_parameter(p, made)) &&
            sali_formula_expect(p, ";", "after a declaration");
 }

@@ -6,7 +6,7 @@
 
 #include "models/formula/parser.h"
 
-/* Pairs of a sum(i<j: ..). */
+/* Most pairs of a sum(i<j: ..). */
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define MOST_PAIRS 65536
 #else
@@ -29,8 +29,9 @@ static bool is_word(const char *name, int length, const char *word)
 
 /* ---- what a sum goes over */
 
-/* The block of the sum around, once it is known: the first one that occurs, or the only one; where
- * no pairs are asked for, the first one of `count` variables. */
+/* The block of the enclosing sum. If it is not known yet, it becomes `occurs`, the block that is
+ * indexed here, or the only block; in a sum over i alone also the first block of `count` variables.
+ * NULL after a mistake at `place` if none fits. */
 static const sali_formula_block *block_of_sum(sali_formula_parser *p,
                                               const sali_formula_block *occurs, int64_t count,
                                               const char *place)
@@ -52,7 +53,8 @@ static const sali_formula_block *block_of_sum(sali_formula_parser *p,
     return p->over;
 }
 
-/* All pairs of n variables, i < j. */
+/* List all pairs i < j of n variables in p->all, unless these are listed already. False: too many,
+ * or out of memory. */
 static bool list_all_pairs(sali_formula_parser *p, int64_t n, const char *place)
 {
     if (n * (n - 1) / 2 > MOST_PAIRS) {
@@ -79,7 +81,8 @@ static bool list_all_pairs(sali_formula_parser *p, int64_t n, const char *place)
     return true;
 }
 
-/* The pairs of the sum around, end[0] and end[1] [*n]; false: there are none. */
+/* Set (*end)[0] and (*end)[1] to the first and second variables of the *n pairs of the enclosing
+ * sum. False if there are none. */
 static bool pairs_of_sum(sali_formula_parser *p, const char *place, int64_t *const **end,
                          int64_t *n)
 {
@@ -93,7 +96,8 @@ static bool pairs_of_sum(sali_formula_parser *p, const char *place, int64_t *con
     return *n > 0 || sali_formula_fail(p, p->sum, "no variable has a neighbour here");
 }
 
-/* Rows i or j of `of`, which has one for each variable of the sum. */
+/* For each term of the enclosing sum, the row of `of` for its variable i (which = 0) or j (1). `of`
+ * has a row for each variable of the sum's block. */
 static sal_expr rows_of_sum(sali_formula_parser *p, sal_expr of, int which, const char *place)
 {
     int64_t *const *end, n;
@@ -103,7 +107,7 @@ static sal_expr rows_of_sum(sali_formula_parser *p, sal_expr of, int which, cons
     return pairs_of_sum(p, place, &end, &n) ? sal_gather(of, 0, n, end[which]) : nothing;
 }
 
-/* How many terms the sum around has. */
+/* Number of terms of the enclosing sum. */
 static int64_t terms_of_sum(sali_formula_parser *p, const char *place)
 {
     int64_t *const *end, n = 0;
@@ -114,7 +118,8 @@ static int64_t terms_of_sum(sali_formula_parser *p, const char *place)
     return pairs_of_sum(p, place, &end, &n) ? n : 0;
 }
 
-/* What follows "sum(i": the pairs, the block. */
+/* Read what follows "sum(i": "~j" or "<j", and "in" with the name of a block, both optional, and
+ * ":". */
 static bool read_bound(sali_formula_parser *p)
 {
     sali_formula_skip(p);
@@ -141,7 +146,7 @@ static bool read_bound(sali_formula_parser *p)
     return sali_formula_expect(p, ":", "after the index");
 }
 
-/* After "sum(". */
+/* Parse a sum after "sum(", up to its ")". */
 static sal_expr parse_sum_over(sali_formula_parser *p)
 {
     const sali_formula_bound bound = p->bound;
@@ -153,7 +158,7 @@ static sal_expr parse_sum_over(sali_formula_parser *p)
     }
     const char *place = p->at;
     e = parse_sum(p);
-    if (!p->mistake[0] && sal_expr_shape(e).rank == 0) { /* the same term for each */
+    if (!p->mistake[0] && sal_expr_shape(e).rank == 0) { /* the term does not depend on i */
         e = sal_scale(e, (double)terms_of_sum(p, place));
     } else if (!p->mistake[0]) {
         e = sal_sum(e);
@@ -166,7 +171,8 @@ static sal_expr parse_sum_over(sali_formula_parser *p)
 
 /* ---- variables and parameters */
 
-/* "[0]", "[i]" or "[j]": rows of `of` [count, ..], of a block if that is not NULL. */
+/* Parse "[0]", "[i]" or "[j]" after `name`: a row of `of` [count, ..], or a row for each term of
+ * the enclosing sum. `block` is the block that `of` is the state of; NULL: `of` is a parameter. */
 static sal_expr parse_index(sali_formula_parser *p, const char *name, sal_expr of, int64_t count,
                             const sali_formula_block *block)
 {
@@ -221,8 +227,8 @@ static const sali_formula_block *find_block(const sali_formula_parser *p, int le
     return found;
 }
 
-/* Another categorical variable, or a label, after "==": 1 where `a`, one-hot in its last axis, is
- * the same. */
+/* Parse a label or another categorical variable after "==": 1 where `a`, a one-hot of `block` in
+ * its last axis, is equal to it, else 0. */
 static sal_expr parse_label(sali_formula_parser *p, const sali_formula_block *block, sal_expr a)
 {
     const int axis = sal_expr_shape(a).rank - 1, length = sali_formula_word(p);
@@ -251,6 +257,8 @@ static sal_expr parse_label(sali_formula_parser *p, const sali_formula_block *bl
     return sal_sum_axis(same, sal_expr_shape(same).rank - 1);
 }
 
+/* Parse a variable of `block`, whose name is next. A categorical variable must be followed by
+ * "==". */
 static sal_expr parse_variable(sali_formula_parser *p, const sali_formula_block *block)
 {
     const char *place = p->at;
@@ -270,6 +278,7 @@ static sal_expr parse_variable(sali_formula_parser *p, const sali_formula_block 
     return p->mistake[0] || !labels ? x : parse_label(p, block, x);
 }
 
+/* Parse a parameter, whose name is next, with an index if it is a list of numbers. */
 static sal_expr parse_parameter(sali_formula_parser *p, sali_formula_parameter *a)
 {
     p->at += strlen(a->name);
@@ -287,7 +296,7 @@ static const char *const functions[] = { "exp",     "log",      "log1p", "sqrt",
                                          "sin",     "cos",      "tanh",  "erf",  "lgamma",
                                          "sigmoid", "softplus", "silu",  "relu", NULL };
 
-/* After "name(". */
+/* Parse the arguments of a function after "name(", up to the ")". */
 static sal_expr parse_call(sali_formula_parser *p, const char *name, int length)
 {
     const bool least = is_word(name, length, "min");
@@ -316,6 +325,7 @@ static sal_expr parse_call(sali_formula_parser *p, const char *name, int length)
     return nothing;
 }
 
+/* Parse what begins with a name: a variable, a parameter, pi, a sum or a function. */
 static sal_expr parse_name(sali_formula_parser *p)
 {
     const int length = sali_formula_word(p);
@@ -343,6 +353,7 @@ static sal_expr parse_name(sali_formula_parser *p)
 
 /* ---- arithmetic */
 
+/* Parse a number, what begins with a name, or an expression in brackets. */
 static sal_expr parse_atom(sali_formula_parser *p)
 {
     sal_expr e = nothing;
@@ -370,7 +381,7 @@ static sal_expr parse_atom(sali_formula_parser *p)
     return e;
 }
 
-/* a^p, p a number. */
+/* Parse an atom, or a power of an atom whose exponent is a number. */
 static sal_expr parse_power(sali_formula_parser *p)
 {
     double power = 0;
@@ -396,7 +407,7 @@ static bool factor_follows(sali_formula_parser *p)
     return isalnum((unsigned char)*p->at) || *p->at == '(' || *p->at == '.';
 }
 
-/* A power after any number of signs. */
+/* Parse any number of signs and a power. */
 static sal_expr parse_signed(sali_formula_parser *p)
 {
     bool minus = false;
@@ -411,6 +422,7 @@ static sal_expr parse_signed(sali_formula_parser *p)
     return minus && !p->mistake[0] ? sal_neg(a) : a;
 }
 
+/* Parse factors joined by '*', '/' or nothing. */
 static sal_expr parse_product(sali_formula_parser *p)
 {
     sal_expr a = parse_signed(p);
@@ -425,6 +437,7 @@ static sal_expr parse_product(sali_formula_parser *p)
     return a;
 }
 
+/* Parse products joined by '+' and '-': a whole expression. */
 static sal_expr parse_sum(sali_formula_parser *p)
 {
     sal_expr a = parse_product(p);

@@ -9,9 +9,10 @@
 
 #define LONGEST (1 << 20)
 
-/* The characters of a mistake's surroundings that a message shows. */
+/* Characters before and after a mistake that a message shows. */
 #define SHOWN 20
 
+/* Create the space of the declared blocks. On failure *space may be set, and is to be destroyed. */
 static sal_status make_space(const sali_formula_parser *p, sal_space **space, sal_error *err)
 {
     *space = sal_space_create();
@@ -30,7 +31,8 @@ static sal_status make_space(const sali_formula_parser *p, sal_space **space, sa
     return status;
 }
 
-/* The model of the rest of the text, which is f. */
+/* Make the model of f, which is the rest of the text. A mistake returns SAL_ERR_DATA without a
+ * message. On failure *model may be set. */
 static sal_status make_model(sali_formula_parser *p, sal_dtype dtype, sal_model **model,
                              sal_error *err)
 {

@@ -20,8 +20,8 @@
  *     h[0]      a number of a parameter
  *     sum(i: e) over all variables, sum(i~j: e) over all pairs of neighbours, each once,
  *               sum(i<j: e) over all pairs; in e, x[i] and x[j], h[i] and h[j]. Blocks that occur
- *               in one sum have equally many variables; neighbours are those of the first one, or
- *               of x in sum(i~j in x: e). Sums may stand within sums: each has its own i and j.
+ *               in one sum have equally many variables. sum(i~j: e) uses the neighbours in the
+ *               first block, sum(i~j in x: e) those in x. Sums within sums have their own i and j.
  *     functions exp log log1p sqrt abs sin cos tanh sigmoid softplus silu relu erf lgamma,
  *               min(a, b), max(a, b); numbers; pi
  *     x[i] == x[j], x[i] == 2   of categorical variables, which are no numbers: 1 or 0
@@ -33,20 +33,21 @@
 
 #include <saltus/model.h>
 
-/* What a specification that is such a text begins with. */
+/* The beginning of a specification that contains the text of a formula. */
 #define SALI_FORMULA "formula:"
 
-/* Whether a specification is one. */
+/* Whether a specification contains the text of a formula. */
 bool sali_formula_is(const char *specification);
 
-/* The model of a text. A mistake in it sets *place to where its first character is in the text;
- * else that is -1. Returns: SAL_ERR_DATA for a mistake, whose message does not tell the place;
- * those of sal_model_from_tape; SAL_ERR_MEMORY.
+/* Make the model of a text. *place is set to the position of the first mistake in the text, or to
+ * -1 if there is none. Returns: SAL_ERR_DATA for a mistake (the message does not contain the
+ * place); as sal_model_from_tape; SAL_ERR_MEMORY.
  * Cost:    O(text + variables + pairs). */
 sal_status sali_formula_read(const char *text, sal_dtype dtype, sal_model **model, int64_t *place,
                              sal_error *err);
 
-/* The model of a specification, f64 where dtype is 0; messages tell the place. */
+/* Make the model of a specification, in f64 if dtype is 0. Messages contain the place of a
+ * mistake. */
 sal_status sali_formula_open(const char *specification, sal_dtype dtype, sal_model **model,
                              sal_error *err);
 

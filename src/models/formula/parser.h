@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of a formula's text share (formula.h has the grammar). */
+/* Declarations shared by the parts of the parser (formula.h has the grammar). */
 #ifndef SALI_FORMULA_PARSER_H
 #define SALI_FORMULA_PARSER_H
 
@@ -10,7 +10,7 @@
 
 #include "core/memory.h"
 
-/* Brackets within brackets. */
+/* Deepest nesting of brackets. */
 #define SALI_DEEPEST 100
 #define SALI_FORMULA_NAME 32
 #define SALI_FORMULA_SIDES 4
@@ -23,19 +23,19 @@ typedef struct sali_formula_block {
     int sides;
     int64_t side[SALI_FORMULA_SIDES];
     bool cyclic;
-    int64_t pairs, room; /* of neighbours; -1: not listed yet */
-    int64_t *end[2];     /* [pairs] the two variables of each */
+    int64_t pairs, room; /* pairs of neighbours, and room for them; -1: not listed yet */
+    int64_t *end[2];     /* [pairs] the two variables of each pair */
     sal_expr x;          /* [count], or [count, states] */
 } sali_formula_block;
 
 typedef struct sali_formula_parameter {
     char name[SALI_FORMULA_NAME];
-    int64_t count; /* of its numbers; 0: it is one number */
+    int64_t count; /* how many numbers; 0: a scalar */
     double *values;
     bool used;
 } sali_formula_parameter;
 
-/* What i and j of a sum are. */
+/* What i and j mean in a sum. */
 typedef enum sali_formula_bound {
     SALI_UNBOUND,
     SALI_EACH,       /* i */
@@ -51,18 +51,18 @@ typedef struct sali_formula_parser {
     sali_formula_block *blocks;
     sali_formula_parameter *parameters;
     sali_formula_bound bound;
-    const sali_formula_block *over; /* of the sum around; NULL: not known yet */
-    const char *sum;                /* where its pairs are said */
-    int64_t *all[2];                /* [all_pairs] of the block before */
+    const sali_formula_block *over; /* block of the enclosing sum; NULL: not known yet */
+    const char *sum;                /* place in the text after "sum(i" */
+    int64_t *all[2];                /* [all_pairs] all pairs of all_of variables */
     int64_t all_pairs, all_of;
     int depth;
-    char mistake[200]; /* the first one counts, and nothing is read after it */
+    char mistake[200]; /* the first mistake; nothing is read after it */
     const char *place;
 } sali_formula_parser;
 
 /* ---- letters, words and numbers (declarations.c) */
 
-/* Note a mistake at a place; false. */
+/* Record a mistake, if it is the first one, and move to the end of the text. Returns false. */
 __attribute__((format(printf, 3, 4))) bool
 sali_formula_fail(sali_formula_parser *p, const char *place, const char *format, ...);
 bool sali_formula_no_memory(sali_formula_parser *p);
@@ -70,25 +70,26 @@ void sali_formula_skip(sali_formula_parser *p);
 bool sali_formula_take(sali_formula_parser *p, const char *word);
 bool sali_formula_expect(sali_formula_parser *p, const char *word, const char *where);
 
-/* Characters of the name that is next; 0: there is none. */
+/* Number of characters of the name that is next; 0: no name is next. */
 int sali_formula_word(sali_formula_parser *p);
 
-/* A number without a sign, and one with a sign. */
+/* Read a number without a sign, or with an optional '-'. */
 bool sali_formula_number(sali_formula_parser *p, double *value);
 bool sali_formula_signed(sali_formula_parser *p, double *value);
 
-/* A whole number of digits alone, up to `most`. */
+/* Read a whole number, digits only, of at most `most`; `what` names it in messages. */
 bool sali_formula_whole(sali_formula_parser *p, int64_t most, const char *what, int64_t *value);
 
 /* ---- parts */
 
-/* All declarations, up to f. */
+/* Read all declarations, up to f. */
 bool sali_formula_declarations(sali_formula_parser *p);
 
-/* Neighbours of a block's lattice, unless they are listed. False: no memory. */
+/* List the neighbours in the lattice of a block, unless they are listed already. False when out of
+ * memory. */
 bool sali_formula_neighbours(sali_formula_parser *p, sali_formula_block *block);
 
-/* f, up to the end of the text. */
+/* Read f, up to the end of the text, and record it on the tape. */
 sal_expr sali_formula_expression(sali_formula_parser *p);
 
 #endif

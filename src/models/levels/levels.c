@@ -14,11 +14,11 @@
 typedef struct holder {
     int64_t width;  /* reals of x */
     int64_t n;      /* levels */
-    double *chosen; /* [n] the level's one-hot */
-    sal_expr x, t;  /* what stands for the state */
+    double *chosen; /* [n] one-hot of the held level */
+    sal_expr x, t;  /* new nodes of the two parts of the state */
 } holder;
 
-/* Elements first .. first + length - 1 of the state, all of x or all of t. */
+/* Elements first .. first + length - 1 of the state, which lie all in x or all in t. */
 static sal_expr part_of_state(sali_rewriter *r, const sali_node *place, int64_t first,
                               int64_t length)
 {
@@ -30,7 +30,8 @@ static sal_expr part_of_state(sali_rewriter *r, const sali_node *place, int64_t 
     return length == all ? part : sali_rewriter_record(r, place, SALI_OP_slice, 1, &part, 3, ints);
 }
 
-/* Elements of the state by index, if all are of x or all of t. */
+/* Replace a gather of elements of the state, if they lie all in x or all in t; else *made stays as
+ * it is. */
 static sal_status gather_of_state(sali_rewriter *r, const sali_node *node, sal_expr *made)
 {
     const holder *h = r->context;
@@ -49,7 +50,8 @@ static sal_status gather_of_state(sali_rewriter *r, const sali_node *node, sal_e
     return ints ? SAL_OK : SAL_ERR_MEMORY;
 }
 
-/* For ops that read all of the state: x and the level side by side. */
+/* For an op that reads the whole state: map the node `state` to the concatenation of x and the
+ * one-hot of the level. */
 static sal_status whole_state(sali_rewriter *r, const sali_node *place, int32_t state)
 {
     holder *h = r->context;
@@ -62,8 +64,8 @@ static sal_status whole_state(sali_rewriter *r, const sali_node *place, int32_t 
     return r->tape->status;
 }
 
-/* The number for each channel that node `i`, of shape [C, 1, 1], adds; tape NULL: it is not such a
- * one. */
+/* Node i as a vector of numbers by channel, if its shape is [channels, 1, 1] and it does not depend
+ * on x; else an expression without a tape. */
 static sal_expr by_channel(sali_rewriter *r, int32_t i, int64_t channels)
 {
     const sal_shape *shape = &r->old[i].shape;
@@ -75,7 +77,8 @@ static sal_expr by_channel(sali_rewriter *r, int32_t i, int64_t channels)
     return sali_rewriter_record(r, &r->old[i], SALI_OP_reshape, 1, &moved, 1, shape->dim);
 }
 
-/* A convolution whose channels get one more number each: its bias takes them. */
+/* If `node` adds a number for each channel to a convolution, replace it by a convolution with these
+ * numbers added to the bias. */
 static void add_to_bias(sali_rewriter *r, const sali_node *node, sal_expr *made)
 {
     for (int32_t k = 0; k < 2; k++) {
@@ -94,6 +97,8 @@ static void add_to_bias(sali_rewriter *r, const sali_node *node, sal_expr *made)
     }
 }
 
+/* Rewrite rule for node i: replaces the state by x and the constant one-hot of the level. Leaves
+ * *made without a tape if the node is to be copied. */
 static sal_status hold_level(sali_rewriter *r, int64_t i, sal_expr *made)
 {
     const sali_node *node = &r->old[i];
@@ -122,7 +127,8 @@ static sal_status hold_level(sali_rewriter *r, int64_t i, sal_expr *made)
     return SAL_OK;
 }
 
-/* The tape of a program over `space`, x alone, at a level. */
+/* Make the tape of a program with the level held, over `space`, the space of x. *output is the node
+ * of f. */
 static sal_status make_tape(const sali_program *program, const sal_space *space, int64_t level,
                             sal_tape **out, int32_t *output, sal_error *err)
 {
@@ -150,6 +156,7 @@ static sal_status make_tape(const sali_program *program, const sal_space *space,
     return SAL_OK;
 }
 
+/* Whether both programs have parameters of the same names in the same order. */
 static bool same_parameters(const sali_program *a, const sali_program *b)
 {
     bool same = a->n_parameters == b->n_parameters;
@@ -160,6 +167,8 @@ static bool same_parameters(const sali_program *a, const sali_program *b)
     return same;
 }
 
+/* Make the model f_t of one level. Returns: SAL_ERR_UNSUPPORTED if it lacks a parameter of the
+ * joint model; *out may then be set and is to be destroyed. */
 static sal_status make_level(const sal_model *joint, const sal_space *space, int64_t level,
                              sal_model **out, sal_error *err)
 {
@@ -252,6 +261,8 @@ sal_space *sali_levels_space(const sal_model *joint)
     return made;
 }
 
+/* Make the models of all levels, with the parameters of the joint model. On failure those made so
+ * far remain in levels->at. */
 static sal_status make_levels(sali_levels *levels, const sal_space *space, sal_error *err)
 {
     sal_status status = levels->at ? SAL_OK : sali_fail_memory(err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditional energies: f(x, t) of variables x and one more, the level t, a categorical variable
- * that comes last. With the level held it is a model f_t over x, and what depends on the level and
- * on parameters only is computed once an update: rows of a parameter that t chooses are parameters
- * of f_t. */
+/* Conditional energies: f(x, t) of variables x and of the level t, one categorical variable, which
+ * comes last. For each fixed level there is a model f_t over x. In f_t nodes that depend on the
+ * level and on parameters only, such as the row of a parameter that t selects, are computed once an
+ * update of the parameters. */
 #ifndef SALI_LEVELS_H
 #define SALI_LEVELS_H
 
@@ -14,23 +14,24 @@ typedef struct sali_levels {
     sal_model **at; /* [n] f_t, each with the joint's parameters in the joint's order */
 } sali_levels;
 
-/* The variables but the level; NULL: no memory. */
+/* The space of x, all variables of `joint` but the level; NULL when out of memory. */
 sal_space *sali_levels_space(const sal_model *joint);
 
-/* A model over x that stands for all levels, and holds `joint`: its tape is the joint's, and its f
- * that of level 0. Returns: SAL_ERR_UNSUPPORTED (the model is over no levels; an op that cannot do
- * without the whole state), SAL_ERR_MEMORY. Cost: n programs. */
+/* Create a model over x that stands for all levels and holds `joint`. It is no tape
+ * (sali_model_tape returns NULL), and its f is f_0. Returns: SAL_ERR_UNSUPPORTED (`joint` has no
+ * levels; its formula cannot be recorded with a fixed level), SAL_ERR_MEMORY. Cost: n programs. */
 sal_status sali_levels_create(sal_model *joint, sal_model **out, sal_error *err);
 
-/* The model that rows of so many variables are of: over x if the model has levels and is over one
- * variable more, else itself, held. Returns: as sali_levels_create. */
+/* The model for data whose rows have `variables` variables: if `model` has levels and one variable
+ * more, the model of sali_levels_create over x; else `model` itself, held. Returns: as
+ * sali_levels_create. */
 sal_status sali_levels_for_rows(sal_model *model, int64_t variables, sal_model **out,
                                 sal_error *err);
 
-/* Of such a model; NULL: it is none. */
+/* The levels of a model made by sali_levels_create; NULL for any other model. */
 const sali_levels *sali_model_levels(const sal_model *model);
 
-/* Put the joint's parameters into all levels. Returns: SAL_ERR_MEMORY. */
+/* Copy the values of the joint model's parameters to all levels. Returns: SAL_ERR_MEMORY. */
 sal_status sali_levels_share_params(const sali_levels *levels, sal_error *err);
 
 #endif

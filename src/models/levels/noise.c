@@ -7,13 +7,13 @@
 #include "core/error.h"
 #include "models/base.h"
 
-/* ---- the usual schedule, of eight levels; others lie between */
+/* ---- the default schedule, for eight levels; for other numbers it is interpolated */
 
 enum { USUAL = 8 };
 static const double usual_keep[USUAL + 1] = { 1, 0.93, 0.82, 0.68, 0.5, 0.34, 0.2, 0.1, 0 };
 static const double usual_steps[USUAL] = { 3, 2.5, 2, 1.5, 1.25, 1, 1, 1 };
 
-/* Between entries of a list of n + 1. */
+/* The list [n + 1] interpolated linearly at `place`, in 0 .. n. */
 static double between(const double *list, int64_t n, double place)
 {
     const int64_t below = (int64_t)place < n ? (int64_t)place : n - 1;
@@ -36,6 +36,8 @@ double sali_noise_usual_steps(int64_t T, int64_t t)
 
 /* ---- making */
 
+/* SAL_ERR_UNSUPPORTED unless all variables have two levels or at most 256 labels; SAL_ERR_ARGUMENT
+ * unless keep [T + 1] falls from 1 to 0. */
 static sal_status check(const sal_space *space, int64_t T, const double *keep, sal_error *err)
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
@@ -57,7 +59,7 @@ static sal_status check(const sal_space *space, int64_t T, const double *keep, s
                              "noise: expected shares of kept values that fall from 1 to 0");
 }
 
-/* Whether all are numbers. */
+/* Fill noise->share, same and other. False if a logarithm is not finite. */
 static bool fill_tables(sali_noise *noise)
 {
     const int64_t R = noise->space->n_states;

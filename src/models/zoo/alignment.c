@@ -16,9 +16,10 @@
 /* ---- weights */
 
 #define VECTOR 64 /* rows are padded to whole vectors of bytes */
-#define PART 192  /* of a row: its matches fit into a byte */
+#define PART 192  /* bytes of a part of a row: the count of its matches fits into a byte */
 
-/* The codes, rows padded with zeros; NULL when out of memory. */
+/* A copy of the codes with rows padded with zeros to `stride` bytes, to be freed; NULL when out of
+ * memory. */
 static uint8_t *pad_rows(const sali_alignment *a, int64_t stride)
 {
     uint8_t *rows = sali_alloc(a->sequences, (size_t)stride);
@@ -28,7 +29,8 @@ static uint8_t *pad_rows(const sali_alignment *a, int64_t stride)
     return rows;
 }
 
-/* similar[j], j > i: whether row j agrees with row `i` at `need` bytes or more. */
+/* Set similar[j], for j > i, to whether row j agrees with row i at `need` bytes or more. Rows have
+ * `stride` bytes, padding included. */
 SALI_CLONES
 static void find_similar(int64_t i, int64_t n, int64_t stride, const uint8_t *rows, int64_t need,
                          bool *similar)
@@ -49,6 +51,7 @@ static void find_similar(int64_t i, int64_t n, int64_t stride, const uint8_t *ro
     }
 }
 
+/* SAL_ERR_UNSUPPORTED if there are too many sequences to compare all pairs. */
 static sal_status check_paired(const sali_alignment *a, sal_error *err)
 {
     return a->sequences <= SALI_ALIGNMENT_PAIRED
@@ -59,7 +62,8 @@ static sal_status check_paired(const sali_alignment *a, sal_error *err)
                            (long long)a->sequences, SALI_ALIGNMENT_PAIRED);
 }
 
-/* Show each pair i < j of similar sequences to `pair`. */
+/* Call `pair` with `data` for each pair i < j of sequences that agree at a share `identity` of the
+ * sites or more. */
 static sal_status each_similar(const sali_alignment *a, double identity,
                                void (*pair)(int64_t i, int64_t j, void *data), void *data,
                                sal_error *err)
@@ -67,7 +71,8 @@ static sal_status each_similar(const sali_alignment *a, double identity,
     int64_t n = a->sequences, stride = (a->length + VECTOR - 1) / VECTOR * VECTOR;
     uint8_t *rows = pad_rows(a, stride);
     bool *similar = SALI_NEW_ARRAY(bool, n);
-    /* The smallest number of sites that is the share `identity`, however that was rounded. */
+    /* The least number of sites with a share of at least `identity`, up to rounding, plus the
+     * padding, which always agrees. */
     int64_t need = (int64_t)ceil(identity * (double)a->length - 1e-6) + stride - a->length;
     for (int64_t i = 0; rows && similar && i < n; i++) {
         find_similar(i, n, stride, rows, need, similar);
@@ -111,7 +116,7 @@ sal_status sali_alignment_weights(const sali_alignment *a, double identity, doub
 
 /* ---- clusters */
 
-/* The root of r's tree, in which every row points to one that is not after it. */
+/* The root of r's tree; shortens the path to it. parent[r] <= r for every row. */
 static int64_t root_of(int64_t *parent, int64_t r)
 {
     while (parent[r] != r) {
@@ -138,7 +143,7 @@ sal_status sali_alignment_clusters(const sali_alignment *a, double identity, int
         return status;
     }
     int64_t n = 0;
-    for (int64_t r = 0; r < a->sequences; r++) { /* roots come first, and get their numbers */
+    for (int64_t r = 0; r < a->sequences; r++) { /* parents have their numbers already */
         cluster[r] = cluster[r] == r ? n++ : cluster[cluster[r]];
     }
     *clusters = n;
@@ -172,7 +177,7 @@ void sali_alignment_site_frequencies(const sali_alignment *a, const double *weig
     }
 }
 
-/* Add the pairs of one sequence, the first site before the second. */
+/* Add `weight` to F at the pairs of letters of one sequence, for sites i < j. */
 static void add_pairs(int64_t length, int64_t q, const uint8_t *codes, double weight, double *F)
 {
     int64_t N = length * q;
@@ -214,7 +219,8 @@ void sali_alignment_pair_frequencies(const sali_alignment *a, const double *weig
 
 /* ---- mean-field couplings */
 
-/* C without letter 0 of each site, in the layout [sites x (q - 1)]. */
+/* Fill C [M x M], M = length (q - 1), with the covariance of all letters but letter 0 of each
+ * site. */
 static void reduced_covariance(int64_t length, int64_t q, const double *F, double *C)
 {
     int64_t N = length * q, M = length * (q - 1);
@@ -227,7 +233,8 @@ static void reduced_covariance(int64_t length, int64_t q, const double *F, doubl
     }
 }
 
-/* The inverse in place, in the triangle of columns up to the row; false: not positive definite. */
+/* Replace C [M x M] by its inverse, in the lower triangle (columns up to the row) only. False if C
+ * is not positive definite. */
 static bool invert(int64_t M, double *C)
 {
     int n = (int)M, info;
@@ -238,8 +245,8 @@ static bool invert(int64_t M, double *C)
     return info == 0;
 }
 
-/* The block of sites i > j in the zero-sum gauge: coupling of letters a and b, 0 where either is
- * letter 0, less the means over a, over b, and over both. */
+/* Fill the blocks (i, j) and (j, i) of J, i > j, from the inverse C: the couplings of letters a and
+ * b, which are 0 if a or b is letter 0, moved to the zero-sum gauge. */
 static void fill_block(int64_t length, int64_t q, int64_t i, int64_t j, const double *C, double *J)
 {
     int64_t N = length * q, M = length * (q - 1);

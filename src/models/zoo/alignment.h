@@ -8,21 +8,24 @@
 
 #include "models/content.h"
 
-/* The most sequences whose pairs are compared. */
+/* Most sequences of which all pairs are compared. */
 #define SALI_ALIGNMENT_PAIRED 200000
 
 /* weights [sequences]: 1 / (number of sequences that agree with this one at a share `identity` of
- * the sites or more, itself included). Gaps agree with gaps. *effective is their sum, M_eff.
+ * the sites or more, itself included). Gaps agree with gaps. *effective is the sum of
+ * the weights, M_eff.
  * Params:  identity in 0..1.
  * Returns: UNSUPPORTED above SALI_ALIGNMENT_PAIRED sequences; MEMORY.
  * Cost:    O(sequences^2 length / 64) on machines with vectors of 64 bytes. */
 sal_status sali_alignment_weights(const sali_alignment *alignment, double identity, double *weights,
                                   double *effective, sal_error *err);
 
-/* Single linkage: cluster [sequences] says to which of *clusters each belongs, numbered from 0 in
- * the order of their first sequences. Sequences are in one cluster if a chain leads from one to the
- * other in which neighbours agree at a share `identity` of the sites or more.
- * Returns: as sali_alignment_weights. Cost: the same. */
+/* Single linkage: set cluster [sequences] to the number of each sequence's cluster, from 0 in
+ * the order of the clusters' first sequences, and *clusters to the number of clusters. Two
+ * sequences are in one cluster if a chain of sequences connects them, in which neighbours agree
+ * at a share `identity` of the sites or more.
+ * Returns: as sali_alignment_weights.
+ * Cost:    as sali_alignment_weights. */
 sal_status sali_alignment_clusters(const sali_alignment *alignment, double identity,
                                    int64_t *cluster, int64_t *clusters, sal_error *err);
 
@@ -37,17 +40,19 @@ void sali_alignment_site_frequencies(const sali_alignment *alignment, const doub
 void sali_alignment_pair_frequencies(const sali_alignment *alignment, const double *weights,
                                      double pseudocount, double *F);
 
-/* The couplings -C^-1 of the covariance C_ij(a, b) = f_ij(a, b) - f_i(a) f_j(b) without letter 0 of
- * each site, in the zero-sum gauge: J [N x N], symmetric, its diagonal blocks 0. F is as above (in
- * which the pseudocount must be positive); J may be F. q is at most SALI_ALPHABET_MOST.
+/* The couplings -C^-1 of the covariance C_ij(a, b) = f_ij(a, b) - f_i(a) f_j(b) without letter 0
+ * of each site, in the zero-sum gauge: J [N x N], symmetric, its diagonal blocks 0. F is a
+ * result of sali_alignment_pair_frequencies with a positive pseudocount; J may be F. q is at
+ * most SALI_ALPHABET_MOST.
  * Returns: DATA when C is not positive definite; MEMORY.
  * Cost:    O(N^3), memory of another matrix.
  * Source:  Morcos et al. 2011 (expansion in small couplings, first order). */
 sal_status sali_alignment_mean_field(int64_t length, int64_t q, const double *F, double *J,
                                      sal_error *err);
 
-/* The fields of these frequencies f [N] under couplings J [N x N] (NULL: none) in the mean-field
- * approximation, in the zero-sum gauge: h_i(a) = log f_i(a) - sum_jb J_ij(a, b) f_j(b) + const. */
+/* The fields h [N] that give the frequencies f [N] under couplings J [N x N] (NULL: none) in the
+ * mean-field approximation, in the zero-sum gauge: h_i(a) = log f_i(a) - sum_jb J_ij(a, b) f_j(b) +
+ * const. */
 void sali_alignment_fields(int64_t length, int64_t q, const double *f, const double *J, double *h);
 
 #endif

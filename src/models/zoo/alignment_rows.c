@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which sequences of an alignment count, and what its user should know about them. */
+/* Which sequences of an alignment are used, and remarks on them for the user. */
 #include "models/zoo/alignment_rows.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 
 static const char *const alphabet_names[] = { "protein", "protein", "RNA", "DNA" };
 
-/* How many letters are not in the alphabet, and of how many sequences. */
+/* How many letters are not in the alphabet, and how many sequences have such letters. */
 typedef struct unknown_letters {
     int64_t letters, sequences;
 } unknown_letters;
@@ -40,8 +40,8 @@ static uint64_t hash_row(const uint8_t *codes, int64_t length)
     return h ^ h >> 32;
 }
 
-/* Mark in drop [sequences] those that equal an earlier one that is not marked; *dropped is their
- * number. Cost: linear, with a hash table of the sequences. */
+/* Mark in drop [sequences] the sequences that equal an earlier sequence that is not marked, and add
+ * their number to *dropped. Cost: linear, by a hash table of the sequences. */
 static sal_status mark_repeated(const sali_alignment *a, bool *drop, int64_t *dropped,
                                 sal_error *err)
 {
@@ -69,8 +69,8 @@ static sal_status mark_repeated(const sali_alignment *a, bool *drop, int64_t *dr
     return status;
 }
 
-/* Move the codes of the sequences that stay together. Letters and names are those of the file and
- * stay with their owner. */
+/* Close the gaps that dropped sequences leave in a->codes. Letters and names still have the rows of
+ * the file, and stay with their owner. */
 static void drop_rows(sali_alignment *a, const bool *drop)
 {
     int64_t kept = 0;
@@ -84,7 +84,7 @@ static void drop_rows(sali_alignment *a, const bool *drop)
     a->names = NULL;
 }
 
-/* What the reader did with the lower case of a file. */
+/* Append how the reader decided about lower-case letters and marked columns, if it had to. */
 static sal_status remark_case(const sali_alignment *a, sali_remark *remark, sal_error *err)
 {
     if (a->letter_case == SALI_CASE_LOWER) {
@@ -111,7 +111,8 @@ static sal_status remark_case(const sali_alignment *a, sali_remark *remark, sal_
                : SAL_OK;
 }
 
-/* What became of letters that the alphabet lacks. */
+/* Append what happened to letters outside the alphabet: their sequences were dropped (`drop`), or
+ * they count as gaps. */
 static sal_status remark_unknown(const unknown_letters *unknown, bool drop, sali_remark *remark,
                                  sal_error *err)
 {

@@ -63,7 +63,7 @@ sal_status sali_builtin_parse(const char *specification, const sali_builtin **ou
                   : sali_specification_values(specification, (*out)->settings, values, err);
 }
 
-/* Whether the record can be made of that (NULL: of no file). */
+/* SAL_ERR_ARGUMENT if the model cannot be made of `content` (NULL: no file). */
 static sal_status check_content(const sali_builtin *b, const sali_content *content, sal_error *err)
 {
     if (!content && b->needs_file) {
@@ -124,7 +124,7 @@ int64_t sali_builtin_parameter_size(const sal_model *model, const char *paramete
     return 0;
 }
 
-/* Set a parameter to values that are freed then; NULL: there was no memory for them. */
+/* Set a parameter to `values`, and free these. If they are NULL: SAL_ERR_MEMORY. */
 static sal_status set_and_free(sal_model *model, const char *parameter, double *values,
                                sal_error *err)
 {

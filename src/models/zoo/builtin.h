@@ -8,11 +8,11 @@
 #include "models/content.h"
 #include "models/model.h"
 
-/* What suits training, for data like those that the model was made for. Figures are in
- * examples/training/README.md. */
+/* Settings and options that suit training, for data like the data that the model was made for.
+ * Figures are in examples/training/README.md. */
 typedef struct sali_training {
-    const char *settings; /* "key=value" of the specification, unless the key is given; or NULL */
-    bool rbm_first; /* that within f, of as many units as the key `units` says, is trained first */
+    const char *settings; /* "key=value,..", added for keys not in the specification; or NULL */
+    bool rbm_first;       /* train the RBM within f, which has `units` units, first */
     sal_train_options options; /* zeros: the library's defaults */
 } sali_training;
 
@@ -24,21 +24,21 @@ typedef struct sali_builtin {
     const char *source;
     sal_dtype dtype;
     sal_setting settings[SAL_SETTINGS]; /* ends with a NULL name */
-    /* f, whose model is made by models/zoo/making.h. */
+    /* Record f on m->tape (models/zoo/making.h). */
     sal_status (*formula)(struct sali_making *m, sal_expr *f);
-    /* Of what kind the file named by the key `file` is; 0: no files. Errors about what it holds are
-     * SAL_ERR_DATA and need not name it. */
+    /* Kind of the file that the key `file` names; 0: no files. Errors in its content are
+     * SAL_ERR_DATA and need not name the file. */
     sali_content_kind content;
     bool needs_file;
-    bool by_density; /* its random graph is one of a density, which 0 is too; else of a degree */
+    bool by_density; /* true: `density` (0 allowed) sets the random graph; false: `degree` does */
     uint32_t unused; /* bit k: settings[k] means nothing beside a file, and is refused */
     /* Starting values for training on data with this mean by coordinate [N] (values in 0..1);
      * NULL: all parameters zero. */
     sal_status (*init)(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
-    const sali_training *training; /* NULL: nothing is known to suit */
-    /* Of a net, in its place: where the specification asks for levels of noise; where it says that
-     * there are none, levels=0; and where no RBM is added, as variables are not binary or the
-     * specification says units=0 or base=1. NULL: it is no net. */
+    const sali_training *training; /* NULL: no settings are known to suit */
+    /* For nets, instead of `training`: `levelled` if the specification has levels of noise;
+     * `layered` if it has levels=0; `plain` if no RBM is added, because variables are not binary or
+     * the specification has units=0 or base=1. NULL: the model is no net. */
     const sali_training *levelled, *layered, *plain;
 } sali_builtin;
 
@@ -80,26 +80,28 @@ typedef struct sali_builtin {
 SALI_BUILTIN_LIST(SALI_BUILTIN_DECLARE)
 #undef SALI_BUILTIN_DECLARE
 
-/* The record of a name, up to its ':' or end. Returns: SAL_ERR_NOT_FOUND. */
+/* Set *out to the record of the model named before the ':' or the end of a specification. Returns:
+ * SAL_ERR_NOT_FOUND. */
 sal_status sali_builtin_find(const char *specification, const sali_builtin **out, sal_error *err);
 
-/* A model of what a file holds, of the kind that the record asks for, or without one (NULL). The
- * specification has no key `file`. Returns: those of sal_model_open. */
+/* Make a model of the content of a file, which must be of the record's kind, or without a file
+ * (NULL). The specification has no key `file`. Returns: as sal_model_open. */
 sal_status sali_builtin_make(const char *specification, const sali_content *content,
                              sal_dtype dtype, sal_model **model, sal_error *err);
 
-/* Whether a specification names a model of a random graph; and that graph, by its settings, for
- * sali_graph_free. Returns: those of sali_builtin_parse and sali_making_graph. */
+/* Whether a specification names a model of a random graph; and the random graph of its settings,
+ * which the caller frees (sali_graph_free). Returns: as sali_builtin_parse and
+ * sali_making_graph. */
 bool sali_builtin_has_graph(const char *specification);
 sal_status sali_builtin_graph(const char *specification, sali_graph *out, sal_error *err);
 
-/* The record of a specification "name:key=value,...", and its settings' values
- * [SAL_SETTINGS]. Returns: SAL_ERR_NOT_FOUND; SAL_ERR_ARGUMENT. */
+/* Set *out to the record of a specification "name:key=value,...", and `values` [SAL_SETTINGS] to
+ * the values of its settings. Returns: SAL_ERR_NOT_FOUND; SAL_ERR_ARGUMENT. */
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err);
 
-/* Refuse settings that mean nothing for `what` ("this file", "graph=rb"), bit k of `keys` for
- * settings[k], unless they have their defaults. Returns: SAL_ERR_ARGUMENT. */
+/* SAL_ERR_ARGUMENT if a setting that has no meaning for `what` ("this file", "graph=rb") differs
+ * from its default. Bit k of `keys`: settings[k] has no meaning. */
 sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,
                                const char *what, sal_error *err);
 
@@ -108,15 +110,15 @@ sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint
 sal_status sali_builtin_randomise(sal_model *model, const char *parameter, double deviation,
                                   uint64_t seed, uint32_t index, sal_error *err);
 
-/* Set all entries of a parameter to one value; or each one to a function of that of x. */
+/* Set all entries of a parameter to one value; or entry i to of(x[i]). */
 sal_status sali_builtin_fill(sal_model *model, const char *parameter, double value, sal_error *err);
 sal_status sali_builtin_map(sal_model *model, const char *parameter, const double *x,
                             double (*of)(double x), sal_error *err);
 
-/* The logit of a mean in 0..1 that is kept 0.01 from both. */
+/* The logit of a mean, which is first clamped to 0.01 .. 0.99. */
 double sali_builtin_logit(double mean);
 
-/* Numbers in a parameter; 0: there is none of that name. */
+/* Number of entries of a parameter; 0: there is no parameter of that name. */
 int64_t sali_builtin_parameter_size(const sal_model *model, const char *parameter);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cellular Potts model: labels are cells, which keep to a volume. As printed, eq. 15 of van den
- * Hoek 2022 rewards leaving it; the sign here is that of the text around it.
+/* The cellular Potts model: labels are cells, which keep a volume. As printed, eq. 15 of van den
+ * Hoek 2022 rewards deviations from the volume; the sign here follows the text around the equation.
  *
  * v_k^2 is written without the squares of single reals, (sum_i x_ik)^2 - sum_i x_ik^2 +
  * sum_i x_ik: the same on the lattice, and multilinear, so that gradients give the exact
@@ -10,7 +10,7 @@
 
 enum { SIDE, STATES, COUPLING, KAPPA, VOLUME, CYCLIC };
 
-/* sum_k (v_k - V_k)^2. */
+/* sum_k (v_k - V_k)^2 over the labels k, v_k being the number of sites with label k. */
 static sal_expr volume_energy(sali_making *m, int64_t states)
 {
     double share = m->values[SIDE] * m->values[SIDE] / m->values[STATES];

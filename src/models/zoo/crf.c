@@ -14,10 +14,11 @@ enum { TOKENS, LABELS, FEATURES, SCALE, SEED };
 /* Random streams of a seed. */
 enum { STREAM_LAMBDA, STREAM_MU, STREAM_FEATURES };
 
-/* Pairs of labels of all neighbours, and features of all tokens. */
+/* Most pairs of labels of all neighbours, and most features of all tokens. */
 #define MOST_TERMS (INT64_C(1) << 24)
 
-/* Transitions: an edge for each pair of labels of neighbours, with the weight of that pair. */
+/* Add the transitions to *f: an edge for each pair of labels of neighbouring tokens, with the
+ * weight lambda_kl of the pair. */
 static sal_status add_transitions(sali_making *m, int64_t tokens, int64_t n, sal_expr *f)
 {
     int64_t edges = (tokens - 1) * n * n;
@@ -39,7 +40,7 @@ static sal_status add_transitions(sali_making *m, int64_t tokens, int64_t n, sal
     return SAL_OK;
 }
 
-/* Random bits. */
+/* Draw n features, random bits, into borrowed memory; NULL when out of memory. */
 static const double *draw_features(sali_making *m, int64_t n)
 {
     sali_stream stream = sali_making_stream(m, STREAM_FEATURES);
@@ -53,7 +54,7 @@ static const double *draw_features(sali_making *m, int64_t n)
     return b;
 }
 
-/* Features of a file: a row for each token. */
+/* SAL_ERR_DATA unless the features of a file, a row for each token, are finite numbers. */
 static sal_status check_features(const sal_array *array, sal_error *err)
 {
     for (int64_t i = 0; i < array->count; i++) {

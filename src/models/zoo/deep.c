@@ -64,7 +64,7 @@ static sal_expr quadratic_term(sal_expr s)
     return sal_add(sal_quad(s, J), sal_dot(b, s));
 }
 
-/* log p_0(s) of variables with these logits, [n], or [n, K] of one-hot ones. */
+/* log p_0(s) of variables with logits base [n], or [n, K] if they are one-hot. */
 static sal_expr base_term(sal_expr s, sal_expr base, sal_kind kind)
 {
     if (kind == SAL_CATEGORICAL) {
@@ -79,7 +79,7 @@ static sal_expr base_term(sal_expr s, sal_expr base, sal_kind kind)
     return sal_sub(sal_dot(base, s), log_z);
 }
 
-/* The state less its mean by p_0. */
+/* The state less its mean under p_0. */
 static sal_expr centred(sal_expr s, sal_expr base, sal_kind kind)
 {
     sal_expr mean = kind == SAL_CATEGORICAL ? sal_softmax_axis(base, 1)
@@ -88,7 +88,8 @@ static sal_expr centred(sal_expr s, sal_expr base, sal_kind kind)
     return sal_sub(s, sal_reshape(mean, sal_expr_shape(s)));
 }
 
-/* What a level has for itself: l_t's + sum softplus(W_t'x + c_t), x the state, centred or not. */
+/* The RBM of the level t: l_t's + sum softplus(W_t'x + c_t) with `units` hidden units; l_t's alone
+ * without units. x is the state s, or the state less its mean. */
 static sal_expr level_terms(sal_expr s, sal_expr x, sal_expr level, int64_t units)
 {
     const int64_t T = sal_expr_shape(level).dim[0], n = sal_expr_shape(s).dim[0];
@@ -104,7 +105,8 @@ static sal_expr level_terms(sal_expr s, sal_expr x, sal_expr level, int64_t unit
     return sal_add(sal_dot(visible, s), sal_sum(sal_softplus(sal_add(field, bias))));
 }
 
-/* The RBM of a net without levels; the quadratic term has b's already. */
+/* The RBM of a net without levels. `with_b`: with the term b's, which the quadratic term would have
+ * already. */
 static sal_expr rbm_term(sal_expr s, int64_t units, bool with_b)
 {
     const int64_t n = sal_expr_shape(s).dim[0];
@@ -125,7 +127,8 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* PyTorch's: uniform within 1 / sqrt(inputs of one output), weights and biases both. */
+/* Set all parameters "*.weight" and "*.bias" as PyTorch does: uniform within 1 / sqrt(weights of
+ * one output). */
 static sal_status start_net(sal_model *model, uint64_t seed, sal_error *err)
 {
     double *flat = SALI_NEW_ARRAY(double, sal_model_parameters_size(model)), *at = flat;
@@ -138,7 +141,7 @@ static sal_status start_net(sal_model *model, uint64_t seed, sal_error *err)
     double bound = 0;
     for (int64_t k = 0; (name = sal_model_parameter(model, k, &shape)); k++) {
         int64_t size = sali_shape_size(&shape);
-        if (ends_with(name, ".weight")) { /* comes before its bias */
+        if (ends_with(name, ".weight")) { /* a weight comes before its bias */
             bound = 1 / sqrt((double)(size / shape.dim[0]));
         }
         if (ends_with(name, ".weight") || ends_with(name, ".bias")) {
@@ -155,6 +158,8 @@ static sal_status start_net(sal_model *model, uint64_t seed, sal_error *err)
     return status;
 }
 
+/* Random starting values of the net, and normal ones with standard deviation 0.01 of J and W, if
+ * the model has these. */
 static sal_status start(sal_model *model, uint64_t seed, sal_error *err)
 {
     sal_status status = start_net(model, seed, err);
@@ -172,7 +177,7 @@ static double log_of_more(double mean)
     return log(mean + 0.01);
 }
 
-/* Logits of shares of `states` states, kept from zero as a whole by 0.01. */
+/* Set "base" to log(mean + 0.01 / states): the shares of one-hot variables, kept away from 0. */
 static sal_status start_base(sal_model *model, int64_t states, const double *mean, sal_error *err)
 {
     const int64_t size = sali_builtin_parameter_size(model, "base");
@@ -186,8 +191,8 @@ static sal_status start_base(sal_model *model, int64_t states, const double *mea
     return status;
 }
 
-/* The base distribution takes the data's mean, as by Grathwohl et al.; without one the linear term
- * does, as Rhodes & Gutmann start it: b = log(mean + 0.01). */
+/* The data's mean goes into the base distribution, as in Grathwohl et al. Without a base
+ * distribution it goes into the linear term, as in Rhodes & Gutmann: b = log(mean + 0.01). */
 sal_status sali_deep_init(sal_model *model, uint64_t seed, const double *mean, sal_error *err)
 {
     sal_status status = start(model, seed, err);
@@ -207,7 +212,8 @@ sal_status sali_deep_init(sal_model *model, uint64_t seed, const double *mean, s
 
 /* ---- models */
 
-/* The one-hot [height * width, states] as an image with a channel for each state. */
+/* The one-hot state s [height * width, states] as an image [states, height, width]: a channel for
+ * each state. */
 static sal_status one_hot_image(sali_making *m, sal_expr s, int64_t height, int64_t width,
                                 int64_t states, sal_expr *image)
 {
@@ -230,7 +236,9 @@ static sal_status start_model(sali_making *m, sal_model *model)
     return start(model, m->seed, m->err);
 }
 
-/* The state of variables of the kind and number of states that are asked for. */
+/* Create the variables that the settings `values` (SALI_DEEP_PARAMETERS) ask for. *s is the state
+ * of the `variables` pixels, and *level the one-hot of the level if there are levels. Returns:
+ * ARGUMENT if the settings contradict each other. */
 static sal_status make_state(sali_making *m, const double *values, int64_t variables, sal_expr *s,
                              sal_expr *level)
 {
@@ -274,7 +282,7 @@ static sal_status make_state(sali_making *m, const double *values, int64_t varia
     return SAL_OK;
 }
 
-/* Bits as -1 and 1 for a net with levels: with 0 and 1 its training runs away. */
+/* Bits as -1 and 1: with 0 and 1 the training of a net with levels diverges. */
 static sal_expr two_sided(sal_expr s)
 {
     return sal_sub(sal_scale(s, 2), sal_scalar(s.tape, 1));
@@ -337,7 +345,8 @@ const sali_training sali_deep_ladder_training = { .settings = "base=1",
                                                                .optimiser.momentum = -1,
                                                                .iterations = 12000 } };
 
-/* A net added to an RBM that stays as it was trained, and whose layers are drawn whole. */
+/* A net is added to an RBM, whose parameters stay as they were trained and whose layers are drawn
+ * exactly. */
 const sali_training sali_deep_rbm_training = { .settings = "units=500",
                                                .rbm_first = true,
                                                .options = { .objective = SAL_PTT,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Facility location: which facilities to open, so that each customer is served by the best of them.
- * Nondecreasing but for the price of opening, and submodular. */
+ * Submodular and, without the price of opening, nondecreasing. */
 #include <math.h>
 
 #include "core/error.h"
@@ -14,6 +14,7 @@ enum { STREAM_MEANS, STREAM_COMPONENTS, STREAM_NOISE };
 /* The most entries of C. */
 #define MOST_ENTRIES ((int64_t)1 << 24)
 
+/* The error `code` if n facilities and m customers have more than MOST_ENTRIES pairs. */
 static sal_status check_size(int64_t n, int64_t m, sal_status code, sal_error *err)
 {
     return n <= MOST_ENTRIES / m
@@ -24,9 +25,10 @@ static sal_status check_size(int64_t n, int64_t m, sal_status code, sal_error *e
                            (long long)n, (long long)m, (long long)MOST_ENTRIES);
 }
 
-/* A customer is of one component, whose means are |N(0, 1)|: c_ij = max(0, mean + spread N(0, 1)).
- * The paper has a Gaussian mixture and says no more of it. There are no more components than
- * customers, which bounds the room for their means. */
+/* Draw C [n x customers] into borrowed memory. Each customer belongs to a component, whose means
+ * are |N(0, 1)|: c_ij = max(0, mean + spread N(0, 1)). The paper only says that C is from a
+ * Gaussian mixture. There are at most as many components as customers, which bounds the memory for
+ * their means. */
 static sal_status draw_values(sali_making *m, int64_t n, int64_t customers, const double **out)
 {
     sal_status status = check_size(n, customers, SAL_ERR_ARGUMENT, m->err);
@@ -56,6 +58,8 @@ static sal_status draw_values(sali_making *m, int64_t n, int64_t customers, cons
     return SAL_OK;
 }
 
+/* SAL_ERR_DATA unless C is a matrix [facilities x customers] of finite numbers >= 0, with at most
+ * MOST_ENTRIES entries. */
 static sal_status check_values(const sal_array *C, sal_error *err)
 {
     if (C->ndim != 2 || C->count < 1) {

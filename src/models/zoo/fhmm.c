@@ -15,7 +15,7 @@ enum { LENGTH, FACTORS, SEED, SIGMA, P, V };
 /* Random streams of a seed. */
 enum { STREAM_W, STREAM_X, STREAM_NOISE };
 
-/* Weights W, W_0 ~ N(0, 1); states from the prior; y from the states. */
+/* Draw the weights W, W_0 ~ N(0, 1), states from the prior, and y from the states. */
 static sal_status draw_fhmm(sali_making *making, sali_fhmm *m)
 {
     int64_t K = m->factors, n = m->length * K;
@@ -60,7 +60,8 @@ static double reconstruction_error(const sal_model *model, const int32_t *codes)
 static const sali_statistic error_statistic = { "reconstruction error", reconstruction_error,
                                                 NULL };
 
-/* The numbers, which become the data of the model's statistic; y from the seed. */
+/* Allocate the numbers of the model in kept memory, make them the data of its statistic, and draw
+ * weights and y by the seed. */
 static sal_status create_fhmm(sali_making *making, int64_t length, sali_fhmm **out)
 {
     const double *values = making->values;
@@ -77,7 +78,7 @@ static sal_status create_fhmm(sali_making *making, int64_t length, sali_fhmm **o
     return draw_fhmm(making, m);
 }
 
-/* f as a quadratic in x: pairs with weights, a linear term and a constant. */
+/* f as a quadratic polynomial of x: n pairs with weights w, a linear term and a constant. */
 typedef struct quadratic {
     int64_t n;
     int64_t *pairs;     /* [2n] */
@@ -92,8 +93,8 @@ static void add_pair(quadratic *f, int64_t i, int64_t j, double w)
     f->w[f->n++] = w;
 }
 
-/* log N(y_t; W'x + W_0, sigma^2), expanded; squares stay squares, so that its derivative is that of
- * the formula as it is written. */
+/* Add log N(y_t; W'x + W_0, sigma^2), expanded. Squares x_k^2 are kept as pairs (k, k) and not
+ * replaced by x_k, so that the derivative is the derivative of the formula as written. */
 static void add_emission(quadratic *f, const sali_fhmm *m, int64_t t)
 {
     double precision = 1 / (m->sigma * m->sigma), c = m->y[t] - m->W_0;
@@ -108,7 +109,8 @@ static void add_emission(quadratic *f, const sali_fhmm *m, int64_t t)
     }
 }
 
-/* log p(x_t | x_(t-1)): a and b agree where 1 - a - b + 2ab is 1. */
+/* Add log p(x_t | x_(t-1)); 1 - a - b + 2ab is 1 if the bits a and b agree, and 0 if they
+ * differ. */
 static void add_transition(quadratic *f, const sali_fhmm *m, int64_t t)
 {
     double stay = log(m->p), flip = log1p(-m->p);
@@ -121,6 +123,7 @@ static void add_transition(quadratic *f, const sali_fhmm *m, int64_t t)
     }
 }
 
+/* Add log p(x_1). */
 static void add_start(quadratic *f, const sali_fhmm *m)
 {
     for (int64_t k = 0; k < m->factors; k++) {
@@ -129,6 +132,7 @@ static void add_start(quadratic *f, const sali_fhmm *m)
     }
 }
 
+/* Record f = log p(x, y) as one quadratic polynomial. */
 static sal_status record(sali_making *making, const sali_fhmm *m, sal_expr *f)
 {
     int64_t K = m->factors, n = m->length * K, most = n * (K + 3) / 2;
@@ -153,7 +157,8 @@ static sal_status record(sali_making *making, const sali_fhmm *m, sal_expr *f)
     return SAL_OK;
 }
 
-/* Of a file the weights stay those of the seed: data are to be scaled to them. */
+/* With a file y is read, but the weights are drawn by the seed as without a file: the data must be
+ * scaled to suit them. */
 static sal_status fhmm(sali_making *making, sal_expr *f)
 {
     const sal_array *file = making->content ? &making->content->array : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The factorial hidden Markov model: its numbers, which are the data of its statistic. */
+/* The numbers of a factorial hidden Markov model, which are the data of its statistic. */
 #ifndef SALI_FHMM_H
 #define SALI_FHMM_H
 

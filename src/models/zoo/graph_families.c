@@ -51,15 +51,17 @@ sal_status sali_add_edge(sali_edge_list *list, int64_t i, int64_t j, sal_error *
  * become edges, or as many as are none yet; a = log k / log n, r = -a / log(1 - p). The largest
  * independent set has at most n nodes, and has n in most graphs at the threshold. */
 
-/* Sides of the square of flags of pairs. */
+/* Most nodes of an rb graph: it has a flag for each pair of nodes. */
 #define MOST_RB_NODES 16384
 
 typedef struct rb {
     int64_t n, k, links, s;
     uint8_t *edge;  /* [n k x n k] */
-    int64_t *pairs; /* [k k] of two cliques, that are no edges yet */
+    int64_t *pairs; /* [k k] indices in `edge` of pairs of two cliques that are no edges yet */
 } rb;
 
+/* Choose two cliques, and make g->s of the pairs between them edges, or all that are none yet if
+ * there are fewer. */
 static sal_status join_cliques(rb *g, sali_uniforms *from, sali_edge_list *list, sal_error *err)
 {
     const int64_t i = sali_next_below(from, g->n), other = sali_next_below(from, g->n - 1);
@@ -82,6 +84,7 @@ static sal_status join_cliques(rb *g, sali_uniforms *from, sali_edge_list *list,
     return status;
 }
 
+/* spec->nodes must be a multiple of spec->group, with two groups or more, else SAL_ERR_ARGUMENT. */
 static sal_status draw_rb(const sali_random_graph *spec, sali_edge_list *list, sal_error *err)
 {
     const int64_t k = spec->group > 0 ? spec->group : 1;
@@ -116,6 +119,7 @@ static sal_status draw_rb(const sali_random_graph *spec, sali_edge_list *list, s
 /* ---- ba: preferential attachment (Barabasi & Albert 1999). A star of m + 1 nodes; every further
  * node gets edges to m different ones, chosen with probabilities proportional to their degrees. */
 
+/* spec->degree must be 2 m for a whole m from 1 to nodes - 1, else SAL_ERR_ARGUMENT. */
 static sal_status draw_ba(const sali_random_graph *spec, sali_edge_list *list, sal_error *err)
 {
     const int64_t m = (int64_t)(spec->degree / 2);
@@ -133,7 +137,7 @@ static sal_status draw_ba(const sali_random_graph *spec, sali_edge_list *list, s
                          (long long)spec->nodes, spec->degree, (long long)SALI_RANDOM_EDGES);
     }
     sali_uniforms from = sali_uniforms_of(spec->seed);
-    int64_t *last = SALI_NEW_ARRAY(int64_t, spec->nodes); /* node that each was chosen by, last */
+    int64_t *last = SALI_NEW_ARRAY(int64_t, spec->nodes); /* last new node that chose each node */
     status = last ? SAL_OK : sali_fail_memory(err);
     for (int64_t i = 1; status == SAL_OK && i <= m; i++) {
         status = sali_add_edge(list, i, 0, err);
@@ -153,6 +157,7 @@ static sal_status draw_ba(const sali_random_graph *spec, sali_edge_list *list, s
 /* ---- torus: a grid of two dimensions that closes in both, as G11 (rows of 8), G32 (of 20) and G57
  * (of 50) of the G-set, with weights=sign. */
 
+/* Nodes of a row: spec->group, or the largest divisor of the nodes up to their square root. */
 static int64_t row_of(const sali_random_graph *spec)
 {
     int64_t row = (int64_t)sqrt((double)spec->nodes);
@@ -162,6 +167,7 @@ static int64_t row_of(const sali_random_graph *spec)
     return spec->group > 0 ? spec->group : row;
 }
 
+/* Both sides must have 3 nodes or more, as pairs would otherwise repeat; else SAL_ERR_ARGUMENT. */
 static sal_status draw_torus(const sali_random_graph *spec, sali_edge_list *list, sal_error *err)
 {
     const int64_t width = row_of(spec), height = spec->nodes / width;
@@ -193,6 +199,7 @@ typedef struct planar {
     int64_t faces, pairs;
 } planar;
 
+/* Append the edge between the nodes at places a and b of the order, with probability KEPT. */
 static void join(planar *g, int64_t n, int64_t a, int64_t b, sali_uniforms *from)
 {
     const int64_t i = g->order[a], j = g->order[b];
@@ -201,6 +208,7 @@ static void join(planar *g, int64_t n, int64_t a, int64_t b, sali_uniforms *from
     }
 }
 
+/* Append to g->pair the kept edges of one triangulation of n >= 3 nodes, in a new random order. */
 static void triangulate(planar *g, int64_t n, sali_uniforms *from)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -231,6 +239,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Append the union of two triangulations, sorted by the larger node. Fewer than 3 nodes:
+ * SAL_ERR_ARGUMENT. */
 static sal_status draw_planar(const sali_random_graph *spec, sali_edge_list *list, sal_error *err)
 {
     const int64_t n = spec->nodes;

@@ -9,7 +9,8 @@
 
 /* ---- each pair once */
 
-/* A stable sort of pairs by their first (0) or second (1) node. begin [nodes + 1] is scratch. */
+/* Copy the pairs `from` [edges x 2] to `to`, sorted by their first (by = 0) or second (by = 1)
+ * node; stable. begin [nodes + 1] is scratch. */
 static void sort_pairs(int64_t nodes, int64_t edges, const int64_t *from, int by, int64_t *begin,
                        int64_t *to)
 {
@@ -61,7 +62,7 @@ double sali_graph_node_weights(const sali_graph *graph, double *weights)
     return largest > 0 ? largest : 1;
 }
 
-/* The first weight that is too large; -1 if none is. */
+/* Index of the first weight [n] that is too large or NaN; -1 if there is none. */
 static int64_t find_large(int64_t n, const double *weights)
 {
     for (int64_t k = 0; weights && k < n; k++) {
@@ -98,6 +99,8 @@ sal_status sali_graph_check(const char *model, const sali_graph *graph, bool ene
 
 /* ---- equal labels */
 
+/* Fill `tables` [edges x states x states] with w_e [k = l], and begin [edges + 1] with the starts
+ * of the edges' scopes. */
 static void fill_tables(int64_t states, const sali_graph *graph, double *tables, int64_t *begin)
 {
     for (int64_t e = 0; e < graph->edges; e++) {

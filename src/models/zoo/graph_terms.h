@@ -8,13 +8,13 @@
 #include <saltus/ad.h>
 #include "models/content.h"
 
-/* The pairs of a graph, each once however often and whichever way round it is listed, the smaller
- * node first, in ascending order, into pairs (room for 2 graph->edges numbers); their number, -1
- * when out of memory. Cost: O(nodes + edges). */
+/* Write the different pairs of a graph into `pairs` (room for 2 graph->edges numbers): each pair
+ * once, however often and in whichever direction it is listed, the smaller node first, in ascending
+ * order. Returns the number of pairs, -1 when out of memory. Cost: O(nodes + edges). */
 int64_t sali_graph_pairs(const sali_graph *graph, int64_t *pairs);
 
-/* The weights of the nodes, 1 where none are given, into weights [nodes]; returns the largest, 1 if
- * none is positive. */
+/* Write the weights of the nodes, all 1 if none are given, into weights [nodes]. Returns the
+ * largest weight, or 1 if no weight is positive. */
 double sali_graph_node_weights(const sali_graph *graph, double *weights);
 
 /* Weights beyond this size are refused: sums of them must stay finite. */
@@ -23,12 +23,12 @@ double sali_graph_node_weights(const sali_graph *graph, double *weights);
 /* The most nodes: as many variables as a space can have. */
 #define SALI_GRAPH_NODES (INT64_C(1) << 25)
 
-/* Whether a model can be made of the graph: of weights, or also of energies. Returns: SAL_ERR_DATA
- * when the file says that its numbers are energies, when one is too large, for too many nodes. */
+/* Check that `model` can be made of the graph. Returns: SAL_ERR_DATA if the numbers of the graph
+ * are an energy, unless `energies`; if a number is too large; if there are too many nodes. */
 sal_status sali_graph_check(const char *model, const sali_graph *graph, bool energies,
                             sal_error *err);
 
-/* The most entries of the tables of equal labels: 2 GiB of doubles. */
+/* Most entries of the tables of sali_graph_equal: 2 GiB of doubles. */
 #define SALI_EQUAL_ENTRIES (INT64_C(1) << 28)
 
 /* scale sum_e w_e [s_i(e) = s_j(e)] over a space of categorical variables of `states` labels each,

@@ -17,7 +17,7 @@ enum { LENGTH, STATES, SEED, SIGMA, P, SPREAD };
 /* Random streams of a seed. */
 enum { STREAM_MEANS, STREAM_Z, STREAM_NOISE };
 
-/* Of the one-hot state, and of potentials. */
+/* Most reals of the one-hot state. */
 #define MOST_REALS 100000000
 
 /* ---- data and means */
@@ -56,7 +56,7 @@ static sal_status draw_data(sali_making *making, sali_hmm *m)
     return SAL_OK;
 }
 
-/* The means of data that come from elsewhere: state k has their quantile (k + 1/2) / states. */
+/* Read y from the file, and set the mean of state k to the quantile (k + 1/2) / states of y. */
 static sal_status place_means(sali_making *making, sali_hmm *m)
 {
     const sal_array *array = &making->content->array;
@@ -108,7 +108,8 @@ static double log_leave(const sali_hmm *m)
     return log1p(-m->p) - log((double)(m->states - 1));
 }
 
-/* The numbers, which become the data of the model's statistic, but for means and y. */
+/* Allocate the numbers of the model in kept memory and make them the data of its statistic; means
+ * and y are still to be filled. Returns: SAL_ERR_ARGUMENT if there are too many. */
 static sal_status create_hmm(sali_making *making, int64_t length, sali_hmm **out)
 {
     const double *values = making->values;
@@ -130,7 +131,8 @@ static sal_status create_hmm(sali_making *making, int64_t length, sali_hmm **out
     return SAL_OK;
 }
 
-/* Emissions are linear in the one-hot states; transitions weigh each pair of equal neighbours. */
+/* Record f = log p(z, y): emissions are linear in the one-hot states, and transitions are weights
+ * of pairs of equal neighbours. */
 static sal_status record(sali_making *making, const sali_hmm *m, sal_expr *f)
 {
     int64_t n = m->length * m->states, edges = n - m->states;

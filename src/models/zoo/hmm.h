@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The hidden Markov model with Gaussian emissions: its numbers, which are the data of its
+/* The numbers of a hidden Markov model with Gaussian emissions, which are the data of its
  * statistic. */
 #ifndef SALI_HMM_H
 #define SALI_HMM_H

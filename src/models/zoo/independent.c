@@ -23,7 +23,8 @@ static sal_status set_products(sali_making *m, sal_model *model)
 
 enum { BERNOULLI_DIM, BERNOULLI_P, BERNOULLI_SCALE, BERNOULLI_SEED };
 
-/* Rows (0, theta_i), spread from the end so that none is overwritten before it is read. */
+/* Fill log_table with rows (0, theta_i), from the last row back, as the parameters are read into
+ * the same array. */
 static sal_status read_bernoulli(const sal_model *model, double *log_weight, double *log_table,
                                  sal_error *err)
 {

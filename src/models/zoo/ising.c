@@ -6,7 +6,7 @@
 
 /* ---- lists of edges */
 
-/* n times a factor, in borrowed memory; NULL of NULL, or when there is no memory. */
+/* from [n] times a factor, in borrowed memory; NULL if `from` is NULL or memory runs out. */
 static const double *scaled(sali_making *m, int64_t n, const double *from, double factor)
 {
     double *to = from ? SALI_BORROW(m, double, n) : NULL;
@@ -16,8 +16,9 @@ static const double *scaled(sali_making *m, int64_t n, const double *from, doubl
     return to;
 }
 
-/* beta (theta sum_e w_e s_i(e) s_j(e) + sum_i (h_i + bias) s_i) on a graph whose edges, of weight 1
- * where it has none, count `each_edge` times: 2 in s'As. Energies change their sign. */
+/* Record beta (theta sum_e w_e s_i(e) s_j(e) + sum_i (h_i + bias) s_i) on a graph. Each edge counts
+ * `each_edge` times (2 in s'As), with weight 1 if the graph has no weights. The numbers of an
+ * energy change their sign. */
 static sal_status on_graph(sali_making *m, const sali_graph *graph, double each_edge, double theta,
                            double bias, double beta, sal_expr *f)
 {
@@ -47,7 +48,7 @@ static sal_status on_graph(sali_making *m, const sali_graph *graph, double each_
 
 enum { SIDE, THETA, BIAS, CYCLIC, BETA };
 
-/* Energies are taken as they are: there theta is 1, and an edge counts once. */
+/* Record f of the graph of a file. For an energy theta is 1 and an edge counts once. */
 static sal_status of_file(sali_making *m, sal_expr *f)
 {
     const double *values = m->values;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A lattice Ising model with some terms of third order, to see what they do to samplers that build
- * on the second. */
+/* A lattice Ising model with some terms of third order, to test samplers that rely on second
+ * order. */
 #include "core/error.h"
 #include "core/rng.h"
 #include "models/zoo/making.h"
@@ -12,7 +12,7 @@ static int64_t choose3(int64_t n)
     return n * (n - 1) * (n - 2) / 6;
 }
 
-/* The triple i > j > k of rank r = C(i, 3) + C(j, 2) + k. */
+/* Set triple [3] to the i > j > k whose rank C(i, 3) + C(j, 2) + k is r. */
 static void unrank(int64_t r, int64_t *triple)
 {
     int64_t i = 2, j = 1;
@@ -28,8 +28,8 @@ static void unrank(int64_t r, int64_t *triple)
     triple[2] = r - j * (j - 1) / 2;
 }
 
-/* sum over `count` different triples of the n spins, drawn uniformly, of s_i s_j s_k, as factors;
- * alpha scales their tables. */
+/* Add to *f alpha times the sum of s_i s_j s_k over `count` different triples of the n spins, drawn
+ * uniformly, as factors. */
 static sal_status cubic(sali_making *m, int64_t n, int64_t count, sal_expr *f)
 {
     sali_stream stream = sali_making_stream(m, 0);
@@ -45,7 +45,7 @@ static sal_status cubic(sali_making *m, int64_t n, int64_t count, sal_expr *f)
     for (int64_t t = 0; t < count; t++) {
         unrank(chosen[t], triples + 3 * t);
         begin[t + 1] = 3 * (t + 1);
-        for (int k = 0; k < 8; k++) { /* the sign of a product by the number of its ups */
+        for (int k = 0; k < 8; k++) { /* the product is 1 if an odd number of its spins is 1 */
             tables[8 * t + k] = ((k >> 2) + (k >> 1) + k) % 2 ? 1 : -1;
         }
     }

@@ -4,7 +4,8 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-/* Append the pair {i, j} unless it is a loop or, on a side of 2, was listed the other way round. */
+/* Append the pair {i, j} to n pairs, unless it is a loop or `again`: on a torus with a side of 2
+ * the pair was listed before as {j, i}. Returns the number of pairs. */
 static int64_t add_edge(int64_t *pairs, int64_t n, int64_t i, int64_t j, bool again)
 {
     if (i == j || again) {

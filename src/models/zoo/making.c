@@ -72,6 +72,7 @@ sal_expr sali_making_number(sali_making *m, const char *name, double number)
     return sali_making_filled(m, name, SAL_SCALAR, number);
 }
 
+/* Set a parameter of the model to its starting values. */
 static sal_status set_start(const sali_making *m, const sali_start_value *start, sal_model *model)
 {
     const char *name = start->parameter;
@@ -89,11 +90,11 @@ static sal_status graph_of_file(sali_making *m, const sali_graph **graph)
     return sali_graph_check(m->builtin->name, *graph, false, m->err);
 }
 
-/* The nodes of a clique of rb, where they are not given: published graphs of 200 to 300 nodes have
- * 5 to 12, those of 800 to 1200 nodes 20 to 25. */
+/* Default size of a clique of rb: nodes to this power. Published graphs of 200 to 300 nodes have
+ * cliques of 5 to 12 nodes, and graphs of 800 to 1200 nodes cliques of 20 to 25. */
 #define CLIQUE_EXPONENT 0.44
 
-/* The value of a setting; `otherwise` where the model has none of that name. */
+/* The value of the setting `name`; `otherwise` if the model has no such setting. */
 static double value_of(const sali_builtin *builtin, const double *values, const char *name,
                        double otherwise)
 {
@@ -113,8 +114,8 @@ static bool is_listed(const char *const *list, const char *name)
     return *list;
 }
 
-/* Refuse what other families of graphs obey and this one does not; of er, the degree beside a
- * density. */
+/* SAL_ERR_ARGUMENT if a setting that the graph's family does not obey differs from its default; for
+ * er with a density, also the degree. */
 static sal_status refuse_settings(const sali_making *m, int family)
 {
     const sali_builtin *b = m->builtin;
@@ -135,6 +136,9 @@ static sal_status refuse_settings(const sali_making *m, int family)
     return sali_builtin_refuse(b, m->values, keys, what, m->err);
 }
 
+/* Complete *spec from the settings graph, most, group and tightness, and from the seed; for rb the
+ * number of nodes is rounded down to whole cliques. Returns: SAL_ERR_ARGUMENT if `most` is below
+ * `nodes`. */
 static sal_status add_settings(const sali_making *m, sali_random_graph *spec)
 {
     const sali_builtin *b = m->builtin;
@@ -219,6 +223,7 @@ sal_status sali_making_lattice(sali_making *m, int64_t side, bool cyclic, const 
 
 /* ---- the model */
 
+/* Make the model of f, set its starting values and call m->finish. On failure *model may be set. */
 static sal_status finish(sali_making *m, sal_expr f, sal_model **model)
 {
     sal_status status = m->status ? m->status : sal_model_from_tape(m->tape, f, model, m->err);

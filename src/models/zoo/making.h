@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A ready-made model while it is being made. Its formula asks here for variables, parameters and
- * memory; what is left to do once the formula is known is noted, and what was borrowed is freed,
- * whatever happens. Where the variables could not be made there is no tape, on which nothing is
- * recorded: only sali_making_make looks. */
+/* A ready-made model while it is being made. The record's `formula` gets variables, parameters and
+ * memory from the functions below, and stores in sali_making what remains to be done once f is
+ * known. Borrowed memory is freed in any case. If the variables could not be made, `tape` is NULL:
+ * recording then does nothing, formulas need no check, and sali_making_make returns the error. */
 #ifndef SALI_MAKING_H
 #define SALI_MAKING_H
 
@@ -13,7 +13,7 @@
 #include "models/zoo/builtin.h"
 #include "models/zoo/random_graph.h"
 
-/* At most so many parameters have starting values. */
+/* Most parameters with starting values. */
 #define SALI_STARTS 8
 
 /* Where a parameter starts: at `values`; or normal with deviation `number`; or all at `number`. */
@@ -27,62 +27,66 @@ typedef struct sali_start_value {
 
 typedef struct sali_making {
     const sali_builtin *builtin;
-    const double *values;        /* values[k] is that of builtin->settings[k] */
-    const sali_content *content; /* what the file holds; NULL: there is none */
+    const double *values;        /* values[k] is the value of builtin->settings[k] */
+    const sali_content *content; /* content of the file; NULL: no file */
     sal_dtype dtype;
     sal_error *err;
-    sal_tape *tape;    /* over the variables, once they are known */
-    sal_status status; /* of making them */
-    uint64_t seed;     /* of random starting values: that of the key `seed` */
+    sal_tape *tape;    /* tape over the variables, once they are known */
+    sal_status status; /* error of making the variables */
+    uint64_t seed;     /* seed of random numbers: the value of the key `seed` */
     int n_starts;
     sali_start_value starts[SALI_STARTS];
-    const sali_statistic *statistic; /* of the model, with its data, which is kept memory */
+    const sali_statistic *statistic; /* statistic of the model; its data is kept memory */
     void *statistic_data;
-    const sali_decoding *decoding; /* of the model, by the same data; NULL: none */
-    /* What remains to be done with the model; NULL: nothing. */
+    const sali_decoding *decoding; /* decoding of the model, which uses the same data; NULL: none */
+    /* Called with the new model, to complete it; NULL: nothing remains to be done. */
     sal_status (*finish)(struct sali_making *m, sal_model *model);
     const void *finish_data;
-    sali_remark remark;       /* on what the file holds, for the model */
-    sali_memory memory, kept; /* memory until the model is made, and as long as it is there */
+    sali_remark remark;       /* remark on the content of the file, for the model */
+    sali_memory memory, kept; /* live until the model is made; until the model is destroyed */
     sali_graph graph;
 } sali_making;
 
-/* Zero-filled memory until the model is made, or until it is destroyed; NULL when there is none. */
+/* Zero-filled memory until the model is made (BORROW), or until the model is destroyed (KEEP); NULL
+ * when out of memory. */
 #define SALI_BORROW(m, type, count) SALI_TAKE(&(m)->memory, type, count)
 #define SALI_KEEP(m, type, count) SALI_TAKE(&(m)->kept, type, count)
 
-/* The state of these blocks of variables, or of a single one. Once for each model. */
+/* Create the variables, n blocks or a single one, and the tape; returns the state. Call one of
+ * these two once for each model. */
 sal_expr sali_making_blocks(sali_making *m, int64_t n, const sal_block *blocks);
 sal_expr sali_making_state(sali_making *m, const char *block, sal_kind kind, int64_t count,
                            int64_t states);
 
-/* Parameters that start with these values [size of the shape, to live until the model is made], at
- * one number, or normal with a standard deviation; a scalar at a number. */
+/* Record a parameter and its starting values: `values` [size of the shape], which must live until
+ * the model is made; one number in all entries; normal numbers with a standard deviation, from
+ * random stream `index`; a scalar parameter with one number. */
 sal_expr sali_making_param(sali_making *m, const char *name, sal_shape shape, const double *values);
 sal_expr sali_making_filled(sali_making *m, const char *name, sal_shape shape, double number);
 sal_expr sali_making_normal(sali_making *m, const char *name, sal_shape shape, double deviation,
                             uint32_t index);
 sal_expr sali_making_number(sali_making *m, const char *name, double number);
 
-/* The graph of the file; without one a random graph or a square lattice, until the model is made.
- * Of random graphs the settings graph, most, density, group and tightness count too, where the
- * model has them.
+/* The graph of the file or, without a file, a random graph or a square lattice, which live until
+ * the model is made. A random graph also obeys the settings graph, most, density, group and
+ * tightness, if the model has them.
  * Errors as sali_graph_check (without energies), sali_random_graph_degree, sali_random_graph_draw.
  * Params:  degree   mean number of neighbours, instead of spec.p; negative: spec.p holds. */
 sal_status sali_making_graph(sali_making *m, sali_random_graph spec, double degree,
                              const sali_graph **graph);
 sal_status sali_making_lattice(sali_making *m, int64_t side, bool cyclic, const sali_graph **graph);
 
-/* n copies of a number, until the model is made; NULL: no memory. */
+/* n copies of a number, until the model is made; NULL when out of memory. */
 double *sali_making_repeat(sali_making *m, int64_t n, double number);
 
-/* The random stream of the key `seed` with this number. */
+/* Random stream number `index` of the key `seed`. */
 static inline sali_stream sali_making_stream(const sali_making *m, uint32_t index)
 {
     return (sali_stream){ .seed = m->seed, .chain = index, .purpose = SALI_RNG_PARAMS };
 }
 
-/* The model of the record's formula; errors as sali_builtin_make. */
+/* Make the model of a record. Returns: as sali_builtin_make. On failure *model may be set and is
+ * then to be destroyed. */
 sal_status sali_making_make(const sali_builtin *builtin, const double *values,
                             const sali_content *content, sal_dtype dtype, sal_model **model,
                             sal_error *err);

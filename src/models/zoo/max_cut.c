@@ -15,6 +15,7 @@ typedef struct cut_edges {
     double *weights;
 } cut_edges;
 
+/* Weight of the edges between nodes of different codes. */
 static double cut_of(const sal_model *model, const int32_t *codes)
 {
     const cut_edges *cut = model->statistic_data;
@@ -29,6 +30,8 @@ static double cut_of(const sal_model *model, const int32_t *codes)
 
 static const sali_statistic cut_statistic = { "cut", cut_of, NULL };
 
+/* Make the cut of `graph` the statistic of the model. Edges and weights are copied to kept
+ * memory. */
 static sal_status report_cut(sali_making *m, const sali_graph *graph)
 {
     cut_edges *cut = SALI_KEEP(m, cut_edges, 1);

@@ -9,10 +9,11 @@
 
 enum { DIM, STATES, COMPONENTS, SCALE, SEED };
 
-/* Of theta. */
+/* Most entries of theta. */
 #define MOST_NUMBERS 100000000
 
-/* Proper distributions, in borrowed memory: exp of each row sums to 1. */
+/* Draw log-probabilities [rows x states], in borrowed memory: exp of each row sums to 1. NULL when
+ * out of memory. */
 static const double *draw_rows(sali_making *m, int64_t rows, int64_t states, double scale)
 {
     sali_stream stream = sali_making_stream(m, 0);
@@ -32,7 +33,7 @@ static const double *draw_rows(sali_making *m, int64_t rows, int64_t states, dou
     return theta;
 }
 
-/* Equal weights: Z = 1. */
+/* Components have equal weights at the start, so that Z = 1. */
 static sal_status mixture(sali_making *m, sal_expr *f)
 {
     const double *values = m->values;

@@ -6,7 +6,8 @@
 
 enum { VISIBLE, HIDDEN, LAYERS, SHARED };
 
-/* net.0 SiLU net.2 SiLU .. and a linear output, as PyTorch numbers a sequence. */
+/* `layers` linear layers with SiLU and a linear output. Layers are named net.0, net.2, ..: PyTorch
+ * numbers activations, too. */
 static sal_expr perceptron(sal_expr x, sal_expr level, const double *values)
 {
     int64_t hidden = (int64_t)values[HIDDEN], layers = (int64_t)values[LAYERS];

@@ -4,11 +4,11 @@
 
 #include "models/zoo/deep.h"
 
-/* Settings of nets for one size of pictures, and of those for any. */
+/* Indices of settings: of nets for one size of pictures, and of nets for any size. */
 enum { CHANNELS, SHARED };
 enum { HEIGHT = CHANNELS + 1, WIDTH, PROJECT, SIZED_SHARED };
 
-/* Outputs of a layer at most: eight times the most channels. */
+/* Most outputs of a layer: eight times the most channels. */
 enum { MOST_CHANNELS = 1024, MOST_OUTPUTS = 8 * MOST_CHANNELS };
 
 #define CHANNELS_SETTING(standard)                                                        \
@@ -28,6 +28,8 @@ enum { MOST_CHANNELS = 1024, MOST_OUTPUTS = 8 * MOST_CHANNELS };
 
 /* ---- formulas */
 
+/* A convolution of x [channels, rows, columns] with `out` outputs and a window of height x width.
+ * With levels the bias is the row of `level` in a parameter [levels, out]. */
 static sal_expr conv_window(const char *layer, sal_expr x, sal_expr level, int64_t out,
                             int64_t height, int64_t width, int64_t stride, int64_t padding)
 {
@@ -52,8 +54,8 @@ static sal_expr conv(const char *layer, sal_expr x, sal_expr level, int64_t out,
     return conv_window(layer, x, level, out, side, side, stride, padding);
 }
 
-/* Seven layers, each followed by SiLU: three times the sides are halved and the channels doubled;
- * the last window covers what is left. */
+/* Seven layers, each followed by SiLU. Three of them halve the sides and double the channels; the
+ * last window covers all pixels that are left. */
 static sal_expr conv_net(sal_expr x, sal_expr level, const double *values)
 {
     int64_t channels = (int64_t)values[CHANNELS];
@@ -94,6 +96,8 @@ static sal_expr strided_net(sal_expr x, sal_expr level, const double *values)
     return sali_deep_output("final_linear", x, level);
 }
 
+/* Two 3 x 3 convolutions, the first with `stride`, plus x, or a 1 x 1 convolution of x if the
+ * stride is above 1; then SiLU. */
 static sal_expr residual_block(int index, sal_expr x, sal_expr level, int64_t channels,
                                int64_t stride)
 {
@@ -109,7 +113,8 @@ static sal_expr residual_block(int index, sal_expr x, sal_expr level, int64_t ch
     return sal_silu(sal_add(y, x));
 }
 
-/* Its first layer is called `first`. */
+/* A convolution named `first`, eight residual blocks (two with stride 2), the mean over pixels, and
+ * a linear output. */
 static sal_expr residual_net_from(const char *first, sal_expr x, sal_expr level,
                                   const double *values)
 {
@@ -128,7 +133,8 @@ static sal_expr residual_net(sal_expr x, sal_expr level, const double *values)
     return residual_net_from("proj", x, level, values);
 }
 
-/* ---- of any size: Grathwohl et al. mix the one-hot's channels before the first layer */
+/* ---- of any size: `projected` mixes the channels of the one-hot before the first layer, as
+ * Grathwohl et al. do */
 
 static sal_expr projected(sal_expr x, sal_expr level, const double *values)
 {

@@ -13,18 +13,19 @@
 #include "models/zoo/making.h"
 #include "models/zoo/node_sets.h"
 
-/* CHANCE of an edge: as the mean number of neighbours, or as a probability; and OTHER, the other of
- * the two. */
+/* CHANCE of an edge: the degree of independent sets, the density of cliques. OTHER: the density of
+ * independent sets, the degree of cliques. */
 enum { NODES, CHANCE, SEED, BETA, PENALTY, OTHER, FAMILY, MOST, GROUP, TIGHTNESS };
 
-/* Those of random graphs. */
+/* The settings of random graphs. */
 #define OF_RANDOM_GRAPHS                                                                 \
     (1u << NODES | 1u << CHANCE | 1u << SEED | 1u << OTHER | 1u << FAMILY | 1u << MOST | \
      1u << GROUP | 1u << TIGHTNESS)
 
-/* ---- a figure of sets: their weight, less the largest for each conflict. One node of each can be
- * dropped, so the nodes hold a set without conflicts of at least that weight. */
+/* ---- the statistic: the weight of a set, less the largest weight of a node for each conflict.
+ * Dropping one node of each conflict leaves a set without conflicts of at least this weight. */
 
+/* A lower bound on the weight of a set without conflicts among the selected nodes. */
 static double weight_without_conflicts(const sal_model *model, const int32_t *codes)
 {
     const sali_node_set *g = model->statistic_data;
@@ -49,7 +50,8 @@ static const sali_decoding independent_sets = { "independent set",
 static const sali_decoding cliques = { "clique", "no clique: clamped nodes are no neighbours",
                                        sali_node_set_decode };
 
-/* The neighbours of each node; `pairs` is sorted and has each edge once. */
+/* Fill g->begin and g->neighbours from `pairs` [edges x 2], which are sorted and list each edge
+ * once. */
 static void list_neighbours(int64_t nodes, int64_t edges, const int64_t *pairs, sali_node_set *g)
 {
     for (int64_t e = 0; e < 2 * edges; e++) {
@@ -58,7 +60,7 @@ static void list_neighbours(int64_t nodes, int64_t edges, const int64_t *pairs, 
     for (int64_t v = 0; v < nodes; v++) {
         g->begin[v + 1] += g->begin[v];
     }
-    for (int64_t e = 0; e < 2 * edges; e++) { /* the ends become the next one's beginnings */
+    for (int64_t e = 0; e < 2 * edges; e++) { /* begin[v] moves to the end of v's list */
         g->neighbours[g->begin[pairs[e]]++] = pairs[e ^ 1];
     }
     for (int64_t v = nodes; v > 0; v--) {
@@ -75,7 +77,8 @@ static sal_expr all_pairs(sal_expr s)
     return sal_scale(sal_sub(sal_square(sal_sum(s)), sal_dot(s, s)), 0.5);
 }
 
-/* Conflicts are `adjacent` pairs, or all others. degree: as sali_making_graph. */
+/* Record f. Conflicts are the pairs with an edge if `adjacent`, else the pairs without one.
+ * `degree` as in sali_making_graph. */
 static sal_status node_set(sali_making *m, double degree, bool adjacent, sal_expr *f)
 {
     const double *values = m->values;
@@ -108,7 +111,8 @@ static sal_status node_set(sali_making *m, double degree, bool adjacent, sal_exp
     }
     sal_expr s = sali_making_state(m, "selected", SAL_BINARY, n, 0);
     sal_expr value = sal_dot(sal_constant(m->tape, weights, SAL_SHAPE(n)), s);
-    /* The weight, less penalties for edges; or pairs less edges, what there are penalties for. */
+    /* adjacent: the weight, less penalties for edges; else the number of pairs without an edge,
+     * which get penalties */
     sal_expr sum = adjacent ? value : all_pairs(s);
     if (edges > 0) {
         sal_expr w = sal_constant(m->tape, each, SAL_SHAPE(edges));

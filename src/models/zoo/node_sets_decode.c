@@ -4,7 +4,7 @@
 /* Selected nodes are ranked by their conflicts for each unit of weight, and kept in this order
  * unless they conflict with one that is kept. Each node dropped has an edge (or a missing one) of
  * its own to a kept node, so the weight falls by at most the largest weight for each conflict. Then
- * nodes without conflicts are added, those of large weight that rule out few others first. */
+ * nodes without conflicts are added; nodes of large weight that rule out few others come first. */
 
 /* ---- a heap, the smallest key first, then the smallest node */
 
@@ -13,6 +13,7 @@ static bool before(const sali_decoding_item *a, const sali_decoding_item *b)
     return a->key < b->key || (a->key == b->key && a->v < b->v);
 }
 
+/* Move the item at place `at` of a heap [n] down to where it belongs. */
 static void sift_down(sali_decoding_item *heap, int64_t n, int64_t at)
 {
     const sali_decoding_item moved = heap[at];
@@ -33,6 +34,7 @@ static void make_heap(sali_decoding_item *heap, int64_t n)
     }
 }
 
+/* Remove the first item of the heap; returns its node. */
 static int64_t pop(sali_decoding_item *heap, int64_t *n)
 {
     const int64_t v = heap[0].v;
@@ -43,6 +45,7 @@ static int64_t pop(sali_decoding_item *heap, int64_t *n)
 
 /* ---- sets; a node's code is 1 if it is selected */
 
+/* Whether node v conflicts with one of the `kept` selected nodes; v itself is not selected. */
 static bool conflicts_with_any(const sali_node_set *g, const int32_t *codes, int64_t v,
                                int64_t kept)
 {
@@ -53,8 +56,8 @@ static bool conflicts_with_any(const sali_node_set *g, const int32_t *codes, int
     return (g->adjacent ? inside : kept - inside) > 0;
 }
 
-/* Take the selected nodes out, into `items`, ranked; those that are fixed come first. Returns their
- * number. */
+/* Move the selected nodes from `codes`, which become 0, to `items`, with keys by which they are
+ * ranked; fixed nodes come first. Returns the number of items. */
 static int64_t take_out(const sali_node_set *g, int64_t V, const bool *fixed, int32_t *codes,
                         sali_decoding_item *items)
 {
@@ -83,8 +86,9 @@ static int64_t take_out(const sali_node_set *g, int64_t V, const bool *fixed, in
     return n;
 }
 
-/* Put those back that can be, and all that are fixed; *feasible: none of these conflict. Returns
- * their number. */
+/* Select the nodes of items [n] again in the order of their keys, except those that conflict with a
+ * selected node or have no positive weight; fixed nodes are always selected. *feasible: no fixed
+ * nodes conflict. Returns the number of selected nodes. */
 static int64_t put_back(const sali_node_set *g, const bool *fixed, int32_t *codes, int64_t n,
                         sali_decoding_item *items, bool *feasible)
 {
@@ -103,7 +107,8 @@ static int64_t put_back(const sali_node_set *g, const bool *fixed, int32_t *code
     return kept;
 }
 
-/* Nodes that could be added one at a time, into `items`; returns their number. */
+/* List in `items` the nodes of positive weight that are not fixed and conflict with none of the
+ * `kept` selected nodes. Returns how many there are. */
 static int64_t find_free(const sali_node_set *g, int64_t V, const bool *fixed, const int32_t *codes,
                          int64_t kept, sali_decoding_item *items)
 {
@@ -125,8 +130,8 @@ bool sali_node_set_decode(const sal_model *model, const bool *fixed, int32_t *co
     bool feasible;
     int64_t kept = put_back(g, fixed, codes, take_out(g, V, fixed, codes, work), work, &feasible);
     int64_t n = find_free(g, V, fixed, codes, kept, work);
-    /* Neighbours of a free node that are free: an independent set loses them, a clique keeps
-     * them. */
+    /* Free nodes have code 2 here, to count the free neighbours of each: selecting a node rules
+     * these out of an independent set, and all others out of a clique. */
     for (int64_t k = 0; k < n; k++) {
         codes[work[k].v] = 2;
     }

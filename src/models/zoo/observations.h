@@ -8,8 +8,8 @@
 /* The most time steps of a series. */
 #define SALI_MOST_OBSERVATIONS 1000000
 
-/* Whether an array is one series y_1, y_2, ..: all of its dimensions but one are 1, its numbers
- * finite. Returns: SAL_ERR_DATA, saying what is wrong. */
+/* Check that an array is one series y_1, y_2, ..: all dimensions but one are 1, and all numbers
+ * finite. Returns: SAL_ERR_DATA. */
 sal_status sali_observations_check(const sal_array *array, sal_error *err);
 
 #endif

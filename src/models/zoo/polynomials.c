@@ -22,7 +22,7 @@ typedef struct mixture {
     int64_t components;
     double factor, offset, step, from;
     double (*polynomial)(double t);
-    bool normalised;         /* equal weights instead of weights 1 */
+    bool normalised; /* components have weights 1/K and are normalised; else they have weights 1 */
     const double *log_scale; /* [components], or NULL: 0 */
 } mixture;
 
@@ -64,6 +64,8 @@ static sal_status read_tables(const sal_model *model, double *log_weight, double
 
 static const struct sali_products_rule rule = { count_components, read_tables };
 
+/* Make the model known as a mixture of independent variables, with a copy of the mixture as its
+ * data. */
 static sal_status set_structure(sali_making *m, sal_model *model)
 {
     mixture *of = SALI_NEW(mixture);
@@ -78,7 +80,8 @@ static sal_status set_structure(sali_making *m, sal_model *model)
 
 /* ---- the models */
 
-/* -log sum_u exp g_k(u) of each component. */
+/* Set of->log_scale to -log sum_u exp g_k(u), over the levels u of grid [levels], for each
+ * component k. */
 static sal_status find_scales(sali_making *m, mixture *of, int64_t levels, const double *grid)
 {
     double *log_scale = SALI_KEEP(m, double, of->components);
@@ -96,8 +99,9 @@ static sal_status find_scales(sali_making *m, mixture *of, int64_t levels, const
     return SAL_OK;
 }
 
-/* t_ki [components, dim] of variables on an even grid from -1.5 to 3; `form` says how it is made of
- * them, and becomes the mixture. */
+/* Create the variables, on an even grid from -1.5 to 3, and record *t [components, dim], the
+ * arguments of the polynomials. *mixed is `form` completed by the settings; it becomes the
+ * structure of the model. */
 static sal_status shifted(sali_making *m, mixture form, sal_expr *t, mixture **mixed)
 {
     int64_t levels = (int64_t)m->values[LEVELS], dim = (int64_t)m->values[DIM];
@@ -127,7 +131,7 @@ static sal_status shifted(sali_making *m, mixture form, sal_expr *t, mixture **m
     return of->normalised ? find_scales(m, of, levels, grid) : SAL_OK;
 }
 
-/* f of the components' sums of polynomials [components]. */
+/* Record f from `sums` [components], the sum of each component's polynomials over the variables. */
 static sal_status mix(sali_making *m, const mixture *of, sal_expr sums, sal_expr *f)
 {
     if (!of->normalised) {

@@ -23,7 +23,7 @@ static const char *const duplicates[] = { "keep", "drop", NULL };
 
 #define MOST_REALS 20000 /* J is dense: 3 GB in double */
 
-/* h [sites x letters], and J unless couplings are zero. */
+/* Compute h [N], N = sites x letters, and, if J is not NULL, J [N x N] from the alignment. */
 static sal_status fit(sali_making *m, const sali_alignment *a, double *h, double *J)
 {
     const double *values = m->values;
@@ -45,8 +45,8 @@ static sal_status fit(sali_making *m, const sali_alignment *a, double *h, double
     return status;
 }
 
-/* x'Jx / 2 + h'x of the one-hot x, of the sequences and in the alphabet that are asked for: the
- * content of the file stays what it is. */
+/* Record x'Jx / 2 + h'x of the one-hot x, for the sequences and the alphabet that the settings ask
+ * for. These work on a copy: the content of the file is not changed. */
 static sal_status potts_alignment(sali_making *m, sal_expr *f)
 {
     bool zero = m->values[COUPLINGS] != 0;
@@ -83,7 +83,7 @@ static sal_status potts_alignment(sali_making *m, sal_expr *f)
     return SAL_OK;
 }
 
-/* Independent sites with the data's frequencies, kept from zero by a pseudocount of 0.01. */
+/* Start at independent sites with the data's frequencies, kept from 0 by a pseudocount of 0.01. */
 static sal_status init(sal_model *model, uint64_t seed, const double *mean, sal_error *err)
 {
     (void)seed;

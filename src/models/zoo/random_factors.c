@@ -5,7 +5,7 @@
  * one by one: they are independent, and f is NaN or +inf at some state exactly if one of them is,
  * so the factors of a graph have the same distribution, and the attempts do not multiply with the
  * number of terms. A model whose every state is forbidden is discarded as a whole, graph and all,
- * if its states are few enough to look. h ~ N(0, 1), a constant of each factor that could be
+ * if it has few enough states to search. h ~ N(0, 1), a constant of each factor that could be
  * negative, is left out. */
 #include "models/zoo/random_factors.h"
 
@@ -14,15 +14,16 @@
 #include "core/error.h"
 #include "models/zoo/making.h"
 
-/* One in five draws is the bare parameter, which is always valid. */
+/* Most draws of a term. One in five draws is the bare parameter, which is always valid. */
 #define ATTEMPTS 1000
 
-/* Models of a seed, before giving up. */
+/* Most models drawn for a seed. */
 #define ROUNDS 100
 
 /* ---- drawing */
 
-/* Streams of a term lie apart: in each round `part` 0 is the graph, then each attempt has two. */
+/* A random stream of a variable in factor j. In each round `part` 0 is for the graph, and each
+ * attempt has two further parts. */
 static sali_stream stream_of(const sali_random_spec *spec, int64_t j, int64_t variable,
                              uint64_t part)
 {
@@ -67,8 +68,8 @@ typedef struct recorder {
     sali_making *m;
     const sali_random_spec *spec;
     sal_expr state, one;
-    sal_expr *variables; /* [n]: slices of the state, recorded when first needed */
-    sal_expr sum;        /* of the terms so far; no tape before the first */
+    sal_expr *variables; /* [n] slices of the state, recorded when first needed */
+    sal_expr sum;        /* sum of the terms so far; its tape is NULL before the first term */
 } recorder;
 
 static sal_expr record_variable(recorder *r, int64_t i)
@@ -79,6 +80,7 @@ static sal_expr record_variable(recorder *r, int64_t i)
     return r->variables[i];
 }
 
+/* Record a node of a tree; value[i] is the expression of the tree's node i. */
 static sal_expr record_node(recorder *r, const sali_tree_node *node, const sal_expr *value)
 {
     sal_expr a = value[node->in[0]], b = value[node->in[1]];
@@ -104,6 +106,7 @@ static sal_expr record_node(recorder *r, const sali_tree_node *node, const sal_e
     }
 }
 
+/* Add T times the expression of the tree to r->sum. */
 static void record_term(recorder *r, double T, const sali_tree *tree)
 {
     sal_expr value[SALI_TREE_NODES] = { 0 };
@@ -114,6 +117,7 @@ static void record_term(recorder *r, double T, const sali_tree *tree)
     r->sum = r->sum.tape ? sal_add(r->sum, term) : term;
 }
 
+/* Draw and record all terms. `scope` [n] and `tree` are scratch. */
 static sal_status record_terms(recorder *r, int64_t *scope, sali_tree *tree)
 {
     sal_status status = SAL_OK;
@@ -134,7 +138,7 @@ static sal_status record_terms(recorder *r, int64_t *scope, sali_tree *tree)
 
 enum { VARIABLES, FACTORS, CHANCE, SEED, STATES };
 
-/* f of one round, on a new tape. */
+/* Record f of one round on a new tape, which replaces m->tape. */
 static sal_status record_round(sali_making *m, const sali_random_spec *spec, sal_expr *f)
 {
     recorder r = { .m = m, .spec = spec, .variables = SALI_BORROW(m, sal_expr, spec->n) };
@@ -152,11 +156,12 @@ static sal_status record_round(sali_making *m, const sali_random_spec *spec, sal
     return status;
 }
 
-/* The most states to look through for one of finite f. */
+/* Most states among which a state of finite f is searched. */
 #define MOST_STATES 65536.0
 #define BATCH 256
 
-/* Whether some state has finite f; true unseen if there are too many. */
+/* Set *found to whether some state has finite f; true, without a search, if there are too many
+ * states. */
 static sal_status look_for_state(sali_making *m, const sali_random_spec *spec, sal_expr of,
                                  bool *found)
 {
@@ -171,7 +176,7 @@ static sal_status look_for_state(sali_making *m, const sali_random_spec *spec, s
         codes ? sal_model_from_tape(m->tape, of, &model, m->err) : sali_fail_memory(m->err);
     for (int64_t first = 0; status == SAL_OK && !*found && first < (int64_t)states;
          first += BATCH) {
-        for (int64_t c = 0; c < BATCH; c++) { /* past the last state they start anew */
+        for (int64_t c = 0; c < BATCH; c++) { /* past the last state: the first ones */
             int64_t digits = first + c;
             for (int64_t v = 0; v < spec->n; v++, digits /= spec->states) {
                 codes[c * spec->n + v] = (int32_t)(digits % spec->states);
@@ -186,6 +191,7 @@ static sal_status look_for_state(sali_making *m, const sali_random_spec *spec, s
     return status;
 }
 
+/* Draw models until one has a state of finite f. Returns: SAL_ERR_MODEL after ROUNDS models. */
 static sal_status random_factors(sali_making *m, sal_expr *f)
 {
     sali_random_spec spec = { .n = (int64_t)m->values[VARIABLES],

@@ -9,16 +9,16 @@
 typedef struct sali_random_spec {
     int64_t n, m;   /* variables, factors */
     double p;       /* chance that a variable is in a factor */
-    int32_t states; /* of every variable: the values 0 .. states - 1 */
+    int32_t states; /* states of every variable: the values 0 .. states - 1 */
     uint64_t seed;
-    int64_t round; /* models of this seed that were discarded */
+    int64_t round; /* number of models of this seed that were discarded */
 } sali_random_spec;
 
-/* Variables of factor j, in order, into scope [n]; their number. */
+/* Write the variables of factor j, ascending, into scope [n]. Returns how many there are. */
 int64_t sali_random_scope(const sali_random_spec *spec, int64_t j, int64_t *scope);
 
-/* Term k of factor j: T and the tree of eta_k, whose parameter is scope[k]; f is the sum of T eta
- * over all terms. Terms are drawn again until they are valid.
+/* Draw term k of factor j: its weight T and the tree of eta_k, whose parameter is scope[k]; f is
+ * the sum of T eta over all terms. A term is redrawn until it is valid.
  * Returns: SAL_ERR_MODEL after too many attempts. */
 sal_status sali_random_term(const sali_random_spec *spec, int64_t j, int64_t k, int64_t n_scope,
                             const int64_t *scope, double *T, sali_tree *tree, sal_error *err);

@@ -12,7 +12,8 @@ const char *const sali_edge_weights_choices[] = { "one", "sign", "normal", NULL 
 
 /* ---- edges */
 
-/* The pairs i > j in order; the number of pairs skipped between two edges is geometric. */
+/* Go through the pairs i > j in order: the number of pairs skipped between two edges has a
+ * geometric distribution. */
 sal_status sali_draw_er(const sali_random_graph *spec, sali_edge_list *list, sal_error *err)
 {
     sali_uniforms from = sali_uniforms_of(spec->seed);
@@ -36,6 +37,7 @@ sal_status sali_draw_er(const sali_random_graph *spec, sali_edge_list *list, sal
     return status;
 }
 
+/* Fill weights [edges] as spec->weights demands: 1, -1 or 1, or standard normal. */
 static void draw_weights(const sali_random_graph *spec, int64_t edges, double *weights)
 {
     sali_stream stream = { .seed = spec->seed, .chain = 1, .purpose = SALI_RNG_PARAMS };

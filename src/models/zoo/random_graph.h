@@ -11,7 +11,7 @@ typedef enum sali_edge_weights {
     SALI_WEIGHTS_NORMAL /* standard normal */
 } sali_edge_weights;
 
-/* The same as choices of a setting. */
+/* The names of sali_edge_weights, as choices of a setting. */
 extern const char *const sali_edge_weights_choices[];
 
 /* The families, by their place in sali_graph_families (graph_families.h). */
@@ -21,31 +21,33 @@ extern const char *const sali_graph_choices[];
 typedef struct sali_random_graph {
     int family;
     int64_t nodes;    /* at least 1 */
-    double p;         /* er: of each pair to be an edge */
+    double p;         /* er: probability of each pair to be an edge */
     double degree;    /* ba: twice the edges of a new node */
-    int64_t group;    /* rb: nodes of a clique; torus: of a row; 0: chosen */
+    int64_t group;    /* rb: nodes of a clique; torus: nodes of a row; 0: chosen */
     double tightness; /* rb: above 0, below 1 */
     sali_edge_weights weights;
     uint64_t seed;
 } sali_random_graph;
 
-/* At most this many edges, about. */
+/* Most edges, roughly: er bounds the expected number. */
 #define SALI_RANDOM_EDGES (INT64_C(1) << 25)
 
 /* A graph of a family, with weights.
- * Returns: SAL_ERR_ARGUMENT for too many edges, or what the family cannot have; SAL_ERR_MEMORY.
+ * Returns: SAL_ERR_ARGUMENT for too many edges, or sizes that the family cannot have;
+ *          SAL_ERR_MEMORY.
  *
- * er: Erdos-Renyi G(n, p): every pair is an edge with probability p, independently. Pairs are in
- * order of the larger node, then of the smaller, which comes last in each. The others:
- * graph_families.c. Cost:    O(nodes + edges). Source:  Batagelj & Brandes 2005, Efficient
- * generation of large random networks, algorithm 1. */
+ * er: Erdos-Renyi G(n, p): every pair is an edge with probability p, independently. Pairs are
+ * sorted by the larger node, then by the smaller node; the larger node is the first of each
+ * pair. The other families: graph_families.c.
+ * Cost:    O(nodes + edges).
+ * Source:  Batagelj & Brandes 2005, Efficient generation of large random networks, algorithm 1. */
 sal_status sali_random_graph_draw(const sali_random_graph *spec, sali_graph *out, sal_error *err);
 
-/* A number of nodes drawn uniformly from nodes .. most; `nodes` if most is not above it. */
+/* A number of nodes drawn uniformly from nodes .. most; `nodes` if `most` is not larger. */
 int64_t sali_random_graph_nodes(int64_t nodes, int64_t most, uint64_t seed);
 
-/* p for a mean number of neighbours. Returns: SAL_ERR_ARGUMENT, naming `model`, when that is more
- * than the other nodes. */
+/* Set *p to the probability of an edge for a mean number of neighbours `degree`. Returns:
+ * SAL_ERR_ARGUMENT, naming `model`, if `degree` exceeds nodes - 1. */
 sal_status sali_random_graph_degree(const char *model, int64_t nodes, double degree, double *p,
                                     sal_error *err);
 

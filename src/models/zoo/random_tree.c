@@ -7,11 +7,11 @@
 
 typedef struct grower {
     const sali_stream *stream;
-    uint32_t used; /* numbers of the stream */
+    uint32_t used; /* numbers used of the stream */
     int64_t parameter, n;
     const int64_t *variables;
     sali_tree *tree;
-    int32_t open; /* nodes still to come, to stop in time; the stack is no deeper */
+    int32_t open; /* symbols expanded so far; bounds the depth of the recursion */
     bool full;
 } grower;
 
@@ -20,7 +20,7 @@ static int64_t draw_below(grower *g, int64_t bound)
     return sali_rng_below(g->stream, g->used++, (uint32_t)bound);
 }
 
-/* Append a node; its index. Once the tree is full, indices mean nothing. */
+/* Append a node. Returns its index; 0, which has no meaning, if the tree is full. */
 static int32_t append(grower *g, sali_tree_node node)
 {
     if (g->tree->n == SALI_TREE_NODES) {
@@ -36,7 +36,8 @@ static int32_t leaf(grower *g, int64_t variable)
     return append(g, (sali_tree_node){ .op = SALI_TREE_VARIABLE, .variable = variable });
 }
 
-/* Function: 14 chances of one in 14. */
+/* Expand the symbol Function: 14 alternatives of equal probability. Returns the index of the
+ * node. */
 static int32_t grow_function(grower *g)
 {
     static const double constants[] = { -1, 1, 2 };
@@ -63,8 +64,9 @@ static int32_t grow_function(grower *g)
         g, (sali_tree_node){ .op = SALI_TREE_CONSTANT, .constant = constants[draw_below(g, 3)] });
 }
 
-/* FunctionWithParam: 10 rules of 2 chances in 25, and Parameter with 5. A binary operation has the
- * parameter surely in its second operand, or in its first. */
+/* Expand the symbol FunctionWithParam: 10 rules of probability 2/25 each, and Parameter with 5/25.
+ * In a binary operation one rule ensures the parameter in the second operand, another in the first.
+ * Returns the index of the node. */
 static int32_t grow_with_parameter(grower *g)
 {
     if (g->full || ++g->open > SALI_TREE_NODES) {
@@ -99,7 +101,7 @@ bool sali_tree_draw(const sali_stream *stream, int64_t parameter, int64_t n,
 
 /* ---- validity */
 
-/* A value, and a bound on what rounding in single precision may have added to it. */
+/* A value, and a bound on its rounding error in single precision. */
 typedef struct number {
     double value, error;
 } number;
@@ -107,7 +109,8 @@ typedef struct number {
 #define ROUNDING 1e-6
 #define LARGEST 1e30
 
-/* Small integers are exact in either precision. */
+/* A value with its rounding error added to `error`. Integers below 2^24 are exact in single
+ * precision; a value beyond LARGEST becomes NaN. */
 static number rounded(double value, double error)
 {
     bool exact = value == rint(value) && fabs(value) < 0x1p24 && error == 0;
@@ -118,7 +121,7 @@ static number rounded(double value, double error)
                                  : (number){ value, exact ? 0 : error + ROUNDING * fabs(value) };
 }
 
-/* Neither certainly zero nor certainly apart from it. */
+/* Whether rounding errors hide if the number is 0 or not. */
 static bool doubtful(number a)
 {
     return a.error > 0 && fabs(a.value) <= a.error;
@@ -145,11 +148,12 @@ static number take_product(number a, number b)
     return rounded(a.value * b.value, error);
 }
 
-/* Not NaN exactly if all logarithms and inverses are defined and the result is. */
+/* Value of the tree; NaN if a logarithm or an inverse is not defined or is doubtful, or a number is
+ * too large. codes[place[i]] is the value of leaf i. */
 static number evaluate(const sali_tree *tree, const int32_t *place, const int32_t *codes)
 {
     number value[SALI_TREE_NODES];
-    value[0] = (number){ 0, 0 }; /* leaves point at it */
+    value[0] = (number){ 0, 0 }; /* the inputs of leaves are node 0 */
     for (int32_t i = 0; i < tree->n; i++) {
         const sali_tree_node *node = &tree->nodes[i];
         number a = value[node->in[0]], b = value[node->in[1]];
@@ -186,7 +190,8 @@ static number evaluate(const sali_tree *tree, const int32_t *place, const int32_
     return value[tree->n - 1];
 }
 
-/* place[i] = which of the tree's distinct variables leaf i is; their number, or -1 for too many. */
+/* Set place[i], for each leaf i that is a variable, to the number of its variable among the
+ * distinct variables of the tree. Returns how many these are, -1 if too many. */
 static int32_t number_variables(const sali_tree *tree, int32_t *place)
 {
     int64_t known[SALI_TREE_VARIABLES];
@@ -209,6 +214,8 @@ static int32_t number_variables(const sali_tree *tree, int32_t *place)
     return n;
 }
 
+/* Advance codes [n] to the next combination of 0 .. states - 1, the first code fastest; false after
+ * the last one. */
 static bool advance(int32_t n, int32_t states, int32_t *codes)
 {
     for (int32_t k = 0; k < n; k++) {
@@ -220,7 +227,7 @@ static bool advance(int32_t n, int32_t states, int32_t *codes)
     return false;
 }
 
-/* The most values of the variables to go through. */
+/* Most joint values of the variables that are tried. */
 #define MOST_VALUES 4096.0
 
 bool sali_tree_valid(const sali_tree *tree, double scale, int32_t states)

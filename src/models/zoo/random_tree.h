@@ -27,7 +27,7 @@ typedef struct sali_tree_node {
     double constant;  /* of CONSTANT */
 } sali_tree_node;
 
-/* The most nodes of a tree (13 on average), and the most distinct variables. */
+/* Most nodes of a tree (13 on average), and most distinct variables. */
 #define SALI_TREE_NODES 400
 #define SALI_TREE_VARIABLES 12
 
@@ -38,15 +38,16 @@ typedef struct sali_tree {
 } sali_tree;
 
 /* Draw an expression from the start symbol, with Parameter = `parameter`, and AnyParameter uniform
- * among variables [n]. False if it would not fit; the tree is then of no use. */
+ * among variables [n]. False if the expression does not fit; the tree is then unusable. */
 bool sali_tree_draw(const sali_stream *stream, int64_t parameter, int64_t n,
                     const int64_t *variables, sali_tree *tree);
 
 /* Whether the function scale times tree is valid for variables in 0 .. states - 1: at none of their
- * values it takes the logarithm of a negative number or the inverse of 0, or is NaN or +inf, and it
- * is finite at one of them. log 0 is -inf. Beyond the thesis, expressions are refused in which
- * rounding (of single precision) decides about a logarithm or an inverse, or that pass 1e30, or
- * with too many variables to list their values. */
+ * values does the function take the logarithm of a negative number or the inverse of 0, or is NaN
+ * or +inf, and at one of them at least it is finite. log 0 is -inf. Stricter than the thesis: the
+ * function is also refused if rounding in single precision decides whether a logarithm or an
+ * inverse is defined, if a number exceeds 1e30, or if there are too many variables to list their
+ * values. */
 bool sali_tree_valid(const sali_tree *tree, double scale, int32_t states);
 
 #endif

@@ -15,14 +15,15 @@ static sal_status rbm(sali_making *m, sal_expr *f)
     return SAL_OK;
 }
 
-/* Hinton 2010: small weights; b so that the units alone have the data's mean. */
+/* Small weights, and b such that visible units without weights have the data's mean (Hinton
+ * 2010). */
 static sal_status init_rbm(sal_model *model, uint64_t seed, const double *mean, sal_error *err)
 {
     sal_status status = sali_builtin_map(model, "b", mean, sali_builtin_logit, err);
     return status ? status : sali_builtin_randomise(model, "W", 0.01, seed, 0, err);
 }
 
-/* Layers are drawn whole; in centred coordinates plain ascent does as well as Adam. */
+/* Block Gibbs draws whole layers. In centred coordinates plain ascent does as well as Adam. */
 static const sali_training training = { .options = {
                                             .objective = SAL_PTT,
                                             .sampler = "block-gibbs",

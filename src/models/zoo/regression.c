@@ -12,9 +12,9 @@
  *
  * Equation 46 as printed lacks the square root of the determinants and the inverse, and its
  * matrices are g times these, with g lambda in place of lambda. Its matrices are D x D, made of the
- * columns X_i s_i, of which det and inverse are taken as they stand between the states too: so this
- * f has the paper's gradient, which tells what switching a variable off would change, but of
- * switching one on only what the prior has to say. */
+ * columns X_i s_i, and det and inverse of these are also used between the states. So this f has the
+ * paper's gradient: its entry for a selected variable accounts for the data, but for a variable
+ * that is not selected it only contains the prior. */
 #include <math.h>
 
 #include "core/error.h"
@@ -35,11 +35,11 @@ enum {
     BETA_PI
 };
 
-/* Columns that are drawn; the others repeat them. */
+/* Number of columns drawn at random; further columns repeat them. */
 #define COVARIATES 5
 #define MOST_COLUMNS 4096
 
-/* What f needs of the data. */
+/* Sums over the data from which f is computed. */
 typedef struct data {
     int64_t rows, columns;
     double *XX; /* [columns x columns] X'X */
@@ -47,6 +47,7 @@ typedef struct data {
     double yy;  /* y'y */
 } data;
 
+/* Add an observation, x [columns] and y, to the sums. */
 static void add_row(data *d, const double *x, double y)
 {
     for (int64_t i = 0; i < d->columns; i++) {
@@ -65,7 +66,7 @@ static double g_of(const data *d, const double *values)
     return values[G_PRIOR] > 0 ? values[G_PRIOR] : (double)d->rows;
 }
 
-/* factor X'X */
+/* The constant factor X'X. */
 static sal_expr scaled_products(sal_tape *tape, const data *d, double factor)
 {
     sal_expr XX = sal_constant(tape, d->XX, SAL_SHAPE(d->columns, d->columns));
@@ -79,7 +80,8 @@ static sal_expr log_prior(sal_tape *tape, sal_expr k, int64_t D, double alpha, d
                    sal_lgamma(sal_sub(sal_scalar(tape, (double)D + beta), k)));
 }
 
-/* A_s / lambda and B_s / lambda are I + D G D with G = X'X / (g lambda) and (1 + g) times that. */
+/* With D = diag(s) and G = X'X / (g lambda), A_s / lambda is I + D G D, and B_s / lambda is
+ * I + (1 + g) D G D. */
 static sal_expr log_likelihood(sal_tape *tape, sal_expr s, const data *d, const double *values)
 {
     double g = g_of(d, values), lambda = values[LAMBDA];
@@ -88,20 +90,21 @@ static sal_expr log_likelihood(sal_tape *tape, sal_expr s, const data *d, const 
     sal_expr Xy = sal_constant(tape, d->Xy, SAL_SHAPE(d->columns));
     sal_expr dets = sal_sub(sal_ridge_logdet(s, A), sal_ridge_logdet(s, B));
     sal_expr explained = sal_scale(sal_ridge_quad_inverse(s, B, Xy), 1 / lambda);
-    /* never negative but for rounding */
+    /* negative only by rounding */
     sal_expr rest = sal_clamp(sal_sub(sal_scalar(tape, d->yy), explained), 0, INFINITY);
     sal_expr fit = sal_log(sal_add(sal_scalar(tape, 2 * values[BETA_SIGMA]), rest));
     return sal_sub(sal_scale(dets, 0.5),
                    sal_scale(fit, values[ALPHA_SIGMA] + 0.5 * (double)d->rows));
 }
 
-/* n independent Bernoulli(p) variables. */
+/* Log-probability of n independent Bernoulli(p) variables s. */
 static sal_expr log_bernoulli(sal_tape *tape, sal_expr s, double n, double p)
 {
     return sal_add(sal_scale(sal_sum(s), log(p) - log1p(-p)), sal_scalar(tape, n * log1p(-p)));
 }
 
-/* Whether B is computed as positive definite, whatever columns repeat each other. */
+/* SAL_ERR_ARGUMENT if lambda is so small that rounding may make B not positive definite when
+ * columns repeat each other. */
 static sal_status check_ridge(const data *d, double g, double lambda, sal_dtype dtype,
                               sal_error *err)
 {
@@ -120,8 +123,9 @@ static sal_status check_ridge(const data *d, double g, double lambda, sal_dtype 
 
 /* ---- the paper's data */
 
-/* 5 covariates uniform on {0, 1, 2}, each several times among the columns, and y their sum. The
- * paper's indices would put the copy of x_1 at j = 10; here, as its text says, x_6 is one. */
+/* Draw row number `row`: 5 covariates uniform on {0, 1, 2}, each repeated among the columns, and y,
+ * the sum of the covariates. By the indices in the paper the copy of x_1 would be at j = 10; here,
+ * as its text says, x_6 is the copy. */
 static void draw_row(uint64_t seed, int64_t row, int64_t columns, double *x, double *y)
 {
     sali_stream stream = { .seed = seed, .step = (uint64_t)row, .purpose = SALI_RNG_PARAMS };
@@ -134,6 +138,7 @@ static void draw_row(uint64_t seed, int64_t row, int64_t columns, double *x, dou
 
 /* ---- data of a file */
 
+/* SAL_ERR_DATA unless the table has 2 to MOST_COLUMNS + 1 columns of finite numbers up to 1e100. */
 static sal_status check_table(const sal_array *table, sal_error *err)
 {
     if (table->ndim != 2 || table->shape[1] < 2 || table->shape[1] > MOST_COLUMNS + 1) {
@@ -157,6 +162,8 @@ static sal_status check_table(const sal_array *table, sal_error *err)
 
 /* ---- the model */
 
+/* Create the variables and record f from the sums over the data. Returns: SAL_ERR_ARGUMENT if
+ * lambda is too small. */
 static sal_status record(sali_making *m, const data *d, sal_expr *f)
 {
     const double *values = m->values;

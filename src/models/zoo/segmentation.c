@@ -8,8 +8,8 @@
  *     3 dependent, noisy     segmentation:lambda=1,mu=1
  *     4 dependent, clean     segmentation:lambda=1,mu=3
  *
- * Its picture is not described; ours is a disc. The author's program (github.com/emsansone/LSB) has
- * a square, uniform noise, and alpha = y on a torus:
+ * The paper does not describe its picture; here it is a disc. The author's program
+ * (github.com/emsansone/LSB) has a square, uniform noise, and alpha = y on a torus:
  *
  *     segmentation:shape=square,noise=uniform,alpha=observed,cyclic=1 */
 #include <math.h>
@@ -26,10 +26,10 @@ enum { DISC, SQUARE };
 enum { NORMAL, UNIFORM };
 enum { POSTERIOR, RAW };
 
-/* Sums of alpha stay finite. */
+/* Largest |alpha|, so that sums of alpha stay finite. */
 #define LARGEST 1e30
 
-/* Normal numbers of one stream. */
+/* Most pixels: their noise comes from one random stream. */
 #define MOST_PIXELS (INT64_C(1) << 25)
 
 static const char *const pixel_choices[] = { "clean", "observed", NULL };
@@ -39,7 +39,8 @@ static const char *const alpha_choices[] = { "posterior", "observed", NULL };
 
 /* ---- pictures */
 
-/* A disc in the middle that covers about a third: 1 in it, -1 around it. */
+/* Fill x [side x side] with a disc in the middle that covers about a third: 1 in the disc, -1
+ * around it. */
 static void draw_disc(int64_t side, double *x)
 {
     double middle = (double)(side - 1) / 2, radius = (double)side / 3;
@@ -49,7 +50,8 @@ static void draw_disc(int64_t side, double *x)
     }
 }
 
-/* A square in the middle that leaves a quarter of the side free on each side of it. */
+/* Fill x [side x side] with a square in the middle, a quarter of the side from each border: 1 in
+ * the square, -1 around it. */
 static void draw_square(int64_t side, double *x)
 {
     int64_t first = side / 4, last = side - side / 4 - 1;
@@ -60,7 +62,7 @@ static void draw_square(int64_t side, double *x)
     }
 }
 
-/* Any numbers become -1 (the smallest) to 1 (the largest); all equal: 0. */
+/* Map x [n] linearly to -1 (the smallest number) .. 1 (the largest); to 0 if all are equal. */
 static void stretch(int64_t n, double *x)
 {
     double low = x[0], high = x[0];
@@ -75,7 +77,8 @@ static void stretch(int64_t n, double *x)
 
 /* ---- the picture that was observed, where it is known */
 
-/* Share of the pixels of the other colour; those between two colours are none. */
+/* Share of the pixels whose colour differs from the truth; pixels whose truth is 0 do not count as
+ * wrong. */
 static double wrong_pixels(const sal_model *model, const int32_t *codes)
 {
     const double *truth = model->statistic_data;
@@ -88,7 +91,8 @@ static double wrong_pixels(const sal_model *model, const int32_t *codes)
 
 static const sali_statistic error_statistic = { "wrong pixels (share)", wrong_pixels, NULL };
 
-/* What is seen of a picture y [n], in its place; the picture is the truth. */
+/* Replace the picture y [n] by a noisy observation of it, and keep the picture as the truth for the
+ * statistic. */
 static sal_status observe(sali_making *m, int64_t n, double *y)
 {
     sali_stream stream = sali_making_stream(m, 0);
@@ -114,6 +118,8 @@ static sal_status observe(sali_making *m, int64_t n, double *y)
 
 /* ---- the posterior of y [rows x columns], eq. 7 */
 
+/* Record f of the observation y [rows x columns], whose numbers are overwritten with alpha.
+ * Returns: SAL_ERR_DATA if alpha is too large. */
 static sal_status posterior(sali_making *m, int64_t rows, int64_t columns, double *y, sal_expr *f)
 {
     const double *values = m->values;
@@ -143,7 +149,9 @@ static sal_status posterior(sali_making *m, int64_t rows, int64_t columns, doubl
     return SAL_OK;
 }
 
-/* The picture asked for: its numbers [*rows x *columns], in the array's memory. */
+/* Set *values to the numbers [*rows x *columns] of picture number `picture`, within the array.
+ * Returns: SAL_ERR_DATA for an array that holds no pictures; SAL_ERR_ARGUMENT if there is no such
+ * picture. */
 static sal_status choose_picture(const sal_array *array, int64_t picture, const double **values,
                                  int64_t *rows, int64_t *columns, sal_error *err)
 {
