@@ -173,6 +173,7 @@ static const struct {
     { "x: categorical(1000000)[1000]; 1", "states of all its variables", 2 },
     { "x: spin[3] 0~3; 1", "expected a variable, a whole number up to 2", 13 },
     { "x: spin[3] 0~0; 1", "no neighbour of its own", 11 },
+    { "x: spin[3] 0~1, 2~1, 1~0; 1", "the neighbours 0~1 are listed twice", 11 },
     { "x: spin[3] 0-1; 1", "expected '~' between neighbours", 12 },
     { "x: spin[3]; x: spin[2]; 1", "the name 'x' is taken", 12 },
     { "i: spin[3]; 1", "the name 'i' is taken", 0 },

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -312,11 +313,41 @@ bool sali_formula_neighbours(sali_formula_parser *p, sali_formula_block *b)
     return good;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A mistake if two of a block's pairs are of the same two variables; `place`: of the first pair. */
+static bool check_pairs_once(sali_formula_parser *p, const sali_formula_block *b, const char *place)
+{
+    int64_t *pair = sali_memory_take(&p->memory, b->pairs, sizeof *pair);
+    if (!pair) {
+        return sali_formula_no_memory(p);
+    }
+    for (int64_t k = 0; k < b->pairs; k++) {
+        const int64_t i = b->end[0][k], j = b->end[1][k];
+        pair[k] = i < j ? i * b->count + j : j * b->count + i;
+    }
+    qsort(pair, (size_t)b->pairs, sizeof *pair, compare_numbers);
+    for (int64_t k = 1; k < b->pairs; k++) {
+        if (pair[k] == pair[k - 1]) {
+            return sali_formula_fail(p, place, "the neighbours %lld~%lld are listed twice",
+                                     (long long)(pair[k] / b->count),
+                                     (long long)(pair[k] % b->count));
+        }
+    }
+    return true;
+}
+
 /* Read a list of pairs of neighbours: "0~1, 1~2". */
 static bool read_pairs(sali_formula_parser *p, sali_formula_block *b)
 {
     int64_t i, j;
     b->pairs = 0;
+    sali_formula_skip(p);
+    const char *first = p->at;
     do {
         sali_formula_skip(p);
         const char *place = p->at;
@@ -332,7 +363,7 @@ static bool read_pairs(sali_formula_parser *p, sali_formula_block *b)
             return false;
         }
     } while (sali_formula_take(p, ","));
-    return true;
+    return check_pairs_once(p, b, first);
 }
 
 /* Read the declaration of a block after its name and ':'. */
