@@ -19,21 +19,6 @@ static inline int64_t sali_terms_of(const sali_program *program, int32_t i)
     return program->steps[i].op->term ? sali_term_of(program, i, 0, 0).count : 0;
 }
 
-/* How many elements of a term depend on the state; *which is the last of them. */
-static inline int sali_term_varying(const sali_program *program, int32_t i,
-                                    const sali_op_term *term, int *which)
-{
-    int varying = 0;
-    *which = 0;
-    for (int j = 0; j < term->n; j++) {
-        if (program->nodes[program->nodes[i].in[term->input[j]]].varying) {
-            *which = j;
-            varying++;
-        }
-    }
-    return varying;
-}
-
 /* x with element j of a term, of this value, taken in. */
 static inline double sali_term_take(const sali_op_term *term, int j, double x, double value)
 {
@@ -44,9 +29,10 @@ static inline double sali_term_take(const sali_op_term *term, int j, double x, d
                                                        : 0;
 }
 
-/* x times the factor of a term and all its elements but number `but`, which do not vary. */
-double sali_term_times(const sali_program *program, const sali_params *params, int32_t i,
-                       const sali_op_term *term, int but, double x);
+/* The elements of a term of node i that depend on the state, by their places in the term. Returns
+ * their number. *x, unless NULL, becomes *x times the term's factor and its other elements. */
+int sali_term_split(const sali_program *program, const sali_params *params, int32_t i,
+                    const sali_op_term *term, int varying[3], double *x);
 
 /* How many elements that vary a term of node i multiplies, at most: 1 where the node is affine in
  * the inputs that vary. -1: it is no polynomial of them. */

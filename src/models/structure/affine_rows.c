@@ -129,15 +129,11 @@ static sal_status add_term(const sali_affine_rows *r, int32_t i, const sali_op_t
                            row_sum *sum, double *base)
 {
     sali_affine moving = { .base = 1 };
-    double x = term->factor;
-    for (int j = 0; j < term->n; j++) {
-        int32_t in = r->program->nodes[i].in[term->input[j]];
-        if (!r->program->nodes[in].varying) {
-            double value = sali_load(r->program->dtype, r->params->value[in], term->at[j]);
-            x = sali_term_take(term, j, x, value);
-            continue;
-        }
-        sali_affine own = sali_affine_row(r, in, term->at[j]);
+    double x = 1;
+    int varying[3], n = sali_term_split(r->program, r->params, i, term, varying, &x);
+    for (int j = 0; j < n; j++) {
+        int32_t in = r->program->nodes[i].in[term->input[varying[j]]];
+        sali_affine own = sali_affine_row(r, in, term->at[varying[j]]);
         if (own.n == 0) {
             x *= own.base;
         } else if (moving.n > 0) {
@@ -209,14 +205,13 @@ static void write_coefficients(const sali_affine_rows *r, int32_t i, int64_t k, 
 {
     int64_t terms = sali_terms_of(r->program, i);
     for (int64_t t = 0; t < terms; t++) {
-        int moving;
         sali_op_term term = sali_term_of(r->program, i, k, t);
-        bool varies = sali_term_varying(r->program, i, &term, &moving) > 0;
-        double x = term.factor == 0
-                       ? 0
-                       : sali_term_times(r->program, r->params, i, &term, varies ? moving : -1, 1);
-        if (x != 0) {
-            *(varies ? &C[term.at[moving]] : base) += x;
+        double x = 1;
+        int varying[3];
+        bool varies =
+            term.factor != 0 && sali_term_split(r->program, r->params, i, &term, varying, &x) > 0;
+        if (term.factor != 0 && x != 0) {
+            *(varies ? &C[term.at[varying[0]]] : base) += x;
         }
     }
 }

@@ -144,18 +144,14 @@ static sal_status read_product(reader *r, int32_t i, const sali_op_term *term, d
                                int64_t *count)
 {
     sali_affine of[2] = { { .base = 1 }, { .base = 1 } };
-    int varying = 0;
-    weight *= term->factor;
-    for (int j = 0; j < term->n; j++) {
-        int32_t in = r->program->nodes[i].in[term->input[j]];
-        if (!r->program->nodes[in].varying) {
-            weight =
-                sali_term_take(term, j, weight, sali_weights_value(&r->weights, in, term->at[j]));
-        } else if (varying == 2) {
-            return SAL_ERR_UNSUPPORTED;
-        } else {
-            of[varying++] = sali_affine_row(&r->rows, in, term->at[j]);
-        }
+    int varying[3];
+    int n = sali_term_split(r->program, r->weights.params, i, term, varying, &weight);
+    if (n > 2) {
+        return SAL_ERR_UNSUPPORTED;
+    }
+    for (int j = 0; j < n; j++) {
+        int32_t in = r->program->nodes[i].in[term->input[varying[j]]];
+        of[j] = sali_affine_row(&r->rows, in, term->at[varying[j]]);
     }
     if (!is_long(&of[0], &of[1])) {
         *count += (int64_t)term->factor * of[0].n * of[1].n; /* 2: an entry and its mirror image */
@@ -163,7 +159,7 @@ static sal_status read_product(reader *r, int32_t i, const sali_op_term *term, d
     if (weight == 0) {
         return SAL_OK;
     }
-    if (varying < 2) {
+    if (n < 2) {
         add_affine(r, &of[0], weight);
         return SAL_OK;
     }

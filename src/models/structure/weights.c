@@ -39,14 +39,16 @@ sal_status sali_weights_push(sali_weights *w, int32_t i)
     for (int64_t k = 0; k < w->program->steps[i].size; k++) {
         for (int64_t t = 0; t < terms; t++) {
             sali_op_term term = sali_term_of(w->program, i, k, t);
-            int moving;
-            sali_term_varying(w->program, i, &term, &moving);
-            double *to = sali_weights_of(w, node->in[term.input[moving]]);
+            double weight = w->node[i][k];
+            int varying[3] = { 0 };
+            if (sali_term_split(w->program, w->params, i, &term, varying, &weight) == 0) {
+                weight = w->node[i][k] * term.factor; /* of a single element: a bias */
+            }
+            double *to = sali_weights_of(w, node->in[term.input[varying[0]]]);
             if (!to) {
                 return SAL_ERR_MEMORY;
             }
-            to[term.at[moving]] +=
-                sali_term_times(w->program, w->params, i, &term, moving, w->node[i][k]);
+            to[term.at[varying[0]]] += weight;
         }
     }
     return SAL_OK;
