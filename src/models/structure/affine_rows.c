@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "ad/polynomial.h"
 #include "core/alloc.h"
 #include "core/memory.h"
 #include "core/vector/blas.h"
 #include "models/clamp.h"
+#include "models/structure/weights.h"
 
 /* The most slopes of all nodes. */
 #define MOST_SLOPES (INT64_C(1) << 24)
@@ -15,14 +15,14 @@
 /* ---- which nodes are asked for */
 
 /* What f is a sum of: all of it must be known; what is multiplied is asked for. */
-static bool mark(const sali_affine_rows *r, bool *counts, bool *asked)
+static bool mark(const sali_affine_rows *r, bool *summed, bool *asked)
 {
     const sali_program *program = r->program;
-    counts[program->output] = true;
+    sali_mark_summed(program, summed);
     for (int32_t i = program->output; i >= 0; i--) {
         const sali_node *node = &program->nodes[i];
         bool leaf = !node->varying || i == program->state;
-        if (leaf || (!counts[i] && !asked[i]) || program->steps[i].op->next_table) {
+        if (leaf || (!summed[i] && !asked[i]) || program->steps[i].op->next_table) {
             if (!leaf && asked[i]) {
                 return false;
             }
@@ -33,7 +33,6 @@ static bool mark(const sali_affine_rows *r, bool *counts, bool *asked)
             return false;
         }
         for (int32_t k = 0; k < node->n_in; k++) {
-            counts[node->in[k]] |= counts[i] && factors == 1;
             asked[node->in[k]] |= asked[i] || factors > 1;
         }
     }
@@ -303,14 +302,14 @@ sal_status sali_affine_rows_create(const sal_model *model, sali_unknowns unknown
                                 .free = SALI_NEW_ARRAY(int32_t, whole),
                                 .code = SALI_NEW_ARRAY(int32_t, whole),
                                 .node = SALI_NEW_ARRAY(sali_node_rows, n) };
-    bool *counts = SALI_NEW_ARRAY(bool, n), *asked = SALI_NEW_ARRAY(bool, n);
-    bool ok = rows->free && rows->code && rows->node && counts && asked;
+    bool *summed = SALI_NEW_ARRAY(bool, n), *asked = SALI_NEW_ARRAY(bool, n);
+    bool ok = rows->free && rows->code && rows->node && summed && asked;
     sal_status status = !ok ? SAL_ERR_MEMORY
-                        : mark(rows, counts, asked)
+                        : mark(rows, summed, asked)
                             ? sali_clamp_index(model, rows->free, rows->code)
                             : SAL_ERR_UNSUPPORTED;
     status = status ? status : find_rows(rows, asked);
-    sali_free(counts);
+    sali_free(summed);
     sali_free(asked);
     return status;
 }

@@ -272,25 +272,6 @@ static bool ask_for_term(void *context, const sali_term *term)
     return false;
 }
 
-/* The weights of the terms; what does not vary adds to the constant. */
-static bool push_weights(reader *r)
-{
-    for (int32_t i = r->program->output; i >= 0; i--) {
-        const double *weight = r->weights.node[i];
-        bool varies = r->program->nodes[i].varying;
-        for (int64_t k = 0; weight && !varies && k < r->program->steps[i].size; k++) {
-            r->terms->constant += weight[k] * sali_params_addend(r->weights.params, i, k);
-        }
-        if (weight && varies && sali_node_factors(r->program, i) == 1) {
-            r->status = sali_weights_push(&r->weights, i);
-            if (r->status != SAL_OK) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 /* ---- all of it */
 
 /* Of how many products a formula is the sum at most; an element that is none counts as one. */
@@ -403,7 +384,10 @@ sal_status sali_local_terms_read(const sal_model *model, double memory, int64_t 
                    .blame = -1 };
     terms->reader = r;
     open_reader(r, model, tape);
-    if (r->status == SAL_OK && push_weights(r) && sali_scopes_visit(&r->scopes, ask_for_term, r)) {
+    if (r->status == SAL_OK) {
+        r->status = sali_weights_push(&r->weights, &terms->constant, NULL, NULL);
+    }
+    if (r->status == SAL_OK && sali_scopes_visit(&r->scopes, ask_for_term, r)) {
         terms->effort += sali_elements_effort(&r->elements);
     }
     return conclude(terms, why, room, err);

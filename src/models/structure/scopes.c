@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "ad/polynomial.h"
+#include "models/structure/weights.h"
 
 /* Beyond these, everything is taken to depend on everything. */
 #define MOST_SCOPES (INT64_C(1) << 24)
@@ -227,18 +227,9 @@ bool sali_scopes_visit(sali_scopes *scopes, bool (*visit)(void *context, const s
     const sali_program *program = scopes->program;
     walk w = { scopes, visit, context };
     bool go = true;
-    scopes->sum[program->output] = true;
-    for (int32_t i = program->n_nodes - 1; i >= 0 && go; i--) {
-        const sali_node *node = &program->nodes[i];
-        if (!scopes->sum[i] || !node->varying) {
-            continue;
-        }
-        bool adds_up = sali_node_factors(program, i) == 1;
-        if (!adds_up) {
+    for (int32_t i = program->output; i >= 0 && go; i--) {
+        if (scopes->summed[i] && sali_node_factors(program, i) != 1) {
             go = visit_node(&w, i);
-        }
-        for (int32_t k = 0; k < node->n_in && adds_up; k++) {
-            scopes->sum[node->in[k]] = true;
         }
     }
     return go;
@@ -253,10 +244,13 @@ sal_status sali_scopes_create(const sali_tape_model *tape, int64_t most, sali_sc
                              .params = tape->params,
                              .most_reads = most < MOST_READS ? most : MOST_READS,
                              .node = SALI_NEW_ARRAY(sali_node_scopes, program->n_nodes),
-                             .sum = SALI_NEW_ARRAY(bool, program->n_nodes),
+                             .summed = SALI_NEW_ARRAY(bool, program->n_nodes),
                              .list = SALI_NEW_ARRAY(int32_t, program->space->n_variables),
                              .seen = SALI_NEW_ARRAY(int64_t, program->space->n_variables) };
-    bool ok = scopes->node && scopes->sum && scopes->list && scopes->seen;
+    bool ok = scopes->node && scopes->summed && scopes->list && scopes->seen;
+    if (ok) {
+        sali_mark_summed(program, scopes->summed);
+    }
     for (int32_t i = 0; i < program->n_nodes && ok; i++) {
         ok = !program->nodes[i].varying || find_scopes(scopes, i);
     }
@@ -270,7 +264,7 @@ void sali_scopes_free(sali_scopes *scopes)
         sali_free(scopes->node[i].variable);
     }
     sali_free(scopes->node);
-    sali_free(scopes->sum);
+    sali_free(scopes->summed);
     sali_free(scopes->list);
     sali_free(scopes->seen);
     *scopes = (sali_scopes){ 0 };
