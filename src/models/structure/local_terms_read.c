@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "models/clamp.h"
 #include "models/structure/local_elements.h"
 #include "models/structure/local_terms.h"
@@ -21,6 +22,7 @@
 typedef struct sali_terms_reader {
     const sal_model *model;
     const sali_program *program;
+    sali_memory memory;
     sali_scopes scopes;
     sali_weights weights;
     sali_elements elements;
@@ -289,13 +291,13 @@ static double count_products(const sali_program *program)
 static void open_reader(reader *r, const sal_model *model, const sali_tape_model *tape)
 {
     int64_t V = model->space->n_variables, whole = tape->program->space->n_variables;
-    r->free = SALI_NEW_ARRAY(int32_t, whole);
-    r->base = SALI_NEW_ARRAY(int32_t, whole);
-    r->axes = SALI_NEW_ARRAY(int64_t, 2 * whole);
-    r->code = SALI_NEW_ARRAY(int32_t, whole);
+    r->free = SALI_TAKE(&r->memory, int32_t, whole);
+    r->base = SALI_TAKE(&r->memory, int32_t, whole);
+    r->axes = SALI_TAKE(&r->memory, int64_t, 2 * whole);
+    r->code = SALI_TAKE(&r->memory, int32_t, whole);
     r->terms->n = (int32_t)V;
     r->terms->states = SALI_NEW_ARRAY(int32_t, V);
-    bool ok = r->free && r->base && r->axes && r->code && r->terms->states &&
+    bool ok = !r->memory.refused && r->terms->states &&
               sali_clamp_index(model, r->free, r->base) == SAL_OK &&
               sali_scopes_create(tape, r->steps, &r->scopes) == SAL_OK &&
               sali_weights_create(tape, &r->weights) == SAL_OK;
@@ -321,10 +323,7 @@ void sali_terms_reader_free(reader *r)
         sali_elements_free(&r->elements);
         sali_scopes_free(&r->scopes);
         sali_weights_free(&r->weights);
-        sali_free(r->free);
-        sali_free(r->base);
-        sali_free(r->axes);
-        sali_free(r->code);
+        sali_memory_free(&r->memory);
         sali_free(r);
     }
 }

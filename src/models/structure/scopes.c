@@ -10,16 +10,6 @@
 #define MOST_SCOPES (INT64_C(1) << 24)
 #define MOST_READS (INT64_C(1) << 28)
 
-static void *grow(void *old, int64_t used, int64_t room, size_t element)
-{
-    void *made = sali_alloc(room, element);
-    if (made && used > 0) {
-        memcpy(made, old, (size_t)used * element);
-    }
-    sali_free(old);
-    return made;
-}
-
 /* ---- unions of scopes */
 
 static void begin_union(sali_scopes *b)
@@ -120,7 +110,7 @@ static bool find_scopes(sali_scopes *b, int32_t i)
 {
     const sali_node *node = &b->program->nodes[i];
     sali_node_scopes *s = &b->node[i];
-    int64_t size = b->program->steps[i].size, room = size;
+    int64_t size = b->program->steps[i].size, room = 0;
     for (int32_t k = 0; k < node->n_in; k++) {
         s->all |= b->program->nodes[node->in[k]].varying && b->node[node->in[k]].all;
     }
@@ -128,22 +118,18 @@ static bool find_scopes(sali_scopes *b, int32_t i)
         return true;
     }
     s->begin = SALI_NEW_ARRAY(int64_t, size + 1);
-    s->variable = SALI_NEW_ARRAY(int32_t, room);
-    for (int64_t k = 0; k < size && s->begin && s->variable && !s->all; k++) {
+    bool ok = s->begin && sali_grow((void **)&s->variable, &room, size, sizeof *s->variable) == 0;
+    for (int64_t k = 0; k < size && ok && !s->all; k++) {
         find_scope(b, i, k);
-        int64_t used = s->begin[k];
-        if (used + b->n_list > room) {
-            room = 2 * (used + b->n_list);
-            s->variable = grow(s->variable, used, room, sizeof *s->variable);
+        s->begin[k + 1] = s->begin[k] + b->n_list;
+        ok = sali_grow((void **)&s->variable, &room, s->begin[k + 1], sizeof *s->variable) == 0;
+        if (ok) {
+            memcpy(s->variable + s->begin[k], b->list, (size_t)b->n_list * sizeof *b->list);
         }
-        if (s->variable) {
-            memcpy(s->variable + used, b->list, (size_t)b->n_list * sizeof *b->list);
-        }
-        s->begin[k + 1] = used + b->n_list;
         s->all = s->begin[k + 1] > MOST_SCOPES || b->reads > b->most_reads ||
                  (b->n_list == b->program->space->n_variables && b->n_list > 2);
     }
-    return s->begin && s->variable;
+    return ok;
 }
 
 /* ---- the terms of f */
