@@ -77,9 +77,9 @@ typedef enum sal_pass {
      * is a constant (no parameter) with few nonzero entries. f stays the same except for rounding.
      */
     SAL_PASS_SPARSE = 32,
-    /* Write sums of products of two coordinates of the state, which slices, gathers and the like
-     * pick out, as sal_edges: sum_k w_k s_i(k) s_j(k), w constant or elements of one parameter. f
-     * stays the same except for rounding. */
+    /* Write sums of products of coordinates of the state, w s_i s_j .. with a w that is constant or
+     * an element of a parameter, as sal_edges or, of three to six different variables with two
+     * levels or one-hot states, as sal_table. f stays the same except for rounding. */
     SAL_PASS_PRODUCTS = 64,
     /* Take what f adds whatever the state is (constants, expressions of parameters alone) out of
      * sums, to be added last, in double: a large constant then costs no digits in single precision.

@@ -9,7 +9,7 @@
 static const sali_pass passes[] = {
     { SAL_PASS_SPARSE, "sparse", "quadratic forms of constants that are mostly zeros become edges",
       sali_pass_sparse },
-    { SAL_PASS_PRODUCTS, "products", "sums of products of two coordinates become edges",
+    { SAL_PASS_PRODUCTS, "products", "sums of products of coordinates become edges and tables",
       sali_pass_products },
     { SAL_PASS_CANONICAL, "canonical", "squares of two-level coordinates in linear form",
       sali_pass_canonical },

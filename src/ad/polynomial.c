@@ -7,29 +7,36 @@
 #include "core/error.h"
 #include "core/memory.h"
 
-double sali_term_times(const sali_program *program, const sali_params *params, int32_t i,
-                       const sali_op_term *term, int but, double x)
+int sali_term_split(const sali_program *program, const sali_params *params, int32_t i,
+                    const sali_op_term *term, int varying[3], double *x)
 {
-    x *= term->factor;
+    int n = 0;
+    double product = x ? *x * term->factor : 0;
     for (int j = 0; j < term->n; j++) {
-        if (j != but) {
-            const void *value = params->value[program->nodes[i].in[term->input[j]]];
-            x = sali_term_take(term, j, x, sali_load(program->dtype, value, term->at[j]));
+        int32_t in = program->nodes[i].in[term->input[j]];
+        if (program->nodes[in].varying) {
+            varying[n++] = j;
+        } else if (x) {
+            double value = sali_load(program->dtype, params->value[in], term->at[j]);
+            product = sali_term_take(term, j, product, value);
         }
     }
-    return x;
+    if (x) {
+        *x = product;
+    }
+    return n;
 }
 
 int sali_node_factors(const sali_program *program, int32_t i)
 {
-    int last = 0;
+    int varying[3];
     if (sali_terms_of(program, i) == 0) {
         return -1;
     }
     sali_op_term term = sali_term_of(program, i, 0, 0);
-    int varying = sali_term_varying(program, i, &term, &last);
-    bool ends = varying > 0 && last == term.n - 1 && term.end != SALI_MULTIPLIES;
-    return ends ? -1 : varying < 1 ? 1 : varying;
+    int n = sali_term_split(program, NULL, i, &term, varying, NULL);
+    bool ends = n > 0 && varying[n - 1] == term.n - 1 && term.end != SALI_MULTIPLIES;
+    return ends ? -1 : n < 1 ? 1 : n;
 }
 
 bool sali_node_is_linear(const sali_program *program, int32_t i)

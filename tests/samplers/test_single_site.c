@@ -318,6 +318,54 @@ START_TEST(followed_gradients_are_those_of_the_states)
 }
 END_TEST
 
+/* sum_e K_e s_i s_j s_k of six spins, by gathers, with the passes of the set. */
+static sal_model *cubic(uint32_t passes)
+{
+    static const int64_t index[3][4] = { { 0, 1, 2, 5 }, { 3, 2, 4, 0 }, { 4, 5, 3, 1 } };
+    static const double K[] = { 0.7, -0.4, 1.1, 0.2 };
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = 6 }, &err),
+          &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_tape_set_passes(tape, passes);
+    sal_expr product = sal_constant(tape, K, SAL_SHAPE(4));
+    for (int k = 0; k < 3; k++) {
+        product = sal_mul(product, sal_gather(sal_state(tape), 0, 4, index[k]));
+    }
+    ck_ok(sal_model_from_tape(tape, sal_sum(product), &model, &err), &err);
+    ck_assert_int_eq(sal_model_is_multilinear(model), passes == SAL_PASS_DEFAULT);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return model;
+}
+
+/* Products of three are tables, by which samplers move as by the formula as it was written. */
+START_TEST(products_of_three_move_as_written)
+{
+    static const char *const samplers[] = { "lb", "gibbs", "gwg", "gwg:hops=2", "ncg" };
+    sal_model *whole = cubic(SAL_PASS_DEFAULT);
+    sal_model *written = cubic(SAL_PASS_DEFAULT & ~SAL_PASS_PRODUCTS);
+    for (size_t k = 0; k < sizeof samplers / sizeof *samplers; k++) {
+        const sali_sampler *sampler;
+        sali_sampler_settings settings;
+        sal_error err;
+        ck_ok(sali_sampler_choose(samplers[k], whole, 0, &sampler, &settings, &err), &err);
+        transition t = transition_make(sampler, whole, &settings, 0.8, 0);
+        transition want = transition_make(sampler, written, &settings, 0.8, 0);
+        for (int64_t at = 0; at < t.n * t.n; at++) {
+            ck_assert_msg(fabs(t.P[at] - want.P[at]) < 1e-12, "%s: %g instead of %g", samplers[k],
+                          t.P[at], want.P[at]);
+        }
+        sali_transition_free(&t);
+        sali_transition_free(&want);
+    }
+    sal_model_destroy(whole);
+    sal_model_destroy(written);
+}
+END_TEST
+
 static Suite *single_site_suite(void)
 {
     Suite *suite = suite_create("single_site");
@@ -332,6 +380,7 @@ static Suite *single_site_suite(void)
     tcase_add_loop_test(tcase, paths_tune_their_length, 0, 2);
     tcase_add_loop_test(tcase, paths_go_on_to_weights_that_underflow, 0, 3);
     tcase_add_test(tcase, followed_gradients_are_those_of_the_states);
+    tcase_add_test(tcase, products_of_three_move_as_written);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "ad/polynomial.h"
 #include "core/alloc.h"
 #include "core/memory.h"
 #include "core/vector/blas.h"
 #include "models/clamp.h"
+#include "models/structure/weights.h"
 
 /* The most slopes of all nodes. */
 #define MOST_SLOPES (INT64_C(1) << 24)
@@ -15,14 +15,14 @@
 /* ---- which nodes are asked for */
 
 /* What f is a sum of: all of it must be known; what is multiplied is asked for. */
-static bool mark(const sali_affine_rows *r, bool *counts, bool *asked)
+static bool mark(const sali_affine_rows *r, bool *summed, bool *asked)
 {
     const sali_program *program = r->program;
-    counts[program->output] = true;
+    sali_mark_summed(program, summed);
     for (int32_t i = program->output; i >= 0; i--) {
         const sali_node *node = &program->nodes[i];
         bool leaf = !node->varying || i == program->state;
-        if (leaf || (!counts[i] && !asked[i]) || program->steps[i].op->next_table) {
+        if (leaf || (!summed[i] && !asked[i]) || program->steps[i].op->next_table) {
             if (!leaf && asked[i]) {
                 return false;
             }
@@ -33,7 +33,6 @@ static bool mark(const sali_affine_rows *r, bool *counts, bool *asked)
             return false;
         }
         for (int32_t k = 0; k < node->n_in; k++) {
-            counts[node->in[k]] |= counts[i] && factors == 1;
             asked[node->in[k]] |= asked[i] || factors > 1;
         }
     }
@@ -129,15 +128,11 @@ static sal_status add_term(const sali_affine_rows *r, int32_t i, const sali_op_t
                            row_sum *sum, double *base)
 {
     sali_affine moving = { .base = 1 };
-    double x = term->factor;
-    for (int j = 0; j < term->n; j++) {
-        int32_t in = r->program->nodes[i].in[term->input[j]];
-        if (!r->program->nodes[in].varying) {
-            double value = sali_load(r->program->dtype, r->params->value[in], term->at[j]);
-            x = sali_term_take(term, j, x, value);
-            continue;
-        }
-        sali_affine own = sali_affine_row(r, in, term->at[j]);
+    double x = 1;
+    int varying[3], n = sali_term_split(r->program, r->params, i, term, varying, &x);
+    for (int j = 0; j < n; j++) {
+        int32_t in = r->program->nodes[i].in[term->input[varying[j]]];
+        sali_affine own = sali_affine_row(r, in, term->at[varying[j]]);
         if (own.n == 0) {
             x *= own.base;
         } else if (moving.n > 0) {
@@ -209,14 +204,13 @@ static void write_coefficients(const sali_affine_rows *r, int32_t i, int64_t k, 
 {
     int64_t terms = sali_terms_of(r->program, i);
     for (int64_t t = 0; t < terms; t++) {
-        int moving;
         sali_op_term term = sali_term_of(r->program, i, k, t);
-        bool varies = sali_term_varying(r->program, i, &term, &moving) > 0;
-        double x = term.factor == 0
-                       ? 0
-                       : sali_term_times(r->program, r->params, i, &term, varies ? moving : -1, 1);
-        if (x != 0) {
-            *(varies ? &C[term.at[moving]] : base) += x;
+        double x = 1;
+        int varying[3];
+        bool varies =
+            term.factor != 0 && sali_term_split(r->program, r->params, i, &term, varying, &x) > 0;
+        if (term.factor != 0 && x != 0) {
+            *(varies ? &C[term.at[varying[0]]] : base) += x;
         }
     }
 }
@@ -308,14 +302,14 @@ sal_status sali_affine_rows_create(const sal_model *model, sali_unknowns unknown
                                 .free = SALI_NEW_ARRAY(int32_t, whole),
                                 .code = SALI_NEW_ARRAY(int32_t, whole),
                                 .node = SALI_NEW_ARRAY(sali_node_rows, n) };
-    bool *counts = SALI_NEW_ARRAY(bool, n), *asked = SALI_NEW_ARRAY(bool, n);
-    bool ok = rows->free && rows->code && rows->node && counts && asked;
+    bool *summed = SALI_NEW_ARRAY(bool, n), *asked = SALI_NEW_ARRAY(bool, n);
+    bool ok = rows->free && rows->code && rows->node && summed && asked;
     sal_status status = !ok ? SAL_ERR_MEMORY
-                        : mark(rows, counts, asked)
+                        : mark(rows, summed, asked)
                             ? sali_clamp_index(model, rows->free, rows->code)
                             : SAL_ERR_UNSUPPORTED;
     status = status ? status : find_rows(rows, asked);
-    sali_free(counts);
+    sali_free(summed);
     sali_free(asked);
     return status;
 }

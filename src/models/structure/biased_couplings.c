@@ -4,6 +4,7 @@
 #include "ad/polynomial.h"
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/structure/affine_form.h"
 
 typedef struct reader {
     const sali_program *program;
@@ -37,35 +38,22 @@ static int32_t only_input(const reader *r, int32_t i, int k)
     return r->uses[in] == 1 ? in : -1;
 }
 
-static bool has_polynomial(const reader *r, int32_t i, int32_t inputs, int elements)
-{
-    return i >= 0 && r->program->nodes[i].n_in == inputs && sali_terms_of(r->program, i) > 0 &&
-           sali_term_of(r->program, i, 0, 0).n == elements;
-}
-
-/* W of a matrix product W s [size]; -1: it is something else. */
-static int32_t matrix_by_state(const reader *r, int32_t i)
-{
-    return has_polynomial(r, i, 2, 2) && is_state(r, r->program->nodes[i].in[1])
-               ? only_parameter(r, r->program->nodes[i].in[0])
-               : -1;
-}
-
-/* sum softplus(W s + c). */
+/* sum softplus(W s + c): nothing else uses W s. */
 static void read_sum(reader *r, int32_t sum)
 {
     int32_t units = only_input(r, sum, 0);
     bool hides = units >= 0 && r->program->steps[units].op->hidden == SALI_HIDES_BITS;
     int32_t add = hides ? only_input(r, units, 0) : -1;
-    bool adds = has_polynomial(r, add, 2, 1) && r->program->steps[add].op->term == sali_term_either;
-    for (int k = 0; adds && k < 2; k++) {
-        int32_t c = only_parameter(r, r->program->nodes[add].in[1 - k]);
-        int32_t product = c >= 0 ? only_input(r, add, k) : -1;
-        int32_t W = matrix_by_state(r, product);
-        if (W >= 0 && r->program->parameters[c].size == r->program->steps[product].size) {
-            r->found[r->n++] = (sali_biased_coupling){ .matrix = W, .row_bias = c, .factor = 1 };
-            return;
-        }
+    const int32_t *in = add >= 0 ? r->program->nodes[add].in : NULL;
+    sali_affine_form form;
+    if (add < 0 || !sali_affine_form_find(r->program, add, &form) || form.n_terms != 1 ||
+        form.factor != 1 || form.term_factor[0] != 1 || r->program->nodes[add].n_in != 2 ||
+        r->uses[form.product] != 1 || (in[0] != form.product && in[1] != form.product)) {
+        return;
+    }
+    int32_t W = only_parameter(r, form.W), c = only_parameter(r, form.term[0]);
+    if (W >= 0 && c >= 0 && r->program->parameters[c].size == form.size) {
+        r->found[r->n++] = (sali_biased_coupling){ .matrix = W, .row_bias = c, .factor = 1 };
     }
 }
 

@@ -144,18 +144,14 @@ static sal_status read_product(reader *r, int32_t i, const sali_op_term *term, d
                                int64_t *count)
 {
     sali_affine of[2] = { { .base = 1 }, { .base = 1 } };
-    int varying = 0;
-    weight *= term->factor;
-    for (int j = 0; j < term->n; j++) {
-        int32_t in = r->program->nodes[i].in[term->input[j]];
-        if (!r->program->nodes[in].varying) {
-            weight =
-                sali_term_take(term, j, weight, sali_weights_value(&r->weights, in, term->at[j]));
-        } else if (varying == 2) {
-            return SAL_ERR_UNSUPPORTED;
-        } else {
-            of[varying++] = sali_affine_row(&r->rows, in, term->at[j]);
-        }
+    int varying[3];
+    int n = sali_term_split(r->program, r->weights.params, i, term, varying, &weight);
+    if (n > 2) {
+        return SAL_ERR_UNSUPPORTED;
+    }
+    for (int j = 0; j < n; j++) {
+        int32_t in = r->program->nodes[i].in[term->input[varying[j]]];
+        of[j] = sali_affine_row(&r->rows, in, term->at[varying[j]]);
     }
     if (!is_long(&of[0], &of[1])) {
         *count += (int64_t)term->factor * of[0].n * of[1].n; /* 2: an entry and its mirror image */
@@ -163,7 +159,7 @@ static sal_status read_product(reader *r, int32_t i, const sali_op_term *term, d
     if (weight == 0) {
         return SAL_OK;
     }
-    if (varying < 2) {
+    if (n < 2) {
         add_affine(r, &of[0], weight);
         return SAL_OK;
     }
@@ -284,31 +280,24 @@ static sal_status read_tables(reader *r, int32_t i)
 
 /* ---- all of it */
 
-static void read_leaf(reader *r, int32_t i)
+static void read_state(reader *r)
 {
+    int32_t i = r->program->state;
     for (int64_t k = 0; k < r->program->steps[i].size; k++) {
-        double weight = r->weights.node[i][k];
-        if (r->program->nodes[i].varying) {
-            sali_affine row = sali_affine_row(&r->rows, i, k);
-            add_affine(r, &row, weight);
-        } else {
-            r->terms->constant += weight * sali_params_addend(r->weights.params, i, k);
-        }
+        sali_affine row = sali_affine_row(&r->rows, i, k);
+        add_affine(r, &row, r->weights.node[i][k]);
     }
 }
 
-/* The terms that node i adds, or its weights to its inputs. */
-static sal_status read_node(reader *r, int32_t i)
+/* The terms of f that a summand is. */
+static sal_status read_summand(void *context, int32_t i)
 {
-    if (!r->program->nodes[i].varying || i == r->program->state) {
-        read_leaf(r, i);
+    reader *r = context;
+    if (i == r->program->state) {
+        read_state(r);
         return SAL_OK;
     }
-    if (r->program->steps[i].op->next_table) {
-        return read_tables(r, i);
-    }
-    return sali_node_factors(r->program, i) == 1 ? sali_weights_push(&r->weights, i)
-                                                 : read_products(r, i);
+    return r->program->steps[i].op->next_table ? read_tables(r, i) : read_products(r, i);
 }
 
 sal_status sali_couplings_read(const sal_model *model, sali_coupling_terms *terms)
@@ -322,9 +311,7 @@ sal_status sali_couplings_read(const sal_model *model, sali_coupling_terms *term
                  .weights = { .program = tape->program } };
     sal_status status = sali_affine_rows_create(model, terms->unknowns, &r.rows);
     status = status ? status : sali_weights_create(tape, &r.weights);
-    for (int32_t i = tape->program->output; status == SAL_OK && i >= 0; i--) {
-        status = r.weights.node[i] ? read_node(&r, i) : SAL_OK;
-    }
+    status = status ? status : sali_weights_push(&r.weights, &terms->constant, read_summand, &r);
     add_batch(&r);
     sali_free(r.left);
     sali_free(r.right);

@@ -8,6 +8,7 @@
 
 #include "ad/workspace.h"
 #include "core/alloc.h"
+#include "core/memory.h"
 #include "models/clamp.h"
 
 /* Values computed in all replays; rows, and values, of one. */
@@ -97,6 +98,7 @@ typedef struct turn {
 
 typedef struct filler {
     sali_elements *elements;
+    sali_memory memory;
     sali_workspace *ws;
     const int32_t *base;
     int64_t *original; /* [variables of the model] the tape's */
@@ -250,15 +252,15 @@ static sal_status open_filler(filler *r)
     r->rows = ROW_VALUES / r->row_values;
     r->rows = r->rows < 1 ? 1 : r->rows > MOST_ROWS ? MOST_ROWS : r->rows;
     e->tables = SALI_NEW_ARRAY(double, e->n_tables);
-    r->original = SALI_NEW_ARRAY(int64_t, V);
-    r->turns = SALI_NEW_ARRAY(turn, e->n);
-    r->leader = SALI_NEW_ARRAY(int64_t, e->n);
-    r->owner = SALI_NEW_ARRAY(int64_t, V);
-    r->codes = SALI_NEW_ARRAY(int32_t, r->rows * program->space->n_variables);
-    r->x = sali_alloc(r->rows * program->space->width, sali_dtype_size(program->dtype));
-    r->f = SALI_NEW_ARRAY(double, r->rows);
-    if (!e->tables || !r->original || !r->turns || !r->leader || !r->owner || !r->codes || !r->x ||
-        !r->f) {
+    r->original = SALI_TAKE(&r->memory, int64_t, V);
+    r->turns = SALI_TAKE(&r->memory, turn, e->n);
+    r->leader = SALI_TAKE(&r->memory, int64_t, e->n);
+    r->owner = SALI_TAKE(&r->memory, int64_t, V);
+    r->codes = SALI_TAKE(&r->memory, int32_t, r->rows * program->space->n_variables);
+    r->x = sali_memory_take(&r->memory, r->rows * program->space->width,
+                            sali_dtype_size(program->dtype));
+    r->f = SALI_TAKE(&r->memory, double, r->rows);
+    if (!e->tables || r->memory.refused) {
         return SAL_ERR_MEMORY;
     }
     sali_clamp_variables(e->model, r->original);
@@ -282,12 +284,6 @@ sal_status sali_elements_fill(sali_elements *elements, const int32_t *base)
         status = run_round(&r);
     }
     sali_workspace_destroy(r.ws);
-    sali_free(r.original);
-    sali_free(r.turns);
-    sali_free(r.leader);
-    sali_free(r.owner);
-    sali_free(r.codes);
-    sali_free(r.x);
-    sali_free(r.f);
+    sali_memory_free(&r.memory);
     return status;
 }

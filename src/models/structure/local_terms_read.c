@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "models/clamp.h"
 #include "models/structure/local_elements.h"
 #include "models/structure/local_terms.h"
@@ -21,6 +22,7 @@
 typedef struct sali_terms_reader {
     const sal_model *model;
     const sali_program *program;
+    sali_memory memory;
     sali_scopes scopes;
     sali_weights weights;
     sali_elements elements;
@@ -187,29 +189,20 @@ static void add_factor(reader *r, const sali_term *term)
     }
 }
 
-/* What the elements of a term, or their product, are multiplied by; *x and *y are those of its
- * elements that vary, *y < 0 if there is one only. */
-static double factor_of(const reader *r, const sali_term *term, int *x, int *y)
+/* What the elements of a term, or their product, are multiplied by. The *n elements that vary are
+ * listed; of a term that is no product, none. */
+static double factor_of(const reader *r, const sali_term *term, int varying[3], int *n)
 {
-    const sali_op_term *product = &term->product;
     double factor = weight_of(r, term->node, term->index);
-    *x = *y = -1;
-    if (term->kind == SALI_TERM_ELEMENT || factor == 0) {
-        return factor;
-    }
-    factor *= product->factor;
-    for (int j = 0; j < product->n; j++) {
-        int32_t in = r->program->nodes[term->node].in[product->input[j]];
-        if (r->program->nodes[in].varying) {
-            *(*x < 0 ? x : y) = j;
-        } else {
-            factor = sali_term_take(product, j, factor,
-                                    sali_weights_value(&r->weights, in, product->at[j]));
-        }
+    *n = 0;
+    if (term->kind == SALI_TERM_PRODUCT && factor != 0) {
+        *n = sali_term_split(r->program, r->weights.params, term->node, &term->product, varying,
+                             &factor);
     }
     return factor;
 }
 
+/* Element j of a product. */
 static const sali_element *element_of(const reader *r, const sali_term *term, int j)
 {
     int32_t in = r->program->nodes[term->node].in[term->product.input[j]];
@@ -219,16 +212,17 @@ static const sali_element *element_of(const reader *r, const sali_term *term, in
 static bool add_term(void *context, const sali_term *term)
 {
     reader *r = context;
-    int x, y;
+    int varying[3], n;
     if (term->kind == SALI_TERM_TABLE) {
         add_factor(r, term);
         return true;
     }
-    double factor = factor_of(r, term, &x, &y);
-    if (factor != 0 && x >= 0) {
-        add_elements(r, factor, element_of(r, term, x), y < 0 ? NULL : element_of(r, term, y));
-    } else if (factor != 0) {
-        add_elements(r, factor, sali_elements_find(&r->elements, term->node, term->index), NULL);
+    double factor = factor_of(r, term, varying, &n);
+    const sali_element *a = factor == 0 ? NULL
+                            : n > 0     ? element_of(r, term, varying[0])
+                                        : sali_elements_find(&r->elements, term->node, term->index);
+    if (a) {
+        add_elements(r, factor, a, n > 1 ? element_of(r, term, varying[1]) : NULL);
     }
     return true;
 }
@@ -250,54 +244,34 @@ static bool ask(reader *r, int32_t node, int64_t k)
 static bool ask_for_product(reader *r, const sali_term *term)
 {
     const sali_node *node = &r->program->nodes[term->node];
+    int varying[3];
+    int n = sali_term_split(r->program, NULL, term->node, &term->product, varying, NULL);
     bool good = true;
-    int varying = 0;
-    for (int j = 0; good && j < term->product.n; j++) {
-        int32_t in = node->in[term->product.input[j]];
-        bool varies = r->program->nodes[in].varying;
-        varying += varies;
-        good = !varies || ask(r, in, term->product.at[j]);
+    for (int j = 0; good && j < n; j++) {
+        good = ask(r, node->in[term->product.input[varying[j]]], term->product.at[varying[j]]);
     }
-    return good && (varying <= 2 || refuse(r, "the weights vary of", term->node));
+    return good && (n <= 2 || refuse(r, "the weights vary of", term->node));
 }
 
 static bool ask_for_term(void *context, const sali_term *term)
 {
     reader *r = context;
     const sali_node *node = &r->program->nodes[term->node];
-    int x, y;
+    int varying[3], n;
     switch (term->kind) {
     case SALI_TERM_WHOLE:
         return refuse(r, "all variables are in one term, by", term->node);
     case SALI_TERM_ELEMENT:
         return ask(r, term->node, term->index) &&
-               (factor_of(r, term, &x, &y) == 0 || ask_for_table(r));
+               (factor_of(r, term, varying, &n) == 0 || ask_for_table(r));
     case SALI_TERM_PRODUCT:
-        return ask_for_product(r, term) && (factor_of(r, term, &x, &y) == 0 || ask_for_table(r));
+        return ask_for_product(r, term) &&
+               (factor_of(r, term, varying, &n) == 0 || ask_for_table(r));
     case SALI_TERM_TABLE:
         return r->program->nodes[node->in[1]].varying ? refuse(r, "the tables vary of", term->node)
                                                       : ask_for_table(r);
     }
     return false;
-}
-
-/* The weights of the terms; what does not vary adds to the constant. */
-static bool push_weights(reader *r)
-{
-    for (int32_t i = r->program->output; i >= 0; i--) {
-        const double *weight = r->weights.node[i];
-        bool varies = r->program->nodes[i].varying;
-        for (int64_t k = 0; weight && !varies && k < r->program->steps[i].size; k++) {
-            r->terms->constant += weight[k] * sali_params_addend(r->weights.params, i, k);
-        }
-        if (weight && varies && sali_node_factors(r->program, i) == 1) {
-            r->status = sali_weights_push(&r->weights, i);
-            if (r->status != SAL_OK) {
-                return false;
-            }
-        }
-    }
-    return true;
 }
 
 /* ---- all of it */
@@ -317,13 +291,13 @@ static double count_products(const sali_program *program)
 static void open_reader(reader *r, const sal_model *model, const sali_tape_model *tape)
 {
     int64_t V = model->space->n_variables, whole = tape->program->space->n_variables;
-    r->free = SALI_NEW_ARRAY(int32_t, whole);
-    r->base = SALI_NEW_ARRAY(int32_t, whole);
-    r->axes = SALI_NEW_ARRAY(int64_t, 2 * whole);
-    r->code = SALI_NEW_ARRAY(int32_t, whole);
+    r->free = SALI_TAKE(&r->memory, int32_t, whole);
+    r->base = SALI_TAKE(&r->memory, int32_t, whole);
+    r->axes = SALI_TAKE(&r->memory, int64_t, 2 * whole);
+    r->code = SALI_TAKE(&r->memory, int32_t, whole);
     r->terms->n = (int32_t)V;
     r->terms->states = SALI_NEW_ARRAY(int32_t, V);
-    bool ok = r->free && r->base && r->axes && r->code && r->terms->states &&
+    bool ok = !r->memory.refused && r->terms->states &&
               sali_clamp_index(model, r->free, r->base) == SAL_OK &&
               sali_scopes_create(tape, r->steps, &r->scopes) == SAL_OK &&
               sali_weights_create(tape, &r->weights) == SAL_OK;
@@ -349,10 +323,7 @@ void sali_terms_reader_free(reader *r)
         sali_elements_free(&r->elements);
         sali_scopes_free(&r->scopes);
         sali_weights_free(&r->weights);
-        sali_free(r->free);
-        sali_free(r->base);
-        sali_free(r->axes);
-        sali_free(r->code);
+        sali_memory_free(&r->memory);
         sali_free(r);
     }
 }
@@ -412,7 +383,10 @@ sal_status sali_local_terms_read(const sal_model *model, double memory, int64_t 
                    .blame = -1 };
     terms->reader = r;
     open_reader(r, model, tape);
-    if (r->status == SAL_OK && push_weights(r) && sali_scopes_visit(&r->scopes, ask_for_term, r)) {
+    if (r->status == SAL_OK) {
+        r->status = sali_weights_push(&r->weights, &terms->constant, NULL, NULL);
+    }
+    if (r->status == SAL_OK && sali_scopes_visit(&r->scopes, ask_for_term, r)) {
         terms->effort += sali_elements_effort(&r->elements);
     }
     return conclude(terms, why, room, err);

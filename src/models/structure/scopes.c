@@ -4,21 +4,11 @@
 #include <string.h>
 
 #include "core/alloc.h"
-#include "ad/polynomial.h"
+#include "models/structure/weights.h"
 
 /* Beyond these, everything is taken to depend on everything. */
 #define MOST_SCOPES (INT64_C(1) << 24)
 #define MOST_READS (INT64_C(1) << 28)
-
-static void *grow(void *old, int64_t used, int64_t room, size_t element)
-{
-    void *made = sali_alloc(room, element);
-    if (made && used > 0) {
-        memcpy(made, old, (size_t)used * element);
-    }
-    sali_free(old);
-    return made;
-}
 
 /* ---- unions of scopes */
 
@@ -120,7 +110,7 @@ static bool find_scopes(sali_scopes *b, int32_t i)
 {
     const sali_node *node = &b->program->nodes[i];
     sali_node_scopes *s = &b->node[i];
-    int64_t size = b->program->steps[i].size, room = size;
+    int64_t size = b->program->steps[i].size, room = 0;
     for (int32_t k = 0; k < node->n_in; k++) {
         s->all |= b->program->nodes[node->in[k]].varying && b->node[node->in[k]].all;
     }
@@ -128,22 +118,18 @@ static bool find_scopes(sali_scopes *b, int32_t i)
         return true;
     }
     s->begin = SALI_NEW_ARRAY(int64_t, size + 1);
-    s->variable = SALI_NEW_ARRAY(int32_t, room);
-    for (int64_t k = 0; k < size && s->begin && s->variable && !s->all; k++) {
+    bool ok = s->begin && sali_grow((void **)&s->variable, &room, size, sizeof *s->variable) == 0;
+    for (int64_t k = 0; k < size && ok && !s->all; k++) {
         find_scope(b, i, k);
-        int64_t used = s->begin[k];
-        if (used + b->n_list > room) {
-            room = 2 * (used + b->n_list);
-            s->variable = grow(s->variable, used, room, sizeof *s->variable);
+        s->begin[k + 1] = s->begin[k] + b->n_list;
+        ok = sali_grow((void **)&s->variable, &room, s->begin[k + 1], sizeof *s->variable) == 0;
+        if (ok) {
+            memcpy(s->variable + s->begin[k], b->list, (size_t)b->n_list * sizeof *b->list);
         }
-        if (s->variable) {
-            memcpy(s->variable + used, b->list, (size_t)b->n_list * sizeof *b->list);
-        }
-        s->begin[k + 1] = used + b->n_list;
         s->all = s->begin[k + 1] > MOST_SCOPES || b->reads > b->most_reads ||
                  (b->n_list == b->program->space->n_variables && b->n_list > 2);
     }
-    return s->begin && s->variable;
+    return ok;
 }
 
 /* ---- the terms of f */
@@ -227,18 +213,9 @@ bool sali_scopes_visit(sali_scopes *scopes, bool (*visit)(void *context, const s
     const sali_program *program = scopes->program;
     walk w = { scopes, visit, context };
     bool go = true;
-    scopes->sum[program->output] = true;
-    for (int32_t i = program->n_nodes - 1; i >= 0 && go; i--) {
-        const sali_node *node = &program->nodes[i];
-        if (!scopes->sum[i] || !node->varying) {
-            continue;
-        }
-        bool adds_up = sali_node_factors(program, i) == 1;
-        if (!adds_up) {
+    for (int32_t i = program->output; i >= 0 && go; i--) {
+        if (scopes->summed[i] && sali_node_factors(program, i) != 1) {
             go = visit_node(&w, i);
-        }
-        for (int32_t k = 0; k < node->n_in && adds_up; k++) {
-            scopes->sum[node->in[k]] = true;
         }
     }
     return go;
@@ -253,10 +230,13 @@ sal_status sali_scopes_create(const sali_tape_model *tape, int64_t most, sali_sc
                              .params = tape->params,
                              .most_reads = most < MOST_READS ? most : MOST_READS,
                              .node = SALI_NEW_ARRAY(sali_node_scopes, program->n_nodes),
-                             .sum = SALI_NEW_ARRAY(bool, program->n_nodes),
+                             .summed = SALI_NEW_ARRAY(bool, program->n_nodes),
                              .list = SALI_NEW_ARRAY(int32_t, program->space->n_variables),
                              .seen = SALI_NEW_ARRAY(int64_t, program->space->n_variables) };
-    bool ok = scopes->node && scopes->sum && scopes->list && scopes->seen;
+    bool ok = scopes->node && scopes->summed && scopes->list && scopes->seen;
+    if (ok) {
+        sali_mark_summed(program, scopes->summed);
+    }
     for (int32_t i = 0; i < program->n_nodes && ok; i++) {
         ok = !program->nodes[i].varying || find_scopes(scopes, i);
     }
@@ -270,7 +250,7 @@ void sali_scopes_free(sali_scopes *scopes)
         sali_free(scopes->node[i].variable);
     }
     sali_free(scopes->node);
-    sali_free(scopes->sum);
+    sali_free(scopes->summed);
     sali_free(scopes->list);
     sali_free(scopes->seen);
     *scopes = (sali_scopes){ 0 };

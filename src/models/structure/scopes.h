@@ -16,8 +16,8 @@ typedef struct sali_scopes {
     const sali_program *program;
     const sali_params *params;
     sali_node_scopes *node; /* by node; empty for those that do not vary */
-    bool *sum;     /* by node: f is the sum of its elements, times constants, and of others */
-    int32_t *list; /* [V] a union in the making */
+    bool *summed;           /* by node: see sali_mark_summed */
+    int32_t *list;          /* [V] a union in the making */
     int64_t n_list, *seen, stamp;
     int64_t reads, most_reads; /* entries of scopes read so far, and their bound */
 } sali_scopes;

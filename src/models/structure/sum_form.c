@@ -7,26 +7,19 @@
 
 /* ---- whether f has the form */
 
-typedef struct walk {
-    const sali_program *program;
-    bool *reached; /* by node: f is linear in it */
-    bool *scaled;  /* by node: its weights depend on parameters */
-} walk;
-
-/* The inputs of node i, which is affine in those that vary. */
-static void reach_inputs(walk *w, int32_t i)
+/* Node i, which is linear in its inputs, and its weights depend on parameters or not: so do those
+ * of its inputs, by node. */
+static void scale_inputs(const sali_program *program, int32_t i, bool *scaled)
 {
-    const sali_program *program = w->program;
     const sali_node *node = &program->nodes[i];
     sali_op_term term = sali_term_of(program, i, 0, 0);
-    bool scaled = false;
+    bool scales = scaled[i];
     for (int j = 0; term.n > 1 && j < term.n; j++) {
         int32_t in = node->in[term.input[j]];
-        scaled |= !program->nodes[in].varying && program->steps[in].param_path;
+        scales |= !program->nodes[in].varying && program->steps[in].param_path;
     }
     for (int32_t k = 0; k < node->n_in; k++) {
-        w->reached[node->in[k]] |= program->nodes[node->in[k]].varying;
-        w->scaled[node->in[k]] |= scaled || w->scaled[i];
+        scaled[node->in[k]] |= scales;
     }
 }
 
@@ -36,44 +29,41 @@ static bool is_core(const sali_program *program, int32_t i)
     return op->hidden != SALI_HIDES_NOTHING || op->lists_pairs;
 }
 
-/* Node i, which varies, is the state, the one core, affine in its inputs, or part of the rest. */
-static bool visit(walk *w, int32_t i, sali_sum_form *form)
+/* Of what f is a sum: the state, cores and perhaps a rest. Returns the number of cores. */
+static int find_summands(const sali_program *program, const bool *summed, bool *scaled,
+                         sali_sum_form *form)
 {
-    if (i == w->program->state) {
-        return true;
+    int cores = 0;
+    for (int32_t i = program->output; i >= 0; i--) {
+        if (!summed[i] || i == program->state) {
+            continue;
+        }
+        if (is_core(program, i)) {
+            cores++;
+            form->core = i;
+            form->plain = !scaled[i];
+        } else if (sali_node_factors(program, i) == 1) {
+            scale_inputs(program, i, scaled);
+        } else {
+            form->rest = true;
+        }
     }
-    if (is_core(w->program, i)) {
-        bool first = form->core < 0;
-        form->core = i;
-        form->plain = !w->scaled[i];
-        return first;
-    }
-    if (sali_node_factors(w->program, i) != 1) {
-        form->rest = true;
-        return true;
-    }
-    reach_inputs(w, i);
-    return true;
+    return cores;
 }
 
 sal_status sali_sum_form_find(const sali_tape_model *tape, sali_sum_form *form)
 {
     const sali_program *program = tape->program;
-    walk w = { .program = program,
-               .reached = SALI_NEW_ARRAY(bool, program->n_nodes),
-               .scaled = SALI_NEW_ARRAY(bool, program->n_nodes) };
+    bool *summed = SALI_NEW_ARRAY(bool, program->n_nodes);
+    bool *scaled = SALI_NEW_ARRAY(bool, program->n_nodes);
     sali_sum_form found = { .core = -1, .plain = true };
-    sal_status status = w.reached && w.scaled ? SAL_OK : SAL_ERR_MEMORY;
+    sal_status status = summed && scaled ? SAL_OK : SAL_ERR_MEMORY;
     if (status == SAL_OK) {
-        w.reached[program->output] = true;
+        sali_mark_summed(program, summed);
+        status = find_summands(program, summed, scaled, &found) < 2 ? SAL_OK : SAL_ERR_UNSUPPORTED;
     }
-    for (int32_t i = program->output; status == SAL_OK && i >= 0; i--) {
-        if (w.reached[i] && program->nodes[i].varying && !visit(&w, i, &found)) {
-            status = SAL_ERR_UNSUPPORTED;
-        }
-    }
-    sali_free(w.reached);
-    sali_free(w.scaled);
+    sali_free(summed);
+    sali_free(scaled);
     if (status == SAL_OK) {
         *form = found;
     }
@@ -82,38 +72,24 @@ sal_status sali_sum_form_find(const sali_tape_model *tape, sali_sum_form *form)
 
 /* ---- its numbers */
 
-static bool any(int64_t n, const double *weight)
+/* A node of the rest counts if some of its weights are not 0. */
+static sal_status visit(void *context, int32_t i)
 {
-    int64_t k = 0;
-    while (k < n && weight[k] == 0) {
-        k++;
+    sali_sum_reader *r = context;
+    const sali_program *program = r->tape->program;
+    bool rest = i != program->state && i != r->form.core;
+    for (int64_t k = 0; rest && k < program->steps[i].size; k++) {
+        r->rest |= r->weights.node[i][k] != 0;
     }
-    return k < n;
+    return SAL_OK;
 }
 
 /* Hand the weight of f down to the state, the core and what does not vary. */
 static sal_status push_all(sali_sum_reader *r)
 {
-    const sali_program *program = r->tape->program;
-    sal_status status = SAL_OK;
-    r->weights.node[program->output][0] = 1;
-    r->constant = 0;
+    r->weights.node[r->tape->program->output][0] = 1;
     r->rest = false;
-    for (int32_t i = program->output; status == SAL_OK && i >= 0; i--) {
-        if (!r->weights.node[i] || i == program->state || i == r->form.core) {
-            continue;
-        }
-        if (program->nodes[i].varying) {
-            const bool rest = r->form.rest && sali_node_factors(program, i) != 1;
-            r->rest |= rest && any(program->steps[i].size, r->weights.node[i]);
-            status = rest ? SAL_OK : sali_weights_push(&r->weights, i);
-            continue;
-        }
-        for (int64_t k = 0; k < program->steps[i].size; k++) {
-            r->constant += r->weights.node[i][k] * sali_params_addend(r->tape->params, i, k);
-        }
-    }
-    return status;
+    return sali_weights_push(&r->weights, &r->constant, visit, r);
 }
 
 sal_status sali_sum_reader_open(const sali_tape_model *tape, const sali_sum_form *form,

@@ -26,30 +26,63 @@ static sal_status push_linear(sali_weights *w, int32_t i)
     return status;
 }
 
-sal_status sali_weights_push(sali_weights *w, int32_t i)
+/* Hand the weights of node i, which is linear in the inputs that vary, to its inputs. */
+static sal_status push_node(sali_weights *w, int32_t i)
 {
     const sali_node *node = &w->program->nodes[i];
     int64_t terms = sali_terms_of(w->program, i);
-    if (sali_node_factors(w->program, i) != 1) {
-        return SAL_ERR_UNSUPPORTED;
-    }
     if (sali_node_is_linear(w->program, i)) {
         return push_linear(w, i);
     }
     for (int64_t k = 0; k < w->program->steps[i].size; k++) {
         for (int64_t t = 0; t < terms; t++) {
             sali_op_term term = sali_term_of(w->program, i, k, t);
-            int moving;
-            sali_term_varying(w->program, i, &term, &moving);
-            double *to = sali_weights_of(w, node->in[term.input[moving]]);
+            double weight = w->node[i][k];
+            int varying[3] = { 0 };
+            if (sali_term_split(w->program, w->params, i, &term, varying, &weight) == 0) {
+                weight = w->node[i][k] * term.factor; /* of a single element: a bias */
+            }
+            double *to = sali_weights_of(w, node->in[term.input[varying[0]]]);
             if (!to) {
                 return SAL_ERR_MEMORY;
             }
-            to[term.at[moving]] +=
-                sali_term_times(w->program, w->params, i, &term, moving, w->node[i][k]);
+            to[term.at[varying[0]]] += weight;
         }
     }
     return SAL_OK;
+}
+
+sal_status sali_weights_push(sali_weights *w, double *constant,
+                             sal_status (*visit)(void *context, int32_t i), void *context)
+{
+    const sali_program *program = w->program;
+    sal_status status = SAL_OK;
+    *constant = 0;
+    for (int32_t i = program->output; status == SAL_OK && i >= 0; i--) {
+        const double *weight = w->node[i];
+        if (weight && program->nodes[i].varying) {
+            status = sali_node_factors(program, i) == 1 ? push_node(w, i)
+                     : visit                            ? visit(context, i)
+                                                        : SAL_OK;
+            continue;
+        }
+        for (int64_t k = 0; weight && k < program->steps[i].size; k++) {
+            *constant += weight[k] * sali_params_addend(w->params, i, k);
+        }
+    }
+    return status;
+}
+
+void sali_mark_summed(const sali_program *program, bool *summed)
+{
+    summed[program->output] = program->nodes[program->output].varying;
+    for (int32_t i = program->output; i >= 0; i--) {
+        const sali_node *node = &program->nodes[i];
+        for (int32_t k = 0; summed[i] && k < node->n_in; k++) {
+            summed[node->in[k]] |=
+                program->nodes[node->in[k]].varying && sali_node_factors(program, i) == 1;
+        }
+    }
 }
 
 /* ---- all of it */

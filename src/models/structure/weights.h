@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* By how much each element of each node counts in f, as long as ops are linear in what varies: the
- * backward half of reading a formula off a tape. */
+/* f as a sum of terms: the backward half of reading a formula off a tape.
+ *
+ *     f = constant + sum_i sum_k weight_i[k] * element k of node i,
+ *
+ * where the nodes i, the summands, vary and are not linear in what varies: the state, products,
+ * tables, anything else. By how much each element of each node counts in f, its weight, is known as
+ * long as ops are linear. */
 #ifndef SALI_WEIGHTS_H
 #define SALI_WEIGHTS_H
 
@@ -20,10 +25,15 @@ void sali_weights_free(sali_weights *weights);
 /* The weights of a node, made when first asked for; NULL: no memory. */
 double *sali_weights_of(sali_weights *weights, int32_t node);
 
-/* Hand the weights of node i, which varies and is linear in the inputs that do, to them. Nodes
- * are to be taken from the last to the first. Returns: SAL_ERR_UNSUPPORTED if it is not;
- * SAL_ERR_MEMORY; no messages. */
-sal_status sali_weights_push(sali_weights *weights, int32_t i);
+/* Hand the weight of f down to the summands, and call visit(context, i) for each of them, from the
+ * last to the first; NULL: no calls. *constant becomes that of f. Stops at the first visit that
+ * does not return SAL_OK. Returns: the same; SAL_ERR_MEMORY; no messages. */
+sal_status sali_weights_push(sali_weights *weights, double *constant,
+                             sal_status (*visit)(void *context, int32_t i), void *context);
+
+/* Which nodes f is a sum of, whatever the values of parameters: the summands, and the nodes that
+ * vary on the way to them. summed: false [n_nodes] at first. */
+void sali_mark_summed(const sali_program *program, bool *summed);
 
 /* Element k of a node that does not vary. */
 static inline double sali_weights_value(const sali_weights *weights, int32_t node, int64_t k)
