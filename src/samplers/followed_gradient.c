@@ -52,16 +52,26 @@ void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const 
     }
 }
 
+/* Chain c's gradient of the present state (0) or of the proposed one (1). */
+static void *gradient_of(const sali_followed_gradient *g, const sali_chains *chains, int64_t c,
+                         int proposed)
+{
+    const int64_t N = chains->space->width;
+    return sali_followed_gradient_active(g)
+               ? sali_row(chains, g->rows, 2 * c + (g->current[c] ^ proposed), N)
+               : sali_row(chains, chains->gradient, c, N);
+}
+
 void *sali_followed_gradient_now(const sali_followed_gradient *g, const sali_chains *chains,
                                  int64_t c)
 {
-    return sali_row(chains, g->rows, 2 * c + g->current[c], chains->space->width);
+    return gradient_of(g, chains, c, 0);
 }
 
 void *sali_followed_gradient_next(const sali_followed_gradient *g, const sali_chains *chains,
                                   int64_t c)
 {
-    return sali_row(chains, g->rows, 2 * c + 1 - g->current[c], chains->space->width);
+    return gradient_of(g, chains, c, 1);
 }
 
 /* The k rows that are listed, by their weights, from one gradient to another. */
@@ -134,7 +144,7 @@ void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains
 bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains, int64_t c)
 {
     int64_t V = chains->space->n_variables, N = chains->space->width;
-    if (chains->step[c] % g->period != 0) {
+    if (!sali_followed_gradient_active(g) || chains->step[c] % g->period != 0) {
         return false;
     }
     void *gradient = sali_followed_gradient_now(g, chains, c);
@@ -193,7 +203,7 @@ static void follow(sali_followed_gradient *g, sali_chains *chains, int64_t c, in
 bool sali_followed_gradient_due(const sali_followed_gradient *g, const sali_chains *chains)
 {
     bool due = false;
-    for (int64_t c = 0; c < chains->n; c++) {
+    for (int64_t c = 0; sali_followed_gradient_active(g) && c < chains->n; c++) {
         due |= chains->step[c] % g->period == 0;
     }
     return due && !g->fresh;
@@ -237,13 +247,14 @@ static int64_t list_proposal(sali_followed_gradient *g, const sali_chains *chain
 void sali_followed_gradient_propose(sali_followed_gradient *g, sali_chains *chains)
 {
     const int64_t N = chains->space->width;
-    const bool product = g->evaluated && product_pays(chains);
+    const bool active = sali_followed_gradient_active(g);
+    const bool evaluate = !active || (g->evaluated && product_pays(chains));
     g->fresh = false;
-    if (product) {
+    if (evaluate) {
         sali_chains_propose(chains, true);
     }
-    for (int64_t c = 0; c < chains->n; c++) {
-        if (product) {
+    for (int64_t c = 0; active && c < chains->n; c++) {
+        if (evaluate) {
             memcpy(sali_followed_gradient_next(g, chains, c),
                    sali_row(chains, chains->gradient, c, N), (size_t)N * chains->element);
         } else {

@@ -344,7 +344,7 @@ void sali_block_conditional_step(void *self, sali_chains *chains)
         sali_block_conditional_refresh(b, chains);
     }
     const bool followed = sali_followed_gradient_active(&b->followed);
-    for (int64_t c = 0; followed && c < chains->n; c++) {
+    for (int64_t c = 0; c < chains->n; c++) {
         sali_followed_gradient_renew(&b->followed, chains, c);
     }
     b->listed = false;
