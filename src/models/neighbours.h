@@ -13,7 +13,7 @@ typedef struct sali_neighbours sali_neighbours;
  * limits. */
 sal_status sali_neighbours_create(const sal_model *model, int64_t chains, unsigned wants,
                                   sali_tracker *tracker, sali_neighbours **out, sal_error *err);
-void sali_neighbours_destroy(sali_neighbours *nb); /* NULL is fine */
+void sali_neighbours_destroy(void *neighbours); /* NULL is fine */
 
 /* Begin a list of neighbours of the states `codes` [chains x V], whose embedding is x; a tracker
  * is at these states already, and reads neither. What is found goes to `out`, of type `dtype`:

@@ -19,7 +19,7 @@ sal_status sali_tracker_create(const sal_model *model, int64_t chains, unsigned 
 /* The same without gradients: cheaper where only values of tried states are asked for. */
 sal_status sali_tracker_create_values(const sal_model *model, int64_t chains, sali_tracker **out,
                                       sal_error *err);
-void sali_tracker_destroy(sali_tracker *tracker);
+void sali_tracker_destroy(void *tracker);
 
 /* Evaluate the first n chains anew at codes [n x V]; f [n], or NULL. */
 void sali_tracker_start(sali_tracker *tracker, int64_t n, const int32_t *codes, double *f);

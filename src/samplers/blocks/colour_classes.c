@@ -73,8 +73,9 @@ sal_status sali_colour_classes(const sal_model *model, sali_blocks *classes, con
 
 /* ---- draws */
 
-void sali_class_draws_destroy(sali_class_draws *d)
+void sali_class_draws_destroy(void *draws)
 {
+    sali_class_draws *d = draws;
     if (!d) {
         return;
     }

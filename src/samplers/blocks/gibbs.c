@@ -130,18 +130,6 @@ typedef struct gibbs {
     double *delta;            /* [n x max_states] differences of f */
 } gibbs;
 
-static void gibbs_destroy(void *self)
-{
-    gibbs *g = self;
-    if (g) {
-        sali_pairwise_scan_destroy(g->scan);
-        sali_object_free(g->fields);
-        sali_block_conditional_destroy(g->blocks);
-        sali_tracker_destroy(g->tracker);
-        sali_object_free(g);
-    }
-}
-
 static sal_status create_blocks(gibbs *g, const sali_chains *chains,
                                 const sali_sampler_settings *settings, sali_couplings *couplings,
                                 sal_error *err)
@@ -155,7 +143,24 @@ static sal_status create_blocks(gibbs *g, const sali_chains *chains,
         return status;
     }
     sali_blocks_shuffle(&blocks, settings->values[SCAN] == SALI_SCAN_SHUFFLED);
-    return sali_block_conditional_create(chains, blocks, size, couplings, &g->blocks, err);
+    status = sali_block_conditional_create(chains, blocks, size, couplings, &g->blocks, err);
+    return status ? status : sali_object_own(g, g->blocks, sali_object_free, err);
+}
+
+/* Ways to draw single variables, for the chains that they suit. */
+static sal_status create_singles(gibbs *g, const sali_chains *chains, sali_couplings *couplings,
+                                 sal_error *err)
+{
+    sal_status status = g->choice.scan == SALI_SCAN_SYSTEMATIC
+                            ? sali_pairwise_scan_open(g, chains, &g->scan, err)
+                            : SAL_OK;
+    if (status == SAL_OK && couplings) {
+        g->fields = sali_field_scan_open(g, chains, couplings);
+    } else if (status == SAL_OK && chains->model->trackable) {
+        status = sali_tracker_create(chains->model, chains->n, SALI_WANT_VALUE, &g->tracker, err);
+        status = status ? status : sali_object_own(g, g->tracker, sali_tracker_destroy, err);
+    }
+    return status;
 }
 
 static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -180,39 +185,21 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     if (block == 1 && g->choice.scan == SALI_SCAN_SHUFFLED) {
         g->choice.shuffle = sali_shuffle_open(g, chains, g->choice.n);
     }
-    sal_status status = sali_object_failed(g) ? sali_fail_memory(err) : SAL_OK;
-    if (status == SAL_OK && block > 1) {
-        status = create_blocks(g, chains, settings, common->couplings, err);
-    } else if (status == SAL_OK && g->choice.scan == SALI_SCAN_SYSTEMATIC) {
-        status = sali_pairwise_scan_create(chains, &g->scan, err);
-    }
-    if (status == SAL_OK && block == 1 && common->couplings) {
-        status = sali_field_scan_create(chains, common->couplings, &g->fields, err);
-    }
-    if (status == SAL_OK && block == 1 && !common->couplings && chains->model->trackable) {
-        status = sali_tracker_create(chains->model, chains->n, SALI_WANT_VALUE, &g->tracker, err);
-    }
-    if (status != SAL_OK) {
-        gibbs_destroy(g);
-        return status;
-    }
-    *self = g;
-    return SAL_OK;
+    sal_status status = block > 1 ? create_blocks(g, chains, settings, common->couplings, err)
+                                  : create_singles(g, chains, common->couplings, err);
+    return sali_object_finish(g, status, self, err);
 }
 
 /* By the fastest way that there is. */
 static void start(gibbs *g, sali_chains *chains)
 {
-    g->scans = g->scan && sali_pairwise_scan_ready(g->scan, chains);
+    g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
     g->fielded = !g->scans && g->fields && sali_field_scan_refresh(g->fields, chains);
-    if (g->fielded) {
+    if (g->scans || g->fielded) {
         return;
     }
     sali_chains_start(chains, false);
-    if (g->scans) {
-        sali_pairwise_scan_refresh(g->scan, chains);
-    }
-    if (g->tracker && !g->scans) {
+    if (g->tracker) {
         sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
     }
 }
@@ -483,7 +470,7 @@ const sali_sampler sali_sampler_gibbs = {
             .state = state,
             .changed = changed,
             .create = gibbs_create,
-            .destroy = gibbs_destroy,
+            .destroy = sali_object_free,
             .refresh = gibbs_refresh,
             .follows = gibbs_follows,
             .step = gibbs_step,

@@ -4,6 +4,7 @@
  * Yau 2017. (All balls of one radius are of one size, so u is as probable from either state, and
  * what is drawn is always taken. The ball around the present state itself would not do.) */
 #include "core/error.h"
+#include "core/object.h"
 #include "models/structure.h"
 #include "samplers/blocks/block_conditional.h"
 #include "samplers/followed_gradient.h"
@@ -98,7 +99,7 @@ const sali_sampler sali_sampler_hamming_ball = {
             .create = ball_create,
             .share = sali_followed_gradient_share,
             .unshare = sali_followed_gradient_unshare,
-            .destroy = sali_block_conditional_destroy,
+            .destroy = sali_object_free,
             .refresh = sali_block_conditional_refresh,
             .follows = sali_block_conditional_follows,
             .step = sali_block_conditional_step,

@@ -320,7 +320,7 @@ const sali_sampler sali_sampler_pafs = {
             .variants = variants,
             SALI_PATH_LENGTH_FUNCTIONS,
             .create = pafs_create,
-            .destroy = sali_single_site_destroy,
+            .destroy = sali_object_free,
             .refresh = sali_single_site_refresh,
             .follows = sali_single_site_follows,
             .step = sali_single_site_step,

@@ -30,10 +30,11 @@ typedef struct sali_pairwise_moves {
     sali_pairwise_path *path; /* NULL before the first sali_pairwise_moves_take_paths */
 } sali_pairwise_moves;
 
-/* *out is NULL, with SAL_OK, if the model is not pairwise. */
-sal_status sali_pairwise_moves_create(const sali_chains *chains, const sali_balance *balance,
-                                      sali_pairwise_moves **out, sal_error *err);
-void sali_pairwise_moves_destroy(sali_pairwise_moves *moves);
+/* *out is NULL, with SAL_OK, if the model is not pairwise. All belongs to `object` (core/object.h),
+ * which knows if there is no memory. */
+sal_status sali_pairwise_moves_open(void *object, const sali_chains *chains,
+                                    const sali_balance *balance, sali_pairwise_moves **out,
+                                    sal_error *err);
 
 /* Take the chains' states and temperatures; sets f. False, with nothing done: the parameters have
  * changed and the model is not pairwise any more, or weights would leave the range of double. */
@@ -48,8 +49,8 @@ void sali_pairwise_moves_log_q(const sali_pairwise_moves *moves, const sali_chai
 
 /* ---- steps of paths (pairwise_path.c) */
 
-/* Room for them. SAL_ERR_MEMORY. */
-sal_status sali_pairwise_moves_take_paths(sali_pairwise_moves *moves, sal_error *err);
+/* Room for them, which belongs to `object`. */
+void sali_pairwise_moves_take_paths(void *object, sali_pairwise_moves *moves);
 
 /* n steps of every chain, each a path of moves: every move is drawn from the weights at the state
  * that it starts from, and all are accepted or none. */

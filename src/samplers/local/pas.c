@@ -318,14 +318,9 @@ static sal_status pas_create(const sali_chains *chains, const sali_sampler_setti
     void *made = NULL;
     sal_status status = sali_single_site_open((sali_single_site *)p, chains, &options, &made, err);
     if (status == SAL_OK && p->core.pairwise) {
-        status = sali_pairwise_moves_take_paths(p->core.pairwise, err);
+        sali_pairwise_moves_take_paths(p, p->core.pairwise);
     }
-    if (status != SAL_OK) {
-        sali_single_site_destroy(made);
-        return status;
-    }
-    *self = made;
-    return SAL_OK;
+    return sali_object_finish(made, status, self, err);
 }
 
 const sali_sampler sali_sampler_pas = {
@@ -342,7 +337,7 @@ const sali_sampler sali_sampler_pas = {
             .variants = variants,
             SALI_PATH_LENGTH_FUNCTIONS,
             .create = pas_create,
-            .destroy = sali_single_site_destroy,
+            .destroy = sali_object_free,
             .refresh = sali_single_site_refresh,
             .follows = sali_single_site_follows,
             .step = pas_step,

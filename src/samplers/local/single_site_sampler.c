@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "core/object.h"
 
 /* ---- creation */
 
@@ -60,19 +59,15 @@ sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
     if (!options->rule) {
         g->options.rule = options->ball > 1 ? &sali_ball_rule : &sali_hops_rule;
     }
-    sal_status status =
-        options->ball > 1 ? sali_ball_create(chains->space, options->ball, &g->ball, err) : SAL_OK;
+    if (options->ball > 1) {
+        sali_ball_create(g, chains->space, options->ball, &g->ball);
+    }
     allocate(g, chains);
-    status = status == SAL_OK && sali_object_failed(g) ? sali_fail_memory(err) : status;
-    if (status == SAL_OK && suits_pairs(options, chains->model)) {
-        status = sali_pairwise_moves_create(chains, &g->options.balance, &g->pairwise, err);
-    }
-    if (status != SAL_OK) {
-        sali_single_site_destroy(g);
-        return status;
-    }
-    *self = g;
-    return SAL_OK;
+    sal_status status =
+        suits_pairs(options, chains->model)
+            ? sali_pairwise_moves_open(g, chains, &g->options.balance, &g->pairwise, err)
+            : SAL_OK;
+    return sali_object_finish(g, status, self, err);
 }
 
 sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -82,16 +77,6 @@ sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler
     options.couplings = shared;
     options.pairs = true;
     return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
-}
-
-void sali_single_site_destroy(void *self)
-{
-    sali_single_site *g = self;
-    if (g) {
-        sali_ball_free(&g->ball);
-        sali_pairwise_moves_destroy(g->pairwise);
-        sali_object_free(g);
-    }
 }
 
 /* ---- rows of weights */
