@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/object.h"
-
 /* Gradients and f are made anew at multiples of this many steps, of one move or of many. */
 enum { RENEW_MOVES = 4096, RENEW_PATHS = 256 };
 
@@ -15,22 +13,22 @@ enum { RENEW_MOVES = 4096, RENEW_PATHS = 256 };
 #define ROWS_OF_PRODUCT 4
 #define REALS_OF_MOVE 64
 
+sal_status sali_followed_gradient_couplings(sali_shared *shared, const sal_model *model,
+                                            const sali_sampler_settings *settings, sal_error *err)
+{
+    const bool pays = !settings->training && model->space->width <= SALI_MOST_FOLLOWED;
+    return model->has_gradient && pays
+               ? sali_own_couplings(shared, model, SALI_ANY_COUPLINGS, &shared->couplings, err)
+               : SAL_OK;
+}
+
 sal_status sali_followed_gradient_share(const sal_model *model,
                                         const sali_sampler_settings *settings, void **shared,
                                         sal_error *err)
 {
-    sali_couplings *couplings = NULL;
-    const bool pays = !settings->training && model->space->width <= SALI_MOST_FOLLOWED;
-    sal_status status = model->has_gradient && pays
-                            ? sali_couplings_create(model, SALI_ANY_COUPLINGS, &couplings, err)
-                            : SAL_OK;
-    *shared = couplings;
-    return status;
-}
-
-void sali_followed_gradient_unshare(void *shared)
-{
-    sali_couplings_destroy(shared);
+    sali_shared *s = SALI_OBJECT(sali_shared);
+    sal_status status = s ? sali_followed_gradient_couplings(s, model, settings, err) : SAL_OK;
+    return sali_object_finish(s, status, shared, err);
 }
 
 void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const sali_chains *chains,

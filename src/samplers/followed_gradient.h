@@ -11,8 +11,7 @@
 #ifndef SALI_FOLLOWED_GRADIENT_H
 #define SALI_FOLLOWED_GRADIENT_H
 
-#include "models/structure/couplings.h"
-#include "samplers/sampler.h"
+#include "samplers/shared.h"
 
 typedef struct sali_followed_gradient {
     sali_couplings *couplings;          /* NULL: gradients are not followed */
@@ -32,12 +31,16 @@ typedef struct sali_followed_gradient {
 /* More reals than this and following costs more than it saves. */
 #define SALI_MOST_FOLLOWED 2048
 
-/* Engines' functions: *shared are sali_couplings, or NULL where f is not quadratic or it does not
- * pay. In training they would have to be made too often. Returns: SAL_ERR_MEMORY. */
+/* Find the couplings that all shards share, at the beginning of an object: NULL where f is not
+ * quadratic or it does not pay. In training they would have to be made too often. Returns:
+ * SAL_ERR_MEMORY. */
+sal_status sali_followed_gradient_couplings(sali_shared *shared, const sal_model *model,
+                                            const sali_sampler_settings *settings, sal_error *err);
+
+/* An engine's `share` of a sali_shared with these couplings alone. */
 sal_status sali_followed_gradient_share(const sal_model *model,
                                         const sali_sampler_settings *settings, void **shared,
                                         sal_error *err);
-void sali_followed_gradient_unshare(void *shared);
 
 /* The arrays belong to `object` (core/object.h), which knows if there is no memory. `couplings` may
  * be NULL: nothing is followed then. Steps are of one move, or of paths; the

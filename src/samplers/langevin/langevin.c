@@ -63,6 +63,14 @@ sali_langevin *sali_langevin_open(sali_langevin *l, const sali_chains *chains,
     return l;
 }
 
+sal_status sali_langevin_couplings(sali_shared *shared, const sal_model *model,
+                                   const sali_sampler_settings *settings, sal_error *err)
+{
+    return settings->training
+               ? SAL_OK
+               : sali_own_couplings(shared, model, SALI_FORM_COUPLINGS, &shared->couplings, err);
+}
+
 void sali_langevin_follow(sali_langevin *l, sali_chains *chains, bool proposed)
 {
     if (!proposed) {

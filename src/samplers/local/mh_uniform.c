@@ -120,7 +120,7 @@ static int64_t uniform_state(void *shared, void *self, sali_state_item *items)
         return 0;
     }
     if (s->search.on) {
-        return sali_radius_search_state(&s->search, items);
+        return sali_radius_adaptive.state(&s->search, items);
     }
     double most = fmax(1, s->most);
     sali_state_item radius = sali_state_f64("radius", 1, &s->radius);
@@ -136,7 +136,7 @@ static int64_t uniform_state(void *shared, void *self, sali_state_item *items)
 static sal_status uniform_changed(void *shared, const sali_warmup *at, sal_error *err)
 {
     uniform_shared *s = shared;
-    sal_status status = sali_radius_search_changed(&s->search, at, err);
+    sal_status status = sali_radius_adaptive.changed(&s->search, at, err);
     return status ? status : take_radius(s, s->search.on ? s->search.radius : s->radius, err);
 }
 

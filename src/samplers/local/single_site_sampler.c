@@ -74,7 +74,7 @@ sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler
                                    void *shared, void **self, sal_error *err)
 {
     sali_single_site_options options = sali_single_site_settings(chains, settings);
-    options.couplings = shared;
+    options.couplings = shared ? ((const sali_shared *)shared)->couplings : NULL;
     options.pairs = true;
     return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }

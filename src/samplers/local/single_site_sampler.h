@@ -10,7 +10,6 @@
 #ifndef SALI_SINGLE_SITE_SAMPLER_H
 #define SALI_SINGLE_SITE_SAMPLER_H
 
-#include "core/object.h"
 #include "samplers/local/ball.h"
 #include "samplers/followed_gradient.h"
 #include "samplers/kernels.h"
@@ -79,8 +78,8 @@ sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
                                  const sali_single_site_options *options, void **self,
                                  sal_error *err);
 
-/* An engine's `create`: a sali_single_site alone, by its settings; `shared` are couplings or NULL,
- * as from the engine's `share`. */
+/* An engine's `create`: a sali_single_site alone, by its settings; `shared` is a sali_shared, whose
+ * couplings it follows, or NULL. */
 sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                    void *shared, void **self, sal_error *err);
 
