@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "samplers/followed_gradient.h"
 
-#include <math.h>
 #include <string.h>
 
 /* Gradients and f are made anew at multiples of this many steps, of one move or of many. */
@@ -193,9 +192,7 @@ static void follow(sali_followed_gradient *g, sali_chains *chains, int64_t c, in
         rise += g->change[j] * (g->before[j] + sali_load(dtype, next, g->coordinate[j]));
     }
     chains->f_new[c] = f + rise / (2 * chains->beta[c]);
-    if (!(chains->f_new[c] < INFINITY)) {
-        sali_chains_note_bad(chains, c, chains->codes_new, chains->f_new[c]);
-    }
+    sali_chains_check_f(chains, c, 1, chains->codes_new, chains->f_new);
 }
 
 bool sali_followed_gradient_due(const sali_followed_gradient *g, const sali_chains *chains)

@@ -325,13 +325,10 @@ static int64_t draw(const sali_block_conditional *b, const sali_chains *chains, 
                                  sali_rng_uniform_at(&stream, 0));
 }
 
-/* f is carried along by changes; at these steps it is made anew. */
-#define REBUILD_EVERY 65536
-
 void sali_block_conditional_step(void *self, sali_chains *chains)
 {
     sali_block_conditional *b = self;
-    if (chains->step[0] % REBUILD_EVERY == 0) {
+    if (chains->step[0] % SALI_RENEWAL_STEPS == 0) {
         sali_block_conditional_refresh(b, chains);
     }
     const bool followed = sali_followed_gradient_active(&b->followed);

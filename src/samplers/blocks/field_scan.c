@@ -6,10 +6,6 @@
 
 #include "core/object.h"
 
-/* Fields and f are made anew at multiples of this many steps of a chain, so that rounding cannot
- * drift. */
-#define REBUILD_EVERY 65536
-
 struct sali_field_scan {
     sali_couplings *couplings;
     sali_field_tile tile;
@@ -61,11 +57,7 @@ static void start(sali_field_scan *s, sali_chains *chains, int64_t first, int64_
 {
     (chains->model->dtype == SAL_F32 ? sali_field_start_f32 : sali_field_start_f64)(
         &s->tile, first, count, chains->codes, chains->f);
-    for (int64_t c = first; c < first + count; c++) {
-        if (!(chains->f[c] < INFINITY)) {
-            sali_chains_note_bad(chains, c, chains->codes, chains->f[c]);
-        }
-    }
+    sali_chains_check_f(chains, first, count, chains->codes, chains->f);
 }
 
 bool sali_field_scan_refresh(sali_field_scan *s, sali_chains *chains)
@@ -142,7 +134,7 @@ static void step(sali_field_scan *s, sali_chains *chains, const sali_site_choice
     sali_field_tile *t = &s->tile;
     make_words(s, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        if (chains->step[c] % REBUILD_EVERY == 0) {
+        if (chains->step[c] % SALI_RENEWAL_STEPS == 0) {
             start(s, chains, c, 1);
         }
         t->site[c] = sali_choose_site(how, c, chains->step[c], t->words[2 * t->lanes + c],

@@ -9,7 +9,7 @@
  * that changes costs more: a row of J, of a one-hot variable the difference of two.
  *
  * Random numbers are those of a step that knows nothing of couplings: of chain and step, whatever
- * the other chains do. Fields are made anew at each refresh, and every 2^16 steps of a chain. */
+ * the other chains do. Fields are recomputed at each refresh, and every 2^16 steps of a chain. */
 #ifndef SALI_FIELD_SCAN_H
 #define SALI_FIELD_SCAN_H
 

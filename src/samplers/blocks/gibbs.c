@@ -274,10 +274,6 @@ static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
     sali_chains_note_bad_move(chains, c, chains->codes, g->site[c], bad, delta[bad]);
 }
 
-/* f is carried along by differences; at these steps it is made anew, so that rounding cannot drift
- * and a resumed run sees the same numbers. */
-#define REBUILD_EVERY 65536
-
 /* 1 - p(present state | rest): the present state's difference is 0. */
 static void note_wish(gibbs *g, int64_t c, const double *delta, int32_t states)
 {
@@ -294,7 +290,7 @@ static void track_step(gibbs *g, sali_chains *chains)
         sali_block_conditional_step(g->blocks, chains);
         return;
     }
-    if (chains->step[0] % REBUILD_EVERY == 0) {
+    if (chains->step[0] % SALI_RENEWAL_STEPS == 0) {
         gibbs_refresh(g, chains);
     }
     for (int64_t c = 0; c < chains->n; c++) {

@@ -9,10 +9,6 @@
 #include "core/object.h"
 #include "samplers/shared.h"
 
-/* f is carried along by differences; at these steps it is made anew, so that rounding cannot drift.
- */
-#define REBUILD_EVERY 65536
-
 /* A sum of this size leaves an error of 2^-12 in a float's log-odds. */
 #define MOST_SCALE_F32 4096.0
 
@@ -294,9 +290,9 @@ static void rebuild(sali_pairwise_scan *s, sali_chains *chains)
 void sali_pairwise_scan_steps(sali_pairwise_scan *s, sali_chains *chains, int64_t n)
 {
     while (n > 0) {
-        uint64_t t = chains->step[0], before = REBUILD_EVERY - t % REBUILD_EVERY;
+        uint64_t t = chains->step[0], before = SALI_RENEWAL_STEPS - t % SALI_RENEWAL_STEPS;
         int64_t run = (uint64_t)n < before ? n : (int64_t)before;
-        if (before == REBUILD_EVERY) {
+        if (before == SALI_RENEWAL_STEPS) {
             rebuild(s, chains);
         }
         scan_together(s, chains, t, run);

@@ -299,9 +299,7 @@ static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t firs
     const int64_t period = sali_pairwise_moves_period(m, 1);
     proposals made;
     for (int64_t c = 0; c < count; c++) {
-        if (sali_pairwise_moves_due(chains->step[first + c], period)) {
-            sali_pairwise_moves_rebuild(m, chains, first + c);
-        }
+        sali_pairwise_moves_renew(m, chains, first + c, period);
     }
     propose(m, chains, first, count, &made);
     if (m->pairs->n >= FAR) {

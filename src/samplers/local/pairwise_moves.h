@@ -66,11 +66,13 @@ void sali_pairwise_moves_rebuild(sali_pairwise_moves *moves, sali_chains *chains
  * differences. */
 int64_t sali_pairwise_moves_period(const sali_pairwise_moves *moves, int64_t length);
 
-/* Whether that is due for a chain that has made so many steps, the first of which a refresh came
- * before. */
-static inline bool sali_pairwise_moves_due(uint64_t steps, int64_t period)
+/* Rebuild chain c if its next step is one at which that is due. */
+static inline void sali_pairwise_moves_renew(sali_pairwise_moves *moves, sali_chains *chains,
+                                             int64_t c, int64_t period)
 {
-    return steps > 0 && steps % (uint64_t)period == 0;
+    if (chains->step[c] > 0 && chains->step[c] % (uint64_t)period == 0) {
+        sali_pairwise_moves_rebuild(moves, chains, c);
+    }
 }
 
 /* A move that is tried: how many rises and weights it changes, what it adds to f, and its part

@@ -123,9 +123,7 @@ void sali_pairwise_moves_paths(sali_pairwise_moves *m, sali_chains *chains,
     const int64_t period = sali_pairwise_moves_period(m, (int64_t)length->length);
     for (int64_t c = 0; c < chains->n; c++) {
         for (int64_t k = 0; k < n; k++) {
-            if (sali_pairwise_moves_due(chains->step[c], period)) {
-                sali_pairwise_moves_rebuild(m, chains, c);
-            }
+            sali_pairwise_moves_renew(m, chains, c, period);
             step(m, chains, c, length);
         }
     }
