@@ -105,7 +105,7 @@ sal_status sali_evaluator_create(const sal_model *model, int64_t chains, unsigne
  * not apply. */
 sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsigned wants,
                                     sali_strategy strategy, sali_evaluator **out, sal_error *err);
-void sali_evaluator_destroy(sali_evaluator *evaluator);
+void sali_evaluator_destroy(void *evaluator);
 
 /* From now on row c of what is evaluated has f + field[c]'x, and derivatives and differences of
  * that, for rows of chains first .. first + chains - 1. `field`, real [n x N], stays the caller's

@@ -95,7 +95,7 @@ static sal_status open_pieces(block_gibbs *g, const sali_chains *chains, const s
         return status ? status : sali_object_own(g, g->ws, g->structure->close, err);
     }
     sal_status status = sali_class_draws_create(chains, classes, &g->draws, err);
-    return status ? status : sali_object_own(g, g->draws, sali_class_draws_destroy, err);
+    return status ? status : sali_object_own(g, g->draws, sali_object_free, err);
 }
 
 static sal_status block_gibbs_create(const sali_chains *chains,
