@@ -102,8 +102,9 @@ sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsi
     return SAL_OK;
 }
 
-void sali_evaluator_destroy(sali_evaluator *e)
+void sali_evaluator_destroy(void *evaluator)
 {
+    sali_evaluator *e = evaluator;
     if (!e) {
         return;
     }

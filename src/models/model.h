@@ -106,7 +106,7 @@ sal_status sali_evaluator_create(const sal_model *model, int64_t chains, unsigne
  * strategy does not apply to the model. */
 sal_status sali_evaluator_create_by(const sal_model *model, int64_t chains, unsigned wants,
                                     sali_strategy strategy, sali_evaluator **out, sal_error *err);
-void sali_evaluator_destroy(sali_evaluator *evaluator);
+void sali_evaluator_destroy(void *evaluator);
 
 /* From now on row c is evaluated as f(x) + field[first + c]'x: values, gradients and differences.
  * sali_evaluator_begin_at sets `first`; a new field sets it to 0. `field`, real [n x N], stays the

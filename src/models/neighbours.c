@@ -75,8 +75,9 @@ sal_status sali_neighbours_create(const sal_model *model, int64_t chains, unsign
     return SAL_OK;
 }
 
-void sali_neighbours_destroy(sali_neighbours *nb)
+void sali_neighbours_destroy(void *neighbours)
 {
+    sali_neighbours *nb = neighbours;
     if (!nb) {
         return;
     }

@@ -13,7 +13,7 @@ typedef struct sali_neighbours sali_neighbours;
  * hard limits if `wants` has SALI_WANT_NO_LIMITS. */
 sal_status sali_neighbours_create(const sal_model *model, int64_t chains, unsigned wants,
                                   sali_tracker *tracker, sali_neighbours **out, sal_error *err);
-void sali_neighbours_destroy(sali_neighbours *nb); /* NULL is fine */
+void sali_neighbours_destroy(void *neighbours); /* NULL is fine */
 
 /* Begin a list of neighbours of the states `codes` [chains x V], whose embedding is x. A tracker
  * must be at these states already; codes and x are then not read. Results go to `out`, of type

@@ -61,8 +61,9 @@ sal_status sali_tracker_judge(const sali_program *program, bool *pays, sal_error
     return SAL_OK;
 }
 
-void sali_tracker_destroy(sali_tracker *t)
+void sali_tracker_destroy(void *tracker)
 {
+    sali_tracker *t = tracker;
     if (!t) {
         return;
     }

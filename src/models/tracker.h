@@ -21,7 +21,7 @@ sal_status sali_tracker_create(const sal_model *model, int64_t chains, unsigned 
 /* A tracker without gradients: cheaper if only values of tried states are needed. */
 sal_status sali_tracker_create_values(const sal_model *model, int64_t chains, sali_tracker **out,
                                       sal_error *err);
-void sali_tracker_destroy(sali_tracker *tracker);
+void sali_tracker_destroy(void *tracker);
 
 /* Start the first n chains at codes [n x V] by a full evaluation; f [n] receives the values, or is
  * NULL. */

@@ -189,10 +189,10 @@ static void check_differences(sali_chains *chains, const int32_t *codes, const d
     }
 }
 
-/* f must be a number below +inf. */
-static void check_f(sali_chains *chains, const int32_t *codes, const double *f)
+void sali_chains_check_f(sali_chains *chains, int64_t first, int64_t count, const int32_t *codes,
+                         const double *f)
 {
-    for (int64_t c = 0; c < chains->n; c++) {
+    for (int64_t c = first; c < first + count; c++) {
         if (!(f[c] < INFINITY)) {
             sali_chains_note_bad(chains, c, codes, f[c]);
         }
@@ -219,7 +219,7 @@ void sali_chains_differences_to(sali_chains *chains, const int32_t *codes, const
                                 const int32_t *to, double *f, void *slots)
 {
     sali_differences_to(chains->evaluator, chains->n, codes, x, to, f, slots);
-    check_f(chains, codes, f);
+    sali_chains_check_f(chains, 0, chains->n, codes, f);
 }
 
 void sali_chains_differences(sali_chains *chains, const int32_t *codes, const void *x, double *f,
@@ -239,7 +239,7 @@ static void evaluate(sali_chains *chains, bool gradient, const int32_t *codes, c
     } else {
         sali_value(chains->evaluator, chains->n, codes, x, f);
     }
-    check_f(chains, codes, f);
+    sali_chains_check_f(chains, 0, chains->n, codes, f);
 }
 
 void sali_chains_propose(sali_chains *chains, bool gradient)

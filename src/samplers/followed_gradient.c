@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "samplers/followed_gradient.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "core/object.h"
 
 /* Gradients and f are made anew at multiples of this many steps, of one move or of many. */
 enum { RENEW_MOVES = 4096, RENEW_PATHS = 256 };
@@ -15,22 +12,22 @@ enum { RENEW_MOVES = 4096, RENEW_PATHS = 256 };
 #define ROWS_OF_PRODUCT 4
 #define REALS_OF_MOVE 64
 
+sal_status sali_followed_gradient_couplings(sali_shared *shared, const sal_model *model,
+                                            const sali_sampler_settings *settings, sal_error *err)
+{
+    const bool pays = !settings->training && model->space->width <= SALI_MOST_FOLLOWED;
+    return model->has_gradient && pays
+               ? sali_own_couplings(shared, model, SALI_ANY_COUPLINGS, &shared->couplings, err)
+               : SAL_OK;
+}
+
 sal_status sali_followed_gradient_share(const sal_model *model,
                                         const sali_sampler_settings *settings, void **shared,
                                         sal_error *err)
 {
-    sali_couplings *couplings = NULL;
-    const bool pays = !settings->training && model->space->width <= SALI_MOST_FOLLOWED;
-    sal_status status = model->has_gradient && pays
-                            ? sali_couplings_create(model, SALI_ANY_COUPLINGS, &couplings, err)
-                            : SAL_OK;
-    *shared = couplings;
-    return status;
-}
-
-void sali_followed_gradient_unshare(void *shared)
-{
-    sali_couplings_destroy(shared);
+    sali_shared *s = SALI_OBJECT(sali_shared);
+    sal_status status = s ? sali_followed_gradient_couplings(s, model, settings, err) : SAL_OK;
+    return sali_object_finish(s, status, shared, err);
 }
 
 void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const sali_chains *chains,
@@ -52,16 +49,26 @@ void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const 
     }
 }
 
+/* Chain c's gradient of the present state (0) or of the proposed one (1). */
+static void *gradient_of(const sali_followed_gradient *g, const sali_chains *chains, int64_t c,
+                         int proposed)
+{
+    const int64_t N = chains->space->width;
+    return sali_followed_gradient_active(g)
+               ? sali_row(chains, g->rows, 2 * c + (g->current[c] ^ proposed), N)
+               : sali_row(chains, chains->gradient, c, N);
+}
+
 void *sali_followed_gradient_now(const sali_followed_gradient *g, const sali_chains *chains,
                                  int64_t c)
 {
-    return sali_row(chains, g->rows, 2 * c + g->current[c], chains->space->width);
+    return gradient_of(g, chains, c, 0);
 }
 
 void *sali_followed_gradient_next(const sali_followed_gradient *g, const sali_chains *chains,
                                   int64_t c)
 {
-    return sali_row(chains, g->rows, 2 * c + 1 - g->current[c], chains->space->width);
+    return gradient_of(g, chains, c, 1);
 }
 
 /* The k rows that are listed, by their weights, from one gradient to another. */
@@ -134,7 +141,7 @@ void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains
 bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains, int64_t c)
 {
     int64_t V = chains->space->n_variables, N = chains->space->width;
-    if (chains->step[c] % g->period != 0) {
+    if (!sali_followed_gradient_active(g) || chains->step[c] % g->period != 0) {
         return false;
     }
     void *gradient = sali_followed_gradient_now(g, chains, c);
@@ -185,15 +192,13 @@ static void follow(sali_followed_gradient *g, sali_chains *chains, int64_t c, in
         rise += g->change[j] * (g->before[j] + sali_load(dtype, next, g->coordinate[j]));
     }
     chains->f_new[c] = f + rise / (2 * chains->beta[c]);
-    if (!(chains->f_new[c] < INFINITY)) {
-        sali_chains_note_bad(chains, c, chains->codes_new, chains->f_new[c]);
-    }
+    sali_chains_check_f(chains, c, 1, chains->codes_new, chains->f_new);
 }
 
 bool sali_followed_gradient_due(const sali_followed_gradient *g, const sali_chains *chains)
 {
     bool due = false;
-    for (int64_t c = 0; c < chains->n; c++) {
+    for (int64_t c = 0; sali_followed_gradient_active(g) && c < chains->n; c++) {
         due |= chains->step[c] % g->period == 0;
     }
     return due && !g->fresh;
@@ -237,13 +242,14 @@ static int64_t list_proposal(sali_followed_gradient *g, const sali_chains *chain
 void sali_followed_gradient_propose(sali_followed_gradient *g, sali_chains *chains)
 {
     const int64_t N = chains->space->width;
-    const bool product = g->evaluated && product_pays(chains);
+    const bool active = sali_followed_gradient_active(g);
+    const bool evaluate = !active || (g->evaluated && product_pays(chains));
     g->fresh = false;
-    if (product) {
+    if (evaluate) {
         sali_chains_propose(chains, true);
     }
-    for (int64_t c = 0; c < chains->n; c++) {
-        if (product) {
+    for (int64_t c = 0; active && c < chains->n; c++) {
+        if (evaluate) {
             memcpy(sali_followed_gradient_next(g, chains, c),
                    sali_row(chains, chains->gradient, c, N), (size_t)N * chains->element);
         } else {

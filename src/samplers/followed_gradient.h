@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Gradients of a shard's chains where f is quadratic, found from those of the present states by the
- * rows of its couplings: with d = x' - x, H = scale J,
+/* Gradients of a shard's chains, at the present states and at the proposed ones. Where f is
+ * quadratic, gradients follow the moves by the rows of its couplings: with d = x' - x, H = scale J,
  *
  *     grad f(x') = grad f(x) + H d,    f(x') = f(x) + d'(grad f(x) + grad f(x')) / 2,
  *
- * O(N) for every variable that moves. They are made anew at fixed steps, lest rounding errors add
- * up. With the couplings of each variable to itself they give exact differences,
- * too. */
+ * O(N) for every variable that moves. They are recomputed at fixed steps, lest rounding errors add
+ * up. With the couplings of each variable to itself they give exact differences, too. Elsewhere
+ * gradients are evaluated, and those of the states that were evaluated last are in
+ * chains->gradient. */
 #ifndef SALI_FOLLOWED_GRADIENT_H
 #define SALI_FOLLOWED_GRADIENT_H
 
-#include "models/structure/couplings.h"
-#include "samplers/sampler.h"
+#include "samplers/shared.h"
 
 typedef struct sali_followed_gradient {
     sali_couplings *couplings;          /* NULL: gradients are not followed */
@@ -31,12 +31,16 @@ typedef struct sali_followed_gradient {
 /* More reals than this and following costs more than it saves. */
 #define SALI_MOST_FOLLOWED 2048
 
-/* Engines' functions: *shared are sali_couplings, or NULL where f is not quadratic or it does not
- * pay. In training they would have to be made too often. Returns: SAL_ERR_MEMORY. */
+/* Find the couplings that all shards share, at the beginning of an object: NULL where f is not
+ * quadratic or it does not pay. In training they would have to be made too often. Returns:
+ * SAL_ERR_MEMORY. */
+sal_status sali_followed_gradient_couplings(sali_shared *shared, const sal_model *model,
+                                            const sali_sampler_settings *settings, sal_error *err);
+
+/* An engine's `share` of a sali_shared with these couplings alone. */
 sal_status sali_followed_gradient_share(const sal_model *model,
                                         const sali_sampler_settings *settings, void **shared,
                                         sal_error *err);
-void sali_followed_gradient_unshare(void *shared);
 
 /* The arrays belong to `object` (core/object.h), which knows if there is no memory. `couplings` may
  * be NULL: nothing is followed then. Steps are of one move, or of paths; the
@@ -48,50 +52,55 @@ void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const 
  * sali_chains_start. */
 void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains);
 
-/* Whether gradients are followed since the last start; the functions below are for that case. */
+/* Whether gradients are followed since the last start. */
 static inline bool sali_followed_gradient_active(const sali_followed_gradient *g)
 {
     return g->values != NULL;
 }
 
-/* At the step's beginning: whether chain c's gradient, and f, were made anew. */
+/* At the step's beginning: whether chain c's gradient was followed, and it and f were recomputed.
+ */
 bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains, int64_t c);
 
 /* At the step's beginning: whether it is one to start all chains again at, which has not just been
  * done. */
 bool sali_followed_gradient_due(const sali_followed_gradient *g, const sali_chains *chains);
 
-/* f_new and the gradients of all proposed states, by the evaluator where it gives gradients and so
- * much moves that rows would take longer; notes NaN and +inf. */
+/* f_new and the gradients of all proposed states: by the evaluator if gradients are not followed,
+ * or where it gives them and so much moves that rows would take longer; notes NaN and +inf. */
 void sali_followed_gradient_propose(sali_followed_gradient *g, sali_chains *chains);
 
-/* The same along a path: the proposed state of chain c is the present one; then it has moved
- * variable `site`, which had the code `from`. */
+/* The same along a path, if gradients are followed: the proposed state of chain c is the present
+ * one; then it has moved variable `site`, which had the code `from`. */
 void sali_followed_gradient_stay(sali_followed_gradient *g, sali_chains *chains, int64_t c);
 void sali_followed_gradient_move(sali_followed_gradient *g, sali_chains *chains, int64_t c,
                                  int64_t site, int32_t from);
 
-/* By how much f rises where chain c's `sites` [n], distinct, are set to `codes`; it then goes
- * there, but for codes, x and f: f_new is f there. */
+/* If gradients are followed, by how much f rises where chain c's `sites` [n], distinct, are set to
+ * `codes`; it then goes there, but for codes, x and f: f_new is f there. */
 double sali_followed_gradient_rise(sali_followed_gradient *g, const sali_chains *chains, int64_t c,
                                    int64_t n, const int64_t *sites, const int32_t *codes);
 void sali_followed_gradient_go(sali_followed_gradient *g, sali_chains *chains, int64_t c, int64_t n,
                                const int64_t *sites, const int32_t *codes);
 
-/* Gradient of the present state of chain c, and of the proposed one. */
+/* Gradient of the present state of chain c, and of the proposed one; chain c's row of
+ * chains->gradient if gradients are not followed. */
 void *sali_followed_gradient_now(const sali_followed_gradient *g, const sali_chains *chains,
                                  int64_t c);
 void *sali_followed_gradient_next(const sali_followed_gradient *g, const sali_chains *chains,
                                   int64_t c);
 
-/* First-order differences real [S] of chain c from `codes` [V] become exact ones. */
+/* First-order differences real [S] of chain c from `codes` [V] become exact ones, by the couplings
+ * that are followed. */
 void sali_followed_gradient_correct(const sali_followed_gradient *g, const sali_chains *chains,
                                     int64_t c, const int32_t *codes, void *slots);
 
 /* Chain c takes the proposed state. */
 static inline void sali_followed_gradient_flip(sali_followed_gradient *g, int64_t c)
 {
-    g->current[c] ^= 1;
+    if (sali_followed_gradient_active(g)) {
+        g->current[c] ^= 1;
+    }
 }
 
 /* ---- the kernels, for both types */

@@ -123,8 +123,9 @@ bool sali_radius_search_adapt(sali_radius_search *r, const sali_warmup *w)
 
 /* ---- the state */
 
-int64_t sali_radius_search_state(sali_radius_search *r, sali_state_item *items)
+static int64_t state(void *piece, sali_state_item *items)
 {
+    sali_radius_search *r = piece;
     sali_state_item radius = sali_state_f64(r->name, 1, &r->radius);
     sali_state_item stage = sali_state_i64("stage", 1, &r->stage);
     sali_jump_search *s = &r->search;
@@ -147,9 +148,10 @@ int64_t sali_radius_search_state(sali_radius_search *r, sali_state_item *items)
     return n;
 }
 
-sal_status sali_radius_search_changed(const sali_radius_search *r, const sali_warmup *at,
-                                      sal_error *err)
+/* Whether the items go together: SAL_ERR_DATA if not. */
+static sal_status changed(void *piece, const sali_warmup *at, sal_error *err)
 {
+    const sali_radius_search *r = piece;
     const bool searching = r->stage == SALI_RADIUS_COARSE || r->stage == SALI_RADIUS_FINE;
     const int64_t expected = searching ? candidates(r) : 0;
     if (r->on && at && r->search.candidates != expected) {
@@ -160,3 +162,12 @@ sal_status sali_radius_search_changed(const sali_radius_search *r, const sali_wa
                ? SAL_OK
                : sali_fail(err, SAL_ERR_DATA, "length is 0 while radii are searched for");
 }
+
+static sal_status adapt(void *piece, const sali_warmup *warmup, bool *renewed, sal_error *err)
+{
+    (void)err;
+    *renewed |= sali_radius_search_adapt(piece, warmup);
+    return SAL_OK;
+}
+
+const sali_adaptive sali_radius_adaptive = { adapt, state, changed };

@@ -10,7 +10,7 @@
 #define SALI_RADIUS_SEARCH_H
 
 #include "samplers/jump_search.h"
-#include "samplers/sampler.h"
+#include "samplers/shared.h"
 
 /* The value of a setting that asks for the search, and the words of such settings. */
 #define SALI_RADIUS_SEARCHED (-1)
@@ -57,13 +57,7 @@ void sali_radius_search_begin_for(sali_radius_search *r, bool on, const char *na
 /* After a window of warm-up: whether the radius in use changed. */
 bool sali_radius_search_adapt(sali_radius_search *r, const sali_warmup *warmup);
 
-/* Its items, 9, all of them if `on`; else none. */
-int64_t sali_radius_search_state(sali_radius_search *r, sali_state_item *items);
-#define SALI_RADIUS_STATE 9
-
-/* After these were filled: SAL_ERR_DATA if they do not go together. `at` as for an engine's
- * `changed`. */
-sal_status sali_radius_search_changed(const sali_radius_search *r, const sali_warmup *at,
-                                      sal_error *err);
+/* A search as an adaptive piece: its items, none unless `on`, and what they must be together. */
+extern const sali_adaptive sali_radius_adaptive;
 
 #endif

@@ -413,6 +413,10 @@ void sali_chains_note_bad(sali_chains *chains, int64_t c, const int32_t *codes, 
 void sali_chains_note_fault(sali_chains *chains, int64_t c, const int32_t *codes, const char *what,
                             double value);
 
+/* Note f [n] of chains first .. first + count - 1 at `codes` [n x V] where it is NaN or +inf. */
+void sali_chains_check_f(sali_chains *chains, int64_t first, int64_t count, const int32_t *codes,
+                         const double *f);
+
 /* The error that tells of it, after the name of model or sampler; `chain` is its number. */
 sal_status sali_chains_report(const sali_chains *chains, const sali_sampler *sampler, int64_t chain,
                               sal_error *err);
@@ -473,6 +477,10 @@ typedef struct sali_chains_sums {
     double accepted, acceptance, jump;
 } sali_chains_sums;
 sali_chains_sums sali_chains_take_sums(sali_chains *chains);
+
+/* Samplers carry f along by differences. At steps that are multiples of this number they recompute
+ * it, so that rounding cannot drift, and a resumed run sees the same numbers. */
+#define SALI_RENEWAL_STEPS 65536
 
 /* Every chain's step counter rises by one. */
 void sali_chains_tick(sali_chains *chains);

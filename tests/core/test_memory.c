@@ -6,6 +6,7 @@
 
 #include "alloc_fail.h"
 #include "core/memory.h"
+#include "core/object.h"
 
 /* More arrays than the first list of them holds. */
 enum { ARRAYS = 40 };
@@ -49,6 +50,58 @@ START_TEST(sizes_that_overflow_are_refused)
 }
 END_TEST
 
+/* ---- objects */
+
+/* A text that grows by a letter at the end of each thing. */
+typedef struct ending {
+    char *ends, letter;
+} ending;
+
+static void end(void *thing)
+{
+    const ending *e = thing;
+    e->ends[strlen(e->ends)] = e->letter;
+}
+
+/* An object that owns two things, of which the second one is an array of its own. */
+static sal_status own_two(ending *first, void **out)
+{
+    void *object = sali_object(8);
+    sal_status status = object ? sali_object_own(object, first, end, NULL) : SAL_OK;
+    ending *second =
+        status == SAL_OK && object ? sali_object_array(object, 1, sizeof *second) : NULL;
+    if (second) {
+        *second = (ending){ first->ends, 'b' };
+        status = sali_object_own(object, second, end, NULL);
+    }
+    return sali_object_finish(object, status, out, NULL);
+}
+
+START_TEST(things_end_with_their_object_the_last_one_first)
+{
+    char ends[64] = "";
+    ending first = { ends, 'a' };
+    void *object = NULL;
+    ck_alloc_sweep((memset(ends, 0, sizeof ends), own_two(&first, &object)),
+                   sali_object_free(object));
+    ck_assert_str_eq(ends, "ba");
+    sali_object_free(NULL);
+}
+END_TEST
+
+START_TEST(an_object_ends_where_its_making_fails)
+{
+    char ends[64] = "";
+    ending first = { ends, 'a' };
+    void *object = sali_object(8), *out = &first;
+    ck_assert_int_eq(sali_object_own(object, NULL, end, NULL), SAL_OK);
+    ck_assert_int_eq(sali_object_own(object, &first, end, NULL), SAL_OK);
+    ck_assert_int_eq(sali_object_finish(object, SAL_ERR_DATA, &out, NULL), SAL_ERR_DATA);
+    ck_assert_ptr_eq(out, &first);
+    ck_assert_str_eq(ends, "a");
+}
+END_TEST
+
 /* Also where a freed array has left other numbers, below and above the size of a huge page. */
 START_TEST(arrays_begin_as_zeros)
 {
@@ -74,6 +127,8 @@ int main(void)
     tcase_add_test(tcase, what_is_refused_is_told_and_the_rest_freed);
     tcase_add_test(tcase, sizes_that_overflow_are_refused);
     tcase_add_test(tcase, arrays_begin_as_zeros);
+    tcase_add_test(tcase, things_end_with_their_object_the_last_one_first);
+    tcase_add_test(tcase, an_object_ends_where_its_making_fails);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -693,13 +693,13 @@ static void check_fields(sal_dtype dtype, double most)
     sal_space *space = tiny_space_make(tiny_space_named("mixed"));
     sal_model *model = dense_model(space, false, dtype);
     sali_couplings *c = couplings_of(model);
-    sali_field_scan *scan = NULL;
     sali_sampler_settings settings = gibbs_settings(0);
     bench b = bench_open(sali_sampler_find("gibbs"), model, &settings, 1, 21, 0);
     sali_site_choice how = { .n = space->n_variables };
     double before[21 * TINY_MOST_REALS], f[21], after;
-    sal_error err;
-    ck_ok(sali_field_scan_create(b.chains, c, &scan, &err), &err);
+    void *object = sali_object(1);
+    sali_field_scan *scan = sali_field_scan_open(object, b.chains, c);
+    ck_assert(!sali_object_failed(object));
     ck_assert(sali_field_scan_refresh(scan, b.chains));
     sali_field_scan_steps(scan, b.chains, &how, NULL, 300);
     for (int64_t k = 0; k < 21 * space->width; k++) {
@@ -713,7 +713,7 @@ static void check_fields(sal_dtype dtype, double most)
                       after);
         ck_assert(fabs(f[k / space->width] - b.chains->f[k / space->width]) < 10 * most);
     }
-    sali_object_free(scan);
+    sali_object_free(object);
     sali_couplings_destroy(c);
     bench_close(&b);
     sal_model_destroy(model);

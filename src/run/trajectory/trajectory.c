@@ -216,8 +216,9 @@ sal_status sali_visitor_create(sali_visitor *v, const sal_model *of, const doubl
     return status == SAL_OK && mixed ? open_bridge(v, n, seed, err) : status;
 }
 
-void sali_visitor_free(sali_visitor *v)
+void sali_visitor_free(void *visitor)
 {
+    sali_visitor *v = visitor;
     for (int k = PLAIN; k <= MIXED; k++) {
         sali_moved_close(&v->at[k]);
     }

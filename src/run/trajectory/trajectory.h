@@ -103,7 +103,7 @@ typedef struct sali_visitor {
 sal_status sali_visitor_create(sali_visitor *v, const sal_model *of, const double *log_base,
                                const sali_sampler *sampler, const sali_sampler_settings *settings,
                                bool mixed, int64_t n, uint64_t seed, sal_error *err);
-void sali_visitor_free(sali_visitor *v);
+void sali_visitor_free(void *visitor);
 
 /* Go to a level. */
 void sali_visitor_go(sali_visitor *v, const double *values, double beta);

@@ -31,16 +31,6 @@ enum { MINE, NEXT };
 
 /* ---- making and taking apart */
 
-static void climb_destroy(void *self)
-{
-    climb *s = self;
-    if (!s) {
-        return;
-    }
-    sali_visitor_free(&s->visitor);
-    sali_object_free(s);
-}
-
 static bool is_mixed(const sal_trajectory *t)
 {
     bool mixed = false;
@@ -73,17 +63,12 @@ static sal_status climb_create(const sali_chains *chains, const sali_sampler_set
         s->here[k] = SALI_OBJECT_ARRAY(s, double, n);
         s->above[k] = SALI_OBJECT_ARRAY(s, double, n);
     }
-    sal_status status = sali_object_failed(s) ? sali_fail_memory(err) : SAL_OK;
+    sal_status status = sali_object_own(s, &s->visitor, sali_visitor_free, err);
     status = status
                  ? status
                  : sali_visitor_create(&s->visitor, chains->model, t->log_base, settings->inner,
                                        settings->inner_settings, is_mixed(t), n, chains->seed, err);
-    if (status != SAL_OK) {
-        climb_destroy(s);
-        return status;
-    }
-    *self = s;
-    return SAL_OK;
+    return sali_object_finish(s, status, self, err);
 }
 
 static void climb_refresh(void *self, sali_chains *chains)
@@ -305,7 +290,7 @@ const sali_sampler sali_trajectory_record = {
     .engine =
         &(const sal_sampler_engine){
             .create = climb_create,
-            .destroy = climb_destroy,
+            .destroy = sali_object_free,
             .refresh = climb_refresh,
             .state = climb_state,
             .step = climb_step,

@@ -10,18 +10,17 @@
 /* The part of the probability that all variables share. */
 #define FLOOR 0.1
 
-sali_adaptive_scan *sali_adaptive_scan_create(int64_t n)
+sali_adaptive_scan *sali_adaptive_scan_open(void *object, int64_t n)
 {
-    sali_adaptive_scan *scan = SALI_OBJECT(sali_adaptive_scan);
+    sali_adaptive_scan *scan = sali_object_array(object, 1, sizeof *scan);
     if (!scan) {
         return NULL;
     }
     scan->n = n;
-    scan->p = SALI_OBJECT_ARRAY(scan, double, n);
-    scan->sum = SALI_OBJECT_ARRAY(scan, double, n);
-    scan->count = SALI_OBJECT_ARRAY(scan, double, n);
-    if (sali_object_failed(scan)) {
-        sali_object_free(scan);
+    scan->p = SALI_OBJECT_ARRAY(object, double, n);
+    scan->sum = SALI_OBJECT_ARRAY(object, double, n);
+    scan->count = SALI_OBJECT_ARRAY(object, double, n);
+    if (sali_object_failed(object)) {
         return NULL;
     }
     for (int64_t i = 0; i < n; i++) {
@@ -32,8 +31,9 @@ sali_adaptive_scan *sali_adaptive_scan_create(int64_t n)
     return scan;
 }
 
-int64_t sali_adaptive_scan_state(sali_adaptive_scan *scan, sali_state_item *items)
+int64_t sali_adaptive_scan_state(void *piece, sali_state_item *items)
 {
+    sali_adaptive_scan *scan = piece;
     const double n = (double)scan->n;
     sali_state_item p = sali_state_f64("scan", scan->n, scan->p);
     items[0] = sali_state_for(SALI_STATE_TUNED | SALI_STATE_KEPT, sali_state_within(p, 1e-15, 1));
@@ -43,8 +43,10 @@ int64_t sali_adaptive_scan_state(sali_adaptive_scan *scan, sali_state_item *item
     return 4;
 }
 
-sal_status sali_adaptive_scan_changed(const sali_adaptive_scan *scan, sal_error *err)
+sal_status sali_adaptive_scan_changed(void *piece, const sali_warmup *at, sal_error *err)
 {
+    const sali_adaptive_scan *scan = piece;
+    (void)at;
     double sum = 0;
     for (int64_t i = 0; i < scan->n; i++) {
         sum += scan->p[i];

@@ -19,12 +19,13 @@ typedef struct sali_adaptive_scan {
     int64_t steps; /* since the last adaptation */
 } sali_adaptive_scan;
 
-/* An object (core/object.h) with the same probability for all. NULL: no memory. */
-sali_adaptive_scan *sali_adaptive_scan_create(int64_t n);
+/* A scan with the same probability for all, which belongs to `object` (core/object.h). NULL: no
+ * memory, which the object knows. */
+sali_adaptive_scan *sali_adaptive_scan_open(void *object, int64_t n);
 
-/* A descriptor's `state` and `changed`. */
-int64_t sali_adaptive_scan_state(sali_adaptive_scan *scan, sali_state_item *items);
-sal_status sali_adaptive_scan_changed(const sali_adaptive_scan *scan, sal_error *err);
+/* Of a scan as an adaptive piece (samplers/shared.h). */
+int64_t sali_adaptive_scan_state(void *piece, sali_state_item *items);
+sal_status sali_adaptive_scan_changed(void *piece, const sali_warmup *at, sal_error *err);
 
 /* Whether it is time to learn: each chain has made as many steps as there are variables. */
 bool sali_adaptive_scan_due(sali_adaptive_scan *scan, const sali_warmup *warmup);

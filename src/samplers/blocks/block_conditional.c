@@ -176,9 +176,11 @@ static sal_status allocate(sali_block_conditional *b, const sali_chains *chains,
     sal_status status = chains->model->trackable
                             ? sali_tracker_create_values(chains->model, chains->n, &b->tracker, err)
                             : SAL_OK;
-    return status ? status
-                  : sali_neighbours_create(chains->model, chains->n, SALI_WANT_VALUE, b->tracker,
-                                           &b->neighbours, err);
+    status = status ? status : sali_object_own(b, b->tracker, sali_tracker_destroy, err);
+    status = status ? status
+                    : sali_neighbours_create(chains->model, chains->n, SALI_WANT_VALUE, b->tracker,
+                                             &b->neighbours, err);
+    return status ? status : sali_object_own(b, b->neighbours, sali_neighbours_destroy, err);
 }
 
 sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks blocks,
@@ -192,31 +194,20 @@ sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks 
     }
     b->space = chains->space;
     b->blocks = blocks;
+    sal_status status = sali_object_own(b, &b->blocks, sali_blocks_free, err);
     b->radius = radius;
     b->regrouped = blocks.sweep == SALI_SWEEP_REGROUPED;
     for (int64_t v = 0; v < b->space->n_variables; v++) {
         b->mixed |= b->space->variables[v].states != b->space->max_states;
     }
-    sal_status status = measure(b, err);
+    status = status ? status : measure(b, err);
     status = status ? status : allocate(b, chains, couplings, err);
     if (status != SAL_OK) {
-        sali_block_conditional_destroy(b);
+        sali_object_free(b);
         return status;
     }
     *out = b;
     return SAL_OK;
-}
-
-void sali_block_conditional_destroy(void *self)
-{
-    sali_block_conditional *b = self;
-    if (!b) {
-        return;
-    }
-    sali_blocks_free(&b->blocks);
-    sali_tracker_destroy(b->tracker);
-    sali_neighbours_destroy(b->neighbours);
-    sali_object_free(b);
 }
 
 void sali_block_conditional_refresh(void *self, sali_chains *chains)
@@ -334,17 +325,14 @@ static int64_t draw(const sali_block_conditional *b, const sali_chains *chains, 
                                  sali_rng_uniform_at(&stream, 0));
 }
 
-/* f is carried along by changes; at these steps it is made anew. */
-#define REBUILD_EVERY 65536
-
 void sali_block_conditional_step(void *self, sali_chains *chains)
 {
     sali_block_conditional *b = self;
-    if (chains->step[0] % REBUILD_EVERY == 0) {
+    if (chains->step[0] % SALI_RENEWAL_STEPS == 0) {
         sali_block_conditional_refresh(b, chains);
     }
     const bool followed = sali_followed_gradient_active(&b->followed);
-    for (int64_t c = 0; followed && c < chains->n; c++) {
+    for (int64_t c = 0; c < chains->n; c++) {
         sali_followed_gradient_renew(&b->followed, chains, c);
     }
     b->listed = false;

@@ -17,16 +17,16 @@
 
 typedef struct sali_block_conditional sali_block_conditional;
 
-/* `blocks` is taken over, also on failure. With a `radius` >= 1 below the size of a block its
- * centre is drawn uniformly from the states within that distance of the present one (Titsias & Yau
- * 2017): that is what leaves the target invariant. `couplings` are shared, or NULL. Returns:
- * SAL_ERR_ARGUMENT when a block has more than SALI_BLOCK_STATES such states; SAL_ERR_MEMORY. */
+/* An object (core/object.h). `blocks` is taken over, also on failure. With a `radius` >= 1 below
+ * the size of a block its centre is drawn uniformly from the states within that distance of the
+ * present one (Titsias & Yau 2017): that is what leaves the target invariant. `couplings` are
+ * shared, or NULL. Returns: SAL_ERR_ARGUMENT when a block has more than SALI_BLOCK_STATES such
+ * states; SAL_ERR_MEMORY. */
 sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks blocks,
                                          int64_t radius, sali_couplings *couplings,
                                          sali_block_conditional **out, sal_error *err);
 
 /* Functions of engines. */
-void sali_block_conditional_destroy(void *self); /* NULL is fine */
 void sali_block_conditional_refresh(void *self, sali_chains *chains);
 bool sali_block_conditional_follows(const void *self);
 void sali_block_conditional_step(void *self, sali_chains *chains);

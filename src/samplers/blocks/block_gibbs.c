@@ -11,7 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "core/object.h"
 #include "models/structure.h"
@@ -62,44 +61,21 @@ static sal_status block_gibbs_share(const sal_model *model, const sali_sampler_s
 {
     const char *why = NULL;
     (void)settings;
-    sali_blocks *classes = SALI_NEW(sali_blocks);
-    sal_status status = classes ? SAL_OK : sali_fail_memory(err);
+    sali_blocks *classes = SALI_OBJECT(sali_blocks);
+    sal_status status =
+        classes ? sali_object_own(classes, classes, sali_blocks_free, err) : sali_fail_memory(err);
     if (status == SAL_OK && !model->structure) {
         status = sali_colour_classes(model, classes, &why, err);
     }
     if (status == SAL_OK && why) {
         status = sali_fail(err, SAL_ERR_UNSUPPORTED, "%s", why);
     }
-    if (status != SAL_OK) {
-        sali_free(classes);
-        return status;
-    }
-    *shared = classes;
-    return SAL_OK;
-}
-
-static void block_gibbs_unshare(void *shared)
-{
-    sali_blocks_free(shared);
-    sali_free(shared);
+    return sali_object_finish(classes, status, shared, err);
 }
 
 /* ---- a shard */
 
-static void block_gibbs_destroy(void *self)
-{
-    block_gibbs *g = self;
-    if (!g) {
-        return;
-    }
-    if (g->ws) {
-        g->structure->close(g->ws);
-    }
-    sali_class_draws_destroy(g->draws);
-    sali_object_free(g);
-}
-
-static sal_status allocate(block_gibbs *g, const sali_chains *chains, sal_error *err)
+static void allocate(block_gibbs *g, const sali_chains *chains)
 {
     if (g->choice.scan == SALI_SCAN_SHUFFLED) {
         g->choice.shuffle = sali_shuffle_open(g, chains, g->choice.n);
@@ -108,7 +84,18 @@ static sal_status allocate(block_gibbs *g, const sali_chains *chains, sal_error 
     g->streams = SALI_OBJECT_ARRAY(g, sali_stream, chains->n);
     g->here = SALI_OBJECT_ARRAY(g, double, chains->n);
     g->there = SALI_OBJECT_ARRAY(g, double, chains->n);
-    return sali_object_failed(g) ? sali_fail_memory(err) : SAL_OK;
+}
+
+/* What draws the pieces, which belongs to `g`. */
+static sal_status open_pieces(block_gibbs *g, const sali_chains *chains, const sali_blocks *classes,
+                              sal_error *err)
+{
+    if (g->structure) {
+        sal_status status = g->structure->open(chains->model, chains->n, &g->ws, err);
+        return status ? status : sali_object_own(g, g->ws, g->structure->close, err);
+    }
+    sal_status status = sali_class_draws_create(chains, classes, &g->draws, err);
+    return status ? status : sali_object_own(g, g->draws, sali_object_free, err);
 }
 
 static sal_status block_gibbs_create(const sali_chains *chains,
@@ -123,17 +110,8 @@ static sal_status block_gibbs_create(const sali_chains *chains,
     g->choice.scan = (int)settings->values[SCAN];
     g->choice.n =
         g->structure ? g->structure->pieces(chains->model) : ((const sali_blocks *)shared)->n;
-    sal_status status = allocate(g, chains, err);
-    if (status == SAL_OK) {
-        status = g->structure ? g->structure->open(chains->model, chains->n, &g->ws, err)
-                              : sali_class_draws_create(chains, shared, &g->draws, err);
-    }
-    if (status != SAL_OK) {
-        block_gibbs_destroy(g);
-        return status;
-    }
-    *self = g;
-    return SAL_OK;
+    allocate(g, chains);
+    return sali_object_finish(g, open_pieces(g, chains, shared, err), self, err);
 }
 
 /* A random scan is the same kernel at every step. */
@@ -339,9 +317,9 @@ const sali_sampler sali_sampler_block_gibbs = {
             .rejection_free = true,
             .variants = variants,
             .share = block_gibbs_share,
-            .unshare = block_gibbs_unshare,
+            .unshare = sali_object_free,
             .create = block_gibbs_create,
-            .destroy = block_gibbs_destroy,
+            .destroy = sali_object_free,
             .refresh = block_gibbs_refresh,
             .step = block_gibbs_step,
             .steps = block_gibbs_steps,

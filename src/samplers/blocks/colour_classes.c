@@ -73,15 +73,6 @@ sal_status sali_colour_classes(const sal_model *model, sali_blocks *classes, con
 
 /* ---- draws */
 
-void sali_class_draws_destroy(sali_class_draws *d)
-{
-    if (!d) {
-        return;
-    }
-    sali_evaluator_destroy(d->evaluator);
-    sali_object_free(d);
-}
-
 sal_status sali_class_draws_create(const sali_chains *chains, const sali_blocks *classes,
                                    sali_class_draws **out, sal_error *err)
 {
@@ -97,8 +88,9 @@ sal_status sali_class_draws_create(const sali_chains *chains, const sali_blocks 
                             ? sali_fail_memory(err)
                             : sali_evaluator_create(chains->model, chains->n, SALI_WANT_DIFFERENCES,
                                                     &d->evaluator, err);
+    status = status ? status : sali_object_own(d, d->evaluator, sali_evaluator_destroy, err);
     if (status != SAL_OK) {
-        sali_class_draws_destroy(d);
+        sali_object_free(d);
         return status;
     }
     *out = d;
@@ -108,11 +100,7 @@ sal_status sali_class_draws_create(const sali_chains *chains, const sali_blocks 
 void sali_class_draws_refresh(sali_class_draws *d, sali_chains *chains)
 {
     sali_differences(d->evaluator, chains->n, chains->codes, chains->x, chains->f, d->slots);
-    for (int64_t c = 0; c < chains->n; c++) {
-        if (!(chains->f[c] < INFINITY)) {
-            sali_chains_note_bad(chains, c, chains->codes, chains->f[c]);
-        }
-    }
+    sali_chains_check_f(chains, 0, chains->n, chains->codes, chains->f);
 }
 
 /* The variables of class k. */

@@ -13,11 +13,11 @@
 sal_status sali_colour_classes(const sal_model *model, sali_blocks *classes, const char **why,
                                sal_error *err);
 
-/* Draws of classes, for the chains of one shard; `classes` must outlive it. */
+/* Draws of classes, for the chains of one shard: an object (core/object.h). `classes` must outlive
+ * it. */
 typedef struct sali_class_draws sali_class_draws;
 sal_status sali_class_draws_create(const sali_chains *chains, const sali_blocks *classes,
                                    sali_class_draws **out, sal_error *err);
-void sali_class_draws_destroy(sali_class_draws *d); /* NULL is fine */
 void sali_class_draws_refresh(sali_class_draws *d, sali_chains *chains);
 
 /* A step draws class piece[c] of each chain; log q(present state -> to) of such a step, [n]. */

@@ -4,12 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/error.h"
 #include "core/object.h"
-
-/* Fields and f are made anew at multiples of this many steps of a chain, so that rounding cannot
- * drift. */
-#define REBUILD_EVERY 65536
 
 struct sali_field_scan {
     sali_couplings *couplings;
@@ -23,44 +18,38 @@ static int64_t round_up(int64_t n, int64_t unit)
     return (n + unit - 1) / unit * unit;
 }
 
-static void allocate(sali_field_scan *s)
+static void allocate(sali_field_scan *s, void *object)
 {
     sali_field_tile *t = &s->tile;
     int64_t lanes = t->lanes, states = t->space->max_states;
-    s->id = SALI_OBJECT_ARRAY(s, uint32_t, lanes);
-    t->square = sali_object_array(s, t->space->width, s->element);
-    t->h = sali_object_array(s, t->n * t->stride, s->element);
-    t->beta = sali_object_array(s, lanes, s->element);
-    t->weights = sali_object_array(s, states * lanes, s->element);
-    t->own = sali_object_array(s, states, s->element);
-    t->largest = sali_object_array(s, lanes, s->element);
-    t->words = SALI_OBJECT_ARRAY(s, uint32_t, 4 * lanes);
-    t->u = SALI_OBJECT_ARRAY(s, double, lanes);
-    t->total = SALI_OBJECT_ARRAY(s, double, lanes);
-    t->site = SALI_OBJECT_ARRAY(s, int64_t, lanes);
-    t->code = SALI_OBJECT_ARRAY(s, int32_t, lanes);
+    s->id = SALI_OBJECT_ARRAY(object, uint32_t, lanes);
+    t->square = sali_object_array(object, t->space->width, s->element);
+    t->h = sali_object_array(object, t->n * t->stride, s->element);
+    t->beta = sali_object_array(object, lanes, s->element);
+    t->weights = sali_object_array(object, states * lanes, s->element);
+    t->own = sali_object_array(object, states, s->element);
+    t->largest = sali_object_array(object, lanes, s->element);
+    t->words = SALI_OBJECT_ARRAY(object, uint32_t, 4 * lanes);
+    t->u = SALI_OBJECT_ARRAY(object, double, lanes);
+    t->total = SALI_OBJECT_ARRAY(object, double, lanes);
+    t->site = SALI_OBJECT_ARRAY(object, int64_t, lanes);
+    t->code = SALI_OBJECT_ARRAY(object, int32_t, lanes);
 }
 
-sal_status sali_field_scan_create(const sali_chains *chains, sali_couplings *couplings,
-                                  sali_field_scan **out, sal_error *err)
+sali_field_scan *sali_field_scan_open(void *object, const sali_chains *chains,
+                                      sali_couplings *couplings)
 {
-    sali_field_scan *s = SALI_OBJECT(sali_field_scan);
-    if (!s) {
-        return sali_fail_memory(err);
+    sali_field_scan *s = sali_object_array(object, 1, sizeof *s);
+    if (s) {
+        s->couplings = couplings;
+        s->element = chains->element;
+        s->tile.space = chains->space;
+        s->tile.n = chains->n;
+        s->tile.lanes = round_up(chains->n, SALI_FIELD_LANES);
+        s->tile.stride = round_up(chains->space->width, 64 / (int64_t)chains->element);
+        allocate(s, object);
     }
-    s->couplings = couplings;
-    s->element = chains->element;
-    s->tile.space = chains->space;
-    s->tile.n = chains->n;
-    s->tile.lanes = round_up(chains->n, SALI_FIELD_LANES);
-    s->tile.stride = round_up(chains->space->width, 64 / (int64_t)chains->element);
-    allocate(s);
-    if (sali_object_failed(s)) {
-        sali_object_free(s);
-        return sali_fail_memory(err);
-    }
-    *out = s;
-    return SAL_OK;
+    return s;
 }
 
 /* Fields and f of `count` chains from `first` on. */
@@ -68,11 +57,7 @@ static void start(sali_field_scan *s, sali_chains *chains, int64_t first, int64_
 {
     (chains->model->dtype == SAL_F32 ? sali_field_start_f32 : sali_field_start_f64)(
         &s->tile, first, count, chains->codes, chains->f);
-    for (int64_t c = first; c < first + count; c++) {
-        if (!(chains->f[c] < INFINITY)) {
-            sali_chains_note_bad(chains, c, chains->codes, chains->f[c]);
-        }
-    }
+    sali_chains_check_f(chains, first, count, chains->codes, chains->f);
 }
 
 bool sali_field_scan_refresh(sali_field_scan *s, sali_chains *chains)
@@ -149,7 +134,7 @@ static void step(sali_field_scan *s, sali_chains *chains, const sali_site_choice
     sali_field_tile *t = &s->tile;
     make_words(s, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        if (chains->step[c] % REBUILD_EVERY == 0) {
+        if (chains->step[c] % SALI_RENEWAL_STEPS == 0) {
             start(s, chains, c, 1);
         }
         t->site[c] = sali_choose_site(how, c, chains->step[c], t->words[2 * t->lanes + c],

@@ -9,7 +9,7 @@
  * that changes costs more: a row of J, of a one-hot variable the difference of two.
  *
  * Random numbers are those of a step that knows nothing of couplings: of chain and step, whatever
- * the other chains do. Fields are made anew at each refresh, and every 2^16 steps of a chain. */
+ * the other chains do. Fields are recomputed at each refresh, and every 2^16 steps of a chain. */
 #ifndef SALI_FIELD_SCAN_H
 #define SALI_FIELD_SCAN_H
 
@@ -19,9 +19,10 @@
 
 typedef struct sali_field_scan sali_field_scan;
 
-/* An object (core/object.h); `couplings` is shared and outlives it. Returns: SAL_ERR_MEMORY. */
-sal_status sali_field_scan_create(const sali_chains *chains, sali_couplings *couplings,
-                                  sali_field_scan **out, sal_error *err);
+/* A scan that belongs to `object` (core/object.h), which knows if there is no memory; `couplings`
+ * are shared and outlive it. */
+sali_field_scan *sali_field_scan_open(void *object, const sali_chains *chains,
+                                      sali_couplings *couplings);
 
 /* Make fields and f of the chains' states, temperatures and the model's parameters; notes an f that
  * is NaN or +inf. False, with nothing done, when there is no memory to read the parameters. */

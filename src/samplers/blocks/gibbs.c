@@ -54,65 +54,6 @@ static const char *obstacle(const sal_model *model, const double *values, const 
                : NULL;
 }
 
-/* ---- what shards share */
-
-typedef struct gibbs_shared {
-    sali_adaptive_scan *adaptive; /* NULL with another scan */
-    sali_couplings *couplings;    /* NULL: they are not dense; of blocks: f is not quadratic */
-} gibbs_shared;
-
-static void unshare(void *shared)
-{
-    gibbs_shared *s = shared;
-    if (s) {
-        sali_object_free(s->adaptive);
-        sali_couplings_destroy(s->couplings);
-        sali_free(s);
-    }
-}
-
-static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
-                        void **shared, sal_error *err)
-{
-    bool adaptive = settings->values[SCAN] == SALI_SCAN_ADAPTIVE;
-    gibbs_shared *s = SALI_NEW(gibbs_shared);
-    if (s && adaptive) {
-        s->adaptive = sali_adaptive_scan_create(model->space->n_variables);
-    }
-    sal_status status = s && (s->adaptive || !adaptive) ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK && settings->values[BLOCK] > 1) {
-        void *couplings = NULL;
-        status = sali_followed_gradient_share(model, settings, &couplings, err);
-        s->couplings = couplings;
-    } else if (status == SAL_OK) {
-        status = sali_couplings_create(model, SALI_DENSE_COUPLINGS, &s->couplings, err);
-    }
-    if (status != SAL_OK) {
-        unshare(s);
-        return status;
-    }
-    *shared = s;
-    return SAL_OK;
-}
-
-static sali_adaptive_scan *adaptive_of(void *shared)
-{
-    return ((gibbs_shared *)shared)->adaptive;
-}
-
-static int64_t state(void *shared, void *self, sali_state_item *items)
-{
-    sali_adaptive_scan *scan = shared ? adaptive_of(shared) : NULL;
-    (void)self;
-    return scan ? sali_adaptive_scan_state(scan, items) : 0;
-}
-
-static sal_status changed(void *shared, const sali_warmup *at, sal_error *err)
-{
-    (void)at;
-    return sali_adaptive_scan_changed(adaptive_of(shared), err);
-}
-
 /* ---- one shard */
 
 typedef struct gibbs {
@@ -130,17 +71,70 @@ typedef struct gibbs {
     double *delta;            /* [n x max_states] differences of f */
 } gibbs;
 
-static void gibbs_destroy(void *self)
+/* ---- adaptation */
+
+/* What a shard has collected, which it forgets. */
+static void take_wishes(void *context, int64_t shard, double *numbers)
 {
-    gibbs *g = self;
-    if (g) {
-        sali_pairwise_scan_destroy(g->scan);
-        sali_object_free(g->fields);
-        sali_block_conditional_destroy(g->blocks);
-        sali_tracker_destroy(g->tracker);
-        sali_object_free(g);
-    }
+    const sali_warmup *warmup = context;
+    const gibbs *g = warmup->selves[shard];
+    const size_t bytes = (size_t)warmup->model->space->n_variables * sizeof *numbers;
+    memcpy(numbers, g->wishes.wishes, bytes);
+    memcpy(numbers + warmup->model->space->n_variables, g->wishes.visits, bytes);
+    memset(g->wishes.wishes, 0, bytes);
+    memset(g->wishes.visits, 0, bytes);
 }
+
+static sal_status adapt(void *piece, const sali_warmup *warmup, bool *renewed, sal_error *err)
+{
+    sali_adaptive_scan *adaptive = piece;
+    const int64_t V = warmup->model->space->n_variables;
+    double *collected;
+    sal_status status =
+        sali_warmup_gather(warmup, 2 * V, take_wishes, (void *)warmup, &collected, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    for (int64_t k = 0; k < warmup->n_shards; k++) {
+        sali_adaptive_scan_collect(adaptive, collected + 2 * V * k, collected + 2 * V * k + V);
+    }
+    sali_free(collected);
+    if (sali_adaptive_scan_due(adaptive, warmup)) {
+        sali_adaptive_scan_learn(adaptive);
+        *renewed = true;
+    }
+    return SAL_OK;
+}
+
+/* ---- what shards share */
+
+typedef struct gibbs_shared {
+    sali_shared common;           /* couplings: dense ones; of blocks, any that f follows */
+    sali_adaptive_scan *adaptive; /* NULL with another scan */
+} gibbs_shared;
+
+static const sali_adaptive scan_adaptive = { adapt, sali_adaptive_scan_state,
+                                             sali_adaptive_scan_changed };
+
+static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
+                        void **shared, sal_error *err)
+{
+    gibbs_shared *s = SALI_OBJECT(gibbs_shared);
+    if (!s) {
+        return sali_fail_memory(err);
+    }
+    if (settings->values[SCAN] == SALI_SCAN_ADAPTIVE) {
+        s->adaptive = sali_adaptive_scan_open(s, model->space->n_variables);
+        sali_shared_list(&s->common, s->adaptive, &scan_adaptive);
+    }
+    sal_status status =
+        settings->values[BLOCK] > 1
+            ? sali_followed_gradient_couplings(&s->common, model, settings, err)
+            : sali_own_couplings(s, model, SALI_DENSE_COUPLINGS, &s->common.couplings, err);
+    return sali_object_finish(s, status, shared, err);
+}
+
+/* ---- creation */
 
 static sal_status create_blocks(gibbs *g, const sali_chains *chains,
                                 const sali_sampler_settings *settings, sali_couplings *couplings,
@@ -155,14 +149,31 @@ static sal_status create_blocks(gibbs *g, const sali_chains *chains,
         return status;
     }
     sali_blocks_shuffle(&blocks, settings->values[SCAN] == SALI_SCAN_SHUFFLED);
-    return sali_block_conditional_create(chains, blocks, size, couplings, &g->blocks, err);
+    status = sali_block_conditional_create(chains, blocks, size, couplings, &g->blocks, err);
+    return status ? status : sali_object_own(g, g->blocks, sali_object_free, err);
+}
+
+/* Ways to draw single variables, for the chains that they suit. */
+static sal_status create_singles(gibbs *g, const sali_chains *chains, sali_couplings *couplings,
+                                 sal_error *err)
+{
+    sal_status status = g->choice.scan == SALI_SCAN_SYSTEMATIC
+                            ? sali_pairwise_scan_open(g, chains, &g->scan, err)
+                            : SAL_OK;
+    if (status == SAL_OK && couplings) {
+        g->fields = sali_field_scan_open(g, chains, couplings);
+    } else if (status == SAL_OK && chains->model->trackable) {
+        status = sali_tracker_create(chains->model, chains->n, SALI_WANT_VALUE, &g->tracker, err);
+        status = status ? status : sali_object_own(g, g->tracker, sali_tracker_destroy, err);
+    }
+    return status;
 }
 
 static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                void *shared, void **self, sal_error *err)
 {
     int64_t block = (int64_t)settings->values[BLOCK];
-    const gibbs_shared *common = shared;
+    const gibbs_shared *s = shared;
     gibbs *g = SALI_OBJECT(gibbs);
     if (!g) {
         return sali_fail_memory(err);
@@ -171,7 +182,7 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     g->delta = SALI_OBJECT_ARRAY(g, double, chains->n * chains->space->max_states);
     g->choice.scan = (int)settings->values[SCAN];
     g->choice.n = chains->space->n_variables;
-    g->adaptive = common->adaptive;
+    g->adaptive = s->adaptive;
     if (g->adaptive) {
         g->choice.cumulative = g->cumulative = SALI_OBJECT_ARRAY(g, double, g->choice.n);
         g->wishes.wishes = SALI_OBJECT_ARRAY(g, double, g->choice.n);
@@ -180,39 +191,21 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     if (block == 1 && g->choice.scan == SALI_SCAN_SHUFFLED) {
         g->choice.shuffle = sali_shuffle_open(g, chains, g->choice.n);
     }
-    sal_status status = sali_object_failed(g) ? sali_fail_memory(err) : SAL_OK;
-    if (status == SAL_OK && block > 1) {
-        status = create_blocks(g, chains, settings, common->couplings, err);
-    } else if (status == SAL_OK && g->choice.scan == SALI_SCAN_SYSTEMATIC) {
-        status = sali_pairwise_scan_create(chains, &g->scan, err);
-    }
-    if (status == SAL_OK && block == 1 && common->couplings) {
-        status = sali_field_scan_create(chains, common->couplings, &g->fields, err);
-    }
-    if (status == SAL_OK && block == 1 && !common->couplings && chains->model->trackable) {
-        status = sali_tracker_create(chains->model, chains->n, SALI_WANT_VALUE, &g->tracker, err);
-    }
-    if (status != SAL_OK) {
-        gibbs_destroy(g);
-        return status;
-    }
-    *self = g;
-    return SAL_OK;
+    sal_status status = block > 1 ? create_blocks(g, chains, settings, s->common.couplings, err)
+                                  : create_singles(g, chains, s->common.couplings, err);
+    return sali_object_finish(g, status, self, err);
 }
 
 /* By the fastest way that there is. */
 static void start(gibbs *g, sali_chains *chains)
 {
-    g->scans = g->scan && sali_pairwise_scan_ready(g->scan, chains);
+    g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
     g->fielded = !g->scans && g->fields && sali_field_scan_refresh(g->fields, chains);
-    if (g->fielded) {
+    if (g->scans || g->fielded) {
         return;
     }
     sali_chains_start(chains, false);
-    if (g->scans) {
-        sali_pairwise_scan_refresh(g->scan, chains);
-    }
-    if (g->tracker && !g->scans) {
+    if (g->tracker) {
         sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
     }
 }
@@ -281,10 +274,6 @@ static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
     sali_chains_note_bad_move(chains, c, chains->codes, g->site[c], bad, delta[bad]);
 }
 
-/* f is carried along by differences; at these steps it is made anew, so that rounding cannot drift
- * and a resumed run sees the same numbers. */
-#define REBUILD_EVERY 65536
-
 /* 1 - p(present state | rest): the present state's difference is 0. */
 static void note_wish(gibbs *g, int64_t c, const double *delta, int32_t states)
 {
@@ -301,7 +290,7 @@ static void track_step(gibbs *g, sali_chains *chains)
         sali_block_conditional_step(g->blocks, chains);
         return;
     }
-    if (chains->step[0] % REBUILD_EVERY == 0) {
+    if (chains->step[0] % SALI_RENEWAL_STEPS == 0) {
         gibbs_refresh(g, chains);
     }
     for (int64_t c = 0; c < chains->n; c++) {
@@ -423,44 +412,6 @@ static int64_t gibbs_pieces(const void *self, const sali_chains *chains)
                           : chains->space->n_variables;
 }
 
-/* ---- adaptation */
-
-/* What a shard has collected, which it forgets. */
-static void take_wishes(void *context, int64_t shard, double *numbers)
-{
-    const sali_warmup *warmup = context;
-    const gibbs *g = warmup->selves[shard];
-    const size_t bytes = (size_t)warmup->model->space->n_variables * sizeof *numbers;
-    memcpy(numbers, g->wishes.wishes, bytes);
-    memcpy(numbers + warmup->model->space->n_variables, g->wishes.visits, bytes);
-    memset(g->wishes.wishes, 0, bytes);
-    memset(g->wishes.visits, 0, bytes);
-}
-
-static sal_status adapt(void *shared, const sali_warmup *warmup, bool *renewed, sal_error *err)
-{
-    sali_adaptive_scan *adaptive = adaptive_of(shared);
-    const int64_t V = warmup->model->space->n_variables;
-    double *collected;
-    if (!adaptive) {
-        return SAL_OK;
-    }
-    sal_status status =
-        sali_warmup_gather(warmup, 2 * V, take_wishes, (void *)warmup, &collected, err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    for (int64_t k = 0; k < warmup->n_shards; k++) {
-        sali_adaptive_scan_collect(adaptive, collected + 2 * V * k, collected + 2 * V * k + V);
-    }
-    sali_free(collected);
-    if (sali_adaptive_scan_due(adaptive, warmup)) {
-        sali_adaptive_scan_learn(adaptive);
-        *renewed = true;
-    }
-    return SAL_OK;
-}
-
 static int64_t gibbs_block_size(const double *values)
 {
     return values[BLOCKS] > 0 ? 0 : (int64_t)values[BLOCK];
@@ -478,12 +429,9 @@ const sali_sampler sali_sampler_gibbs = {
             .rejection_free = true,
             .variants = variants,
             .share = share,
-            .unshare = unshare,
-            .adapt = adapt,
-            .state = state,
-            .changed = changed,
+            SALI_SHARED_FUNCTIONS,
             .create = gibbs_create,
-            .destroy = gibbs_destroy,
+            .destroy = sali_object_free,
             .refresh = gibbs_refresh,
             .follows = gibbs_follows,
             .step = gibbs_step,

@@ -47,6 +47,7 @@ static sal_status ball_create(const sali_chains *chains, const sali_sampler_sett
                               void *shared, void **self, sal_error *err)
 {
     sali_blocks blocks;
+    const sali_shared *common = shared;
     sali_block_conditional *made = NULL;
     const int64_t size = (int64_t)settings->values[BLOCK];
     sal_status status = settings->values[BLOCKS] == OF_MODEL
@@ -57,7 +58,7 @@ static sal_status ball_create(const sali_chains *chains, const sali_sampler_sett
     if (status == SAL_OK) {
         sali_blocks_shuffle(&blocks, settings->values[SCAN] > 0);
         status = sali_block_conditional_create(chains, blocks, (int64_t)settings->values[RADIUS],
-                                               shared, &made, err);
+                                               common ? common->couplings : NULL, &made, err);
     }
     *self = made;
     return status;
@@ -97,8 +98,8 @@ const sali_sampler sali_sampler_hamming_ball = {
             .variants = variants,
             .create = ball_create,
             .share = sali_followed_gradient_share,
-            .unshare = sali_followed_gradient_unshare,
-            .destroy = sali_block_conditional_destroy,
+            .unshare = sali_object_free,
+            .destroy = sali_object_free,
             .refresh = sali_block_conditional_refresh,
             .follows = sali_block_conditional_follows,
             .step = sali_block_conditional_step,

@@ -7,10 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/object.h"
-
-/* f is carried along by differences; at these steps it is made anew, so that rounding cannot drift.
- */
-#define REBUILD_EVERY 65536
+#include "samplers/shared.h"
 
 /* A sum of this size leaves an error of 2^-12 in a float's log-odds. */
 #define MOST_SCALE_F32 4096.0
@@ -37,15 +34,13 @@ struct sali_pairwise_scan {
     uint64_t chunk;  /* whose thresholds there are, + 1; 0: none */
 };
 
-void sali_pairwise_scan_destroy(sali_pairwise_scan *s)
+/* Free the couplings in the model's type. */
+static void free_pairs(void *scan)
 {
-    if (s) {
-        sali_couplings_destroy(s->couplings);
-        sali_free(s->h);
-        sali_free(s->J);
-        sali_free(s->neighbour);
-        sali_object_free(s);
-    }
+    sali_pairwise_scan *s = scan;
+    sali_free(s->h);
+    sali_free(s->J);
+    sali_free(s->neighbour);
 }
 
 static void fill_reaches(const sal_space *space, reach *reaches)
@@ -68,9 +63,7 @@ static bool take_pairs(sali_pairwise_scan *s, const sali_coupling_values *pairs)
     sal_dtype dtype = s->model->dtype;
     int64_t entries = pairs->begin[pairs->n];
     s->pairs = NULL;
-    sali_free(s->h);
-    sali_free(s->J);
-    sali_free(s->neighbour);
+    free_pairs(s);
     s->tile.h = s->h = sali_alloc(pairs->n, s->element);
     s->tile.J = s->J = sali_alloc(entries, s->element);
     s->tile.neighbour = s->neighbour = SALI_NEW_ARRAY(int32_t, entries);
@@ -95,47 +88,42 @@ static bool fine_enough(const sali_coupling_values *pairs, sal_dtype dtype)
     return dtype == SAL_F64 || pairs->largest <= MOST_SCALE_F32;
 }
 
-static void allocate(sali_pairwise_scan *s, int64_t V)
+static void allocate(sali_pairwise_scan *s, void *object, int64_t V)
 {
     int64_t lanes = s->tile.lanes;
-    s->reaches = SALI_OBJECT_ARRAY(s, reach, V);
-    s->id = SALI_OBJECT_ARRAY(s, uint32_t, lanes);
-    s->words = SALI_OBJECT_ARRAY(s, uint32_t, 2 * SALI_SCAN_CHUNK * lanes);
-    s->tile.beta = s->beta = sali_object_array(s, lanes, s->element);
-    s->tile.bits = sali_object_array(s, V * lanes, s->element);
-    s->tile.thresholds = sali_object_array(s, SALI_SCAN_CHUNK * lanes, s->element);
-    s->tile.flips = sali_object_array(s, lanes, s->element);
-    s->tile.f = SALI_OBJECT_ARRAY(s, double, lanes);
+    s->reaches = SALI_OBJECT_ARRAY(object, reach, V);
+    s->id = SALI_OBJECT_ARRAY(object, uint32_t, lanes);
+    s->words = SALI_OBJECT_ARRAY(object, uint32_t, 2 * SALI_SCAN_CHUNK * lanes);
+    s->tile.beta = s->beta = sali_object_array(object, lanes, s->element);
+    s->tile.bits = sali_object_array(object, V * lanes, s->element);
+    s->tile.thresholds = sali_object_array(object, SALI_SCAN_CHUNK * lanes, s->element);
+    s->tile.flips = sali_object_array(object, lanes, s->element);
+    s->tile.f = SALI_OBJECT_ARRAY(object, double, lanes);
 }
 
-sal_status sali_pairwise_scan_create(const sali_chains *chains, sali_pairwise_scan **out,
-                                     sal_error *err)
+sal_status sali_pairwise_scan_open(void *object, const sali_chains *chains,
+                                   sali_pairwise_scan **out, sal_error *err)
 {
     sali_couplings *couplings = NULL;
-    *out = NULL;
-    sal_status status = sali_couplings_create(chains->model, SALI_BIT_COUPLINGS, &couplings, err);
-    if (status != SAL_OK || !couplings) {
-        return status;
-    }
-    sali_pairwise_scan *s = SALI_OBJECT(sali_pairwise_scan);
+    sal_status status =
+        sali_own_couplings(object, chains->model, SALI_BIT_COUPLINGS, &couplings, err);
+    sali_pairwise_scan *s = couplings ? sali_object_array(object, 1, sizeof *s) : NULL;
+    *out = s;
     if (!s) {
-        sali_couplings_destroy(couplings);
-        return sali_fail_memory(err);
+        return status;
     }
     s->model = chains->model;
     s->couplings = couplings;
     s->n = chains->n;
     s->element = chains->element;
     s->tile.lanes = (chains->n + SALI_SCAN_LANES - 1) / SALI_SCAN_LANES * SALI_SCAN_LANES;
-    const sali_coupling_values *pairs = sali_couplings_values(couplings);
-    allocate(s, chains->space->n_variables);
-    if ((pairs && !take_pairs(s, pairs)) || sali_object_failed(s)) {
-        sali_pairwise_scan_destroy(s);
-        return sali_fail_memory(err);
+    allocate(s, object, chains->space->n_variables);
+    if (s->reaches) {
+        fill_reaches(chains->space, s->reaches);
     }
-    fill_reaches(chains->space, s->reaches);
-    *out = s;
-    return SAL_OK;
+    status = sali_object_own(object, s, free_pairs, err);
+    const sali_coupling_values *pairs = sali_couplings_values(couplings);
+    return status == SAL_OK && pairs && !take_pairs(s, pairs) ? sali_fail_memory(err) : status;
 }
 
 static void load_states(sali_pairwise_scan *s, const sali_chains *chains)
@@ -151,20 +139,23 @@ static void load_states(sali_pairwise_scan *s, const sali_chains *chains)
     }
 }
 
-bool sali_pairwise_scan_ready(sali_pairwise_scan *s, const sali_chains *chains)
+/* Whether the couplings of the present parameters are there. */
+static bool have_pairs(sali_pairwise_scan *s)
 {
-    if (!sali_chains_together(chains)) {
-        return false;
-    }
     const sali_coupling_values *pairs = sali_couplings_values(s->couplings);
     bool stale = !s->pairs || s->version != sali_model_version(s->model);
     return pairs && fine_enough(pairs, s->model->dtype) && (!stale || take_pairs(s, pairs));
 }
 
-void sali_pairwise_scan_refresh(sali_pairwise_scan *s, const sali_chains *chains)
+bool sali_pairwise_scan_refresh(sali_pairwise_scan *s, sali_chains *chains)
 {
+    if (!sali_chains_together(chains) || !have_pairs(s)) {
+        return false;
+    }
     s->chunk = 0;
+    sali_chains_start(chains, false);
     load_states(s, chains);
+    return true;
 }
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -299,9 +290,9 @@ static void rebuild(sali_pairwise_scan *s, sali_chains *chains)
 void sali_pairwise_scan_steps(sali_pairwise_scan *s, sali_chains *chains, int64_t n)
 {
     while (n > 0) {
-        uint64_t t = chains->step[0], before = REBUILD_EVERY - t % REBUILD_EVERY;
+        uint64_t t = chains->step[0], before = SALI_RENEWAL_STEPS - t % SALI_RENEWAL_STEPS;
         int64_t run = (uint64_t)n < before ? n : (int64_t)before;
-        if (before == REBUILD_EVERY) {
+        if (before == SALI_RENEWAL_STEPS) {
             rebuild(s, chains);
         }
         scan_together(s, chains, t, run);

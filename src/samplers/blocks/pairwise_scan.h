@@ -16,17 +16,15 @@
 
 typedef struct sali_pairwise_scan sali_pairwise_scan;
 
-/* *out is NULL, with SAL_OK, if the model is not pairwise. */
-sal_status sali_pairwise_scan_create(const sali_chains *chains, sali_pairwise_scan **out,
-                                     sal_error *err);
-void sali_pairwise_scan_destroy(sali_pairwise_scan *scan);
+/* *out is NULL, with SAL_OK, if the model is not pairwise. All belongs to `object` (core/object.h),
+ * which knows if there is no memory. */
+sal_status sali_pairwise_scan_open(void *object, const sali_chains *chains,
+                                   sali_pairwise_scan **out, sal_error *err);
 
-/* Read the couplings anew if the parameters have changed. False: the chains are at unlike steps;
- * the couplings are not finite, or too large for the model's type; or there is no memory. */
-bool sali_pairwise_scan_ready(sali_pairwise_scan *scan, const sali_chains *chains);
-
-/* Then, take the chains' states, f and temperatures. */
-void sali_pairwise_scan_refresh(sali_pairwise_scan *scan, const sali_chains *chains);
+/* Take the chains' states and temperatures, and the couplings if the parameters have changed; sets
+ * f. False, with nothing done: the chains are at unlike steps; the couplings are not finite, or too
+ * large for the model's type; or there is no memory. */
+bool sali_pairwise_scan_refresh(sali_pairwise_scan *scan, sali_chains *chains);
 
 /* n steps of every chain, counted and summed up in `chains`; codes, x and f are made current at the
  * end. */

@@ -13,11 +13,12 @@ static bool allocate_blocks(const sal_space *space, int64_t n, sali_blocks *bloc
     return blocks->begin && blocks->sites;
 }
 
-void sali_blocks_free(sali_blocks *blocks)
+void sali_blocks_free(void *blocks)
 {
-    sali_free(blocks->begin);
-    sali_free(blocks->sites);
-    *blocks = (sali_blocks){ 0 };
+    sali_blocks *b = blocks;
+    sali_free(b->begin);
+    sali_free(b->sites);
+    *b = (sali_blocks){ 0 };
 }
 
 sal_status sali_blocks_consecutive(const sal_space *space, int64_t size, sali_blocks *blocks,

@@ -38,6 +38,6 @@ static inline void sali_blocks_shuffle(sali_blocks *blocks, bool shuffled)
     }
 }
 
-void sali_blocks_free(sali_blocks *blocks);
+void sali_blocks_free(void *blocks);
 
 #endif

@@ -10,7 +10,6 @@
 
 #include <math.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "samplers/langevin/langevin.h"
 #include "samplers/radius_search.h"
@@ -28,54 +27,21 @@ static const char *const variants[] = {
 /* ---- what shards share */
 
 typedef struct dlmc_shared {
+    sali_shared common;
     sali_radius_search radius;
-    sali_couplings *couplings; /* NULL in training */
 } dlmc_shared;
-
-static void unshare(void *shared)
-{
-    dlmc_shared *s = shared;
-    if (s) {
-        sali_couplings_destroy(s->couplings);
-        sali_free(s);
-    }
-}
 
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
 {
-    dlmc_shared *s = SALI_NEW(dlmc_shared);
+    dlmc_shared *s = SALI_OBJECT(dlmc_shared);
     if (!s) {
         return sali_fail_memory(err);
     }
     sali_radius_search_begin_window(&s->radius, model->space, settings->values[RADIUS]);
-    sal_status status = settings->training
-                            ? SAL_OK
-                            : sali_couplings_create(model, SALI_FORM_COUPLINGS, &s->couplings, err);
-    if (status != SAL_OK) {
-        unshare(s);
-        return status;
-    }
-    *shared = s;
-    return SAL_OK;
-}
-
-static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
-{
-    (void)err;
-    *changed = sali_radius_search_adapt(&((dlmc_shared *)shared)->radius, warmup);
-    return SAL_OK;
-}
-
-static int64_t state(void *shared, void *self, sali_state_item *items)
-{
-    (void)self;
-    return shared ? sali_radius_search_state(&((dlmc_shared *)shared)->radius, items) : 0;
-}
-
-static sal_status changed(void *shared, const sali_warmup *at, sal_error *err)
-{
-    return sali_radius_search_changed(&((dlmc_shared *)shared)->radius, at, err);
+    sali_shared_list(&s->common, &s->radius, &sali_radius_adaptive);
+    return sali_object_finish(s, sali_langevin_couplings(&s->common, model, settings, err), shared,
+                              err);
 }
 
 /* ---- one shard */
@@ -117,7 +83,7 @@ static sal_status open(const sali_chains *chains, const sali_sampler_settings *s
     if (l) {
         l->weigh = weigh;
         l->evaluate = sali_langevin_follow;
-        sali_followed_gradient_open(&l->followed, l, chains, s->couplings, true, true);
+        sali_followed_gradient_open(&l->followed, l, chains, s->common.couplings, true, true);
         self->search = &s->radius;
         self->sites = SALI_KERNELS_OF(chains->model->dtype, sali_site_kernels);
         self->radius = radius > 0 ? radius : SALI_ALL_LEVELS;
@@ -146,9 +112,9 @@ static sal_status create_euler(const sali_chains *chains, const sali_sampler_set
     return open(chains, settings, shared, true, self, err);
 }
 
-#define FUNCTIONS                                                                             \
-    .window = true, .variants = variants, .share = share, .unshare = unshare, .adapt = adapt, \
-    .state = state, .changed = changed, .destroy = sali_object_free, SALI_LANGEVIN_FUNCTIONS
+#define FUNCTIONS                                                                \
+    .window = true, .variants = variants, .share = share, SALI_SHARED_FUNCTIONS, \
+    .destroy = sali_object_free, SALI_LANGEVIN_FUNCTIONS
 
 const sali_sampler sali_sampler_dlmc = {
     .name = "dlmc",

@@ -63,14 +63,20 @@ sali_langevin *sali_langevin_open(sali_langevin *l, const sali_chains *chains,
     return l;
 }
 
+sal_status sali_langevin_couplings(sali_shared *shared, const sal_model *model,
+                                   const sali_sampler_settings *settings, sal_error *err)
+{
+    return settings->training
+               ? SAL_OK
+               : sali_own_couplings(shared, model, SALI_FORM_COUPLINGS, &shared->couplings, err);
+}
+
 void sali_langevin_follow(sali_langevin *l, sali_chains *chains, bool proposed)
 {
     if (!proposed) {
         sali_followed_gradient_start(&l->followed, chains);
-    } else if (sali_followed_gradient_active(&l->followed)) {
-        sali_followed_gradient_propose(&l->followed, chains);
     } else {
-        sali_chains_propose(chains, true);
+        sali_followed_gradient_propose(&l->followed, chains);
     }
 }
 
@@ -78,9 +84,6 @@ void sali_langevin_follow(sali_langevin *l, sali_chains *chains, bool proposed)
 static const void *direction(const sali_langevin *l, const sali_chains *chains, int64_t c,
                              bool proposed)
 {
-    if (!sali_followed_gradient_active(&l->followed)) {
-        return sali_row(chains, chains->gradient, c, chains->space->width);
-    }
     return proposed ? sali_followed_gradient_next(&l->followed, chains, c)
                     : sali_followed_gradient_now(&l->followed, chains, c);
 }
@@ -195,8 +198,7 @@ static void judge(sali_langevin *l, sali_chains *chains)
 void sali_langevin_step(void *self, sali_chains *chains)
 {
     sali_langevin *l = self;
-    const bool follows = sali_followed_gradient_active(&l->followed);
-    if (follows && sali_followed_gradient_due(&l->followed, chains)) {
+    if (sali_followed_gradient_due(&l->followed, chains)) {
         sali_langevin_refresh(l, chains);
     }
     prepare_held(l, chains);
@@ -208,9 +210,7 @@ void sali_langevin_step(void *self, sali_chains *chains)
         if (chains->accepted[c]) {
             hold(l, chains, c);
             sali_move_flip(&l->moves, c);
-            if (follows) {
-                sali_followed_gradient_flip(&l->followed, c);
-            }
+            sali_followed_gradient_flip(&l->followed, c);
         }
     }
     sali_chains_tick(chains);

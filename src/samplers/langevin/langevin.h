@@ -66,6 +66,11 @@ typedef struct sali_langevin {
 sali_langevin *sali_langevin_open(sali_langevin *l, const sali_chains *chains,
                                   const sali_sampler_settings *settings);
 
+/* The couplings that `evaluate` follows, of what shards share: none in training. Returns:
+ * SAL_ERR_MEMORY. */
+sal_status sali_langevin_couplings(sali_shared *shared, const sal_model *model,
+                                   const sali_sampler_settings *settings, sal_error *err);
+
 /* `evaluate` by the gradient; where f is quadratic, by the rows of the variables that move. */
 void sali_langevin_follow(sali_langevin *l, sali_chains *chains, bool proposed);
 

@@ -87,22 +87,12 @@ static const char *dula_obstacle(const sal_model *model, const double *values, c
 /* The search's radii 1 .. 20 stand for 1/2 .. 1. */
 #define BETA_UNIT (0.5 / 19)
 
-/* What the shards of a run have in common; pointers may be NULL. */
+/* What the shards of a run share. */
 typedef struct ncg_shared {
-    sali_step_scale *scale;
-    sali_couplings *couplings;
+    sali_shared common;
+    sali_step_scale *scale; /* NULL: one step size for all variables */
     sali_radius_search beta;
 } ncg_shared;
-
-static void unshare(void *shared)
-{
-    ncg_shared *s = shared;
-    if (s) {
-        sali_object_free(s->scale);
-        sali_couplings_destroy(s->couplings);
-        sali_object_free(s);
-    }
-}
 
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
@@ -119,35 +109,11 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
     if (choice == AUTO) {
         choice = sali_step_units_differ(model->space) ? SPREAD : NONE;
     }
-    sal_status status = sali_step_scale_create(model, rules[choice], &s->scale, err);
-    if (status == SAL_OK && !settings->training) {
-        status = sali_couplings_create(model, SALI_FORM_COUPLINGS, &s->couplings, err);
-    }
-    if (status != SAL_OK) {
-        unshare(s);
-        return status;
-    }
-    *shared = s;
-    return SAL_OK;
-}
-
-static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
-{
-    ncg_shared *s = shared;
-    *changed |= sali_radius_search_adapt(&s->beta, warmup);
-    return sali_step_scale_adapt(s->scale, warmup, changed, err);
-}
-
-static int64_t state(void *shared, void *self, sali_state_item *items)
-{
-    ncg_shared *s = shared;
-    int64_t n = sali_step_scale_state(s ? s->scale : NULL, self, items);
-    return s ? n + sali_radius_search_state(&s->beta, items + n) : n;
-}
-
-static sal_status changed(void *shared, const sali_warmup *at, sal_error *err)
-{
-    return sali_radius_search_changed(&((ncg_shared *)shared)->beta, at, err);
+    sal_status status = sali_step_scale_open(s, model, rules[choice], &s->scale, err);
+    status = status ? status : sali_langevin_couplings(&s->common, model, settings, err);
+    sali_shared_list(&s->common, s->scale, &sali_step_adaptive);
+    sali_shared_list(&s->common, &s->beta, &sali_radius_adaptive);
+    return sali_object_finish(s, status, shared, err);
 }
 
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -158,7 +124,7 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     if (l) {
         l->evaluate = sali_langevin_follow;
         l->schedule.beta0 = &s->beta.radius;
-        sali_followed_gradient_open(&l->followed, l, chains, s->couplings, true, true);
+        sali_followed_gradient_open(&l->followed, l, chains, s->common.couplings, true, true);
     }
     if (l && s->scale) {
         l->scale = s->scale->scale;
@@ -167,10 +133,9 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     return sali_object_give(l, self, err);
 }
 
-#define FUNCTIONS                                                                           \
-    .share = share, .unshare = unshare, .adapt = adapt, .state = state, .changed = changed, \
-    .create = create, .destroy = sali_object_free, .pieces = sali_langevin_pieces,          \
-    .cycle = "cycle", SALI_LANGEVIN_FUNCTIONS
+#define FUNCTIONS                                                                         \
+    .share = share, SALI_SHARED_FUNCTIONS, .create = create, .destroy = sali_object_free, \
+    .pieces = sali_langevin_pieces, .cycle = "cycle", SALI_LANGEVIN_FUNCTIONS
 
 const sali_sampler sali_sampler_ncg = {
     .name = "ncg",

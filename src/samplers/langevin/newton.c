@@ -147,15 +147,6 @@ static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
     }
 }
 
-static void destroy(void *self)
-{
-    sali_langevin *l = self;
-    if (l) {
-        sali_evaluator_destroy(l->open);
-        sali_object_free(l);
-    }
-}
-
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err)
 {
@@ -174,12 +165,9 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     if (l && chains->model->limited && settings->values[LIMITS] == IGNORED) {
         status = sali_evaluator_create(chains->model, chains->n,
                                        SALI_WANT_DIFFERENCES | SALI_WANT_NO_LIMITS, &l->open, err);
+        status = status ? status : sali_object_own(l, l->open, sali_evaluator_destroy, err);
     }
-    if (status != SAL_OK || (l && sali_object_failed(l))) {
-        destroy(l);
-        return status ? status : sali_fail_memory(err);
-    }
-    return sali_object_give(l, self, err);
+    return sali_object_finish(l, status, self, err);
 }
 
 const sali_sampler sali_sampler_mana = {
@@ -193,7 +181,7 @@ const sali_sampler sali_sampler_mana = {
         &(const sal_sampler_engine){
             .variants = mana_variants,
             .create = create,
-            .destroy = destroy,
+            .destroy = sali_object_free,
             SALI_LANGEVIN_FUNCTIONS,
         },
 };
@@ -210,7 +198,7 @@ const sali_sampler sali_sampler_una = {
         &(const sal_sampler_engine){
             .variants = una_variants,
             .create = create,
-            .destroy = destroy,
+            .destroy = sali_object_free,
             SALI_LANGEVIN_FUNCTIONS,
         },
 };

@@ -118,11 +118,6 @@ static sal_status pavg_share(const sal_model *model, const sali_sampler_settings
     return status;
 }
 
-static void pavg_unshare(void *shared)
-{
-    sali_preconditioner_destroy(shared);
-}
-
 /* Where the shards note their steps: nowhere once `shards` is NULL. */
 static void attach(const sali_warmup *warmup, sali_history *shards)
 {
@@ -243,7 +238,7 @@ const sali_sampler sali_sampler_pavg = {
             .preconditioned = true,
             .variants = variants,
             .share = pavg_share,
-            .unshare = pavg_unshare,
+            .unshare = sali_preconditioner_destroy,
             .adapt = pavg_adapt,
             .state = pavg_state,
             .changed = pavg_changed,

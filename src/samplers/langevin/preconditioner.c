@@ -149,8 +149,9 @@ double *sali_preconditioner_restrict(const sal_model *whole, const sal_model *mo
 
 /* ---- creation */
 
-void sali_preconditioner_destroy(sali_preconditioner *p)
+void sali_preconditioner_destroy(void *preconditioner)
 {
+    sali_preconditioner *p = preconditioner;
     if (!p) {
         return;
     }

@@ -53,7 +53,7 @@ typedef struct sali_preconditioner {
 sal_status sali_preconditioner_create(const sal_model *model, sali_preconditioner_kind kind,
                                       const double *given, bool turns, sali_preconditioner **out,
                                       sal_error *err);
-void sali_preconditioner_destroy(sali_preconditioner *p);
+void sali_preconditioner_destroy(void *preconditioner);
 
 /* Bring what is made of M and of the model's parameters up to date. Safe from several threads at
  * once, as M and parameters do not change while they run. */

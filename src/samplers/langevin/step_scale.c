@@ -7,7 +7,6 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/object.h"
 #include "samplers/start.h"
 
 #define RANDOM_STATES 64
@@ -161,32 +160,23 @@ static sal_status estimate(sali_step_scale *p, const sal_model *model, sal_error
     return SAL_OK;
 }
 
-sal_status sali_step_scale_create(const sal_model *model, sali_step_rule rule,
-                                  sali_step_scale **out, sal_error *err)
+sal_status sali_step_scale_open(void *object, const sal_model *model, sali_step_rule rule,
+                                sali_step_scale **out, sal_error *err)
 {
-    if (rule == SALI_STEP_NONE) {
-        *out = NULL;
-        return SAL_OK;
-    }
-    sali_step_scale *p = SALI_OBJECT(sali_step_scale);
+    sali_step_scale *p = rule != SALI_STEP_NONE ? sali_object_array(object, 1, sizeof *p) : NULL;
     if (!p) {
-        return sali_fail_memory(err);
+        return SAL_OK;
     }
     p->rule = rule;
     p->space = model->space;
     p->n = model->space->n_variables;
-    p->scale = SALI_OBJECT_ARRAY(p, double, p->n);
-    p->mean = SALI_OBJECT_ARRAY(p, double, p->n);
-    p->square = SALI_OBJECT_ARRAY(p, double, p->n);
-    p->sum = SALI_OBJECT_ARRAY(p, double, p->n);
-    p->squares = SALI_OBJECT_ARRAY(p, double, p->n);
-    sal_status status = sali_object_failed(p) ? sali_fail_memory(err) : estimate(p, model, err);
-    if (status != SAL_OK) {
-        sali_object_free(p);
-        return status;
-    }
+    p->scale = SALI_OBJECT_ARRAY(object, double, p->n);
+    p->mean = SALI_OBJECT_ARRAY(object, double, p->n);
+    p->square = SALI_OBJECT_ARRAY(object, double, p->n);
+    p->sum = SALI_OBJECT_ARRAY(object, double, p->n);
+    p->squares = SALI_OBJECT_ARRAY(object, double, p->n);
     *out = p;
-    return SAL_OK;
+    return sali_object_failed(object) ? sali_fail_memory(err) : estimate(p, model, err);
 }
 
 typedef struct look {
@@ -208,12 +198,10 @@ static void look_at_shard(void *context, int64_t shard, double *numbers)
     memcpy(numbers + p->n, p->squares, bytes);
 }
 
-sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *changed,
-                                 sal_error *err)
+static sal_status adapt(void *piece, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
-    sali_step_scale *p = shared;
-    bool settling = warmup->total != SALI_WARMUP_ENDLESS && 4 * warmup->done > 3 * warmup->total;
-    if (!p || settling) {
+    sali_step_scale *p = piece;
+    if (warmup->total != SALI_WARMUP_ENDLESS && 4 * warmup->done > 3 * warmup->total) {
         return SAL_OK;
     }
     look context = { p, warmup };
@@ -242,13 +230,9 @@ sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *
     return SAL_OK;
 }
 
-int64_t sali_step_scale_state(void *shared, void *self, sali_state_item *items)
+static int64_t state(void *piece, sali_state_item *items)
 {
-    sali_step_scale *p = shared;
-    (void)self;
-    if (!p) {
-        return 0;
-    }
+    sali_step_scale *p = piece;
     /* Its name in a tuning, and in a state. */
     sali_state_item given = sali_state_f64("preconditioner", p->n, p->scale);
     sali_state_item scale = sali_state_f64("scale", p->n, p->scale);
@@ -259,3 +243,5 @@ int64_t sali_step_scale_state(void *shared, void *self, sali_state_item *items)
     items[4] = sali_state_counts("windows", 1, &p->windows);
     return 5;
 }
+
+const sali_adaptive sali_step_adaptive = { .adapt = adapt, .state = state };

@@ -18,7 +18,7 @@
 #ifndef SALI_STEP_SCALE_H
 #define SALI_STEP_SCALE_H
 
-#include "samplers/sampler.h"
+#include "samplers/shared.h"
 
 typedef enum sali_step_rule { SALI_STEP_NONE, SALI_STEP_SLOPES, SALI_STEP_SPREAD } sali_step_rule;
 
@@ -37,13 +37,12 @@ typedef struct sali_step_scale {
  * or counts, and not all have the same least and widest moves. */
 bool sali_step_units_differ(const sal_space *space);
 
-/* *out = NULL by SALI_STEP_NONE. */
-sal_status sali_step_scale_create(const sal_model *model, sali_step_rule rule,
-                                  sali_step_scale **out, sal_error *err);
+/* A scale that belongs to `object` (core/object.h), which knows if there is no memory; *out stays
+ * as it is by SALI_STEP_NONE. */
+sal_status sali_step_scale_open(void *object, const sal_model *model, sali_step_rule rule,
+                                sali_step_scale **out, sal_error *err);
 
-/* Functions of the descriptor; `shared` NULL: there is none. */
-sal_status sali_step_scale_adapt(void *shared, const sali_warmup *warmup, bool *changed,
-                                 sal_error *err);
-int64_t sali_step_scale_state(void *shared, void *self, sali_state_item *items);
+/* A scale as an adaptive piece. */
+extern const sali_adaptive sali_step_adaptive;
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "samplers/local/ball.h"
 
-#include "core/alloc.h"
-#include "core/error.h"
+#include "core/object.h"
 #include "samplers/kernels.h"
 
 /* Slots of a variable. */
@@ -49,22 +48,14 @@ static void fill(const sal_space *space, sali_ball *ball, int32_t *prefix, int64
     ball->size += depth > 0;
 }
 
-sal_status sali_ball_create(const sal_space *space, int64_t radius, sali_ball *ball, sal_error *err)
+void sali_ball_create(void *object, const sal_space *space, int64_t radius, sali_ball *ball)
 {
     int32_t prefix[SALI_BALL_RADIUS];
     *ball = (sali_ball){ .radius = radius };
-    ball->slots = SALI_NEW_ARRAY(int32_t, sali_ball_size(space, radius) * radius);
-    if (!ball->slots) {
-        return sali_fail_memory(err);
+    ball->slots = SALI_OBJECT_ARRAY(object, int32_t, sali_ball_size(space, radius) * radius);
+    if (ball->slots) {
+        fill(space, ball, prefix, 0, 0);
     }
-    fill(space, ball, prefix, 0, 0);
-    return SAL_OK;
-}
-
-void sali_ball_free(sali_ball *ball)
-{
-    sali_free(ball->slots);
-    *ball = (sali_ball){ 0 };
 }
 
 static int compare(const int32_t *a, const int32_t *b, int64_t n)

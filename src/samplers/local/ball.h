@@ -21,10 +21,9 @@ typedef struct sali_ball {
  * SALI_BALL_MOST stands for all larger numbers. */
 int64_t sali_ball_size(const sal_space *space, int64_t radius);
 
-/* Of a size that is not too large. SAL_ERR_MEMORY. */
-sal_status sali_ball_create(const sal_space *space, int64_t radius, sali_ball *ball,
-                            sal_error *err);
-void sali_ball_free(sali_ball *ball);
+/* Of a size that is not too large. `slots` belong to `object` (core/object.h), which knows if there
+ * is no memory. */
+void sali_ball_create(void *object, const sal_space *space, int64_t radius, sali_ball *ball);
 
 /* The move that changes the variables where `from` and `to` differ to the codes of `to`; -1 if it
  * is not in the ball, as where a count without a cap changes by more than 1. */

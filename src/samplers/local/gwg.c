@@ -2,9 +2,7 @@
 /* Gibbs with gradients: one variable moves, chosen by the softmax of half the first-order
  * differences. Grathwohl et al. 2021, algorithm 1; ordinal windows: Rhodes & Gutmann 2022, app. G;
  * several hops: Grathwohl et al. 2021, sec. 6; balls: Rhodes & Gutmann 2022, eq. 29. */
-#include "core/alloc.h"
 #include "core/error.h"
-#include "core/object.h"
 #include "samplers/local/path_length.h"
 #include "samplers/radius_search.h"
 #include "samplers/local/single_site_sampler.h"
@@ -52,56 +50,25 @@ static const char *gwg_obstacle(const sal_model *model, const double *values, co
 /* ---- what shards share */
 
 typedef struct gwg_shared {
+    sali_shared common;
     sali_radius_search radius;
-    sali_path_length hops; /* and the couplings */
+    sali_path_length hops;
 } gwg_shared;
-
-static void gwg_unshare(void *shared)
-{
-    gwg_shared *s = shared;
-    sali_couplings_destroy(s->hops.couplings);
-    sali_free(s);
-}
 
 static sal_status gwg_share(const sal_model *model, const sali_sampler_settings *settings,
                             void **shared, sal_error *err)
 {
-    gwg_shared *s = SALI_NEW(gwg_shared);
+    gwg_shared *s = SALI_OBJECT(gwg_shared);
     if (!s) {
         return sali_fail_memory(err);
     }
     sali_radius_search_begin_window(&s->radius, model->space, settings->values[RADIUS]);
     sali_path_length_begin(&s->hops, model, "hops", settings->values[HOPS], FIRST_HOPS, MOST_HOPS);
-    void *couplings = NULL;
-    sal_status status = sali_followed_gradient_share(model, settings, &couplings, err);
-    s->hops.couplings = couplings;
-    if (status != SAL_OK) {
-        gwg_unshare(s);
-        return status;
-    }
-    *shared = s;
-    return SAL_OK;
-}
-
-static sal_status gwg_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
-{
-    gwg_shared *s = shared;
-    const double before = s->hops.length;
-    sal_status status = sali_path_length_adapt(&s->hops, warmup, changed, err);
-    *changed = sali_radius_search_adapt(&s->radius, warmup) || s->hops.length != before;
-    return status;
-}
-
-static int64_t gwg_state(void *shared, void *self, sali_state_item *items)
-{
-    gwg_shared *s = shared;
-    int64_t n = s ? sali_radius_search_state(&s->radius, items) : 0;
-    return s && s->hops.adapted ? n + sali_path_length_state(&s->hops, self, items + n) : n;
-}
-
-static sal_status gwg_changed(void *shared, const sali_warmup *at, sal_error *err)
-{
-    return sali_radius_search_changed(&((gwg_shared *)shared)->radius, at, err);
+    s->hops.copied = true;
+    sali_shared_list(&s->common, &s->radius, &sali_radius_adaptive);
+    sali_shared_list(&s->common, s->hops.adapted ? &s->hops : NULL, &sali_path_adaptive);
+    sal_status status = sali_followed_gradient_couplings(&s->common, model, settings, err);
+    return sali_object_finish(s, status, shared, err);
 }
 
 static sal_status gwg_create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -109,7 +76,7 @@ static sal_status gwg_create(const sali_chains *chains, const sali_sampler_setti
 {
     gwg_shared *s = shared;
     sali_single_site_options options = sali_single_site_settings(chains, settings);
-    options.couplings = s ? s->hops.couplings : NULL;
+    options.couplings = s ? s->common.couplings : NULL;
     options.pairs = !s || !s->hops.adapted;
     options.searched = s && s->radius.on ? &s->radius.radius : NULL;
     if (s && s->hops.adapted) {
@@ -133,10 +100,7 @@ const sali_sampler sali_sampler_gwg = {
             .window = true,
             .variants = variants,
             .share = gwg_share,
-            .unshare = gwg_unshare,
-            .adapt = gwg_adapt,
-            .state = gwg_state,
-            .changed = gwg_changed,
+            SALI_SHARED_FUNCTIONS,
             .create = gwg_create,
             SALI_SINGLE_SITE_FUNCTIONS,
             .auxiliary = &sali_single_site_hops,

@@ -34,7 +34,7 @@ const sali_sampler sali_sampler_lb = {
             .window = true,
             .variants = variants,
             .share = sali_followed_gradient_share,
-            .unshare = sali_followed_gradient_unshare,
+            .unshare = sali_object_free,
             .create = sali_single_site_create,
             SALI_SINGLE_SITE_FUNCTIONS,
             .block_size = lb_block_size,

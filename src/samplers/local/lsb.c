@@ -54,59 +54,6 @@ static const char *const lsb2_variants[] = {
     "blocks=3,units=4,lines=share,start=max,optimiser=sgd,objective=density", NULL
 };
 
-/* ---- what all shards share */
-
-static void unshare(void *shared)
-{
-    sali_lsb *lsb = shared;
-    sali_lsb_batch_close(lsb->batch);
-    sali_lsb_close(&lsb->g);
-    sali_optimiser_free(&lsb->optimiser);
-    sali_couplings_destroy(lsb->couplings);
-    sali_object_free(lsb);
-}
-
-static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
-                        void **shared, sal_error *err)
-{
-    bool network = settings->sampler->settings == lsb2_settings;
-    sali_lsb *lsb = SALI_OBJECT(sali_lsb);
-    const double *values = settings->values;
-    if (!lsb) {
-        return sali_fail_memory(err);
-    }
-    sali_lsb_shape shape = { 0 };
-    if (network) {
-        shape =
-            (sali_lsb_shape){ (int64_t)values[BLOCKS], (int64_t)values[UNITS], (int)values[LINES] };
-    }
-    sal_status status = sali_lsb_open(&lsb->g, shape, err);
-    if (status == SAL_OK && network && values[START] > 0) {
-        status = sali_lsb_fit(&lsb->g, (int)values[START] - 1, err);
-    }
-    lsb->rate = values[RATE];
-    lsb->updates = (int64_t)values[UPDATES];
-    lsb->radius = (int64_t)values[RADIUS];
-    lsb->density = values[OBJECTIVE] == DENSITY;
-    lsb->gradient = SALI_OBJECT_ARRAY(lsb, double, lsb->g.n);
-    lsb->candidate = SALI_OBJECT_ARRAY(lsb, double, lsb->g.n);
-    lsb->optimiser =
-        sali_optimiser_usual(values[OPTIMISER] == SGD ? SALI_SGD : SALI_ADAM, lsb->rate);
-    bool ok = !sali_object_failed(lsb) && sali_optimiser_create(&lsb->optimiser, lsb->g.n);
-    status = status == SAL_OK && !ok ? sali_fail_memory(err) : status;
-    if (status == SAL_OK) {
-        void *couplings = NULL;
-        status = sali_followed_gradient_share(model, settings, &couplings, err);
-        lsb->couplings = couplings;
-    }
-    if (status != SAL_OK) {
-        unshare(lsb);
-        return status;
-    }
-    *shared = lsb;
-    return SAL_OK;
-}
-
 /* ---- learning */
 
 static sal_status open_batch(sali_lsb *lsb, const sali_warmup *warmup, sal_error *err)
@@ -143,9 +90,9 @@ static sal_status update(sali_lsb *lsb, const sali_warmup *warmup, sal_error *er
     return SAL_OK;
 }
 
-static sal_status adapt(void *shared, const sali_warmup *warmup, bool *renewed, sal_error *err)
+static sal_status adapt(void *piece, const sali_warmup *warmup, bool *renewed, sal_error *err)
 {
-    sali_lsb *lsb = shared;
+    sali_lsb *lsb = piece;
     sal_status status = SAL_OK;
     if (lsb->rate == 0) {
         return SAL_OK;
@@ -165,13 +112,9 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *renewed, 
     return status;
 }
 
-static int64_t state(void *shared, void *self, sali_state_item *items)
+static int64_t state(void *piece, sali_state_item *items)
 {
-    sali_lsb *lsb = shared;
-    (void)self;
-    if (!lsb) {
-        return 0;
-    }
+    sali_lsb *lsb = piece;
     sali_optimiser *o = &lsb->optimiser;
     sali_state_item theta = sali_state_f64("theta", lsb->g.n, lsb->g.theta);
     int64_t n = 0;
@@ -189,13 +132,60 @@ static int64_t state(void *shared, void *self, sali_state_item *items)
     return n;
 }
 
-static sal_status changed(void *shared, const sali_warmup *at, sal_error *err)
+static sal_status changed(void *piece, const sali_warmup *at, sal_error *err)
 {
-    sali_lsb *lsb = shared;
+    sali_lsb *lsb = piece;
     (void)at;
     (void)err;
     sali_lsb_set(&lsb->g, lsb->g.theta);
     return SAL_OK;
+}
+
+static const sali_adaptive learning = { adapt, state, changed };
+
+/* ---- what all shards share */
+
+/* The end of what is not an array. */
+static void close(void *shared)
+{
+    sali_lsb *lsb = shared;
+    sali_lsb_batch_close(lsb->batch);
+    sali_lsb_close(&lsb->g);
+    sali_optimiser_free(&lsb->optimiser);
+}
+
+static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
+                        void **shared, sal_error *err)
+{
+    bool network = settings->sampler->settings == lsb2_settings;
+    sali_lsb *lsb = SALI_OBJECT(sali_lsb);
+    const double *values = settings->values;
+    if (!lsb) {
+        return sali_fail_memory(err);
+    }
+    sali_lsb_shape shape = { 0 };
+    if (network) {
+        shape =
+            (sali_lsb_shape){ (int64_t)values[BLOCKS], (int64_t)values[UNITS], (int)values[LINES] };
+    }
+    sal_status status = sali_object_own(lsb, lsb, close, err);
+    status = status ? status : sali_lsb_open(&lsb->g, shape, err);
+    if (status == SAL_OK && network && values[START] > 0) {
+        status = sali_lsb_fit(&lsb->g, (int)values[START] - 1, err);
+    }
+    sali_shared_list(&lsb->common, lsb, &learning);
+    lsb->rate = values[RATE];
+    lsb->updates = (int64_t)values[UPDATES];
+    lsb->radius = (int64_t)values[RADIUS];
+    lsb->density = values[OBJECTIVE] == DENSITY;
+    lsb->gradient = SALI_OBJECT_ARRAY(lsb, double, lsb->g.n);
+    lsb->candidate = SALI_OBJECT_ARRAY(lsb, double, lsb->g.n);
+    lsb->optimiser =
+        sali_optimiser_usual(values[OPTIMISER] == SGD ? SALI_SGD : SALI_ADAM, lsb->rate);
+    bool ok = !sali_object_failed(lsb) && sali_optimiser_create(&lsb->optimiser, lsb->g.n);
+    status = status == SAL_OK && !ok ? sali_fail_memory(err) : status;
+    status = status ? status : sali_followed_gradient_couplings(&lsb->common, model, settings, err);
+    return sali_object_finish(lsb, status, shared, err);
 }
 
 /* ---- the sampler */
@@ -206,7 +196,7 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     const sali_lsb *lsb = shared;
     sali_single_site_options options = sali_single_site_settings(chains, settings);
     options.balance = sali_lsb_balance(&lsb->g, chains->model->dtype);
-    options.couplings = lsb->couplings;
+    options.couplings = lsb->common.couplings;
     options.pairs = true;
     return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }
@@ -217,12 +207,12 @@ static int64_t lsb_block_size(const double *values)
     return values[RADIUS] == 0 ? 1 : 0;
 }
 
-#define LSB_ENGINE(settings)                                                                     \
-    &(const sal_sampler_engine)                                                                  \
-    {                                                                                            \
-        .local = true, .window = true, .variants = settings, .share = share, .unshare = unshare, \
-        .adapt = adapt, .state = state, .changed = changed, .create = create,                    \
-        SALI_SINGLE_SITE_FUNCTIONS, .block_size = lsb_block_size                                 \
+#define LSB_ENGINE(settings)                                                 \
+    &(const sal_sampler_engine)                                              \
+    {                                                                        \
+        .local = true, .window = true, .variants = settings, .share = share, \
+        SALI_SHARED_FUNCTIONS, .create = create, SALI_SINGLE_SITE_FUNCTIONS, \
+        .block_size = lsb_block_size                                         \
     }
 
 const sali_sampler sali_sampler_lsb1 = {

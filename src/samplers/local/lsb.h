@@ -7,9 +7,8 @@
 
 #include "ad/workspace.h"
 #include "core/optimiser.h"
-#include "models/structure/couplings.h"
 #include "samplers/balance.h"
-#include "samplers/sampler.h"
+#include "samplers/shared.h"
 
 /* An empty tape in double whose "state" is `count` reals, given off the lattice: the inputs of a
  * small net. NULL when out of memory. */
@@ -99,17 +98,17 @@ typedef struct sali_lsb_batch {
 
 /* What all shards of a run share. */
 typedef struct sali_lsb {
+    sali_shared common;
     sali_lsb_function g;
     sali_lsb_batch *batch; /* NULL but in warm-up */
     sali_optimiser optimiser;
     double rate;
     int64_t radius;
-    bool density;              /* see sali_lsb_batch */
-    int64_t updates;           /* in each window of warm-up */
-    uint64_t made;             /* updates so far */
-    double *gradient;          /* [g.n] */
-    double *candidate;         /* [g.n] */
-    sali_couplings *couplings; /* NULL: differences are evaluated */
+    bool density;      /* see sali_lsb_batch */
+    int64_t updates;   /* in each window of warm-up */
+    uint64_t made;     /* updates so far */
+    double *gradient;  /* [g.n] */
+    double *candidate; /* [g.n] */
 } sali_lsb;
 
 /* Room for `rows` states of the model. */

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "core/object.h"
 #include "samplers/sampler.h"
@@ -45,13 +44,6 @@ typedef struct uniform_shared {
     sali_uniform_ball ball;
 } uniform_shared;
 
-static void uniform_unshare(void *shared)
-{
-    uniform_shared *s = shared;
-    sali_uniform_ball_free(&s->ball);
-    sali_free(s);
-}
-
 static int64_t last_level(const sali_stretch *s)
 {
     return s->states > 0 ? s->states - 1 : SAL_COUNT_MOST;
@@ -72,7 +64,7 @@ static double most_radius(const sal_space *space)
 static sal_status uniform_share(const sal_model *model, const sali_sampler_settings *settings,
                                 void **shared, sal_error *err)
 {
-    uniform_shared *s = SALI_NEW(uniform_shared);
+    uniform_shared *s = SALI_OBJECT(uniform_shared);
     if (!s) {
         return sali_fail_memory(err);
     }
@@ -83,12 +75,8 @@ static sal_status uniform_share(const sal_model *model, const sali_sampler_setti
     sali_radius_search_begin(&s->search, settings->values[RADIUS] == SALI_RADIUS_SEARCHED,
                              fmax(1, s->most));
     sal_status status = sali_uniform_ball_create(s->space, (int64_t)s->radius, &s->ball, err);
-    if (status != SAL_OK) {
-        uniform_unshare(s);
-        return status;
-    }
-    *shared = s;
-    return SAL_OK;
+    status = status ? status : sali_object_own(s, &s->ball, sali_uniform_ball_free, err);
+    return sali_object_finish(s, status, shared, err);
 }
 
 /* Make the ball of a radius, which becomes the one in use. */
@@ -132,7 +120,7 @@ static int64_t uniform_state(void *shared, void *self, sali_state_item *items)
         return 0;
     }
     if (s->search.on) {
-        return sali_radius_search_state(&s->search, items);
+        return sali_radius_adaptive.state(&s->search, items);
     }
     double most = fmax(1, s->most);
     sali_state_item radius = sali_state_f64("radius", 1, &s->radius);
@@ -148,7 +136,7 @@ static int64_t uniform_state(void *shared, void *self, sali_state_item *items)
 static sal_status uniform_changed(void *shared, const sali_warmup *at, sal_error *err)
 {
     uniform_shared *s = shared;
-    sal_status status = sali_radius_search_changed(&s->search, at, err);
+    sal_status status = sali_radius_adaptive.changed(&s->search, at, err);
     return status ? status : take_radius(s, s->search.on ? s->search.radius : s->radius, err);
 }
 
@@ -301,7 +289,7 @@ const sali_sampler sali_sampler_mh_uniform = {
         &(const sal_sampler_engine){
             .variants = variants,
             .share = uniform_share,
-            .unshare = uniform_unshare,
+            .unshare = sali_object_free,
             .adapt = uniform_adapt,
             .state = uniform_state,
             .changed = uniform_changed,

@@ -283,12 +283,13 @@ static const sali_auxiliary auxiliary = {
 static sal_status pafs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                               void *shared, void **self, sal_error *err)
 {
-    const sali_path_length *path = shared;
+    const sali_path_shared *s = shared;
+    const sali_path_length *path = &s->path;
     int64_t S = chains->space->slots;
     sali_single_site_options options = sali_single_site_settings(chains, settings);
     options.hops = (int64_t)(path->adapted ? path->most : fmin(path->length, path->most));
     options.rule = &path_rule;
-    options.couplings = path->couplings;
+    options.couplings = s->common.couplings;
     options.paths = true;
     pafs *p = SALI_OBJECT(pafs);
     if (p) {
@@ -318,9 +319,10 @@ const sali_sampler sali_sampler_pafs = {
             .local = true,
             .window = true,
             .variants = variants,
-            SALI_PATH_LENGTH_FUNCTIONS,
+            .share = sali_path_share,
+            SALI_SHARED_FUNCTIONS,
             .create = pafs_create,
-            .destroy = sali_single_site_destroy,
+            .destroy = sali_object_free,
             .refresh = sali_single_site_refresh,
             .follows = sali_single_site_follows,
             .step = sali_single_site_step,

@@ -3,56 +3,41 @@
 
 #include <math.h>
 
-#include "core/error.h"
 #include "core/object.h"
 #include "core/vector/fetch.h"
 #include "core/vector/vmath.h"
 #include "samplers/kernels.h"
+#include "samplers/shared.h"
 
 /* The largest |log t|: weights and their sums then are well within the range of double. */
 #define MOST_LOG_T 300.0
 
-void sali_pairwise_moves_destroy(sali_pairwise_moves *m)
-{
-    if (m) {
-        sali_couplings_destroy(m->couplings);
-        sali_object_free(m);
-    }
-}
-
-sal_status sali_pairwise_moves_create(const sali_chains *chains, const sali_balance *balance,
-                                      sali_pairwise_moves **out, sal_error *err)
+sal_status sali_pairwise_moves_open(void *object, const sali_chains *chains,
+                                    const sali_balance *balance, sali_pairwise_moves **out,
+                                    sal_error *err)
 {
     const int64_t V = chains->space->n_variables;
     sali_couplings *couplings = NULL;
-    *out = NULL;
-    sal_status status = sali_couplings_create(chains->model, SALI_BIT_COUPLINGS, &couplings, err);
-    if (status != SAL_OK || !couplings) {
-        return status;
-    }
-    sali_pairwise_moves *m = SALI_OBJECT(sali_pairwise_moves);
+    sal_status status =
+        sali_own_couplings(object, chains->model, SALI_BIT_COUPLINGS, &couplings, err);
+    sali_pairwise_moves *m = couplings ? sali_object_array(object, 1, sizeof *m) : NULL;
+    *out = m;
     if (!m) {
-        sali_couplings_destroy(couplings);
-        return sali_fail_memory(err);
+        return status;
     }
     m->model = chains->model;
     m->balance = *balance;
     m->couplings = couplings;
     m->tree = sali_sum_tree_shape(V);
-    m->nodes = SALI_OBJECT_ARRAY(m, double, chains->n * m->tree.size);
-    m->rise = SALI_OBJECT_ARRAY(m, double, chains->n *V);
-    m->site = SALI_OBJECT_ARRAY(m, int32_t, V);
-    m->leaf = SALI_OBJECT_ARRAY(m, int32_t, V);
-    m->new_rise = SALI_OBJECT_ARRAY(m, double, V);
-    m->old_weight = SALI_OBJECT_ARRAY(m, double, V);
-    m->weight = SALI_OBJECT_ARRAY(m, double, V);
-    m->log_t = sali_object_array(m, V, chains->element);
-    m->log_g = sali_object_array(m, V, chains->element);
-    if (sali_object_failed(m)) {
-        sali_pairwise_moves_destroy(m);
-        return sali_fail_memory(err);
-    }
-    *out = m;
+    m->nodes = SALI_OBJECT_ARRAY(object, double, chains->n * m->tree.size);
+    m->rise = SALI_OBJECT_ARRAY(object, double, chains->n *V);
+    m->site = SALI_OBJECT_ARRAY(object, int32_t, V);
+    m->leaf = SALI_OBJECT_ARRAY(object, int32_t, V);
+    m->new_rise = SALI_OBJECT_ARRAY(object, double, V);
+    m->old_weight = SALI_OBJECT_ARRAY(object, double, V);
+    m->weight = SALI_OBJECT_ARRAY(object, double, V);
+    m->log_t = sali_object_array(object, V, chains->element);
+    m->log_g = sali_object_array(object, V, chains->element);
     return SAL_OK;
 }
 
@@ -314,9 +299,7 @@ static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t firs
     const int64_t period = sali_pairwise_moves_period(m, 1);
     proposals made;
     for (int64_t c = 0; c < count; c++) {
-        if (sali_pairwise_moves_due(chains->step[first + c], period)) {
-            sali_pairwise_moves_rebuild(m, chains, first + c);
-        }
+        sali_pairwise_moves_renew(m, chains, first + c, period);
     }
     propose(m, chains, first, count, &made);
     if (m->pairs->n >= FAR) {

@@ -30,10 +30,11 @@ typedef struct sali_pairwise_moves {
     sali_pairwise_path *path; /* NULL before the first sali_pairwise_moves_take_paths */
 } sali_pairwise_moves;
 
-/* *out is NULL, with SAL_OK, if the model is not pairwise. */
-sal_status sali_pairwise_moves_create(const sali_chains *chains, const sali_balance *balance,
-                                      sali_pairwise_moves **out, sal_error *err);
-void sali_pairwise_moves_destroy(sali_pairwise_moves *moves);
+/* *out is NULL, with SAL_OK, if the model is not pairwise. All belongs to `object` (core/object.h),
+ * which knows if there is no memory. */
+sal_status sali_pairwise_moves_open(void *object, const sali_chains *chains,
+                                    const sali_balance *balance, sali_pairwise_moves **out,
+                                    sal_error *err);
 
 /* Take the chains' states and temperatures; sets f. False, with nothing done: the parameters have
  * changed and the model is not pairwise any more, or weights would leave the range of double. */
@@ -48,8 +49,8 @@ void sali_pairwise_moves_log_q(const sali_pairwise_moves *moves, const sali_chai
 
 /* ---- steps of paths (pairwise_path.c) */
 
-/* Room for them. SAL_ERR_MEMORY. */
-sal_status sali_pairwise_moves_take_paths(sali_pairwise_moves *moves, sal_error *err);
+/* Room for them, which belongs to `object`. */
+void sali_pairwise_moves_take_paths(void *object, sali_pairwise_moves *moves);
 
 /* n steps of every chain, each a path of moves: every move is drawn from the weights at the state
  * that it starts from, and all are accepted or none. */
@@ -65,11 +66,13 @@ void sali_pairwise_moves_rebuild(sali_pairwise_moves *moves, sali_chains *chains
  * differences. */
 int64_t sali_pairwise_moves_period(const sali_pairwise_moves *moves, int64_t length);
 
-/* Whether that is due for a chain that has made so many steps, the first of which a refresh came
- * before. */
-static inline bool sali_pairwise_moves_due(uint64_t steps, int64_t period)
+/* Rebuild chain c if its next step is one at which that is due. */
+static inline void sali_pairwise_moves_renew(sali_pairwise_moves *moves, sali_chains *chains,
+                                             int64_t c, int64_t period)
 {
-    return steps > 0 && steps % (uint64_t)period == 0;
+    if (chains->step[c] > 0 && chains->step[c] % (uint64_t)period == 0) {
+        sali_pairwise_moves_rebuild(moves, chains, c);
+    }
 }
 
 /* A move that is tried: how many rises and weights it changes, what it adds to f, and its part

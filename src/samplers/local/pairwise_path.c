@@ -3,7 +3,6 @@
  * the sums of weights at its ends: it stays within range however long the path is. */
 #include <math.h>
 
-#include "core/error.h"
 #include "core/object.h"
 #include "samplers/local/pairwise_moves.h"
 
@@ -19,18 +18,17 @@ struct sali_pairwise_path {
 /* Uniforms of a stream that are made at a time. */
 enum { CHUNK = 64 };
 
-sal_status sali_pairwise_moves_take_paths(sali_pairwise_moves *m, sal_error *err)
+void sali_pairwise_moves_take_paths(void *object, sali_pairwise_moves *m)
 {
     const int64_t V = m->model->space->n_variables;
-    sali_pairwise_path *p = m->path = sali_object_array(m, 1, sizeof *p);
+    sali_pairwise_path *p = m->path = sali_object_array(object, 1, sizeof *p);
     if (p) {
-        p->place = SALI_OBJECT_ARRAY(m, int32_t, V);
-        p->site = SALI_OBJECT_ARRAY(m, int32_t, V);
-        p->code = SALI_OBJECT_ARRAY(m, int32_t, V);
-        p->rise = SALI_OBJECT_ARRAY(m, double, V);
-        p->weight = SALI_OBJECT_ARRAY(m, double, V);
+        p->place = SALI_OBJECT_ARRAY(object, int32_t, V);
+        p->site = SALI_OBJECT_ARRAY(object, int32_t, V);
+        p->code = SALI_OBJECT_ARRAY(object, int32_t, V);
+        p->rise = SALI_OBJECT_ARRAY(object, double, V);
+        p->weight = SALI_OBJECT_ARRAY(object, double, V);
     }
-    return sali_object_failed(m) ? sali_fail_memory(err) : SAL_OK;
 }
 
 /* Note what a move that is tried is about to change. */
@@ -125,9 +123,7 @@ void sali_pairwise_moves_paths(sali_pairwise_moves *m, sali_chains *chains,
     const int64_t period = sali_pairwise_moves_period(m, (int64_t)length->length);
     for (int64_t c = 0; c < chains->n; c++) {
         for (int64_t k = 0; k < n; k++) {
-            if (sali_pairwise_moves_due(chains->step[c], period)) {
-                sali_pairwise_moves_rebuild(m, chains, c);
-            }
+            sali_pairwise_moves_renew(m, chains, c, period);
             step(m, chains, c, length);
         }
     }

@@ -305,11 +305,12 @@ static sal_status pas_create(const sali_chains *chains, const sali_sampler_setti
                              void *shared, void **self, sal_error *err)
 {
     sali_single_site_options options = sali_single_site_settings(chains, settings);
-    options.couplings = ((const sali_path_length *)shared)->couplings;
+    const sali_path_shared *s = shared;
+    options.couplings = s->common.couplings;
     options.pairs = options.paths = true;
     pas *p = SALI_OBJECT(pas);
     if (p) {
-        p->path = shared;
+        p->path = &s->path;
         p->length = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
         p->site = SALI_OBJECT_ARRAY(p, int64_t, chains->n);
         p->old_code = SALI_OBJECT_ARRAY(p, int32_t, chains->n);
@@ -318,14 +319,9 @@ static sal_status pas_create(const sali_chains *chains, const sali_sampler_setti
     void *made = NULL;
     sal_status status = sali_single_site_open((sali_single_site *)p, chains, &options, &made, err);
     if (status == SAL_OK && p->core.pairwise) {
-        status = sali_pairwise_moves_take_paths(p->core.pairwise, err);
+        sali_pairwise_moves_take_paths(p, p->core.pairwise);
     }
-    if (status != SAL_OK) {
-        sali_single_site_destroy(made);
-        return status;
-    }
-    *self = made;
-    return SAL_OK;
+    return sali_object_finish(made, status, self, err);
 }
 
 const sali_sampler sali_sampler_pas = {
@@ -340,9 +336,10 @@ const sali_sampler sali_sampler_pas = {
             .local = true,
             .window = true,
             .variants = variants,
-            SALI_PATH_LENGTH_FUNCTIONS,
+            .share = sali_path_share,
+            SALI_SHARED_FUNCTIONS,
             .create = pas_create,
-            .destroy = sali_single_site_destroy,
+            .destroy = sali_object_free,
             .refresh = sali_single_site_refresh,
             .follows = sali_single_site_follows,
             .step = pas_step,

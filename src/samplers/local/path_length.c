@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
 #include "samplers/local/single_site_sampler.h"
 
@@ -35,46 +34,31 @@ void sali_path_length_begin(sali_path_length *path, const sal_model *model, cons
     path->length = path->adapted ? path->running : given;
 }
 
-sal_status sali_path_length_share(const sal_model *model, const sali_sampler_settings *settings,
-                                  void **shared, sal_error *err)
+sal_status sali_path_share(const sal_model *model, const sali_sampler_settings *settings,
+                           void **shared, sal_error *err)
 {
-    sali_path_length *path = SALI_NEW(sali_path_length);
-    if (!path) {
+    sali_path_shared *s = SALI_OBJECT(sali_path_shared);
+    if (!s) {
         return sali_fail_memory(err);
     }
-    sali_path_length_begin(path, model, "length", settings->values[SALI_PATH_LENGTH], START,
+    sali_path_length_begin(&s->path, model, "length", settings->values[SALI_PATH_LENGTH], START,
                            MOST_GIVEN);
-    void *couplings = NULL;
-    sal_status status = sali_followed_gradient_share(model, settings, &couplings, err);
-    path->couplings = couplings;
-    if (status != SAL_OK) {
-        sali_path_length_unshare(path);
-        return status;
-    }
-    *shared = path;
-    return SAL_OK;
+    sali_shared_list(&s->common, &s->path, &sali_path_adaptive);
+    sal_status status = sali_followed_gradient_couplings(&s->common, model, settings, err);
+    return sali_object_finish(s, status, shared, err);
 }
 
-void sali_path_length_unshare(void *shared)
+static sal_status adapt(void *piece, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
-    sali_path_length *path = shared;
-    if (path) {
-        sali_couplings_destroy(path->couplings);
-        sali_free(path);
-    }
-}
-
-sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool *changed,
-                                  sal_error *err)
-{
-    sali_path_length *path = shared;
-    (void)changed; /* nothing cached of path samplers depends on it */
+    sali_path_length *path = piece;
+    const double before = path->length;
     (void)err;
     if (path->adapted) {
         path->running += GAIN * (sali_warmup_acceptance(warmup) - SALI_TARGET_ACCEPTANCE);
         path->running = fmin(fmax(path->running, 1), path->most);
         path->length = round(path->running);
     }
+    *changed |= path->copied && path->length != before;
     return SAL_OK;
 }
 
@@ -107,13 +91,9 @@ double sali_path_length_log_q(const sali_path_length *path, int64_t most, int64_
     return moves <= L ? log(usual + SALI_PATH_ANY / (double)L) : -INFINITY;
 }
 
-int64_t sali_path_length_state(void *shared, void *self, sali_state_item *items)
+static int64_t state(void *piece, sali_state_item *items)
 {
-    sali_path_length *path = shared;
-    (void)self;
-    if (!path) {
-        return 0;
-    }
+    sali_path_length *path = piece;
     unsigned kept = SALI_STATE_TUNED | (path->adapted ? SALI_STATE_KEPT : 0);
     double most = path->adapted ? path->most : path->length;
     sali_state_item length = sali_state_f64(path->name, 1, &path->length);
@@ -122,3 +102,5 @@ int64_t sali_path_length_state(void *shared, void *self, sali_state_item *items)
     items[1] = sali_state_within(sali_state_f64("running", 1, &path->running), 1, path->most);
     return path->adapted ? 2 : 1;
 }
+
+const sali_adaptive sali_path_adaptive = { .adapt = adapt, .state = state };

@@ -10,8 +10,7 @@
 #ifndef SALI_PATH_LENGTH_H
 #define SALI_PATH_LENGTH_H
 
-#include "models/structure/couplings.h"
-#include "samplers/sampler.h"
+#include "samplers/shared.h"
 
 /* The value of a setting that asks for adaptation, and the words of such settings. */
 #define SALI_PATH_ADAPTED 0
@@ -20,9 +19,9 @@ extern const char *const sali_path_words[];
 typedef struct sali_path_length {
     const char *name; /* of the setting, and of what is kept */
     bool adapted;
-    double running, most;      /* not rounded; upper bound */
-    double length;             /* in use, a whole number */
-    sali_couplings *couplings; /* for gradients along paths; NULL: they are evaluated */
+    bool copied;          /* shards take `length` over at a refresh */
+    double running, most; /* not rounded; upper bound */
+    double length;        /* in use, a whole number */
 } sali_path_length;
 
 /* By a setting's value, on a model; `most` is a bound beside the number of variables. */
@@ -33,16 +32,16 @@ void sali_path_length_begin(sali_path_length *path, const sal_model *model, cons
 enum { SALI_PATH_LENGTH, SALI_PATH_BALANCE, SALI_PATH_RADIUS };
 extern const sal_setting sali_path_settings[];
 
-/* The descriptors' functions of the shared state, a sali_path_length. */
-#define SALI_PATH_LENGTH_FUNCTIONS                                        \
-    .share = sali_path_length_share, .unshare = sali_path_length_unshare, \
-    .adapt = sali_path_length_adapt, .state = sali_path_length_state
-sal_status sali_path_length_share(const sal_model *model, const sali_sampler_settings *settings,
-                                  void **shared, sal_error *err);
-void sali_path_length_unshare(void *shared);
-sal_status sali_path_length_adapt(void *shared, const sali_warmup *warmup, bool *changed,
-                                  sal_error *err);
-int64_t sali_path_length_state(void *shared, void *self, sali_state_item *items);
+/* A length as an adaptive piece. */
+extern const sali_adaptive sali_path_adaptive;
+
+/* What shards of path samplers share, and the `share` of their engines. */
+typedef struct sali_path_shared {
+    sali_shared common; /* with couplings for gradients along paths */
+    sali_path_length path;
+} sali_path_shared;
+sal_status sali_path_share(const sal_model *model, const sali_sampler_settings *settings,
+                           void **shared, sal_error *err);
 
 /* The probability that the number of moves is any one. */
 #define SALI_PATH_ANY (1. / 32)

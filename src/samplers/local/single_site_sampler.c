@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "core/object.h"
 
 /* ---- creation */
 
@@ -60,52 +59,27 @@ sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
     if (!options->rule) {
         g->options.rule = options->ball > 1 ? &sali_ball_rule : &sali_hops_rule;
     }
-    sal_status status =
-        options->ball > 1 ? sali_ball_create(chains->space, options->ball, &g->ball, err) : SAL_OK;
+    if (options->ball > 1) {
+        sali_ball_create(g, chains->space, options->ball, &g->ball);
+    }
     allocate(g, chains);
-    status = status == SAL_OK && sali_object_failed(g) ? sali_fail_memory(err) : status;
-    if (status == SAL_OK && suits_pairs(options, chains->model)) {
-        status = sali_pairwise_moves_create(chains, &g->options.balance, &g->pairwise, err);
-    }
-    if (status != SAL_OK) {
-        sali_single_site_destroy(g);
-        return status;
-    }
-    *self = g;
-    return SAL_OK;
+    sal_status status =
+        suits_pairs(options, chains->model)
+            ? sali_pairwise_moves_open(g, chains, &g->options.balance, &g->pairwise, err)
+            : SAL_OK;
+    return sali_object_finish(g, status, self, err);
 }
 
 sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                    void *shared, void **self, sal_error *err)
 {
     sali_single_site_options options = sali_single_site_settings(chains, settings);
-    options.couplings = shared;
+    options.couplings = shared ? ((const sali_shared *)shared)->couplings : NULL;
     options.pairs = true;
     return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }
 
-void sali_single_site_destroy(void *self)
-{
-    sali_single_site *g = self;
-    if (g) {
-        sali_ball_free(&g->ball);
-        sali_pairwise_moves_destroy(g->pairwise);
-        sali_object_free(g);
-    }
-}
-
 /* ---- rows of weights */
-
-void sali_single_site_evaluate(sali_single_site *g, sali_chains *chains)
-{
-    if (sali_followed_gradient_active(&g->followed)) {
-        sali_followed_gradient_propose(&g->followed, chains);
-    } else if (g->options.direction == SALI_EXACT_DIFFERENCES) {
-        sali_chains_differences(chains, chains->codes_new, chains->x_new, chains->f_new, g->log_t);
-    } else {
-        sali_chains_propose(chains, true);
-    }
-}
 
 static bool by_differences(const sali_single_site *g)
 {
@@ -113,16 +87,22 @@ static bool by_differences(const sali_single_site *g)
            !sali_followed_gradient_active(&g->followed);
 }
 
-/* The gradient at `codes`: those of the present state or of the proposed one. */
+void sali_single_site_evaluate(sali_single_site *g, sali_chains *chains)
+{
+    if (by_differences(g)) {
+        sali_chains_differences(chains, chains->codes_new, chains->x_new, chains->f_new, g->log_t);
+    } else {
+        sali_followed_gradient_propose(&g->followed, chains);
+    }
+}
+
+/* The gradient at `codes`: the codes of the present state or of the proposed one. */
 static const void *gradient_at(const sali_single_site *g, const sali_chains *chains, int64_t c,
                                const int32_t *codes)
 {
-    int64_t V = chains->space->n_variables;
-    if (!sali_followed_gradient_active(&g->followed)) {
-        return sali_row(chains, chains->gradient, c, chains->space->width);
-    }
-    return codes == chains->codes + c * V ? sali_followed_gradient_now(&g->followed, chains, c)
-                                          : sali_followed_gradient_next(&g->followed, chains, c);
+    return codes == chains->codes + c * chains->space->n_variables
+               ? sali_followed_gradient_now(&g->followed, chains, c)
+               : sali_followed_gradient_next(&g->followed, chains, c);
 }
 
 /* log t of the moves of chain c from `codes`, -inf for those that are none. Exact
@@ -221,7 +201,7 @@ void sali_single_site_put(const sali_chains *chains, int64_t c, int64_t site, in
 
 void sali_single_site_renew(sali_single_site *g, sali_chains *chains)
 {
-    for (int64_t c = 0; sali_followed_gradient_active(&g->followed) && c < chains->n; c++) {
+    for (int64_t c = 0; c < chains->n; c++) {
         if (sali_followed_gradient_renew(&g->followed, chains, c)) {
             sali_single_site_prepare(g, chains, c, chains->codes + c * chains->space->n_variables,
                                      sali_move_now(&g->rows, c));
@@ -249,9 +229,7 @@ void sali_single_site_decide(sali_single_site *g, sali_chains *chains)
     for (int64_t c = 0; c < chains->n; c++) {
         if (chains->accepted[c]) {
             sali_move_flip(&g->rows, c);
-            if (sali_followed_gradient_active(&g->followed)) {
-                sali_followed_gradient_flip(&g->followed, c);
-            }
+            sali_followed_gradient_flip(&g->followed, c);
         }
     }
     sali_chains_tick(chains);

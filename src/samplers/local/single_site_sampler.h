@@ -73,21 +73,20 @@ struct sali_single_site {
 };
 
 /* Open `g`, at the beginning of a new object (core/object.h), which becomes *self; on failure it is
- * destroyed. NULL: no memory. */
+ * freed. NULL: no memory. */
 sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
                                  const sali_single_site_options *options, void **self,
                                  sal_error *err);
-void sali_single_site_destroy(void *self);
 
-/* An engine's `create`: a sali_single_site alone, by its settings; `shared` are couplings or NULL,
- * as from the engine's `share`. */
+/* An engine's `create`: a sali_single_site alone, by its settings; `shared` is a sali_shared, whose
+ * couplings it follows, or NULL. */
 sal_status sali_single_site_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                    void *shared, void **self, sal_error *err);
 
 /* Engines' functions, for those that use them as they are. */
-#define SALI_SINGLE_SITE_FUNCTIONS                                            \
-    .destroy = sali_single_site_destroy, .refresh = sali_single_site_refresh, \
-    .follows = sali_single_site_follows, .step = sali_single_site_step,       \
+#define SALI_SINGLE_SITE_FUNCTIONS                                      \
+    .destroy = sali_object_free, .refresh = sali_single_site_refresh,   \
+    .follows = sali_single_site_follows, .step = sali_single_site_step, \
     .steps = sali_single_site_steps, .log_q = sali_single_site_log_q
 void sali_single_site_refresh(void *self, sali_chains *chains);
 bool sali_single_site_follows(const void *self);

@@ -76,10 +76,11 @@ sal_status sali_uniform_ball_create(const sal_space *space, int64_t radius, sali
     return SAL_OK;
 }
 
-void sali_uniform_ball_free(sali_uniform_ball *ball)
+void sali_uniform_ball_free(void *ball)
 {
-    sali_free(ball->log_ways);
-    *ball = (sali_uniform_ball){ 0 };
+    sali_uniform_ball *b = ball;
+    sali_free(b->log_ways);
+    *b = (sali_uniform_ball){ 0 };
 }
 
 double sali_uniform_ball_log_size(const sali_uniform_ball *ball)

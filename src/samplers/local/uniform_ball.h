@@ -24,7 +24,7 @@ static inline bool sali_unordered(const sali_stretch *s)
 /* SAL_ERR_MEMORY. Cost: O(V radius). */
 sal_status sali_uniform_ball_create(const sal_space *space, int64_t radius, sali_uniform_ball *ball,
                                     sal_error *err);
-void sali_uniform_ball_free(sali_uniform_ball *ball);
+void sali_uniform_ball_free(void *ball);
 
 /* log of the number of states in the ball; it is the same around all states. */
 double sali_uniform_ball_log_size(const sali_uniform_ball *ball);
