@@ -263,8 +263,7 @@ void cli_progress_wait(cli_progress *progress, const char *what); /* what comes 
 void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total);
 void cli_progress_end(cli_progress *progress);
 
-/* The operations of formulas, as lines and as the page docs/ops.md. */
-void cli_list_ops(void);
+/* The operations of formulas as the page docs/ops.md. */
 void cli_list_ops_markdown(void);
 
 /* Start the program again if OpenBLAS should have chosen other kernels. What the user has set
