@@ -172,6 +172,13 @@ bool cli_dtype(const char *text, sal_dtype *dtype);
 /* Open a model as sal_model_open does and load parameters (NULL: its own); the exit code. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
 
+/* Entries of a variable in marginals: its states, or SAL_COUNT_LEVELS of a count without a cap. */
+int64_t cli_levels(const sal_space *space, int64_t variable);
+
+/* Zeros for the marginals of all variables; `entries` (may be NULL) gets their number. To be freed;
+ * NULL: no memory. */
+double *cli_marginals(const sal_space *space, int64_t *entries);
+
 /* The ready-made model that a specification names; false: there is none. */
 bool cli_find_builtin(const char *specification, sal_builtin_info *info);
 
