@@ -132,9 +132,9 @@ START_TEST(what_is_read_of_an_alignment_is_reported)
     ck_remarks("1 sequences of 4 sites (protein); 1 lower-case letters are insertions and were "
                "dropped; 2 sequences with letters outside the alphabet were dropped",
                "sample potts-alignment:file=a2m.fa,unknown=drop --draws 10 --chains 2");
-    ck_refused(64, "--unknown 'x'; expected gap or drop",
+    ck_refused(64, "--unknown x: expected gap|drop",
                "train rbm --data plain.fa --kind alignment --unknown x --out t");
-    ck_refused(64, "--duplicates 'x'; expected keep or drop",
+    ck_refused(64, "--duplicates x: expected keep|drop",
                "train rbm --data plain.fa --kind alignment --duplicates x --out t");
 }
 END_TEST
