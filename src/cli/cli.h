@@ -58,17 +58,9 @@ extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats,
     cli_help;
 
 /* CLI_LIBRARY: an option of one of the library's structs. */
-typedef enum cli_kind {
-    CLI_FLAG,
-    CLI_INT,
-    CLI_THREADS,
-    CLI_SEED,
-    CLI_REAL,
-    CLI_TEXT,
-    CLI_LIBRARY
-} cli_kind;
+typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_SEED, CLI_REAL, CLI_TEXT, CLI_LIBRARY } cli_kind;
 
-/* An option --name; `value` points to a bool, int64_t, int, uint64_t, double, const char * or
+/* An option --name; `value` points to a bool, int64_t, uint64_t, double, const char * or
  * cli_library. */
 typedef struct cli_option {
     const char *name;

@@ -155,6 +155,7 @@ static int answer_state(const sal_model *model, const int32_t *codes, const opti
 static int run_exact(const cli_command *command, int argc, char **argv)
 {
     options o = { .dtype = "f64" };
+    cli_library exact = { sal_option_table_of(SAL_OPTIONS_EXACT), &o.exact };
     const cli_option table[] = {
         CLI_FIXED_OPTIONS(o.fixed),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
@@ -162,7 +163,7 @@ static int run_exact(const cli_command *command, int argc, char **argv)
         { "limit", CLI_INT, &o.exact.limit, "N", "largest number of states to enumerate [2^20]" },
         { "memory", CLI_TEXT, &o.memory, "SIZE",
           "largest size of elimination's tables, as 512M, 4G [1G]" },
-        { "threads", CLI_THREADS, &o.exact.threads, "N",
+        { "threads", CLI_LIBRARY, &exact, "N",
           "number of threads; results do not depend on it [all]" },
         { "marginals", CLI_TEXT, &o.marginals, "FILE",
           "write log Z and the marginals as JSON, or as UAI results to NAME.MAR" },
