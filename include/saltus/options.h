@@ -38,6 +38,24 @@ typedef struct sal_setting {
  * Threads: any. */
 SAL_API const char *sal_setting_word(const sal_setting *setting, double value);
 
+/* The nearest of some names to a mistyped word, for "did you mean". */
+typedef struct sal_nearest {
+    const char *word; /* as it was typed */
+    const char *name; /* the nearest of the names offered so far; NULL if none is near */
+    int distance;     /* what that of a nearer name must be below */
+} sal_nearest;
+
+/* Start with a word and no names.
+ * Cost:    O(word).
+ * Threads: any. */
+SAL_API sal_nearest sal_nearest_begin(const char *word);
+
+/* Offer a name, which must live as long as `nearest` is used. Its distance is the number of letters
+ * to insert, leave out or replace, and of neighbours to exchange (optimal string alignment).
+ * Cost:    O(word name).
+ * Threads: one at a time. */
+SAL_API void sal_nearest_offer(sal_nearest *nearest, const char *name);
+
 /* The options of one struct. */
 typedef struct sal_option_table sal_option_table;
 

@@ -1,114 +1,65 @@
 /* SPDX-License-Identifier: MIT */
 /* saltus check: what a model is, whether its gradient is right, and which samplers can sample it.
  */
-#include <string.h>
-
 #include "cli/cli.h"
 #include "cli/json.h"
 
-static const char *const kinds[] = { "", "binary", "spin", "ordinal", "categorical", "count" };
-
-static void print_space(const sal_model *model)
+static int64_t whole(const json_t *object, const char *key)
 {
-    const sal_space *space = sal_model_space(model);
-    printf("model        %s (%s)\n", sal_model_name(model),
-           sal_model_dtype(model) == SAL_F32 ? "f32" : "f64");
-    printf("variables    %lld, embedding of %lld reals\n", (long long)sal_space_variables(space),
-           (long long)sal_space_width(space));
-    const sal_block *block;
-    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
-        printf("  block      %-12s %lld x %s", block->name, (long long)block->count,
-               kinds[block->kind]);
-        if (block->states > 0) {
-            printf(", %lld states", (long long)block->states);
-        }
-        putchar('\n');
-    }
+    return json_integer_value(json_object_get(object, key));
 }
 
-/* "[3, 2]", as a text. */
-static void shape_text(const sal_shape *shape, char text[96])
+static void print_model(const json_t *model)
 {
-    snprintf(text, 96, "[");
-    for (int d = 0; d < shape->rank; d++) {
-        size_t used = strlen(text);
-        snprintf(text + used, 96 - used, d ? ", %lld" : "%lld", (long long)shape->dim[d]);
+    const json_t *blocks = json_object_get(model, "blocks");
+    const json_t *parameters = json_object_get(model, "parameters");
+    json_t *operations = json_object_get(model, "operations"), *nodes;
+    const char *op, *heading = "operations  ";
+    cli_render(model, "model        {model} ({dtype})\n"
+                      "variables    {variables}, embedding of {width} reals\n");
+    for (size_t k = 0; k < json_array_size(blocks); k++) {
+        cli_render(json_array_get(blocks, k),
+                   "  block      {name:-12} {count} x {kind}<, {states} states>\n");
     }
-    strcat(text, "]");
+    for (size_t k = 0; k < json_array_size(parameters); k++) {
+        cli_render(json_array_get(parameters, k), "  parameter  {name:-12} [{shape:, }]\n");
+    }
+    json_object_foreach(operations, op, nodes)
+    {
+        printf("%s %s:%lld", heading, op, (long long)json_integer_value(nodes));
+        heading = "";
+    }
+    fputs(*heading ? "" : "\n", stdout);
 }
 
-static void print_formula(const sal_model *model)
+/* What sal_flat_check found of a model whose embedding has that many reals. */
+static void print_checks(json_t *c, int64_t width)
 {
-    sal_shape shape;
-    sal_op_info op;
-    const char *name;
-    char text[96];
-    for (int64_t k = 0; (name = sal_model_parameter(model, k, &shape)); k++) {
-        shape_text(&shape, text);
-        printf("  parameter  %-12s %s\n", name, text);
+    const int64_t slopes = whole(c, "slopes"), skipped = whole(c, "skipped");
+    const bool changes = whole(c, "changes") > 0;
+    if (slopes > 0 && skipped > 0) {
+        json_object_set_new(c, "all_slopes", json_integer(slopes + skipped));
     }
-    bool any = false;
-    for (int64_t k = 0; sal_op_list(k, &op); k++) {
-        int64_t nodes = sal_model_operations(model, op.name);
-        if (nodes > 0) {
-            printf("%s %s:%lld", any ? "" : "operations  ", op.name, (long long)nodes);
-            any = true;
-        }
+    if (whole(c, "kinks") > 0) {
+        json_object_set_new(c, "coordinates", json_integer(whole(c, "states") * width));
     }
-    fputs(any ? "\n" : "", stdout);
-}
-
-/* The next sampler that can sample the model, from entry *k on; false: there is none. */
-static bool next_sampler(const sal_model *model, int64_t *k, sal_sampler_info *info)
-{
-    while (sal_sampler_list((*k)++, info)) {
-        if (sal_sampler_find(info->name, model, 0, NULL, NULL) == SAL_OK) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void print_samplers(const sal_model *model)
-{
-    sal_sampler_info info;
-    printf("samplers    ");
-    for (int64_t k = 0; next_sampler(model, &k, &info);) {
-        printf(" %s", info.name);
-    }
-    putchar('\n');
-}
-
-static void print_checks(const sal_model *model, const sal_model_checks *c)
-{
-    const int states = (int)c->states;
-    if (c->slopes > 0) {
-        printf("gradient     within %.1e of central differences (relative, %d states)\n",
-               c->gradient_error, states);
-    } else {
-        printf("gradient     not compared: %s at the %d states looked at\n",
-               c->changes == 0 ? "every change of one variable is forbidden (f is -inf)"
-                               : "it is not finite, or f beside it is not,",
-               states);
-    }
-    if (c->slopes > 0 && c->skipped > 0) {
-        printf("  slopes     %lld of %lld could be checked: the gradient is infinite elsewhere\n",
-               (long long)c->slopes, (long long)(c->slopes + c->skipped));
-    }
-    if (c->kinks > 0) {
-        printf("  kinks      in %lld of %lld coordinates, where it is held against the slopes on "
-               "both sides\n",
-               (long long)c->kinks,
-               (long long)(c->states * sal_space_width(sal_model_space(model))));
-    }
-    printf("differences  by %s; first-order ones are ", c->differences);
-    if (c->changes > 0) {
-        printf("off by %.1e (relative)\n", c->first_order_error);
-    } else {
-        printf("not compared, as no change is allowed\n");
-    }
-    for (int k = 0; c->against[k]; k++) {
-        printf("  against    %s: within %.1e (relative)\n", c->against[k], c->against_error);
+    cli_render(c, slopes > 0 ? "gradient     within {gradient_error:.1e} of central differences "
+                               "(relative, {states} states)\n"
+                  : changes ? "gradient     not compared: it is not finite, or f beside it is not, "
+                              "at the {states} states looked at\n"
+                            : "gradient     not compared: every change of one variable is "
+                              "forbidden (f is -inf) at the {states} states looked at\n");
+    cli_render(c,
+               "<  slopes     {slopes} of {all_slopes} could be checked: the gradient is infinite "
+               "elsewhere\n>"
+               "<  kinks      in {kinks} of {coordinates} coordinates, where it is held against "
+               "the slopes on both sides\n>"
+               "differences  by {differences_by}; first-order ones are ");
+    cli_render(c, changes ? "off by {first_order_error:.1e} (relative)\n"
+                          : "not compared, as no change is allowed\n");
+    for (size_t k = 0; k < json_array_size(json_object_get(c, "against")); k++) {
+        json_object_set(c, "other", json_array_get(json_object_get(c, "against"), k));
+        cli_render(c, "  against    {other}: within {against_error:.1e} (relative)\n");
     }
 }
 
@@ -129,14 +80,23 @@ static int report_unchecked(const sal_error *why, int64_t slopes, int64_t skippe
                                     (long long)slopes, (long long)(slopes + skipped));
 }
 
-static int64_t whole(const json_t *object, const char *key)
+/* ---- the command */
+
+/* The text for people; `object` is what --json prints. */
+static int print_text(const sal_model *model, const json_t *object, bool program)
 {
-    return json_integer_value(json_object_get(object, key));
+    json_t *checks = json_object_get(object, "derivatives");
+    sal_error err = { 0 };
+    print_model(object);
+    if (!json_is_null(checks)) {
+        print_checks(checks, whole(object, "width"));
+    }
+    cli_render(object, "<derivatives  not checked: {not_checked}\n>samplers     {samplers: }\n");
+    sal_status status = program ? sal_model_print_program(model, stdout, &err) : SAL_OK;
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* ---- the same as JSON */
-
-static int print_json(const sal_model *model, int64_t seed)
+static int check(const sal_model *model, int64_t seed, bool json, bool program)
 {
     sal_error why = { 0 }, err = { 0 };
     char *info = NULL, *checks = NULL;
@@ -157,36 +117,14 @@ static int print_json(const sal_model *model, int64_t seed)
     if (!checked) {
         json_object_set_new(object, "not_checked", cli_json_text(why.message));
     }
-    int code = cli_json_print(object);
-    return code ? code : report_unchecked(checked ? NULL : &why, slopes, skipped, changes);
-}
-
-/* ---- the command */
-
-static int check(const sal_model *model, int64_t seed, bool json, bool program)
-{
+    int code;
     if (json) {
-        return print_json(model, seed);
-    }
-    sal_model_checks checks;
-    sal_error why = { 0 }, err = { 0 };
-    sal_status status = sal_model_check(model, NULL, (uint64_t)seed, &checks, &why);
-    if (status != SAL_OK && status != SAL_ERR_MODEL) {
-        return cli_fail(status, &why);
-    }
-    const bool checked = status == SAL_OK;
-    print_space(model);
-    print_formula(model);
-    if (checked) {
-        print_checks(model, &checks);
+        code = cli_json_print(object);
     } else {
-        printf("derivatives  not checked: %s\n", why.message);
+        code = print_text(model, object, program);
+        json_decref(object);
     }
-    print_samplers(model);
-    status = program ? sal_model_print_program(model, stdout, &err) : SAL_OK;
-    return status == SAL_OK ? report_unchecked(checked ? NULL : &why, checks.slopes, checks.skipped,
-                                               checks.changes)
-                            : cli_fail(status, &err);
+    return code ? code : report_unchecked(checked ? NULL : &why, slopes, skipped, changes);
 }
 
 static int run_check(const cli_command *command, int argc, char **argv)

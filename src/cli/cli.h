@@ -58,17 +58,9 @@ extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats,
     cli_help;
 
 /* CLI_LIBRARY: an option of one of the library's structs. */
-typedef enum cli_kind {
-    CLI_FLAG,
-    CLI_INT,
-    CLI_THREADS,
-    CLI_SEED,
-    CLI_REAL,
-    CLI_TEXT,
-    CLI_LIBRARY
-} cli_kind;
+typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_SEED, CLI_REAL, CLI_TEXT, CLI_LIBRARY } cli_kind;
 
-/* An option --name; `value` points to a bool, int64_t, int, uint64_t, double, const char * or
+/* An option --name; `value` points to a bool, int64_t, uint64_t, double, const char * or
  * cli_library. */
 typedef struct cli_option {
     const char *name;
@@ -172,6 +164,13 @@ bool cli_dtype(const char *text, sal_dtype *dtype);
 /* Open a model as sal_model_open does and load parameters (NULL: its own); the exit code. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
 
+/* Entries of a variable in marginals: its states, or SAL_COUNT_LEVELS of a count without a cap. */
+int64_t cli_levels(const sal_space *space, int64_t variable);
+
+/* Zeros for the marginals of all variables; `entries` (may be NULL) gets their number. To be freed;
+ * NULL: no memory. */
+double *cli_marginals(const sal_space *space, int64_t *entries);
+
 /* The ready-made model that a specification names; false: there is none. */
 bool cli_find_builtin(const char *specification, sal_builtin_info *info);
 
@@ -263,8 +262,7 @@ void cli_progress_wait(cli_progress *progress, const char *what); /* what comes 
 void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total);
 void cli_progress_end(cli_progress *progress);
 
-/* The operations of formulas, as lines and as the page docs/ops.md. */
-void cli_list_ops(void);
+/* The operations of formulas as the page docs/ops.md. */
 void cli_list_ops_markdown(void);
 
 /* Start the program again if OpenBLAS should have chosen other kernels. What the user has set

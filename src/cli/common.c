@@ -2,6 +2,7 @@
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -126,6 +127,24 @@ bool cli_is_saved(const char *specification)
     struct stat there;
     return cli_is_training(specification) || strncmp(specification, "formula:", 8) == 0 ||
            (stat(specification, &there) == 0 && !S_ISDIR(there.st_mode));
+}
+
+int64_t cli_levels(const sal_space *space, int64_t variable)
+{
+    const int64_t states = sal_space_states(space, variable);
+    return states > 0 ? states : SAL_COUNT_LEVELS;
+}
+
+double *cli_marginals(const sal_space *space, int64_t *entries)
+{
+    int64_t n = 0;
+    for (int64_t v = 0; v < sal_space_variables(space); v++) {
+        n += cli_levels(space, v);
+    }
+    if (entries) {
+        *entries = n;
+    }
+    return calloc((size_t)n + 1, sizeof(double));
 }
 
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model)

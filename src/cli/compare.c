@@ -351,7 +351,7 @@ static int run_compare(const cli_command *command, int argc, char **argv)
         { "thin", CLI_LIBRARY, &run, "N", "steps between two draws [1]" },
         { "seed", CLI_SEED, &o.run.seed, "N",
           "the same seed gives the same figures, for equal steps [0]" },
-        { "threads", CLI_THREADS, &o.run.threads, "N",
+        { "threads", CLI_LIBRARY, &run, "N",
           "number of threads; figures do not depend on it [all]" },
         CLI_FIXED_OPTIONS(o.fixed),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },

@@ -51,13 +51,10 @@ sal_status compare_trace_errors(const sal_run *run, const sal_model *model, cons
     sal_run_summary s;
     int bytes;
     const void *draws = sal_run_draws(run, &bytes);
-    int64_t R = 0;
-    for (int64_t v = 0; v < sal_space_variables(space); v++) {
-        R += sal_space_states(space, v);
-    }
+    int64_t R;
+    double *counts = cli_marginals(space, &R);
     assert(R > 0);
     sal_status status = sal_run_summarise(run, &s, err);
-    double *counts = calloc((size_t)R, sizeof *counts);
     if (status != SAL_OK || !counts || !draws) {
         free(counts);
         return status == SAL_OK && !counts ? SAL_ERR_MEMORY : status;

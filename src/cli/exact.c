@@ -86,22 +86,12 @@ static int report(const sal_model *model, const sal_exact *exact, const double *
                      : print_text(model, exact, n);
 }
 
-/* Zeros for the probabilities of all states of the variables of a model; NULL: no memory. */
-static double *make_marginals(const sal_space *space)
-{
-    int64_t total = 0;
-    for (int64_t v = 0; v < sal_space_variables(space); v++) {
-        total += sal_space_states(space, v);
-    }
-    return calloc((size_t)total + 1, sizeof(double));
-}
-
 static int answer(const sal_model *model, int64_t clamped, const options *o)
 {
     const sal_space *space = sal_model_space(model);
     sal_error err = { 0 };
     sal_exact exact;
-    double *marginals = make_marginals(space);
+    double *marginals = cli_marginals(space, NULL);
     sal_status status = marginals
                             ? sal_model_exact(model, &o->exact, &exact, marginals, NULL, NULL, &err)
                             : SAL_ERR_MEMORY;
@@ -139,7 +129,7 @@ static int answer_state(const sal_model *model, const int32_t *codes, const opti
     const sal_space *space = sal_model_space(model);
     const counts n = { 0, sal_space_variables(space) };
     sal_error err = { 0 };
-    double f, *marginals = make_marginals(space), *row = marginals;
+    double f, *marginals = cli_marginals(space, NULL), *row = marginals;
     sal_status status =
         marginals ? sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err) : SAL_ERR_MEMORY;
     int code = status ? cli_fail(status, &err) : CLI_OK;
@@ -149,12 +139,9 @@ static int answer_state(const sal_model *model, const int32_t *codes, const opti
                          "probability 0",
                          sal_model_name(model));
     }
-    for (int64_t v = 0; code == CLI_OK && v < n.clamped; v++) {
-        const int64_t states = sal_space_states(space, v);
-        if (states > 0) {
-            row[codes[v]] = 1;
-        }
-        row += states;
+    for (int64_t v = 0; code == CLI_OK && v < n.clamped; row += cli_levels(space, v++)) {
+        const int64_t last = cli_levels(space, v) - 1; /* a count's: so many or more */
+        row[codes[v] < last ? codes[v] : last] = 1;
     }
     const sal_exact exact = { .log_z = f,
                               .log_prob_mean = f,
@@ -168,6 +155,7 @@ static int answer_state(const sal_model *model, const int32_t *codes, const opti
 static int run_exact(const cli_command *command, int argc, char **argv)
 {
     options o = { .dtype = "f64" };
+    cli_library exact = { sal_option_table_of(SAL_OPTIONS_EXACT), &o.exact };
     const cli_option table[] = {
         CLI_FIXED_OPTIONS(o.fixed),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
@@ -175,7 +163,7 @@ static int run_exact(const cli_command *command, int argc, char **argv)
         { "limit", CLI_INT, &o.exact.limit, "N", "largest number of states to enumerate [2^20]" },
         { "memory", CLI_TEXT, &o.memory, "SIZE",
           "largest size of elimination's tables, as 512M, 4G [1G]" },
-        { "threads", CLI_THREADS, &o.exact.threads, "N",
+        { "threads", CLI_LIBRARY, &exact, "N",
           "number of threads; results do not depend on it [all]" },
         { "marginals", CLI_TEXT, &o.marginals, "FILE",
           "write log Z and the marginals as JSON, or as UAI results to NAME.MAR" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Machine-readable output. */
+/* Machine-readable output, and objects as text. */
 #ifndef CLI_JSON_H
 #define CLI_JSON_H
 
@@ -29,5 +29,13 @@ enum { CLI_DIGITS = 10, CLI_EXACT_DIGITS = 15 };
 int cli_json_print(json_t *object);
 int cli_json_print_digits(json_t *object, int digits);
 int cli_json_save(json_t *object, int digits, const char *path);
+
+/* Print an object on stdout as text, by a template with fields "{key}" and "{key:how}": `how` is
+ * the width of a text or a whole number (below 0: filled up on the right), the conversion of a real
+ * ("{log_z:.10g}"), the words for true and false ("{exact:yes|no}"), or what stands between the
+ * items of a list and in place of an empty one ("{names:, |none}"). A part "<..>" is left out
+ * unless the object has all its fields; null counts as none. Elsewhere null is a real that is NaN.
+ */
+void cli_render(const json_t *object, const char *template);
 
 #endif

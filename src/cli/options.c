@@ -125,12 +125,6 @@ static int store(const cli_option *o, const char *text)
             return CLI_OK;
         }
         return cli_usage("--%s %s: expected an integer", o->name, text);
-    case CLI_THREADS:
-        if (cli_parse_int(text, size, &integer) && integer >= 0 && integer <= 4096) {
-            *(int *)o->value = (int)integer;
-            return CLI_OK;
-        }
-        return cli_usage("--%s %s: expected 0 (all processors) to 4096", o->name, text);
     case CLI_SEED:
         if (cli_parse_int(text, size, &integer) && integer >= 0) {
             *(uint64_t *)o->value = (uint64_t)integer;
@@ -152,9 +146,9 @@ static int unknown_option(const cli_command *command, const cli_option *options,
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", length, text);
-    cli_nearest nearest = cli_nearest_begin(name);
+    sal_nearest nearest = sal_nearest_begin(name);
     for (const cli_option *o = options; o->name; o++) {
-        cli_nearest_offer(&nearest, o->name);
+        sal_nearest_offer(&nearest, o->name);
     }
     return nearest.name ? cli_usage("%s: unknown option '--%s'; did you mean '--%s'?",
                                     command->name, name, nearest.name)

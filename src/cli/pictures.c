@@ -164,45 +164,14 @@ bool cli_grey_range(const sal_data *data, double *low, double *high)
 
 /* ---- options */
 
-static int choose_kind(cli_data *d)
+/* Set an option of reading data, which the library checks; NULL: it was not given. */
+static int set(cli_data *d, const char *name, const char *text)
 {
-    static const char *const kinds[] = { "pictures", "codes", "draws", "alignment" };
-    for (int k = 0; k < 4; k++) {
-        if (!d->kind || strcmp(d->kind, kinds[k]) == 0) {
-            d->read.kind = (sal_data_kind)k;
-            return CLI_OK;
-        }
-    }
-    return cli_usage("--kind '%s'; expected one of: pictures, codes, draws, alignment", d->kind);
-}
-
-static int choose_alphabet(cli_data *d)
-{
-    for (int k = 0; d->alphabet && k <= SAL_ALPHABET_DNA; k++) {
-        if (strcmp(d->alphabet, cli_alphabet_name((sal_alphabet)k)) == 0) {
-            d->read.alphabet = (sal_alphabet)k;
-            return CLI_OK;
-        }
-    }
-    return d->alphabet
-               ? cli_usage("--alphabet '%s'; expected one of: protein, rna, dna", d->alphabet)
-               : CLI_OK;
-}
-
-/* Whether sequences with unknown letters, and repeated ones, are dropped. */
-static int choose_sequences(cli_data *d)
-{
-    const bool drop = d->unknown && strcmp(d->unknown, "drop") == 0;
-    const bool once = d->duplicates && strcmp(d->duplicates, "drop") == 0;
-    if (d->unknown && !drop && strcmp(d->unknown, "gap") != 0) {
-        return cli_usage("--unknown '%s'; expected gap or drop", d->unknown);
-    }
-    if (d->duplicates && !once && strcmp(d->duplicates, "keep") != 0) {
-        return cli_usage("--duplicates '%s'; expected keep or drop", d->duplicates);
-    }
-    d->read.unknown = drop ? SAL_UNKNOWN_DROP : SAL_UNKNOWN_GAP;
-    d->read.duplicates = once ? SAL_DUPLICATES_DROP : SAL_DUPLICATES_KEEP;
-    return CLI_OK;
+    sal_error err = { 0 };
+    const sal_option_table *table = sal_option_table_of(SAL_OPTIONS_DATA);
+    return !text || sal_option_set(table, &d->read, name, text, &err) == SAL_OK
+               ? CLI_OK
+               : cli_usage("--%s", err.message);
 }
 
 /* The value of a key of a specification, in `value`; false if it has none. */
@@ -298,9 +267,10 @@ static int take_from_arch(const char *arch, cli_data *d)
 int cli_data_check(const char *command, const char *arch, cli_data *d)
 {
     int code = arch && is_of_alignment(arch) ? take_from_arch(arch, d) : CLI_OK;
-    code = code ? code : choose_kind(d);
-    code = code ? code : choose_alphabet(d);
-    code = code ? code : choose_sequences(d);
+    code = code ? code : set(d, "kind", d->kind);
+    code = code ? code : set(d, "alphabet", d->alphabet);
+    code = code ? code : set(d, "unknown", d->unknown);
+    code = code ? code : set(d, "duplicates", d->duplicates);
     code = code ? code : cli_columns_from(d->columns_from, &d->read.columns_from);
     code = code ? code : choose_shape(arch, d);
     if (code == CLI_OK && !d->path) {

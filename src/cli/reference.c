@@ -11,24 +11,15 @@
 /* Exact pairs of more states than this are not asked for. */
 #define MOST_PAIR_STATES 2000
 
-static int64_t count_states(const sal_space *space)
-{
-    int64_t R = 0;
-    for (int64_t v = 0; v < sal_space_variables(space); v++) {
-        R += sal_space_states(space, v);
-    }
-    return R;
-}
-
 /* ---- oracles */
 
 static int ask_oracle(const sal_model *model, const sal_exact_options *options,
                       compare_reference *r)
 {
-    int64_t R = count_states(sal_model_space(model));
+    int64_t R;
     sal_error err = { 0 };
     sal_exact exact;
-    r->marginals = malloc((size_t)R * sizeof(double));
+    r->marginals = cli_marginals(sal_model_space(model), &R);
     r->pairs = R <= MOST_PAIR_STATES ? malloc((size_t)(R * R) * sizeof(double)) : NULL;
     sal_status status = SAL_ERR_MEMORY;
     if (r->marginals && (r->pairs || R > MOST_PAIR_STATES)) {
@@ -55,7 +46,7 @@ static int ask_oracle(const sal_model *model, const sal_exact_options *options,
 static int read_file(const sal_model *model, const char *path, bool given, compare_reference *r)
 {
     double log_z = NAN;
-    double *marginals = malloc((size_t)count_states(sal_model_space(model)) * sizeof *marginals);
+    double *marginals = cli_marginals(sal_model_space(model), NULL);
     sal_error err = { 0 };
     sal_status status =
         marginals ? sal_marginals_read(path, model, marginals, &log_z, &err) : SAL_ERR_MEMORY;

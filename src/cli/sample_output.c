@@ -190,20 +190,13 @@ static sal_status find_best(const sal_run *run, int32_t *codes, sal_error *err)
                                                              : sal_run_best(run, codes, NULL, err);
 }
 
-/* The best state, for the JSON object or a file. */
-static int best_state(const sal_run *run, json_t **json, const char *path)
+static int write_best(const sal_run *run, const char *path)
 {
     sal_error err = { 0 };
     int64_t n = variables_of(run);
     int32_t *codes = malloc((size_t)n * sizeof *codes);
     sal_status status = codes ? find_best(run, codes, &err) : SAL_ERR_MEMORY;
-    int code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
-    if (code == CLI_OK && json) {
-        *json = json_codes(n, codes);
-    }
-    if (code == CLI_OK && path) {
-        code = write_state(path, n, codes);
-    }
+    int code = status == SAL_OK ? write_state(path, n, codes) : cli_fail(status, &err);
     free(codes);
     return code;
 }
@@ -278,22 +271,10 @@ static int show(const sal_run *run, const sal_model *model, const vote *v)
 
 /* ---- marginals */
 
-/* Entries of a variable in the marginals. */
-static int64_t levels(const sal_space *space, int64_t v)
-{
-    int64_t states = sal_space_states(space, v);
-    return states > 0 ? states : SAL_COUNT_LEVELS;
-}
-
 static int write_marginals(const sal_run *run, const sal_model *model, const char *path)
 {
-    const sal_space *space = sal_model_space(model);
-    int64_t V = sal_space_variables(space), total = 0;
-    for (int64_t v = 0; v < V; v++) {
-        total += levels(space, v);
-    }
     sal_error err = { 0 };
-    double *marginals = malloc((size_t)total * sizeof *marginals);
+    double *marginals = cli_marginals(sal_model_space(model), NULL);
     sal_status status = marginals ? sal_run_marginals(run, marginals, &err) : SAL_ERR_MEMORY;
     status = status ? status : sal_marginals_write(path, model, marginals, NAN, &err);
     free(marginals);
@@ -385,7 +366,7 @@ int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outp
         code = writes_sheet(o) ? write_sheet(run, o) : write_draws(run, model, o);
     }
     if (code == CLI_OK && o->best) {
-        code = best_state(run, NULL, o->best);
+        code = write_best(run, o->best);
     }
     code = code ? code : cast_vote(run, model, o, &v);
     code = code ? code : print(run, o, &v);

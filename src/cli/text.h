@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts: suffixes, numbers, paths, and the nearest of some names. */
+/* Texts: suffixes, numbers, paths, settings. */
 #ifndef CLI_TEXT_H
 #define CLI_TEXT_H
 
@@ -26,14 +26,5 @@ char *cli_find_setting(const char *specification, const char *key);
 
 /* Take a setting out, given by its value in a specification; NULL is fine. */
 void cli_drop_setting(char *value);
-
-/* The nearest of some names to a mistyped word. */
-typedef struct cli_nearest {
-    const char *word, *name; /* name: the nearest offered so far; NULL if none is near */
-    int distance;            /* what the next one must be below */
-} cli_nearest;
-
-cli_nearest cli_nearest_begin(const char *word);
-void cli_nearest_offer(cli_nearest *nearest, const char *name);
 
 #endif

@@ -8,7 +8,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/number.h"
-#include "core/suggest.h"
 
 static const sal_setting none[] = { { 0 } };
 
@@ -120,7 +119,7 @@ static sal_status parse_pair(const char *owner, const sal_setting *settings, con
     memcpy(text, pair, length);
     text[length] = '\0';
     text[equals - pair] = '\0';
-    sali_nearest nearest = sali_nearest_begin(text);
+    sal_nearest nearest = sal_nearest_begin(text);
     for (int k = 0; settings[k].name; k++) {
         const sal_setting *p = &settings[k];
         if (strcmp(p->name, text) == 0) {
@@ -131,7 +130,7 @@ static sal_status parse_pair(const char *owner, const sal_setting *settings, con
             given[k] = true;
             return parse_value(owner, p, value, &values[k], err);
         }
-        sali_nearest_offer(&nearest, p->name);
+        sal_nearest_offer(&nearest, p->name);
     }
     char hint[96] = "it";
     if (nearest.name) {

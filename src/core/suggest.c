@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The nearest of some names to a word that is none of them. */
-#include "core/suggest.h"
-
 #include <string.h>
+
+#include <saltus/options.h>
 
 #define LONGEST 48 /* a longer word has no nearest name */
 
@@ -33,13 +33,13 @@ static int edit_distance(const char *a, const char *b)
     return d[n][m];
 }
 
-sali_nearest sali_nearest_begin(const char *word)
+sal_nearest sal_nearest_begin(const char *word)
 {
     int length = (int)strlen(word);
-    return (sali_nearest){ .word = word, .distance = length > LONGEST ? 0 : 2 + length / 4 };
+    return (sal_nearest){ .word = word, .distance = length > LONGEST ? 0 : 2 + length / 4 };
 }
 
-void sali_nearest_offer(sali_nearest *nearest, const char *name)
+void sal_nearest_offer(sal_nearest *nearest, const char *name)
 {
     /* The distance is at least the difference of the lengths, which also leaves out long names. */
     int difference = (int)strlen(name) - (int)strlen(nearest->word);

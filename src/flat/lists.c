@@ -6,8 +6,8 @@
 #include <saltus/flat.h>
 #include <saltus/io.h>
 #include "core/error.h"
+#include "core/space.h"
 #include "flat/json.h"
-#include "flat/words.h"
 
 #define SETTINGS 512 /* room for the text of all settings */
 
@@ -30,11 +30,11 @@ static json_t *settings_text(const sal_setting *settings)
 static json_t *kinds_of(const sal_sampler_info *info)
 {
     json_t *list = json_array();
-    for (int kind = SAL_BINARY; kind <= SAL_COUNT; kind++) {
+    for (sal_kind kind = SAL_BINARY; kind <= SAL_COUNT; kind++) {
         const bool capped = kind == SAL_COUNT && !(info->kinds & SAL_MOVES_UNBOUNDED);
         if (info->kinds & 1u << kind) {
             json_array_append_new(list,
-                                  json_string(capped ? "capped-count" : sali_flat_kinds[kind]));
+                                  json_string(capped ? "capped-count" : sali_kind_name(kind)));
         }
     }
     return list;

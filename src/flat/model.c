@@ -4,9 +4,9 @@
 
 #include <saltus/flat.h>
 #include "core/error.h"
+#include "core/space.h"
 #include "flat/json.h"
 #include "flat/options.h"
-#include "flat/words.h"
 #include "models/exact/exact.h"
 
 static json_t *blocks(const sal_space *space)
@@ -15,7 +15,7 @@ static json_t *blocks(const sal_space *space)
     const sal_block *block;
     for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
         json_t *item = json_pack("{s:o, s:s, s:I}", "name", sali_json_text(block->name), "kind",
-                                 sali_flat_kinds[block->kind], "count", (json_int_t)block->count);
+                                 sali_kind_name(block->kind), "count", (json_int_t)block->count);
         if (block->states > 0) {
             json_object_set_new(item, "states", json_integer(block->states));
         }

@@ -8,7 +8,6 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/suggest.h"
 #include "flat/json.h"
 
 /* ---- memory */
@@ -46,10 +45,10 @@ static sal_status set(const sal_option_table *table, const char *name, const cha
     if (status != SAL_ERR_NOT_FOUND) {
         return status;
     }
-    sali_nearest nearest = sali_nearest_begin(name);
+    sal_nearest nearest = sal_nearest_begin(name);
     sal_option_info info;
     for (int64_t k = 0; sal_option_list(table, k, &info); k++) {
-        sali_nearest_offer(&nearest, info.name);
+        sal_nearest_offer(&nearest, info.name);
     }
     return sali_fail(err, SAL_ERR_NOT_FOUND, "there is no option '%.100s'%s%s%s", name,
                      nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "core/suggest.h"
 #include "core/text.h"
 #include "samplers/sampler.h"
 
@@ -169,15 +168,15 @@ static sal_status unknown_sampler(const sali_sampler *const *own, const char *sp
     char names[SAL_ERROR_SIZE] = "", asked[64];
     snprintf(asked, sizeof asked, "%.*s", (int)sali_specification_name(specification),
              specification);
-    sali_nearest nearest = sali_nearest_begin(asked);
+    sal_nearest nearest = sal_nearest_begin(asked);
     for (int64_t k = 0; own && own[k]; k++) {
-        sali_nearest_offer(&nearest, own[k]->name);
+        sal_nearest_offer(&nearest, own[k]->name);
         sali_list_name(names, sizeof names, own[k]->name);
     }
     const sali_sampler *s;
     for (int64_t k = 0; (s = sali_sampler_at(k)); k++) {
         const char *alias = sali_engine(s)->alias;
-        sali_nearest_offer(&nearest, s->name);
+        sal_nearest_offer(&nearest, s->name);
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s%s%s%s", used ? ", " : "", s->name,
                  alias ? " or " : "", alias ? alias : "");

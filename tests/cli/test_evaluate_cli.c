@@ -136,7 +136,7 @@ END_TEST
 
 START_TEST(bad_data_are_refused)
 {
-    fails(64, "--kind 'rows'; expected one of: pictures, codes, draws, alignment",
+    fails(64, "--kind rows: expected pictures|codes|draws|alignment",
           "evaluate rbm:visible=4 --data codes.csv --kind rows");
     fails(64, "rows of 4 numbers; the model has 5 variables",
           "evaluate rbm:visible=5 --data codes.csv --kind codes");

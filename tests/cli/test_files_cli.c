@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include <saltus/space.h>
+
 /* a and its child b, p(a) = .3 .7, p(b = 1 | a) = .9 .8, as pgmpy writes it: a fastest. */
 static const char pgmpy[] = "BAYES\n2\n2 2\n2\n1 0\n2 0 1\n\n2\n.3 .7\n4\n.1 .2 .9 .8\n";
 /* The same in the order of the format. */
@@ -89,6 +91,23 @@ START_TEST(evidence_on_all_variables_gives_the_log_probability)
 }
 END_TEST
 
+/* Counts without a cap have 64 entries, of which the last is "63 or more". */
+START_TEST(marginals_of_clamped_counts)
+{
+    ck_run("exact poisson:dim=2 --clamp 0=3,1=99 --marginals m.json");
+    json_t *object = json_load_file(temp_path("m.json"), 0, NULL);
+    for (size_t v = 0; v < 2; v++) {
+        const json_t *row = json_array_get(json_object_get(object, "marginals"), v);
+        ck_assert_uint_eq(json_array_size(row), SAL_COUNT_LEVELS);
+        for (size_t k = 0; k < SAL_COUNT_LEVELS; k++) {
+            const double p = json_number_value(json_array_get(row, k));
+            ck_assert_double_eq(p, k == (v == 0 ? 3 : 63) ? 1 : 0);
+        }
+    }
+    json_decref(object);
+}
+END_TEST
+
 START_TEST(what_is_read_of_an_alignment_is_reported)
 {
     static const char plain[] = ">a\nMKVLA\n>b\nMK-LA\n>c\nMRVLA\n";
@@ -113,9 +132,9 @@ START_TEST(what_is_read_of_an_alignment_is_reported)
     ck_remarks("1 sequences of 4 sites (protein); 1 lower-case letters are insertions and were "
                "dropped; 2 sequences with letters outside the alphabet were dropped",
                "sample potts-alignment:file=a2m.fa,unknown=drop --draws 10 --chains 2");
-    ck_refused(64, "--unknown 'x'; expected gap or drop",
+    ck_refused(64, "--unknown x: expected gap|drop",
                "train rbm --data plain.fa --kind alignment --unknown x --out t");
-    ck_refused(64, "--duplicates 'x'; expected keep or drop",
+    ck_refused(64, "--duplicates x: expected keep|drop",
                "train rbm --data plain.fa --kind alignment --duplicates x --out t");
 }
 END_TEST
@@ -141,6 +160,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
     tcase_add_test(tcase, the_order_of_pgmpy_is_read_and_reported);
     tcase_add_test(tcase, evidence_on_all_variables_gives_the_log_probability);
+    tcase_add_test(tcase, marginals_of_clamped_counts);
     tcase_add_test(tcase, what_is_read_of_an_alignment_is_reported);
     tcase_add_test(tcase, parameters_of_other_programs_are_refused_in_a_sentence);
     suite_add_tcase(suite, tcase);

@@ -312,7 +312,7 @@ START_TEST(options_of_training_are_checked)
         { 64, "l1 needs the names of couplings", "--l1 0.1" },
         { 64, "no parameter is called 'K'", "--fixed K" },
         { 64, "which gwg does not take", "--data-covariance" },
-        { 64, "--kind 'rows'; expected one of: pictures, codes, draws, alignment", "--kind rows" },
+        { 64, "--kind rows: expected pictures|codes|draws|alignment", "--kind rows" },
         { 64, "expected f32 or f64", "--dtype f16" },
         { 64, "--fresh must be 0 to", "--fresh -1" },
     };
@@ -497,7 +497,7 @@ START_TEST(a_model_of_an_alignment_needs_no_other_data)
           "--data rna.fa: the 21 letters of the alphabet protein; the model's variables have 5 "
           "states",
           RNA "--alphabet protein");
-    fails(64, "--alphabet 'x'; expected one of: protein, rna, dna", RNA "--alphabet x");
+    fails(64, "--alphabet x: expected auto|protein|rna|dna", RNA "--alphabet x");
     fails(64, "--test-identity 2; expected a number from 0 to 1", RNA "--test-identity 2");
     fails(64, "train: --data FILE (or digits) is needed", RNA "--kind codes");
     fails(64, "train: --data FILE (or digits) is needed", "train rbm --out parts");

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "cli/text.h"
-
 /* A command's options are a table in its run(), which hands it to cli_parse. So that everything
  * about options comes from there, the command is run with --help, and what is then printed is up to
  * this writer. */
@@ -130,10 +128,10 @@ static void print_overview(void)
 
 int cli_unknown_command(const char *name)
 {
-    cli_nearest nearest = cli_nearest_begin(name);
+    sal_nearest nearest = sal_nearest_begin(name);
     const cli_page *page;
     for (size_t k = 0; (page = cli_page_list(k)); k++) {
-        cli_nearest_offer(&nearest, page->command->name);
+        sal_nearest_offer(&nearest, page->command->name);
     }
     return nearest.name ? cli_usage("unknown command '%s'; did you mean '%s'?", name, nearest.name)
                         : cli_usage("unknown command '%s'; see 'saltus help'", name);

@@ -4,116 +4,38 @@
 
 #include "cli/cli.h"
 #include "cli/json.h"
-#include "cli/list/list.h"
 
-void cli_settings_text(const sal_setting *settings, char text[CLI_SETTINGS])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (const sal_setting *s = settings; s && s->name && used < CLI_SETTINGS; s++) {
-        const char *word = sal_setting_word(s, s->standard);
-        char number[32];
-        snprintf(number, sizeof number, "%g", s->standard);
-        used += (size_t)snprintf(text + used, CLI_SETTINGS - used, "%s%s=%s", used ? ", " : "",
-                                 s->name, word ? word : number);
-    }
-}
-
-const char *cli_moved_kind(const sal_sampler_info *info, sal_kind kind)
-{
-    static const char *const words[] = {
-        [SAL_BINARY] = "binary",           [SAL_SPIN] = "spin",          [SAL_ORDINAL] = "ordinal",
-        [SAL_CATEGORICAL] = "categorical", [SAL_COUNT] = "capped-count",
-    };
-    return !(info->kinds & 1u << kind)                              ? NULL
-           : kind == SAL_COUNT && info->kinds & SAL_MOVES_UNBOUNDED ? "count"
-                                                                    : words[kind];
-}
-
-static void list_samplers(void)
-{
-    sal_sampler_info info;
-    char settings[CLI_SETTINGS];
-    for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
-        printf("%-12s %s\n", info.name, info.doc);
-        if (info.alias) {
-            printf("             also called %s\n", info.alias);
-        }
-        cli_settings_text(info.settings, settings);
-        if (settings[0]) {
-            printf("             %s\n", settings);
-        }
-        printf("             exact: %s; gradient: %s; kinds:", info.exact ? "yes" : "no",
-               info.needs_gradient ? "needed" : "not needed");
-        for (sal_kind kind = SAL_BINARY; kind <= SAL_COUNT; kind++) {
-            const char *word = cli_moved_kind(&info, kind);
-            printf("%s%s", word ? " " : "", word ? word : "");
-        }
-        printf("\n             %s\n", info.source);
-    }
-}
-
-static void list_models(void)
-{
-    sal_builtin_info info;
-    char settings[CLI_SETTINGS];
-    for (int64_t k = 0; sal_builtin_list(k, &info); k++) {
-        cli_settings_text(info.settings, settings);
-        printf("%-17s %s\n                  %s\n", info.name, info.doc, settings);
-        if (info.file) {
-            printf("                  file=PATH: %s%s\n", info.file,
-                   info.needs_file ? ", needed" : "");
-        }
-        printf("                  %s\n", info.source);
-    }
-    puts("FILE              a network, with --evidence FILE; a saved tape; a graph: see "
-         "'saltus list formats'");
-}
-
-/* Name, what can be done, suffixes; then what it is, and what a file of it is by itself. */
-static void list_format(const sal_format_info *f)
-{
-    printf("  %-11s%-13s", f->name,
-           f->reads && f->writes ? "read, write"
-           : f->reads            ? "read"
-                                 : "write");
-    for (int i = 0; f->suffixes[i]; i++) {
-        printf("%s%s", i ? ", " : "", f->suffixes[i]);
-    }
-    printf("%s\n             %s\n", f->suffixes[0] ? "" : "any name", f->doc);
-    if (f->model) {
-        printf("             by itself the model %s\n", f->model);
-    }
-}
-
-static void list_formats(void)
-{
-    const char *content = NULL;
-    sal_format_info format;
-    for (int64_t k = 0; sal_format_list(k, &format); k++) {
-        if (!content || strcmp(content, format.content) != 0) {
-            printf("%s:\n", format.content);
-        }
-        content = format.content;
-        list_format(&format);
-    }
-    puts("other files:\n"
-         "  safetensors  parameters (read, write)\n"
-         "  npy          states, draws, values (read, write)\n"
-         "  evidence     of networks, in the UAI's two layouts (read)\n"
-         "  MAR, PR      marginals and log10 Z, as UAI results (read, write)\n"
-         "  png          sheets of samples (write)\n"
-         "  json         marginals, summaries, tuning (read, write)");
-}
-
+/* What is said of an entry of sal_flat_list, and what comes last. */
 static const struct list {
-    const char *name;
-    void (*print)(void);
+    const char *name, *template, *last;
 } lists[] = {
-    { "samplers", list_samplers },
-    { "models", list_models },
-    { "ops", cli_list_ops },
-    { "formats", list_formats },
+    { "samplers",
+      "{name:-12} {doc}\n"
+      "<             also called {alias}\n>"
+      "<             {settings}\n>"
+      "             exact: {exact:yes|no}; gradient: {needs_gradient:needed|not needed}; kinds: "
+      "{kinds: }\n"
+      "             {source}\n",
+      "" },
+    { "models",
+      "{name:-17} {doc}\n"
+      "                  {settings}\n"
+      "<                  file=PATH: {file}{needs_file:, needed|}\n>"
+      "                  {source}\n",
+      "FILE              a network, with --evidence FILE; a saved tape; a graph: see "
+      "'saltus list formats'\n" },
+    { "ops", "{name:-19} {doc}\n", "" },
+    { "formats",
+      "  {name:-11}{can:-13}{suffixes:, |any name}\n"
+      "             {doc}\n"
+      "<             by itself the model {model}\n>",
+      "other files:\n"
+      "  safetensors  parameters (read, write)\n"
+      "  npy          states, draws, values (read, write)\n"
+      "  evidence     of networks, in the UAI's two layouts (read)\n"
+      "  MAR, PR      marginals and log10 Z, as UAI results (read, write)\n"
+      "  png          sheets of samples (write)\n"
+      "  json         marginals, summaries, tuning (read, write)\n" },
 };
 
 static const struct list *find_list(const char *what)
@@ -126,13 +48,43 @@ static const struct list *find_list(const char *what)
     return NULL;
 }
 
-static int print_json(const char *what)
+/* Print the entries of a list; formats below a heading for each kind of content. */
+static void print_entries(const struct list *list, const json_t *entries)
+{
+    const char *last = "";
+    for (size_t k = 0; k < json_array_size(entries); k++) {
+        json_t *entry = json_array_get(entries, k);
+        const char *content = json_string_value(json_object_get(entry, "content"));
+        if (content) {
+            const bool reads = json_is_true(json_object_get(entry, "reads"));
+            const bool writes = json_is_true(json_object_get(entry, "writes"));
+            const char *can = reads && writes ? "read, write" : reads ? "read" : "write";
+            json_object_set_new(entry, "can", json_string(can));
+            if (strcmp(content, last) != 0) {
+                printf("%s:\n", content);
+            }
+            last = content;
+        }
+        cli_render(entry, list->template);
+    }
+    fputs(list->last, stdout);
+}
+
+static int print_list(const struct list *list, bool json)
 {
     sal_error err = { 0 };
     char *text = NULL;
-    sal_status status = sal_flat_list(what, &text, &err);
-    return status == SAL_OK ? cli_json_print(json_pack("{s:o}", what, cli_json_take(text)))
-                            : cli_fail(status, &err);
+    sal_status status = sal_flat_list(list->name, &text, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    json_t *entries = cli_json_take(text);
+    if (json) {
+        return cli_json_print(json_pack("{s:o}", list->name, entries));
+    }
+    print_entries(list, entries);
+    json_decref(entries);
+    return CLI_OK;
 }
 
 static int run_list(const cli_command *command, int argc, char **argv)
@@ -161,11 +113,11 @@ static int run_list(const cli_command *command, int argc, char **argv)
     if (!list) {
         return cli_usage("list %s: expected samplers, models, ops or formats", what);
     }
-    if (json) {
-        return print_json(what);
+    if (format) {
+        cli_list_ops_markdown();
+        return CLI_OK;
     }
-    (format ? cli_list_ops_markdown : list->print)();
-    return CLI_OK;
+    return print_list(list, json);
 }
 
 const cli_command cli_list = { "list", "WHAT", "list samplers, models, ops or formats", run_list };

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* saltus list ops: the operations of formulas, as lines or as the page docs/ops.md. */
+/* saltus list ops --format markdown: the operations of formulas as the page docs/ops.md. */
 #include "cli/cli.h"
-
-void cli_list_ops(void)
-{
-    sal_op_info op;
-    for (int64_t k = 0; sal_op_list(k, &op); k++) {
-        printf("%-19s %s\n", op.name, op.doc);
-    }
-}
 
 /* "2, 3": the inputs that must not depend on the state. */
 static void print_fixed_inputs(const sal_op_info *op)

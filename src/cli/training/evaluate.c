@@ -94,11 +94,7 @@ static int read_samples(session *s)
 
 static sal_status evaluate_independent(session *s, const sal_space *space, sal_error *err)
 {
-    int64_t states = 0;
-    for (int64_t v = 0; v < sal_space_variables(space); v++) {
-        states += sal_space_states(space, v);
-    }
-    s->log_base = malloc((size_t)states * sizeof *s->log_base);
+    s->log_base = cli_marginals(space, NULL);
     sal_status status =
         s->log_base ? sal_base_fit(space, &s->train, s->log_base, err) : SAL_ERR_MEMORY;
     return status ? status

@@ -8,7 +8,6 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
-#include "core/suggest.h"
 #include "ad/op.h"
 #include "models/zoo/making.h"
 
@@ -38,14 +37,14 @@ sal_status sali_builtin_find(const char *specification, const sali_builtin **out
     size_t length = sali_specification_name(specification);
     char asked[200];
     snprintf(asked, sizeof asked, "%.*s", (int)length, specification);
-    sali_nearest nearest = sali_nearest_begin(asked);
+    sal_nearest nearest = sal_nearest_begin(asked);
     for (int64_t k = 0; k < N_BUILTINS; k++) {
         const char *name = builtins[k]->name;
         if (strlen(name) == length && strncmp(name, specification, length) == 0) {
             *out = builtins[k];
             return SAL_OK;
         }
-        sali_nearest_offer(&nearest, name);
+        sal_nearest_offer(&nearest, name);
     }
     return nearest.name
                ? sali_fail(err, SAL_ERR_NOT_FOUND,

@@ -14,6 +14,12 @@
  * lists (tuning.c). */
 void sali_run_print_sampler(const sal_run *run, FILE *stream);
 
+/* Draws down a denoising chain are independent: nothing has to mix from one to the next. */
+bool sali_run_is_from_scratch(const sal_run_summary *s);
+
+/* The first variables that never changed, "3, 17, ..". */
+void sali_unchanged_list(const sal_run_summary *s, char *text, size_t room);
+
 /* Variables that never changed in any chain, in a summary that has its unmoved chains
  * (unchanged.c). Cost: O(chains R), and f of some thousand states if there are any. */
 sal_status sali_unchanged_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
