@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of verdicts: groups of rows, and figures of them against the held-out rows. */
+/* The parts of a verdict: groups of rows, and figures that compare rows with the held-out rows. */
 #ifndef SALI_VERDICT_H
 #define SALI_VERDICT_H
 
@@ -10,8 +10,8 @@
 typedef struct sali_fresh {
     int64_t chains, draws, variables;
     uint8_t *codes;           /* [chains x draws x variables] */
-    uint8_t *slower;          /* the same with twice the steps; NULL: of no denoising chain */
-    double rhat, round_trips; /* of f over all states that chains went through; per chain */
+    uint8_t *slower;          /* draws with twice the steps; NULL: not of a denoising chain */
+    double rhat, round_trips; /* R-hat of f over all states of the chains; round trips per chain */
     sal_verdict_value log_z;  /* by Bennett's ratio along a ladder; NaN without */
     bool stopped;             /* by the callback: there are no codes */
 } sali_fresh;
@@ -41,7 +41,7 @@ sali_grouped sali_grouped_chains(int64_t chains, int64_t draws, const sal_data *
  * always the same: files are often sorted. Returns: MEMORY. */
 sal_status sali_grouped_rows(const sal_data *data, int64_t most, sali_grouped *out, sal_error *err);
 
-/* A figure of all rows, its standard error, and the figure less the bias that the jackknife finds.
+/* A figure of all rows, its standard error, and the figure minus the bias that the jackknife finds.
  * NaN where it is not defined. */
 typedef struct sali_jackknifed {
     double value, error, corrected;
