@@ -30,7 +30,7 @@
 #define FORMAT "format"
 #define FORMAT_NOW 2
 
-/* ---- noting them */
+/* ---- storing them */
 
 /* The options of the run as a later call would have to give them to get the same run: with the
  * specification `sampler`, and -1 for no warm-up. */

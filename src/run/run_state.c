@@ -90,7 +90,7 @@ static const char *prefix_of(const sali_run_part *part)
     return part->prefix ? part->prefix : "";
 }
 
-/* ---- taking it */
+/* ---- recording it */
 
 /* Count the kept items of this rank's shards: total[i] grows by the elements of item i in all of
  * them. `items` receives the list of the last shard. Returns the number of items of a shard. */
@@ -240,7 +240,7 @@ const sal_run_state *sal_run_last_state(const sal_run *run)
     return run->rank == 0 ? run->state : NULL;
 }
 
-/* ---- going on from it: the run itself */
+/* ---- resuming: the run itself */
 
 /* Whether the counters read from a state agree with each other (SAL_ERR_DATA) and with the options
  * of this run (SAL_ERR_ARGUMENT). */
@@ -277,7 +277,7 @@ static sal_status restore_run(sal_run *run, sal_error *err)
     return status ? status : check_position(run, err);
 }
 
-/* ---- its shards */
+/* ---- resuming: its shards */
 
 /* Checks of a restored shard beyond the ranges of its items: all chains have made the run's steps,
  * step sizes fit the model's type, and parts accept what was restored. SAL_ERR_DATA. */
@@ -339,7 +339,7 @@ static sal_status compare_f(const sal_run *run, sal_error *err)
                             "is another one (or the library, or the machine)");
 }
 
-/* ---- its parts */
+/* ---- resuming: its parts */
 
 /* Fill the items of a part that belong to the whole run from the state that is resumed, and let the
  * part check them. */

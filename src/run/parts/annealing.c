@@ -345,6 +345,7 @@ static bool is_wanted(const sal_run *run)
     return run->options.annealing.on;
 }
 
+/* Make room for sharing the best state, in the schedule 'reheat'. */
 static sal_status create(void *self, sal_error *err)
 {
     sali_annealing *a = self;
@@ -373,6 +374,8 @@ static sal_status begin(void *self, sal_error *err)
     return status;
 }
 
+/* Set the temperature of the shard where a new level of the schedule begins; then the shard is to
+ * be refreshed. */
 static bool before(void *self, const sali_window *w, sali_run_shard *shard, int64_t step)
 {
     const sali_annealing *a = self;
@@ -383,6 +386,7 @@ static bool before(void *self, const sali_window *w, sali_run_shard *shard, int6
     return true;
 }
 
+/* In the schedule 'reheat': bring f of the new draws to all ranks, and heat if that is due. */
 static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
 {
     sali_annealing *a = self;

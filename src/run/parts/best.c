@@ -82,6 +82,7 @@ static sal_status open(void *self, sal_error *err)
     return s->of ? SAL_OK : sali_fail_memory(err);
 }
 
+/* Keep the states of the shard's chains that have the largest f so far, after warm-up. */
 static bool after(void *self, const sali_window *w, sali_run_shard *shard)
 {
     const best_states *s = self;

@@ -150,6 +150,7 @@ static bool is_wanted(const sal_run *run)
     return sali_run_part_of(run, SALI_PART_best) && owner(run)->decoding;
 }
 
+/* Make the best states of all shards, and a decoder for each shard of this rank. */
 static sal_status open(void *self, sal_error *err)
 {
     decoded_states *s = self;
@@ -184,6 +185,7 @@ static void note(const decoded_states *s, const sali_run_shard *shard, int64_t c
     }
 }
 
+/* Decode the present states of all slots of the shard, not only of the recorded ones. */
 static void draw(void *self, sali_run_shard *shard, int64_t draw)
 {
     const decoded_states *s = self;

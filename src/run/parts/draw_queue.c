@@ -33,6 +33,8 @@ static bool is_wanted(const sal_run *run)
     return run->calls.draw;
 }
 
+/* Make room for the draws of a window, so many that windows need not be shorter, within QUEUE_BYTES
+ * if possible. */
 static sal_status open(void *self, sal_error *err)
 {
     draw_queue *queue = self;
@@ -156,6 +158,8 @@ static void warmed_up(void *self)
     memset(queue->before, 0, (size_t)queue->rows * sizeof *queue->before);
 }
 
+/* List the sums since the last draws; optional, because states of runs that passed no draws on lack
+ * them. */
 static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
 {
     const draw_queue *queue = self;

@@ -43,6 +43,7 @@ static sal_status finish(void *self, sal_error *err)
     return status;
 }
 
+/* Report the number of levels, the least rate of swaps, and the arrivals per chain. */
 static sal_status summarise(const void *self, sal_run_summary *summary, sal_error *err)
 {
     const level_counts *s = self;

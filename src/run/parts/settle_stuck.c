@@ -120,6 +120,7 @@ static bool is_wanted(const sal_run *run)
     return run->options.step_size_rule != SAL_STEP_SIZE_USUAL;
 }
 
+/* Sweep the chains that stand still if that is due; *refresh then becomes true. Collective. */
 static sal_status window(void *self, const sali_window *window, bool *refresh, sal_error *err)
 {
     sal_run *run = self;

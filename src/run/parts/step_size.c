@@ -339,6 +339,8 @@ typedef struct run_step_sizes {
     sali_step_sizes sizes;
 } run_step_sizes;
 
+/* Choose the rule, which run->options then has, and make the step sizes: given, from a tuning, or
+ * to be found. */
 static sal_status create_part(void *self, sal_error *err)
 {
     run_step_sizes *s = self;

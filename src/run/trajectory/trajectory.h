@@ -15,7 +15,7 @@
 
 typedef struct sali_path_level {
     sal_trajectory_level info;
-    double step_size; /* of the sampler; 0: it has none */
+    double step_size; /* of the sampler; 0: the sampler has none */
     double *values;   /* [parameters], numbers of the model's type */
 } sali_path_level;
 
@@ -28,7 +28,7 @@ struct sal_trajectory {
     int64_t parameters;       /* of the model */
     int64_t states;           /* [R] */
     double *log_base;         /* [R] of level 0 */
-    char *sampler;            /* its specification */
+    char *sampler;            /* specification of the sampler */
     int64_t steps;            /* at a visit of a level */
     int64_t n, room;
     sali_path_level *levels;
@@ -43,12 +43,12 @@ struct sal_trajectory {
  * lives as long as the trajectory; `steps` may be NULL. */
 const char *sali_trajectory_sampler(const sal_trajectory *trajectory, int64_t *steps);
 
-/* A trajectory of level 0 alone. `log_base` [R] is copied. NULL: out of memory. */
+/* A new trajectory of level 0 alone. `log_base` [R] is copied. NULL: out of memory. */
 sal_trajectory *sali_trajectory_create(int64_t parameters, int64_t states, const double *log_base,
                                        const char *sampler, int64_t steps);
 
-/* A denoising chain; takes the noise over, also on failure, and copies the rest. `sizes` NULL:
- * zeros. NULL: out of memory. */
+/* A new trajectory that is a denoising chain. It takes the noise over, also on failure, and copies
+ * the rest. `sizes` NULL: zeros. NULL: out of memory. */
 sal_trajectory *sali_trajectory_of_noise(int64_t parameters, sali_noise *noise,
                                          const int64_t *steps, const double *sizes,
                                          const char *sampler);
