@@ -133,8 +133,8 @@ static int64_t most_rounds(const sal_model *model)
     return rounds < LEAST_ROUNDS ? LEAST_ROUNDS : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
 }
 
-/* Move the sizes of those of n differences that are finite and above the noise to the front; their
- * number. */
+/* Move the sizes of those of n differences that are finite and above the noise to the front of
+ * delta [n]; returns how many there are. */
 static int64_t pick_sizes(int64_t n, double *delta, double noise)
 {
     int64_t some = 0;

@@ -212,9 +212,9 @@ const char *sali_run_state_model(const sal_run_state *state)
 }
 
 /* The seed of a run's random streams. Starts that are given are mixed into the seed, so that chains
- * which go on from the last states of a run with the same seed do not repeat that run's proposals.
- * A resumed run keeps its stream seed; states without a stream seed are from runs whose streams
- * used the plain seed. */
+ * that start at the last states of another run with the same seed do not repeat the proposals of
+ * that run. A resumed run keeps its stream seed; states without a stream seed are from runs whose
+ * streams used the plain seed. */
 uint64_t sali_run_stream_seed(const sal_run *run)
 {
     const sal_run_options *o = &run->options;

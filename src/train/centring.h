@@ -2,11 +2,11 @@
 /* Centred gradients: couplings W [A x B] with a row bias c [A] and a column bias b [B] are learned
  * in the coordinates in which units are counted from offsets mu [A] and lambda [B],
  *
- * (h - mu)'W(v - lambda) + c~'h + b~'v,    c~ = c + W lambda,  b~ = b + W'mu;
+ *     (h - mu)'W(v - lambda) + c~'h + b~'v,    c~ = c + W lambda,  b~ = b + W'mu;
  *
  * a symmetric J with the bias b of factor s'Js + b's likewise in
  *
- * factor (s - mu)'J(s - mu) + b~'s,        b~ = b + factor (J + J')mu.
+ *     factor (s - mu)'J(s - mu) + b~'s,        b~ = b + factor (J + J')mu.
  *
  * The gradient by W in these coordinates is gW - gc lambda' - mu gb', the gradient by J is gJ -
  * factor (gb mu' + mu gb'); the gradients by c~ and b~ are gc and gb. The optimiser follows them,

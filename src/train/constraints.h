@@ -23,7 +23,7 @@ typedef struct sali_coupling_block {
 } sali_coupling_block;
 
 typedef struct sali_constraints {
-    sali_memory *memory; /* of the arrays; not its own */
+    sali_memory *memory; /* owns the arrays; borrowed */
     int64_t n;           /* parameters */
     double l1;
     bool zero_diagonal; /* entries of blocks between the reals of one variable stay zero */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a resumed training must share with the one that was saved. */
+/* The fingerprint of a training: what a resumed training must share with the saved one. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

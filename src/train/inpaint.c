@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In-painting: each row is a clamped model of its own, and a run of it. */
+/* In-painting: each row has a clamped model of its own, and a run of that model. */
 #include <saltus/inpaint.h>
 
 #include <omp.h>

@@ -186,7 +186,7 @@ static double mean_level(const sali_variable *v, const double *p)
     return mean;
 }
 
-/* By how much the conditional means differ from the state: delta [N], in the embedding. */
+/* Set delta [N], in the embedding, to the conditional means p minus the state. */
 static void conditional_shift(const sal_space *space, const int32_t *codes, const double *p,
                               double *delta)
 {

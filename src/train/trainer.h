@@ -16,8 +16,7 @@
 #include "train/constraints.h"
 #include "train/objectives/objective.h"
 
-/* What a shard of the minibatch needs: chains that move, and a workspace for parameter gradients.
- */
+/* A shard of the minibatch: chains that move, and a workspace for parameter gradients. */
 typedef struct sali_train_shard {
     int64_t first, n; /* rows of the minibatch */
     int64_t level;    /* noise level of its rows; 0 without levels */
@@ -31,7 +30,7 @@ typedef struct sali_train_shard {
     sal_error error;              /* of its samples; status SAL_OK: none */
 } sali_train_shard;
 
-/* What the sampler keeps beside the chains. */
+/* The sampler's state beside the chains. */
 typedef struct sali_train_sampler {
     void *shared;  /* NULL: nothing */
     void **selves; /* [n_shards] */

@@ -205,8 +205,8 @@ static bool falls_short_plainly(const sal_verdict *v, int k)
                f->train.value - 3 * f->train.standard_error - f->margin;
 }
 
-/* The reason of the answer, from the figures and diagnostics of v; may set v->worst. The order of
- * the checks is the order of their weight. */
+/* The reason of the answer, from the figures and diagnostics of v: the first one below that
+ * applies. May set v->worst. */
 static sal_verdict_reason find_reason(sal_verdict *v)
 {
     bool beyond = false, differs = false, within = find_worst(v) && v->test_rows >= LEAST_ROWS;

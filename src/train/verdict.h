@@ -16,7 +16,7 @@ typedef struct sali_fresh {
     bool stopped;             /* by the callback: there are no codes */
 } sali_fresh;
 
-/* Draw them as sal_verdict_inputs.sampling says. On failure *out is untouched. */
+/* Draw fresh samples as inputs->sampling says. On failure *out is untouched. */
 sal_status sali_fresh_draw(sal_model *model, const sal_verdict_inputs *inputs, sali_fresh *out,
                            sal_error *err);
 
@@ -52,7 +52,7 @@ typedef struct sali_jackknifed {
 /* From the figure of all rows and those without one group, loo [groups]. */
 sali_jackknifed sali_jackknife(int64_t groups, double all, const double *loo);
 
-/* The held-out rows, and what is computed of them once. */
+/* The held-out rows, with the figures that are computed once. */
 typedef struct sali_reference sali_reference;
 
 /* Returns: MEMORY. The data must outlive it. */
@@ -63,8 +63,8 @@ void sali_reference_destroy(sali_reference *reference);
 /* The variance of the kernel among held-out rows, 1 - mean k. */
 double sali_reference_spread(const sali_reference *reference);
 
-/* Pearson's correlations of means and covariances with those of the held-out rows, and MMD^2 to
- * them. Returns: MEMORY. */
+/* Pearson's correlations of the rows' means and covariances with those of the held-out rows; and
+ * MMD^2 between the rows and the held-out rows. Returns: MEMORY. */
 sal_status sali_compare_moments(const sali_reference *reference, const sali_grouped *rows,
                                 sali_jackknifed *means, sali_jackknifed *covariances,
                                 sal_error *err);
@@ -78,7 +78,7 @@ sal_status sali_compare_kernel(const sali_reference *reference, const sali_group
 sal_status sali_compare_neighbours(const sali_reference *reference, const sali_grouped *rows,
                                    sali_jackknifed *accuracy, sal_error *err);
 
-/* Mean f. Returns: those of sal_model_evaluate; MEMORY. */
+/* Mean f of the rows. Returns: the statuses of sal_model_evaluate; MEMORY. */
 sal_status sali_mean_f(const sal_model *model, const sali_grouped *rows, sali_jackknifed *f,
                        sal_error *err);
 

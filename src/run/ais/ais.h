@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Annealed importance sampling from inside: the path, its chains, and one stage of it. */
+/* Inside of annealed importance sampling: the path and its chains. */
 #ifndef SALI_AIS_H
 #define SALI_AIS_H
 

@@ -2,8 +2,8 @@
 /* A bound on the log-likelihood of rows by a denoising chain of conditional energies. With x_1 ..
  * x_T from the noise q, the coupling of levels cancels against log q, and
  *
- * log p(x_0) >= E_q [ log p_0(x_T) + sum_t (f_t(x_t) - log Z_t(x_(t+1))) ], Z_t(x') = sum over x of
- * exp(f_t(x) + log q(x' | x)).
+ *     log p(x_0) >= E_q [ log p_0(x_T) + sum_t (f_t(x_t) - log Z_t(x_(t+1))) ],
+ *     Z_t(x') = sum over x of exp(f_t(x) + log q(x' | x)).
  *
  * Each log Z_t(x') is estimated by annealed importance sampling of one chain for each row, from
  * independent variables whose logits are the gradient of the level's energy, averaged over a short

@@ -8,7 +8,7 @@
 #include "run/parts/mixing.h"
 #include "stats/rhat.h"
 
-/* States rarer than this say little: one visit more or less makes any R-hat. */
+/* States rarer than this are not judged: one visit more or less changes their R-hat at will. */
 #define RARE 0.01
 
 /* Half-chains, R-hat's chains. */
@@ -76,7 +76,8 @@ static double count_rhat(halves *h, int64_t v)
     return sali_rhat_moments(h->count, h->n, h->mean, h->variance);
 }
 
-/* What R-hat compares of a level: its value, or its distance to a centre that is not NaN. */
+/* The number that R-hat compares for a code: the value of its level, or its distance to a centre
+ * that is not NaN. */
 static double value_at(const sali_variable *v, int32_t code, double centre)
 {
     return isnan(centre) ? v->levels[code] : fabs(v->levels[code] - centre);

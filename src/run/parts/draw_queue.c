@@ -33,8 +33,8 @@ static bool is_wanted(const sal_run *run)
     return run->calls.draw;
 }
 
-/* Make room for the draws of a window, so many that windows need not be shorter, within QUEUE_BYTES
- * if possible. */
+/* Make room for the draws of a window: as many as fit into QUEUE_BYTES, but enough that windows of
+ * annealing, and of a warm-up whose draws are passed on, need not be shorter. */
 static sal_status open(void *self, sal_error *err)
 {
     draw_queue *queue = self;

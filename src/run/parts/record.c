@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of every draw. */
+/* Records of every draw: f, a distance, counts of states, and if wanted the states. */
 #include "run/parts/record.h"
 
 #include <math.h>

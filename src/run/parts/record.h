@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of every draw. */
+/* Records of every draw: f, a distance, counts of states, and if wanted the states. */
 #ifndef SALI_RECORD_H
 #define SALI_RECORD_H
 
@@ -18,9 +18,9 @@ static inline void sali_running_add(sali_running *r, int64_t n, double x)
     r->squares += off * (x - r->mean);
 }
 
-/* By chain and draw, [rows x options.draws] while the run is made and [rows x draws_made] when it
- * is over; rows belong to chains row0 .. row0 + rows - 1: all chains at rank 0 and in runs that
- * heat again, else the rank's own chains. */
+/* The records. Arrays by chain and draw are [rows x options.draws] while the run is made and [rows
+ * x draws_made] when it is over; rows belong to chains row0 .. row0 + rows - 1: all chains at rank
+ * 0 and in runs that heat again, else the rank's own chains. */
 typedef struct sali_draw_record {
     sal_run *run;
     int64_t row0, rows;

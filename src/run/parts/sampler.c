@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sampler itself adapts in warm-up. */
+/* What the sampler itself adapts in warm-up: a part of every run. */
 #include <stdio.h>
 
 #include "core/error.h"

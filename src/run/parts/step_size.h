@@ -25,7 +25,7 @@ int sali_adapt_bound(const sali_adaptation *a, int64_t r);
 /* The next step size of rung r, after a window with this mean acceptance. */
 double sali_adapt_next(sali_adaptation *a, int64_t r, double acceptance);
 
-/* The same with a small constant gain, for targets that never stand still. */
+/* The next step size of rung r, with a small constant gain, for targets that keep changing. */
 double sali_adapt_follow(sali_adaptation *a, int64_t r, double acceptance);
 
 /* The items of its state (core/state.h), 2 of them. */

@@ -82,8 +82,8 @@ static void exchange_states(sali_swaps *swaps, sali_chains *chains, int64_t a, i
     swaps->from_hottest[b] = from_hottest;
 }
 
-/* Note that the state of chain c has reached an end of the ladder; at the cold end this may
- * complete a round trip. */
+/* Note whether the state of chain c, which is at `replica`, has reached an end of the ladder; at
+ * the cold end this may complete a round trip. */
 static void count_trips(sali_swaps *swaps, int64_t c, int64_t replica)
 {
     if (replica == swaps->replicas - 1) {

@@ -14,8 +14,8 @@
  * its replica is this number modulo `replicas`; the slots of a shard are consecutive. */
 typedef struct sali_swaps {
     int64_t n, replicas;
-    /* By pair of replicas (r, r + 1), since they were cleared: swaps tried, made, and the sum of
-     * their probabilities. */
+    /* [replicas] By pair of replicas (r, r + 1), since the counts were cleared: swaps tried, swaps
+     * made, and the sum of the swaps' probabilities. */
     int64_t *tried, *made;
     double *probability;
     bool *from_hottest;  /* [n] the state in a slot was last at the hot end, not at the cold one */
@@ -63,7 +63,8 @@ typedef struct sali_ladder {
     double barrier, round_trips;
 } sali_ladder;
 
-/* With given temperatures, or a first guess; arrays of `memory`. */
+/* Make a ladder of n replicas with given temperatures, or if NULL with a first guess, to be
+ * adapted; its arrays are of `memory`. */
 sal_status sali_ladder_create(sali_ladder *ladder, sali_memory *memory, int64_t n,
                               const double *temperatures, sal_error *err);
 

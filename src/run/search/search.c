@@ -40,7 +40,7 @@ typedef struct search {
     int64_t made;          /* coolings */
     double from, to;       /* of the next cooling */
     double hottest, level; /* of the first cooling: `from`, and the mean of its chains' largest f */
-    double level_variance; /* of that mean, by the spread of the chains */
+    double level_variance; /* variance of this mean, from the spread of the chains */
     int64_t trial;         /* draws of the trial that is due; 0: none is */
     double seconds_a_draw; /* of the last cooling */
     double worth;          /* sali_best_worth of the best run */

@@ -90,7 +90,7 @@ void sali_moved_go(sali_moved *m, int64_t K);
  * bridge from independent variables for levels with beta below 1. */
 typedef struct sali_visitor {
     sali_memory memory;     /* of the arrays */
-    const double *log_base; /* not its own */
+    const double *log_base; /* [R] borrowed */
     sal_model *model;       /* of the copy */
     sali_bridge bridge;     /* model NULL: not needed so far */
     double beta;            /* of the level that it is at */
@@ -99,9 +99,9 @@ typedef struct sali_visitor {
     sali_moved at[2];       /* on the model, on the bridge */
 } sali_visitor;
 
-/* For n chains. `mixed`: levels with beta between 0 and 1 will be visited. On the bridge the same
- * sampler moves them where it can, else the usual one. Returns: what creating samplers returns.
- * sali_visitor_free in any case. */
+/* Make a visitor of n chains. `mixed`: levels with beta between 0 and 1 will be visited. On the
+ * bridge the same sampler moves the chains where it can, else gwg. Call sali_visitor_free in any
+ * case. Returns: what creating samplers returns. */
 sal_status sali_visitor_create(sali_visitor *v, const sal_model *of, const double *log_base,
                                const sali_sampler *sampler, const sali_sampler_settings *settings,
                                bool mixed, int64_t n, uint64_t seed, sal_error *err);
@@ -110,7 +110,7 @@ void sali_visitor_free(sali_visitor *v);
 /* Go to the level with these parameters and this beta. */
 void sali_visitor_go(sali_visitor *v, const double *values, double beta);
 
-/* f of the level at codes [n x V], n at most that of its chains. */
+/* f of the level at codes [n x V]; n is at most the visitor's number of chains. */
 void sali_visitor_value(sali_visitor *v, int64_t n, const int32_t *codes, double *f);
 
 /* Move the states `codes` [n x V] by K steps, in place; at beta = 0 draw them anew, exactly. Chain

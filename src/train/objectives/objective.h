@@ -32,7 +32,7 @@ typedef struct sali_objective {
     /* Make a batch that was not asked for as small as there are rows of data. */
     void (*fit_rows)(sal_train_options *options, const sal_model *model, int64_t rows);
 
-    /* From here on options are resolved, but for those of other objectives. */
+    /* From here on options are resolved, except options of other objectives. */
 
     /* Chains in the buffer, `batch` of which move in an iteration; 0: there are no samples. */
     int64_t (*chains)(const sal_train_options *options);
@@ -50,13 +50,14 @@ typedef struct sali_objective {
     /* Before the next iteration of each sal_trainer_run; the first time, `iteration` is 0. *stopped
      * becomes true where the caller ends the training here. */
     sal_status (*begin)(sal_trainer *trainer, bool *stopped, sal_error *err);
-    /* Which slots of the buffer move, and where they start; rows of data are chosen. */
+    /* Choose which slots of the buffer move, and where they start, once the rows of data are
+     * chosen. */
     void (*choose)(sal_trainer *trainer);
-    /* The same for the rows of shard k alone, on its thread. */
+    /* The same for the rows of shard k only, on the shard's thread. */
     void (*begin_shard)(sal_trainer *trainer, int64_t k);
-    /* Steps of the shard's chains; NULL: those of the options. */
+    /* Steps of the chains of shard k; NULL: the steps of the options. */
     int64_t (*steps)(const sal_trainer *trainer, int64_t k);
-    /* Row c of the batch, codes [V], if it is not the data's. */
+    /* Set codes [V] to row c of the batch; NULL: the row is the data's. */
     void (*row)(const sal_trainer *trainer, int64_t c, int32_t *codes);
     /* The gradient without samples, in place of the difference of data and samples. gradient_begin
      * comes first; gradient_shard gathers the gradient of shard k at its rows, shard->codes, and
@@ -75,18 +76,19 @@ typedef struct sali_objective {
     sal_status (*judge)(sal_trainer *trainer, sal_error *err);
     /* Set the objective's own fields of the report. */
     void (*report)(const sal_trainer *trainer, sal_train_report *report);
-    /* What a checkpoint keeps; their number. */
+    /* List what a checkpoint keeps of the objective; returns the number of items. */
     int (*items)(const sal_trainer *trainer, sali_state_item items[SALI_OBJECTIVE_ITEMS]);
-    /* Files of its own beside the checkpoint: written before it; read into a new object *files,
-     * once `items` are read (`same_sampler`: the sampler and its settings are as they were), which
-     * is then exchanged for what there was, before the items are taken over; and destroyed. */
+    /* The objective's own files beside the checkpoint. write_files: before the checkpoint is
+     * written. read_files: into a new object *files, once `items` are read; `same_sampler`: the
+     * sampler and its settings are as they were. exchange_files: exchange this object for what the
+     * trainer had, before the items are taken over. destroy_files: destroy such an object. */
     sal_status (*write_files)(sal_trainer *trainer, const char *directory, sal_error *err);
     sal_status (*read_files)(sal_trainer *trainer, const char *directory,
                              const sali_state_item *items, bool same_sampler, void **files,
                              sal_error *err);
     void (*exchange_files)(sal_trainer *trainer, void **files);
     void (*destroy_files)(void *files);
-    /* Everything was taken over. */
+    /* Called when a checkpoint was loaded into the trainer. */
     void (*resumed)(sal_trainer *trainer);
 } sali_objective;
 

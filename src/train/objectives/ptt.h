@@ -95,7 +95,7 @@ sal_status sali_ptt_follow(sal_trainer *trainer, bool good, sal_error *err);
 /* log Z of the present model, from the last level's; its standard error into *error. */
 double sali_ptt_log_z(sal_trainer *trainer, double *error);
 
-/* ======== what its two files tell each other */
+/* ======== what ptt.c and ptt_levels.c share */
 
 /* ---- ptt.c */
 
