@@ -430,7 +430,6 @@ static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
     return 2;
 }
 
-/* SAL_ERR_DATA unless the ladder falls from 1, and no pair made more swaps than it tried. */
 static sal_status restored(void *self, const sali_run_shard *shard, sal_error *err)
 {
     const tempering *t = self;
