@@ -9,7 +9,7 @@
 #include "core/rng.h"
 #include "core/number.h"
 
-/* Rounds, and evaluations of a chain that they may take. */
+/* The most and least rounds, and how many evaluations of a chain they may take. */
 #define MOST_ROUNDS 200
 #define LEAST_ROUNDS 8
 #define EVALUATIONS 8192
@@ -19,13 +19,13 @@
 #define ROUNDINGS 64
 
 typedef struct ascent {
-    sali_memory memory; /* of the arrays but the codes */
+    sali_memory memory; /* owns all arrays except `codes` */
     const sal_model *model;
     sali_evaluator *evaluator;
     int64_t chains;
     uint64_t seed;
     int32_t *codes;  /* [chains x V] the highest states yet */
-    int32_t *better; /* [chains x V] the best code of each variable there */
+    int32_t *better; /* [chains x V] the code that raises f most, for each variable at `codes` */
     double *f;       /* [chains] */
     double *share;   /* [chains] p */
     int32_t *tried;  /* [chains x V] */
@@ -35,6 +35,7 @@ typedef struct ascent {
     double *rows;    /* [chains x entries] */
 } ascent;
 
+/* Allocate the arrays and the evaluator; the given codes are the states to try first. */
 static sal_status ascent_create(ascent *a, sal_error *err)
 {
     const sal_space *space = a->model->space;
@@ -58,13 +59,13 @@ static sal_status ascent_create(ascent *a, sal_error *err)
                   : sali_evaluator_create(a->model, n, SALI_WANT_DIFFERENCES, &a->evaluator, err);
 }
 
-/* The differences that were evaluated, as rows of entries. */
+/* Copy the differences evaluated last from a->slots into a->rows [chains x entries]. */
 static void spread(ascent *a)
 {
     sali_spread_slots(a->model, a->chains, a->tried, a->slots, a->rows);
 }
 
-/* f and all differences at the states tried. */
+/* Evaluate f and all differences at a->tried, into f_tried and rows. */
 static void evaluate(ascent *a)
 {
     sali_model_embed(a->model, a->chains, a->tried, a->x);
@@ -72,7 +73,8 @@ static void evaluate(ascent *a)
     spread(a);
 }
 
-/* Keep what chain c tried, and find each variable's best code there; whether any raises f. */
+/* Make the tried state of chain c its highest one, and find the best code of each variable from
+ * there. */
 static void keep(ascent *a, int64_t c)
 {
     const sal_space *space = a->model->space;
@@ -94,8 +96,8 @@ static void keep(ascent *a, int64_t c)
     }
 }
 
-/* Let variables of chain c that can raise f do so with probability p, or one of them if that
- * leaves none; false: none can. */
+/* Set the next state that chain c tries: each variable that can raise f does so with probability p;
+ * if none is drawn, one of these variables moves. False: no variable can raise f. */
 static bool try_moves(ascent *a, int64_t c, uint64_t round)
 {
     int64_t V = a->model->space->n_variables, able = 0, moved = 0, at = 0;
@@ -123,7 +125,7 @@ static bool try_moves(ascent *a, int64_t c, uint64_t round)
     return able > 0;
 }
 
-/* Rounds that the work allows. */
+/* How many rounds of the model's differences the bound on evaluations allows. */
 static int64_t most_rounds(const sal_model *model)
 {
     int64_t cost = sali_strategy_best(model) == SALI_BY_NEIGHBOURS ? model->space->slots : 1;
@@ -131,8 +133,8 @@ static int64_t most_rounds(const sal_model *model)
     return rounds < LEAST_ROUNDS ? LEAST_ROUNDS : rounds > MOST_ROUNDS ? MOST_ROUNDS : rounds;
 }
 
-/* Move the sizes of those of n differences that are finite and above the noise to the front; their
- * number. */
+/* Move the sizes of those of n differences that are finite and above the noise to the front of
+ * delta [n]; returns how many there are. */
 static int64_t pick_sizes(int64_t n, double *delta, double noise)
 {
     int64_t some = 0;
@@ -145,7 +147,7 @@ static int64_t pick_sizes(int64_t n, double *delta, double noise)
     return some;
 }
 
-/* What of the sizes is rounding. */
+/* Sizes of differences up to this one may be errors of rounding. */
 static double noise_of(const ascent *a)
 {
     double largest = 0;
@@ -156,7 +158,8 @@ static double noise_of(const ascent *a)
     return ROUNDINGS * (a->model->dtype == SAL_F32 ? FLT_EPSILON : DBL_EPSILON) * largest;
 }
 
-/* Of all sizes, which are moved to the front of the rows; 0: there are none. */
+/* The mean of all sizes above `noise`, which are moved to the front of the rows; 0: there are
+ * none. */
 static double mean_size(ascent *a, double noise)
 {
     int64_t n = pick_sizes(a->chains * a->model->space->n_states, a->rows, noise);
@@ -167,8 +170,8 @@ static double mean_size(ascent *a, double noise)
     return mean;
 }
 
-/* Of each chain's n sizes the ceil(sqrt(n))-th smallest, and of these the median; 0: there are
- * none. In place of the rows. */
+/* The median over chains of the ceil(sqrt(n))-th smallest of a chain's n sizes above `noise`; 0:
+ * there are none. Overwrites the rows and f_tried. */
 static double small_size(ascent *a, double noise)
 {
     int64_t entries = a->model->space->n_states, some = 0;
@@ -184,7 +187,8 @@ static double small_size(ascent *a, double noise)
     return some > 0 ? a->f_tried[(some - 1) / 2] : 0;
 }
 
-/* Rounds from the states tried, evaluated already, until nothing rises. */
+/* Climb from the tried states, which are evaluated already, until no chain can rise or the rounds
+ * are used up. */
 static void climb(ascent *a)
 {
     int64_t rounds = most_rounds(a->model);
@@ -204,7 +208,7 @@ static void climb(ascent *a)
     }
 }
 
-/* Sizes at the starts and at the ends. */
+/* Fill `seen` with the sizes of differences at the starts and, after the climb, at the ends. */
 static void look(ascent *a, sali_sizes_seen *seen)
 {
     evaluate(a);

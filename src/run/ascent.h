@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Zero-temperature ascent from given states, for what it shows of a model: the sizes of the
- * differences of f by one variable, where chains start and where they end. */
+/* Zero-temperature ascent from given states. It finds how large the differences of f by one
+ * variable are where chains start and where they end. */
 #ifndef SALI_ASCENT_H
 #define SALI_ASCENT_H
 
 #include "models/model.h"
 
 typedef struct sali_sizes_seen {
-    double mean_at_starts, mean_at_ends; /* of the differences other than 0; 0: there are none */
-    double small; /* at the ends: of the n such sizes of each chain the ceil(sqrt(n))-th smallest,
-                     and of these the median; 0: there are none */
+    double mean_at_starts, mean_at_ends; /* of the differences that are not 0; 0: there are none */
+    double small; /* at the ends: the median over chains of the ceil(sqrt(n))-th smallest of a
+                     chain's n sizes; 0: there are none */
 } sali_sizes_seen;
 
 /* Move chains uphill until no change of a single variable raises f, or for a bounded number of

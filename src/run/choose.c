@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sampler of a run, with its shared state: the one that was asked for, or the usual one of the
- * model; and with a training's trajectory the one that moves states at its levels. */
+/* The sampler of a run and its shared state: the sampler that was asked for, or the default one of
+ * the model. Along a training's trajectory, also the sampler that moves states at its levels. */
 #include <string.h>
 
 #include "core/alloc.h"
@@ -10,7 +10,8 @@
 #include "run/trajectory/trajectory.h"
 #include "samplers/langevin/preconditioner.h"
 
-/* The sampler's shared state. */
+/* Create run->shared, with the given preconditioner restricted to the variables that are
+ * sampled. */
 static sal_status share_sampler(sal_run *run, sal_error *err)
 {
     const double *given = run->options.preconditioner;
@@ -41,7 +42,8 @@ sal_status sali_run_check_independent(const sali_sampler *sampler, const char *w
                            sampler->name, coupled ? "couples its chains" : "is approximate", what);
 }
 
-/* Whether a run along a trajectory can be made as asked. */
+/* SAL_ERR_ARGUMENT or SAL_ERR_UNSUPPORTED if the options do not go together with a run along a
+ * trajectory. */
 static sal_status check_trajectory(const sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -68,7 +70,8 @@ static sal_status check_trajectory(const sal_run *run, sal_error *err)
                : sali_run_check_independent(run->sampler, "", "sweeps along a trajectory", err);
 }
 
-/* Whether a sampler is that of the training, however its settings are spelt. */
+/* Whether the run's inner sampler and its settings are those with which the trajectory was trained,
+ * however they are spelt. */
 static bool is_trained(const sal_run *run)
 {
     const sali_sampler *sampler = NULL;
@@ -79,7 +82,8 @@ static bool is_trained(const sal_run *run)
            memcmp(settings.values, run->inner_settings.values, sizeof settings.values) == 0;
 }
 
-/* The sampler that was asked for moves states at each level of sweeps over all. */
+/* With a trajectory: make the requested sampler the inner one, which moves states at each level,
+ * and let run->sampler be the one that sweeps over levels. Nothing without a trajectory. */
 static sal_status take_trajectory(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -129,7 +133,7 @@ sal_status sali_run_choose_sampler(sal_run *run, sal_error *err)
                                                o->step_size, &run->sampler, &run->settings, err);
     status = status ? status : take_trajectory(run, err);
     if (status == SAL_OK) {
-        /* the caller's may not live on */
+        /* the caller's text may not outlive the call */
         run->options.sampler =
             sali_sampler_called(run->inner ? run->inner : run->sampler, o->sampler);
         status = share_sampler(run, err);

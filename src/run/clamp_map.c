@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The model that is sampled and the one that was given: they differ by the variables that the run
- * itself clamps. */
+/* Codes between the model that is sampled and the one that was given: they differ by the variables
+ * that the run itself clamps. */
 #include <string.h>
 
 #include "models/clamp.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The run loop. Shards advance independently in windows of steps; between windows the calling
- * thread looks for errors, and the parts of the run do what they do: adapt, heat, show draws. */
+ * thread looks for errors, and the parts of the run adapt step sizes, move temperatures, pass on
+ * draws and so on. */
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/shard.h"
@@ -9,8 +10,8 @@
 
 /* ---- work of one shard, in parallel */
 
-/* The parts of a run that have a function which is called at steps: shards do not look for them
- * among all parts at each step. */
+/* The parts of a run that have a certain function, collected once, so that shards need not go
+ * through all parts at each step. */
 typedef struct callees {
     int n;
     const sali_run_part *part[SALI_PARTS];
@@ -19,7 +20,8 @@ typedef struct callees {
 
 typedef struct work {
     sal_run *run;
-    bool refresh; /* first: step sizes, temperatures or the sampler's shared state have changed */
+    bool refresh; /* refresh shards before the first step: step sizes, temperatures or the sampler's
+                     shared state have changed */
     sali_window window;
     bool each_step;                   /* some part wants to see each step */
     callees due, before, after, draw; /* parts with a function of that name */
@@ -31,7 +33,7 @@ static void add_callee(callees *c, const sali_run_part *part, void *self)
     c->self[c->n++] = self;
 }
 
-/* The work of warm-up or of what comes after it. */
+/* A work for the windows of warm-up (`warmup`) or for those after it, with no window set yet. */
 static work begin_work(sal_run *run, bool warmup)
 {
     work w = { .run = run, .window.warmup = warmup };
@@ -60,8 +62,8 @@ static void refresh(const sal_run *run, sali_run_shard *shard)
     sali_engine(run->sampler)->refresh(shard->self, shard->chains);
 }
 
-/* How many steps from step i of the window until something is due: its end, a draw that somebody
- * looks at, or what a part waits for. */
+/* Steps from step i of the window until something is due: the window's end, a draw that a part
+ * receives, or a step that a part waits for. */
 static int64_t steps_until_due(const work *w, const sali_run_shard *shard, int64_t i)
 {
     const int64_t thin = w->run->options.thin;
@@ -76,7 +78,7 @@ static int64_t steps_until_due(const work *w, const sali_run_shard *shard, int64
     return n;
 }
 
-/* What parts do before a step; the shard is refreshed if they ask for it. */
+/* What parts do before a step; the shard is refreshed if a part asks for that. */
 static void prepare_step(const work *w, sali_run_shard *shard, int64_t step)
 {
     for (int k = 0; k < w->before.n; k++) {
@@ -86,7 +88,7 @@ static void prepare_step(const work *w, sali_run_shard *shard, int64_t step)
     }
 }
 
-/* What parts do after steps, in their order, and with the states of a draw. */
+/* Call the parts' `after`, and `draw` if step number `step` is one at which draws are made. */
 static void follow_steps(const work *w, sali_run_shard *shard, int64_t step)
 {
     const int64_t thin = w->run->options.thin;
@@ -102,6 +104,8 @@ static void follow_steps(const work *w, sali_run_shard *shard, int64_t step)
     }
 }
 
+/* Advance shard k by the window of `context`, a work, interrupted by what its parts have to do at
+ * steps. */
 static void advance_shard(void *context, int64_t k)
 {
     const work *w = context;
@@ -118,8 +122,8 @@ static void advance_shard(void *context, int64_t k)
     }
 }
 
-/* Steps from `made` of a window on that shards make without each other: the first step of a run
- * finds out how long steps take. */
+/* Steps that shards can make without each other once `made` steps of the window are done. 1 if the
+ * time of a step is not known yet, so that the first step of a run measures it. */
 static int64_t steps_apart(const work *w, int64_t made)
 {
     const sal_run *run = w->run;
@@ -131,6 +135,8 @@ static int64_t steps_apart(const work *w, int64_t made)
     return n;
 }
 
+/* Call the parts' `meet` after step `step` of the run, warm-up included, and refresh all shards if
+ * one asks for that. */
 static sal_status meet(sal_run *run, int64_t step, sal_error *err)
 {
     bool stale = false;
@@ -146,6 +152,8 @@ static sal_status meet(sal_run *run, int64_t step, sal_error *err)
     return status;
 }
 
+/* Advance all shards of this rank by w->window, in pieces between which shards meet. Returns an
+ * error if f became NaN or +inf. */
 static sal_status advance(work *w, sal_error *err)
 {
     sal_run *run = w->run;
@@ -165,7 +173,7 @@ static sal_status advance(work *w, sal_error *err)
 
 /* ---- between windows */
 
-/* What the parts do after a window, whose sums are then over. */
+/* Call the parts' `window`, then reset the sums that chains gathered in it. */
 static sal_status end_window(work *w, sal_error *err)
 {
     sal_run *run = w->run;
@@ -181,8 +189,9 @@ static sal_status end_window(work *w, sal_error *err)
     return status;
 }
 
-/* Where one is due the run goes on from an anchor, refreshed. Not if a draw has stopped it: the
- * last state is to count no draws that were not shown. */
+/* If an anchor is due between `before` and `done` steps, refresh all shards and record the state,
+ * so that a resumed run continues here. Skip it after a draw callback stopped the run: the state
+ * must not count draws that the caller has not seen. */
 static sal_status anchor(work *w, int64_t before, int64_t done, sal_error *err)
 {
     if (w->run->stopped || !sali_run_anchor_is_due(w->run, before, done)) {
@@ -205,7 +214,7 @@ sal_status sali_run_ask(sal_run *run, int64_t done, sal_error *err)
     return sali_sync_stop(run, err);
 }
 
-/* The steps of the next window: `most`, or fewer if a part wants it shorter. */
+/* The steps of the next window: `most`, or fewer if a part wants a shorter window. */
 static int64_t window_steps(const work *w, int64_t most)
 {
     const sal_run *run = w->run;
@@ -220,7 +229,7 @@ static int64_t window_steps(const work *w, int64_t most)
 
 /* ---- warm-up */
 
-/* The end of warm-up is an anchor. */
+/* Tell the parts that warm-up is over, and record the state: the end of warm-up is an anchor. */
 static sal_status end_warm_up(sal_run *run, sal_error *err)
 {
     SALI_EACH_PART (run, k, part, warmed_up) {
@@ -232,7 +241,7 @@ static sal_status end_warm_up(sal_run *run, sal_error *err)
     return status ? status : sali_sync_stop(run, err); /* a callback may have stopped it */
 }
 
-/* Steps of a cycle of kernels; 1: none. */
+/* Steps in a cycle of kernels with step sizes of their own; 1 if the sampler has no cycle. */
 static int64_t cycle_of(const sal_run *run)
 {
     const char *name = sali_engine(run->sampler)->cycle;
@@ -246,8 +255,9 @@ int64_t sali_run_adapt_window(const sal_run *run)
     return (SALI_ADAPT_WINDOW + cycle - 1) / cycle * cycle;
 }
 
-/* The steps of the next window. Of a warm-up that is not all windows of whole cycles the rest comes
- * first, where it matters least. */
+/* The steps of the next window of warm-up, of which `done` steps are made. Windows are whole
+ * cycles; if warm-up is not a multiple of a window, the shorter window comes first, where it
+ * matters least. */
 static int64_t warm_up_steps(const sal_run *run, int64_t done)
 {
     const int64_t longest = run->inner ? 1 : sali_run_adapt_window(run);
@@ -258,6 +268,7 @@ static int64_t warm_up_steps(const sal_run *run, int64_t done)
     return longest;
 }
 
+/* One window of warm-up, what the parts do after it, and an anchor if one is due. Collective. */
 static sal_status warm_up_window(work *w, sal_error *err)
 {
     sal_run *run = w->run;
@@ -290,7 +301,7 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
 
 /* ---- after warm-up */
 
-/* The most steps of the next window: windows end where anchors may be. */
+/* The most steps of the next window after warm-up: windows end where anchors may be. */
 static int64_t sample_steps(const sal_run *run)
 {
     const int64_t left = run->options.draws * run->options.thin - run->steps;
@@ -299,6 +310,7 @@ static int64_t sample_steps(const sal_run *run)
     return left < n ? left : n;
 }
 
+/* One window after warm-up, what the parts do after it, and an anchor if one is due. Collective. */
 static sal_status sample_window(work *w, sal_error *err)
 {
     sal_run *run = w->run;

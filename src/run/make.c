@@ -12,6 +12,8 @@
 
 /* ---- replicas */
 
+/* SAL_ERR_DATA unless `tuning` was found with the run's sampler and settings, for a model with as
+ * many free variables. */
 static sal_status check_owner(const sal_run *run, const sal_tuning *tuning, sal_error *err)
 {
     if (!sali_run_means_sampler(run, tuning->sampler)) {
@@ -28,7 +30,8 @@ static sal_status check_owner(const sal_run *run, const sal_tuning *tuning, sal_
     return SAL_OK;
 }
 
-/* Options that the tuning already decides. */
+/* SAL_ERR_ARGUMENT or SAL_ERR_DATA if `o` has options that the tuning decides already; `replicas`
+ * is the number of temperatures of the tuning. */
 static sal_status check_conflicts(const sal_run_options *o, int64_t replicas, sal_error *err)
 {
     const char *what = o->step_size != 0           ? "step_size"
@@ -49,7 +52,8 @@ static sal_status check_conflicts(const sal_run_options *o, int64_t replicas, sa
     return SAL_OK;
 }
 
-/* Whether replicas can have the temperatures of a tuning. */
+/* SAL_ERR_DATA unless `temperatures` [n] of a tuning can be those of replicas: 2 or more, 1 first,
+ * then rising. */
 static sal_status check_tuned(int64_t n, const double *temperatures, sal_error *err)
 {
     if (n < 2 || n > SALI_MOST_REPLICAS) {
@@ -61,7 +65,8 @@ static sal_status check_tuned(int64_t n, const double *temperatures, sal_error *
                : sali_fail_prefix(err, SAL_ERR_DATA, "the tuning");
 }
 
-/* How many replicas a chain has, by the options or by a tuning, which must be of this run. */
+/* Set run->replicas from the options or, if given, from their tuning, which must be of this sampler
+ * and model. */
 static sal_status count_replicas(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -83,6 +88,8 @@ static sal_status count_replicas(sal_run *run, sal_error *err)
 
 /* ---- parts */
 
+/* Allocate `self` of each part that the run wants, and call its `create`. Parts are created in
+ * order, because `wanted` of a later part may ask for an earlier one. */
 static sal_status create_parts(sal_run *run, sal_error *err)
 {
     sal_status status = SAL_OK;
@@ -133,6 +140,8 @@ static sal_status finish_parts(sal_run *run, sal_error *err)
 
 /* ---- the whole run */
 
+/* All that comes before the first state: resolve the options, clamp, choose the sampler, divide the
+ * chains, create shards and parts, and compare options across ranks. Collective. */
 static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -165,8 +174,9 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
     return sali_sync_status(run, status ? status : sali_sync_create(run, err), err);
 }
 
-/* The chains where they start, or where an earlier run left them; both an anchor. A run that is
- * stopped while it searches for its starts has no anchor: there is nothing to resume. */
+/* Put the chains where they start, or where an earlier run left them, and record the state: both
+ * places are anchors. A run that is stopped while it searches for its starts has no anchor: there
+ * is nothing to resume. */
 static sal_status begin(sal_run *run, sal_error *err)
 {
     sal_status status;
@@ -185,7 +195,7 @@ static sal_status begin(sal_run *run, sal_error *err)
     return status ? status : sali_sync_stop(run, err); /* a callback may have stopped it */
 }
 
-/* All of a run. */
+/* A run from its options to its last step, without `finish`. */
 static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
 {
     sal_status status = prepare(run, model, err);
@@ -202,7 +212,8 @@ static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
     return status;
 }
 
-/* What follows the last step: on several ranks, all that is asked for later comes to rank 0. */
+/* What follows the last step. On several ranks all results go to rank 0, which alone answers later
+ * questions. */
 static sal_status finish(sal_run *run, sal_error *err)
 {
     sal_status status = sali_sync_status(run, finish_parts(run, err), err);
@@ -213,7 +224,7 @@ static sal_status finish(sal_run *run, sal_error *err)
     return status;
 }
 
-/* Pointers of the caller's are not kept. */
+/* Set the caller's pointers to NULL: what they point to may not outlive the call. */
 static void forget_pointers(sal_run_options *o)
 {
     o->comm = NULL;

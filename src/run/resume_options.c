@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of a run in its state: what a run that goes on must share with it. */
+/* The options of a run, stored in its state. A resumed run must have the same options. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +12,8 @@
 #include "run/run.h"
 #include "run/trajectory/trajectory.h"
 
-/* What a run that goes on must share with the first one: options and other texts, and arrays. */
+/* Names of items that a resumed run must share with the first one: options and other texts, and
+ * arrays. */
 #define GIVEN "given."
 #define MODEL "fingerprint"
 #define LEVELS "levels"
@@ -25,13 +26,14 @@
 #define NAME "model"
 #define STREAM_SEED "stream_seed"
 
-/* The number of this format; without one a state is of version 0.1.0. */
+/* Version of the state format. States written by 0.1.0 have none. */
 #define FORMAT "format"
 #define FORMAT_NOW 2
 
-/* ---- noting them */
+/* ---- storing them */
 
-/* The options as they were resolved. */
+/* The options of the run as a later call would have to give them to get the same run: with the
+ * specification `sampler`, and -1 for no warm-up. */
 static sal_run_options resolved(const sal_run *run, const char *sampler)
 {
     sal_run_options o = run->options;
@@ -41,13 +43,14 @@ static sal_run_options resolved(const sal_run *run, const char *sampler)
     return o;
 }
 
-/* The name of what is given. */
+/* Writes the name of the item that holds option `name` into key, which it returns. */
 static const char *given(const char *name, char key[128])
 {
     snprintf(key, 128, GIVEN "%s", name);
     return key;
 }
 
+/* Store a text, formatted as by printf, as option `name` of the state; false: out of memory. */
 __attribute__((format(printf, 3, 4))) static bool put(sal_run *run, const char *name,
                                                       const char *format, ...)
 {
@@ -59,6 +62,7 @@ __attribute__((format(printf, 3, 4))) static bool put(sal_run *run, const char *
     return sali_run_state_put_text(run->state, given(name, key), text);
 }
 
+/* Store all options of the table that a resumed run must share, as texts; false: out of memory. */
 static bool put_options(sal_run *run, const sal_run_options *o)
 {
     char text[SALI_SAMPLER_TEXT];
@@ -73,6 +77,8 @@ static bool put_options(sal_run *run, const sal_run_options *o)
     return ok;
 }
 
+/* Store the caller's arrays (clamps, temperatures, preconditioner), the format and the stream seed
+ * in the state; false: out of memory. */
 static bool put_arrays(sal_run *run)
 {
     const sal_run_options *o = &run->options;
@@ -104,7 +110,7 @@ sal_status sali_run_note_options(sal_run *run, sal_error *err)
         return status;
     }
     sali_run_sampler_text(run, spelt);
-    /* by the name that it was called by, which may be its alias */
+    /* keep the name by which the caller asked for the sampler, which may be an alias */
     snprintf(sampler, sizeof sampler, "%.*s%s", (int)strcspn(run->options.sampler, ":"),
              run->options.sampler, spelt + strcspn(spelt, ":"));
     const sal_run_options o = resolved(run, sampler);
@@ -123,14 +129,15 @@ sal_status sali_run_note_options(sal_run *run, sal_error *err)
 
 /* ---- reading them */
 
-/* The text of what is given, or NULL. */
+/* The text of option `name` in a state, or NULL. */
 static const char *text_of(const sal_run_state *state, const char *name)
 {
     char key[128];
     return sali_run_state_text(state, given(name, key));
 }
 
-/* An array [n] of the state, NULL if it has none there; false: one of another size or type. */
+/* *out receives the data of an array of the state, NULL if the state has none of this name or an
+ * empty one. False: the array has another type or length than n. */
 static bool read_array(const sal_run_state *state, const char *name, sali_dtype type, int64_t n,
                        const void **out)
 {
@@ -145,7 +152,8 @@ static int64_t count_of(const sal_run_state *state, const char *name)
     return item ? item->count : 0;
 }
 
-/* The options among its texts. */
+/* Set the options that a state holds as texts. SAL_ERR_DATA: the state is of another format, or has
+ * no options. */
 static sal_status read_options(const sal_run_state *state, sal_run_options *o, sal_error *err)
 {
     sal_option_info info;
@@ -166,6 +174,8 @@ static sal_status read_options(const sal_run_state *state, sal_run_options *o, s
                : sali_fail(err, SAL_ERR_DATA, "the state of the run has no options");
 }
 
+/* *options receives the options in a state. Their arrays and texts point into the state.
+ * SAL_ERR_DATA. */
 static sal_status take_options(const sal_run_state *state, sal_run_options *options, sal_error *err)
 {
     int64_t clamped = count_of(state, VARIABLES);
@@ -202,8 +212,9 @@ const char *sali_run_state_model(const sal_run_state *state)
 }
 
 /* The seed of a run's random streams. Starts that are given are mixed into the seed, so that chains
- * which go on from the last states of a run with the same seed do not repeat that run's proposals.
- * A resumed run keeps its own; states without one are of runs whose streams had the seed alone. */
+ * that start at the last states of another run with the same seed do not repeat the proposals of
+ * that run. A resumed run keeps its stream seed; states without a stream seed are from runs whose
+ * streams used the plain seed. */
 uint64_t sali_run_stream_seed(const sal_run *run)
 {
     const sal_run_options *o = &run->options;
@@ -264,7 +275,8 @@ static bool is_same_sampler(const char *a, const char *b)
            strcmp(a + strcspn(a, ":"), b + strcspn(b, ":")) == 0;
 }
 
-/* Whether what is given may change: another number of draws moves where annealing is cold. */
+/* Whether a resumed run may have another value of item `name`. A changed number of draws is refused
+ * with annealing, because it would move the end of the cooling. */
 static bool is_free(const sal_run *run, const char *name)
 {
     sal_option_info info;
@@ -281,6 +293,8 @@ static bool is_free(const sal_run *run, const char *name)
     return false;
 }
 
+/* SAL_ERR_ARGUMENT with a message about item `is` of this run, which is not what the resumed run
+ * had; SAL_OK if both are samplers that mean the same. */
 static sal_status differs(const sal_run *run, const sali_state_item *is, sal_error *err)
 {
     const sal_run_state *before = run->options.resume;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A run: shards of chains, its options with defaults filled in, how far it is, and its parts
+/* A run: its shards of chains, its options with defaults filled in, its progress, and its parts
  * (run/part.h).
  *
  * With tempering, a chain of the run is a ladder of `replicas` slots, each a chain of a shard, of
- * which the first, at temperature 1, is what is recorded. Slot number c replicas + r is replica r
- * of chain c, and that is the number of its random streams. Shards have slots that follow each
- * other: whole ladders, or, where there are fewer chains than shards, a part of one ladder; its
- * neighbours in other shards swap states with them across seams (parts/seams.c). */
+ * which the first, at temperature 1, is recorded. Slot number c replicas + r is replica r of chain
+ * c, and is also the number of its random streams. The slots of a shard are consecutive: whole
+ * ladders, or, where there are fewer chains than shards, a part of one ladder. Neighbouring slots
+ * in different shards swap states across seams, the shard boundaries within a ladder
+ * (parts/seams.c). */
 #ifndef SALI_RUN_H
 #define SALI_RUN_H
 
@@ -27,13 +28,13 @@ enum {
 #define SALI_MOST_REPLICAS 1000
 #define SALI_LEAST_TEMPERATURE 1e-100
 
-/* A run that may end at any draw looks at its draws when so many are made of each chain, and each
- * time that they have doubled. */
+/* A run that may end at any draw judges its draws after SALI_FIRST_LOOK draws of each chain, and
+ * each time that their number has doubled; SALI_LOOKS doublings are the default end. */
 #define SALI_FIRST_LOOK 100
 #define SALI_LOOKS 10
 
-/* Windows of warm-up have at most so many steps, or a few more to make whole cycles of step sizes:
- * sali_run_adapt_window. And those after it. */
+/* The most steps of a window: in warm-up, where sali_run_adapt_window returns a few more to make
+ * whole cycles of step sizes; and after warm-up. */
 #define SALI_ADAPT_WINDOW 25
 #define SALI_SAMPLE_WINDOW 256
 int64_t sali_run_adapt_window(const sal_run *run);
@@ -43,15 +44,15 @@ typedef struct sali_run_calls {
     bool draw, state, progress;
 } sali_run_calls;
 
-/* What ranks tell each other after a window (sync.c); NULLs on one rank. */
+/* Room for what ranks send each other after a window (sync.c); NULLs on one rank. */
 typedef struct sali_run_sync {
     int64_t *begin; /* [n_shards + 1] the first byte of each shard, among */
     char *bytes;    /* [begin[n_shards]] */
 } sali_run_sync;
 
-/* One shard: its chains and the sampler's state. Rows of the run's arrays that belong to its chains
- * are written by it alone. One of another rank has no `self`, and of its chains numbers only
- * (sali_chains_create_remote); at rank 0 also codes. */
+/* One shard: its chains and the sampler's state. Only the shard writes the rows of the run's arrays
+ * that belong to its chains. A shard of another rank has no `self`, and only counters and sums of
+ * its chains (sali_chains_create_remote); at rank 0 also codes. */
 typedef struct sali_run_shard {
     int64_t k;      /* its number */
     int64_t first;  /* the first chain of the run with its coldest slot here, or behind it */
@@ -60,28 +61,29 @@ typedef struct sali_run_shard {
     void *self;
     int32_t *full;     /* [V of base] scratch: one state of the whole space */
     bool follows;      /* sali_run_follows after the last window */
-    sal_status status; /* of its start, and of its walk (parts/settle_stuck.c) */
+    sal_status status; /* of finding its starts, and of settling its stuck chains */
     sal_error error;
 } sali_run_shard;
 
-/* Of a search of several coolings (search/search.c), the run being the best of them. */
+/* Facts about a search of several coolings (search/search.c), of which the run is the best. */
 typedef struct sali_run_search {
-    int64_t coolings, cooling;    /* how many, and which of them the run is */
+    int64_t coolings, cooling;    /* number of coolings, and which of them this run is */
     double seconds;               /* of all */
-    char failure[SAL_ERROR_SIZE]; /* why there were no more, in sentences; empty: none was wanted */
+    char failure[SAL_ERROR_SIZE]; /* why no more coolings were made, in sentences; empty: none was
+                                     wanted */
 } sali_run_search;
 
 struct sal_run {
-    sali_memory memory; /* all arrays of it and of its parts */
+    sali_memory memory; /* owns all arrays of the run and its parts */
     sal_model *base;    /* as given */
     sal_model *model;   /* with clamped variables taken out: what is sampled */
     const sali_sampler *sampler;
     sal_run_options options; /* pointers in it are not kept */
-    bool tuned;              /* what adapts was given: nothing does */
-    uint64_t stream_seed;    /* of all chains' random numbers: the seed, mixed with given starts */
+    bool tuned;              /* a tuning was given, so nothing adapts */
+    uint64_t stream_seed;    /* of the random streams: the seed, mixed with given starts */
     sali_sampler_settings settings;
     const sali_sampler *inner; /* moves states at the levels of a trajectory; NULL without one */
-    int64_t levels;            /* of that */
+    int64_t levels;            /* number of levels of the trajectory */
     sali_sampler_settings inner_settings;
     void *shared; /* of the sampler; NULL without */
 
@@ -105,9 +107,9 @@ struct sal_run {
     int64_t sampling;    /* 1: warm-up is over */
     int64_t steps;       /* after warm-up */
     double seconds, warmup_seconds;
-    double begun; /* by the clock; 0: not yet */
+    double begun; /* start of the run by the clock; 0: not started */
     bool stopped;
-    bool enough; /* a part wants no more draws */
+    bool enough; /* a part needs no more draws */
     bool over;   /* the parts have finished */
 
     sali_run_search search;
@@ -116,12 +118,14 @@ struct sal_run {
 
 /* ---- making one */
 
-/* Put defaults in place of zeros but for the sampler, and check ranges (run_options.c); and those
- * that depend on the sampler's interval, once there are chains. */
+/* Replace zeros by defaults, except the sampler, and check ranges (run_options.c).
+ * sali_run_resolve_intervals does the same for options that depend on the sampler's interval, once
+ * there are chains. */
 sal_status sali_run_resolve(sal_run_options *options, sal_error *err);
 sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err);
 
-/* Temperatures [n] from 1 up: SAL_ERR_ARGUMENT otherwise, saying where they are from. */
+/* SAL_ERR_ARGUMENT unless temperatures [n] rise from 1. `what` says in the message where they come
+ * from. */
 sal_status sali_run_check_temperatures(int64_t n, const double *temperatures, const char *what,
                                        sal_error *err);
 
@@ -129,27 +133,27 @@ sal_status sali_run_check_temperatures(int64_t n, const double *temperatures, co
 sal_status sali_run_check_independent(const sali_sampler *sampler, const char *who,
                                       const char *what, sal_error *err);
 
-/* The sampler of the options or the usual one, and its shared state, once the model that is sampled
- * is known; run->options.sampler is its name then (choose.c). Returns: ARGUMENT, UNSUPPORTED, and
- * what the sampler returns. */
+/* Choose the sampler of the options, or the default one, and create its shared state, once the
+ * model that is sampled is known. run->options.sampler is its name afterwards (choose.c). Returns:
+ * ARGUMENT, UNSUPPORTED, and what the sampler returns. */
 sal_status sali_run_choose_sampler(sal_run *run, sal_error *err);
 
-/* How slots are divided among shards and ranks; and the shards (shards.c). Returns: MEMORY, IO of
+/* Divide slots among shards and ranks; and create the shards (shards.c). Returns: MEMORY, IO of
  * ranks, and what opening the sampler returns. */
 sal_status sali_run_divide(sal_run *run, sal_error *err);
 sal_status sali_run_create_shards(sal_run *run, sal_error *err);
 
-/* The chains' first states: given ones [chains x V of base], or found by a search where `init` is
- * NULL; the caller may stop it (start_chains.c). */
+/* Put the chains at their first states: given ones, init [chains x V of base], or if `init` is NULL
+ * found by a search, which the caller may stop (start_chains.c). */
 sal_status sali_run_start_chains(sal_run *run, const int32_t *init, sal_error *err);
 
-/* One run, as sal_sample (make.c). */
+/* Make one run, as sal_sample does without several coolings (make.c). */
 sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_run **run,
                          sal_error *err);
 
 /* ---- the loop (loop.c) */
 
-/* Warm-up, and the steps after it. */
+/* Make the steps of warm-up, and the steps after it. */
 sal_status sali_run_warm_up(sal_run *run, sal_error *err);
 sal_status sali_run_sample(sal_run *run, sal_error *err);
 
@@ -159,8 +163,8 @@ sal_status sali_run_ask(sal_run *run, int64_t done, sal_error *err);
 
 /* ---- its shards (shards.c) */
 
-/* The chains that have a row in arrays here: *first and those after it, so many. They are all
- * chains at rank 0 and if all ranks want them, else this rank's own. */
+/* The number of chains that have a row in arrays of this rank, beginning with chain *first: all
+ * chains at rank 0 or if `all_ranks`, else this rank's own. */
 int64_t sali_run_rows(const sal_run *run, bool all_ranks, int64_t *first);
 
 /* Call work(context, k) for this rank's shards, on the run's threads. */
@@ -169,65 +173,69 @@ void sali_run_shards(const sal_run *run, void (*work)(void *context, int64_t sha
 /* The first status of the shards that is not SAL_OK, with its error. */
 sal_status sali_run_shards_status(const sal_run *run, sal_error *err);
 
-/* NaN or +inf in any shard as an error. */
+/* An error if a chain of this rank met NaN or +inf. */
 sal_status sali_run_check(const sal_run *run, sal_error *err);
 
-/* Make anew what all shards keep of their chains, and f. */
+/* Recompute f, and what the sampler keeps of its chains, in all shards of this rank. */
 void sali_run_refresh(sal_run *run);
 
 /* Whether a shard of this rank follows its chains by small changes. */
 bool sali_run_follows(const sal_run *run, const sali_run_shard *shard);
 
-/* Between the codes of the model that is sampled and those of the whole space, the model's that was
- * given (which may be a clamped one itself): as sali_clamp_expand and so on (clamp_map.c). */
+/* Convert between codes of the model that is sampled and codes of the whole space, which is that of
+ * the given model (itself perhaps a clamped one): as sali_clamp_expand and so on (clamp_map.c). */
 void sali_run_expand(const sal_run *run, int64_t chains, const int32_t *codes, int32_t *full);
 void sali_run_restrict(const sal_run *run, int64_t chains, const int32_t *full, int32_t *codes);
 void sali_run_variables(const sal_run *run, int64_t *original);
 
-/* SAL_ERR_ARGUMENT at other ranks than the first of several, naming the function. */
+/* SAL_ERR_ARGUMENT at all ranks except rank 0; `who` is the function that the message names. */
 sal_status sali_run_check_results(const sal_run *run, const char *who, sal_error *err);
 
 /* ---- the sampler in words (sampler_text.c) */
 
-/* The sampler with its settings; those at their standard values only if `all`. With all it is the
- * same text for the same sampler however it was asked for. */
+/* Write the sampler and its settings; settings at their standard values only if `all`. With `all`
+ * the text is the same for the same sampler however it was asked for; sali_run_sampler_text writes
+ * this text. */
 void sali_run_write_sampler(const sal_run *run, bool all, char text[SALI_SAMPLER_TEXT]);
 void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT]);
 
-/* Whether a specification means the sampler of the run. Settings that it does not name, as those
- * that were not there yet when it was written, have their defaults. */
+/* Whether a specification means the sampler of the run. Settings that the specification does not
+ * name, because they are newer than it for example, have their defaults. */
 bool sali_run_means_sampler(const sal_run *run, const char *specification);
 
 /* ---- its state */
 
-/* Anchors: steps at which every run lets all shards make anew what they keep of their chains, so
- * that a run which begins there goes on with the same bits (run_state.c). Whether one lies between
- * `before` and `done` steps of warm-up, or of what comes after it; */
+/* Anchors are steps at which every run lets all shards recompute what they keep of their chains, so
+ * that a run resumed from there continues with the same bits (run_state.c). Whether an anchor lies
+ * between `before` and `done` steps of warm-up, or of the steps after it. */
 bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done);
-/* what the run is there (its shards are fresh), into run->state, and for options.callbacks.state;
- */
+/* Record the state of the run at an anchor, where its shards are fresh, in run->state, and pass it
+ * to options.callbacks.state. */
 sal_status sali_run_note_state(sal_run *run, sal_error *err);
-/* and a run's place, chains and parts from options.resume, checked: SAL_ERR_DATA. */
+/* Restore a run's progress, parts and chains from options.resume, and check them;
+ * sali_run_restore_shards restores the chains only. SAL_ERR_DATA. */
 sal_status sali_run_restore(sal_run *run, sal_error *err);
 sal_status sali_run_restore_shards(sal_run *run, sal_error *err);
 
-/* The shards' parts of the last state noted, at rank 0 in one. */
+/* Bring the shards' items of the last recorded state together at rank 0. */
 sal_status sali_run_collect_state(sal_run *run, sal_error *err);
 
-/* The items of a shard that are kept for `what`, of which f is the first: into
- * [SALI_MOST_SHARD_ITEMS]; their number. */
+/* List the items of a shard whose `kept` includes `what` in items [SALI_MOST_SHARD_ITEMS], f first
+ * if it is among them; returns their number. */
 #define SALI_MOST_SHARD_ITEMS (32 + SALI_MOST_STATE)
 int64_t sali_run_shard_items(const sal_run *run, sali_run_shard *shard, unsigned what,
                              sali_state_item *items);
 
-/* The draws that were made before, as if they were made now (run_replay.c). Uses the chains' codes
- * and f. Returns: DATA. */
+/* Handle the draws that were made before the run was resumed as if they were made now
+ * (run_replay.c). Overwrites the chains' codes and f. Returns: DATA. */
 sal_status sali_run_replay(sal_run *run, sal_error *err);
 
-/* The options of a run among the items of its state (resume_options.c): noting them, when all are
- * resolved and the caller's arrays are there. What a run that goes on needs before it is prepared:
- * whether it was tuned; its preconditioner. The seed of random streams, of new runs and of those
- * that go on. And whether it has the same options: SAL_ERR_ARGUMENT. */
+/* The options of a run among the items of its state (resume_options.c). sali_run_note_options
+ * stores them, when all are resolved and the caller's arrays are there. sali_run_take_given fetches
+ * what a resumed run needs before it is prepared: whether it was tuned, and its preconditioner.
+ * sali_run_stream_seed is the seed of random streams, of new and of resumed runs.
+ * sali_run_compare_given returns SAL_ERR_ARGUMENT if a resumed run has other options than the first
+ * one. */
 sal_status sali_run_note_options(sal_run *run, sal_error *err);
 sal_status sali_run_take_given(sal_run *run, sal_error *err);
 uint64_t sali_run_stream_seed(const sal_run *run);

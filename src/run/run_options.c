@@ -9,16 +9,17 @@
 #include "run/sync.h"
 #include "run/trajectory/trajectory.h"
 
-/* Steps from one swap to the next of samplers that move all variables at once. */
+/* Default steps between swaps for samplers that move all variables at once. */
 #define FEW_STEPS 5
-/* The default warm-up, in steps, or in intervals where replicas swap; and how many intervals it has
- * at least: for a million variables, 1000 steps of one are nothing. */
+/* The default warm-up, in steps; with tempering, in swap intervals. It has at least LEAST_INTERVALS
+ * intervals: for a million variables, 1000 steps of one variable each are nothing. */
 #define WARMUP 1000
 #define LEAST_INTERVALS 10
-/* That of annealing, as a part of the steps after it, if that is more. */
+/* Default warm-up of annealing: 1/ANNEAL_WARMUP of the sampling steps, but at least WARMUP. */
 #define ANNEAL_WARMUP 10
 #define DRAWS 1000
-/* That of sweeps along a trajectory, which begin from a population that climbed it. */
+/* Default warm-up along a trajectory, in sweeps; they begin from a population that climbed the
+ * trajectory. */
 #define WARMUP_SWEEPS 20
 
 /* ---- the table */
@@ -123,6 +124,7 @@ sal_status sali_run_check_temperatures(int64_t n, const double *temperatures, co
     return SAL_OK;
 }
 
+/* SAL_ERR_ARGUMENT unless temperatures, replicas, chains and annealing go together. */
 static sal_status check_tempering(const sal_run_options *o, sal_error *err)
 {
     const sal_tempering_options *t = &o->tempering;
@@ -139,7 +141,8 @@ static sal_status check_tempering(const sal_run_options *o, sal_error *err)
                : sali_run_check_temperatures(t->replicas, t->temperatures, "temperatures", err);
 }
 
-/* Options of annealing or tempering in a new run that does neither would change nothing. */
+/* Refuse options of annealing or tempering in a new run that does neither: they would have no
+ * effect. */
 static sal_status check_without_effect(const sal_run_options *o, sal_error *err)
 {
     const sal_annealing_options *a = &o->annealing;
@@ -171,7 +174,8 @@ static sal_status check_clamps(const sal_clamps *c, sal_error *err)
                            (long long)c->n, c->variables ? "clamps.codes" : "clamps.variables");
 }
 
-/* Warm-up and draws, as far as they are known, must fit a counter of steps. */
+/* SAL_ERR_ARGUMENT if warm-up and draws, as far as they are known, do not fit a counter of
+ * steps. */
 static sal_status check_steps(const sal_run_options *o, sal_error *err)
 {
     int64_t steps;
@@ -182,7 +186,8 @@ static sal_status check_steps(const sal_run_options *o, sal_error *err)
     return SAL_OK;
 }
 
-/* A schedule says that the run anneals. */
+/* Switch annealing on if a schedule is given; the schedule `rlsa` also sets the sampler, or refuses
+ * another one. */
 static sal_status resolve_schedule(sal_run_options *o, sal_error *err)
 {
     o->annealing.on |= o->annealing.schedule != SAL_ANNEAL_GEOMETRIC;

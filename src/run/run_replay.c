@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The draws made before a run goes on, as if they were made now. */
+/* The draws made before a run is resumed, handled as if they were made now. */
 #include <math.h>
 
 #include "core/error.h"
 #include "run/part.h"
 
-/* A draw must be one of this run: its numbers come from outside. */
+/* SAL_ERR_DATA unless a draw, which comes from outside, can be one of this run: its sizes, codes,
+ * clamped variables and f. */
 static sal_status check_draw(const sal_run *run, const sal_draw *draw, sal_error *err)
 {
     const sal_space *space = run->base->space;
@@ -33,7 +34,8 @@ static sal_status check_draw(const sal_run *run, const sal_draw *draw, sal_error
                   : SAL_OK;
 }
 
-/* Into the records, by way of the chains. */
+/* Pass a draw to the parts that see old draws again. Parts read draws from the chains, so the codes
+ * and f of the recorded slots are overwritten. */
 static void record(sal_run *run, const sal_draw *draw)
 {
     int64_t V = run->model->space->n_variables, whole = run->base->space->n_variables;
@@ -50,8 +52,8 @@ static void record(sal_run *run, const sal_draw *draw)
     }
 }
 
-/* Draws 0 .. n - 1, of warm-up or after it. The caller may want to see no more of them, but those
- * that are counted are all recorded. */
+/* Read draws 0 .. n - 1 again, of warm-up or after it, and pass them to the caller. If the caller
+ * stops the run, the rest is still recorded, because the state counts all of them. */
 static sal_status replay(sal_run *run, bool warmup, int64_t n, sal_error *err)
 {
     const sali_replay *replay = &run->options.resume->replay;

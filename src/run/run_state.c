@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run at an anchor: taking it, and going on from it. */
+/* The state of a run at an anchor: recording it, and resuming a run from it. */
 #include <float.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,9 @@
 #include "run/part.h"
 #include "run/sync.h"
 
-/* Steps from one anchor to the next: of samplers to which a step is about as much as a refresh; of
- * others, which follow their chains by small changes, so many sweeps. */
+/* Steps from one anchor to the next. If a step costs about as much as a refresh: ANCHOR_STEPS. If
+ * the sampler follows its chains by small changes: about ANCHOR_SWEEPS sweeps, a multiple of
+ * ANCHOR_STEPS. */
 #define ANCHOR_STEPS 256
 #define ANCHOR_SWEEPS 16
 
@@ -27,7 +28,7 @@ bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
 
 #define MOST_RUN_ITEMS 8
 
-/* List the items that every run has of a shard. */
+/* List the items that a shard has in every run, f first; their number. */
 static int64_t list_chains(sali_run_shard *shard, sali_state_item *items)
 {
     const sali_chains *c = shard->chains;
@@ -68,6 +69,8 @@ static int64_t list_kept(const sal_run *run, int64_t shard, sali_state_item *ite
     return sali_run_shard_items(run, &run->shards[shard], SALI_STATE_KEPT, items);
 }
 
+/* List the items of the run that belong to no part: how far it is, and how long it took; their
+ * number. */
 static int64_t list_run(sal_run *run, sali_state_item *items)
 {
     const sali_state_item own[] = {
@@ -87,10 +90,10 @@ static const char *prefix_of(const sali_run_part *part)
     return part->prefix ? part->prefix : "";
 }
 
-/* ---- taking it */
+/* ---- recording it */
 
-/* Of the items of this rank's shards: their number, the last shard's list in `items`, and how many
- * elements each has in all of them. */
+/* Count the kept items of this rank's shards: total[i] grows by the elements of item i in all of
+ * them. `items` receives the list of the last shard. Returns the number of items of a shard. */
 static int64_t count_items(const sal_run *run, sali_state_item *items, int64_t *total)
 {
     int64_t n = 0;
@@ -103,8 +106,8 @@ static int64_t count_items(const sal_run *run, sali_state_item *items, int64_t *
     return n;
 }
 
-/* The arrays of this rank's shards, from the first one on, to or from places that follow each
- * other. */
+/* Copy the kept items of this rank's shards to place[i], or from there if `restore`. Item i of a
+ * shard follows that of the shard before; NULL: the item is not restored. */
 static void carry_shards(const sal_run *run, bool restore, char **place)
 {
     sali_state_item items[SALI_MOST_SHARD_ITEMS];
@@ -114,7 +117,7 @@ static void carry_shards(const sal_run *run, bool restore, char **place)
             size_t bytes = (size_t)items[i].count * sali_state_bytes(items[i].type);
             if (!restore) {
                 memcpy(place[i], items[i].data, bytes);
-            } else if (i > 0 && place[i]) { /* f comes of the others */
+            } else if (i > 0 && place[i]) { /* f is recomputed from the other items */
                 memcpy(items[i].data, place[i], bytes);
             }
             place[i] = place[i] ? place[i] + bytes : NULL;
@@ -122,7 +125,8 @@ static void carry_shards(const sal_run *run, bool restore, char **place)
     }
 }
 
-/* Items of this rank's shards into the run's state; to rank 0's if somebody asks for it. */
+/* Put the items of this rank's shards into the run's state. If `asked`, rank 0's state also
+ * receives those of other ranks. */
 static sal_status note_shards(sal_run *run, bool asked, sal_error *err)
 {
     sali_state_item items[SALI_MOST_SHARD_ITEMS];
@@ -152,7 +156,7 @@ sal_status sali_run_collect_state(sal_run *run, sal_error *err)
     return sali_sync_state(run, n, items, err);
 }
 
-/* Out of the state that the run goes on from. */
+/* Fill the items of this rank's shards, except f, from the state that is resumed. Collective. */
 static sal_status restore_items(sal_run *run, sal_error *err)
 {
     sali_state_item items[SALI_MOST_SHARD_ITEMS];
@@ -182,6 +186,7 @@ static sal_status restore_items(sal_run *run, sal_error *err)
     return status;
 }
 
+/* Copy n items into a state, their names preceded by `prefix`; false: out of memory. */
 static bool put_all(sal_run_state *state, const char *prefix, int64_t n,
                     const sali_state_item *items)
 {
@@ -196,12 +201,13 @@ static bool put_all(sal_run_state *state, const char *prefix, int64_t n,
     return ok;
 }
 
-/* A part's items of the run. */
+/* Copy the items of a part that belong to the whole run into the run's state; false: out of
+ * memory. */
 static bool put_part(sal_run *run, const sali_run_part *part, void *self)
 {
     sali_state_item items[SALI_MOST_STATE];
     const int64_t n = part->items(self, NULL, items);
-    if (part->prefix) { /* what it had before may be used up */
+    if (part->prefix) { /* drop items that the part no longer lists */
         sali_run_state_retain(run->state, part->prefix, n, items);
     }
     return put_all(run->state, prefix_of(part), n, items);
@@ -223,7 +229,7 @@ sal_status sali_run_note_state(sal_run *run, sal_error *err)
     if (!ok) {
         return sali_fail_memory(err);
     }
-    if (o->callbacks.state && !run->stopped) { /* else it counts draws that were not shown */
+    if (o->callbacks.state && !run->stopped) { /* else it counts draws that nobody has seen */
         run->stopped = o->callbacks.state(run->state, o->callbacks.state_data) != 0;
     }
     return SAL_OK;
@@ -234,8 +240,10 @@ const sal_run_state *sal_run_last_state(const sal_run *run)
     return run->rank == 0 ? run->state : NULL;
 }
 
-/* ---- going on from it: the run itself */
+/* ---- resuming: the run itself */
 
+/* Whether the counters read from a state agree with each other (SAL_ERR_DATA) and with the options
+ * of this run (SAL_ERR_ARGUMENT). */
 static sal_status check_position(const sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -269,9 +277,10 @@ static sal_status restore_run(sal_run *run, sal_error *err)
     return status ? status : check_position(run, err);
 }
 
-/* ---- its shards */
+/* ---- resuming: its shards */
 
-/* What ranges do not tell. */
+/* Checks of a restored shard beyond the ranges of its items: all chains have made the run's steps,
+ * step sizes fit the model's type, and parts accept what was restored. SAL_ERR_DATA. */
 static sal_status check_shard(const sal_run *run, const sali_run_shard *shard, sal_error *err)
 {
     const sali_chains *chains = shard->chains;
@@ -312,7 +321,7 @@ sal_status sali_run_restore_shards(sal_run *run, sal_error *err)
     return sali_sync_window(run, status, err);
 }
 
-/* The model must give f as the state has it, bit by bit. */
+/* SAL_ERR_ARGUMENT unless the model gives the same f, bit by bit, as the state that is resumed. */
 static sal_status compare_f(const sal_run *run, sal_error *err)
 {
     const sali_state_item *item = sali_run_state_find(run->options.resume, "f");
@@ -330,8 +339,10 @@ static sal_status compare_f(const sal_run *run, sal_error *err)
                             "is another one (or the library, or the machine)");
 }
 
-/* ---- its parts */
+/* ---- resuming: its parts */
 
+/* Fill the items of a part that belong to the whole run from the state that is resumed, and let the
+ * part check them. */
 static sal_status restore_part(const sal_run *run, const sali_run_part *part, void *self,
                                sal_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sampler of a run in words. */
+/* The sampler of a run as a text, and whether a text means this sampler. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "core/specification.h"
 #include "run/run.h"
 
-/* The sampler with its settings; those at their standard values only if `all`. */
+/* Write the sampler and its settings; settings at their standard values only if `all`. */
 void sali_run_write_sampler(const sal_run *run, bool all, char text[SALI_SAMPLER_TEXT])
 {
     const sali_sampler *sampler = run->inner ? run->inner : run->sampler;
@@ -34,8 +34,8 @@ void sali_run_sampler_text(const sal_run *run, char text[SALI_SAMPLER_TEXT])
     sali_run_write_sampler(run, true, text);
 }
 
-/* Whether a specification means the sampler of the run. Settings that it does not name, as those
- * that were not there yet when it was written, have their defaults. */
+/* Whether a specification means the sampler of the run. Settings that the specification does not
+ * name, because they are newer than it for example, have their defaults. */
 bool sali_run_means_sampler(const sal_run *run, const char *specification)
 {
     const sali_sampler *sampler = run->inner ? run->inner : run->sampler;

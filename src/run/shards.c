@@ -7,11 +7,13 @@
 
 /* ---- division */
 
-/* So many ladders keep all threads busy, and shards do without waiting for each other. */
+/* With this many ladders or more, all threads are busy with whole ladders, and no ladder is cut
+ * into parts that wait for each other. */
 #define MANY_LADDERS 32
 
-/* Each shard has whole ladders; or each ladder is cut into as many parts, of two or more slots, so
- * that the coldest one swaps within its shard. */
+/* How many shards the run has. Each shard has whole ladders; or all ladders are cut into equally
+ * many parts, of two or more slots each, so that the coldest slot of a ladder swaps within its
+ * shard. */
 static int64_t count_shards(const sal_run *run)
 {
     const int64_t chains = run->options.chains, most = run->replicas / 2;
@@ -68,7 +70,7 @@ static void number_chains(sal_run *run, int64_t k)
     }
 }
 
-/* One that another rank moves. */
+/* Create the chains of a shard that another rank moves: counters only, and codes at rank 0. */
 static sal_status create_remote(sal_run *run, sali_run_shard *shard, int64_t slots, sal_error *err)
 {
     const bool first = sal_comm_rank(run->ranks.comm) == 0;
@@ -76,6 +78,7 @@ static sal_status create_remote(sal_run *run, sali_run_shard *shard, int64_t slo
                                      err);
 }
 
+/* Create the chains of one of this rank's shards, [slots], and open the sampler on them. */
 static sal_status create_own(sal_run *run, sali_run_shard *shard, int64_t slots, sal_error *err)
 {
     unsigned wants = sali_sampler_wants(run->sampler);
@@ -90,6 +93,7 @@ static sal_status create_own(sal_run *run, sali_run_shard *shard, int64_t slots,
                                       &shard->self, err);
 }
 
+/* Create shard k, which this rank or another one moves. */
 static sal_status create_shard(sal_run *run, int64_t k, sal_error *err)
 {
     sali_run_shard *shard = &run->shards[k];

@@ -6,7 +6,8 @@
 #include "run/sync.h"
 #include "samplers/start.h"
 
-/* Starting codes of the free variables of all replicas, from those of the whole space by chain. */
+/* *codes receives the starting codes of the free variables [chains x replicas x V] from init
+ * [chains x V of base], each replica as its chain; NULL without init. The caller frees it. */
 static sal_status restrict_init(sal_run *run, const int32_t *init, int32_t **codes, sal_error *err)
 {
     int64_t V = run->model->space->n_variables, whole = run->base->space->n_variables;
@@ -52,7 +53,7 @@ static void step_shard(void *context, int64_t k)
     work->over[k] = sali_start_search_step(work->searches[k]);
 }
 
-/* End a shard's search: its chains have their states, unless the run was stopped. */
+/* End a shard's search: its chains are at their starting states, unless the run was stopped. */
 static void end_shard(void *context, int64_t k)
 {
     start_work *work = context;
@@ -63,8 +64,8 @@ static void end_shard(void *context, int64_t k)
     }
 }
 
-/* Step all shards' searches until they are over, or the caller stops the run: the caller is asked
- * between steps. */
+/* Step all shards' searches until all are over or the caller, who is asked between steps, stops the
+ * run. */
 static sal_status search_starts(start_work *work, sal_error *err)
 {
     sal_run *run = work->run;

@@ -31,7 +31,7 @@ sal_status sali_sync_begin(sal_run *run, sal_error *err)
 
 /* ---- whether all ranks are asked for the same */
 
-/* Names of things, and numbers that tell them apart. */
+/* Something that must be the same on all ranks: its name, and a hash of its bytes. */
 typedef struct trait {
     char name[56];
     uint64_t hash;
@@ -43,7 +43,8 @@ static void set_trait(trait *t, const char *name, const void *data, int64_t byte
     t->hash = sali_hash(SALI_HASH_START, data, bytes);
 }
 
-/* Into [2 + items of the state]. */
+/* Fill traits [2 + run->state->n] with the program's version, the given starting states and the
+ * items of the state; their number. */
 static int64_t list_traits(const sal_run *run, trait *traits)
 {
     const sal_run_options *o = &run->options;
@@ -60,6 +61,8 @@ static int64_t list_traits(const sal_run *run, trait *traits)
     return n;
 }
 
+/* SAL_ERR_ARGUMENT, naming the trait, unless all n traits of this rank are also rank 0's, first
+ * [n_first], in the same order. */
 static sal_status compare_traits(const sal_run *run, int64_t n, const trait *own, int64_t n_first,
                                  const trait *first, sal_error *err)
 {
@@ -122,8 +125,8 @@ sal_status sali_sync_any(const sal_run *run, bool *any, sal_error *err)
 
 /* ---- windows */
 
-/* Between the items of a shard that are told to other ranks and where they follow each other; their
- * bytes. NULL: only count them. */
+/* Copy the items of shard k that are sent to other ranks to (`pack`) or from consecutive bytes at
+ * `at`. NULL `at`: copy nothing. Returns how many bytes these items have. */
 static int64_t carry_shard(sal_run *run, int64_t k, bool pack, char *at)
 {
     sali_state_item items[SALI_MOST_SHARD_ITEMS];
@@ -200,8 +203,8 @@ sal_status sali_sync_log_probs(sal_run *run, double *log_prob, int64_t before, s
 
 /* ---- draws, window by window */
 
-/* At rank 0, n rows of each draw that came from a rank, its chains from `first` on, into the queue.
- * What came is moved past. */
+/* At rank 0: copy what came from another rank, n elements of each draw and list, for its chains
+ * from `first` on, into queue [draws x lists x chains]. *came is moved past what was copied. */
 static void take_rows(const char **came, int64_t draws, int64_t n, int64_t first, int64_t chains,
                       int64_t lists, size_t bytes, void *queue)
 {
@@ -264,7 +267,8 @@ sal_status sali_sync_place(const sal_run *run, int64_t own, int64_t *first, int6
     return status;
 }
 
-/* One item; `item` is NULL where there are no shards. */
+/* Replace one item of the state at rank 0 by the item of the shards of all ranks. `item` gives its
+ * name; NULL on a rank that has no shards. */
 static sal_status collect_item(sal_run *run, const sali_state_item *item, sal_error *err)
 {
     sal_comm *comm = run->ranks.comm;
@@ -311,7 +315,8 @@ sal_status sali_sync_state(sal_run *run, int64_t n, const sali_state_item *items
 
 /* ---- the end */
 
-/* Between n rows of `bytes` each that are `stride` bytes apart and rows that follow each other. */
+/* Copy n rows of `bytes` each from `apart`, where they begin `stride` bytes apart, to `together`,
+ * where rows follow each other (`pack`), or back. */
 static void carry_rows(bool pack, char *apart, size_t stride, char *together, size_t bytes,
                        int64_t n)
 {
@@ -346,7 +351,8 @@ sal_status sali_sync_rows(sal_run *run, int64_t row0, void *rows, int64_t stride
     return status;
 }
 
-/* The i-th item of a shard that is brought to rank 0 at the end; false: there are not so many. */
+/* *item receives the i-th item of a shard that is brought to rank 0 at the end; false: the shard
+ * has fewer such items. */
 static bool last_item(sal_run *run, int64_t shard, int64_t i, sali_state_item *item)
 {
     sali_state_item items[SALI_MOST_SHARD_ITEMS];
@@ -357,7 +363,8 @@ static bool last_item(sal_run *run, int64_t shard, int64_t i, sali_state_item *i
     return i < n;
 }
 
-/* The i-th item of the shards of other ranks, whose chains have `bytes` each, to rank 0. */
+/* Bring the i-th item of other ranks' shards that is wanted at the end to rank 0; each chain has
+ * `bytes` in it. */
 static sal_status collect_last(sal_run *run, int64_t i, size_t bytes, sal_error *err)
 {
     const sali_ranks *ranks = &run->ranks;

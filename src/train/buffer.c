@@ -9,7 +9,7 @@
 #include "train/data.h"
 #include "train/trainer.h"
 
-/* Element k of the stream as a row of the data, in proportion to the rows' weights. */
+/* A row of the data drawn by element k of the stream, in proportion to the rows' weights. */
 static uint32_t pick_row(const sal_trainer *t, const sali_stream *stream, uint32_t k)
 {
     const double *below = t->buffer.below;
@@ -29,7 +29,8 @@ static uint32_t pick_row(const sal_trainer *t, const sali_stream *stream, uint32
     return (uint32_t)low;
 }
 
-/* Variable v of a row; from its intensity, if there is one, by element k of the stream. */
+/* The code of variable v in a row; drawn from its intensity, if there is one, by element k of the
+ * stream. */
 static int32_t pick_code(const sal_data *data, int64_t row, int64_t v, const sali_stream *stream,
                          uint32_t k)
 {
@@ -37,7 +38,8 @@ static int32_t pick_code(const sal_data *data, int64_t row, int64_t v, const sal
     return data->intensity ? sali_rng_uniform_at(stream, k) < data->intensity[at] : data->codes[at];
 }
 
-/* A slot's starting state. `start` counts its starts, so that each has its own numbers. */
+/* Put a slot at a starting state. `start` numbers the starts of a slot, so that each draws other
+ * random numbers. */
 static void start_slot(const sal_trainer *t, int64_t slot, uint64_t start)
 {
     const sal_space *space = t->model->space;
@@ -60,6 +62,8 @@ static void start_slot(const sal_trainer *t, int64_t slot, uint64_t start)
     }
 }
 
+/* Fill buffer.below with cumulative shares of the rows' weights; NULL stays if there are no
+ * weights. */
 static sal_status sum_weights(sal_trainer *t, sal_error *err)
 {
     const int64_t rows = t->data->rows;
@@ -106,8 +110,8 @@ static sali_stream stream_of(const sal_trainer *t, sali_purpose purpose)
         sali_stream){ .seed = t->options.seed, .step = (uint64_t)t->iteration, .purpose = purpose };
 }
 
-/* Chains that are to start again. The stream's number is the iteration's plus one: 0 was the first
- * start. */
+/* Restart chains of the batch at random, and mark as fresh those and the chains that have never
+ * moved. The stream's `start` is the iteration plus one, because 0 was the first start. */
 static void restart(sal_trainer *t)
 {
     const int64_t batch = t->options.batch;
@@ -138,7 +142,7 @@ void sali_buffer_start_at_data(sal_trainer *t)
     }
 }
 
-/* The batch's slots: all different, at random or the next ones of a pass. */
+/* Choose the batch's slots, all different: at random, or the next ones of a pass. */
 static void choose_slots(sal_trainer *t)
 {
     sali_buffer *b = &t->buffer;
@@ -190,7 +194,7 @@ void sali_buffer_load(const sal_trainer *t, sali_train_shard *shard)
     sali_chains_embed(chains);
 }
 
-/* Whether a chain of the shard has just started, and at a state where f = -inf. */
+/* Whether some chain of the shard has just started, at a state where f = -inf. */
 static bool starts_forbidden(const sal_trainer *t, const sali_train_shard *shard)
 {
     bool any = false, forbidden = false;

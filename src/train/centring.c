@@ -11,7 +11,7 @@
 
 /* ---- creation */
 
-/* The place of a bias in the list, where it is put if it is new. */
+/* The index of a bias in c->biases, to which it is appended if new. */
 static int64_t bias_at(sali_centring *c, const sali_program *program, int32_t parameter)
 {
     const sali_parameter *place = &program->parameters[parameter];
@@ -29,6 +29,7 @@ static int64_t bias_at(sali_centring *c, const sali_program *program, int32_t pa
     return c->n_biases++;
 }
 
+/* Whether all values of a parameter are learned; `learned` NULL: all are. */
 static bool is_learned(const sali_program *program, const double *learned, int32_t parameter)
 {
     const sali_parameter *place = &program->parameters[parameter];
@@ -40,6 +41,7 @@ static bool is_learned(const sali_program *program, const double *learned, int32
     return true;
 }
 
+/* Append a coupling, with its biases, to those that are centred. */
 static void add_coupling(sali_centring *c, const sali_program *program,
                          const sali_biased_coupling *from)
 {
@@ -133,7 +135,8 @@ void sali_centring_gradient(const sali_centring *c, double *gradient)
     }
 }
 
-/* rows += factor W lambda, columns += factor W'mu; both may be the same. */
+/* rows += factor W lambda, columns += factor W'mu, for W [A x B]; `rows` and `columns` may be one
+ * array. */
 SALI_CLONES static void add_both(int64_t A, int64_t B, double factor, const double *W,
                                  const double *mu, const double *lambda, double *rows,
                                  double *columns)
@@ -153,7 +156,7 @@ SALI_CLONES static void add_both(int64_t A, int64_t B, double factor, const doub
     }
 }
 
-/* What couplings add to the biases of the coordinates: W lambda and W'mu. */
+/* Add to c->paid what couplings add to the biases of the coordinates: W lambda and W'mu. */
 static void add_couplings(sali_centring *c, const double *values)
 {
     for (int64_t k = 0; k < c->n_couplings; k++) {

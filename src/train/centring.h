@@ -8,11 +8,12 @@
  *
  *     factor (s - mu)'J(s - mu) + b~'s,        b~ = b + factor (J + J')mu.
  *
- * The gradient by W in these coordinates is gW - gc lambda' - mu gb', that by J is gJ -
- * factor (gb mu' + mu gb'); those by c~ and b~ are gc and gb. The optimiser follows them, and then
- * the change of W is paid back to c and b, so that c~ and b~ are what the optimiser made them. With
- * any optimiser this is training in the other coordinates, as long as offsets stay. They are moving
- * averages of the units' means over data and samples; the means are the gradients by c and b.
+ * The gradient by W in these coordinates is gW - gc lambda' - mu gb', the gradient by J is gJ -
+ * factor (gb mu' + mu gb'); the gradients by c~ and b~ are gc and gb. The optimiser follows them,
+ * and then the change of W is paid back to c and b, so that c~ and b~ are what the optimiser made
+ * them. With any optimiser this is training in the other coordinates, as long as offsets stay. The
+ * offsets are moving averages of the units' means over data and samples; the gradients by c and b
+ * give these means.
  *
  * Source: Cho, Raiko & Ilin 2013 (enhanced gradient); Melchior, Fischer & Wiskott 2016. */
 #ifndef SALI_CENTRING_H
@@ -56,14 +57,15 @@ void sali_centring_gathered(const sali_centring *c, const sali_program *program,
                             const sali_workspace *ws, double *means);
 
 /* Update the offsets after `updates` updates of parameters: c->means has the means over the data,
- * the gradient [parameters_size] those less the means over the samples. They are the plain mean of
- * all that there was, later the moving average with decay 0.99. */
+ * the gradient [parameters_size] has these minus the means over the samples. At first the offsets
+ * are the plain mean of all updates so far, later a moving average with decay 0.99. */
 void sali_centring_follow(sali_centring *c, int64_t updates, const double *gradient);
 
 /* The gradient [parameters_size] becomes that in centred coordinates. */
 void sali_centring_gradient(const sali_centring *c, double *gradient);
 
-/* Around an update of values [parameters_size] along that gradient. */
+/* Call these before and after an update of values [parameters_size] along the centred gradient:
+ * they pay the change of couplings back to the biases. */
 void sali_centring_before(sali_centring *c, const double *values);
 void sali_centring_after(sali_centring *c, double *values);
 

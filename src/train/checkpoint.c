@@ -23,11 +23,12 @@ static const char *const array_files[] = { "checkpoint-a.safetensors", "checkpoi
 
 /* ---- what is kept */
 
-/* Those that are looked at one by one come first. */
+/* Indices into the item list, for items that loading inspects singly; they must come first. */
 enum { ITERATION, GOOD_ITERATION, UPDATES, LEARNING_RATE, SUMS, LOG_STEP_SIZE };
 enum { OWN_ITEMS = 18, MOST_ITEMS = OWN_ITEMS + SALI_OBJECTIVE_ITEMS };
 
-/* The trainer's own, besides what the sampler keeps; their number. */
+/* List the items of a checkpoint except the sampler's: the trainer's, then the objective's; their
+ * number. */
 static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
 {
     const int64_t n = t->optimiser.n;
@@ -65,7 +66,8 @@ static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
 
 /* ---- files */
 
-/* The number of the file of arrays that a checkpoint's JSON names; -1: it is none. */
+/* The number of the file of arrays that a checkpoint's JSON names; -1: the JSON is not a checkpoint
+ * of this version. */
 static int named_file(const json_t *object)
 {
     const char *arrays = json_string_value(json_object_get(object, "arrays"));
@@ -79,7 +81,8 @@ static int named_file(const json_t *object)
     return -1;
 }
 
-/* The JSON of a directory; *json is NULL if there is none. */
+/* Read the JSON at `path`, with the number of its file of arrays; *json is NULL if there is no such
+ * file. */
 static sal_status read_json(const char *path, json_t **json, int *file, sal_error *err)
 {
     json_t *object = NULL;
@@ -105,7 +108,8 @@ static sal_status read_json(const char *path, json_t **json, int *file, sal_erro
     return SALI_GIVE(status, object, json, json_decref);
 }
 
-/* The file of arrays that is free: not the one that a whole checkpoint names. */
+/* *file receives the number of the file of arrays that may be overwritten: not the file that a
+ * complete checkpoint names. */
 static sal_status free_file(const char *path, int *file, sal_error *err)
 {
     json_t *json = NULL;
@@ -116,6 +120,8 @@ static sal_status free_file(const char *path, int *file, sal_error *err)
     return status == SAL_ERR_DATA ? SAL_OK : status;
 }
 
+/* Write the JSON that names file of arrays number `file`, with the iteration and the
+ * fingerprint. */
 static sal_status write_json(const sal_trainer *t, const char *path, int file, sal_error *err)
 {
     json_t *object =
@@ -131,6 +137,7 @@ static sal_status write_json(const sal_trainer *t, const char *path, int file, s
 /* Names of the sampler's items in the file. */
 #define SAMPLER "sampler."
 
+/* Write all items of a checkpoint, the sampler's included, to `path`. */
 static sal_status write_arrays(sal_trainer *t, const char *path, sal_error *err)
 {
     sali_state_item items[MOST_ITEMS + SALI_MOST_STATE];
@@ -161,27 +168,27 @@ sal_status sal_trainer_save(sal_trainer *t, const char *directory, sal_error *er
     status = status ? status : free_file(path, &file, err);
     status = status ? status : sali_path_in(directory, array_files[file], arrays, err);
     status = status ? status : sali_path_in(directory, array_files[1 - file], older, err);
-    if (status == SAL_OK && t->objective->write_files) { /* before what counts them */
+    if (status == SAL_OK && t->objective->write_files) { /* before the arrays */
         status = t->objective->write_files(t, directory, err);
     }
     status = status ? status : write_arrays(t, arrays, err);
     status = status ? status : write_json(t, path, file, err);
     if (status == SAL_OK) {
-        unlink(older); /* its JSON is gone */
+        unlink(older); /* no JSON names it any more */
     }
     return sali_train_sync_status(t, status, err);
 }
 
-/* ---- taking it up again: into arrays of its own, until all is known to be good */
+/* ---- loading: into arrays of its own, until everything is known to be good */
 
-/* What ranges do not tell. */
+/* SAL_ERR_DATA unless the counters among the items fit each other. */
 static sal_status check_counters(const sali_state_item *items, sal_error *err)
 {
     const int64_t iteration = *(const int64_t *)items[ITERATION].data;
     const int64_t good = *(const int64_t *)items[GOOD_ITERATION].data;
     const int64_t updates = *(const int64_t *)items[UPDATES].data;
     sali_state_item since = sali_state_within(items[SUMS], 0, DBL_MAX);
-    since.count = 3; /* the others need not be numbers */
+    since.count = 3; /* the figures of the last iteration may be NaN */
     if (sali_state_check(&since, err) != SAL_OK) {
         return SAL_ERR_DATA;
     }
@@ -194,7 +201,7 @@ static sal_status check_counters(const sali_state_item *items, sal_error *err)
                            (long long)iteration, (long long)good, (long long)updates);
 }
 
-/* From the file, but for the step size that another sampler found. */
+/* Fill n items from the file, except the step size if another sampler found it. */
 static sal_status fetch_items(int n, const sali_state_item *items, bool same_sampler,
                               sali_run_state_reader *file, sal_error *err)
 {
@@ -207,7 +214,8 @@ static sal_status fetch_items(int n, const sali_state_item *items, bool same_sam
     return status;
 }
 
-/* A new state of the sampler; from the file, if it is of the same one. */
+/* *state receives a newly opened sampler; with `same_sampler` what the file has of it is
+ * restored. */
 static sal_status restore_sampler(sal_trainer *t, bool same_sampler, sali_run_state_reader *file,
                                   sali_train_sampler *state, sal_error *err)
 {
@@ -220,7 +228,7 @@ static sal_status restore_sampler(sal_trainer *t, bool same_sampler, sali_run_st
     return sali_sampler_restore(t->sampler, state->shared, &at, file, err);
 }
 
-/* No array is left over, but of another sampler. */
+/* SAL_ERR_DATA if the file has arrays that were not read, other than those of another sampler. */
 static sal_status check_all_fetched(const sali_run_state_reader *file, bool same_sampler,
                                     sal_error *err)
 {
@@ -235,7 +243,8 @@ static sal_status check_all_fetched(const sali_run_state_reader *file, bool same
                                   (long long)known);
 }
 
-/* Nothing fails any more: everything is taken over, and `state` is the old one. */
+/* Copy the loaded items `from` into the trainer. Nothing can fail any more. *state and *files
+ * receive what the trainer had before, to be destroyed. */
 static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sampler *state,
                       void **files)
 {
@@ -261,13 +270,15 @@ static void take_over(sal_trainer *t, const sali_state_item *from, sali_train_sa
     }
 }
 
-/* A rate that the objective has made smaller goes on. */
+/* Limit a loaded learning rate: it is kept if the objective has lowered it, else replaced by the
+ * option. */
 static void limit_rate(const sal_trainer *t, double *rate)
 {
     const double largest = t->options.learning_rate;
     *rate = t->objective->steers && *rate < largest ? *rate : largest;
 }
 
+/* Load the file of arrays at `path` into the trainer. On failure the trainer is as before. */
 static sal_status load_arrays(sal_trainer *t, const char *directory, const char *path,
                               bool same_sampler, sal_error *err)
 {
@@ -308,7 +319,8 @@ static sal_status load_arrays(sal_trainer *t, const char *directory, const char 
     return status;
 }
 
-/* The record of resumes with what this one changes. NULL: no memory. */
+/* A new array: the resumes that `json` lists, and this one if it changes options. NULL: no
+ * memory. */
 static json_t *add_resume(const json_t *json, json_t *changed)
 {
     const json_t *earlier = json_object_get(json, "resumes");
@@ -323,7 +335,8 @@ static json_t *add_resume(const json_t *json, json_t *changed)
     return all;
 }
 
-/* `json` is the directory's, in `path`, and names file number `file`. */
+/* Load the checkpoint whose JSON is `json`, read from `path`; it names file number `file`. `path`
+ * is overwritten. */
 static sal_status load(sal_trainer *t, const char *directory, const json_t *json,
                        char path[SALI_PATH], int file, sal_error *err)
 {

@@ -36,6 +36,7 @@ static sal_status each_name(const char *option, const char *list, const sali_pro
     return status;
 }
 
+/* Make the mask `learned`, all 1, if there is none yet. */
 static sal_status need_mask(sali_constraints *c, sal_error *err)
 {
     if (!c->learned) {
@@ -47,6 +48,7 @@ static sal_status need_mask(sali_constraints *c, sal_error *err)
     return sali_memory_status(c->memory, err);
 }
 
+/* Mark all values of parameter p as not learned. */
 static sal_status fix(sali_constraints *c, const sali_program *program, int32_t p, sal_error *err)
 {
     sal_status status = need_mask(c, err);
@@ -60,6 +62,7 @@ static sal_status fix(sali_constraints *c, const sali_program *program, int32_t 
     return status;
 }
 
+/* Append parameter p to the blocks of couplings, once. */
 static sal_status add_block(sali_constraints *c, const sali_program *program, int32_t p,
                             sal_error *err)
 {
@@ -78,7 +81,7 @@ static sal_status add_block(sali_constraints *c, const sali_program *program, in
     return SAL_OK;
 }
 
-/* Entries of a block between the reals of one variable become zero. */
+/* Set the entries of a block between the reals of one variable to zero, in values [parameters]. */
 static void zero_own(const sal_space *space, const sali_coupling_block *block, double *values)
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
@@ -90,6 +93,8 @@ static void zero_own(const sal_space *space, const sali_coupling_block *block, d
     }
 }
 
+/* Mark the entries of all blocks between the reals of one variable as not learned.
+ * SAL_ERR_ARGUMENT: a block is not N x N. */
 static sal_status zero_diagonal(sali_constraints *c, sal_error *err)
 {
     const int64_t N = c->space->width;
@@ -105,6 +110,7 @@ static sal_status zero_diagonal(sali_constraints *c, sal_error *err)
     return status;
 }
 
+/* Prepare the group penalty. SAL_ERR_ARGUMENT: a block of couplings is not N x N. */
 static sal_status group_blocks(sali_constraints *c, const sal_train_options *o, sal_error *err)
 {
     const int64_t V = c->space->n_variables, N = c->space->width;
@@ -163,7 +169,7 @@ sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, con
 
 enum { TILE = 16 };
 
-/* a_ij and a_ji become their mean. */
+/* Replace a_ij and a_ji by their mean, for all entries of a [n x n]. */
 SALI_CLONES static void symmetrise(int64_t n, double *a)
 {
     for (int64_t i0 = 0; i0 < n; i0 += TILE) {
@@ -200,8 +206,8 @@ SALI_CLONES static void pull_to_zero(int64_t n, double l1, const double *values,
     }
 }
 
-/* norms[i V + j] is the Frobenius norm of the block of variables i and j of a symmetric matrix, for
- * all i and j to the same bits as for j and i. */
+/* norms[i V + j] receives the Frobenius norm of the block of variables i and j of a symmetric
+ * matrix a, with the same bits as norms[j V + i]. */
 static void block_norms(const sal_space *space, const double *a, double *norms)
 {
     const int64_t V = space->n_variables, N = space->width;
@@ -222,7 +228,8 @@ static void block_norms(const sal_space *space, const double *a, double *norms)
     }
 }
 
-/* to = keep to - pull from, by blocks of variables, but for those of one variable. */
+/* to = keep to - pull from, by blocks of two variables; blocks of a variable with itself stay as
+ * they are. */
 static void scale_blocks(const sal_space *space, const double *keep, const double *pull,
                          const double *from, double *to)
 {
@@ -241,7 +248,8 @@ static void scale_blocks(const sal_space *space, const double *keep, const doubl
     }
 }
 
-/* The subgradient of the group penalty; at zero the one that leaves least of the gradient. */
+/* Subtract the subgradient of the group penalty; where a block is zero, the subgradient that leaves
+ * least of the gradient. */
 static void pull_groups(const sali_constraints *c, const double *values, double *gradient)
 {
     const int64_t V = c->space->n_variables;

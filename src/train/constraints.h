@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What holds for parameters while they are trained: some are fixed, couplings are symmetric, pulled
- * towards zero (L1, or by groups), and zero between a variable and itself.
+/* Constraints on parameters during training: some parameters are fixed; couplings are symmetric,
+ * pulled towards zero (L1, or by groups), and zero between a variable and itself.
  *
  * The group penalty X sum_{i<j} |J_ij|_F has a kink where a block J_ij is zero. SGD takes a
  * proximal step after each update (Parikh & Boyd 2014, sec. 6.5.1), which makes blocks exactly
@@ -18,12 +18,12 @@
 
 typedef struct sali_coupling_block {
     int64_t first, size; /* in the flat vector of parameters */
-    int64_t side;        /* of a square matrix; 0: it is none */
+    int64_t side;        /* of a square matrix; 0: it is not square */
     bool fixed;          /* not learned: stays as it is, symmetric or not */
 } sali_coupling_block;
 
 typedef struct sali_constraints {
-    sali_memory *memory; /* of the arrays; not its own */
+    sali_memory *memory; /* owns the arrays; borrowed */
     int64_t n;           /* parameters */
     double l1;
     bool zero_diagonal; /* entries of blocks between the reals of one variable stay zero */
@@ -41,17 +41,19 @@ typedef struct sali_constraints {
 sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, const sal_model *model,
                                    const sal_train_options *options, sal_error *err);
 
-/* Make starting values [n] fulfil them. */
+/* Change starting values [n] so that they satisfy the constraints. */
 void sali_constraints_start(const sali_constraints *c, double *values);
 
-/* The gradient [n] within them, less that of the penalty at `values`. */
+/* Change a gradient [n] so that it keeps to the constraints, and subtract that of the penalties at
+ * `values`. */
 void sali_constraints_gradient(const sali_constraints *c, const double *values, double *gradient);
 
 /* After an update at the share `share` of the learning rate: the proximal step of the group
  * penalty, for SGD. */
 void sali_constraints_shrink(const sali_constraints *c, double share, double *values);
 
-/* 1 where weight decay applies, else 0: what is learned, but for couplings with an L1 penalty. */
+/* Set decays [n] to 1 where weight decay applies, else 0: it applies to all that is learned, except
+ * couplings with an L1 penalty. */
 void sali_constraints_decays(const sali_constraints *c, double *decays);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An iteration's samples, and the gradient of the objective: mean f(data) - mean f(samples), less
- * the penalty on the magnitude of f; or what the objective has in its place. */
+/* An iteration's samples, and the gradient of the objective: mean f(data) - mean f(samples), minus
+ * the penalty on the magnitude of f; or the gradient that the objective computes instead. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static int64_t steps_of(const sal_trainer *t, int64_t k)
     return t->objective->steps ? t->objective->steps(t, k) : t->options.steps;
 }
 
-/* Move this shard's chains by K steps. */
+/* Load the chains of shard k from the buffer, move them by K steps, and store them. */
 static void sample_shard(void *context, int64_t k)
 {
     sal_trainer *t = context;
@@ -56,7 +56,7 @@ sali_warmup sali_train_shows(const sal_trainer *t, void *const *selves)
     };
 }
 
-/* The step size of each level follows the mean probability of acceptance there. */
+/* Adapt the step size of each level to the mean probability of acceptance there. */
 static void follow_levels(sal_trainer *t)
 {
     const int64_t shards = t->n_shards / t->levels->n;
@@ -72,7 +72,7 @@ static void follow_levels(sal_trainer *t)
     }
 }
 
-/* What the steps of this iteration teach for the next. */
+/* Adapt step sizes, and let the sampler adapt, after the steps of this iteration. */
 static sal_status adapt(sal_trainer *t, sal_error *err)
 {
     const sali_warmup warmup = sali_train_shows(t, t->state.selves);
@@ -81,13 +81,13 @@ static sal_status adapt(sal_trainer *t, sal_error *err)
     } else if (t->follows) {
         sali_adapt_follow(&t->step_size, 0, sali_warmup_acceptance(&warmup));
     }
-    bool changed = false; /* every iteration begins with a refresh */
+    bool changed = false; /* not needed: every iteration begins with a refresh */
     return sali_engine(t->sampler)->adapt
                ? sali_engine(t->sampler)->adapt(t->state.shared, &warmup, &changed, err)
                : SAL_OK;
 }
 
-/* What a chain of shard k met, told with its number in the batch. */
+/* The error for a chain of shard k that met NaN or +inf, with its number in the batch. */
 static sal_status report_bad(const sal_trainer *t, int64_t k, sal_error *err)
 {
     const sali_chains *chains = t->chains[k];
@@ -148,7 +148,8 @@ static double sum(int64_t n, const double *values)
     return total;
 }
 
-/* Add the gradient of `sign` mean f - a mean f^2 over these rows; their sum of f. */
+/* Add the gradient of sign mean f - a mean f^2 over these rows to the shard's workspace, a being
+ * the magnitude penalty. Returns the sum of f over the rows. */
 static double add_gradient(const sal_trainer *t, sali_train_shard *shard, const int32_t *codes,
                            const void *x, double sign)
 {
@@ -163,6 +164,7 @@ static double add_gradient(const sal_trainer *t, sali_train_shard *shard, const 
     return sum(shard->n, shard->f);
 }
 
+/* Fill the shard's codes and x with its rows of the batch, from the objective or the data. */
 static void take_data(const sal_trainer *t, sali_train_shard *shard)
 {
     const int64_t V = t->model->space->n_variables;
@@ -176,6 +178,8 @@ static void take_data(const sal_trainer *t, sali_train_shard *shard)
     sali_model_embed(t->model, shard->n, shard->codes, shard->x);
 }
 
+/* Gather the shard's part of the gradient, in its workspace or by the objective, and the sums of
+ * f. */
 static void gradient_shard(void *context, int64_t k)
 {
     sal_trainer *t = context;
@@ -195,7 +199,7 @@ static void gradient_shard(void *context, int64_t k)
     shard->sum_samples = add_gradient(t, shard, shard->chains->codes, shard->chains->x, -1);
 }
 
-/* The offsets of centring follow the means over data and samples. */
+/* Update the offsets of centring from the means over data and samples. */
 static void follow_offsets(sal_trainer *t)
 {
     sali_centring *c = &t->centring;
@@ -211,7 +215,8 @@ static void follow_offsets(sal_trainer *t)
     sali_centring_follow(c, t->optimiser.updates, t->gradient);
 }
 
-/* The gradient over every n_shards-th stretch of the rows, in the shard's room. */
+/* Gather the mean gradient of f over every n_shards-th stretch of the rows, using the shard's room
+ * for a batch. */
 static void whole_data_shard(void *context, int64_t k)
 {
     sal_trainer *t = context;

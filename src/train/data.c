@@ -20,7 +20,8 @@ void sal_data_destroy(sal_data *data)
     }
 }
 
-/* A copy of rows of an array, row by row `width` elements of `size` bytes; NULL stays NULL. */
+/* A copy of `count` rows of an array, each `width` elements of `size` bytes: those listed in
+ * `rows`, or if NULL those from `first` on. NULL: no array, or no memory. */
 static void *gather(const void *array, int64_t first, int64_t count, const uint32_t *rows,
                     int64_t width, size_t size)
 {
@@ -39,7 +40,7 @@ sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
     const int64_t V = data->variables;
     sal_data part = *data;
     part.rows = count;
-    part.remark = NULL; /* on the file, not on its parts */
+    part.remark = NULL; /* the remark is on the whole file */
     part.warns = false;
     part.codes = gather(data->codes, first, count, rows, V, sizeof *data->codes);
     part.intensity = gather(data->intensity, first, count, rows, V, sizeof *data->intensity);

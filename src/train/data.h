@@ -29,14 +29,14 @@ double sali_data_weight(const sal_data *data);
 sal_likelihood sali_likelihood_of(const sal_data *data, const double *f, double log_z,
                                   double log_z_error);
 
-/* f of all rows, [rows]. Returns: those of sal_model_evaluate; MEMORY. */
+/* Compute f [rows] of all rows. Returns: the statuses of sal_model_evaluate; MEMORY. */
 sal_status sali_evaluate_rows(const sal_model *model, const sal_data *data, double *f,
                               sal_error *err);
 
 /* Draw a row's variables from their intensities into codes [variables]: code 1 with that
- * probability, to 2^-52. The numbers are those of seed, row and `use` (how often the row was drawn
- * before, or the iteration): equal ones give equal codes. A data set without intensities gives its
- * codes. Params: row below 2^32.
+ * probability, to 2^-52. The random numbers depend on seed, row and `use` (how often the row was
+ * drawn before, or the iteration) only: equal arguments give equal codes. A data set without
+ * intensities gives its codes. Params: row below 2^32.
  * Source: Salakhutdinov & Murray 2008. */
 void sali_data_binarise(const sal_data *data, int64_t row, uint64_t seed, uint64_t use,
                         int32_t *codes);

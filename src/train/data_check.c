@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "train/data.h"
 
+/* SAL_ERR_ARGUMENT unless all weights are finite and above 0. */
 static sal_status check_weights(const char *who, const sal_data *data, sal_error *err)
 {
     for (int64_t r = 0; data->weight && r < data->rows; r++) {
@@ -17,6 +18,8 @@ static sal_status check_weights(const char *who, const sal_data *data, sal_error
     return SAL_OK;
 }
 
+/* SAL_ERR_ARGUMENT if there are intensities outside [0, 1], or variables with other than two
+ * states. */
 static sal_status check_intensity(const char *who, const sal_data *data, const sal_space *space,
                                   sal_error *err)
 {

@@ -8,7 +8,7 @@
 #include "train/data.h"
 #include "models/model.h"
 
-/* Of each real the distance of neighbouring levels. */
+/* Set spacing [N] to the distance of neighbouring levels of each real. */
 static void spell_spacings(const sal_space *space, double *spacing)
 {
     for (int64_t b = 0; b < space->n_blocks; b++) {
@@ -20,8 +20,8 @@ static void spell_spacings(const sal_space *space, double *spacing)
     }
 }
 
-/* Sums over the data, in units in which neighbouring levels are 1 apart; `row` [V] and `x` [N] are
- * one row's room. Returns: the sum of the weights. */
+/* Add all rows, in units in which neighbouring levels are 1 apart, to the sums [N] and products M
+ * [N x N] of a covariance; `row` [V] and `x` [N] are scratch. Returns the sum of the weights. */
 static double add_rows(const sal_data *data, const sal_space *space, const double *spacing,
                        int32_t *row, double *x, double *sums, double *M)
 {

@@ -14,7 +14,8 @@
 
 /* ---- which rows */
 
-/* Rows first .. first + count - 1 of `rows` as the options say. */
+/* *count receives how many of `rows` rows the options ask for, from o->first on. SAL_ERR_ARGUMENT:
+ * there are not so many. */
 static sal_status find_rows(const char *path, int64_t rows, const sal_data_options *o,
                             int64_t *count, sal_error *err)
 {
@@ -45,7 +46,7 @@ static grey_range range_to(double white)
     return (grey_range){ 0, white, white / 2 };
 }
 
-/* What the values of a file are. */
+/* A summary of the values of a file. */
 typedef struct value_summary {
     double low, high;
     bool whole;      /* all are whole numbers */
@@ -61,8 +62,9 @@ static grey_range labels_of(int64_t levels)
     return (grey_range){ 1, last, (1 + last) / 2 };
 }
 
-/* Sides of the pictures in the rows of an array: three dimensions, or two and the columns of the
- * sides that were given, or a square number of columns. */
+/* *height and *width receive the sides of the pictures in the rows of an array: of three
+ * dimensions, or of two, whose columns are the product of the given sides or a square number.
+ * False: the array has no such pictures. */
 static bool find_sides(const sal_array *array, const sal_data_options *o, int64_t *height,
                        int64_t *width)
 {
@@ -78,6 +80,7 @@ static bool find_sides(const sal_array *array, const sal_data_options *o, int64_
     return columns > 0 && columns / *width == *height && columns % *width == 0;
 }
 
+/* The error for an array in which find_sides finds no pictures, with the likely cause. */
 static sal_status fail_sides(const char *path, const sal_array *array, const sal_data_options *o,
                              sal_error *err)
 {
@@ -115,6 +118,7 @@ static sal_status fail_sides(const char *path, const sal_array *array, const sal
                            path, array->ndim, columns);
 }
 
+/* The range of the values of an array, and which kind of numbers they are. */
 static value_summary summarise(const sal_array *array)
 {
     value_summary v = { array->values[0], array->values[0], true, 0 };
@@ -144,15 +148,15 @@ static bool holds(grey_range range, const value_summary *v)
     return v->low >= range.low && v->high <= range.high;
 }
 
-/* Find the range of the greys for a file whose values are not all in a range that is usual: codes
- * of the grey levels asked for, or 0 to the largest value. */
+/* The range of the greys of a file whose values fit none of the usual ranges: codes of the
+ * requested grey levels, or 0 to the largest value. */
 static grey_range range_of_own(const value_summary *v, int64_t levels)
 {
     const bool codes = v->whole && levels > 2 && v->high < (double)levels;
     return range_to(codes ? (double)levels - 1 : v->high);
 }
 
-/* Add to the remark the range of the greys, which was found in the file. */
+/* Add the range of the greys, which was found in the file, to the remark. */
 static sal_status remark_range(const grey_range *range, const value_summary *v, int64_t levels,
                                sali_remark *remark, sal_error *err)
 {
@@ -225,7 +229,7 @@ static uint8_t code_of(double value, const grey_range *range, int64_t levels)
     }
     const int64_t part =
         (int64_t)((value - range->low) * (double)levels / (range->high - range->low));
-    return (uint8_t)(part < levels ? part : levels - 1); /* white is of the last part */
+    return (uint8_t)(part < levels ? part : levels - 1); /* white belongs to the last part */
 }
 
 /* Refuse a file whose pixels all get one code, or with intensities have one grey. */
@@ -249,6 +253,7 @@ static sal_status check_contrast(const char *path, const value_summary *v, const
                      path, darkest, v->low, v->high, range->low, range->high, range->middle);
 }
 
+/* Set the codes of data, its sides and its intensities from the pictures in an array. */
 static sal_status take_pictures(const char *path, const sal_array *array, const sal_data_options *o,
                                 sal_data *data, sali_remark *remark, sal_error *err)
 {
@@ -281,6 +286,7 @@ static sal_status take_pictures(const char *path, const sal_array *array, const 
 
 /* ---- codes */
 
+/* Set the codes of data from whole numbers in an array; SAL_ERR_DATA if a value is not a code. */
 static sal_status take_codes(const char *path, const sal_array *array, const sal_data_options *o,
                              sal_data *data, sal_error *err)
 {
@@ -308,7 +314,8 @@ static sal_status take_codes(const char *path, const sal_array *array, const sal
     return SAL_OK;
 }
 
-/* Labels are of the first dimension, so draws of several chains have none. */
+/* Set the rows that the options ask for, and their labels. Labels belong to the first dimension, so
+ * draws of several chains have none. */
 static sal_status take_array(const char *path, const sal_array *array, const sal_data_options *o,
                              sal_data *data, sali_remark *remark, sal_error *err)
 {
@@ -328,8 +335,8 @@ static sal_status take_array(const char *path, const sal_array *array, const sal
 
 /* ---- alignments */
 
-/* The sequences that the options ask for; rows count after those that are dropped. The codes of the
- * content may change. */
+/* Set the sequences that the options ask for, and their weights. Rows are counted after some are
+ * dropped. The codes of the content may change. */
 static sal_status take_alignment(const char *path, const sali_content *content,
                                  const sal_data_options *o, sal_data *data, sali_remark *remark,
                                  sal_error *err)
@@ -358,6 +365,7 @@ static sal_status take_alignment(const char *path, const sali_content *content,
                         : SAL_OK;
 }
 
+/* SAL_ERR_ARGUMENT unless the options are in range and go together. */
 static sal_status check_options(const sal_data_options *o, sal_error *err)
 {
     bool pictures = o->kind == SAL_DATA_PICTURES, alignment = o->kind == SAL_DATA_ALIGNMENT;
@@ -411,7 +419,8 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
 
 /* ---- what else is known of a file, and what it has beside its pixels */
 
-/* What the options say of a libsvm file, and what its companion does. */
+/* *known receives what the options, and the companion file, tell about the columns of a libsvm
+ * file. */
 static sal_status know(const sal_data_options *o, sali_reading *known, sal_error *err)
 {
     const int64_t sides = o->height * o->width;
@@ -437,7 +446,7 @@ static sal_status know(const sal_data_options *o, sali_reading *known, sal_error
     return status;
 }
 
-/* Make an array (rows, 1, height, width) or (rows, height, width, 1) one of three dimensions. */
+/* Give an array (rows, 1, height, width) or (rows, height, width, 1) three dimensions. */
 static void drop_channel(sal_array *a)
 {
     if (a->ndim == 4 && (a->shape[1] == 1 || a->shape[3] == 1)) {

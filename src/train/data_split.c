@@ -13,7 +13,7 @@
 
 typedef struct sali_cluster {
     int64_t number, size;
-    double key; /* its place in a random order */
+    double key; /* gives its place in a random order */
 } sali_cluster;
 
 typedef struct work {
@@ -31,6 +31,7 @@ static int by_key(const void *a, const void *b)
                             : (p->number > q->number) - (p->number < q->number);
 }
 
+/* Find the clusters of rows that agree at `identity`, and put them in random order. */
 static sal_status find_clusters(const sal_data *data, double identity, uint64_t seed, work *w,
                                 sal_error *err)
 {
@@ -55,8 +56,8 @@ static sal_status find_clusters(const sal_data *data, double identity, uint64_t 
     return SAL_OK;
 }
 
-/* Those that fit, in their random order; if they are few, the smallest of the others. Returns: rows
- * that are then held out. */
+/* Mark clusters as held out: in random order all that fit into `target` rows; if these are few,
+ * also the smallest of the rest. Returns the number of rows that are then held out. */
 static int64_t choose_clusters(work *w, int64_t rows, int64_t target)
 {
     int64_t held = 0;
@@ -75,7 +76,7 @@ static int64_t choose_clusters(work *w, int64_t rows, int64_t target)
     return held;
 }
 
-/* `held` rows are held out, and data keeps the others. */
+/* Move the `held` rows that is_held marks from data to held_out. */
 static sal_status divide(sal_data *data, const bool *is_held, int64_t held, sal_data *held_out,
                          sal_error *err)
 {
@@ -119,7 +120,8 @@ sal_status sal_data_split_by_identity(sal_data *data, double identity, double sh
     sal_status status = find_clusters(data, identity, seed, &w, err);
     if (status == SAL_OK) {
         held = choose_clusters(&w, data->rows, target);
-        for (int64_t r = data->rows - 1; r >= 0; r--) { /* not before its cluster's number */
+        /* Backwards, because a cluster's number is at most the index of each of its rows. */
+        for (int64_t r = data->rows - 1; r >= 0; r--) {
             w.held[r] = w.held[w.cluster[r]];
         }
     }
@@ -144,6 +146,7 @@ static sal_status split_last(sal_data *data, int64_t rows, sal_data *held_out, s
     return status;
 }
 
+/* Move `rows` random rows from data to held_out. */
 static sal_status split_random(sal_data *data, int64_t rows, uint64_t seed, sal_data *held_out,
                                sal_error *err)
 {

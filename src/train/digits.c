@@ -45,6 +45,7 @@ typedef struct style {
     double slant, width, scale_x, scale_y, shift_x, shift_y;
 } style;
 
+/* A random style: the slant, width, scale and shift of a picture. */
 static style random_style(const sali_stream *stream)
 {
     double u[6];
@@ -69,13 +70,14 @@ static double segment_distance2(double x, double y, double x0, double y0, double
     return ex * ex + ey * ey;
 }
 
-/* A point of the glyph in the picture. */
+/* *px and *py receive where a point (x, y) of the glyph is in the picture. */
 static void place(const style *s, double x, double y, double *px, double *py)
 {
     *px = 0.5 + s->shift_x + s->scale_x * (x - 0.5) - s->slant * s->scale_y * (y - 0.5);
     *py = 0.5 + s->shift_y + s->scale_y * (y - 0.5);
 }
 
+/* Set the pixels of a picture [side x side] that are near a segment of the glyph to 1. */
 static void draw_segment(const style *s, int64_t side, double x0, double y0, double x1, double y1,
                          uint8_t *picture)
 {
@@ -92,7 +94,7 @@ static void draw_segment(const style *s, int64_t side, double x0, double y0, dou
     }
 }
 
-/* An arc as short segments. */
+/* Draw a stroke: a line, or an arc as short segments. */
 static void draw_stroke(const style *s, int64_t side, const stroke *k, uint8_t *picture)
 {
     const int pieces = 16;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a resumed training must share with the one that was saved. */
+/* The fingerprint of a training: what a resumed training must share with the saved one. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,11 +13,12 @@
 #include "train/trainer.h"
 
 #define PRECONDITIONER "preconditioner"
-/* Longer texts among options are compared so far only. */
+/* Options with longer texts are compared up to this length only. */
 #define MOST_TEXT 4096
 
 /* ---- hashes */
 
+/* A hash of the rows of data, with intensities and weights but without labels. */
 static uint64_t hash_data(const sal_data *data)
 {
     uint64_t h = sali_hash_whole(SALI_HASH_START, data->rows);
@@ -44,7 +45,8 @@ static json_t *hexadecimal(uint64_t value)
     return json_string(text);
 }
 
-/* What is no text, as numbers that tell it apart. */
+/* An object with hashes of what is not an option's text: model, data, preconditioner, held-out
+ * rows. */
 static json_t *list_hashes(const sal_model *model, const sal_data *data, const sal_train_options *o)
 {
     const bool judged = sali_objective_of(o->objective)->judge != NULL;
@@ -80,6 +82,7 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
 
 /* ---- what may be another at a resume */
 
+/* Whether a resumed training may have another value of an option. */
 static bool changes(const char *key)
 {
     sal_option_info info;
@@ -99,7 +102,7 @@ void sali_train_describe(const json_t *changed, char *text, size_t room)
     text[0] = '\0';
     json_object_foreach((json_t *)changed, key, pair)
     {
-        char words[256] = "another preconditioner"; /* a hash says nothing */
+        char words[256] = "another preconditioner"; /* a hash means nothing to readers */
         char *was = json_dumps(json_array_get(pair, 0), form);
         char *is = json_dumps(json_array_get(pair, 1), form);
         const size_t length = strcspn(key, "_");
@@ -116,6 +119,7 @@ void sali_train_describe(const json_t *changed, char *text, size_t room)
 
 /* ---- comparison */
 
+/* SAL_ERR_DATA with a message about an option that may not change. */
 static sal_status differs(const char *path, const char *key, const json_t *before,
                           const json_t *now, sal_error *err)
 {

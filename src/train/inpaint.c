@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In-painting: each row is a clamped model of its own, and a run of it. */
+/* In-painting: each row has a clamped model of its own, and a run of that model. */
 #include <saltus/inpaint.h>
 
 #include <omp.h>
@@ -19,9 +19,9 @@ typedef struct inpainting {
     const uint8_t *codes, *mask;
     int32_t *out;
     sal_inpaint_options options;
-    int run_threads;   /* of one row's run */
+    int run_threads;   /* threads of one row's run */
     sal_error *errors; /* [rows]; status SAL_OK: none */
-    omp_lock_t lock;   /* of what follows */
+    omp_lock_t lock;   /* guards the members below */
     int64_t done;      /* steps of all rows */
     bool stopped;
 } inpainting;
@@ -37,6 +37,8 @@ static const uint8_t *mask_of(const inpainting *p, int64_t row)
     return p->mask + (p->options.mask_by_row ? row * p->model->space->n_variables : 0);
 }
 
+/* SAL_ERR_ARGUMENT unless the mask of a row is of 0 and 1 with some 1, and its known codes are in
+ * range. */
 static sal_status check_row(const inpainting *p, int64_t row, sal_error *err)
 {
     const sal_space *space = p->model->space;
@@ -87,6 +89,7 @@ const sal_option_table *sali_inpaint_option_table(void)
     return &table;
 }
 
+/* Fill in the options, and check sizes and all rows. */
 static sal_status resolve(inpainting *p, sal_error *err)
 {
     sal_inpaint_options *o = &p->options;
@@ -107,7 +110,8 @@ static sal_status resolve(inpainting *p, sal_error *err)
     return status;
 }
 
-/* The known variables of a row and their codes, in room for V; how many. */
+/* Write the known variables of a row, and their codes, into arrays [V]; returns how many there
+ * are. */
 static int64_t list_known(const inpainting *p, int64_t row, int64_t *variables, int32_t *codes)
 {
     int64_t V = p->model->space->n_variables, n = 0;
@@ -132,7 +136,8 @@ static uint64_t seed_of(const inpainting *p, int64_t row)
     return (uint64_t)words[1] << 32 | words[0];
 }
 
-/* Of the run of one row; whether to stop. */
+/* The progress callback of one row's run: adds its steps to those of all rows. Returns whether to
+ * stop. */
 static int note_progress(int64_t done, int64_t total, void *data)
 {
     row_progress *row = data;
@@ -158,6 +163,8 @@ static bool is_stopped(inpainting *p)
     return stopped;
 }
 
+/* Draw the samples of a row by a run that clamps its known variables; -1 in all codes if the run
+ * was stopped or failed. */
 static sal_status draw_row(inpainting *p, int64_t row, sal_error *err)
 {
     const sal_inpaint_options *o = &p->options;
@@ -174,7 +181,7 @@ static sal_status draw_row(inpainting *p, int64_t row, sal_error *err)
             .own_samplers = o->own_samplers,
             .step_size = o->step_size,
             .chains = o->samples,
-            .warmup = o->steps / 2, /* what adapts does so in the first half */
+            .warmup = o->steps / 2, /* adaptation takes the first half */
             .draws = 1,
             .thin = o->steps - o->steps / 2,
             .seed = seed_of(p, row),
@@ -197,6 +204,7 @@ static sal_status draw_row(inpainting *p, int64_t row, sal_error *err)
     return status;
 }
 
+/* Draw the samples of a row, unless the caller has stopped. */
 static void work(void *context, int64_t row)
 {
     inpainting *p = context;

@@ -11,6 +11,7 @@
 
 /* ---- one iteration */
 
+/* The Euclidean norm of values [n]. */
 static double norm(int64_t n, const double *values)
 {
     double sum = 0;
@@ -21,11 +22,12 @@ static double norm(int64_t n, const double *values)
     return sqrt(sum);
 }
 
-/* Exponential moving averages. Early on they are means of what there was: the decay at update t is
- * at most t / (t + 9). */
+/* Update the exponential moving averages. Early on they are means of all updates: the decay at
+ * update t is at most t / (t + 9). */
 static void average(sal_trainer *t)
 {
-    /* one that went back forgot its updates, but not its averages */
+    /* with levels a training may go back; then the optimiser forgets its updates, but averages
+     * stay */
     double updates = (double)(t->levels ? t->iteration + 1 : t->optimiser.updates);
     double decay = fmin(t->options.averaging, updates / (updates + 9));
     for (int64_t i = 0; t->averages && i < t->optimiser.n; i++) {
@@ -33,7 +35,8 @@ static void average(sal_trainer *t)
     }
 }
 
-/* A gradient that is longer than clip_norm gets that length; one that is not finite stays so. */
+/* Scale a gradient that is longer than clip_norm to that length; leave a gradient that is not
+ * finite. */
 static void clip(sal_trainer *t)
 {
     const double most = t->options.optimiser.clip_norm, length = t->sums.gradient_norm;
@@ -52,7 +55,7 @@ static double cooldown_share(const sal_train_options *o, int64_t iteration)
     return o->rate.cooldown > 0 ? fmin(fmax(falling, 0), 1) : 1;
 }
 
-/* By how much the rate has fallen since the end of its warm-up. */
+/* The share of the learning rate that the schedule leaves since the end of the rate's warm-up. */
 static double schedule_share(const sal_train_options *o, int64_t iteration)
 {
     const int64_t T = o->iterations - o->rate.warmup, over = iteration - o->rate.warmup;
@@ -76,6 +79,7 @@ double sali_train_rate_share(const sal_trainer *t, int64_t iteration)
     return fmin(rising, cooldown_share(o, iteration)) * schedule_share(o, iteration);
 }
 
+/* One update of the parameters along t->gradient, within the constraints. */
 static void update(sal_trainer *t)
 {
     const double share = sali_train_rate_share(t, t->iteration);
@@ -92,13 +96,16 @@ static void update(sal_trainer *t)
     sali_train_set_params(t);
 }
 
-/* The trainer is of no more use: the model gets the best parameters back, or the last good ones. */
+/* End the trainer's use after a failure: the model receives the best parameters, or the last good
+ * ones. */
 static void give_up(sal_trainer *t)
 {
     sali_params_set(t->tape->params, t->best && isfinite(t->best_likelihood) ? t->best : t->good);
     t->failed = true;
 }
 
+/* Give up, with the error that training diverged; `finite`: because mean f of data and samples
+ * differ too much, else because a number is not finite. */
 static sal_status diverged(sal_trainer *t, bool finite, sal_error *err)
 {
     double difference = t->sums.log_prob_data - t->sums.log_prob_samples;
@@ -122,7 +129,8 @@ static bool representable(const sal_trainer *t)
     return norm(t->optimiser.n, t->values) <= (t->model->dtype == SAL_F32 ? FLT_MAX : DBL_MAX);
 }
 
-/* Sampling, gradient, update. */
+/* One iteration: sample, compute the gradient, update the parameters, and check that all numbers
+ * are sound. */
 static sal_status iterate(sal_trainer *t, sal_error *err)
 {
     bool good = true;
@@ -156,7 +164,7 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
 
 /* ---- the whole */
 
-/* In use; 0: the sampler has none. */
+/* The step size in use; 0: the sampler has none. */
 double sali_train_step_size(const sal_trainer *t)
 {
     if (!t->sampler || !t->sampler->has_step_size) {
@@ -208,8 +216,9 @@ bool sali_train_show_progress(sal_trainer *t)
     return t->options.callbacks.progress(&report, t->options.callbacks.progress_data) != 0;
 }
 
-/* The held-out rows, and whether they have never been more likely: this counts where a report is
- * due, so that a training that was stopped in between ends as it would have. */
+/* Judge the model by the held-out rows, and note whether they have never been more likely. Only
+ * reports that are `due` count, so that a training that was stopped in between ends as if it had
+ * not been. */
 static sal_status judge(sal_trainer *t, bool due, sal_error *err)
 {
     const bool asked = !t->objective->slow_judge || t->options.ptt.patience > 0;
@@ -234,12 +243,14 @@ static sal_status judge(sal_trainer *t, bool due, sal_error *err)
     return SAL_OK;
 }
 
-/* What the callback returns: 0, or that the training stops. */
+/* Send a report, and make the present parameters the last good ones. Returns what the callback
+ * returns: not 0 stops the training. */
 static int send_report(sal_trainer *t, bool due)
 {
     sal_train_report report;
     sal_trainer_report(t, &report);
-    if (!due) { /* not judged; kept where nothing else is */
+    if (!due) { /* a report that is not due is not judged; its model is saved if no model has been
+                   judged */
         report.best = !t->best || !isfinite(t->best_likelihood);
     }
     t->sums.accepted = t->sums.jump = t->sums.moves = 0;
@@ -255,8 +266,8 @@ static bool is_due(const sal_trainer *t, int64_t every)
     return t->iteration % every == 0 || t->iteration == t->options.iterations;
 }
 
-/* One iteration with all that follows it. A report comes before the checkpoint: then what the
- * checkpoint goes on from was reported; without one, what a resume reports anew. */
+/* One iteration, and the report and the checkpoint that follow it. The report comes first, so that
+ * a training resumed from the checkpoint need not repeat it. */
 static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
 {
     const sal_train_options *o = &t->options;
@@ -269,7 +280,7 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
     sali_train_sync_answer(t, stopped, &lost);
     const bool due = is_due(t, o->report_every);
     if (*stopped || due) {
-        sali_train_show_params(t); /* which are judged, and reported */
+        sali_train_show_params(t); /* the parameters that are judged and reported */
         status = sali_train_sync_status(t, judge(t, due, err), err);
         if (status != SAL_OK) {
             give_up(t);

@@ -8,15 +8,15 @@
 #include "models/base.h"
 #include "train/data.h"
 
-/* How far fitted probabilities stay from 0, times the number of states. */
+/* The least fitted probability, multiplied by the number of states. */
 #define FLOOR 0.02
 /* Rows that are evaluated at once. */
 #define BATCH 256
 
 /* ---- independent variables */
 
-/* Shares of K states, changed to log-probabilities: what is above the floor shares what the floors
- * leave. */
+/* Change shares of K states to log-probabilities of at least the floor, FLOOR / K; what is above
+ * the floor shares the rest. */
 static void raise_to_floor(int32_t K, double *share)
 {
     double least = FLOOR / K, excess = 0;

@@ -129,7 +129,8 @@ const sal_option_table *sali_train_option_table(void)
 
 /* ---- what goes together */
 
-/* What only persistent chains have. */
+/* SAL_ERR_ARGUMENT if options do not go with the objective, such as those that only persistent
+ * chains have. */
 static sal_status check_objective(const sal_train_options *o, sal_error *err)
 {
     const char *what = o->buffer.restart != 0  ? "buffer.restart"
@@ -159,6 +160,7 @@ static sal_status check_objective(const sal_train_options *o, sal_error *err)
                            what);
 }
 
+/* SAL_ERR_ARGUMENT unless batch, rows of data, chains and reservoir fit each other. */
 static sal_status check_sizes(const sal_train_options *o, const sal_data *data, sal_error *err)
 {
     const sali_objective *objective = sali_objective_of(o->objective);
@@ -187,7 +189,7 @@ static sal_status check_sizes(const sal_train_options *o, const sal_data *data, 
     return SAL_OK;
 }
 
-/* Checkpoints are written long after the start: what can be known of their place is known now. */
+/* Check the directory of checkpoints at once, because they are written long after the start. */
 static sal_status check_checkpoint(const sal_train_options *o, sal_error *err)
 {
     struct stat info;
@@ -206,7 +208,7 @@ static sal_status check_checkpoint(const sal_train_options *o, sal_error *err)
                            o->checkpoint.directory);
 }
 
-/* What depends on the others. */
+/* Fill in the defaults that depend on other options. */
 static void fill_in(sal_train_options *o, int64_t variables)
 {
     o->sampler = o->sampler ? o->sampler : "gwg";

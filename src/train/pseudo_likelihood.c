@@ -37,7 +37,7 @@ struct sali_pseudo_likelihood {
     const sal_space *space; /* of both */
     sal_dtype dtype;
     bool quadratic;
-    double *values; /* [parameters] on their way to a form with parameters of its own */
+    double *values; /* [parameters] scratch, to copy them to a form with its own */
     uint64_t version;
     int64_t n_shards;
     pl_shard *shards;
@@ -54,6 +54,7 @@ static void allocate_points(sali_pseudo_likelihood *pl, int64_t room, points *to
     to->weight = SALI_TAKE(&pl->memory, double, room);
 }
 
+/* Make the evaluator, the workspace and the room of shard k for `rows` rows. */
 static sal_status create_shard(sali_pseudo_likelihood *pl, int64_t k, int64_t rows, sal_error *err)
 {
     pl_shard *shard = &pl->shards[k];
@@ -144,7 +145,8 @@ void sali_pseudo_likelihood_refresh(sali_pseudo_likelihood *pl)
 
 /* ---- conditionals of one row */
 
-/* In place; log of the sum of exp of the differences, one of which is 0. */
+/* Turn differences of one variable into probabilities, in place. Returns the log of the sum of exp
+ * of the differences, one of which is 0. */
 static double normalise(int32_t states, double *entries)
 {
     double most = 0, sum = 0;
@@ -184,7 +186,7 @@ static double mean_level(const sali_variable *v, const double *p)
     return mean;
 }
 
-/* By how much the conditional means differ from the state: delta [N], in the embedding. */
+/* Set delta [N], in the embedding, to the conditional means p minus the state. */
 static void conditional_shift(const sal_space *space, const int32_t *codes, const double *p,
                               double *delta)
 {
@@ -204,7 +206,7 @@ static void conditional_shift(const sal_space *space, const int32_t *codes, cons
 
 /* ---- the gradient by two points a row */
 
-/* The points x - delta / 2 and x + delta / 2 of row r. */
+/* Add the points x - delta / 2 and x + delta / 2 of row r, with weights of opposite signs. */
 static void add_shifted(const sali_pseudo_likelihood *pl, pl_shard *shard, int64_t r, double weight)
 {
     points *to = &shard->points;
@@ -229,7 +231,8 @@ static void flush(points *to, sali_workspace *ws, bool on_lattice)
     }
 }
 
-/* Row r, with variable v at `code`. */
+/* Add row r with variable v changed to `code` to the points of shard k; gather the gradient if they
+ * are full. */
 static void add_neighbour(const sali_pseudo_likelihood *pl, int64_t k, const int32_t *codes,
                           int64_t r, int64_t v, int32_t code, double weight)
 {
@@ -248,7 +251,7 @@ static void add_neighbour(const sali_pseudo_likelihood *pl, int64_t k, const int
     }
 }
 
-/* Row r itself, and its neighbours that are possible. */
+/* Add row r itself, and all its neighbours of positive probability. */
 static void add_neighbours(const sali_pseudo_likelihood *pl, int64_t k, const int32_t *codes,
                            int64_t r, double weight)
 {

@@ -41,17 +41,17 @@ bool sali_pseudo_likelihood_is_quadratic(const sali_pseudo_likelihood *pl);
 void sali_pseudo_likelihood_refresh(sali_pseudo_likelihood *pl);
 
 /* Forget, then add weight times the gradient of sum log PL over `rows` data rows, codes [rows x V]
- * in range, to what shard k has gathered. Returns sum log PL; it is -inf if f is at a row, which
+ * in range, to what shard k has gathered. Returns sum log PL; it is -inf if f is at a row, this row
  * then adds nothing to the gradient. Shards may run in parallel. */
 void sali_pseudo_likelihood_zero(sali_pseudo_likelihood *pl, int64_t k);
 double sali_pseudo_likelihood_add(sali_pseudo_likelihood *pl, int64_t k, int64_t rows,
                                   const int32_t *codes, double weight);
 
-/* Sum what the shards gathered, in their order, into flat [parameters of the model] (overwritten).
- * What they gathered is then to be forgotten. */
+/* Sum what the shards gathered, in the order of the shards, into flat [parameters of the model]
+ * (overwritten). Call sali_pseudo_likelihood_zero before gathering again. */
 void sali_pseudo_likelihood_reduce(sali_pseudo_likelihood *pl, double *flat);
 
-/* Where they gathered it, [shards]; NULL of those that are not here. */
+/* The workspaces in which the shards gather, [shards]; NULL for shards of other ranks. */
 struct sali_workspace *const *sali_pseudo_likelihood_workspaces(const sali_pseudo_likelihood *pl);
 
 #endif

@@ -14,7 +14,7 @@ static bool several(const sal_trainer *t)
     return sali_ranks_several(&t->ranks);
 }
 
-/* Note a failure; the first one counts. */
+/* Store a failure in the trainer, unless an earlier one is stored. */
 static void note(sal_trainer *t, sal_status status, const sal_error *err)
 {
     if (status != SAL_OK && t->broken.status == SAL_OK) {
@@ -34,7 +34,7 @@ sal_status sali_train_sync_status(sal_trainer *t, sal_status status, sal_error *
     return sal_comm_agree(t->options.comm, status, err);
 }
 
-/* Of each chain, and of each shard. */
+/* The numbers that are sent of each chain, and of each shard. */
 enum { ACCEPTED, ACCEPTANCE, JUMP, STEP, F, OF_CHAIN };
 enum { BAD, OF_SHARD };
 
@@ -106,7 +106,7 @@ void sali_train_sync_rows(sal_trainer *t, int64_t n, int64_t each, double *numbe
     note(t, sali_ranks_gather(&t->ranks, numbers, t->sent.begin, bytes, &err), &err);
 }
 
-/* Codes [batch x V] of the shards' own rows, to all. */
+/* Complete codes [batch x V], in which each rank has the rows of its shards, at all ranks. */
 static void gather_codes(sal_trainer *t, int32_t *codes)
 {
     sal_error err = { 0 };
@@ -114,7 +114,8 @@ static void gather_codes(sal_trainer *t, int32_t *codes)
     note(t, sali_ranks_gather(&t->ranks, codes, t->row_begin, row, &err), &err);
 }
 
-/* Between the chains of a shard and their numbers. */
+/* Copy the sums, steps, f and the fault of a shard's chains to consecutive numbers (`pack`), or
+ * back. */
 static void carry_chains(sali_train_shard *shard, bool pack, double *numbers)
 {
     sali_chains *chains = shard->chains;
@@ -219,7 +220,8 @@ void sali_train_sync_sums(sal_trainer *t)
     note(t, status, &err);
 }
 
-/* ws[to] += ws[from], of which this rank may have either, both or none. */
+/* ws[to] += ws[from], by a message if two ranks have them; this rank may have both, one or none.
+ * `room` is scratch of `bytes`. */
 static sal_status add_part(sal_trainer *t, sali_workspace *const *ws, int64_t to, int64_t from,
                            void *room, int64_t bytes, sal_error *err)
 {
@@ -240,7 +242,8 @@ static sal_status add_part(sal_trainer *t, sali_workspace *const *ws, int64_t to
     return SAL_OK;
 }
 
-/* The same of shards first .. first + n - 1, whose workspaces are of one program, at all ranks. */
+/* Sum what the workspaces of shards first .. first + n - 1 gathered into flat, at all ranks. The
+ * workspaces must be of one program. */
 static void reduce(sal_trainer *t, sali_workspace *const *ws, int64_t first, int64_t n,
                    double *flat)
 {
@@ -249,7 +252,7 @@ static void reduce(sal_trainer *t, sali_workspace *const *ws, int64_t first, int
         sali_workspace_param_reduce(ws + first, n, flat);
         return;
     }
-    int64_t own = first; /* the first of this rank's */
+    int64_t own = first; /* the first shard of this rank among them */
     while (own < first + n && !sali_ranks_own(&t->ranks, own)) {
         own++;
     }

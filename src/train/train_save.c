@@ -6,7 +6,7 @@
 #include "core/error.h"
 #include "io/file.h"
 
-/* The averages take the parameters' place for a moment. */
+/* Save averages as parameters: they take the place of the model's parameters during the call. */
 static sal_status save_averages(sal_model *model, const double *averages, const char *path,
                                 sal_error *err)
 {

@@ -32,7 +32,7 @@ static void data_mean(const sal_space *space, const sal_data *data, double *mean
     }
 }
 
-/* The record of a specification, whose key `file` is set aside. */
+/* The builtin model of a specification, in which a key `file` is ignored. */
 static sal_status find_record(const char *specification, const sali_builtin **builtin,
                               sal_error *err)
 {
@@ -46,7 +46,7 @@ static sal_status find_record(const char *specification, const sali_builtin **bu
     return status;
 }
 
-/* What text says of a setting, after "name="; NULL: nothing. */
+/* The text after "name=" in a specification; NULL: the specification does not set it. */
 static const char *said(const char *specification, const char *name, size_t length)
 {
     const char *at = strchr(specification, ':');
@@ -67,7 +67,8 @@ static bool is_ordinal(const char *specification)
     return strstr(specification, "kind=ordinal") != NULL;
 }
 
-/* Whether what is said leaves it a net of bits, to which an RBM is added in place of a base. */
+/* Whether the settings of a specification leave it a net of bits, to which an RBM is added in place
+ * of a base. */
 static bool takes_rbm(const char *specification)
 {
     const char *kind = said(specification, "kind", 4), *states = said(specification, "states", 6);
@@ -77,7 +78,7 @@ static bool takes_rbm(const char *specification)
            !(states && strtod(states, NULL) > 2) && !(units && strtod(units, NULL) == 0);
 }
 
-/* What suits a specification; NULL: nothing is known. */
+/* The suggested training for a specification; NULL: none is known. */
 static const sali_training *training_of(const sali_builtin *builtin, const char *specification)
 {
     const char *levels = said(specification, "levels", 6);
@@ -87,7 +88,7 @@ static const sali_training *training_of(const sali_builtin *builtin, const char 
     return asked && asked->rbm_first && !takes_rbm(specification) ? builtin->plain : asked;
 }
 
-/* The same of a specification whose model may not be known. */
+/* The suggested training for a specification whose model may be unknown; NULL: none. */
 static const sali_training *suggested_for(const char *specification)
 {
     const sali_builtin *builtin = NULL;
@@ -110,7 +111,7 @@ bool sal_train_suggest(const char *specification, sal_train_options *options, co
     return true;
 }
 
-/* Whether a suggested setting "key=value" goes with what is said. */
+/* Whether a suggested setting "key=value" can be added to a specification. */
 static bool wants(const char *specification, const char *setting)
 {
     const size_t length = strcspn(setting, "=");
@@ -128,7 +129,7 @@ sal_status sal_train_specification(const char *specification, int64_t variables,
                          "sal_train_specification: the specification or the text are NULL");
     }
     if (sali_builtin_find(specification, &builtin, NULL) != SAL_OK) {
-        builtin = NULL; /* opening it will tell */
+        builtin = NULL; /* opening the model will report it */
     }
     const sali_training *training =
         builtin && suggested ? training_of(builtin, specification) : NULL;
@@ -183,7 +184,7 @@ sal_status sal_train_first(const char *specification, char **first, sal_error *e
     return SAL_OK;
 }
 
-/* Of models without starting values of their own. */
+/* Set all parameters to 0, for models without starting values of their own. */
 static sal_status zero_params(sal_model *model, sal_error *err)
 {
     const int64_t n = sal_model_parameters_size(model);
@@ -196,7 +197,7 @@ static sal_status zero_params(sal_model *model, sal_error *err)
     return status;
 }
 
-/* The variables that rows of data are of: the model's, but for its level. */
+/* The space of rows of data: the model's, without the level if the rows have none. */
 static sal_space *space_of_rows(const sal_model *model, const sal_data *data)
 {
     const bool level =
@@ -204,7 +205,7 @@ static sal_space *space_of_rows(const sal_model *model, const sal_data *data)
     return level ? sali_levels_space(model) : sali_space_clone(model->space);
 }
 
-/* Starting values from the data's mean by coordinate; that of a level is 0. */
+/* Set starting values from the data's mean by coordinate; the mean of a level is 0. */
 static sal_status start_at_data(sal_model *model, const sali_builtin *builtin, const sal_data *data,
                                 uint64_t seed, sal_error *err)
 {

@@ -63,6 +63,8 @@ void sali_train_forget_faults(sal_trainer *t)
     }
 }
 
+/* Make shard k: its room for rows, its chains and its workspace. For a shard of another rank only
+ * counters and codes of its chains. */
 static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
 {
     sali_train_shard *shard = &t->shards[k];
@@ -100,6 +102,8 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
     return status;
 }
 
+/* Divide the batch into shards, each of one level, and make them. A sampler that couples its chains
+ * has one shard. */
 static sal_status create_shards(sal_trainer *t, sal_error *err)
 {
     bool coupled = t->sampler && sali_engine(t->sampler)->coupled;
@@ -153,6 +157,8 @@ static sal_status keep_options(sal_trainer *t, sal_error *err)
     return sali_memory_status(&t->memory, err);
 }
 
+/* Choose the sampler, unless the objective needs no samples, and decide whether its step size is
+ * adapted. */
 static sal_status choose_sampler(sal_trainer *t, sal_error *err)
 {
     const sal_train_options *o = &t->options;
@@ -171,8 +177,8 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
                          t->sampler->name);
     }
     t->settings.preconditioner = o->preconditioner;
-    /* What takes N evaluations of the gradient at each change of parameters pays off if the steps
-     * between two changes are many more. */
+    /* Preparations that cost N gradients at each change of parameters pay off only if many more
+     * steps lie between two changes. */
     t->settings.training = (double)o->batch * (double)o->steps < 4 * (double)N;
     t->follows = status == SAL_OK && o->step_size == 0 && sali_sampler_adapts(t->sampler);
     status = t->follows ? sali_sampler_check_adapts(t->sampler, &t->settings, err) : status;
@@ -183,16 +189,16 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
     const double most = sali_engine(t->sampler)->most_step * sali_default_step_size(space, 1);
     status = sali_adapt_begin(&t->step_size, &t->memory, sali_train_levels(t), space,
                               t->settings.step_size, err);
-    if (most > 0 && t->levels) { /* from where it would be long on the way back */
+    if (most > 0 && t->levels) { /* beyond this the reverse proposal would be too long */
         t->step_size.high = fmin(t->step_size.high, log(most));
     }
     return status;
 }
 
-/* Couplings whose gradient is centred; options.centring then says what is: OFF nothing, AUTO an
- * RBM's couplings, ON symmetric ones too, which the default leaves out: with symmetric ones Adam is
- * slower where biases start far from what the data want. Where the gradients by biases are not
- * means over data and samples, nothing is centred. */
+/* Find the couplings whose gradient is centred. options.centring then tells what is centred: OFF
+ * nothing, AUTO an RBM's couplings, ON symmetric couplings too. The default leaves symmetric
+ * couplings out, because centring them makes Adam slower where biases start far from what the data
+ * want. Where the gradients by biases are not means over data and samples, nothing is centred. */
 static sal_status create_centring(sal_trainer *t, sal_error *err)
 {
     const sal_train_options *o = &t->options;
@@ -227,6 +233,7 @@ static sal_status create_centring(sal_trainer *t, sal_error *err)
     return status;
 }
 
+/* Make the optimiser by the options, and the arrays of parameters: values, gradients, averages. */
 static sal_status create_optimiser(sal_trainer *t, sal_error *err)
 {
     const sal_train_options *o = &t->options;
@@ -261,7 +268,7 @@ static sal_status create_optimiser(sal_trainer *t, sal_error *err)
     return SAL_OK;
 }
 
-/* Parameters as they are, made to fulfil the constraints. */
+/* Begin at the model's present parameters, changed to satisfy the constraints. */
 static void start_values(sal_trainer *t)
 {
     sali_params_get(t->tape->params, t->values);
@@ -285,7 +292,7 @@ static sal_status create_best(sal_trainer *t, sal_error *err)
     return sali_memory_status(&t->memory, err);
 }
 
-/* The model over the data's variables. */
+/* Set t->model, the model over the data's variables, and with an objective of levels t->levels. */
 static sal_status open_levels(sal_trainer *t, sal_error *err)
 {
     t->model = t->given;
@@ -299,6 +306,8 @@ static sal_status open_levels(sal_trainer *t, sal_error *err)
                   : SAL_OK;
 }
 
+/* Make everything of a trainer except the objective's own part. Afterwards t->options has no
+ * pointers of the caller's that it does not need. */
 static sal_status prepare(sal_trainer *t, sal_error *err)
 {
     t->objective = sali_objective_of(t->options.objective);

@@ -16,22 +16,21 @@
 #include "train/constraints.h"
 #include "train/objectives/objective.h"
 
-/* What a shard of the minibatch needs: chains that move, and a workspace for parameter gradients.
- */
+/* A shard of the minibatch: chains that move, and a workspace for parameter gradients. */
 typedef struct sali_train_shard {
     int64_t first, n; /* rows of the minibatch */
-    int64_t level;    /* of its rows; 0 without levels */
+    int64_t level;    /* noise level of its rows; 0 without levels */
     sali_chains *chains;
     sali_workspace *ws;
     int32_t *codes; /* [n x V] of data */
     void *x;        /* real [n x N] of data */
     double *weight, *f;
-    double *means;                /* [offsets of centring] of the biases over the data */
+    double *means; /* [offsets of centring] means over the data, of the units of each bias */
     double sum_data, sum_samples; /* of f */
-    sal_error error;              /* of its samples */
+    sal_error error;              /* of its samples; status SAL_OK: none */
 } sali_train_shard;
 
-/* What the sampler keeps beside the chains. */
+/* The sampler's state beside the chains. */
 typedef struct sali_train_sampler {
     void *shared;  /* NULL: nothing */
     void **selves; /* [n_shards] */
@@ -43,31 +42,31 @@ typedef struct sali_buffer {
     int64_t slots;
     int32_t *codes;  /* [slots x V] */
     uint64_t *life;  /* [slots] steps made */
-    uint32_t *slot;  /* [batch] those of this iteration */
+    uint32_t *slot;  /* [batch] the slots of this iteration */
     uint32_t *order; /* [slots] room for a pass */
-    bool *fresh;     /* [batch] they have just started, or started again */
+    bool *fresh;     /* [batch] the chain has just started, or started again */
     uint32_t *row;   /* [batch] rows of data of this iteration */
     double *below;   /* [rows] share of the rows' weights up to this one; NULL: all weigh alike */
     uint32_t *work;  /* [the larger of slots and rows] */
 } sali_buffer;
 
-/* What reports tell. */
+/* Figures for the next report. */
 typedef struct sali_train_sums {
     double accepted, jump, moves;                          /* since the last report */
     double log_prob_data, log_prob_samples, gradient_norm; /* of the last iteration */
 } sali_train_sums;
 
 struct sal_trainer {
-    sali_memory memory;        /* all arrays of it and of its parts */
-    sal_model *model;          /* that of the data's variables: the given one, or all its levels */
-    sal_model *given;          /* whose parameters are trained */
-    const sali_levels *levels; /* NULL: the given one has none */
-    sali_tape_model *tape;     /* of the given one */
+    sali_memory memory;        /* owns all arrays of the trainer and its parts */
+    sal_model *model;          /* over the data's variables: the given model, or all its levels */
+    sal_model *given;          /* the model that is trained */
+    const sali_levels *levels; /* NULL: the given model has none */
+    sali_tape_model *tape;     /* tape of `given` */
     const sal_data *data;
     sal_train_options options;  /* defaults filled in; its pointers are the trainer's own */
     struct json_t *fingerprint; /* what a resume must share */
-    struct json_t *resumes;     /* those that changed something; NULL: none */
-    char resumed_with[400];     /* what the last one changed; "": nothing */
+    struct json_t *resumes;     /* resumes that changed an option; NULL: none */
+    char resumed_with[400];     /* what the last resume changed; "": nothing */
 
     const sali_objective *objective;
     void *own; /* what the objective keeps; NULL: nothing */
@@ -75,11 +74,12 @@ struct sal_trainer {
     const sali_sampler *sampler; /* NULL: the objective needs no samples */
     sali_sampler_settings settings;
     sali_train_sampler state;
-    bool follows;              /* the step size, an acceptance of 0.574 */
+    bool follows;              /* the step size is adapted to an acceptance of 0.574 */
     sali_adaptation step_size; /* of each level */
 
     int64_t n_shards;
-    sali_ranks ranks;   /* which shards are this rank's; others have chains' numbers and codes */
+    sali_ranks ranks; /* which shards are this rank's; shards of other ranks have numbers and codes
+                         of chains only */
     int64_t *row_begin; /* [n_shards + 1] rows of the batch of each shard */
     struct {
         int64_t *begin;  /* [n_shards + 1] */
@@ -98,8 +98,8 @@ struct sal_trainer {
     sali_optimiser optimiser;
     double *values, *gradient; /* [parameters_size] */
     double *part;              /* the same, the gradient of one level; NULL without levels */
-    /* Mean gradient of f over all data, where it does not depend on the parameters, and mean f
-     * where they are 0; NULL: it does, or batches of data are wanted. */
+    /* Mean gradient of f over all data, if the gradient does not depend on the parameters, and mean
+     * f at parameters 0. NULL: the gradient depends on them, or batches of data are wanted. */
     double *data_gradient, data_constant;
     double *good;     /* values at the last report */
     double *averages; /* NULL: none are kept */
@@ -113,7 +113,7 @@ struct sal_trainer {
 
     int64_t iteration, good_iteration;
     sali_train_sums sums;
-    bool failed; /* its state is no good any more */
+    bool failed; /* the trainer can no longer be used */
     double sampling_seconds, gradient_seconds, start;
 };
 
@@ -121,8 +121,8 @@ struct sal_trainer {
 sal_status sali_train_resolve(sal_train_options *options, const sal_model *model,
                               const sal_data *data, sal_error *err);
 
-/* trainer.c: the sampler's state before the first iteration, for the shards that there are; and its
- * end, also after a failure. */
+/* trainer.c: open the sampler on all shards of this rank, as before the first iteration; and close
+ * it, also after a failure. */
 sal_status sali_train_open_sampler(sal_trainer *trainer, sali_train_sampler *state, sal_error *err);
 void sali_train_close_sampler(const sal_trainer *trainer, sali_train_sampler *state);
 
@@ -130,9 +130,10 @@ void sali_train_close_sampler(const sal_trainer *trainer, sali_train_sampler *st
 sal_status sali_buffer_create(sal_trainer *trainer, sal_error *err);
 /* The rows of data of an iteration; then the objective chooses the slots. */
 void sali_buffer_choose(sal_trainer *trainer);
-/* Slots in turn or at random, as options say; those that are to start again do. */
+/* Choose slots in turn or at random, as the options say, and restart the chains that are to start
+ * again. */
 void sali_buffer_take_turns(sal_trainer *trainer);
-/* Slots 0 .. batch - 1 start at the batch of data. */
+/* Start the chains of slots 0 .. batch - 1 at the batch of data. */
 void sali_buffer_start_at_data(sal_trainer *trainer);
 /* The codes [V] of place c of the batch of data: drawn from its greys, if the data have them. */
 void sali_train_row(const sal_trainer *trainer, int64_t c, int32_t *codes);
@@ -145,8 +146,8 @@ void sali_buffer_store(sal_trainer *trainer, const sali_train_shard *shard);
 
 /* fingerprint.c: what a resumed training must share with the one that was saved, model, data and
  * options, as a JSON object (NULL: no memory); and whether it does. `path` is for messages. The
- * learning rate, the steps and the sampler with its settings may be others: a new object *changed
- * has [before, now] of each, and describe says it in words. */
+ * learning rate, the steps and the sampler with its settings may differ: *changed receives a new
+ * object with [before, now] of each, and sali_train_describe puts it in words. */
 struct json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
                                       const sal_train_options *options);
 sal_status sali_train_compare(const char *path, const struct json_t *saved,
@@ -160,7 +161,7 @@ void sali_train_gradient(sal_trainer *trainer);
 /* Fill data_gradient, if it serves. Cost: the gradients of all rows. SAL_ERR_MEMORY. */
 sal_status sali_train_whole_data(sal_trainer *trainer, sal_error *err);
 
-/* iterate.c: whether the caller, who is shown how far training is, asks to stop. */
+/* iterate.c: report progress to the caller. Whether the caller asks to stop. */
 bool sali_train_show_progress(sal_trainer *trainer);
 /* iterate.c: the share of the learning rate that the update of an iteration, counted from 0, has by
  * warm-up, schedule and cool-down. */
@@ -172,9 +173,10 @@ static inline int64_t sali_train_levels(const sal_trainer *trainer)
     return trainer->levels ? trainer->levels->n : 1;
 }
 
-/* trainer.c: the model that the chains of a level move on. Put `values` in place: into the model,
- * or into its levels; and show the caller the model as it is, or as its averages are: the
- * parameters that are shown. */
+/* trainer.c: sali_train_model_at: the model that the chains of a level move on.
+ * sali_train_set_params: copy `values` into the model, or into its levels. sali_train_shown: the
+ * parameters that the caller sees, which with levels are the averages if there are any.
+ * sali_train_show_params: copy these into the caller's model. */
 const sal_model *sali_train_model_at(const sal_trainer *trainer, int64_t level);
 void sali_train_set_params(sal_trainer *trainer);
 const double *sali_train_shown(const sal_trainer *trainer);
@@ -183,16 +185,17 @@ void sali_train_show_params(sal_trainer *trainer);
 /* Training begins at the parameters in `values`. */
 void sali_train_start_at(sal_trainer *trainer);
 
-/* Go on as if no chain had met a value that is not finite. */
+/* Forget that chains met values that are not finite. */
 void sali_train_forget_faults(sal_trainer *trainer);
 
-/* contrast.c: K steps of all chains of the batch as they are, from which nothing is learned. */
+/* contrast.c: move all chains of the batch by the steps of an iteration, without adapting
+ * anything. */
 sal_status sali_train_move(sal_trainer *trainer, sal_error *err);
 
-/* iterate.c: in use; 0: the sampler has none. */
+/* iterate.c: the step size in use; 0: the sampler has none. */
 double sali_train_step_size(const sal_trainer *trainer);
 
-/* contrast.c: what the calling thread shows the sampler after an iteration's steps. */
+/* contrast.c: the shards as the sampler sees them when it adapts after an iteration's steps. */
 sali_warmup sali_train_shows(const sal_trainer *trainer, void *const *selves);
 
 #endif

@@ -15,6 +15,8 @@
 #define DRAWS 10
 #define SPARE 10
 
+/* SAL_ERR_ARGUMENT unless the trajectory is of the model and the numbers of chains, draws, steps
+ * and states are possible. */
 static sal_status check(const sal_model *model, const sal_trajectory *path,
                         const sal_trajectory_options *o, sal_error *err)
 {
@@ -46,7 +48,7 @@ sal_status sali_ptt_climb_open(sali_ptt_climb *climb, const sal_model *model,
                                         .steps = o->steps,
                                         .batch = o->chains,
                                         .ptt.reservoir = o->reservoir,
-                                        .seed = ~o->seed, /* not the numbers of a training */
+                                        .seed = ~o->seed, /* others than in training */
                                         .threads = o->threads,
                                         .comm = comm,
                                         .centring = SAL_CENTRING_OFF };
@@ -63,8 +65,8 @@ void sali_ptt_climb_close(sali_ptt_climb *climb)
     sal_data_destroy(&climb->rows);
 }
 
-/* A chain is a stretch of the reservoir, whose states have ancestors in common; some of its states,
- * evenly spaced. */
+/* Copy evenly spaced states of the reservoir into codes [chains x draws x V]. A chain is a stretch
+ * of the reservoir, whose states have ancestors in common. */
 static void take(const sal_trainer *t, int64_t draws, int32_t *codes, double *log_prob)
 {
     const sali_ptt *p = t->own;
@@ -78,7 +80,7 @@ static void take(const sal_trainer *t, int64_t draws, int32_t *codes, double *lo
     }
 }
 
-/* Draws of a denoising chain: a run along it. */
+/* Draw from a denoising chain by a run along it. */
 static sal_status draw_passes(const sal_model *model, const sal_trajectory *path,
                               const sal_trajectory_options *o, int32_t *codes, double *log_prob,
                               sal_trajectory_draws *draws, sal_error *err)

@@ -34,7 +34,8 @@ static sal_status level_path(const char *directory, int64_t k, char path[SALI_PA
     return sali_path_in(directory, name, path, err);
 }
 
-/* Levels count as written in this directory alone. */
+/* Note that `written` levels are in the directory `ladder`, which is identified by its device and
+ * inode. */
 static sal_status count_written(sal_trajectory *t, const char *ladder, int64_t written,
                                 sal_error *err)
 {
@@ -72,6 +73,7 @@ static sali_tensor tensor_of(const char *name, sali_dtype dtype, int64_t n, cons
     return (sali_tensor){ .name = name, .dtype = dtype, .ndim = 1, .shape = { n }, .data = data };
 }
 
+/* Write level k to `path`, its parameters as `dtype`; level 0 also has log_base. */
 static sal_status write_level(const sal_trajectory *t, int64_t k, sal_dtype dtype, const char *path,
                               sal_error *err)
 {
@@ -122,7 +124,7 @@ sal_status sali_trajectory_write_levels(sal_trajectory *t, sal_dtype dtype, cons
     return status;
 }
 
-/* Levels that were there when the model had these parameters. */
+/* The number of levels that existed when the model had its parameters of `iteration`. */
 static int64_t levels_until(const sal_trajectory *t, int64_t iteration)
 {
     int64_t n = 1;
@@ -137,7 +139,7 @@ static int64_t levels_until(const sal_trajectory *t, int64_t iteration)
 #define NOISE_FILE "denoising.json"
 #define NOISE_KEY "saltus_denoising"
 #define NOISE_VERSION 1
-/* At a level: a pass down all of them is one step of a run, which nothing interrupts. */
+/* The most steps at a level: nothing interrupts a pass, which is one step of a run. */
 #define MOST_STEPS 100000
 
 static json_t *reals(int64_t n, const double *values)
@@ -158,6 +160,7 @@ static json_t *wholes(int64_t n, const int64_t *values)
     return array;
 }
 
+/* Write the denoising chain of a trajectory to its file in a directory. */
 static sal_status write_noise(const sal_trajectory *t, const char *directory, int64_t iteration,
                               sal_error *err)
 {
@@ -175,7 +178,8 @@ static sal_status write_noise(const sal_trajectory *t, const char *directory, in
     return sali_json_write(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1), path, err);
 }
 
-/* An array of n finite numbers, to be freed; NULL: it is none, or no memory (*memory). */
+/* The array `key` of n finite numbers, to be freed. NULL: there is no such array, or no memory
+ * (then *memory becomes true). */
 static double *read_reals(const json_t *object, const char *key, int64_t n, bool *memory)
 {
     const json_t *array = json_object_get(object, key);
@@ -195,7 +199,7 @@ static double *read_reals(const json_t *object, const char *key, int64_t n, bool
     return values;
 }
 
-/* Whole numbers of steps. */
+/* The array "steps" of n whole numbers, to be freed; NULL as for read_reals. */
 static int64_t *read_steps(const json_t *object, int64_t n, bool *memory)
 {
     const json_t *array = json_object_get(object, "steps");
@@ -224,6 +228,8 @@ static bool may_be_step_sizes(int64_t n, const double *sizes)
     return may;
 }
 
+/* *out receives the denoising chain of `model` that a JSON object describes. SAL_ERR_DATA: the
+ * object is no such chain. */
 static sal_status make_noise(const char *path, const json_t *object, const sal_model *model,
                              sal_trajectory **out, sal_error *err)
 {
@@ -262,7 +268,7 @@ static sal_status make_noise(const char *path, const json_t *object, const sal_m
     return status;
 }
 
-/* NOT_FOUND: there is none. */
+/* Read the denoising chain of a directory; SAL_ERR_NOT_FOUND: there is none. */
 static sal_status read_noise(const char *directory, const sal_model *model, sal_trajectory **out,
                              sal_error *err)
 {
@@ -296,7 +302,7 @@ sal_status sal_trajectory_save(const sal_trajectory *trajectory, const char *dir
                          "sal_trajectory_save: the trajectory, the directory, the model or the "
                          "report is NULL");
     }
-    /* Which levels are written is not part of what the trajectory is. */
+    /* Only the "written" counters change, so casting const away is safe. */
     sal_trajectory *t = (sal_trajectory *)(uintptr_t)trajectory;
     if (t->noise) {
         return write_noise(t, directory, report->iteration, err);
@@ -325,8 +331,8 @@ static sal_status damaged(const char *path, const char *what, sal_error *err)
     return sali_fail(err, SAL_ERR_DATA, "%s: expected %s of a training's ladder", path, what);
 }
 
-/* A tensor of `count` numbers, all finite, as doubles; but number `may_miss` (-1: none) may be NaN.
- * NULL in *out after a failure. */
+/* *out receives the tensor `name` of `count` numbers as doubles, all finite, except that number
+ * `may_miss` (-1: none) may be NaN. NULL in *out after a failure. */
 static sal_status take(const sali_safetensors *file, const char *path, const char *name,
                        int64_t count, int64_t may_miss, double **out, sal_error *err)
 {
@@ -352,6 +358,8 @@ static sal_status take(const sali_safetensors *file, const char *path, const cha
     return SAL_OK;
 }
 
+/* Append level k, read from `path`, to t. SAL_ERR_DATA: missing, damaged, or not a level that can
+ * follow. */
 static sal_status read_level(sal_trajectory *t, int64_t k, const char *path, sal_error *err)
 {
     sali_safetensors *file = NULL;
@@ -403,7 +411,7 @@ sal_status sali_trajectory_read_levels(const sal_trajectory *like, const char *d
     return SALI_GIVE(status, t, out, sal_trajectory_destroy);
 }
 
-/* Level 0's independent variables. */
+/* *log_base receives the independent variables of level 0 [R], read from `path`, to be freed. */
 static sal_status read_base(const char *path, const sal_space *space, double **log_base,
                             sal_error *err)
 {
@@ -426,7 +434,7 @@ static sal_status read_base(const char *path, const sal_space *space, double **l
     return status;
 }
 
-/* What ladder.json says, the sampler to be freed; and how many levels there are. */
+/* Read ladder.json into t, whose sampler is to be freed, and the number of levels. */
 static sal_status read_head(const char *path, sal_trajectory *t, json_int_t *levels, sal_error *err)
 {
     json_t *object = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Trajectories in files: DIR/ladder/level-NNN.safetensors, one a level, each written once; and
- * DIR/ladder/ladder.json, which says what belongs to the model beside it. */
+ * DIR/ladder/ladder.json, which describes the model that was saved with the levels. */
 #ifndef SALI_TRAJECTORY_FILE_H
 #define SALI_TRAJECTORY_FILE_H
 

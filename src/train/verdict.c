@@ -10,17 +10,18 @@
 #include "train/data.h"
 #include "train/verdict.h"
 
-/* The most that still counts as like the data: of a figure's shortfall (see sal_verdict_judge). */
+/* The largest shortfall of a figure (see sal_verdict_judge) at which samples still count as like
+ * the data. */
 #define MEANS_MARGIN 0.05
 #define COVARIANCES_MARGIN 0.15
 #define MMD_MARGIN 0.02
 #define NEIGHBOURS_MARGIN 0.25
-/* What training rows must reach, less three errors, for a correlation to be judged. */
+/* A correlation is judged only if training rows reach this, minus three errors. */
 #define LEAST_CORRELATION 0.5
-/* Of the training rows' numbers: mere noise can correlate by chance. */
+/* The least reliability of the training rows' numbers: mere noise can correlate by chance. */
 #define LEAST_RELIABILITY 0.8
 #define LEAST_CHAINS 4
-/* Fewer held-out rows do not say what the data are like. */
+/* Fewer held-out rows are too few to judge by. */
 #define LEAST_ROWS 20
 
 static const sal_verdict_value unknown = { NAN, NAN };
@@ -34,6 +35,7 @@ static sal_status check_data(const sal_model *model, const sal_verdict_inputs *i
     return status ? status : sali_data_check("sal_verdict_judge: held out", in->test, space, err);
 }
 
+/* SAL_ERR_ARGUMENT unless the pointers, numbers and codes of the inputs are usable. */
 static sal_status check_inputs(const sal_model *model, const sal_verdict_inputs *in,
                                const sal_verdict *verdict, sal_error *err)
 {
@@ -59,7 +61,7 @@ static sal_status check_inputs(const sal_model *model, const sal_verdict_inputs 
 
 /* ---- figures */
 
-/* The figures of one set of rows, by sal_verdict_kind; the MMD's is MMD^2. */
+/* m receives the figures of one set of rows, by sal_verdict_kind; for the MMD its square. */
 static sal_status measure(const sal_model *model, const sali_reference *reference,
                           const sali_grouped *rows, sali_jackknifed m[SAL_VERDICT_KINDS],
                           sal_error *err)
@@ -73,6 +75,7 @@ static sal_status measure(const sal_model *model, const sali_reference *referenc
                   : sali_compare_neighbours(reference, rows, &m[SAL_VERDICT_NEIGHBOURS], err);
 }
 
+/* m receives the figures of at most `most` random rows of data, and *rows how many these are. */
 static sal_status measure_rows(const sal_model *model, const sali_reference *reference,
                                const sal_data *data, int64_t most,
                                sali_jackknifed m[SAL_VERDICT_KINDS], int64_t *rows, sal_error *err)
@@ -85,7 +88,7 @@ static sal_status measure_rows(const sal_model *model, const sali_reference *ref
     return status;
 }
 
-/* What is shown: MMD instead of its square. */
+/* The value and error that are reported: the MMD instead of its square. */
 static sal_verdict_value shown(sal_verdict_kind kind, const sali_jackknifed *j)
 {
     if (kind != SAL_VERDICT_MMD) {
@@ -95,7 +98,7 @@ static sal_verdict_value shown(sal_verdict_kind kind, const sali_jackknifed *j)
     return (sal_verdict_value){ mmd, mmd > 0 ? j->error / (2 * mmd) : NAN };
 }
 
-/* b less a, of two independent ones. */
+/* (b - a) / unit of two independent figures, with its error. */
 static sal_verdict_value difference(const sali_jackknifed *a, const sali_jackknifed *b, double unit)
 {
     return (sal_verdict_value){ (b->value - a->value) / unit, hypot(a->error, b->error) / unit };
@@ -111,6 +114,7 @@ static bool is_beyond(const sal_verdict_figure *f)
     return f->judged && f->shortfall.value - 2 * f->shortfall.standard_error > f->margin;
 }
 
+/* A figure whose values are all unknown, and that is not judged. */
 static sal_verdict_figure no_figure(void)
 {
     return (sal_verdict_figure){ .fresh = unknown,
@@ -121,6 +125,8 @@ static sal_verdict_figure no_figure(void)
                                  .margin = NAN };
 }
 
+/* Fill *f from the figures of fresh draws and of training rows: the shortfall, its margin, and
+ * whether it is judged. `spread` is the unit of MMD^2. */
 static void set_figure(sal_verdict_figure *f, sal_verdict_kind kind, const sali_jackknifed *fresh,
                        const sali_jackknifed *train, double spread)
 {
@@ -161,7 +167,8 @@ static bool far_above(sal_verdict_value a, sal_verdict_value b)
            a.value - b.value > SAL_VERDICT_APART_NATS;
 }
 
-/* The judged figure that is worst by its margin; false: none is judged. */
+/* Set v->worst to the judged figure with the largest shortfall in units of its margin; false: no
+ * figure is judged. */
 static bool find_worst(sal_verdict *v)
 {
     double most = -INFINITY;
@@ -177,8 +184,8 @@ static bool find_worst(sal_verdict *v)
     return any;
 }
 
-/* Whether the figure can say that samples are like the data: it is judged, and as many training
- * rows in the place of fresh draws would be precise enough, with half as much to spare. */
+/* Whether figure k can show that samples are like the data: it is judged, and as many training rows
+ * in place of the fresh draws would be precise enough, with half as much to spare. */
 static bool can_agree(const sal_verdict *v, int k)
 {
     const sal_verdict_figure *f = &v->figures[k];
@@ -187,8 +194,8 @@ static bool can_agree(const sal_verdict *v, int k)
     return f->judged && (k == SAL_VERDICT_MMD || 3 * error <= f->margin);
 }
 
-/* A correlation that the data are too few to judge by, and that falls short all the same, beyond
- * all errors, of what as many training rows reach. */
+/* Whether figure k is a correlation that the data are too few to judge by, but that is nevertheless
+ * lower, beyond all errors and the margin, than that of as many training rows. */
 static bool falls_short_plainly(const sal_verdict *v, int k)
 {
     const sal_verdict_figure *f = &v->figures[k];
@@ -198,6 +205,8 @@ static bool falls_short_plainly(const sal_verdict *v, int k)
                f->train.value - 3 * f->train.standard_error - f->margin;
 }
 
+/* The reason of the answer, from the figures and diagnostics of v: the first one below that
+ * applies. May set v->worst. */
 static sal_verdict_reason find_reason(sal_verdict *v)
 {
     bool beyond = false, differs = false, within = find_worst(v) && v->test_rows >= LEAST_ROWS;
@@ -245,6 +254,8 @@ static sal_verdict_answer answer_of(sal_verdict_reason reason)
 
 /* ---- the whole */
 
+/* Fill the figures of v: fresh draws, training rows, persistent chains, and f of the held-out
+ * rows. */
 static sal_status fill(const sal_model *model, const sali_reference *reference,
                        const sal_verdict_inputs *in, sal_verdict *v, sal_error *err)
 {
@@ -284,8 +295,8 @@ static sal_status fill(const sal_model *model, const sali_reference *reference,
     return status;
 }
 
-/* Whether other draws of the model are like the fresh ones: MMD^2 with the jackknife's errors of
- * either side. */
+/* *f receives whether other draws of the model differ from the fresh ones: MMD^2, with the
+ * jackknife's errors of both sides. */
 static sal_status compare_draws(const sal_space *space, const sal_verdict_inputs *in,
                                 const uint8_t *other, double spread, sal_verdict_figure *f,
                                 sal_error *err)
@@ -312,6 +323,8 @@ static sal_status compare_draws(const sal_space *space, const sal_verdict_inputs
     return status;
 }
 
+/* *verdict receives the verdict on the fresh draws of `inputs`; `slower`: draws with twice the
+ * steps, or NULL. */
 static sal_status judge(const sal_model *model, const sal_verdict_inputs *inputs,
                         const uint8_t *slower, sal_verdict *verdict, sal_error *err)
 {
@@ -345,7 +358,8 @@ static sal_status judge(const sal_model *model, const sal_verdict_inputs *inputs
     return status;
 }
 
-/* The inputs that the caller left to this function. */
+/* Fill in the inputs that the caller left out: persistent chains from the checkpoint, and fresh
+ * draws. */
 static sal_status complete(sal_model *model, const sal_model *rows, sal_verdict_inputs *in,
                            sali_fresh *fresh, sal_data *chains, sal_error *err)
 {
@@ -399,13 +413,13 @@ sal_status sal_verdict_judge(sal_model *model, const sal_verdict_inputs *inputs,
 
 /* ---- in one sentence */
 
-/* Of correlations that are almost 1 more digits tell something. */
+/* Format a correlation; with three digits if it is almost 1. */
 static void format_correlation(double value, char out[16])
 {
     snprintf(out, 16, value >= 0.995 && value < 1 ? "%.3f" : "%.2f", value);
 }
 
-/* How the samples differ in a figure. */
+/* Write how the samples differ from the data in figure k. */
 static void describe(const sal_verdict *v, int k, char *text, size_t room)
 {
     const sal_verdict_figure *f = &v->figures[k];
@@ -431,6 +445,7 @@ static void describe(const sal_verdict *v, int k, char *text, size_t room)
     }
 }
 
+/* Write the sentence that the samples are unlike the data, with what to do about it. */
 static void unlike(const sal_verdict *v, char *text, size_t room)
 {
     static const char mix[] = "let the chains mix in training (--sampler block-gibbs or ncg, "
@@ -446,7 +461,7 @@ static void unlike(const sal_verdict *v, char *text, size_t room)
                                        : ladder);
 }
 
-/* All figures that differ. */
+/* Write the sentence that the samples are close to the data, with all figures that differ. */
 static void nearly(const sal_verdict *v, char *text, size_t room)
 {
     char what[160];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside of verdicts: groups of rows, and figures of them against the held-out rows. */
+/* The parts of a verdict: groups of rows, and figures that compare rows with the held-out rows. */
 #ifndef SALI_VERDICT_H
 #define SALI_VERDICT_H
 
@@ -10,13 +10,13 @@
 typedef struct sali_fresh {
     int64_t chains, draws, variables;
     uint8_t *codes;           /* [chains x draws x variables] */
-    uint8_t *slower;          /* the same with twice the steps; NULL: of no denoising chain */
-    double rhat, round_trips; /* of f over all states that chains went through; per chain */
+    uint8_t *slower;          /* draws with twice the steps; NULL: not of a denoising chain */
+    double rhat, round_trips; /* R-hat of f over all states of the chains; round trips per chain */
     sal_verdict_value log_z;  /* by Bennett's ratio along a ladder; NaN without */
     bool stopped;             /* by the callback: there are no codes */
 } sali_fresh;
 
-/* Draw them as sal_verdict_inputs.sampling says. On failure *out is untouched. */
+/* Draw fresh samples as inputs->sampling says. On failure *out is untouched. */
 sal_status sali_fresh_draw(sal_model *model, const sal_verdict_inputs *inputs, sali_fresh *out,
                            sal_error *err);
 
@@ -41,7 +41,7 @@ sali_grouped sali_grouped_chains(int64_t chains, int64_t draws, const sal_data *
  * always the same: files are often sorted. Returns: MEMORY. */
 sal_status sali_grouped_rows(const sal_data *data, int64_t most, sali_grouped *out, sal_error *err);
 
-/* A figure of all rows, its standard error, and the figure less the bias that the jackknife finds.
+/* A figure of all rows, its standard error, and the figure minus the bias that the jackknife finds.
  * NaN where it is not defined. */
 typedef struct sali_jackknifed {
     double value, error, corrected;
@@ -52,7 +52,7 @@ typedef struct sali_jackknifed {
 /* From the figure of all rows and those without one group, loo [groups]. */
 sali_jackknifed sali_jackknife(int64_t groups, double all, const double *loo);
 
-/* The held-out rows, and what is computed of them once. */
+/* The held-out rows, with the figures that are computed once. */
 typedef struct sali_reference sali_reference;
 
 /* Returns: MEMORY. The data must outlive it. */
@@ -63,8 +63,8 @@ void sali_reference_destroy(sali_reference *reference);
 /* The variance of the kernel among held-out rows, 1 - mean k. */
 double sali_reference_spread(const sali_reference *reference);
 
-/* Pearson's correlations of means and covariances with those of the held-out rows, and MMD^2 to
- * them. Returns: MEMORY. */
+/* Pearson's correlations of the rows' means and covariances with those of the held-out rows; and
+ * MMD^2 between the rows and the held-out rows. Returns: MEMORY. */
 sal_status sali_compare_moments(const sali_reference *reference, const sali_grouped *rows,
                                 sali_jackknifed *means, sali_jackknifed *covariances,
                                 sal_error *err);
@@ -78,7 +78,7 @@ sal_status sali_compare_kernel(const sali_reference *reference, const sali_group
 sal_status sali_compare_neighbours(const sali_reference *reference, const sali_grouped *rows,
                                    sali_jackknifed *accuracy, sal_error *err);
 
-/* Mean f. Returns: those of sal_model_evaluate; MEMORY. */
+/* Mean f of the rows. Returns: the statuses of sal_model_evaluate; MEMORY. */
 sal_status sali_mean_f(const sal_model *model, const sali_grouped *rows, sali_jackknifed *f,
                        sal_error *err);
 

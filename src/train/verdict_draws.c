@@ -15,8 +15,8 @@
 #include "run/trajectory/trajectory.h"
 #include "train/verdict.h"
 
-/* Chains, and their replicas. Draws are so many swap intervals apart: exact draws of layers are
- * cheap, steps by gradients are not. */
+/* Numbers of chains and of replicas. Draws are APART swap intervals apart, because exact draws of
+ * layers are cheap, or APART_BY_GRADIENT where steps by gradients are not. */
 enum {
     LADDER_CHAINS = 100,
     CHAINS = 25,
@@ -24,7 +24,7 @@ enum {
     DRAWS = 1000,
     APART = 25,
     APART_BY_GRADIENT = 5,
-    LONGER = 4 /* once more, if the chains have not mixed */
+    LONGER = 4 /* times as far apart in a second run, if the chains have not mixed */
 };
 /* Steps in an interval of a sampler that moves all variables at once. */
 #define INTERVAL 5
@@ -36,7 +36,8 @@ static uint8_t byte_of(int32_t code)
 
 /* ---- along the ladder of the training */
 
-/* `steps`: as those of sal_trajectory_draw. */
+/* Draw along the training's trajectory into bytes [chains x draws x variables], and set the
+ * diagnostics of out. `steps`: as in sal_trajectory_draw. */
 static sal_status climb(const sal_model *model, const sal_trajectory *ladder,
                         const sal_verdict_sampling *s, uint64_t seed, int64_t steps,
                         sali_fresh *out, uint8_t *bytes, sal_error *err)
@@ -72,7 +73,7 @@ static sal_status climb(const sal_model *model, const sal_trajectory *ladder,
     return status;
 }
 
-/* Down a denoising chain also with twice the steps that are usual. */
+/* Steps at a level for the second set of draws down a denoising chain: twice the default. */
 #define SLOWER 4
 static sal_status along_ladder(const sal_model *model, const sal_trajectory *ladder,
                                const sal_verdict_inputs *options, sali_fresh *out, sal_error *err)
@@ -93,12 +94,14 @@ static sal_status along_ladder(const sal_model *model, const sal_trajectory *lad
 
 /* ---- tempering */
 
-/* Every so many-th draw of a run. */
+/* Keeps every apart-th draw of a run. */
 typedef struct keeper {
     sali_fresh *fresh;
     int64_t apart;
 } keeper;
 
+/* The draw callback: copies the draw into the fresh draws if it is one to keep. Never stops the
+ * run. */
 static int keep_draw(const sal_draw *draw, void *data)
 {
     keeper *k = data;
@@ -117,7 +120,7 @@ static int keep_draw(const sal_draw *draw, void *data)
     return 0;
 }
 
-/* Each variable of each chain is that of a random row. */
+/* Starting codes [chains x V], each variable of each chain from a random row; NULL: no memory. */
 static int32_t *starts(const sal_data *train, int64_t chains, uint64_t seed)
 {
     int64_t V = train->variables;
@@ -132,6 +135,7 @@ static int32_t *starts(const sal_data *train, int64_t chains, uint64_t seed)
     return codes;
 }
 
+/* Set R-hat of f, round trips and `stopped` of out from a run. */
 static sal_status diagnose(const sal_run *run, sali_fresh *out, sal_error *err)
 {
     sal_diagnostics f;
@@ -148,8 +152,8 @@ static sal_status diagnose(const sal_run *run, sali_fresh *out, sal_error *err)
     return status;
 }
 
-/* A draw every so many swap intervals. A sampler that serves the model: its structure, then
- * gradients, then what sal_sample takes. */
+/* Draw by tempering, with `every` swap intervals from draw to draw. The sampler is the first that
+ * serves the model: by its structure, then by gradients, then the default of sal_sample. */
 static sal_status by_tempering(sal_model *model, const sal_verdict_inputs *options, int64_t every,
                                sali_fresh *out, sal_error *err)
 {
@@ -192,7 +196,7 @@ static bool mixed(const sali_fresh *fresh)
     return !(fresh->rhat > SAL_RHAT_LIMIT) && !(fresh->round_trips < SAL_VERDICT_LEAST_ROUND_TRIPS);
 }
 
-/* Once more, longer; what there was stays if that is stopped or fails. */
+/* Draw again, with longer intervals; keep the earlier draws if this is stopped or fails. */
 static void draw_longer(sal_model *model, const sal_verdict_inputs *options, int64_t every,
                         sali_fresh *fresh)
 {
@@ -208,6 +212,7 @@ static void draw_longer(sal_model *model, const sal_verdict_inputs *options, int
     sali_free(longer.codes);
 }
 
+/* Draw by tempering, and once more with longer intervals if the chains have not mixed. */
 static sal_status until_mixed(sal_model *model, const sal_verdict_inputs *options, sali_fresh *out,
                               sal_error *err)
 {

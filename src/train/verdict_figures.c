@@ -11,11 +11,11 @@
 #include "train/data.h"
 #include "train/verdict.h"
 
-/* Columns whose covariances are compared. */
+/* The most columns whose covariances are compared. */
 #define MOST_COLUMNS 2048
-/* Held-out rows in the MMD. */
+/* The most held-out rows in the MMD. */
 #define MOST_KERNEL_ROWS 10000
-/* A correlation of fewer numbers says nothing. */
+/* A correlation of fewer numbers than this is not computed. */
 #define LEAST_POINTS 3
 
 /* ---- rows in groups */
@@ -71,7 +71,7 @@ sali_jackknifed sali_jackknife(int64_t groups, double all, const double *loo)
 
 typedef struct column {
     int64_t variable;
-    int32_t state; /* of a categorical variable; -1: the code itself */
+    int32_t state; /* state whose indicator the column is; -1: the column is the code itself */
 } column;
 
 typedef struct moments {
@@ -87,10 +87,10 @@ struct sali_reference {
     const sal_data *test;
     int64_t n;          /* columns C */
     column *columns;    /* [n] */
-    moments moments;    /* of the rows: sums are means, products covariances */
-    sali_packed packed; /* rows for the MMD */
-    int planes;         /* that all codes of the space fit in */
-    double mean_kernel; /* between two of them */
+    moments moments;    /* of the held-out rows: sums hold means, products hold covariances */
+    sali_packed packed; /* held-out rows for the MMD */
+    int planes;         /* bit planes that hold all codes of the space */
+    double mean_kernel; /* mean kernel of two different held-out rows */
 };
 
 static sal_status moments_create(int64_t C, moments *m, sal_error *err)
@@ -109,6 +109,7 @@ static void moments_clear(int64_t C, moments *m)
     memset(m->products, 0, (size_t)(C * C) * sizeof *m->products);
 }
 
+/* Add one row, codes [V], with its weight to the sums and products of m. */
 static void moments_add(const sali_reference *r, double weight, const uint8_t *codes, moments *m)
 {
     const int64_t C = r->n;
@@ -144,6 +145,7 @@ typedef struct pearson {
     double n, x, y, xx, yy, xy;
 } pearson;
 
+/* Add a pair of numbers to the sums of a correlation. */
 static void pearson_add(pearson *p, double x, double y)
 {
     p->n += 1;
@@ -154,7 +156,7 @@ static void pearson_add(pearson *p, double x, double y)
     p->xy += x * y;
 }
 
-/* NaN where one of them is constant, up to rounding. */
+/* The correlation of the pairs; NaN where x or y is constant, up to rounding, or pairs are few. */
 static double pearson_of(const pearson *p)
 {
     double xx = p->xx - p->x * p->x / p->n, yy = p->yy - p->y * p->y / p->n;
@@ -168,8 +170,9 @@ static double squares_of(const pearson *p)
     return p->xx - p->x * p->x / p->n;
 }
 
-/* Means and covariances of all that is in m less what is in `without` (NULL: nothing) with those of
- * the held-out rows; and how they differ from those of m (x of `change`). */
+/* Correlate means (with[0]) and covariances (with[1]) of the rows in m, without those in `without`
+ * (NULL: none), with those of the held-out rows. x of `change` is how they differ from those of all
+ * rows in m. */
 static void correlate(const sali_reference *r, const moments *m, const moments *without,
                       pearson with[2], pearson change[2])
 {
@@ -254,7 +257,7 @@ sal_status sali_compare_kernel(const sali_reference *r, const sali_grouped *rows
         if (!ok) {
             break;
         }
-        others[g] -= 2 * within + (double)n; /* its own rows, and each with itself */
+        others[g] -= 2 * within + (double)n; /* pairs within the group */
         other_pairs[g] -= (double)(n * n);
         all += others[g] / 2;
         pairs += other_pairs[g] / 2;
@@ -265,7 +268,7 @@ sal_status sali_compare_kernel(const sali_reference *r, const sali_grouped *rows
         loo[g] = (all - others[g]) / (pairs - other_pairs[g]) -
                  2 * (cross - to_test[g]) / (cross_pairs - test_pairs[g]);
     }
-    if (ok) { /* less than two held-out rows: NaN; the constant has no error */
+    if (ok) { /* NaN with less than two held-out rows; r->mean_kernel has no error */
         *mmd2 = sali_jackknife(G, all / pairs - 2 * cross / cross_pairs, loo);
         mmd2->value += r->mean_kernel;
         mmd2->corrected += r->mean_kernel;
@@ -276,14 +279,16 @@ sal_status sali_compare_kernel(const sali_reference *r, const sali_grouped *rows
 
 /* ---- the nearest-neighbour classifier */
 
-/* Every row has as many candidates of its own kind as of the other one, and none of its own group:
+/* Every row has as many candidates of its own kind as of the other kind, and none of its own group:
  * `each` rows of each of the groups, n = each groups of them, and n - each + 1 held-out rows. */
 typedef struct neighbours {
     int64_t each, groups;
     sali_packed own, test;
 } neighbours;
 
-/* The share of the nearest of all candidates that are held out, when ties count in parts. */
+/* The share of held-out rows among the nearest candidates of row `row` of `of`, 0 to 1 where there
+ * are ties. Rows own_from .. own_to - 1 of s->own, and row test_row of s->test, are no
+ * candidates. */
 static double share_of_test(const neighbours *s, const sali_packed *of, int64_t row,
                             int64_t own_from, int64_t own_to, int64_t test_row)
 {
@@ -294,8 +299,8 @@ static double share_of_test(const neighbours *s, const sali_packed *of, int64_t 
     return own < test ? 0 : test < own ? 1 : (double)test_times / (double)(own_times + test_times);
 }
 
-/* `right` [held-out rows + groups]: the shares of right answers at the held-out rows, and those of
- * the groups. */
+/* right [held-out rows + groups] receives the shares of right answers at the held-out rows, and
+ * those of the groups. */
 static void classify(const neighbours *s, double *right)
 {
     const int64_t m = s->test.rows;
@@ -314,7 +319,7 @@ static void classify(const neighbours *s, double *right)
     }
 }
 
-/* `each` rows of each group, evenly spaced, into `to`. */
+/* Copy `each` rows of each group, evenly spaced, to `to` [groups x each x V]. */
 static void take_from_groups(const sali_grouped *rows, int64_t each, uint8_t *to)
 {
     const int64_t V = rows->rows.variables;
@@ -395,7 +400,7 @@ sal_status sali_mean_f(const sal_model *model, const sali_grouped *rows, sali_ja
 
 /* ---- the held-out rows */
 
-/* Columns of the space, at most MOST_COLUMNS, evenly spaced. */
+/* List the columns of the space, at most MOST_COLUMNS, evenly spaced. */
 static sal_status list_columns(const sal_space *space, sali_reference *r, sal_error *err)
 {
     int64_t all = 0, k = 0;
@@ -420,6 +425,7 @@ static sal_status list_columns(const sal_space *space, sali_reference *r, sal_er
     return SAL_OK;
 }
 
+/* Set the means and covariances of the held-out rows. */
 static sal_status take_moments(sali_reference *r, sal_error *err)
 {
     moments *m = &r->moments;
@@ -437,6 +443,7 @@ static sal_status take_moments(sali_reference *r, sal_error *err)
     return status;
 }
 
+/* Pack at most MOST_KERNEL_ROWS held-out rows, and set the mean kernel of two of them. */
 static sal_status take_kernel(const sal_space *space, sali_reference *r, sal_error *err)
 {
     sal_data rows = { 0 };

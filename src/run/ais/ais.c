@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Annealed importance sampling. Neal 2001; the reverse estimator: Burda et al. 2015.
  *
- * All shards share the model at the present temperature, so they meet after each stage. What a
- * sampler evaluates when it takes note of a new temperature is f_beta at the present states, which
- * is what the weights want: each increment is f before the change of temperature taken from f after
- * it. */
+ * All shards share the model at the present temperature, so they meet after each stage. When the
+ * temperature changes, a sampler evaluates f_beta at the present states, and the weights need just
+ * this: an increment is f_beta at the new temperature minus f_beta at the old one, at the same
+ * state. */
 #include "run/ais/ais.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static bool is_reverse(const sali_ais *ais)
     return ais->options.reverse_from != NULL;
 }
 
-/* Of the present stage; a reverse path begins at beta_T = 1. */
+/* beta of the present stage; a reverse path begins at beta_T = 1. */
 static double present_beta(const sali_ais *ais)
 {
     int64_t T = ais->options.temperatures, t = is_reverse(ais) ? T - ais->stage : ais->stage;
@@ -47,6 +47,8 @@ static void evaluate(const sali_ais *ais, const sali_ais_shard *shard)
     }
 }
 
+/* Put the chains of shard k at their start: draws from the base, or the given states of a reverse
+ * path. */
 static void start_shard(void *context, int64_t k)
 {
     const sali_ais *ais = context;
@@ -67,8 +69,9 @@ static void start_shard(void *context, int64_t k)
     evaluate(ais, shard);
 }
 
-/* A chain that starts where f = -inf has weight 0 whatever it does: it goes on from the state of
- * one that does not, so that samplers need not move forbidden states. False if there is none. */
+/* A chain that starts where f = -inf has weight 0 whatever it does later. Give it the state of a
+ * chain of the shard that is allowed, so that samplers need not move forbidden states. False: no
+ * chain is allowed. */
 static bool revive(const sali_ais_shard *shard)
 {
     sali_chains *chains = shard->chains;
@@ -87,6 +90,8 @@ static bool revive(const sali_ais_shard *shard)
     return alive < shard->n;
 }
 
+/* Whether all chains of the shard have weight 0, so that nothing more needs to be computed for
+ * it. */
 static bool is_dead(const sali_ais *ais, const sali_ais_shard *shard)
 {
     for (int64_t c = 0; c < shard->n; c++) {
@@ -128,6 +133,7 @@ static void advance_shard(void *context, int64_t k)
 
 /* ---- all shards */
 
+/* SAL_ERR_MODEL or what the chains report if a chain of this rank met NaN or +inf. */
 static sal_status check_values(sali_ais *ais, sal_error *err)
 {
     for (int64_t k = ais->ranks.first; k < ais->ranks.end; k++) {
@@ -144,6 +150,7 @@ static sal_status check_values(sali_ais *ais, sal_error *err)
     return SAL_OK;
 }
 
+/* SAL_ERR_ARGUMENT if a chain of this rank is to start a reverse path at a state with f = -inf. */
 static sal_status check_reverse(const sali_ais *ais, sal_error *err)
 {
     for (int64_t k = ais->ranks.first; k < ais->ranks.end; k++) {
@@ -177,7 +184,8 @@ static sal_status start(sali_ais *ais, sal_error *err)
     return status == SAL_OK && is_reverse(ais) ? check_reverse(ais, err) : status;
 }
 
-/* The next stage: the weights of its temperature, and the steps there unless it is the last. */
+/* Go to the next stage: add its increments to the weights, and make the steps at its temperature,
+ * unless the stage is the last. */
 static sal_status advance(sali_ais *ais, sal_error *err)
 {
     ais->stage++;
@@ -191,6 +199,8 @@ static sal_status advance(sali_ais *ais, sal_error *err)
 
 /* ---- the estimate */
 
+/* *estimate receives the results of the weights of all chains; NaN for what a stopped path does not
+ * give. */
 static sal_status estimate_from(const sali_ais *ais, bool stopped, sal_ais_estimate *estimate,
                                 sal_error *err)
 {
@@ -222,7 +232,7 @@ static sal_status estimate_from(const sali_ais *ais, bool stopped, sal_ais_estim
     return SAL_OK;
 }
 
-/* Where this rank's chains are. */
+/* Copy the present states of this rank's chains into their rows of ends [chains x V]. */
 static void copy_ends(const sali_ais *ais, int32_t *ends)
 {
     const int64_t V = ais->bridge.model->space->n_variables;
@@ -233,11 +243,11 @@ static void copy_ends(const sali_ais *ais, int32_t *ends)
     }
 }
 
-/* Ranks meet after so many stages: they need nothing of each other. */
+/* Stages from one meeting of ranks to the next: ranks need nothing of each other in between. */
 #define MEETING 64
 
-/* Stages up to the next meeting; on one rank each stage is one. Whether rank 0's caller asks to
- * stop, at all ranks. */
+/* Make the stages up to the next meeting, or one stage on a single rank. *stopped receives, on all
+ * ranks, whether rank 0's caller asks to stop. */
 static sal_status advance_to_meeting(sali_ais *ais, bool *stopped, sal_error *err)
 {
     const sal_ais_options *o = &ais->options;
@@ -255,8 +265,8 @@ static sal_status advance_to_meeting(sali_ais *ais, bool *stopped, sal_error *er
     return status ? status : sali_comm_broadcast(o->comm, 0, stopped, sizeof *stopped, err);
 }
 
-/* Log-weights, numbers of moves and, if wanted, ends of all chains, at all ranks. Numbers of moves
- * are whole: their sums are the same in any order. */
+/* Bring log-weights, numbers of moves and, if `ends`, last states of all chains to all ranks.
+ * Numbers of moves are whole, so their sums are the same in any order. */
 static sal_status gather(sali_ais *ais, bool ends, sal_error *err)
 {
     sal_comm *comm = ais->options.comm;
@@ -292,6 +302,7 @@ static sal_status gather(sali_ais *ais, bool ends, sal_error *err)
     return status;
 }
 
+/* All stages, or as many as the caller wants, and the estimate. Collective. */
 static sal_status run(sali_ais *ais, sal_ais_estimate *estimate, sal_error *err)
 {
     const sal_ais_options *o = &ais->options;

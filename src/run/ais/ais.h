@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Annealed importance sampling from inside: the path, its chains, and one stage of it. */
+/* Inside of annealed importance sampling: the path and its chains. */
 #ifndef SALI_AIS_H
 #define SALI_AIS_H
 
@@ -26,20 +26,21 @@ typedef struct sali_ais {
     sali_sampler_settings settings;
     void *shared; /* of the sampler */
     int64_t n_shards;
-    sali_memory memory;   /* of the next two */
-    sali_ranks ranks;     /* whose the shards are; those of other ranks are empty */
+    sali_memory memory;   /* owns the arrays of `ranks`, and chain_begin */
+    sali_ranks ranks;     /* which rank owns each shard; shards of other ranks have no chains */
     int64_t *chain_begin; /* [n_shards + 1] */
     sali_pace pace;
     sali_ais_shard *shards;
-    double *log_weight;     /* [chains] the sum of the increments so far, as they come */
+    double *log_weight;     /* [chains] the sum of the increments so far */
     int64_t stage;          /* 0 .. temperatures, in the direction of the path */
-    double accepted, moves; /* sums over chains and steps; at the end those of all ranks */
+    double accepted, moves; /* sums over chains and steps of this rank; at the end of all ranks */
 } sali_ais;
 
 /* beta_t for t = 0 .. T. */
 double sali_ais_beta(sal_ais_schedule schedule, int64_t t, int64_t T);
 
-/* Everything for a path; *ais is zero before. What there is must be freed also after a failure. */
+/* Make everything that a path needs; *ais is zero before. Call sali_ais_free also after a
+ * failure. */
 sal_status sali_ais_prepare(sali_ais *ais, sal_model *model, const sal_ais_options *options,
                             sal_error *err);
 void sali_ais_free(sali_ais *ais);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Forward and reverse chains of annealed importance sampling together. A path is a state of the
- * space of all paths, forward and reverse ones have densities there whose ratio is w / Z, and so
- * Bennett's ratio of two distributions serves. */
+/* Forward and reverse chains of annealed importance sampling together. A path is a point of the
+ * space of all paths. The densities of forward and reverse paths there have the ratio w / Z, so
+ * Bennett's estimator for two distributions applies. */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -9,6 +9,8 @@
 #include "run/ais/ais.h"
 #include "stats/bennett.h"
 
+/* SAL_ERR_ARGUMENT unless there are chains, their log-weights are below +inf, and one is finite.
+ * -inf is allowed if `dead`. */
 static sal_status check_weights(const char *direction, int64_t n, const double *log_weight,
                                 bool dead, sal_error *err)
 {
@@ -31,7 +33,8 @@ static sal_status check_weights(const char *direction, int64_t n, const double *
                                   (long long)n, direction);
 }
 
-/* Each chain is a group of its own. */
+/* *squared receives the squared standard error of log_z, each chain being independent of all
+ * others. */
 static sal_status squared_error(const sali_bennett_side *forward, const sali_bennett_side *reverse,
                                 double log_z, double *squared, sal_error *err)
 {
@@ -53,7 +56,7 @@ static sal_status squared_error(const sali_bennett_side *forward, const sali_ben
     return room ? SAL_OK : sali_fail_memory(err);
 }
 
-/* The largest forward and the least reverse weight. */
+/* *most receives the largest forward log-weight, *least the smallest reverse one. */
 static void find_ends(const sali_bennett_side *forward, const sali_bennett_side *reverse,
                       double *most, double *least)
 {

@@ -72,7 +72,9 @@ static sal_status resolve(sal_ais_options *o, const sal_model *model, sal_error 
     return status ? status : sal_option_resolve(&table, o, err);
 }
 
-/* Weights want chains that are independent and leave each temperature's distribution invariant. */
+/* Choose the sampler of the path, and create its shared state. Weights need independent chains
+ * whose steps leave the distribution of each temperature invariant. `of` is the model that the
+ * caller gave. */
 static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *err)
 {
     const sal_ais_options *o = &ais->options;
@@ -81,7 +83,7 @@ static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *
                                                  &ais->sampler, &ais->settings, err);
     const sali_sampler *known =
         status == SAL_ERR_UNSUPPORTED ? sali_sampler_find(o->sampler) : NULL;
-    if (known && sali_sampler_serves(known, of)) { /* by its structure */
+    if (known && sali_sampler_serves(known, of)) { /* it serves a structure that the bridge lacks */
         return sali_fail(err, status,
                          "ais: sampler '%s' can sample %s, but not the distributions between it "
                          "and independent variables, which lack its structure; try 'gibbs'",
@@ -90,14 +92,15 @@ static sal_status choose_sampler(sali_ais *ais, const sal_model *of, sal_error *
     if (status != SAL_OK) {
         return status;
     }
-    /* f changes at every temperature: what takes N gradients each time pays off if many more steps
-     * use it. */
+    /* f changes at every temperature: preparations that cost N gradients pay off only if many more
+     * steps use them */
     ais->settings.training = (double)o->chains * (double)o->steps < 4 * (double)model->space->width;
     status = sali_run_check_independent(ais->sampler, "ais: ", "importance weights", err);
     return status ? status
                   : sali_sampler_share(ais->sampler, model, &ais->settings, &ais->shared, err);
 }
 
+/* Make the chains and the sampler of shard k, one of this rank's. */
 static sal_status create_shard(sali_ais *ais, int64_t k, sal_error *err)
 {
     sali_ais_shard *shard = &ais->shards[k];

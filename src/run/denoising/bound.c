@@ -7,8 +7,9 @@
  *
  * Each log Z_t(x') is estimated by annealed importance sampling of one chain for each row, from
  * independent variables whose logits are the gradient of the level's energy, averaged over a short
- * run from x': forward, which is too small on average and so the bound too large; and in reverse,
- * from x_t after some steps, where it is the other way round. */
+ * run from x': forward, where the estimate of log Z_t is too small on average and so the bound too
+ * large; and in reverse, from x_t after some steps, where the estimate is too large and the bound
+ * too small. */
 #include <math.h>
 #include <string.h>
 
@@ -21,13 +22,14 @@
 #include "run/trajectory/trajectory.h"
 #include "stats/moments.h"
 
-/* The short run: so many rounds, of which the later ones are averaged, of so many steps. */
+/* The short run that finds the independent variables: ROUNDS rounds of ROUND_STEPS steps; gradients
+ * are averaged from round FIRST_ROUND on. */
 enum { ROUNDS = 12, FIRST_ROUND = 4, ROUND_STEPS = 2 };
-/* Steps that lead from x_t to a draw of its level. */
+/* Steps from x_t before a reverse path, so that the path begins at a draw of its level. */
 enum { SETTLE = 40 };
 
-/* Temperatures at the first level; others have fewer, in proportion to the usual ones of eight
- * levels. */
+/* Numbers of temperatures of a chain of eight levels, lowest level first; chains of other lengths
+ * use them in proportion. */
 static const double usual[] = { 200, 120, 100, 80, 60, 40, 20, 10 };
 enum { USUAL = sizeof usual / sizeof *usual };
 
@@ -38,7 +40,7 @@ typedef struct bound {
     const sali_sampler *sampler;
     const sali_sampler_settings *settings;
     const uint8_t *rows;      /* [n x V] */
-    int64_t n, shards, level; /* rows, their shards, the level that is worked on */
+    int64_t n, shards, level; /* rows, their shards, and the level in work */
     double effort;
     uint64_t seed;
     double *forward, *reverse; /* [n] the bound so far, by either estimate */
@@ -46,7 +48,7 @@ typedef struct bound {
     sal_error *errors;
 } bound;
 
-/* One shard at one level. */
+/* What one shard needs at one level. */
 typedef struct rung {
     const bound *b;
     int64_t level, n, V, N;
@@ -71,6 +73,7 @@ static int64_t temperatures(const bound *b, int64_t level)
 
 /* ---- one rung */
 
+/* Allocate the arrays of a rung for the rows of `shard`, and open its chains, one for each row. */
 static sal_status open_rung(rung *r, int64_t shard, sal_error *err)
 {
     const bound *b = r->b;
@@ -104,7 +107,9 @@ static sal_status open_rung(rung *r, int64_t shard, sal_error *err)
     return status;
 }
 
-/* x_t and x_(t+1) of the rows: the same at every level, whichever is worked on first. */
+/* Fill below and above with x_t and x_(t+1) of the rows, and the coupling at x_(t+1). Noise is
+ * drawn from level 0 on each time, so that all levels see the same states whichever level comes
+ * first. */
 static void make_states(rung *r, int64_t shard)
 {
     const bound *b = r->b;
@@ -133,7 +138,7 @@ static void start_at(rung *r, const int32_t *codes)
     sali_chains_embed(r->m.chains);
 }
 
-/* The target becomes exp(beta (f + coupling) + (1 - beta) base), beta > 0. */
+/* Make the chains' target exp(beta (f + coupling) + (1 - beta) base), beta > 0. */
 static void set_beta(rung *r, double beta)
 {
     const sal_dtype dtype = r->m.chains->model->dtype;
@@ -153,7 +158,7 @@ static void move(rung *r, int64_t steps)
     sali_moved_go(&r->m, steps);
 }
 
-/* base'x of chain c. */
+/* The inner product of row c of the base with the state of chain c. */
 static double base_at(const rung *r, int64_t c)
 {
     const sal_dtype dtype = r->m.chains->model->dtype;
@@ -168,7 +173,7 @@ static double base_at(const rung *r, int64_t c)
 
 /* ---- where the paths begin */
 
-/* The mean gradient over a short run from x_(t+1). */
+/* Set the base to the mean gradient over a short run from x_(t+1). */
 static void find_base(rung *r)
 {
     sali_chains *chains = r->m.chains;
@@ -189,7 +194,7 @@ static void find_base(rung *r)
     }
 }
 
-/* The log-weight of a code of variable v by row c of the base. */
+/* The logit of a code of variable v in row c of the base. */
 static double weight_of(const rung *r, int64_t c, const sali_variable *v, int32_t code)
 {
     const sal_dtype dtype = r->m.chains->model->dtype;
@@ -198,7 +203,7 @@ static double weight_of(const rung *r, int64_t c, const sali_variable *v, int32_
                                       : sali_load(dtype, base, v->offset) * sali_level(v, code);
 }
 
-/* log of the sum of the weights of a variable's codes. */
+/* log of the sum over a variable's codes of exp of their logits in row c of the base. */
 static double log_total(const rung *r, int64_t c, const sali_variable *v)
 {
     double most = -INFINITY, sum = 0;
@@ -211,6 +216,7 @@ static double log_total(const rung *r, int64_t c, const sali_variable *v)
     return most + log(sum);
 }
 
+/* Draw the state of chain c from its independent variables, and set log_base_z[c]. */
 static void draw_row(rung *r, int64_t c)
 {
     const sal_space *space = r->m.chains->space;
@@ -230,8 +236,8 @@ static void draw_row(rung *r, int64_t c)
 
 /* ---- annealing */
 
-/* Add (to - from) times f + coupling - base'x at the present states, whose chains->f is that of
- * inverse temperature `beta`. */
+/* Add (to - from) (f + coupling - base'x) at the present states to log_w. chains->f was evaluated
+ * at inverse temperature `beta`. */
 static void add_weights(rung *r, double beta, double from, double to)
 {
     const double share = (1 - beta) / beta;
@@ -241,7 +247,7 @@ static void add_weights(rung *r, double beta, double from, double to)
     }
 }
 
-/* log Z - constant of each row: log_base_z + log_w. */
+/* Forward annealing. Afterwards log_base_z + log_w estimates log Z - constant of each row. */
 static void anneal_up(rung *r)
 {
     const int64_t B = temperatures(r->b, r->level);
@@ -262,6 +268,8 @@ static void anneal_up(rung *r)
     }
 }
 
+/* Reverse annealing from x_t. Afterwards log_base_z + log_w estimates log Z - constant of each row;
+ * uses log_base_z of the forward path. */
 static void anneal_down(rung *r)
 {
     const int64_t B = temperatures(r->b, r->level);
@@ -278,7 +286,7 @@ static void anneal_down(rung *r)
     }
 }
 
-/* f_t(x_t), without the coupling. */
+/* Set f to f_t(x_t), without the coupling. */
 static void evaluate(rung *r)
 {
     start_at(r, r->below);
@@ -290,6 +298,7 @@ static void evaluate(rung *r)
     memcpy(r->f, r->m.chains->f, (size_t)r->n * sizeof *r->f);
 }
 
+/* Add the level's term of the bound, f_t(x_t) - log Z_t, to the rows of `shard` in sums [n]. */
 static void add_to(const rung *r, int64_t shard, double *sums)
 {
     const int64_t first = sali_shard_first(r->b->n, r->b->shards, shard);
@@ -298,7 +307,7 @@ static void add_to(const rung *r, int64_t shard, double *sums)
     }
 }
 
-/* log p_0(x_T), once. */
+/* Add log p_0(x_T) to both bounds, at the last level only. */
 static void add_base(const rung *r, int64_t shard)
 {
     const bound *b = r->b;
@@ -311,6 +320,7 @@ static void add_base(const rung *r, int64_t shard)
     }
 }
 
+/* Add the terms of level b->level to the bounds of the rows of `shard`. */
 static void work(void *context, int64_t shard)
 {
     bound *b = context;
@@ -337,6 +347,7 @@ static void work(void *context, int64_t shard)
 
 /* ---- all of it */
 
+/* All levels in turn; *stopped: the caller stopped the estimate after one of them. */
 static sal_status run_levels(bound *b, const sal_bound_options *o, bool *stopped, sal_error *err)
 {
     sal_status status = SAL_OK;
@@ -363,6 +374,7 @@ static void summarise(int64_t n, const double *values, double *mean, double *err
     *error = sqrt(variance / (double)n);
 }
 
+/* Means and errors of both bounds and of their difference [n], which is overwritten, into `out`. */
 static void conclude(const bound *b, double *difference, sal_bound *out)
 {
     summarise(b->n, b->forward, &out->forward, &out->forward_error);
@@ -373,6 +385,8 @@ static void conclude(const bound *b, double *difference, sal_bound *out)
     summarise(b->n, difference, &out->gap, &out->gap_error);
 }
 
+/* SAL_ERR_ARGUMENT unless the trajectory is a denoising chain of the model, and rows, codes and
+ * effort are in range. */
 static sal_status check(const sal_model *model, const sal_trajectory *t, int64_t rows,
                         const uint8_t *codes, const sal_bound_options *o, sal_error *err)
 {

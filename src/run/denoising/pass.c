@@ -12,13 +12,13 @@
 #include "run/denoising/pass.h"
 
 typedef struct pass {
-    const sal_trajectory *t; /* which may be gone when the run is taken apart */
+    const sal_trajectory *t; /* may be freed before the run is destroyed */
     const sali_noise *noise;
     int64_t T, n, V, N;
-    int64_t times; /* as many steps as in training */
+    int64_t times; /* the steps of a level are those of training, multiplied by this */
     bool level_step_sizes;
     sali_moved *at;  /* [T] chains on each level */
-    void *field;     /* real [n x N], of the level that is passed */
+    void *field;     /* real [n x N] linear term of the present level */
     double *uniform; /* [V] */
 } pass;
 
@@ -33,6 +33,8 @@ static void destroy(void *self)
     sali_object_free(p);
 }
 
+/* Open chains on all levels, whose linear terms are p->field. They move by the run's inner
+ * sampler. */
 static sal_status open_levels(pass *p, const sali_chains *chains,
                               const sali_sampler_settings *settings, sal_error *err)
 {
@@ -41,7 +43,7 @@ static sal_status open_levels(pass *p, const sali_chains *chains,
     for (int64_t t = 0; status == SAL_OK && t < p->T; t++) {
         p->at[t].sampler = settings->inner;
         p->at[t].settings = *settings->inner_settings;
-        p->at[t].settings.training = true; /* its chains have linear terms */
+        p->at[t].settings.training = true; /* chains have linear terms, which change at each pass */
         status = sali_moved_open(&p->at[t], levels->at[t], p->n, chains->seed, err);
         if (status == SAL_OK) {
             sali_evaluator_set_field(p->at[t].chains->evaluator, p->field);
@@ -96,7 +98,7 @@ static void draw_base(const pass *p, sali_chains *chains)
     }
 }
 
-/* From x_(t+1) to x_t, both in codes [n x V]. */
+/* Move the chains from x_(t+1) to x_t by the steps of level t; codes [n x V] hold both in turn. */
 static void move(pass *p, sali_chains *chains, int64_t t)
 {
     sali_moved *m = &p->at[t];
@@ -116,7 +118,8 @@ static void move(pass *p, sali_chains *chains, int64_t t)
     memcpy(chains->codes, m->chains->codes, bytes);
 }
 
-/* What the steps of all levels were like, as those of one step. */
+/* Add the acceptance of level t to the sums of the outer chains, so that all levels together count
+ * as one step; pass on a fault. */
 static void note_sums(const pass *p, sali_chains *chains, int64_t t)
 {
     sali_chains *inner = p->at[t].chains;
@@ -152,6 +155,7 @@ void sali_pass_end(void *self, sali_chains *chains)
     sali_chains_tick(chains);
 }
 
+/* A whole pass, from independent variables down all levels. */
 static void step(void *self, sali_chains *chains)
 {
     const pass *p = self;

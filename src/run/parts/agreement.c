@@ -8,20 +8,22 @@
 #include "run/parts/mixing.h"
 #include "stats/rhat.h"
 
-/* States rarer than this say little: one visit more or less makes any R-hat. */
+/* States rarer than this are not judged: one visit more or less changes their R-hat at will. */
 #define RARE 0.01
 
 /* Half-chains, R-hat's chains. */
 typedef struct halves {
     const sal_run *run;
-    int64_t count;    /* 2 chains: those of one chain are neighbours */
-    int64_t draws[2]; /* of a chain's first half and of its second, as record.c divides them */
-    int64_t n;        /* the fewer: what R-hat goes by */
+    int64_t count;    /* 2 x chains; the two halves of a chain are neighbours */
+    int64_t draws[2]; /* draws of a first half and of a second half, as record.c divides them */
+    int64_t n;        /* the smaller of both: R-hat takes all half-chains as this long */
     int64_t *ones;    /* [count] */
     double *mean;     /* [count] */
     double *variance; /* [count] */
 } halves;
 
+/* The half-chains of the draws that `run` has made so far, with arrays of m, which may have
+ * failed. */
 static halves halves_of(const sal_run *run, sali_memory *m)
 {
     const int64_t count = 2 * run->options.chains;
@@ -36,7 +38,7 @@ static halves halves_of(const sal_run *run, sali_memory *m)
                      .variance = SALI_TAKE(m, double, count) };
 }
 
-/* The counts of half-chain k from a bin on. */
+/* The counts of half-chain k, beginning with those of `bin`. */
 static const uint32_t *counts_of(const halves *h, int64_t k, int64_t bin)
 {
     return sali_run_record(h->run)->counts + k * h->run->model->space->bins + bin;
@@ -44,7 +46,8 @@ static const uint32_t *counts_of(const halves *h, int64_t k, int64_t bin)
 
 /* ---- indicators of states */
 
-/* Split R-hat of the indicator behind a bin; NaN if the state is too rare or too common to tell. */
+/* Split R-hat of the indicator of the state that `bin` counts; NaN if the state is too rare or too
+ * common to judge. */
 static double bin_rhat(halves *h, int64_t bin)
 {
     double rhat = NAN, p = 0;
@@ -61,7 +64,7 @@ static double bin_rhat(halves *h, int64_t bin)
 
 /* ---- values */
 
-/* Split R-hat of a count without a cap. */
+/* Split R-hat of variable v, a count without a cap. */
 static double count_rhat(halves *h, int64_t v)
 {
     const int64_t V = h->run->model->space->n_variables;
@@ -73,14 +76,15 @@ static double count_rhat(halves *h, int64_t v)
     return sali_rhat_moments(h->count, h->n, h->mean, h->variance);
 }
 
-/* What R-hat compares of a level: its value, or its distance to a centre that is not NaN. */
+/* The number that R-hat compares for a code: the value of its level, or its distance to a centre
+ * that is not NaN. */
 static double value_at(const sali_variable *v, int32_t code, double centre)
 {
     return isnan(centre) ? v->levels[code] : fabs(v->levels[code] - centre);
 }
 
 /* Mean and variance of the values behind counts [K]. They are exact where all values are equal:
- * sums are of differences to the first that occurs. */
+ * sums are taken of differences from the first value that occurs. */
 static void find_moments(const sali_variable *v, const uint32_t *counts, double centre,
                          double *mean, double *variance)
 {
@@ -126,8 +130,8 @@ static double find_median(const halves *h, const sali_variable *v)
     return most <= (1 - RARE) * all ? median : NAN;
 }
 
-/* Split R-hat of the values of a variable with levels, or of their distances to the median if it is
- * larger: that of chains that differ in spread. */
+/* Split R-hat of the values of a variable with levels, or of their distances to the median if that
+ * is larger, as for chains that differ in spread. */
 static double level_rhat(halves *h, const sali_variable *v)
 {
     const double median = find_median(h, v);
@@ -136,8 +140,8 @@ static double level_rhat(halves *h, const sali_variable *v)
 
 /* ---- all variables */
 
-/* R-hat of variable v of the run's space, and of categorical and two-level variables a state where
- * it is: the largest of all, -1 for R-hat of values. */
+/* R-hat of variable v of the sampled space. For categorical and two-level variables the largest
+ * R-hat of a state, whose code *code receives; -1: R-hat is of values. */
 static double variable_rhat(halves *h, int64_t v, int32_t *code)
 {
     const sali_variable *variable = &h->run->model->space->variables[v];

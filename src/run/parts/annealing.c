@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Annealing: schedules of temperatures (Kirkpatrick, Gelatt & Vecchi 1983). The temperature is set
- * at fixed steps after warm-up, which runs at the first one.
+ * at fixed steps after warm-up; warm-up runs at the first temperature.
  *
  * The schedule 'reheat' heats again when the search stagnates (ReSCO 2025).
  *
@@ -8,7 +8,7 @@
  * the draws. ReSCO heats to where it is largest; where f has penalties, that is far above the
  * temperatures that matter. So later coolings begin a little above the coldest temperature at which
  * chains still move much: where the specific heat is a tenth of the largest. At each heating the
- * worst chains go on from the best state that any chain met.
+ * worst chains resume from the best state that any chain met.
  *
  * All is decided between windows by the calling thread, from draws and states in the order of the
  * chains, so it does not depend on the number of threads. */
@@ -32,34 +32,38 @@
  * those that matter.) The last is d / (1 + log V), d a small size at the latter states:
  * of V variables that can step down by d about one does so in three sweeps. */
 
-/* Temperatures that a cooling goes through; with heating there are several short ones. */
+/* Number of temperatures of a cooling; the schedule 'reheat' has several short coolings. */
 #define LEVELS 256
 #define SHORT_COOLINGS 4
 
-/* Chains that are looked at, and entries of all of them. */
+/* At most so many chains are used to find the range, and entries of all of them together. */
 #define CHAINS 8
 #define ENTRIES (INT64_C(1) << 22)
-/* Where f does not vary; and the least range. */
+/* The first temperature if f does not vary; and the least ratio of the first temperature to the
+ * last. */
 #define FLAT_FROM 1.0
 #define LEAST_RANGE 10.0
 
-/* The first cooling, and each later one at most, as a part of all steps. */
+/* The first cooling takes this part of all steps, and each later cooling at most that part. */
 #define FIRST_PART 4
 #define LATER_PART 8
-/* Chains are frozen where the specific heat is below this part of the largest; later coolings begin
- * this much above the coldest temperature at which they are not. */
+/* Chains are frozen where the specific heat is less than 1/FROZEN_PART of the largest. Later
+ * coolings begin at ABOVE times the coldest temperature where chains are not frozen. */
 #define FROZEN_PART 10.0
 #define ABOVE 1.5
-/* A search stagnates when the mean of f changes by less than this part of it, from one look to the
- * next: after so many draws, or fewer in short runs. */
+/* A search stagnates when the mean of f changes by less than a STAGNANT part of itself from one
+ * look to the next. A look comes after PATIENCE draws, or earlier in short runs, which have
+ * LEAST_LOOKS looks at least. */
 #define STAGNANT 0.01
 #define PATIENCE 100
 #define LEAST_LOOKS 16
-/* Of the chains, one in so many is moved to the best state. */
+/* One chain in SHARED_PART is moved to the best state. */
 #define SHARED_PART 4
 
 /* ---- the range of temperatures */
 
+/* *from and *to receive the default first and last temperature, from sizes of differences at the
+ * starts of shard 0 and at the ends of an ascent from there. */
 static sal_status find_range(sal_run *run, double *from, double *to, sal_error *err)
 {
     const sali_chains *chains = run->shards[0].chains;
@@ -80,6 +84,8 @@ static sal_status find_range(sal_run *run, double *from, double *to, sal_error *
     return status;
 }
 
+/* Set a->from and a->to from the options, or by find_range where these give none. Collective.
+ * SAL_ERR_ARGUMENT: the temperature would rise. */
 static sal_status set_range(sali_annealing *a, sal_error *err)
 {
     sal_run *run = a->run;
@@ -132,7 +138,7 @@ static int64_t level_steps(const sal_run *run)
     return steps > levels ? steps / levels : 1;
 }
 
-/* Steps of the present cooling, with heating. */
+/* The number of steps of the present cooling, in the schedule 'reheat'. */
 static double length_of(const sali_annealing *a)
 {
     const int64_t part = a->heating.reheats > 0 ? LATER_PART : FIRST_PART;
@@ -154,7 +160,7 @@ static double temperature_at(const sali_annealing *a, int64_t step)
     if (!is_linear(run)) {
         return a->from * pow(a->to / a->from, share);
     }
-    /* the last level ends there: from the level before it may be far */
+    /* the last level is at a->to exactly, which may be far from the level before */
     return level < steps && step + level >= steps ? a->to : fmax(a->from * (1 - share), a->to);
 }
 
@@ -185,8 +191,8 @@ int64_t sali_heat_edge(int64_t n, const double *heat)
     return edge;
 }
 
-/* The variance of f at draws first .. last - 1, by differences of successive draws: it is not
- * raised by the fall of the temperature, nor by chains that are frozen at different f. */
+/* The variance of f at draws first .. last - 1, from differences of successive draws, so that
+ * neither the fall of the temperature raises it nor chains that are frozen at different f. */
 static double variance(const sal_run *run, int64_t first, int64_t last)
 {
     double sum = 0, n = 0;
@@ -225,6 +231,8 @@ static int by_f(const void *a, const void *b)
                         : (x->chain > y->chain) - (x->chain < y->chain);
 }
 
+/* Move the quarter of the chains with the smallest f to the best state that any chain met. The
+ * shards that have these chains are embedded again; the caller refreshes them. Collective. */
 static sal_status share_best(sali_annealing *a, sal_error *err)
 {
     sal_run *run = a->run;
@@ -269,6 +277,7 @@ sal_status sali_share_best(const sal_run *run, sal_error *err)
 
 /* ---- when */
 
+/* The mean of f over all chains and their draws first .. last - 1, while the run is made. */
 static double mean_of(const sal_run *run, int64_t first, int64_t last)
 {
     double sum = 0;
@@ -286,7 +295,7 @@ static int64_t patience(const sal_run *run)
     return part < 1 ? 1 : part > PATIENCE ? PATIENCE : part;
 }
 
-/* Whether it is time to look, and the mean of f is what it was at the last look. */
+/* Whether a look is due, and the mean of f since the last look is the same as before. */
 static bool stagnates(sali_annealing *a)
 {
     const sal_run *run = a->run;
@@ -301,14 +310,14 @@ static bool stagnates(sali_annealing *a)
     return !(fabs(now - before) > STAGNANT * fabs(before));
 }
 
-/* After a window, heat if that is due: *refresh: chains have another temperature, and perhaps other
- * states. */
+/* After a window, heat if that is due. *refresh becomes true if so: chains have another
+ * temperature, and some perhaps other states. */
 static sal_status reheat(sali_annealing *a, bool *refresh, sal_error *err)
 {
     sal_run *run = a->run;
     sali_heating *h = &a->heating;
     const double over = (double)(run->steps - h->begun) / length_of(a);
-    /* at the ends of whole windows, which do not depend on what is shown */
+    /* only at the ends of whole windows: shorter windows depend on what the caller wants to see */
     if (run->steps % SALI_SAMPLE_WINDOW != 0 || run->steps >= all_steps(run) ||
         (h->reheats == 0 && over < 1)) {
         return SAL_OK;
@@ -336,6 +345,7 @@ static bool is_wanted(const sal_run *run)
     return run->options.annealing.on;
 }
 
+/* Make room for sharing the best state, in the schedule 'reheat'. */
 static sal_status create(void *self, sal_error *err)
 {
     sali_annealing *a = self;
@@ -349,7 +359,7 @@ static sal_status create(void *self, sal_error *err)
     return sali_memory_status(m, err);
 }
 
-/* Warm-up is at the first temperature. */
+/* Find the range of temperatures, and set the first one, at which warm-up runs. */
 static sal_status begin(void *self, sal_error *err)
 {
     sali_annealing *a = self;
@@ -364,6 +374,8 @@ static sal_status begin(void *self, sal_error *err)
     return status;
 }
 
+/* Set the temperature of the shard where a new level of the schedule begins; then the shard is to
+ * be refreshed. */
 static bool before(void *self, const sali_window *w, sali_run_shard *shard, int64_t step)
 {
     const sali_annealing *a = self;
@@ -374,6 +386,7 @@ static bool before(void *self, const sali_window *w, sali_run_shard *shard, int6
     return true;
 }
 
+/* In the schedule 'reheat': bring f of the new draws to all ranks, and heat if that is due. */
 static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
 {
     sali_annealing *a = self;

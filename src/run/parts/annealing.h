@@ -4,7 +4,7 @@
 
 #include "run/part.h"
 
-/* A chain among all, by its f. */
+/* A chain and its present f, to sort all chains. */
 typedef struct sali_standing {
     double f;
     sali_run_shard *shard;
@@ -15,11 +15,11 @@ typedef struct sali_standing {
 typedef struct sali_heating {
     int64_t reheats;          /* so far */
     int64_t begun;            /* the step after warm-up at which the present cooling began */
-    int64_t looked;           /* draws at the last look whether the search stagnates */
+    int64_t looked;           /* draws made at the last look for stagnation */
     double peak;              /* the temperature to rise to; 0: not known yet */
     sali_standing *standings; /* [chains] to sort them; NULL: nothing heats */
     int32_t *best;            /* [V] the best state of all */
-    bool *moved;              /* [n_shards] some chain was just moved to that state */
+    bool *moved;              /* [n_shards] a chain of the shard was just moved to the best state */
 } sali_heating;
 
 typedef struct sali_annealing {
@@ -39,13 +39,14 @@ static inline const sali_annealing *sali_run_annealing(const sal_run *run)
 /* The temperature at a step after warm-up. */
 double sali_anneal_temperature_at(const sal_run *run, int64_t step);
 
-/* The last of n falling temperatures at which the specific heat is a tenth of the largest; and the
- * temperature a little above it, where chains freeze, over all draws made of a run that anneals. */
+/* sali_heat_edge: the index of the last of n falling temperatures at which the specific heat is a
+ * tenth of the largest or more. sali_heat_temperature: the temperature a little above that one,
+ * where chains freeze, from all draws made of a run that anneals. */
 int64_t sali_heat_edge(int64_t n, const double *heat);
 double sali_heat_temperature(const sal_run *run);
 
-/* The quarter of the chains with the smallest f, of equal ones the first, goes on from the best
- * state met, in a run that heats again. Collective. Cost: O(chains log chains). */
+/* Move the quarter of the chains with the smallest f (of equal ones the first) to the best state
+ * met, in a run that heats again. Collective. Cost: O(chains log chains). */
 sal_status sali_share_best(const sal_run *run, sal_error *err);
 
 #endif

@@ -82,6 +82,7 @@ static sal_status open(void *self, sal_error *err)
     return s->of ? SAL_OK : sali_fail_memory(err);
 }
 
+/* Keep the states of the shard's chains that have the largest f so far, after warm-up. */
 static bool after(void *self, const sali_window *w, sali_run_shard *shard)
 {
     const best_states *s = self;
@@ -90,7 +91,7 @@ static bool after(void *self, const sali_window *w, sali_run_shard *shard)
     const int64_t V = chains->space->n_variables;
     for (int64_t c = 0; !w->warmup && c < chains->n; c++) {
         if (chains->f[c] > best->worth[c]) {
-            best->worth[c] = chains->f[c] + 0.0; /* 0 for -0, which nobody wants to read */
+            best->worth[c] = chains->f[c] + 0.0; /* 0 instead of -0, which would be printed */
             memcpy(best->codes + c * V, chains->codes + c * V, (size_t)V * sizeof *chains->codes);
         }
     }

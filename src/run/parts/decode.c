@@ -12,22 +12,22 @@
 #include "run/ascent.h"
 #include "run/parts/best.h"
 
-/* What decoding states takes: the model with the rule, of which the free variables are only some.
- */
+/* What decoding needs: the model with the rule, and which of its variables are free. */
 typedef struct sali_decoder {
     const sal_model *rule;
     int64_t n;                 /* free variables */
-    int64_t *place;            /* [n] where they are among all */
+    int64_t *place;            /* [n] where the free variables are among all */
     int32_t *full;             /* [all] a state; fixed variables keep theirs */
     bool *fixed;               /* [all] */
     int32_t *codes;            /* [n] */
     sali_decoding_item *items; /* [all] */
-    bool feasible;             /* the last decoded state; all states of a run are or none is */
+    bool feasible;             /* of the last decoded state; the same for all states of a run */
 } sali_decoder;
 
 /* ---- one state */
 
-/* Room for decoding states of a model [V] that is `rule` or a part of it; `memory` frees it. */
+/* Allocate d for decoding states of a model [V], which is `rule` or a clamped form of it; the
+ * arrays are of `memory`. */
 static sal_status take_room(const sal_model *rule, int64_t V, sali_memory *memory, sali_decoder *d,
                             sal_error *err)
 {
@@ -41,7 +41,7 @@ static sal_status take_room(const sal_model *rule, int64_t V, sali_memory *memor
     return sali_memory_status(memory, err);
 }
 
-/* Say which variables of the rule's model are fixed: all but those that `place` names. */
+/* Mark all variables of the rule's model as fixed except those that `place` names. */
 static void fix(sali_decoder *d)
 {
     for (int64_t v = 0; v < d->rule->space->n_variables; v++) {
@@ -52,7 +52,7 @@ static void fix(sali_decoder *d)
     }
 }
 
-/* Decode codes [V]; the rule's statistic there. */
+/* Decode codes [V] in place. Returns the rule's statistic there. */
 static double decode(sali_decoder *d, int32_t *codes)
 {
     for (int64_t v = 0; v < d->n; v++) {
@@ -65,7 +65,7 @@ static double decode(sali_decoder *d, int32_t *codes)
     return d->rule->statistic->of(d->rule, d->full);
 }
 
-/* By the rule of the model, or the one that it clamps. */
+/* Decode one state in place, by the rule of the model or of the model that it clamps. */
 static sal_status decode_once(const sal_model *model, int32_t *codes, sal_error *err)
 {
     const sal_model *rule = sali_clamp_inner(model);
@@ -124,7 +124,8 @@ static const sal_model *owner(const sal_run *run)
     return sali_clamp_inner(run->base);
 }
 
-/* Where the free variables are in the rule's model. */
+/* Set where the run's free variables are in the rule's model, and the codes of its fixed variables,
+ * from any state `codes`; `full` is scratch. */
 static sal_status place(const sal_run *run, sali_decoder *d, const int32_t *codes, int32_t *full,
                         sal_error *err)
 {
@@ -149,6 +150,7 @@ static bool is_wanted(const sal_run *run)
     return sali_run_part_of(run, SALI_PART_best) && owner(run)->decoding;
 }
 
+/* Make the best states of all shards, and a decoder for each shard of this rank. */
 static sal_status open(void *self, sal_error *err)
 {
     decoded_states *s = self;
@@ -167,7 +169,7 @@ static sal_status open(void *self, sal_error *err)
     return status;
 }
 
-/* Decode codes, and keep what comes of it if it is the best of chain c. */
+/* Decode a copy of codes, and keep the result if it is the best of chain c. */
 static void note(const decoded_states *s, const sali_run_shard *shard, int64_t c,
                  const int32_t *codes)
 {
@@ -183,6 +185,7 @@ static void note(const decoded_states *s, const sali_run_shard *shard, int64_t c
     }
 }
 
+/* Decode the present states of all slots of the shard, not only of the recorded ones. */
 static void draw(void *self, sali_run_shard *shard, int64_t draw)
 {
     const decoded_states *s = self;
@@ -201,7 +204,7 @@ static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
                : 0;
 }
 
-/* Decode the best states as well. */
+/* Decode the best states by f as well, which need not be draws. */
 static sal_status finish(void *self, sal_error *err)
 {
     const decoded_states *s = self;
@@ -254,7 +257,7 @@ sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob,
         return SAL_ERR_ARGUMENT;
     }
     const int64_t V = run->base->space->n_variables;
-    double f; /* first the statistic */
+    double f; /* at first the statistic */
     int64_t c;
     const sali_best *best = sali_run_decoded(run);
     const int64_t k = sali_best_of_all(run, best, &c, &f);

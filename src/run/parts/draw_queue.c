@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws on their way to the caller: shards write them while a window is under way, the calling
- * thread hands them over after it. */
+/* Draws on their way to the caller: shards write them during a window, and the calling thread hands
+ * them over after it. */
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "run/part.h"
 #include "run/sync.h"
 
-/* Sums over a chain's steps since its last draw, without what the chain itself has gathered in the
- * window under way; less than 0 if that draw was made in this window. */
+/* Sums over a chain's steps since its last draw, minus what the chain has gathered in the present
+ * window; less than 0 if the last draw was made in this window. */
 typedef struct queued_sums {
     double acceptance, jump;
 } queued_sums;
@@ -17,14 +17,14 @@ typedef struct queued_sums {
 typedef struct draw_queue {
     sal_run *run;
     int64_t room;        /* draws that a window may make */
-    int64_t row0, rows;  /* chains that have a place here: all at rank 0, else its own */
+    int64_t row0, rows;  /* chains that have a place here: all at rank 0, else the rank's own */
     int64_t first;       /* the first draw of the window under way */
     int32_t *codes;      /* [room x rows x V of base] */
     double *figures;     /* [room x SALI_NOTED x rows] */
     queued_sums *before; /* [rows] */
 } draw_queue;
 
-/* What the draws of a window may take, and how many there are at most. */
+/* The bytes that the draws of a window may take, and the most draws of a window. */
 #define QUEUE_BYTES (INT64_C(64) << 20)
 #define QUEUE_DRAWS SALI_SAMPLE_WINDOW
 
@@ -33,6 +33,8 @@ static bool is_wanted(const sal_run *run)
     return run->calls.draw;
 }
 
+/* Make room for the draws of a window: as many as fit into QUEUE_BYTES, but enough that windows of
+ * annealing, and of a warm-up whose draws are passed on, need not be shorter. */
 static sal_status open(void *self, sal_error *err)
 {
     draw_queue *queue = self;
@@ -42,7 +44,7 @@ static sal_status open(void *self, sal_error *err)
     if (__builtin_mul_overflow(o->chains, V * (int64_t)sizeof *queue->codes, &row)) {
         return sali_fail_memory(err);
     }
-    /* windows of warm-up and of annealing decide what it finds: they are not made shorter */
+    /* adaptation and annealing depend on the length of windows, so these are not made shorter */
     int64_t least = o->annealing.on ? QUEUE_DRAWS / o->thin + 2 : 1;
     const int64_t window = sali_run_adapt_window(run);
     least = o->record.warmup && least < window ? window : least;
@@ -53,12 +55,12 @@ static sal_status open(void *self, sal_error *err)
     queue->figures = SALI_TAKE(&run->memory, double, queue->room * queue->rows * SALI_NOTED);
     queue->before = SALI_TAKE(&run->memory, queued_sums, queue->rows);
     for (int64_t c = 0; o->resume && queue->before && c < queue->rows; c++) {
-        queue->before[c] = (queued_sums){ NAN, NAN }; /* not known if that run showed no draws */
+        queue->before[c] = (queued_sums){ NAN, NAN }; /* unknown if that run passed none on */
     }
     return sali_memory_status(&run->memory, err);
 }
 
-/* Draws that are shown must fit into their buffer; of warm-up they do. */
+/* End windows before the draws that are passed on exceed the queue; those of warm-up always fit. */
 static int64_t longest(const void *self, const sali_window *w)
 {
     const draw_queue *queue = self;
@@ -66,6 +68,7 @@ static int64_t longest(const void *self, const sali_window *w)
     return w->warmup ? SALI_NEVER : (w->done / thin + queue->room) * thin - w->done;
 }
 
+/* Put the draw into the queue, with acceptance and jump since the chain's last draw. */
 static void draw(void *self, sali_run_shard *shard, int64_t draw)
 {
     draw_queue *queue = self;
@@ -92,7 +95,7 @@ static void draw(void *self, sali_run_shard *shard, int64_t draw)
     }
 }
 
-/* Add the shards' sums to what is known of the time since their last draws. */
+/* Add the sums that the chains gathered in this window to the sums since their last draws. */
 static void carry_sums(const draw_queue *queue)
 {
     const sal_run *run = queue->run;
@@ -106,7 +109,7 @@ static void carry_sums(const draw_queue *queue)
     }
 }
 
-/* Draws up to number `made`, from other ranks to rank 0. */
+/* Bring the draws of the window, up to number `made`, from other ranks to rank 0. */
 static sal_status collect(const draw_queue *queue, int64_t made, sal_error *err)
 {
     sal_run *run = queue->run;
@@ -123,8 +126,8 @@ static sal_status collect(const draw_queue *queue, int64_t made, sal_error *err)
     return status;
 }
 
-/* Add the sums of the window, and call the caller's function for its draws. Of warm-up that is not
- * shown the sums count, too. */
+/* After a window: carry the sums over, and pass the draws to the caller. Sums count also in a
+ * warm-up whose draws are not passed on. */
 static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
 {
     draw_queue *queue = self;
@@ -155,6 +158,8 @@ static void warmed_up(void *self)
     memset(queue->before, 0, (size_t)queue->rows * sizeof *queue->before);
 }
 
+/* List the sums since the last draws; optional, because states of runs that passed no draws on lack
+ * them. */
 static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
 {
     const draw_queue *queue = self;
@@ -168,7 +173,7 @@ static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
     return 1;
 }
 
-/* The first draw of the window that comes next. */
+/* Set the first draw of the next window from the run's counters. */
 static sal_status restored(void *self, const sali_run_shard *shard, sal_error *err)
 {
     draw_queue *queue = self;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sweeps over the levels of a training's trajectory counted. */
+/* The counts of swaps and arrivals in sweeps over the levels of a training's trajectory. */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -23,6 +23,7 @@ static void count_shard(void *context, int64_t k, double *counts)
     sali_trajectory_counts(((sal_run *)context)->shard_selves[k], counts);
 }
 
+/* Gather the counts of all shards, at all ranks. */
 static sal_status finish(void *self, sal_error *err)
 {
     level_counts *s = self;
@@ -42,6 +43,7 @@ static sal_status finish(void *self, sal_error *err)
     return status;
 }
 
+/* Report the number of levels, the least rate of swaps, and the arrivals per chain. */
 static sal_status summarise(const void *self, sal_run_summary *summary, sal_error *err)
 {
     const level_counts *s = self;

@@ -13,8 +13,8 @@
 #include "models/tape_model.h"
 #include "run/parts/record.h"
 
-/* Antithetic chains have estimates above their number of draws, without bound and past it negative;
- * the cap is that of Vehtari et al. 2021. */
+/* ESS with a cap. Estimates for antithetic chains exceed their number of draws without bound, and
+ * beyond that turn negative; the cap is that of Vehtari et al. 2021. */
 static double capped(double ess, double draws)
 {
     double cap = draws * log10(draws);
@@ -35,9 +35,9 @@ static double largest_log_prob(const sal_run *run, double offset)
     return largest;
 }
 
-/* f of all draws without its additive constants, where values that differ by rounding are one: a
- * sampler that follows f by differences gives equal states values that are not quite equal, and
- * ranks must not tell them apart. */
+/* f of all draws without its additive constants, rounded so that values which differ by rounding
+ * errors become equal: a sampler that follows f by differences gives equal states slightly
+ * different values, and ranks of values must not depend on that. */
 static void tie(const sal_run *run, sal_run_summary *s, double *f)
 {
     const sali_draw_record *record = sali_run_record(run);
@@ -62,7 +62,8 @@ static void forget_ess(sal_run_summary *s)
     s->ess_total = s->ess_per_step = s->ess_per_second = NAN;
 }
 
-/* `f` is tied. */
+/* Set the figures of ESS in a summary: of each chain's distance to the reference state, or if that
+ * never changes, of f (as `tie` made it). NaN if the ESS of some chain is not known. */
 static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_summary *s,
                                 sal_error *err)
 {
@@ -96,7 +97,7 @@ static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_sum
     return status;
 }
 
-/* R-hat and mean of f, which is tied. */
+/* Set R-hat and the mean of f in a summary. `f` is as `tie` made it. */
 static sal_status summarise_log_prob(const sal_run *run, const double *f, sal_run_summary *s,
                                      sal_error *err)
 {
@@ -123,7 +124,7 @@ static sal_status summarise_log_prob(const sal_run *run, const double *f, sal_ru
     return status;
 }
 
-/* Of a run that is over. */
+/* Set the autocorrelation time in the summary of a run that is over. */
 static sal_status summarise_time(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
     double tau = NAN;
@@ -136,8 +137,8 @@ static sal_status summarise_time(const sal_run *run, sal_run_summary *s, sal_err
     return status;
 }
 
-/* Replicas that swap states which no step changes look like chains that mix. Where a chain never
- * moved nothing good is said of mixing: of its R-hat only that chains disagree. */
+/* Replicas that swap states which no step changes look like chains that mix. So if a chain never
+ * moved, no figure of mixing is reported, except an R-hat that shows disagreement. */
 static void forget_mixing(sal_run_summary *s)
 {
     forget_ess(s);

@@ -9,7 +9,7 @@
  * (sali_record_collect). Returns: MEMORY. Cost: O(chains draws log draws + V). */
 sal_status sali_mixing_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
 
-/* R-hat of the variables, numbered as in the whole space, in a summary that has that of f
+/* Add R-hat of the variables, numbered as in the whole space, to a summary that has R-hat of f
  * (agreement.c). */
 sal_status sali_agreement_summarise(const sal_run *run, sal_run_summary *s, sal_error *err);
 

@@ -21,7 +21,8 @@ static sal_status create(void *self, sal_error *err)
     return sali_memory_status(&m->run->memory, err);
 }
 
-/* Add the sums of all chains, shard by shard; those at temperature 1 make the rates. */
+/* Add the sums of all chains, shard by shard; the rates come from the chains at temperature 1
+ * only. */
 static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
 {
     movement *m = self;
@@ -55,10 +56,11 @@ static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
 
 /* ---- chains that no step moved */
 
-/* The most numbers that a look at all single changes may need. */
+/* The most codes that a check of all single changes may need. */
 #define MOST_CODES (1 << 24)
 
-/* Whether f is -inf after each change of a single variable of a state. */
+/* *isolated receives whether f is -inf after each change of a single variable of a state; false if
+ * that is unknown or would take too many evaluations. */
 static sal_status find_isolated(const sal_model *model, const int32_t *codes, bool *isolated,
                                 sal_error *err)
 {
@@ -83,7 +85,7 @@ static sal_status find_isolated(const sal_model *model, const int32_t *codes, bo
     if (status == SAL_OK && n > 0) {
         status = sal_model_evaluate(model, n, rows, f, NULL, NULL, err);
         *isolated = status == SAL_OK;
-        status = status == SAL_ERR_MODEL ? SAL_OK : status; /* NaN beside it: not known */
+        status = status == SAL_ERR_MODEL ? SAL_OK : status; /* f of a neighbour is NaN: unknown */
     }
     for (int64_t k = 0; *isolated && k < n; k++) {
         *isolated = f[k] == -INFINITY;
@@ -93,8 +95,8 @@ static sal_status find_isolated(const sal_model *model, const int32_t *codes, bo
     return status;
 }
 
-/* Say the rates, count the chains that no step moved, and see whether the first of these stands
- * alone. */
+/* Report the rates, count the chains that no step moved, and check whether the first of these
+ * chains is isolated. */
 static sal_status summarise(const void *self, sal_run_summary *s, sal_error *err)
 {
     const movement *m = self;

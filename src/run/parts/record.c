@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of every draw. */
+/* Records of every draw: f, a distance, counts of states, and if wanted the states. */
 #include "run/parts/record.h"
 
 #include <math.h>
@@ -13,13 +13,15 @@
 
 /* ---- room */
 
-/* Whether so many bytes fit into the machine's memory: it is promised to anyone who asks, and the
- * process killed when it is used. */
+/* Whether the machine has this much memory: the system promises more than there is, and kills the
+ * process that uses it. */
 static bool fits_memory(double bytes)
 {
     return bytes < (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
 }
 
+/* SAL_ERR_MEMORY if the records of all draws, with `draw_bytes` a code, exceed the machine's
+ * memory. */
 static sal_status check_room(const sal_run *run, int draw_bytes, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -39,6 +41,7 @@ static sal_status check_room(const sal_run *run, int draw_bytes, sal_error *err)
                      (long long)o->chains, (long long)o->draws, bytes / 1e9);
 }
 
+/* Allocate the records, and draw the reference state. */
 static sal_status create(void *self, sal_error *err)
 {
     sali_draw_record *record = self;
@@ -80,8 +83,9 @@ static sal_status create(void *self, sal_error *err)
 
 /* ---- a draw */
 
-/* A categorical variable of so many states is hardly ever at that of the reference state, and its
- * distance to it hardly ever changes: the distance is to a random half of its states instead. */
+/* A categorical variable with more states than this is hardly ever in its reference state, so the
+ * distance to that state hardly ever changes. For such variables the distance is to a random half
+ * of the states. */
 #define MANY_STATES 32
 
 static uint32_t half_of(const sal_run *run, int64_t v, int32_t code)
@@ -116,7 +120,8 @@ static int32_t bin_of(int32_t code)
     return code < SAL_COUNT_LEVELS - 1 ? code : SAL_COUNT_LEVELS - 1;
 }
 
-/* Add the counts without a cap among the codes, the n-th draw, to their moments [V]. */
+/* Add those variables of codes [V] that are counts without a cap, as the n-th draw, to their
+ * moments [V]. */
 static void add_moments(const sal_space *space, const int32_t *codes, int64_t n,
                         sali_running *moments)
 {
@@ -127,6 +132,7 @@ static void add_moments(const sal_space *space, const int32_t *codes, int64_t n,
     }
 }
 
+/* Count the codes [V] of a draw in counts [bins]; two-level variables count code 1 only. */
 static void count(const sal_space *space, const int32_t *codes, uint32_t *counts)
 {
     for (int64_t b = 0; b < space->n_blocks; b++) {
@@ -145,7 +151,8 @@ static void count(const sal_space *space, const int32_t *codes, uint32_t *counts
     }
 }
 
-/* The draw of chain c in the whole space, one or four bytes a variable. */
+/* Store a draw, full [V of base], as row `row` of the kept draws, with one or four bytes a
+ * variable. */
 static void keep(const sali_draw_record *record, const int32_t *full, int64_t row)
 {
     int64_t V = record->run->base->space->n_variables;
@@ -168,7 +175,8 @@ int64_t sali_record_first_half(const sali_draw_record *record, int64_t made)
     return made < first ? made : first;
 }
 
-/* All `made` draws of a row so far become its first half. */
+/* Merge the two halves of a row's counts and moments: all `made` draws so far become its first
+ * half. */
 static void merge_halves(const sali_draw_record *record, int64_t row, int64_t made)
 {
     const sal_space *space = record->run->model->space;
@@ -189,6 +197,8 @@ static void merge_halves(const sali_draw_record *record, int64_t row, int64_t ma
     }
 }
 
+/* Record the draw of each chain of the shard; where a new second half begins, merge the halves
+ * before. */
 static void draw(void *self, sali_run_shard *shard, int64_t draw)
 {
     const sali_draw_record *record = self;
@@ -245,7 +255,7 @@ sal_status sali_record_collect(const sali_draw_record *record, sal_error *err)
     return status;
 }
 
-/* Rows of `draws` entries of `size` bytes become rows of `made`. */
+/* Move rows of `draws` entries, of `size` bytes each, together to rows of `made` entries. */
 static void close_gaps(void *array, int64_t chains, int64_t draws, int64_t made, size_t size)
 {
     char *bytes = array;
@@ -255,7 +265,7 @@ static void close_gaps(void *array, int64_t chains, int64_t draws, int64_t made,
     }
 }
 
-/* ---- for another run to go on from */
+/* ---- for another run to resume from */
 
 typedef struct past {
     const sal_run *run;
@@ -263,6 +273,8 @@ typedef struct past {
     double *figures; /* [SALI_NOTED x chains] NaN but for f */
 } past;
 
+/* The `read` of a replay: draw number `index` after warm-up, from the records of a run that is
+ * over. */
 static sal_status read_past(void *source, bool warmup, int64_t index, sal_draw *draw,
                             sal_error *err)
 {
@@ -306,7 +318,8 @@ static sal_status keep_past(const sali_draw_record *record, sal_error *err)
     return sali_memory_status(&run->memory, err);
 }
 
-/* Draws that a stopped run did not make leave no gaps between the chains. */
+/* Bring the records to rank 0, and close the gaps that draws leave between the chains if a stopped
+ * run did not make them. */
 static sal_status finish(void *self, sal_error *err)
 {
     const sali_draw_record *record = self;

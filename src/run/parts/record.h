@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of every draw. */
+/* Records of every draw: f, a distance, counts of states, and if wanted the states. */
 #ifndef SALI_RECORD_H
 #define SALI_RECORD_H
 
 #include "run/part.h"
 
-/* Mean and sum of squared deviations from it of some draws (Welford 1962). */
+/* Mean of some draws, and sum of their squared deviations from the mean (Welford 1962). */
 typedef struct sali_running {
     double mean, squares;
 } sali_running;
 
-/* Add the n-th draw's x. */
+/* Add x, the value of the n-th draw. */
 static inline void sali_running_add(sali_running *r, int64_t n, double x)
 {
     double off = x - r->mean;
@@ -18,9 +18,9 @@ static inline void sali_running_add(sali_running *r, int64_t n, double x)
     r->squares += off * (x - r->mean);
 }
 
-/* By chain and draw, [rows x options.draws] while the run is made and [rows x draws_made] when it
- * is over; rows are those of chains row0 .. row0 + rows - 1: all at rank 0, at other ranks their
- * own, unless heating again looks at all. */
+/* The records. Arrays by chain and draw are [rows x options.draws] while the run is made and [rows
+ * x draws_made] when it is over; rows belong to chains row0 .. row0 + rows - 1: all chains at rank
+ * 0 and in runs that heat again, else the rank's own chains. */
 typedef struct sali_draw_record {
     sal_run *run;
     int64_t row0, rows;
@@ -32,9 +32,9 @@ typedef struct sali_draw_record {
     void *draws;           /* [rows x draws x V of base], or NULL */
     int draw_bytes;        /* of a code in draws: 1 or 4 */
     int32_t *reference;    /* [V] a random state */
-    /* 0: the halves of the run are those of options.draws. Else it may end at any draw, and they
-     * are of the draws so far: number `grows` 2^k begins a second half, all before it are the
-     * first. */
+    /* 0: the halves of the run divide options.draws. Otherwise the run may end at any draw, and the
+     * halves divide the draws so far: draw number `grows` 2^k begins a second half, and all draws
+     * before become the first half. */
     int64_t grows;
 } sali_draw_record;
 
@@ -44,7 +44,7 @@ static inline const sali_draw_record *sali_run_record(const sal_run *run)
     return run->selves[SALI_PART_record];
 }
 
-/* Of so many draws of a chain, those in the first half. */
+/* The number of draws in the first half, of `made` draws of a chain. */
 int64_t sali_record_first_half(const sali_draw_record *record, int64_t made);
 
 /* Bring to rank 0 what other ranks recorded so far. Collective. Returns: IO, MEMORY. */

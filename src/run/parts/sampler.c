@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the sampler itself adapts in warm-up. */
+/* What the sampler itself adapts in warm-up: a part of every run. */
 #include <stdio.h>
 
 #include "core/error.h"
@@ -7,7 +7,7 @@
 #include "run/part.h"
 #include "run/sync.h"
 
-/* What the sampler adapts, out of the tuning that the run was given. */
+/* Set what the sampler adapts from the tuning that the run was given. */
 static sal_status take_tuned(sal_run *run, sal_error *err)
 {
     const sal_tuning *tuning = run->options.tuning;
@@ -46,7 +46,7 @@ static sali_warmup view(const sal_run *run)
     };
 }
 
-/* Adapt, unless its values were given. */
+/* Let the sampler adapt after a window of warm-up, unless a tuning gave its values. */
 static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
 {
     sal_run *run = self;

@@ -10,7 +10,7 @@
 
 typedef struct seams {
     sal_run *run;
-    char *states[2]; /* of a lower and a higher slot, as they are sent; NULL without */
+    char *states[2]; /* states of a lower and a higher slot, in the form in which they are sent */
 } seams;
 
 /* ---- states as they are sent: f, whether it was at the hot end, codes [V] */
@@ -35,7 +35,7 @@ static void pack(const sal_run *run, const sali_run_shard *shard, int64_t c, cha
     memcpy(state + sizeof h, chains->codes + c * V, (size_t)V * sizeof *chains->codes);
 }
 
-/* All but f, which the refresh after swaps computes. */
+/* Take a sent state into chain c. f is not taken: the refresh after swaps computes it. */
 static void unpack(const sal_run *run, const sali_run_shard *shard, int64_t c, const char *state)
 {
     sali_chains *chains = shard->chains;
@@ -57,7 +57,8 @@ static double f_of(const char *state)
 
 /* ---- one seam */
 
-/* Both states, at each rank that has one of the shards. */
+/* Fill s->states with the states of both sides of the seam above shard k, at each rank that has one
+ * of its shards. */
 static sal_status bring_together(const seams *s, int64_t k, sal_error *err)
 {
     const sal_run *run = s->run;
@@ -79,7 +80,8 @@ static sal_status bring_together(const seams *s, int64_t k, sal_error *err)
                           err);
 }
 
-/* The seam above shard k. */
+/* Try the swap across the seam above shard k, between `replica` and the next one, after step `step`
+ * of the run. */
 static sal_status swap_across(const seams *s, int64_t k, int64_t replica, uint64_t step,
                               sal_error *err)
 {
@@ -112,7 +114,7 @@ static sal_status swap_across(const seams *s, int64_t k, int64_t replica, uint64
 
 /* ---- all of them */
 
-/* Whether some ladder is cut. */
+/* Whether a ladder is cut, so that its slots are in several shards. */
 static bool is_wanted(const sal_run *run)
 {
     bool any = false;
@@ -138,6 +140,8 @@ static int64_t apart(const void *self, int64_t step)
     return every - step % every;
 }
 
+/* Swap across the seams that are due at this step. *refresh also becomes true for swaps within
+ * shards, whose refresh waits for the seams. */
 static sal_status meet(void *self, int64_t step, bool *refresh, sal_error *err)
 {
     seams *s = self;
@@ -149,7 +153,8 @@ static sal_status meet(void *self, int64_t step, bool *refresh, sal_error *err)
     if (step % every != 0 || ranks->first == ranks->end) {
         return SAL_OK;
     }
-    /* first those above shards of even ranks, then of odd ones, so that no rank waits for long */
+    /* first the seams above shards of even ranks, then of odd ones, so that no rank waits for
+     * long */
     const int64_t from = ranks->first > 0 ? ranks->first - 1 : 0;
     for (int64_t pass = 0; pass < 2; pass++) {
         for (int64_t k = from; status == SAL_OK && k < ranks->end && k + 1 < run->n_shards; k++) {

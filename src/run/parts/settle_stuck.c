@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk of chains that stand still down to the typical set, early in a warm-up that adapts step
- * sizes. Where f is steep, or slopes are far from what single changes do, a random start is
- * rejected at any step size that moves it; step sizes then shrink for a place that draws never come
- * from.
+/* Move chains that stand still towards the typical set by Gibbs sweeps, early in a warm-up that
+ * adapts step sizes. Where f is steep, or its slopes differ much from what single changes do, every
+ * step size that moves a random start is rejected; step sizes would then shrink to suit a place
+ * that draws never come from.
  *
- * When more than an eighth of warm-up is over, and at the start of the window a quarter was not,
- * each chain that has not moved in the window makes a Gibbs sweep at its temperature. Where a step
- * of the Gibbs sampler needs evaluations, that costs at most 8 steps for each of the window's, and
- * all walks about as many as warm-up has; later walks go on with other variables. */
+ * When more than an eighth of warm-up is over, and the window began before a quarter was, each
+ * chain that has not moved in the window makes a Gibbs sweep at its temperature. If a Gibbs step
+ * needs evaluations, a sweep makes at most 8 steps for each step of the window, and all sweeps
+ * together about as many as warm-up has; later ones continue with other variables. */
 #include <string.h>
 
 #include "core/error.h"
@@ -15,8 +15,8 @@
 #include "run/sync.h"
 #include "samplers/settle.h"
 
-/* The most steps for each of a window's, where they need evaluations: the windows that may end with
- * a walk are an eighth of warm-up. */
+/* The most Gibbs steps for each step of a window, if they need evaluations. The windows that may
+ * end with a sweep are an eighth of warm-up. */
 #define MOST_STEPS 8
 
 static bool stands_still(const sali_chains *chains, int64_t c)
@@ -41,7 +41,7 @@ typedef struct walk {
     sali_settling settling;
 } walk;
 
-/* The chains that stand still, as chains of their own. */
+/* Copy the chains of `from` that stand still into the chains `still`. */
 static void take(const sali_chains *from, sali_chains *still)
 {
     int64_t V = from->space->n_variables, i = 0;
@@ -54,6 +54,7 @@ static void take(const sali_chains *from, sali_chains *still)
     }
 }
 
+/* Copy the states of `still` back to the chains of `to` that stand still, and embed them. */
 static void put_back(sali_chains *to, const sali_chains *still)
 {
     int64_t V = to->space->n_variables, i = 0;
@@ -65,6 +66,7 @@ static void put_back(sali_chains *to, const sali_chains *still)
     sali_chains_embed(to);
 }
 
+/* Make the Gibbs sweep of those chains of a shard that stand still. */
 static sal_status walk_chains(const walk *w, sali_chains *chains, sal_error *err)
 {
     int64_t n = count_still(chains);
@@ -98,6 +100,8 @@ static void walk_shard(void *context, int64_t k)
 
 /* ---- all of them */
 
+/* Whether a sweep is due after a window of `window` steps: warm-up is early, and some chain of any
+ * shard stands still. */
 static bool is_due(const sal_run *run, int64_t window)
 {
     int64_t done = run->warmup_done, warmup = run->options.warmup, still = 0;
@@ -116,6 +120,7 @@ static bool is_wanted(const sal_run *run)
     return run->options.step_size_rule != SAL_STEP_SIZE_USUAL;
 }
 
+/* Sweep the chains that stand still if that is due; *refresh then becomes true. Collective. */
 static sal_status window(void *self, const sali_window *window, bool *refresh, sal_error *err)
 {
     sal_run *run = self;

@@ -12,7 +12,7 @@
 typedef struct statistic {
     sal_run *run;
     int64_t row0;
-    sali_running *of; /* [chains of this rank, or of all at rank 0] over draws */
+    sali_running *of; /* [chains of this rank; at rank 0 all chains] moments over the draws */
     int32_t *inner;   /* [n_shards x V of the owner] scratch */
 } statistic;
 
@@ -36,7 +36,7 @@ static sal_status create(void *self, sal_error *err)
     return sali_memory_status(&run->memory, err);
 }
 
-/* At codes [V of base]; inner [V of the owner] is scratch. */
+/* The statistic at codes [V of base]; inner [V of the owner] is scratch. */
 static double statistic_of(const sal_run *run, const int32_t *codes, int32_t *inner)
 {
     const sal_model *model = owner(run);
@@ -44,6 +44,7 @@ static double statistic_of(const sal_run *run, const int32_t *codes, int32_t *in
     return model->statistic->of(model, inner);
 }
 
+/* Add the statistic of each chain's draw to its moments. */
 static void draw(void *self, sali_run_shard *shard, int64_t draw)
 {
     const statistic *s = self;
@@ -57,7 +58,7 @@ static void draw(void *self, sali_run_shard *shard, int64_t draw)
     }
 }
 
-/* Mean and deviation over the draws of all chains. */
+/* Set the mean and the standard deviation over the draws of all chains. */
 static void pool(const statistic *of, sal_run_summary *s)
 {
     const sal_run *run = of->run;
@@ -80,6 +81,7 @@ static sal_status finish(void *self, sal_error *err)
     return sali_sync_rows(s->run, s->row0, s->of, 1, 1, sizeof *s->of, err);
 }
 
+/* Report the statistic over all draws, at the best state, and at the best decoded state. */
 static sal_status summarise(const void *self, sal_run_summary *summary, sal_error *err)
 {
     const statistic *s = self;

@@ -10,14 +10,14 @@
 /* Appendix H searches 0.05, 0.5, .. 500, and 0.2, 0.4, .. 1.8 times the best of them, in units of
  * the least move. */
 #define FIRST_MAGNITUDE 0.05
-/* Adaptation goes on to where the distance of the widest move no longer counts, and as far down as
- * the steepest f that single precision bears asks for. */
+/* Adaptation stays between two bounds: up to where the distance of the widest move no longer
+ * counts, and down to what the steepest f that single precision can represent needs. */
 #define LOWEST 1e-8
 #define HIGHEST (1.8 * 500)
 
 /* ---- stochastic approximation */
 
-/* |s' - s|^2 of the widest move of one variable. */
+/* The largest |s' - s|^2 that a move of one variable can make. */
 static double widest_move(const sal_space *space)
 {
     double widest = 0;
@@ -79,20 +79,21 @@ int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items)
 
 /* ---- the search */
 
-/* Candidate k of the present stage, of a rung whose size is `centre`. */
+/* Candidate number k of the present stage, for a rung whose step size is `centre`. */
 static double candidate(const sali_step_sizes *s, double centre, int64_t k)
 {
     return s->search.candidates == SALI_MAGNITUDES ? s->unit * FIRST_MAGNITUDE * pow(10, (double)k)
                                                    : centre * 0.2 * (double)(k + 1);
 }
 
-/* The stage of `n` candidates that a quarter of warm-up goes to begins. */
+/* Begin the stage of n candidates, which takes a quarter of warm-up. */
 static void begin_stage(sali_step_sizes *s, int64_t n, int64_t done, int64_t total)
 {
     sali_jump_search_begin(&s->search, n, total / 4 / n, done);
 }
 
-/* Every rung takes the candidate of the largest mean jump; the smaller of equal ones. */
+/* Give every rung the candidate with the largest mean jump (of equal ones the smaller), and end the
+ * stage. */
 static void choose(sali_step_sizes *s)
 {
     for (int64_t r = 0; r < s->rungs; r++) {
@@ -101,7 +102,7 @@ static void choose(sali_step_sizes *s)
     s->search.candidates = 0;
 }
 
-/* Where a chain stands among all, by its random stream. */
+/* The run's chain and the rung of chain c of a shard, from its random stream. */
 static int64_t group_of(const sali_step_sizes *s, const sali_chains *chains, int64_t c)
 {
     return chains->id[c] / s->rungs;
@@ -111,6 +112,8 @@ static int64_t rung_of(const sali_step_sizes *s, const sali_chains *chains, int6
     return chains->id[c] % s->rungs;
 }
 
+/* Add the jumps of a window that began at step `started` to the candidates that the chains tried in
+ * it. */
 static void add_jumps(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
                       int64_t started)
 {
@@ -123,6 +126,7 @@ static void add_jumps(sali_step_sizes *s, int64_t n_shards, sali_chains *const *
     }
 }
 
+/* Give each chain the candidate whose turn it is from step `done` on. */
 static void set_candidates(const sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
                            int64_t done)
 {
@@ -134,7 +138,8 @@ static void set_candidates(const sali_step_sizes *s, int64_t n_shards, sali_chai
     }
 }
 
-/* One window of the search is over. */
+/* Learn from a window of the search, `done` being the steps of warm-up since its begin, and set the
+ * chains' next candidates or the sizes found. Whether step sizes changed. */
 static bool search(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains, int64_t window,
                    int64_t done, int64_t total)
 {
@@ -197,7 +202,8 @@ int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t t
     return left < most ? left : most;
 }
 
-/* Each rung follows the mean acceptance of its chains. */
+/* Adapt the step size of each rung to the mean acceptance of its chains in a window of `window`
+ * steps. */
 static void approximate(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
                         int64_t window)
 {
@@ -250,7 +256,8 @@ int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items)
     return n;
 }
 
-/* The stage of the search, of which none is after `done`, and the first at a quarter of warm-up. */
+/* SAL_ERR_DATA unless the restored stage of the search is possible after `done` steps: none began
+ * later, and the first began at a quarter of warm-up. */
 static sal_status restore_stage(sali_step_sizes *s, int64_t done, int64_t total, sal_error *err)
 {
     double last = s->rule == SAL_STEP_SIZE_SEARCH ? (double)done : 0;
@@ -286,7 +293,8 @@ sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t
 
 /* ---- the part of a run */
 
-/* How step sizes are found, ADAPT or SEARCH; USUAL: not at all. */
+/* *rule receives how step sizes are found: ADAPT, SEARCH, or USUAL if they are not. Returns an
+ * error if the options ask for what the sampler cannot do. */
 static sal_status choose_rule(const sal_run *run, sal_step_size_rule *rule, sal_error *err)
 {
     const sal_run_options *o = &run->options;
@@ -313,7 +321,7 @@ static sal_status choose_rule(const sal_run *run, sal_step_size_rule *rule, sal_
                : sali_sampler_check_adapts(run->sampler, &run->settings, err);
 }
 
-/* Given step sizes [replicas] out of a tuning. */
+/* Read step sizes given [replicas] from the run's tuning. SAL_ERR_DATA. */
 static sal_status take_tuned(const sal_run *run, double *given, sal_error *err)
 {
     const sali_state_item item = sali_state_f64(SALI_TUNED_STEP_SIZE, run->replicas, given);
@@ -331,6 +339,8 @@ typedef struct run_step_sizes {
     sali_step_sizes sizes;
 } run_step_sizes;
 
+/* Choose the rule, which run->options then has, and make the step sizes: given, from a tuning, or
+ * to be found. */
 static sal_status create_part(void *self, sal_error *err)
 {
     run_step_sizes *s = self;
@@ -348,6 +358,7 @@ static sal_status create_part(void *self, sal_error *err)
                                   run->settings.step_size, tuned ? given : NULL, err);
 }
 
+/* Set the chains' first step sizes; SAL_ERR_ARGUMENT if warm-up is too short for the search. */
 static sal_status open_part(void *self, sal_error *err)
 {
     const run_step_sizes *s = self;
@@ -369,7 +380,7 @@ static int64_t longest_of_part(const void *self, const sali_window *w)
                      : SALI_NEVER;
 }
 
-/* Learn in warm-up, and as long as the temperature falls. */
+/* Learn in warm-up, and with annealing after it too, because the temperature falls. */
 static sal_status window_of_part(void *self, const sali_window *w, bool *refresh, sal_error *err)
 {
     run_step_sizes *s = self;
@@ -397,7 +408,8 @@ static sal_status restored_part(void *self, const sali_run_shard *shard, sal_err
                                             run->options.warmup, err);
 }
 
-/* What adaptation of the step size came to: warm-up, of exact samplers that were given none. */
+/* Report the step size, and what its adaptation came to: in warm-up, of exact samplers that were
+ * given no step size. */
 static sal_status summarise_part(const void *self, sal_run_summary *summary, sal_error *err)
 {
     const run_step_sizes *s = self;

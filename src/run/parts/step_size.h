@@ -7,7 +7,7 @@
 #include "samplers/jump_search.h"
 #include "samplers/sampler.h"
 
-/* Robbins-Monro on log eps towards that acceptance, of each rung for itself. */
+/* Robbins-Monro on log eps towards that acceptance, for each rung separately. */
 typedef struct sali_adaptation {
     int64_t n;        /* rungs */
     int64_t *windows; /* [n] so far */
@@ -19,13 +19,13 @@ typedef struct sali_adaptation {
 sal_status sali_adapt_begin(sali_adaptation *a, sali_memory *memory, int64_t n,
                             const sal_space *space, double step_size, sal_error *err);
 
-/* Whether rung r's is at the upper bound, 1, or the lower one, -1; else 0. */
+/* Whether the step size of rung r is at the upper bound, 1, or at the lower one, -1; else 0. */
 int sali_adapt_bound(const sali_adaptation *a, int64_t r);
 
-/* Rung r's next step size, after a window of a mean acceptance. */
+/* The next step size of rung r, after a window with this mean acceptance. */
 double sali_adapt_next(sali_adaptation *a, int64_t r, double acceptance);
 
-/* The same with a small constant gain, for targets that never stand still. */
+/* The next step size of rung r, with a small constant gain, for targets that keep changing. */
 double sali_adapt_follow(sali_adaptation *a, int64_t r, double acceptance);
 
 /* The items of its state (core/state.h), 2 of them. */
@@ -35,7 +35,7 @@ int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items);
 #define SALI_MAGNITUDES 5
 #define SALI_DECILES 9
 
-/* The shortest warm-up that it fits into. */
+/* The shortest warm-up in which the search fits. */
 #define SALI_SEARCH_LEAST 40
 
 typedef struct sali_step_sizes {
@@ -62,15 +62,16 @@ int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t t
 bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
                            int64_t window, int64_t done, int64_t total);
 
-/* What it needs to go on: the number of items, SALI_MOST_STATE at most; and after they were filled
- * into a newly created one of the same rule and rungs, when `done` of `total` steps of warm-up are
- * over, SAL_ERR_DATA if they cannot be used; sali_step_sizes_set sets the chains then, but during a
- * search they keep theirs. Of an endless warm-up the rule cannot be SEARCH. */
+/* List the items that a resumed run needs; the number of items, SALI_MOST_STATE at most; And, once
+ * they were filled into new step sizes of the same rule and rungs, with `done` of `total` steps of
+ * warm-up over: SAL_ERR_DATA if they cannot be used. Set the chains by sali_step_sizes_set then,
+ * except during a search, in which chains keep their step sizes. With an endless warm-up the rule
+ * cannot be SEARCH. */
 int64_t sali_step_sizes_state(sali_step_sizes *s, sali_state_item *items);
 sal_status sali_step_sizes_restored(sali_step_sizes *s, sal_dtype dtype, int64_t done,
                                     int64_t total, sal_error *err);
 
-/* Set those in use. */
+/* Set the step sizes of the chains to those in use. */
 void sali_step_sizes_set(const sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains);
 
 /* The step sizes of a run. */

@@ -15,10 +15,10 @@
 #define HOT_SPREAD 0.5
 #define HOTTEST 1e6
 #define COOLEST_HOT_END 2.0
-#define FIRST_GUESS 0.01 /* its inverse */
+#define FIRST_GUESS 0.01 /* inverse temperature of the hot end */
 /* A pair counts as if it rejected at least this share, so that no two temperatures meet. */
 #define LEAST_REJECTION 1e-3
-/* Updates of the ladder in warm-up; its last half runs with the last one. */
+/* Number of updates of the ladder; the last half of warm-up runs with the final ladder. */
 #define UPDATES 5
 
 /* ---- swaps of one shard */
@@ -65,7 +65,7 @@ double sali_swap_log_ratio(double beta_a, double beta_b, double f_a, double f_b)
     return (beta_a - beta_b) * (f_b - f_a);
 }
 
-/* The states of chains a and b change places. */
+/* Exchange the states of chains a and b, with f and where they come from. */
 static void exchange_states(sali_swaps *swaps, sali_chains *chains, int64_t a, int64_t b)
 {
     const sal_space *space = chains->space;
@@ -82,7 +82,8 @@ static void exchange_states(sali_swaps *swaps, sali_chains *chains, int64_t a, i
     swaps->from_hottest[b] = from_hottest;
 }
 
-/* Round trips, by who is at the two ends of a ladder. */
+/* Note whether the state of chain c, which is at `replica`, has reached an end of the ladder; at
+ * the cold end this may complete a round trip. */
 static void count_trips(sali_swaps *swaps, int64_t c, int64_t replica)
 {
     if (replica == swaps->replicas - 1) {
@@ -93,6 +94,7 @@ static void count_trips(sali_swaps *swaps, int64_t c, int64_t replica)
     }
 }
 
+/* Add f of a state at the hottest temperature to the sums from which the hot end is set. */
 static void note_hottest(sali_swaps *swaps, double f)
 {
     if (!isfinite(f)) {
@@ -181,8 +183,8 @@ bool sali_ladder_is_due(const sali_ladder *ladder, int64_t before, int64_t done,
     return due && ladder->adapt;
 }
 
-/* Where f / T has the standard deviation HOT_SPREAD, f varying as it did at the hot end; NaN when
- * that is not known. */
+/* The temperature at which f / T would have the standard deviation HOT_SPREAD if f varied as at the
+ * present hot end; NaN if that is unknown. */
 static double hot_end(int64_t n_shards, sali_swaps *const *swaps)
 {
     double n = 0, variance = 0;
@@ -196,8 +198,9 @@ static double hot_end(int64_t n_shards, sali_swaps *const *swaps)
     return n > 0 ? sqrt(fmax(variance, 0) / n) / HOT_SPREAD : NAN;
 }
 
-/* Rejection rates of the pairs, summed from temperature 1 on, [n]: an estimate of the communication
- * barrier Lambda (Syed et al. 2022, eq. 22); pairs that were never tried count as 0.5. */
+/* Fill barrier [n] with the rejection rates of the pairs, summed from temperature 1 on: an estimate
+ * of the communication barrier Lambda (Syed et al. 2022, eq. 22). A pair that was never tried
+ * counts as 0.5. */
 static void cumulate(const sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps,
                      double *barrier)
 {
@@ -213,12 +216,12 @@ static void cumulate(const sali_ladder *ladder, int64_t n_shards, sali_swaps *co
     }
 }
 
-/* Inverse temperatures at equal parts of the barrier, which is linear in log beta in between; past
- * its end it rises like before it. */
+/* Set the inverse temperatures at equal parts of the barrier, down to `last`. Between known
+ * temperatures the barrier is linear in log beta; beyond its end it rises with its last slope. */
 static void spread_evenly(sali_ladder *ladder, const double *barrier, double last)
 {
     int64_t n = ladder->n, at = 0;
-    const double *beta = ladder->temperature; /* a copy of the old ones */
+    const double *beta = ladder->temperature; /* a copy of the old ladder */
     double total = barrier[n - 1], end = barrier[n - 1];
     memcpy(ladder->temperature, ladder->beta, (size_t)n * sizeof *ladder->beta);
     double slope = (barrier[n - 1] - barrier[n - 2]) / log(beta[n - 2] / beta[n - 1]);
@@ -249,7 +252,7 @@ void sali_ladder_update(sali_ladder *ladder, int64_t n_shards, sali_swaps *const
     last = isnan(last) ? ladder->beta[ladder->n - 1]
                        : fmin(fmax(last, 1 / HOTTEST), 1 / COOLEST_HOT_END);
     cumulate(ladder, n_shards, swaps, barrier);
-    if (ladder->updates++ == 0) { /* rates of a first guess that may lie far off */
+    if (ladder->updates++ == 0) { /* the first guess may be far off, and so may its rates */
         spread_geometrically(ladder, last);
     } else {
         spread_evenly(ladder, barrier, last);
@@ -286,9 +289,10 @@ typedef struct tempering {
     sal_run *run;
     sali_ladder ladder;
     sali_swaps *swaps; /* [n_shards] */
-    sali_swaps **all;  /* [n_shards] where they are */
+    sali_swaps **all;  /* [n_shards] pointers to the elements of swaps */
 } tempering;
 
+/* Make the ladder: given, from a tuning, or a first guess. */
 static sal_status create(void *self, sal_error *err)
 {
     tempering *t = self;
@@ -321,6 +325,7 @@ static void set_temperatures(const tempering *t)
     }
 }
 
+/* Set the temperatures of all chains, and make room for the swaps of all shards. */
 static sal_status open(void *self, sal_error *err)
 {
     tempering *t = self;
@@ -345,7 +350,7 @@ static sal_status open(void *self, sal_error *err)
     return sali_memory_status(&run->memory, err);
 }
 
-/* Swaps are at fixed steps of the chains' lives. */
+/* Steps until the next swap; swaps are at multiples of ladder.every of the chains' steps. */
 static int64_t due(const void *self, const sali_run_shard *shard)
 {
     const tempering *t = self;
@@ -354,7 +359,8 @@ static int64_t due(const void *self, const sali_run_shard *shard)
                            : SALI_NEVER;
 }
 
-/* Swap within the shard. Where there are seams, their swaps come after it, and then the refresh. */
+/* Swap within the shard if that is due. True: refresh the shard. With seams false, because the
+ * refresh comes after the swaps across seams. */
 static bool after(void *self, const sali_window *w, sali_run_shard *shard)
 {
     tempering *t = self;
@@ -367,6 +373,7 @@ static bool after(void *self, const sali_window *w, sali_run_shard *shard)
     return !sali_run_has_seams(t->run);
 }
 
+/* Update the ladder where that is due in warm-up. */
 static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
 {
     tempering *t = self;
@@ -381,7 +388,7 @@ static sal_status window(void *self, const sali_window *w, bool *refresh, sal_er
     return SAL_OK;
 }
 
-/* What was counted in warm-up is forgotten. */
+/* Forget the swaps of warm-up. */
 static void warmed_up(void *self)
 {
     tempering *t = self;
@@ -390,8 +397,8 @@ static void warmed_up(void *self)
     }
 }
 
-/* All that is kept of the swaps of a shard of n chains; ranks tell each other what decides the next
- * temperatures. */
+/* List the items of the swaps of a shard of n chains; the numbers that decide the next temperatures
+ * are sent to all ranks. */
 static int64_t list_swaps(const sali_swaps *w, int64_t n, sali_state_item *items)
 {
     const int64_t R = w->replicas;

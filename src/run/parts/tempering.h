@@ -10,12 +10,12 @@
 #include "samplers/sampler.h"
 
 /* The swaps of one shard, whose chains are slots: replica r of a chain is at temperature r of the
- * ladder, and states move. The number of a slot among all is that of its random stream, and its
- * replica is this modulo `replicas`; a shard has slots that follow each other. */
+ * ladder, and states move. The number of a slot among all is the number of its random stream, and
+ * its replica is this number modulo `replicas`; the slots of a shard are consecutive. */
 typedef struct sali_swaps {
     int64_t n, replicas;
-    /* By pair of replicas (r, r + 1), since they were cleared: swaps tried, made, and the sum of
-     * their probabilities. */
+    /* [replicas] By pair of replicas (r, r + 1), since the counts were cleared: swaps tried, swaps
+     * made, and the sum of the swaps' probabilities. */
     int64_t *tried, *made;
     double *probability;
     bool *from_hottest;  /* [n] the state in a slot was last at the hot end, not at the cold one */
@@ -30,13 +30,13 @@ typedef struct sali_swaps {
 sal_status sali_swaps_create(sali_swaps *swaps, sali_memory *memory, const sali_chains *chains,
                              int64_t replicas, sal_error *err);
 
-/* Log of the ratio by which states with f_a and f_b, at inverse temperatures beta_a and beta_b,
- * change places: (beta_a - beta_b) (f_b - f_a), of Metropolis for the product of the two targets.
+/* Log of the Metropolis ratio for the product of two targets, with which states with f_a and f_b,
+ * at inverse temperatures beta_a and beta_b, change places: (beta_a - beta_b) (f_b - f_a).
  * Forbidden states stay where they are. */
 double sali_swap_log_ratio(double beta_a, double beta_b, double f_a, double f_b);
 
 /* Try the pairs (r, r + 1) within the shard with r of a parity, after the chains' present step; the
- * sampler's caches are the caller's to refresh. */
+ * caller refreshes the sampler's caches. */
 void sali_swap(sali_swaps *swaps, sali_chains *chains, int64_t parity);
 
 /* The probability of a swap. As steps do (sali_stay_probability), states stay now and then whatever
@@ -48,7 +48,7 @@ double sali_swap_probability(const sal_space *space, double log_ratio);
  * counted in `swaps` if not NULL. */
 bool sali_swap_is_made(sali_swaps *swaps, int64_t replica, sali_stream stream, double probability);
 
-/* Forget what was counted; round trips begin anew if `trips`. */
+/* Forget what was counted; with `trips` also the round trips, which begin again. */
 void sali_swaps_clear(sali_swaps *swaps, bool trips);
 
 /* The temperatures. */
@@ -63,19 +63,20 @@ typedef struct sali_ladder {
     double barrier, round_trips;
 } sali_ladder;
 
-/* With given temperatures, or a first guess; arrays of `memory`. */
+/* Make a ladder of n replicas with given temperatures, or if NULL with a first guess, to be
+ * adapted; its arrays are of `memory`. */
 sal_status sali_ladder_create(sali_ladder *ladder, sali_memory *memory, int64_t n,
                               const double *temperatures, sal_error *err);
 
-/* Whether the ladder is to be made anew between `before` and `done` steps of a warm-up: when
- * 1/32, 1/16, .. 1/2 of it are over. */
+/* Whether the ladder is to be recomputed between `before` and `done` steps of a warm-up: when 1/32,
+ * 1/16, .. 1/2 of it are over. */
 bool sali_ladder_is_due(const sali_ladder *ladder, int64_t before, int64_t done, int64_t total);
 
-/* Spread the temperatures for equal rates of rejection, by what the shards counted since the last
- * time, and clear that; move the hot end to where f varies little at its temperature. */
+/* Spread the temperatures for equal rates of rejection, from what the shards counted since the last
+ * update, and clear these counts; move the hot end to where f varies little at its temperature. */
 void sali_ladder_update(sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps);
 
-/* Figures for the summary of so many chains. */
+/* Set the figures for the summary of a run with this number of chains. */
 void sali_ladder_finish(sali_ladder *ladder, int64_t chains, int64_t n_shards,
                         sali_swaps *const *swaps);
 

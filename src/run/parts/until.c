@@ -3,8 +3,8 @@
  *
  * The run looks at a geometric series of numbers of draws: 100 of each chain, 200, 400 and so on.
  * Looking after every draw would stop it where chance makes figures look well (Glynn & Whitt 1992
- * on sequential stopping); of looks that double there are few, and what comes in between is half
- * of all draws. */
+ * on sequential stopping); looks at doubled numbers of draws are few, and half of all draws come
+ * between the last two. */
 #include <math.h>
 #include <stdio.h>
 
@@ -35,6 +35,7 @@ static bool is_wanted(const sal_run *run)
     return run->options.until != NULL;
 }
 
+/* Keep and parse the text of the option, SAL_ERR_ARGUMENT. */
 static sal_status create(void *self, sal_error *err)
 {
     until *u = self;
@@ -63,7 +64,7 @@ static sal_status create(void *self, sal_error *err)
     return status;
 }
 
-/* The first number of draws from `made` + 1 on at which the run looks. */
+/* The number of draws, `made` + 1 or more, at which the run looks next. */
 static int64_t next_look(const sal_run *run, int64_t made)
 {
     int64_t look = SALI_FIRST_LOOK;
@@ -80,8 +81,8 @@ static int64_t longest(const void *self, const sali_window *w)
     return w->warmup ? SALI_NEVER : next_look(run, run->draws_made) * run->options.thin - w->done;
 }
 
-/* Whether the draws so far are good enough; at rank 0. The ESS of chains that disagree says
- * nothing. */
+/* Set u->reached: whether the draws so far are good enough. At rank 0. The ESS of chains that
+ * disagree does not count. */
 static sal_status judge(until *u, sal_error *err)
 {
     const sal_run *run = u->run;
@@ -97,6 +98,7 @@ static sal_status judge(until *u, sal_error *err)
     return status;
 }
 
+/* Judge the draws if a look is due. Collective. */
 static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
 {
     until *u = self;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A search of several coolings, each a run of its own from new starts, of which the best is kept.
+/* A search of several coolings. Each is a run of its own from new starts, and the best run is kept.
  *
- * The first cooling is what a search of one cooling would be. The coolings after it, longer and
- * longer, do not spend steps far above the temperatures that matter: they begin a little above
- * the one at which the chains of the first one froze (parts/annealing.c). That is too cold where
- * chains freeze at many temperatures, as with weights over many orders of magnitude: new starts are
- * quenched, and large differences stay as the quench left them. So a short trial goes before the
- * second cooling: from new starts, from there on, with twice the draws that the first cooling had
- * from there on. If its chains end lower than those of the first cooling by more than chance, all
- * later coolings begin where the first did, at a temperature that the largest differences set
- * (annealing.c); and so they do after a whole cooling whose chains end lower. */
+ * The first cooling is the same as in a search of one cooling. The coolings after it, longer and
+ * longer, spend no steps far above the temperatures that matter: they begin a little above the
+ * temperature at which the chains of the first cooling froze (parts/annealing.c). That is too cold
+ * where chains freeze at many temperatures, as with weights over many orders of magnitude: new
+ * starts are quenched, and large differences stay as the quench left them. So a short trial goes
+ * before the second cooling. The trial has new starts, begins at the lower temperature, and has
+ * twice the draws that the first cooling had below that temperature. If its chains end lower than
+ * those of the first cooling by more than chance, all later coolings begin where the first one did,
+ * at a temperature that the largest differences set (annealing.c). The same happens after a whole
+ * cooling whose chains end lower. */
 #include "run/search/search.h"
 
 #include <math.h>
@@ -22,13 +23,13 @@
 #include "run/parts/annealing.h"
 #include "run/parts/best.h"
 
-/* Draws of the first cooling, unless they are given; each one after it has twice as many as the one
- * before, up to a bound. */
+/* Draws of the first cooling, unless the caller gives a number. Each later cooling has twice as
+ * many as the one before, up to a bound. */
 #define FIRST_DRAWS 240
 #define MOST_DRAWS (INT64_C(1) << 20)
 
-/* Draws of the trial, in those that the first cooling had from the same temperature on, and at
- * least; a difference of so many standard errors is more than chance. */
+/* The trial has TRIAL_PART times the draws that the first cooling had from the same temperature on,
+ * and TRIAL_LEAST at least. A difference of TRIAL_ERRORS standard errors is more than chance. */
 #define TRIAL_PART 2
 #define TRIAL_LEAST 16
 #define TRIAL_ERRORS 2.0
@@ -39,10 +40,10 @@ typedef struct search {
     int64_t made;          /* coolings */
     double from, to;       /* of the next cooling */
     double hottest, level; /* of the first cooling: `from`, and the mean of its chains' largest f */
-    double level_variance; /* of that mean, by the spread of the chains */
+    double level_variance; /* variance of this mean, from the spread of the chains */
     int64_t trial;         /* draws of the trial that is due; 0: none is */
     double seconds_a_draw; /* of the last cooling */
-    double worth;          /* of the best run: what runs are compared by */
+    double worth;          /* sali_best_worth of the best run */
     sal_run *best;
     int64_t best_number;
     bool stopped;  /* by the caller's callback */
@@ -72,6 +73,8 @@ uint64_t sali_cooling_seed(uint64_t seed, int64_t number)
     return (uint64_t)words[0] << 31 ^ words[1]; /* below 2^63, as seeds that are given in words */
 }
 
+/* The progress callback of each cooling: passes progress of the whole search on to the caller, and
+ * stops the cooling if the caller asks to or the time is over. */
 static int watch(int64_t done, int64_t total, void *data)
 {
     search *s = data;
@@ -84,6 +87,8 @@ static int watch(int64_t done, int64_t total, void *data)
     return s->stopped || s->late;
 }
 
+/* The options of cooling number s->made: its seed, draws and temperatures in place of the
+ * search's. */
 static sal_run_options options_of(search *s)
 {
     sal_run_options o = *s->given;
@@ -102,8 +107,8 @@ static sal_run_options options_of(search *s)
 
 /* ---- which is best */
 
-/* Draws of a trial of coolings from s->from to s->to, after the first one, `run`; 0: none is
- * needed, or one chain says too little. */
+/* Draws of a trial from temperature s->from to s->to, after the first cooling, `run`. 0: no trial
+ * is needed, or a single chain is too few to judge by. */
 static int64_t trial_of(const search *s, const sal_run *run)
 {
     const sal_annealing_schedule schedule = run->options.annealing.schedule;
@@ -123,8 +128,8 @@ static void begin_hot(search *s)
     s->from = s->hottest;
 }
 
-/* Where the next cooling begins and ends, after cooling `number`; at rank 0, which has all draws.
- */
+/* Set where the next cooling begins and ends, after cooling `number`. At rank 0, which has all
+ * draws. */
 static void plan_next(search *s, const sal_run *run, int64_t number)
 {
     const bool given = s->given->annealing.from > 0 || run->draws_made == 0;
@@ -146,7 +151,8 @@ static void plan_next(search *s, const sal_run *run, int64_t number)
     }
 }
 
-/* Note what the trial found; one that was cut short says nothing. */
+/* Let later coolings begin hot if the trial `run` ended lower than the first cooling. A trial that
+ * was cut short decides nothing. */
 static void judge_trial(search *s, const sal_run *run)
 {
     double variance;
@@ -157,7 +163,8 @@ static void judge_trial(search *s, const sal_run *run)
     }
 }
 
-/* A cooling that the time cut short counts for nothing, unless it is the only one: what a number of
+/* Take over the finished cooling `run`: keep it if it is the best so far, else destroy it. A
+ * cooling that the time cut short is dropped, unless it is the only one, so that what a number of
  * coolings finds does not depend on the clock. */
 static void take(search *s, sal_run *run)
 {
@@ -183,7 +190,8 @@ static void take(search *s, sal_run *run)
     s->best_number = number;
 }
 
-/* A cooling that fails ends the search; what the others found is kept. */
+/* End the search after a failed cooling. The result of earlier coolings is kept, with the failure
+ * as a text. */
 static void fail(search *s, const sal_error *why)
 {
     char *text = s->best->search.failure;
@@ -195,7 +203,7 @@ static void fail(search *s, const sal_error *why)
              why->message);
 }
 
-/* Whether another cooling is wanted, and would be over in time: by the clock of this rank. */
+/* Whether another cooling is wanted and would end in time, by the clock of this rank. */
 static bool wants_more(const search *s)
 {
     const sal_annealing_options *a = &s->given->annealing;
@@ -207,7 +215,8 @@ static bool wants_more(const search *s)
     return a->seconds <= 0 || s->made == 0 || sali_now() - s->start + takes < a->seconds;
 }
 
-/* What rank 0 knows by its clock, its caller and all draws. */
+/* Broadcast from rank 0 whether there is more to do, and what the next run is made with. Rank 0
+ * decides by its clock, its caller and all draws. */
 static sal_status tell(search *s, bool *more, sal_error *err)
 {
     double known[] = { *more, s->stopped, s->late, s->from, s->to, (double)s->trial };
@@ -221,7 +230,8 @@ static sal_status tell(search *s, bool *more, sal_error *err)
     return status;
 }
 
-/* Make the trial that is due: a run of its own, which is no cooling and is not kept. */
+/* Make the trial that is due. The trial is a run of its own, does not count as a cooling, and is
+ * not kept. */
 static sal_status make_trial(search *s, sal_model *model, sal_error *err)
 {
     sal_run_options o = options_of(s);
@@ -244,6 +254,7 @@ static sal_status make_trial(search *s, sal_model *model, sal_error *err)
 
 /* ---- all of them */
 
+/* SAL_ERR_ARGUMENT if options do not go together with a search of several coolings. */
 static sal_status check(const sal_run_options *o, sal_error *err)
 {
     const char *what = o->callbacks.state ? "saving the run's state"
@@ -308,7 +319,7 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
     s.best->search.coolings = s.made;
     s.best->search.cooling = s.best_number;
     s.best->search.seconds = sali_now() - s.start;
-    s.best->options.seed = options->seed; /* what makes the whole search again */
+    s.best->options.seed = options->seed; /* with this seed the whole search can be repeated */
     *out = s.best;
     return SAL_OK;
 }

@@ -13,12 +13,12 @@ bool sali_is_search(const sal_run_options *options);
 sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run **out,
                        sal_error *err);
 
-/* What a cooling is made with, by its number from 0: its draws, where they are not given; and its
- * seed, of the search's. */
+/* Draws of cooling `number`, counted from 0, if the caller gives no number of draws; and its seed,
+ * computed from the search's seed. */
 int64_t sali_cooling_draws(int64_t number);
 uint64_t sali_cooling_seed(uint64_t seed, int64_t number);
 
-/* The number by which a search's trial of a colder start has its seed; there are fewer coolings. */
+/* The trial of a colder start takes its seed by this number; there are fewer coolings. */
 #define SALI_TRIAL_NUMBER INT64_C(0xffffffff)
 
 #endif

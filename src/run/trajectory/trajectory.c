@@ -184,6 +184,8 @@ void sali_moved_go(sali_moved *m, int64_t K)
     sali_sampler_go(m->sampler, m->self, m->chains, K);
 }
 
+/* Make the bridge between independent variables and the model, and n chains on it. They move by the
+ * visitor's sampler, or by gwg where that one cannot. */
 static sal_status open_bridge(sali_visitor *v, int64_t n, uint64_t seed, sal_error *err)
 {
     sali_moved *m = &v->at[MIXED];
@@ -263,6 +265,8 @@ void sali_visitor_value(sali_visitor *v, int64_t n, const int32_t *codes, double
     sali_value(chains->evaluator, n, codes, chains->x_new, f);
 }
 
+/* Draw all states codes [n x V] from the independent variables, each by its own stream, and count a
+ * step of each. */
 static void draw_base(sali_visitor *v, const uint32_t *id, uint64_t *step, int32_t *codes)
 {
     const sali_chains *chains = v->at[PLAIN].chains;
@@ -309,7 +313,7 @@ const sali_chains *sali_visitor_fault(const sali_visitor *v)
     return NULL;
 }
 
-/* ---- what steps over levels tell */
+/* ---- jumps and faults of steps over levels */
 
 void sali_levels_note_jumps(sali_chains *chains)
 {

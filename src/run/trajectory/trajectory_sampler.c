@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Sampling along a trajectory: a step of a chain is a sweep from the independent model up to the
- * model itself. At each level the chain's state there moves by the inner sampler, then changes
- * places with the state of the level above with the probability of Metropolis for the product of
- * the two targets. States of level 0 are drawn anew each time, so fresh ones keep coming up. Each
- * of these moves leaves the product of all levels invariant, and so does the sweep. Bereux,
- * Decelle, Furtlehner & Seoane 2026 (parallel trajectory tempering). */
+ * model itself. At each level the chain's state there moves by the inner sampler, then it changes
+ * places with the state of the level above, with the Metropolis probability for the product of the
+ * two targets. States of level 0 are drawn anew each time, so fresh states keep coming up. Each of
+ * these moves leaves the product of all levels invariant, and so does the sweep. Bereux, Decelle,
+ * Furtlehner & Seoane 2026 (parallel trajectory tempering). */
 #include <math.h>
 #include <string.h>
 
@@ -21,16 +21,17 @@ typedef struct climb {
     double *top; /* [parameters] of the model itself */
     int32_t *codes, *work;
     uint64_t *step;             /* [L + 1 x n] */
-    uint8_t *fresh;             /* [L + 1 x n] has come up from level 0 */
+    uint8_t *fresh;             /* [L + 1 x n] the state has come up from level 0 */
     int64_t *counts;            /* [L + 2]: sweeps, swaps made, arrivals */
     uint32_t *id;               /* [n] */
-    double *here[2], *above[2]; /* [n] f of this level and of the next one */
+    double *here[2], *above[2]; /* [n] f of this level and of the next one; by MINE, NEXT */
 } climb;
 
 enum { MINE, NEXT };
 
 /* ---- making and taking apart */
 
+/* Whether some level has beta between 0 and 1, for which the visitor needs a bridge. */
 static bool is_mixed(const sal_trajectory *t)
 {
     bool mixed = false;
@@ -40,6 +41,8 @@ static bool is_mixed(const sal_trajectory *t)
     return mixed;
 }
 
+/* Allocate the states of all levels for the chains, and a visitor. The population climbs at the
+ * first step. */
 static sal_status climb_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                void *shared, void **self, sal_error *err)
 {
@@ -78,7 +81,8 @@ static void climb_refresh(void *self, sali_chains *chains)
     sali_chains_start(chains, false);
 }
 
-/* Counts of 0 make the next step climb from level 0 again. */
+/* List the states at all levels. A count of 0 sweeps makes the next step climb from level 0
+ * again. */
 static int64_t climb_state(void *shared, void *self, sali_state_item *items)
 {
     climb *s = self;
@@ -96,11 +100,13 @@ static int64_t climb_state(void *shared, void *self, sali_state_item *items)
 
 /* ---- levels */
 
+/* The states at level k [n x V]; at level L, the model itself, the codes of the chains. */
 static int32_t *codes_at(const climb *s, const sali_chains *chains, int64_t k)
 {
     return k < s->L ? s->codes + k * s->n * s->V : chains->codes;
 }
 
+/* Take the visitor to level k, and set the numbers of the random streams that chains have there. */
 static void go(climb *s, const sali_chains *chains, int64_t k)
 {
     const sali_path_level *level = &s->t->levels[k];
@@ -111,6 +117,8 @@ static void go(climb *s, const sali_chains *chains, int64_t k)
     }
 }
 
+/* Move the states of level k, where the visitor is, by the steps of a visit. States of level 0
+ * become fresh. */
 static void move(climb *s, const sali_chains *chains, int64_t k)
 {
     double own = k < s->L ? s->t->levels[k].step_size : s->t->step_size;
@@ -122,7 +130,8 @@ static void move(climb *s, const sali_chains *chains, int64_t k)
     }
 }
 
-/* Neighbours change places; the visitor is at level k. */
+/* Try to swap the states of levels k - 1 and k of each chain. The visitor is at level k, and here[]
+ * has f of level k - 1. */
 static void swap_with_below(climb *s, const sali_chains *chains, int64_t k)
 {
     const size_t bytes = (size_t)s->V * sizeof(int32_t);
@@ -146,7 +155,7 @@ static void swap_with_below(climb *s, const sali_chains *chains, int64_t k)
     }
 }
 
-/* What has come all the way up counts once. */
+/* Count the states that came from level 0 to the model itself, each once. */
 static void count_arrivals(climb *s)
 {
     uint8_t *fresh = s->fresh + s->L * s->n;
@@ -156,6 +165,8 @@ static void count_arrivals(climb *s)
     }
 }
 
+/* One sweep from level 0 to the model itself: at each level swap with the level below, then
+ * move. */
 static void sweep(climb *s, sali_chains *chains)
 {
     for (int64_t k = 0; k <= s->L; k++) {
@@ -178,14 +189,15 @@ static void sweep(climb *s, sali_chains *chains)
 
 /* ---- the start: a population climbs from level 0, drawn again by its weights at each level */
 
-/* Systematic resampling of the states below by exp(above - here) into `to`. */
+/* Systematic resampling of the states `from` of the level below, with weights exp(above - here),
+ * into `to`. */
 static void resample(climb *s, const sali_chains *chains, const int32_t *from, int32_t *to)
 {
     double most = -INFINITY, total = 0, below = 0;
     for (int64_t c = 0; c < s->n; c++) {
         most = fmax(most, s->above[MINE][c] - s->here[MINE][c]);
     }
-    if (most == -INFINITY) { /* all are forbidden here: where the chains start is not */
+    if (most == -INFINITY) { /* all are forbidden here; chains start at an allowed state */
         memcpy(to, chains->codes, to == chains->codes ? 0 : (size_t)(s->n * s->V) * sizeof *to);
         return;
     }
@@ -208,6 +220,7 @@ static void resample(climb *s, const sali_chains *chains, const int32_t *from, i
     }
 }
 
+/* Fill all levels: draw a population at level 0, and at each level resample and move it. */
 static void begin(climb *s, sali_chains *chains)
 {
     memset(s->step, 0, (size_t)((s->L + 1) * s->n) * sizeof *s->step);
@@ -228,7 +241,8 @@ static void begin(climb *s, sali_chains *chains)
 
 /* ---- a step */
 
-/* What the inner sampler's steps on the model itself were like. */
+/* Add the acceptance of the inner sampler's steps on the model itself to the sums of the chains, K
+ * steps as one. */
 static void note_sums(const climb *s, sali_chains *chains)
 {
     const sali_chains *inner = s->visitor.at[0].chains;
@@ -239,6 +253,7 @@ static void note_sums(const climb *s, sali_chains *chains)
     }
 }
 
+/* One step of the chains is a sweep; the first one fills the levels before. */
 static void climb_step(void *self, sali_chains *chains)
 {
     climb *s = self;

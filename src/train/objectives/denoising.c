@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The log-likelihood of each level of a denoising chain of conditional energies: a row of data gets
- * the noise of t levels, x_t, then that of one more, x_(t+1). Chains start at x_(t+1) and move by
- * f_t + log q(x_(t+1) | x_t); the gradient is that of f_t(x_t) less f_t of the chains. Rows of the
- * batch are of all levels in equal shares. Gao, Song, Poole, Wu & Kingma 2021. */
+/* The log-likelihood of each level of a denoising chain of conditional energies: a row of data with
+ * the noise of t levels is x_t, with the noise of one more level x_(t+1). Chains start at x_(t+1)
+ * and move by f_t + log q(x_(t+1) | x_t); the gradient is that of f_t(x_t) minus f_t of the chains.
+ * Rows of the batch are of all levels in equal shares. Gao, Song, Poole, Wu & Kingma 2021. */
 #include "train/objectives/denoising.h"
 
 #include <math.h>
@@ -37,6 +37,8 @@ static int64_t chains(const sal_train_options *options)
     return options->batch;
 }
 
+/* SAL_ERR_ARGUMENT if options do not go with this objective, or the batch is no multiple of the
+ * levels. */
 static sal_status check(const sal_train_options *options, const sal_model *model, sal_error *err)
 {
     const sali_levels *levels = sali_model_levels(model);
@@ -59,6 +61,8 @@ static sal_status check_sampler(const sal_sampler_descriptor *sampler, sal_error
     return sali_check_field_sampler(sampler, "train: ", err);
 }
 
+/* *noise receives the default noise of as many levels as the model has, with a base fitted to the
+ * data. */
 static sal_status make_noise(const sal_trainer *t, sali_noise **noise, sal_error *err)
 {
     const sal_space *space = t->model->space;
@@ -76,13 +80,15 @@ static sal_status make_noise(const sal_trainer *t, sali_noise **noise, sal_error
     return status;
 }
 
-/* Steps of a level: the usual ones, as many more for each time that it ran away. */
+/* Sampler steps at a level: the default, plus as many more for each of `times` that the level ran
+ * away. */
 static int64_t steps_at(const sal_trainer *t, int64_t level, int64_t times)
 {
     const double usual = (double)t->options.steps * sali_noise_usual_steps(t->levels->n, level);
     return (int64_t)fmax(1, rint(usual)) * (1 + times);
 }
 
+/* Set own->path: the noise, and the steps of each level. */
 static sal_status make_path(sal_trainer *t, sali_denoising_training *own, sal_error *err)
 {
     const int64_t T = t->levels->n;
@@ -103,11 +109,13 @@ static sal_status make_path(sal_trainer *t, sali_denoising_training *own, sal_er
 
 /* ---- trainings that run away */
 
-/* Iterations that a gap's average goes back over, between two copies, and times in all. */
+/* Iterations over which a gap is averaged, iterations between two copies, and how often training
+ * may go back in all. */
 enum { MEMORY = 20, BETWEEN = 50, MOST_TIMES = 10 };
 
-/* The gap in nats that is too large. While all is well averages are within half of it: f, and with
- * it what chains lag behind in a fast beginning, grows with the number of variables. */
+/* The gap in nats at which training goes back. In a sound training averages stay below half of it.
+ * It grows with the number of variables, as f does, and with f the lag of the chains in a fast
+ * beginning. */
 static double largest_gap(const sal_trainer *t)
 {
     return fmax(4, (double)t->data->variables / 64);
@@ -121,6 +129,8 @@ static void follow_times(sal_trainer *t)
     }
 }
 
+/* Copy parameters, averages and step sizes to copy number `which`, of which two are kept; or with
+ * `back` from that copy into the trainer. */
 static void copy_values(sal_trainer *t, bool back, int64_t which)
 {
     sali_denoising_training *own = t->own;
@@ -136,8 +146,9 @@ static void copy_values(sal_trainer *t, bool back, int64_t which)
     }
 }
 
-/* Where the energy of a level turned rough, its chains need more steps. `level` -1: no level is
- * known, as numbers are no longer finite; then the learning rate is halved. */
+/* Go back to the older copy. The chains of `level`, whose energy turned rough, get more steps.
+ * `level` -1: no level is known, because numbers are not finite or f differs too much; then the
+ * learning rate is halved. SAL_ERR_MODEL: too often. */
 static sal_status go_back(sal_trainer *t, int64_t level, sal_error *err)
 {
     sali_denoising_training *own = t->own;
@@ -149,7 +160,7 @@ static sal_status go_back(sal_trainer *t, int64_t level, sal_error *err)
             "of the last report; try a smaller learning rate or more steps",
             (long long)t->iteration, MOST_TIMES, t->optimiser.learning_rate);
     }
-    copy_values(t, true, own->back.copies); /* the older one, from now on both */
+    copy_values(t, true, own->back.copies); /* to the older copy, which becomes the other one too */
     copy_values(t, false, own->back.copies + 1);
     memset(own->back.gap, 0, (size_t)t->levels->n * sizeof *own->back.gap);
     sali_train_set_params(t);
@@ -164,7 +175,7 @@ static sal_status go_back(sal_trainer *t, int64_t level, sal_error *err)
     return SAL_OK;
 }
 
-/* The gap of each level; where it is largest. */
+/* Update the moving average of each level's gap; returns the level where it is largest. */
 static int64_t follow_gaps(sal_trainer *t)
 {
     sali_denoising_training *own = t->own;
@@ -181,6 +192,8 @@ static int64_t follow_gaps(sal_trainer *t)
     return worst;
 }
 
+/* After an update: go back if it ran away, else make a copy from time to time while all gaps are
+ * small. */
 static sal_status after(sal_trainer *t, bool good, sal_error *err)
 {
     sali_denoising_training *own = t->own;
@@ -194,6 +207,7 @@ static sal_status after(sal_trainer *t, bool good, sal_error *err)
     return SAL_OK;
 }
 
+/* List the gaps, counters and both copies; their number. */
 static int items(const sal_trainer *t, sali_state_item out[SALI_OBJECTIVE_ITEMS])
 {
     sali_denoising_training *own = t->own;
@@ -211,6 +225,7 @@ static int items(const sal_trainer *t, sali_state_item out[SALI_OBJECTIVE_ITEMS]
 
 /* ---- making and taking apart */
 
+/* Make the objective's part of a trainer, with both copies at the start. */
 static sal_status create(sal_trainer *t, sal_error *err)
 {
     const int64_t V = t->model->space->n_variables, N = t->model->space->width;
@@ -257,7 +272,8 @@ static void choose(sal_trainer *t)
     }
 }
 
-/* The data's rows become x_t, and the chains begin at x_(t+1), which is also their linear term. */
+/* Set x_t of the shard's rows, start its chains at x_(t+1), and set their linear terms, the
+ * coupling at x_(t+1). */
 static void begin_shard(sal_trainer *t, int64_t k)
 {
     const sali_denoising_training *own = t->own;
@@ -296,7 +312,7 @@ static void row(const sal_trainer *t, int64_t c, int32_t *codes)
     memcpy(codes, own->codes + c * V, (size_t)V * sizeof *codes);
 }
 
-/* The chains are no samples of the model. */
+/* Copy the step sizes in use to the levels of the denoising chain. */
 static void follow_step_sizes(const sal_trainer *t)
 {
     const sali_denoising_training *own = t->own;
@@ -307,13 +323,12 @@ static void follow_step_sizes(const sal_trainer *t)
     }
 }
 
-/* The rows that the bound is of, and how much effort it takes: as much time as 50 to 100 updates.
- */
+/* The most rows of the bound, and its effort; the bound takes as much time as 50 to 100 updates. */
 enum { JUDGED_ROWS = 100 };
 #define JUDGED_EFFORT 0.25
 
-/* By the lower end of the bound, with the same noise and seed each time. An f
- * that is not finite somewhere is no better report. */
+/* Judge by the lower end of the bound, with the same noise and seed each time. Where f is not
+ * finite the likelihood is NaN, which is never the best. */
 static sal_status judge(sal_trainer *t, sal_error *err)
 {
     const sali_denoising_training *own = t->own;
@@ -330,6 +345,8 @@ static sal_status judge(sal_trainer *t, sal_error *err)
     return status == SAL_ERR_MODEL ? SAL_OK : status;
 }
 
+/* Set the fields of this objective. The chains are not reported, because they are no samples of the
+ * model. */
 static void report(const sal_trainer *t, sal_train_report *report)
 {
     const sali_denoising_training *own = t->own;

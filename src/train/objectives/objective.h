@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What training maximises, and by which samples. An objective is a record of functions in a file
- * of its own and a line in objectives.def; the trainer asks it at the places that are named here.
- * A function that is NULL does nothing there. */
+/* What training maximises, and by which samples. An objective is a record of functions in a file of
+ * its own and a line in objectives.def; the trainer calls its functions at the places that are
+ * named here. A function that is NULL does nothing there. */
 #ifndef SALI_OBJECTIVE_H
 #define SALI_OBJECTIVE_H
 
@@ -16,22 +16,23 @@ struct sali_workspace;
 enum { SALI_OBJECTIVE_ITEMS = 16 };
 
 typedef struct sali_objective {
-    bool persistent; /* chains go on from iteration to iteration, by sal_buffer_options */
-    bool reservoir;  /* it keeps one, ptt.reservoir */
-    bool steers;     /* it may lower the learning rate, which a resumed training keeps */
-    bool whole_data; /* the gradient by a batch may be that by all rows */
+    bool persistent; /* chains continue from iteration to iteration, by sal_buffer_options */
+    bool reservoir;  /* the objective keeps a reservoir, ptt.reservoir */
+    bool steers; /* the objective may lower the learning rate; a resumed training keeps the lowered
+                    one */
+    bool whole_data; /* the gradient over all rows may replace the gradient over a batch */
     bool levels;     /* the model is f(x, t); rows and shards are of one level each */
-    bool slow_judge; /* it judges only if there is ptt.patience */
+    bool slow_judge; /* `judge` is called only with ptt.patience */
 
     /* ---- before there is a trainer */
 
-    /* Put what suits it in place of zeros, before the options are resolved. */
+    /* Replace zeros in the options by what suits the objective, before the options are resolved. */
     void (*defaults)(sal_train_options *options, const sal_model *model);
 
     /* Make a batch that was not asked for as small as there are rows of data. */
     void (*fit_rows)(sal_train_options *options, const sal_model *model, int64_t rows);
 
-    /* From here on options are resolved, but for those of other objectives. */
+    /* From here on options are resolved, except options of other objectives. */
 
     /* Chains in the buffer, `batch` of which move in an iteration; 0: there are no samples. */
     int64_t (*chains)(const sal_train_options *options);
@@ -49,42 +50,45 @@ typedef struct sali_objective {
     /* Before the next iteration of each sal_trainer_run; the first time, `iteration` is 0. *stopped
      * becomes true where the caller ends the training here. */
     sal_status (*begin)(sal_trainer *trainer, bool *stopped, sal_error *err);
-    /* Which slots of the buffer move, and where they start; rows of data are chosen. */
+    /* Choose which slots of the buffer move, and where they start, once the rows of data are
+     * chosen. */
     void (*choose)(sal_trainer *trainer);
-    /* The same for the rows of shard k alone, on its thread. */
+    /* The same for the rows of shard k only, on the shard's thread. */
     void (*begin_shard)(sal_trainer *trainer, int64_t k);
-    /* Steps of the shard's chains; NULL: those of the options. */
+    /* Steps of the chains of shard k; NULL: the steps of the options. */
     int64_t (*steps)(const sal_trainer *trainer, int64_t k);
-    /* Row c of the batch, codes [V], if it is not the data's. */
+    /* Set codes [V] to row c of the batch; NULL: the row is the data's. */
     void (*row)(const sal_trainer *trainer, int64_t c, int32_t *codes);
-    /* The gradient without samples, in place of the difference of data and samples: what comes
-     * first, shard k with its rows in shard->codes (returns the sum of what is maximised), and
-     * where the shards gathered it. */
+    /* The gradient without samples, in place of the difference of data and samples. gradient_begin
+     * comes first; gradient_shard gathers the gradient of shard k at its rows, shard->codes, and
+     * returns the sum of what is maximised; gathered returns the workspaces in which the shards
+     * gathered it. */
     void (*gradient_begin)(sal_trainer *trainer);
     double (*gradient_shard)(sal_trainer *trainer, int64_t k);
     struct sali_workspace *const *(*gathered)(const sal_trainer *trainer);
-    /* After the update; `good` says that it led to numbers, and no chain met others. NULL: training
-     * ends after one that is not good. */
+    /* After the update; `good`: all numbers are finite, and mean f of data and samples differ by no
+     * more than largest_difference. NULL: training ends after one that is not good. */
     sal_status (*after)(sal_trainer *trainer, bool good, sal_error *err);
 
     /* ---- reports and checkpoints */
 
     /* Fill trainer->now by the held-out rows. The best model by them is kept. */
     sal_status (*judge)(sal_trainer *trainer, sal_error *err);
-    /* Its own fields of the report. */
+    /* Set the objective's own fields of the report. */
     void (*report)(const sal_trainer *trainer, sal_train_report *report);
-    /* What a checkpoint keeps; their number. */
+    /* List what a checkpoint keeps of the objective; returns the number of items. */
     int (*items)(const sal_trainer *trainer, sali_state_item items[SALI_OBJECTIVE_ITEMS]);
-    /* Files of its own beside the checkpoint: written before it; read into a new object *files,
-     * once `items` are read (`same_sampler`: the sampler and its settings are as they were), which
-     * is then exchanged for what there was, before the items are taken over; and destroyed. */
+    /* The objective's own files beside the checkpoint. write_files: before the checkpoint is
+     * written. read_files: into a new object *files, once `items` are read; `same_sampler`: the
+     * sampler and its settings are as they were. exchange_files: exchange this object for what the
+     * trainer had, before the items are taken over. destroy_files: destroy such an object. */
     sal_status (*write_files)(sal_trainer *trainer, const char *directory, sal_error *err);
     sal_status (*read_files)(sal_trainer *trainer, const char *directory,
                              const sali_state_item *items, bool same_sampler, void **files,
                              sal_error *err);
     void (*exchange_files)(sal_trainer *trainer, void **files);
     void (*destroy_files)(void *files);
-    /* Everything was taken over. */
+    /* Called when a checkpoint was loaded into the trainer. */
     void (*resumed)(sal_trainer *trainer);
 } sali_objective;
 
@@ -92,7 +96,7 @@ typedef struct sali_objective {
 #include "train/objectives/objectives.def"
 #undef SALI_OBJECTIVE
 
-/* That of persistent chains for what is no objective. */
+/* The record of an objective; for an unknown number that of persistent chains. */
 const sali_objective *sali_objective_of(sal_objective id);
 
 /* Their words, in the order of sal_objective, and NULL at the end. */

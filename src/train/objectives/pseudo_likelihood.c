@@ -11,6 +11,7 @@ static int64_t chains(const sal_train_options *options)
     return 0;
 }
 
+/* SAL_ERR_ARGUMENT if options need samples. */
 static sal_status check(const sal_train_options *options, const sal_model *model, sal_error *err)
 {
     (void)model;

@@ -16,14 +16,16 @@
 #define FREEZE 0.3
 #define REJECT 0.1
 #define MOST_REJECTIONS 30
-/* The same for the share of the reservoir that counts, which is looked at every so many updates. */
+/* The same limits for the share of the reservoir that counts. The share is computed every LOOK
+ * updates, from LOOK_AT members a chain. */
 #define FREEZE_SHARE 0.5
 #define REJECT_SHARE 0.05
 #define LOOK 10
 #define LOOK_AT 10 /* members a chain */
-/* Updates from level to level that the learning rate is steered to, below what was asked for: with
- * these a level costs about as much as the updates, and the noise of the updates, which lengthens
- * the path, is small. The factors are for a level, and for so many updates without one. */
+/* The learning rate, at most the requested one, is steered so that a level lasts this many updates:
+ * then a level costs about as much as its updates, and the noise of the updates, which lengthens
+ * the path, is small. At a new level the rate changes by a factor from LEAST_FACTOR to MOST_FACTOR;
+ * it rises by FASTER after each UPDATES updates without a new level. */
 #define UPDATES 50
 #define LEAST_FACTOR 0.6
 #define MOST_FACTOR 1.5
@@ -33,6 +35,7 @@
 
 /* ---- making and taking apart */
 
+/* Allocate the arrays for n chains and M members of V variables. */
 static sal_status allocate(sali_ptt *p, int64_t V, sal_error *err)
 {
     sali_memory *m = &p->memory;
@@ -59,6 +62,7 @@ static sal_status allocate(sali_ptt *p, int64_t V, sal_error *err)
     return sali_memory_status(m, err);
 }
 
+/* Make parameters and workspaces of the last level. */
 static sal_status open_last(const sal_trainer *t, sali_ptt *p, sal_error *err)
 {
     p->last_ws = SALI_TAKE(&p->memory, sali_workspace *, t->n_shards);
@@ -71,6 +75,7 @@ static sal_status open_last(const sal_trainer *t, sali_ptt *p, sal_error *err)
     return status;
 }
 
+/* Make the path, of level 0 alone: independent variables fitted to the data. */
 static sal_status make_path(const sal_trainer *t, sali_ptt *p, sal_error *err)
 {
     const sal_space *space = t->model->space;
@@ -86,7 +91,7 @@ static sal_status make_path(const sal_trainer *t, sali_ptt *p, sal_error *err)
     return status;
 }
 
-/* Held-out rows as codes. */
+/* Copy the held-out rows to test_codes. */
 static sal_status take_test(const sal_trainer *t, sali_ptt *p, sal_error *err)
 {
     const sal_data *test = t->options.ptt.test;
@@ -102,6 +107,7 @@ static sal_status take_test(const sal_trainer *t, sali_ptt *p, sal_error *err)
     return sali_memory_status(&p->memory, err);
 }
 
+/* Make the objective's part of a trainer; the path to the starting model comes in `begin`. */
 static sal_status create(sal_trainer *t, sal_error *err)
 {
     sali_ptt *p = t->own = SALI_NEW(sali_ptt);
@@ -134,6 +140,7 @@ static void destroy(sal_trainer *t)
 
 enum { LEVELS, ITEMS = 12 };
 
+/* List the number of levels, the reservoir, the next swap, weights and counters; their number. */
 static int list_items(const sal_trainer *t, sali_state_item items[SALI_OBJECTIVE_ITEMS])
 {
     sali_ptt *p = t->own;
@@ -164,7 +171,8 @@ static sal_status write_levels(sal_trainer *t, const char *directory, sal_error 
     return sali_trajectory_write_levels(sali_ptt_of(t)->path, t->model->dtype, directory, err);
 }
 
-/* Step sizes that the levels have from another sampler; their files are written anew. */
+/* Forget the step sizes of the levels, which are another sampler's; the levels' files will be
+ * written again. */
 static void forget_step_sizes(sal_trajectory *levels)
 {
     for (int64_t k = 0; k < levels->n; k++) {
@@ -173,6 +181,7 @@ static void forget_step_sizes(sal_trajectory *levels)
     }
 }
 
+/* *files receives the levels that the items count, read from the directory. */
 static sal_status read_levels(sal_trainer *t, const char *directory, const sali_state_item *items,
                               bool same_sampler, void **files, sal_error *err)
 {
@@ -203,7 +212,7 @@ static void destroy_levels(void *files)
 static void resume(sal_trainer *t)
 {
     sali_ptt *p = t->own;
-    sali_ptt_free_visitors(t, p); /* of a way to the first model that failed */
+    sali_ptt_free_visitors(t, p); /* left from a failed way to the first model */
     p->beta = 1;
     sali_params_set(p->last, sali_ptt_last(p)->values);
 }
@@ -218,7 +227,7 @@ sali_stream sali_ptt_stream(const sal_trainer *t, uint32_t chain)
                           .purpose = SALI_RNG_SWAP };
 }
 
-/* Rows `at` of codes into rows 0 .. n - 1. */
+/* Copy rows at[0 .. n - 1] of codes to rows 0 .. n - 1 of `to`. */
 static void gather(int64_t V, int64_t n, const uint32_t *at, const int32_t *codes, int32_t *to)
 {
     for (int64_t c = 0; c < n; c++) {
@@ -226,7 +235,8 @@ static void gather(int64_t V, int64_t n, const uint32_t *at, const int32_t *code
     }
 }
 
-/* All that the coming swap needs to know, each chain's member of the reservoir first. */
+/* Choose the member of the reservoir that each chain meets in the next swap, and compute f_now,
+ * f_pick and f_last. */
 static void measure(sal_trainer *t)
 {
     sali_ptt *p = t->own;
@@ -239,8 +249,8 @@ static void measure(sal_trainer *t)
     sali_ptt_value_last(t, p->n, t->buffer.codes, p->f_last);
 }
 
-/* Each chain goes to its member of the reservoir with the probability of Metropolis and Hastings,
- * the members being draws of the last level. */
+/* Move each chain to its member of the reservoir with the Metropolis-Hastings probability; members
+ * are draws of the last level. */
 static void swap(sal_trainer *t)
 {
     sali_ptt *p = t->own;
@@ -273,7 +283,8 @@ void sali_ptt_take_chains(sal_trainer *t)
     measure(t);
 }
 
-/* Chains were drawn before the update: their weights after it. False: they have none. */
+/* Set the weights that the chains, drawn before the update, have after it. False: no chain has a
+ * weight. */
 static bool weigh(sali_ptt *p)
 {
     for (int64_t c = 0; c < p->n; c++) {
@@ -282,8 +293,9 @@ static bool weigh(sali_ptt *p)
     return sali_ptt_weights(p->n, p->a, p->weight) > 0;
 }
 
-/* From the chains and the members that they meet; and from these members alone, which know of modes
- * that the chains have not reached yet. The smaller one. */
+/* The smaller of two estimates of the next swap's acceptance: from the chains and the members that
+ * they meet; and from these members alone, which include modes that the chains have not reached
+ * yet. */
 static double estimate_acceptance(sali_ptt *p)
 {
     for (int64_t c = 0; c < p->n; c++) {
@@ -296,7 +308,8 @@ static double estimate_acceptance(sali_ptt *p)
     return any && !isnan(met) ? fmin(met, sali_ptt_rate(p, p->n, p->a, p->fresh_f)) : 0;
 }
 
-/* Back to the last level, which may be one half-way, with half the learning rate. */
+/* Return to the last level, which may be half-way to the present model, with half the learning
+ * rate. SAL_ERR_MODEL: too many updates in a row were taken back. */
 static sal_status take_back(sal_trainer *t, sal_error *err)
 {
     sali_ptt *p = t->own;
@@ -321,14 +334,14 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
     return SAL_OK;
 }
 
-/* The learning rate times a factor, at most the one that was asked for. */
+/* Multiply the learning rate by a factor, up to the rate that was asked for. */
 static void steer(sal_trainer *t, double factor)
 {
     t->optimiser.learning_rate =
         fmin(t->options.learning_rate, t->optimiser.learning_rate * factor);
 }
 
-/* The share of the reservoir that counts, from members of all families. */
+/* The share of the reservoir that counts under the present model, from evenly spaced members. */
 static double look(sal_trainer *t)
 {
     sali_ptt *p = t->own;
@@ -385,7 +398,7 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
     return status || frozen ? status : take_back(t, err);
 }
 
-/* ---- what is known by the way */
+/* ---- log Z and the likelihood */
 
 double sali_ptt_log_z(sal_trainer *t, double *error)
 {
@@ -406,6 +419,8 @@ double sali_ptt_log_z(sal_trainer *t, double *error)
     return sali_ptt_last(p)->info.log_z + ratio;
 }
 
+/* SAL_ERR_MODEL if the distinct rows of the batch together have a probability far above 1, so that
+ * log_z is too small. */
 static sal_status check_mass(sal_trainer *t, double log_z, sal_error *err)
 {
     sali_ptt *p = t->own;
@@ -415,7 +430,7 @@ static sal_status check_mass(sal_trainer *t, double log_z, sal_error *err)
         int32_t *row = p->fresh + distinct * V;
         sali_train_row(t, c, row);
         const uint32_t hash = p->work[distinct] = (uint32_t)sali_hash(SALI_HASH_START, row, bytes);
-        int64_t k = 0; /* the first row like this one, itself at last */
+        int64_t k = 0; /* index of the first row that equals this one */
         while (p->work[k] != hash || memcmp(p->fresh + k * V, row, (size_t)bytes) != 0) {
             k++;
         }
@@ -434,7 +449,7 @@ static sal_status check_mass(sal_trainer *t, double log_z, sal_error *err)
                            (long long)distinct, mass);
 }
 
-/* Mean log-likelihood of the held-out rows. */
+/* Mean log-likelihood of the held-out rows by log_z; NaN without such rows. */
 static double held_out(sal_trainer *t, double log_z)
 {
     const sali_ptt *p = t->own;
@@ -469,6 +484,7 @@ static int64_t chains(const sal_train_options *options)
     return options->batch;
 }
 
+/* SAL_ERR_UNSUPPORTED for samplers that are approximate or couple their chains. */
 static sal_status check_sampler(const sal_sampler_descriptor *sampler, sal_error *err)
 {
     return sampler->unadjusted || sali_engine(sampler)->coupled
@@ -487,6 +503,8 @@ static sal_status begin(sal_trainer *t, bool *stopped, sal_error *err)
     return t->options.ptt.first ? sali_ptt_begin_after(t, stopped, err) : sali_ptt_begin(t, err);
 }
 
+/* SAL_ERR_ARGUMENT unless ptt.first is the ladder of ptt.first_model, over the same variables; or
+ * neither is given. */
 static sal_status check(const sal_train_options *o, const sal_model *model, sal_error *err)
 {
     if (!o->ptt.first && !o->ptt.first_model) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Trajectory tempering that goes on from the training of a part of the model, such as the RBM
- * within f = RBM + net. The part's ladder is climbed by the part alone, which is fast; then its
- * levels, states and log Z are those of the whole model with all other parameters at 0. */
+/* Trajectory tempering that continues from the training of a part of the model, such as the RBM
+ * within f = RBM + net. First the part alone climbs its ladder, which is fast. Its levels, states
+ * and log Z are also those of the whole model with all other parameters at 0. */
 #include <math.h>
 #include <string.h>
 
@@ -11,19 +11,21 @@
 #include "train/objectives/ptt.h"
 #include "train/sync.h"
 
-/* f of the part and of the whole may differ by a constant, and by so much of their size. */
+/* f of the part and f of the whole may differ by a constant, and by this share of their size. */
 #define ROUNDING_F32 1e-5
 #define ROUNDING_F64 1e-9
 
-/* Sets the random numbers of the climb apart from those of draws along the trained ladder. */
+/* Mixed into the seed, so that the climb has other random numbers than draws along the trained
+ * ladder. */
 #define CLIMB (UINT64_C(1) << 63)
 
-/* Where the parameters of the part are among those of the whole. */
+/* Where a parameter of the part is in both flat vectors. */
 typedef struct place {
     int64_t from, to, size;
 } place;
 
-/* The part's parameter k, by name and shape. */
+/* *at receives where parameter k of the part is in the whole, by name and shape. SAL_ERR_ARGUMENT:
+ * the whole has no such parameter. */
 static sal_status find_place(const sal_model *whole, const sal_model *part, int32_t k, place *at,
                              sal_error *err)
 {
@@ -41,7 +43,7 @@ static sal_status find_place(const sal_model *whole, const sal_model *part, int3
     return SAL_OK;
 }
 
-/* Those of all of the part's n parameters. */
+/* Find the places of all n parameters of the part. */
 static sal_status find_places(const sal_model *whole, const sal_model *part, int32_t n,
                               place *places, sal_error *err)
 {
@@ -59,7 +61,8 @@ static void embed(int64_t n, const place *places, const double *part, double *wh
     }
 }
 
-/* The levels that `p` climbed; their step sizes, if any, are of another sampler. */
+/* Append the levels that the part `of` climbed to the path of the whole, without step sizes, which
+ * may be of another sampler. */
 static sal_status take_levels(const sal_trainer *t, const sali_ptt *of, int64_t n,
                               const place *places, sal_error *err)
 {
@@ -83,8 +86,8 @@ static sal_status take_levels(const sal_trainer *t, const sali_ptt *of, int64_t 
     return SAL_OK;
 }
 
-/* f of the whole at the reservoir is that of the part but for a constant, which log Z of all levels
- * has, too. */
+/* Set f at the reservoir. f of the whole may differ from f of the part by a constant only, which is
+ * added to log Z of all levels. SAL_ERR_ARGUMENT: they differ by more. */
 static sal_status take_values(sal_trainer *t, const sali_ptt *of, sal_error *err)
 {
     sali_ptt *p = t->own;
@@ -93,7 +96,7 @@ static sal_status take_values(sal_trainer *t, const sali_ptt *of, sal_error *err
     sali_ptt_value_last(t, p->M, p->stored, p->stored_f);
     for (int64_t m = 0; m < p->M; m++) {
         const double d = p->stored_f[m] - of->stored_f[m];
-        if (!isfinite(d)) { /* the states have been drawn, so that f of the part is */
+        if (!isfinite(d)) { /* f of the part is finite at states that were drawn */
             return sali_fail(err, SAL_ERR_MODEL,
                              "train: with its other parameters at 0, f of %s is not finite at a "
                              "state of the training that this one is to go on from",
@@ -115,13 +118,15 @@ static sal_status take_values(sal_trainer *t, const sali_ptt *of, sal_error *err
                            t->model->name, low, high);
 }
 
-/* The present model: the part as it was trained, all else as it starts. */
+/* Set the present model: the part as it was trained, all other parameters as they start. */
 static void take_parameters(sal_trainer *t, int64_t n, const place *places, const double *top)
 {
     embed(n, places, top, t->values);
     sali_train_start_at(t);
 }
 
+/* Take levels, reservoir and log Z from the trainer `part`, which has climbed the ladder, and
+ * travel on to the starting model. */
 static sal_status take_over(sal_trainer *t, const sal_trainer *part, int64_t n, const place *places,
                             sal_error *err)
 {
@@ -149,6 +154,8 @@ static sal_status take_over(sal_trainer *t, const sal_trainer *part, int64_t n, 
                                          t->model->name);
 }
 
+/* The progress callback of the climb: reports `done` levels to the caller of the training. Returns
+ * whether to stop, on all ranks alike. */
 static int tell_level(int64_t done, int64_t total, void *data)
 {
     sal_trainer *t = data;
@@ -168,7 +175,7 @@ sal_status sali_ptt_begin_after(sal_trainer *t, bool *stopped, sal_error *err)
     const sal_trajectory_options climb = { .chains = t->options.batch,
                                            .reservoir = o->reservoir,
                                            .steps = o->first->steps,
-                                           .seed = t->options.seed ^ CLIMB, /* not that of draws */
+                                           .seed = t->options.seed ^ CLIMB, /* draws have another */
                                            .threads = t->options.threads };
     sali_ptt_climb part = { 0 };
     const int32_t n = sali_model_tape(o->first_model)->program->n_parameters;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Parallel trajectory tempering: the reservoir of the last level, and how it becomes that of the
- * next one. */
+/* Parallel trajectory tempering: the reservoir of the last level, and how the reservoir of the next
+ * level is made from it. */
 #include <math.h>
 #include <string.h>
 
@@ -11,13 +11,13 @@
 #include "train/objectives/ptt.h"
 #include "train/sync.h"
 
-/* What a level keeps of the states of the one before; further ones in between see to that. The
- * shortest part of the way that is tried. */
+/* A level keeps at least this share of the states of the level before; levels are put in between to
+ * ensure that. And the shortest part of the way that is tried. */
 #define LEAST_SHARE 0.4
 #define SHORTEST 1e-6
 #define LEAST_ALLOWED 10
-/* Visits that states make to a model before it is frozen: a portion at least, then portions until
- * one of them does not change mean f by more than so many standard errors. */
+/* Visits that states make to a model before it is frozen: portions of VISITS, until a portion does
+ * not change mean f by more than CHECK_ERRORS standard errors, but at most MOST_VISITS. */
 #define VISITS 2
 #define MOST_VISITS 20
 #define CHECK_ERRORS 3.0
@@ -32,6 +32,7 @@ typedef struct values_work {
     double *f;
 } values_work;
 
+/* Compute f of the rows that fall to shard k, in pieces that fit its room. */
 static void values_shard(void *context, int64_t k)
 {
     const values_work *w = context;
@@ -48,8 +49,8 @@ static void values_shard(void *context, int64_t k)
     }
 }
 
-/* f [n] of states, codes [n x V], on all threads by the shards' workspaces. Uses the shards' room
- * for data. */
+/* Compute f [n] of states, codes [n x V], by the shards' workspaces `ws` on all threads and ranks.
+ * Overwrites the shards' room for data. */
 static void find_values(sal_trainer *t, sali_workspace *const *ws, int64_t n, const int32_t *codes,
                         double *f)
 {
@@ -58,6 +59,8 @@ static void find_values(sal_trainer *t, sali_workspace *const *ws, int64_t n, co
     sali_train_sync_rows(t, n, 1, f);
 }
 
+/* Change f [n] of the formula at codes [n x V] to beta f + (1 - beta) times the log-probability
+ * under independent variables. */
 static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *codes, double *f)
 {
     const sal_space *space = t->model->space;
@@ -129,6 +132,7 @@ void sali_ptt_free_visitors(const sal_trainer *t, sali_ptt *p)
     p->visitors = NULL;
 }
 
+/* Move the chains of shard k by its visitor, K steps, in the buffer. */
 static void move_visitor(void *context, int64_t k)
 {
     sal_trainer *t = context;
@@ -138,7 +142,7 @@ static void move_visitor(void *context, int64_t k)
                       t->buffer.codes + shard->first * t->model->space->n_variables);
 }
 
-/* The steps of a visit; nothing is adapted. */
+/* Move all chains by the steps of a visit, without adapting anything. */
 static sal_status move(sal_trainer *t, sal_error *err)
 {
     if (!sali_ptt_of(t)->visitors) {
@@ -157,9 +161,9 @@ static sal_status move(sal_trainer *t, sal_error *err)
     return sali_train_sync_status(t, status, err);
 }
 
-/* Members of the reservoir by their weights under the present model, p->b, in their order, into
- * `fresh`, f there into `fresh_f`: each comes M times its weight, rounded up or down, so that the
- * share of a mode changes by its weight and by nothing else. */
+/* Draw M members of the reservoir, in their order, by their weights under the present model, p->b:
+ * states into `fresh`, f into `fresh_f`. Each member comes M times its weight, rounded up or down,
+ * so that the share of a mode changes by nothing but its weight. */
 static void resample(sal_trainer *t)
 {
     sali_ptt *p = t->own;
@@ -182,7 +186,8 @@ static void resample(sal_trainer *t)
     }
 }
 
-/* Some visits to the present model by all of `fresh`, in rounds of as many as there are chains. */
+/* Move all of `fresh` by VISITS visits to the present model, in rounds of as many states as there
+ * are chains. */
 static sal_status move_fresh(sal_trainer *t, sal_error *err)
 {
     sali_ptt *p = t->own;
@@ -198,8 +203,8 @@ static sal_status move_fresh(sal_trainer *t, sal_error *err)
     return status;
 }
 
-/* By how many standard errors mean f changes from `before` to `after` [M]. States that are at
- * equilibrium stay there. */
+/* The change of mean f from `before` to `after` [M], in standard errors. At equilibrium it is 0 on
+ * average. */
 static double change(const sali_ptt *p, const double *before, const double *after)
 {
     const int64_t groups = p->M < SALI_PTT_FAMILIES ? p->M : SALI_PTT_FAMILIES;
@@ -218,8 +223,8 @@ static double change(const sali_ptt *p, const double *before, const double *afte
     return error > 0 ? mean / error : 0;
 }
 
-/* `fresh` moves until moving on does not change mean f; by how many standard errors it did at last
- * into *off, the visits made into *visits. */
+/* Move `fresh` until further visits do not change mean f. *off receives the last change in standard
+ * errors, *visits the visits made. */
 static sal_status relax(sal_trainer *t, double *off, int64_t *visits, sal_error *err)
 {
     sali_ptt *p = t->own;
@@ -237,10 +242,10 @@ static sal_status relax(sal_trainer *t, double *off, int64_t *visits, sal_error 
     return SAL_OK;
 }
 
-/* log Z of the present model less that of the last level, from the states of both; NaN: none is
- * allowed by the other. States descend from those of level 0: what a family of them adds to the
- * error of log Z at one level it adds again at the next, where nothing mixes. The sums so far into
- * `influence`. */
+/* log Z of the present model minus log Z of the last level, from the states of both; NaN: no state
+ * of one is allowed by the other. States descend from states of level 0, and what a family of them
+ * adds to the error of log Z at one level it adds again at the next if nothing mixes; `influence`
+ * receives the sums so far. */
 static double ratio_of_fresh(sal_trainer *t, double influence[SALI_PTT_FAMILIES])
 {
     sali_ptt *p = t->own;
@@ -255,6 +260,8 @@ static double ratio_of_fresh(sal_trainer *t, double influence[SALI_PTT_FAMILIES]
     return ratio;
 }
 
+/* Append the present model to the path, its parameters rounded to its type. SAL_ERR_MODEL: too many
+ * levels. */
 static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_error *err)
 {
     sali_ptt *p = t->own;
@@ -278,7 +285,8 @@ static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_err
     return SAL_OK;
 }
 
-/* The present model, which `stand` made, becomes the last level. False in *frozen: no state of one
+/* Make the present model, at which `stand` put the trainer, the last level: resample the reservoir,
+ * move it to equilibrium, and estimate log Z. False in *frozen: no state of one of the two models
  * is allowed by the other. */
 static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
 {
@@ -317,6 +325,7 @@ static void go_visitors(sal_trainer *t)
     }
 }
 
+/* Make a visitor for each shard of this rank, if there are none. */
 static sal_status open_visitors(sal_trainer *t, sal_error *err)
 {
     sali_ptt *p = t->own;
@@ -332,9 +341,9 @@ static sal_status open_visitors(sal_trainer *t, sal_error *err)
     return status;
 }
 
-/* The present model becomes the one that is `part` of the way from the last level to the one with
- * parameters `to` at beta. The weights of the reservoir under it, into p->b; which share of it
- * counts, into *share. */
+/* Set the present model to the point that is `part` of the way from the last level to parameters
+ * `to` at `beta`. p->b receives the weights of the reservoir under this model, *share the share of
+ * the reservoir that counts. */
 static sal_status stand(sal_trainer *t, const double *to, double beta, double part, double *share,
                         sal_error *err)
 {
@@ -386,6 +395,7 @@ sal_status sali_ptt_travel(sal_trainer *t, double beta, bool *arrived, sal_error
 
 /* ---- the way to the first model */
 
+/* Fill the reservoir with draws of the independent variables, in families of neighbours. */
 static sal_status draw_independent(sal_trainer *t, sal_error *err)
 {
     sali_ptt *p = t->own;
@@ -407,7 +417,8 @@ static sal_status draw_independent(sal_trainer *t, sal_error *err)
     return SAL_OK;
 }
 
-/* f of the starting model is a number at states of independent variables, or -inf at some. */
+/* SAL_ERR_MODEL if f of the starting model is NaN or +inf at a state of independent variables, or
+ * -inf at nearly all of them. */
 static sal_status check_start(sal_trainer *t, sal_error *err)
 {
     sali_ptt *p = t->own;
@@ -443,9 +454,10 @@ sal_status sali_ptt_begin(sal_trainer *t, sal_error *err)
                                          "smaller parameters");
 }
 
-/* ---- the levels of another training once more */
+/* ---- climbing the levels of another training */
 
-/* The present model is that of a level, or with k = path->n the one whose parameters are `top`. */
+/* Travel to the model of level k of a path, or with k = path->n to the one with parameters
+ * `top`. */
 static sal_status visit(sal_trainer *t, const sal_trajectory *path, int64_t k, const double *top,
                         sal_error *err)
 {
