@@ -4,7 +4,7 @@
 #include "core/error.h"
 #include "core/memory.h"
 
-/* Lies before the object. */
+/* Header in memory directly before the object: the arrays that it owns. */
 typedef struct owner {
     _Alignas(SALI_ALIGN) sali_memory memory;
 } owner;

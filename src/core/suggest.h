@@ -5,7 +5,7 @@
 
 typedef struct sali_nearest {
     const char *word, *name; /* name: the nearest offered so far; NULL if none is near */
-    int distance;            /* what the next one must be below */
+    int distance;            /* only names at a smaller distance are accepted */
 } sali_nearest;
 
 sali_nearest sali_nearest_begin(const char *word);
