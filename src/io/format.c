@@ -25,6 +25,7 @@ const sali_format *sali_format_at(int64_t index)
     return index >= 0 && index < N_FORMATS ? formats[index] : NULL;
 }
 
+/* What the public list of formats reports about a format. */
 static sal_format_info info_of(const sali_format *f)
 {
     return (sal_format_info){ .name = f->name,
@@ -280,6 +281,7 @@ static const sali_format *writer_by_suffix(const char *path, sali_content_kind k
     return NULL;
 }
 
+/* Convert the content to the kind of `format`, and write that. */
 static sal_status write_converted(const char *path, const sali_format *format,
                                   const sali_content *content, sal_error *err)
 {

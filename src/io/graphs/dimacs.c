@@ -93,6 +93,7 @@ typedef struct edge {
     double weight;
 } edge;
 
+/* Order for qsort: by the smaller node, then the larger one, then the place in the file. */
 static int by_pair(const void *a, const void *b)
 {
     const edge *x = a, *y = b;

@@ -190,6 +190,7 @@ static void put_table(sali_text_output *w, const sali_factor_graph *g, int64_t f
     }
 }
 
+/* Write the network; fails for entries whose exponential is no positive finite number or 0. */
 static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_factor_graph *g = &content->network;
