@@ -14,9 +14,9 @@ typedef struct sali_attempt_limits {
 } sali_attempt_limits;
 
 /* Do `work` in a child process, which prints nothing and leaves no core file. The work must not
- * wait for a lock or another thread: the child has this thread only. Returns: OK when the work
- * ended; DATA, with the message "NAME: WHAT", when it crashed or reached a limit; IO when there is
- * no child. */
+ * wait for a lock or another thread: the child has this thread only.
+ * Returns: OK when the work ended; DATA, with the message "NAME: WHAT", when it crashed or
+ *          reached a limit; IO when there is no child. */
 sal_status sali_attempt(const char *name, const char *what, const sali_attempt_limits *limits,
                         void (*work)(const void *), const void *data, sal_error *err);
 

@@ -67,8 +67,8 @@ const sali_format *sali_format_at(int64_t index);
 /* Find a format by its name. Returns: SAL_ERR_NOT_FOUND with a list of all names. */
 sal_status sali_format_named(const char *name, const sali_format **out, sal_error *err);
 
-/* The format of a file, found as sali_content_read does: *found is NULL if none fits. Returns:
- * those of sali_file_read_gz. */
+/* The format of a file, found as sali_content_read does: *found is NULL if none fits.
+ * Returns: those of sali_file_read_gz. */
 sal_status sali_format_find(const char *path, sali_content_kind kind, const sali_format **found,
                             sal_error *err);
 
@@ -147,9 +147,9 @@ static inline sal_status sali_array_check(const char *name, const sal_array *arr
 
 /* Read a file, gzip-compressed or not. The format is `format`, or if NULL the one that suffix and
  * content indicate, among those of `kind` (SALI_CONTENT_NONE: any). *found (may be NULL) receives
- * the format; for a format that is read elsewhere, *out has only its kind. Returns:
- * SAL_ERR_ARGUMENT when no format is recognised; SAL_ERR_DATA; those of sali_file_read_gz. On
- * failure the outputs are untouched. */
+ * the format; for a format that is read elsewhere, *out has only its kind.
+ * Returns: SAL_ERR_ARGUMENT when no format is recognised; SAL_ERR_DATA; those of
+ *          sali_file_read_gz. On failure the outputs are untouched. */
 sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
                              sali_content *out, const sali_format **found, sal_error *err);
 
@@ -159,8 +159,8 @@ sal_status sali_content_read_as(const char *path, const sali_format *format, sal
                                 const sali_format **found, sal_error *err);
 
 /* Write content in `format`, or if NULL in the format of the suffix: one of the content's kind or,
- * failing that, one that the content can be converted to (models/conversion.h). Returns:
- * SAL_ERR_ARGUMENT when there is none, with a list of the formats of its kind. */
+ * failing that, one that the content can be converted to (models/conversion.h).
+ * Returns: SAL_ERR_ARGUMENT when there is none, with a list of the formats of its kind. */
 sal_status sali_content_write(const char *path, const sali_format *format,
                               const sali_content *content, sal_error *err);
 

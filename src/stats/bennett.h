@@ -22,7 +22,9 @@ double sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b
 
 /* Add what each group of states contributes to the error of the ratio: the first-order change of
  * log_ratio caused by the deviation of the states of the group. Groups may have states on both
- * sides, so that an error shared by several states is counted once. */
+ * sides, so that an error shared by several states is counted once.
+ * Params:  group_a, group_b: the group of each state; influence_a, influence_b: added to by the
+ *          states of each side; may be the same. */
 void sali_bennett_influence(const sali_bennett_side *a, const uint32_t *group_a,
                             double *influence_a, const sali_bennett_side *b,
                             const uint32_t *group_b, double *influence_b, double log_ratio);
@@ -32,7 +34,9 @@ void sali_bennett_influence(const sali_bennett_side *a, const uint32_t *group_a,
 double sali_bennett_squared_error(int64_t groups, const double *influence);
 
 /* The mean probability, over all pairs of a state of b and a state of a, that the two are
- * exchanged, where a swap is accepted with probability min(1, exp(d_a - d_b)). */
+ * exchanged, where a swap is accepted with probability min(1, exp(d_a - d_b)).
+ * Params:  sorted [a->n]: scratch; below [a->n + 1]: scratch. The weights of a are ignored.
+ * Cost:    O(n_a log n_a + n_b log n_a). */
 double sali_swap_acceptance(const sali_bennett_side *a, const sali_bennett_side *b, double *sorted,
                             double *below);
 

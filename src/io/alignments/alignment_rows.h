@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the readers of alignments share: pieces of lines become rows, rows become an alignment. Its
- * alphabet is derived from its letters (models/alphabet.h). Letters: upper case is aligned, and so
- * is `*`, a stop codon, which is outside all alphabets; `-` and `~` are gaps. If a file has letters
- * of both cases and its rows have equally many letters in upper case and gaps, lower case is an
- * insertion, as in a2m and a3m, and is dropped together with `.`. In all other files lower case is
- * aligned and `.` is a gap. If a line of the file marks the aligned columns (sali_rows_mark), lower
- * case is aligned as well, and all other columns are dropped. */
+/* What the readers of alignments share: pieces of lines become rows, rows become an alignment.
+ * Its alphabet is derived from its letters (models/alphabet.h).
+ *
+ * Letters: upper case is aligned, and so is `*`, a stop codon, which is outside all alphabets;
+ * `-` and `~` are gaps. If a file has letters of both cases and its rows have equally many
+ * letters in upper case and gaps, lower case is an insertion, as in a2m and a3m, and is dropped
+ * together with `.`. In all other files lower case is aligned and `.` is a gap. If a line of the
+ * file marks the aligned columns (sali_rows_mark), lower case is aligned as well, and all other
+ * columns are dropped. */
 #ifndef SALI_ALIGNMENT_ROWS_H
 #define SALI_ALIGNMENT_ROWS_H
 

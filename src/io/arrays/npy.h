@@ -28,8 +28,8 @@ sali_npy sali_npy_view(sali_scan *scan);
 /* Convert all elements, in C order, to `count` doubles. */
 void sali_npy_doubles(const sali_npy *array, double *out);
 
-/* Write an array in C order, atomically; `data` has the host's byte order. Returns: ARGUMENT for
- * BF16 or a bad shape; IO; MEMORY. */
+/* Write an array in C order, atomically; `data` has the host's byte order.
+ * Returns:   ARGUMENT for BF16 or a bad shape; IO; MEMORY. */
 sal_status sali_npy_write(const char *path, sali_dtype dtype, int ndim, const int64_t *shape,
                           const void *data, sal_error *err);
 

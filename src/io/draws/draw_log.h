@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The log of a run: its draws while it makes them, and its states for resuming. A file of records
- * that only grows (docs/formats.md). A record is three numbers, namely its kind, the size of its
- * data in bytes, and a hash, followed by the data. The first record describes the draws: a magic
- * number, chains, variables and bytes of a code. Each later record is a draw, of warm-up or after
- * it, or a state of the run, which counts draws before it. The data of a draw are its figures
- * [SALI_NOTED x chains], then codes [chains x V]. Each hash continues the hash of the record
- * before: the log ends at the first record that is not whole, whatever follows. Numbers are in the
- * machine's byte order. */
+/* The log of a run: its draws while it makes them, and its states for resuming. A file of
+ * records that only grows (docs/formats.md).
+ *
+ * A record is three numbers, namely its kind, the size of its data in bytes, and a hash,
+ * followed by the data. The first record describes the draws: a magic number, chains, variables
+ * and bytes of a code. Each later record is a draw, of warm-up or after it, or a state of the
+ * run, which counts draws before it. The data of a draw are its figures [SALI_NOTED x chains],
+ * then codes [chains x V]. Each hash continues the hash of the record before: the log ends at
+ * the first record that is not whole, whatever follows. Numbers are in the machine's byte order. */
 #ifndef SALI_DRAW_LOG_H
 #define SALI_DRAW_LOG_H
 
@@ -38,9 +39,9 @@ typedef struct sali_draw_log {
 char *sali_draw_log_path(const char *path);
 
 /* Open a log and read it to its end. To write, it is locked, and created if it does not exist. A
- * log that is empty, or cut before its first record ends, has no chains. Returns: NOT_FOUND when it
- * does not exist; DATA for another kind of file; IO, also while another process writes it;
- * MEMORY. */
+ * log that is empty, or cut before its first record ends, has no chains.
+ * Returns: NOT_FOUND when it does not exist; DATA for another kind of file; IO, also while
+ *          another process writes it; MEMORY. */
 sal_status sali_draw_log_open(const char *path, bool to_write, sali_draw_log **out, sal_error *err);
 void sali_draw_log_close(void *log);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* How the numbers of a netCDF variable are decoded, by its attributes. Values are packed by
  * scale_factor, add_offset and _Unsigned, and some numbers mean "missing"; variables of this
- * library also have levels. Source: NetCDF Users Guide, appendix A; CF conventions 1.10, sections
- * 2.5.1 and 8.1. */
+ * library also have levels.
+ * Source: NetCDF Users Guide, appendix A; CF conventions 1.10, sections 2.5.1 and 8.1. */
 #ifndef SALI_NETCDF_CODING_H
 #define SALI_NETCDF_CODING_H
 
@@ -32,8 +32,8 @@ typedef struct sali_netcdf_coding {
 } sali_netcdf_coding;
 
 /* Load the coding of a variable; `name` is the file's, for messages. `own`: the file is as this
- * library wrote it, perhaps an earlier version. Call sali_netcdf_coding_free in any case. Returns:
- * DATA for attributes that cannot be used to decode; MEMORY. */
+ * library wrote it, perhaps an earlier version. Call sali_netcdf_coding_free in any case.
+ * Returns: DATA for attributes that cannot be used to decode; MEMORY. */
 sal_status sali_netcdf_coding_load(const char *name, int group, int variable, int type, bool own,
                                    sali_netcdf_coding *out, sal_error *err);
 void sali_netcdf_coding_free(sali_netcdf_coding *coding);

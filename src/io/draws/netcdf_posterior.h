@@ -23,9 +23,9 @@ extern pthread_mutex_t sali_netcdf_mutex;
 
 /* The draws of a file in memory, in ArviZ's layout: the numeric variables of the group `posterior`
  * with dimensions chain, draw and others, as one array (chains, draws, V) in the order of the file.
- * Returns: DATA; MEMORY; UNSUPPORTED without libnetcdf. libnetcdf and libhdf5 are not made for
- * untrusted files: what this function requests from them is bounded, and a file that is not sealed
- * is tried in a child process first. */
+ * Returns: DATA; MEMORY; UNSUPPORTED without libnetcdf.
+ * libnetcdf and libhdf5 are not made for untrusted files: what this function requests from them is
+ * bounded, and a file that is not sealed is tried in a child process first. */
 sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, sali_content *out,
                              sal_error *err);
 

@@ -33,8 +33,9 @@ typedef struct sali_run_record {
 } sali_run_record;
 
 /* Read a run from a netCDF file in ArviZ's layout, or its draws only from an array (chains, draws)
- * or (chains, draws, V) in .npy. Returns: DATA; NOT_FOUND; ARGUMENT for another kind of file;
- * UNSUPPORTED without libnetcdf; IO; MEMORY. On failure *out is untouched. */
+ * or (chains, draws, V) in .npy.
+ * Returns: DATA; NOT_FOUND; ARGUMENT for another kind of file; UNSUPPORTED without libnetcdf;
+ *          IO; MEMORY. On failure *out is untouched. */
 sal_status sali_run_record_read(const char *path, sali_run_record *out, sal_error *err);
 void sali_run_record_free(sali_run_record *record);
 

@@ -11,9 +11,9 @@
 
 /* Read the marginals [R] of all variables of `space`, log_z (natural; NaN if the file lacks it) and
  * the number of variables fixed by evidence (-1 if the file lacks it). For NAME.MAR, log_z comes
- * from NAME.PR if that exists. Returns: DATA when it is not such a file, or for another space: the
- * message names the file and the variable; NOT_FOUND; IO; MEMORY. On failure outputs are
- * unspecified. */
+ * from NAME.PR if that exists.
+ * Returns:   DATA when it is not such a file, or for another space: the message names the file
+ *            and the variable; NOT_FOUND; IO; MEMORY. On failure outputs are unspecified. */
 sal_status sali_marginals_read(const char *path, const sal_space *space, double *marginals,
                                double *log_z, int64_t *evidence, sal_error *err);
 

@@ -34,8 +34,8 @@ void sali_tape_xml_write(sali_text_output *w, const sali_program *program, const
 
 /* Make the model of a document; all its shapes are inferred again, and its parameters are zero.
  * `name` is for messages and becomes the model's name; dtype 0: the document's. *params: the plain
- * file name of its parameters, to be freed by sali_free; NULL: none. Returns: DATA with name:line;
- * MEMORY. On failure outputs are untouched. */
+ * file name of its parameters, to be freed by sali_free; NULL: none.
+ * Returns:   DATA with name:line; MEMORY. On failure outputs are untouched. */
 sal_status sali_tape_xml_parse(const char *name, const void *text, int64_t size, sal_dtype dtype,
                                sal_model **model, char **params, sal_error *err);
 
