@@ -12,7 +12,8 @@
  * would otherwise spend more time on page tables than on the array. */
 #define HUGE_PAGE ((size_t)1 << 21)
 
-/* At an address that suits its size; NULL: no memory. */
+/* Uninitialised memory of `bytes`, a multiple of SALI_ALIGN: aligned to HUGE_PAGE if it is that
+ * large, else to SALI_ALIGN. NULL when out of memory. */
 static void *allocate(size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
@@ -27,9 +28,10 @@ static void *allocate(size_t bytes)
     return aligned_alloc(SALI_ALIGN, bytes);
 }
 
-/* Pages that Linux has been given back are zeros when they are next touched: what is never touched
- * takes neither time nor memory. Emulators may ignore the wish, which a byte tells; checkers of
- * memory do not know of it, and are built with SALI_CHECKED_MEMORY. */
+/* Fill p [bytes] with zeros. Large areas are returned to Linux, which hands out zeroed pages on the
+ * next touch, so pages that are never touched cost neither time nor memory. Emulators may ignore
+ * MADV_DONTNEED: the first byte shows whether it worked. Memory checkers do not understand it;
+ * build with SALI_CHECKED_MEMORY for them. */
 static void make_zero(void *p, size_t bytes)
 {
 #if defined(__linux__) && !defined(SALI_CHECKED_MEMORY)

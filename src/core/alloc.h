@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Allocation: every buffer of the library comes from here, 64-byte aligned, sizes checked for
- * overflow. Tests count and fail these calls by wrapping aligned_alloc and realloc at link time,
- * so nothing here is global. */
+ * overflow. Tests count and fail allocations by wrapping aligned_alloc at link time, so nothing
+ * here is global. */
 #ifndef SALI_ALLOC_H
 #define SALI_ALLOC_H
 
@@ -18,7 +18,7 @@ void *sali_alloc(int64_t count, size_t size);
  * Returns 0 on success; on failure -1, the array and capacity are unchanged. */
 int sali_grow(void **array, int64_t *capacity, int64_t need, size_t size);
 
-/* Copies; NULL when out of memory. sali_strdup(NULL) is NULL. */
+/* Copies of `count` elements and of a text; NULL when out of memory. sali_strdup(NULL) is NULL. */
 void *sali_memdup(const void *source, int64_t count, size_t size);
 char *sali_strdup(const char *text);
 

@@ -2,7 +2,7 @@
 #ifndef SALI_CLOCK_H
 #define SALI_CLOCK_H
 
-/* Seconds of a clock that does not jump. */
+/* Seconds of a monotonic clock, from an arbitrary starting point. */
 double sali_now(void);
 
 #endif

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* By safetensors, NumPy and IDX; NULL and 0: the format has no such type. */
+/* Names in safetensors and NumPy, number in IDX, bytes of an element. NULL or 0: the format has no
+ * such type. */
 static const struct {
     const char *name, *npy;
     int idx, bytes;
@@ -62,6 +63,7 @@ void sali_dtype_turn(void *bytes, int64_t count, int size)
     }
 }
 
+/* The bytes of one element as an unsigned integer, in the low bits. */
 static uint64_t load_bits(sali_dtype dtype, const unsigned char *bytes, int big_endian)
 {
     int size = sali_dtype_bytes(dtype);

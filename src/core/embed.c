@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Codes to reals. Compiled for float and double. */
+/* The embedding of states: codes to reals. Compiled for float and double. */
 #include <string.h>
 
 #include "core/real.h"
 #include "core/space.h"
 
+/* Write the embedding of one state: `codes` [V] to reals x [N]. */
 static void embed_row(const sal_space *space, const int32_t *codes, real *x)
 {
     for (int64_t b = 0; b < space->n_blocks; b++) {

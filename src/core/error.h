@@ -28,12 +28,12 @@ sal_status sali_fail_memory(sal_error *err) __attribute__((cold));
 #define sali_fail_memory(err) (sali_fail_memory(err), SAL_ERR_MEMORY)
 #endif
 
-/* The end of a function that makes something: after a failure `destroy` takes what there is of it,
- * else it goes to *out. The value is the status. */
+/* The last step of a function that creates something. On failure, destroy(made) frees what exists
+ * of it; on success, *out receives it. The value is the status. */
 #define SALI_GIVE(status, made, out, destroy) \
     ((status) ? (destroy(made), (status)) : (*(out) = (made), SAL_OK))
 
-/* The same of a struct, whose `destroy` takes its address. */
+/* SALI_GIVE for a struct that is held by value: `destroy` takes its address. */
 #define SALI_GIVE_STRUCT(status, made, out, destroy) \
     ((status) ? (destroy(&(made)), (status)) : (*(out) = (made), SAL_OK))
 

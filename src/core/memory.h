@@ -11,31 +11,32 @@
 #include "core/alloc.h"
 #include <saltus/status.h>
 
-/* Zeros: nothing yet. */
+/* Initialise with zeros: it then owns no arrays. */
 typedef struct sali_memory {
     void **arrays; /* [n] */
     int64_t n, room;
-    bool refused; /* some array was not granted, and is NULL */
+    bool refused; /* an allocation failed, and its array is NULL */
 } sali_memory;
 
-/* count * size zeroed bytes that `memory` frees; NULL as of sali_alloc. */
+/* count * size zeroed bytes that sali_memory_free frees; NULL when out of memory, as of
+ * sali_alloc. */
 void *sali_memory_take(sali_memory *memory, int64_t count, size_t size);
 
-/* The same with the contents of `source`. */
+/* As sali_memory_take, filled with count * size bytes of `source`. */
 void *sali_memory_copy(sali_memory *memory, const void *source, int64_t count, size_t size);
 
-/* A copy of a text; NULL of NULL. */
+/* A copy of `text`; NULL if `text` is NULL or memory is short. */
 char *sali_memory_text(sali_memory *memory, const char *text);
 
-/* SAL_ERR_MEMORY if anything was refused. */
+/* SAL_ERR_MEMORY if any allocation from `memory` failed. */
 sal_status sali_memory_status(const sali_memory *memory, sal_error *err);
 
-/* Free all of it; *memory is zeros then. */
+/* Free all arrays of `memory`; *memory is zeros then. */
 void sali_memory_free(sali_memory *memory);
 
 #define SALI_TAKE(memory, type, count) ((type *)sali_memory_take((memory), (count), sizeof(type)))
 
-/* Let the arrays a and b of `size` bytes change places; `work` has room for one. */
+/* Exchange the contents of arrays a and b of `size` bytes; `work` has room for one. */
 static inline void sali_exchange(void *a, void *b, void *work, size_t size)
 {
     memcpy(work, a, size);

@@ -14,6 +14,7 @@ static uint64_t rotate(uint64_t x, int bits)
     return x << bits | x >> (64 - bits);
 }
 
+/* One SipRound of the state v, as the paper defines it. */
 static void sip_round(uint64_t v[4])
 {
     v[0] += v[1];
@@ -34,6 +35,7 @@ static void sip_word(uint64_t v[4], uint64_t word)
     v[0] ^= word;
 }
 
+/* SipHash-1-3 of `size` bytes of `text` under the 128-bit `key`. */
 static uint64_t hash(const uint64_t key[2], const char *text, int64_t size)
 {
     uint64_t v[4] = { key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
@@ -71,7 +73,8 @@ static int64_t find_slot(const sali_name_table *t, const char *text, int64_t siz
     return at;
 }
 
-/* Twice the slots, at most half of them used. */
+/* Make room for one more name at a load of at most one half: doubles the slots where needed. -1:
+ * out of memory, the table is unchanged. The first call draws the hash key. */
 static int grow_slots(sali_name_table *t)
 {
     if (2 * (t->count + 1) <= t->n_slots) {

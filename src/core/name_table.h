@@ -15,14 +15,14 @@ typedef struct sali_name_table {
 
 void sali_name_table_clear(sali_name_table *t);
 
-/* The number of a name of `size` characters, none of them NUL, a new one if it is not there; -1
- * when out of memory. Cost: O(size). */
+/* The number of a name of `size` characters, none of them NUL. A name that the table lacks is added
+ * and gets the next number; -1 when out of memory. Cost: O(size). */
 int64_t sali_name_table_put(sali_name_table *t, const char *text, int64_t size);
 
-/* The same, but -1 if it is not there. */
+/* The number of a name, or -1 if the table lacks it. */
 int64_t sali_name_table_find(const sali_name_table *t, const char *text, int64_t size);
 
-/* The list of names, to be freed by its taker; the table is empty then. */
+/* The list of `count` names, which the caller frees; the table is empty then. */
 char **sali_name_table_take(sali_name_table *t);
 
 #endif

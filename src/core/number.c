@@ -85,7 +85,8 @@ static int is_hexadecimal(const char *text)
     return before + after > 0 && ends_with_exponent(p, 'p', 'P');
 }
 
-/* A text of a form that `is_number` knows. */
+/* Read `size` characters as a finite double if `is_number` accepts their form. SAL_ERR_DATA
+ * otherwise, without a message; *out is then untouched. */
 static sal_status parse(const char *text, int64_t size, int (*is_number)(const char *text),
                         double *out)
 {
@@ -121,8 +122,8 @@ sal_status sali_parse_real(const char *text, int64_t size, double *out)
                                                         : parse(text, size, is_hexadecimal, out);
 }
 
-/* Digits, signs and exponents are the same in all locales; what else there is, of one byte or more,
- * is the locale's decimal point. */
+/* printf writes the locale's decimal point. Whatever is no digit, sign or letter of an exponent,
+ * "inf" or "nan" is that point, of one byte or more, and becomes '.'. */
 void sali_format_double(double x, char out[SALI_NUMBER_SIZE])
 {
     char text[SALI_NUMBER_SIZE] = "";

@@ -15,7 +15,7 @@ sal_status sali_parse_int(const char *text, int64_t size, int64_t *out);
  * Returns:   DATA when it is not one; no message. */
 sal_status sali_parse_double(const char *text, int64_t size, double *out);
 
-/* The same, or a hexadecimal number as C's %a writes it. */
+/* As sali_parse_double, and also hexadecimal numbers as C's %a writes them. */
 sal_status sali_parse_real(const char *text, int64_t size, double *out);
 
 /* Room for any double or int64_t and a NUL. */
@@ -24,7 +24,7 @@ sal_status sali_parse_real(const char *text, int64_t size, double *out);
 /* The shortest text that reads back as the same double (x must be finite). */
 void sali_format_double(double x, char out[SALI_NUMBER_SIZE]);
 
-/* Ascending; none is NaN. */
+/* Sort n values in ascending order; none may be NaN. */
 void sali_sort_doubles(int64_t n, double *values);
 
 #endif

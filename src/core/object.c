@@ -11,7 +11,7 @@ typedef struct owned {
     struct owned *before; /* what was owned before it; NULL: nothing */
 } owned;
 
-/* Lies before the object. */
+/* Header in memory directly before the object: the arrays and other things that it owns. */
 typedef struct owner {
     _Alignas(SALI_ALIGN) sali_memory memory;
     owned *last; /* NULL: it owns arrays only */

@@ -11,8 +11,8 @@
 /* A zeroed object of `size` bytes; NULL when out of memory. */
 void *sali_object(size_t size);
 
-/* count * size zeroed bytes, as sali_alloc gives them, that belong to an object. NULL when out of
- * memory; then the object fails, so that its maker looks once, after the last array. */
+/* count * size zeroed bytes that are freed with `object`. NULL when out of memory; the object then
+ * counts as failed, so that its maker checks sali_object_failed once, after the last array. */
 void *sali_object_array(void *object, int64_t count, size_t size);
 bool sali_object_failed(const void *object);
 
@@ -21,11 +21,11 @@ bool sali_object_failed(const void *object);
  * fails. */
 sal_status sali_object_own(void *object, void *thing, void (*end)(void *thing), sal_error *err);
 
-/* The end of an object and of all that it owns; NULL is fine. */
+/* Free an object and all that it owns; NULL is fine. */
 void sali_object_free(void *object);
 
-/* The end of its making: *out is the object, which is freed and SAL_ERR_MEMORY returned if it has
- * failed, or is NULL. */
+/* The last step of making an object: *out receives it. If an allocation failed or `object` is NULL,
+ * frees what there is and returns SAL_ERR_MEMORY. */
 sal_status sali_object_give(void *object, void **out, sal_error *err);
 
 /* The same where other things may have gone wrong: an error of `status` frees the object, too, and

@@ -40,13 +40,15 @@ void sali_optimiser_forget(sali_optimiser *o)
     memset(o->v, 0, o->kind == SALI_SGD ? 0 : (size_t)o->n * sizeof *o->v);
 }
 
-/* What changes from update to update, and what does not. */
+/* The coefficients of one update. */
 typedef struct rates {
     double beta1, beta2, epsilon;
-    double rate, scale;     /* of the step along m; of sqrt(v) */
-    double coupled, shrink; /* weight decay within the gradient, and apart from it */
+    double rate, scale;     /* step along m; factor of sqrt(v) */
+    double coupled, shrink; /* weight decay: within the gradient; decoupled (AdamW) */
 } rates;
 
+/* One update of `values` [n] by Adam or AdamW, in place; m and v [n] are the running means of the
+ * gradient and of its square. Weight decay is multiplied by decays [n] (NULL: 1). */
 SALI_CLONES static void adam(int64_t n, rates r, const double *gradient, const double *decays,
                              double *restrict m, double *restrict v, double *restrict values)
 {

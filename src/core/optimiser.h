@@ -21,10 +21,10 @@ typedef struct sali_optimiser {
     double *decays; /* [n] 1 where weight decay applies, else 0; NULL: everywhere */
 } sali_optimiser;
 
-/* The usual values of the fields before `n`: Adam's of its paper, no decay. */
+/* Default values of the fields before `n`: Adam's are the paper's; no weight decay. */
 sali_optimiser sali_optimiser_usual(sali_optimiser_kind kind, double learning_rate);
 
-/* Room for n values; false: no memory. sali_optimiser_free in any case. */
+/* Allocate the moments of n values; false: out of memory. Call sali_optimiser_free in any case. */
 bool sali_optimiser_create(sali_optimiser *o, int64_t n);
 void sali_optimiser_free(sali_optimiser *o);
 

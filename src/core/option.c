@@ -16,6 +16,8 @@ static bool is_number(const sali_option *o)
     return o->kind != SAL_OPTION_FLAG && o->kind != SAL_OPTION_TEXT;
 }
 
+/* The present value of option `o` in the struct `options` as a double; flags are 0 or 1, texts
+ * 0. */
 static double number_of(const sali_option *o, const void *options)
 {
     const void *at = (const char *)options + o->offset;
@@ -37,7 +39,8 @@ static double number_of(const sali_option *o, const void *options)
     return 0;
 }
 
-/* A value of the kind; the others count for nothing. */
+/* Write the field of option `o`: flags, integers, seeds and words take `whole`, reals `real`, texts
+ * `text`; the other two arguments are ignored. */
 static void put(const sali_option *o, void *options, int64_t whole, double real, const char *text)
 {
     void *at = (char *)options + o->offset;
@@ -80,7 +83,7 @@ static bool in_range(const sali_option *o, double x)
     return (from && to) || (x == -1 && o->range & SALI_OR_MINUS_ONE);
 }
 
-/* Whether 0 in the struct asks for the usual value. */
+/* Whether 0 in the struct stands for the default value. */
 static bool asks(const sali_option *o)
 {
     return is_number(o) && (o->range & SALI_OR_NONE || !in_range(o, 0));
@@ -93,7 +96,8 @@ static sal_status check_given(bool given, sal_error *err)
                              "options: expected a table, options, a name and a text; one is NULL");
 }
 
-/* What is expected: words, "an integer from 1 to 4096", "a number above 0". */
+/* Write what values option `o` accepts: "an integer from 1 to 4096", "a number above 0", "a time
+ * ..". */
 static void describe(const sali_option *o, char text[SALI_OPTION_ROOM])
 {
     const double high = highest(o);
@@ -135,7 +139,8 @@ sal_status sal_option_resolve(const sal_option_table *table, void *options, sal_
 
 /* ---- texts */
 
-/* A number as it is set: in `room`. */
+/* Write the number of option `o` as the text that would set it, the default in place of 0; "" if
+ * the default is not known here. */
 static void print_number(const sali_option *o, const void *options, char room[SALI_NUMBER_SIZE])
 {
     const void *at = (const char *)options + o->offset;
@@ -185,7 +190,7 @@ static int place_of(const char *text, const char *const *words)
     return words[k] && text[0] ? k : -1;
 }
 
-/* Read a number of seconds, or of a unit that follows it; false: the text is none. */
+/* Read "90", "90s", "10m" or "2h" as seconds; false: the text is none of these. */
 static bool read_time(const char *text, int64_t size, double *seconds)
 {
     static const char units[] = "smh";
@@ -196,7 +201,8 @@ static bool read_time(const char *text, int64_t size, double *seconds)
     return ok;
 }
 
-/* false: the text is no value, or out of range. */
+/* Set option `o` from `text`; false: the text is no value or out of range, and the struct is
+ * untouched. */
 static bool set(const sali_option *o, void *options, const char *text)
 {
     static const char *const truths[] = { "no", "yes", NULL };
@@ -231,6 +237,7 @@ static bool set(const sali_option *o, void *options, const char *text)
     return ok;
 }
 
+/* Whether `name` is the option's name; '_' in `name` matches '-'. */
 static bool is_called(const sali_option *o, const char *name)
 {
     const char *own = o->name;
@@ -241,7 +248,8 @@ static bool is_called(const sali_option *o, const char *name)
     return *own == *name;
 }
 
-/* The options of a name, one after the other; how many. */
+/* The options called `name`, which follow each other in the table, begin at *first. Returns how
+ * many. */
 static int64_t find(const sal_option_table *table, const char *name, const sali_option **first)
 {
     int64_t k = 0, n = 0;

@@ -11,7 +11,7 @@
 
 #include <saltus/options.h>
 
-/* What else is to know about a range. A range holds its ends, unless these say otherwise. */
+/* Flags of a range. Without them, both ends belong to the range. */
 enum {
     SALI_ABOVE = 1,        /* values must be above `low` */
     SALI_BELOW = 2,        /* values must be below `high` */

@@ -55,6 +55,7 @@ static void tile_any(const sali_stream *stream, uint32_t first, uint32_t *out)
     }
 }
 
+/* A sali_philox_row in plain C, for machines other than x86-64. */
 static void row_any(const sali_stream *stream, uint32_t block, int64_t n, const uint32_t *chain,
                     uint32_t *out)
 {

@@ -16,10 +16,10 @@
 /* The words of blocks first .. first + SALI_PHILOX_BLOCKS - 1 of a stream. */
 typedef void sali_philox_tile(const sali_stream *stream, uint32_t first, uint32_t *out);
 
-/* By instruction set; the machine must have it. */
+/* The function of each instruction set, which the machine must have. */
 extern sali_philox_tile *const sali_philox_tiles[SALI_ISA_COUNT];
 
-/* One block of each of n chains, as sali_rng_words_by_chain says. */
+/* The words of one block of each of n chains, in the order of sali_rng_words_by_chain. */
 typedef void sali_philox_row(const sali_stream *stream, uint32_t block, int64_t n,
                              const uint32_t *chain, uint32_t *out);
 extern sali_philox_row *const sali_philox_rows[SALI_ISA_COUNT];

@@ -4,7 +4,7 @@
  *
  *     TARGET            the function attribute that enables the instruction set
  *     TILE, ROW         the functions' names
- *     ROUNDS            that of the ten rounds
+ *     ROUNDS            the name of the function of the ten rounds
  *     VECTOR            a vector of LANES 64-bit unsigned integers
  *     MUL(a, b)         products of the low halves of each lane
  *     UNPACK_LO(a, b)   lanes 0 2 4 .. of a and b in turn: a0 b0 a2 b2 ..
@@ -13,8 +13,8 @@
  * A 32-bit word lives in the low half of a lane, where the multiplication wants it; what piles up
  * in the high half never reaches a result. */
 
-/* Counters c to random words, of two vectors: a round waits for the one before it, and the other
- * vector fills the time. */
+/* Turn the counters c[0] and c[1] into random words, in place. Two vectors are interleaved because
+ * each round waits for the one before it: the second vector fills the time. */
 static inline __attribute__((always_inline)) TARGET void ROUNDS(uint64_t seed, VECTOR c[2][4])
 {
     const VECTOR zero = { 0 };
@@ -35,6 +35,7 @@ static inline __attribute__((always_inline)) TARGET void ROUNDS(uint64_t seed, V
     }
 }
 
+/* A sali_philox_tile: 4 * SALI_PHILOX_BLOCKS words of consecutive blocks, in order. */
 static TARGET void TILE(const sali_stream *stream, uint32_t first, uint32_t *out)
 {
     enum { LANES = sizeof(VECTOR) / sizeof(uint64_t), HALF = LANES / 2 };
@@ -63,7 +64,8 @@ static TARGET void TILE(const sali_stream *stream, uint32_t first, uint32_t *out
     }
 }
 
-/* Two vectors at a time: chains of even and of odd place, so that their words interleave. */
+/* A sali_philox_row. Each pass handles two vectors, the chains at even and at odd places, whose
+ * words interleave on storing. */
 static TARGET void ROW(const sali_stream *stream, uint32_t block, int64_t n, const uint32_t *chain,
                        uint32_t *out)
 {

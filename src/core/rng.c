@@ -12,7 +12,8 @@
 #include "core/vector/clones.h"
 #include "core/philox.h"
 
-/* A block counter has 24 bits; one more would run into the purpose. */
+/* Assert that `words` words from block `first` on stay within the 24 bits of the block counter; a
+ * larger number would spill into the purpose. */
 static void check_room(uint32_t first, int64_t words)
 {
     assert(words >= 0 && first + (words + 3) / 4 <= (int64_t)1 << 24);
@@ -47,7 +48,7 @@ void sali_rng_words_by_chain(const sali_stream *stream, uint32_t block, int64_t 
     sali_philox_rows[sali_isa_best()](stream, block, n, chain, out);
 }
 
-/* n words and what else their tiles hold: there must be room for it. */
+/* Write n words, rounded up to whole tiles: `out` needs room for the last tile. */
 static void whole_tiles(const sali_stream *stream, uint32_t first, int64_t n, uint32_t *out)
 {
     check_room(first, n);
@@ -121,7 +122,8 @@ void sali_rng_uniform_f64(const sali_stream *stream, int64_t n, double *out)
     sali_rng_uniform_f64_from(stream, 0, n, out);
 }
 
-/* Of a full row, whose words are by their numbers. */
+/* Two uniforms of each of SALI_RNG_CHAINS chains, from `words` [4 x SALI_RNG_CHAINS] as
+ * sali_rng_words_by_chain orders them. */
 SALI_CLONES
 static void pairs_of_row(const uint32_t *words, double *first, double *second)
 {
@@ -217,7 +219,8 @@ static inline float log_unit(uint32_t word)
     return (float)e * 0.6931472f + (t + t * t * (p * t - 0.5f));
 }
 
-/* The word is a quarter of the circle and, signed, a place within pi / 4 of its middle. */
+/* Cosine and sine of a random angle: the top two bits of `word` choose the quarter of the circle,
+ * the rest is a signed position within pi / 4 of the middle of that quarter. */
 static inline void circle(uint32_t word, float *cosine, float *sine)
 {
     float t = ((float)((int32_t)(word << 2) >> 2) + 0.5f) * (0x1p-30f * 1.5707964f), t2 = t * t;
@@ -229,6 +232,8 @@ static inline void circle(uint32_t word, float *cosine, float *sine)
     *sine = minus ? -y : y;
 }
 
+/* Normals z from uniform words, tile by tile, as described above; both have `tiles` * TILE
+ * elements. */
 SALI_CLONES
 static void box_muller_f32(int64_t tiles, const uint32_t *restrict words, float *restrict z)
 {

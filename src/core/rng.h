@@ -52,7 +52,8 @@ typedef struct sali_stream {
 void sali_rng_words(const sali_stream *stream, uint32_t first, int64_t n, uint32_t *out);
 
 /* The words of one block of n streams that differ in their chain only: out[w * n + k] is word w of
- * chain[k]'s, w = 0 .. 3. n is a multiple of SALI_RNG_CHAINS. Vectorised over the chains. */
+ * the stream of chain[k], w = 0 .. 3. n is a multiple of SALI_RNG_CHAINS. Vectorised over the
+ * chains. */
 #define SALI_RNG_CHAINS 16
 void sali_rng_words_by_chain(const sali_stream *stream, uint32_t block, int64_t n,
                              const uint32_t *chain, uint32_t *out);
@@ -66,8 +67,8 @@ void sali_rng_uniform_f64(const sali_stream *stream, int64_t n, double *out);
 /* Elements first .. first + n - 1 of sali_rng_uniform_f64; `first` is even. */
 void sali_rng_uniform_f64_from(const sali_stream *stream, uint32_t first, int64_t n, double *out);
 
-/* Elements 0 and 1 of sali_rng_uniform_f64 of n streams that differ in their chain only: those of
- * chain[k] are first[k] and second[k]. Vectorised over the chains. */
+/* Elements 0 and 1 of sali_rng_uniform_f64 of n streams that differ in their chain only: first[k]
+ * and second[k] belong to chain[k]. Vectorised over the chains. */
 void sali_rng_uniform_pairs(const sali_stream *stream, int64_t n, const uint32_t *chain,
                             double *first, double *second);
 

@@ -28,7 +28,8 @@ int sali_shard_threads(int threads)
 
 /* Seconds of work below which waking a thread up costs more than it saves. */
 #define WORTH_SHARING 1e-4
-/* What was slower is tried again after so many calls, then twice as many, and so on. */
+/* The slower of the two ways is tried again after this many calls, then after twice as many, and so
+ * on. */
 #define RETRY 64
 
 static bool is_alone(const sali_pace *p, double amount)

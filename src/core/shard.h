@@ -17,17 +17,17 @@ int64_t sali_shard_count(int64_t chains);
  * differ by at most one. */
 int64_t sali_shard_first(int64_t chains, int64_t shards, int64_t k);
 
-/* How long a piece of work takes that is done again and again, per unit of its amount: by one
- * thread, and by all. All zero at first. */
+/* Measured time of repeated work per unit of its amount, by one thread and by all. Initialise with
+ * zeros. */
 typedef struct sali_pace {
     double alone, shared; /* seconds; 0: not known yet */
     int64_t calls;
 } sali_pace;
 
-/* sali_shard_run on one thread where that was not slower: where there is too little to share, or
- * where the machine is busy and threads wait for one another. The first call finds out, so it
- * should be a small one. `amount` is that of this call. Results do not depend on it. Threads: one
- * at a time for each pace. */
+/* sali_shard_run, but on one thread where that has not been slower: where there is too little to
+ * share, or where the machine is busy and threads wait for one another. The first call runs on one
+ * thread to measure, so it should be a small one. `amount` is the amount of work of this call.
+ * Results do not depend on the choice. Threads: one call at a time for each pace. */
 void sali_shard_run_paced(sali_pace *pace, double amount, int64_t shards, int threads,
                           void (*work)(void *context, int64_t shard), void *context);
 

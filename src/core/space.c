@@ -51,6 +51,7 @@ static bool name_is_good(const char *name)
     return name && name[0] && strspn(name, letters) == strlen(name);
 }
 
+/* SAL_ERR_ARGUMENT if the cap is out of range, or the block is no block of counts and has one. */
 static sal_status check_cap(const sal_block *block, sal_error *err)
 {
     if (block->cap != 0 && block->kind != SAL_COUNT) {
@@ -65,12 +66,14 @@ static sal_status check_cap(const sal_block *block, sal_error *err)
     return SAL_OK;
 }
 
-/* States that a count's block may name, besides none. */
+/* The number of states that a block of counts has: cap + 1, or 0 without a cap. */
 static int64_t count_states(const sal_block *block)
 {
     return block->cap > 0 ? block->cap + 1 : 0;
 }
 
+/* SAL_ERR_ARGUMENT unless the block's numbers of states and levels fit its kind: levels only for
+ * ordinals, finite and increasing. */
 static sal_status check_states(const sal_block *block, sal_error *err)
 {
     bool grid = block->kind == SAL_ORDINAL, labels = block->kind == SAL_CATEGORICAL;
@@ -105,6 +108,8 @@ static sal_status check_states(const sal_block *block, sal_error *err)
     return SAL_OK;
 }
 
+/* SAL_ERR_ARGUMENT unless `block` may be added to `space`: good and new name, known kind, number of
+ * variables, cap, states and levels. */
 static sal_status check_block(const sal_space *space, const sal_block *block, sal_error *err)
 {
     if (!name_is_good(block->name)) {
@@ -142,6 +147,7 @@ static double *copy_levels(const sal_block *block)
     return levels;
 }
 
+/* Room for one more block of `count` variables; not 0: out of memory. */
 static int make_room(sal_space *space, int64_t count)
 {
     return sali_grow((void **)&space->blocks, &space->blocks_room, space->n_blocks + 1,
@@ -152,6 +158,8 @@ static int make_room(sal_space *space, int64_t count)
                      sizeof(sali_variable));
 }
 
+/* Append the variables of a checked block to the tables, for which there is room. `levels` [states]
+ * is kept, not copied; NULL for categorical variables and for counts without a cap. */
 static void append_variables(sal_space *space, const sal_block *block, const double *levels)
 {
     int32_t states = (int32_t)block->states;
@@ -240,6 +248,7 @@ int64_t sal_space_states(const sal_space *space, int64_t variable)
     return variable >= 0 && variable < space->n_variables ? space->variables[variable].states : 0;
 }
 
+/* Whether two variables have the same kind, number of states and levels. */
 static bool equal_variables(const sali_variable *a, const sali_variable *b)
 {
     bool equal = a->kind == b->kind && a->states == b->states && a->width == b->width &&
@@ -337,6 +346,7 @@ sal_status sal_space_embed(const sal_space *space, int64_t chains, const int32_t
     return status;
 }
 
+/* How many of n codes differ. */
 SALI_CLONES
 static int64_t count_moved(int64_t n, const int32_t *a, const int32_t *b)
 {

@@ -11,8 +11,8 @@ typedef struct sali_variable {
     int32_t states;       /* K; 0: a count without a cap */
     int32_t width;        /* reals in the embedding: 1, or K for categorical */
     int64_t offset;       /* of its first real in the embedding */
-    int64_t slot;         /* of its first move, see below */
-    int64_t bin;          /* of its first bin, see below */
+    int64_t slot;         /* of its first move: see sali_stretch */
+    int64_t bin;          /* of its first bin: see sali_stretch */
     const double *levels; /* value of each code for width 1; NULL for categorical, and for counts
                              without a cap: the code itself */
 } sali_variable;
@@ -52,12 +52,11 @@ struct sal_space {
     int32_t max_states; /* the most entries of a variable */
     bool unbounded;     /* has counts without a cap */
     bool settled;       /* a clone, which nobody adds to any more */
-    _Atomic int others; /* of a settled one: its owners but one */
+    _Atomic int others; /* of a settled space: the number of its owners, less one */
 };
 
-/* What the caller owns from now on and does not change: a copy of a space that its owner may still
- * add to, or the space itself where that is a clone already. NULL when out of memory. Destroyed as
- * any other. */
+/* A space that the caller owns and nobody changes: a copy of `space`, or `space` itself with one
+ * owner more if it is a clone already. NULL when out of memory. Call sal_space_destroy on it. */
 sal_space *sali_space_clone(const sal_space *space);
 
 /* The sub-space of the variables where keep[v]; blocks that lose all variables vanish. */

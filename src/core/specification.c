@@ -52,7 +52,7 @@ void sali_specification_keys(const sal_setting *settings, char *text, size_t roo
     }
 }
 
-/* The value of a word; false if it is none. */
+/* Find the value that the word `text` stands for; false: the setting has no such word. */
 static bool find_word(const sal_setting *p, const char *text, double *value)
 {
     for (int64_t k = 0; k < sali_setting_words(p); k++) {
@@ -64,6 +64,8 @@ static bool find_word(const sal_setting *p, const char *text, double *value)
     return false;
 }
 
+/* Read `text` as a number that setting `p` accepts; false if it is none, out of range, not whole
+ * where it must be, or the number of a word. */
 static bool find_number(const sal_setting *p, const char *text, double *out)
 {
     double value;
@@ -85,7 +87,7 @@ static void list_values(const sal_setting *p, char *text, size_t room)
         used += (size_t)snprintf(text + used, room - used, "%s%s", k ? " or " : "", p->choices[k]);
     }
     if (sali_setting_takes_numbers(p) && used < room) {
-        const double words = (double)sali_setting_words(p); /* whose numbers are not taken */
+        const double words = (double)sali_setting_words(p); /* their numbers are refused */
         const char *kind = p->whole    ? "an integer from"
                            : words > 0 ? "a number above"
                                        : "a number from";
@@ -94,6 +96,8 @@ static void list_values(const sal_setting *p, char *text, size_t room)
     }
 }
 
+/* Read the value of setting `p`, a word or a number. SAL_ERR_ARGUMENT says what is accepted;
+ * `owner` is the name before the ':'. */
 static sal_status parse_value(const char *owner, const sal_setting *p, const char *text,
                               double *value, sal_error *err)
 {
@@ -105,7 +109,8 @@ static sal_status parse_value(const char *owner, const sal_setting *p, const cha
     return sali_fail(err, SAL_ERR_ARGUMENT, "%s: %s=%s; expected %s", owner, p->name, text, values);
 }
 
-/* One "key=value" of `length` characters. */
+/* Read one "key=value" of `length` characters into values[k] and mark given[k]. SAL_ERR_ARGUMENT if
+ * there is no such key, it was given before, or the value is not accepted. */
 static sal_status parse_pair(const char *owner, const sal_setting *settings, const char *pair,
                              size_t length, double *values, bool *given, sal_error *err)
 {
@@ -153,7 +158,7 @@ sal_status sali_specification_values(const char *specification, const sal_settin
     }
     const char *at = specification + length;
     while (*at) {
-        at++; /* the ':' or ',' before the pair */
+        at++; /* skip the ':' or ',' before the pair */
         size_t pair = strcspn(at, ",");
         sal_status status = parse_pair(owner, settings, at, pair, values, given, err);
         if (status != SAL_OK) {

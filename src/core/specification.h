@@ -12,19 +12,19 @@
 /* Length of the name, up to the ':' or the end. */
 size_t sali_specification_name(const char *specification);
 
-/* values[k] of settings[k] from what follows the name; keys not given take their defaults.
- * `settings` may be NULL: no keys. Returns: SAL_ERR_ARGUMENT naming the key and what it accepts.
- */
+/* Read the pairs after the name: values[k] is the value of settings[k], or its default if the
+ * specification does not give it. `settings` may be NULL: no keys. Returns: SAL_ERR_ARGUMENT naming
+ * the key and what it accepts. */
 sal_status sali_specification_values(const char *specification, const sal_setting *settings,
                                      double *values, sal_error *err);
 
-/* Take the pair "key=value" out of a specification, in place: *value, if it is there, is its text,
- * up to the next comma, in memory of its own; NULL otherwise. Returns: SAL_ERR_ARGUMENT when the
- * value is empty or the key there twice; SAL_ERR_MEMORY. */
+/* Remove the pair "key=value" from a specification, in place. *value receives a copy of the value
+ * (the text up to the next comma), which the caller frees; NULL if there is no such pair. Returns:
+ * SAL_ERR_ARGUMENT when the value is empty or the key is given twice; SAL_ERR_MEMORY. */
 sal_status sali_specification_take(char *specification, const char *key, char **value,
                                    sal_error *err);
 
-/* How many words a setting has, and whether numbers are values of it, too. */
+/* The number of words of a setting; whether it takes numbers as well. */
 int64_t sali_setting_words(const sal_setting *setting);
 bool sali_setting_takes_numbers(const sal_setting *setting);
 

@@ -6,6 +6,8 @@
 #include "core/error.h"
 #include "core/space.h"
 
+/* SAL_ERR_DATA unless number i of an item lies within the item's range, and is whole where it must
+ * be. */
 static sal_status check_number(const sali_state_item *item, int64_t i, sal_error *err)
 {
     const unsigned char *data = item->data;

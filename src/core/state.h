@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Named arrays that make up a state: all that has to be kept so that what was stopped goes on later
- * with the same bits. Between the owners of the arrays and files, which know nothing of each
- * other. */
+/* Named arrays that make up a state: all that must be saved so that an interrupted computation
+ * resumes with the same bits. They connect the owners of the arrays with files, neither of which
+ * knows the other. */
 #ifndef SALI_STATE_H
 #define SALI_STATE_H
 
@@ -22,11 +22,12 @@ static inline size_t sali_state_bytes(sali_dtype type)
 
 /* What an item is kept for. */
 enum {
-    SALI_STATE_KEPT = 1, /* to go on later with the same bits */
+    SALI_STATE_KEPT = 1, /* saved, to resume with the same bits */
     SALI_STATE_TUNED =
-        2, /* found in warm-up, doubles: to be shown, saved and given to other runs */
-    /* Of a shard of a run on several ranks: told to all ranks after each window; and brought to
-     * rank 0 at the end (such items have the same number of elements for each chain). */
+        2, /* doubles found in warm-up: displayed, saved as tuning and passed to other runs */
+    /* Only for runs on several ranks, items of a shard. SENT: sent to all ranks after each window.
+     * LAST: collected at rank 0 at the end; such items have the same number of elements for each
+     * chain. */
     SALI_STATE_SENT = 4,
     SALI_STATE_LAST = 8
 };
@@ -38,11 +39,11 @@ typedef struct sali_state_item {
     int64_t count;
     void *data;    /* [count] of the type */
     unsigned kept; /* OR of SALI_STATE_* */
-    bool optional; /* a state may be without it: the data then stay as they are */
-    /* What may be filled in. */
+    bool optional; /* a saved state may lack this item: the data then stay as they are */
+    /* Optional checks of the values; states are codes, one state after the other. */
     bool ranged, whole;     /* numbers from low to high, whole ones */
     double low, high;       /* NaN is in no range */
-    const sal_space *space; /* states of it, one after the other; NULL: no codes */
+    const sal_space *space; /* the data are states of this space; NULL: no codes */
 } sali_state_item;
 
 #define SALI_STATE_ITEM(suffix, element, kind)                                                    \
@@ -60,10 +61,10 @@ SALI_STATE_ITEM(u32, uint32_t, SALI_DTYPE_U32)
 SALI_STATE_ITEM(u8, uint8_t, SALI_DTYPE_U8)
 #undef SALI_STATE_ITEM
 
-/* The most of a counter, which can go on from there. */
+/* Upper bound of saved counters, low enough that counting can continue without overflow. */
 #define SALI_STATE_MOST 0x1p62
 
-/* The same with a range. */
+/* `item`, whose numbers must lie from `low` to `high`. */
 static inline sali_state_item sali_state_within(sali_state_item item, double low, double high)
 {
     item.ranged = true;
@@ -86,7 +87,7 @@ static inline sali_state_item sali_state_counts(const char *name, int64_t n, int
     return sali_state_within(sali_state_i64(name, n, data), 0, SALI_STATE_MOST);
 }
 
-/* n states of a space. */
+/* An item of n states of `space`, codes [n x V]. */
 static inline sali_state_item sali_state_codes(const char *name, const sal_space *space, int64_t n,
                                                int32_t *codes)
 {
@@ -95,7 +96,7 @@ static inline sali_state_item sali_state_codes(const char *name, const sal_space
     return item;
 }
 
-/* The same, kept for what is given. */
+/* `item`, kept for the purposes `kept` (SALI_STATE_*). */
 static inline sali_state_item sali_state_for(unsigned kept, sali_state_item item)
 {
     item.kept = kept;

@@ -11,8 +11,8 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-/* Letters to insert, leave out or replace, and neighbours to exchange (optimal string alignment);
- * both words of at most LONGEST letters. */
+/* Number of letters to insert, delete or replace and of neighbours to exchange that turn a into b
+ * (optimal string alignment); both words have at most LONGEST letters. */
 static int edit_distance(const char *a, const char *b)
 {
     int n = (int)strlen(a), m = (int)strlen(b);

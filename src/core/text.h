@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Append a name to a list "a, b", as far as there is room for it. */
+/* Append `name` to the text `list` "a, b" of `room` bytes, as far as there is room. */
 void sali_list_name(char *list, size_t room, const char *name);
 
-/* Whether a text has that end and something before it; NULL has none. */
+/* Whether `text` ends in `suffix` and has something before it; false if `text` is NULL. */
 bool sali_has_suffix(const char *text, const char *suffix);
 
 /* Print text in lines of at most 78 characters. */

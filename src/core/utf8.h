@@ -5,11 +5,12 @@
 
 #include <stdint.h>
 
-/* What stands for a byte that is no UTF-8. */
+/* The code point that replaces a byte which is not valid UTF-8. */
 #define SALI_UTF8_REPLACEMENT 0xfffd
 
-/* The code point at *at, which is before `end`; *at moves past it. -1 for a byte that begins none
- * (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF); then *at moves by that byte. */
+/* Read the code point at *at, which is before `end`, and move *at past it. Returns -1 if no valid
+ * sequence begins there (RFC 3629: no overlong forms, no surrogates, at most U+10FFFF); *at then
+ * moves by one byte. */
 static inline int32_t sali_utf8_next(const char **at, const char *end)
 {
     static const int32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -35,7 +36,7 @@ static inline int32_t sali_utf8_next(const char **at, const char *end)
     return code;
 }
 
-/* Write a code point, at most 4 bytes; their number. */
+/* Write the code point `code` to `out`, at most 4 bytes. Returns their number. */
 static inline int sali_utf8_put(int32_t code, char *out)
 {
     int size = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
@@ -50,8 +51,8 @@ static inline int sali_utf8_put(int32_t code, char *out)
     return size;
 }
 
-/* A copy, to be freed by sali_free, in which each byte that is no UTF-8 is U+FFFD; NULL: no
- * memory. */
+/* A copy of `text` in which each byte that is not valid UTF-8 is replaced by U+FFFD; free it with
+ * sali_free. NULL: out of memory. */
 char *sali_utf8_valid(const char *text);
 
 #endif

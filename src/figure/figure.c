@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A figure being put together. */
+/* Building a figure: panels and what they show are copied into it. */
 #include "figure/figure.h"
 
 #include <math.h>
@@ -34,7 +34,7 @@ void *sali_figure_room(sal_figure *figure, int64_t n, size_t size)
     return room;
 }
 
-/* May XML hold it, and may it stand in a line? */
+/* Whether XML allows the code point and it may stand in a line of text. */
 static bool allowed(int32_t code)
 {
     return code >= 0x20 && code != 0x7f && !(code >= 0x80 && code < 0xa0) && code != 0xfffe &&
@@ -60,7 +60,8 @@ char *sali_figure_text(sal_figure *figure, const char *text)
     return copy;
 }
 
-/* A copy of an array; of NULL, the numbers from 0 on. */
+/* A copy of `values` [n], or of 0, 1, .. if `values` is NULL. The figure owns it; NULL, and a
+ * mistake of the figure, when out of memory. */
 static double *copy_array(sal_figure *figure, int64_t n, const double *values)
 {
     double *copy = sali_figure_room(figure, n, sizeof *copy);
@@ -70,7 +71,8 @@ static double *copy_array(sal_figure *figure, int64_t n, const double *values)
     return copy;
 }
 
-/* Room for one more element, zeroed; NULL, and a mistake, without memory. */
+/* Append a zeroed element to *array and return it. NULL, and a mistake of the figure, when out of
+ * memory. */
 static void *add(sal_figure *figure, void **array, int64_t *n, int64_t *room, size_t size)
 {
     if (sali_grow(array, room, *n + 1, size) != 0) {
@@ -138,6 +140,8 @@ void sali_figure_limits(sal_figure *figure, const char *what, bool logarithmic, 
     }
 }
 
+/* Record a mistake of the figure if the axis has bad limits, categories without names, or
+ * categories on a logarithmic scale. `name` is put into the message. */
 static void check_axis(sal_figure *figure, const char *name, const sal_axis *axis)
 {
     sali_figure_limits(figure, name, axis->logarithmic, axis->low, axis->high);
@@ -151,6 +155,7 @@ static void check_axis(sal_figure *figure, const char *name, const sal_axis *axi
     }
 }
 
+/* A copy of `axis` with texts that the figure owns. */
 static sal_axis copy_axis(sal_figure *figure, const sal_axis *axis)
 {
     sal_axis copy = *axis;
@@ -189,7 +194,8 @@ void sal_figure_panel(sal_figure *figure, const sal_panel *panel)
     }
 }
 
-/* The panel that is added to; NULL after a mistake, and of NULL. */
+/* The last panel, to which series and marks are added; an empty one is made if there is none. NULL
+ * after a mistake, or if `figure` is NULL. */
 static sali_panel *present_panel(sal_figure *figure)
 {
     if (figure && figure->n_panels == 0) {

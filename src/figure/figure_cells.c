@@ -8,6 +8,7 @@
 #define MAX_CELLS ((int64_t)1 << 28)
 #define MAX_PIXELS ((int64_t)1 << 20)
 
+/* Whether a, b and c are at least 1 and a b c <= most, without overflow. */
 static bool within(int64_t a, int64_t b, int64_t c, int64_t most)
 {
     return a >= 1 && b >= 1 && c >= 1 && a <= most && b <= most / a && c <= most / a / b;
@@ -15,12 +16,14 @@ static bool within(int64_t a, int64_t b, int64_t c, int64_t most)
 
 /* ---- heat maps */
 
-/* Do n cells lie among finite numbers, blocks that reach beyond them included? */
+/* Whether n cells of `size` from `at` on have finite coordinates, with room for a block that
+ * reaches beyond the last cell. */
 static bool spans(double at, double size, int64_t n)
 {
     return size >= 0 && isfinite(at - size) && isfinite(at + 2 * (double)n * size);
 }
 
+/* Whether the heat map can be drawn; records a mistake of the figure if not. */
 static bool check_heatmap(sal_figure *figure, const sal_heatmap *h)
 {
     sali_figure_limits(figure, "colours", h->logarithmic, h->low, h->high);
@@ -63,6 +66,8 @@ static double block_mean(const sal_heatmap *h, int64_t row, int64_t column, int6
     return sum / (double)n;
 }
 
+/* Copy the heat map into the panel's cells. A side longer than MAX_SHOWN is reduced by averaging
+ * blocks of values. */
 static void add_heatmap(sal_figure *figure, const sal_heatmap *h, sali_panel *panel)
 {
     if (!check_heatmap(figure, h)) {
@@ -97,7 +102,8 @@ static void add_heatmap(sal_figure *figure, const sal_heatmap *h, sali_panel *pa
 
 /* ---- pictures */
 
-/* Put a picture into the sheet, with its corner at a cell. */
+/* Copy a picture [height x width], its values cut to 0 .. 1, into the sheet at `corner`; rows of
+ * the sheet are `stride` values long. */
 static void place(const double *picture, int64_t height, int64_t width, double *corner,
                   int64_t stride)
 {
@@ -109,6 +115,7 @@ static void place(const double *picture, int64_t height, int64_t width, double *
     }
 }
 
+/* Lay out the pictures as one sheet in the panel's cells, with an empty cell between neighbours. */
 static void add_images(sal_figure *figure, const sal_images *m, sali_panel *panel)
 {
     if (!within(m->n, m->height, m->width, MAX_PIXELS) || !m->values || m->columns < 0) {

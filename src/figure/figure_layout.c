@@ -20,7 +20,7 @@ static double ticks_width(const sali_ticks *ticks)
     return width;
 }
 
-/* Do numbers side by side along an axis of `length` pixels run into one another? */
+/* Whether the texts of ticks run into one another along a horizontal axis of `length` pixels. */
 static bool crowded(const sali_scale *scale, const sali_ticks *ticks, double length)
 {
     sali_scale x = *scale;
@@ -52,8 +52,8 @@ static double names_width(const sal_axis *axis)
 
 #define SHORTEST 24.0
 
-/* Width and height inside the axes. Squares never make a panel wider than was asked for, or more
- * than twice as high unless it is flat; no side is shorter than SHORTEST. */
+/* Set the width and height inside the axes. Square units never make a panel wider than requested,
+ * or more than twice as high unless the panel is flat; no side is shorter than SHORTEST. */
 static void shape(const sal_figure *figure, const sali_panel *panel, sali_place *p)
 {
     p->width = figure->options.panel_width;
@@ -70,7 +70,8 @@ static void shape(const sal_figure *figure, const sali_panel *panel, sali_place 
     }
 }
 
-/* Names side by side, or turned; not all of them if they are too many for that. */
+/* Decide whether the categories on axis x are written side by side or turned, and how many are
+ * skipped. */
 static void name_axis(const sali_panel *panel, sali_place *p)
 {
     double each = p->width / (double)panel->x.n_categories;
@@ -78,6 +79,7 @@ static void name_axis(const sali_panel *panel, sali_place *p)
     p->name_step = p->turned ? (int64_t)ceil(14 / each) : 1;
 }
 
+/* Set the scales, ticks, size and margins of one panel; its position is not known yet. */
 static void measure(const sal_figure *figure, const sali_panel *panel, sali_place *p)
 {
     sali_panel_scales(panel, &p->x, &p->y);
@@ -123,7 +125,7 @@ typedef struct margins {
     double above, below, before, after, width, height;
 } margins;
 
-/* Of every step-th place from `first` on. */
+/* The largest of the margins and sizes of places first, first + step, .. below `end`. */
 static margins widest(const sali_place *places, int64_t first, int64_t end, int64_t step)
 {
     margins m = { 0 };
@@ -139,6 +141,8 @@ static margins widest(const sali_place *places, int64_t first, int64_t end, int6
     return m;
 }
 
+/* Set the positions of all panels in a grid of `columns` columns, and the size of the figure;
+ * `words` makes room for title and caption. */
 static void place_panels(const sal_figure *figure, int64_t columns, bool words, sali_layout *layout)
 {
     int64_t n = figure->n_panels;
@@ -171,7 +175,7 @@ static void place_panels(const sal_figure *figure, int64_t columns, bool words, 
     layout->height = bottom;
 }
 
-/* Now the scales know their pixels. */
+/* Set the pixel ends of a panel's scales from its position. */
 static void set_pixels(const sali_panel *panel, sali_place *p)
 {
     bool down = panel->cells.rows > 0 && !panel->cells.upward;

@@ -4,12 +4,13 @@
 
 #include "figure/figure.h"
 
-/* Nothing is drawn farther away than that, in pixels; the corners of a heat map, which is drawn in
- * one piece, may be. */
+/* Nothing is drawn farther away than FAR pixels, except the corners of a heat map, which is drawn
+ * in one piece. */
 #define FAR 30000.0
 #define FAR_CORNER 1e9
 
-/* Powers of ten that a logarithmic axis spans: all are normal numbers, in sums of a few too. */
+/* The powers of ten that a logarithmic axis may span: all are normal numbers, and so are sums of a
+ * few of them. */
 #define LOWEST_POWER -290.0
 #define HIGHEST_POWER 308.0
 
@@ -19,7 +20,7 @@ typedef struct sali_range {
     double low, high;
 } sali_range;
 
-/* Take in a value, if the axis can show it. */
+/* Extend a range to `value`, if the axis can show it. */
 static void take_in(sali_range *range, double value)
 {
     if (isfinite(value) && (value > 0 || !range->logarithmic)) {
@@ -28,7 +29,7 @@ static void take_in(sali_range *range, double value)
     }
 }
 
-/* A range in which all values are the same, or nearly so for a double, gets room around them. */
+/* Widen a range whose values are equal, or nearly so for a double, and keep it within 1e308. */
 static void widen(double *low, double *high)
 {
     double size = fmax(fabs(*low), fabs(*high));
@@ -48,7 +49,7 @@ static double within_powers(double power)
     return fmin(fmax(power, LOWEST_POWER), HIGHEST_POWER);
 }
 
-/* A scale for a range, made wider by a share of it on both sides and never empty. */
+/* The scale of a range, extended by the fraction `margin` on both sides; never empty. */
 static sali_scale scale_of(const sali_range *range, double margin)
 {
     sali_scale scale = { .logarithmic = range->logarithmic,
@@ -80,7 +81,8 @@ static sali_scale scale_of(const sali_range *range, double margin)
     return scale;
 }
 
-/* At most `far` pixels from where the axis begins. */
+/* The pixel position of a value, at most `far` pixels from where the axis begins; NaN if the scale
+ * cannot show it. */
 static double place(const sali_scale *scale, double value, double far)
 {
     if (!isfinite(value) || (scale->logarithmic && !(value > 0))) {
@@ -103,14 +105,16 @@ double sali_scale_corner(const sali_scale *scale, double value)
 
 /* ---- of a panel */
 
-/* An end of a band or error bar. On a logarithmic axis a low one may be next to zero: no farther
- * than a factor of 10 below its value does it widen the axis. */
+/* Extend the range to the low end of a band or error bar. On a logarithmic axis the low end may be
+ * close to zero, so it extends the axis to at most a factor of 10 below `value`. */
 static void add_low(sali_range *range, double value, double low)
 {
     bool shown = isfinite(value) && value > 0;
     take_in(range, range->logarithmic && shown ? fmax(low, value / 10) : low);
 }
 
+/* Extend the ranges of both axes to all points of a series, with the ends of its bands and the feet
+ * of its bars. */
 static void add_series(const sal_series *s, sali_range *x, sali_range *y)
 {
     for (int64_t i = 0; i < s->n; i++) {
@@ -149,7 +153,7 @@ double sali_bar_gap(const sali_panel *panel, const sali_scale *scale)
     return gap;
 }
 
-/* Room for the outer halves of bars. */
+/* Extend the range of x to the outer halves of the outermost bars. */
 static void add_bar_ends(const sali_panel *panel, sali_range *x)
 {
     const double gap = sali_bar_gap(panel, NULL);
@@ -160,6 +164,8 @@ static void add_bar_ends(const sali_panel *panel, sali_range *x)
     }
 }
 
+/* The scale of an axis: its own limits if it has any, else its categories, else `range` with the
+ * margin. */
 static sali_scale axis_scale(const sal_axis *axis, const sali_range *range, double margin)
 {
     sali_range known = *range;

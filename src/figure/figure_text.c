@@ -6,7 +6,7 @@
 #include "core/utf8.h"
 #include "figure/figure.h"
 
-/* In widths of the letter size. */
+/* The approximate width of a character, in units of the font size. */
 static double letter_width(int32_t code)
 {
     if (code >= 0x1100) {
@@ -30,7 +30,8 @@ double sali_text_width(const char *text)
 
 int64_t sali_text_line(const char *text, double width)
 {
-    /* No farther than a line may reach: a long text is not measured again for each line. */
+    /* A line ends within this many bytes, so that a long text is not measured again for each
+     * line. */
     const char *end = text + strnlen(text, SALI_LINE_BYTES + 4), *blank = NULL;
     double used = 0;
     for (const char *at = text; at < end;) {

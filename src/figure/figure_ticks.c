@@ -18,7 +18,7 @@ int sali_put_exponent(int exponent, char *out)
     return used;
 }
 
-/* mantissa * 10^exponent, the mantissa having `decimals` places. */
+/* Write mantissa * 10^exponent, the mantissa with `decimals` decimal places. */
 static void put_value(double mantissa, int decimals, int exponent, char out[40])
 {
     char text[SALI_FIXED_SIZE];
@@ -34,7 +34,8 @@ static void put_value(double mantissa, int decimals, int exponent, char out[40])
 
 /* ---- linear */
 
-/* 1, 2 or 5 times a power of ten: the smallest step that makes at most `most` of them. */
+/* The smallest step, 1, 2 or 5 times 10^*power, that fits at most `most` times into `range`.
+ * Returns the factor 1, 2 or 5. */
 static double round_step(double range, int most, int *power)
 {
     double least = range / most;
@@ -50,6 +51,8 @@ static double round_step(double range, int most, int *power)
     return 1;
 }
 
+/* Append round numbers within a linear scale, in steps for about `most` ticks, all with the same
+ * exponent and number of decimals. */
 static void linear(const sali_scale *scale, int most, sali_ticks *ticks)
 {
     int power = 0;
@@ -78,7 +81,8 @@ static void linear(const sali_scale *scale, int most, sali_ticks *ticks)
 
 /* ---- logarithmic */
 
-/* Numbers are written out if all of them have at most five digits. */
+/* Append the tick mantissa * 10^power; written as a plain number if `plain`, which is so if all
+ * ticks have at most five digits. */
 static void add_power(sali_ticks *ticks, int mantissa, int power, bool plain)
 {
     double value = mantissa * pow(10, power);
@@ -94,7 +98,8 @@ static void add_power(sali_ticks *ticks, int mantissa, int power, bool plain)
     }
 }
 
-/* Each of `mantissas` times every so many-th power of ten. */
+/* Make the ticks m * 10^power within the scale, for each digit m in `mantissas` and every
+ * `every`-th power. */
 static void powers(const sali_scale *scale, const char *mantissas, int every, sali_ticks *ticks)
 {
     int first = (int)floor(scale->low - 1e-9), last = (int)ceil(scale->high + 1e-9);
@@ -110,8 +115,8 @@ static void powers(const sali_scale *scale, const char *mantissas, int every, sa
     }
 }
 
-/* The finest set whose closest neighbours have about their share of the axis; a finer one if less
- * than two are left. */
+/* Make the ticks from the finest set of mantissas whose closest neighbours have about 1 / `most` of
+ * the axis between them; a finer set if that leaves fewer than two ticks. */
 static void logarithmic(const sali_scale *scale, int most, sali_ticks *ticks)
 {
     static const struct {
@@ -137,7 +142,7 @@ void sali_ticks_make(const sali_scale *scale, int most, sali_ticks *ticks)
     if (scale->logarithmic && scale->high - scale->low >= 0.15) {
         logarithmic(scale, most, ticks);
     }
-    if (scale->logarithmic && ticks->n < 2) { /* less than two round ones: as on a linear axis */
+    if (scale->logarithmic && ticks->n < 2) { /* fewer than two ticks: as on a linear axis */
         ticks->n = 0;
         sali_scale plain = { .low = pow(10, scale->low), .high = pow(10, scale->high) };
         linear(&plain, most, ticks);

@@ -7,7 +7,8 @@
 #include "core/text.h"
 #include "figure/figure.h"
 
-/* A text of several lines. */
+/* Write a text as lines of at most `width` pixels, the first at (x, y); nothing if `text` is
+ * NULL. */
 static void paragraph(sali_text_output *w, double x, double y, double width, const char *anchor,
                       const char *class, const char *text)
 {
@@ -27,6 +28,8 @@ static void put_clip(const sali_canvas *c)
              c->prefix, (long long)c->number, p->left - 1, p->top - 1, p->width + 2, p->height + 2);
 }
 
+/* Draw one series: band or error bars, line, markers. Bars are drawn by sali_svg_bars, all series
+ * at once. */
 static void put_series(const sali_canvas *c, const sal_series *s)
 {
     if (s->mark == SAL_MARK_BARS) {
@@ -48,7 +51,7 @@ static void put_series(const sali_canvas *c, const sal_series *s)
     sali_put_raw(c->w, "</g>");
 }
 
-/* Has the panel anything to show? */
+/* Whether the panel has nothing to show. */
 static bool is_empty(const sali_panel *panel, const sali_place *p)
 {
     bool any = panel->cells.rows > 0 || panel->n_pointers > 0;
@@ -61,6 +64,7 @@ static bool is_empty(const sali_panel *panel, const sali_place *p)
     return !any;
 }
 
+/* Draw one panel, from the grid to the colour bar. */
 static void put_panel(const sali_canvas *c)
 {
     const sali_panel *panel = c->panel;
@@ -94,7 +98,8 @@ static void put_panel(const sali_canvas *c)
     sali_put_raw(c->w, "</g>");
 }
 
-/* The element's beginning, with names for readers who listen. */
+/* The opening <svg> tag, with title and description for screen readers, and the CSS rules if
+ * `style`. */
 static void put_root(const sal_figure *figure, const sali_layout *layout, sali_text_output *w,
                      const char *prefix, bool style)
 {

@@ -24,7 +24,8 @@ void sali_svg_rule(sali_text_output *w, const char *class, double x1, double y1,
     sali_put(w, "<path class=\"%s\" d=\"M%f,%fL%f,%f\"/>", class, x1, y1, x2, y2);
 }
 
-/* Lines at the ticks, in one path; across the panel, or short ones outside. */
+/* Lines at the ticks of both axes, as one path: across the panel if `grid`, else short ones
+ * outside. */
 static void rules(const sali_canvas *c, const char *class, bool grid)
 {
     const sali_place *p = c->place;
@@ -41,7 +42,7 @@ static void rules(const sali_canvas *c, const char *class, bool grid)
     sali_put_raw(c->w, "\"/>");
 }
 
-/* A text turned about its end or middle. */
+/* A text rotated by `degrees` about its anchor. */
 static void turned(const sali_canvas *c, double x, double y, int degrees, const char *anchor,
                    const char *text)
 {
@@ -57,6 +58,8 @@ static void beside(const sali_canvas *c, bool on_x, double at, double gap, const
                   on_x ? "middle" : "end", NULL, text);
 }
 
+/* Write the names of the categories of axis x or y that lie within the panel, at most as many as
+ * fit. */
 static void names(const sali_canvas *c, bool on_x)
 {
     const sali_place *p = c->place;
@@ -76,6 +79,7 @@ static void names(const sali_canvas *c, bool on_x)
     }
 }
 
+/* Write the texts of the ticks of axis x or y, unless the axis has categories. */
 static void numbers(const sali_canvas *c, bool on_x)
 {
     const sali_place *p = c->place;
@@ -98,6 +102,7 @@ void sali_svg_side_label(const sali_canvas *c, double x, const char *label)
     }
 }
 
+/* Write the labels of both axes, and below them how many values a cell is the mean of. */
 static void labels(const sali_canvas *c)
 {
     const sali_place *p = c->place;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bars, those of several series side by side. */
+/* Bars; several series stand side by side. */
 #include <math.h>
 
 #include "figure/figure.h"
@@ -12,7 +12,7 @@ static const char *const hatches[SALI_STYLES] = { NULL,
                                                   "M0,3H6M3,0V6",
                                                   "M0,6L6,0M0,0L6,6" };
 
-/* Where bars begin, in pixels. */
+/* The pixel position of the foot of bars: 0, or the edge of the panel nearest to 0. */
 static double foot_of(const sali_place *p)
 {
     double zero = sali_scale_at(&p->y, p->y.logarithmic ? 1e-300 : 0);
@@ -48,7 +48,7 @@ int sali_bar_layers(const sali_panel *panel, const sal_series *s)
     return sali_bar_series(panel) > 1 && sali_style_dash(s->style) > 0 ? 2 : 1;
 }
 
-/* The attribute of one layer. */
+/* Write the fill of one layer: layer 0 has the colour of the series, layer 1 its hatching. */
 void sali_svg_bar_fill(const sali_canvas *c, const sal_series *s, int layer)
 {
     if (layer == 0) {
@@ -59,7 +59,7 @@ void sali_svg_bar_fill(const sali_canvas *c, const sal_series *s, int layer)
     }
 }
 
-/* The room of a bar, or of the bars of several series at one place, in pixels. */
+/* The width of the space for a bar, or for the bars of several series at one x, in pixels. */
 static double spacing(const sali_canvas *c)
 {
     const double gap = sali_bar_gap(c->panel, &c->place->x);
@@ -67,8 +67,8 @@ static double spacing(const sali_canvas *c)
     return isfinite(gap) ? gap : one > 0 ? fmin(one, c->place->width) : 20;
 }
 
-/* Bars of a series, `width` pixels wide and `shift` beside their x, as one path's data. Thin ones
- * that share a pixel column are drawn as their union. */
+/* Write the bars of a series, `width` pixels wide and moved by `shift`, as the data of one path.
+ * Bars thinner than a pixel that share a pixel column are drawn as their union. */
 static void put_bars(const sali_canvas *c, const sal_series *s, double width, double shift)
 {
     const sali_place *p = c->place;

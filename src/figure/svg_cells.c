@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cells of heat maps and pictures, and the scale of colours. Cells of one colour are one path, and
- * equal neighbours in a row one rectangle of it. */
+/* Cells of heat maps and pictures, and the colour bar. All cells of one colour are one path, in
+ * which equal neighbours of a row are one rectangle. */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -9,12 +9,13 @@
 
 #define LEVELS 256
 
-/* Equal cells side by side. */
+/* Neighbouring cells of a row with the same colour. */
 typedef struct run {
     int32_t row, column, length;
     int32_t level; /* LEVELS: empty */
 } run;
 
+/* The colour of a value, 0 .. LEVELS - 1; LEVELS if it has none. */
 static int32_t level_of(const sali_canvas *c, double value)
 {
     if (c->panel->cells.picture) {
@@ -27,7 +28,8 @@ static int32_t level_of(const sali_canvas *c, double value)
     return isnan(at) ? LEVELS : (int32_t)lrint(fmin(fmax(at, 0), LEVELS - 1));
 }
 
-/* All runs, row by row; count[k + 1] is how many have level k. */
+/* List all runs, row by row, and return their number; count[k + 1] grows by the number of runs with
+ * level k. */
 static int64_t find_runs(const sali_canvas *c, run *runs, int64_t *count)
 {
     const sali_cells *cells = &c->panel->cells;
@@ -46,6 +48,8 @@ static int64_t find_runs(const sali_canvas *c, run *runs, int64_t *count)
     return n;
 }
 
+/* Draw the runs, one path for each level; those of level k are runs[begin[k]] .. runs[begin[k + 1]
+ * - 1]. Empty cells are not drawn. */
 static void put_levels(const sali_canvas *c, const run *runs, const int64_t *begin)
 {
     const sali_cells *cells = &c->panel->cells;
@@ -65,7 +69,7 @@ static void put_levels(const sali_canvas *c, const run *runs, const int64_t *beg
     }
 }
 
-/* A group whose units are cells. */
+/* Open a group in which the unit of length is one cell. */
 static void begin_cells(const sali_canvas *c)
 {
     const sali_cells *cells = &c->panel->cells;
@@ -107,6 +111,7 @@ void sali_svg_cells(const sali_canvas *c)
 
 /* ---- the scale of colours */
 
+/* Define the gradient of the colour bar, from the lowest colour at the bottom to the highest. */
 static void put_gradient(const sali_canvas *c)
 {
     bool diverging = c->panel->cells.diverging;

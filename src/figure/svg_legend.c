@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of series and of lines across, above the panel. */
+/* The legend above the panel: names of series and of lines across. */
 #include <math.h>
 
 #include "figure/figure.h"
@@ -15,7 +15,8 @@ bool sali_pointer_across(const sali_panel *panel, const sali_pointer *p)
     return level != isnan(p->y) && (at > 0 || !logarithmic);
 }
 
-/* Entries: the series, then the pointers that are lines. NULL: not in the legend. */
+/* The name of legend entry i: entries are the series, then the pointers. NULL: not in the
+ * legend. */
 static const char *entry(const sali_panel *panel, int64_t i)
 {
     if (i < panel->n_series) {
@@ -34,7 +35,7 @@ static void swatch_bar(const sali_canvas *c, const sal_series *s, double x, doub
     }
 }
 
-/* A series of two points in the place of a swatch, drawn as the series is. */
+/* Draw the sample of a series at (x, y): a short series of two points with the same style. */
 static void swatch(const sali_canvas *c, const sal_series *s, double x, double y)
 {
     double xs[2] = { 0, SWATCH - 4 }, ys[2] = { 0, 0 };
@@ -61,7 +62,7 @@ static void swatch(const sali_canvas *c, const sal_series *s, double x, double y
     sali_put_raw(c->w, "</g>");
 }
 
-/* Entry i, from x on, the middle of its line at y. */
+/* Draw entry i from x on; y is the middle of its line. */
 static void put_entry(const sali_canvas *c, int64_t i, const char *name, double x, double y)
 {
     char text[256];
@@ -74,7 +75,8 @@ static void put_entry(const sali_canvas *c, int64_t i, const char *name, double 
     sali_svg_text(c->w, x + SWATCH, y + 4, "start", NULL, text);
 }
 
-/* Fill rows with entries, and draw them from `top` on, or (c NULL) only count the rows. */
+/* Fill rows of `width` pixels with entries and return the number of rows. The entries are drawn
+ * from `top` on, or only counted if c is NULL. */
 static int64_t fill_rows(const sali_panel *panel, double width, const sali_canvas *c, double top)
 {
     double x = 0;

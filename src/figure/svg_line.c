@@ -10,7 +10,7 @@ bool sali_series_dense(const sal_series *series, double width)
     return (double)series->n > width;
 }
 
-/* May points be gathered by columns? */
+/* Whether x never decreases, so that points may be merged by pixel columns. */
 static bool ascending(const sal_series *s)
 {
     for (int64_t i = 1; i < s->n; i++) {
@@ -32,11 +32,13 @@ typedef struct point {
 typedef struct line_pen {
     sali_text_output *w;
     bool steps, down;
-    point last;                     /* drawn */
-    point first, low, high, latest; /* of the present column */
-    bool any;                       /* in the column */
+    point last;                     /* the last point drawn */
+    point first, low, high, latest; /* in the present pixel column */
+    bool any;                       /* the column has a point */
 } line_pen;
 
+/* Draw a line from the last point to p, or move to p if the pen is up; the last point is not drawn
+ * twice. */
 static void draw(line_pen *pen, point p)
 {
     if (pen->down && p.i == pen->last.i) {
@@ -51,6 +53,8 @@ static void draw(line_pen *pen, point p)
     pen->down = true;
 }
 
+/* Draw the first, lowest, highest and last point of the present pixel column, in the order in which
+ * they came. */
 static void end_column(line_pen *pen)
 {
     if (pen->any) {
@@ -63,6 +67,7 @@ static void end_column(line_pen *pen)
     }
 }
 
+/* Add p to the present pixel column; a point in another column first draws the present one. */
 static void gather(line_pen *pen, point p)
 {
     if (pen->any && floor(p.x) != floor(pen->first.x)) {
@@ -77,7 +82,8 @@ static void gather(line_pen *pen, point p)
     pen->latest = p;
 }
 
-/* A point without neighbours would not be seen as a line. */
+/* Draw a dot where the piece of line has one point only, `drawn_since` = 1: it would be invisible
+ * otherwise. */
 static void dot(line_pen *pen, int64_t drawn_since)
 {
     if (pen->down && drawn_since == 1) {
@@ -126,13 +132,14 @@ void sali_svg_line(const sali_canvas *c, const sal_series *s, bool dense)
 
 /* ---- bands */
 
-/* An end that is not positive is at the edge of a logarithmic axis. */
+/* The pixel position of an end of a band; an end that is not positive is at the edge of a
+ * logarithmic axis. */
 static double end_at(const sali_scale *y, double value)
 {
     return y->logarithmic && value <= 0 ? y->from : sali_scale_at(y, value);
 }
 
-/* The points from `begin` on that have both ends; one after the last. */
+/* The first point from `begin` on that the panel cannot show with both ends of the band, or n. */
 static int64_t run_end(const sali_canvas *c, const sal_series *s, int64_t begin)
 {
     int64_t i = begin;
@@ -143,8 +150,8 @@ static int64_t run_end(const sali_canvas *c, const sal_series *s, int64_t begin)
     return i;
 }
 
-/* One edge of a band from `begin` to `end`, forward or back; per pixel column its outermost
- * point if `columns`. */
+/* Draw the upper edge of a band from point `begin` to `end` - 1, or, if `back`, the lower edge in
+ * the opposite order. If `columns`, each pixel column has one point, the outermost. */
 static void edge(const sali_canvas *c, const sal_series *s, int64_t begin, int64_t end, bool back,
                  bool columns)
 {

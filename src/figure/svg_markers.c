@@ -6,10 +6,10 @@
 #include "core/error.h"
 #include "figure/figure.h"
 
-/* The marker of a style at a point, into an open path. */
+/* Append the marker of a style at (x, y) to an open path. */
 static void put_marker(sali_text_output *w, int64_t style, double x, double y)
 {
-    /* Drawn from the point and back to it. */
+    /* Each shape begins and ends at the point. */
     static const char *const shapes[SALI_STYLES] = {
         "m-3,0a3,3 0 1,0 6,0a3,3 0 1,0 -6,0z", /* disc */
         "m-2.7,-2.7h5.4v5.4h-5.4z",            /* square */
@@ -22,7 +22,7 @@ static void put_marker(sali_text_output *w, int64_t style, double x, double y)
     sali_put(w, "M%f,%f%s", x, y, shapes[sali_style_dash(style)]);
 }
 
-/* Has this pixel a marker already? Remembers it. */
+/* Whether the pixel at (x, y) has a marker already or is outside the panel; marks it in `seen`. */
 static bool taken(uint8_t *seen, const sali_place *p, double x, double y)
 {
     int64_t column = (int64_t)floor(x - p->left), row = (int64_t)floor(y - p->top);
@@ -55,7 +55,8 @@ void sali_svg_markers(const sali_canvas *c, const sal_series *s)
     sali_free(seen);
 }
 
-/* An end that has no place on the axis is at its edge if it is infinite. */
+/* The pixel position of an end of an error bar; an infinite one, or one that is not positive on a
+ * logarithmic axis, is at the edge of the panel. */
 static double end_at(const sali_place *p, double value)
 {
     if (value == INFINITY) {
@@ -96,7 +97,7 @@ static void cross(const sali_canvas *c, double x, double y)
     }
 }
 
-/* On the side where there is room. */
+/* Write the text of a cross at (x, y), on its right side if there is room. */
 static void cross_text(const sali_canvas *c, double x, double y, const char *text)
 {
     const sali_place *p = c->place;

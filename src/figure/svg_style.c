@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Colours: those of series, which follow the reader's setting, and the scales of heat maps. */
+/* Colours: series, which follow the reader's light or dark setting, and heat maps. */
 #include <math.h>
 
 #include "figure/figure.h"

@@ -13,10 +13,10 @@
 
 #include "core/error.h"
 
-/* Signals of a crash, which the program may have handlers for. */
+/* Signals of a crash. The program may have handlers for them, which the child must not run. */
 static const int crashes[] = { SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU };
 
-/* The child may come to hold so many KiB, as getrusage counts. */
+/* Limit of the child's memory, in KiB as getrusage counts. */
 static double most_memory;
 
 static double peak_memory(void)
@@ -25,8 +25,9 @@ static double peak_memory(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (double)usage.ru_maxrss : INFINITY;
 }
 
-/* A limit on the address space would have libraries report allocations that fail as damage of the
- * file, and end well; the same allocations would then be tried in the parent. */
+/* Handler of SIGPROF: end the child if its memory exceeds the limit. (With a limit on the address
+ * space instead, libraries would report failed allocations as damage of the file and return
+ * normally; the same allocations would then be tried in the parent.) */
 static void look_at_memory(int signal_number)
 {
     (void)signal_number;
@@ -35,7 +36,8 @@ static void look_at_memory(int signal_number)
     }
 }
 
-/* Look after each 10 ms of work. */
+/* Check the memory after every 10 ms of processor time; `bytes` may be added to what is in use
+ * now. */
 static void limit_memory(int64_t bytes)
 {
     const struct timeval often = { .tv_usec = 10000 };
@@ -50,6 +52,8 @@ static void limit_memory(int64_t bytes)
     }
 }
 
+/* Run the child: set its limits, do `work`, then write one byte to `told` as proof that the work
+ * ended. */
 static _Noreturn void be_the_child(int told, const sali_attempt_limits *limits,
                                    void (*work)(const void *), const void *data)
 {
@@ -69,7 +73,8 @@ static _Noreturn void be_the_child(int told, const sali_attempt_limits *limits,
     _exit(write(told, "", 1) == 1 ? 0 : 1);
 }
 
-/* Whether the child says that it came to its end. The program may not wait for children itself. */
+/* Whether the child reported that its work ended. Waits for the child, so the program must not wait
+ * for children itself meanwhile. */
 static bool came_to_its_end(int told, pid_t pid)
 {
     char byte;

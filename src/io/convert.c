@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file in another format. */
+/* Conversion of a file to another format. */
 #include <sys/stat.h>
 
 #include "core/error.h"
@@ -7,7 +7,8 @@
 #include "models/zoo/alignment_rows.h"
 #include "models/zoo/builtin.h"
 
-/* A saved model as it opens: what a training wrote has its averaged parameters. */
+/* Open the model `in` and save it as `out`. From a training's directory this takes the averaged
+ * parameters. */
 static sal_status save_model(const char *in, const char *out, sal_error *err)
 {
     sal_model *model = NULL;

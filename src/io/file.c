@@ -102,9 +102,9 @@ bool sali_file_is_at(int fd, const char *path)
            opened.st_dev == there.st_dev;
 }
 
-/* Whether no other process has the lock of a temporary: now this one has it, if the file system has
- * locks. Record locks are of a process: a reservation does not keep its own process from writing.
- * libhdf5 takes the other kind of lock on what it writes. */
+/* Lock a temporary for this process. Returns false if another process holds the lock; true also on
+ * a file system without locks. Record locks belong to a process, so a reservation does not keep its
+ * own process from writing. libhdf5 takes the other kind of lock (flock) on what it writes. */
 static bool take_lock(int fd)
 {
     struct flock all = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -112,10 +112,12 @@ static bool take_lock(int fd)
     return !taken && !sali_file_is_locked(fd, true);
 }
 
-/* Another process may put its temporary in place between our opening it and locking it. */
+/* Another process may put its temporary in place after this one has opened it and before this one
+ * has locked it: then try again, at most this often. */
 #define MOST_TRIES 100
 
-/* PATH.tmp, locked and with what it held, or -1. */
+/* Open and lock PATH.tmp, which keeps its contents. Returns the descriptor, or -1 with the error in
+ * *err. */
 static int open_temporary(const char *path, const char *temporary, sal_error *err)
 {
     for (int k = 0; k < MOST_TRIES; k++) {
@@ -137,7 +139,7 @@ static int open_temporary(const char *path, const char *temporary, sal_error *er
     return -1;
 }
 
-/* "PATH.tmp"; NULL without memory. */
+/* "PATH.tmp", to be freed; NULL when out of memory. */
 static char *temporary_of(const char *path)
 {
     size_t length = strlen(path);
@@ -149,7 +151,7 @@ static char *temporary_of(const char *path)
     return temporary;
 }
 
-/* Whether PATH is no directory, pipe or device. */
+/* SAL_ERR_IO if PATH exists and is a directory, pipe or device. */
 static sal_status check_kind(const char *path, sal_error *err)
 {
     struct stat info;
@@ -286,7 +288,7 @@ sal_status sali_output_commit(sali_output *out, sal_error *err)
     }
     if (!take_lock(fd) || !sali_file_is_at(fd, out->temporary)) {
         status = sali_fail(err, SAL_ERR_IO, "%s: another process has written it", out->path);
-        fclose(out->file); /* the temporary is theirs */
+        fclose(out->file); /* the temporary belongs to the other process */
         out->file = NULL;
         sali_free(out->temporary);
         out->temporary = NULL;

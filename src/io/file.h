@@ -18,7 +18,7 @@ typedef struct sali_bytes {
 
 void sali_bytes_free(sali_bytes *bytes);
 
-/* Room for a path, and DIRECTORY/NAME in it. Returns: ARGUMENT if that is too long. */
+/* Write DIRECTORY/NAME to `path`. Returns: ARGUMENT if that is too long. */
 #define SALI_PATH 4096
 sal_status sali_path_in(const char *directory, const char *name, char path[SALI_PATH],
                         sal_error *err);
@@ -28,29 +28,30 @@ sal_status sali_path_in(const char *directory, const char *name, char path[SALI_
  *            On failure *out is untouched. */
 sal_status sali_file_read(const char *path, sali_bytes *out, sal_error *err);
 
-/* Whether another open file has a lock (flock) that keeps this one from being written, or read. */
+/* Whether another open file holds a lock (flock) that forbids writing this one (to_write) or
+ * reading it. */
 bool sali_file_is_locked(int fd, bool to_write);
 
-/* Whether the file that is open is still the one at `path`. */
+/* Whether the open file is still the one at `path`. */
 bool sali_file_is_at(int fd, const char *path);
 
-/* What a compressed file may grow to: far above any data set here, far below a bomb. */
+/* Limit of decompressed size: far above any data set, far below a decompression bomb. */
 #define SALI_GUNZIP_MAX ((int64_t)1 << 30)
 
 /* As sali_file_read; a file that starts like gzip is decompressed, to max_size bytes at most.
  * Returns:   also DATA for a damaged or too large stream, UNSUPPORTED for gzip without zlib. */
 sal_status sali_file_read_gz(const char *path, int64_t max_size, sali_bytes *out, sal_error *err);
 
-/* Does the content start with the two bytes of gzip? */
+/* Whether the content starts with the two bytes of gzip. */
 int sali_is_gzip(const void *data, int64_t size);
 
 /* Decompress a gzip stream in memory (several members are joined); `name` is for messages. */
 sal_status sali_gunzip(const char *name, const void *data, int64_t size, int64_t max_size,
                        sali_bytes *out, sal_error *err);
 
-/* A file being written. Everything goes to PATH.tmp beside it, which takes the place of PATH on
- * commit: readers see the old content or the new, never a part. A symbolic link is replaced. The
- * temporary is locked until it is in place, against other processes: within one, the caller keeps
+/* A file being written. All data go to PATH.tmp next to it, which replaces PATH on commit: readers
+ * see the old content or the new, never a part. A symbolic link is replaced. The temporary is
+ * locked against other processes until it is in place; within one process, the caller must keep
  * writers of the same path apart. */
 typedef struct sali_output {
     FILE *file;
@@ -62,7 +63,7 @@ typedef struct sali_output {
  * or device; MEMORY. */
 sal_status sali_output_open(const char *path, sali_output *out, sal_error *err);
 
-/* Give the lock back until the commit, to libhdf5, which opens and locks the temporary itself. */
+/* Release the lock until the commit, so that libhdf5 can open and lock the temporary itself. */
 void sali_output_unlock(sali_output *out);
 
 /* On failure the output stays open and must be discarded. */

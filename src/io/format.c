@@ -25,6 +25,7 @@ const sali_format *sali_format_at(int64_t index)
     return index >= 0 && index < N_FORMATS ? formats[index] : NULL;
 }
 
+/* What the public list of formats reports about a format. */
 static sal_format_info info_of(const sali_format *f)
 {
     return (sal_format_info){ .name = f->name,
@@ -36,7 +37,7 @@ static sal_format_info info_of(const sali_format *f)
                               .model = f->model };
 }
 
-/* Those of one content follow one another. */
+/* Formats are listed by the kind of their content. */
 bool sal_format_list(int64_t index, sal_format_info *info)
 {
     for (int kind = SALI_CONTENT_NONE; index >= 0 && kind <= SALI_CONTENT_TAPE; kind++) {
@@ -63,7 +64,8 @@ sal_status sal_format_find(const char *path, sal_format_info *info, sal_error *e
     return status;
 }
 
-/* "graphml (.graphml), dimacs (.col)": those of a kind that can be written, or read. */
+/* List the formats of a kind, as "graphml (.graphml), dimacs (.col)"; with `written` only those
+ * that can be written. */
 static void list_names(sali_content_kind kind, bool written, char *text, size_t room)
 {
     text[0] = '\0';
@@ -113,17 +115,18 @@ static bool is_telling(const sali_format *f)
     return f->root || f->recognise;
 }
 
-/* Whether content that looks like one format tells more than a suffix of another one. Rows of
- * numbers are an array, but may as well be a graph, network or alignment without its heading. */
+/* Whether the format that the content looks like is preferred to the one that the suffix names.
+ * Rows of numbers are an array, but may as well be a graph, network or alignment without its
+ * heading. */
 static bool tells_more(const sali_format *looks, const sali_format *named)
 {
     return looks && !(named && looks->content == SALI_CONTENT_ARRAY && !looks->has_heading &&
                       named->content != SALI_CONTENT_ARRAY);
 }
 
-/* What a heading says, or suffix and content together; else what the content looks like; else the
- * suffix, and rather of a format that has nothing to be recognised by. Its reader will say what is
- * wrong. */
+/* The format of a file: by a heading, or by suffix and content together; else by what the content
+ * looks like; else by the suffix alone, preferring a format that has nothing to be recognised by
+ * (its reader will then report what is wrong). NULL if none fits. */
 static const sali_format *tell(const char *path, const sali_bytes *bytes, sali_content_kind kind)
 {
     const sali_format *named = NULL, *looks = NULL;
@@ -165,7 +168,7 @@ static bool has_parameters(const sali_bytes *bytes)
     return header > 0 && header <= (uint64_t)bytes->size - 8 && bytes->data[8] == '{';
 }
 
-/* As sali_content_read, but numbers may not be finite, and *found is set in any case. */
+/* As sali_content_read, but numbers may be infinite or NaN, and *found is set in any case. */
 static sal_status read_content(const char *path, const sali_format *format, sali_content_kind kind,
                                const sali_reading *reading, sali_content *out,
                                const sali_format **found, sal_error *err)
@@ -180,7 +183,7 @@ static sal_status read_content(const char *path, const sali_format *format, sali
         status = status ? status : sali_refuse_potts_parameters(path, bytes.data, bytes.size, err);
         format = status == SAL_OK ? tell(path, &bytes, kind) : NULL;
     }
-    if (status != SAL_OK) { /* said */
+    if (status != SAL_OK) { /* reported already */
     } else if (!format && has_parameters(&bytes)) {
         status = sali_fail(err, SAL_ERR_ARGUMENT,
                            "%s: a safetensors file, which holds parameters of a model; name the "
@@ -264,8 +267,8 @@ sal_status sal_array_read(const char *path, sal_columns_from columns_from, sal_a
 
 /* ---- writing */
 
-/* The writer that a path's suffix asks for: of this kind of content, or of one that it converts to;
- * NULL if there is none. */
+/* The format that a path's suffix names and that can write: content of `kind`, or, if `converted`,
+ * content that `kind` converts to; NULL if there is none. */
 static const sali_format *writer_by_suffix(const char *path, sali_content_kind kind, bool converted)
 {
     for (int64_t k = 0; k < N_FORMATS; k++) {
@@ -278,6 +281,7 @@ static const sali_format *writer_by_suffix(const char *path, sali_content_kind k
     return NULL;
 }
 
+/* Convert the content to the kind of `format`, and write that. */
 static sal_status write_converted(const char *path, const sali_format *format,
                                   const sali_content *content, sal_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* File formats of what models are made of. To add one: a file with its record, and its name in
- * SALI_FORMAT_LIST. */
+/* File formats of model inputs: graphs, networks, alignments, arrays and tapes. To add a format: a
+ * file with its record, and its name in SALI_FORMAT_LIST. */
 #ifndef SALI_FORMAT_H
 #define SALI_FORMAT_H
 
@@ -19,25 +19,25 @@ typedef struct sali_format {
     const char *doc;                            /* one line */
     const char *suffixes[SALI_FORMAT_SUFFIXES]; /* ".graphml", ..; the first is the usual one */
     sali_content_kind content;
-    /* The model that a file of it is when only the file is named ("ising"); NULL: a network or a
-     * saved tape, which are models, or one that must be said. */
+    /* The model that a file stands for when only the file is named ("ising"). NULL: the file is a
+     * model itself (a network or saved tape), or the model must be named. */
     const char *model;
-    const char *root;  /* of XML: the element that it is recognised by; NULL: no XML */
-    unsigned comments; /* SALI_COMMENT_*, of the scanners below */
-    /* Whether the bytes look like this format: of files with another suffix, or with one that
+    const char *root;  /* of XML formats: the root element that identifies them; NULL: not XML */
+    unsigned comments; /* SALI_COMMENT_*, for the scanners below */
+    /* Whether the bytes look like this format; used for files with another suffix, or with one that
      * several formats share. NULL: the root element or the suffix decides. */
     bool (*recognise)(sali_scan *scan);
-    /* What it recognises is a heading that no other format has; then the suffix does not count. */
+    /* `recognise` finds a heading that no other format has; then the suffix does not matter. */
     bool has_heading;
-    /* Read all of a file, whose bytes a NUL follows; *out is empty but for its kind, and freed by
-     * the caller on failure too. NULL: not read. */
+    /* Read all of a file, whose bytes are followed by a NUL. *out has its kind set and is empty
+     * otherwise; the caller frees it, on failure too. NULL: cannot be read. */
     void (*parse)(sali_scan *scan, sali_content *out);
-    /* Write content of this kind; it fails with ARGUMENT for what the format cannot say. NULL: not
-     * written. */
+    /* Write content of this kind; fails with ARGUMENT for what the format cannot express. NULL:
+     * cannot be written. */
     void (*write)(sali_text_output *w, const sali_content *content);
 } sali_format;
 
-/* In the order in which they are asked whether they recognise a file. */
+/* All formats, in the order in which `recognise` is tried. */
 #define SALI_FORMAT_LIST(X) \
     X(aln)                  \
     X(fasta)                \
@@ -61,32 +61,33 @@ typedef struct sali_format {
 SALI_FORMAT_LIST(SALI_FORMAT_DECLARE)
 #undef SALI_FORMAT_DECLARE
 
-/* Entry `index`, in that order; NULL past the end. */
+/* Format number `index` of SALI_FORMAT_LIST; NULL past the end. */
 const sali_format *sali_format_at(int64_t index);
 
-/* The format of that name. Returns: SAL_ERR_NOT_FOUND with the names that there are. */
+/* Find a format by its name. Returns: SAL_ERR_NOT_FOUND with a list of all names. */
 sal_status sali_format_named(const char *name, const sali_format **out, sal_error *err);
 
-/* The format of a file, as sali_content_read tells it: *found is NULL if it recognises none.
+/* The format of a file, found as sali_content_read does: *found is NULL if none fits.
  * Returns: those of sali_file_read_gz. */
 sal_status sali_format_find(const char *path, sali_content_kind kind, const sali_format **found,
                             sal_error *err);
 
-/* What a caller knows of a file of arrays that the file may not say. Zeros: nothing. */
+/* What the caller knows about a file of arrays, as the file itself may not contain it. Zeros:
+ * nothing. */
 typedef struct sali_reading {
     sal_columns_from columns_from;
     int64_t columns;        /* the least length of a row; 0: unknown */
     bool pictures;          /* rows are square pictures, if `columns` is 0 */
-    sali_columns companion; /* of another file with the same columns; zeros: there is none */
-    bool asks;              /* the caller's user can say columns_from (--columns-from) */
+    sali_columns companion; /* from another file with the same columns; zeros: there is none */
+    bool asks;              /* messages may suggest columns_from (--columns-from) */
 } sali_reading;
 
-/* Refuse to say of a content that is of no libsvm file where its columns begin: SAL_ERR_ARGUMENT,
- * also for a value that is not in the header. */
+/* SAL_ERR_ARGUMENT if columns_from is given for content that is not from a libsvm file, or is not a
+ * value of the header. */
 sal_status sali_columns_check(const char *path, sal_columns_from columns_from,
                               const sali_content *content, sal_error *err);
 
-/* Read from memory; a NUL follows the `size` bytes; `name` is for messages. Returns: DATA with
+/* Read `size` bytes from memory, followed by a NUL; `name` is for messages. Returns: DATA with
  * name:line; MEMORY. On failure *out is untouched. `reading` may be NULL. */
 static inline sal_status sali_format_parse_as(const sali_format *format, const char *name,
                                               const char *data, int64_t size,
@@ -112,7 +113,7 @@ static inline sal_status sali_format_parse(const sali_format *format, const char
     return sali_format_parse_as(format, name, data, size, NULL, out, err);
 }
 
-/* Whether bytes look like a format; false if it cannot be told. */
+/* Whether bytes look like a format; false if the format has nothing to recognise it by. */
 static inline bool sali_format_recognises(const sali_format *format, const void *data, int64_t size)
 {
     sali_scan scan = sali_scan_of("", data, size, format->comments, NULL);
@@ -120,7 +121,7 @@ static inline bool sali_format_recognises(const sali_format *format, const void 
                         : format->recognise && format->recognise(&scan);
 }
 
-/* Write a file, atomically. Returns: ARGUMENT for what the format cannot say; IO; MEMORY. */
+/* Write a file, atomically. Returns: ARGUMENT for what the format cannot express; IO; MEMORY. */
 static inline sal_status sali_format_write(const sali_format *format, const char *path,
                                            const sali_content *content, sal_error *err)
 {
@@ -132,7 +133,7 @@ static inline sal_status sali_format_write(const sali_format *format, const char
     return sali_text_close(&w);
 }
 
-/* DATA naming the first value that is NaN or infinite. */
+/* SAL_ERR_DATA, naming the first value that is NaN or infinite. */
 static inline sal_status sali_array_check(const char *name, const sal_array *array, sal_error *err)
 {
     for (int64_t i = 0; i < array->count; i++) {
@@ -144,26 +145,26 @@ static inline sal_status sali_array_check(const char *name, const sal_array *arr
     return SAL_OK;
 }
 
-/* Read a file, gzip-compressed or not. The format is the one given, or else the one that the suffix
- * and the content tell, among those of `kind` (SALI_CONTENT_NONE: any). *found (may be NULL) is
- * it; for a format that is read elsewhere *out is its kind only.
- * Returns: SAL_ERR_ARGUMENT when no format is recognised; SAL_ERR_DATA; those of sali_file_read_gz.
- *          On failure the outputs are untouched. */
+/* Read a file, gzip-compressed or not. The format is `format`, or if NULL the one that suffix and
+ * content indicate, among those of `kind` (SALI_CONTENT_NONE: any). *found (may be NULL) receives
+ * the format; for a format that is read elsewhere, *out has only its kind.
+ * Returns: SAL_ERR_ARGUMENT when no format is recognised; SAL_ERR_DATA; those of
+ *          sali_file_read_gz. On failure the outputs are untouched. */
 sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
                              sali_content *out, const sali_format **found, sal_error *err);
 
-/* The same of a file of which something is known; `reading` may be NULL. */
+/* As sali_content_read, with what the caller knows about the file; `reading` may be NULL. */
 sal_status sali_content_read_as(const char *path, const sali_format *format, sali_content_kind kind,
                                 const sali_reading *reading, sali_content *out,
                                 const sali_format **found, sal_error *err);
 
-/* Write in the format given, or else by the suffix, among those of the content's kind or, if none
- * has that suffix, of one that it can be converted to (models/conversion.h).
- * Returns: SAL_ERR_ARGUMENT when there is none, with those of its kind. */
+/* Write content in `format`, or if NULL in the format of the suffix: one of the content's kind or,
+ * failing that, one that the content can be converted to (models/conversion.h).
+ * Returns: SAL_ERR_ARGUMENT when there is none, with a list of the formats of its kind. */
 sal_status sali_content_write(const char *path, const sali_format *format,
                               const sali_content *content, sal_error *err);
 
-/* ".gz" apart, does the path end in one of the format's suffixes? */
+/* Whether the path, without ".gz", ends in one of the format's suffixes. */
 bool sali_format_has_suffix(const sali_format *format, const char *path);
 
 #endif

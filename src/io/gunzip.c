@@ -20,7 +20,7 @@ int sali_is_gzip(const void *data, int64_t size)
 
 #ifdef SALI_HAVE_ZLIB
 
-/* zlib counts in unsigned int; feed it and let it write this much at a time. */
+/* zlib counts in unsigned int: input and output are passed in pieces of at most this size. */
 #define PIECE ((int64_t)1 << 30)
 
 static uInt piece(int64_t size)
@@ -28,7 +28,7 @@ static uInt piece(int64_t size)
     return (uInt)(size < PIECE ? size : PIECE);
 }
 
-/* Deflate makes a byte of at most so many. */
+/* One compressed byte becomes at most this many. */
 #define MOST_EXPANSION 1032
 
 /* A decompression in progress. */
@@ -47,15 +47,15 @@ static sal_status too_large(const gunzip *g, sal_error *err)
                      (long long)g->max_size);
 }
 
-/* What the last member says of its size, modulo 2^32: the whole, for most files. */
+/* The size that the last member declares, modulo 2^32: that of the whole file, for most files. */
 static int64_t told_size(const gunzip *g)
 {
     const unsigned char *p = g->data + g->size - 4;
     return g->size < 18 ? 0 : p[0] | p[1] << 8 | p[2] << 16 | (int64_t)p[3] << 24;
 }
 
-/* Room for a byte, and for the final NUL: first what the file says, if it can hold that much; then
- * twice as much each time, but no more than the limit needs. */
+/* Room for one more byte and the final NUL. The first allocation has the declared size, if the file
+ * can hold that much; later ones double, up to the limit. */
 static sal_status make_room(gunzip *g, sal_error *err)
 {
     if (g->out.size + 1 < g->capacity) {
@@ -78,10 +78,11 @@ static sal_status make_room(gunzip *g, sal_error *err)
     return SAL_OK;
 }
 
-/* One turn of inflate: make room, feed input, book the progress. *result is inflate's. */
+/* One call of inflate: make room, feed input, update the counts. *result is inflate's return
+ * value. */
 static sal_status inflate_some(gunzip *g, int *result, sal_error *err)
 {
-    /* One byte more than the limit is allowed for, so that reaching it can be told from passing. */
+    /* Allow one byte more than the limit, to distinguish reaching the limit from exceeding it. */
     if (g->out.size > g->max_size) {
         return too_large(g, err);
     }
@@ -103,6 +104,8 @@ static sal_status inflate_some(gunzip *g, int *result, sal_error *err)
     return SAL_OK;
 }
 
+/* Decompress all members into g->out, followed by a NUL. SAL_ERR_DATA for damaged or excessive
+ * data. */
 static sal_status inflate_all(gunzip *g, sal_error *err)
 {
     for (;;) {

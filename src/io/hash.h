@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of bytes by which damage is known; no protection against somebody who means it. */
+/* Checksums that detect damage; no protection against deliberate changes. */
 #ifndef SALI_HASH_H
 #define SALI_HASH_H
 
@@ -9,9 +9,9 @@
 
 #define SALI_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* The sum that follows h after so many bytes, the last word of them filled up with zeros; pieces of
- * whole words may be added one by one. Each word changes it one to one, so that no change of one
- * word is missed. The same on all machines. */
+/* The checksum h continued by `bytes` bytes; the last word is padded with zeros, and pieces of
+ * whole words may be added one by one. Each step is one-to-one in the word, so a change of a single
+ * word is always detected. The same on all machines. */
 static inline uint64_t sali_hash(uint64_t h, const void *data, int64_t bytes)
 {
     for (int64_t k = 0; k < bytes; k += 8) {

@@ -37,6 +37,7 @@ double sali_json_number(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+/* The JSON value of an option's text: null for "", else a boolean, number or string by its kind. */
 static json_t *option_value(sal_option_kind kind, const char *text)
 {
     const int64_t size = (int64_t)strlen(text);

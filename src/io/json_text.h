@@ -7,25 +7,26 @@
 
 #include <saltus/options.h>
 
-/* The text as a JSON string; JSON is UTF-8, so bytes that are not, as paths may have, become
- * U+FFFD. NULL: no memory. */
+/* `text` as a JSON string. JSON is UTF-8: invalid bytes, which paths may have, become U+FFFD. NULL:
+ * out of memory. */
 json_t *sali_json_text(const char *text);
 
-/* What a file holds; *out is NULL if that is no JSON. Returns: those of sali_file_read. */
+/* Read the JSON value of a file; *out is NULL if it is not JSON. Returns: those of
+ * sali_file_read. */
 sal_status sali_json_read(const char *path, json_t **out, sal_error *err);
 
-/* A number of an object; NaN if there is none of that name. */
+/* The number `key` of an object; NaN if there is none. */
 double sali_json_number(const json_t *object, const char *key);
 
-/* Set the key of an option, its name with '_' for '-', to a text that sal_option_get gave: a
- * number, a truth or a string; "" is null. false: no memory. */
+/* Set an option in an object, from the text of sal_option_get: as a number, a boolean or a string;
+ * "" becomes null. The key is the option's name with '_' for '-'. False: out of memory. */
 bool sali_json_set_option(json_t *object, const sal_option_info *info, const char *text);
 
-/* Whether a key is that of an option. */
+/* Whether `key` is the key of an option. */
 bool sali_json_is_option(const char *key, const sal_option_info *info);
 
-/* Write an object, which is taken over, to a file; `flags` are those of json_dumps. NULL counts as
- * an object for which there was no memory. Returns: SAL_ERR_MEMORY, SAL_ERR_IO. */
+/* Write an object to a file and release it; `flags` are those of json_dumps. NULL stands for an
+ * object that could not be allocated. Returns: SAL_ERR_MEMORY, SAL_ERR_IO. */
 sal_status sali_json_write(json_t *object, size_t flags, const char *path, sal_error *err);
 
 #endif

@@ -28,7 +28,7 @@ static bool is_state(sali_scan *line)
             (token.text[0] == '-' || (token.text[0] >= 'A' && token.text[0] <= 'Z')));
 }
 
-/* Whether the first line is that of a coupling or of a field. */
+/* Whether the first line describes a coupling, "J i j a b value", or a field, "h i a value". */
 static bool is_parameters(const void *bytes, int64_t size)
 {
     sali_scan text = sali_scan_of("", bytes, size, 0, NULL), line = { 0 };

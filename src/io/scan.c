@@ -32,7 +32,8 @@ const char *sali_show(const char *text, int64_t size, char out[SALI_SHOW_SIZE])
 
 /* ---- failures */
 
-/* At a line, or 0. */
+/* Record a failure with DATA, unless there is one: "name:line: message", or without the line if it
+ * is 0. */
 static sal_status fail(sali_scan *scan, int64_t line, const char *format, va_list args)
 {
     if (scan->status == SAL_OK) {
@@ -124,7 +125,7 @@ static int at(const sali_scan *scan, const char *two)
     return scan->end - scan->next >= 2 && memcmp(scan->next, two, 2) == 0;
 }
 
-/* Does a comment to the end of the line start here? */
+/* Whether a comment to the end of the line starts here. */
 static int at_line_comment(const sali_scan *scan)
 {
     return ((scan->comments & SALI_COMMENT_HASH) && *scan->next == '#') ||
@@ -137,7 +138,8 @@ static int at_block_comment(const sali_scan *scan)
     return (scan->comments & SALI_COMMENT_C) && at(scan, "/*");
 }
 
-/* A lone "c" that begins a line; blanks may precede it. */
+/* Whether a comment of DIMACS files starts here: a lone "c" that begins a line, perhaps after
+ * blanks. */
 static int at_letter_c(const sali_scan *scan)
 {
     const char *p = scan->next;
@@ -157,6 +159,7 @@ static void skip_line(sali_scan *scan)
     scan->next = end ? end : scan->end;
 }
 
+/* Skip a comment of C, counting its lines; fails if it has no end. */
 static void skip_block_comment(sali_scan *scan)
 {
     int64_t begin = scan->line;
@@ -170,6 +173,7 @@ static void skip_block_comment(sali_scan *scan)
     sali_scan_fail(scan, begin, "this comment has no end; expected */");
 }
 
+/* Skip blanks and the comments that this scanner knows, counting lines. */
 static void skip_blanks(sali_scan *scan)
 {
     while (scan->status == SAL_OK && scan->next < scan->end) {

@@ -51,7 +51,7 @@ void sali_put_raw(sali_text_output *w, const char *text)
 
 /* ---- values */
 
-/* What stands for a character of XML; NULL: itself. */
+/* The XML reference that replaces a character; NULL: the character is written as it is. */
 static const char *reference(int32_t code)
 {
     bool allowed = code >= 0x20 && code != 0xfffe && code != 0xffff;
@@ -66,6 +66,7 @@ static const char *reference(int32_t code)
                           : "\xef\xbf\xbd"; /* U+FFFD */
 }
 
+/* Write `text` with the characters escaped that XML reserves. */
 static void put_escaped(sali_text_output *w, const char *text)
 {
     const char *end = text + strlen(text), *plain = text;
@@ -80,6 +81,7 @@ static void put_escaped(sali_text_output *w, const char *text)
     sali_put_bytes(w, plain, end - plain);
 }
 
+/* Write a double as %g of sali_put: shortest form, "inf", "-inf" or "nan". */
 static void put_double(sali_text_output *w, double value)
 {
     char text[SALI_NUMBER_SIZE];
@@ -91,7 +93,8 @@ static void put_double(sali_text_output *w, double value)
     }
 }
 
-/* Put what a conversion asks for, from after its '%'; what follows it. */
+/* Write the next value by the conversion that begins at `format`, after its '%'. Returns what
+ * follows the conversion. */
 static const char *put_value(sali_text_output *w, const char *format, va_list *values)
 {
     char text[SALI_NUMBER_SIZE] = "";

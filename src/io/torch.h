@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <saltus/status.h>
 
-/* Refuse what Python's torch.save writes, and say how to convert it. Returns: OK for anything else;
- * DATA. */
+/* Refuse a file of Python's torch.save, with a message that explains how to convert it. Returns: OK
+ * for anything else; DATA. */
 sal_status sali_refuse_torch(const char *path, const void *bytes, int64_t size, sal_error *err);
 
 #endif

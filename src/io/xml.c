@@ -18,7 +18,7 @@ typedef const xmlError *xml_report;
 typedef xmlError *xml_report;
 #endif
 
-/* What a parser has read, and where its first failure goes. */
+/* State of a parser: how much it has read, and the scanner that receives its first failure. */
 typedef struct xml_guard {
     sali_scan *scan;
     int64_t items;
@@ -26,7 +26,8 @@ typedef struct xml_guard {
     const sali_xml_handler *handler; /* of a stream, or NULL */
 } xml_guard;
 
-/* libxml2 makes its tables of datatypes when they are first needed, without a lock of its own. */
+/* libxml2 builds its tables of datatypes on first use, without a lock: build them here, under
+ * one. */
 static void prepare(void)
 {
     xmlInitParser();
@@ -40,7 +41,7 @@ static void prepare_once(void)
     pthread_once(&once, prepare);
 }
 
-/* A failure, on one line and without control characters. */
+/* Pass an error of libxml2 to the scanner `context`, as one line without control characters. */
 static void take_report(void *context, xml_report report)
 {
     sali_scan *scan = context;
@@ -76,7 +77,8 @@ static void stop(xmlParserCtxt *parser, const char *message)
     xmlStopParser(parser);
 }
 
-/* Elements in one another and namespaces around them are bounded. */
+/* Whether the nesting depth and the number of namespaces are within bounds; stops the parser if
+ * not. */
 static bool is_bounded(xmlParserCtxt *parser, int depth)
 {
     const int each = LIBXML_VERSION >= 21200 ? 1 : 2; /* what nsNr counts for a namespace */
@@ -100,6 +102,8 @@ static void on_doctype(void *context, const xmlChar *name, const xmlChar *extern
     stop(context, "a DOCTYPE is not accepted; remove it");
 }
 
+/* Count the element and its attributes against the limits before libxml2 adds it to the
+ * document. */
 static void on_element(void *context, const xmlChar *name, const xmlChar *prefix,
                        const xmlChar *uri, int n_namespaces, const xmlChar **namespaces,
                        int n_attributes, int n_defaulted, const xmlChar **attributes)
@@ -119,7 +123,7 @@ static void on_element(void *context, const xmlChar *name, const xmlChar *prefix
 
 /* ---- streams */
 
-/* Did nothing fail? Else stop. */
+/* Whether nothing has failed; stops the parser otherwise. */
 static bool goes_on(xmlParserCtxt *parser)
 {
     bool fine = ((xml_guard *)parser->_private)->scan->status == SAL_OK;
@@ -129,6 +133,7 @@ static bool goes_on(xmlParserCtxt *parser)
     return fine;
 }
 
+/* Pass the opening tag of an element to the handler. */
 static void on_stream_begin(void *context, const xmlChar *name, const xmlChar *prefix,
                             const xmlChar *uri, int n_namespaces, const xmlChar **namespaces,
                             int n_attributes, int n_defaulted, const xmlChar **attributes)
@@ -147,6 +152,7 @@ static void on_stream_begin(void *context, const xmlChar *name, const xmlChar *p
     }
 }
 
+/* Pass the closing tag of an element to the handler. */
 static void on_stream_end(void *context, const xmlChar *name, const xmlChar *prefix,
                           const xmlChar *uri)
 {
@@ -172,6 +178,8 @@ static void on_stream_text(void *context, const xmlChar *text, int size)
 
 /* ---- both */
 
+/* A parser that builds a document or, if the guard has a handler, calls that. NULL when out of
+ * memory. */
 static xmlParserCtxt *make_parser(xml_guard *guard)
 {
     xmlParserCtxt *parser = xmlNewParserCtxt();
@@ -192,7 +200,8 @@ static xmlParserCtxt *make_parser(xml_guard *guard)
     return parser;
 }
 
-/* A document, or NULL: a failure, or all went to the handler. */
+/* Parse the scanner's text. Returns the document; NULL after a failure, or if a handler received
+ * it. */
 static xmlDoc *parse(sali_scan *scan, const sali_xml_handler *handler)
 {
     const int64_t size = scan->end - scan->begin;
@@ -237,7 +246,8 @@ void sali_xml_stream(sali_scan *scan, const sali_xml_handler *handler)
     parse(scan, handler);
 }
 
-/* libxml2 gives five pointers each: name, prefix, namespace, the value's begin and end. */
+/* In libxml2's list, an attribute is five pointers: name, prefix, namespace, begin and end of the
+ * value. */
 const char *sali_xml_attribute(const sali_xml_element *element, const char *name, int64_t *size)
 {
     for (int k = 0; k < element->n_attributes; k++) {
@@ -252,6 +262,7 @@ const char *sali_xml_attribute(const sali_xml_element *element, const char *name
 
 /* ---- validation */
 
+/* Compile a RELAX NG schema; NULL when out of memory or if the schema is wrong. */
 static xmlRelaxNG *compile_schema(const char *text, sali_scan *scan)
 {
     xmlRelaxNGParserCtxt *compiler = xmlRelaxNGNewMemParserCtxt(text, (int)strlen(text));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* XML documents from strangers, read by libxml2 so that a hostile one can do nothing but fail: no
- * DOCTYPE, hence no entities and nothing external; no network; bounded size, elements and depth;
+/* XML documents from untrusted sources, read by libxml2 so that a hostile document can only fail:
+ * no DOCTYPE, hence no entities and nothing external; no network; bounded size, elements and depth;
  * nothing printed. */
 #ifndef SALI_XML_H
 #define SALI_XML_H
@@ -15,10 +15,10 @@
 /* Elements and attributes together. */
 #define SALI_XML_MAX_ITEMS ((int64_t)1 << 22)
 
-/* Elements in one another; libxml2 may search all of them for a namespace at each. */
+/* Nesting depth of elements; libxml2 may search all ancestors for a namespace at each element. */
 #define SALI_XML_MAX_DEPTH 100
 
-/* Namespaces declared around an element; libxml2 searches all of them at each. */
+/* Namespaces in scope at an element; libxml2 searches all of them at each element. */
 #define SALI_XML_MAX_NAMESPACES 64
 
 /* Attributes of one element; libxml2 compares all pairs of them. */
@@ -27,29 +27,30 @@
 /* The functions below read all of a scanner's text, and fail with DATA, with name:line, or MEMORY.
  */
 
-/* It fails when a tag may have more attributes than that. The parsers below ask it. */
+/* Fails if a tag may have more attributes than SALI_XML_MAX_ATTRIBUTES. The parsers below call
+ * it. */
 void sali_xml_check_tags(sali_scan *scan);
 
 /* Read a document in UTF-8. Comments and processing instructions are dropped; free the document by
- * xmlFreeDoc. It fails, and returns NULL, when it is not well-formed, has a DOCTYPE or is too
+ * xmlFreeDoc. Fails, and returns NULL, if the document is not well-formed, has a DOCTYPE or is too
  * large. */
 xmlDoc *sali_xml_parse(sali_scan *scan);
 
-/* The same, but a DOCTYPE is skipped if it only declares elements and attributes. No default of an
- * attribute comes from it. It fails also for one that declares anything else or names another file.
- */
+/* As sali_xml_parse, but a DOCTYPE that only declares elements and attributes is skipped. Its
+ * default values of attributes are ignored. Fails for a DOCTYPE that declares anything else or
+ * names another file. */
 xmlDoc *sali_xml_parse_doctype(sali_scan *scan);
 
-/* Is this, without a prefix, the name of the root element, as far as the first characters of what
- * may be XML tell? */
+/* Whether the root element has this name, apart from a prefix; judged from the first characters,
+ * which may turn out not to be XML. */
 bool sali_xml_root_is(const sali_scan *scan, const char *name);
 
-/* Check a document against a RELAX NG schema; it fails at the line of the first difference. */
+/* Check a document against a RELAX NG schema; fails at the line of the first violation. */
 void sali_xml_validate(sali_scan *scan, xmlDoc *document, const char *schema);
 
 /* ---- documents too large to be kept: handed over as they are read */
 
-/* The beginning of an element; good during the call. */
+/* The opening tag of an element; valid during the call. */
 typedef struct sali_xml_element {
     const char *name;      /* without a prefix */
     const char *namespace; /* or NULL */
@@ -58,12 +59,12 @@ typedef struct sali_xml_element {
     const xmlChar **attributes; /* see sali_xml_attribute */
 } sali_xml_element;
 
-/* Where the pieces go. A failure of the scanner ends the reading. */
+/* Called for the pieces of a document. A failure of the scanner ends the reading. */
 typedef struct sali_xml_handler {
     void *self;
     void (*begin)(void *self, const sali_xml_element *element);
     void (*end)(void *self);
-    void (*text)(void *self, const char *text, int64_t size); /* a part */
+    void (*text)(void *self, const char *text, int64_t size); /* a part of the text of an element */
 } sali_xml_handler;
 
 /* Read a document under the rules of sali_xml_parse, but for the number of elements. */
@@ -75,10 +76,10 @@ const char *sali_xml_attribute(const sali_xml_element *element, const char *name
 
 /* ---- */
 
-/* Is this the element's name? */
+/* Whether the element has this name and no namespace. */
 int sali_xml_is(const xmlNode *element, const char *name);
 
-/* The value of an attribute without a prefix, the document's own; NULL: the element has none. */
+/* The value of an attribute without a prefix, owned by the document; NULL: the element has none. */
 const char *sali_xml_value(const xmlNode *element, const char *attribute);
 
 #endif

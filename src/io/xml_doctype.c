@@ -28,7 +28,8 @@ static bool starts(const sali_scan *s, const char *word)
     return (size_t)(s->end - s->next) >= n && memcmp(s->next, word, n) == 0;
 }
 
-/* Step over `open`, where the scanner stands, to after `close`; false when that is missing. */
+/* Skip `open`, at which the scanner stands, and everything up to and including `close`; false if
+ * that is missing. */
 static bool skip_past(sali_scan *s, const char *open, const char *close)
 {
     const char *from = s->next + strlen(open);
@@ -37,7 +38,7 @@ static bool skip_past(sali_scan *s, const char *open, const char *close)
     return found;
 }
 
-/* To the first character of a document that is no blank, comment or processing instruction. */
+/* Skip blanks, comments and processing instructions. */
 static void skip_misc(sali_scan *s)
 {
     for (;;) {
@@ -58,7 +59,8 @@ static void skip_name(sali_scan *s)
 
 /* ---- the declaration */
 
-/* To after the '>' of <!ELEMENT ..> or <!ATTLIST ..>; quoted defaults may hold anything. */
+/* Skip <!ELEMENT ..> or <!ATTLIST ..> including its '>'; quoted defaults may contain anything.
+ * False if it is not well-formed. */
 static bool skip_declaration(sali_scan *s)
 {
     char quote = '\0';
@@ -78,7 +80,7 @@ static bool skip_declaration(sali_scan *s)
     return false;
 }
 
-/* What is wrong with the declarations up to ']'; NULL: nothing, and the scanner is after it. */
+/* Skip the declarations up to and including ']'. Returns NULL, or a message on what is wrong. */
 static const char *skip_subset(sali_scan *s)
 {
     for (;;) {
@@ -99,7 +101,8 @@ static const char *skip_subset(sali_scan *s)
     }
 }
 
-/* The same for all of it, from "<!DOCTYPE". */
+/* Skip a whole DOCTYPE, at which the scanner stands. Returns NULL, or a message on what is
+ * wrong. */
 static const char *skip_doctype(sali_scan *s)
 {
     s->next += strlen("<!DOCTYPE");

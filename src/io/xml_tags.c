@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A bound on the attributes of a tag: libxml2 compares all of them with one another, so a small
- * file with one long tag would take hours. Looked at before parsing; it need not understand what
- * the parser will refuse. */
+/* A bound on the attributes of a tag, checked before parsing: libxml2 compares all attributes of a
+ * tag with one another, so a small file with one long tag would take hours. The check need not
+ * understand what the parser will refuse. */
 #include <string.h>
 
 #include "io/xml.h"
 
-/* After the end of what begins with `open` at p, NULL if it does not; `end` if it has no end. */
+/* If a comment or the like begins with `open` at p, the place after its `close`, or `end` if it has
+ * none; NULL if `open` is not at p. */
 static const char *skip_aside(const char *p, const char *end, const char *open, const char *close)
 {
     size_t n = strlen(open);
@@ -17,7 +18,7 @@ static const char *skip_aside(const char *p, const char *end, const char *open, 
     return found ? found + strlen(close) : end;
 }
 
-/* After a tag, whose quoted values are counted. */
+/* The '>' of the tag at p, or `end`; *values is the number of quoted values in the tag. */
 static const char *skip_tag(const char *p, const char *end, int64_t *values)
 {
     *values = 0;

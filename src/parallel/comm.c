@@ -7,7 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-/* MPI counts in int; what is more goes in pieces. */
+/* MPI counts in int: longer messages are sent in pieces of this many bytes. */
 #define MOST_BYTES (INT64_C(1) << 30)
 
 sal_status sali_comm_create(const sali_transport *transport, void *handle, int64_t rank,
@@ -83,6 +83,8 @@ bool sal_comm_launched(int64_t *rank)
 
 /* ---- exchanging */
 
+/* Count one call of the transport with the bytes sent and received. Returns SAL_OK if it is `done`,
+ * else SAL_ERR_IO with the reason `why`. */
 static sal_status finish(sal_comm *comm, bool done, int64_t sent, int64_t received, const char *why,
                          sal_error *err)
 {
@@ -118,7 +120,8 @@ sal_status sal_comm_broadcast(sal_comm *comm, void *data, int64_t bytes, sal_err
     return sali_comm_broadcast(comm, 0, data, bytes, err);
 }
 
-/* Bytes of all parts; where they fit into one call, the lists that it takes are filled. */
+/* The total of bytes [ranks]. If one call can carry it, comm->bytes and comm->begin are filled with
+ * the sizes and offsets for that call. */
 static int64_t list_parts(sal_comm *comm, const int64_t *bytes)
 {
     int64_t total = 0;
@@ -133,7 +136,7 @@ static int64_t list_parts(sal_comm *comm, const int64_t *bytes)
     return total;
 }
 
-/* In place of a gathering that is too large for one call. */
+/* Gather parts that are too large for one call: each rank in turn broadcasts its part of `all`. */
 static sal_status broadcast_parts(sal_comm *comm, char *all, const int64_t *bytes, sal_error *err)
 {
     sal_status status = SAL_OK;
@@ -160,7 +163,7 @@ sal_status sali_comm_gather(sal_comm *comm, void *all, const int64_t *bytes, sal
     return finish(comm, ok, bytes[comm->rank], total - bytes[comm->rank], why, err);
 }
 
-/* One way between two ranks. */
+/* Send `data` to rank `other`, or receive it from there, in pieces of at most MOST_BYTES. */
 static sal_status carry(sal_comm *comm, bool sends, int64_t other, void *data, int64_t bytes,
                         sal_error *err)
 {

@@ -9,7 +9,7 @@
 
 typedef struct mpi_handle {
     MPI_Comm comm;
-    bool finalises; /* MPI was initialised for this one */
+    bool finalises; /* this communicator initialised MPI, and finalises it */
 } mpi_handle;
 
 static MPI_Comm comm_of(void *handle)
@@ -17,6 +17,7 @@ static MPI_Comm comm_of(void *handle)
     return ((mpi_handle *)handle)->comm;
 }
 
+/* Whether `code` is MPI's success; else writes MPI's message to why [SALI_COMM_WHY]. */
 static bool done(int code, char *why)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
@@ -57,6 +58,8 @@ static bool swap(void *handle, int other, const void *mine, void *theirs, int by
                 why);
 }
 
+/* Free the communicator and its handle, and finalise MPI if this one initialised it. Does no call
+ * of MPI after MPI_Finalize. */
 static void close_handle(void *handle)
 {
     mpi_handle *h = handle;
@@ -87,7 +90,8 @@ bool sal_comm_available(void)
     return true;
 }
 
-/* Over a duplicate, whose errors are returned and whose messages meet no others. */
+/* A communicator over a duplicate of `from`: its errors are returned rather than fatal, and its
+ * messages cannot mix with those of the caller. SAL_ERR_IO, SAL_ERR_MEMORY. */
 static sal_status open_comm(MPI_Comm from, bool finalises, sal_comm **out, sal_error *err)
 {
     char why[SALI_COMM_WHY] = "";

@@ -20,7 +20,7 @@ int64_t sali_ranks_first(const sali_ranks *ranks, int64_t rank)
     return sali_shard_first(ranks->n_shards, sal_comm_size(ranks->comm), rank);
 }
 
-/* Shards are numbered anew for threads. */
+/* Maps the thread pool's shards 0, 1, .. to this rank's shards `first`, first + 1, .. */
 typedef struct own_shards {
     int64_t first;
     void (*work)(void *context, int64_t shard);

@@ -12,8 +12,8 @@
 
 #define SHOWN 7  /* chains in one panel */
 #define RANKED 8 /* panels of ranks */
-/* An autocorrelation is shown up to twice the lag at which it has died down, and so many lags at
- * least. */
+/* An autocorrelation is shown up to twice the lag at which it falls below DEAD, but at least up to
+ * LEAST_LAGS. */
 #define DEAD 0.05
 #define LEAST_LAGS 10
 #define BINS 20
@@ -26,6 +26,8 @@ typedef struct quantity {
 
 /* ---- traces */
 
+/* A figure of the traces of the first SHOWN chains; values [chains x n]. `hint` follows the title
+ * in the caption if all chains are shown. */
 static void put_trace(sali_page *page, const char *title, const char *name, const char *hint,
                       int64_t chains, int64_t n, const double *values)
 {
@@ -47,7 +49,8 @@ static void put_trace(sali_page *page, const char *title, const char *name, cons
 
 /* ---- autocorrelation */
 
-/* [lags] of the mean over the chains, each about its own mean; NaN for chains that do not move. */
+/* out [lags] = the autocorrelation, from the autocovariances of all chains, each about its own
+ * mean; NaN if no chain moves. */
 static sal_status autocorrelation(int64_t chains, int64_t n, const double *values, int64_t lags,
                                   double *out, sal_error *err)
 {
@@ -69,7 +72,7 @@ static sal_status autocorrelation(int64_t chains, int64_t n, const double *value
     return status;
 }
 
-/* How many of the lags are worth showing of these curves [n x lags]. */
+/* How many of the lags are worth showing, for n curves [n x lags]. */
 static int64_t living_lags(int64_t n, int64_t lags, const double *curves)
 {
     int64_t longest = LEAST_LAGS;
@@ -83,6 +86,8 @@ static int64_t living_lags(int64_t n, int64_t lags, const double *curves)
     return longest < lags ? longest : lags;
 }
 
+/* A figure of the autocorrelation of n_q quantities; the last one is the variable with the smallest
+ * ESS. */
 static sal_status put_autocorrelation(sali_page *page, const sali_run_record *run,
                                       const quantity *q, int64_t n_q, sal_error *err)
 {
@@ -122,8 +127,8 @@ static sal_status put_autocorrelation(sali_page *page, const sali_run_record *ru
 
 /* ---- ranks */
 
-/* How many of each chain's draws lie in each BINS-th part of the ranks of all draws: out [chains x
- * BINS]. Draws that are equal share their ranks. */
+/* Divide the ranks of all draws into BINS equal parts and count each chain's draws in each part:
+ * out [chains x BINS]. Equal draws share their ranks. */
 static void count_ranks(const sali_ranked *sorted, int64_t chains, int64_t n, double *out)
 {
     int64_t total = chains * n;
@@ -143,6 +148,8 @@ static void count_ranks(const sali_ranked *sorted, int64_t chains, int64_t n, do
     }
 }
 
+/* Panels with the ranks of the first RANKED chains as bars, counts [chains x BINS]; NULL when out
+ * of memory. */
 static sal_figure *rank_figure(int64_t chains, int64_t n, const double *counts)
 {
     sal_figure *figure = NULL;
@@ -177,6 +184,7 @@ static sal_figure *rank_figure(int64_t chains, int64_t n, const double *counts)
     return figure;
 }
 
+/* A figure of the ranks of a quantity's draws by chain; none if a draw is NaN. */
 static sal_status put_ranks(sali_page *page, const sali_run_record *run, const quantity *q,
                             sal_error *err)
 {

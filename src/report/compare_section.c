@@ -13,12 +13,12 @@
 
 #define TRACES 7 /* lines in the figure of errors */
 
-/* Samplers with fewer effective draws, of all chains together, are not ranked; nor are those that
- * come so close to one another. */
+/* Samplers with fewer than ENOUGH_ESS effective draws, of all chains together, are not ranked. The
+ * second best counts as equally good from CLOSE of the ESS per second of the best. */
 #define ENOUGH_ESS 100
 #define CLOSE 0.9
 
-/* What is shown of a sampler; first what decides, where a phone shows it. */
+/* Columns of the table. The most important come first, where a phone shows them. */
 static const struct {
     const char *key, *title;
     int digits;
@@ -46,10 +46,11 @@ static bool did_run(const json_t *row)
 
 /* ---- the verdict */
 
-/* The samplers that ran, by what can be said of them. */
+/* How many samplers ran, how many of these have chains that agree, and how many of those can be
+ * ranked. */
 typedef struct ranking {
     int64_t ran, agree, ranked;
-    const json_t *best, *next; /* by ESS a second among those whose chains agree; or NULL */
+    const json_t *best, *next; /* by ESS per second, of the ranked ones; or NULL */
 } ranking;
 
 static double speed(const json_t *row)
@@ -57,6 +58,7 @@ static double speed(const json_t *row)
     return row ? sali_json_number(row, "ess_per_second") : 0;
 }
 
+/* Fill *r, all zeros at first, from the samplers in `rows`. */
 static void rank(const json_t *rows, ranking *r)
 {
     for (size_t k = 0; k < json_array_size(rows); k++) {
@@ -77,6 +79,7 @@ static void rank(const json_t *rows, ranking *r)
     }
 }
 
+/* The sentence that names the best sampler, and the next one if that is about as good. */
 static void put_best(sali_page *page, const ranking *r)
 {
     char figure[SALI_PAGE_NUMBER], close[200] = "";
@@ -95,6 +98,7 @@ static void put_best(sali_page *page, const ranking *r)
                             : "");
 }
 
+/* A paragraph that names the best sampler, or says why the samplers are not ranked. */
 static void put_verdict(sali_page *page, const json_t *root, const json_t *rows)
 {
     ranking r = { 0 };
@@ -128,6 +132,7 @@ static bool any_number(const json_t *rows, const char *key)
     return any;
 }
 
+/* The table of all samplers that ran, with the columns of which at least one has a number. */
 static void put_table(sali_page *page, const json_t *rows)
 {
     sali_column columns[2 + N_FIGURES] = { { "sampler", 0 }, { "exact", 0 } };
@@ -157,6 +162,7 @@ static void put_table(sali_page *page, const json_t *rows)
     sali_put_raw(&page->w, SALI_TABLE_END);
 }
 
+/* The table of samplers that were not run, and why; nothing if all were run. */
 static void put_missing(sali_page *page, const json_t *rows)
 {
     bool any = false;
@@ -182,7 +188,8 @@ static void put_missing(sali_page *page, const json_t *rows)
 
 /* ---- figures */
 
-/* Bars of one figure of all samplers that ran; a logarithmic axis where they are far apart. */
+/* A bar chart of the number `key` of all samplers that ran, on a logarithmic axis where the numbers
+ * are far apart; nothing if none is positive. */
 static void put_bars(sali_page *page, const json_t *rows, const char *key, const char *title,
                      const char *label, const char *caption)
 {
@@ -217,7 +224,7 @@ static void put_bars(sali_page *page, const json_t *rows, const char *key, const
     sali_free(values);
 }
 
-/* A sampler's error as its draws come in. */
+/* How a sampler's error falls over time. */
 typedef struct trace {
     const char *name;
     const json_t *seconds, *errors;
@@ -231,6 +238,8 @@ static int by_last(const void *a, const void *b)
                               : strcmp(x->name, y->name);
 }
 
+/* List the error traces of the samplers that ran, the smallest final error first. Returns their
+ * number. */
 static int64_t find_traces(const json_t *rows, trace *traces)
 {
     int64_t n = 0;
@@ -248,6 +257,7 @@ static int64_t find_traces(const json_t *rows, trace *traces)
     return n;
 }
 
+/* Add a sampler's error against time to the figure; false: out of memory. */
 static bool add_trace(sal_figure *figure, const trace *t)
 {
     int64_t n = (int64_t)json_array_size(t->errors);
@@ -264,6 +274,8 @@ static bool add_trace(sal_figure *figure, const trace *t)
     return true;
 }
 
+/* A figure of error against time for the TRACES best samplers; nothing if no sampler has a
+ * trace. */
 static void put_traces(sali_page *page, const json_t *rows)
 {
     trace *traces = SALI_NEW_ARRAY(trace, (int64_t)json_array_size(rows));
@@ -289,6 +301,7 @@ static void put_traces(sali_page *page, const json_t *rows)
 
 /* ---- all of it */
 
+/* A list of the comparison's settings, and of what the exact answers came from. */
 static void put_facts(sali_page *page, const json_t *root)
 {
     const char *key;
@@ -305,6 +318,7 @@ static void put_facts(sali_page *page, const json_t *root)
     sali_put_raw(&page->w, "</dl>");
 }
 
+/* Section k of the page, from the JSON object of a comparison. */
 static void put_section(sali_page *page, int64_t k, const char *path, const json_t *root)
 {
     const json_t *rows = json_object_get(root, "samplers");
@@ -328,6 +342,8 @@ static void put_section(sali_page *page, int64_t k, const char *path, const json
     sali_put_raw(&page->w, "</section>");
 }
 
+/* Whether a JSON object is what 'saltus compare --json' prints: a model and a list of named
+ * samplers. */
 static bool is_comparison(const json_t *root)
 {
     const json_t *rows = json_object_get(root, "samplers");
@@ -342,7 +358,7 @@ sal_status sali_report_compare(sali_page *page, int64_t k, const char *path, sal
 {
     json_t *root = NULL;
     sal_status status = sali_json_read(path, &root, err);
-    if (status != SAL_OK) { /* said */
+    if (status != SAL_OK) { /* reported already */
     } else if (!root || !is_comparison(root)) {
         status = sali_fail(err, SAL_ERR_DATA,
                            "%.300s: expected draws (.nc, .npy), what 'saltus compare --json' "

@@ -9,10 +9,10 @@
 #include "report/report.h"
 #include "stats/diagnose.h"
 
-/* So many draws of variables are looked at, at most. */
+/* At most this many draws, of all variables together, are analysed. */
 #define MOST_DRAWS 1e8
 
-/* The table's rows: f and so many variables. */
+/* Rows of the table for variables; f has one more. */
 #define ROWS 10
 
 const char *sali_report_name(const sali_run_record *run, int64_t variable, char out[80])
@@ -30,7 +30,7 @@ static double code_of(const sali_run_record *run, int64_t variable, int64_t draw
     return run->draws.values[draw * run->V + variable];
 }
 
-/* The most common value of a nominal variable: codes are few. */
+/* The most common code of a nominal variable; codes are below 256. */
 static int64_t most_common(const sali_run_record *run, int64_t variable)
 {
     int64_t counts[256] = { 0 }, best = 0;
@@ -77,10 +77,11 @@ double *sali_report_series(const sali_run_record *run, int64_t variable)
 
 /* ---- */
 
-/* A chain of fewer draws may look as if it stood. */
+/* With fewer draws, a chain that moves may look as if it did not. */
 #define FEW_DRAWS 4
 
-/* Whether the draws of each chain are all the same. */
+/* Whether no chain moves: the draws of each chain are all the same. False with fewer than FEW_DRAWS
+ * draws. */
 static bool stands(const sali_run_record *run)
 {
     bool same = run->n_draws >= FEW_DRAWS;
@@ -98,7 +99,7 @@ static double rhat_of(const sal_diagnostics *d)
     return isnan(d->rhat) ? d->rhat_bulk : d->rhat;
 }
 
-/* The smallest ESS first, those without one last. */
+/* Order for qsort: ascending ESS, variables without an ESS last. */
 static int by_ess(const void *a, const void *b)
 {
     const sal_diagnostics *x = *(const sal_diagnostics *const *)a;
@@ -108,6 +109,7 @@ static int by_ess(const void *a, const void *b)
     return u != v ? (u > v) - (u < v) : (x > y) - (x < y);
 }
 
+/* Set d->worst, by ascending ESS, and d->apart, the largest R-hat. SAL_ERR_MEMORY. */
 static sal_status rank_worst(sali_diagnosed *d, sal_error *err)
 {
     const sal_diagnostics **sorted = SALI_NEW_ARRAY(const sal_diagnostics *, d->n);
@@ -128,6 +130,8 @@ static sal_status rank_worst(sali_diagnosed *d, sal_error *err)
     return SAL_OK;
 }
 
+/* Fill in all of *d but the fields that sali_report_diagnose has set. Diagnostics of mixing are NaN
+ * if a chain did not move. */
 static sal_status diagnose_all(const sali_run_record *run, sali_diagnosed *d, sal_error *err)
 {
     sal_status status = SAL_OK;
@@ -178,17 +182,18 @@ void sali_diagnosed_free(sali_diagnosed *d)
 
 /* ---- the verdict */
 
-/* R-hat above this wants more draws (Vehtari et al. 2021). */
+/* Above this R-hat, more draws are needed (Vehtari et al. 2021). */
 #define ALMOST 1.01
 
-/* Of a place in `variables`, or f: -1. */
+/* The name of the variable at `place` in d->variables; "f" for -1. */
 static const char *place_name(const sali_run_record *run, const sali_diagnosed *d, int64_t place,
                               char out[80])
 {
     return place < 0 ? "f" : sali_report_quantity(run, place * d->every, out);
 }
 
-/* In the words of the run's summary, if the file has them. */
+/* A paragraph saying that chains never moved: the warning of the run's summary, if the file has
+ * it. */
 static void put_unmoved(sali_page *page, const sali_run_record *run, int64_t unmoved)
 {
     if (run->draws.unmoved > 0 && run->draws.warning) {
@@ -249,7 +254,7 @@ void sali_report_diagnostics_verdict(sali_page *page, const sali_run_record *run
 
 /* ---- the table */
 
-/* Draws of few values have no ESS in the tails. */
+/* Whether any row of the table has an ESS of the tails; draws of few values have none. */
 static bool has_tail(const sali_diagnosed *d)
 {
     bool any = d->has_f && !isnan(d->f.ess_tail);
@@ -259,11 +264,13 @@ static bool has_tail(const sali_diagnosed *d)
     return any;
 }
 
-/* What tells whether to trust the rest stands where a phone shows it. */
+/* Columns of the table; those that show whether to trust the rest come first, where a phone shows
+ * them. */
 static const sali_column columns[] = { { "quantity", 0 },    { "R-hat", 4 },       { "ESS", 4 },
                                        { "mean", 5 },        { "sd", 4 },          { "MCSE", 2 },
                                        { "IAT [draws]", 3 }, { "ESS of tails", 4 } };
 
+/* One row of the table; `tail`: with the column for the ESS of the tails. */
 static void put_row(sali_page *page, const char *name, const sal_diagnostics *d, bool tail)
 {
     const double values[] = { rhat_of(d), d->ess_bulk,  d->mean,
@@ -313,6 +320,8 @@ void sali_report_diagnostics_table(sali_page *page, const sali_run_record *run,
 
 /* ---- the figures */
 
+/* A figure of R-hat or, if not `rhat`, of ESS by variable, with the recommended limit; `total` is
+ * the number of chains. */
 static void put_figure(sali_page *page, const sali_diagnosed *d, bool rhat, double total)
 {
     double *values = SALI_NEW_ARRAY(double, d->n);

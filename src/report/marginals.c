@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marginals of a run, and exact ones beside them where they can be had. */
+/* Marginals of a run, next to exact ones where these are available. */
 #include <math.h>
 #include <string.h>
 
@@ -10,10 +10,10 @@
 #include "models/model.h"
 #include "report/report.h"
 
-#define MOST_STATES 1000          /* of a variable; codes beyond it are no codes of a small set */
-#define MOST_ROWS (1 << 20)       /* states of all variables */
-#define NAMED 24                  /* variables whose names fit on an axis */
-#define ERROR_BARS 600            /* entries with a standard error each */
+#define MOST_STATES 1000    /* of a variable; larger codes do not come from a small set of states */
+#define MOST_ROWS (1 << 20) /* states of all variables */
+#define NAMED 24            /* variables whose names fit on an axis */
+#define ERROR_BARS 600      /* entries with a standard error each */
 #define MEMORY ((int64_t)1 << 28) /* of elimination */
 
 /* Probabilities of the states of all variables, variable 0 first. */
@@ -25,13 +25,14 @@ typedef struct marginals {
     double *low, *high; /* [R] two standard errors away; NULL: too many, or unknown */
     double *exact;      /* [R], or NULL */
     bool two;           /* every variable has two states */
-    bool spins;         /* which are -1 and +1 */
-    char source[600];   /* of the exact ones, or why there are none */
+    bool spins;         /* all variables are spins, -1 and +1 */
+    char source[600];   /* where the exact ones come from, or why there are none */
 } marginals;
 
 /* ---- estimates */
 
-/* States from the draws: one more than the largest code. False where these are no codes. */
+/* Set each variable's number of states to one more than its largest code. False if a draw is not a
+ * code of a small set. */
 static bool find_states(const sali_run_record *run, marginals *m)
 {
     const sal_array *draws = &run->draws;
@@ -46,8 +47,8 @@ static bool find_states(const sali_run_record *run, marginals *m)
     return true;
 }
 
-/* Where the model knows of more states, they count too; false if it is not the model of this run.
- */
+/* Replace the numbers of states by those of the model's space; false if the model does not fit the
+ * draws. */
 static bool take_states(const sal_space *space, marginals *m)
 {
     bool fits = sal_space_variables(space) == m->V;
@@ -73,6 +74,8 @@ static bool are_spins(const sali_run_record *run, const sal_model *model)
     return spins;
 }
 
+/* Set the estimates: the share of the draws in each state. Every variable gets at least two
+ * states. */
 static sal_status count(const sali_run_record *run, marginals *m, sal_error *err)
 {
     int64_t *begin = SALI_TAKE(&m->memory, int64_t, m->V);
@@ -91,7 +94,8 @@ static sal_status count(const sali_run_record *run, marginals *m, sal_error *err
     return sali_memory_status(&m->memory, err);
 }
 
-/* Two standard errors about all entries, if these are few. */
+/* Set `low` and `high`, two standard errors around each estimate, unless there are too many entries
+ * or a chain did not move. */
 static sal_status find_errors(const sali_run_record *run, marginals *m, sal_error *err)
 {
     int64_t n = run->chains * run->n_draws;
@@ -118,7 +122,8 @@ static sal_status find_errors(const sali_run_record *run, marginals *m, sal_erro
 
 /* ---- exact ones */
 
-/* The model that the options or the file name; NULL, and why, if it is not to be had. */
+/* The model named by the options or else by the file. NULL, with the reason in m->source, if there
+ * is none or it cannot be opened; if the options named it, *status is the error as well. */
 static sal_model *open_model(const sali_run_record *run, const sal_report_options *o, marginals *m,
                              sal_status *status, sal_error *err)
 {
@@ -145,7 +150,8 @@ static sal_model *open_model(const sali_run_record *run, const sal_report_option
     return NULL;
 }
 
-/* Of a file. Without a model the variables are those of the draws. */
+/* Read the exact marginals from a file. Without a model, the draws give the variables and their
+ * numbers of states. */
 static sal_status read_exact(const char *path, const sal_model *model, marginals *m, sal_error *err)
 {
     sal_space *space = model ? NULL : sal_space_create();
@@ -171,7 +177,8 @@ static sal_status read_exact(const char *path, const sal_model *model, marginals
     return status;
 }
 
-/* The marginals of the model given what the run held fixed, and by which oracle. */
+/* Compute the exact marginals of the model, with the run's clamped variables fixed; *exact reports
+ * which exact method answered. */
 static sal_status run_oracle(const sali_run_record *run, sal_model *model, marginals *m,
                              sal_exact *exact, sal_error *err)
 {
@@ -198,6 +205,8 @@ static sal_status run_oracle(const sali_run_record *run, sal_model *model, margi
     return status;
 }
 
+/* Compute the exact marginals. If no exact method can, m->exact becomes NULL and m->source the
+ * reason; only SAL_ERR_MEMORY is returned. */
 static sal_status compute_exact(const sali_run_record *run, sal_model *model, marginals *m,
                                 sal_error *err)
 {
@@ -212,13 +221,15 @@ static sal_status compute_exact(const sali_run_record *run, sal_model *model, ma
                  run->clamped ? ", given the variables that were fixed" : "");
         return SAL_OK;
     }
-    /* What each oracle lacks comes after that. */
+    /* After the ';', the message lists what each exact method lacks. */
     int size = status == SAL_ERR_UNSUPPORTED ? (int)strcspn(why.message, ";") : 550;
     snprintf(m->source, sizeof m->source, "%.*s", size < 550 ? size : 550, why.message);
     m->exact = NULL;
     return SAL_OK;
 }
 
+/* Set m->exact from the file of the options or by computation; it stays NULL without a file and a
+ * model. */
 static sal_status find_exact(const sali_run_record *run, const sal_report_options *o,
                              sal_model *model, marginals *m, sal_error *err)
 {
@@ -234,7 +245,7 @@ static sal_status find_exact(const sali_run_record *run, const sal_report_option
 
 /* ---- figures */
 
-/* Two-level variables: the probability of code 1, which of spins is +1, by variable. */
+/* A figure for variables with two states: the probability of code 1 (+1 for spins) by variable. */
 static void put_by_variable(sali_page *page, const sali_run_record *run, marginals *m)
 {
     char names[NAMED][80];
@@ -274,7 +285,7 @@ static void put_by_variable(sali_page *page, const sali_run_record *run, margina
                      m->exact ? ", and the exact ones" : "");
 }
 
-/* Others: a row for each variable, a column for each state. */
+/* A heat map for variables with more states: a row for each variable, a column for each state. */
 static void put_heatmap(sali_page *page, marginals *m)
 {
     char names[NAMED][16];
@@ -304,6 +315,7 @@ static void put_heatmap(sali_page *page, marginals *m)
     sali_page_figure(page, figure, "Probabilities of the states of each variable.");
 }
 
+/* A figure of the estimates against the exact marginals, with the mean and largest difference. */
 static void put_against_exact(sali_page *page, const marginals *m)
 {
     double sum = 0, worst = 0;
@@ -337,6 +349,8 @@ static void put_against_exact(sali_page *page, const marginals *m)
 
 /* ---- all of it */
 
+/* The part "Marginals" of the section: which figures depends on the states, and on whether there
+ * are exact marginals. */
 static void put_section(sali_page *page, const sali_run_record *run, marginals *m)
 {
     sali_put_raw(&page->w, "<h3>Marginals</h3>");

@@ -22,7 +22,7 @@ void sali_page_paragraph(sali_page *page, const char *format, ...)
     sali_put(&page->w, "<p>%s</p>", text);
 }
 
-/* Mantissa and power of ten, as in 1.5·10⁻⁸. */
+/* Write value > 0 as mantissa and power of ten, such as 1.5·10⁻⁸; at most 4 digits. */
 static void format_power(double value, int digits, char out[SALI_PAGE_NUMBER])
 {
     char plain[40];
@@ -53,7 +53,7 @@ void sali_page_format(double value, int digits, char out[SALI_PAGE_NUMBER])
         snprintf(to, SALI_PAGE_NUMBER - 4, "%.*f", places > 0 ? places : 0, size);
     }
     for (char *p = out; (p = strchr(p, ','));) {
-        *p = '.'; /* of another locale */
+        *p = '.'; /* in some locales printf writes a decimal comma */
     }
 }
 
@@ -126,6 +126,8 @@ void sali_page_fact(sali_page *page, const char *name, const char *value)
     }
 }
 
+/* Write a JSON string, number, boolean or array of numbers as text of `room` bytes; "" for anything
+ * else. */
 static void json_text(const json_t *value, char *out, size_t room)
 {
     char number[SALI_PAGE_NUMBER];
@@ -164,8 +166,8 @@ void sali_page_fact_json(sali_page *page, const char *name, const json_t *value)
 
 void sali_page_table(sali_page *page, const char *caption, int64_t n, const sali_column *columns)
 {
-    /* No caption element, so that its lines fit the page; a table may be wider than a phone and is
-     * moved by itself. */
+    /* No caption element: this way the caption is as wide as the page. The table may be wider than
+     * a phone, and scrolls by itself. */
     sali_put(&page->w,
              "<p class=\"caption\">%s</p>"
              "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"%s\">"

@@ -40,7 +40,7 @@ const char sali_page_style[] =
     "tbody th{font-weight:400}\n"
     ".n{text-align:right}\n"
     "@media screen{th:first-child,td:first-child{position:sticky;left:0}"
-    "td:first-child{background:var(--paper)}}\n" /* names stay while a table is moved */
+    "td:first-child{background:var(--paper)}}\n" /* names stay in view while a table is scrolled */
     "@media screen and (max-width:36rem){th:first-child,td:first-child{min-width:7rem;"
     "max-width:9rem;white-space:normal;overflow-wrap:break-word}}\n"
     ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,22.5rem),1fr));"

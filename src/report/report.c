@@ -17,6 +17,8 @@ sal_figure *sali_report_figure(const sal_panel *panel)
     return figure;
 }
 
+/* Write section k from a file or directory: draws of a run, a comparison of samplers, or a
+ * training. */
 static sal_status section(sali_page *page, int64_t k, const char *path,
                           const sal_report_options *options, sal_error *err)
 {

@@ -17,12 +17,13 @@ sal_status sali_report_run(sali_page *page, int64_t k, const char *path,
 sal_status sali_report_compare(sali_page *page, int64_t k, const char *path, sal_error *err);
 sal_status sali_report_training(sali_page *page, int64_t k, const char *path, sal_error *err);
 
-/* The JSON object of a training's file; NULL if there is no such file. It is `what`, and has the
- * key, else DATA. Returns: ARGUMENT for a path too long; those of sali_json_read. */
+/* Read the JSON object of a file in a training's directory; *root is NULL if there is no such file.
+ * An object without `key` is refused, with a message that expects `what`. Returns: SAL_ERR_DATA;
+ * ARGUMENT for a path too long; those of sali_json_read. */
 sal_status sali_report_json(const char *directory, const char *name, const char *key,
                             const char *what, json_t **root, sal_error *err);
 
-/* The verdict of a training's directory, or that it has none. */
+/* Write the verdict of a training, or that there is none. */
 sal_status sali_report_verdict(sali_page *page, const char *directory, sal_error *err);
 
 /* ---- parts of the section on a run */
@@ -31,24 +32,25 @@ sal_status sali_report_verdict(sali_page *page, const char *directory, sal_error
 typedef struct sali_diagnosed {
     bool has_f;
     sal_diagnostics f;
-    int64_t n, every;           /* every so many-th variable was looked at */
+    int64_t n, every;           /* only every `every`-th variable was analysed */
     sal_diagnostics *variables; /* [n] of variables 0, every, 2 every, .. */
-    int64_t *worst;             /* [n] places there, the smallest ESS first */
-    int64_t apart;              /* the place with the largest R-hat; -1: none has one */
-    int64_t unmoved;            /* chains that never moved; where there are some, no ESS or R-hat */
+    int64_t *worst;             /* [n] indices into `variables`, ascending ESS */
+    int64_t apart;              /* index of the largest R-hat; -1: none has one */
+    int64_t unmoved;            /* chains that never moved; if any, all ESS and R-hat are NaN */
 } sali_diagnosed;
 
 sal_status sali_report_diagnose(const sali_run_record *run, sali_diagnosed *out, sal_error *err);
 void sali_diagnosed_free(sali_diagnosed *d);
 
-/* [chains x draws] of a variable: its values, or whether it has its most common one if they have no
- * order. NULL when out of memory. */
+/* The series [chains x draws] of a variable: its values or, if they have no order, whether the draw
+ * is the most common value. NULL when out of memory. */
 double *sali_report_series(const sali_run_record *run, int64_t variable);
 
-/* What that is called, "letter[3] = 7" where there is no order; likewise. */
+/* Axis label for sali_report_series; for variables without an order "letter[3] = 7". Valid until
+ * the next call with the same buffer. */
 const char *sali_report_quantity(const sali_run_record *run, int64_t variable, char out[80]);
 
-/* What a variable is called; good until the next call with the same room. */
+/* The name of a variable. Valid until the next call with the same buffer. */
 const char *sali_report_name(const sali_run_record *run, int64_t variable, char out[80]);
 
 /* Whether the draws can be trusted, in a sentence. */

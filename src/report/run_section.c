@@ -7,6 +7,7 @@
 
 #include "report/report.h"
 
+/* List the settings of the run, except those that the section shows elsewhere. */
 static void put_configuration(sali_page *page, const sali_run_record *run)
 {
     json_t *object = run->configuration ? json_loads(run->configuration, 0, NULL) : NULL;
@@ -23,6 +24,7 @@ static void put_configuration(sali_page *page, const sali_run_record *run)
     json_decref(object);
 }
 
+/* The mean of the finite values [n]; NaN if there are none, or `values` is NULL. */
 static double mean_of(const double *values, int64_t n)
 {
     double sum = 0;
@@ -43,7 +45,7 @@ static void put_number(sali_page *page, const char *name, double value, int digi
     sali_page_fact(page, name, isnan(value) ? NULL : text);
 }
 
-/* "2026-11-22T05:11:38+00:00" in plainer words. */
+/* List the date of the run, "2026-11-22T05:11:38+00:00" as "2026-11-22 05:11 UTC". */
 static void put_date(sali_page *page, const char *created)
 {
     char date[64];
@@ -59,8 +61,8 @@ static void put_date(sali_page *page, const char *created)
     sali_page_fact(page, "date", date);
 }
 
-/* f carries rounding errors of its own in each chain. Where it has few values these would look like
- * chains that disagree, so it is rounded to 1e-9 of its range. */
+/* Round f [n] to 1e-9 of its range: each chain has its own rounding errors in f, which would look
+ * like chains that disagree if f has few values. */
 static void round_f(double *f, int64_t n)
 {
     double low = INFINITY, high = -INFINITY;
@@ -74,6 +76,7 @@ static void round_f(double *f, int64_t n)
     }
 }
 
+/* The list of facts on a run: what was run, how, and averages over all steps. */
 static void put_facts(sali_page *page, const sali_run_record *run)
 {
     int64_t n = run->chains * run->n_draws;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What was noted of the steps of a run: acceptance, jumps, step sizes. */
+/* Figures of the steps of a run: acceptance, jumps, step sizes. */
 #include <math.h>
 
 #include "report/report.h"
 
 #define BINS 120
 
-/* The mean over chains and over stretches of draws, with the lowest and highest chain. */
+/* A curve in BINS stretches of draws: the mean over the chains, and the lowest and highest
+ * chain. */
 typedef struct binned {
     int64_t n;
     double x[BINS], mean[BINS], low[BINS], high[BINS];
@@ -21,6 +22,7 @@ static double stretch_mean(const double *values, int64_t n)
     return sum / (double)n;
 }
 
+/* Average values [chains x n] over stretches of draws; a stretch is one draw if n <= BINS. */
 static void make_bins(int64_t chains, int64_t n, const double *values, binned *out)
 {
     out->n = n < BINS ? n : BINS;
@@ -39,6 +41,8 @@ static void make_bins(int64_t chains, int64_t n, const double *values, binned *o
     }
 }
 
+/* A figure of values [chains x n] against the draw: the mean over the chains and the range of
+ * chains. */
 static void put_figure(sali_page *page, const char *title, const char *label, int64_t chains,
                        int64_t n, const double *values, bool logarithmic)
 {
@@ -57,7 +61,7 @@ static void put_figure(sali_page *page, const char *title, const char *label, in
                      title, bins.n < n ? ", over stretches of draws" : "");
 }
 
-/* Is there a step size at all, and does it change? */
+/* Whether a step size was recorded and changes. */
 static bool varies(const double *values, int64_t n)
 {
     for (int64_t i = 1; values && i < n; i++) {
@@ -73,7 +77,7 @@ void sali_report_steps(sali_page *page, const sali_run_record *run)
     static const struct {
         const char *title, *label;
         int noted;
-        bool warmup, size; /* sizes are shown if they change, on a logarithmic axis */
+        bool warmup, size; /* step sizes are shown if they change, on a logarithmic axis */
     } figures[] = { { "Acceptance", "acceptance rate", SALI_NOTED_ACCEPTANCE, false, false },
                     { "Jump distance a draw", "L1 distance", SALI_NOTED_JUMP, false, false },
                     { "Step size in warm-up", "step size", SALI_NOTED_STEP_SIZE, true, true },

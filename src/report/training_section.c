@@ -45,6 +45,7 @@ sal_status sali_report_json(const char *directory, const char *name, const char 
 
 /* ---- the log */
 
+/* Read the log's first line, the names of its columns; the first must be "iteration". */
 static void read_names(sali_scan *line, training_log *log)
 {
     while (log->columns < MOST_COLUMNS && sali_scan_on_line(line, line->line)) {
@@ -58,6 +59,7 @@ static void read_names(sali_scan *line, training_log *log)
     }
 }
 
+/* Read a token as a number, "nan" or "inf" with an optional minus; false if it is none of these. */
 static bool parse_number(const sali_token *token, double *value)
 {
     static const struct {
@@ -73,6 +75,7 @@ static bool parse_number(const sali_token *token, double *value)
     return sali_parse_double(token->text, token->size, value) == SAL_OK;
 }
 
+/* Append the numbers of a line to the log; fails unless there is one for each column. */
 static void read_row(sali_scan *line, training_log *log)
 {
     int64_t n = 0, first = log->rows * log->columns;
@@ -92,6 +95,7 @@ static void read_row(sali_scan *line, training_log *log)
     log->rows++;
 }
 
+/* Read a log.csv into *log, whose `values` the caller frees. SAL_ERR_DATA names the line. */
 static sal_status read_log(const char *path, training_log *log, sal_error *err)
 {
     sali_bytes bytes = { 0 };
@@ -129,6 +133,7 @@ static sal_status read_log(const char *path, training_log *log, sal_error *err)
 
 /* ---- curves */
 
+/* The index of a column of the log; -1 if there is none of that name. */
 static int64_t find_column(const training_log *log, const char *name)
 {
     for (int64_t c = 0; c < log->columns; c++) {
@@ -139,7 +144,8 @@ static int64_t find_column(const training_log *log, const char *name)
     return -1;
 }
 
-/* A column into `out` [rows]; whether it has a number. */
+/* Copy a column of the log to out [rows], NaN if it is missing. Returns whether it has a finite
+ * number. */
 static bool take_column(const training_log *log, const char *name, double *out)
 {
     int64_t column = find_column(log, name);
@@ -151,7 +157,7 @@ static bool take_column(const training_log *log, const char *name, double *out)
     return any;
 }
 
-/* One or two columns against the iteration; nothing if the first has no numbers. */
+/* A figure of one or two columns against the iteration; left out if the first has no numbers. */
 typedef struct curve {
     const char *title, *label, *column, *name, *second, *second_name, *caption;
     bool logarithmic, at_zero;
@@ -180,6 +186,7 @@ static const curve curves[] = {
       "Since the start, or since the last resume.", false, false },
 };
 
+/* Write the figure of a curve, if the log has its numbers. SAL_ERR_MEMORY. */
 static sal_status put_curve(sali_page *page, const training_log *log, const curve *c,
                             sal_error *err)
 {
@@ -216,11 +223,11 @@ static sal_status put_curve(sali_page *page, const training_log *log, const curv
 
 /* ---- what was trained */
 
-/* One option; `adapted`: the sampler's step size follows its acceptance. */
+/* List one option of the training; `adapted`: the sampler adapts its step size. */
 static void put_option(sali_page *page, const char *key, const json_t *value, bool adapted)
 {
     static const struct {
-        const char *key, *title; /* NULL: said already, or a fingerprint */
+        const char *key, *title; /* NULL: listed elsewhere, or a fingerprint */
     } others[] = { { "model", NULL },
                    { "structure", NULL },
                    { "data", NULL },
@@ -239,6 +246,7 @@ static void put_option(sali_page *page, const char *key, const json_t *value, bo
     }
 }
 
+/* List the options of the training from its checkpoint, and the last iteration of the log. */
 static sal_status put_facts(sali_page *page, const char *directory, const training_log *log,
                             sal_error *err)
 {
@@ -266,6 +274,8 @@ static sal_status put_facts(sali_page *page, const char *directory, const traini
     return status;
 }
 
+/* Embed a PNG picture of the directory, if it is there; the first one, *any false, gets a
+ * heading. */
 static sal_status put_sheet(sali_page *page, const char *directory, const char *name,
                             const char *alt, const char *caption, bool *any, sal_error *err)
 {
@@ -294,6 +304,7 @@ static sal_status put_sheet(sali_page *page, const char *directory, const char *
     return status;
 }
 
+/* The pictures of samples of the training, fresh and persistent, as far as they are there. */
 static sal_status put_samples(sali_page *page, const char *directory, sal_error *err)
 {
     bool any = false;

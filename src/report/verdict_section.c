@@ -7,7 +7,7 @@
 #include "report/report.h"
 #include "stats/mmd.h"
 
-/* An MMD of 0 is one that was not found, and has no error. */
+/* A table cell; an MMD of 0 is written as "below noise". */
 static void put_value(sali_page *page, const char *figure, double value, int digits)
 {
     if (value == 0 && strcmp(figure, "mmd") == 0) {
@@ -19,6 +19,8 @@ static void put_value(sali_page *page, const char *figure, double value, int dig
     }
 }
 
+/* The table of the verdict's figures: fresh samples, persistent chains and training rows against
+ * held-out rows. */
 static void put_figures(sali_page *page, const json_t *root)
 {
     static const struct {

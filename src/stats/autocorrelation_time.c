@@ -12,8 +12,9 @@
  * the tail off. */
 #define WINDOW 5.0
 
-/* From sums of products at lags 0 .. n - 1. The window is at least WINDOW lags: the running sum of
- * an antithetic chain is small or negative at first. */
+/* tau = 1 + 2 sum_t c[t] / c[0] over a window that grows with tau; c [n] holds sums of products at
+ * lags 0 .. n - 1. The window is at least WINDOW lags: the running sum of an antithetic chain is
+ * small or negative at first. */
 static double integrate(const double *c, int64_t n)
 {
     double tau = 1.0;
@@ -23,7 +24,8 @@ static double integrate(const double *c, int64_t n)
     return tau;
 }
 
-/* The covariances of all chains, each about its own mean; NaN moments leave NaN behind. */
+/* The autocorrelation time from the autocovariances of all chains, each about its own mean; NaN if
+ * no chain moves or a value is not finite. */
 static double pooled_time(sali_autocovariance *a, int64_t chains, const double *series)
 {
     int64_t n = a->n;

@@ -12,8 +12,8 @@ static double weight_of(const sali_bennett_side *s, int64_t i)
     return s->weight ? s->weight[i] : 1 / (double)s->n;
 }
 
-/* Where all u = sign (d - shift) of a side lie far above 0, each L(u) may be smaller than any
- * double: the functions below compute e^beyond L(u), with this `beyond`. */
+/* The exponent that keeps L(u) in range: where all u = sign (d - shift) of a side lie far above 0,
+ * each L(u) may be smaller than any double, so the functions below compute e^beyond L(u). */
 static double beyond_of(const sali_bennett_side *s, double sign, double shift)
 {
     double least = INFINITY;
@@ -41,14 +41,15 @@ static double mean_of(const sali_bennett_side *s, double sign, double shift, dou
     return sum;
 }
 
-/* The log of the weighted mean of L. */
+/* The log of the weighted mean of L(sign (d - shift)) over a side. */
 static double log_mean_of(const sali_bennett_side *s, double sign, double shift)
 {
     const double beyond = beyond_of(s, sign, shift);
     return log(mean_of(s, sign, shift, beyond)) - beyond;
 }
 
-/* False: none of the states is allowed by both. */
+/* Extend [*low, *high] to the differences of a side. False: no state of the side is allowed by both
+ * distributions. */
 static bool widen(const sali_bennett_side *s, double *low, double *high)
 {
     bool any = false;
@@ -69,7 +70,7 @@ double sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b
     if (!widen(a, &low, &high) || !widen(b, &low, &high)) {
         return NAN;
     }
-    /* The shift C - m; the sum over a falls with it, that over b rises. */
+    /* Bisect the shift C - m: the sum over a falls as the shift grows, the sum over b rises. */
     low -= fabs(m) + 50;
     high += fabs(m) + 50;
     for (int k = 0; k < 100 && high - low > 1e-13 * (1 + fabs(low)); k++) {

@@ -20,22 +20,22 @@ typedef struct sali_bennett_side {
  *          eq. 12; as an optimal bridge, Meng & Wong 1996. */
 double sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b);
 
-/* What each group of states adds to the error of the ratio: with the means as sums over groups, the
- * first-order change of log_ratio by the deviation of its states. Groups may have states on both
- * sides, so that errors they share are counted once.
+/* Add what each group of states contributes to the error of the ratio: the first-order change of
+ * log_ratio caused by the deviation of the states of the group. Groups may have states on both
+ * sides, so that an error shared by several states is counted once.
  * Params:  group_a, group_b: the group of each state; influence_a, influence_b: added to by the
  *          states of each side; may be the same. */
 void sali_bennett_influence(const sali_bennett_side *a, const uint32_t *group_a,
                             double *influence_a, const sali_bennett_side *b,
                             const uint32_t *group_b, double *influence_b, double log_ratio);
 
-/* The squared standard error of a quantity to whose error so many independent groups, 2 or more,
- * add their influence. */
+/* The squared standard error of a quantity from the influences of `groups` >= 2 independent
+ * groups. */
 double sali_bennett_squared_error(int64_t groups, const double *influence);
 
-/* The probability that a state of b and one of a change places, accepted with probability
- * min(1, exp(d_a - d_b)): the mean over all pairs.
- * Params:  sorted [a->n]: scratch; below [a->n + 1]: scratch. a's weights are not looked at.
+/* The mean probability, over all pairs of a state of b and a state of a, that the two are
+ * exchanged, where a swap is accepted with probability min(1, exp(d_a - d_b)).
+ * Params:  sorted [a->n]: scratch; below [a->n + 1]: scratch. The weights of a are ignored.
  * Cost:    O(n_a log n_a + n_b log n_a). */
 double sali_swap_acceptance(const sali_bennett_side *a, const sali_bennett_side *b, double *sorted,
                             double *below);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stats/covariance.h"
 
-/* What a variance below SMALL gets added. */
+/* Added to variances below this value. */
 #define SMALL 0.01
 
 void sali_covariance_add(int64_t N, double weight, const double *x, double *sums, double *products)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The covariance of weighted rows, as preconditioners take it. */
+/* The covariance matrix of weighted rows, for preconditioners. */
 #ifndef SALI_COVARIANCE_H
 #define SALI_COVARIANCE_H
 
@@ -9,8 +9,8 @@
  * x_i that are not 0. */
 void sali_covariance_add(int64_t N, double weight, const double *x, double *sums, double *products);
 
-/* Such sums, of weights `total` > 0 together, become the covariance; 0.01 is added to variances
- * below 0.01. Source: Rhodes & Gutmann 2022, app. F.1. */
+/* Turn the sums of rows whose weights add up to `total` > 0 into the covariance, in `products`;
+ * 0.01 is added to variances below 0.01. Source: Rhodes & Gutmann 2022, app. F.1. */
 void sali_covariance_finish(int64_t N, double total, const double *sums, double *products);
 
 #endif

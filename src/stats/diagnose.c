@@ -14,20 +14,22 @@
 
 /* One series on its way through the estimators: split once, sorted once. */
 typedef struct work {
-    sali_memory memory;           /* of all of it */
+    sali_memory memory;           /* owns all arrays */
     int64_t chains, draws, total; /* total = chains * draws */
     int64_t m, n, used;           /* half-chains, their length, m * n */
     const double *series;         /* [total] */
     double *split;                /* [used] = [m x n] */
-    double *y;                    /* [used] what is currently looked at: scores, indicators, .. */
+    double *y;                    /* [used] the series under analysis: scores, indicators, .. */
     int64_t numbers;              /* draws that are not NaN */
-    sali_ranked *sorted;          /* [numbers] all of them by value; index into series */
-    sali_ranked *order;           /* [used] those in the split by value; index into split */
-    sali_ranked *scratch;         /* [total] */
-    sali_autocovariance halves;   /* for series of n */
-    sali_autocovariance whole;    /* for series of draws */
+    sali_ranked *sorted;          /* [numbers] those draws in order of value; index into series */
+    sali_ranked *order;   /* [used] the draws of the split in order of value; index into split */
+    sali_ranked *scratch; /* [total] */
+    sali_autocovariance halves; /* for series of n */
+    sali_autocovariance whole;  /* for series of draws */
 } work;
 
+/* Set the sizes and allocate the arrays for a series [chains x draws], which is borrowed. Free
+ * w->memory in any case. SAL_ERR_MEMORY. */
 static sal_status work_init(work *w, int64_t chains, int64_t draws, const double *series,
                             sal_error *err)
 {
@@ -46,7 +48,8 @@ static sal_status work_init(work *w, int64_t chains, int64_t draws, const double
     return status ? status : sali_autocovariance_init(&w->whole, &w->memory, draws, err);
 }
 
-/* Where draw `index` of the series is in the split, or -1: the middle one of an odd number. */
+/* Where draw `index` of the series is in the split; -1 for the middle one of an odd number of
+ * draws, which is left out. */
 static int64_t split_index(const work *w, int64_t index)
 {
     int64_t c = index / w->draws, t = index % w->draws;
@@ -57,6 +60,7 @@ static int64_t split_index(const work *w, int64_t index)
     return second >= 0 ? (2 * c + 1) * w->n + second : -1;
 }
 
+/* Fill `split`, `sorted` and `order` from the series; NaN is left out of the sorted lists. */
 static void split_and_sort(work *w)
 {
     for (int64_t i = 0; i < w->total; i++) {
@@ -78,6 +82,7 @@ static void split_and_sort(work *w)
     }
 }
 
+/* Whether a draw in the split is NaN: then there are no ranks. */
 static bool split_has_nan(const work *w)
 {
     for (int64_t i = 0; i < w->used; i++) {
@@ -88,7 +93,8 @@ static bool split_has_nan(const work *w)
     return false;
 }
 
-/* Rank-normalised R-hat and bulk ESS: they need an order only, so infinities are fine. */
+/* Rank-normalised R-hat and bulk ESS. These need only an order, so infinities are fine; no draw of
+ * the split may be NaN. */
 static void diagnose_ranks(work *w, sal_diagnostics *d)
 {
     sali_rank_normalize(w->used, w->order, w->y);
@@ -103,8 +109,8 @@ static void diagnose_ranks(work *w, sal_diagnostics *d)
     }
 }
 
-/* ESS of the indicator of being at or under a quantile; where that is the largest value, so that
- * all draws are, of being under it. */
+/* ESS of the indicator x <= q, where q is the quantile `prob` of all draws. If q is the largest
+ * value, that indicator is constant, and x < q is used. */
 static double ess_quantile(work *w, double prob)
 {
     double q = sali_rank_quantile(w->total, w->sorted, prob);
@@ -115,7 +121,8 @@ static double ess_quantile(work *w, double prob)
     return sali_ess(&w->halves, w->m, w->y);
 }
 
-/* The delta method on var = mean (x - mean)^2, whose own variance is that of a mean of squares. */
+/* Standard error of the sd, by the delta method on var = mean (x - mean)^2, which is itself a mean
+ * of squares. */
 static double mcse_sd(work *w, double mean)
 {
     double second = 0.0, fourth = 0.0;
@@ -133,6 +140,7 @@ static double mcse_sd(work *w, double mean)
     return sqrt((fourth - second * second) / ess / second / 4.0);
 }
 
+/* Compute all diagnostics of the series into *d, which holds NaN wherever one is undefined. */
 static void diagnose(work *w, sal_diagnostics *d)
 {
     double variance;

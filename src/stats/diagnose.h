@@ -5,7 +5,7 @@
 
 #include <saltus/stats.h>
 
-/* Leave the mean and sd of the draws, and take back what is said of mixing. */
+/* Keep the mean and sd of the draws, and set all diagnostics of mixing to NaN. */
 void sali_diagnostics_unmoved(sal_diagnostics *d);
 
 #endif

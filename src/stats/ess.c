@@ -8,7 +8,7 @@
 #include "stats/moments.h"
 #include <saltus/stats.h>
 
-/* What the autocorrelation at lag t is estimated from, over all chains. */
+/* What the estimate of the autocorrelation at lag t needs, over all chains. */
 typedef struct spectrum {
     const double *sum; /* [n] sums of products at each lag, all chains */
     double scale;      /* sum * scale = mean autocovariance, divisor n */
@@ -16,18 +16,19 @@ typedef struct spectrum {
     double var_plus;   /* the pooled estimate of the variance */
 } spectrum;
 
-/* Vehtari et al. (2021), eq. 10. */
+/* The estimated autocorrelation at lag t (Vehtari et al. 2021, eq. 10). */
 static double rho(const spectrum *s, int64_t t)
 {
     return t == 0 ? 1.0 : 1.0 - (s->within - s->sum[t] * s->scale) / s->var_plus;
 }
 
-/* Geyer's initial positive and monotone sequence. As in `posterior`: the last pair looked at is not
- * summed, but its even term is, once, which improves antithetic chains; lags from n - 2 on are not
- * looked at; and tau = 2 for series so short that no pair is. Where not even the first pair is
- * positive, that pair's even term alone remains: tau = 0, which the cap of Vehtari et al. (2021)
- * bounds; `posterior` gives 2 there as well. (Rounding decides about a pair that is 0 in exact
- * arithmetic, there and here: it happens to short discrete series.) */
+/* The integrated autocorrelation time by Geyer's initial positive and monotone sequence. As in R's
+ * package `posterior`: of the last pair inspected only the even term is added, once, which improves
+ * antithetic chains; lags from n - 2 on are not used; and tau = 2 for series too short for any
+ * pair. Where not even the first pair is positive, only the even term of that pair remains: tau =
+ * 0, which the cap of Vehtari et al. (2021) bounds; `posterior` gives 2 in this case as well. (For
+ * short discrete series the sum of a pair may be 0 in exact arithmetic; rounding then decides, in
+ * `posterior` and here.) */
 static double integrated_time(const spectrum *s, int64_t n)
 {
     double even = 1.0, odd = rho(s, 1), sum = 0.0, previous = INFINITY;

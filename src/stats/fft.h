@@ -17,7 +17,7 @@ typedef struct sali_fft {
 /* The smallest power of two >= n, at least 2; 0 when it would not fit. */
 int64_t sali_fft_size(int64_t n);
 
-/* Fill in the tables, which are of `memory`. SAL_ERR_MEMORY. */
+/* Fill in the tables, whose memory belongs to `memory`. SAL_ERR_MEMORY. */
 sal_status sali_fft_init(sali_fft *fft, sali_memory *memory, int64_t size, sal_error *err);
 
 /* In place on re + i im. Forward: z_k = sum_t z_t exp(-2 pi i k t / size), k in bit-reversed order.

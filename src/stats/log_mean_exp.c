@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Of all weights but number `left_out`. */
+/* log of the sum of exp(a) over all n weights except number `left_out`. */
 static double log_sum_without(int64_t n, const double *a, int64_t left_out)
 {
     double most = -INFINITY, sum = 0;
@@ -17,7 +17,8 @@ static double log_sum_without(int64_t n, const double *a, int64_t left_out)
 }
 
 /* sqrt((n-1)/n sum (theta_i - mean theta)^2), theta_i the log mean without weight i (Efron 1982).
- * Weights are relative to the largest one, without which the sum is made anew: it may be all. */
+ * `sum` is the sum of the weights relative to the largest one, exp(most). Where one weight is more
+ * than half of it, the sum without that weight is recomputed, as a difference would cancel. */
 static double jackknife(int64_t n, const double *a, double most, double sum)
 {
     double mean = 0, squares = 0;

@@ -12,8 +12,8 @@ typedef struct sali_log_mean {
     double ess;            /* (sum w)^2 / sum w^2, 1 to n */
 } sali_log_mean;
 
-/* Of a [n], n >= 1, each below +inf and one of them finite. One weight that outweighs all others
- * together by more than double precision makes the jackknife infinite, or NaN. */
+/* The log mean of exp(a), a [n], n >= 1, each below +inf and at least one finite. If one weight
+ * outweighs all others together by more than double precision, the jackknife is infinite or NaN. */
 sali_log_mean sali_log_mean_exp(int64_t n, const double *a);
 
 #endif

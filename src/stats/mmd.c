@@ -18,8 +18,8 @@
 #define POPCOUNT_CLONES
 #endif
 
-/* Rows of a task, and rows it is compared with before the next ones are fetched: both stay in the
- * nearest cache. */
+/* Rows of a task, and rows that these are compared with before the next rows are fetched: both stay
+ * in the nearest cache. */
 #define TILE 64
 
 int sali_packed_planes(int64_t count, const uint8_t *codes)
@@ -75,7 +75,8 @@ sali_packed sali_packed_rows(const sali_packed *p, int64_t first, int64_t rows)
     return part;
 }
 
-/* Two codes differ when any of their bits does. */
+/* The number of variables in which two packed rows differ: two codes differ if any of their bits
+ * do. */
 static inline int64_t hamming(const uint64_t *a, const uint64_t *b, int64_t words, int planes)
 {
     int64_t distance = 0;
@@ -122,6 +123,8 @@ POPCOUNT_CLONES static void count_tile(const sali_packed *a, const sali_packed *
     }
 }
 
+/* The least Hamming distance of `row` from the rows of b, except rows from .. to - 1; *times is how
+ * many rows of b are that near. INT64_MAX and 0 if no row is left. `planes` is b->planes. */
 static inline int64_t nearest_planes(const uint64_t *row, const sali_packed *b, int64_t from,
                                      int64_t to, int planes, int64_t *times)
 {
@@ -181,8 +184,8 @@ int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, dou
     return 0;
 }
 
-/* The mean of the kernel over pairs of n states, from its sum over the unordered pairs of different
- * ones; the kernel of a state with itself is 1. */
+/* The mean of the kernel over pairs of n states. `sum` is over the unordered pairs of different
+ * states; the V-statistic also counts each state with itself, where the kernel is 1. */
 static double mean_within(double sum, int64_t n, sal_mmd_estimator estimator)
 {
     const double rows = (double)n;

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* An MMD as people read it. Its unbiased square is at most 0 where samples differ by no more than
- * chance; they are shown as 0 elsewhere, and here as "below noise". */
+/* The MMD from its square, and as text. The unbiased square is at most 0 where samples differ by no
+ * more than chance: sali_mmd_of then gives 0 (NaN of NaN), and the text is "below noise". */
 #define SALI_MMD_TEXT 32
 double sali_mmd_of(double squared); /* NaN of NaN */
 void sali_mmd_text(double mmd, char text[SALI_MMD_TEXT]);
@@ -21,20 +21,21 @@ typedef struct sali_packed {
     uint64_t *bits; /* [rows x words x planes] */
 } sali_packed;
 
-/* Bits that the codes need. */
+/* The number of bits of the largest of `count` codes; at least 1. */
 int sali_packed_planes(int64_t count, const uint8_t *codes);
 
-/* Pack rows of codes; all that are compared need the same number of planes. -1: out of memory. */
+/* Pack `codes` [rows x variables]; samples that are compared need the same number of planes. -1:
+ * out of memory. */
 int sali_packed_make(sali_packed *p, int64_t rows, int64_t variables, const uint8_t *codes,
                      int planes);
 void sali_packed_free(sali_packed *p);
 
-/* Rows first .. first + rows - 1; it owns nothing. */
+/* A view of rows first .. first + rows - 1; it owns nothing and must not be freed. */
 sali_packed sali_packed_rows(const sali_packed *p, int64_t first, int64_t rows);
 
-/* The least number of variables in which row `row` of a differs from rows of b, but for rows from
- * .. to - 1 of b (to <= from: all count); *times: how many rows are as near. INT64_MAX and 0: no
- * row is left. */
+/* The least number of variables in which row `row` of a differs from a row of b, ignoring rows from
+ * .. to - 1 of b (none if to <= from); *times: how many rows of b are that near. INT64_MAX and 0 if
+ * no row is left. */
 int64_t sali_packed_nearest(const sali_packed *a, int64_t row, const sali_packed *b, int64_t from,
                             int64_t to, int64_t *times);
 

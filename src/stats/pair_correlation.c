@@ -13,7 +13,7 @@
 /* Sums of squares below this are rounding errors of constant variables: (1e-12)^4 at most. */
 #define NOTHING 1e-30
 
-/* Rows of the one-hot matrix that are made at once. */
+/* Rows of the one-hot matrix that are built at once. */
 #define CHUNK 512
 
 static double total_weight(int64_t rows, const double *weight)
@@ -25,7 +25,8 @@ static double total_weight(int64_t rows, const double *weight)
     return total;
 }
 
-/* f_i(a), in f [variables x states]. */
+/* Add the weighted frequency f_i(a) of state a of variable i to f [V x q]; `weight` [rows] may be
+ * NULL. */
 static void frequencies(int64_t V, int64_t q, int64_t rows, const uint8_t *codes,
                         const double *weight, double *f)
 {
@@ -38,7 +39,7 @@ static void frequencies(int64_t V, int64_t q, int64_t rows, const uint8_t *codes
     }
 }
 
-/* The row of the one-hot state less f, times a factor. */
+/* x [V q] = factor (one-hot embedding of `codes` - f). */
 static void centre_row(int64_t V, int64_t q, const uint8_t *codes, const double *f, double factor,
                        float *x)
 {
@@ -51,7 +52,7 @@ static void centre_row(int64_t V, int64_t q, const uint8_t *codes, const double 
     }
 }
 
-/* Positive and finite where there are any. */
+/* Whether all weights are positive and finite; true if `weight` is NULL. */
 static bool good_weights(int64_t rows, const double *weight)
 {
     for (int64_t r = 0; weight && r < rows; r++) {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* A draw and where it came from. */
+/* A draw and its index in the series. */
 typedef struct sali_ranked {
     double value;
     int64_t index;
@@ -15,7 +15,7 @@ typedef struct sali_ranked {
  * Linear: a pass for each byte in which the values differ, so few for codes and counts. */
 void sali_rank_sort(int64_t n, sali_ranked *ranked, sali_ranked *scratch);
 
-/* From draws in order of value to the same draws in order of |value - center|, values replaced. */
+/* Reorder draws sorted by value to the order of |value - center|, which replaces the values. */
 void sali_rank_fold(int64_t n, const sali_ranked *sorted, double center, sali_ranked *folded);
 
 /* z[index] = Phi^-1((rank - 3/8) / (n + 1/4)), rank from 1, the mean rank for ties (Blom 1958). */

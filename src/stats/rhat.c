@@ -7,11 +7,13 @@
 #include "stats/moments.h"
 #include <saltus/stats.h>
 
-/* Sums over chains of their variances and, less the first one's, their means. */
+/* Running sums over chains: of their variances, and of their means and squared means, both relative
+ * to the mean of the first chain. */
 typedef struct tally {
     double first, means, squares, variances;
 } tally;
 
+/* Add the mean and variance of chain number `chain`; chain 0 comes first and resets the tally. */
 static void tally_add(tally *t, int64_t chain, double mean, double variance)
 {
     if (chain == 0) {
@@ -22,7 +24,7 @@ static void tally_add(tally *t, int64_t chain, double mean, double variance)
     t->variances += variance;
 }
 
-/* Vehtari et al. (2021), eq. 4. */
+/* R-hat of `chains` chains of n draws (Vehtari et al. 2021, eq. 4). */
 static double tally_rhat(const tally *t, int64_t chains, int64_t n)
 {
     double m = (double)chains, length = (double)n;

@@ -9,8 +9,8 @@
  * one chain, or with fewer than 2 draws; +inf when no chain moves but they differ. */
 double sali_rhat(int64_t chains, int64_t n, const double *x);
 
-/* The same from the chains' means and their variances, sums of squared deviations over n - 1. NaN
- * when all chains stay at one value, +inf when they stay at different ones. */
+/* R-hat from the means and variances (divisor n - 1) of the chains. NaN with one chain, with fewer
+ * than 2 draws, or when all chains stay at one value; +inf when they stay at different ones. */
 double sali_rhat_moments(int64_t chains, int64_t n, const double *mean, const double *variance);
 
 /* Compute the basic split R-hat of a 0/1 quantity from counts alone. This finds disagreeing chains

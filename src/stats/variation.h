@@ -8,7 +8,8 @@
 /* Half of sum_i |p_i - q_i|. */
 double sali_total_variation(int64_t n, const double *p, const double *q);
 
-/* The expectation of that between p and the shares of `draws` >= 1 independent draws from p. */
+/* The expected total variation distance between p and the shares of `draws` >= 1 independent draws
+ * from p. */
 double sali_total_variation_noise(int64_t n, const double *p, int64_t draws);
 
 #endif

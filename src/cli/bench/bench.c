@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* saltus bench: steps of the whole batch a second, as JSON lines or a table. */
+/* saltus bench: steps of the whole batch per second, as JSON lines or a table. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -66,6 +66,7 @@ int64_t bench_steps(const bench_case *c, const bench_options *o)
     return o->steps ? o->steps : c->training ? c->training->steps : 50;
 }
 
+/* Open the case's model and measure it. Returns an exit code. */
 static int run_case(const bench_case *c, const bench_options *o)
 {
     char specification[128];
@@ -79,6 +80,7 @@ static int run_case(const bench_case *c, const bench_options *o)
     return code;
 }
 
+/* Report an unknown case, with a list of all. Returns CLI_USAGE. */
 static int unknown_case(const char *name)
 {
     char names[300] = "all";
@@ -89,7 +91,7 @@ static int unknown_case(const char *name)
     return cli_usage("bench: unknown case '%s'; there are: %s", name, names);
 }
 
-/* A case, or all, in a table: ours and the peer's alternate case by case. */
+/* Run one case or all as a table; our measurements and the peer's alternate case by case. */
 static int run_table(const char *name, bench_options *o, bool json)
 {
     bench_lines lines = { 0 };
@@ -109,6 +111,7 @@ static int run_table(const char *name, bench_options *o, bool json)
     return code;
 }
 
+/* The command `saltus bench`. Returns an exit code. */
 static int run_bench(const cli_command *command, int argc, char **argv)
 {
     bench_options o = { .threads = 2, .seconds = 3 };

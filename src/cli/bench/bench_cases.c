@@ -17,14 +17,15 @@ static bool is(const char *sampler, const char *name)
     return strncmp(sampler, name, length) == 0 && (!sampler[length] || sampler[length] == ':');
 }
 
-/* A factorised proposal of n two-level variables: a draw and a log-probability of each, and the
- * log-probability of the way back; with Gaussian auxiliary variables these too. */
+/* Operations of a factorised proposal of n two-level variables: for each a draw, its
+ * log-probability, and the log-probability of the reverse move; doubled by Gaussian auxiliary
+ * variables. */
 static double factorised(double n, const char *sampler)
 {
     return n * SPECIAL * (is(sampler, "ncg") ? 2 : 4);
 }
 
-/* s'Js of d spins: a gradient is a product with J, a move of one variable a row of it. */
+/* s'Js of d spins: a gradient is a product with J; moving one variable takes a row of J. */
 static bench_work dense_work(const bench_case *c, const bench_options *o, const char *sampler)
 {
     double d = (double)bench_size(c, o);
@@ -38,8 +39,8 @@ static bench_work dense_work(const bench_case *c, const bench_options *o, const 
                          .arithmetic = factorised(d, sampler) };
 }
 
-/* Five weights of a tree change in a step of gwg; of all variables, values, gradients and weights
- * are read and written by others. */
+/* In a step of gwg, five weights of a tree change. Other samplers read and write the values,
+ * gradients and weights of all variables. */
 static bench_work lattice_work(const bench_case *c, const bench_options *o, const char *sampler)
 {
     double V = (double)(bench_size(c, o) * bench_size(c, o));
@@ -52,7 +53,7 @@ static bench_work lattice_work(const bench_case *c, const bench_options *o, cons
     return (bench_work){ .arithmetic = 8 * V + factorised(V, "ncg"), .bytes = 16 * V };
 }
 
-/* A path of pas or pafs is many moves; their least work is that of one move of each. */
+/* A path of pas or pafs is many moves; this counts the least work, that of one move. */
 static bench_work field_work(const bench_case *c, const bench_options *o, const char *sampler)
 {
     bench_work work = lattice_work(c, o, is(sampler, "ncg") ? "ncg" : "gwg");
@@ -63,7 +64,7 @@ static bench_work field_work(const bench_case *c, const bench_options *o, const 
     return work;
 }
 
-/* Value and gradient of hidden units, or what one visible unit adds to them. */
+/* Value and gradient of all hidden units, or what one visible unit adds to them. */
 static bench_work rbm_work(const bench_case *c, const bench_options *o, const char *sampler)
 {
     const double visible = 784, hidden = 500, product = 2 * visible * hidden;
@@ -81,7 +82,7 @@ static bench_work rbm_work(const bench_case *c, const bench_options *o, const ch
                          .arithmetic = 2 * SPECIAL * hidden + factorised(visible, sampler) };
 }
 
-/* A row of J less another one for each move. */
+/* For each move, the difference of two rows of J. */
 static bench_work potts_work(const bench_case *c, const bench_options *o, const char *sampler)
 {
     double sites = (double)bench_size(c, o), states = (double)bench_states(c, o);
@@ -90,14 +91,14 @@ static bench_work potts_work(const bench_case *c, const bench_options *o, const 
                      : (bench_work){ .arithmetic = sites * states * (3 + SPECIAL) };
 }
 
-/* Convolutions of one state, and as many operations for the gradient by the state. Padding does not
- * count: taps outside of an image multiply nothing. */
+/* Convolutions of one state, and as many operations again for the gradient by the state. Padding
+ * does not count: taps outside an image multiply nothing. */
 static bench_work nets_work(const bench_case *c, const bench_options *o, double forward,
                             const char *sampler)
 {
     bool single = is(sampler, "gibbs"), value = strcmp(sampler, "value") == 0;
     double passes = single || value ? 1 : 2;
-    if (c->training) { /* the gradient by parameters, of data and of chains, is a third pass */
+    if (c->training) { /* the gradient by parameters, for data and chains, is a third pass */
         passes = 2 * (double)bench_steps(c, o) + 2 * 3;
     }
     return (bench_work){ .products = forward * passes };
@@ -113,7 +114,7 @@ static bench_work resnet_work(const bench_case *c, const bench_options *o, const
     return nets_work(c, o, 71.5e6, sampler);
 }
 
-/* Three convolutions and the RBM of a level; chains make 53 / 32 of the steps on average, and one
+/* Three convolutions and the RBM of a level; chains make 53 / 32 of the steps on average, plus one
  * evaluation before. */
 static bench_work denoise_work(const bench_case *c, const bench_options *o, const char *sampler)
 {
@@ -124,7 +125,8 @@ static bench_work denoise_work(const bench_case *c, const bench_options *o, cons
 
 /* ---- cases */
 
-/* As the peer moves them; data without structure are not worth learning. */
+/* Chains move as in the peer. Data without structure are not worth learning, so the limit on
+ * differences is lifted. */
 static const sal_train_options denoise_training = { .objective = SAL_DENOISING,
                                                     .sampler = "dlmcf:balance=barker",
                                                     .steps = 4,

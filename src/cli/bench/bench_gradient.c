@@ -5,23 +5,23 @@
 
 #include "cli/bench/bench.h"
 
-/* Numbers of the states that a thread evaluates in one call: many batches, so that what a call
- * allocates does not count. */
+/* Reals in the states that a thread evaluates in one call: many batches, so that what a call
+ * allocates does not matter. */
 #define NUMBERS (INT64_C(1) << 20)
 
-/* Each thread evaluates states of its own. */
+/* What the threads evaluate; each has states of its own. */
 typedef struct batch {
     const sal_model *model;
     const bench_options *options;
     int64_t chains;
-    int64_t most, width; /* states of a call */
+    int64_t most, width; /* states of a call, reals of a state */
     double *x, *f;       /* [threads x most x width], [threads x most] */
     double *gradient;    /* as x; NULL: values only */
-    sal_status status;   /* of a call that failed */
+    sal_status status;   /* of a failed call */
     sal_error error;
 } batch;
 
-/* The share of `states` that thread k has, in calls of at most b->most. */
+/* Evaluate thread k's share of `states` states, in calls of at most b->most. */
 static void evaluate_share(batch *b, int64_t k, int64_t states)
 {
     const int64_t threads = b->options->threads;
@@ -43,6 +43,7 @@ static void evaluate_share(batch *b, int64_t k, int64_t states)
     }
 }
 
+/* Evaluate `calls` batches, shared by all threads: the work of bench_time. */
 static void evaluate(void *context, int64_t calls)
 {
     batch *b = context;
@@ -60,7 +61,7 @@ static void destroy(batch *b)
     free(b->f);
 }
 
-/* Half of the coordinates 1, the others 0. */
+/* Allocate a batch, with random coordinates 0 and 1; false: out of memory. */
 static bool create(batch *b, const bench_case *c, const bench_options *o, const sal_model *model)
 {
     *b = (batch){ .model = model,

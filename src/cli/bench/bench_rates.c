@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the machine can do at most, measured: products of matrices, arithmetic in registers, and
- * memory, by all threads at once, in single precision. */
+/* Measuring the most that the machine can do: matrix products, arithmetic in registers, and memory,
+ * by all threads at once, in single precision. */
 #include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum {
     SIDE = 512,     /* of the matrices */
     LANES = 128,    /* numbers in registers */
     ROUNDS = 10000, /* of operations on them */
-    FAR = 1 << 23   /* numbers of a thread that no cache holds, with those of the others */
+    FAR = 1 << 23 /* numbers of a thread; with those of the other threads too many for any cache */
 };
 
 typedef struct work {
@@ -19,6 +19,7 @@ typedef struct work {
     int64_t threads, share;
 } work;
 
+/* `calls` matrix products by each thread: the work of bench_time. */
 static void multiply(void *context, int64_t calls)
 {
     work *w = context;
@@ -59,6 +60,7 @@ accumulate(int64_t rounds, const float *from, float *to)
     }
 }
 
+/* `calls` times ROUNDS multiply-adds of LANES numbers by each thread. */
 static void compute(void *context, int64_t calls)
 {
     work *w = context;
@@ -71,7 +73,7 @@ static void compute(void *context, int64_t calls)
     }
 }
 
-/* a[i] += 3 b[i]: two numbers are read, one is written. */
+/* a[i] += 3 b[i] over FAR / 2 numbers by each thread: two numbers are read, one is written. */
 static void stream(void *context, int64_t calls)
 {
     work *w = context;
@@ -87,7 +89,8 @@ static void stream(void *context, int64_t calls)
     }
 }
 
-/* How much of `amount` a call all threads do in a second; 0: no memory. */
+/* Work per second of all threads, if one call of one thread does `amount`; 0: out of memory. Each
+ * thread has `share` floats. */
 static double rate(void (*call)(void *context, int64_t calls), const bench_options *o,
                    int64_t share, double amount)
 {

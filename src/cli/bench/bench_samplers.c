@@ -5,16 +5,16 @@
 
 #include "cli/bench/bench.h"
 
-/* A sampler of a case. */
+/* A sampler to measure. */
 typedef struct contender {
     const char *name;
-    double step_size;             /* 0: its usual one */
+    double step_size;             /* 0: its default */
     const double *preconditioner; /* or NULL */
     int64_t unit;                 /* steps that count as one */
     int64_t chains;
 } contender;
 
-/* Steps a second of a run of `steps` steps. */
+/* Run a sampler for `steps` steps; *rate is steps per second. */
 static sal_status measure_once(sal_model *model, const bench_options *o, const contender *k,
                                int64_t steps, double *rate, double *seconds, sal_error *err)
 {
@@ -43,7 +43,7 @@ static sal_status measure_once(sal_model *model, const bench_options *o, const c
     return status;
 }
 
-/* The median over runs of at least 20 ms that together take o->seconds. */
+/* The median rate over runs of at least 20 ms that together take o->seconds. */
 static sal_status measure(sal_model *model, const bench_options *o, const contender *k,
                           double *median, sal_error *err)
 {
@@ -65,6 +65,7 @@ static sal_status measure(sal_model *model, const bench_options *o, const conten
     return status;
 }
 
+/* `factor` times the identity, [N x N], to be freed; NULL when out of memory. */
 static double *scaled_identity(const sal_model *model, double factor)
 {
     int64_t N = sal_space_width(sal_model_space(model));
@@ -75,6 +76,7 @@ static double *scaled_identity(const sal_model *model, double factor)
     return M;
 }
 
+/* Measure a sampler and print its line. Returns an exit code. */
 static int measure_named(const bench_case *c, const bench_options *o, sal_model *model,
                          const char *specification, double step_size)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What was measured: JSON lines as it comes, or a table of all, beside another program's figures.
- */
+/* Output of measurements: JSON lines as they come, or a table of all, next to another program's
+ * figures. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 
 /* ---- lines */
 
+/* Print a line as JSON. Returns an exit code. */
 static int print_json(const bench_options *o, const bench_line *line)
 {
     json_t *object = json_pack("{s:s, s:s, s:I, s:I}", "case", line->bench->name, "sampler",
@@ -33,6 +34,7 @@ static int print_json(const bench_options *o, const bench_line *line)
     return cli_json_print(object);
 }
 
+/* Print a line as a row of the table. */
 static void print_row(const bench_options *o, const bench_line *line)
 {
     char peer[32] = "-", ratio[32] = "-", bound[32] = "-", share[32] = "-";
@@ -112,7 +114,7 @@ int bench_print_lines(const bench_options *o, bool json)
 
 /* ---- the peer */
 
-/* Its figure for a sampler into the line of that name. */
+/* Store the peer's figure, a line of JSON, in the lines of that sampler. */
 static void note_peer(const char *text, bench_lines *lines)
 {
     json_t *object = json_loads(text, 0, NULL);
@@ -128,7 +130,8 @@ static void note_peer(const char *text, bench_lines *lines)
     json_decref(object);
 }
 
-/* The call: only the user's own command and numbers and names of ours. */
+/* Write the command line of the peer: the user's own command, and only numbers and names of
+ * ours. */
 static void peer_command(const bench_case *c, const bench_options *o, char *command, size_t room)
 {
     size_t used = (size_t)snprintf(command, room,

@@ -14,6 +14,7 @@ typedef struct clocked {
     int64_t n;
 } clocked;
 
+/* Callback of progress: record the time of an iteration; not 0 once there are enough. */
 static int note(const sal_train_report *report, void *data)
 {
     clocked *t = data;
@@ -31,6 +32,7 @@ static int note(const sal_train_report *report, void *data)
     return t->n == MOST || (t->n >= FEWEST && now - t->start > t->seconds);
 }
 
+/* Print the median rate of iterations. Returns an exit code. */
 static int print(const bench_case *c, const bench_options *o, clocked *t)
 {
     double n = (double)t->n;

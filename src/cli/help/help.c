@@ -4,9 +4,8 @@
 
 #include <string.h>
 
-/* A command's options are a table in its run(), which hands it to cli_parse. So that everything
- * about options comes from there, the command is run with --help, and what is then printed is up to
- * this writer. */
+/* A command's options are a table in its run(), which passes it to cli_parse. To get at that table,
+ * the command is run with --help, and this writer prints the options. */
 static cli_help_writer *current_writer = cli_help_text;
 
 void cli_help_print(const cli_command *command, const cli_option *options)
@@ -56,6 +55,7 @@ const char *cli_option_doc(const cli_option *o, char text[CLI_OPTION_DOC])
     return text;
 }
 
+/* Print an option and its text, wrapped to a column of its own. */
 static void print_option(const cli_option *o)
 {
     char text[CLI_OPTION_DOC];
@@ -94,6 +94,7 @@ void cli_help_text(const cli_page *page, const cli_option *options)
     }
 }
 
+/* Print all commands by group. */
 static void print_commands(FILE *stream)
 {
     fputs("usage: saltus COMMAND ..., and 'saltus help COMMAND' for more\n", stream);
@@ -137,6 +138,7 @@ int cli_unknown_command(const char *name)
                         : cli_usage("unknown command '%s'; see 'saltus help'", name);
 }
 
+/* The command `saltus help`. Returns an exit code. */
 static int run_help(const cli_command *command, int argc, char **argv)
 {
     const char *format = "text", *name = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `saltus help` says of the commands: on a terminal, as man pages, to bash. */
+/* Help on the commands: on a terminal, as man pages, for Bash. */
 #ifndef HELP_H
 #define HELP_H
 
@@ -33,28 +33,29 @@ typedef struct cli_exit_code {
     const char *doc;
 } cli_exit_code;
 
-/* Entry k, NULL past the end. */
+/* Page k; NULL past the end. */
 const cli_page *cli_page_list(size_t k);
 
-/* By the command's name, or NULL. */
+/* The page of a command, by its name; NULL if there is none. */
 const cli_page *cli_page_find(const char *name);
 
-/* "Train and evaluate". */
+/* The title of a group, such as "Train and evaluate". */
 const char *cli_group_title(cli_group group);
 
-/* Ends with a NULL doc. */
+/* All exit codes; the last entry has a NULL doc. */
 extern const cli_exit_code cli_exit_codes[];
 
 /* What the program is, in paragraphs. */
 extern const char cli_program_description[];
 
-/* Print something about a command and its options, which end with a NULL name, to stdout. */
+/* A function that prints something about a command and its options to stdout; the list of options
+ * ends with a NULL name. */
 typedef void cli_help_writer(const cli_page *page, const cli_option *options);
 
-/* Run the command's --help with another writer than that of a terminal. */
+/* Run the command's --help with `writer` instead of the writer for a terminal. */
 void cli_help_by(cli_help_writer *writer, const cli_page *page);
 
-/* What an option does, and in brackets what holds without it. */
+/* What an option does, with its default in brackets. */
 #define CLI_OPTION_DOC 512
 const char *cli_option_doc(const cli_option *option, char text[CLI_OPTION_DOC]);
 
@@ -63,7 +64,7 @@ void cli_print_paragraphs(const char *text, int indent, int width);
 
 cli_help_writer cli_help_text, cli_help_man;
 
-/* The page saltus(1), and the completion, on stdout. */
+/* Print the man page saltus(1), and the completion for Bash. */
 void cli_man_program(void);
 void cli_bash_completion(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The completion of Bash: completion.bash, with the words of every place filled in. */
+/* The completion for Bash: completion.bash, with the words for every place filled in. */
 #include <ctype.h>
 #include <string.h>
 
@@ -38,7 +38,8 @@ static void print_commands(void)
     }
 }
 
-/* Of "adapt|auto|X" or "top|bottom|FILE" the words, which are in small letters, and files. */
+/* Print the words of "adapt|auto|X" or "top|bottom|FILE" that are in small letters, and FILES for a
+ * file. */
 static void print_choices(const char *text)
 {
     fputs(strstr(text, "FILE") ? " FILES" : "", stdout);
@@ -51,8 +52,8 @@ static void print_choices(const char *text)
     }
 }
 
-/* What may stand for "MODEL", "FILE.npy", "f32|f64": a word of an option's or a command's help;
- * `otherwise` for one that has no meaning here. */
+/* Print what may take the place of "MODEL", "FILE.npy" or "f32|f64", a word in the help of an
+ * option or command; `otherwise` if it has no meaning here. */
 static void print_meaning(const char *meta, size_t length, const char *otherwise)
 {
     char word[64];
@@ -78,6 +79,7 @@ static void print_meaning(const char *meta, size_t length, const char *otherwise
     }
 }
 
+/* Print the completion of an option's value; nothing if it has none, or is a number. */
 static void print_option_values(const cli_page *page, const cli_option *o)
 {
     sal_option_info info;
@@ -97,7 +99,8 @@ static void print_option_values(const cli_page *page, const cli_option *o)
     puts(" ;;");
 }
 
-/* IN and OUT, TEXT and REF are files; what is in brackets may be left out. */
+/* Print the completion of a command's arguments. IN and OUT, TEXT and REF are files; an argument in
+ * brackets is optional. */
 #define SEVERAL 16 /* words of "FILE..." that are completed */
 static void print_arguments(const cli_page *page)
 {
@@ -116,6 +119,7 @@ static void print_arguments(const cli_page *page)
     }
 }
 
+/* Print the completion of everything after a command: its options, flags, values and arguments. */
 static void print_places(const cli_page *page, const cli_option *options)
 {
     const char *name = page->command->name;
@@ -134,7 +138,7 @@ static void print_places(const cli_page *page, const cli_option *options)
     print_arguments(page);
 }
 
-/* The names of settings, each with its '='. */
+/* Print the names of a model's or sampler's settings, each with '='. */
 static void print_settings(const char *name, const char *alias, const sal_setting *settings,
                            bool file)
 {
@@ -146,6 +150,7 @@ static void print_settings(const char *name, const char *alias, const sal_settin
     puts(file ? " file= ;;" : " ;;");
 }
 
+/* Print the completion of commands, of all that follows them, and of settings. */
 static void print_all_places(void)
 {
     const cli_page *page;

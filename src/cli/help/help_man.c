@@ -7,7 +7,7 @@
 
 #define WIDTH 78
 
-/* One line of text that roff prints letter by letter; `bytes` of it. */
+/* Print `bytes` of a line of text so that roff prints them literally. */
 static void print_text(const char *text, size_t bytes)
 {
     static const char *const escapes[][2] = {
@@ -31,7 +31,7 @@ static void print_word(const char *text)
     print_text(text, strlen(text));
 }
 
-/* Paragraphs in lines of moderate length. */
+/* Print paragraphs in lines of at most WIDTH characters. */
 static void print_prose(const char *text)
 {
     while (*text) {
@@ -50,7 +50,8 @@ static void print_prose(const char *text)
     }
 }
 
-/* "SALTUS-SAMPLE" and "saltus-sample - what it does". */
+/* Print the title "SALTUS-SAMPLE" and the line "saltus-sample - what it does"; `name` NULL: of the
+ * program. */
 static void print_heading(const char *name, const char *doc)
 {
     fputs(".TH SALTUS", stdout);
@@ -75,6 +76,7 @@ static void print_exit_codes(void)
     }
 }
 
+/* Print the section on options, if there are any. */
 static void print_options(const cli_option *options)
 {
     char text[CLI_OPTION_DOC];
@@ -96,6 +98,7 @@ static void print_options(const cli_option *options)
     }
 }
 
+/* Print the section of examples. */
 static void print_examples(const cli_page *page)
 {
     puts(".SH EXAMPLES");
@@ -123,6 +126,7 @@ void cli_help_man(const cli_page *page, const cli_option *options)
 
 /* ---- saltus(1) */
 
+/* Print the commands of a group with references to their pages. */
 static void print_command_group(int group)
 {
     const cli_page *page;

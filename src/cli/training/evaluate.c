@@ -16,16 +16,16 @@ typedef struct options {
     cli_sampler_options sampler;
     cli_data data;
     const char *samples, *params, *dtype, *base;
-    const char *directory; /* of a training, or NULL */
+    const char *directory; /* directory of a training, or NULL */
     int64_t fresh;         /* draws for the verdict; 0: none */
     int64_t rows;          /* held-out rows of a bound; 0: all */
     bool json, verbose;
 } options;
 
-/* One way of the path. */
+/* Annealing in one direction, and what it estimates. */
 typedef struct direction {
     const char *name;
-    int64_t chains; /* no more than there are states to start from */
+    int64_t chains; /* at most the number of states to start from */
     sal_ais_estimate ais;
     double *log_weights; /* [chains] */
     sal_likelihood likelihood;
@@ -34,14 +34,14 @@ typedef struct direction {
 typedef struct session {
     options *o;
     sal_model *model;
-    sal_data train, test, samples; /* no rows: no samples */
+    sal_data train, test, samples; /* samples: no rows if none are given */
     double *log_base;              /* [R] fitted to the training data */
-    sal_likelihood independent;    /* of the test data under it */
+    sal_likelihood independent;    /* of the test data under log_base */
     double mmd, mmd2_v; /* root of the U-statistic, and the V-statistic; NAN without samples */
     double pearson;     /* of samples with an alignment; NAN otherwise */
     direction ways[2];  /* forward, reverse */
-    sal_verdict_value bennett; /* log Z of both ways together; NaN: not known */
-    sal_likelihood both;       /* the likelihood by it */
+    sal_verdict_value bennett; /* log Z from both directions together; NaN: unknown */
+    sal_likelihood both;       /* the likelihood with that log Z */
     sal_bound bound;           /* of a denoising chain */
     int64_t bound_rows;
     bool judged; /* there is a verdict */
@@ -51,7 +51,7 @@ typedef struct session {
 
 /* ---- input */
 
-/* States of the model in the rows of an array, whatever its other dimensions. */
+/* Copy the samples from an array, whose last dimension must be the model's variables. */
 static int take_samples(session *s, const sal_array *array)
 {
     const sal_space *space = sal_model_space(s->model);
@@ -77,6 +77,7 @@ static int take_samples(session *s, const sal_array *array)
     return s->samples.codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
 }
 
+/* Read the file of --samples, if there is one. */
 static int read_samples(session *s)
 {
     sal_array array = { 0 };
@@ -92,6 +93,7 @@ static int read_samples(session *s)
 
 /* ---- independent variables */
 
+/* Fit independent variables over `space` to the training data, and evaluate the test data. */
 static sal_status evaluate_independent(session *s, const sal_space *space, sal_error *err)
 {
     s->log_base = cli_marginals(space, NULL);
@@ -109,7 +111,7 @@ static int show_progress(int64_t done, int64_t total, void *data)
     return cli_interrupted();
 }
 
-/* Where reverse paths may start, and what these states are called. */
+/* The states from which reverse paths start; and a name for them. */
 static const sal_data *reverse_states(const session *s)
 {
     return s->samples.rows > 0 ? &s->samples : &s->test;
@@ -122,7 +124,8 @@ static const char *name_reverse_states(const session *s)
                                 : "held-out rows";
 }
 
-/* Starts of `chains` reverse paths: evenly spaced rows, none twice. */
+/* Starting states of `chains` reverse paths, [chains x V], to be freed: evenly spaced rows, none
+ * twice. NULL when out of memory. */
 static int32_t *reverse_starts(const session *s, int64_t chains)
 {
     const sal_data *from = reverse_states(s);
@@ -137,6 +140,8 @@ static int32_t *reverse_starts(const session *s, int64_t chains)
     return codes;
 }
 
+/* Anneal in one direction, and compute the likelihood from its log Z. Until Ctrl-C: then
+ * ais.stopped is set. */
 static sal_status go(session *s, bool reverse, sal_error *err)
 {
     direction *d = &s->ways[reverse];
@@ -168,6 +173,7 @@ static sal_status go(session *s, bool reverse, sal_error *err)
     return status;
 }
 
+/* Set the MMD between samples and test rows; NaN without samples. */
 static sal_status measure_mmd(session *s, sal_error *err)
 {
     double mmd2 = NAN;
@@ -183,7 +189,7 @@ static sal_status measure_mmd(session *s, sal_error *err)
                                   s->test.rows, s->test.codes, SAL_MMD_V, &s->mmd2_v, err);
 }
 
-/* Of samples with the training rows. */
+/* Set the Pearson correlation between samples and training rows of an alignment; NaN otherwise. */
 static sal_status measure_pearson(session *s, sal_error *err)
 {
     const sal_data *t = &s->train;
@@ -202,7 +208,7 @@ static sal_status measure_pearson(session *s, sal_error *err)
 
 /* ---- output */
 
-/* As soon as it is known. */
+/* Print log Z of one direction, before the next one begins. */
 static void print_log_z(const session *s, const direction *d)
 {
     const char *from = name_reverse_states(s);
@@ -217,8 +223,8 @@ static void print_log_z(const session *s, const direction *d)
     fflush(stdout);
 }
 
-/* Forward estimates of log Z tend to be too low and reverse ones too high. Whether these are the
- * other way round by more than their errors; then `text` says what that means. */
+/* Forward estimates of log Z tend to be too low and reverse ones too high. Returns whether forward
+ * is above reverse by more than their errors; `text` then explains it. */
 static bool wrong_way(const session *s, char *text, size_t room)
 {
     const sal_ais_estimate *f = &s->ways[0].ais, *r = &s->ways[1].ais;
@@ -237,8 +243,8 @@ static bool wrong_way(const session *s, char *text, size_t room)
     return true;
 }
 
-/* Both ways together, where the reverse paths started from draws of the model, as far as that can
- * be told, and the two overlap. */
+/* Combine both directions, if the reverse paths started from draws of the model, as far as one can
+ * tell, and the two overlap. */
 static sal_status combine(session *s, sal_error *err)
 {
     const direction *f = &s->ways[0], *r = &s->ways[1];
@@ -273,7 +279,7 @@ static void print_head(const session *s)
     cli_print_remarks();
 }
 
-/* Of the first `ways` that are known. */
+/* Print all results; the first `ways` directions are finished. */
 static int print_rest(const session *s, int ways)
 {
     const char *row = s->test.height > 0 ? "picture" : "row";
@@ -311,6 +317,7 @@ static int print_rest(const session *s, int ways)
     return CLI_OK;
 }
 
+/* A JSON object with the results of one direction. */
 static json_t *direction_json(const direction *d)
 {
     json_t *object = json_pack("{s:I}", "chains", (json_int_t)d->chains);
@@ -324,6 +331,7 @@ static json_t *direction_json(const direction *d)
     return object;
 }
 
+/* A JSON object with the results of both directions combined. */
 static json_t *both_json(const session *s)
 {
     json_t *object = json_object();
@@ -334,6 +342,7 @@ static json_t *both_json(const session *s)
     return object;
 }
 
+/* Print all results as JSON; the first `ways` directions are finished. */
 static int print_json(const session *s, int ways)
 {
     json_t *reverse = ways > 1 ? direction_json(&s->ways[1]) : json_null();
@@ -365,7 +374,8 @@ static int print_json(const session *s, int ways)
 
 /* ---- the verdict */
 
-/* By fresh samples, unless Ctrl-C was pressed, and by log Z of both ways where there is one. */
+/* Judge the model by fresh samples, and by log Z of both directions if `has_log_z`; no verdict
+ * after Ctrl-C. */
 static sal_status find_verdict(session *s, bool has_log_z, sal_error *err)
 {
     bool sheet = false;
@@ -388,7 +398,7 @@ static sal_status find_verdict(session *s, bool has_log_z, sal_error *err)
 
 /* ---- the whole */
 
-/* One way after the other, until Ctrl-C; how many were finished. */
+/* Anneal forward, then in reverse, until Ctrl-C; *ways is how many directions were finished. */
 static sal_status go_both_ways(session *s, int *ways, sal_error *err)
 {
     sal_status status = SAL_OK;
@@ -408,6 +418,7 @@ static sal_status go_both_ways(session *s, int *ways, sal_error *err)
     return status;
 }
 
+/* Estimate log Z and print everything. Returns the exit code. */
 static int evaluate(session *s)
 {
     sal_error err = { 0 };
@@ -429,7 +440,7 @@ static int evaluate(session *s)
     if (s->o->verbose) {
         cli_ranks_report(ways * s->o->ais.temperatures, "temperature");
     }
-    if (!cli_is_first()) { /* all that follows is rank 0's */
+    if (!cli_is_first()) { /* the rest is done by rank 0 only */
         return CLI_OK;
     }
     status = ways == 2 ? combine(s, &err) : SAL_OK;
@@ -452,6 +463,8 @@ static int show_level(int64_t done, int64_t total, void *data)
     return cli_interrupted();
 }
 
+/* Compute the bound on the log-likelihood of the first rows of the test data, and the likelihood of
+ * the same rows under independent variables. */
 static sal_status find_bound(session *s, sal_error *err)
 {
     sal_trajectory *chain = NULL;
@@ -466,7 +479,7 @@ static sal_status find_bound(session *s, sal_error *err)
     status = status ? status : sal_trajectory_model(chain, s->model, &rows_model, err);
     s->bound_rows = rows;
     const sal_data test = s->test;
-    s->test.rows = rows; /* the same rows by both */
+    s->test.rows = rows; /* both evaluate the same rows */
     status = status ? status : evaluate_independent(s, sal_model_space(rows_model), err);
     s->test = test;
     s->progress = cli_progress_begin();
@@ -479,7 +492,7 @@ static sal_status find_bound(session *s, sal_error *err)
     return status;
 }
 
-/* The bound, and what it cannot be trusted for. */
+/* Print the bound, and whether its ends are too far apart. */
 static void print_bound(const session *s)
 {
     const char *row = s->test.height > 0 ? "picture" : "row";
@@ -495,6 +508,7 @@ static void print_bound(const session *s)
     print_independent(s);
 }
 
+/* Print the bound as JSON. */
 static int print_bound_json(const session *s)
 {
     const sal_bound *b = &s->bound;
@@ -514,7 +528,7 @@ static int print_bound_json(const session *s)
     return cli_json_print(object);
 }
 
-/* The bound in the place of log Z. */
+/* Evaluate a denoising chain: by a bound instead of log Z. Returns the exit code. */
 static int evaluate_chain(session *s)
 {
     sal_error err = { 0 };
@@ -546,6 +560,7 @@ static int evaluate_chain(session *s)
     return CLI_OK;
 }
 
+/* Check the options and complete them; returns an exit code. */
 static int check_options(const char *specification, options *o)
 {
     int code = cli_data_check("evaluate", specification, &o->data);
@@ -565,7 +580,7 @@ static int check_options(const char *specification, options *o)
     return code ? code : cli_sampler(&o->sampler, &o->ais.sampler, false);
 }
 
-/* An option of what is not done for a denoising chain; NULL: none is given. */
+/* The first option given that does not apply to a denoising chain; NULL: none is given. */
 static const char *given_for_log_z(int argc, char **argv)
 {
     static const char *const names[] = { "sampler", "chains",    "steps",  "schedule",
@@ -578,6 +593,7 @@ static const char *given_for_log_z(int argc, char **argv)
     return NULL;
 }
 
+/* The command `saltus evaluate`. Returns an exit code. */
 static int run_evaluate(const cli_command *command, int argc, char **argv)
 {
     options o = { .data = CLI_DATA_START, .fresh = 1000, .rows = 200, .base = "data" };

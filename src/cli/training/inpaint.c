@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* saltus inpaint: fill in hidden parts of pictures by a model that was trained on such. */
+/* saltus inpaint: fill in hidden parts of pictures with a model that was trained on such
+ * pictures. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,7 @@
 
 typedef struct options {
     sal_inpaint_options inpaint;
-    cli_data data; /* its path, shape, white and columns */
+    cli_data data; /* path, shape, white and columns are used */
     const char *rows, *mask, *out, *dtype, *params;
     int64_t first, zoom;
     bool json;
@@ -32,7 +33,8 @@ typedef struct session {
 
 /* ---- which pictures */
 
-/* Numbers of rows from --rows "3,0,7", or the first ones. */
+/* List the numbers of the rows of --rows "3,0,7", or the first --first rows, in s->rows; `there` is
+ * the number of rows in the file. */
 static int list_rows(session *s, int64_t there, int64_t *n)
 {
     const options *o = s->o;
@@ -56,6 +58,7 @@ static int list_rows(session *s, int64_t there, int64_t *n)
     return CLI_OK;
 }
 
+/* Read the file and copy the chosen rows to s->pictures. Returns an exit code. */
 static int choose_pictures(session *s)
 {
     sal_data all = { 0 };
@@ -97,6 +100,7 @@ static bool hides(const char *name, int64_t i, int64_t j, int64_t height, int64_
     }
 }
 
+/* Read the mask from a file of zeros and ones. Returns an exit code. */
 static int read_mask(session *s)
 {
     sal_array array = { 0 };
@@ -127,6 +131,7 @@ static int read_mask(session *s)
     return code;
 }
 
+/* Set s->mask and the number of hidden pixels, from a name or a file. Returns an exit code. */
 static int make_mask(session *s)
 {
     static const char *const names[] = { "top", "bottom", "left", "right", "center", NULL };
@@ -151,7 +156,7 @@ static int make_mask(session *s)
 
 /* ---- the result */
 
-/* A row of the sheet: the picture, the same with grey for what is hidden, the samples, their
+/* Fill a row of the sheet: the picture, the picture with hidden pixels grey, the samples, and their
  * mean. */
 static void fill_row(const session *s, int64_t row, double *images)
 {
@@ -169,6 +174,7 @@ static void fill_row(const session *s, int64_t row, double *images)
     }
 }
 
+/* Write the sheet of all pictures. Returns an exit code. */
 static int write_sheet(const session *s)
 {
     sal_error err = { 0 };
@@ -188,7 +194,7 @@ static int write_sheet(const session *s)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* The share of hidden pixels that samples have as the picture does. */
+/* The share of hidden pixels in which samples equal the picture. */
 static double agreement(const session *s)
 {
     int64_t V = s->pictures.variables, n = s->o->inpaint.samples, same = 0;
@@ -200,6 +206,7 @@ static double agreement(const session *s)
     return (double)same / ((double)s->pictures.rows * (double)n * (double)s->hidden);
 }
 
+/* Print a summary as text or JSON. Returns an exit code. */
 static int print_end(const session *s)
 {
     const sal_inpaint_options *o = &s->o->inpaint;
@@ -226,7 +233,8 @@ static int print_end(const session *s)
 
 /* ---- the command */
 
-/* Before pictures are read, which takes the number of levels. */
+/* Set s->white; fails unless all variables have the same number of levels, 2 to 256. Called before
+ * pictures are read, which needs this number. */
 static int check_levels(session *s)
 {
     const sal_space *space = sal_model_space(s->model);
@@ -243,6 +251,7 @@ static int check_levels(session *s)
     return CLI_OK;
 }
 
+/* CLI_USAGE unless pictures and model have the same number of variables. */
 static int check_session(const session *s)
 {
     int64_t V = sal_space_variables(sal_model_space(s->model));
@@ -259,7 +268,8 @@ static int show_progress(int64_t done, int64_t total, void *data)
     return cli_interrupted();
 }
 
-/* The pictures that were finished before Ctrl-C move to the front, and are all that is left. */
+/* Keep only the pictures that were finished before Ctrl-C, moved to the front. Returns CLI_FAULT if
+ * there are none. */
 static int keep_finished(session *s)
 {
     const int64_t V = s->pictures.variables, size = s->o->inpaint.samples * V;
@@ -280,6 +290,7 @@ static int keep_finished(session *s)
     return kept > 0 ? CLI_OK : CLI_FAULT;
 }
 
+/* Fill in the pictures, write the sheet and print the summary. Returns an exit code. */
 static int inpaint(session *s)
 {
     sal_error err = { 0 };
@@ -301,6 +312,7 @@ static int inpaint(session *s)
     return code ? code : print_end(s);
 }
 
+/* Check the options, and claim the output file. Returns an exit code. */
 static int check_options(const options *o)
 {
     if (!o->data.path || !o->mask || !o->out) {
@@ -317,6 +329,7 @@ static int check_options(const options *o)
     return cli_claim_output(o->out);
 }
 
+/* The command `saltus inpaint`. Returns an exit code. */
 static int run_inpaint(const cli_command *command, int argc, char **argv)
 {
     options o = { .first = 8, .zoom = 2 };

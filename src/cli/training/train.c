@@ -17,7 +17,8 @@
 
 /* ---- preparation */
 
-/* One training at a time in a directory: no file of that name is written to it. */
+/* Allow only one training at a time in a directory. The lock is on the name "training" there; no
+ * such file is written. */
 static int claim_directory(const char *directory)
 {
     static char path[CLI_PATH];
@@ -32,7 +33,8 @@ static int make_directory(const char *directory)
                : cli_error(SAL_ERR_IO, "--out %s: %s", directory, strerror(errno));
 }
 
-/* What took hours is not replaced by a command that was typed twice. */
+/* CLI_USAGE if the directory holds an earlier training, unless --resume or --overwrite is given: a
+ * command typed twice must not destroy the work of hours. */
 static int check_earlier(const cli_train_options *o)
 {
     char found[128] = "", path[CLI_PATH];
@@ -48,7 +50,7 @@ static int check_earlier(const cli_train_options *o)
                            o->out, found);
 }
 
-/* Whether a ready-made model has a number of visible variables to be set. */
+/* Whether the ready-made model has a setting for the number of visible variables. */
 static bool takes_visible(const char *arch)
 {
     sal_builtin_info info;
@@ -56,8 +58,8 @@ static bool takes_visible(const char *arch)
            strcmp(info.settings[0].name, "visible") == 0;
 }
 
-/* What suits the architecture, unless an objective or sampler is named, or what only other
- * objectives have; true if it applies. */
+/* Set the options that suit the architecture, unless the user chose an objective, a sampler, or an
+ * option of other objectives. Returns whether the suggestion applies. */
 static bool suggest(const char *arch, int argc, char **argv, cli_train_options *o,
                     const char **settings)
 {
@@ -72,7 +74,8 @@ static bool suggest(const char *arch, int argc, char **argv, cli_train_options *
     return arch && !cli_is_saved(arch) && sal_train_suggest(arch, &o->train, settings);
 }
 
-/* A suggested batch is no more than all rows, and the reservoir whole rounds of the chains. */
+/* Limit a suggested batch to the number of rows, and make a suggested reservoir a multiple of the
+ * batch. */
 static void suit_data(const char *arch, const sal_model *model, int64_t rows, sal_train_options *t)
 {
     const int64_t levels = t->objective == SAL_DENOISING ? sal_model_levels(model) : 0;
@@ -88,19 +91,19 @@ static void suit_data(const char *arch, const sal_model *model, int64_t rows, sa
     }
 }
 
-/* Whether the data say how many variables the architecture has. */
+/* Whether the number of variables of the architecture is taken from the data. */
 static bool is_made_for_data(const char *arch)
 {
     return !cli_is_saved(arch) && takes_visible(arch) && !strstr(arch, "visible=");
 }
 
-/* The model: of an architecture that is made for the data, once these are there. */
+/* Open the model. If the architecture is made for the data, these must have been read. */
 static int open_arch(const char *arch, cli_training *s)
 {
     char *specification = NULL;
     sal_error err = { 0 };
     sal_dtype dtype;
-    if (cli_is_saved(arch)) { /* goes on from its parameters */
+    if (cli_is_saved(arch)) { /* continues from its parameters */
         return cli_open(arch, s->o->dtype, NULL, &s->model);
     }
     if (!cli_dtype(s->o->dtype, &dtype)) {
@@ -117,7 +120,8 @@ static int open_arch(const char *arch, cli_training *s)
     return CLI_OK;
 }
 
-/* Data and model, which must fit each other, and the parameters that a new model starts from. */
+/* Read the data and open the model, which must fit each other, and set the starting parameters of a
+ * new model. */
 static int read_data_and_open(const char *arch, cli_data *data, cli_training *s)
 {
     char *specification = NULL;
@@ -147,7 +151,8 @@ static bool is_climbing(const cli_training *s)
     return s->climbed > 0 && s->progress.from < 0;
 }
 
-/* What the last report told; of a training that had all its iterations, only their number. */
+/* Print the last report as JSON; if training was complete from the start, there is only the number
+ * of iterations. */
 static int print_json(const cli_training *s)
 {
     const bool reported = s->last.iteration > 0;
@@ -172,6 +177,7 @@ static int print_json(const cli_training *s)
     return cli_json_print(object);
 }
 
+/* Print what was trained and written. Returns an exit code. */
 static int print_end(const cli_training *s)
 {
     if (s->o->json) {
@@ -196,7 +202,7 @@ static int print_end(const cli_training *s)
     return CLI_OK;
 }
 
-/* Those of the library: without callbacks, and without a training to go on from. */
+/* The library's options: without callbacks, and without the first training. */
 static sal_train_options library_options(const cli_training *s)
 {
     sal_train_options options = s->o->train;
@@ -206,7 +212,8 @@ static sal_train_options library_options(const cli_training *s)
     return options;
 }
 
-/* What the levels of a ladder or of a denoising chain had to go through. */
+/* Warn about levels of a ladder or denoising chain that were not at equilibrium or had to go
+ * back. */
 static void say_disturbed(const cli_training *s)
 {
     const long long times = (long long)s->last.disturbed;
@@ -223,6 +230,7 @@ static void say_disturbed(const cli_training *s)
     }
 }
 
+/* Run the training, with reports, and find the verdict at the end. Returns an exit code. */
 static int train(cli_training *s)
 {
     sal_error err = { 0 };
@@ -241,12 +249,12 @@ static int train(cli_training *s)
     if (s->o->verbose) {
         cli_ranks_report(s->last.iteration, "iteration");
     }
-    if (!cli_is_first()) { /* all that follows is rank 0's */
+    if (!cli_is_first()) { /* the rest is done by rank 0 only */
         return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     }
     if (status != SAL_OK) {
         s->diverged = status == SAL_ERR_MODEL && strstr(err.message, "diverged");
-        if (s->diverged) { /* its parameters are the last good ones */
+        if (s->diverged) { /* the model has the last good parameters */
             sal_error saving = { 0 };
             sal_status saved = cli_train_save(s, &saving);
             (void)(saved == SAL_OK ? CLI_OK : cli_fail(saved, &saving));
@@ -272,6 +280,7 @@ static int train(cli_training *s)
     return s->code ? s->code : print_end(s);
 }
 
+/* CLI_USAGE unless --pearson is absent, or valid and suits data and objective. */
 static int check_pearson(const cli_train_options *o)
 {
     if (o->pearson == 0) {
@@ -286,6 +295,7 @@ static int check_pearson(const cli_train_options *o)
                            "--kind alignment, and not with pseudo-likelihood");
 }
 
+/* Check options that do not depend on the model. Returns an exit code. */
 static int check_options(const char *arch, cli_train_options *o)
 {
     if (!o->out) {
@@ -307,12 +317,12 @@ static int check_options(const char *arch, cli_train_options *o)
         return cli_usage("train: --fresh must be 0 to %d", INT32_MAX);
     }
     o->train.checkpoint.directory = o->out;
-    sal_train_options checked = o->train; /* what is missing depends on the model */
+    sal_train_options checked = o->train; /* defaults depend on the model */
     code = cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_TRAIN), &checked });
     return code ? code : check_pearson(o);
 }
 
-/* The covariance of the training data, if it was asked for. */
+/* Compute the covariance of the training data, if --data-covariance is given. */
 static int make_preconditioner(cli_training *s)
 {
     sal_error err = { 0 };
@@ -328,7 +338,7 @@ static int make_preconditioner(cli_training *s)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* The training that this one goes on from. */
+/* Open the training of --from, if given, which this one continues. */
 static int open_first(cli_training *s)
 {
     const char *from = s->o->from;
@@ -344,6 +354,7 @@ static int open_first(cli_training *s)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
+/* Free everything that the training owns. */
 static void close_training(cli_training *s)
 {
     sal_model_destroy(s->model);
@@ -358,9 +369,9 @@ static void close_training(cli_training *s)
 
 static int train_arch(const char *arch, cli_train_options *o, bool suggested, cli_training *s);
 
-/* The first of two stages: `arch`, with the options that suit it and what `of` says of any
- * training, in the directory `out`. Both stages together have of->seconds. *done: it is complete.
- */
+/* Train the first of two stages: `arch`, with the options that suit it and the general options of
+ * `of`, in directory `out`. Its time is subtracted from of->seconds, which both stages share.
+ * *done: the stage is complete. */
 static int train_stage(const char *arch, cli_train_options *of, const char *out, bool *done)
 {
     cli_train_options o = *of;
@@ -390,8 +401,8 @@ static bool is_begun(const char *directory)
     return cli_path(path, directory, "checkpoint.json") && access(path, F_OK) == 0;
 }
 
-/* What is wrong with the second stage is found before the first one, by a trainer that is not used.
- * Then an earlier training in the directory goes: it is not what --resume would go on with. */
+/* Find errors of the second stage before the first one begins, by creating a trainer that is not
+ * used. Then remove an earlier training in the directory: --resume must not continue it. */
 static int prepare_stages(const cli_training *s)
 {
     const sal_train_options options = library_options(s);
@@ -405,8 +416,8 @@ static int prepare_stages(const cli_training *s)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* What is suggested may be trained in two stages: the first one goes into DIR/first, unless the
- * second one has begun. */
+/* Train the first stage in DIR/first, if the suggestion for `arch` has two stages and the second
+ * has not begun. *done: the stage is complete, or there is none. */
 static int train_first(const char *arch, cli_train_options *o, const cli_training *s, bool *done)
 {
     static char directory[CLI_PATH];
@@ -432,6 +443,8 @@ static int train_first(const char *arch, cli_train_options *o, const cli_trainin
     return code;
 }
 
+/* Train an architecture: data, model, first stage, then the training itself. Returns an exit
+ * code. */
 static int train_arch(const char *arch, cli_train_options *o, bool suggested, cli_training *s)
 {
     const cli_library library = { sal_option_table_of(SAL_OPTIONS_TRAIN), &o->train };
@@ -467,6 +480,7 @@ static int train_arch(const char *arch, cli_train_options *o, bool suggested, cl
     return code ? code : train(s);
 }
 
+/* The command `saltus train`. Returns an exit code. */
 static int run_train(const cli_command *command, int argc, char **argv)
 {
     cli_train_options o = { .data = CLI_DATA_START, .fresh = 1000 };
@@ -497,7 +511,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
     cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &arch);
     bool suggested = code == CLI_OK && suggest(arch, argc, argv, &o, &s.settings);
-    if (suggested) { /* what is given goes on top */
+    if (suggested) { /* options given override the suggestion */
         o.data = (cli_data)CLI_DATA_START;
         code = cli_parse(command, argc, argv, table, 1, &arch);
     }

@@ -11,23 +11,23 @@
 #include "cli/training/training.h"
 #include "cli/training/verdict.h"
 
-#define ESTIMATE_AFTER 10.0 /* seconds; */
-#define ESTIMATE_BY 60.0    /* before these not until 2% of the updates are made; */
-#define ESTIMATE_UPDATES 10 /* never before so many: the first ones freeze a ladder's levels */
-#define MOST_SAMPLES 1000   /* that MMD is made of */
+#define ESTIMATE_AFTER 10.0 /* no estimate before so many seconds */
+#define ESTIMATE_BY 60.0    /* nor before so many seconds, unless 2% of the updates are done */
+#define ESTIMATE_UPDATES 10 /* nor before so many updates: the first freeze a ladder's levels */
+#define MOST_SAMPLES 1000   /* samples from which the MMD is computed */
 
 static const char header[] = "iteration,seconds,sampling_seconds,gradient_seconds,log_prob_data,"
                              "log_prob_samples,difference,acceptance_rate,mean_jump,step_size,"
                              "gradient_norm,mmd,mmd_train_test,learning_rate,levels,swap_rate,"
                              "log_z,log_z_error,log_likelihood,pearson\n";
 
-/* A file in the directory of the training; its length was checked with the options. */
+/* The path of a file in the directory of the training; the length was checked with the options. */
 static void file_in(const cli_training *s, const char *name, char path[CLI_PATH])
 {
     cli_path(path, s->o->out, name);
 }
 
-/* ---- the log. One with other columns is none. */
+/* ---- the log; a log with other columns is ignored */
 
 int cli_train_read_log(cli_training *s)
 {
@@ -53,7 +53,7 @@ int cli_train_read_log(cli_training *s)
     return CLI_OK;
 }
 
-/* Drop lines that the checkpoint had not seen: of iterations after this one. */
+/* Remove lines of iterations after `iteration`, which the checkpoint does not include. */
 static void cut_log(char *log, int64_t iteration)
 {
     char *line = strchr(log, '\n');
@@ -66,6 +66,8 @@ static void cut_log(char *log, int64_t iteration)
     }
 }
 
+/* Add a line to the log and write the log. In the first report after a resume, later lines are
+ * removed first. */
 static sal_status append_log(cli_training *s, const sal_train_report *r, sal_error *err)
 {
     char line[512], path[CLI_PATH];
@@ -111,6 +113,7 @@ void cli_train_baseline(cli_training *s)
     s->mmd = NAN;
 }
 
+/* Write persistent.png with up to 100 chains, if the data are pictures. */
 static sal_status write_sheet(cli_training *s, int64_t rows, const uint8_t *codes, sal_error *err)
 {
     char path[CLI_PATH];
@@ -124,7 +127,7 @@ static sal_status write_sheet(cli_training *s, int64_t rows, const uint8_t *code
     return status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
 }
 
-/* How well the frequencies of pairs agree. */
+/* Set the Pearson correlation of chains and alignment, and whether --pearson is reached. */
 static sal_status compare_pairs(cli_training *s, int64_t rows, const uint8_t *codes, sal_error *err)
 {
     if (!s->pairs) {
@@ -180,7 +183,8 @@ int cli_train_alignment(cli_training *s)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* The MMD of some persistent chains, the Pearson correlation of all, and the sheet of some. */
+/* Measure persistent chains: the MMD of some, the Pearson correlation of all, and a sheet of
+ * some. */
 static sal_status show_samples(cli_training *s, const sal_train_report *r, sal_error *err)
 {
     int64_t rows = r->buffer < MOST_SAMPLES ? r->buffer : MOST_SAMPLES;
@@ -214,6 +218,7 @@ sal_status cli_train_save(const cli_training *s, sal_error *err)
 
 /* ---- the callbacks */
 
+/* Print a report as a line of text. */
 static void print_line(const cli_training *s, const sal_train_report *r)
 {
     char mmd[CLI_MMD_TEXT], baseline[CLI_MMD_TEXT];
@@ -244,7 +249,7 @@ static void print_line(const cli_training *s, const sal_train_report *r)
     fflush(stdout);
 }
 
-/* Say once, after a while, how long the training will take at this pace. */
+/* Print once, after a while, how long training will take at this pace. */
 static void estimate(cli_training *s, const sal_train_report *r)
 {
     const int64_t done = r->iteration - s->progress.from;
@@ -272,7 +277,7 @@ static bool has_to_stop(cli_training *s, const sal_train_report *r)
     return cli_interrupted() || s->late;
 }
 
-/* Of the levels of the first training's ladder. */
+/* Show progress over the levels of the first training's ladder. */
 static void show_climb(cli_training *s, const sal_train_report *r)
 {
     int64_t levels = r->levels;
@@ -321,7 +326,7 @@ int cli_train_report(const sal_train_report *r, void *data)
     s->last = *r;
     status = status ? status : sal_train_save(r, s->model, s->o->out, &err);
     s->code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
-    /* a terminal has the progress line */
+    /* a terminal shows the progress line instead */
     bool rare = r->iteration % (10 * every) == 0 || r->iteration == r->iterations || s->reached;
     if (!s->o->json && (rare || cli_interrupted() || !isatty(STDOUT_FILENO))) {
         cli_progress_end(&s->progress);
@@ -332,7 +337,7 @@ int cli_train_report(const sal_train_report *r, void *data)
 
 /* ---- the end: what the model's own samples are like */
 
-/* Intervals of fresh samples: enough for round trips. */
+/* Least limit on the intervals of fresh samples: enough for round trips. */
 #define LEAST_INTERVALS 300
 
 void cli_train_forget(const cli_training *s)
@@ -348,7 +353,7 @@ void cli_train_forget(const cli_training *s)
     }
 }
 
-/* The parameters that other commands will use: the averages, if there are any. */
+/* Load the parameters that other commands will use: the averages, if there are any. */
 static sal_status take_parameters(const cli_training *s, sal_error *err)
 {
     char path[CLI_PATH];
@@ -369,7 +374,7 @@ int cli_train_verdict(cli_training *s)
     if (s->o->fresh == 0 || (s->last.iteration == 0 && access(path, F_OK) == 0)) {
         return CLI_OK;
     }
-    /* At first no longer than the training itself: as many intervals as updates. */
+    /* Fresh samples take at most as many intervals as there were updates. */
     sal_verdict_inputs inputs = {
         .train = &s->train,
         .test = &s->test,

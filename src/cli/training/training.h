@@ -12,12 +12,12 @@ typedef struct cli_train_options {
     sal_train_options train;
     cli_data data;
     const char *out, *dtype;
-    const char *from; /* directory of the training that it goes on from; NULL: none */
-    const char *time; /* after which it stops; NULL: none */
-    double seconds;   /* of that; 0: none */
-    double pearson;   /* at which training stops; 0: none */
+    const char *from; /* directory of the training that this one continues; NULL: none */
+    const char *time; /* when training stops, as text; NULL: no limit */
+    double seconds;   /* `time` in seconds; 0: no limit */
+    double pearson;   /* correlation at which training stops; 0: none */
     bool data_covariance, json, overwrite, verbose;
-    bool first;    /* of two trainings, whose end is not told */
+    bool first;    /* the first of two stages: no summary at its end */
     int64_t fresh; /* draws for the verdict; 0: none */
 } cli_train_options;
 
@@ -25,19 +25,19 @@ typedef struct cli_training {
     const cli_train_options *o;
     sal_data train, test;
     sal_model *model;
-    const char *settings;   /* of the specification, that suit training; NULL: none */
+    const char *settings;   /* settings of the specification that suit training; NULL: none */
     double *preconditioner; /* NULL: none */
-    sal_model *first_model; /* that of o->from, and its ladder; NULL: none */
+    sal_model *first_model; /* model and ladder of the training o->from; NULL: none */
     sal_trajectory *first;
     char *log;       /* the CSV so far; NULL: nothing */
-    double baseline; /* MMD between as many training rows and the test set */
+    double baseline; /* MMD between test rows and as many training rows */
     double mmd;
     float *pairs;          /* connected pair frequencies of an alignment; NULL: none */
-    double pearson;        /* of samples with them; NAN without */
-    bool reached;          /* the one that was asked for */
-    sal_train_report last; /* its numbers; zeros before the first */
+    double pearson;        /* of samples and `pairs`; NAN without */
+    bool reached;          /* --pearson is reached */
+    sal_train_report last; /* the last report; zeros before the first */
     bool diverged;
-    bool estimated; /* how long it will take was said */
+    bool estimated; /* the estimate of the time was printed */
     bool late;      /* --time is over */
     cli_progress progress, climb;
     double climbed; /* seconds until the first training's ladder was climbed; 0: there is none */
@@ -47,31 +47,32 @@ typedef struct cli_training {
     int code; /* of the first report that failed */
 } cli_training;
 
-/* Lines of an earlier log, if there is one, up to the iteration that training goes on from. */
+/* Read the log of an earlier training, if it is resumed and has one. */
 int cli_train_read_log(cli_training *s);
 
-/* MMD of training rows, as many as there are test rows, to the test set: about what perfect samples
- * give. Where the two sets are alike the unbiased estimate falls below zero, and this is 0. */
+/* Set s->baseline, the MMD between training rows and as many test rows: about what perfect samples
+ * reach. Where the unbiased estimate is below zero, this is 0. */
 void cli_train_baseline(cli_training *s);
 
-/* Of an alignment: what there is, printed, and its frequencies of pairs. */
+/* Print remarks, and what the pictures or the alignment consist of; for an alignment, compute its
+ * pair frequencies. */
 int cli_train_alignment(cli_training *s);
 
-/* Write the model with the parameters that it has now. */
+/* Write the model with its present parameters. */
 sal_status cli_train_save(const cli_training *s, sal_error *err);
 
-/* Callbacks of a training, with a cli_training: the progress line; and a report: a line of the log,
- * the sheet of samples, the parameters. */
+/* Callbacks of a training, with a cli_training: progress updates the progress line; a report adds a
+ * line to the log, and writes the sheet of samples and the parameters. */
 int cli_train_progress(const sal_train_report *report, void *data);
 int cli_train_report(const sal_train_report *report, void *data);
 
-/* Remove the samples and the verdict of an earlier training in the directory; if this one does not
- * go on from it, all else that would be taken for this one's. */
+/* Remove samples and verdict of an earlier training in the directory; unless it is resumed, also
+ * all other files that would be mistaken for this training's. */
 void cli_train_forget(const cli_training *s);
 
-/* The verdict on what was trained, unless nothing was and there is one: fresh samples, their sheet
- * samples.png, and verdict.json. A model that cannot be sampled has none, which a line on stderr
- * says. The exit code. */
+/* Find the verdict on the trained model and write samples.png and verdict.json; nothing happens if
+ * no iteration was made and there is a verdict. A model that cannot be sampled has none, as a line
+ * on stderr says. Returns the exit code. */
 int cli_train_verdict(cli_training *s);
 
 #endif

@@ -16,7 +16,7 @@ static int show_progress(int64_t done, int64_t total, void *data)
     return cli_interrupted();
 }
 
-/* Some rows, evenly spaced, as a sheet of pictures of the data's size. */
+/* Write some samples, evenly spaced, as a sheet of pictures of the data's size. */
 static sal_status write_sheet(const sal_data *pictures, const char *path, const sal_verdict *v,
                               const uint8_t *samples, bool *written, sal_error *err)
 {
@@ -83,7 +83,7 @@ void cli_mmd_text(double mmd, char text[CLI_MMD_TEXT])
     snprintf(text, CLI_MMD_TEXT, mmd <= 0 ? "below noise" : "%.4f", mmd);
 }
 
-/* The figures, in the order of sal_verdict_kind. */
+/* Names of the figures, in the order of sal_verdict_kind. */
 static const struct {
     const char *name;
     int decimals;
@@ -98,7 +98,7 @@ json_t *cli_verdict_json(const sal_verdict *v)
     return sal_verdict_json(v, &text, NULL) == SAL_OK ? cli_json_take(text) : NULL;
 }
 
-/* "0.981 (0.004)", or a dash; of the MMD "below noise" too. */
+/* Print "0.981 (0.004)", or a dash; for the MMD also "below noise". */
 static void print_value(sal_verdict_value value, int kind)
 {
     const int decimals = figures[kind].decimals;

@@ -17,6 +17,7 @@ sali_state_item *sali_run_state_find(const struct sal_run_state *state, const ch
     return NULL;
 }
 
+/* Append an item named `name` without data; NULL when out of memory. */
 static sali_state_item *add(struct sal_run_state *state, const char *name)
 {
     char *own = sali_strdup(name);
@@ -73,6 +74,8 @@ int64_t sali_run_state_whole(const struct sal_run_state *state, const char *name
     return whole ? *(const int64_t *)item->data : -1;
 }
 
+/* Copy the array called prefix + name out of the state into wanted->data and check its values.
+ * SAL_ERR_DATA if it is missing or has another type or count. */
 static sal_status fill(sali_run_state_reader *reader, const sali_state_item *wanted, sal_error *err)
 {
     char name[160];
@@ -106,7 +109,7 @@ static void free_item(sali_state_item *item)
     sali_free(item->data);
 }
 
-/* Whether the list has an item of a name. */
+/* Whether one of the n items is called `name`. */
 static bool has(int64_t n, const sali_state_item *items, const char *name)
 {
     bool found = false;

@@ -34,7 +34,7 @@ void sal_tuning_destroy(sal_tuning *tuning)
     }
 }
 
-/* The list of an item's name and count, into its data. */
+/* A tuning stores doubles without ranges: the ranges are those in `item`. */
 sal_status sali_tuning_take(const sal_tuning *tuning, const sali_state_item *item, sal_error *err)
 {
     sali_run_state_reader reader = { .state = &tuning->lists, .prefix = "" };

@@ -3,9 +3,8 @@
 #ifndef SALI_FETCH_H
 #define SALI_FETCH_H
 
-/* Start to bring the cache line at `p` near; `p` need not be valid. The empty asm is there for GCC,
- * which takes functions that do nothing but this for functions that do nothing, and drops their
- * calls. */
+/* Start to load the cache line at `p`, which need not be a valid address. The empty asm keeps GCC
+ * from dropping calls of functions that do nothing but prefetch. */
 static inline void sali_fetch(const void *p)
 {
     __builtin_prefetch(p);

@@ -18,7 +18,8 @@ typedef enum sali_isa {
 #define SALI_EACH_ISA(X, type) X(type, base)
 #endif
 
-/* The best one of this machine; each includes those before it. A few loads: call it freely. */
+/* The best instruction set of this machine; each includes the ones before it in the enum. A few
+ * loads: call it freely. */
 static inline sali_isa sali_isa_best(void)
 {
 #if defined(__x86_64__)

@@ -12,7 +12,7 @@
 void spotrf_(const char *uplo, const int *n, float *A, const int *lda, int *info, size_t length);
 void dpotrf_(const char *uplo, const int *n, double *A, const int *lda, int *info, size_t length);
 
-/* The inverse from that factor, in its triangle. */
+/* Replace a factor of potrf by the inverse of the matrix, in the same triangle. */
 void spotri_(const char *uplo, const int *n, float *A, const int *lda, int *info, size_t length);
 void dpotri_(const char *uplo, const int *n, double *A, const int *lda, int *info, size_t length);
 

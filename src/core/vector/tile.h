@@ -38,8 +38,9 @@ typedef struct sali_tile {
 typedef struct sali_tile_kernel {
     int64_t lanes;
     void (*product)(const sali_tile *tile, int64_t rows, int vectors);
-    /* C [rows x columns] += the same sum for few columns: vectors run along the depth, a multiple
-     * of `lanes`. A has a_depth 1; B_s is transposed, [columns x depth], its rows b_depth apart. */
+    /* C [rows x columns] += the sum above, for few columns: vectors run along the depth, which is a
+     * multiple of `lanes`. a_depth is 1; B_s is transposed, [columns x depth], with rows b_depth
+     * apart. */
     void (*dots)(const sali_tile *tile, int64_t rows, int64_t columns);
     const sali_winograd *winograd; /* [SALI_WINOGRAD_KINDS], by taps less SALI_WINOGRAD_LEAST */
 } sali_tile_kernel;
@@ -48,7 +49,7 @@ typedef struct sali_tile_kernel {
 extern const sali_tile_kernel sali_tile_kernels_f32[SALI_ISA_COUNT];
 extern const sali_tile_kernel sali_tile_kernels_f64[SALI_ISA_COUNT];
 
-/* Those of this machine's best instruction set. */
+/* The functions of this machine's best instruction set. */
 static inline const sali_tile_kernel *sali_tile_f32(void)
 {
     return &sali_tile_kernels_f32[sali_isa_best()];

@@ -27,8 +27,9 @@ static inline TARGET VECTOR KERNEL(load)(const ELEMENT *from)
     return v;
 }
 
-/* Rows are addressed in groups of three from one pointer (its multiples by 0, 1, 2 need one more
- * register for all), for there are too few registers for a pointer to each. */
+/* Compute `rows` rows of the tile from row `first` on, `vectors` vectors wide, with all sums in
+ * registers. Three rows share one pointer (offsets 0, 1 and 2 rows), because there are too few
+ * registers for a pointer to each row. */
 static inline __attribute__((always_inline)) TARGET void
 KERNEL(block)(const sali_tile *tile, int64_t first, const int rows, const int vectors)
 {
@@ -93,7 +94,8 @@ KERNEL(block)(const sali_tile *tile, int64_t first, const int rows, const int ve
 ROWS(DEFINE_BLOCK)
 #undef DEFINE_BLOCK
 
-/* As few blocks as possible, of about equal height. */
+/* The function `product` of tile.h: splits the rows into as few blocks as possible, of about equal
+ * height. */
 static void KERNEL(product)(const sali_tile *tile, int64_t rows, int vectors)
 {
 #define BLOCK_ENTRY(n) { n, { KERNEL(block1_##n), KERNEL(block2_##n) } },
@@ -115,7 +117,7 @@ static void KERNEL(product)(const sali_tile *tile, int64_t rows, int vectors)
     }
 }
 
-/* Half by half. */
+/* The sum of the lanes of v: the upper half is added to the lower half until one lane is left. */
 static inline TARGET ELEMENT KERNEL(total)(VECTOR v)
 {
 #ifdef TOTAL
@@ -132,7 +134,7 @@ static inline TARGET ELEMENT KERNEL(total)(VECTOR v)
 #endif
 }
 
-/* Rows first .. first + rows - 1 of one column. */
+/* Add to rows first .. first + rows - 1 (at most 4) of one column of C their dot products. */
 static inline __attribute__((always_inline)) TARGET void
 KERNEL(column)(const sali_tile *tile, int64_t first, const int rows, int64_t column)
 {
@@ -158,6 +160,7 @@ KERNEL(column)(const sali_tile *tile, int64_t first, const int rows, int64_t col
     }
 }
 
+/* The function `dots` of tile.h: four rows at a time, then one by one. */
 static TARGET void KERNEL(dots)(const sali_tile *tile, int64_t rows, int64_t columns)
 {
     for (int64_t j = 0; j < columns; j++) {

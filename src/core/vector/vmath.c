@@ -6,7 +6,7 @@
 
 #include "core/vector/vmath_table.h"
 
-/* The functions of one argument that are asked of SLEEF. */
+/* The functions of one argument that come from SLEEF. */
 #define SLEEF_LIST(X) X(exp) X(log) X(log1p) X(expm1) X(sin) X(cos) X(tanh) X(erf) X(lgamma)
 
 /* A vector comparison gives lanes of all ones or all zeros, which select by bits. */

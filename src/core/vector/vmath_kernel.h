@@ -121,6 +121,7 @@ MAP(lgamma, SLEEF(lgamma))
 MAP(sigmoid, KERNEL(one_sigmoid))
 MAP(softplus, KERNEL(one_softplus))
 
+/* y[k] = x[k]^p for n elements; the last, partial vector is padded with zeros. */
 static TARGET void KERNEL(pow)(int64_t n, const ELEMENT *x, ELEMENT p, ELEMENT *y)
 {
     const VECTOR zero = { 0 }, power = zero + p;

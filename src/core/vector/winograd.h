@@ -20,11 +20,12 @@ enum {
     SALI_WINOGRAD_POINTS = SALI_WINOGRAD_OUT + SALI_WINOGRAD_MOST - 1 /* most along an axis */
 };
 
-/* Y = M X M' or Y += it, of matrices whose elements are vectors of n numbers, a multiple of the
- * lanes: `in` lists those of X row by row (NULL: zeros), `out` those of Y (NULL: not wanted). */
+/* Y = M X M' or Y += M X M', for matrices whose elements are vectors of n numbers, n a multiple of
+ * the lanes. `in` lists the elements of X row by row (NULL: zeros), `out` those of Y (NULL: not
+ * wanted). */
 typedef void (*sali_winograd_map)(int64_t n, const void *const *in, void *const *out);
 
-/* Between pixels or taps and points. */
+/* The maps between pixels or window weights and points, for one window size. */
 typedef struct sali_winograd {
     sali_winograd_map read_input;    /* points = B' x B */
     sali_winograd_map add_input;     /* x += B points B' */

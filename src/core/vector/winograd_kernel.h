@@ -2,11 +2,11 @@
 /* The maps of winograd.h for one instruction set and one element type; a part of tile_kernel.h,
  * which has its macros. */
 
-/* Numbers of each vector that are mapped at once: what lies between the two sides of a map stays in
+/* Length of the pieces in which the vectors are mapped: the intermediate results of a piece stay in
  * the nearest cache. A multiple of all lanes. */
 #define CHUNK 128
 
-/* The sum of the terms so far, if there are any, and factor x. */
+/* sum + factor x, or factor x alone if there are no terms yet (`any` false). */
 static inline __attribute__((always_inline)) TARGET VECTOR KERNEL(plus)(const bool any, VECTOR sum,
                                                                         const double factor,
                                                                         VECTOR x)
@@ -20,8 +20,8 @@ static inline __attribute__((always_inline)) TARGET VECTOR KERNEL(plus)(const bo
     return factor == -1 ? (VECTOR)(sum - x) : (VECTOR)FMA(SPLAT((ELEMENT)factor), x, sum);
 }
 
-/* out_i = sum_k M_ik in_k, or M_ki of `turned` M; or out_i += it. All loops but that over the
- * vectors vanish, and of M only what is not 0 stays. */
+/* out_i = sum_k M_ik in_k (M_ki if `turned`), or out_i += that sum if `add`, for vectors of n
+ * numbers. All loops except the one over vectors are unrolled, and zeros of M cost nothing. */
 static inline __attribute__((always_inline)) TARGET void
 KERNEL(combine)(const int rows, const int columns, const double *M, const bool turned,
                 const bool add, int64_t n, const ELEMENT *const *in, ELEMENT *const *out)
@@ -52,7 +52,8 @@ KERNEL(combine)(const int rows, const int columns, const double *M, const bool t
     }
 }
 
-/* From both sides, X by columns first. */
+/* Y = M X M' (M transposed if `turned`), or Y += if `add`: M is applied to the columns of X first,
+ * then to the rows of the result. */
 static inline __attribute__((always_inline)) TARGET void
 KERNEL(map)(const int rows, const int columns, const double *M, const bool turned, const bool add,
             int64_t n, const void *const *in, void *const *out)

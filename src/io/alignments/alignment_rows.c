@@ -81,7 +81,7 @@ void sali_rows_mark(sali_rows *rows, const sali_line *marks)
     }
 }
 
-/* About a row: "sequence 3 (name) ...". */
+/* Fail at `line` with "sequence 3 ('name') WHAT". */
 static void fail_row(const sali_rows *rows, int64_t row, int64_t line, const char *what)
 {
     char shown[SALI_SHOW_SIZE];
@@ -96,7 +96,8 @@ static void fail_row(const sali_rows *rows, int64_t row, int64_t line, const cha
 
 enum { LOWER = -1, POINT = -2, BLANK = -3, WRONG = -4 };
 
-/* A letter of an alignment, A-Z, '-' or '*', which no alphabet has, or one of those above. */
+/* The aligned letter A-Z, '-' or '*' (a stop codon) that c stands for, or one of the codes
+ * above. */
 static int letter_of(char c)
 {
     if (c >= 'A' && c <= 'Z') {
@@ -112,8 +113,8 @@ static int letter_of(char c)
                                   : WRONG;
 }
 
-/* Count the match columns and all columns of each row, and the letters of both cases in all rows.
- */
+/* Count the match columns and all columns of each row, and the letters in upper and lower case of
+ * all rows. Fails for a character that is none. */
 static void measure(sali_rows *rows, int64_t *upper, int64_t *lower)
 {
     for (int64_t p = 0; rows->lines->status == SAL_OK && p < rows->pieces; p++) {
@@ -135,7 +136,7 @@ static void measure(sali_rows *rows, int64_t *upper, int64_t *lower)
     }
 }
 
-/* Whether all rows have equally many match columns; or, with `all`, columns. */
+/* Whether all rows have the same number of match columns or, with `all`, of all columns. */
 static bool are_equal(const sali_rows *rows, bool all)
 {
     for (int64_t r = 1; r < rows->count; r++) {
@@ -147,7 +148,8 @@ static bool are_equal(const sali_rows *rows, bool all)
     return true;
 }
 
-/* What the lower-case letters are. In a2m and a3m all rows have equally many match columns. */
+/* How lower-case letters are to be read. In a2m and a3m, where they are insertions, all rows have
+ * equally many match columns. */
 static sali_letter_case case_of(const sali_rows *rows, int64_t upper, int64_t lower)
 {
     if (lower == 0 || (upper > 0 && are_equal(rows, false))) {
@@ -158,8 +160,8 @@ static sali_letter_case case_of(const sali_rows *rows, int64_t upper, int64_t lo
                                    : SALI_CASE_INSERTIONS; /* check_lengths refuses it */
 }
 
-/* Set the rows' lengths, which must be equal: with `whole` of all columns, else of match columns.
- */
+/* Set the lengths of the rows, which must be equal: the number of all columns if `whole`, else of
+ * match columns. */
 static void check_lengths(sali_rows *rows, bool whole)
 {
     if (rows->count == 0) {
@@ -187,7 +189,8 @@ static void check_lengths(sali_rows *rows, bool whole)
     }
 }
 
-/* The number of columns that are marked as aligned, of rows of equal lengths. */
+/* The number of columns marked as aligned; fails unless it is positive and there are as many marks
+ * as columns. */
 static int64_t count_marked(const sali_rows *rows)
 {
     int64_t marked = 0;
@@ -218,8 +221,9 @@ static void copy_names(const sali_rows *rows, char **names)
     }
 }
 
-/* Row r continues at its `length`, which starts from 0 again. With `whole`, lower case and '.' are
- * aligned: a letter and a gap. Where columns are marked, letters in others count as insertions. */
+/* Copy the aligned letters of all pieces to a->letters [sequences x length]. If `whole`, lower case
+ * and '.' are aligned too, as a letter and a gap. If columns are marked, letters in unmarked
+ * columns are dropped and counted as insertions. */
 static void copy_letters(sali_rows *rows, bool whole, sali_alignment *a)
 {
     for (int64_t r = 0; r < rows->count; r++) {

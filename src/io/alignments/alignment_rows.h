@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the readers of alignments share: pieces of lines become rows, rows become an alignment,
- * whose alphabet its letters tell (models/alphabet.h).
+/* What the readers of alignments share: pieces of lines become rows, rows become an alignment.
+ * Its alphabet is derived from its letters (models/alphabet.h).
  *
- * Letters: upper case is aligned, and so is `*`, a stop codon, which is outside all alphabets; `-`
- * and `~` are gaps. In a file with letters of both cases
- * whose rows have equally many letters in upper case and gaps, lower case is an insertion, as in
- * a2m and a3m, and dropped with `.`. In all other files lower case is aligned and `.` is a gap. So
- * it is where a line of the file marks the aligned columns (sali_rows_mark): whatever is in the
- * other columns is dropped. */
+ * Letters: upper case is aligned, and so is `*`, a stop codon, which is outside all alphabets;
+ * `-` and `~` are gaps. If a file has letters of both cases and its rows have equally many
+ * letters in upper case and gaps, lower case is an insertion, as in a2m and a3m, and is dropped
+ * together with `.`. In all other files lower case is aligned and `.` is a gap. If a line of the
+ * file marks the aligned columns (sali_rows_mark), lower case is aligned as well, and all other
+ * columns are dropped. */
 #ifndef SALI_ALIGNMENT_ROWS_H
 #define SALI_ALIGNMENT_ROWS_H
 
@@ -20,7 +20,7 @@ typedef sali_token sali_line;
 /* The next line; false at the end and after a failure, when *line is as it was. */
 bool sali_lines_next(sali_scan *lines, sali_line *line);
 
-/* The part of the line before the first blank; the line becomes the rest. Size 0: nothing left. */
+/* The next word of the line; *line becomes the rest. Size 0: nothing is left. */
 sali_line sali_line_word(sali_line *line);
 
 bool sali_line_begins(const sali_line *line, const char *text);
@@ -40,23 +40,25 @@ typedef struct sali_rows {
 
 typedef struct sali_row {
     sali_line name;
-    int64_t matches; /* letters in upper case and gaps that are no '.' */
+    int64_t matches; /* letters in upper case and gaps other than '.' */
     int64_t columns; /* all letters, gaps and '.' */
     int64_t length;  /* aligned letters; set at the end */
 } sali_row;
 
-/* A new row. `name` is kept by reference; if rows are not named it only says where the row is. */
+/* Begin a new row. `name` is kept by reference; if rows are not named, it only gives the place of
+ * the row. */
 void sali_rows_add(sali_rows *rows, const sali_line *name);
 
-/* Letters at the end of row `row`, kept by reference; blanks among them are skipped. */
+/* Append letters to row `row`, kept by reference; blanks among them are skipped. */
 void sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *letters);
 
-/* The next columns' marks: a letter for those that are aligned, '.', '-' or '~' for those of
- * insertions. Blanks are skipped. There must be as many as columns in the end, or none. */
+/* Append the marks of the next columns: a letter for aligned columns; '.', '-' or '~' for
+ * insertions. Blanks are skipped. In the end there must be one mark for each column, or none at
+ * all. */
 void sali_rows_mark(sali_rows *rows, const sali_line *marks);
 
-/* The end: the alignment of all rows, which must have equal lengths; the rows are freed. Cost:
- * linear in the text. */
+/* Make the alignment of all rows, which must have equal lengths, and free the rows. Cost: linear in
+ * the text. */
 void sali_rows_finish(sali_rows *rows, sali_content *out);
 
 #endif

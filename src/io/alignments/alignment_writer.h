@@ -6,7 +6,7 @@
 #include "io/text_output.h"
 #include "models/content.h"
 
-/* How a file and each of its sequences is framed; "" for nothing. Sequences without names are
+/* What surrounds a file and each of its sequences; "" for nothing. Sequences without names are
  * called by their numbers, from 1. */
 typedef struct sali_alignment_style {
     const char *head, *foot; /* of the file */

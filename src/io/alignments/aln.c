@@ -4,7 +4,8 @@
 #include "io/alignments/alignment_writer.h"
 #include "io/format.h"
 
-/* A sequence, or a name and a sequence; the first line says which for all. */
+/* Read a line: a sequence, or a name and a sequence; the first line decides which, for all
+ * lines. */
 static void read_line(sali_rows *rows, sali_line line)
 {
     sali_line name = sali_line_word(&line), letters = sali_line_word(&line);
@@ -26,6 +27,7 @@ static void read_line(sali_rows *rows, sali_line line)
     sali_rows_extend(rows, rows->count - 1, named ? &letters : &name);
 }
 
+/* Read all lines but comments (#) and empty ones. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     sali_rows rows = { .lines = scan };
@@ -38,7 +40,7 @@ static void parse(sali_scan *scan, sali_content *out)
     sali_rows_finish(&rows, out);
 }
 
-/* Only amino acids and gaps? */
+/* Whether a word consists of upper-case letters and gaps only. */
 static bool is_aligned(const sali_line *word)
 {
     for (int64_t k = 0; k < word->size; k++) {
@@ -50,7 +52,7 @@ static bool is_aligned(const sali_line *word)
     return word->size > 0;
 }
 
-/* The first two lines end in words of one length, of upper case and gaps. */
+/* Whether the first two lines end in words of one length, of upper case and gaps. */
 static bool recognise(sali_scan *scan)
 {
     sali_line line, last[2];

@@ -10,18 +10,20 @@ static bool is_comment(const sali_line *line)
     return line->size == 0 || sali_line_begins(line, ";") || sali_line_begins(line, "#");
 }
 
-/* Predicted or known structure among the sequences of an a3m, by HH-suite's names for it. */
+/* Whether a name marks structure, predicted or known, that HH-suite writes among the sequences of
+ * an a3m. */
 static bool is_structure(const sali_line *name)
 {
     return sali_line_begins(name, "ss_pred") || sali_line_begins(name, "ss_conf") ||
            sali_line_begins(name, "ss_dssp") || sali_line_begins(name, "sa_dssp");
 }
 
+/* Read all sequences but those that are structure. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     sali_rows rows = { .lines = scan, .named = true };
     sali_line line;
-    bool skipped = false; /* the letters that follow are of no sequence */
+    bool skipped = false; /* the letters that follow belong to no sequence */
     while (sali_lines_next(scan, &line)) {
         if (sali_line_begins(&line, ">")) {
             sali_line rest = { line.text + 1, line.size - 1, line.line };
@@ -42,6 +44,7 @@ static void parse(sali_scan *scan, sali_content *out)
     sali_rows_finish(&rows, out);
 }
 
+/* Whether the first line that is no comment begins with '>'. */
 static bool recognise(sali_scan *scan)
 {
     sali_line line;

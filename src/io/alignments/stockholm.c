@@ -16,7 +16,7 @@ typedef struct reader {
     int64_t next; /* row of the next line */
 } reader;
 
-/* A later block goes on with row `next`. */
+/* Fails unless `name` is the name of row `next`, as later blocks repeat the order of the first. */
 static void check_name(const reader *r, const sali_line *name)
 {
     const sali_line *want = &r->rows.row[r->next].name;
@@ -30,6 +30,8 @@ static void check_name(const reader *r, const sali_line *name)
     }
 }
 
+/* Read a line "name letters": a new row in the first block, else the continuation of the next
+ * row. */
 static void read_letters(reader *r, sali_line line)
 {
     sali_line name = sali_line_word(&line);
@@ -45,7 +47,7 @@ static void read_letters(reader *r, sali_line line)
     sali_rows_extend(&r->rows, r->next++, &line);
 }
 
-/* "#=GC RF marks", of the columns of this block. */
+/* Read a line "#=GC RF marks" for the columns of this block; other annotation is ignored. */
 static void read_marks(reader *r, sali_line line)
 {
     sali_line kind = sali_line_word(&line), feature = sali_line_word(&line);
@@ -55,6 +57,7 @@ static void read_marks(reader *r, sali_line line)
     }
 }
 
+/* End a block at a blank line or at //; fails if a later block lacks sequences. */
 static void end_block(reader *r, const sali_line *line)
 {
     if (r->next == 0) {
@@ -69,7 +72,7 @@ static void end_block(reader *r, const sali_line *line)
     r->next = 0;
 }
 
-/* The next line that is not empty; false at the end. */
+/* Read up to the next line that is not empty; false at the end. */
 static bool next_full(sali_scan *lines, sali_line *line)
 {
     while (sali_lines_next(lines, line)) {
@@ -80,6 +83,7 @@ static bool next_full(sali_scan *lines, sali_line *line)
     return false;
 }
 
+/* Read one alignment, from the heading to //; nothing may follow. */
 static void read_lines(reader *r)
 {
     sali_scan *lines = r->rows.lines;
@@ -119,7 +123,7 @@ static bool recognise(sali_scan *scan)
     return next_full(scan, &line) && sali_line_begins(&line, magic);
 }
 
-/* Names that would not read back. */
+/* Fails for names that would not read back. */
 static void check_names(sali_text_output *w, const sali_alignment *a)
 {
     char shown[SALI_SHOW_SIZE];

@@ -50,6 +50,7 @@ static bool recognise(sali_scan *scan)
     return scan->status == SAL_OK;
 }
 
+/* Read the array, whose numbers must be finite. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     sali_npy idx = sali_idx_view(scan);
@@ -61,6 +62,8 @@ static void parse(sali_scan *scan, sali_content *out)
     }
 }
 
+/* Write the array as bytes, floats or doubles, the smallest type that holds it; fails for sizes
+ * from 2^32 on. */
 static void write(sali_text_output *w, const sali_content *content)
 {
     const sal_array *array = &content->array;

@@ -6,8 +6,8 @@
 
 #include "io/arrays/npy.h"
 
-/* The array in a file that is not compressed, of types U8, I8, I16, I32, F32 and F64; it fails for
- * another type, or a size that is not the header's. */
+/* The array in the text of an IDX file, uncompressed, of types U8, I8, I16, I32, F32 and F64. Fails
+ * for another type, or a size that differs from the header's. */
 sali_npy sali_idx_view(sali_scan *scan);
 
 #endif

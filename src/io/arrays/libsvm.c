@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Labelled rows in LIBSVM's text format: "label index:value ..." a line, indices rising; what is
- * not listed is 0. The first column has the index 1, or in files of scikit-learn 0. */
+/* Labelled rows in LIBSVM's text format: "label index:value ..." a line, indices ascending;
+ * unlisted elements are 0. The first column has index 1, or index 0 in files of scikit-learn. */
 #include <math.h>
 #include <string.h>
 
@@ -9,18 +9,20 @@
 #include "io/arrays/array_file.h"
 #include "io/format.h"
 
-/* The dense array may have so many values for each byte of the file, and so many more. */
+/* Upper limit of the dense array's size: MOST_PER_BYTE values for each byte of the file, plus
+ * SMALL. */
 #define MOST_PER_BYTE 64
 #define SMALL ((int64_t)1 << 20)
 
-/* Visited twice: first without an array, for its shape. */
+/* State of a pass over the file. There are two: the first, without an array, finds the shape. */
 typedef struct reader {
     int64_t rows;
-    int64_t least, last; /* smallest and largest index; INT64_MAX and -1: there are none */
+    int64_t least, last; /* smallest and largest index; INT64_MAX and -1 if there are none */
     int64_t base;        /* index of the first column */
     sal_array *array;
 } reader;
 
+/* Read the label of a row, a 32-bit integer, and store it if there is an array. */
 static void read_label(reader *r, sali_scan *line)
 {
     double label = 0.5;
@@ -33,7 +35,8 @@ static void read_label(reader *r, sali_scan *line)
     }
 }
 
-/* "index:value", with an index above `last`; returns it. */
+/* Read "index:value" and store the value if there is an array. The index must be above `last`;
+ * returns the index, or `last` after a failure. */
 static int64_t read_entry(reader *r, sali_scan *line, int64_t last)
 {
     sali_token word = sali_scan_token(line);
@@ -57,7 +60,8 @@ static int64_t read_entry(reader *r, sali_scan *line, int64_t last)
     return index;
 }
 
-/* All lines, or the first `most` that are not empty. `scan` only takes over a failure. */
+/* Read all lines, or the first `most` that are not empty. `scan` only receives the status: its
+ * position does not change. */
 static void read_lines(reader *r, sali_scan *scan, int64_t most)
 {
     sali_scan lines = *scan, line = { 0 };
@@ -90,8 +94,8 @@ static bool recognise(sali_scan *scan)
 
 /* ---- where the columns begin */
 
-/* Whether a line of the comments before the first row, which scikit-learn writes as "# Column
- * indices are zero-based", has this text. */
+/* Whether a comment before the first row contains `text`; scikit-learn writes "# Column indices are
+ * zero-based". */
 static bool heading_has(const sali_scan *scan, const char *text)
 {
     const size_t length = strlen(text);
@@ -115,8 +119,8 @@ static bool is_square(int64_t n)
     return n > 0 && side * side == n;
 }
 
-/* What the number of columns says of where they begin, where one of the two makes the last index
- * that of the last column, or the rows square pictures. */
+/* Guess the index of the first column from the number of columns: the index that makes `last` the
+ * last column, or rows square pictures. SAL_COLUMNS_FIND if both indices or neither would do. */
 static sal_columns_from from_width(const sali_reading *how, int64_t last)
 {
     if (how->columns >= last) {
@@ -130,9 +134,9 @@ static sal_columns_from from_width(const sali_reading *how, int64_t last)
     return is_square(last) ? SAL_COLUMNS_FROM_1 : SAL_COLUMNS_FROM_0;
 }
 
-/* Decide where columns begin: as the caller says, as the file does, as its companion does, by the
- * number of columns, or at 1. The remark says what the caller did not, and warns unless the file
- * itself says so. */
+/* Decide the index of the first column: as the caller says, as the file says, as its companion file
+ * says, from the number of columns, or 1. A remark reports the decision unless the caller made it,
+ * and is a warning unless the file itself says so. */
 static void find_columns(const reader *r, sali_scan *scan, sali_content *out)
 {
     const sali_reading nothing = { 0 }, *how = scan->reading ? scan->reading : &nothing;
@@ -178,7 +182,8 @@ static void find_columns(const reader *r, sali_scan *scan, sali_content *out)
     }
 }
 
-/* The array of the shape that the first visit found, or wider as the caller says. */
+/* Allocate the array in the shape that the first pass found, or wider if the caller says so. Fails
+ * if the file is too sparse. */
 static void allocate(reader *r, sali_scan *scan, sali_content *out)
 {
     const sali_reading *how = scan->reading;
@@ -203,6 +208,7 @@ static void allocate(reader *r, sali_scan *scan, sali_content *out)
     }
 }
 
+/* Read the file in two passes: one for the shape, one for the values. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     reader r = { 0 };

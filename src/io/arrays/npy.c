@@ -19,7 +19,7 @@ static void expected(sali_scan *c, const char *what)
                      sali_show(c->next, c->end - c->next, shown));
 }
 
-/* Is the next character, after blanks, `wanted`? */
+/* Whether the next character, after blanks, is `wanted`; blanks are skipped. */
 static bool is_next(sali_scan *c, char wanted)
 {
     while (c->next < c->end && (*c->next == ' ' || *c->next == '\n')) {
@@ -28,7 +28,7 @@ static bool is_next(sali_scan *c, char wanted)
     return c->status == SAL_OK && c->next < c->end && *c->next == wanted;
 }
 
-/* Then pass it. */
+/* Skip the next character if it is `wanted`. Returns whether it was. */
 static bool accept(sali_scan *c, char wanted)
 {
     bool found = is_next(c, wanted);
@@ -36,7 +36,8 @@ static bool accept(sali_scan *c, char wanted)
     return found;
 }
 
-/* A short quoted string without escapes; it stays where it is, and fails, if there is none. */
+/* Read a quoted string of at most 15 characters without escapes. Fails without moving if there is
+ * none. */
 static void read_string(sali_scan *c, const char *what, char out[16])
 {
     const char quote = is_next(c, '"') ? '"' : '\'';
@@ -52,6 +53,7 @@ static void read_string(sali_scan *c, const char *what, char out[16])
     c->next = close + 1;
 }
 
+/* Read the value of 'descr': a letter for the byte order, then a type. */
 static void read_descr(sali_scan *c, sali_npy *array)
 {
     const char *what = "the type of a plain number, such as '<f8', '|u1' or '>i4'";
@@ -68,6 +70,7 @@ static void read_descr(sali_scan *c, sali_npy *array)
     expected(c, what);
 }
 
+/* Read the value of 'fortran_order', True or False. */
 static void read_order(sali_scan *c, sali_npy *array)
 {
     static const char *const words[] = { "False", "True" };
@@ -83,7 +86,7 @@ static void read_order(sali_scan *c, sali_npy *array)
     expected(c, "True or False");
 }
 
-/* "()", "(3,)", "(3, 4)"; Python 2 wrote long integers as 3L. */
+/* Read the value of 'shape': "()", "(3,)", "(3, 4)"; Python 2 wrote long integers as 3L. */
 static void read_shape(sali_scan *c, sali_npy *array)
 {
     if (!accept(c, '(')) {
@@ -113,6 +116,7 @@ static void read_shape(sali_scan *c, sali_npy *array)
     }
 }
 
+/* Read one "key: value"; bit k of *seen marks that key k has been read. */
 static void read_item(sali_scan *c, sali_npy *array, int *seen)
 {
     static const struct {
@@ -139,7 +143,7 @@ static void read_item(sali_scan *c, sali_npy *array, int *seen)
     expected(c, what);
 }
 
-/* A Python dictionary, which is all of the text. */
+/* Read the header, a Python dictionary and nothing else. */
 static void read_header(sali_scan *c, sali_npy *array)
 {
     int seen = 0;
@@ -168,8 +172,8 @@ static void read_header(sali_scan *c, sali_npy *array)
 
 /* ---- the file */
 
-/* The magic string, the version, and the header's length in 2 bytes (version 1) or 4: the header.
- */
+/* Read the magic string, the version, and the header's length in 2 bytes (version 1) or 4. Returns
+ * a scanner of the header; its `end` is where the data begin. */
 static sali_scan read_preamble(sali_scan *scan)
 {
     const unsigned char *bytes = (const unsigned char *)scan->begin;
@@ -218,7 +222,7 @@ sali_npy sali_npy_view(sali_scan *scan)
     return scan->status == SAL_OK ? array : (sali_npy){ 0 };
 }
 
-/* The element of C-order index i. */
+/* The bytes of the element with index i in C order. */
 static const unsigned char *element(const sali_npy *a, int64_t i)
 {
     int64_t at = i;
@@ -243,7 +247,8 @@ void sali_npy_doubles(const sali_npy *array, double *out)
 
 /* ---- writing: version 1.0 */
 
-/* Preamble and dict, padded so that the data begin at a multiple of 64. Returns the length. */
+/* Write preamble and header, padded so that the data begin at a multiple of 64. Returns the
+ * length. */
 #define HEADER_SIZE 192
 static int format_header(char out[HEADER_SIZE], const char *descr, int ndim, const int64_t *shape)
 {
@@ -268,6 +273,7 @@ static int format_header(char out[HEADER_SIZE], const char *descr, int ndim, con
     return padded;
 }
 
+/* Write the header of an array; fails if the format lacks the type or the shape is bad. */
 static void put_header(sali_text_output *w, sali_dtype dtype, int ndim, const int64_t *shape)
 {
     const char *type = sali_dtype_npy(dtype);
@@ -325,7 +331,7 @@ static bool recognise(sali_scan *scan)
     return scan->end - scan->begin >= 6 && memcmp(scan->begin, "\x93NUMPY", 6) == 0;
 }
 
-/* Numbers that are not finite are for the caller to judge. */
+/* Read the array; its numbers may be NaN or infinite, which the caller judges. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     sali_npy npy = sali_npy_view(scan);

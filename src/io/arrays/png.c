@@ -9,8 +9,9 @@
 #include "io/config.h"
 #include "io/file.h"
 
-#define MAX_SIDE 1000000 /* what libpng takes by default */
+#define MAX_SIDE 1000000 /* the default limit of libpng */
 
+/* SAL_ERR_ARGUMENT unless both sides are 1 to MAX_SIDE pixels. */
 static sal_status check_sides(const char *path, int64_t height, int64_t width, sal_error *err)
 {
     if (height < 1 || width < 1 || height > MAX_SIDE || width > MAX_SIDE) {
@@ -65,7 +66,8 @@ static uint8_t grey(double value)
     return value < 1 ? (uint8_t)lrint(value * 255) : 255;
 }
 
-/* Draw an image of height x width, enlarged, at `corner` of a sheet of `stride` pixels a row. */
+/* Draw an image [height x width], enlarged by `zoom`, at `corner` of a sheet with `stride` pixels a
+ * row. */
 static void draw(uint8_t *corner, int64_t stride, const double *image, int64_t height,
                  int64_t width, int64_t zoom)
 {

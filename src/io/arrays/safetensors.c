@@ -24,6 +24,7 @@ static void bad(sali_scan *scan, const char *tensor, const char *what)
     sali_scan_refuse(scan, "tensor '%s': %s", sali_show(tensor, -1, shown), what);
 }
 
+/* Read "shape" and set ndim, shape and count of the tensor, whose dtype is set. */
 static void read_shape(sali_scan *scan, const json_t *item, sali_tensor *tensor)
 {
     const json_t *shape = json_object_get(item, "shape");
@@ -45,6 +46,8 @@ static void read_shape(sali_scan *scan, const json_t *item, sali_tensor *tensor)
     }
 }
 
+/* Read "data_offsets" and set the tensor's data, whose size must fit its shape; the scanner stands
+ * where the data begin. */
 static void read_offsets(sali_scan *scan, const json_t *item, sali_tensor *tensor)
 {
     const json_t *offsets = json_object_get(item, "data_offsets");
@@ -62,7 +65,7 @@ static void read_offsets(sali_scan *scan, const json_t *item, sali_tensor *tenso
     }
 }
 
-/* The scanner is where the data begin. */
+/* Read the description of a tensor; the scanner stands where the data begin. */
 static sali_tensor read_tensor(sali_scan *scan, const char *name, const json_t *item)
 {
     sali_tensor tensor = { .name = name };
@@ -88,7 +91,7 @@ static int64_t bytes_of(const sali_tensor *tensor)
     return tensor->count * sali_dtype_bytes(tensor->dtype);
 }
 
-/* By begin; the empty ones first where several begin together. */
+/* Order for qsort: by address of the data; of tensors at one address, the empty ones first. */
 static int compare_data(const void *a, const void *b)
 {
     const sali_tensor *x = a;
@@ -101,7 +104,7 @@ static int compare_data(const void *a, const void *b)
     return bytes_of(x) < bytes_of(y) ? -1 : bytes_of(x) > bytes_of(y);
 }
 
-/* Sort, and see that the tensors fill the data without overlap or hole. */
+/* Sort the tensors by their data, which must fill the rest of the file without overlap or gap. */
 static void check_layout(sali_scan *scan, sali_tensor *tensors, int64_t count)
 {
     qsort(tensors, (size_t)count, sizeof *tensors, compare_data);
@@ -122,6 +125,7 @@ static void check_layout(sali_scan *scan, sali_tensor *tensors, int64_t count)
     }
 }
 
+/* Fails unless the metadata, if any, are an object of texts. */
 static void check_metadata(sali_scan *scan, json_t *metadata)
 {
     const char *key;
@@ -136,6 +140,7 @@ static void check_metadata(sali_scan *scan, json_t *metadata)
     }
 }
 
+/* Read the descriptions of all tensors in the header. */
 static void read_tensors(sali_scan *scan, sali_safetensors *file)
 {
     const char *name;
@@ -153,7 +158,8 @@ static void read_tensors(sali_scan *scan, sali_safetensors *file)
     }
 }
 
-/* The JSON object between the length and the data; the scanner goes to the data. */
+/* Read the header, a JSON object, and move the scanner to the data. The caller releases the object,
+ * on failure too. */
 static json_t *read_header(sali_scan *scan)
 {
     const unsigned char *bytes = (const unsigned char *)scan->begin;

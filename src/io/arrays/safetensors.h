@@ -27,30 +27,30 @@ typedef struct sali_safetensors sali_safetensors;
  *            untouched. */
 sal_status sali_safetensors_open(const char *path, sali_safetensors **out, sal_error *err);
 
-/* The same from memory, which must outlive *out; `name` is for messages. */
+/* As sali_safetensors_open, from `size` bytes in memory, which must outlive *out; `name` is for
+ * messages. */
 sal_status sali_safetensors_parse(const char *name, const void *bytes, int64_t size,
                                   sali_safetensors **out, sal_error *err);
 
-/* NULL is fine. Tensors and metadata end with it. */
+/* Free the file with its tensors and metadata; NULL is fine. */
 void sali_safetensors_close(sali_safetensors *file);
 
 /* The tensors, in the order of their data. */
 int64_t sali_safetensors_count(const sali_safetensors *file);
 const sali_tensor *sali_safetensors_at(const sali_safetensors *file, int64_t i);
 
-/* By name; NULL when there is none. */
+/* The tensor of this name; NULL if there is none. */
 const sali_tensor *sali_safetensors_find(const sali_safetensors *file, const char *name);
 
-/* All elements of a file's tensor into `count` doubles. */
+/* Convert all elements of a tensor of a file to `count` doubles. */
 void sali_tensor_doubles(const sali_tensor *tensor, double *out);
 
-/* Write tensors, data in the host's order, atomically. `count` is not looked at.
- * Returns:   ARGUMENT for a bad shape or a name given twice or not UTF-8; IO;
- *            MEMORY. */
+/* Write tensors, atomically; their data have the host's byte order, and `count` is ignored.
+ * Returns: ARGUMENT for a bad shape, or a name that is repeated or not UTF-8; IO; MEMORY. */
 sal_status sali_safetensors_write(const char *path, const sali_tensor *tensors, int64_t n,
                                   sal_error *err);
 
-/* The same in memory, which is to be given to free. */
+/* As sali_safetensors_write, but into memory, to be freed with free. */
 sal_status sali_safetensors_format(const sali_tensor *tensors, int64_t n, char **bytes,
                                    int64_t *size, sal_error *err);
 

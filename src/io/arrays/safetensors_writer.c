@@ -9,7 +9,7 @@
 #include "core/alloc.h"
 #include "io/text_output.h"
 
-/* Bytes of a tensor that may be written; -1 for one that may not. */
+/* The size in bytes of a tensor; -1 if its shape is bad. */
 static int64_t bytes_of(const sali_tensor *t)
 {
     if (t->ndim < 0 || t->ndim > SALI_TENSOR_MAX_DIM) {
@@ -20,7 +20,7 @@ static int64_t bytes_of(const sali_tensor *t)
     return count < 0 ? -1 : count * size;
 }
 
-/* Add the description of a tensor whose data begin at `offset`; returns where they end. */
+/* Add the description of a tensor whose data begin at `offset`. Returns where the data end. */
 static int64_t add_tensor(sali_text_output *w, json_t *header, const sali_tensor *t, int64_t offset)
 {
     int64_t bytes = bytes_of(t), end = offset;
@@ -48,8 +48,8 @@ static int64_t add_tensor(sali_text_output *w, json_t *header, const sali_tensor
     return end;
 }
 
-/* The length and the header as JSON, padded with blanks so that the data begin at a multiple of 8.
- */
+/* Write the length and the header as JSON, padded with blanks so that the data begin at a multiple
+ * of 8. */
 static void put_header(sali_text_output *w, const sali_tensor *tensors, int64_t n)
 {
     json_t *header = json_object();
@@ -72,6 +72,7 @@ static void put_header(sali_text_output *w, const sali_tensor *tensors, int64_t 
     json_decref(header);
 }
 
+/* Write the data of a tensor, in little-endian order. */
 static void put_data(sali_text_output *w, const sali_tensor *t)
 {
     const int64_t bytes = bytes_of(t);
@@ -85,7 +86,7 @@ static void put_data(sali_text_output *w, const sali_tensor *t)
     sali_free(turned);
 }
 
-/* Header and data. */
+/* Write header and data of all tensors. */
 static void put_all(sali_text_output *w, const sali_tensor *tensors, int64_t n)
 {
     put_header(w, tensors, n);

@@ -9,6 +9,8 @@
 #include "io/arrays/safetensors.h"
 #include "io/file.h"
 
+/* One-dimensional tensors [n] that point to the items' names and data, to be freed; NULL when out
+ * of memory. */
 static sali_tensor *tensors_of(const sali_state_item *items, int64_t n)
 {
     sali_tensor *tensors = SALI_NEW_ARRAY(sali_tensor, n);
@@ -44,7 +46,7 @@ sal_status sali_state_format(const sali_state_item *items, int64_t n, char **byt
     return status;
 }
 
-/* Elements of little-endian files in the host's order. */
+/* Copy the elements of a tensor, little-endian in the file, to the item in the host's order. */
 static void copy(const sali_tensor *tensor, const sali_state_item *item)
 {
     const int size = sali_dtype_bytes(tensor->dtype);

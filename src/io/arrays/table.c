@@ -7,7 +7,7 @@
 #include "core/text.h"
 #include "io/format.h"
 
-/* A heading of so few columns that says 0 or 0,1 could as well be a row of whole numbers. */
+/* With at most this many columns, a first row 0 or 0,1 could as well be a row of integers. */
 #define FEW_COLUMNS 2
 
 typedef struct reader {
@@ -19,11 +19,11 @@ typedef struct reader {
     int64_t counted;   /* line of a first row 0, 1, 2, ..; 0: none */
     bool row_names;    /* the first column has names of rows, not numbers */
     bool labels;       /* the heading calls the first column "label" */
-    bool has_fraction; /* a row after the first has a number that is not written as a whole one */
+    bool has_fraction; /* a row after the first has a number that is not written as an integer */
     char first[SALI_SHOW_SIZE], last[SALI_SHOW_SIZE]; /* names in the heading */
 } reader;
 
-/* Without blanks around it, then without quotation marks. */
+/* The text from `begin` to `end` without surrounding blanks, then without quotation marks. */
 static sali_token trim(const char *begin, const char *end, int64_t line)
 {
     sali_token word = sali_token_trim(begin, end, line);
@@ -31,7 +31,7 @@ static sali_token trim(const char *begin, const char *end, int64_t line)
     return quoted ? (sali_token){ word.text + 1, word.size - 2, line } : word;
 }
 
-/* The next field of a line; false when there is none. */
+/* Read the next field of a line; false if there is none. */
 static bool next_field(const reader *r, sali_scan *line, sali_token *field)
 {
     if (!line->next) {
@@ -47,7 +47,7 @@ static bool next_field(const reader *r, sali_scan *line, sali_token *field)
         quoted ^= *end == '"';
     }
     *field = trim(line->next, end, line->line);
-    line->next = end < line->end ? end + 1 : NULL; /* after a separator there is one more */
+    line->next = end < line->end ? end + 1 : NULL; /* after a separator one more field follows */
     return true;
 }
 
@@ -63,7 +63,7 @@ static bool is_whole(const sali_token *field)
     return sali_parse_int(field->text, field->size, &number) == SAL_OK;
 }
 
-/* Whether a field is the whole number k in plain digits, as pandas names column k. */
+/* Whether a field is the integer k in plain digits, as pandas names column k. */
 static bool is_count(const sali_token *field, int64_t k)
 {
     int64_t number;
@@ -71,11 +71,13 @@ static bool is_count(const sali_token *field, int64_t k)
            sali_parse_int(field->text, field->size, &number) == SAL_OK && number == k;
 }
 
-/* What the first line of a table is: names, counts 0, 1, 2, .. of columns, or numbers. Names and
- * counts may follow a field for the names of rows: an empty one, or what pandas calls an empty
- * one. */
+/* Kinds of a table's first line: numbers, names of columns, or counts 0, 1, 2, .. of columns. A
+ * field for the names of rows may precede names and counts: it is empty, or "Unnamed: 0", as pandas
+ * calls it. */
 typedef enum line_kind { LINE_NUMBERS, LINE_NAMES, LINE_COUNTS } line_kind;
 
+/* Classify the first line of a table, and remember its names and whether it begins with a field for
+ * the names of rows. */
 static line_kind kind_of_line(reader *r, sali_scan line)
 {
     sali_token field;
@@ -95,8 +97,8 @@ static line_kind kind_of_line(reader *r, sali_scan line)
     return names ? LINE_NAMES : counts ? LINE_COUNTS : LINE_NUMBERS;
 }
 
-/* Take the first line of a table for its heading, or for a row (false). Counts are a row until all
- * rows are read, unless a field for the names of rows precedes them. */
+/* Whether the first line of a table is a heading. Counts are taken for a row until all rows are
+ * read (settle_counts), unless a field for the names of rows precedes them. */
 static bool take_heading(reader *r, const sali_scan *line)
 {
     const line_kind kind = kind_of_line(r, *line);
@@ -115,8 +117,8 @@ static char find_separator(const sali_scan *line)
     return memchr(line->next, ',', n) ? ',' : memchr(line->next, ';', n) ? ';' : ' ';
 }
 
-/* Whether the rows begin with their names: the heading has no name for one column of the first row,
- * as R writes it. */
+/* Whether the rows begin with names: as R writes it, the first row then has one field more than the
+ * heading. */
 static bool lacks_name(const reader *r, sali_scan line)
 {
     sali_token field;
@@ -127,6 +129,7 @@ static bool lacks_name(const reader *r, sali_scan line)
     return n == r->names + 1;
 }
 
+/* Append the numbers of a row to the array; all rows must have the same number of columns. */
 static void read_row(reader *r, sali_scan *line)
 {
     sali_token field;
@@ -160,7 +163,7 @@ static void read_row(reader *r, sali_scan *line)
     a->shape[1] = columns;
 }
 
-/* All rows, or the first `most`. A heading 0, 1, 2, .. is the first row. */
+/* Read all rows, or the first `most`. A first line 0, 1, 2, .. counts as a row. */
 static void read_rows(reader *r, sali_scan *scan, int64_t most)
 {
     sali_scan line = { 0 };
@@ -182,7 +185,7 @@ static void read_rows(reader *r, sali_scan *scan, int64_t most)
     }
 }
 
-/* Decide whether a first row 0, 1, 2, .. is a heading, and drop it from the array if so. */
+/* Decide whether a first row 0, 1, 2, .. is a heading, and remove it from the array if so. */
 static void settle_counts(reader *r)
 {
     sal_array *a = r->array;
@@ -195,7 +198,7 @@ static void settle_counts(reader *r)
     r->heading = r->counted;
 }
 
-/* Add to the remark what became of the first line. */
+/* Add a remark on how the first line was read, and on a column of names that was left out. */
 static sal_status remark_heading(const reader *r, sali_remark *remark, sal_error *err)
 {
     sal_status status = SAL_OK;
@@ -238,6 +241,7 @@ static bool recognise(sali_scan *scan)
     return scan->status == SAL_OK;
 }
 
+/* Read the table, then decide whether a first row 0, 1, 2, .. is a heading. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     reader r = { .array = &out->array };
@@ -249,13 +253,13 @@ static void parse(sali_scan *scan, sali_content *out)
     }
 }
 
-/* Blanks for .txt, tabs for .tsv, commas for anything else. */
+/* The separator for a path: blanks for .txt, tabs for .tsv, commas for anything else. */
 static const char *separator_for(const char *path)
 {
     return sali_has_suffix(path, ".txt") ? " " : sali_has_suffix(path, ".tsv") ? "\t" : ",";
 }
 
-/* Whether the first row would be read as a heading 0, 1, 2, ... */
+/* Whether the first row is 0, 1, 2, .., which would read back as a heading. */
 static bool counts_columns(const sal_array *array, int64_t columns)
 {
     for (int64_t k = 0; k < columns; k++) {
@@ -266,6 +270,7 @@ static bool counts_columns(const sal_array *array, int64_t columns)
     return true;
 }
 
+/* Write a table; the first number gets ".0" where the first row would read back as a heading. */
 static void write(sali_text_output *w, const sali_content *content)
 {
     const sal_array *array = &content->array;

@@ -11,7 +11,7 @@ typedef struct reader {
     int64_t room, labels_room;
 } reader;
 
-/* A line that is not empty; the digit may be written "6.0000". */
+/* Read a line that is not empty: a digit, which may be written "6.0000", and its pixels. */
 static void read_line(reader *r, sali_scan *line)
 {
     sal_array *a = r->array;
@@ -38,6 +38,7 @@ static void read_line(reader *r, sali_scan *line)
     }
 }
 
+/* Read all digits, or the first `most`, into *array. */
 static void read_lines(sali_scan *scan, int64_t most, sal_array *array)
 {
     sali_scan line = { 0 };

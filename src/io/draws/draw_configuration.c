@@ -8,8 +8,8 @@
 #include "io/json_text.h"
 #include "models/model.h"
 
-/* Longer ones are no configuration; and longer texts are not repeated (of clamps the group
- * observed_data tells). */
+/* Longer texts are not accepted as a configuration (MOST_BYTES), or left out of one (MOST_TEXT):
+ * clamps, for example, are in the group observed_data. */
 #define MOST_BYTES 65536
 #define MOST_TEXT 512
 
@@ -22,7 +22,7 @@ static void put_text(json_t *c, const char *key, const char *text)
     }
 }
 
-/* Zero: not given. */
+/* Set `key` unless the count is 0, which means "not given". */
 static void put_count(json_t *c, const char *key, int64_t count)
 {
     if (count > 0) {
@@ -46,8 +46,8 @@ static void put_reals(json_t *c, const char *key, int64_t n, const double *value
     json_object_set_new(c, key, array);
 }
 
-/* What is said by texts, but for flags that are not set and what a resume may change; and
- * temperatures. */
+/* Set the options that have texts, except flags that are not set and options that a resume may
+ * change; and the temperatures. */
 static void put_options(json_t *c, const sal_run_options *o)
 {
     const sal_option_table *table = sal_option_table_of(SAL_OPTIONS_RUN);
@@ -68,8 +68,8 @@ static void put_options(json_t *c, const sal_run_options *o)
     put_count(c, "clamped", o->clamps.n);
 }
 
-/* What `notes` say of an option that has no text of its own; if they do not and there is `data`,
- * that came from the program's memory. */
+/* Set an option that has no text of its own to what `notes` report about it; if they are silent but
+ * there is `data`, it came from the program's memory and the value is "given". */
 static void put_note(json_t *c, const char *key, const void *data, const sal_note *notes)
 {
     const char *text = data ? "given" : NULL;
@@ -79,7 +79,7 @@ static void put_note(json_t *c, const char *key, const void *data, const sal_not
     put_text(c, key, text);
 }
 
-/* The options that a state keeps; NULL if it keeps none. */
+/* The configuration kept in a run's state; NULL if there is none. */
 static json_t *read_kept(const sal_run_state *state)
 {
     const char *text = state ? sali_run_state_text(state, SALI_DRAW_CONFIGURATION) : NULL;
@@ -107,7 +107,7 @@ json_t *sali_draw_configuration(const sal_model *model, const sal_run_options *o
         put_note(c, "clamp", NULL, notes);
         put_note(c, "evidence", NULL, notes);
     }
-    put_count(c, "draws", o->draws ? o->draws : 1000); /* a run that goes on may make more */
+    put_count(c, "draws", o->draws ? o->draws : 1000); /* a resumed run may */
     return c;
 }
 
@@ -126,7 +126,7 @@ void sali_draw_configuration_complete(json_t *c, const sal_run *run, const sal_r
     }
     json_object_update_missing(c, found);
     json_decref(found);
-    /* a step size that was neither given nor adapted is the usual one */
+    /* a step size that was neither given nor adapted is the default */
     if (!isnan(s->step_size) && !json_object_get(c, "step_size") && !json_object_get(c, "tuning")) {
         put_real(c, "step_size", s->step_size);
     }

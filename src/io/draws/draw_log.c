@@ -44,6 +44,7 @@ static bool read_at(const sali_draw_log *log, void *to, int64_t bytes, int64_t a
 
 /* ---- reading it through */
 
+/* Set the log's shape from its first record; false if the record is not valid. */
 static bool set_shape(sali_draw_log *log, const first_record *first)
 {
     int64_t codes;
@@ -59,7 +60,8 @@ static bool set_shape(sali_draw_log *log, const first_record *first)
     return true;
 }
 
-/* Take up a record whose bytes are whole and begin at `at`; false: it makes no sense there. */
+/* Register a whole record whose data begin at offset `at`; false if such a record cannot be
+ * there. */
 static bool take(sali_draw_log *log, const head *record, int64_t at)
 {
     first_record first;
@@ -79,7 +81,8 @@ static bool take(sali_draw_log *log, const head *record, int64_t at)
     return true;
 }
 
-/* The record after the last whole one; false: there is none. */
+/* Read and check the record after the last whole one; `size` is that of the file. False if there is
+ * none, or it is not whole. */
 static bool next_record(sali_draw_log *log, int64_t size)
 {
     head record;
@@ -106,6 +109,8 @@ static bool next_record(sali_draw_log *log, int64_t size)
     return true;
 }
 
+/* Read all whole records. SAL_ERR_DATA if the file has a first record's length but is no log of
+ * draws. */
 static sal_status scan(sali_draw_log *log, sal_error *err)
 {
     struct stat info;
@@ -153,7 +158,8 @@ void sali_draw_log_close(void *source)
     }
 }
 
-/* Whether nobody else writes it, who may just have finished and removed it. */
+/* Whether no other process writes the log; to write, lock it. The log must still be at `path`:
+ * another process may just have finished and removed it. */
 static bool is_free(int fd, const char *path, bool to_write)
 {
     bool locked = to_write ? flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
@@ -161,6 +167,7 @@ static bool is_free(int fd, const char *path, bool to_write)
     return !locked && sali_file_is_at(fd, path);
 }
 
+/* Open and scan the log; for writing, cut it behind the last whole record. */
 static sal_status open_file(sali_draw_log *log, bool to_write, sal_error *err)
 {
     int flags = (to_write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
@@ -180,7 +187,7 @@ static sal_status open_file(sali_draw_log *log, bool to_write, sal_error *err)
                          log->path);
     }
     sal_status status = scan(log, err);
-    if (status == SAL_OK && to_write && /* behind what is whole */
+    if (status == SAL_OK && to_write && /* behind the last whole record */
         (ftruncate(fd, log->end) != 0 || fseeko(log->file, log->end, SEEK_SET) != 0)) {
         status = cannot(log, "written", err);
     }
@@ -202,7 +209,8 @@ sal_status sali_draw_log_open(const char *path, bool to_write, sali_draw_log **o
 
 /* ---- writing */
 
-/* Whether the record is in the file, or on its way there. */
+/* Append a record to the stream's buffer, from which it goes to the file; false: it cannot be
+ * written. */
 static bool append(sali_draw_log *log, uint64_t kind, const void *data, int64_t size)
 {
     head record = { kind, (uint64_t)size, 0 };
@@ -290,7 +298,8 @@ sal_status sali_draw_log_flush(sali_draw_log *log, sal_error *err)
 
 /* ---- reading */
 
-/* Draw `index`, which is there, into log->figures. */
+/* Read draw `index` of kind `in`, which exists, into log->figures; false: it cannot be read. Fast
+ * if draws are read in order. */
 static bool find_draw(sali_draw_log *log, int in, int64_t index)
 {
     head record;
@@ -307,6 +316,7 @@ static bool find_draw(sali_draw_log *log, int in, int64_t index)
     return read_at(log, log->figures, log->row, log->next - log->row);
 }
 
+/* The function `read` of the log's sali_replay. */
 static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *draw,
                             sal_error *err)
 {
@@ -320,7 +330,7 @@ static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *
         return status;
     }
     if (!find_draw(log, warmup, index)) {
-        log->index = INT64_MAX; /* from the beginning next time */
+        log->index = INT64_MAX; /* search from the beginning next time */
         return cannot(log, "read", err);
     }
     const void *from = log->figures + SALI_NOTED * chains;

@@ -25,22 +25,23 @@
 #include "models/model.h"
 #include "models/names.h"
 
-/* The version of ArviZ whose layout this is: its readers before 1.0 look for one. */
+/* The version of ArviZ whose layout this file follows: readers of ArviZ before 1.0 expect one. */
 #define ARVIZ_VERSION "0.17.0"
 #define DEFLATE_LEVEL 4
 
-/* What a window of draws, and a chunk of them, take at most; and a chunk at least, if it can. */
+/* Upper limits of a window of draws and of a chunk, and the least size of a chunk, where the draws
+ * allow it. */
 #define WINDOW_BYTES ((int64_t)4 << 20)
 #define WINDOW_DRAWS 1024
 #define CHUNK_BYTES ((int64_t)1 << 20)
 #define CHUNK_LEAST ((int64_t)64 << 10)
 
-/* What definitions take in the file at most: each block but for levels that are not equally spaced,
- * and all else. */
+/* Upper bounds of what definitions take in the file: each block, apart from levels that are not
+ * equally spaced; and everything else. */
 #define BLOCK_BYTES ((int64_t)32 << 10)
 #define OTHER_BYTES ((int64_t)512 << 10)
 
-/* The longest list of levels among the attributes that a scale and an offset tell as well. */
+/* The longest list of levels that is written although scale and offset give the same values. */
 #define MOST_LEVELS 4096
 
 pthread_mutex_t sali_netcdf_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -51,18 +52,18 @@ typedef struct block {
     sali_netcdf_storage stored;
     int64_t bytes; /* of an element */
     char *variable, *dimension;
-    int ids[2]; /* of the variable, by section */
+    int ids[2]; /* of its variable in each section */
 } block;
 
-/* The groups of draws, or of those of warm-up: posterior and statistics. */
+/* The groups of draws after warm-up, or in it: posterior and statistics. */
 typedef struct section {
-    int groups[2], draw[2]; /* and their coordinates `draw` */
+    int groups[2], draw[2]; /* groups, and their variables of the coordinate `draw` */
     int figures[SALI_NOTED];
 } section;
 
-/* A file being written. After an error calls may go on, but what they do is lost. */
+/* A file being written. After an error further calls are harmless, and their results are lost. */
 typedef struct writer {
-    sali_memory memory; /* of its arrays and names */
+    sali_memory memory; /* owns arrays and names */
     const sal_model *model;
     const sal_run *run;
     const sali_draw_source *source;
@@ -71,16 +72,16 @@ typedef struct writer {
     char created[40], warning[SAL_WARNING_SIZE], *configuration; /* attributes of all groups */
 
     sali_output out; /* the temporary, which libnetcdf opens by its name */
-    int file, code;  /* code: of the first error of libnetcdf */
-    int reason;      /* or errno, where there is no room */
+    int file, code;  /* code: the first error of libnetcdf */
+    int reason;      /* or errno of a lack of room */
     int64_t chains, window;
     int64_t n_blocks;
     block *blocks;
     section sections[2];
     int32_t *codes;   /* [chains x window x V], block by block */
-    double *values;   /* [chains x window x V]: of a block whose values are stored; or NULL */
+    double *values;   /* [chains x window x V] values, if a block is stored as values; or NULL */
     double *figures;  /* [SALI_NOTED x chains x window] */
-    int64_t *numbers; /* room for coordinates, numbers or names [of the longest] */
+    int64_t *numbers; /* [longest axis] room for numbers of a coordinate; and for names */
     const char **names;
 } writer;
 
@@ -89,7 +90,7 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high)
     return x < low ? low : x > high ? high : x;
 }
 
-/* Keep the first error. HDF5 keeps its reasons to itself, but what the system said is in errno. */
+/* Keep the first error. HDF5 does not report the system's reason, but errno still has it. */
 static void keep(writer *w, int code)
 {
     if (w->code == NC_NOERR && code != NC_NOERR) {
@@ -101,6 +102,7 @@ static void keep(writer *w, int code)
     }
 }
 
+/* SAL_OK, or the first error of the writer: SAL_ERR_MEMORY or SAL_ERR_IO. */
 static sal_status status_of(const writer *w, sal_error *err)
 {
     if (w->code == NC_NOERR && w->reason == 0) {
@@ -114,8 +116,8 @@ static sal_status status_of(const writer *w, sal_error *err)
 
 /* ---- room on the disk */
 
-/* Whether the file system has, and the process may write, so many bytes more; 0, or the reason why
- * not. They are set aside where the file system can do that. */
+/* Reserve `bytes` more bytes for the file where the file system can do that. Returns 0, or the
+ * errno of the reason why so many bytes cannot be written. */
 static int set_aside(int fd, int64_t bytes)
 {
     struct stat info;
@@ -139,8 +141,8 @@ static int set_aside(int fd, int64_t bytes)
     return full ? ENOSPC : 0;
 }
 
-/* Disks are to be found full here: after a failed write HDF5 cannot close the file, and brings the
- * process down when it exits. */
+/* Reserve `bytes` on the disk; false after a failure. A full disk must be noticed here: after a
+ * failed write, HDF5 cannot close the file, and crashes the process when it exits. */
 static bool reserve(writer *w, int64_t bytes)
 {
     if (w->code == NC_NOERR && w->reason == 0) {
@@ -151,8 +153,8 @@ static bool reserve(writer *w, int64_t bytes)
 
 /* ---- names */
 
-/* A name that no variable or dimension has yet, made of `name` and `suffix`; letters, digits and
- * '_' begin one in netCDF. Without memory for it, `memory` is refused some. */
+/* A new name `name` + `suffix` that is not in `taken`, numbered if need be; it begins with a
+ * letter, a digit or '_', as netCDF requires. NULL or memory->refused: out of memory. */
 static char *new_name(sali_memory *memory, sali_name_table *taken, const char *name,
                       const char *suffix)
 {
@@ -170,7 +172,8 @@ static char *new_name(sali_memory *memory, sali_name_table *taken, const char *n
     return text;
 }
 
-/* Names of all variables, then of their dimensions: a variable may not bear a dimension's name. */
+/* Choose the names of all variables, then of their dimensions: no dimension may have the name of
+ * another variable. False: out of memory. */
 static bool name_blocks(writer *w)
 {
     const sal_space *space = w->model->space;
@@ -196,7 +199,8 @@ static const char *name_of(const sal_model *model, int64_t v)
 
 /* ---- attributes */
 
-/* Bytes that are no UTF-8, as paths may have, become U+FFFD: readers refuse such a file. */
+/* Write a text attribute. Bytes that are not UTF-8, which paths may have, become U+FFFD: readers
+ * refuse other files. */
 static void note(writer *w, int group, int variable, const char *name, const char *text)
 {
     char *valid = sali_utf8_valid(text);
@@ -204,7 +208,7 @@ static void note(writer *w, int group, int variable, const char *name, const cha
     sali_free(valid);
 }
 
-/* What all groups say of the run. */
+/* Write the attributes about the run, which all groups have. */
 static void note_run(writer *w, int group, bool has_draws)
 {
     static const char *sample_dims[] = { "chain", "draw" };
@@ -238,6 +242,7 @@ static void note_run(writer *w, int group, bool has_draws)
     keep(w, nc_put_att_ulonglong(group, NC_GLOBAL, "unmoved_chains", NC_UINT64, 1, &unmoved));
 }
 
+/* Set the summary, configuration, warning and date that become attributes. */
 static sal_status describe_run(writer *w, sal_error *err)
 {
     time_t now = time(NULL);
@@ -265,8 +270,9 @@ static int define_group(writer *w, const char *name, bool has_draws)
     return group;
 }
 
-/* A variable of draws; without the attribute _FillValue, with which readers would turn codes into
- * floats. The cache holds a window: a prime number of slots, whole chunks go first. */
+/* Define a variable of draws, compressed; without the attribute _FillValue, which would make
+ * readers turn codes into floats. The cache holds a window of `window` bytes: the number of slots
+ * is prime, and whole chunks are evicted first. */
 static int define_variable(writer *w, int group, const char *name, nc_type type, int n,
                            const int *dimensions, const size_t *chunk, int64_t window)
 {
@@ -278,7 +284,7 @@ static int define_variable(writer *w, int group, const char *name, nc_type type,
     return variable;
 }
 
-/* A dimension with its coordinate: 0, 1, .. unless given. */
+/* Define a dimension of size n with its coordinate, `numbers` or if NULL 0, 1, .. */
 static int define_axis(writer *w, int group, const char *name, int64_t n, const int64_t *numbers)
 {
     int dimension = -1, variable = -1;
@@ -291,8 +297,8 @@ static int define_axis(writer *w, int group, const char *name, int64_t n, const 
     return dimension;
 }
 
-/* The dimension of some variables of a block, of all unless given: their names if all have one,
- * else their numbers within the block. */
+/* Define the dimension of n variables of a block: those at `sites`, or all if NULL. Its coordinate
+ * is their names if all have one, else their numbers within the block. */
 static int define_sites(writer *w, int group, const block *b, int64_t n, const int64_t *sites)
 {
     int dimension = -1, variable = -1;
@@ -310,7 +316,8 @@ static int define_sites(writer *w, int group, const block *b, int64_t n, const i
     return dimension;
 }
 
-/* The attributes by which readers get from what is stored to values, and this library to codes. */
+/* Write the attributes that turn stored numbers into values, for all readers, and into codes, for
+ * this library. */
 static void note_coding(writer *w, int group, int variable, int64_t b)
 {
     const sal_block *own = &w->model->space->blocks[b];
@@ -327,7 +334,7 @@ static void note_coding(writer *w, int group, int variable, int64_t b)
     }
 }
 
-/* Write n codes of a block over start and count. */
+/* Write n codes of a block to the part of its variable given by `start` and `count`. */
 static void put_codes(writer *w, int group, int variable, const block *b, const size_t *start,
                       const size_t *count, int64_t n, const int32_t *codes)
 {
@@ -344,7 +351,8 @@ static void put_codes(writer *w, int group, int variable, const block *b, const 
 
 /* ---- clamped variables */
 
-/* Those of a block, in its order; given [V]: 1 + the code, 0 where it is free. */
+/* Write the clamped variables of a block; given [V] is 1 + the code, or 0 where a variable is
+ * free. */
 static void define_observed_block(writer *w, int group, int64_t b, const int32_t *given)
 {
     const block *at = &w->blocks[b];
@@ -365,6 +373,7 @@ static void define_observed_block(writer *w, int group, int64_t b, const int32_t
     }
 }
 
+/* Write the group observed_data with the clamped variables, if there are any. */
 static void define_observed(writer *w)
 {
     const sal_run_options *o = &w->options;
@@ -385,7 +394,7 @@ static void define_observed(writer *w)
 
 /* ---- draws */
 
-/* Draw k of n into the room of a window. */
+/* Copy a draw, as number k of n, to the buffers of a window. */
 static void take(writer *w, const sal_draw *draw, int64_t k, int64_t n)
 {
     const double *figures[SALI_NOTED] = { draw->log_prob, draw->acceptance_rate, draw->jump,
@@ -403,6 +412,7 @@ static void take(writer *w, const sal_draw *draw, int64_t k, int64_t n)
     }
 }
 
+/* Define the groups, dimensions and variables of the draws after warm-up (0) or in it (1). */
 static void define_section(writer *w, int warmup)
 {
     static const char *const names[2][2] = { { "posterior", "sample_stats" },
@@ -436,7 +446,7 @@ static void define_section(writer *w, int warmup)
     }
 }
 
-/* Draws first .. first + n - 1 out of the room. */
+/* Write draws first .. first + n - 1 from the buffers of a window. */
 static void write_window(writer *w, int warmup, int64_t first, int64_t n)
 {
     const section *s = &w->sections[warmup];
@@ -461,7 +471,8 @@ static void write_window(writer *w, int warmup, int64_t first, int64_t n)
     keep(w, nc_sync(w->file));
 }
 
-/* What a window of n draws takes at most: it is compressed, but may not get smaller. */
+/* An upper bound of the bytes that a window of n draws takes: compression may not make it
+ * smaller. */
 static int64_t most_bytes(const writer *w, int64_t n)
 {
     int64_t bytes = 8 * w->source->figures + 16;
@@ -472,6 +483,7 @@ static int64_t most_bytes(const writer *w, int64_t n)
     return bytes + bytes / 8 + (w->n_blocks + w->source->figures + 4) * ((int64_t)16 << 10);
 }
 
+/* Write all `made` draws of a section, window by window. */
 static sal_status write_section(writer *w, int warmup, int64_t made, sal_error *err)
 {
     const sali_replay *replay = &w->source->replay;
@@ -496,7 +508,7 @@ static sal_status write_section(writer *w, int warmup, int64_t made, sal_error *
 
 /* ---- all of it */
 
-/* With a sum of its bytes, by which HDF5 knows damage. */
+/* Write the state of the run, if there is one, with a checksum by which HDF5 detects damage. */
 static void write_state(writer *w)
 {
     const sali_draw_source *s = w->source;
@@ -514,6 +526,7 @@ static void write_state(writer *w)
     keep(w, nc_sync(w->file));
 }
 
+/* Decide how each block is stored, allocate the buffers, and reserve room for the definitions. */
 static sal_status describe_blocks(writer *w, sal_error *err)
 {
     const sal_space *space = w->model->space;
@@ -555,6 +568,7 @@ static sal_status describe_blocks(writer *w, sal_error *err)
     return ok ? status_of(w, err) : sali_fail_memory(err);
 }
 
+/* Write everything to the open file. */
 static sal_status write_all(writer *w, sal_error *err)
 {
     const sali_replay *replay = &w->source->replay;
@@ -570,7 +584,7 @@ static sal_status write_all(writer *w, sal_error *err)
     return status || n == 1 ? status : write_section(w, 1, replay->made_in_warmup, err);
 }
 
-/* The open file: what is in it, closed after an error too. */
+/* Create the file, write and close it, also after an error, and seal it. */
 static sal_status write_file(writer *w, sal_error *err)
 {
     struct stat info;
@@ -585,7 +599,7 @@ static sal_status write_file(writer *w, sal_error *err)
         keep(w, nc_close(w->file));
     }
     pthread_mutex_unlock(&sali_netcdf_mutex);
-    int fd = fileno(w->out.file); /* what was set aside is given back */
+    int fd = fileno(w->out.file); /* release what was reserved but not used */
     bool cut = fstat(fd, &info) == 0 && ftruncate(fd, info.st_size) == 0;
     status = status ? status : status_of(w, err);
     if (status == SAL_OK && !cut) {

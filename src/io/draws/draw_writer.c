@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws into a log while they are made, and from there into a netCDF file. */
+/* Writing draws: into a log while they are made, and from there into a netCDF file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +17,13 @@
 #include "io/draws/draw_netcdf.h"
 #include "models/model.h"
 
-/* After so many draws, or seconds, what was written is given to the file. */
+/* The log is flushed after this many draws, or seconds. */
 #define SYNC_DRAWS 1024
 #define SYNC_EVERY 5
 
-/* A state is written SYNC_EVERY seconds after the one before, while all of them take less than
- * the draws or so much; then when a share of the run's time has gone. */
+/* A state is written SYNC_EVERY seconds after the last one, as long as all states together take
+ * less than the draws or than STATES_BYTES; after that, when 1 / STATES_SHARE of the run's time has
+ * passed. */
 #define STATES_BYTES ((int64_t)64 << 20)
 #define STATES_SHARE 100
 
@@ -30,11 +31,11 @@ struct sal_draw_writer {
     char *path;
     sali_draw_log *log;
     bool shows_warmup;
-    bool goes_on;   /* with the log of a run that was killed */
-    int64_t had[2]; /* the draws of the run that goes on, which are in the log from the first */
+    bool goes_on;   /* the log of a killed run is continued */
+    int64_t had[2]; /* numbers of draws of the resumed run that are in the log from the start */
     json_t *configuration;
     struct sal_run_state notes;
-    int64_t state_bytes; /* written */
+    int64_t state_bytes; /* bytes of all states written */
     time_t begun, synced, noted;
     sal_status status; /* the first error */
     sal_error error;
@@ -89,7 +90,7 @@ static int add(const sal_draw *draw, void *writer)
 
 /* ---- the state of the run */
 
-/* Write it, after its draws; not if it counts others than these. */
+/* Append the run's state. Skip it if it counts draws that are not in the log. */
 static void write_state(sal_draw_writer *w, const sal_run_state *state)
 {
     char *bytes = NULL;
@@ -130,9 +131,10 @@ static int note(const sal_run_state *state, void *writer)
     return w->status != SAL_OK;
 }
 
-/* Of a name in the state of a run. */
+/* Name of the item of a run's state that holds the note `name`. */
 #define NOTE "argument.%.40s"
 
+/* Add copies of `notes` (may be NULL) to what is saved with each state. */
 static sal_status keep_notes(sal_draw_writer *w, const sal_note *notes, sal_error *err)
 {
     char name[64];
@@ -151,7 +153,8 @@ const char *sal_run_state_note(const sal_run_state *state, const char *name)
     return sali_run_state_text(state, item);
 }
 
-/* For the file of the run, and of one that goes on from it. */
+/* Make the configuration for the file of the run, and save it with each state for runs that resume
+ * this one. */
 static sal_status keep_configuration(sal_draw_writer *w, const sal_model *model,
                                      const sal_run_options *options, const sal_note *notes,
                                      sal_error *err)
@@ -165,7 +168,7 @@ static sal_status keep_configuration(sal_draw_writer *w, const sal_model *model,
 
 /* ---- opening */
 
-/* Whether two paths are of one file. */
+/* Whether two paths name the same file. */
 static bool is_same(const char *a, const char *b)
 {
     struct stat one, two;
@@ -173,8 +176,8 @@ static bool is_same(const char *a, const char *b)
                                  one.st_dev == two.st_dev && one.st_ino == two.st_ino);
 }
 
-/* The log, for a run from the beginning or from where `resume` comes from. What may still be wanted
- * is not overwritten. */
+/* Open the log, empty for a new run, or continued if the run is resumed from this very log. A log
+ * that could still be resumed, by another run, is not overwritten. */
 static sal_status open_log(sal_draw_writer *w, const sal_model *model, const sal_run_options *o,
                            sal_error *err)
 {
@@ -203,8 +206,9 @@ static sal_status open_log(sal_draw_writer *w, const sal_model *model, const sal
                                wide ? 4 : 1, err);
 }
 
-/* The draws of the run that goes on, also those behind its state, which it makes once more: it may
- * be stopped before. Whether it is the same run is not known yet. */
+/* Copy the draws of the resumed run to the log, also those after its state, which the run will make
+ * again: it may be stopped before. It is not yet known whether the options belong to the same
+ * run. */
 static sal_status copy_earlier(sal_draw_writer *w, const sal_run_state *from, sal_error *err)
 {
     const sali_replay *replay = &from->replay;
@@ -216,7 +220,7 @@ static sal_status copy_earlier(sal_draw_writer *w, const sal_run_state *from, sa
         for (int64_t d = w->log->made[warmup]; status == SAL_OK && d < n[warmup]; d++) {
             status = replay->read(replay->source, warmup, d, &draw, err);
             if (status == SAL_OK && !fits(w->log, &draw)) {
-                return SAL_OK; /* of another run, as the run will say */
+                return SAL_OK; /* of another run, which sal_sample will report */
             }
             if (status == SAL_OK && add(&draw, w) != 0) {
                 status = sali_fail(err, w->status, "%s", w->error.message);
@@ -227,7 +231,7 @@ static sal_status copy_earlier(sal_draw_writer *w, const sal_run_state *from, sa
     return status;
 }
 
-/* `remove`: the log too. */
+/* Close the log and free the writer; if `remove`, delete the log file. */
 static void free_writer(sal_draw_writer *w, bool remove)
 {
     if (remove && w->log) {
@@ -269,6 +273,7 @@ sal_status sal_draw_writer_open(const char *path, const sal_model *model, sal_ru
 
 /* ---- closing */
 
+/* Write the netCDF file from the log. */
 static sal_status convert(sal_draw_writer *w, const sal_run *run, sal_error *err)
 {
     const sali_draw_log *log = w->log;
@@ -284,8 +289,8 @@ static sal_status convert(sal_draw_writer *w, const sal_run *run, sal_error *err
     return status;
 }
 
-/* The last state of a run that is over. A run that was stopped while it searched for its starts
- * has none to resume. */
+/* Append the last state of a run that has ended. A run that was stopped while it searched for its
+ * starting states has no state to resume from. */
 static void write_last_state(sal_draw_writer *w, const sal_run *run)
 {
     const sal_run_state *state = sal_run_last_state(run);

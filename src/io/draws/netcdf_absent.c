@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a build without libnetcdf says of netCDF files. */
+/* Functions on netCDF files of a build without libnetcdf: all of them fail. */
 #include "core/error.h"
 #include "io/draws/draw_netcdf.h"
 #include "io/draws/netcdf_posterior.h"

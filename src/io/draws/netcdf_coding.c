@@ -28,7 +28,8 @@ static sal_status bad(const loader *l, const char *attribute, const char *expect
 
 /* ---- attributes of packing */
 
-/* Numbers of an attribute, at most `most` of them; *n = 0: there is no such attribute. */
+/* Read the numbers of an attribute, at most `most`; *n = 0 if there is no such attribute.
+ * SAL_ERR_DATA says what was `expected`. */
 static sal_status get_numbers(const loader *l, const char *attribute, size_t most,
                               const char *expected, double *out, size_t *n)
 {
@@ -43,6 +44,7 @@ static sal_status get_numbers(const loader *l, const char *attribute, size_t mos
                : bad(l, attribute, expected);
 }
 
+/* Load scale_factor and add_offset, 1 and 0 if absent. */
 static sal_status load_scale(const loader *l, sali_netcdf_coding *c)
 {
     static const char expected[] = "one finite number";
@@ -61,7 +63,7 @@ static sal_status load_scale(const loader *l, sali_netcdf_coding *c)
     return status;
 }
 
-/* The bits of a type of whole numbers; 0: another type. */
+/* The number of bits of an integer type; 0 for other types. */
 static int bits_of(int type)
 {
     return type == NC_BYTE || type == NC_UBYTE     ? 8
@@ -76,7 +78,8 @@ static bool is_unsigned(int type)
     return type == NC_UBYTE || type == NC_USHORT || type == NC_UINT || type == NC_UINT64;
 }
 
-/* The attribute _Unsigned turns a type of whole numbers into the other one of as many bits. */
+/* Load the attribute _Unsigned, which turns an integer type into its unsigned or signed
+ * counterpart. */
 static sal_status load_unsigned(const loader *l, sali_netcdf_coding *c)
 {
     static const char attribute[] = "_Unsigned";
@@ -97,7 +100,8 @@ static sal_status load_unsigned(const loader *l, sali_netcdf_coding *c)
     return status;
 }
 
-/* What libnetcdf fills a variable with that nobody wrote; NaN: a byte may have any value. */
+/* The value with which libnetcdf fills elements that nobody wrote; NaN for bytes, where any value
+ * is valid. */
 static double default_fill(int type)
 {
     switch (type) {
@@ -128,7 +132,7 @@ static double wrap(const sali_netcdf_coding *c, double x)
                           : (x >= c->modulus / 2 ? x - c->modulus : x);
 }
 
-/* _FillValue, or the default one, and the numbers of missing_value. */
+/* Load the values that mean "missing": _FillValue or the default of the type, and missing_value. */
 static sal_status load_missing(const loader *l, sali_netcdf_coding *c)
 {
     int no_fill = 0;
@@ -161,7 +165,7 @@ static bool ascend(int64_t n, const double *levels)
     return good;
 }
 
-/* Whether code k times the scale plus the offset is level k, but for rounding. */
+/* Whether k scale + offset is level k, up to rounding, for all n levels. */
 static bool is_packing(int64_t n, const double *levels, double scale, double offset)
 {
     const double bound = 4 * DBL_EPSILON * fmax(fabs(levels[0]), fabs(levels[n - 1]));
@@ -172,7 +176,7 @@ static bool is_packing(int64_t n, const double *levels, double scale, double off
     return equal;
 }
 
-/* Levels of spins are known; those of ordinal variables are an attribute. */
+/* Load the levels: those of spins are known, those of ordinal variables are an attribute. */
 static sal_status load_levels(const loader *l, const char *kind, sali_netcdf_coding *c)
 {
     static const char attribute[] = "levels", expected[] = "a rising list of numbers";
@@ -201,8 +205,9 @@ static sal_status load_levels(const loader *l, const char *kind, sali_netcdf_cod
     return SAL_OK;
 }
 
-/* Variables of runs have the attribute `kind`. Whole numbers without a scale are codes in files
- * that earlier versions wrote, and values in what another program made of later ones. */
+/* Load the attribute `kind`, which variables of runs have. Integers without a scale are codes in
+ * files of earlier versions (`own`), and values in files that another program made from later
+ * ones. */
 static sal_status load_kind(const loader *l, bool own, sali_netcdf_coding *c)
 {
     sali_memory memory = { 0 };
@@ -239,7 +244,7 @@ void sali_netcdf_coding_free(sali_netcdf_coding *c)
 
 /* ---- numbers, values and codes */
 
-/* The level that a value is but for the rounding of a float or a packing; -1: none. */
+/* The index of the level that equals x up to the rounding of a float or a packing; -1: none. */
 static int64_t find_level(const sali_netcdf_coding *c, double x)
 {
     const double *levels = c->levels;
@@ -254,6 +259,7 @@ static int64_t find_level(const sali_netcdf_coding *c, double x)
     return fabs(x - levels[near]) <= bound ? near : -1;
 }
 
+/* The value that a number x of the file stands for; NaN if missing, infinity if no code. */
 static double value_of(const sali_netcdf_coding *c, double x)
 {
     x = c->modulus > 0 ? wrap(c, x) : x;

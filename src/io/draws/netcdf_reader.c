@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Draws out of a netCDF file. */
+/* Reading draws from a netCDF file. */
 #include <math.h>
 #include <netcdf.h>
 #include <netcdf_mem.h>
@@ -14,7 +14,7 @@
 #include "io/draws/netcdf_posterior.h"
 #include "io/draws/run_record.h"
 
-/* Longer attributes are none. */
+/* Longer attributes are ignored. */
 #define MOST_TEXT ((size_t)1 << 20)
 
 static sal_status bad(const sali_netcdf_posterior *p, const char *what, sal_error *err)
@@ -52,14 +52,14 @@ bool sali_netcdf_find(int group, const char *name, int n, sali_netcdf_variable *
            out->n == n;
 }
 
-/* Whether a variable is one of draws: numbers over chain, draw and others. */
+/* Whether a variable holds draws: numbers over chain, draw and others. */
 static bool is_draws(const sali_netcdf_posterior *p, const sali_netcdf_variable *v)
 {
     return is_number(v->type) && v->n >= 2 && dimension_is(p, v->dimensions[0], "chain") &&
            dimension_is(p, v->dimensions[1], "draw");
 }
 
-/* Take up one more variable. */
+/* Add a variable to the draws, after checking its sizes; loads its coding. */
 static sal_status add_variable(sali_netcdf_posterior *p, sali_netcdf_variable v, sal_error *err)
 {
     int64_t total;
@@ -121,7 +121,7 @@ sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err)
     return status;
 }
 
-/* The part that begins at `start`. */
+/* Set the size of the part that begins at p->start. */
 static void set_part(sali_netcdf_part *p)
 {
     p->elements = 1;
@@ -164,8 +164,8 @@ bool sali_netcdf_next_part(sali_netcdf_part *p)
     return more;
 }
 
-/* DATA if a value of a chain's draws is missing or not finite; the first one of x is that of
- * element `at` of these draws, which begin with draw `first`. */
+/* SAL_ERR_DATA if one of the values x [n] is missing or not finite. The values belong to one chain;
+ * x[0] is element `at` of its draws, which begin with draw `first`. */
 static sal_status check_values(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
                                int64_t chain, int64_t first, int64_t at, int64_t n, const double *x,
                                sal_error *err)
@@ -190,7 +190,8 @@ static sal_status check_values(const sali_netcdf_posterior *p, const sali_netcdf
         p->name, name, (long long)(first + (at + k) / v->sites), (long long)chain);
 }
 
-/* Draws of one chain and variable into the columns from `column` on of an array (n, V). */
+/* Read n draws of one chain and variable, from draw `first` on, into the columns from `column` on
+ * of `out` (n, V). `room` has SALI_NETCDF_PART elements. */
 static sal_status read_chain(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
                              int64_t chain, int64_t first, int64_t n, int64_t column, double *room,
                              double *out, sal_error *err)
@@ -350,7 +351,7 @@ sal_status sali_netcdf_findings(const sali_netcdf_posterior *p, sal_array *array
     return failed ? sali_fail_memory(err) : SAL_OK;
 }
 
-/* For draws of a run of this library, the codes of values that are not codes themselves. */
+/* For draws of a run of this library, set array->codes where values are not their own codes. */
 static sal_status add_codes(const sali_netcdf_posterior *p, sal_array *array, sal_error *err)
 {
     bool own = true, other = false;
@@ -378,7 +379,7 @@ static sal_status add_codes(const sali_netcdf_posterior *p, sal_array *array, sa
 
 #define MOST_NAMED 4
 
-/* Whether a variable is of numbers, and neither draws nor the labels of a dimension. */
+/* Whether a variable holds numbers that are neither draws nor the labels of a dimension. */
 static bool is_left_out(const sali_netcdf_posterior *p, int id, const char *name)
 {
     sali_netcdf_variable v;
@@ -389,7 +390,7 @@ static bool is_left_out(const sali_netcdf_posterior *p, int id, const char *name
            !(sali_netcdf_inquire(p->id, id, &v) && is_draws(p, &v));
 }
 
-/* The names of a variable's dimensions, as many as there is room for. */
+/* List the names of a variable's dimensions, as many as fit into `out` [size]. */
 static void show_dimensions(const sali_netcdf_posterior *p, int id, size_t size, char *out)
 {
     sali_netcdf_variable v;
@@ -407,7 +408,8 @@ static void show_dimensions(const sali_netcdf_posterior *p, int id, size_t size,
     }
 }
 
-/* Name the numbers that are no draws: most often their dimensions are in another order. */
+/* Add remarks on numeric variables that are no draws: most often their dimensions are in another
+ * order. */
 static sal_status tell_left_out(const sali_netcdf_posterior *p, sali_remark *remark, sal_error *err)
 {
     int n = 0;

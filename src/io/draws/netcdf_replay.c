@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run, and its draws, out of the netCDF file that they were written to. */
+/* Reading the state of a run, and its draws, from the netCDF file that they were written to. */
 #include <netcdf.h>
 #include <sys/stat.h>
 
@@ -9,7 +9,7 @@
 #include "io/draws/draw_netcdf.h"
 #include "io/draws/netcdf_posterior.h"
 
-/* Draws that are read at once take so much, or are one. */
+/* Read draws in windows of at most WINDOW_BYTES, but at least one draw. */
 #define WINDOW_BYTES ((int64_t)4 << 20)
 #define WINDOW_DRAWS 1024
 
@@ -25,15 +25,16 @@ typedef struct draws {
     int file; /* -1: not open */
     bool own;
     section sections[2];
-    /* Draws first .. first + n - 1 of a section; n = 0: none. */
+    /* The window: draws first .. first + n - 1 of section `in`; n = 0: none is loaded. */
     int in;
     int64_t first, n;
     sal_array states; /* (chains, n, V) */
     double *noted;    /* [SALI_NOTED x chains x n] */
-    int32_t *codes;   /* [chains x V] of the last one that was read */
-    double *figures;  /* [SALI_NOTED x chains] likewise */
+    int32_t *codes;   /* [chains x V] of the draw returned last */
+    double *figures;  /* [SALI_NOTED x chains] of the draw returned last */
 } draws;
 
+/* The function `close` of the sali_replay: closes the file and frees everything. */
 static void close_draws(void *source)
 {
     draws *d = source;
@@ -54,7 +55,7 @@ static void close_draws(void *source)
 
 /* ---- draws */
 
-/* A group of draws, if it is there and has any. With the lock. */
+/* Find the draws of section k, if the file has any. The caller holds the lock. */
 static sal_status find_section(draws *d, int k, int64_t size, sal_error *err)
 {
     static const char *const groups[] = { "posterior", "warmup_posterior" };
@@ -80,7 +81,7 @@ static sal_status find_section(draws *d, int k, int64_t size, sal_error *err)
                : sali_fail(err, SAL_ERR_DATA, "%s: has no statistics of its draws", d->name);
 }
 
-/* The window that begins with draw `index`. */
+/* Read the window that begins with draw `index` of section `in`. */
 static sal_status read_window(draws *d, int in, int64_t index, sal_error *err)
 {
     const section *s = &d->sections[in];
@@ -111,6 +112,7 @@ static sal_status read_window(draws *d, int in, int64_t index, sal_error *err)
     return status;
 }
 
+/* The function `read` of the sali_replay. */
 static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *draw,
                             sal_error *err)
 {
@@ -133,8 +135,9 @@ static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *
     return status;
 }
 
-/* Room for a draw, if draws are of no more chains and variables than the state, whose arrays are
- * in the file byte by byte, where draws may be a few bytes that claim to be many. */
+/* Allocate the buffers of a draw. Fails if the file's draws have more chains or variables than the
+ * state. The state's arrays are stored byte by byte, so their sizes are genuine, while a few bytes
+ * may claim to be huge draws. */
 static sal_status make_room(draws *d, const sal_run_state *state, sal_error *err)
 {
     sal_run_options o;
@@ -163,6 +166,7 @@ static sal_status make_room(draws *d, const sal_run_state *state, sal_error *err
 
 /* ---- the state; with the lock */
 
+/* Read the state of the run from the open file of `file_size` bytes. */
 static sal_status read_state(const draws *d, int64_t file_size, sal_run_state *state,
                              sal_error *err)
 {
@@ -188,6 +192,7 @@ static sal_status read_state(const draws *d, int64_t file_size, sal_run_state *s
 
 /* ---- the file */
 
+/* Open the file d->name, read its state, and find its draws. */
 static sal_status open_file(draws *d, sal_run_state *state, sal_error *err)
 {
     struct stat info;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run out of a netCDF file: beside the draws what was noted of each step, and the attributes. */
+/* Reading a run from a netCDF file: its draws, the figures recorded with them, and the
+ * attributes. */
 #include <inttypes.h>
 #include <math.h>
 #include <netcdf.h>
@@ -16,6 +17,7 @@
 
 /* ---- attributes */
 
+/* Set the texts and numbers of the record from the attributes of the file. */
 static void get_attributes(int file, sali_run_record *r)
 {
     sali_memory *m = &r->memory;
@@ -39,8 +41,8 @@ static void get_attributes(int file, sali_run_record *r)
 
 /* ---- what was noted */
 
-/* The numbers of a variable over chain and draw; without one nothing happens. *draws is their
- * number, or -1 before it is known. */
+/* Read one of the figures recorded with the draws, [chains x *draws]; nothing happens if the group
+ * has no such variable. *draws is the number of draws, or -1 before it is known. */
 static sal_status get_noted(const sali_netcdf_posterior *p, int group, int noted,
                             sali_memory *memory, int64_t *draws, double **out, sal_error *err)
 {
@@ -74,6 +76,7 @@ static sal_status get_noted(const sali_netcdf_posterior *p, int group, int noted
                                         name, nc_strerror(code));
 }
 
+/* Read all figures of a group, as far as the group and they exist. */
 static sal_status get_all_noted(const sali_netcdf_posterior *p, const char *group_name,
                                 sali_memory *memory, int64_t *draws, double *noted[SALI_NOTED],
                                 sal_error *err)
@@ -93,7 +96,7 @@ static sal_status get_all_noted(const sali_netcdf_posterior *p, const char *grou
 
 typedef enum coordinate { NO_COORDINATE, A_NUMBER, A_NAME } coordinate;
 
-/* The coordinate of a site on a dimension of the group, as text. */
+/* The coordinate of entry `site` of a dimension of the group, as text. */
 static coordinate site_coordinate(int group, int dimension, int64_t site, char *out, size_t room)
 {
     char name[NC_MAX_NAME + 1], *text = NULL;
@@ -117,14 +120,15 @@ static coordinate site_coordinate(int group, int dimension, int64_t site, char *
     return A_NAME;
 }
 
-/* That of a variable's element in a draw. */
+/* The coordinate of element `site` of a variable of draws. */
 static coordinate draw_coordinate(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
                                   int64_t site, char *out, size_t room)
 {
     return v->n == 3 ? site_coordinate(p->id, v->dimensions[2], site, out, room) : NO_COORDINATE;
 }
 
-/* The largest code of the draws of a block; -1: a value of the block has no code. */
+/* The largest code in the draws of a variable whose elements are columns from `column` on; -1 if a
+ * value has no code. */
 static int64_t find_largest_code(const sali_netcdf_variable *v, int64_t column,
                                  const sali_run_record *r)
 {
@@ -138,7 +142,8 @@ static int64_t find_largest_code(const sali_netcdf_variable *v, int64_t column,
     return largest;
 }
 
-/* Turn the values of a block into codes, and return what codes stand for; NULL: for themselves. */
+/* Turn the values of a variable's draws into codes, in place, and return the value of each code;
+ * NULL if the values are codes themselves. */
 static double *take_levels(const sali_netcdf_variable *v, int64_t column, sali_run_record *r)
 {
     const sali_netcdf_coding *c = &v->coding;
@@ -160,6 +165,7 @@ static double *take_levels(const sali_netcdf_variable *v, int64_t column, sali_r
     return levels;
 }
 
+/* Set the names, levels and kinds of all variables, and turn values into codes. */
 static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, sal_error *err)
 {
     sali_memory *m = &r->memory;
@@ -194,7 +200,7 @@ static sal_status get_names(const sali_netcdf_posterior *p, sali_run_record *r, 
 
 /* ---- variables that were held fixed */
 
-/* The code of element k of a variable of the group; -1: it has none. */
+/* The code of element k of a variable of the group; -1: none. */
 static int64_t get_code(int group, const sali_netcdf_variable *v, size_t k)
 {
     double value;
@@ -208,8 +214,9 @@ static int64_t get_code(int group, const sali_netcdf_variable *v, size_t k)
     return value >= 0 && value <= INT32_MAX && value == floor(value) ? (int64_t)value : -1;
 }
 
-/* The fixed variables of a block whose first variable is `first`, in the block's order; false: not
- * all were found. `given` is the variable of the group that has them. */
+/* Match the clamped variables `given` of the group with the elements of variable v of the draws, by
+ * their coordinates. The elements of v are variables `first` and following. False: not all were
+ * found. */
 static bool match_observed(const sali_netcdf_posterior *p, const sali_netcdf_variable *v, int group,
                            const sali_netcdf_variable *given, int64_t first, sali_run_record *r)
 {
@@ -232,7 +239,7 @@ static bool match_observed(const sali_netcdf_posterior *p, const sali_netcdf_var
     return true;
 }
 
-/* The fixed variables of a block, likewise; *all = false: not all were found. */
+/* Find the clamped variables of one variable of the draws. *all = false: not all were found. */
 static sal_status get_observed_block(const sali_netcdf_posterior *p, const sali_netcdf_variable *v,
                                      int group, int64_t first, sali_run_record *r, bool *all,
                                      sal_error *err)
@@ -242,7 +249,7 @@ static sal_status get_observed_block(const sali_netcdf_posterior *p, const sali_
     int id;
     if (nc_inq_varname(p->id, v->id, name) != NC_NOERR ||
         nc_inq_varid(group, name, &id) != NC_NOERR) {
-        return SAL_OK; /* none of this block */
+        return SAL_OK; /* none of these is clamped */
     }
     *all = sali_netcdf_find(group, name, 1, &given) && given.sizes[0] <= (size_t)v->sites;
     if (!*all) {
@@ -255,7 +262,8 @@ static sal_status get_observed_block(const sali_netcdf_posterior *p, const sali_
     return status;
 }
 
-/* Whether there are any, and if the group observed_data tells of all of them, which. */
+/* Set r->clamped if variables were clamped, and list them if the group observed_data has all of
+ * them. */
 static sal_status get_observed(const sali_netcdf_posterior *p, sali_run_record *r, sal_error *err)
 {
     int group;
@@ -280,6 +288,7 @@ static sal_status get_observed(const sali_netcdf_posterior *p, sali_run_record *
 
 /* ---- all of it */
 
+/* Read everything about the run from the open file. */
 static sal_status read_run(const sali_netcdf_posterior *p, sali_run_record *r, sal_error *err)
 {
     int64_t warmup = -1, draws = p->draws;

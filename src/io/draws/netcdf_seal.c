@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a netCDF file may be given to libhdf5, which some damaged files bring down, or make read
- * other numbers. What this library writes ends with a sum of its bytes, behind all that libhdf5
- * reads: its seal. Other files are read whole by a child process first. */
+/* Deciding whether a netCDF file may be given to libhdf5, which crashes on some damaged files and
+ * reads wrong numbers from others. Files of this library end with a checksum of their bytes, the
+ * seal, behind everything that libhdf5 reads. Other files are first read by a child process. */
 #include <fcntl.h>
 #include <netcdf.h>
 #include <netcdf_mem.h>
@@ -21,13 +21,14 @@
 #define SEAL_BYTES ((int64_t)24)
 #define PIECE ((int64_t)1 << 20) /* whole words */
 
-/* A file by its descriptor, or in memory. */
+/* A file by its descriptor or, if `data` is not NULL, in memory. */
 typedef struct source {
     const char *name, *data;
     int fd;
     int64_t size;
 } source;
 
+/* Read `bytes` bytes at offset `at`; false: they cannot be read. */
 static bool read_at(const source *s, void *to, int64_t bytes, int64_t at)
 {
     if (s->data) {
@@ -44,7 +45,7 @@ static bool read_at(const source *s, void *to, int64_t bytes, int64_t at)
     return true;
 }
 
-/* What the seal of the first `size` bytes is. */
+/* Compute the seal of the first `size` bytes. */
 static sal_status compute_seal(const source *s, int64_t size, unsigned char seal[SEAL_BYTES],
                                sal_error *err)
 {
@@ -83,11 +84,12 @@ sal_status sali_netcdf_seal(int fd, const char *name, sal_error *err)
 
 /* ---- files of others */
 
-/* What libhdf5 may take in memory, besides twice the file. */
+/* Memory that libhdf5 may take, besides twice the size of the file. */
 #define MOST_MEMORY ((int64_t)1 << 30)
 #define MOST_DEPTH 8
 #define MOST_GROUPS 4096
 
+/* Read all n attributes of a variable, or of the group (NC_GLOBAL), and discard them. */
 static void read_attributes(int group, int variable, int n)
 {
     for (int k = 0; k < n; k++) {
@@ -107,6 +109,7 @@ static void read_attributes(int group, int variable, int n)
     }
 }
 
+/* Read all elements of a variable and discard them, unless it is implausibly large. */
 static void read_elements(int group, const sali_netcdf_variable *v, int64_t file_size)
 {
     size_t bytes = 0;
@@ -116,7 +119,7 @@ static void read_elements(int group, const sali_netcdf_variable *v, int64_t file
     }
     if (total == 0 || total / SALI_NETCDF_MOST_EXPANSION > (double)file_size ||
         nc_inq_type(group, v->type, NULL, &bytes) != NC_NOERR) {
-        return; /* nor does this library read them */
+        return; /* this library does not read them either */
     }
     sali_netcdf_part part = sali_netcdf_first_part(v, 0, NULL, NULL);
     const size_t most = part.elements;
@@ -134,6 +137,7 @@ static void read_elements(int group, const sali_netcdf_variable *v, int64_t file
     free(room);
 }
 
+/* Read a group with all its variables and subgroups, down to MOST_DEPTH. */
 static void read_group(int group, int depth, int64_t file_size)
 {
     int groups[MOST_GROUPS], n = 0, variables = 0, attributes = 0;
@@ -157,7 +161,7 @@ static void read_group(int group, int depth, int64_t file_size)
     }
 }
 
-/* All that this library may ask of the file, and more. */
+/* The work of the child process: read everything that this library might read, and more. */
 static void read_whole(const void *data)
 {
     const source *s = data;
@@ -165,14 +169,14 @@ static void read_whole(const void *data)
     int code = s->data ? nc_open_mem(s->name, NC_NOWRITE, (size_t)s->size, (void *)s->data, &file)
                        : nc_open(s->name, NC_NOWRITE, &file);
     if (code != NC_NOERR) {
-        _exit(1); /* not tried again: libhdf5 frees what it never set when it gives up */
+        _exit(1); /* end here: libhdf5 would free what it never set when it gives up */
     }
     read_group(file, 0, s->size);
     nc_close(file);
 }
 
-/* Whether another program has the file open for writing: libhdf5 locks it then. Of bytes that were
- * read already, the file that has their name, if there is one. */
+/* Whether another program has the file open for writing: libhdf5 then locks it. For bytes in
+ * memory, this concerns the file of the same name, if there is one. */
 static bool is_locked(const source *s)
 {
     const int fd = s->fd >= 0 ? s->fd : open(s->name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -185,6 +189,7 @@ static bool is_locked(const source *s)
 
 /* ---- all of it */
 
+/* Check one source: format, lock, then the seal or a child process. See sali_netcdf_check. */
 static sal_status check(const source *s, bool *sealed, sal_error *err)
 {
     static const char hdf5[] = "\x89HDF\r\n\x1a\n";

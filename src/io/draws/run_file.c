@@ -10,6 +10,7 @@
 #include "models/alphabet.h"
 #include "models/sequences.h"
 
+/* Write the draws that a run kept in memory, with f as their only figure. */
 static sal_status save_netcdf(const sal_run *run, const char *path, sal_error *err)
 {
     const sal_run_state *state = sal_run_last_state(run);
@@ -28,7 +29,7 @@ static sal_status save_netcdf(const sal_run *run, const char *path, sal_error *e
     return status;
 }
 
-/* The format of alignments that a name tells, or NULL. */
+/* The format of alignments that the suffix of `path` names, or NULL. */
 static const sali_format *format_of_sequences(const char *path)
 {
     const sali_format *f;
@@ -40,7 +41,8 @@ static const sali_format *format_of_sequences(const char *path)
     return NULL;
 }
 
-/* The alphabet with a letter for each state of all variables. */
+/* Choose the alphabet that has as many letters as all variables have states: *alphabet, or if that
+ * is 0 any. SAL_ERR_UNSUPPORTED if none fits. */
 static sal_status choose_alphabet(const char *path, const sal_space *space, sal_alphabet *alphabet,
                                   sal_error *err)
 {
@@ -64,6 +66,7 @@ static sal_status choose_alphabet(const char *path, const sal_space *space, sal_
                             path);
 }
 
+/* Write the draws of a run, [shape], as sequences of letters. */
 static sal_status save_sequences(const sal_run *run, const char *path, const int64_t shape[3],
                                  sal_alphabet alphabet, sal_error *err)
 {

@@ -14,7 +14,7 @@ static void parse(sali_scan *scan, sali_content *out)
         sali_netcdf_parse(scan->name, scan->begin, scan->end - scan->begin, out, scan->err);
 }
 
-/* By its suffix alone: what else is HDF5 is not to reach its library unasked. */
+/* Recognised by its suffix alone: other HDF5 files must not reach libhdf5 unasked. */
 const sali_format sali_format_netcdf = {
     .name = "netcdf",
     .doc = "draws in ArviZ's layout, if built with libnetcdf",
@@ -33,6 +33,7 @@ void sali_run_record_free(sali_run_record *r)
     *r = (sali_run_record){ 0 };
 }
 
+/* Read draws from an .npy array of 2 or 3 dimensions; everything else in the record is absent. */
 static sal_status read_npy(const char *path, sali_run_record *out, sal_error *err)
 {
     sali_content content = { 0 };

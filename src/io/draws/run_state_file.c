@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run out of its file, or out of the log that it left when it was killed. */
+/* Reading the state of a run from its file, or from the log that the run left when it was
+ * killed. */
 #include <string.h>
 
 #include <saltus/io.h>
@@ -10,7 +11,7 @@
 #include "io/draws/draw_log.h"
 #include "io/draws/draw_netcdf.h"
 
-/* Out of the log of PATH, if it is there and has a state. */
+/* Read the state from the log of PATH. SAL_ERR_NOT_FOUND if there is no log, or it has no state. */
 static sal_status read_log(const char *path, sal_run_state *state, sal_error *err)
 {
     void *bytes = NULL;
@@ -35,6 +36,7 @@ static sal_status read_log(const char *path, sal_run_state *state, sal_error *er
     return status ? sali_fail_prefix(err, status, "%s", log->path) : SAL_OK;
 }
 
+/* Open the state of a run from its log or, if not `log`, from its netCDF file. */
 static sal_status open_state(const char *path, bool log, sal_run_state **out, sal_error *err)
 {
     sal_run_state *state = SALI_NEW(sal_run_state);
@@ -48,7 +50,7 @@ static sal_status open_state(const char *path, bool log, sal_run_state **out, sa
     return SALI_GIVE(status, state, out, sal_run_state_destroy);
 }
 
-/* Whether both are of one run, whatever draws it was to make. */
+/* Whether both states belong to the same run; the numbers of draws requested may differ. */
 static bool are_alike(const sal_run_state *a, const sal_run_state *b)
 {
     sal_run_options one, two;

@@ -18,7 +18,8 @@ static const char *end_of_line(const char *p, const char *end)
     return found ? found : end;
 }
 
-/* The word after "vartype=" or "vartype:" in a comment; size 0 if there is none. */
+/* The word after "vartype=" or "vartype:" if the line [p, end) is a comment that has it; size 0 if
+ * not. */
 static sali_token find_heading(const char *p, const char *end, int64_t line)
 {
     static const char key[] = "vartype";
@@ -41,7 +42,8 @@ static sali_token find_heading(const char *p, const char *end, int64_t line)
     return (sali_token){ word, stop - word, line };
 }
 
-/* SALI_VARTYPE_NONE without a heading, and after a failure. */
+/* The vartype that the comments declare; SALI_VARTYPE_NONE without a declaration, and after a
+ * failure. */
 static sali_vartype read_headings(sali_scan *scan)
 {
     int64_t line = 1;
@@ -66,6 +68,7 @@ static sali_vartype read_headings(sali_scan *scan)
 
 /* ---- reading: entries first, whose nodes are any numbers; then the numbers in order */
 
+/* Read an entry "i j bias" on one line and append it as an edge, even if i = j. */
 static void read_entry(sali_graph_reader *r)
 {
     sali_scan *scan = r->scan;
@@ -85,7 +88,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The labels that occur, sorted, in labels [2 entries]; their number. */
+/* Write the labels that occur in the entries, ascending and once each, to labels [2 entries].
+ * Returns their number. */
 static int64_t sort_labels(const sali_graph *g, int64_t *labels)
 {
     int64_t n = 0;
@@ -112,7 +116,7 @@ static int64_t index_of(int64_t label, const int64_t *labels, int64_t n)
     return found - labels;
 }
 
-/* Entries i i become weights of nodes, all others stay edges. */
+/* Replace labels by indices, and turn entries "i i" into node weights; all others remain edges. */
 static void split_entries(sali_graph *g, const int64_t *labels)
 {
     int64_t kept = 0;
@@ -130,6 +134,8 @@ static void split_entries(sali_graph *g, const int64_t *labels)
     g->edges = kept;
 }
 
+/* Number the nodes in the order of their labels, which become names, and split entries into node
+ * weights and edges. */
 static void relabel(sali_scan *scan, sali_graph *g)
 {
     int64_t *labels = SALI_SCAN_ARRAY(scan, int64_t, 2 * g->edges);
@@ -153,12 +159,14 @@ static void relabel(sali_scan *scan, sali_graph *g)
     sali_free(labels);
 }
 
-/* Models that dimod writes in its own way: DIMODBQM, DIMODCQM and so on, then numbers. */
+/* Whether the file is in a binary format of dimod: DIMODBQM, DIMODCQM and so on, then numbers. */
 static bool is_binary(const sali_scan *scan)
 {
     return scan->end - scan->begin >= 8 && memcmp(scan->begin, "DIMOD", 5) == 0;
 }
 
+/* Read the vartype, then all entries; nodes may have any labels, which are put in order at the
+ * end. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     sali_graph_reader r = { .scan = scan, .graph = &out->graph };
@@ -194,7 +202,8 @@ static bool recognise(sali_scan *scan)
 
 /* ---- writing */
 
-/* d.ddde+X, which has no more digits than X, or d.ddde-X, without the exponent. */
+/* Write the number `text` of the form d.ddde+X or d.ddde-X without its exponent. It has at most X
+ * digits after the point if the exponent is positive, so the result is an integer. */
 static void write_out(const char *text, char *out)
 {
     const char *e = strchr(text, 'e');
@@ -223,7 +232,7 @@ static void write_out(const char *text, char *out)
     *out = '\0';
 }
 
-/* dimod passes over lines whose number has an exponent, without a word. */
+/* Write a number without an exponent: dimod silently skips lines whose number has one. */
 static void put_plain(sali_text_output *w, double x)
 {
     char text[SALI_NUMBER_SIZE], plain[400];
@@ -234,7 +243,8 @@ static void put_plain(sali_text_output *w, double x)
     sali_put(w, "%s\n", strchr(text, 'e') ? plain : text);
 }
 
-/* The label of each node: its name, if that is a number as dimod writes it, or its index. */
+/* Set labels [nodes]: the name of a node, if that is a number as dimod writes it, or its index if
+ * there are no names. Fails for other names. */
 static void find_labels(sali_text_output *w, const sali_graph *g, int64_t *labels)
 {
     for (int64_t k = 0; k < g->nodes && w->status == SAL_OK; k++) {
@@ -251,7 +261,8 @@ static void find_labels(sali_text_output *w, const sali_graph *g, int64_t *label
     }
 }
 
-/* A variable without couplings and bias needs its entry as well, or it would be lost. */
+/* Write the entries of nodes, then of edges. A variable without couplings and bias gets an entry
+ * too, or it would be lost. */
 static void put_entries(sali_text_output *w, const sali_graph *g, const int64_t *labels,
                         const bool *coupled)
 {
@@ -269,6 +280,7 @@ static void put_entries(sali_text_output *w, const sali_graph *g, const int64_t 
     }
 }
 
+/* Write the graph's energies; fails if it holds weights, or has names that are no numbers. */
 static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_graph *g = &content->graph;

@@ -10,7 +10,7 @@
 
 /* ---- reading */
 
-/* p edge NODES EDGES; "col" is the same. The number of edges. */
+/* Read the line "p edge NODES EDGES" ("col" is the same as "edge"). Returns the number of edges. */
 static int64_t read_problem(sali_scan *scan, int64_t *nodes)
 {
     sali_token token = sali_scan_token(scan);
@@ -24,7 +24,7 @@ static int64_t read_problem(sali_scan *scan, int64_t *nodes)
     return sali_graph_scan_counts(scan, nodes);
 }
 
-/* No weights so far: until the end NaN says that a node had no line. */
+/* Allocate the node weights, NaN until each node's line has been read. */
 static void make_weights(sali_scan *scan, sali_graph *g)
 {
     if (g->nodes - 1 > sali_scan_room(scan)) {
@@ -38,7 +38,7 @@ static void make_weights(sali_scan *scan, sali_graph *g)
     }
 }
 
-/* n NODE WEIGHT */
+/* Read the rest of a line "n NODE WEIGHT". */
 static void read_node(sali_scan *scan, sali_graph *g)
 {
     int64_t node = sali_scan_int(scan, "a node", 1, g->nodes);
@@ -55,6 +55,7 @@ static void read_node(sali_scan *scan, sali_graph *g)
     sali_graph_scan_line_end(scan, scan->line);
 }
 
+/* Fails if some nodes have a weight and others have none. */
 static void check_nodes(sali_scan *scan, const sali_graph *g)
 {
     for (int64_t k = 0; g->node_weights && k < g->nodes; k++) {
@@ -66,7 +67,8 @@ static void check_nodes(sali_scan *scan, const sali_graph *g)
     }
 }
 
-/* Lines d, v and x tell of how a graph was made, or of coordinates. */
+/* Read one line. Lines d, v and x, about how a graph was made or where its nodes lie, are
+ * skipped. */
 static void read_line(sali_graph_reader *r)
 {
     sali_token word = sali_scan_token(r->scan);
@@ -91,6 +93,7 @@ typedef struct edge {
     double weight;
 } edge;
 
+/* Order for qsort: by the smaller node, then the larger one, then the place in the file. */
 static int by_pair(const void *a, const void *b)
 {
     const edge *x = a, *y = b;
@@ -103,7 +106,8 @@ static int by_pair(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-/* The edges in ascending order; NULL when out of memory. */
+/* A sorted copy of the edges, by their nodes, then by their place in the file; NULL when out of
+ * memory. */
 static edge *sort_edges(const sali_graph *g)
 {
     edge *edges = SALI_NEW_ARRAY(edge, g->edges);
@@ -122,7 +126,7 @@ static bool same_pair(const edge *a, const edge *b)
     return a->i == b->i && a->j == b->j;
 }
 
-/* Drop the edges marked. */
+/* Remove the edges e with marked[e]. */
 static void drop(sali_graph *g, const bool *marked)
 {
     int64_t kept = 0;
@@ -135,7 +139,7 @@ static void drop(sali_graph *g, const bool *marked)
     g->edges = kept;
 }
 
-/* Keep the first of each pair; it fails when another has another weight. */
+/* Remove repeated edges; fails if two edges between the same nodes have different weights. */
 static void keep_first(sali_scan *scan, sali_graph *g)
 {
     edge *edges = sort_edges(g);
@@ -158,6 +162,7 @@ static void keep_first(sali_scan *scan, sali_graph *g)
     sali_free(again);
 }
 
+/* Read all lines; repeated edges count once, and the number of edges must fit the line p. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     sali_graph *g = &out->graph;
@@ -185,8 +190,8 @@ static bool recognise(sali_scan *scan)
 
 /* ---- writing */
 
-/* Weights of parallel edges add up, and here an edge can be there once only: sums in place of
- * sorted edges, and their number. */
+/* Merge parallel edges among n sorted ones, adding their weights: in this format an edge may appear
+ * only once. Returns the number of edges left. */
 static int64_t add_up(edge *edges, int64_t n)
 {
     int64_t kept = 0;
@@ -200,7 +205,7 @@ static int64_t add_up(edge *edges, int64_t n)
     return kept;
 }
 
-/* A weight of 1 is left out, as most readers expect. */
+/* Write the line of an edge; a weight of 1 is left out, as most readers expect. */
 static void put_edge(sali_text_output *w, const edge *e, const int64_t *numbers)
 {
     sali_put(w, "e %lld %lld", (long long)numbers[e->i], (long long)numbers[e->j]);
@@ -210,6 +215,8 @@ static void put_edge(sali_text_output *w, const edge *e, const int64_t *numbers)
     sali_put_raw(w, "\n");
 }
 
+/* Write the graph, edges in ascending order; fails for energies, and for names that are no
+ * numbers. */
 static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_graph *g = &content->graph;

@@ -30,7 +30,7 @@ void sali_graph_scan_line_end(sali_scan *scan, int64_t line)
     }
 }
 
-/* An integer on the line where the word before it was. */
+/* Read an integer that must be on the same line as the word before it. */
 static int64_t scan_on_line(sali_scan *scan, const char *what, int64_t min, int64_t max)
 {
     if (!sali_scan_on_line(scan, scan->line)) {
@@ -93,7 +93,8 @@ void sali_graph_forget_counting(sali_graph *graph)
     }
 }
 
-/* The names as integers [nodes], and their minimum; the first that is none, or NULL. */
+/* Read the names as integers, numbers [nodes], and set *min to the smallest. Returns NULL, or the
+ * first name that is no integer. */
 static const char *parse_names(const sali_graph *graph, int64_t *numbers, int64_t *min)
 {
     *min = INT64_MAX;
@@ -107,8 +108,8 @@ static const char *parse_names(const sali_graph *graph, int64_t *numbers, int64_
     return NULL;
 }
 
-/* Are the numbers begin .. begin + n - 1, each once? If not, *bad is the index of one that is not.
- * `seen` [n] is zero. */
+/* Whether the n numbers are begin .. begin + n - 1, each once. If not, *bad is the index of one
+ * that does not fit. `seen` [n] is all false on entry. */
 static bool is_count(const int64_t *numbers, int64_t n, int64_t begin, bool *seen, int64_t *bad)
 {
     for (*bad = 0; *bad < n; ++*bad) {

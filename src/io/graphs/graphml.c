@@ -39,21 +39,21 @@ typedef enum place {
 } place;
 
 typedef struct reader {
-    sali_scan *scan; /* of the file; its line is that of the last element */
+    sali_scan *scan; /* of the file; its line is the line of the last element */
     char *namespace; /* of the root element */
     place place;
-    int ignored; /* how many elements deep in one that does not matter */
+    int ignored; /* nesting depth within an element that is ignored; 0: not in one */
     bool has_graph;
     sali_graphml_keys keys;
-    sali_graphml_key *open_key[SALI_OWNERS]; /* the key that is open; NULL: not for that owner */
-    sali_graphml_meaning meaning;            /* of the data that is open */
-    bool boolean;                            /* its value, or the default, may be a word */
+    sali_graphml_key *open_key[SALI_OWNERS]; /* the open key; NULL: not for that owner */
+    sali_graphml_meaning meaning;            /* of the open data element */
+    bool boolean;                            /* the value of the data or default may be a word */
     sali_graphml_nodes nodes;
     sali_graph_reader edges;
     bool has_node_weights;
-    bool given;         /* the open node or edge has its weight */
-    int64_t missing[2]; /* nodes and edges without theirs */
-    bool collect;       /* the text of the key's default or data */
+    bool given;         /* the open node or edge has a weight */
+    int64_t missing[2]; /* number of nodes and of edges without a weight */
+    bool collect;       /* collect the text of the open default or data */
     char *text;
     int64_t text_size, text_room;
 } reader;
@@ -68,6 +68,7 @@ static void begin_key(reader *r, const sali_xml_element *element)
     sali_graphml_keys_add(&r->keys, r->scan, element, r->open_key);
 }
 
+/* Open a default value; its text is collected if the key matters. */
 static void begin_default(reader *r, const sali_xml_element *element)
 {
     (void)element;
@@ -82,6 +83,7 @@ static void begin_default(reader *r, const sali_xml_element *element)
 
 /* ---- the graph */
 
+/* Open the graph; all keys are known now, so the attributes for weights and names are chosen. */
 static void begin_graph(reader *r, const sali_xml_element *element)
 {
     (void)element;
@@ -101,7 +103,8 @@ static void begin_node(reader *r, const sali_xml_element *element)
     sali_graphml_node_add(&r->nodes, r->scan, id, size, r->keys.standard[SALI_NODES]);
 }
 
-/* The edges' nodes are numbers of ids until the end of the file. */
+/* Open an edge. Until the end of the file its nodes are numbers of ids, as a node may follow its
+ * edges. */
 static void begin_edge(reader *r, const sali_xml_element *element)
 {
     static const char *const ends[] = { "source", "target" };
@@ -122,6 +125,7 @@ static void begin_edge(reader *r, const sali_xml_element *element)
 
 /* ---- data */
 
+/* Open a data element of the graph, a node or an edge; its text is collected if the key matters. */
 static void begin_data(reader *r, const sali_xml_element *element)
 {
     int64_t size;
@@ -137,7 +141,7 @@ static void begin_data(reader *r, const sali_xml_element *element)
     }
 }
 
-/* The collected text as one word. */
+/* The collected text, which must be one word; `what` names it in messages. */
 static sali_token read_word(reader *r, const char *what)
 {
     sali_scan scan = sali_scan_of(r->scan->name, r->text, r->text_size, 0, r->scan->err);
@@ -151,6 +155,7 @@ static sali_token read_word(reader *r, const char *what)
     return word;
 }
 
+/* The collected text as a number; "true" and "false" are 1 and 0 if the key is boolean. */
 static double read_number(reader *r)
 {
     static const char what[] = "a finite number";
@@ -165,6 +170,7 @@ static double read_number(reader *r)
     return value;
 }
 
+/* Set the graph's vartype from the collected text. */
 static void read_vartype(reader *r)
 {
     static const char what[] = "the vartype SPIN or BINARY";
@@ -176,7 +182,7 @@ static void read_vartype(reader *r)
     r->edges.graph->vartype = spin ? SALI_VARTYPE_SPIN : SALI_VARTYPE_BINARY;
 }
 
-/* A default that is empty is none. */
+/* Close a default value and store it with the open keys; an empty one counts as none. */
 static void end_default(reader *r)
 {
     bool blank = true;
@@ -200,6 +206,7 @@ static void end_default(reader *r)
     }
 }
 
+/* Set the weight of the open node or edge from the collected text. */
 static void read_weight(reader *r, double *weight)
 {
     if (r->given) {
@@ -210,6 +217,7 @@ static void read_weight(reader *r, double *weight)
     *weight = read_number(r);
 }
 
+/* Close a data element: its text becomes a weight, a name or the vartype. */
 static void end_data(reader *r)
 {
     switch (r->meaning) {
@@ -262,6 +270,7 @@ static const struct {
 
 #define N_ELEMENTS ((int)(sizeof elements / sizeof *elements))
 
+/* Check the root element and remember its namespace. */
 static void begin_root(reader *r, const sali_xml_element *element)
 {
     if (strcmp(element->name, "graphml") != 0) {
@@ -272,13 +281,14 @@ static void begin_root(reader *r, const sali_xml_element *element)
     sali_scan_granted(r->scan, !element->namespace || r->namespace);
 }
 
-/* Other namespaces hold what programs keep for themselves. */
+/* Whether an element is in another namespace than the root: programs keep private data there. */
 static bool is_foreign(const reader *r, const sali_xml_element *element)
 {
     return !element->namespace != !r->namespace ||
            (r->namespace && strcmp(r->namespace, element->namespace) != 0);
 }
 
+/* Open an element: by the table above, or ignored with everything inside it. */
 static void on_begin(void *self, const sali_xml_element *element)
 {
     reader *r = self;
@@ -307,6 +317,7 @@ static void on_begin(void *self, const sali_xml_element *element)
     r->ignored++;
 }
 
+/* Close an element. */
 static void on_end(void *self)
 {
     reader *r = self;
@@ -326,6 +337,7 @@ static void on_end(void *self)
     }
 }
 
+/* Append to the collected text, if text is being collected. */
 static void on_text(void *self, const char *text, int64_t size)
 {
     reader *r = self;
@@ -338,7 +350,8 @@ static void on_text(void *self, const char *text, int64_t size)
 
 /* ---- the whole */
 
-/* Where the graph does not tell, the attribute of its edges does. */
+/* Set the vartype, if the graph does not declare it, from the attribute of its edges, and add a
+ * remark. */
 static void find_vartype(reader *r, sali_graph *graph, sali_remark *remark)
 {
     const sali_graphml_quantity quantity = sali_graphml_keys_quantity(&r->keys);
@@ -361,7 +374,8 @@ static void find_vartype(reader *r, sali_graph *graph, sali_remark *remark)
     }
 }
 
-/* Weights under a name that is not known would be lost without a word. */
+/* Add remarks on numeric attributes that were not read though the graph has no weights: they may be
+ * weights under an unknown name. */
 static void tell_passed_over(reader *r, sali_remark *remark)
 {
     static const char *const without[] = { "nodes have no weights", "weights of edges are 1" };
@@ -384,7 +398,8 @@ static void tell_passed_over(reader *r, sali_remark *remark)
     }
 }
 
-/* Nodes and edges without a value, where the file declares one and no default. */
+/* Add remarks on nodes and edges without a weight, if the file declares that attribute without a
+ * default. */
 static void tell_missing(reader *r, sali_remark *remark)
 {
     static const char *const owners[] = { "node", "edge" };
@@ -400,6 +415,7 @@ static void tell_missing(reader *r, sali_remark *remark)
     }
 }
 
+/* Complete the graph at the end of the file: vartype, remarks, names and node weights. */
 static void finish(reader *r, sali_graph *graph, sali_remark *remark)
 {
     find_vartype(r, graph, remark);
@@ -417,6 +433,7 @@ static void finish(reader *r, sali_graph *graph, sali_remark *remark)
     }
 }
 
+/* Read the document as a stream into out->graph. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     reader r = { .scan = scan, .edges = { .scan = scan, .graph = &out->graph } };

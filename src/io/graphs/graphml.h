@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Graphs in GraphML; what is read is told at the top of graphml.c. */
+/* Graphs in GraphML. The comment at the top of graphml.c says what is read. */
 #ifndef SALI_GRAPHML_H
 #define SALI_GRAPHML_H
 
 #include "io/text_output.h"
 #include "models/content.h"
 
-/* Weights of edges are "weight", of nodes "h"; and "vartype". */
+/* Write a graph. Weights of edges have the attribute "weight", weights of nodes "h"; the graph has
+ * "vartype". */
 void sali_graphml_write(sali_text_output *w, const sali_content *content);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include "core/alloc.h"
 
-/* Of those with the same meaning the first that a file declares counts. */
+/* The attributes that matter. Of several with the same meaning, the first in this list that a file
+ * declares is used. */
 static const struct {
     const char *name;
     sali_graphml_owner owner;
@@ -58,7 +59,7 @@ const char *sali_graphml_require(sali_scan *where, const sali_xml_element *eleme
 
 /* ---- declarations */
 
-/* The row of an attribute; -1: it does not matter. */
+/* The row of an attribute in the table; -1: it does not matter. */
 static int find_row(sali_graphml_owner owner, const char *name, int64_t size)
 {
     for (int k = 0; k < N_ATTRIBUTES; k++) {
@@ -69,7 +70,7 @@ static int find_row(sali_graphml_owner owner, const char *name, int64_t size)
     return -1;
 }
 
-/* Types of GraphML, and those that Gephi adds. */
+/* Whether a type is numeric: types of GraphML, and those that Gephi adds. */
 static bool is_number(const char *type, int64_t size)
 {
     static const char *const types[] = {
@@ -83,8 +84,9 @@ static bool is_number(const char *type, int64_t size)
     return found;
 }
 
-/* The row of what a key means for one kind of owner, or -1. A field of text is no weight of nodes
- * ("field" may be "physics"); where weights of edges are text, reading on would lose them. */
+/* The row of a key for one kind of owner, or -1. A weight of nodes whose type is text is ignored
+ * ("field" may be "physics"). Weights of edges whose type is text are an error, as ignoring them
+ * would lose the weights. */
 static int find_meaning(sali_scan *where, const sali_xml_element *element, sali_graphml_owner owner)
 {
     static const char *const owners[] = { "nodes", "edges" };
@@ -110,7 +112,7 @@ static int find_meaning(sali_scan *where, const sali_xml_element *element, sali_
     return -1;
 }
 
-/* Whether a key is for an owner: for all without an attribute `for`. */
+/* Whether a key is for an owner; a key without the attribute `for` is for all. */
 static bool is_for(const sali_xml_element *element, sali_graphml_owner owner)
 {
     static const char *const domains[] = { "node", "edge", "graph" };
@@ -126,8 +128,8 @@ static bool is_for(const sali_xml_element *element, sali_graphml_owner owner)
     return owner == SALI_OTHERS ? !known : ours;
 }
 
-/* Add a key to those of one owner. The same id may come again for the same attribute: networkx
- * declares each type of its values. */
+/* Add a key to the keys of one owner. The same id may appear again for the same attribute: networkx
+ * declares each type of its values. NULL after a failure. */
 static sali_graphml_key *add_key(sali_graphml_domain *domain, sali_scan *where, const char *id,
                                  int64_t size, const sali_graphml_key *made)
 {
@@ -150,7 +152,7 @@ static sali_graphml_key *add_key(sali_graphml_domain *domain, sali_scan *where, 
     return key;
 }
 
-/* Keep what the file calls an attribute, for remarks. */
+/* Keep the file's name of an attribute, for remarks. */
 static void keep_name(sali_graphml_key *key, sali_scan *where, const sali_xml_element *element)
 {
     int64_t size = 0;
@@ -194,7 +196,7 @@ bool sali_graphml_key_means(const sali_graphml_key *key, sali_graphml_meaning me
     return key && means(key->row, meaning);
 }
 
-/* The first row with this meaning that is declared; N_ATTRIBUTES: none. */
+/* The first row with this meaning that the file declares; N_ATTRIBUTES: none. */
 static int first_row(const sali_graphml_keys *keys, sali_graphml_owner owner,
                      sali_graphml_meaning meaning)
 {
@@ -221,7 +223,7 @@ void sali_graphml_keys_choose(sali_graphml_keys *keys)
     keys->standard[SALI_NODES] = 0;
     keys->standard[SALI_EDGES] = 1;
     if (sali_graphml_keys_quantity(keys) != SALI_GRAPHML_WEIGHTS) {
-        keys->standard[SALI_EDGES] = 0; /* an energy that is not told is none */
+        keys->standard[SALI_EDGES] = 0; /* without a value, the energy is 0 */
     }
     for (int owner = SALI_NODES; owner <= SALI_EDGES; owner++) {
         const sali_graphml_domain *domain = &keys->domains[owner];
@@ -245,7 +247,7 @@ const char *sali_graphml_keys_weight_name(const sali_graphml_keys *keys, sali_gr
     return name;
 }
 
-/* Whether a name is hardly that of a weight. */
+/* Whether a name is unlikely to be that of a weight; true for NULL. */
 static bool is_no_weight(const char *name)
 {
     static const char *const names[] = { "id", "key", "size", "x", "y", "z", "r", "g", "b" };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys of a GraphML file: which attributes matter, known by attr.name whatever the key's id. */
+/* The keys of a GraphML file, which declare its attributes. Those that matter are identified by
+ * attr.name, whatever the key's id. */
 #ifndef SALI_GRAPHML_KEYS_H
 #define SALI_GRAPHML_KEYS_H
 
@@ -7,8 +8,8 @@
 #include "io/scan.h"
 #include "io/xml.h"
 
-/* What an attribute belongs to. Keys of each kind have ids of their own: networkx and igraph give
- * keys of nodes and of edges one id. */
+/* What an attribute belongs to. Each kind of owner has its own ids: networkx and igraph give keys
+ * of nodes and of edges the same id. */
 typedef enum sali_graphml_owner {
     SALI_NODES,
     SALI_EDGES,
@@ -25,8 +26,8 @@ typedef enum sali_graphml_meaning {
     SALI_GRAPHML_VARTYPE
 } sali_graphml_meaning;
 
-/* What the numbers of an attribute are: weights, or energies of spins or of variables that only the
- * graph's vartype tells. */
+/* What the numbers of an attribute are: weights, energies of spins, or energies of variables whose
+ * kind only the graph's vartype reveals. */
 typedef enum sali_graphml_quantity {
     SALI_GRAPHML_WEIGHTS,
     SALI_GRAPHML_ENERGIES_OF_SPINS,
@@ -37,8 +38,8 @@ typedef struct sali_graphml_key {
     char *name;   /* attr.name of a key of nodes or edges; NULL: none */
     int row;      /* of the table of attributes; -1: none */
     bool boolean; /* its values may be words */
-    bool number;  /* its type is one of numbers */
-    bool used;    /* a node or edge has data of it */
+    bool number;  /* its type is numeric */
+    bool used;    /* a node or edge has data for this key */
     bool has_default;
     double value; /* the default */
 } sali_graphml_key;
@@ -55,43 +56,43 @@ typedef struct sali_graphml_keys {
     /* set by sali_graphml_keys_choose */
     int weight_row[2], name_row; /* of nodes and edges; of nodes */
     double standard[2];          /* weights of nodes and edges by default */
-    bool has_standard[2];        /* a key says so */
+    bool has_standard[2];        /* a key declares this default */
 } sali_graphml_keys;
 
 void sali_graphml_keys_free(sali_graphml_keys *keys);
 
-/* Add a <key>; the key for each owner, NULL where it is not for that one. They are good until the
- * next key. */
+/* Add a <key>. out[owner] is the key for each owner, NULL if it is not for that owner; valid until
+ * the next key is added. */
 void sali_graphml_keys_add(sali_graphml_keys *keys, sali_scan *where,
                            const sali_xml_element *element, sali_graphml_key *out[SALI_OWNERS]);
 
-/* Has a key that meaning? False for NULL. */
+/* Whether a key has this meaning. False for NULL. */
 bool sali_graphml_key_means(const sali_graphml_key *key, sali_graphml_meaning meaning);
 
-/* After the last key: among several attributes that could be the weights or names, take the first.
- */
+/* Choose the attributes of weights and names, where a file declares several: the first in the
+ * table. Called after the last key. */
 void sali_graphml_keys_choose(sali_graphml_keys *keys);
 
-/* What the weights of edges are; after the choice. */
+/* What the weights of edges are; called after the choice. */
 sali_graphml_quantity sali_graphml_keys_quantity(const sali_graphml_keys *keys);
 
-/* The name that the file gives the attribute of nodes' or edges' weights; NULL: it declares none.
- * After the choice. */
+/* The file's name of the attribute of nodes' or edges' weights; NULL: it declares none. Called
+ * after the choice. */
 const char *sali_graphml_keys_weight_name(const sali_graphml_keys *keys, sali_graphml_owner owner);
 
-/* The numbers of nodes or edges that are passed over although no attribute is their weight: how
- * many attributes, and the first one's name. Ids and what Gephi draws with are not counted. After
+/* The number of numeric attributes of nodes or edges that were ignored, if none is their weight;
+ * *first is the first one's name. Ids and what Gephi uses for drawing are not counted. Called after
  * the data. */
 int64_t sali_graphml_keys_passed_over(const sali_graphml_keys *keys, sali_graphml_owner owner,
                                       const char **first);
 
-/* What data of a key means there, and whether words may be its values; after the choice. It fails
- * where no key has the id. */
+/* The meaning of data with key `id` at an owner; *boolean: its value may be a word. Called after
+ * the choice. Fails if no key has the id. */
 sali_graphml_meaning sali_graphml_keys_meaning(sali_graphml_keys *keys, sali_scan *where,
                                                sali_graphml_owner owner, const char *id,
                                                int64_t size, bool *boolean);
 
-/* The value of an attribute that must be there; "" after a failure. */
+/* The value of a required attribute; "" after a failure. */
 const char *sali_graphml_require(sali_scan *where, const sali_xml_element *element,
                                  const char *attribute, int64_t *size);
 

@@ -57,6 +57,8 @@ void sali_graphml_node_name(sali_graphml_nodes *nodes, sali_scan *where, const c
 
 /* ---- the end */
 
+/* Replace numbers of ids by numbers of nodes in the graph's edges; fails if an edge names a node
+ * that is not in the file. */
 static void resolve_edges(const sali_graphml_nodes *nodes, sali_scan *where, sali_graph *graph)
 {
     for (int64_t k = 0; k < nodes->ids.count; k++) {
@@ -72,7 +74,7 @@ static void resolve_edges(const sali_graphml_nodes *nodes, sali_scan *where, sal
     }
 }
 
-/* Has every node a name of its own, and no two the same? */
+/* Whether every node has a name, and no two have the same. */
 static bool has_names(const sali_graphml_nodes *nodes, sali_scan *where)
 {
     sali_name_table seen = { 0 };

@@ -2,6 +2,7 @@
 /* Writing graphs in GraphML: what networkx, igraph and Gephi read. */
 #include "io/graphs/graphml.h"
 
+/* Write everything before the first node: the keys of the attributes used, and the vartype. */
 static void put_heading(sali_text_output *w, const sali_graph *g)
 {
     sali_put_raw(w,
@@ -22,7 +23,7 @@ static void put_heading(sali_text_output *w, const sali_graph *g)
     }
 }
 
-/* The name of a node, or its number. */
+/* Write the name of a node, or its number if the graph has no names. */
 static void put_id(sali_text_output *w, const sali_graph *g, int64_t node)
 {
     if (g->names) {

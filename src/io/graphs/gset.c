@@ -6,7 +6,7 @@
 
 /* ---- reading */
 
-/* A line "n m", after the word MAX-CUT in some files: the number of edges. */
+/* Read the line "n m", which the word MAX-CUT may precede. Returns m, the number of edges. */
 static int64_t read_counts(sali_scan *scan, int64_t *nodes)
 {
     sali_scan ahead = *scan;
@@ -18,6 +18,7 @@ static int64_t read_counts(sali_scan *scan, int64_t *nodes)
     return sali_graph_scan_counts(scan, nodes);
 }
 
+/* Read the counts and as many edges; nothing may follow. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     sali_graph_reader r = { .scan = scan, .graph = &out->graph };
@@ -32,7 +33,8 @@ static void parse(sali_scan *scan, sali_content *out)
     sali_scan_end(scan);
 }
 
-/* Files have no usual suffix: "n m", and then "i j" or "i j w" within these numbers. */
+/* Whether the file begins with "n m" and an edge "i j" or "i j w" within these numbers; such files
+ * have no common suffix. */
 static bool recognise(sali_scan *scan)
 {
     sali_graph graph = { 0 };
@@ -47,6 +49,7 @@ static bool recognise(sali_scan *scan)
 
 /* ---- writing */
 
+/* Write the graph; fails for energies, node weights, and names that are no numbers. */
 static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_graph *g = &content->graph;

@@ -30,6 +30,7 @@ sal_status sali_marginals_states(const char *name, const sal_space *space, int64
 
 /* ---- JSON */
 
+/* Read the probabilities of variable v, p [states], which must sum to 1. */
 static void read_row(sali_scan *scan, int64_t v, const json_t *row, int64_t states, double *p)
 {
     double sum = 0;
@@ -52,6 +53,7 @@ static void read_row(sali_scan *scan, int64_t v, const json_t *row, int64_t stat
     }
 }
 
+/* Read the marginals of all variables of `space`, row by row. */
 static void read_rows(sali_scan *scan, const json_t *rows, const sal_space *space,
                       double *marginals)
 {
@@ -70,6 +72,7 @@ static void read_rows(sali_scan *scan, const json_t *rows, const sal_space *spac
     }
 }
 
+/* Read marginals from JSON; *log_z is NaN and *evidence -1 if the file lacks them. */
 static void read_json(sali_scan *scan, const sal_space *space, double *marginals, double *log_z,
                       int64_t *evidence)
 {
@@ -107,7 +110,8 @@ sal_status sali_marginals_parse(const char *name, const void *bytes, int64_t siz
     return scan.status;
 }
 
-/* log Z of NAME.PR beside NAME.MAR, if that is there. */
+/* Read log Z from NAME.PR next to `path` = NAME.MAR; *log_z is untouched if there is no such
+ * file. */
 static sal_status read_beside(const char *path, double *log_z, sal_error *err)
 {
     sali_bytes bytes = { 0 };
@@ -148,8 +152,8 @@ static int64_t entries_of(const sal_space *space, int64_t v)
     return states > 0 ? states : SAL_COUNT_LEVELS;
 }
 
-/* The rows of the free variables out of those of all; ARGUMENT where a row of a clamped one is no
- * point mass at its code. */
+/* Copy the rows of the free variables from `all`, which has rows of all variables. ARGUMENT if the
+ * row of a clamped variable is not a point mass at its code. */
 static sal_status take_free(const char *path, const sal_model *model, int64_t evidence,
                             const double *all, double *marginals, sal_error *err)
 {
@@ -159,7 +163,7 @@ static sal_status take_free(const char *path, const sal_model *model, int64_t ev
     sal_status status =
         index && code ? sali_clamp_index(model, index, code) : sali_fail_memory(err);
     bool fits = evidence < 0 || evidence == whole->n_variables - model->space->n_variables;
-    for (int pass = 0; status == SAL_OK && pass < 2; pass++) { /* look, then copy */
+    for (int pass = 0; status == SAL_OK && pass < 2; pass++) { /* first check, then copy */
         const double *row = all;
         for (int64_t v = 0; v < whole->n_variables; row += sal_space_states(whole, v++)) {
             const int64_t states = sal_space_states(whole, v);
@@ -201,7 +205,7 @@ sal_status sal_marginals_read(const char *path, const sal_model *model, double *
     return status;
 }
 
-/* Names of variables, or of the states of one; null for what has none. */
+/* A JSON list of n names of variables or states; null for those without a name. */
 static json_t *names_json(char *const *names, int64_t n)
 {
     json_t *list = json_array();
@@ -212,6 +216,7 @@ static json_t *names_json(char *const *names, int64_t n)
     return list;
 }
 
+/* Add the names of variables and states to the object, if there are any. */
 static void add_names(json_t *object, const sali_names *names)
 {
     if (names && names->names) {
@@ -226,9 +231,12 @@ static void add_names(json_t *object, const sali_names *names)
     }
 }
 
-/* Digits of numbers: of estimates, and of exact answers (as many as decimals always keep). */
+/* Significant digits of estimates and of exact answers (15 decimal digits always survive a round
+ * trip). */
 enum { DIGITS = 10, EXACT_DIGITS = 15 };
 
+/* Write marginals of all variables as JSON; log_z and the evidence are added if log_z is finite,
+ * that is, for exact answers. */
 static sal_status write_json(const char *path, const sal_model *model, const double *all,
                              double log_z, sal_error *err)
 {

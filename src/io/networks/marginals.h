@@ -6,18 +6,19 @@
 
 #include <saltus/space.h>
 
-/* How far from 1 a row may sum: files hold rounded decimals. */
+/* Largest distance of a row's sum from 1: files hold rounded decimals. */
 #define SALI_MARGINALS_TOLERANCE 1e-3
 
-/* Read the marginals [R] of all variables of `space`, and what else the file says: log_z (natural;
- * NaN if it does not) and the number of variables that were fixed by evidence (-1). Of NAME.MAR,
- * log_z is what NAME.PR says, if that is there.
- * Returns:   DATA when it is not such a file, or for another space: the message names the file and
- *            the variable; NOT_FOUND; IO; MEMORY. On failure outputs are unspecified. */
+/* Read the marginals [R] of all variables of `space`, log_z (natural; NaN if the file lacks it) and
+ * the number of variables fixed by evidence (-1 if the file lacks it). For NAME.MAR, log_z comes
+ * from NAME.PR if that exists.
+ * Returns:   DATA when it is not such a file, or for another space: the message names the file
+ *            and the variable; NOT_FOUND; IO; MEMORY. On failure outputs are unspecified. */
 sal_status sali_marginals_read(const char *path, const sal_space *space, double *marginals,
                                double *log_z, int64_t *evidence, sal_error *err);
 
-/* The same of `size` bytes, and of no other file; `name` is for messages. */
+/* As sali_marginals_read, but from `size` bytes in memory and no other file; `name` is for
+ * messages. */
 sal_status sali_marginals_parse(const char *name, const void *bytes, int64_t size,
                                 const sal_space *space, double *marginals, double *log_z,
                                 int64_t *evidence, sal_error *err);

@@ -22,6 +22,7 @@ static void read_kind(sali_scan *scan, sali_factor_graph *g)
     g->kind = sali_token_is(&word, "BAYES") ? SALI_FACTOR_BAYES : SALI_FACTOR_MARKOV;
 }
 
+/* Read the number of variables and of the states of each. */
 static void read_states(sali_scan *scan, sali_factor_graph *g)
 {
     g->variables = sali_scan_count(scan, "the number of variables", 1);
@@ -34,7 +35,7 @@ static void read_states(sali_scan *scan, sali_factor_graph *g)
     }
 }
 
-/* The scope of factor f, appended to g->scope. last_use[v] = f + 1 marks its variables. */
+/* Read the scope of factor f and append it to g->scope. last_use[v] = f + 1 marks its variables. */
 static void read_scope(sali_scan *scan, sali_factor_graph *g, int64_t f, int64_t *capacity,
                        int64_t *last_use)
 {
@@ -64,6 +65,7 @@ static void read_scope(sali_scan *scan, sali_factor_graph *g, int64_t f, int64_t
     }
 }
 
+/* Read the number of factors and their scopes; the sizes of the tables follow from these. */
 static void read_scopes(sali_scan *scan, sali_factor_graph *g)
 {
     g->factors = sali_scan_count(scan, "the number of factors", 0);
@@ -77,8 +79,8 @@ static void read_scopes(sali_scan *scan, sali_factor_graph *g)
     sali_free(last_use);
 }
 
-/* An entry of the table of factor f, as its natural logarithm; `number` is its place in the table,
- * from 0. */
+/* Read an entry of the table of factor f and return its natural logarithm; `number` is its index in
+ * the table, from 0. */
 static double read_factor(sali_scan *scan, int64_t f, int64_t number)
 {
     double p = sali_scan_double(scan, "a table entry");
@@ -91,7 +93,7 @@ static double read_factor(sali_scan *scan, int64_t f, int64_t number)
     return p > 0 ? log(p) : -INFINITY;
 }
 
-/* An entry of a table of natural logarithms. */
+/* Read an entry of a table that holds natural logarithms; "-inf" is allowed. */
 static double read_logarithm(sali_scan *scan)
 {
     sali_scan ahead = *scan;
@@ -104,6 +106,7 @@ static double read_logarithm(sali_scan *scan)
     return sali_scan_double(scan, "a table entry (a natural logarithm)");
 }
 
+/* Read the table of factor f, whose number of entries must fit the scope. */
 static void read_table(sali_scan *scan, sali_factor_graph *g, int64_t f, bool logarithms)
 {
     int64_t begin = g->table_begin[f], entries = g->table_begin[f + 1] - begin;
@@ -115,7 +118,7 @@ static void read_table(sali_scan *scan, sali_factor_graph *g, int64_t f, bool lo
     }
 }
 
-/* Numbers of which none is negative may be probabilities in a file of the wrong name. */
+/* Add a remark if no entry is negative: the file may hold probabilities under the wrong name. */
 static void remark_logarithms(sali_scan *scan, const sali_factor_graph *g, sali_remark *remark)
 {
     int64_t entries = g->table_begin[g->factors];
@@ -131,7 +134,7 @@ static void remark_logarithms(sali_scan *scan, const sali_factor_graph *g, sali_
     }
 }
 
-/* A network whose tables hold factors, or their logarithms. */
+/* Read a network whose tables hold factors or, if `logarithms`, their natural logarithms. */
 static void read_network(sali_scan *scan, sali_content *out, bool logarithms)
 {
     sali_factor_graph *g = &out->network;
@@ -187,6 +190,7 @@ static void put_table(sali_text_output *w, const sali_factor_graph *g, int64_t f
     }
 }
 
+/* Write the network; fails for entries whose exponential is no positive finite number or 0. */
 static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_factor_graph *g = &content->network;
@@ -216,8 +220,8 @@ const sali_format sali_format_uai = {
     .write = write,
 };
 
-/* The same heading: the suffix tells that the tables hold logarithms, so this format is asked
- * first. */
+/* This format has the same heading as uai; only the suffix shows that the tables hold logarithms,
+ * so it comes first in the list of formats. */
 const sali_format sali_format_uai_lg = {
     .name = "uai-lg",
     .doc = "networks of the UAI competitions with natural logarithms in their tables",

@@ -9,10 +9,11 @@
 /* What counts as blanks in all formats of these competitions, for sali_scan_of. */
 #define SALI_UAI_COMMENTS (SALI_COMMENT_C | SALI_COMMENT_CPP | SALI_COMMENT_HASH)
 
-/* Give the tables of a Bayesian network the order of the format, where their sums tell that they
- * are in the order of pgmpy, or have the child first in their scopes; the remark then says so. It
- * fails where the rows of a table sum to 1 in none of these orders, or a variable is not the child
- * of one table. `logarithms`: the tables were read as such, which the error then says. */
+/* Bring the tables of a Bayesian network into the order of the format, if their sums show that they
+ * are in the order of pgmpy, or have the child first in their scopes; the remark then reports this.
+ * Fails if the rows of a table sum to 1 in none of these orders, or a variable is not the child of
+ * exactly one table. `logarithms`: the entries were read as logarithms, which the error message
+ * mentions. */
 void sali_uai_settle_order(sali_scan *scan, sali_factor_graph *graph, bool logarithms,
                            sali_remark *remark);
 
@@ -27,7 +28,7 @@ void sali_uai_settle_order(sali_scan *scan, sali_factor_graph *graph, bool logar
 sal_status sali_uai_read_evidence(const char *path, const sali_factor_graph *graph, int64_t sample,
                                   int32_t *observed, sali_remark *remark, sal_error *err);
 
-/* The same from memory. */
+/* As sali_uai_read_evidence, from `size` bytes in memory; `name` is for messages. */
 sal_status sali_uai_parse_evidence(const char *name, const void *text, int64_t size,
                                    const sali_factor_graph *graph, int64_t sample,
                                    int32_t *observed, sali_remark *remark, sal_error *err);

@@ -23,18 +23,18 @@ static void skip_pairs(sali_scan *scan, int64_t n)
     }
 }
 
-/* What the numbers of a file can be read as. */
+/* The possible readings of the numbers in a file. */
 typedef struct layouts {
     int64_t count;   /* of all numbers */
-    int64_t samples; /* where their number stands first: how many there are; 0: it is not so */
-    int64_t first;   /* observations of the first of them */
+    int64_t samples; /* number of samples if the file begins with it; 0: it does not */
+    int64_t first;   /* number of observations of the first sample */
     bool one;        /* the numbers fit one sample, whose observations are counted first */
     bool alone;      /* the first number has a line of its own, and more lines follow */
-    bool by_line;    /* each of the samples begins a line */
-    bool pairs;      /* no observation goes over a line's end */
+    bool by_line;    /* each sample begins on a new line */
+    bool pairs;      /* no observation is split between two lines */
 } layouts;
 
-/* Whether the next number stands on the line of the last one. */
+/* Whether the next number is on the line of the last one. */
 static bool goes_on(const sali_scan *scan)
 {
     return sali_scan_on_line(scan, scan->line);
@@ -94,7 +94,7 @@ static bool are_distinct(sali_scan *scan, const sali_factor_graph *graph, int64_
     return good;
 }
 
-/* Whether all of `samples` samples, whose number was read, make sense for the graph. */
+/* Whether all of `samples` samples, which follow next, make sense for the graph. */
 static bool make_sense(sali_scan scan, const sali_factor_graph *graph, int64_t samples,
                        int32_t *seen)
 {
@@ -106,9 +106,10 @@ static bool make_sense(sali_scan scan, const sali_factor_graph *graph, int64_t s
     return good;
 }
 
-/* Whether numbers that fit both layouts begin with the number of samples. Ends of lines decide, if
- * they fit only one of the two; then that a sample was chosen; then whether only one of them makes
- * sense for the graph. What nothing decides is one sample, as the remark says. */
+/* Whether the first number is the number of samples, where the numbers fit both layouts. The ends
+ * of lines decide, if they fit only one layout; then the choice of a sample by the caller; then
+ * whether only one layout makes sense for the graph. If nothing decides, the file is one sample,
+ * and the remark says so. */
 static bool is_counted(sali_scan *scan, const layouts *found, const sali_factor_graph *graph,
                        int64_t sample, int32_t *seen, sali_remark *remark)
 {
@@ -136,7 +137,7 @@ static bool is_counted(sali_scan *scan, const layouts *found, const sali_factor_
     return sample > 0;
 }
 
-/* The error of `count` numbers that are in neither layout. */
+/* Fail with an error about `count` numbers that fit neither layout. */
 static void fail_layout(sali_scan *scan, int64_t count)
 {
     int64_t first = read_number(scan), pairs = (count - 1) / 2 * 2;
@@ -161,7 +162,7 @@ static void fail_layout(sali_scan *scan, int64_t count)
                    (long long)n, (long long)pairs);
 }
 
-/* Whether the file has the sample that is asked for (0: its only one): ARGUMENT else. */
+/* Whether the file has the requested sample (0: its only one); fails with ARGUMENT if not. */
 static bool has_sample(sali_scan *scan, int64_t samples, int64_t sample)
 {
     if (scan->status == SAL_OK && (sample < 0 || sample > samples)) {
@@ -177,6 +178,8 @@ static bool has_sample(sali_scan *scan, int64_t samples, int64_t sample)
     return scan->status == SAL_OK;
 }
 
+/* Read one observation into `observed`; fails if it is out of range or contradicts an earlier
+ * one. */
 static void observe(sali_scan *scan, const sali_factor_graph *graph, int32_t *observed)
 {
     int64_t v = read_number(scan);
@@ -202,8 +205,8 @@ static void observe(sali_scan *scan, const sali_factor_graph *graph, int32_t *ob
     observed[v] = (int32_t)state;
 }
 
-/* Find the layout, and step over the number of samples if there is one. Returns how many there are.
- */
+/* Find the layout, and skip the number of samples if there is one. Returns the number of
+ * samples. */
 static int64_t read_layout(sali_scan *scan, const sali_factor_graph *graph, int64_t sample,
                            int32_t *seen, sali_remark *remark)
 {
@@ -234,7 +237,7 @@ static int64_t read_layout(sali_scan *scan, const sali_factor_graph *graph, int6
     return counted ? found.samples : 1;
 }
 
-/* All observations of a sample into `observed`, which is all -1 before. */
+/* Read all observations of a sample into `observed`, which is all -1 before. */
 static void read_observations(sali_scan *scan, const sali_factor_graph *graph, int64_t sample,
                               int32_t *observed, sali_remark *remark)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* In which order the tables of a Bayesian network list their entries. In the format the last
+/* The order in which the tables of a Bayesian network list their entries. In the format, the last
  * variable of a scope, the child, changes fastest. pgmpy writes the first variable fastest and the
- * child slowest. Others write the child first in its scope, and it changes slowest. The sums over
- * the child's states tell the orders apart, and that each variable is the child of one table. */
+ * child slowest. Other programs write the child first in its scope, changing slowest. Two facts
+ * distinguish the orders: the sums over the child's states are 1, and each variable is the child of
+ * one table. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,13 +11,13 @@
 #include "io/networks/uai.h"
 #include "io/networks/xmlbif.h"
 
-/* If the sums are within the rounding in both orders, that of pgmpy is taken where its sums are
- * closer to 1 by this factor. */
+/* If the sums are within the rounding in both orders, the order of pgmpy is chosen where its sums
+ * are closer to 1 by this factor. */
 #define MUCH_CLOSER 10
 /* Sums that differ from 1 by no more than this are as good as exact. */
 #define EXACT 1e-6
 
-/* Where a table has its child, in its scope and among its entries. */
+/* The position of the child in a scope, and how fast it changes among the entries. */
 typedef struct order {
     bool child_first;   /* of its scope; else last */
     bool child_fastest; /* else slowest */
@@ -25,16 +26,16 @@ typedef struct order {
 static const order FORMAT = { false, true }, PGMPY = { false, false },
                    CHILD_FIRST = { true, false };
 
-/* How the tables fit in one order. */
+/* How well the tables fit one order. */
 typedef struct fit {
     double worst;     /* the largest distance of a sum over a child's states from 1 */
     int64_t factor;   /* the first factor with a sum that is too far from 1; -1: none */
-    double sum;       /* that sum */
-    int64_t variable; /* the first that is the child of another number of tables than one; -1 */
-    int64_t tables;   /* that number */
+    double sum;       /* its sum */
+    int64_t variable; /* the first variable that is not the child of exactly one table; -1: none */
+    int64_t tables;   /* the number of tables of which it is the child */
 } fit;
 
-/* Whether the tables may be read in the order of a fit. */
+/* Whether the tables fit the order. */
 static bool holds(const fit *found)
 {
     return found->factor < 0 && found->variable < 0;
@@ -57,7 +58,8 @@ static int64_t child_states(const sali_factor_graph *g, int64_t f, order o)
     return is_empty(g, f) ? 1 : g->states[child_of(g, f, o)];
 }
 
-/* How the sums of all tables fit. The order of the parents does not matter to the sums. */
+/* Measure the sums over the child's states in all tables. The order of the parents does not
+ * matter. */
 static void measure_sums(const sali_factor_graph *g, order o, fit *found)
 {
     for (int64_t f = 0; f < g->factors; f++) {
@@ -80,7 +82,7 @@ static void measure_sums(const sali_factor_graph *g, order o, fit *found)
     }
 }
 
-/* How often the variables are children. */
+/* Find the first variable that is not the child of exactly one table. */
 static void count_children(sali_scan *scan, const sali_factor_graph *g, order o, fit *found)
 {
     int64_t *tables = SALI_SCAN_ARRAY(scan, int64_t, g->variables);
@@ -149,7 +151,7 @@ static void move_child(sali_factor_graph *g, int64_t f, double *scratch)
     g->scope[g->scope_begin[f + 1] - 1] = child;
 }
 
-/* Give each table the order of the format by `change`, and say why. */
+/* Bring each table into the order of the format by `change`, and add the remark `why`. */
 static void change_tables(sali_scan *scan, sali_factor_graph *g,
                           void (*change)(sali_factor_graph *g, int64_t f, double *scratch),
                           sali_remark *remark, const char *why)
@@ -171,7 +173,7 @@ static void change_tables(sali_scan *scan, sali_factor_graph *g,
 
 #define WRITE_MARKOV "If the tables are factors of a product, write MARKOV for BAYES"
 
-/* The error of a network with a sum that is not 1. */
+/* Fail with an error about the table in which a sum is not 1. */
 static void fail_sum(sali_scan *scan, const sali_factor_graph *g, const fit *found, bool logarithms)
 {
     int64_t f = found->factor;
@@ -191,7 +193,7 @@ static void fail_sum(sali_scan *scan, const sali_factor_graph *g, const fit *fou
         logarithms ? "If the entries are probabilities, call the file NAME.uai. " : "");
 }
 
-/* The error of a network whose tables do not have each variable as their child once. */
+/* Fail with an error about the variable that is not the child of exactly one table. */
 static void fail_children(sali_scan *scan, const sali_factor_graph *g, const fit *found)
 {
     int64_t tables[2] = { 0 }, n = 0;

@@ -15,7 +15,8 @@ bool sali_uai_is_mar(const sali_scan *scan)
     return sali_token_is(&word, "MAR");
 }
 
-/* The heading, and the count of samples, which is there if one word more than `words` follows. */
+/* Read the heading and, if one word more than `words` follows, the count of samples, which must be
+ * 1. */
 static void read_heading(sali_scan *scan, const char *heading, int64_t words)
 {
     sali_token word = sali_scan_token(scan);
@@ -29,7 +30,7 @@ static void read_heading(sali_scan *scan, const char *heading, int64_t words)
 
 /* ---- MAR */
 
-/* Numbers in such a file, after the heading. */
+/* The number of words in a MAR file for `space`, after the heading and the count of samples. */
 static sal_status count_numbers(const char *name, const sal_space *space, int64_t *words,
                                 sal_error *err)
 {
@@ -42,6 +43,7 @@ static sal_status count_numbers(const char *name, const sal_space *space, int64_
     return status;
 }
 
+/* Read the marginals of variable v, p [states], which must sum to 1. */
 static void read_row(sali_scan *scan, int64_t v, int64_t states, double *p)
 {
     sali_scan_int(scan, "a variable's number of states", states, states);

@@ -11,14 +11,15 @@
 
 #include "io/scan.h"
 
-/* Is the first word MAR? */
+/* Whether the first word is MAR. */
 bool sali_uai_is_mar(const sali_scan *scan);
 
-/* Read the marginals [R] of all variables of `space`. It fails for anything that is not the format,
- * or for another space, and with UNSUPPORTED for a count without a cap. */
+/* Read the marginals [R] of all variables of `space`. Fails if the text is not in the format or
+ * belongs to another space, and with UNSUPPORTED for a count without a cap. */
 void sali_uai_read_mar(sali_scan *scan, const sal_space *space, double *marginals);
 
-/* Read a natural log Z. DATA otherwise. */
+/* Read log10 Z and return its natural logarithm in *log_z. DATA if the text is not in the
+ * format. */
 sal_status sali_uai_parse_pr(const char *name, const void *text, int64_t size, double *log_z,
                              sal_error *err);
 

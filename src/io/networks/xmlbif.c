@@ -16,19 +16,19 @@
 typedef struct reader {
     sali_scan *scan;
     sali_factor_graph *g;
-    sali_name_table variables; /* whose names the network takes over */
-    int64_t *last_use;         /* [variables]: factor + 1 whose scope has it */
+    sali_name_table variables; /* the network takes over the names at the end */
+    int64_t *last_use;         /* [variables]: 1 + the last factor whose scope has it */
     bool *defined;             /* [variables] */
     int64_t scope_room, table_room;
 } reader;
 
-/* Of any namespace: some programs give the format one. */
+/* Whether the element has this name, in any namespace: some programs give the format one. */
 static bool is(const xmlNode *element, const char *name)
 {
     return strcmp((const char *)element->name, name) == 0;
 }
 
-/* The next child of that name after `child`, the first one after NULL; NULL: no more. */
+/* The next child called `name` after `child`, the first one if `child` is NULL; NULL: no more. */
 static xmlNode *next_child(const xmlNode *parent, xmlNode *child, const char *name)
 {
     do {
@@ -46,7 +46,7 @@ static int64_t count_children(const xmlNode *parent, const char *name)
     return n;
 }
 
-/* The child of that name; it fails when there is none, or several. */
+/* The only child called `name`; fails if there is none, or several. */
 static xmlNode *need_child(reader *r, const xmlNode *parent, const char *name)
 {
     xmlNode *child = next_child(parent, NULL, name);
@@ -61,7 +61,7 @@ static xmlNode *need_child(reader *r, const xmlNode *parent, const char *name)
     return child;
 }
 
-/* It fails for a child whose name is not in the list, which ends with NULL. */
+/* Fails if a child's name is not in the list `names`, which ends with NULL. */
 static void check_children(reader *r, const xmlNode *parent, const char *const *names)
 {
     for (xmlNode *e = xmlFirstElementChild((xmlNode *)parent); e; e = xmlNextElementSibling(e)) {
@@ -79,8 +79,8 @@ static void check_children(reader *r, const xmlNode *parent, const char *const *
 
 /* ---- names */
 
-/* The number, among `names`, of the text of an element without blanks around it: of a new one, or
- * of one that is there. -1 after a failure. */
+/* The number in `names` of an element's text without surrounding blanks. If `new`, the name must be
+ * new and is added, else it must be known. -1 after a failure. */
 static int64_t read_name(reader *r, const xmlNode *element, sali_name_table *names, bool new)
 {
     char shown[SALI_SHOW_SIZE];
@@ -111,6 +111,7 @@ static int64_t read_name(reader *r, const xmlNode *element, sali_name_table *nam
 
 /* ---- variables */
 
+/* Read the name and outcomes of variable v from its VARIABLE element. */
 static void read_variable(reader *r, const xmlNode *variable, int64_t v)
 {
     static const char *const children[] = { "NAME", "OUTCOME", "PROPERTY", NULL };
@@ -137,7 +138,8 @@ static void read_variable(reader *r, const xmlNode *variable, int64_t v)
 
 /* ---- definitions */
 
-/* Append a variable to the scope of factor f, whose table has *entries so far. */
+/* Append the variable that `element` names to the scope of factor f; *entries is multiplied by its
+ * number of states. */
 static void add_to_scope(reader *r, const xmlNode *element, int64_t f, int64_t *entries)
 {
     sali_factor_graph *g = r->g;
@@ -158,8 +160,8 @@ static void add_to_scope(reader *r, const xmlNode *element, int64_t f, int64_t *
     }
 }
 
-/* GIVEN in their order, then FOR: the child is last, and so varies fastest. The entries of the
- * table. */
+/* Read the scope of factor f: the GIVENs in their order, then FOR, so that the child is last and
+ * changes fastest. Returns the number of entries of the table. */
 static int64_t read_scope(reader *r, const xmlNode *definition, int64_t f)
 {
     int64_t entries = 1;
@@ -181,7 +183,8 @@ static int64_t read_scope(reader *r, const xmlNode *definition, int64_t f)
     return entries;
 }
 
-/* Probabilities of one row to their logarithms. */
+/* Turn the probabilities p [states] of one row into logarithms, divided by their sum where it is 1
+ * up to rounding; fails if the sum is not 1. */
 static void take_row(reader *r, long line, int64_t row, int32_t states, double *p)
 {
     double sum = 0;
@@ -204,8 +207,7 @@ static void take_row(reader *r, long line, int64_t row, int32_t states, double *
     }
 }
 
-/* The table of factor f, of so many entries: rows over the states of the variable that is FOR, each
- * divided by its sum where that is 1 but for rounding. */
+/* Read the table of factor f, which must have `entries` entries, and store its logarithms. */
 static void read_table(reader *r, const xmlNode *table, int64_t f, int64_t entries)
 {
     sali_factor_graph *g = r->g;
@@ -237,6 +239,7 @@ static void read_table(reader *r, const xmlNode *table, int64_t f, int64_t entri
     xmlFree(text);
 }
 
+/* Read factor f, scope and table, from its DEFINITION element. */
 static void read_definition(reader *r, const xmlNode *definition, int64_t f)
 {
     static const char *const children[] = { "FOR", "GIVEN", "TABLE", "PROPERTY", NULL };
@@ -250,19 +253,21 @@ static void read_definition(reader *r, const xmlNode *definition, int64_t f)
 
 /* ---- the network */
 
+/* Allocate the arrays of a network of n variables and n factors. */
 static void allocate(reader *r, int64_t n)
 {
     sali_factor_graph *g = r->g;
     g->variables = g->factors = n;
     g->states = SALI_SCAN_ARRAY(r->scan, int32_t, n);
-    g->state_names = SALI_SCAN_ARRAY(r->scan, char **, n); /* freed by states */
+    g->state_names = SALI_SCAN_ARRAY(r->scan, char **, n); /* freeing them needs `states` */
     g->scope_begin = SALI_SCAN_ARRAY(r->scan, int64_t, n + 1);
     g->table_begin = SALI_SCAN_ARRAY(r->scan, int64_t, n + 1);
     r->last_use = SALI_SCAN_ARRAY(r->scan, int64_t, n);
     r->defined = SALI_SCAN_ARRAY(r->scan, bool, n);
 }
 
-/* The number of variables. With one DEFINITION at most for each, every variable has one. */
+/* The number of variables, which must be that of the DEFINITIONs: as read_scope refuses a second
+ * DEFINITION of a variable, every variable then has one. */
 static int64_t count_parts(reader *r, const xmlNode *network)
 {
     static const char *const children[] = { "NAME", "PROPERTY", "VARIABLE", "DEFINITION", NULL };
@@ -281,6 +286,7 @@ static int64_t count_parts(reader *r, const xmlNode *network)
     return variables;
 }
 
+/* Fails if a variable is its own ancestor. */
 static void check_order(reader *r, const xmlNode *network)
 {
     int64_t v = -1;
@@ -292,6 +298,7 @@ static void check_order(reader *r, const xmlNode *network)
     }
 }
 
+/* Read all variables, then all definitions. */
 static void read_network(reader *r, const xmlNode *network)
 {
     int64_t v = 0, f = 0;
@@ -323,6 +330,8 @@ static const xmlNode *find_network(reader *r, const xmlNode *root)
     return need_child(r, root, "NETWORK");
 }
 
+/* Read the document into out->network; an error leaves a partial network, which the caller
+ * frees. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     reader r = { .scan = scan, .g = &out->network };

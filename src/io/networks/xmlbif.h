@@ -7,12 +7,13 @@
 #include "io/text_output.h"
 #include "models/content.h"
 
-/* How far from 1 a row of a table may sum: decimals are rounded. */
+/* Largest distance of a row's sum from 1: decimals are rounded. */
 #define SALI_XMLBIF_ROUNDING 0.02
 
-/* Variables without names are x0, x1, ..; states s0, s1, ... It fails with ARGUMENT for what the
- * format cannot say: a Markov network, rows that do not sum to 1, a variable that is not the last
- * of exactly one scope, names that are not UTF-8 or hold control characters. */
+/* Write a network. Variables without names are called x0, x1, ..; states s0, s1, .. Fails with
+ * ARGUMENT for what the format cannot express: a Markov network, rows that do not sum to 1, a
+ * variable that is not the last of exactly one scope, names that are not UTF-8 or hold control
+ * characters. */
 void sali_xmlbif_write(sali_text_output *w, const sali_content *content);
 
 #endif

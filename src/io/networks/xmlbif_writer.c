@@ -9,7 +9,7 @@
 
 #include "core/alloc.h"
 
-/* Readers that validate want the declarations of the format's author. */
+/* Validating readers need the declarations of the format's author. */
 static const char head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                            "<!DOCTYPE BIF [\n"
                            "\t<!ELEMENT BIF ( NETWORK )*>\n"
@@ -31,6 +31,7 @@ static const char head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 
 /* ---- what the format can say */
 
+/* Whether a name is UTF-8, not empty, without control characters and without blanks around it. */
 static bool can_be_name(const char *name)
 {
     bool good =
@@ -50,6 +51,7 @@ static bool can_be_names(char *const *names, int64_t n)
     return good;
 }
 
+/* Fails if the name of a variable or state cannot be written. */
 static void check_names(sali_text_output *w, const sali_factor_graph *g)
 {
     bool good = can_be_names(g->names, g->variables);
@@ -63,7 +65,7 @@ static void check_names(sali_text_output *w, const sali_factor_graph *g)
     }
 }
 
-/* Does every row of factor f, over the last variable of its scope, sum to 1? */
+/* Whether every row of factor f, over the last variable of its scope, sums to 1. */
 static bool rows_sum_to_one(const sali_factor_graph *g, int64_t f)
 {
     int32_t states = g->states[g->scope[g->scope_begin[f + 1] - 1]];
@@ -79,6 +81,8 @@ static bool rows_sum_to_one(const sali_factor_graph *g, int64_t f)
     return true;
 }
 
+/* Fails unless each factor is the conditional distribution of the last variable of its scope, and
+ * no two have the same child. */
 static void check_factors(sali_text_output *w, const sali_factor_graph *g)
 {
     bool *defined = SALI_NEW_ARRAY(bool, g->variables);
@@ -98,6 +102,7 @@ static void check_factors(sali_text_output *w, const sali_factor_graph *g)
     sali_free(defined);
 }
 
+/* Fails unless the network is Bayesian, acyclic, and has names that can be written. */
 static void check_graph(sali_text_output *w, const sali_factor_graph *g)
 {
     int64_t v = -1;
@@ -118,7 +123,7 @@ static void check_graph(sali_text_output *w, const sali_factor_graph *g)
 
 /* ---- writing */
 
-/* <ELEMENT>name</ELEMENT>, or the letter and the number of what has no name. */
+/* Write <ELEMENT>name</ELEMENT>; if `name` is NULL, letter and number take its place. */
 static void put_name(sali_text_output *w, const char *element, const char *name, char letter,
                      int64_t number)
 {
@@ -135,6 +140,7 @@ static void put_variable(sali_text_output *w, const sali_factor_graph *g, const 
     put_name(w, element, g->names ? g->names[v] : NULL, 'x', v);
 }
 
+/* Write factor f as a DEFINITION; the child, last in its scope, is FOR. */
 static void put_definition(sali_text_output *w, const sali_factor_graph *g, int64_t f)
 {
     int64_t last = g->scope_begin[f + 1] - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and saving models: which reader a file is for, and its parameters. */
+/* Opening and saving models: choosing the reader for a file, and loading its parameters. */
 #include <saltus/io.h>
 
 #include <stdlib.h>
@@ -26,8 +26,8 @@ void sal_free(void *array)
 
 /* ---- networks */
 
-/* The factors as sal_model_from_factors takes them; a network without any has a constant one. The
- * model takes the names over. */
+/* Make a model of a network's factors; a network without any gets a constant one. The model takes
+ * over the names. */
 static sal_status build_network(sali_factor_graph *graph, sal_dtype dtype, sal_model **out,
                                 sal_error *err)
 {
@@ -54,7 +54,8 @@ static sal_status build_network(sali_factor_graph *graph, sal_dtype dtype, sal_m
 
 /* ---- saved tapes */
 
-/* The first `keep` characters of a path and another end; NULL when out of memory. */
+/* The first `keep` characters of a path, followed by `end`; to be freed. NULL when out of
+ * memory. */
 static char *with_end(const char *path, size_t keep, const char *end)
 {
     char *made = sali_alloc((int64_t)(keep + strlen(end)) + 1, 1);
@@ -65,7 +66,8 @@ static char *with_end(const char *path, size_t keep, const char *end)
     return made;
 }
 
-/* A file beside a model may be a link, but not to a place outside the directory. */
+/* SAL_ERR_DATA if a file next to a model is a link that leads out of the directory, the first
+ * `directory` characters of `path`. */
 static sal_status check_below(const char *path, size_t directory, sal_error *err)
 {
     char *below = with_end(path, directory, ".");
@@ -85,6 +87,7 @@ static sal_status check_below(const char *path, size_t directory, sal_error *err
     return status;
 }
 
+/* Load the parameters of a model from `file` in the directory of `path`. */
 static sal_status load_beside(sal_model *model, const char *path, const char *file, sal_error *err)
 {
     const char *slash = strrchr(path, '/');
@@ -96,6 +99,7 @@ static sal_status load_beside(sal_model *model, const char *path, const char *fi
     return status;
 }
 
+/* Make a model of a saved tape's text and load its parameters. */
 static sal_status build_tape(const char *path, const sali_text *text, sal_dtype dtype,
                              sal_model **out, sal_error *err)
 {
@@ -110,14 +114,16 @@ static sal_status build_tape(const char *path, const sali_text *text, sal_dtype 
 
 /* ---- opening */
 
-/* Whether a path is that of a regular file (S_IFREG), or of a directory (S_IFDIR). */
+/* Whether the path exists and is of this kind: S_IFREG for regular files, S_IFDIR for
+ * directories. */
 static bool is_a(const char *path, mode_t kind)
 {
     struct stat info;
     return stat(path, &info) == 0 && (info.st_mode & S_IFMT) == kind;
 }
 
-/* The model that a file is by itself; it may take the content's names. */
+/* Make the model of a file's content: a tape, a network, or the format's own model. It may take
+ * over the content's names. */
 static sal_status build_content(const char *path, const sali_format *format, sali_content *content,
                                 sal_dtype dtype, sal_model **model, sal_error *err)
 {
@@ -136,7 +142,7 @@ static sal_status build_content(const char *path, const sali_format *format, sal
                      sali_content_name(content->kind));
 }
 
-/* Give the model the remark of the reader before its own, with the name of the file. */
+/* Put the reader's remark, which names the file, before the model's own. */
 static sal_status take_remark(const char *path, sali_remark *remark, sal_model *model,
                               sal_error *err)
 {
@@ -149,7 +155,7 @@ static sal_status take_remark(const char *path, sali_remark *remark, sal_model *
     return status;
 }
 
-/* Errors about content name the file. */
+/* Prefix an error with the file's name, unless the message has it or memory ran out. */
 static sal_status name_file(const char *path, sal_status status, sal_error *err)
 {
     bool named = status == SAL_OK || status == SAL_ERR_MEMORY ||
@@ -157,6 +163,7 @@ static sal_status name_file(const char *path, sal_status status, sal_error *err)
     return named ? status : sali_fail_prefix(err, status, "%s", path);
 }
 
+/* Open the model that a file stands for. */
 static sal_status open_file(const char *path, sal_dtype dtype, sal_model **model, sal_error *err)
 {
     sali_content content = { 0 };
@@ -171,7 +178,7 @@ static sal_status open_file(const char *path, sal_dtype dtype, sal_model **model
     return SALI_GIVE(status, made, model, sal_model_destroy);
 }
 
-/* "name:file=PATH,..": `rest` is the specification without the file. */
+/* Open "name:file=PATH,..", where `rest` is the specification without the file. */
 static sal_status open_named(const char *path, const char *rest, sal_dtype dtype, sal_model **model,
                              sal_error *err)
 {
@@ -190,6 +197,7 @@ static sal_status open_named(const char *path, const char *rest, sal_dtype dtype
     return SALI_GIVE(status, made, model, sal_model_destroy);
 }
 
+/* Open a ready-made model from its specification, with or without a file. */
 static sal_status open_specification(const char *spec, sal_dtype dtype, sal_model **model,
                                      sal_error *err)
 {
@@ -204,8 +212,8 @@ static sal_status open_specification(const char *spec, sal_dtype dtype, sal_mode
     return status;
 }
 
-/* Whether a text that is the path of no file was meant as one: it has a '/' before its first ':',
- * or a format's suffix. */
+/* Whether a text that names no existing file was meant as a path: it has a '/' before its first
+ * ':', or a format's suffix. */
 static bool looks_like_path(const char *spec)
 {
     const sali_format *format;
@@ -221,13 +229,13 @@ static bool looks_like_path(const char *spec)
     return false;
 }
 
-/* A file of a directory; false if it is not there. */
+/* Write the path of file `name` in a directory; false if there is no such file. */
 static bool find_file(const char *directory, const char *name, char path[4096])
 {
     return snprintf(path, 4096, "%s/%s", directory, name) < 4096 && is_a(path, S_IFREG);
 }
 
-/* What a training wrote, with averaged parameters where there are some. */
+/* Open the model of a training's directory, with averaged parameters if there are any. */
 static sal_status open_trained(const char *directory, const char *formula, sal_dtype dtype,
                                sal_model **model, sal_error *err)
 {
@@ -241,8 +249,8 @@ static sal_status open_trained(const char *directory, const char *formula, sal_d
                : status;
 }
 
-/* A training's directory first; a directory that holds none does not hide a ready-made model of its
- * name. */
+/* Open a model by formula, training's directory, file or specification, tried in this order. A
+ * directory without a training does not hide a ready-made model of the same name. */
 static sal_status open_any(const char *spec, sal_dtype dtype, sal_model **model, sal_error *err)
 {
     char formula[4096];
@@ -276,6 +284,7 @@ sal_status sal_model_open(const char *spec, sal_dtype dtype, sal_model **model, 
 
 /* ---- saving */
 
+/* SAL_OK if the model is made from a tape and the path is a plain name ending in .xml. */
 static sal_status check_savable(const sal_model *model, const char *path, sal_error *err)
 {
     if (!model || !path) {

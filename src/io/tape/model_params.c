@@ -13,6 +13,7 @@
 #include "io/scan.h"
 #include "models/tape_model.h"
 
+/* SAL_OK if the model is made from a tape, and so has parameters. */
 static sal_status check_tape(const sal_model *model, const char *path, sal_error *err)
 {
     if (!model || !path) {
@@ -56,7 +57,7 @@ sal_status sal_model_save_params(const sal_model *model, const char *path_safete
 
 /* ---- loading */
 
-/* All that does not fit, for one message. */
+/* Collects everything that does not fit, for one message. */
 typedef struct complaints {
     char text[SAL_ERROR_SIZE];
     int64_t count;
@@ -85,6 +86,7 @@ static bool same_shape(const sali_tensor *tensor, const sal_shape *shape)
     return same;
 }
 
+/* Add the complaint that a tensor has another shape than expected. */
 static void complain_shape(complaints *all, const sali_tensor *tensor, const sal_shape *expected)
 {
     char what[320], wanted[SALI_SHAPE_TEXT];
@@ -97,7 +99,7 @@ static void complain_shape(complaints *all, const sali_tensor *tensor, const sal
     complain(all, tensor->name, what);
 }
 
-/* Whether `n` numbers fit the type; false with a complaint. */
+/* Add a complaint if one of n numbers is NaN or too large for the type. */
 static void check_values(complaints *all, const char *name, sal_dtype dtype, int64_t n,
                          const double *values)
 {
@@ -113,7 +115,7 @@ static void check_values(complaints *all, const char *name, sal_dtype dtype, int
     }
 }
 
-/* Parameter p of the program, from its tensor into its place in `flat`. */
+/* Copy parameter p of the program from its tensor to its place in `flat`, or add a complaint. */
 static void take_parameter(const sali_program *program, int32_t p, const sali_safetensors *file,
                            double *flat, complaints *all)
 {
@@ -132,6 +134,8 @@ static void take_parameter(const sali_program *program, int32_t p, const sali_sa
     }
 }
 
+/* Copy all parameters from the file to `flat`. SAL_ERR_DATA lists all that are missing, unknown or
+ * do not fit. */
 static sal_status take_all(const sal_model *model, const char *path, const sali_safetensors *file,
                            double *flat, sal_error *err)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading saved tapes. The schema has checked which elements and attributes there are; here are
- * their values. Every node goes through sali_record, and so through the shape rule of its op. */
+/* Reading saved tapes. The schema has checked which elements and attributes there are; the code
+ * here checks their values. Every node goes through sali_record, and so through the shape rule of
+ * its op. */
 #include "io/format.h"
 #include "io/tape/tape_xml.h"
 
@@ -18,15 +19,15 @@
 typedef struct tape_reader {
     sali_scan *scan;
     sal_tape *tape;
-    sali_name_table parameters; /* the names that are taken */
+    sali_name_table parameters; /* the names used so far */
     bool has_state;
-    int64_t elements; /* of all nodes so far */
+    int64_t elements; /* number of elements of all nodes so far */
 } tape_reader;
 
 /* ---- numbers */
 
-/* Text that belongs to an element: its content, or an attribute's value. What fails in it is to
- * fail the reader. */
+/* A scanner of text of an element, its content or an attribute's value. The caller passes the
+ * scanner's status on to the reader. */
 static sali_scan scan_text(const tape_reader *r, const xmlNode *element, const char *text)
 {
     int64_t size = text ? (int64_t)strlen(text) : 0;
@@ -36,6 +37,7 @@ static sali_scan scan_text(const tape_reader *r, const xmlNode *element, const c
     return scan;
 }
 
+/* Read a token as a number, "inf", "-inf" or "nan"; false if it is none of these. */
 static bool parse_real(const sali_token *token, double *out)
 {
     bool infinite = sali_token_is(token, "inf") || sali_token_is(token, "-inf");
@@ -46,13 +48,14 @@ static bool parse_real(const sali_token *token, double *out)
     return sali_parse_double(token->text, token->size, out) == SAL_OK;
 }
 
-/* Lists of numbers; one of them is NULL. */
+/* A list of integers or of reals; the other pointer is NULL. */
 typedef struct list {
     int64_t *ints;
     double *reals;
     int64_t count;
 } list;
 
+/* Read all words of a text as integers or, if `real`, as reals; the arrays belong to `memory`. */
 static list parse_list(tape_reader *r, const xmlNode *element, const char *text, bool real,
                        sali_memory *memory)
 {
@@ -72,7 +75,7 @@ static list parse_list(tape_reader *r, const xmlNode *element, const char *text,
     return l;
 }
 
-/* Numbers in an element; none if it is NULL. */
+/* The numbers in an element; an empty list if `element` is NULL. */
 static list read_list(tape_reader *r, const xmlNode *element, bool real, sali_memory *memory)
 {
     xmlChar *text = element ? xmlNodeGetContent(element) : NULL;
@@ -84,7 +87,7 @@ static list read_list(tape_reader *r, const xmlNode *element, bool real, sali_me
     return l;
 }
 
-/* An attribute that is one integer. */
+/* The value of an attribute, an integer from min to max. */
 static int64_t read_int(tape_reader *r, const xmlNode *element, const char *attribute, int64_t min,
                         int64_t max)
 {
@@ -94,7 +97,8 @@ static int64_t read_int(tape_reader *r, const xmlNode *element, const char *attr
     return value;
 }
 
-/* An error of another layer, if it is one, as one of the file; returns whether all is well. */
+/* Pass on an error from another layer as an error of the file at this element. Returns whether
+ * nothing has failed. */
 static bool fine(const tape_reader *r, const xmlNode *element, const sal_error *error)
 {
     sali_scan_granted(r->scan, error->status != SAL_ERR_MEMORY);
@@ -106,6 +110,7 @@ static bool fine(const tape_reader *r, const xmlNode *element, const sal_error *
 
 /* ---- the space */
 
+/* Add a block to the space, within the limits of a file. */
 static void add_block(const tape_reader *r, const xmlNode *element, sal_space *space,
                       const sal_block *block)
 {
@@ -124,6 +129,7 @@ static void add_block(const tape_reader *r, const xmlNode *element, sal_space *s
     }
 }
 
+/* Read a <block> with its attributes and levels, and add it to the space. */
 static void read_block(tape_reader *r, const xmlNode *element, sal_space *space)
 {
     sali_memory memory = { 0 };
@@ -150,7 +156,7 @@ static void read_block(tape_reader *r, const xmlNode *element, sal_space *space)
     sali_memory_free(&memory);
 }
 
-/* The tape over the space that the element describes. */
+/* Make the tape over the space that the element describes. */
 static void read_space(tape_reader *r, xmlNode *element, sal_dtype dtype)
 {
     sal_space *space = sal_space_create();
@@ -168,12 +174,13 @@ static void read_space(tape_reader *r, xmlNode *element, sal_dtype dtype)
 
 /* ---- nodes */
 
-/* A node's attributes as they stand in the file, NULL where absent, and its numbers. */
+/* A node's attributes as in the file, NULL if absent, and its lists of numbers. */
 typedef struct node_text {
     const char *name, *shape;
     list in, sizes, ints, reals;
 } node_text;
 
+/* The op that a node names; fails if there is none. */
 static sali_op_id find_op(const tape_reader *r, const xmlNode *element)
 {
     sali_op_id op = SALI_OP_state;
@@ -187,6 +194,7 @@ static sali_op_id find_op(const tape_reader *r, const xmlNode *element)
     return op;
 }
 
+/* Read all lists of numbers of a node: inputs, shape, integers and reals. */
 static void read_lists(tape_reader *r, xmlNode *element, node_text *text, sali_memory *memory)
 {
     xmlNode *first = xmlFirstElementChild(element);
@@ -198,7 +206,8 @@ static void read_lists(tape_reader *r, xmlNode *element, node_text *text, sali_m
     text->reals = read_list(r, reals, true, memory);
 }
 
-/* Names and shapes are for leaves; there is one state, and a parameter's name is its own. */
+/* Check that only leaves have names and shapes, that there is one state, and that names of
+ * parameters differ. */
 static void check_leaf(tape_reader *r, const xmlNode *element, sali_op_id op, const node_text *text)
 {
     const char *name = sali_op_f64(op)->name;
@@ -224,7 +233,7 @@ static void check_leaf(tape_reader *r, const xmlNode *element, sali_op_id op, co
     }
 }
 
-/* Inputs are earlier nodes, as many as the op has. */
+/* Check that inputs are earlier nodes, as many as the op takes, and write them to exprs. */
 static void check_inputs(const tape_reader *r, const xmlNode *element, sali_op_id op,
                          const list *in, sal_expr *exprs)
 {
@@ -246,6 +255,7 @@ static void check_inputs(const tape_reader *r, const xmlNode *element, sali_op_i
     }
 }
 
+/* A shape from a list of sizes; fails if there are too many. */
 static sal_shape get_shape(const tape_reader *r, const xmlNode *element, const list *sizes)
 {
     sal_shape shape = { .rank = (int32_t)sizes->count };
@@ -260,6 +270,7 @@ static sal_shape get_shape(const tape_reader *r, const xmlNode *element, const l
     return shape;
 }
 
+/* Record the node on the tape, and check the tape's size against the limits. */
 static void record(tape_reader *r, const xmlNode *element, sali_op_id op, const node_text *text,
                    sali_memory *memory)
 {
@@ -295,6 +306,7 @@ static void record(tape_reader *r, const xmlNode *element, sali_op_id op, const 
     }
 }
 
+/* Read a <node> and record it. */
 static void read_node(tape_reader *r, xmlNode *element)
 {
     sali_memory memory = { 0 };
@@ -309,6 +321,7 @@ static void read_node(tape_reader *r, xmlNode *element)
 
 /* ---- the document */
 
+/* Make the model whose f is the node that <output> names; f must be a scalar. */
 static void read_output(tape_reader *r, const xmlNode *element, sal_model **model)
 {
     int64_t node = read_int(r, element, "node", 0, r->tape->n_nodes - 1);
@@ -330,7 +343,8 @@ static void read_output(tape_reader *r, const xmlNode *element, sal_model **mode
     }
 }
 
-/* A file of parameters must be a neighbour: a file from a stranger shall not read other ones. */
+/* The name of the file of parameters, to be freed; NULL if there is none. It must be in the same
+ * directory: a file from a stranger must not make this program read others. */
 static char *read_params(const tape_reader *r, const xmlNode *root)
 {
     const char *file = sali_xml_value(root, "params");
@@ -353,8 +367,8 @@ static char *read_params(const tape_reader *r, const xmlNode *root)
     return copy;
 }
 
-/* Is it a tape, of a version that is known, with all its parts? The schema's own messages would be
- * less clear. */
+/* Check that the document is a tape of a known version with all its parts, then validate it. The
+ * schema's own messages would be less clear. */
 static void check_root(sali_scan *scan, xmlDoc *document)
 {
     static const char *const parts[] = { "space", "nodes", "output" };
@@ -382,7 +396,7 @@ static void check_root(sali_scan *scan, xmlDoc *document)
     }
 }
 
-/* dtype 0: the document's. */
+/* Make the model of a valid document; dtype 0: the document's. */
 static void read_document(tape_reader *r, xmlNode *root, sal_dtype dtype, sal_model **model)
 {
     xmlNode *space = xmlFirstElementChild(root);
@@ -422,7 +436,7 @@ sal_status sali_tape_xml_parse(const char *name, const void *text, int64_t size,
 
 /* ---- the record */
 
-/* The text, of which sali_tape_xml_parse makes a model. */
+/* Keep a copy of the text, from which sali_tape_xml_parse makes a model. */
 static void parse(sali_scan *scan, sali_content *out)
 {
     int64_t size = scan->end - scan->begin;
@@ -430,7 +444,7 @@ static void parse(sali_scan *scan, sali_content *out)
     sali_scan_granted(scan, out->text.data);
 }
 
-/* Any XML is for this reader, unless another recognises it. */
+/* The fallback for XML files that no other reader recognises. */
 const sali_format sali_format_tape = {
     .name = "tape",
     .doc = "saved tapes; their parameters are beside them in safetensors",

@@ -11,9 +11,9 @@
 #include "io/text_output.h"
 #include "io/xml.h"
 
-/* What a file may ask for: far above any model here, and no harm to a machine that opens a hostile
- * one. Elements are those of all nodes' values for one state. */
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* quick rather than large */
+/* Limits of a file: far above any model here, but harmless to a machine that opens a hostile file.
+ * Elements are counted over the values of all nodes for one state. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION /* small, to keep fuzzing quick */
 #define SALI_TAPE_MAX_BLOCKS ((int64_t)1 << 5)
 #define SALI_TAPE_MAX_VARIABLES ((int64_t)1 << 10)
 #define SALI_TAPE_MAX_NODES ((int64_t)1 << 10)
@@ -28,13 +28,13 @@
 /* The root element of a saved tape. */
 #define SALI_TAPE_ROOT "saltus-tape"
 
-/* Write a formula into an open output. params: the name of the file of parameters beside it, UTF-8;
- * NULL: none. UNSUPPORTED when it is beyond the sizes above. */
+/* Write a formula to an open output. params: the name, UTF-8, of the file of parameters in the same
+ * directory; NULL: none. UNSUPPORTED when the formula exceeds the limits above. */
 void sali_tape_xml_write(sali_text_output *w, const sali_program *program, const char *params);
 
-/* The model of a document, all its shapes inferred anew; parameters are zero. `name` is for
- * messages and becomes the model's; dtype 0: the document's.
- * *params: the plain file name of its parameters, to be freed by sali_free; NULL: none.
+/* Make the model of a document; all its shapes are inferred again, and its parameters are zero.
+ * `name` is for messages and becomes the model's name; dtype 0: the document's. *params: the plain
+ * file name of its parameters, to be freed by sali_free; NULL: none.
  * Returns:   DATA with name:line; MEMORY. On failure outputs are untouched. */
 sal_status sali_tape_xml_parse(const char *name, const void *text, int64_t size, sal_dtype dtype,
                                sal_model **model, char **params, sal_error *err);

@@ -5,10 +5,10 @@
 #include "core/error.h"
 #include "io/tape/tape_xml.h"
 
-/* Characters in a line of numbers before the next line begins. */
+/* A line of numbers ends once it has this many characters. */
 #define LINE_WIDTH 90
 
-/* An element with numbers: `ints`, or `reals` if that is NULL. */
+/* Write an element with n numbers: `ints`, or `reals` if `ints` is NULL. */
 static void put_list(sali_text_output *w, const char *element, int64_t n, const int64_t *ints,
                      const double *reals)
 {
@@ -35,6 +35,7 @@ static void put_list(sali_text_output *w, const char *element, int64_t n, const 
     sali_put(w, "</%s>\n", element);
 }
 
+/* Write a block of the space with its levels, states or cap. */
 static void put_block(sali_text_output *w, const sal_block *block)
 {
     sali_put(w, "    <block name=\"%s\" count=\"%lld\" kind=\"%s\"", block->name,
@@ -53,6 +54,7 @@ static void put_block(sali_text_output *w, const sal_block *block)
     sali_put_raw(w, "/>\n");
 }
 
+/* Write a node with its inputs, name, shape and numbers. */
 static void put_node(sali_text_output *w, const sali_node *node)
 {
     sali_put(w, "    <node op=\"%s\"", sali_op_f64(node->op)->name);
@@ -84,7 +86,7 @@ static void put_node(sali_text_output *w, const sali_node *node)
     sali_put_raw(w, "    </node>\n");
 }
 
-/* The reader's limits, so that what is saved can be opened. */
+/* SAL_ERR_UNSUPPORTED if the program exceeds the reader's limits: what is saved can be opened. */
 static sal_status check_sizes(const char *path, const sali_program *program, sal_error *err)
 {
     const sal_space *space = program->space;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What warm-up found, as JSON. */
+/* Files of what warm-up found, as JSON. */
 #include <jansson.h>
 #include <math.h>
 
@@ -12,11 +12,12 @@
 
 #define VERSION_KEY "saltus_tuning"
 #define VERSION 1
-/* More than any sampler writes. */
+/* More lists than any sampler writes. */
 #define MOST_LISTS 64
 
 /* ---- writing */
 
+/* A JSON object of the tuning's lists; NULL when out of memory. */
 static json_t *make_values(const sal_tuning *tuning)
 {
     json_t *values = json_object();
@@ -49,6 +50,7 @@ sal_status sal_tuning_save(const sal_tuning *tuning, const char *path, sal_error
 
 /* ---- reading */
 
+/* Add a list of finite numbers to the tuning. */
 static void read_list(sali_scan *scan, const char *name, const json_t *list, sal_tuning *tuning)
 {
     size_t n = json_array_size(list);
@@ -67,7 +69,7 @@ static void read_list(sali_scan *scan, const char *name, const json_t *list, sal
     }
 }
 
-/* Names of samplers are plain text: they are shown in messages. */
+/* Whether a text is printable ASCII, as names of samplers are: they appear in messages. */
 static bool is_plain(const char *text)
 {
     while (*text >= ' ' && *text <= '~') {
@@ -76,6 +78,7 @@ static bool is_plain(const char *text)
     return *text == '\0';
 }
 
+/* Make a tuning from a JSON object; NULL, or a partial tuning, after a failure. */
 static sal_tuning *read_object(sali_scan *scan, const json_t *object)
 {
     const json_t *variables = json_object_get(object, "variables");
