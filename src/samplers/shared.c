@@ -10,7 +10,11 @@ sal_status sali_own_couplings(void *object, const sal_model *model, sali_couplin
                               sali_couplings **out, sal_error *err)
 {
     sal_status status = sali_couplings_create(model, wish, out, err);
-    return status ? status : sali_object_own(object, *out, destroy_couplings, err);
+    status = status ? status : sali_object_own(object, *out, destroy_couplings, err);
+    if (status != SAL_OK) {
+        *out = NULL;
+    }
+    return status;
 }
 
 sal_status sali_shared_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
