@@ -46,7 +46,7 @@ static int list_items(sal_trainer *t, sali_state_item items[MOST_ITEMS])
         [LOG_STEP_SIZE] = sali_state_within(
             sali_state_f64("log_step_size", t->follows ? a->n : 0, a->log_step), a->low, a->high),
         sali_state_within(sali_state_f64("parameters.best", t->best ? n : 0, t->best), -most, most),
-        sali_state_i64("best.counters", t->best ? 2 : 0, &t->best_iteration),
+        sali_state_counts("best.counters", t->best ? 2 : 0, &t->best_iteration),
         sali_state_f64("best.log_likelihood", t->best ? 1 : 0, &t->best_likelihood),
         sali_state_f64("now", t->objective->judge ? 3 : 0, &t->now.log_z),
         sali_state_within(sali_state_f64("parameters", n, t->values), -most, most),

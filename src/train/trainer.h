@@ -101,12 +101,11 @@ struct sal_trainer {
     /* Mean gradient of f over all data, if the gradient does not depend on the parameters, and mean
      * f at parameters 0. NULL: the gradient depends on them, or batches of data are wanted. */
     double *data_gradient, data_constant;
-    double *good;     /* values at the last report */
-    double *averages; /* NULL: none are kept */
-    double *best;     /* [parameters_size] of the best report; NULL: not judged */
-    int64_t best_iteration;
-    double best_likelihood; /* of the held-out rows */
-    int64_t worse;          /* reports since the best one */
+    double *good;                  /* values at the last report */
+    double *averages;              /* NULL: none are kept */
+    double *best;                  /* [parameters_size] of the best report; NULL: not judged */
+    int64_t best_iteration, worse; /* of the best report, and reports since it; saved together */
+    double best_likelihood;        /* of the held-out rows */
     struct {
         double log_z, log_z_error, log_likelihood;
     } now; /* at the last report; NaN before */

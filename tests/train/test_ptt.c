@@ -534,6 +534,10 @@ START_TEST(stops_and_threads_change_no_bit)
         ck_ok(sal_trainer_run(t[k], k == 2 ? 23 : 100, &err), &err);
     }
     same_trainings(t[0], t[1]);
+    const int64_t worse = t[2]->worse, disturbed = ((sali_ptt *)t[2]->own)->disturbed;
+    ck_assert_ptr_nonnull(t[2]->best);
+    t[2]->worse += 2; /* counters that stay 0 in this training are restored, too */
+    ((sali_ptt *)t[2]->own)->disturbed += 3;
     ck_ok(sal_trainer_save(t[2], temp_dir, &err), &err);
     sal_trainer_destroy(t[2]);
     sal_model_destroy(models[2]);
@@ -541,6 +545,10 @@ START_TEST(stops_and_threads_change_no_bit)
     ck_ok(sal_trainer_create(models[2], &data, &o, &t[2], &err), &err);
     ck_ok(sal_trainer_load(t[2], temp_dir, &err), &err);
     ck_assert_int_eq(t[2]->iteration, 23);
+    ck_assert_int_eq(t[2]->worse, worse + 2);
+    ck_assert_int_eq(((sali_ptt *)t[2]->own)->disturbed, disturbed + 3);
+    t[2]->worse = worse;
+    ((sali_ptt *)t[2]->own)->disturbed = disturbed;
     ck_ok(sal_trainer_run(t[2], 100, &err), &err);
     same_trainings(t[0], t[2]);
     for (int k = 0; k < 3; k++) {

@@ -33,8 +33,9 @@ typedef struct sali_ptt {
     int64_t frozen;     /* 1: the last update ended with a new level, or was taken back */
     int64_t held;       /* updates since the last level */
     int64_t rejections; /* updates taken back in a row */
+    int64_t disturbed;  /* levels whose states were not at equilibrium by the relaxation check; the
+                           last one of those that are saved together with `sweeps` */
     int64_t climbed;    /* levels of the first training, while they are climbed; else 0 */
-    int64_t disturbed;  /* levels whose states were not at equilibrium by the relaxation check */
     double acceptance;  /* estimated acceptance of the next swap */
 
     sali_params *last; /* parameters of the last level */
