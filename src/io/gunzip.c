@@ -50,8 +50,11 @@ static sal_status too_large(const gunzip *g, sal_error *err)
 /* The size that the last member declares, modulo 2^32: that of the whole file, for most files. */
 static int64_t told_size(const gunzip *g)
 {
+    if (g->size < 18) {
+        return 0;
+    }
     const unsigned char *p = g->data + g->size - 4;
-    return g->size < 18 ? 0 : p[0] | p[1] << 8 | p[2] << 16 | (int64_t)p[3] << 24;
+    return p[0] | p[1] << 8 | p[2] << 16 | (int64_t)p[3] << 24;
 }
 
 /* Room for one more byte and the final NUL. The first allocation has the declared size, if the file

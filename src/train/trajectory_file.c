@@ -358,6 +358,12 @@ static sal_status take(const sali_safetensors *file, const char *path, const cha
     return SAL_OK;
 }
 
+/* A whole number that a file stores as a real; -1: it is none from 0 to 9e15. */
+static int64_t count_of(double number)
+{
+    return number >= 0 && number < 9e15 ? (int64_t)number : -1;
+}
+
 /* Append level k, read from `path`, to t. SAL_ERR_DATA: missing, damaged, or not a level that can
  * follow. */
 static sal_status read_level(sal_trajectory *t, int64_t k, const char *path, sal_error *err)
@@ -372,18 +378,18 @@ static sal_status read_level(sal_trajectory *t, int64_t k, const char *path, sal
     status = status ? status : take(file, path, "parameters", t->parameters, -1, &values, err);
     if (status == SAL_OK) {
         const sal_trajectory_level info = {
-            .iteration = (int64_t)numbers[ITERATION],
+            .iteration = count_of(numbers[ITERATION]),
             .beta = numbers[BETA],
             .log_z = numbers[LOG_Z],
             .log_z_error = numbers[LOG_Z_ERROR],
             .acceptance = numbers[ACCEPTANCE],
-            .visits = (int64_t)numbers[VISITS],
+            .visits = count_of(numbers[VISITS]),
             .relaxation = numbers[RELAXATION],
         };
         const double before = t->n > 0 ? t->levels[t->n - 1].info.beta : 0;
         bool sound = info.beta >= before && info.beta <= 1 && (info.beta > 0) == (k > 0) &&
-                     numbers[ITERATION] >= 0 && numbers[ITERATION] < 9e15 &&
-                     info.log_z_error >= 0 && numbers[STEP_SIZE] >= 0;
+                     info.iteration >= 0 && info.visits >= 0 && info.log_z_error >= 0 &&
+                     numbers[STEP_SIZE] >= 0;
         status = !sound ? damaged(path, "numbers of a level", err)
                  : sali_trajectory_push(t, &info, numbers[STEP_SIZE], values)
                      ? SAL_OK
