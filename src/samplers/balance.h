@@ -7,8 +7,8 @@
 
 #include <saltus/ad.h>
 
-/* log g of n numbers log t; arrays of the model's type that do not overlap. log g must be -inf
- * where log t is: a forbidden move is never proposed. NaN stays NaN. */
+/* Computes log g of n numbers log t; both arrays are of the model's type and do not overlap. log g
+ * must be -inf where log t is -inf: a forbidden move is never proposed. NaN stays NaN. */
 typedef void sali_log_g(const void *context, int64_t n, const void *log_t, void *log_g);
 
 /* One function g, ready-made or learned. */
@@ -17,7 +17,7 @@ typedef struct sali_balance {
     const void *context;
 } sali_balance;
 
-/* The ready-made ones, in the order of sali_balance_names. */
+/* The ready-made functions g, in the order of sali_balance_names. */
 enum {
     SALI_BALANCE_SQRT,   /* sqrt(t) */
     SALI_BALANCE_BARKER, /* t / (1 + t) */
@@ -28,7 +28,7 @@ enum {
 
 extern const char *const sali_balance_names[SALI_BALANCES + 1]; /* ends with NULL */
 
-/* The setting of samplers that have one of these. */
+/* The setting of samplers that use a ready-made g. */
 #define SALI_BALANCE_SETTING                                                 \
     {                                                                        \
         "balance", 0, 0, 0, true, "balancing function g", sali_balance_names \
@@ -38,7 +38,7 @@ extern sali_log_g *const sali_log_balance_f32[SALI_BALANCES],
     *const sali_log_balance_f64[SALI_BALANCES];
 sali_balance sali_balance_of(sal_dtype dtype, int which);
 
-/* ---- learned ones: balanced whatever their numbers are */
+/* ---- learned functions g, which are balanced whatever their parameters are */
 
 /* g = sum_j weight[j] g_j of the ready-made ones, weights positive (Sansone 2022, prop. 1). */
 typedef struct sali_mixture {

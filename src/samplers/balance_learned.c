@@ -6,7 +6,7 @@
 #include "core/vector/vmath.h"
 #include "samplers/balance.h"
 
-/* log sqrt(t) of the smaller of t and 1/t */
+/* out = log sqrt(min(t, 1/t)) */
 SALI_CLONES
 static void half_below(int64_t n, const real *restrict log_t, real *restrict out)
 {
@@ -15,7 +15,7 @@ static void half_below(int64_t n, const real *restrict log_t, real *restrict out
     }
 }
 
-/* g of t <= 1 from its root */
+/* In: root[k] = sqrt(t) for t <= 1. Out: g(t) of the mixture. */
 SALI_CLONES
 static void mix(const sali_mixture *mixture, int64_t n, real *root)
 {

@@ -10,7 +10,8 @@
 #include "core/object.h"
 #include "samplers/kernels.h"
 
-/* Chains with their numbers, without states; NULL without memory for them. */
+/* Chains with the arrays that hold one number a chain, without states. NULL if there is no memory
+ * for the struct; later failures are kept in the object (core/object.h). */
 static sali_chains *create_numbers(const sal_model *model, int64_t n, uint64_t seed)
 {
     sali_chains *chains = SALI_OBJECT(sali_chains);
@@ -152,7 +153,7 @@ void sali_chains_note_bad_move(sali_chains *chains, int64_t c, const int32_t *co
     }
 }
 
-/* Whether all are numbers below +inf. */
+/* Whether none of the n values is NaN or +inf. */
 static bool all_usable(sal_dtype dtype, const void *values, int64_t n)
 {
     int bad = 0;
@@ -207,7 +208,7 @@ void sali_chains_temper(const sali_chains *chains, int64_t c, int64_t width, voi
     }
 }
 
-/* Rows [n x width] of all chains. */
+/* Multiply the row [width] of every chain by the chain's beta. */
 static void temper(const sali_chains *chains, int64_t width, void *rows)
 {
     for (int64_t c = 0; c < chains->n; c++) {
@@ -230,6 +231,8 @@ void sali_chains_differences(sali_chains *chains, const int32_t *codes, const vo
     temper(chains, chains->space->slots, slots);
 }
 
+/* Evaluate f [n] of the states `codes` [n x V], embedded as `x`, and with `gradient` beta times the
+ * gradient into chains->gradient; note NaN and +inf. */
 static void evaluate(sali_chains *chains, bool gradient, const int32_t *codes, const void *x,
                      double *f)
 {
@@ -263,6 +266,7 @@ double sali_mh_log_ratio(double f, double f_new, double log_q_forward, double lo
     return f_new - f + log_q_reverse - log_q_forward;
 }
 
+/* Chain c moves to its proposed state: codes, x and f; adds the distance to jump_sum. */
 static void take(sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
@@ -276,7 +280,7 @@ static void take(sali_chains *chains, int64_t c)
     chains->f[c] = chains->f_new[c];
 }
 
-/* The least probabilities, for many variables, of samplers of single variables and of others. */
+/* The least `stay` of samplers that move single variables, and of all other samplers. */
 #define LEAST_LOCAL_STAY (1. / 64)
 #define LEAST_STAY (1. / 256)
 
@@ -311,7 +315,8 @@ void sali_chains_decide(sali_chains *chains)
     }
 }
 
-/* One variable, without sums over steps. */
+/* Set variable `site` of chain c to `code` in codes and x, and add the distance to jump_sum. The
+ * sums of acceptances stay as they are. */
 static void set_variable(sali_chains *chains, int64_t c, int64_t site, int32_t code)
 {
     const sali_variable *v = &chains->space->variables[site];
@@ -397,7 +402,8 @@ sal_status sali_warmup_gather(const sali_warmup *warmup, int64_t each,
     return SAL_OK;
 }
 
-/* The mean of what acceptance_sum, or jump_sum, adds up. */
+/* The mean over the coldest chains, and over the steps of the window, of the jump (`jump`) or else
+ * of the acceptance probability. */
 static double warmup_mean(const sali_warmup *warmup, bool jump)
 {
     double sum = 0, steps = 0;

@@ -11,18 +11,20 @@
 #include "samplers/conditional.h"
 #include "samplers/start.h"
 
-/* How far from 1 the sum of a row of probabilities may be: files print few digits. */
+/* How far the sum of a row of probabilities may be from 1: files print few digits. */
 #define ROUNDING 0.01
 
-/* A table, of the variables place[0 .. n - 1]; in a Bayesian network p(child | the others). */
+/* A table over n variables, listed in `places` from `place` on; in a Bayesian network p(child | the
+ * other variables). */
 typedef struct factor {
-    int64_t place; /* index of its first place */
+    int64_t place; /* index in `places` of its first variable */
     int64_t n;
     int64_t start, size; /* its entries, among those of the node's constant */
-    const void *entries; /* of that constant */
+    const void *entries; /* of the node's constant */
     int32_t child;       /* -1: no variable's rows sum to 1 */
-    int64_t missing;     /* of the state in the making: variables without a code */
-    int64_t entry;       /* the entry where these have code 0 */
+    int64_t missing;     /* while a state is drawn: its variables without a code */
+    int64_t entry;       /* the entry for the codes drawn so far, with 0 for the variables
+                            without a code */
 } factor;
 
 typedef struct place {
@@ -44,11 +46,12 @@ struct sali_completion {
     bool is_network; /* every variable in a table is the child of one, and none its own ancestor */
     int32_t *order;  /* [V] of drawing: parents before children */
     int32_t *fixed;  /* [V] a clamped variable's code, -1 for others */
-    /* Of the state in the making. */
+    /* While a state is drawn. */
     int32_t *codes;      /* [V], -1: none yet */
     int64_t *first;      /* [V + 1] the first entry of a variable in the next two */
-    double *log_weight;  /* what tables with no other variable missing add to f, where finite */
-    int32_t *forbidding; /* how many of those tables forbid the code */
+    double *log_weight;  /* sum of the finite entries of tables in which every other variable has
+                            a code */
+    int32_t *forbidding; /* how many of these tables forbid the code */
     int32_t *queue;      /* [V] variables that have one code left */
     int64_t n_queue;
     int32_t *zeros; /* [V] */
@@ -93,6 +96,8 @@ static int32_t find_child(const sali_completion *c, const factor *f)
     return -1;
 }
 
+/* Append a table of the formula to the factors, and its scope to the places; `entries` is the
+ * constant that holds the table. The last variable of the scope has stride 1. */
 static void add_factor(sali_completion *c, const sali_op_table *table, const void *entries)
 {
     factor *f = &c->factors[c->n_factors];
@@ -114,7 +119,8 @@ static void add_factor(sali_completion *c, const sali_op_table *table, const voi
     c->n_factors++;
 }
 
-/* Count the tables of a program and the variables of all of them; with `c`, add the tables. */
+/* Count the tables of a program (*factors) and the variables in all their scopes (*places). With
+ * `c` not NULL, also add the tables to c. */
 static void visit_tables(const sali_tape_model *tape, sali_completion *c, int64_t *factors,
                          int64_t *places)
 {
@@ -133,7 +139,8 @@ static void visit_tables(const sali_tape_model *tape, sali_completion *c, int64_
     }
 }
 
-/* List the places of each variable in uses, from the numbers of places in use_begin[v + 1]. */
+/* Fill `uses` with the places of each variable. On entry use_begin[v + 1] is the number of places
+ * of v; on return, the places of v are uses[use_begin[v]] .. uses[use_begin[v + 1] - 1]. */
 static void list_uses(sali_completion *c)
 {
     for (int64_t v = 0; v < c->space->n_variables; v++) {
@@ -175,8 +182,8 @@ static bool find_parents(sali_completion *c, int64_t *missing)
     return c->n_factors > 0;
 }
 
-/* Put parents before children in the order (Kahn 1962); false, and the order of the variables, if
- * the tables are not those of a Bayesian network. */
+/* Fill c->order with parents before children (Kahn 1962). False: the tables are not those of a
+ * Bayesian network, and c->order is 0, 1, 2, .. Changes missing [V]. */
 static bool order_network(sali_completion *c, int64_t *missing)
 {
     const int64_t V = c->space->n_variables;
@@ -205,7 +212,8 @@ static bool order_network(sali_completion *c, int64_t *missing)
 
 /* ---- making one */
 
-/* The codes of the clamped variables, -1 for others; and where each variable's states begin. */
+/* Fill c->fixed with the codes of clamped variables, -1 for others; and c->first with the index of
+ * each variable's first state. */
 static void find_fixed(sali_completion *c)
 {
     const int64_t V = c->space->n_variables, n = c->model->space->n_variables;
@@ -218,6 +226,8 @@ static void find_fixed(sali_completion *c)
     }
 }
 
+/* Allocate the arrays for so many factors and places (variables of all factors); false: no memory.
+ */
 static bool allocate(sali_completion *c, int64_t factors, int64_t places)
 {
     const int64_t V = c->space->n_variables;
@@ -286,8 +296,9 @@ void sali_completion_destroy(sali_completion *completion)
 
 /* ---- drawing a state */
 
-/* Of a factor with one variable missing: weigh that variable's codes. A variable that is left with
- * one code joins the queue. */
+/* For a factor with one variable without a code: add the factor's entries to that variable's
+ * log-weights and numbers of forbidding tables. If exactly one code is left that no table forbids,
+ * the variable joins the queue. */
 static void weigh_last(sali_completion *c, const factor *f)
 {
     const place *p = &c->places[f->place];
@@ -308,6 +319,8 @@ static void weigh_last(sali_completion *c, const factor *f)
     }
 }
 
+/* Give variable v its code in the state being drawn; factors with one variable left without a code
+ * then weigh that variable's codes. */
 static void assign(sali_completion *c, int32_t v, int32_t code)
 {
     c->codes[v] = code;
@@ -320,8 +333,9 @@ static void assign(sali_completion *c, int32_t v, int32_t code)
     }
 }
 
-/* A code of variable v: of those that the fewest tables forbid, by their weights in a Bayesian
- * network, else any. Tables forbid all codes only where clamped variables or earlier guesses do. */
+/* Draw a code of variable v among the codes that the fewest tables forbid: by their weights in a
+ * Bayesian network, else uniformly. Tables forbid all codes only because of clamped variables or
+ * earlier guesses. */
 static int32_t draw_code(sali_completion *c, int32_t v, const sali_stream *stream)
 {
     const int64_t at = c->first[v], states = c->space->variables[v].states;
@@ -338,7 +352,7 @@ static int32_t draw_code(sali_completion *c, int32_t v, const sali_stream *strea
     return code > 0 ? (int32_t)code : 0; /* 0 for a table that holds +inf or NaN: f says so */
 }
 
-/* Assign the variables of the queue, which grows on the way. */
+/* Draw codes for the variables of the queue, including those that join it on the way. */
 static void assign_queue(sali_completion *c, const sali_stream *stream)
 {
     for (int64_t k = 0; k < c->n_queue; k++) {
@@ -350,7 +364,7 @@ static void assign_queue(sali_completion *c, const sali_stream *stream)
     c->n_queue = 0;
 }
 
-/* No codes, and the weights of tables of one variable. */
+/* Begin to draw a state: no variable has a code, and tables of one variable weigh its codes. */
 static void begin_state(sali_completion *c)
 {
     const int64_t V = c->space->n_variables, states = c->first[V];

@@ -12,17 +12,17 @@ typedef struct sali_completion sali_completion;
 
 /* A workspace of one thread for the tables of a model's formula, with the present values of its
  * parameters. *out is NULL when the model has no tables, or when no table forbids a state and the
- * tables are not those of a Bayesian network: then nothing is gained. `forbids` says whether a
- * table forbids a state (the model has a feasibility model). Returns: SAL_ERR_MEMORY. Cost:
+ * tables are not those of a Bayesian network, so that random states are as good. `forbids`: whether
+ * a table forbids a state (the model has a feasibility model). Returns: SAL_ERR_MEMORY. Cost:
  * O(entries of all tables times their variables). */
 sal_status sali_completion_create(const sal_model *model, bool forbids, sali_completion **out,
                                   sal_error *err);
 void sali_completion_destroy(sali_completion *completion);
 
-/* Draw codes [V of the model] of one state. Clamped variables keep their codes; a variable that the
- * others leave one code takes it at once. Without clamped variables the state of a Bayesian network
- * is a draw from it.
- * Cost: O(variables of all tables + states of all variables). */
+/* Draw codes [V of the model] of one state. Clamped variables keep their codes; a variable takes
+ * its code at once when the variables drawn so far leave it only one. Without clamped variables,
+ * the state is a draw from the Bayesian network if the model is one. Cost: O(variables of all
+ * tables + states of all variables). */
 void sali_completion_draw(sali_completion *completion, const sali_stream *stream, int32_t *codes);
 
 #endif

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdint.h>
 
-/* The largest f, and the sum of exp(beta (f_k - largest)). */
+/* *largest receives the largest f. Returns the sum of exp(beta (f_k - largest)). */
 static inline double sali_conditional_norm(int64_t states, const double *f, double beta,
                                            double *largest)
 {
@@ -21,8 +21,8 @@ static inline double sali_conditional_norm(int64_t states, const double *f, doub
     return sum;
 }
 
-/* The state that the uniform u selects; past the end, by rounding, the last possible one. -1 if an
- * f is NaN or +inf, or all are -inf. */
+/* The state that the uniform u selects; if rounding carries u past the end, the last possible
+ * state. -1 if an f is NaN or +inf, or all are -inf. */
 static inline int64_t sali_conditional_draw(int64_t states, const double *f, double beta, double u)
 {
     double largest, rest = u * sali_conditional_norm(states, f, beta, &largest);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The factorised kernel: each variable moves independently, by log-weights relative to staying, so
- * that a forbidden move is -inf and staying is 0. They are given, or q(v) is proportional to
- * exp(a v + b v^2): a (v - v0) + b (v^2 - v0^2). Compiled for float and double. */
+ * that a forbidden move has -inf and staying has 0. Log-weights are given, or q(v) is proportional
+ * to exp(a v + b v^2), with log-weights a (v - v0) + b (v^2 - v0^2) from the level v0. Compiled for
+ * float and double. */
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -18,7 +19,8 @@ static const sali_flip_kernel *flip_kernel(void)
 
 /* ---- two-level variables: one slot, the flip */
 
-/* What the flips of a stretch have in common. */
+/* The fields of flips that every kernel needs: number, codes and levels of the stretch's variables.
+ */
 static sali_flips flips_of(const sali_stretch *s, const int32_t *codes)
 {
     return (sali_flips){
@@ -26,6 +28,8 @@ static sali_flips flips_of(const sali_stretch *s, const int32_t *codes)
     };
 }
 
+/* Point the inputs of `flips` at the part of q that belongs to the stretch, for kernels that
+ * compute log-odds. */
 static void weigh_by(sali_flips *flips, const sali_stretch *s, const sali_factorised *q)
 {
     flips->alpha = q->alpha;
@@ -52,6 +56,7 @@ static void draw_to(sali_flips *flips, const sali_stretch *s, const void *unifor
 
 /* ---- the kernel */
 
+/* From row->log_weight: weights, norms and log_norm of the row, stretch by stretch. */
 static void normalise(const sal_space *space, const int32_t *codes, sali_move_row *row)
 {
     double norm = 1;
@@ -70,6 +75,7 @@ static void normalise(const sal_space *space, const int32_t *codes, sali_move_ro
     row->log_norm += log(norm);
 }
 
+/* Log-weights of q at the state `codes`; from them weights, norms and log_norm of the row. */
 static void prepare(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                     sali_move_row *row)
 {
@@ -90,6 +96,7 @@ static void prepare(const sal_space *space, const int32_t *codes, const sali_fac
     row->log_norm += log(norm);
 }
 
+/* Draw the move of every variable from a prepared row, with one uniform each; returns its log q. */
 static double draw(const sal_space *space, const int32_t *codes, const void *uniforms,
                    const sali_move_row *row, int32_t *codes_new, void *x_new)
 {
@@ -108,6 +115,7 @@ static double draw(const sal_space *space, const int32_t *codes, const void *uni
     return log_q;
 }
 
+/* log q(codes -> to) from a prepared row. */
 static double log_q_of(const sal_space *space, const int32_t *codes, const int32_t *to,
                        const sali_move_row *row)
 {
@@ -126,6 +134,7 @@ static double log_q_of(const sal_space *space, const int32_t *codes, const int32
     return log_q;
 }
 
+/* Draw the move of every variable from q; returns its log q plus log *norm. */
 static double propose(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                       const void *uniforms, sali_move_row *row, int32_t *codes_new, void *x_new,
                       double *norm)
@@ -148,6 +157,7 @@ static double propose(const sal_space *space, const int32_t *codes, const sali_f
     return log_q;
 }
 
+/* log q(codes -> to) plus log *norm, without a prepared row. */
 static double judge(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                     const int32_t *to, sali_move_row *row, double *norm)
 {

@@ -14,7 +14,8 @@
 
 /* ---- variables of several levels: one slot a state */
 
-/* One-hot: v^2 = v, so that without weights b adds the same to every label. */
+/* Log-weights [count x states] of categorical variables. One-hot: v^2 = v, so that without weights
+ * w, b adds the same to every label and cancels. */
 SALI_CLONES
 static void label_log_weights(const sali_stretch *s, const int32_t *code, const sali_factorised *q,
                               real *restrict log_weight)
@@ -36,6 +37,7 @@ static void label_log_weights(const sali_stretch *s, const int32_t *code, const 
     }
 }
 
+/* Log-weights [count x states] (level - now) (a + b (level + now)) of variables with levels. */
 SALI_CLONES
 static void level_log_weights(const sali_stretch *s, const int32_t *code, const sali_factorised *q,
                               real *restrict log_weight)
@@ -54,7 +56,8 @@ static void level_log_weights(const sali_stretch *s, const int32_t *code, const 
     }
 }
 
-/* In rows so short vectors are mostly empty, and to fold one takes longer than all the rest. */
+/* Rows up to this length are summed one by one: vectors would be mostly empty, and adding up the
+ * lanes of one takes longer than the rest. */
 enum { SHORT_ROW = 32 };
 
 /* The largest entry of a row, and 0. */
@@ -74,6 +77,7 @@ static inline real largest_of(int64_t n, const real *x)
     return largest;
 }
 
+/* The sum of a row. */
 static inline real sum_of(int64_t n, const real *x)
 {
     real sum = 0;
@@ -90,7 +94,8 @@ static inline real sum_of(int64_t n, const real *x)
     return sum;
 }
 
-/* Each row less its largest entry; the sum of these. */
+/* shifted = each row minus its largest entry (or minus 0, if that is larger). Returns the sum of
+ * what was subtracted. */
 SALI_CLONES
 static double take_largest(int64_t rows, int64_t states, const real *restrict log_weight,
                            real *restrict shifted)
@@ -106,8 +111,8 @@ static double take_largest(int64_t rows, int64_t states, const real *restrict lo
     return total;
 }
 
-/* norm = the rows' sums, each in [1, states]; the sum of their logarithms but for log *last,
- * which is below 1e200. */
+/* norm[i] = the sum of row i, in [1, states]. Returns the sum of the logarithms of all norms minus
+ * log *last; *last is below 1e200. */
 SALI_CLONES
 static double sum_rows(int64_t rows, int64_t states, const real *restrict weight,
                        real *restrict norm, double *last)
@@ -126,8 +131,8 @@ static double sum_rows(int64_t rows, int64_t states, const real *restrict weight
     return total;
 }
 
-/* From log-weights, weights exp(log_weight - largest) and their sums; the sum over variables of the
- * log norm, but for what *norm takes. */
+/* From log-weights: weights exp(log_weight - largest) and, in row->norm, their sums by variable.
+ * Returns the sum over variables of the log norm, except for the factor that *norm takes. */
 static double normalise_levels(const sali_stretch *s, const sali_move_row *row, double *norm)
 {
     double last;
@@ -139,7 +144,7 @@ static double normalise_levels(const sali_stretch *s, const sali_move_row *row, 
     return total + sali_norm_multiply(norm, last);
 }
 
-/* The same, log-weights as well. */
+/* Compute the log-weights from q, then as normalise_levels. */
 double RN(sali_levels_prepare)(const sali_stretch *s, const int32_t *codes,
                                const sali_factorised *q, const sali_move_row *row, double *norm)
 {
@@ -152,9 +157,12 @@ double RN(sali_levels_prepare)(const sali_stretch *s, const int32_t *codes,
     return normalise_levels(s, row, norm);
 }
 
-/* So few states are looked at faster than it is guessed, wrongly, where to stop. */
+/* Up to this many states, a loop over all of them is faster than mispredicted branches on where to
+ * stop. */
 enum { FEW_STATES = 8 };
 
+/* The last state v with weight such that the weights before v add up to `target` at most: one of
+ * positive weight, even if rounding carries the sum past the end. */
 static int32_t pick_level(const real *weight, int32_t states, real target)
 {
     int32_t chosen = 0;
@@ -178,6 +186,7 @@ static int32_t pick_level(const real *weight, int32_t states, real target)
     return chosen;
 }
 
+/* Draw codes_new and x_new of the stretch's variables; returns the sum of their log-weights. */
 static double draw_levels(const sali_stretch *s, const void *uniforms, const sali_move_row *row,
                           int32_t *codes_new, void *x_new)
 {
@@ -204,6 +213,7 @@ static double draw_levels(const sali_stretch *s, const void *uniforms, const sal
     return total;
 }
 
+/* The sum over the stretch's variables of the log-weight of moving to `to`. */
 static double weigh_levels(const sali_stretch *s, const int32_t *to, const sali_move_row *row)
 {
     const real *log_weight = (const real *)row->log_weight + s->slot;
@@ -214,8 +224,10 @@ static double weigh_levels(const sali_stretch *s, const int32_t *to, const sali_
     return total;
 }
 
-/* ---- counts without a cap: a slot down and one up; staying has none */
+/* ---- counts without a cap: one slot for the move down and one for up; staying has no slot */
 
+/* From the log-weights of down and up: weights, and in row->norm their sums with the weight of
+ * staying. Returns the sum of log norms, except for the factor that *norm takes. */
 static double normalise_steps(const sali_stretch *s, const sali_move_row *row, double *norm)
 {
     const real *log_weight = (const real *)row->log_weight + s->slot;
@@ -232,6 +244,8 @@ static double normalise_steps(const sali_stretch *s, const sali_move_row *row, d
     return total;
 }
 
+/* Move each count down, not at all, or up; returns the sum of the moves' log-weights, 0 for
+ * staying. */
 static double draw_steps(const sali_stretch *s, const int32_t *codes, const void *uniforms,
                          const sali_move_row *row, int32_t *codes_new, void *x_new)
 {
@@ -251,6 +265,7 @@ static double draw_steps(const sali_stretch *s, const int32_t *codes, const void
     return total;
 }
 
+/* The sum of the log-weights of the moves to `to`; -inf if a count moves by more than 1. */
 static double weigh_steps(const sali_stretch *s, const int32_t *codes, const int32_t *to,
                           const sali_move_row *row)
 {

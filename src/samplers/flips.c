@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Factors in [1, 2] of each lane, whose product does not overflow a float, nor that of 16 lanes a
- * double. */
+/* The most factors in [1, 2] that a lane multiplies: their product does not overflow a float, nor
+ * the product of 16 such lanes a double. */
 #define PRODUCT_TERMS 60
 
 #define KERNEL_FILE "samplers/flips_kernel.h"

@@ -24,8 +24,9 @@ typedef struct sali_flips {
     double *norm; /* takes the product of all 1 + exp(-|t|) as a factor */
 } sali_flips;
 
-/* Norms are products: their logarithms cost less together. `norm` takes a factor, at least 1 and at
- * most 2^960; what is returned is the logarithm of what had to leave it for that, mostly 0. */
+/* Norms are accumulated as a product, to take fewer logarithms. Multiplies *norm by a factor, at
+ * least 1 and at most 2^960. Returns the logarithm of what had to leave *norm to make room, mostly
+ * 0. */
 static inline double sali_norm_multiply(double *norm, double factor)
 {
     double left = 0;
@@ -40,14 +41,14 @@ static inline double sali_norm_multiply(double *norm, double factor)
 typedef struct sali_flip_kernel {
     /* t and p from g, y and w; the sum of log(1 + exp(t)), less log *norm. NaN stays NaN. */
     double (*prepare)(const sali_flips *f);
-    /* The same from t itself. */
+    /* As prepare, but t is given. */
     double (*normalise)(const sali_flips *f);
     /* code_new and x_new, flipped where u < p; the sum of t over flips. */
     double (*draw)(const sali_flips *f);
     /* The sum of t where `to` is not `code`. */
     double (*weigh)(const sali_flips *f);
-    /* The same in one pass from g, y and w, without t and p: log q of what is drawn, and of `to`,
-     * plus log *norm. */
+    /* prepare with draw, and prepare with weigh, in one pass from g, y and w that does not store t
+     * and p: log q of what is drawn, and of `to`, each plus log *norm. */
     double (*propose)(const sali_flips *f);
     double (*judge)(const sali_flips *f);
 } sali_flip_kernel;

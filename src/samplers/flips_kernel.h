@@ -3,8 +3,8 @@
  * (core/vector/each_isa.h). */
 
 #define MANTISSA (BITS == 32 ? 23 : 52) /* digits of an element behind the point */
-/* Half a vector of floats, or a vector of doubles, as doubles: to gcc's general conversion the
- * widest set has an instruction that is faster. */
+/* Half a vector of floats, or a vector of doubles, as doubles. The widest instruction set has a
+ * faster instruction than gcc's general conversion. */
 #if ISA == 2 && BITS == 32
 #define WIDEN(part) ((DOUBLES)_mm512_cvtps_pd((__m256)(part)))
 #else
@@ -97,7 +97,8 @@ INLINE VECTOR KERNEL(exp_below)(VECTOR x)
     return series * (VECTOR)((WORDS)sum << MANTISSA);
 }
 
-/* ---- one vector of variables, from place i on; only those of `counted` go to the sums */
+/* ---- one vector of variables, from index i on; only the lanes of `counted` are added to the sums
+ */
 
 /* Log-odds t of the flips, whether they are negative, and exp(-|t|). */
 typedef struct KERNEL(odds) {
@@ -191,7 +192,7 @@ INLINE void KERNEL(weigh_at)(const sali_flips *f, int64_t i, WORDS counted, SUMS
     KERNEL(count)((VECTOR)((WORDS)KERNEL(load)(f->t, i) & KERNEL(moved)(f, i)), counted, s);
 }
 
-/* log q of flips or not, but for the product. */
+/* Add log q of flipping (`flips`) or not, except for the factors 1 + e, which go to the product. */
 INLINE void KERNEL(count_all)(const KERNEL(odds) * o, WORDS flips, WORDS counted, SUMS *s)
 {
     KERNEL(count)((VECTOR)(o->t & flips) - KERNEL(positive)(o), counted, s);
@@ -224,7 +225,8 @@ INLINE void KERNEL(clear)(SUMS *s)
     s->product = (VECTOR){ 0 } + 1;
 }
 
-/* The product of all lanes, and the sum of all. */
+/* KERNEL(product): the product of all lanes of s->product. KERNEL(sum): the sum of all lanes of
+ * s->sum. */
 INLINE double KERNEL(product)(const SUMS *s)
 {
     enum { ALL = BYTES / sizeof(double) };
@@ -270,12 +272,14 @@ INLINE WORDS KERNEL(lanes)(int64_t first, int64_t end)
     return (place >= (WORD)first) & (place < (WORD)end);
 }
 
-/* Fewer variables than a vector has are copied to where there is room for one. */
+/* Buffers of one vector for each array, for fewer variables than a vector has lanes. */
 typedef struct KERNEL(room) {
     CODES code, to, code_new;
     VECTOR g, y, w, t, p, u, x_new;
 } KERNEL(room);
 
+/* A copy of *f whose arrays are those of `room`, filled with the f->n variables and then zeros, so
+ * that a whole vector can be loaded; n is LANES. */
 static sali_flips KERNEL(move_in)(const sali_flips *f, KERNEL(room) * room)
 {
     const size_t n = (size_t)f->n;
@@ -301,6 +305,7 @@ static sali_flips KERNEL(move_in)(const sali_flips *f, KERNEL(room) * room)
     return inside;
 }
 
+/* Copy the outputs of f->n variables from `room` to the arrays of *f. */
 static void KERNEL(move_out)(const sali_flips *f, const KERNEL(room) * room)
 {
     const size_t n = (size_t)f->n;
@@ -315,38 +320,39 @@ static void KERNEL(move_out)(const sali_flips *f, const KERNEL(room) * room)
 #undef MOVE_OUT
 }
 
-/* From i on, MOST of them at most; the arrays hold a vector at least. The last
- * vector begins where it still fits: what it shares with the one before it counts once. */
-#define DEFINE(name, total)                                                                   \
-    static TARGET double KERNEL(name##_some)(const sali_flips *flips, int64_t i, int64_t end) \
-    {                                                                                         \
-        const sali_flips f = *flips; /* which nothing that is written can change */           \
-        SUMS s;                                                                               \
-        KERNEL(clear)(&s);                                                                    \
-        for (; i + LANES <= end; i += LANES) {                                                \
-            KERNEL(name##_at)(&f, i, ~(WORDS){ 0 }, &s);                                      \
-        }                                                                                     \
-        if (i < end) {                                                                        \
-            int64_t last = end < LANES ? 0 : end - LANES;                                     \
-            KERNEL(name##_at)(&f, last, KERNEL(lanes)(i - last, end - last), &s);             \
-        }                                                                                     \
-        return total;                                                                         \
-    }                                                                                         \
-    static TARGET double KERNEL(name)(const sali_flips *f)                                    \
-    {                                                                                         \
-        double sum = 0;                                                                       \
-        if (f->n < LANES) {                                                                   \
-            KERNEL(room) room;                                                                \
-            const sali_flips inside = KERNEL(move_in)(f, &room);                              \
-            sum = KERNEL(name##_some)(&inside, 0, f->n);                                      \
-            KERNEL(move_out)(f, &room);                                                       \
-            return sum;                                                                       \
-        }                                                                                     \
-        for (int64_t first = 0; first < f->n; first += MOST) {                                \
-            int64_t left = f->n - first;                                                      \
-            sum += KERNEL(name##_some)(f, first, first + (left < MOST ? left : MOST));        \
-        }                                                                                     \
-        return sum;                                                                           \
+/* NAME_some handles variables i to end - 1, at most MOST; the arrays hold a vector at least. The
+ * last vector begins where a whole one still fits: lanes that the vector before has handled already
+ * are not counted again. */
+#define DEFINE(name, total)                                                                     \
+    static TARGET double KERNEL(name##_some)(const sali_flips *flips, int64_t i, int64_t end)   \
+    {                                                                                           \
+        const sali_flips f = *flips; /* a copy: stores to the arrays cannot alias its fields */ \
+        SUMS s;                                                                                 \
+        KERNEL(clear)(&s);                                                                      \
+        for (; i + LANES <= end; i += LANES) {                                                  \
+            KERNEL(name##_at)(&f, i, ~(WORDS){ 0 }, &s);                                        \
+        }                                                                                       \
+        if (i < end) {                                                                          \
+            int64_t last = end < LANES ? 0 : end - LANES;                                       \
+            KERNEL(name##_at)(&f, last, KERNEL(lanes)(i - last, end - last), &s);               \
+        }                                                                                       \
+        return total;                                                                           \
+    }                                                                                           \
+    static TARGET double KERNEL(name)(const sali_flips *f)                                      \
+    {                                                                                           \
+        double sum = 0;                                                                         \
+        if (f->n < LANES) {                                                                     \
+            KERNEL(room) room;                                                                  \
+            const sali_flips inside = KERNEL(move_in)(f, &room);                                \
+            sum = KERNEL(name##_some)(&inside, 0, f->n);                                        \
+            KERNEL(move_out)(f, &room);                                                         \
+            return sum;                                                                         \
+        }                                                                                       \
+        for (int64_t first = 0; first < f->n; first += MOST) {                                  \
+            int64_t left = f->n - first;                                                        \
+            sum += KERNEL(name##_some)(f, first, first + (left < MOST ? left : MOST));          \
+        }                                                                                       \
+        return sum;                                                                             \
     }
 DEFINE(prepare, KERNEL(sum)(&s) + sali_norm_multiply(f.norm, KERNEL(product)(&s)))
 DEFINE(normalise, KERNEL(sum)(&s) + sali_norm_multiply(f.norm, KERNEL(product)(&s)))

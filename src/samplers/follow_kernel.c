@@ -40,7 +40,8 @@ void RN(sali_follow_rows)(int64_t n, const real *J, int64_t k, const int64_t *ro
 
 /* ---- squares: second-order terms of moves of one variable */
 
-/* d = e_k - e_now. */
+/* Moves of a one-hot variable, d = e_k - e_now: add weight d'J d to slot[k] for each k. `row` and
+ * `diagonal` are the variable's part of row `now` and of the diagonal of J. */
 SALI_CLONES
 static void one_hot(int32_t states, int32_t now, const real *restrict row, const real *diagonal,
                     real weight, real *restrict slot)
@@ -51,13 +52,14 @@ static void one_hot(int32_t states, int32_t now, const real *restrict row, const
     }
 }
 
-/* A real's move to code k. */
+/* The squared change of the level from code `now` to k. */
 static inline real square(const sali_stretch *s, int32_t now, int32_t k)
 {
     real d = s->levels ? (real)(s->levels[k] - s->levels[now]) : (real)(k - now);
     return d * d;
 }
 
+/* Add weight d'J d to the slots of all moves of a stretch's variables from the state `codes`. */
 static void squares(const sal_space *space, const sali_stretch *s, const real *J,
                     const real *diagonal, real weight, const int32_t *codes, real *slots)
 {

@@ -3,12 +3,13 @@
 
 #include <string.h>
 
-/* Gradients and f are made anew at multiples of this many steps, of one move or of many. */
+/* Gradients and f are recomputed at multiples of this many steps: for steps of one move, and of
+ * many. */
 enum { RENEW_MOVES = 4096, RENEW_PATHS = 256 };
 
-/* To add a row of J to the gradient of one chain takes as long as so many rows in a product of a
- * shard by all of J, which reads each once for several chains. What else there is to do for a row
- * that is added takes as long as so many reals more. */
+/* Cost model: adding one row of J for one chain costs as much as ROWS_OF_PRODUCT rows of a
+ * whole-shard matrix product, because the product reads each row once for several chains. The
+ * overhead for each added row is as much as REALS_OF_MOVE more reals. */
 #define ROWS_OF_PRODUCT 4
 #define REALS_OF_MOVE 64
 
@@ -71,7 +72,7 @@ void *sali_followed_gradient_next(const sali_followed_gradient *g, const sali_ch
     return gradient_of(g, chains, c, 1);
 }
 
-/* The k rows that are listed, by their weights, from one gradient to another. */
+/* next = now + the sum of the k listed rows of J times their weights. */
 static void follow_rows(const sali_followed_gradient *g, const sali_chains *chains, int64_t k,
                         const void *now, void *next)
 {
@@ -83,7 +84,8 @@ static void follow_rows(const sali_followed_gradient *g, const sali_chains *chai
     }
 }
 
-/* beta (linear + scale J x) of the present state of chain c. */
+/* row = beta (linear + scale J x) at the present state of chain c: the gradient without the
+ * evaluator. */
 static void add_rows(sali_followed_gradient *g, const sali_chains *chains, int64_t c, void *row)
 {
     const sal_space *space = chains->space;
@@ -106,8 +108,8 @@ static void add_rows(sali_followed_gradient *g, const sali_chains *chains, int64
     }
 }
 
-/* Whether a gradient times beta keeps its digits as numbers of the model: floats begin to lose them
- * at 2^-126, and end at 2^128. */
+/* Whether gradients times beta keep their digits in the model's type: floats begin to lose them at
+ * 2^-126, and end at 2^128. */
 static bool keeps_digits(const sali_chains *chains)
 {
     bool keeps = true;
@@ -159,7 +161,8 @@ bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains
     return true;
 }
 
-/* List the coordinates of a variable that changes, after k others; how many there are then. */
+/* Append to the k listed changes the coordinates of a variable that goes from code `from` to `to`.
+ * Returns the new k. */
 static int64_t list_change(sali_followed_gradient *g, int64_t k, const sali_variable *v,
                            int32_t from, int32_t to)
 {
@@ -175,8 +178,8 @@ static int64_t list_change(sali_followed_gradient *g, int64_t k, const sali_vari
     return k;
 }
 
-/* From gradient `now` and f to those of the state with the k coordinates that are listed changed.
- */
+/* From the gradient `now` and f of a state of chain c, compute the next gradient and f_new for the
+ * state with the k listed changes; notes NaN and +inf. */
 static void follow(sali_followed_gradient *g, sali_chains *chains, int64_t c, int64_t k,
                    const void *now, double f)
 {
@@ -204,7 +207,7 @@ bool sali_followed_gradient_due(const sali_followed_gradient *g, const sali_chai
     return due && !g->fresh;
 }
 
-/* Whether less is to do in a product by all of J than by rows of what moves. */
+/* Whether a product by all of J costs less than adding the rows of the coordinates that change. */
 static bool product_pays(const sali_chains *chains)
 {
     const sal_space *space = chains->space;
@@ -221,8 +224,8 @@ static bool product_pays(const sali_chains *chains)
     return ROWS_OF_PRODUCT * rows * (N + REALS_OF_MOVE) > chains->n * N * N;
 }
 
-/* List what changes in chain c's proposal: first the variables, without a branch on what is random.
- */
+/* List the changes from chain c's present state to its proposal; returns their number. The
+ * variables are listed first, without a branch on random numbers. */
 static int64_t list_proposal(sali_followed_gradient *g, const sali_chains *chains, int64_t c)
 {
     const int64_t V = chains->space->n_variables;
@@ -286,7 +289,8 @@ void sali_followed_gradient_correct(const sali_followed_gradient *g, const sali_
     }
 }
 
-/* List what setting `sites` to `codes` changes. */
+/* List the changes when `sites` [n] of chain c's present state are set to `codes`; returns their
+ * number. */
 static int64_t list_several(sali_followed_gradient *g, const sali_chains *chains, int64_t c,
                             int64_t n, const int64_t *sites, const int32_t *codes)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Gradients of a shard's chains, at the present states and at the proposed ones. Where f is
- * quadratic, gradients follow the moves by the rows of its couplings: with d = x' - x, H = scale J,
+/* Gradients of a shard's chains, at the present and the proposed states. Where f is quadratic,
+ * gradients follow the moves by the rows of its couplings: with d = x' - x, H = scale J,
  *
  *     grad f(x') = grad f(x) + H d,    f(x') = f(x) + d'(grad f(x) + grad f(x')) / 2,
  *
- * O(N) for every variable that moves. They are recomputed at fixed steps, lest rounding errors add
- * up. With the couplings of each variable to itself they give exact differences, too. Elsewhere
- * gradients are evaluated, and those of the states that were evaluated last are in
- * chains->gradient. */
+ * O(N) for every variable that moves. Gradients and f are recomputed at fixed steps, lest rounding
+ * errors add up. With the couplings of each variable to itself, gradients also give exact
+ * differences. For other f, gradients are evaluated, and chains->gradient holds those of the states
+ * evaluated last. */
 #ifndef SALI_FOLLOWED_GRADIENT_H
 #define SALI_FOLLOWED_GRADIENT_H
 
@@ -15,40 +15,43 @@
 
 typedef struct sali_followed_gradient {
     sali_couplings *couplings;          /* NULL: gradients are not followed */
-    const sali_coupling_values *values; /* NULL: not since the last start */
+    const sali_coupling_values *values; /* NULL: gradients are not followed since the last start */
     void *rows;                         /* real [2n x N], times beta as in sali_chains */
     void *diagonal;                     /* real [N] of J */
-    uint8_t *current; /* [n] which of a chain's two is that of its present state */
-    /* Of one move: the coordinates that change, and by how much; [N] each. */
+    uint8_t *current; /* [n] index (0 or 1) of the row that holds the gradient at the chain's
+                         current state */
+    /* The list of one move: the coordinates that change, their changes, the weights of their rows,
+     * and their gradients before the move; [N] each. */
     int64_t *coordinate;
-    double *change, *weight, *before; /* before: the gradient there */
+    double *change, *weight, *before; /* before: the gradient before the move */
     int32_t *moved;                   /* [V] the variables that change */
-    uint64_t period;                  /* steps after which all is made anew */
-    bool fresh;                       /* no proposal since all was made anew */
-    bool evaluated; /* then the chains' evaluator gives gradients; else rows of the couplings */
+    uint64_t period;                  /* steps after which gradients and f are recomputed */
+    bool fresh;                       /* no proposal since the last start */
+    bool evaluated; /* true: recompute gradients by the chains' evaluator; false: by rows of the
+                       couplings */
 } sali_followed_gradient;
 
-/* More reals than this and following costs more than it saves. */
+/* The largest N for which following gradients saves more than it costs. */
 #define SALI_MOST_FOLLOWED 2048
 
-/* Find the couplings that all shards share, at the beginning of an object: NULL where f is not
- * quadratic or it does not pay. In training they would have to be made too often. Returns:
- * SAL_ERR_MEMORY. */
+/* Create the couplings that all shards share, in the first member of a shared object: NULL where f
+ * is not quadratic, where they do not pay, or in training, where they would be recomputed too
+ * often. Returns: SAL_ERR_MEMORY. */
 sal_status sali_followed_gradient_couplings(sali_shared *shared, const sal_model *model,
                                             const sali_sampler_settings *settings, sal_error *err);
 
-/* An engine's `share` of a sali_shared with these couplings alone. */
+/* The `share` of engines whose shared state is a sali_shared with these couplings only. */
 sal_status sali_followed_gradient_share(const sal_model *model,
                                         const sali_sampler_settings *settings, void **shared,
                                         sal_error *err);
 
-/* The arrays belong to `object` (core/object.h), which knows if there is no memory. `couplings` may
- * be NULL: nothing is followed then. Steps are of one move, or of paths; the
- * evaluator gives gradients if `evaluated`. */
+/* Allocate the arrays, which belong to `object` (core/object.h); it records a failed allocation.
+ * Without `couplings` (NULL) gradients are evaluated. `paths`: steps are of many moves, else of
+ * one. `evaluated`: see the field. */
 void sali_followed_gradient_open(sali_followed_gradient *g, void *object, const sali_chains *chains,
                                  sali_couplings *couplings, bool paths, bool evaluated);
 
-/* Take the chains' states and temperatures; sets f, and chains->gradient if evaluated, as
+/* Start from the chains' states and temperatures; sets f, and chains->gradient if `evaluated`, as
  * sali_chains_start. */
 void sali_followed_gradient_start(sali_followed_gradient *g, sali_chains *chains);
 
@@ -58,40 +61,43 @@ static inline bool sali_followed_gradient_active(const sali_followed_gradient *g
     return g->values != NULL;
 }
 
-/* At the step's beginning: whether chain c's gradient was followed, and it and f were recomputed.
- */
+/* At the beginning of a step: recompute f and the followed gradient of chain c if this is due.
+ * Returns whether they were recomputed. */
 bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains, int64_t c);
 
-/* At the step's beginning: whether it is one to start all chains again at, which has not just been
- * done. */
+/* At the beginning of a step: whether all chains are due to be started again, and have not just
+ * been started. */
 bool sali_followed_gradient_due(const sali_followed_gradient *g, const sali_chains *chains);
 
-/* f_new and the gradients of all proposed states: by the evaluator if gradients are not followed,
- * or where it gives them and so much moves that rows would take longer; notes NaN and +inf. */
+/* f_new and the gradients of all proposed states. Uses the evaluator if gradients are not followed,
+ * or if the evaluator gives gradients and so many variables move that adding rows would take
+ * longer; notes NaN and +inf. */
 void sali_followed_gradient_propose(sali_followed_gradient *g, sali_chains *chains);
 
-/* The same along a path, if gradients are followed: the proposed state of chain c is the present
- * one; then it has moved variable `site`, which had the code `from`. */
+/* A path of moves, if gradients are followed. stay: the proposed state of chain c is the present
+ * one, with its gradient. move: the proposed state has changed variable `site`, which had the code
+ * `from`; update f_new and the gradient. */
 void sali_followed_gradient_stay(sali_followed_gradient *g, sali_chains *chains, int64_t c);
 void sali_followed_gradient_move(sali_followed_gradient *g, sali_chains *chains, int64_t c,
                                  int64_t site, int32_t from);
 
-/* If gradients are followed, by how much f rises where chain c's `sites` [n], distinct, are set to
- * `codes`; it then goes there, but for codes, x and f: f_new is f there. */
+/* If gradients are followed. rise: by how much f rises if `sites` [n] of chain c, which are
+ * distinct, are set to `codes`. go: makes this move for the gradient, while codes, x and f are left
+ * to the caller; f_new becomes f after the move. */
 double sali_followed_gradient_rise(sali_followed_gradient *g, const sali_chains *chains, int64_t c,
                                    int64_t n, const int64_t *sites, const int32_t *codes);
 void sali_followed_gradient_go(sali_followed_gradient *g, sali_chains *chains, int64_t c, int64_t n,
                                const int64_t *sites, const int32_t *codes);
 
-/* Gradient of the present state of chain c, and of the proposed one; chain c's row of
+/* Gradient at the present state of chain c, and at the proposed one; chain c's row of
  * chains->gradient if gradients are not followed. */
 void *sali_followed_gradient_now(const sali_followed_gradient *g, const sali_chains *chains,
                                  int64_t c);
 void *sali_followed_gradient_next(const sali_followed_gradient *g, const sali_chains *chains,
                                   int64_t c);
 
-/* First-order differences real [S] of chain c from `codes` [V] become exact ones, by the couplings
- * that are followed. */
+/* Turn the first-order differences `slots` real [S] of chain c from `codes` [V] into exact ones, by
+ * the couplings that are followed. */
 void sali_followed_gradient_correct(const sali_followed_gradient *g, const sali_chains *chains,
                                     int64_t c, const int32_t *codes, void *slots);
 

@@ -13,10 +13,10 @@
 #include "core/space.h"
 #include "samplers/balance.h"
 
-/* Partial sums are kept for blocks of this many slots. */
+/* Each partial sum is over this many slots. */
 #define SALI_MOVE_BLOCK 64
 
-/* Prepared moves of one state: S of them, one a slot, unless said otherwise. */
+/* Prepared moves of one state: one for each of the S slots, unless the sampler says otherwise. */
 typedef struct sali_move_row {
     void *log_weight; /* real [moves] */
     void *weight;     /* real [moves]: exp(log_weight - largest) within its softmax */
@@ -33,7 +33,8 @@ typedef struct sali_move_rows {
     void *buffer;        /* real [max(moves, V)]: scratch of the kernels, uniforms */
 } sali_move_rows;
 
-/* The arrays belong to `object` (core/object.h), which knows if there is no memory. */
+/* Create rows for n chains. The arrays belong to `object` (core/object.h), which records a failed
+ * allocation. */
 void sali_move_rows_create(void *object, const sal_space *space, int64_t moves, sal_dtype dtype,
                            int64_t n, sali_move_rows *rows);
 
@@ -52,8 +53,9 @@ static inline void sali_move_flip(sali_move_rows *rows, int64_t c)
     rows->current[c] ^= 1;
 }
 
-/* Variable and code that a slot stands for, at a state with these codes; and the slot of a move of
- * a variable from its code `now`, -1 if it has none: a count without a cap has moves by 1 only. */
+/* sali_slot_move: the variable and its new code that a slot stands for, at a state with these
+ * codes. sali_move_slot: the slot of a variable's move from code `now` to `code`, -1 if there is
+ * none: a count without a cap moves by 1 only. */
 void sali_slot_move(const sal_space *space, const int32_t *codes, int64_t slot, int64_t *variable,
                     int32_t *code);
 static inline int64_t sali_move_slot(const sal_space *space, int64_t variable, int32_t now,
@@ -66,7 +68,8 @@ static inline int64_t sali_move_slot(const sal_space *space, int64_t variable, i
     return v->slot + (sali_is_two_level(v) ? 0 : code);
 }
 
-/* Number of variables where two states differ, and the last of them, if there is one. */
+/* Number of variables in which two states differ; *site receives the last of these variables, if
+ * there is one. */
 static inline int64_t sali_sites_moved(const sal_space *space, const int32_t *from,
                                        const int32_t *to, int64_t *site)
 {
@@ -80,7 +83,7 @@ static inline int64_t sali_sites_moved(const sal_space *space, const int32_t *fr
     return n;
 }
 
-/* The radius of no window. */
+/* The radius that stands for no window. */
 #define SALI_ALL_LEVELS INT64_MAX
 
 /* The setting of samplers that have a window. */
@@ -96,23 +99,24 @@ typedef struct sali_site_kernels {
      * levels of an ordinal variable or a count with a cap; with SALI_ALL_LEVELS, of 1 of a count.
      */
     void (*exclude)(const sal_space *space, const int32_t *codes, int64_t radius, void *log_t);
-    /* Moves of several variables: out[k] is the sum of log_t over the `width` slots of row k. */
+    /* For moves of several variables: out[k] is the sum of log_t over the `width` slots of row k.
+     */
     void (*combine)(int64_t n, int64_t width, const int32_t *slots, const void *log_t, void *out);
-    /* Weights, partial sums and norm of n moves from row->log_weight. */
+    /* From row->log_weight: weights, partial sums and log_norm of n moves. */
     void (*prepare)(int64_t n, sali_move_row *row);
     /* The move of n that the uniform u selects; -1 if none is possible. */
     int64_t (*pick)(int64_t n, const sali_move_row *row, double u);
-    /* Weights and partial sums without moves first .. first + count - 1; the sum of what is left.
-     */
+    /* Set the weights of moves first .. first + count - 1 to 0 and update partial sums; returns the
+     * sum of the remaining weights. */
     double (*remove)(int64_t n, sali_move_row *row, int64_t first, int64_t count);
 } sali_site_kernels;
 
 extern const sali_site_kernels sali_site_kernels_f32, sali_site_kernels_f64;
 
-/* Of the factorised kernel's prepare, propose and judge: q(v) proportional to exp(a v + b v^2) for
- * each variable, with a = alpha gradient + beta y (Rhodes & Gutmann eq. 8, 13, 17; appendix A for
- * one-hot). beta and b of coordinate k count w[k] times, w real [N] (diagonal preconditioning) or
- * NULL. */
+/* The proposal of the factorised kernel's prepare, propose and judge: q(v) proportional to exp(a v
+ * + b v^2) for each variable, with a = alpha gradient + beta y (Rhodes & Gutmann eq. 8, 13, 17;
+ * appendix A for one-hot). beta and b of coordinate k are multiplied by w[k], w real [N] (diagonal
+ * preconditioning) or NULL. */
 typedef struct sali_factorised {
     double alpha, beta, b;
     const void *gradient, *y, *w;
@@ -122,24 +126,25 @@ typedef struct sali_factorised {
 typedef struct sali_factorised_kernels {
     void (*prepare)(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                     sali_move_row *row);
-    /* The same from row->log_weight [S], which is there: relative to staying, and 0 for staying
-     * where it has a slot. Counts without a cap, which move by 1, can be prepared only so. */
+    /* As prepare, but row->log_weight [S] is given: relative to staying, and 0 for staying where
+     * staying has a slot. Counts without a cap, which move by 1, can be prepared only in this way.
+     */
     void (*normalise)(const sal_space *space, const int32_t *codes, sali_move_row *row);
-    /* Draw codes_new and x_new by uniforms real [V]; the log of their probability. */
+    /* Draw codes_new and x_new by uniforms real [V]; returns log q of the drawn move. */
     double (*draw)(const sal_space *space, const int32_t *codes, const void *uniforms,
                    const sali_move_row *row, int32_t *codes_new, void *x_new);
     /* log q(codes -> to). */
     double (*log_q)(const sal_space *space, const int32_t *codes, const int32_t *to,
                     const sali_move_row *row);
-    /* `prepare` and `draw`, or `prepare` and `log_q`, at once, where the row serves nothing else:
-     * it is scratch, and what it holds afterwards means nothing. log *norm, at least 0 and finite
-     * (or NaN), is still to be subtracted from what they return. */
+    /* `prepare` with `draw`, or `prepare` with `log_q`, in one pass, for callers who need the row
+     * for nothing else: the row is scratch. From what they return, log *norm is still to be
+     * subtracted; it is at least 0 and finite (or NaN). */
     double (*propose)(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                       const void *uniforms, sali_move_row *row, int32_t *codes_new, void *x_new,
                       double *norm);
     double (*judge)(const sal_space *space, const int32_t *codes, const sali_factorised *q,
                     const int32_t *to, sali_move_row *row, double *norm);
-    /* Fill real [n] with the uniforms of a stream, or its normals. */
+    /* Fill real [n] with uniforms, or with normals, of a stream. */
     void (*uniforms)(const sali_stream *stream, int64_t n, void *out);
     void (*normals)(const sali_stream *stream, int64_t n, void *out);
 } sali_factorised_kernels;

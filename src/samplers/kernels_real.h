@@ -8,8 +8,8 @@
 
 #include "samplers/kernels.h"
 
-/* A log-weight less the largest. So far below it counts as -inf: the weight would be a denormal
- * number, which adds nothing to the sum of weights, and at which processors are ten times slower.
+/* A log-weight minus the largest one, or -inf if it is negligible: its weight would be a denormal
+ * number, which adds nothing to the sum of weights, and with which processors are ten times slower.
  */
 static inline real sali_below_largest(real log_weight, real largest)
 {

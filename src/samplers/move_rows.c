@@ -53,6 +53,7 @@ void sali_slot_move(const sal_space *space, const int32_t *codes, int64_t slot, 
     }
 }
 
+/* The sum of n values, in lanes: its last bits depend on the width of vectors. */
 SALI_CLONES
 static double sum_of(const double *values, int64_t n)
 {

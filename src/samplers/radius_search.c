@@ -41,7 +41,7 @@ void sali_radius_search_begin_for(sali_radius_search *r, bool on, const char *na
 
 /* ---- stages */
 
-/* Candidates of the present stage: of the fine one, both ends of the interval are among them. */
+/* Number of candidates of the present stage; the fine stage includes both ends of its interval. */
 static int64_t candidates(const sali_radius_search *r)
 {
     return r->stage == SALI_RADIUS_FINE && r->base > coarse[0] ? SALI_RADII : COARSE;
@@ -53,7 +53,7 @@ static double candidate(const sali_radius_search *r, int64_t k)
     return fmin(r->first + r->unit * (double)(radius - 1), r->most);
 }
 
-/* A stage begins, whose turns are not shorter than a window. */
+/* Begin a stage; each turn takes total / 4 / candidates steps, but at least a window. */
 static void begin_stage(sali_radius_search *r, int64_t stage, int64_t total, const sali_warmup *w)
 {
     r->stage = stage;
@@ -62,7 +62,8 @@ static void begin_stage(sali_radius_search *r, int64_t stage, int64_t total, con
     sali_jump_search_begin(&r->search, n, length > w->window ? length : w->window, w->done);
 }
 
-/* Where the best interval of the coarse stage begins. */
+/* The lower end of the best interval of the coarse stage: the neighbours with the largest sum of
+ * mean jumps. */
 static int64_t best_interval(const sali_radius_search *r)
 {
     int64_t best = 0;
@@ -72,7 +73,8 @@ static int64_t best_interval(const sali_radius_search *r)
     return coarse[best];
 }
 
-/* What comes after a stage; its jumps become those of a step. */
+/* End a stage: sums of jumps become means for each step, the best candidate is taken, and the fine
+ * stage follows the coarse one unless warm-up is over. */
 static void end_stage(sali_radius_search *r, int64_t total, const sali_warmup *w)
 {
     for (int64_t k = 0; k < r->search.candidates; k++) {
@@ -88,12 +90,12 @@ static void end_stage(sali_radius_search *r, int64_t total, const sali_warmup *w
     }
 }
 
-/* The candidate of the next window. */
+/* Use the candidate whose turn is the next window. */
 static void take_turn(sali_radius_search *r, int64_t done)
 {
     if (r->search.candidates > 0) {
         int64_t turn = sali_jump_search_turn(&r->search, 0, done);
-        r->tried = turn > 0 ? turn : 0; /* a state may tell of a stage that is to come */
+        r->tried = turn > 0 ? turn : 0; /* a restored state may have a `begin` after `done` */
         r->radius = candidate(r, r->tried);
     }
 }
@@ -123,6 +125,7 @@ bool sali_radius_search_adapt(sali_radius_search *r, const sali_warmup *w)
 
 /* ---- the state */
 
+/* The 9 state items of the search; none if the search is off. */
 static int64_t state(void *piece, sali_state_item *items)
 {
     sali_radius_search *r = piece;
@@ -148,7 +151,7 @@ static int64_t state(void *piece, sali_state_item *items)
     return n;
 }
 
-/* Whether the items go together: SAL_ERR_DATA if not. */
+/* SAL_ERR_DATA if the items are not consistent. */
 static sal_status changed(void *piece, const sali_warmup *at, sal_error *err)
 {
     const sali_radius_search *r = piece;

@@ -30,7 +30,8 @@ static bool is_called(const char *name, const char *specification)
     return name && strlen(name) == length && strncmp(name, specification, length) == 0;
 }
 
-/* The record of a name in a list that ends with NULL, or is NULL. */
+/* The sampler of `list` (ends with NULL; may be NULL) whose name or alias the specification begins
+ * with; NULL if there is none. */
 static const sali_sampler *find_in(const sali_sampler *const *list, const char *specification)
 {
     for (; list && *list; list++) {
@@ -74,7 +75,8 @@ static const char *const kind_names[] = {
     "counts", "counts without a cap"
 };
 
-/* The kind by which samplers tell what they move. */
+/* The bit number of a stretch's kind in the `kinds` of samplers; counts without a cap have their
+ * own. */
 static int moved_kind(const sali_stretch *s)
 {
     return s->states == 0 ? SAL_COUNT + 1 : (int)s->kind;
@@ -91,7 +93,8 @@ static bool wants_window(const sali_sampler *sampler, const sali_sampler_setting
     return sali_engine(sampler)->window && sali_sampler_value(sampler, settings, "radius") > 1;
 }
 
-/* Why a sampler cannot serve a model, into text; false if it can. */
+/* Whether something keeps a sampler from serving a model with these settings; the reason goes to
+ * text [room]. */
 static bool obstacle(const sali_sampler *sampler, const sali_sampler_settings *settings,
                      const sal_model *model, char *text, size_t room)
 {
@@ -162,6 +165,8 @@ sal_status sali_step_size_check(double step_size, sal_dtype dtype, sal_error *er
 
 /* ---- from a specification to a sampler and its settings */
 
+/* SAL_ERR_ARGUMENT for a specification that names no sampler: suggests the nearest name, or else
+ * lists the names of `own` and of the registry. */
 static sal_status unknown_sampler(const sali_sampler *const *own, const char *specification,
                                   sal_error *err)
 {
@@ -188,6 +193,8 @@ static sal_status unknown_sampler(const sali_sampler *const *own, const char *sp
                            names);
 }
 
+/* Fill `settings` from the specification and check that the sampler serves the model with them. A
+ * step size of 0 becomes the default; any other is refused if the sampler has none. */
 static sal_status resolve_settings(const char *specification, const sal_model *model,
                                    double step_size, const sali_sampler *sampler,
                                    sali_sampler_settings *settings, sal_error *err)
@@ -251,6 +258,7 @@ unsigned sali_sampler_wants(const sali_sampler *sampler)
            (sampler->needs_differences ? SALI_WANT_DIFFERENCES : 0);
 }
 
+/* Fill the public description *info of a sampler; it points into the sampler's record. */
 static void describe(const sali_sampler *sampler, sal_sampler_info *info)
 {
     *info = (sal_sampler_info){

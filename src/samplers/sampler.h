@@ -11,7 +11,7 @@
 #include "models/model.h"
 #include "parallel/ranks.h"
 
-/* What is aimed at in warm-up, of proposals by a gradient (Roberts & Rosenthal 1998). */
+/* Acceptance rate that warm-up aims at for proposals by a gradient (Roberts & Rosenthal 1998). */
 #define SALI_TARGET_ACCEPTANCE 0.574
 
 /* The chains of one shard: the one owner of codes, embedding and f, present and proposed.
@@ -31,12 +31,14 @@ typedef struct sali_chains {
     int32_t *codes_new; /* proposed */
     void *x_new;
     double *f_new;
-    void *gradient; /* real [n x N]: beta times that of whatever was evaluated last */
+    void *gradient; /* real [n x N] beta times the gradient at the states that were evaluated
+                       last */
 
     double *beta;      /* [n] inverse temperatures, > 0; 1 unless tempered */
-    double coldest;    /* of the chains that draws come from; 0: the largest here */
+    double coldest;    /* beta of the chains that draws come from; 0: the largest of this shard */
     double *step_size; /* [n] of samplers that have one */
-    double stay;       /* probability with which a step stays whatever its ratio: sali_stay_* */
+    double stay;       /* probability of rejecting a step whatever its ratio:
+                          sali_stay_probability */
 
     /* Random streams: chain c of the shard draws from (seed, id[c], step[c]). */
     uint64_t seed;
@@ -44,88 +46,98 @@ typedef struct sali_chains {
     uint64_t *step; /* steps made so far by each chain: rises with every step */
 
     /* Filled by sali_chains_decide for each chain at every step. */
-    double *log_ratio; /* of the Metropolis-Hastings acceptance, input; INFINITY: taken unasked */
+    double *log_ratio; /* [n] input: log of the Metropolis-Hastings ratio; INFINITY: accept
+                          always */
     bool *accepted;
-    bool take_all; /* accept whatever is proposed: to look at proposals */
+    bool take_all; /* accept every proposal: for inspecting proposals */
 
-    /* By chain, sums over steps since they were last cleared: steps that Metropolis and Hastings
-     * accept, those that stay all the same among them; their probabilities; L1 distances moved. */
+    /* [n] sums over the steps since they were last cleared. accepted_sum: steps accepted by
+     * Metropolis and Hastings, including the ones that `stay` then rejected; acceptance_sum:
+     * acceptance probabilities; jump_sum: L1 distances moved. */
     double *accepted_sum, *acceptance_sum, *jump_sum;
 
     /* The first NaN or +inf met: its chain in the shard (or -1), step and state [V]. */
     int64_t bad_chain;
     uint64_t bad_step;
-    const char *bad_what; /* of the sampler's, in words; NULL: f or what is made of it */
+    const char *bad_what; /* what the bad value is, for a value computed by the sampler; NULL: f,
+                             its gradient or a difference */
     double bad_value;
     int32_t *bad_codes;
-    /* During a refresh: steps follow at once, so that a sampler which does not use f of the present
-     * states need not find it. */
+    /* Set during a refresh that steps follow immediately: a sampler that does not use f of the
+     * present states need not compute it. */
     bool steps_follow;
 } sali_chains;
 
 /* The one record of a sampler, the library's or a user's. */
 typedef sal_sampler_descriptor sali_sampler;
 
-/* Options of a sampler, resolved: no zeros that stand for defaults. */
+/* Options of a sampler with all defaults filled in. */
 typedef struct sali_sampler_settings {
-    const sali_sampler *sampler;  /* whose they are; set for `share` and `create` */
+    const sali_sampler *sampler;  /* the sampler that has these settings; set for `share` and
+                                     `create` */
     double step_size;             /* start value when adapted */
     double values[SAL_SETTINGS];  /* of the descriptor's parameters, in their order */
     const double *preconditioner; /* [N x N] or NULL; read by `share` only */
-    /* The model's parameters will change every few steps: what costs many evaluations to make of
-     * them is not used. Read by `share` only; draws do not have the same bits with and without. */
+    /* The model's parameters will change every few steps, so `share` must not build anything that
+     * costs many evaluations for each set of parameters. Read by `share` only; draws do not have
+     * the same bits with and without. */
     bool training;
-    /* Of sweeps over a trajectory (trajectory.h): its levels, and the sampler that moves the states
-     * there. All NULL for any other sampler. */
+    /* For sweeps over a trajectory (trajectory.h): its levels, the sampler that moves the states at
+     * each level, and that sampler's settings. All NULL for any other sampler. */
     const struct sal_trajectory *trajectory;
     const sali_sampler *inner;
     const struct sali_sampler_settings *inner_settings;
-    bool level_step_sizes; /* the inner sampler's are those of the levels */
-    int64_t level_steps;   /* times as many at each level as in training */
+    bool level_step_sizes; /* the inner sampler uses the step sizes of the levels */
+    int64_t level_steps;   /* steps at each level, as a multiple of the number in training */
 } sali_sampler_settings;
 
 /* Discrete auxiliary variables u of a proposal, u[k] in 0 .. bound(k) - 1, so that they can be
- * enumerated; with a size of 0 there are none, and the engine's log_q tells all. A step draws u and
- * s' given s, and accepts with the ratio of pi(s') q(back(u), s | s') to pi(s) q(u, s' | s). */
+ * enumerated. If size is 0, there are none and the engine's log_q is the whole proposal. A step
+ * draws u and s' given s, and accepts with the ratio of pi(s') q(back(u), s | s') to pi(s) q(u, s'
+ * | s). */
 typedef struct sali_auxiliary {
     int64_t (*size)(const void *self, const sali_chains *chains);
     int32_t (*bound)(const void *self, const sali_chains *chains, int64_t k);
     /* log q(u, to | present state), [n], for one u, int32 [size]; `to` [n x V]. */
     void (*log_q)(void *self, sali_chains *chains, const void *u, const int32_t *to, double *log_q);
-    /* Of the way back; NULL: u itself. */
+    /* The auxiliary variables of the reverse move, from `to` to `from`, into `back` [size]; NULL: u
+     * itself. */
     void (*back)(const void *self, const sali_chains *chains, const int32_t *from,
                  const int32_t *to, const int32_t *u, int32_t *back);
 } sali_auxiliary;
 
-/* What the calling thread shows of all shards between two windows of warm-up.
+/* What `adapt` sees of all shards between two windows of warm-up.
  *
- * A window is any number of steps >= 1, which all chains have made since their sums (accepted_sum,
- * acceptance_sum, jump_sum) were cleared; whoever calls clears them afterwards. Between two windows
- * chains may be given other codes, ids and steps (and a refresh), and the model other parameters:
- * nothing is learned across windows but from sums. The shards and their numbers of chains stay.
+ * A window is any number of steps >= 1 that all chains have made since their sums (accepted_sum,
+ * acceptance_sum, jump_sum) were cleared; the caller of `adapt` clears the sums afterwards. Between
+ * two windows chains may get new codes, ids and steps (and a refresh), and the model new
+ * parameters, so `adapt` learns across windows from its own sums only. The shards and their numbers
+ * of chains stay.
  *
- * Adaptation that is never over, as in training, has a total of SALI_WARMUP_ENDLESS; `done` still
- * counts all steps since the start, over all runs of a training that was resumed. */
+ * Adaptation that never ends, as in training, has a total of SALI_WARMUP_ENDLESS; `done` then
+ * counts all steps since the start, over all runs of a resumed training. */
 typedef struct sali_warmup {
     const sal_model *model;
     uint64_t seed;
     int64_t n_shards;
-    const sali_ranks *ranks;    /* whose the shards are; NULL: all are here */
-    sali_chains *const *chains; /* [n_shards]; of other ranks only the chains' numbers */
-    void *const *selves;        /* [n_shards]; NULL of other ranks */
+    const sali_ranks *ranks;    /* which rank owns each shard; NULL: this process owns all */
+    sali_chains *const *chains; /* [n_shards]; shards of other ranks have only the numbers of
+                                   each chain */
+    void *const *selves;        /* [n_shards]; NULL for shards of other ranks */
     int64_t window;             /* steps since the last call */
     int64_t done, total;        /* steps of warm-up, this window included */
 } sali_warmup;
 
 #define SALI_WARMUP_ENDLESS INT64_MAX
 
-/* The inverse temperature of the chains which draws come from. What is tuned for draws is learned
- * from these chains only; a shard may have none, but not all shards of a run. */
+/* The inverse temperature of the chains that draws come from. What is tuned for draws is learned
+ * from these chains only; a shard may have none of them, but not all shards of a run. */
 double sali_chains_coldest(const sali_chains *chains);
 
-/* What is learned from shards themselves. Whether one is here; numbers of all shards, in their
- * order: `fill` writes `each` of them for one that is here, all the same at every rank. *out
- * [n_shards x each] is the caller's to free. Returns: SAL_ERR_MEMORY, SAL_ERR_IO. */
+/* sali_warmup_has: whether this rank owns the shard. sali_warmup_gather: collect `each` numbers
+ * from every shard, in the order of shards; `fill` writes the numbers of one shard of this rank.
+ * *out [n_shards x each] is the same at every rank and is the caller's to free. Returns:
+ * SAL_ERR_MEMORY, SAL_ERR_IO. */
 static inline bool sali_warmup_has(const sali_warmup *warmup, int64_t shard)
 {
     return !warmup->ranks || sali_ranks_own(warmup->ranks, shard);
@@ -143,78 +155,83 @@ double sali_warmup_jump(const sali_warmup *warmup);
 #define SALI_MOST_STATE 16
 
 /* How a sampler makes its steps: functions over the chains of a shard. `self` is the sampler's
- * state for one shard; `shared` what all shards of a run read, and only `adapt` writes. Functions
- * may be NULL where it says so. */
+ * state for one shard; `shared` is what all shards of a run read and only `adapt` writes. A
+ * function may be NULL where its comment says so. */
 struct sal_sampler_engine {
     const char *alias;   /* another name that the sampler is found by, or NULL */
-    bool rejection_free; /* what log_q proposes is always taken */
+    bool rejection_free; /* every proposal is accepted */
     bool local;          /* each move is of one variable: see sali_stay_probability */
     bool coupled;        /* chains depend on each other: all are in one shard */
     bool preconditioned; /* takes a matrix */
     bool window;         /* its setting "radius" is a window of levels: 1 at most on counts without
                             a cap, which move by 1 */
-    double most_step; /* step size, in units of the least move, beyond which proposals are the same;
-                         0: there is none. Training stays below it */
-    const char *cycle; /* the setting that says of how many steps a cycle is, each a kernel of its
-                          own: windows of warm-up are of whole cycles; NULL: there are none */
-    /* Settings "key=value,..." for the contract tests to try, NULL at the end; NULL: the defaults
+    double most_step;    /* the step size, in units of the least move, beyond which proposals no
+                            longer change; training stays below it. 0: there is no such step size */
+    const char *cycle;   /* name of the setting that gives the steps of a cycle, in which each step
+                            has a kernel of its own; windows of warm-up are whole cycles. NULL: no
+                            cycle */
+    /* Settings "key=value,..." for the contract tests to try, ending with NULL; NULL: the defaults
      * only. */
     const char *const *variants;
 
-    /* Shared state; all NULL without. `adapt` is called between windows of warm-up, never after
-     * (it is over when done = total): *changed tells the run to refresh all shards. */
+    /* Shared state; all three are NULL for a sampler without. `adapt` is called between windows of
+     * warm-up, the last time when done = total, and never after that: *changed asks the run to
+     * refresh all shards. */
     sal_status (*share)(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err);
     void (*unshare)(void *shared);
     sal_status (*adapt)(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err);
 
-    /* What is kept: the number of items, SALI_MOST_STATE at most. Of `shared` all that adaptation
-     * changes, but not what follows from settings and model; asked for after `adapt`, when no shard
-     * keeps what it has not learned from yet. Of `self` what a shard knows of its chains beyond
-     * their codes, as long as these fit it; zeros everywhere stand for nothing. Either is NULL when
-     * the other one is asked for. NULL: nothing is kept. */
+    /* List the state items and return their number, at most SALI_MOST_STATE. For `shared`, list all
+     * that adaptation changes, but leave out what can be recomputed from the settings and the
+     * model; called after `adapt`, once every pending observation has been used. For `self`, list
+     * what a shard knows of its chains beyond their codes; this is valid only with these codes, and
+     * all zeros mean that nothing is known. One of `shared` and `self` is NULL. The function is
+     * NULL if the sampler has no state items. */
     int64_t (*state)(void *shared, void *self, sali_state_item *items);
-    /* After numbers within their ranges were put into items of `shared`: SAL_ERR_DATA if they do
-     * not go together (then it is good for `unshare` only); else makes anew what is made of them.
-     * `at` shows the shards, but not window, done and total; NULL: only what is TUNED was given.
-     * Items whose number depends on others come last and are there after a first call only: see
-     * sali_sampler_restore. NULL: nothing is made of them. */
+    /* Called after items of `shared` were filled with numbers within their ranges. Checks that the
+     * items are consistent, else SAL_ERR_DATA (`shared` may then only be passed to `unshare`), and
+     * recomputes what depends on them. `at` shows the shards, but not window, done and total; NULL:
+     * only TUNED items were filled. Items whose number depends on other items come last and exist
+     * after a first call only: see sali_sampler_restore. NULL: nothing depends on the items. */
     sal_status (*changed)(void *shared, const sali_warmup *at, sal_error *err);
 
-    /* What warm-up was to find and did not, why, and what would help: sentences for the run's
-     * warning. NULL: nothing; the function is NULL where nothing can be missed. */
+    /* What warm-up should have found but did not, why, and what would help: sentences for the run's
+     * warning. Returns NULL if nothing was missed; the function is NULL where nothing can be
+     * missed. */
     const char *(*missed)(const void *shared);
 
     sal_status (*create)(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err);
     void (*destroy)(void *self);
-    /* Make what is cached of the present states (after a start, new parameters, step sizes,
-     * temperatures or shared state); sets f. What comes next then has the bits of a new `self` and
-     * a new shared state of the same `state` on the model as it is now. Safe for several shards at
-     * once, as parameters do not change meanwhile. */
+    /* Recompute all that is cached for the present states (after a start, new parameters, step
+     * sizes, temperatures or shared state); sets f. The steps after it have the same bits as those
+     * of a new `self` and a new shared state with the same `state` items on the model as it is now.
+     * Safe for several shards at once, as parameters do not change meanwhile. */
     void (*refresh)(void *self, sali_chains *chains);
-    /* Whether, since the last refresh, it follows the chains by small changes, so that a refresh
-     * takes as long as many steps. NULL: it does not. */
+    /* Whether the sampler, since the last refresh, updates its cached values by small changes, so
+     * that a refresh takes as long as many steps. NULL: never. */
     bool (*follows)(const void *self);
     /* One step of every chain. */
     void (*step)(void *self, sali_chains *chains);
-    /* n steps: the same bits as n calls of `step`, with less to do between them. May be NULL. */
+    /* n steps, with the same bits as n calls of `step` but less overhead. May be NULL. */
     void (*steps)(void *self, sali_chains *chains, int64_t n);
-    /* log q(present state -> to) of the next step's proposal, [n]; `to` [n x V]. After refresh.
-     * NULL with auxiliary variables that cannot be summed out, such as Gaussian ones; means nothing
-     * where their size is above 0. */
+    /* log q(present state -> to) of the next step's proposal, [n]; `to` [n x V]. Called after
+     * refresh. NULL for auxiliary variables that cannot be summed out, such as Gaussian ones; the
+     * result means nothing where the size of `auxiliary` is above 0. */
     void (*log_q)(void *self, sali_chains *chains, const int32_t *to, double *log_q);
     const sali_auxiliary *auxiliary; /* NULL: none */
-    /* 1 + the direction of each chain, [n], 0 before the first refresh (saltus/sampler.h); log_q
-     * uses the present ones. NULL: without directions. */
+    /* [n] 1 + the direction of each chain, 0 before the first refresh (saltus/sampler.h); log_q
+     * uses the present directions. NULL: no directions. */
     int32_t *(*directions)(void *self);
-    /* Of a sweep: step t makes piece t mod pieces(self), which is exact by itself and which log_q
-     * is that of. NULL: no sweep; then the step of an exact sampler of the list satisfies detailed
-     * balance, unless it keeps a momentum. */
+    /* For a sweep: the number of pieces. Step t makes piece t mod pieces, which is exact by itself
+     * and is the move that log_q describes. NULL: no sweep; then the step of an exact sampler of
+     * the registry satisfies detailed balance, unless the sampler keeps a momentum. */
     int64_t (*pieces)(const void *self, const sali_chains *chains);
-    /* With these values of its settings: the size of blocks of consecutive variables, each of which
-     * a step can take to all states that f allows beside the other blocks, and to no other states,
-     * in one way or by several steps. 0: moves are not such. NULL: they never are. */
+    /* For these values of the settings: the size of the blocks of consecutive variables if each
+     * step can take one block to all states that f allows given the other blocks, and to no other
+     * states, in one way or by several steps. Returns 0 if moves are not like this; NULL: they
+     * never are. */
     int64_t (*block_size)(const double *values);
 };
 
@@ -238,12 +255,13 @@ static inline int32_t sali_sampler_reverse(const sali_sampler *sampler, int32_t 
     return last > 0 && sampler->reverse ? sampler->reverse[direction] : last - direction;
 }
 
-/* What is right with all descriptors of a list that ends with NULL (or is NULL): that functions and
- * names are there, and no name twice or known to the library. SAL_ERR_ARGUMENT says which is not.
- */
+/* Check the descriptors of a list that ends with NULL (or is NULL): functions and names are there,
+ * no name appears twice or belongs to the library. SAL_ERR_ARGUMENT names the first descriptor that
+ * fails. */
 sal_status sali_own_check(const sali_sampler *const *own, sal_error *err);
 
-/* The record of a name ("gwg" or "gwg:hops=2"), or NULL; entry `index`, NULL past the end. */
+/* The sampler of the registry with the name of a specification ("gwg" or "gwg:hops=2"), or NULL;
+ * the sampler with number `index`, NULL past the end. */
 const sali_sampler *sali_sampler_find(const char *specification);
 const sali_sampler *sali_sampler_at(int64_t index);
 
@@ -251,13 +269,13 @@ const sali_sampler *sali_sampler_at(int64_t index);
 sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_settings *settings,
                               const sal_model *model, sal_error *err);
 
-/* Whether it serves the model with its usual settings. */
+/* Whether the sampler serves the model with its default settings. */
 bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model);
 
 /* Room for a specification with every setting spelt out. */
 #define SALI_SAMPLER_TEXT 1024
 
-/* The name that a specification calls it by: its name or its alias. */
+/* The sampler's name or its alias, whichever the specification uses. */
 const char *sali_sampler_called(const sali_sampler *sampler, const char *specification);
 
 /* The sampler to use when none is named: "block-gibbs" where the structure of the model is known
@@ -269,10 +287,11 @@ const char *sali_sampler_called(const sali_sampler *sampler, const char *specifi
 sal_status sali_sampler_usual(const sal_model *model, bool pieces, const char **name,
                               sal_error *err);
 
-/* Whether its step size can be found in warm-up: not without an exact acceptance to judge it by. */
+/* Whether warm-up can find the sampler's step size: this needs an exact acceptance to judge a step
+ * size by. */
 bool sali_sampler_adapts(const sali_sampler *sampler);
 
-/* Refuse to find the step size in warm-up where chains move by another one meanwhile (pavg's
+/* Refuse to adapt the step size where chains move by another step size during warm-up (pavg's
  * setting adapt-step-size). SAL_ERR_ARGUMENT. */
 sal_status sali_sampler_check_adapts(const sali_sampler *sampler,
                                      const sali_sampler_settings *settings, sal_error *err);
@@ -287,40 +306,41 @@ sal_status sali_sampler_choose_from(const sali_sampler *const *own, const char *
                                     const sali_sampler **sampler, sali_sampler_settings *settings,
                                     sal_error *err);
 
-/* The same among the samplers of the registry. */
+/* sali_sampler_choose_from among the samplers of the registry only. */
 sal_status sali_sampler_choose(const char *specification, const sal_model *model, double step_size,
                                const sali_sampler **sampler, sali_sampler_settings *settings,
                                sal_error *err);
 
-/* The value of the descriptor's parameter `name` among the settings; 0 if it has none such. */
+/* The value of the sampler's setting `name`; 0 if it has no such setting. */
 double sali_sampler_value(const sali_sampler *sampler, const sali_sampler_settings *settings,
                           const char *name);
 
 /* What the evaluator of chains of this sampler must be able to give: SALI_WANT_*. */
 unsigned sali_sampler_wants(const sali_sampler *sampler);
 
-/* The sampler's state for a shard, the chains' step sizes set. */
+/* Create the sampler's state *self for a shard, and set the chains' step sizes and `stay`. */
 sal_status sali_sampler_open(const sali_sampler *sampler, const sali_sampler_settings *settings,
                              void *shared, sali_chains *chains, void **self, sal_error *err);
 
-/* The shared state of a sampler, if it has one; and the end of it and of a shard's, NULL or not. */
+/* Create the shared state of a sampler, if it has one (*shared is untouched otherwise); destroy a
+ * shared state, or the state of a shard, which may be NULL. */
 sal_status sali_sampler_share(const sali_sampler *sampler, const sal_model *model,
                               const sali_sampler_settings *settings, void **shared, sal_error *err);
 void sali_sampler_unshare(const sali_sampler *sampler, void *shared);
 void sali_sampler_close(const sali_sampler *sampler, void *self);
 
-/* The items of the state of `shared`, or of `self` with the other one NULL, that are kept for
- * `what`; their number. */
+/* List the state items of `shared` or of `self` (pass NULL for the other) whose `kept` includes
+ * `what`. Returns how many. */
 int64_t sali_sampler_items(const sali_sampler *sampler, void *shared, void *self, unsigned what,
                            sali_state_item items[SALI_MOST_STATE]);
 
-/* Before a refresh with states that are not those that the steps left: drops what is kept of the
- * chains beyond their codes. */
+/* Call before a refresh if the states are not the ones that the sampler's steps left: clears what
+ * the sampler keeps of the chains beyond their codes. */
 void sali_sampler_forget(const sali_sampler *sampler, void *self);
 
-/* Bring the state of a sampler back into a freshly shared one, with the shards opened: fills all
- * items and calls `changed`. Returns: SAL_ERR_DATA, SAL_ERR_MEMORY; `shared` is
- * good for `unshare` only then. The shards need a refresh. */
+/* Restore the state of a sampler into a newly created `shared`, with the shards opened: fills all
+ * items and calls `changed`. Returns: SAL_ERR_DATA, SAL_ERR_MEMORY; `shared` may then only be
+ * passed to `unshare`. The shards need a refresh. */
 sal_status sali_sampler_restore(const sali_sampler *sampler, void *shared, const sali_warmup *at,
                                 sali_run_state_reader *reader, sal_error *err);
 
@@ -337,8 +357,8 @@ static inline void sali_sampler_steps(const sali_sampler *sampler, void *self, s
     }
 }
 
-/* n >= 1 steps from states that are not those that the steps left, perhaps with other parameters.
- */
+/* n >= 1 steps from states that are not the ones that the sampler's steps left, perhaps with other
+ * parameters. */
 static inline void sali_sampler_go(const sali_sampler *sampler, void *self, sali_chains *chains,
                                    int64_t n)
 {
@@ -353,14 +373,15 @@ static inline void sali_sampler_go(const sali_sampler *sampler, void *self, sali
  * the squared spacing of levels (2 base for one-hot, 4 base for spins). */
 double sali_default_step_size(const sal_space *space, double base);
 
-/* eps and 1 / eps must be numbers of the model's type, with room for levels and gradients; 0 stands
- * for none. SAL_ERR_ARGUMENT otherwise. */
+/* Check that eps and 1 / eps are numbers of the model's type, with room for levels and gradients; 0
+ * means that no step size is given. SAL_ERR_ARGUMENT otherwise. */
 sal_status sali_step_size_check(double step_size, sal_dtype dtype, sal_error *err);
 
 /* ---- chains.c */
 
-/* `wants` as for the evaluator; codes, id and step are the caller's to fill. */
-/* Chains that another rank moves: the numbers of each chain, and its codes if `states`; no more. */
+/* sali_chains_create: `wants` as for the evaluator; codes, id and step are the caller's to fill. */
+/* sali_chains_create_remote: chains that another rank moves, with the numbers of each chain, and
+ * codes if `states`, but nothing else. */
 sal_status sali_chains_create_remote(const sal_model *model, int64_t n, bool states, uint64_t seed,
                                      sali_chains **out, sal_error *err);
 sal_status sali_chains_create(const sal_model *model, int64_t n, unsigned wants, uint64_t seed,
@@ -370,7 +391,7 @@ void sali_chains_destroy(sali_chains *chains);
 /* Whether all chains have made the same number of steps. */
 bool sali_chains_together(const sali_chains *chains);
 
-/* Make x from codes, after the caller changed them. */
+/* Recompute x from codes, after the caller changed codes. */
 void sali_chains_embed(sali_chains *chains);
 
 /* The stream of chain c at its present step for a purpose. */
@@ -394,7 +415,7 @@ void sali_chains_temper(const sali_chains *chains, int64_t c, int64_t width, voi
 /* Evaluate the proposed states: f_new, and the gradient when wanted; notes NaN and +inf. */
 void sali_chains_propose(sali_chains *chains, bool gradient);
 
-/* The same for the present states: f, and the gradient when wanted. */
+/* Evaluate the present states: f, and the gradient when wanted; notes NaN and +inf. */
 void sali_chains_start(sali_chains *chains, bool gradient);
 
 /* Exact differences of all moves from the states `codes`, beta times f(s') - f(s), real [n x S];
@@ -402,13 +423,13 @@ void sali_chains_start(sali_chains *chains, bool gradient);
 void sali_chains_differences(sali_chains *chains, const int32_t *codes, const void *x, double *f,
                              void *slots);
 
-/* Differences of some moves only, as sali_differences_to, and of f itself: without beta, and notes
- * f only: the caller knows which of the differences to look at. */
+/* Differences of some moves only, as sali_differences_to, and f itself: not multiplied by beta.
+ * Notes bad values of f only; the caller knows which of the differences to check. */
 void sali_chains_differences_to(sali_chains *chains, const int32_t *codes, const void *x,
                                 const int32_t *to, double *f, void *slots);
 
-/* Note a value that must not be, of chain c at `codes` [n x V]; the first one is kept. With `what`
- * it is not f but something of the sampler's, in these words. */
+/* Note a bad value of chain c at `codes` [n x V]; only the first one is kept. `what` names a value
+ * of the sampler's; without, the value is f. */
 void sali_chains_note_bad(sali_chains *chains, int64_t c, const int32_t *codes, double value);
 void sali_chains_note_fault(sali_chains *chains, int64_t c, const int32_t *codes, const char *what,
                             double value);
@@ -417,11 +438,13 @@ void sali_chains_note_fault(sali_chains *chains, int64_t c, const int32_t *codes
 void sali_chains_check_f(sali_chains *chains, int64_t first, int64_t count, const int32_t *codes,
                          const double *f);
 
-/* The error that tells of it, after the name of model or sampler; `chain` is its number. */
+/* The error that reports the noted bad value, beginning with the name of the model or sampler;
+ * `chain` is the chain's number in the run. */
 sal_status sali_chains_report(const sali_chains *chains, const sali_sampler *sampler, int64_t chain,
                               sal_error *err);
 
-/* The same of the neighbour with variable `site` at `code`, whose difference is `value`. */
+/* Note a bad difference `value` from `codes` to the neighbour with variable `site` at `code`; the
+ * neighbour is what is reported. */
 void sali_chains_note_bad_move(sali_chains *chains, int64_t c, const int32_t *codes, int64_t site,
                                int32_t code, double value);
 
@@ -429,7 +452,7 @@ void sali_chains_note_bad_move(sali_chains *chains, int64_t c, const int32_t *co
  * infinities: a forbidden s' is never accepted, a finite one always from a forbidden s. */
 double sali_mh_log_ratio(double f, double f_new, double log_q_forward, double log_q_reverse);
 
-/* That of chain c, from f to f_new at its temperature. */
+/* The log ratio of chain c, from f to f_new at its temperature. */
 static inline double sali_chains_log_ratio(const sali_chains *chains, int64_t c,
                                            double log_q_forward, double log_q_reverse)
 {
@@ -468,18 +491,18 @@ void sali_chains_decide(sali_chains *chains);
  * acceptance of 1. */
 void sali_chains_move(sali_chains *chains, int64_t c, int64_t site, int32_t code, double f);
 
-/* The same for n variables at once. */
+/* sali_chains_move for n variables at once. */
 void sali_chains_move_several(sali_chains *chains, int64_t c, int64_t n, const int64_t *sites,
                               const int32_t *codes, double f);
 
-/* The sums over chains of accepted_sum, acceptance_sum and jump_sum, which are cleared. */
+/* The sums over chains of accepted_sum, acceptance_sum and jump_sum; clears the three arrays. */
 typedef struct sali_chains_sums {
     double accepted, acceptance, jump;
 } sali_chains_sums;
 sali_chains_sums sali_chains_take_sums(sali_chains *chains);
 
-/* Samplers carry f along by differences. At steps that are multiples of this number they recompute
- * it, so that rounding cannot drift, and a resumed run sees the same numbers. */
+/* Samplers update f by differences. At steps that are multiples of this number they recompute f, so
+ * that rounding cannot drift and a resumed run sees the same numbers. */
 #define SALI_RENEWAL_STEPS 65536
 
 /* Every chain's step counter rises by one. */

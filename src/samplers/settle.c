@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "samplers/settle.h"
 
-/* Their steps are numbered from here on. */
+/* Number of the first burn-in step: above the number of any other step of a chain. */
 #define FIRST_STEP (UINT64_C(1) << 62)
 
 bool sali_settles(const sal_model *model)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sweeps that bring chains to where draws come from, without being draws: by the Gibbs sampler or,
- * for counts without a cap, by `lb`. */
+/* Burn-in sweeps for states that are not draws themselves: by the Gibbs sampler or, for counts
+ * without a cap, by `lb`. */
 #ifndef SALI_SETTLE_H
 #define SALI_SETTLE_H
 
@@ -19,14 +19,14 @@ bool sali_settles(const sal_model *model);
 sal_status sali_settling_open(sali_settling *s, const sal_model *model, sal_error *err);
 void sali_settling_close(sali_settling *s);
 
-/* Chains with room for n, that want what the sampler does. */
+/* Create n chains whose evaluator serves the burn-in sampler. */
 sal_status sali_settling_chains(const sali_settling *s, int64_t n, uint64_t seed,
                                 sali_chains **chains, sal_error *err);
 
-/* Sweeps of all chains from their codes, at their temperatures. Where a step needs evaluations, no
- * more than `most` steps are made; call number 0, 1, .. goes on with the variables where the last
- * one stopped. No other step has the random numbers of these. NaN or +inf is noted in the chains.
- * Returns: SAL_ERR_MEMORY. */
+/* Burn in all chains from their codes, at their temperatures. Where a step needs evaluations, at
+ * most `most` steps are made; calls numbered 0, 1, .. each continue with the variables where the
+ * call before stopped. The random numbers of these steps are used by no other steps. NaN or +inf is
+ * noted in the chains. Returns: SAL_ERR_MEMORY. */
 sal_status sali_settle(const sali_settling *s, sali_chains *chains, int64_t sweeps, int64_t most,
                        int64_t number, sal_error *err);
 

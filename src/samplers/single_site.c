@@ -6,7 +6,8 @@
 #include "core/vector/vmath.h"
 #include "samplers/kernels_real.h"
 
-/* Counts move by 1 (Grathwohl et al. 2021, table 1) unless a window of theirs is given. */
+/* log_t of the stretch becomes -inf for staying and outside the window. Counts move by 1 (Grathwohl
+ * et al. 2021, table 1) unless they are given a window. */
 static void exclude(const sali_stretch *s, const int32_t *codes, int64_t radius, real *log_t)
 {
     radius = s->kind == SAL_COUNT && radius == SALI_ALL_LEVELS ? 1 : radius;
@@ -22,6 +23,7 @@ static void exclude(const sali_stretch *s, const int32_t *codes, int64_t radius,
     }
 }
 
+/* log_t real [S] becomes -inf for staying and outside the window of `radius`, block by block. */
 static void site_exclude(const sal_space *space, const int32_t *codes, int64_t radius, void *log_t)
 {
     for (int64_t b = 0; b < space->n_blocks; b++) {
@@ -32,6 +34,7 @@ static void site_exclude(const sal_space *space, const int32_t *codes, int64_t r
     }
 }
 
+/* out[k] = the sum of log_t over the slots [width] of row k, for moves of several variables. */
 static void site_combine(int64_t n, int64_t width, const int32_t *slots, const void *log_t,
                          void *out)
 {
@@ -45,6 +48,7 @@ static void site_combine(int64_t n, int64_t width, const int32_t *slots, const v
     }
 }
 
+/* The largest of n values; -inf if all are NaN or n is 0. */
 SALI_CLONES
 static real largest_of(const real *values, int64_t n)
 {
@@ -64,6 +68,7 @@ static void take_largest(const real *values, real largest, int64_t n, real *out)
     }
 }
 
+/* The sum of n weights, in double. */
 static inline __attribute__((always_inline)) double sum_of(const real *values, int64_t n)
 {
     double sum = 0;
@@ -74,7 +79,8 @@ static inline __attribute__((always_inline)) double sum_of(const real *values, i
     return sum;
 }
 
-/* Partial sums of blocks first .. end - 1, all but the last of known size. */
+/* Recompute row->partial of blocks first .. end - 1. All but the last block have SALI_MOVE_BLOCK
+ * moves, a size that the compiler knows. */
 SALI_CLONES
 static void sum_blocks(int64_t moves, sali_move_row *row, int64_t first, int64_t end)
 {
@@ -86,6 +92,7 @@ static void sum_blocks(int64_t moves, sali_move_row *row, int64_t first, int64_t
     }
 }
 
+/* From row->log_weight of all moves: weights, partial sums and log_norm. */
 static void site_prepare(int64_t moves, sali_move_row *row)
 {
     real *weight = row->weight;
@@ -97,13 +104,15 @@ static void site_prepare(int64_t moves, sali_move_row *row)
     row->log_norm = log(sali_move_total(moves, row)) + (isfinite(largest) ? (double)largest : 0);
 }
 
+/* The move that the uniform u selects: first its block by partial sums, then the move in the block.
+ * -1 if all weights are 0. */
 static int64_t site_pick(int64_t moves, const sali_move_row *row, double u)
 {
     const real *weight = row->weight;
     int64_t blocks = (moves + SALI_MOVE_BLOCK - 1) / SALI_MOVE_BLOCK, chosen = -1;
     double rest = u * sali_move_total(moves, row);
     int64_t block = -1;
-    /* Rounding may carry the sum past the end: the last block that has weight is then it, */
+    /* Rounding may carry the sum past the end: then take the last block that has weight, .. */
     for (int64_t k = 0; k < blocks; k++) {
         if (row->partial[k] > 0) {
             rest -= block < 0 ? 0 : row->partial[block];
@@ -113,7 +122,7 @@ static int64_t site_pick(int64_t moves, const sali_move_row *row, double u)
             }
         }
     }
-    /* or within the block the last possible move. */
+    /* .. and within the block the last possible move. */
     int64_t end = (block + 1) * SALI_MOVE_BLOCK;
     for (int64_t k = block * SALI_MOVE_BLOCK; block >= 0 && k < end && k < moves; k++) {
         if (weight[k] > 0) {
@@ -127,6 +136,7 @@ static int64_t site_pick(int64_t moves, const sali_move_row *row, double u)
     return chosen;
 }
 
+/* Set the weights of moves first .. first + count - 1 to 0; returns the sum of all weights then. */
 static double site_remove(int64_t moves, sali_move_row *row, int64_t first, int64_t count)
 {
     real *weight = row->weight;

@@ -12,8 +12,8 @@
 #include "samplers/completion.h"
 #include "samplers/conditional.h"
 
-/* Attempts from new random states: with repair, and without (which is all that can be done when
- * nothing is known of the forbidden states); sweeps of repair within each. */
+/* The most attempts from new random states with repair; the most without repair, where the
+ * forbidden states are unknown; and the sweeps of repair in each attempt. */
 #define ATTEMPTS 20
 #define BLIND_ATTEMPTS 1000
 #define SWEEPS 100
@@ -43,7 +43,8 @@ struct sali_start_search {
 
 /* ---- repair: Gibbs on minus the number of forbidden factors, cooling down */
 
-/* Draw variable v of chain c, which the guide follows. */
+/* Redraw variable v of chain c by its conditional under the number of violations, at inverse
+ * temperature beta; the tracker `guide` follows the move. */
 static void repair_variable(sali_start_search *s, int64_t c, int64_t v, double beta)
 {
     sali_chains *chains = s->chains;
@@ -83,7 +84,7 @@ static bool repair_sweep(sali_start_search *s)
 
 /* ---- the start */
 
-/* New states of the chains that are forbidden. */
+/* Draw new states for the chains whose present state is forbidden. */
 static void draw_states(sali_start_search *s)
 {
     sali_chains *chains = s->chains;
@@ -101,7 +102,8 @@ static void draw_states(sali_start_search *s)
     }
 }
 
-/* Evaluate f and mark where it is -inf; the number of such chains. */
+/* Evaluate f of all chains; forbidden[c] becomes whether f is -inf. Returns how many chains are
+ * forbidden. */
 static int64_t mark_forbidden(sali_chains *chains, bool *forbidden)
 {
     int64_t n = 0;
@@ -114,6 +116,8 @@ static int64_t mark_forbidden(sali_chains *chains, bool *forbidden)
     return n;
 }
 
+/* The error SAL_ERR_MODEL for the first chain that is still forbidden; it names up to 5 factors
+ * that forbid the chain's state, where the model can list them. */
 static sal_status give_up(const sali_chains *chains, const bool *forbidden, int64_t attempts,
                           sal_error *err)
 {
@@ -184,7 +188,8 @@ void sali_start_search_destroy(sali_start_search *s)
     }
 }
 
-/* The states of a new attempt. */
+/* Set the states that an attempt starts from: `init` in the first attempt, if given, else new draws
+ * for forbidden chains. */
 static void begin_attempt(sali_start_search *s)
 {
     const sali_chains *chains = s->chains;

@@ -12,9 +12,10 @@
 sal_status sali_start(sali_chains *chains, const int32_t *init, const sal_model *guide,
                       sal_error *err);
 
-/* The same in steps, for callers who may want to stop: create a search, step until it is over, and
- * take its status. `init` and `guide` stay the caller's. A step costs as much as a sweep over the
- * variables of the shard's chains. Stopped early, states may have f = -inf. */
+/* sali_start in steps, for callers who may want to stop early: create a search, step until the
+ * search is over, and take its status. `init` and `guide` stay the caller's. A step costs as much
+ * as a sweep over the variables of the shard's chains. After an early stop, states may have f =
+ * -inf. */
 typedef struct sali_start_search sali_start_search;
 sal_status sali_start_search_create(sali_chains *chains, const int32_t *init,
                                     const sal_model *guide, sali_start_search **out,

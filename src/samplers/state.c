@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What samplers hold: making it, listing it, bringing it back. */
+/* The state of samplers, shared and of shards: creating, listing and restoring it. */
 #include <string.h>
 
 #include "samplers/sampler.h"

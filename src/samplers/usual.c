@@ -9,13 +9,15 @@
 #include "samplers/settle.h"
 #include "samplers/start.h"
 
-/* States where first-order differences are looked at, and moves of each. */
+/* Number of states where first-order differences are compared with exact ones, and of moves from
+ * each. */
 enum { STATES = 8, MOVES = 8, ROWS = STATES * MOVES };
-/* How far they may be off, relative to the largest exact one. */
+/* The largest error accepted of first-order differences, relative to the largest exact difference.
+ */
 #define MOST_ERROR 0.5
-/* Sweeps from random states to those that draws are like, and the most steps where each needs
- * evaluations. Counts without a cap move by one, and each of their steps looks at all variables:
- * more sweeps, of no more steps. */
+/* Burn-in sweeps from random states, and the most steps where each step needs evaluations. Counts
+ * without a cap move by one, and each of their steps evaluates moves of all variables, so they get
+ * more sweeps but no more steps. */
 enum { SWEEPS = 2, MOST_STEPS = 256, COUNT_SWEEPS = 32, COUNT_STEPS = 4096 };
 
 /* A count without a cap after move number `move`: one up or, every second time, down. */
@@ -25,7 +27,8 @@ static int32_t moved_count(int32_t now, int64_t move)
     return down ? now - 1 : now + 1;
 }
 
-/* To each state MOVES rows: the state, and as proposed one the same but for one random variable. */
+/* Fill MOVES rows for each state: the present state of a row is the state, the proposed one differs
+ * in one random variable, whose index goes to site [ROWS]. */
 static void make_moves(sali_chains *rows, const int32_t *states, int64_t *site)
 {
     const sal_space *space = rows->space;
@@ -66,7 +69,7 @@ static double first_order_error(const sali_chains *chains, const int64_t *site)
     return scale > 0 ? error / scale : 0;
 }
 
-/* That of moves from `states` [STATES x V]. */
+/* first_order_error for random moves from `states` [STATES x V]. */
 static double error_at(sali_chains *rows, const int32_t *states)
 {
     int64_t site[ROWS];
@@ -76,7 +79,7 @@ static double error_at(sali_chains *rows, const int32_t *states)
     return first_order_error(rows, site);
 }
 
-/* Sweeps that settle a model's states; 0: there is no way, or it takes too long. */
+/* Number of burn-in sweeps for random states; 0 if no sampler can do them or they take too long. */
 static int64_t sweeps_of(const sal_model *model)
 {
     int64_t most = COUNT_STEPS / model->space->n_variables;
@@ -86,7 +89,7 @@ static int64_t sweeps_of(const sal_model *model)
     return sali_settles(model) ? SWEEPS : 0;
 }
 
-/* From random states to those that draws are like. */
+/* Burn in `states` [STATES x V]: they become states that resemble draws. */
 static sal_status settle(const sal_model *model, int64_t sweeps, int32_t *states, sal_error *err)
 {
     size_t bytes = (size_t)(STATES * model->space->n_variables) * sizeof *states;
@@ -106,7 +109,9 @@ static sal_status settle(const sal_model *model, int64_t sweeps, int32_t *states
     return status;
 }
 
-/* The larger one of random states, where chains start, and of such as draws are like. */
+/* *error receives the largest relative error of first-order differences from random states, where
+ * chains start, or from states after burn-in, whichever is larger. The second is skipped if the
+ * first exceeds MOST_ERROR already or there is no burn-in. `states` [STATES x V] is scratch. */
 static sal_status measure(sali_chains *rows, int32_t *states, double *error, sal_error *err)
 {
     for (int64_t c = 0; c < STATES; c++) {
@@ -123,6 +128,7 @@ static sal_status measure(sali_chains *rows, int32_t *states, double *error, sal
     return status;
 }
 
+/* *error receives the error of first-order differences, as `measure` defines it. */
 static sal_status first_order(const sal_model *model, double *error, sal_error *err)
 {
     int32_t *states = SALI_NEW_ARRAY(int32_t, STATES * model->space->n_variables);
