@@ -65,7 +65,7 @@ static void scale_chain(sali_auxiliary_state *a, const sali_chains *chains, int6
     }
 }
 
-/* What was evaluated last becomes the gradient of chain c's present state. */
+/* Copy the gradient evaluated last to chain c's gradient of the present state. */
 static void keep_gradient(sali_auxiliary_state *a, const sali_chains *chains, int64_t c)
 {
     int64_t N = chains->space->width;
@@ -94,7 +94,8 @@ void sali_auxiliary_refresh(void *self, sali_chains *chains)
 
 /* ---- the step */
 
-/* w of all chains; where it lies. */
+/* Draw w of all chains, with momentum from the u they keep; returns the array [n x N] that holds w.
+ */
 static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
 {
     int64_t N = chains->space->width;
@@ -123,7 +124,8 @@ static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
     return a->w;
 }
 
-/* y of chain c: delta s + w, less H d on the way back, `product` being M d. */
+/* y of chain c: delta s + w, and for the reverse proposal minus H d, where `product` is M d (NULL
+ * for the forward proposal). */
 static void shift(sali_auxiliary_state *a, const sali_chains *chains, int64_t c, void *w,
                   void *product)
 {
@@ -145,6 +147,8 @@ static sali_factorised proposal(sali_auxiliary_state *a, const sali_chains *chai
                               .y = sali_row(chains, a->y, c, N) };
 }
 
+/* Draw the proposed state of every chain from q(s' | z, s), given w [n x N]; log_q receives its log
+ * probability plus log norm. */
 static void propose(sali_auxiliary_state *a, sali_chains *chains, void *w)
 {
     const sal_space *space = chains->space;
@@ -188,7 +192,8 @@ static double gaussian_ratio(const sali_auxiliary_state *a, const sali_chains *c
         product ? sali_row(chains, product, c, N) : NULL);
 }
 
-/* That and log q(s | z', s') of all chains; `product` is M d or NULL. */
+/* log_q_reverse of all chains: the Gaussian ratio and log q(s | z', s') together, plus log
+ * norm_reverse. `product` is M d or NULL. */
 static void judge(sali_auxiliary_state *a, const sali_chains *chains, void *w, void *product)
 {
     const sal_space *space = chains->space;
@@ -205,7 +210,8 @@ static void judge(sali_auxiliary_state *a, const sali_chains *chains, void *w, v
     }
 }
 
-/* The log-ratios by which proposals are accepted. Two norms need one logarithm. */
+/* The log-ratios by which proposals are accepted, with one logarithm for the two norms of each
+ * chain. */
 static void compare(sali_auxiliary_state *a, sali_chains *chains, void *w, void *product)
 {
     judge(a, chains, w, product);
@@ -219,7 +225,8 @@ static void compare(sali_auxiliary_state *a, sali_chains *chains, void *w, void 
     }
 }
 
-/* Where p(s' | z) was drawn from. */
+/* The log-ratios of proposals drawn from p(s' | z) itself: all are accepted but those with f =
+ * -inf. */
 static void compare_exact(sali_chains *chains)
 {
     for (int64_t c = 0; c < chains->n; c++) {

@@ -32,24 +32,27 @@
 #include "samplers/sampler.h"
 
 typedef struct sali_auxiliary_state {
-    const sali_chains *chains; /* whose it is */
+    const sali_chains *chains; /* the chains of this shard */
     const sali_factorised_kernels *kernels;
-    sali_preconditioner *preconditioner; /* of all shards; NULL: AVG */
-    sali_move_rows moves;                /* scratch: one chain's */
+    sali_preconditioner *preconditioner; /* shared by all shards; NULL: AVG */
+    sali_move_rows moves;                /* scratch, for one chain at a time */
     void *gradient;                      /* real [n x N] at the present states */
     void *noise, *w, *product;           /* real [n x N] */
     void *scale;                         /* real [n x N] sqrt(gamma lambda + delta) */
-    void *y;                             /* real [n x N] what the proposal has beside gradients */
-    double *factor, *delta;              /* [n] gamma times beta, delta */
-    double *log_q, *log_q_reverse;       /* [n] there and back, but for what follows */
-    double *norm, *norm_reverse;         /* [n] their logarithms are still to be subtracted */
+    void *y;                             /* real [n x N] the term of the proposal beside the
+                                            gradient */
+    double *factor, *delta;              /* [n]; factor is gamma times beta */
+    double *log_q, *log_q_reverse;       /* [n] forward and reverse, before log norm is
+                                            subtracted */
+    double *norm, *norm_reverse;         /* [n] norms of the forward and reverse log_q */
     bool flat;                           /* H = 0 */
-    bool exact;                          /* H is the Hessian: q is p(s' | z), whatever s */
+    bool exact;                          /* H is the Hessian: q is p(s' | z) and does not depend
+                                            on s */
     sali_momentum momentum;
-    sali_history *history; /* where to note steps, or NULL */
+    sali_history *history; /* where steps are recorded, or NULL */
 } sali_auxiliary_state;
 
-/* Functions of the descriptors; what shards share is the preconditioner, or NULL. */
+/* Functions of the engines. `preconditioner` is what shards share, or NULL. */
 sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                  void *preconditioner, void **self, sal_error *err);
 int64_t sali_auxiliary_state_of(void *self, sali_state_item *items);

@@ -57,6 +57,7 @@ static void turn(int64_t n, const void *v, void *u)
     }
 }
 
+/* u'v - |v|^2 / 2, summed in double. */
 SALI_CLONES
 static double turn_ratio(int64_t n, const real *u, const real *v)
 {
@@ -73,6 +74,7 @@ static inline real finite_or_zero(real g)
     return isfinite(g) ? g : 0;
 }
 
+/* c and y of sali_momentum_change, with p for the product. */
 SALI_CLONES
 static void change(int64_t n, real delta, const real *from, const real *to, const real *w,
                    real factor, const real *p, real phi, const real *g_from, const real *g_to,
@@ -100,6 +102,7 @@ static void subtract(int64_t n, const void *to, const void *from, void *d)
     }
 }
 
+/* y = delta x + w - factor product, as sali_auxiliary_shift. */
 SALI_CLONES
 static void shift(int64_t n, double delta, const void *x, const void *w, double factor,
                   const void *product, void *y)
@@ -114,7 +117,8 @@ static void shift(int64_t n, double delta, const void *x, const void *w, double 
     }
 }
 
-/* The pull of the product is left out, or not. */
+/* w'd - d'(factor p + delta d) / 2 with d = to - from; the term of p counts only if `bent`, a
+ * constant for the compiler. */
 static inline __attribute__((always_inline)) double ratio_of(int64_t n, const real *from,
                                                              const real *to, const real *w,
                                                              double delta, double factor,
@@ -137,7 +141,7 @@ static double ratio(int64_t n, const real *from, const real *to, const real *w, 
              : ratio_of(n, from, to, w, delta, 0, NULL, false);
 }
 
-/* ---- what others call: clones that are not static would be exported */
+/* ---- the functions of auxiliary.h: clones that are not static would be exported */
 
 void RN(sali_scale_each)(int64_t n, const void *scale, void *noise)
 {

@@ -18,14 +18,14 @@ void sali_cap_create(void *object, const sal_space *space, int64_t most, sali_ca
     }
 }
 
-/* The log-weight of a variable's move from `now` to `code`, of a prepared row. */
+/* The log-weight in a prepared row of variable v's move from `now` to `code`. */
 static double weight_of(const sal_model *model, int64_t v, int32_t now, int32_t code,
                         const sali_move_row *row)
 {
     return sali_load(model->dtype, row->log_weight, sali_move_slot(model->space, v, now, code));
 }
 
-/* log o_i: of all codes but the present one. */
+/* log o_i of variable v: log of the summed weights of all codes but `now`. */
 static double odds_of(const sal_model *model, int64_t v, int32_t now, const sali_move_row *row)
 {
     int32_t states = model->space->variables[v].states;
@@ -43,7 +43,7 @@ static double odds_of(const sal_model *model, int64_t v, int32_t now, const sali
     return largest == -INFINITY ? -INFINITY : largest + log(sum);
 }
 
-/* Odds and all R_i; R_i[0] is 1. */
+/* Fill cap->odds and cap->R from a prepared row at `codes`; R_i[0] is 1. */
 static void sum_up(sali_cap *cap, const sal_model *model, const int32_t *codes,
                    const sali_move_row *row)
 {
@@ -70,7 +70,7 @@ void sali_cap_prepare(sali_cap *cap, const sal_model *model, const int32_t *code
     row->log_norm = cap->R[cap->most];
 }
 
-/* Another code than `now`, by its weight and a uniform number. */
+/* The code, other than `now`, that the uniform u selects by the weights of variable v's moves. */
 static int32_t pick(const sali_cap *cap, const sal_model *model, int64_t v, int32_t now,
                     const sali_move_row *row, double u)
 {

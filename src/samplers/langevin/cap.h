@@ -24,15 +24,16 @@ typedef struct sali_cap {
     double *uniforms; /* [2V] */
 } sali_cap;
 
-/* The arrays belong to `object` (core/object.h), which knows if there is no memory. */
+/* Allocate the arrays, which belong to `object` (core/object.h); it records a failed allocation. */
 void sali_cap_create(void *object, const sal_space *space, int64_t most, sali_cap *cap);
 
-/* The row of a state `codes` [V], which the factorised kernel has prepared, gets the norm of the
+/* Replace log_norm of a row at `codes` [V], prepared by the factorised kernel, by the norm of the
  * capped proposal. */
 void sali_cap_prepare(sali_cap *cap, const sal_model *model, const int32_t *codes,
                       sali_move_row *row);
 
-/* Draw codes_new and x_new from such a row at (codes, x); the log of their probability. */
+/* Draw codes_new and x_new from a row that sali_cap_prepare has finished, at (codes, x); returns
+ * log q of the draw. */
 double sali_cap_draw(sali_cap *cap, const sal_model *model, const sali_stream *stream,
                      const int32_t *codes, const void *x, const sali_move_row *row,
                      int32_t *codes_new, void *x_new);

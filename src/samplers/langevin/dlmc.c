@@ -31,6 +31,7 @@ typedef struct dlmc_shared {
     sali_radius_search radius;
 } dlmc_shared;
 
+/* Creates a dlmc_shared: the search for the radius, if asked for, and the couplings. */
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
 {
@@ -50,11 +51,13 @@ typedef struct dlmc {
     sali_langevin core;
     const sali_site_kernels *sites;
     const sali_radius_search *search;
-    int64_t radius; /* if it is not searched for */
+    int64_t radius; /* the radius unless it is searched for */
     double unit;
     sali_dlmc_rates rates;
 } dlmc;
 
+/* Log-weights of dlmc.h in the row of chain c, by the first-order differences of d, within the
+ * window. */
 static void weigh(sali_langevin *l, const sali_chains *chains, int64_t c, const int32_t *codes,
                   const void *x, const void *d, sali_move_row *row)
 {
@@ -72,6 +75,7 @@ static void weigh(sali_langevin *l, const sali_chains *chains, int64_t c, const 
     l->kernels->normalise(chains->space, codes, row);
 }
 
+/* Creates a shard's state *out; `euler` selects the weights of Euler's method. */
 static sal_status open(const sali_chains *chains, const sali_sampler_settings *settings,
                        void *shared, bool euler, void **out, sal_error *err)
 {

@@ -26,7 +26,7 @@ typedef struct sali_dlmc_rates {
     void *largest, *stay; /* real [V] scratch */
 } sali_dlmc_rates;
 
-/* In the place of d [S], which is -inf for what is no move, staying included: log-weights for the
+/* Replace d [S], which is -inf for staying and for slots that are no move, by log-weights for the
  * factorised kernel. NaN stays NaN. */
 void sali_dlmc_weights_f32(const sal_space *space, const sali_dlmc_rates *rates,
                            const int32_t *codes, float *d);

@@ -9,7 +9,7 @@
 
 #define LEAST (SALI_REAL_BITS == 32 ? (real)FLT_MIN : (real)DBL_MIN)
 
-/* -A in the place of r. */
+/* x = r becomes -A = -min(r, 1). */
 SALI_CLONES
 static void minus_step(int64_t n, real *x)
 {
@@ -26,6 +26,7 @@ static void negate(int64_t n, real *x)
     }
 }
 
+/* x = r becomes -A: -min(r, 1) with `euler`, else exp(-r) - 1. */
 static void minus_a(bool euler, int64_t n, real *x)
 {
     if (euler) {
@@ -87,6 +88,7 @@ static void finish_flips(int64_t n, const real *restrict log_odds, real *restric
     }
 }
 
+/* Replace d [n] of two-level variables by log-weights; e and r are scratch of n reals. */
 static void flip_weights(const sali_dlmc_rates *rates, int64_t n, real *d, real *e, real *r)
 {
     log_below(n, d, e);
@@ -101,10 +103,10 @@ static void flip_weights(const sali_dlmc_rates *rates, int64_t n, real *d, real 
     finish_flips(n, e, d);
 }
 
-/* ---- variables of several levels: a slot each, but for staying where there is no cap. Weights are
- * taken relative to the largest of a variable's, exp(m). */
+/* ---- variables of several levels: one slot a state, except for staying where there is no cap.
+ * Weights are relative to exp(m), the largest weight of a variable. */
 
-/* m = max(0, d), exp's argument d - m, and that of staying, -m. */
+/* For each row of d: largest = m = max(0, d), shifted = d - m, and stay = -m. */
 SALI_CLONES
 static void take_largest(int64_t rows, int32_t entries, const real *restrict d,
                          real *restrict shifted, real *restrict largest, real *restrict stay)
@@ -122,7 +124,8 @@ static void take_largest(int64_t rows, int32_t entries, const real *restrict d,
     }
 }
 
-/* log(r / Z), Z = exp(-m) times the sum of t: log tau + log g - (d - m); of what is a move. */
+/* log_g becomes log(r / Z) = log tau + log g - (d - m), where Z is exp(-m) times the sum of t; 0
+ * for slots that are no move. */
 SALI_CLONES
 static void log_rates_of(int64_t n, real log_tau, const real *restrict shifted,
                          real *restrict log_g)
@@ -133,7 +136,7 @@ static void log_rates_of(int64_t n, real log_tau, const real *restrict shifted,
     }
 }
 
-/* r in the place of r / Z. */
+/* r / Z becomes r: multiply each row by the sum of its weights and `stay`. */
 SALI_CLONES
 static void times_sums(int64_t rows, int32_t entries, const real *restrict weight,
                        const real *restrict stay, real *restrict r)
@@ -149,7 +152,7 @@ static void times_sums(int64_t rows, int32_t entries, const real *restrict weigh
     }
 }
 
-/* A over the weight of staying in the place of the weight. */
+/* Replace each weight by A over the weight of staying, `stay` + sum of weight B; `minus` is -A. */
 SALI_CLONES
 static void divide(int64_t rows, int32_t entries, const real *restrict minus,
                    const real *restrict stay, real *restrict weight)
@@ -177,6 +180,7 @@ static void finish_levels(int64_t rows, int32_t entries, const real *restrict lo
     }
 }
 
+/* Replace d of a stretch of several levels by log-weights; w and r are scratch of as many reals. */
 static void level_weights(const sali_dlmc_rates *rates, const sali_stretch *s, const int32_t *codes,
                           real *d, real *w, real *r)
 {

@@ -11,7 +11,7 @@
 #include "samplers/langevin/preconditioner.h"
 #include "stats/covariance.h"
 
-/* Numbers of app. F. */
+/* Constants of app. F. */
 #define IGNORED 100
 #define COLLECTED 1000
 #define BLOCK 100
@@ -22,6 +22,8 @@
 
 /* ---- collecting */
 
+/* g(s)'(s' - s) of chain c's proposal; coordinates that do not move count 0, even where g is
+ * infinite. */
 static double along_gradient(const sali_chains *chains, const void *gradient, int64_t c)
 {
     int64_t N = chains->space->width;
@@ -98,7 +100,7 @@ void sali_history_clear(sali_adaptation_history *a)
     a->shards = NULL;
 }
 
-/* Shards' parts of the arrays. */
+/* Give each shard its slice of the arrays from, to and y. */
 static void divide(sali_adaptation_history *a, int64_t V)
 {
     for (int64_t k = 0, first = 0; k < a->n_shards; k++) {
@@ -145,8 +147,9 @@ sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warm
 
 /* ---- of other ranks */
 
-/* How many pairs each shard has, and steps it has seen; `before` [n_shards + 1]: the pairs known so
- * far, `begin`: where the new ones of each shard are among all new ones. */
+/* Exchange among ranks the number of pairs of each shard, and of steps seen. before [n_shards + 1]
+ * receives the pairs known until now, begin [n_shards + 1] where each shard's new pairs begin among
+ * all new ones. */
 static sal_status gather_progress(sali_adaptation_history *a, const sali_ranks *ranks,
                                   int64_t *before, int64_t *begin, sal_error *err)
 {
@@ -167,7 +170,8 @@ static sal_status gather_progress(sali_adaptation_history *a, const sali_ranks *
     return status;
 }
 
-/* Between the new pairs of a shard and their rows: y, from, to. */
+/* Copy the pairs of a shard from number `before` on into rows of (y, from, to) if `pack`, else out
+ * of such rows. */
 static void carry_pairs(const sali_history *h, int64_t V, int64_t before, bool pack, char *rows)
 {
     const size_t codes = (size_t)V * sizeof *h->from;
@@ -211,8 +215,8 @@ sal_status sali_history_gather(sali_adaptation_history *a, const sali_warmup *wa
 
 /* ---- candidates */
 
-/* The covariance of the collected states, variances below 0.01 made larger; `x` and `sums` [N] are
- * zeros before and after. */
+/* M receives the covariance of the collected states, with variances below 0.01 raised; `x` and
+ * `sums` [N] must be zeros and are zeros again on return. */
 static void covariance(const sal_space *space, const sali_adaptation_history *a, double *M,
                        double *x, double *sums)
 {
@@ -230,8 +234,8 @@ static void covariance(const sal_space *space, const sali_adaptation_history *a,
     memset(sums, 0, (size_t)N * sizeof *sums);
 }
 
-/* The inverse of the covariance C into M, by its eigenvectors; 0 along directions that have no
- * variance, as one-hot variables do. */
+/* M receives the inverse of the covariance C, by eigenvectors; directions without variance, as
+ * one-hot variables have, get 0. `lambda` [N] is scratch. */
 static void invert(const sali_preconditioner *p, const double *C, double *M, double *lambda)
 {
     int n = (int)p->n;
@@ -256,8 +260,8 @@ typedef struct fit {
     double n, x, y, xx, xy, yy;
 } fit;
 
-/* d'M d / 2 with d from the codes; only variables that moved count. `d` [N] is zero before and
- * after, `moved` [N] is room. */
+/* d'M d / 2 for the move d between two states; only variables that moved cost time. `d` [N] must be
+ * zeros and is zeros again on return; `moved` [N] is scratch. */
 static double curvature(const sal_space *space, const double *M, const int32_t *from,
                         const int32_t *to, double *d, int64_t *moved)
 {
@@ -286,6 +290,8 @@ static double curvature(const sal_space *space, const double *M, const int32_t *
     return 0.5 * sum;
 }
 
+/* The sums of a regression of y on x = d'M d / 2 over all collected pairs with finite y. `d` and
+ * `moved` as for `curvature`. */
 static fit fit_candidate(const sal_space *space, const sali_adaptation_history *a, const double *M,
                          double *d, int64_t *moved)
 {
@@ -310,7 +316,8 @@ static fit fit_candidate(const sal_space *space, const sali_adaptation_history *
     return s;
 }
 
-/* Slope of y on x, and its loss; the loss is infinite where x does not vary. */
+/* The least-squares slope of y on x; *loss receives the residual sum of squares, infinite where x
+ * does not vary. */
 static double slope(const fit *s, double *loss)
 {
     double xx = s->xx - s->x * s->x / s->n, xy = s->xy - s->x * s->y / s->n;
@@ -319,7 +326,8 @@ static double slope(const fit *s, double *loss)
     return varies ? xy / xx : 0;
 }
 
-/* Try the candidate M: scaled, it becomes p->M if its loss is less than *least. */
+/* If the loss of the candidate M is less than *least, the loss becomes *least, and M times its
+ * slope becomes p->M. */
 static void try_candidate(const sal_model *model, sali_preconditioner *p, double *M, double *least,
                           double *d, int64_t *moved)
 {
@@ -336,7 +344,7 @@ static void try_candidate(const sal_model *model, sali_preconditioner *p, double
     }
 }
 
-/* What choosing takes, an object (core/object.h). */
+/* Scratch of sali_history_choose, an object (core/object.h). */
 typedef struct scratch {
     double *C, *M, *lambda, *d; /* [N x N], [N x N], [N], [N] */
     int64_t *moved;             /* [N] */

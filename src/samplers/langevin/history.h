@@ -26,14 +26,15 @@
 /* Steps of the chains of one shard. */
 typedef struct sali_history {
     int64_t room, n;    /* pairs */
-    int64_t every;      /* steps from one that is kept to the next */
+    int64_t every;      /* every so many steps one is kept */
     int64_t seen;       /* steps */
     int32_t *from, *to; /* [room x V] codes */
     double *y;          /* [room] f(s') - f(s) - g(s)'(s' - s), or NaN: f is not finite */
 } sali_history;
 
-/* The step about to be decided, of every chain: `gradient` real [n x N] is beta times that of the
- * present states. Then, which were accepted; the coldest chains' steps are kept. */
+/* propose: record the step of every chain that is about to be decided; `gradient` real [n x N] is
+ * beta times the gradient at the present states. decide: keep the recorded steps of the coldest
+ * chains, as moves or stays, after the chains' decision. */
 void sali_history_propose(sali_history *history, const sali_chains *chains, const void *gradient);
 void sali_history_decide(sali_history *history, const sali_chains *chains);
 
@@ -42,7 +43,7 @@ struct sali_preconditioner;
 /* Candidates for M. */
 enum { SALI_COVARIANCE = 1, SALI_PRECISION = 2 };
 
-/* Where the adaptation stands. A matrix that is given needs no collecting; without any there is no
+/* Phases of the adaptation. With a given matrix nothing is collected; without a matrix there is no
  * gamma to adapt. */
 enum {
     SALI_PHASE_START,
@@ -55,36 +56,40 @@ enum {
 
 typedef struct sali_adaptation_history {
     unsigned candidates;
-    double step_size; /* of all chains until M is chosen; 0: their own */
+    double step_size; /* step size of all chains until M is chosen; 0: each chain's own */
     int64_t phase;
     int64_t begin, end; /* steps of warm-up at which collecting begins and ends */
     int64_t n_shards;
-    sali_history *shards; /* [n_shards] while collecting, else NULL; has the arrays */
-    int64_t room;         /* pairs of all shards; their arrays are parts of */
+    sali_history *shards; /* [n_shards] while collecting, else NULL; owns the arrays below */
+    int64_t room;         /* capacity, in pairs, of the three arrays below; each shard uses a
+                             slice of them */
     int32_t *from, *to;   /* [room x V] */
     double *y;            /* [room] */
-    int64_t *progress;    /* [n_shards x 2] n and seen of each, as saved */
+    int64_t *progress;    /* [n_shards x 2] n and seen of each shard, for saving */
 
     /* gamma */
-    double jump, jump_before; /* sum over this block of steps; mean of the last, < 0: none */
-    int64_t steps;            /* of this block */
+    double jump, jump_before; /* jump: sum over this block of steps; jump_before: mean of the
+                                 block before, < 0: none */
+    int64_t steps;            /* steps of this block */
     double direction, rate;
 } sali_adaptation_history;
 
-/* Plan for a warm-up of `total` steps, in windows of `window`; collecting if `empirical`. */
+/* Plan the adaptation for a warm-up of `total` steps in windows of `window`. `empirical`: collect
+ * states to choose M from. */
 void sali_history_plan(sali_adaptation_history *a, int64_t total, int64_t window, bool empirical);
 
-/* Whether states are collected, or ignored before that. */
+/* Whether states are being collected, or still ignored before collecting begins. */
 bool sali_history_collects(const sali_adaptation_history *a);
 
-/* The steps that other ranks' shards have kept since the last time. SAL_ERR_MEMORY, SAL_ERR_IO. */
+/* Receive the steps that shards of other ranks have kept since the last call. SAL_ERR_MEMORY,
+ * SAL_ERR_IO. */
 sal_status sali_history_gather(sali_adaptation_history *a, const sali_warmup *warmup,
                                sal_error *err);
 
-/* The step size of all chains meanwhile; 0: they have their own. */
+/* The step size of all chains while states are collected; 0: chains have their own. */
 double sali_history_step_size(const sali_adaptation_history *a);
 
-/* Room for the steps between begin and end. */
+/* Allocate the shards' histories, for the steps between `begin` and `end`. */
 sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warmup, sal_error *err);
 void sali_history_clear(sali_adaptation_history *a);
 
@@ -92,20 +97,21 @@ void sali_history_clear(sali_adaptation_history *a);
  * pairs too. */
 int64_t sali_history_state(sali_adaptation_history *a, const sal_space *space,
                            sali_state_item *items);
-/* After these were filled: opens the shards' histories if it was collecting, and checks them once
- * they are there. */
+/* Call after the state was filled. Opens the shards' histories if collecting was under way, and on
+ * the second call checks and takes their numbers of pairs. */
 sal_status sali_history_changed(sali_adaptation_history *a, bool empirical, const sali_warmup *at,
                                 sal_error *err);
 
-/* Choose M from what was collected, and go on to gamma. M stays as it is when there is nothing to
- * learn from: no step whose curvature by a candidate differs from the others'. */
+/* Choose M from the collected steps; the next phase adapts gamma. M stays as it is when there is
+ * nothing to learn from: no step has a curvature by a candidate that differs from the other steps.
+ */
 sal_status sali_history_choose(const sal_model *model, struct sali_preconditioner *p,
                                sal_error *err);
 
-/* After a window of warm-up: whether gamma changed. */
+/* Call after a window of warm-up. Returns whether *gamma changed. */
 bool sali_gamma_adapt(sali_adaptation_history *a, const sali_warmup *warmup, double *gamma);
 
-/* gamma moved on by `rate` in `direction`, which is turned first if the jump fell. */
+/* The next gamma, `rate` further in *direction, which is reversed first if the jump fell. */
 double sali_gamma_next(double gamma, bool fell, double *direction, double rate);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the adaptation of PAVG has to keep to be stopped and to go on (samplers/langevin/history.h).
- */
+/* State items from which a stopped adaptation of PAVG is resumed (samplers/langevin/history.h). */
 #include <float.h>
 #include <math.h>
 
 #include "core/error.h"
 #include "samplers/langevin/history.h"
 
-/* More steps than any plan has to wait for, and to collect. */
+/* Upper limits, above those of any plan, of the steps to wait for and of the steps to collect. */
 #define MOST_BEGIN (INT64_C(1) << 40)
 #define MOST_COLLECTED (INT64_C(1) << 24)
 
@@ -38,6 +37,8 @@ int64_t sali_history_state(sali_adaptation_history *a, const sal_space *space,
     return n;
 }
 
+/* Take the shards' numbers of pairs and of steps seen from `progress`. SAL_ERR_DATA if a shard has
+ * no room for so many pairs. */
 static sal_status take_progress(sali_adaptation_history *a, sal_error *err)
 {
     for (int64_t k = 0; k < a->n_shards; k++) {

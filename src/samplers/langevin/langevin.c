@@ -8,9 +8,10 @@
 
 const char *const sali_schedule_forms[] = { "constant", "polynomial", "exponential", NULL };
 
-/* Reals of a label without that of level 0, which is all zeros: the kernel's first real stands for
- * it if its y is 1/2 throughout, since then beta y + b = 0 there. So level 0 to j costs 1, and j
- * to k costs 2 (Xiang et al. 2023, supplement 3.2). */
+/* y for labels that are coded by K - 1 reals, all zeros for label 0. The kernel has K reals a
+ * label; the first one stands for label 0 if its y is 1/2 throughout, since then beta y + b = 0
+ * there. So a move between label 0 and label j costs 1, and between labels j and k 2 (Xiang et al.
+ * 2023, supplement 3.2). */
 static const void *drop_first_reals(sali_langevin *l, const sali_chains *chains, const void *x)
 {
     const sal_space *space = chains->space;
@@ -23,8 +24,8 @@ static const void *drop_first_reals(sali_langevin *l, const sali_chains *chains,
     return l->y;
 }
 
-/* The norm-constrained proposal: a = D/2 + x/(eps d), b = -1/(2 eps d), where the last d is the
- * scale's, and 1/2 is another number in a cycle. */
+/* The norm-constrained proposal: a = D/2 + x/(eps d_k), b = -1/(2 eps d_k), with d_k the
+ * preconditioner's scale; a cycle has another number than 1/2. */
 static void weigh(sali_langevin *l, const sali_chains *chains, int64_t c, const int32_t *codes,
                   const void *x, const void *d, sali_move_row *row)
 {
@@ -80,7 +81,8 @@ void sali_langevin_follow(sali_langevin *l, sali_chains *chains, bool proposed)
     }
 }
 
-/* What was evaluated last of chain c, the present state or the proposed one: beta D there. */
+/* beta D [N] of chain c at its proposed state (`proposed`) or its present one; it must have been
+ * evaluated last. */
 static const void *direction(const sali_langevin *l, const sali_chains *chains, int64_t c,
                              bool proposed)
 {
@@ -88,7 +90,8 @@ static const void *direction(const sali_langevin *l, const sali_chains *chains, 
                     : sali_followed_gradient_now(&l->followed, chains, c);
 }
 
-/* The row of chain c at (codes, x) [n x V] and [n x N] from the direction d there. */
+/* Prepare the row of chain c from the direction d [N] at its state in codes [n x V] and x [n x N].
+ */
 static void prepare(sali_langevin *l, sali_chains *chains, int64_t c, const int32_t *codes, void *x,
                     const void *d, sali_move_row *row)
 {
@@ -100,8 +103,9 @@ static void prepare(sali_langevin *l, sali_chains *chains, int64_t c, const int3
     }
 }
 
-/* The rows of this step, where they are not kept. Weights that are no numbers come from a
- * direction that is none; a forbidden state has such a one by right. */
+/* Prepare the rows of this step, where rows are not kept between steps. A row whose weights are not
+ * numbers comes from a bad direction, which is noted, except at a forbidden state, where it is to
+ * be expected. */
 static void prepare_held(sali_langevin *l, sali_chains *chains)
 {
     for (int64_t c = 0; l->held && c < chains->n; c++) {
@@ -116,7 +120,7 @@ static void prepare_held(sali_langevin *l, sali_chains *chains)
     }
 }
 
-/* 1 / d of every coordinate, as the shared scale now is. */
+/* Fill l->w with 1 / d of every coordinate, from the present values of the shared scale. */
 static void set_weights(sali_langevin *l, const sali_chains *chains)
 {
     for (int64_t v = 0; l->scale && v < chains->space->n_variables; v++) {
@@ -150,6 +154,7 @@ void sali_langevin_refresh(void *self, sali_chains *chains)
     }
 }
 
+/* Draw the proposal of chain c under the cap on moved variables, and its log q. */
 static void draw_capped(sali_langevin *l, sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
@@ -161,6 +166,7 @@ static void draw_capped(sali_langevin *l, sali_chains *chains, int64_t c)
                       sali_row(chains, chains->x_new, c, space->width));
 }
 
+/* Draw the proposal of every chain from its prepared row; l->log_q receives its log q. */
 static void draw(sali_langevin *l, sali_chains *chains)
 {
     const sal_space *space = chains->space;
@@ -178,7 +184,8 @@ static void draw(sali_langevin *l, sali_chains *chains)
     }
 }
 
-/* The log-ratio of the proposals, from which they are accepted. */
+/* The log-ratios by which proposals are accepted; unadjusted samplers accept all but forbidden
+ * states. */
 static void judge(sali_langevin *l, sali_chains *chains)
 {
     const sal_space *space = chains->space;

@@ -45,8 +45,8 @@ int64_t sali_momentum_state(sali_auxiliary_state *a, sali_state_item *items)
     return 1;
 }
 
-/* Where parameters were changed, another shard may have replaced M already. Then the result is
- * wrong, and sali_momentum_check drops it. */
+/* After a change of parameters another shard may have replaced M already: then the result is wrong,
+ * and sali_momentum_check drops it. */
 void sali_momentum_settle(sali_auxiliary_state *a)
 {
     sali_momentum *m = &a->momentum;
@@ -76,7 +76,7 @@ void sali_momentum_check(sali_auxiliary_state *a)
     m->of = p->prepared;
 }
 
-/* Whether nothing is kept of chain c. */
+/* Whether no u is kept of chain c: its zeta is all zeros. */
 static bool is_new(const sali_momentum *m, const sali_chains *chains, int64_t c)
 {
     const int64_t N = chains->space->width;
@@ -104,7 +104,7 @@ void sali_momentum_carry(sali_auxiliary_state *a, const sali_chains *chains, con
     BY_TYPE(chains, sali_mix)(chains->n * N, m->a, sqrt(1 - m->a * m->a), m->v, a->w);
 }
 
-/* c of chain c, and the y of its way back. */
+/* c of chain c into `to`, and y of its reverse proposal; `product` is M d [n x N] or NULL. */
 static void change(sali_auxiliary_state *a, const sali_chains *chains, int64_t c, const void *w,
                    const void *product, void *to)
 {
@@ -130,7 +130,7 @@ void sali_momentum_propose(sali_auxiliary_state *a, const sali_chains *chains, c
             (N, row(chains, chains->x_new, c), row(chains, chains->x, c), row(chains, from, c));
         }
     }
-    if (a->exact) { /* c itself is what w changes by */
+    if (a->exact) { /* w changes by c itself */
         return;
     }
     if (!a->flat) {

@@ -55,23 +55,24 @@
 typedef struct sali_momentum {
     double a, phi;
     bool corrects; /* phi is not 0, and H not the Hessian */
-    void *zeta;    /* real [n x N] Q'u as the last step left it, zeros: to be drawn; NULL: off */
+    void *zeta;    /* real [n x N] Q'u after the last step; zeros: not drawn yet; NULL: off */
     void *v;       /* real [n x N] */
-    bool carried;  /* w is what the last step left, and zeta is not known */
-    uint64_t of;   /* the preparation of M that it is along, or 0 */
+    bool carried;  /* the last step left w, and zeta is out of date */
+    uint64_t of;   /* the preparation of M whose eigenvectors zeta refers to, or 0 */
 } sali_momentum;
 
 struct sali_auxiliary_state;
 
-/* Reads the settings, and makes room as part of `a` if they ask for momentum or correction. */
+/* Read the settings; allocate the arrays, which belong to `a`, if they ask for momentum or
+ * correction. */
 void sali_momentum_create(struct sali_auxiliary_state *a, const sali_chains *chains,
                           const sali_sampler_settings *settings);
 
-/* What is kept of the chains beyond their codes: the number of items. */
+/* List the state item that keeps u of the chains. Returns the number of items. */
 int64_t sali_momentum_state(struct sali_auxiliary_state *a, sali_state_item *items);
 
-/* Before M, step sizes and temperatures may be others: zeta of what was carried. After M was
- * brought up to date: whether it still is along M's eigenvectors, else it is dropped. */
+/* settle: call before M, step sizes or temperatures may change; computes zeta from a carried w.
+ * check: call after M is up to date; drops zeta unless it still refers to M's eigenvectors. */
 void sali_momentum_settle(struct sali_auxiliary_state *a);
 void sali_momentum_check(struct sali_auxiliary_state *a);
 
@@ -84,8 +85,8 @@ void sali_momentum_draw(struct sali_auxiliary_state *a, const sali_chains *chain
 void sali_momentum_carry(struct sali_auxiliary_state *a, const sali_chains *chains,
                          const void *noise);
 
-/* v of all chains for the states proposed; with a correction, also the y of the ways back.
- * `product` is M d or NULL, w as in auxiliary.c. Uses `noise` if H is not 0. */
+/* v of all chains for the proposed states; with a correction, also y of the reverse proposals.
+ * `product` is M d or NULL, w as in auxiliary.c. Overwrites `noise` if H is not 0. */
 void sali_momentum_propose(struct sali_auxiliary_state *a, const sali_chains *chains, const void *w,
                            const void *product);
 

@@ -16,13 +16,13 @@ enum { NONE, DIAGONAL, SPREAD, AUTO };
 
 static const char *const preconditioners[] = { "none", "diagonal", "spread", "auto", NULL };
 
-/* Windows of warm-up are of whole cycles (run.h), so cycles have 100 steps at most. */
+/* A window of warm-up is a whole number of cycles (run.h), so a cycle has at most 100 steps. */
 #define CYCLE_SETTING                                                                  \
     {                                                                                  \
         "cycle", 0, 0, 100, true, "steps of a cycle of step sizes; 0 or 1: none", NULL \
     }
 
-/* Of beta, which is searched for: the word stands for this number. */
+/* The value of beta for the word "search". */
 enum { SEARCHED = 0 };
 #define LEAST_BETA 0.5
 
@@ -61,7 +61,7 @@ static const char *const dula_variants[] = {
     "cycle=2,beta=1", NULL
 };
 
-/* A beta is of a cycle. */
+/* An obstacle if beta is given without a cycle, else NULL. */
 static const char *without_cycle(bool given, const double *values)
 {
     return given && values[CYCLE] < 2 ? "its beta needs a cycle of 2 steps or more" : NULL;
@@ -94,6 +94,7 @@ typedef struct ncg_shared {
     sali_radius_search beta;
 } ncg_shared;
 
+/* Creates an ncg_shared: the scale of step sizes, the search for beta, and the couplings. */
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
 {
@@ -116,6 +117,7 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
     return sali_object_finish(s, status, shared, err);
 }
 
+/* Creates a shard's state, which reads beta and the scale from the shared state. */
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err)
 {

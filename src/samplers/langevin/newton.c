@@ -39,7 +39,8 @@ static const char *const una_variants[] = {
     "", "categorical=2,schedule=polynomial,decay=0.05,horizon=1", "most=2", "limits=kept", NULL
 };
 
-/* The neighbour whose difference gives the slope: -1 for all labels. */
+/* The code whose difference gives the slope of a variable at `code`: the next level, or at the top
+ * the one below; -1, which asks for all labels, for categorical variables. */
 static int32_t neighbour(const sali_variable *v, int32_t code)
 {
     if (v->kind == SAL_CATEGORICAL) {
@@ -48,7 +49,8 @@ static int32_t neighbour(const sali_variable *v, int32_t code)
     return code < v->states - 1 ? code + 1 : code > 0 ? code - 1 : code;
 }
 
-/* All kinds here have finitely many states: a slot tells where it goes, from wherever. */
+/* The difference of chain c for moving variable i to `code`. All variables here have finitely many
+ * states, so the slot does not depend on the present code. */
 static double difference(const sali_langevin *l, const sali_chains *chains, int64_t c, int64_t i,
                          int32_t code)
 {
@@ -56,8 +58,9 @@ static double difference(const sali_langevin *l, const sali_chains *chains, int6
                      c * chains->space->slots + sali_move_slot(chains->space, i, code, code));
 }
 
-/* Where a state's next level is forbidden but not the state: ask for the level below, if there is
- * one, and for nothing else. Whether any was found. */
+/* Set l->to to the level below, if there is one, for every variable whose next level is forbidden
+ * while the state is not, and to the present code for all other variables. Returns whether there
+ * was any. */
 static bool turn_back(sali_langevin *l, const sali_chains *chains, const int32_t *codes,
                       const double *f)
 {
@@ -74,8 +77,8 @@ static bool turn_back(sali_langevin *l, const sali_chains *chains, const int32_t
     return any;
 }
 
-/* The difference to a code, from a state of finite f; what cannot be is noted, with the neighbour
- * where f is no number below +inf. */
+/* The difference of chain c for moving variable i to `code`. From a state of finite f, a difference
+ * that is NaN or +inf is noted as a bad move. */
 static double checked(const sali_langevin *l, sali_chains *chains, int64_t c, int64_t i,
                       const int32_t *codes, const double *f, int32_t code)
 {
@@ -86,7 +89,8 @@ static double checked(const sali_langevin *l, sali_chains *chains, int64_t c, in
     return delta;
 }
 
-/* beta D of variable i of chain c into chains->gradient. */
+/* Store beta D of variable i of chain c in chains->gradient; `to` is the code that the slope goes
+ * to. */
 static void set_slopes(const sali_langevin *l, sali_chains *chains, int64_t c, int64_t i,
                        const int32_t *codes, const double *f, int32_t to)
 {
@@ -107,7 +111,8 @@ static void set_slopes(const sali_langevin *l, sali_chains *chains, int64_t c, i
     }
 }
 
-/* Differences to l->to of what slopes are of: f without limits, or f. */
+/* Fill l->slots with the differences to l->to, of f without its limits if there is such an
+ * evaluator, else of f. */
 static void find_differences(sali_langevin *l, sali_chains *chains, const int32_t *codes,
                              const void *x, double *f)
 {
@@ -118,6 +123,8 @@ static void find_differences(sali_langevin *l, sali_chains *chains, const int32_
     }
 }
 
+/* f, and beta D into chains->gradient, at the present or the proposed states; slopes upwards that
+ * are forbidden are replaced by slopes downwards. */
 static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
 {
     const sal_space *space = chains->space;
@@ -147,6 +154,8 @@ static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
     }
 }
 
+/* Creates a shard's state; a model with hard limits gets a second evaluator without them, if the
+ * setting says so. */
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err)
 {

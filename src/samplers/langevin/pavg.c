@@ -12,7 +12,7 @@
 enum { PRECONDITIONER, ADAPT_STEP_SIZE, MOMENTUM, CORRECTION };
 enum { AUTO, HESSIAN, EMPIRICAL, COVARIANCE, PRECISION, NONE };
 
-/* Checked against the model's type in `share`. */
+/* Upper limit of the setting; `share` checks it against the model's type. */
 #define MOST_STEP_SIZE 1e100
 
 static const char *const choices[] = { "auto",      "hessian", "empirical", "covariance",
@@ -51,12 +51,14 @@ static const char *obstacle(const sal_model *model, const double *values, const 
     return NULL;
 }
 
-/* Whether the auxiliary variables have to be known along the eigenvectors of M. */
+/* Whether momentum or correction need the auxiliary variables along M's eigenvectors. */
 static bool turns(const sali_sampler_settings *settings)
 {
     return settings->values[MOMENTUM] > 0 || settings->values[CORRECTION] > 0;
 }
 
+/* *p receives the Hessian of f as preconditioner. If the Hessian is not finite, *p becomes NULL
+ * with the setting auto, else this is an error. */
 static sal_status open_hessian(const sal_model *model, const sali_sampler_settings *settings,
                                sali_preconditioner **p, sal_error *err)
 {
@@ -79,8 +81,8 @@ static sal_status open_hessian(const sal_model *model, const sali_sampler_settin
                            model->name);
 }
 
-/* Where M comes from is decided here, once: by the formula, and whether the Hessian is finite at
- * the present parameters. */
+/* Decides once where M comes from: by the settings, by the formula, and by whether the Hessian is
+ * finite at the present parameters. */
 static sal_status pavg_share(const sal_model *model, const sali_sampler_settings *settings,
                              void **shared, sal_error *err)
 {
@@ -118,7 +120,7 @@ static sal_status pavg_share(const sal_model *model, const sali_sampler_settings
     return status;
 }
 
-/* Where the shards note their steps: nowhere once `shards` is NULL. */
+/* Let the shards of this rank record their steps in `shards` [n_shards]; NULL: stop recording. */
 static void attach(const sali_warmup *warmup, sali_history *shards)
 {
     for (int64_t k = 0; k < warmup->n_shards; k++) {
@@ -128,6 +130,8 @@ static void attach(const sali_warmup *warmup, sali_history *shards)
     }
 }
 
+/* Advance the adaptation (history.h) after a window of warm-up: plan, begin to collect, choose M,
+ * or change gamma; *changed if the shards need a refresh. */
 static sal_status adapt(sali_preconditioner *p, const sali_warmup *warmup, bool *changed,
                         sal_error *err)
 {
@@ -163,7 +167,7 @@ static sal_status adapt(sali_preconditioner *p, const sali_warmup *warmup, bool 
     return status;
 }
 
-/* Whether there is something to find: not where M is the Hessian, or none is wanted. */
+/* Whether warm-up adapts anything: not with the Hessian as M, nor without M. */
 static bool learns(const sali_preconditioner *p)
 {
     return p->kind == SALI_PRECONDITIONER_EMPIRICAL || p->kind == SALI_PRECONDITIONER_GIVEN;
@@ -196,8 +200,7 @@ static const char *pavg_missed(const void *shared)
     }
 }
 
-/* The matrix that was found or given and its factor, and how they are found; or what a shard keeps.
- */
+/* For `shared`: gamma, M and the state of their adaptation. For `self`: the momentum. */
 static int64_t pavg_state(void *shared, void *self, sali_state_item *items)
 {
     sali_preconditioner *p = shared;
@@ -210,6 +213,8 @@ static int64_t pavg_state(void *shared, void *self, sali_state_item *items)
     return 2 + sali_history_state(&p->adaptation, p->model->space, items + 2);
 }
 
+/* After the state was filled: checks it, symmetrises M, and attaches the shards to their histories.
+ */
 static sal_status pavg_changed(void *shared, const sali_warmup *at, sal_error *err)
 {
     sali_preconditioner *p = shared;

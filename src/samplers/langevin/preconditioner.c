@@ -21,6 +21,7 @@ bool sali_eigen(const sali_preconditioner *p, double *A, double *lambda)
     return info == 0;
 }
 
+/* Whether all entries of M are 0. */
 static bool all_zero(const sali_preconditioner *p)
 {
     for (int64_t k = 0; k < p->n * p->n; k++) {
@@ -31,7 +32,7 @@ static bool all_zero(const sali_preconditioner *p)
     return true;
 }
 
-/* Everything that is made of M. One that is not finite, or that has no eigenvectors to be found,
+/* Compute all that depends on M. An M that is not finite, or whose eigenvectors cannot be found,
  * counts as 0: the sampler is exact with any M. */
 static void prepare(sali_preconditioner *p)
 {
@@ -77,7 +78,7 @@ void sali_symmetrise(int64_t n, double *M)
     }
 }
 
-/* The Hessian; not finite where there is none. */
+/* M receives the Hessian, or NaN if the couplings cannot be found. */
 static void take_hessian(sali_preconditioner *p)
 {
     const sali_coupling_values *values = sali_couplings_values(p->couplings);
@@ -161,6 +162,8 @@ void sali_preconditioner_destroy(void *preconditioner)
     sali_object_free(p);
 }
 
+/* Allocate M, what is computed from M, and LAPACK's work space; Q_transposed_panels only if it
+ * `turns`. The object records a failed allocation. */
 static void allocate(sali_preconditioner *p, bool turns)
 {
     size_t element = p->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
@@ -181,6 +184,8 @@ static void allocate(sali_preconditioner *p, bool turns)
     p->iwork = SALI_OBJECT_ARRAY(p, int32_t, p->iwork_size);
 }
 
+/* Copy the user's matrix `given` [N x N] to M, symmetrise it, and drop entries between states of a
+ * variable. SAL_ERR_ARGUMENT for an entry that is not finite. */
 static sal_status take_given(sali_preconditioner *p, const double *given, sal_error *err)
 {
     memcpy(p->M, given, (size_t)(p->n * p->n) * sizeof *p->M);

@@ -30,6 +30,7 @@ typedef struct largest {
     double heap[];
 } largest;
 
+/* Replace the smallest number of the heap by x. */
 static void sift_down(largest *l, double x)
 {
     int64_t at = 0;
@@ -43,6 +44,7 @@ static void sift_down(largest *l, double x)
     l->heap[at] = x;
 }
 
+/* Add x to the heap, if it is among the `room` largest so far. */
 static void offer(largest *l, double x)
 {
     if (l->n == l->room) {
@@ -58,6 +60,7 @@ static void offer(largest *l, double x)
     l->heap[at] = x;
 }
 
+/* *work receives the heap, with room for d numbers, but at most one for each variable. */
 static sal_status create(const sal_model *model, const double *values, const void *data,
                          void **work, sal_error *err)
 {
@@ -82,7 +85,7 @@ static int64_t row_size(const sal_space *space, const double *values, const void
     return space->n_states + space->n_variables;
 }
 
-/* The largest half gain of a variable; -inf if it cannot move. */
+/* The largest half gain of f by moving variable v; -inf if v cannot move. */
 static double best_of(const sal_origin *s, int64_t v)
 {
     double best = -INFINITY;
@@ -94,7 +97,8 @@ static double best_of(const sal_origin *s, int64_t v)
     return best;
 }
 
-/* delta_(d) / T, of variables that can move. */
+/* delta_(d) / T: the d-th largest of best_of among the variables that can move, or the smallest of
+ * them if they are fewer; 0 if there are none. */
 static double threshold(const sal_origin *s)
 {
     largest *l = s->work;
@@ -108,6 +112,8 @@ static double threshold(const sal_origin *s)
     return l->n > 0 ? l->heap[0] : 0;
 }
 
+/* Fill the row: log-weights of all entries, 0 for the present codes, then the log-norm of each
+ * variable. */
 static void prepare(const sal_origin *s, double *row)
 {
     const double from = threshold(s);
@@ -129,6 +135,7 @@ static void draw(const sal_origin *s, sal_random *random, int32_t *to)
     }
 }
 
+/* The sum over variables of the log-weight of `to` minus the log-norm. */
 static double log_q(const sal_origin *s, const int32_t *to)
 {
     const double *log_norm = s->row + s->entry[s->variables];

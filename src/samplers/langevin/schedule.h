@@ -23,10 +23,10 @@
 enum { SALI_EPS_CONSTANT, SALI_EPS_POLYNOMIAL, SALI_EPS_EXPONENTIAL };
 
 typedef struct sali_schedule {
-    int form; /* of the above */
+    int form; /* one of SALI_EPS_* */
     double decay, horizon;
-    int64_t cycle;       /* K; 0 or 1: none */
-    const double *beta0; /* of a cycle */
+    int64_t cycle;       /* K; 0 or 1: no cycle */
+    const double *beta0; /* beta_0 of a cycle; may change in warm-up */
 } sali_schedule;
 
 /* cos(pi k / K) at step t. */
@@ -36,14 +36,14 @@ static inline double sali_schedule_phase(const sali_schedule *s, uint64_t t)
     return cos(half_turn * (double)(t % (uint64_t)s->cycle) / K);
 }
 
-/* What the gradient counts at step t. */
+/* The weight of the gradient at step t. */
 static inline double sali_schedule_balance(const sali_schedule *s, uint64_t t)
 {
     const double beta0 = s->cycle > 1 ? *s->beta0 : 0.5;
     return s->cycle > 1 ? (beta0 - 0.5) / 2 * sali_schedule_phase(s, t) + (beta0 + 0.5) / 2 : 0.5;
 }
 
-/* Step t's size as a fraction of the first one's. */
+/* The step size of step t relative to eps. */
 static inline double sali_schedule_at(const sali_schedule *s, uint64_t t)
 {
     const double u = (double)t / s->horizon,

@@ -10,7 +10,8 @@
 #include "samplers/start.h"
 
 #define RANDOM_STATES 64
-/* Of the mean of v, so that no d is above 10 times that of a variable of mean slope. */
+/* This part of the mean of v is added to each v, so that no d exceeds 10 times the d of a variable
+ * with mean slope. */
 #define DAMPING 0.01
 /* The least weight of a new window in the running mean. */
 #define LEAST_WEIGHT 0.05
@@ -18,7 +19,7 @@
 #define LEAST_SCALE 1e-30
 #define MOST_SCALE 1e30
 
-/* |s' - s| of the least and of the widest move of a variable. */
+/* |s' - s| of the smallest move of a variable; widest_move: of the largest one. */
 static double least_move(const sali_stretch *s)
 {
     return s->kind == SAL_CATEGORICAL ? sqrt(2) : sali_stretch_spacing(s);
@@ -46,9 +47,9 @@ bool sali_step_units_differ(const sal_space *space)
     return levels && differ;
 }
 
-/* ---- what is seen of the chains */
+/* ---- sums over chains */
 
-/* Squared slope of f along a variable. */
+/* The squared slope of f along a variable, from the gradient [N] (step_scale.h). */
 static double squared_slope(const sal_model *model, const sali_variable *v, const void *gradient)
 {
     double sum = 0, square = 0;
@@ -70,6 +71,7 @@ static void add_slopes(sali_step_scale *p, const sali_chains *chains, int64_t c)
     }
 }
 
+/* Add the levels of chain c's variables, above the lowest, and their squares to the sums. */
 static void add_levels(sali_step_scale *p, const sali_chains *chains, int64_t c)
 {
     const int32_t *codes = chains->codes + c * p->n;
@@ -83,7 +85,8 @@ static void add_levels(sali_step_scale *p, const sali_chains *chains, int64_t c)
     }
 }
 
-/* Add what is seen at the coldest chains where f is a number; the number of these. */
+/* Add slopes or levels of the coldest chains with finite f to the sums. Returns how many chains
+ * were added. */
 static int64_t add_chains(sali_step_scale *p, const sali_chains *chains)
 {
     double coldest = sali_chains_coldest(chains);
@@ -97,8 +100,9 @@ static int64_t add_chains(sali_step_scale *p, const sali_chains *chains)
     return rows;
 }
 
-/* ---- d of it */
+/* ---- d from the sums */
 
+/* scale = d by the rule of slopes, before the division by the geometric mean. */
 static void scale_by_slopes(sali_step_scale *p)
 {
     double mean = 0;
@@ -110,6 +114,7 @@ static void scale_by_slopes(sali_step_scale *p)
     }
 }
 
+/* scale = d by the rule of spread, before the division by the geometric mean. */
 static void scale_by_spread(sali_step_scale *p)
 {
     for (int64_t b = 0; b < p->space->n_blocks; b++) {
@@ -121,7 +126,7 @@ static void scale_by_spread(sali_step_scale *p)
     }
 }
 
-/* Take the sums over `rows` states into the running means, and make d of them. */
+/* Update the running means with the sums over `rows` states, and recompute d. */
 static void update(sali_step_scale *p, int64_t rows)
 {
     double weight = fmax(1.0 / (double)(p->windows > 0 ? p->windows : 1), LEAST_WEIGHT);
@@ -139,7 +144,7 @@ static void update(sali_step_scale *p, int64_t rows)
     }
 }
 
-/* A first estimate, from random states. */
+/* Estimate d from random states. */
 static sal_status estimate(sali_step_scale *p, const sal_model *model, sal_error *err)
 {
     sali_chains *chains = NULL;
@@ -184,7 +189,7 @@ typedef struct look {
     const sali_warmup *warmup;
 } look;
 
-/* Sums, squares and the number of states of a shard. */
+/* Write sums, sums of squares and the number of states of a shard to `numbers` [2V + 1]. */
 static void look_at_shard(void *context, int64_t shard, double *numbers)
 {
     sali_step_scale *p = ((look *)context)->p;
@@ -198,6 +203,8 @@ static void look_at_shard(void *context, int64_t shard, double *numbers)
     memcpy(numbers + p->n, p->squares, bytes);
 }
 
+/* Add the coldest chains of all shards to the running means and recompute d; does nothing in the
+ * last quarter of a warm-up that ends. */
 static sal_status adapt(void *piece, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
     sali_step_scale *p = piece;
@@ -230,10 +237,12 @@ static sal_status adapt(void *piece, const sali_warmup *warmup, bool *changed, s
     return SAL_OK;
 }
 
+/* The scale, for a tuning under the name "preconditioner" and for resuming, and the running means.
+ */
 static int64_t state(void *piece, sali_state_item *items)
 {
     sali_step_scale *p = piece;
-    /* Its name in a tuning, and in a state. */
+    /* the names of the scale in a tuning and in a saved state */
     sali_state_item given = sali_state_f64("preconditioner", p->n, p->scale);
     sali_state_item scale = sali_state_f64("scale", p->n, p->scale);
     items[0] = sali_state_for(SALI_STATE_TUNED, sali_state_within(given, LEAST_SCALE, MOST_SCALE));

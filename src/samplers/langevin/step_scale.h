@@ -27,22 +27,23 @@ typedef struct sali_step_scale {
     const sal_space *space;
     int64_t n;             /* variables */
     double *scale;         /* [V] d */
-    double *square;        /* [V] mean square of slopes, or of levels, above the lowest */
-    double *mean;          /* [V] of levels, above the lowest */
-    double *sum, *squares; /* [V] of a window */
+    double *square;        /* [V] running mean of squared slopes, or of squared levels above the
+                              lowest */
+    double *mean;          /* [V] running mean of levels above the lowest */
+    double *sum, *squares; /* [V] sums over the chains of a window */
     int64_t windows;
 } sali_step_scale;
 
-/* Whether variables of the space differ in their units: some are ordinal of more than two levels,
- * or counts, and not all have the same least and widest moves. */
+/* Whether the variables of the space differ in their units: some are ordinal with more than two
+ * levels, or counts, and their smallest or widest moves are not all the same. */
 bool sali_step_units_differ(const sal_space *space);
 
-/* A scale that belongs to `object` (core/object.h), which knows if there is no memory; *out stays
- * as it is by SALI_STEP_NONE. */
+/* Create a scale that belongs to `object` (core/object.h); the object records a failed allocation.
+ * *out stays as it is with SALI_STEP_NONE. */
 sal_status sali_step_scale_open(void *object, const sal_model *model, sali_step_rule rule,
                                 sali_step_scale **out, sal_error *err);
 
-/* A scale as an adaptive piece. */
+/* The scale as an adaptive piece (samplers/shared.h). */
 extern const sali_adaptive sali_step_adaptive;
 
 #endif

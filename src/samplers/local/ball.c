@@ -4,7 +4,7 @@
 #include "core/object.h"
 #include "samplers/kernels.h"
 
-/* Slots of a variable. */
+/* Number of slots of a variable. */
 static int64_t slots_of(const sali_variable *v)
 {
     return sali_is_two_level(v) ? 1 : sali_entries(v->states);
@@ -31,8 +31,8 @@ int64_t sali_ball_size(const sal_space *space, int64_t radius)
     return total <= SALI_BALL_MOST ? total : SALI_BALL_MOST + 1;
 }
 
-/* All sets that begin with the `depth` slots of `prefix`, with further variables from `variable`
- * on: longer ones first. */
+/* Append to the ball all sets that begin with the `depth` slots of `prefix` and continue with
+ * variables from `variable` on; longer sets come before their prefixes. */
 static void fill(const sal_space *space, sali_ball *ball, int32_t *prefix, int64_t depth,
                  int64_t variable)
 {
@@ -58,6 +58,7 @@ void sali_ball_create(void *object, const sal_space *space, int64_t radius, sali
     }
 }
 
+/* The lexicographic order of a and b, n slots each: -1, 0 or 1. */
 static int compare(const int32_t *a, const int32_t *b, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {

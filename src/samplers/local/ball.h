@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The moves of up to r variables at once, one by one: a Hamming ball around a state. */
+/* All moves of up to r variables at once, enumerated: a Hamming ball around a state. */
 #ifndef SALI_BALL_H
 #define SALI_BALL_H
 
@@ -17,12 +17,12 @@ typedef struct sali_ball {
     int32_t *slots; /* [size x radius] ascending, filled up with the number of slots */
 } sali_ball;
 
-/* Moves in the ball, present states' slots of multi-level variables included; more than
- * SALI_BALL_MOST stands for all larger numbers. */
+/* Number of moves in the ball, including the slots for staying of multi-level variables;
+ * SALI_BALL_MOST + 1 stands for all larger numbers. */
 int64_t sali_ball_size(const sal_space *space, int64_t radius);
 
-/* Of a size that is not too large. `slots` belong to `object` (core/object.h), which knows if there
- * is no memory. */
+/* Create a ball of at most SALI_BALL_MOST moves. `slots` belong to `object` (core/object.h), which
+ * records a failed allocation. */
 void sali_ball_create(void *object, const sal_space *space, int64_t radius, sali_ball *ball);
 
 /* The move that changes the variables where `from` and `to` differ to the codes of `to`; -1 if it

@@ -9,7 +9,7 @@
 
 enum { RADIUS, HOPS, BALL };
 
-/* Where adaptation begins, and the most. */
+/* Where the adaptation of hops begins, and the most hops. */
 #define FIRST_HOPS 2
 #define MOST_HOPS 1024
 
@@ -55,6 +55,7 @@ typedef struct gwg_shared {
     sali_path_length hops;
 } gwg_shared;
 
+/* Creates a gwg_shared: couplings, the search for the radius and the adaptation of hops. */
 static sal_status gwg_share(const sal_model *model, const sali_sampler_settings *settings,
                             void **shared, sal_error *err)
 {
@@ -71,6 +72,8 @@ static sal_status gwg_share(const sal_model *model, const sali_sampler_settings 
     return sali_object_finish(s, status, shared, err);
 }
 
+/* Creates a shard's state; radius and hops come from the shared state where they are searched for
+ * or adapted. */
 static sal_status gwg_create(const sali_chains *chains, const sali_sampler_settings *settings,
                              void *shared, void **self, sal_error *err)
 {

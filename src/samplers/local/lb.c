@@ -11,7 +11,8 @@ static const sal_setting known_settings[] = {
 
 enum { BALANCE, RADIUS };
 
-/* Single variables, unless a window keeps some of their states apart. */
+/* 1: a step can take any single variable to all its states; 0 with a window, which keeps some
+ * states apart. */
 static int64_t lb_block_size(const double *values)
 {
     return values[RADIUS] == 0 ? 1 : 0;

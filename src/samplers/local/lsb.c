@@ -10,7 +10,7 @@
 #include "core/object.h"
 #include "samplers/local/single_site_sampler.h"
 
-/* Chains whose states an update of theta sees (Sansone 2022, supplement, sec. 12). */
+/* The most chains whose states an update of theta uses (Sansone 2022, supplement, sec. 12). */
 enum { BATCH = 30 };
 
 enum { RATE, UPDATES, RADIUS, OPTIMISER, OBJECTIVE, BLOCKS, UNITS, LINES, START };
@@ -56,6 +56,7 @@ static const char *const lsb2_variants[] = {
 
 /* ---- learning */
 
+/* Create lsb->batch with two states for each of at most BATCH of the coldest chains. */
 static sal_status open_batch(sali_lsb *lsb, const sali_warmup *warmup, sal_error *err)
 {
     int64_t chains = sali_lsb_chains(warmup);
@@ -68,7 +69,7 @@ static sal_status open_batch(sali_lsb *lsb, const sali_warmup *warmup, sal_error
     return status;
 }
 
-/* One step downhill, unless it leads nowhere. */
+/* One update of theta, on a newly drawn batch; skipped if the gradient is not finite. */
 static sal_status update(sali_lsb *lsb, const sali_warmup *warmup, sal_error *err)
 {
     int64_t n = lsb->g.n;
@@ -90,6 +91,8 @@ static sal_status update(sali_lsb *lsb, const sali_warmup *warmup, sal_error *er
     return SAL_OK;
 }
 
+/* Make lsb->updates updates of theta after a window of warm-up, on all ranks alike; frees the batch
+ * at the end of warm-up. */
 static sal_status adapt(void *piece, const sali_warmup *warmup, bool *renewed, sal_error *err)
 {
     sali_lsb *lsb = piece;
@@ -112,6 +115,8 @@ static sal_status adapt(void *piece, const sali_warmup *warmup, bool *renewed, s
     return status;
 }
 
+/* theta, for a tuning and for resuming, and the optimiser's state; theta alone if nothing is
+ * learned. */
 static int64_t state(void *piece, sali_state_item *items)
 {
     sali_lsb *lsb = piece;
@@ -145,7 +150,7 @@ static const sali_adaptive learning = { adapt, state, changed };
 
 /* ---- what all shards share */
 
-/* The end of what is not an array. */
+/* Destroy the members that are not arrays of the object. */
 static void close(void *shared)
 {
     sali_lsb *lsb = shared;
@@ -154,6 +159,8 @@ static void close(void *shared)
     sali_optimiser_free(&lsb->optimiser);
 }
 
+/* Creates a sali_lsb: g at its start values, fitted to a ready-made function if asked for, the
+ * optimiser and the couplings. */
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
 {
@@ -190,6 +197,7 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
 
 /* ---- the sampler */
 
+/* Creates a shard's sampler: `lb` with the learned g. */
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err)
 {
@@ -201,7 +209,8 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     return sali_single_site_open(SALI_OBJECT(sali_single_site), chains, &options, self, err);
 }
 
-/* Single variables, unless a window keeps some of their states apart. */
+/* 1: a step can take any single variable to all its states; 0 with a window, which keeps some
+ * states apart. */
 static int64_t lsb_block_size(const double *values)
 {
     return values[RADIUS] == 0 ? 1 : 0;

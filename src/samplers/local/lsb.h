@@ -16,11 +16,11 @@ sal_tape *sali_lsb_tape(int64_t count);
 
 /* ---- lsb_function.c: g and its gradient by theta */
 
-/* What the lines of a network are lines in: log t, or t / (1 + t) - 1/2, as in the author's program
- * (github.com/emsansone/LSB), where h is bounded. */
+/* The variable in which a network's lines are linear: log t, or t / (1 + t) - 1/2, as in the
+ * author's program (github.com/emsansone/LSB), where h is bounded. */
 enum { SALI_LINES_LOG, SALI_LINES_SHARE };
 
-/* A network of no blocks is none: LSB 1. */
+/* Shape of the network; 0 blocks: no network, LSB 1. */
 typedef struct sali_lsb_shape {
     int64_t blocks, units;
     int lines;
@@ -42,15 +42,16 @@ typedef struct sali_lsb_function {
     sali_program *program;
     sali_params *params;
     sali_workspace *ws;
-    double node_weight[SALI_TABLE_NODES]; /* d objective / d log h of the nodes, gathered */
-    /* LSB 2: that of the regulariser, whose "state" is log 1/t and log 1/(t + epsilon). */
+    double node_weight[SALI_TABLE_NODES]; /* [nodes] sum of d objective / d log h */
+    /* LSB 2: the tape of the regulariser, whose "state" is log 1/t and log 1/(t + epsilon). */
     sali_program *slope_program;
     sali_params *slope_params;
     sali_workspace *slope_ws;
     double *slope_gradient; /* [n] */
 } sali_lsb_function;
 
-/* Opens a zeroed one at the start values of theta; on failure the caller still closes it. */
+/* Open a zeroed *g, with the start values of theta; after a failure the caller must still close it.
+ */
 sal_status sali_lsb_open(sali_lsb_function *g, sali_lsb_shape shape, sal_error *err);
 void sali_lsb_close(sali_lsb_function *g);
 
@@ -60,12 +61,12 @@ void sali_lsb_set(sali_lsb_function *g, const double *theta);
  * (lsb_fit.c). Adam from the start values: the same in every run. Returns: SAL_ERR_MEMORY. */
 sal_status sali_lsb_fit(sali_lsb_function *g, int balance, sal_error *err);
 
-/* For the samplers; follows sali_lsb_set. */
+/* g as a balancing function for samplers; it changes with sali_lsb_set. */
 sali_balance sali_lsb_balance(const sali_lsb_function *g, sal_dtype dtype);
 
-/* The gradient of an objective by theta: begin; add d objective / d log g at n values of log t
- * (those of weight 0 are left out) and, for LSB 2, terms of the regulariser, whose mean over the n
- * values t is returned; end, into flat [n]. */
+/* The gradient of an objective by theta, in four calls. begin; add: d objective / d log g at n
+ * values of log t (values of weight 0 are skipped); slopes, for LSB 2: adds the regulariser's
+ * gradient and returns its mean over the n values t; end: the gradient into flat [n]. */
 void sali_lsb_gradient_begin(sali_lsb_function *g);
 void sali_lsb_gradient_add(sali_lsb_function *g, int64_t n, const double *log_t,
                            const double *weight);
@@ -74,8 +75,8 @@ void sali_lsb_gradient_end(sali_lsb_function *g, double *flat);
 
 /* ---- lsb_objective.c: Sansone 2022, eq. 5, 6 and 10, algorithm 1 */
 
-/* States that the objective is estimated at, the first half of them those of chains, the others
- * uniformly random, and a proposed state of each. */
+/* States at which the objective is estimated, with a proposed state for each. The first half are
+ * states of chains, the second half uniformly random. */
 typedef struct sali_lsb_batch {
     sali_chains *pool;
     int64_t S;         /* slots */
@@ -86,8 +87,8 @@ typedef struct sali_lsb_batch {
     double *log_t[2];  /* [rows x S] of the moves from the states, and from the proposed ones */
     double *log_g;     /* [S] */
     int64_t *move;     /* [rows] slot proposed, -1: the row does not count */
-    int64_t *shard;    /* [rows / 2] whose chain's state it is */
-    double *log_q;     /* [rows] of the move when it was drawn */
+    int64_t *shard;    /* [rows / 2] shard of the chain that the state is from */
+    double *log_q;     /* [rows] log q of the move under the theta it was drawn with */
     double *t;         /* [rows] where the regulariser is evaluated */
     double *x, *slope; /* [2S + 3] the objective's tape's "state" and its gradient */
     double *weight;    /* [S] */
@@ -100,7 +101,7 @@ typedef struct sali_lsb_batch {
 typedef struct sali_lsb {
     sali_shared common;
     sali_lsb_function g;
-    sali_lsb_batch *batch; /* NULL but in warm-up */
+    sali_lsb_batch *batch; /* NULL outside warm-up */
     sali_optimiser optimiser;
     double rate;
     int64_t radius;
@@ -116,15 +117,16 @@ sal_status sali_lsb_batch_open(const sal_model *model, int64_t rows, int64_t rad
                                sali_lsb_batch **out, sal_error *err);
 void sali_lsb_batch_close(sali_lsb_batch *batch); /* NULL is fine */
 
-/* How many chains of warm-up there are to learn from: the coldest. */
+/* Number of chains to learn from: the coldest chains of all shards. */
 int64_t sali_lsb_chains(const sali_warmup *warmup);
 
-/* Take states from the chains of warm-up, draw random ones and proposals of all by g. `number` of
- * the update: what is drawn depends on it and the seed. */
+/* Fill the batch: states of the chains, random states, and a move from each proposed by g. The
+ * random numbers depend on the seed and on `number`, the number of the update. */
 sal_status sali_lsb_batch_draw(sali_lsb_batch *batch, const sali_lsb_function *g,
                                const sali_warmup *warmup, uint64_t number, sal_error *err);
 
-/* The estimate of the objective at the present theta from what was drawn, and its gradient [n]. */
+/* The estimate of the objective at the present theta, from the states and moves of the batch;
+ * gradient [n] receives its gradient. */
 double sali_lsb_objective(sali_lsb_batch *batch, sali_lsb_function *g, double *gradient);
 
 #endif

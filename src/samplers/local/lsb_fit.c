@@ -5,12 +5,13 @@
 #include "core/memory.h"
 #include "samplers/local/lsb.h"
 
-/* Values of log t: 0 and down to -4. Balance gives those above. */
+/* Values of log t at which g is fitted, from 0 down to -4; positive ones follow by balance. */
 enum { POINTS = 33, UPDATES = 1000 };
 #define STEP 0.125
 #define RATE 0.02
 
-/* The gradient of mean (log g - log target)^2 over the points, downhill. */
+/* gradient = minus the gradient by theta of the mean of (log g - log target)^2 over the points u.
+ */
 static void downhill(sali_lsb_function *g, const double *u, const double *target, double *gradient)
 {
     double log_g[POINTS], weight[POINTS];

@@ -7,7 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-/* Values of log t that the tape takes at a time. */
+/* The most values of log t in one evaluation of a tape. */
 enum { CHUNK = 256 };
 
 /* Step of the regulariser's finite difference. */
@@ -87,6 +87,8 @@ static sal_status freeze(sal_tape *tape, sal_expr f, sali_program **program, sal
                : sali_workspace_create(*program, *params, CHUNK, SALI_WANT_PARAM_GRADIENT, ws, err);
 }
 
+/* Create programs, parameters and workspaces of log g or log h, and with a network of the
+ * regulariser. */
 static sal_status make_tapes(sali_lsb_function *g, sal_error *err)
 {
     sal_tape *tape = sali_lsb_tape(1), *slopes = sali_lsb_tape(2);
@@ -107,8 +109,8 @@ static sal_status make_tapes(sali_lsb_function *g, sal_error *err)
 
 /* ---- theta */
 
-/* Equal weights; or lines of slopes around 1 through heights around 0. They are the same in every
- * run. */
+/* Start values of theta, the same in every run: equal weights, or lines with slopes around 1 and
+ * heights around 0. */
 static void start(sali_lsb_function *g)
 {
     sali_stream stream = { .purpose = SALI_RNG_PARAMS };
@@ -152,6 +154,7 @@ static double node_log_t(int64_t node)
     return (double)node / SALI_TABLE_RATE - SALI_TABLE_REACH;
 }
 
+/* Fill the table with log h of the network at every node. */
 static void fill_table(sali_lsb_function *g)
 {
     double u[CHUNK];
@@ -164,6 +167,7 @@ static void fill_table(sali_lsb_function *g)
     }
 }
 
+/* Set the weights of the mixture to softmax(theta). */
 static void fill_mixture(sali_lsb_function *g)
 {
     double largest = -INFINITY, total = 0;
@@ -211,7 +215,7 @@ void sali_lsb_gradient_begin(sali_lsb_function *g)
     }
 }
 
-/* Add weight * d log g(t) / d log h to the two nodes that log h is taken from. */
+/* Add weight * d log g(t) / d log h to the two nodes between which log h is interpolated. */
 static void add_to_nodes(sali_lsb_function *g, double log_t, double weight)
 {
     double mirrored = log_t + sali_table_log_h(&g->table, -log_t), part;
@@ -264,7 +268,7 @@ double sali_lsb_gradient_slopes(sali_lsb_function *g, int64_t n, const double *t
     return sum;
 }
 
-/* From the nodes of the table to theta. */
+/* Carry the gradient from the nodes of the table back to theta. */
 static void pull_back(sali_lsb_function *g)
 {
     double u[CHUNK], w[CHUNK], value[CHUNK];

@@ -16,13 +16,13 @@
 #include "samplers/local/lsb.h"
 #include "samplers/start.h"
 
-/* The streams of one update. */
+/* The random streams of one update. */
 enum { STATES, PROPOSALS, SLOPES, STREAMS };
 
 /* ---- the tape */
 
-/* Its "state": log g(t) of the S moves from s and of those from s', then of the move that was drawn
- * log g(t), log t (or log p(s')) and log Q_before. */
+/* J as a function of the tape's "state": log g(t) of the S moves from s and of the S moves from s';
+ * then log g(t), log t (or log p(s')) and log Q_before of the move that was drawn. */
 static sal_expr record(sal_tape *tape, int64_t S)
 {
     sal_expr x = sal_state(tape), zero = sal_scalar(tape, 0);
@@ -37,6 +37,7 @@ static sal_expr record(sal_tape *tape, int64_t S)
     return sal_mul(weight, sal_sub(sal_add(log_A, log_Q), log_t));
 }
 
+/* Create the program, parameters and workspace of J as a function of its "state" (see record). */
 static sal_status make_tape(sali_lsb_batch *batch, sal_error *err)
 {
     sal_tape *tape = sali_lsb_tape(2 * batch->S + 3);
@@ -110,6 +111,7 @@ static sali_stream stream_of(const sali_lsb_batch *batch, uint64_t number, int64
                           .purpose = SALI_RNG_LEARNING };
 }
 
+/* Number of the shard's chains at the coldest temperature. */
 static int64_t count_coldest(const sali_chains *chains)
 {
     double coldest = sali_chains_coldest(chains);
@@ -120,7 +122,8 @@ static int64_t count_coldest(const sali_chains *chains)
     return n;
 }
 
-/* Of all shards' coldest chains, number `index`: its shard, and its place there. */
+/* The shard of number `index` among the coldest chains of all shards; *place receives the chain's
+ * index in this shard. */
 static int64_t shard_of(const sali_warmup *warmup, int64_t index, int64_t *place)
 {
     int64_t k = 0, c = 0;
@@ -144,7 +147,8 @@ int64_t sali_lsb_chains(const sali_warmup *warmup)
     return n;
 }
 
-/* The codes of rows that are states of other ranks' chains: row r is of shard `shard[r]`. */
+/* Receive the codes of the first n rows from the ranks that own them; row r is a state of shard[r].
+ */
 static sal_status gather_rows(sali_lsb_batch *batch, const sali_warmup *warmup, int64_t n,
                               const int64_t *shard, sal_error *err)
 {
@@ -180,7 +184,8 @@ static sal_status gather_rows(sali_lsb_batch *batch, const sali_warmup *warmup, 
     return status;
 }
 
-/* States of chains in turn, and as many random ones at their temperature. */
+/* Fill the pool with states of the chains, in turn, and as many random states at the same
+ * temperatures. */
 static sal_status take_states(sali_lsb_batch *batch, const sali_warmup *warmup, uint64_t number,
                               sal_error *err)
 {
@@ -203,7 +208,7 @@ static sal_status take_states(sali_lsb_batch *batch, const sali_warmup *warmup, 
     return status;
 }
 
-/* log t of the moves from the pool's present states. */
+/* log_t [rows x S] and f [rows] at the pool's present states; -inf for slots that are no move. */
 static void differences(sali_lsb_batch *batch, double *f, double *log_t)
 {
     sali_chains *pool = batch->pool;
@@ -220,7 +225,8 @@ static void differences(sali_lsb_batch *batch, double *f, double *log_t)
     }
 }
 
-/* The slot that u selects from weights exp(log_g - log_Z); the last possible one past the end. */
+/* The slot that u selects by weights exp(log_g - log_Z); if rounding carries u past the end, the
+ * last possible slot. */
 static int64_t pick(int64_t n, const double *log_g, double log_Z, double u)
 {
     int64_t chosen = -1;
@@ -232,7 +238,8 @@ static int64_t pick(int64_t n, const double *log_g, double log_Z, double u)
     return chosen;
 }
 
-/* A move from row r's state: into the pool, with its probability. */
+/* Draw a move of row r by g: the pool's codes become the proposed state, and log_q receives the
+ * move's log-probability. move[r] stays -1 where f or the sum of g(t) is not finite. */
 static void propose(sali_lsb_batch *batch, const sali_balance *g, int64_t r, uint64_t number)
 {
     sali_chains *pool = batch->pool;
@@ -252,7 +259,7 @@ static void propose(sali_lsb_batch *batch, const sali_balance *g, int64_t r, uin
     }
 }
 
-/* Rows whose proposed states have no finite sum of g(t) do not count either. */
+/* Exclude rows whose proposed state has an f or a sum of g(t) that is not finite. */
 static void drop_rows(sali_lsb_batch *batch, const sali_balance *g)
 {
     for (int64_t r = 0; r < batch->rows; r++) {
@@ -290,7 +297,7 @@ sal_status sali_lsb_batch_draw(sali_lsb_batch *batch, const sali_lsb_function *g
 
 /* ---- the estimate */
 
-/* J of row r, and its gradient added to g's. `share` of it counts. */
+/* Returns `share` times J of row r, and adds the gradient of this to g's. */
 static double add_row(sali_lsb_batch *batch, sali_lsb_function *g, int64_t r, double share)
 {
     int64_t S = batch->S, move = batch->move[r];

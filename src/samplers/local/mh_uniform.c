@@ -11,10 +11,10 @@
 #include "samplers/radius_search.h"
 #include "samplers/local/uniform_ball.h"
 
-/* Of random-walk proposals: Roberts, Gelman & Gilks 1997. */
+/* Acceptance that adaptation aims at, for random-walk proposals: Roberts, Gelman & Gilks 1997. */
 #define TARGET_ACCEPTANCE 0.234
 
-/* Windows of counts without a cap whose logarithms are kept. */
+/* Sizes of windows of counts without a cap whose logarithms are tabulated. */
 #define COUNT_SIZES 256
 
 enum { RADIUS };
@@ -37,7 +37,7 @@ static const char *const variants[] = { "",         "radius=1",      "radius=2",
 typedef struct uniform_shared {
     const sal_space *space;
     bool tune;
-    int64_t windows; /* of warm-up so far */
+    int64_t windows; /* windows of warm-up so far */
     double log_radius, most;
     double radius; /* a whole number */
     sali_radius_search search;
@@ -49,7 +49,7 @@ static int64_t last_level(const sali_stretch *s)
     return s->states > 0 ? s->states - 1 : SAL_COUNT_MOST;
 }
 
-/* The radius that reaches everything. */
+/* The least radius with which one step can reach all states. */
 static double most_radius(const sal_space *space)
 {
     int64_t variables = 0, levels = 0;
@@ -61,6 +61,7 @@ static double most_radius(const sal_space *space)
     return (double)(variables > levels ? variables : levels);
 }
 
+/* Creates a uniform_shared with the ball of the first radius. */
 static sal_status uniform_share(const sal_model *model, const sali_sampler_settings *settings,
                                 void **shared, sal_error *err)
 {
@@ -79,7 +80,7 @@ static sal_status uniform_share(const sal_model *model, const sali_sampler_setti
     return sali_object_finish(s, status, shared, err);
 }
 
-/* Make the ball of a radius, which becomes the one in use. */
+/* Use another radius: replaces the ball. */
 static sal_status take_radius(uniform_shared *s, double radius, sal_error *err)
 {
     sali_uniform_ball ball;
@@ -112,6 +113,7 @@ static sal_status uniform_adapt(void *shared, const sali_warmup *warmup, bool *c
     return radius == s->radius ? SAL_OK : take_radius(s, radius, err);
 }
 
+/* The search's items, or the radius, for a tuning, and its adaptation; nothing for a shard. */
 static int64_t uniform_state(void *shared, void *self, sali_state_item *items)
 {
     uniform_shared *s = shared;
@@ -147,9 +149,10 @@ typedef struct uniform {
     double *u;        /* [V] uniforms */
     double *log_size; /* [sizes] log of whole numbers */
     int64_t sizes;
-    bool window; /* some variables have one */
+    bool window; /* some variables have a window */
 } uniform;
 
+/* Creates a shard's state, with a table of logarithms of window sizes. */
 static sal_status uniform_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                  void *shared, void **self, sal_error *err)
 {
@@ -182,7 +185,7 @@ typedef struct span {
     int32_t low, size;
 } span;
 
-/* Levels of the window around a code. */
+/* The levels of the window around `code`, cut at the ends of the range. */
 static span window_of(const uniform *g, const sali_stretch *s, int32_t code)
 {
     int64_t radius = (int64_t)g->shared->radius;
@@ -205,6 +208,7 @@ static double log_windows(const uniform *g, const sal_space *space, const int32_
     return sum;
 }
 
+/* Draw the variables that have windows into codes_new, by the uniforms g->u [V]. */
 static void draw_windows(const uniform *g, const sal_space *space, const int32_t *codes,
                          int32_t *codes_new)
 {
@@ -233,6 +237,8 @@ static void draw(const uniform *g, sali_chains *chains, int64_t c)
     sali_model_embed(chains->model, 1, codes_new, sali_row(chains, chains->x_new, c, space->width));
 }
 
+/* Propose for all chains; the ratio of proposals is the ratio of window sizes, as balls have equal
+ * sizes. */
 static void uniform_step(void *self, sali_chains *chains)
 {
     const uniform *g = self;
@@ -266,6 +272,7 @@ static bool within(const uniform *g, const sal_space *space, const int32_t *from
     return changed <= radius;
 }
 
+/* Minus the log of the number of states in reach, or -inf out of reach. */
 static void uniform_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
 {
     const uniform *g = self;

@@ -20,24 +20,24 @@ static const char *const variants[] = {
 typedef struct pafs {
     sali_single_site core;
     const sali_path_length *path;
-    int64_t most;       /* room for sites of a chain */
-    bool one_slot_each; /* of the variables that have several states */
-    sali_move_row left; /* moves that are left, on the way */
+    int64_t most;       /* most sites of a chain's path */
+    bool one_slot_each; /* each variable with several states has one slot */
+    sali_move_row left; /* while a path is drawn: moves of variables not yet moved */
 } pafs;
 
 /* ---- the path */
 
-/* The row without the sites of a path so far. Weights are relative to exp(shift), `total` is the
- * sum of those left. */
+/* The moves that are left of a row after the sites of a path so far were taken out. Weights are
+ * relative to exp(shift), `total` is the sum of those left. */
 typedef struct walk {
     const sali_move_row *row;
     double shift, total;
-    double least; /* what is left is listed in p->left once their sum is below this */
+    double least; /* once the sum is below this, p->left lists the weights that are left */
 } walk;
 
 /* A sum that has fallen to this part by subtractions has lost some of its digits. */
 #define PART_LEFT (1. / 16)
-/* Below this sum of weights they are made anew, relative to the largest that is left. */
+/* Below this sum, weights are recomputed relative to the largest that is left. */
 #define RENEW_BELOW 1e-15
 
 static walk walk_begin(const pafs *p, const sali_move_row *row)
@@ -48,7 +48,7 @@ static walk walk_begin(const pafs *p, const sali_move_row *row)
     };
 }
 
-/* List all weights of the row as left. */
+/* Copy all weights of the row to p->left. */
 static void list(pafs *p, const sali_chains *chains, walk *w)
 {
     int64_t S = p->core.moves;
@@ -63,7 +63,7 @@ static void slots_of(const sali_variable *v, int64_t *first, int64_t *count)
     *count = sali_is_two_level(v) ? 1 : sali_entries(v->states);
 }
 
-/* Make the weights that are left anew after `made` sites. */
+/* Recompute p->left from the row's log-weights without the moves of the first `made` sites. */
 static void renew(pafs *p, const sali_chains *chains, walk *w, const int64_t *sites, int64_t made)
 {
     int64_t first, count;
@@ -79,7 +79,8 @@ static void renew(pafs *p, const sali_chains *chains, walk *w, const int64_t *si
     w->shift = w->total > 0 ? p->left.log_norm - log(w->total) : 0;
 }
 
-/* Take the last of `made` sites out: of the sum as long as that is accurate, else of the list. */
+/* Take the last of `made` sites out: subtract its weights from the sum as long as this is accurate,
+ * else remove its moves from p->left. */
 static void take_out(pafs *p, const sali_chains *chains, walk *w, const int64_t *sites,
                      int64_t made)
 {
@@ -124,7 +125,7 @@ static int64_t count_allowed(sal_dtype dtype, int64_t n, const void *log_weight)
     return count;
 }
 
-/* How many variables have a move that f allows; where that is more, room for sites. */
+/* How many variables have a move that f allows, but at most p->most. */
 static int64_t count_free(const pafs *p, const sali_chains *chains, const sali_move_row *row)
 {
     const sal_space *space = chains->space;
@@ -147,8 +148,8 @@ static int64_t count_free(const pafs *p, const sali_chains *chains, const sali_m
     return count;
 }
 
-/* log q of the path that moves `made` sites, one or more, in this order from `from` to `to`, its
- * length included. */
+/* log q of the path that moves `made` >= 1 sites in this order from `from` to `to`, including the
+ * probability of its length; `row` is of the state `from`. */
 static double path_log_q(pafs *p, const sali_chains *chains, const sali_move_row *row,
                          const int64_t *sites, int64_t made, const int32_t *from, const int32_t *to)
 {
@@ -168,6 +169,7 @@ static double path_log_q(pafs *p, const sali_chains *chains, const sali_move_row
     return log_q;
 }
 
+/* Draw a path of chain c by its present row: the rule's `draw` (single_site_sampler.h). */
 static void pafs_draw(sali_single_site *g, sali_chains *chains, int64_t c)
 {
     pafs *p = (pafs *)g;
@@ -191,6 +193,7 @@ static void pafs_draw(sali_single_site *g, sali_chains *chains, int64_t c)
     g->made[c] = made;
 }
 
+/* log q of the reverse path; reverses `sites` of chain c. */
 static double pafs_reverse(sali_single_site *g, sali_chains *chains, int64_t c,
                            const sali_move_row *row)
 {
@@ -225,7 +228,8 @@ static int32_t pafs_bound(const void *self, const sali_chains *chains, int64_t k
     return k == 0 ? (int32_t)p->path->length : (int32_t)chains->space->n_variables;
 }
 
-/* The sites of u, whether they are those where the states differ, `made` of them, each once. */
+/* Fill `sites` from u. Returns whether they are the `made` variables in which the states differ,
+ * each once. */
 static bool sites_of(const pafs *p, const int32_t *u, const int32_t *from, const int32_t *to,
                      int64_t made, int64_t *sites)
 {
@@ -240,6 +244,8 @@ static bool sites_of(const pafs *p, const int32_t *u, const int32_t *from, const
     return fits;
 }
 
+/* log q(u, to | present state); -inf unless u lists each changed site once and has the right
+ * length. */
 static void pafs_auxiliary(void *self, sali_chains *chains, const void *u, const int32_t *to,
                            double *log_q)
 {
@@ -260,6 +266,7 @@ static void pafs_auxiliary(void *self, sali_chains *chains, const void *u, const
     }
 }
 
+/* u with its sites in reversed order. */
 static void pafs_back(const void *self, const sali_chains *chains, const int32_t *from,
                       const int32_t *to, const int32_t *u, int32_t *back)
 {
@@ -280,6 +287,7 @@ static const sali_auxiliary auxiliary = {
 
 /* ---- the descriptor */
 
+/* Creates a shard's state, with room for the longest path. */
 static sal_status pafs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                               void *shared, void **self, sal_error *err)
 {

@@ -43,7 +43,7 @@ sal_status sali_pairwise_moves_open(void *object, const sali_chains *chains,
 
 /* ---- weights */
 
-/* g(t) of k flips, from log t. */
+/* m->weight = g(t) of k flips, from m->log_t. */
 static void weigh(const sali_pairwise_moves *m, int64_t k)
 {
     sal_dtype dtype = m->model->dtype;
@@ -77,7 +77,7 @@ void sali_pairwise_moves_rebuild(sali_pairwise_moves *m, sali_chains *chains, in
     sali_sum_tree_build(&m->tree, nodes);
 }
 
-/* In large models 16 moves of each variable, so that it costs O(1) a move. */
+/* In large models 16 moves for each variable, so that rebuilding costs O(1) a move. */
 int64_t sali_pairwise_moves_period(const sali_pairwise_moves *m, int64_t length)
 {
     int64_t moves = m->pairs->n < 4096 ? 65536 : 16 * m->pairs->n;
@@ -103,7 +103,8 @@ bool sali_pairwise_moves_refresh(sali_pairwise_moves *m, sali_chains *chains)
 
 /* ---- one move */
 
-/* List variable i, flipped, and its neighbours, with what their rises and weights become. */
+/* List variable i, as if flipped, and its neighbours in m->site, with their rises and weights after
+ * the flip. Returns their number. */
 static int64_t look_ahead(sali_pairwise_moves *m, const sali_chains *chains, int64_t c, int64_t i)
 {
     const sali_coupling_values *p = m->pairs;
@@ -169,6 +170,7 @@ void sali_pairwise_moves_arrive(const sali_pairwise_moves *m, sali_chains *chain
 
 /* ---- the proposal's probability */
 
+/* log q of chain c's move to `to`; 0 for staying where nothing can move. */
 static double log_q_of(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c,
                        const int32_t *to)
 {
@@ -192,23 +194,23 @@ void sali_pairwise_moves_log_q(const sali_pairwise_moves *m, const sali_chains *
 
 /* ---- steps of one move
  *
- * The chains of a group make a step together: all propose, then all decide. What many variables
- * need is in no cache near by: between the two it is fetched for all chains at once, so that they
- * wait for memory together. */
+ * The chains of a group make a step together: all propose, then all decide. The data that many
+ * variables need are in no nearby cache: between proposing and deciding they are prefetched for all
+ * chains at once, so that the chains wait for memory together. */
 enum { GROUP = SALI_SUM_TREE_PICKS };
 
-/* The number of variables from which on that pays. */
+/* The number of variables from which on prefetching pays. */
 enum { FAR = 2048 };
 
-/* Of each chain: the variable that it is to flip (-1: nothing can move), and the uniform that
+/* For each chain of a group: the variable to flip (-1: nothing can move), and the uniform that
  * decides. */
 typedef struct proposals {
     int64_t i[GROUP];
     double u[GROUP];
 } proposals;
 
-/* Two uniforms of each of the chains first .. first + count - 1: together, if they have made as
- * many steps. */
+/* Two uniforms, u and v, for each of the chains first .. first + count - 1: in one call if the
+ * chains have made the same number of steps. */
 static void draw_pairs(const sali_chains *chains, int64_t first, int64_t count, double *u,
                        double *v)
 {
@@ -231,7 +233,7 @@ static void propose(const sali_pairwise_moves *m, const sali_chains *chains, int
     sali_sum_tree_pick_each(&m->tree, count, m->nodes + first * m->tree.size, u, made->i);
 }
 
-/* Chain c flips variable i, or not, as uniform u says. */
+/* Flip variable i of chain c, or reject, by the uniform u; i < 0: stay. */
 static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64_t i, double u)
 {
     chains->step[c]++;
@@ -252,7 +254,7 @@ static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64
 
 /* ---- many steps */
 
-/* The variables that can be flipped, with their kinds and couplings. */
+/* Prefetch kinds and couplings of the variables i [count] that may be flipped. */
 static void fetch_rows(const sali_pairwise_moves *m, int64_t count, const int64_t *i)
 {
     for (int64_t c = 0; c < count; c++) {
@@ -268,7 +270,7 @@ static void fetch_rows(const sali_pairwise_moves *m, int64_t count, const int64_
     }
 }
 
-/* What a flip of variable i reads and writes of chain c. */
+/* Prefetch what a flip of variable i reads and writes of chain c. */
 static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c,
                              int64_t i)
 {
@@ -283,6 +285,8 @@ static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *ch
     }
 }
 
+/* Prefetch what the proposed flips i [count] of chains first .. first + count - 1 read and write.
+ */
 static void fetch(const sali_pairwise_moves *m, const sali_chains *chains, int64_t first,
                   int64_t count, const int64_t *i)
 {
@@ -294,6 +298,7 @@ static void fetch(const sali_pairwise_moves *m, const sali_chains *chains, int64
     }
 }
 
+/* One step of the chains first .. first + count - 1; count is at most GROUP. */
 static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t first, int64_t count)
 {
     const int64_t period = sali_pairwise_moves_period(m, 1);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps of several moves. The ratio of a path is the product of its moves' ratios, which is that of
- * the sums of weights at its ends: it stays within range however long the path is. */
+/* Steps of several moves. The acceptance ratio of a path is the product of its moves' ratios, in
+ * which all sums of weights but the first and last cancel: it stays within range however long the
+ * path is. */
 #include <math.h>
 
 #include "core/object.h"
 #include "samplers/local/pairwise_moves.h"
 
-/* What the variables that a path has touched were before it, each of them once: their number, and
- * where in the list each variable is, if it is there. */
+/* Values before the path of the variables that it has touched, each listed once; `place` has the
+ * index in this list of each variable that is listed. */
 struct sali_pairwise_path {
     int64_t n;
     int32_t *place;        /* [V] */
@@ -15,7 +16,7 @@ struct sali_pairwise_path {
     double *rise, *weight; /* [V] */
 };
 
-/* Uniforms of a stream that are made at a time. */
+/* Uniforms drawn at a time. */
 enum { CHUNK = 64 };
 
 void sali_pairwise_moves_take_paths(void *object, sali_pairwise_moves *m)
@@ -31,7 +32,8 @@ void sali_pairwise_moves_take_paths(void *object, sali_pairwise_moves *m)
     }
 }
 
-/* Note what a move that is tried is about to change. */
+/* Before a tried move of chain c is made: store the values of the k variables that it changes,
+ * unless the path has touched them already. */
 static void note(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c, int64_t k)
 {
     sali_pairwise_path *p = m->path;
@@ -49,7 +51,7 @@ static void note(const sali_pairwise_moves *m, const sali_chains *chains, int64_
     }
 }
 
-/* Everything is as it was, bit by bit. */
+/* Restore codes, rises and weights of chain c before the path, bit by bit. */
 static void take_back(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
 {
     const sali_pairwise_path *p = m->path;
@@ -61,6 +63,7 @@ static void take_back(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
     sali_pairwise_moves_put(m, c, p->n, p->site, p->weight);
 }
 
+/* Accept the path of chain c: x and distances of the variables whose codes changed, and f. */
 static void keep(sali_pairwise_moves *m, sali_chains *chains, int64_t c, double df)
 {
     const sali_pairwise_path *p = m->path;
@@ -73,6 +76,8 @@ static void keep(sali_pairwise_moves *m, sali_chains *chains, int64_t c, double 
     chains->f[c] += df;
 }
 
+/* Accept or take back the path of chain c; `whole` has the ratio and the change of f of all its
+ * moves. */
 static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, sali_pairwise_move whole)
 {
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_ACCEPT);
@@ -83,7 +88,8 @@ static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, sali_
     }
 }
 
-/* Uniform number 0 of the step says how long the path is, the next ones which moves it makes. */
+/* One step of chain c. Uniform number 0 of the step selects the path's length, the next ones its
+ * moves. */
 static void step(sali_pairwise_moves *m, sali_chains *chains, int64_t c,
                  const sali_path_length *length)
 {

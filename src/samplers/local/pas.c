@@ -22,19 +22,19 @@ typedef struct pas {
     int64_t *length; /* [n] moves of this step's path */
     int64_t *site;   /* [n] variable of the present move, and the code it had */
     int32_t *old_code;
-    double *back; /* [n] log q of the way back so far */
+    double *back; /* [n] log q of the reversed path so far */
 } pas;
 
 /* ---- the step */
 
-/* The row at the end of the path so far. */
+/* The row of chain c at the state after `made` moves. */
 static sali_move_row *row_after(const pas *p, int64_t c, int64_t made)
 {
     return made == 0 ? sali_move_now(&p->core.rows, c) : sali_move_next(&p->core.rows, c);
 }
 
-/* Move number `made` of chain c. A state where nothing can move is where the chain started: from
- * any other the move back is possible. */
+/* Draw move number `made` of chain c. The path ends if nothing can move, which happens at its start
+ * only: from any other state the reverse move is possible. */
 static void draw(pas *p, sali_chains *chains, int64_t c, int64_t made)
 {
     const sal_space *space = chains->space;
@@ -59,7 +59,7 @@ static void draw(pas *p, sali_chains *chains, int64_t c, int64_t made)
     sali_single_site_put(chains, c, p->site[c], code);
 }
 
-/* The row at the state reached, and the move back from there. */
+/* Prepare the row at the state that chain c has reached, and add log q of the reverse move. */
 static void look_back(pas *p, sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
@@ -70,6 +70,8 @@ static void look_back(pas *p, sali_chains *chains, int64_t c)
     p->back[c] += sali_move_log_q(chains->model->dtype, row, slot);
 }
 
+/* Begin a step of chain c: the proposed state is the present one, and the path's length is drawn.
+ */
 static void begin(pas *p, sali_chains *chains, int64_t c)
 {
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
@@ -82,7 +84,7 @@ static void begin(pas *p, sali_chains *chains, int64_t c)
     p->core.log_q[c] = p->back[c] = 0;
 }
 
-/* The states that move number `made` has reached. */
+/* Evaluate the states after move number `made`. */
 static void evaluate(pas *p, sali_chains *chains, int64_t made)
 {
     if (!sali_followed_gradient_active(&p->core.followed)) {
@@ -96,6 +98,8 @@ static void evaluate(pas *p, sali_chains *chains, int64_t made)
     }
 }
 
+/* One step of every chain by rows of weights: moves are made one after another, for all chains at a
+ * time. */
 static void step(pas *p, sali_chains *chains)
 {
     sali_single_site_renew(&p->core, chains);
@@ -126,6 +130,7 @@ static void step(pas *p, sali_chains *chains)
     sali_single_site_decide(&p->core, chains);
 }
 
+/* n steps, by pairwise moves where these serve the model. */
 static void pas_steps(void *self, sali_chains *chains, int64_t n)
 {
     pas *p = self;
@@ -160,7 +165,8 @@ static int32_t pas_bound(const void *self, const sali_chains *chains, int64_t k)
     return k == 0 ? (int32_t)p->path->length : (int32_t)chains->space->n_states;
 }
 
-/* Variable and code of a number, and back. */
+/* Variable and code of a move's number over the states of all variables; number_of: the number of a
+ * variable and code. */
 static void move_of(const sal_space *space, int32_t number, int64_t *variable, int32_t *code)
 {
     int64_t v = 0;
@@ -187,7 +193,8 @@ static int64_t only_difference(const sal_space *space, const int32_t *from, cons
     return sali_sites_moved(space, from, to, &site) == 1 ? site : -1;
 }
 
-/* Add log q of the next move of chain c, which is made. */
+/* Add to *log_q the log-probability of moving variable `site` of chain c to `code` after `made`
+ * moves, and make this move; -inf if it is impossible. */
 static void follow(pas *p, const sali_chains *chains, int64_t c, int64_t made, int64_t site,
                    int32_t code, double *log_q)
 {
@@ -203,7 +210,8 @@ static void follow(pas *p, const sali_chains *chains, int64_t c, int64_t made, i
     }
 }
 
-/* The moves of u, `most` of them, and the rows after each. */
+/* Make the first `most` moves of u in all chains, add their log-probabilities to log_q [n], and
+ * prepare the rows after each. */
 static void follow_all(pas *p, sali_chains *chains, const int32_t *u, int64_t most, double *log_q)
 {
     for (int64_t made = 0; made < most; made++) {
@@ -222,8 +230,8 @@ static void follow_all(pas *p, sali_chains *chains, const int32_t *u, int64_t mo
     }
 }
 
-/* Whether moves first .. length - 1 of u [length] are number 0: those past the end, or, from 1 on,
- * all, as where nothing can move. */
+/* Whether moves first .. length - 1 of u [length] have number 0, as all moves past the end must
+ * have, and (from 1 on) all moves where nothing can move. */
 static bool no_moves(const int32_t *u, int64_t first, int64_t length)
 {
     bool zero = true;
@@ -233,6 +241,7 @@ static bool no_moves(const int32_t *u, int64_t first, int64_t length)
     return zero;
 }
 
+/* log q(u, to | present state): the moves of u, then the one move that leads from there to `to`. */
 static void pas_auxiliary(void *self, sali_chains *chains, const void *u, const int32_t *to,
                           double *log_q)
 {
@@ -262,7 +271,7 @@ static void pas_auxiliary(void *self, sali_chains *chains, const void *u, const 
     }
 }
 
-/* The states of the path from its end: each move back sets the code that the move replaced. */
+/* The moves of the reversed path: each sets the code that a move of the path replaced. */
 static void pas_back(const void *self, const sali_chains *chains, const int32_t *from,
                      const int32_t *to, const int32_t *u, int32_t *back)
 {
@@ -285,7 +294,7 @@ static void pas_back(const void *self, const sali_chains *chains, const int32_t 
             site = only_difference(space, codes, to);
             code = to[site];
         }
-        if (k > 1) { /* the first move's reverse is the last, which `from` tells */
+        if (k > 1) { /* the reverse of the first move is the last one, which `from` determines */
             back[moves - k + 1] = number_of(space, site, codes[site]);
         }
         codes[site] = code;
@@ -301,6 +310,7 @@ static const sali_auxiliary auxiliary = {
 
 /* ---- the descriptor */
 
+/* Creates a shard's state, with pairwise paths where the model allows them. */
 static sal_status pas_create(const sali_chains *chains, const sali_sampler_settings *settings,
                              void *shared, void **self, sal_error *err)
 {

@@ -48,6 +48,8 @@ sal_status sali_path_share(const sal_model *model, const sali_sampler_settings *
     return sali_object_finish(s, status, shared, err);
 }
 
+/* Adapt the length to the acceptance of the window; *changed if shards must take over a new length.
+ */
 static sal_status adapt(void *piece, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
     sali_path_length *path = piece;
@@ -68,7 +70,7 @@ static int64_t longest(const sali_path_length *path, int64_t most)
     return length < most ? length : most;
 }
 
-/* The least number of moves of most paths of up to L. */
+/* The least number of moves of a usual path (all but one in 32), for the largest number L. */
 static int64_t usual_least(int64_t most, int64_t L)
 {
     return most == SALI_PATH_REVISITS && L > 1 ? L - 1 : (L + 1) / 2;
@@ -91,6 +93,7 @@ double sali_path_length_log_q(const sali_path_length *path, int64_t most, int64_
     return moves <= L ? log(usual + SALI_PATH_ANY / (double)L) : -INFINITY;
 }
 
+/* The length, for a tuning if it was given, and its unrounded value if it is adapted. */
 static int64_t state(void *piece, sali_state_item *items)
 {
     sali_path_length *path = piece;

@@ -17,14 +17,15 @@
 extern const char *const sali_path_words[];
 
 typedef struct sali_path_length {
-    const char *name; /* of the setting, and of what is kept */
+    const char *name; /* name of the setting, and of the state item */
     bool adapted;
     bool copied;          /* shards take `length` over at a refresh */
-    double running, most; /* not rounded; upper bound */
+    double running, most; /* running: the length before rounding; most: upper bound */
     double length;        /* in use, a whole number */
 } sali_path_length;
 
-/* By a setting's value, on a model; `most` is a bound beside the number of variables. */
+/* Set up the length by the value `given` of the setting; adaptation begins at `start`. The upper
+ * bound is `most` or the number of variables that can move, whichever is less. */
 void sali_path_length_begin(sali_path_length *path, const sal_model *model, const char *name,
                             double given, double start, double most);
 
@@ -32,7 +33,7 @@ void sali_path_length_begin(sali_path_length *path, const sal_model *model, cons
 enum { SALI_PATH_LENGTH, SALI_PATH_BALANCE, SALI_PATH_RADIUS };
 extern const sal_setting sali_path_settings[];
 
-/* A length as an adaptive piece. */
+/* The length as an adaptive piece (samplers/shared.h). */
 extern const sali_adaptive sali_path_adaptive;
 
 /* What shards of path samplers share, and the `share` of their engines. */
@@ -43,16 +44,17 @@ typedef struct sali_path_shared {
 sal_status sali_path_share(const sal_model *model, const sali_sampler_settings *settings,
                            void **shared, sal_error *err);
 
-/* The probability that the number of moves is any one. */
+/* The probability of a step whose number of moves is uniform in 1 .. L. */
 #define SALI_PATH_ANY (1. / 32)
 
-/* In the place of `most`: variables may move again. */
+/* Value of `most` for paths in which variables may move again. */
 #define SALI_PATH_REVISITS INT64_MAX
 
-/* Moves of a path of `most` different variables at most, by a uniform u; 0 if that is 0. */
+/* The number of moves that the uniform u selects, for a path of at most `most` different variables;
+ * 0 if `most` is 0. */
 int64_t sali_path_length_draw(const sali_path_length *path, int64_t most, double u);
 
-/* The log-probability of that number of moves, 1 or more; -inf if it is never drawn. */
+/* The log-probability that sali_path_length_draw returns `moves` >= 1; -inf if it never does. */
 double sali_path_length_log_q(const sali_path_length *path, int64_t most, int64_t moves);
 
 #endif

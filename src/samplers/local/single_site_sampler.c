@@ -24,13 +24,14 @@ sali_single_site_options sali_single_site_settings(const sali_chains *chains,
     };
 }
 
-/* One site a step, and differences that are those of the couplings. */
+/* The fast path applies: one site a step, and all differences follow from pairwise couplings. */
 static bool suits_pairs(const sali_single_site_options *options, const sal_model *model)
 {
     return options->pairs && options->hops == 1 && options->ball == 1 &&
            (options->direction == SALI_EXACT_DIFFERENCES || model->multilinear);
 }
 
+/* Allocate rows, log t, sites and gradients for the options of g. */
 static void allocate(sali_single_site *g, const sali_chains *chains)
 {
     const sali_single_site_options *o = &g->options;
@@ -96,7 +97,7 @@ void sali_single_site_evaluate(sali_single_site *g, sali_chains *chains)
     }
 }
 
-/* The gradient at `codes`: the codes of the present state or of the proposed one. */
+/* The gradient of chain c at `codes`, which must be its present or its proposed state. */
 static const void *gradient_at(const sali_single_site *g, const sali_chains *chains, int64_t c,
                                const int32_t *codes)
 {
@@ -105,8 +106,8 @@ static const void *gradient_at(const sali_single_site *g, const sali_chains *cha
                : sali_followed_gradient_next(&g->followed, chains, c);
 }
 
-/* log t of the moves of chain c from `codes`, -inf for those that are none. Exact
- * differences follow from gradients that are followed. */
+/* log t [S] of the moves of chain c from `codes`, -inf for slots that are no move. Where gradients
+ * are followed, exact differences are derived from them. */
 static void *log_ratios(sali_single_site *g, sali_chains *chains, int64_t c, const int32_t *codes)
 {
     const sal_space *space = chains->space;
@@ -138,7 +139,7 @@ void sali_single_site_prepare(sali_single_site *g, sali_chains *chains, int64_t 
 
 /* ---- the step */
 
-/* The rows of the present states, from what was evaluated there. */
+/* Prepare the rows of the present states of all chains from the last evaluation. */
 static void prepare_all(sali_single_site *g, sali_chains *chains)
 {
     for (int64_t c = 0; c < chains->n; c++) {
@@ -209,7 +210,7 @@ void sali_single_site_renew(sali_single_site *g, sali_chains *chains)
     }
 }
 
-/* Propose for chain c. */
+/* Draw the proposed state of chain c; it stays where nothing can move. */
 static void draw(sali_single_site *g, sali_chains *chains, int64_t c)
 {
     const sali_move_row *row = sali_move_now(&g->rows, c);
@@ -271,6 +272,7 @@ void sali_single_site_steps(void *self, sali_chains *chains, int64_t n)
 
 /* ---- the proposal's probability */
 
+/* log q of chain c's move to `to` from its present row; 0 for staying where nothing can move. */
 static double log_q_of(const sali_single_site *g, const sali_chains *chains, int64_t c,
                        const int32_t *to)
 {

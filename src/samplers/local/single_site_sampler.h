@@ -18,7 +18,7 @@
 
 typedef enum sali_direction {
     SALI_FIRST_ORDER,      /* the gradient's Taylor expansion */
-    SALI_EXACT_DIFFERENCES /* of f */
+    SALI_EXACT_DIFFERENCES /* differences of f */
 } sali_direction;
 
 typedef struct sali_single_site sali_single_site;
@@ -28,7 +28,7 @@ typedef struct sali_site_rule {
     /* Move chain c, whose codes_new and x_new hold its present state, by its present row; sets
      * `made`, `sites` and log_q of chain c. Not called when no move is possible. */
     void (*draw)(sali_single_site *g, sali_chains *chains, int64_t c);
-    /* log q of the way back by a row of the moved state; after `draw`. */
+    /* log q of the reverse move, from a row of the moved state; called after `draw`. */
     double (*reverse)(sali_single_site *g, sali_chains *chains, int64_t c,
                       const sali_move_row *row);
 } sali_site_rule;
@@ -40,9 +40,10 @@ typedef struct sali_single_site_options {
     sali_direction direction;
     sali_balance balance;
     int64_t radius;             /* window of moves in levels; 0: all, and counts by 1 */
-    const double *searched;     /* NULL, or the radius that a refresh takes over instead */
+    const double *searched;     /* NULL, or the radius that a refresh uses instead */
     int64_t hops;               /* sites drawn a step, >= 1 */
-    const double *adapted_hops; /* NULL, or those that a refresh takes over, `hops` at most */
+    const double *adapted_hops; /* NULL, or the number, at most `hops`, that a refresh uses
+                                   instead */
     int64_t ball;               /* sites that move together, >= 1; first-order only */
     const sali_site_rule *rule; /* NULL: by hops and ball */
     sali_couplings *couplings;  /* shared; NULL: gradients or differences are evaluated */
@@ -50,8 +51,8 @@ typedef struct sali_single_site_options {
     bool pairs;                 /* use sali_pairwise_moves where they suit */
 } sali_single_site_options;
 
-/* Those of a sampler by its settings "radius", "balance", "hops" and "ball", where it has them,
- * with exact differences if it needs them. */
+/* The options of a sampler by its settings "radius", "balance", "hops" and "ball", where it has
+ * them, with exact differences if it needs them. */
 sali_single_site_options sali_single_site_settings(const sali_chains *chains,
                                                    const sali_sampler_settings *settings);
 
@@ -63,17 +64,17 @@ struct sali_single_site {
     sali_ball ball;
     void *log_t;    /* real: exact [n x S] of the states last evaluated; first-order [S + 1] */
     int64_t *sites; /* [n x hops or ball] variables drawn, in their order */
-    int64_t *made;  /* [n] entries in it */
-    double *log_q;  /* [n] of the proposal made */
-    /* On pairwise models, if wanted, one site a move: takes over refresh, steps and log_q from the
-     * last refresh on if `fast`; then there are no rows. */
+    int64_t *made;  /* [n] number of entries in `sites` */
+    double *log_q;  /* [n] log q of the proposal */
+    /* On pairwise models, if wanted, with one site a move. If `fast`, which a refresh decides, it
+     * does all steps and log_q until the next refresh, and there are no rows. */
     sali_pairwise_moves *pairwise; /* NULL: the model is not pairwise, or its moves are not */
     bool fast;
     sali_followed_gradient followed; /* where f is quadratic, and not `fast` */
 };
 
-/* Open `g`, at the beginning of a new object (core/object.h), which becomes *self; on failure it is
- * freed. NULL: no memory. */
+/* Open `g`, at the beginning of a new object (core/object.h), which becomes *self; on failure the
+ * object is freed. `g` may be NULL, for no memory. */
 sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
                                  const sali_single_site_options *options, void **self,
                                  sal_error *err);
@@ -99,28 +100,27 @@ extern const sali_auxiliary sali_single_site_hops;
 
 /* ---- for rules and steps of other samplers */
 
-/* f_new of the proposed states, and what their rows are made of: gradient or differences. */
+/* Evaluate f_new and gradients or differences at the proposed states. */
 void sali_single_site_evaluate(sali_single_site *g, sali_chains *chains);
 
-/* The rows of the present states by exact differences, if `fast`; f_new is f of these states. */
+/* If `fast`, prepare the rows of the present states by exact differences; overwrites f_new. */
 void sali_single_site_look(sali_single_site *g, sali_chains *chains);
 
-/* At a step's beginning: gradients that were followed for long are made anew, and what came of
- * them.
- */
+/* At the beginning of a step: recompute gradients that are due, and the rows of their chains. */
 void sali_single_site_renew(sali_single_site *g, sali_chains *chains);
 
-/* The row of chain c at `codes` [V], from what was last evaluated. */
+/* Prepare the row of chain c at `codes` [V], from the last evaluation there. */
 void sali_single_site_prepare(sali_single_site *g, sali_chains *chains, int64_t c,
                               const int32_t *codes, sali_move_row *row);
 
-/* codes_new and x_new of chain c as its present state, to move from there. */
+/* Copy the present state of chain c to codes_new and x_new. */
 void sali_single_site_stay(const sali_chains *chains, int64_t c);
 
 /* Set variable `site` of chain c's proposed state. */
 void sali_single_site_put(const sali_chains *chains, int64_t c, int64_t site, int32_t code);
 
-/* Take over the rows of accepted chains, and end the step; after log_ratio is filled. */
+/* End a step, after log_ratio was filled: decide, switch rows and gradients of accepted chains, and
+ * count the step. */
 void sali_single_site_decide(sali_single_site *g, sali_chains *chains);
 
 #endif

@@ -30,7 +30,8 @@ static double site_log_weight(const sal_space *space, sal_dtype dtype, const sal
     return largest + log(sum);
 }
 
-/* log q(sites, values of `to` | the row's state `from`). */
+/* log q of drawing `sites` [hops] and moving them to the values of `to`, from the row of the state
+ * `from`. */
 static double hops_log_q(const sali_single_site *g, const sali_chains *chains,
                          const sali_move_row *row, const int64_t *sites, const int32_t *from,
                          const int32_t *to)
@@ -60,7 +61,8 @@ static double hops_log_q(const sali_single_site *g, const sali_chains *chains,
     return log_q;
 }
 
-/* A move of a site that has one already counts for the site only. */
+/* Draw hops of chain c: the rule's `draw`. A hop of a site that has moved already only adds the
+ * site to the list. */
 static void hops_draw(sali_single_site *g, sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
@@ -105,7 +107,7 @@ static int32_t hops_bound(const void *self, const sali_chains *chains, int64_t k
     return (int32_t)chains->space->n_variables;
 }
 
-/* Whether the variables where `from` and `to` differ are those of `sites`. */
+/* Whether `sites` [hops] are exactly the variables in which `from` and `to` differ. */
 static bool changes_are(const sal_space *space, const int64_t *sites, int64_t hops,
                         const int32_t *from, const int32_t *to)
 {
@@ -121,7 +123,7 @@ static bool changes_are(const sal_space *space, const int64_t *sites, int64_t ho
     return true;
 }
 
-/* A chain that cannot move stays, with all sites drawn as 0. */
+/* log q(u, to | present state). A chain that cannot move stays, with all sites 0. */
 static void hops_auxiliary(void *self, sali_chains *chains, const void *u, const int32_t *to,
                            double *log_q)
 {
@@ -155,6 +157,7 @@ const sali_auxiliary sali_single_site_hops = {
 
 /* ---- ball: all moves of up to r sites, one row entry each. Rhodes & Gutmann 2022, eq. 29. */
 
+/* Draw a move of the ball for chain c and make it: the rule's `draw`. */
 static void ball_draw(sali_single_site *g, sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;

@@ -5,7 +5,7 @@
 
 #include "core/vector/clones.h"
 
-/* Children of a node above this level. */
+/* Number of children of a node whose children are at `level`. */
 static inline int fan_of(int level)
 {
     return level == 0 ? SALI_SUM_TREE_WEIGHTS : SALI_SUM_TREE_SUMS;
@@ -29,6 +29,7 @@ sali_sum_tree sali_sum_tree_shape(int64_t n)
     }
 }
 
+/* The sum of `fan` numbers (a multiple of 4), always in the same order. */
 static inline double sum_of(const double *children, int fan)
 {
     double part[4] = { 0 };
@@ -54,7 +55,8 @@ void sali_sum_tree_build(const sali_sum_tree *tree, double *nodes)
     }
 }
 
-/* The sums above k nodes of a level, which are in `node`; their own numbers take its place. */
+/* Recompute the sums above k nodes of a level, listed in `node`; the list becomes that of their
+ * parents, whose number is returned. */
 static inline int64_t set_above(const sali_sum_tree *tree, double *nodes, int level, int fan,
                                 int64_t k, int32_t *node)
 {
@@ -73,6 +75,7 @@ static inline int64_t set_above(const sali_sum_tree *tree, double *nodes, int le
     return parents;
 }
 
+/* sali_sum_tree_set, as a static function so that its clones are not exported. */
 SALI_CLONES
 static void set(const sali_sum_tree *tree, double *nodes, int64_t k, int32_t *leaf,
                 const double *weight)
@@ -92,7 +95,8 @@ void sali_sum_tree_set(const sali_sum_tree *tree, double *nodes, int64_t k, int3
     set(tree, nodes, k, leaf, weight);
 }
 
-/* Which of four weights `rest` falls on, without branches; the sum before it is taken off. */
+/* Which of four weights `rest` falls on, without branches; the sum of the weights before it is
+ * subtracted from *rest. */
 static inline int choose(const double *weight, double *rest)
 {
     double before[4] = { 0, weight[0], weight[0] + weight[1], weight[0] + weight[1] + weight[2] };
@@ -101,7 +105,7 @@ static inline int choose(const double *weight, double *rest)
     return k;
 }
 
-/* The last child that has weight, up to `k` or else at all. */
+/* The last child with positive weight among 0 .. k, or else the first after k. */
 static int with_weight(const double *child, int k)
 {
     int last = k;
@@ -114,7 +118,8 @@ static int with_weight(const double *child, int k)
     return last;
 }
 
-/* The child on which `rest` falls, of fours of children; the sum before it is taken off. */
+/* The child on which *rest falls, among 4 `fours` children; the sum of the children before it is
+ * subtracted from *rest. */
 static inline int64_t descend(const double *child, int fours, double *rest)
 {
     double four[4] = { 0 };

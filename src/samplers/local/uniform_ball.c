@@ -33,7 +33,7 @@ static int64_t next_group(const sal_space *space, int64_t b)
     return b;
 }
 
-/* Entry k of a group from those of the groups after it. */
+/* Entry k of log_ways for a stretch, from the entries `after` of the next group. */
 static double ways(const sali_stretch *s, const double *after, int64_t k)
 {
     double largest = -INFINITY, sum = 0;
@@ -88,8 +88,9 @@ double sali_uniform_ball_log_size(const sali_uniform_ball *ball)
     return sal_log_sum_exp(ball->radius + 1, ball->log_ways);
 }
 
-/* Change h of the variables of a stretch, all sets and all other codes alike (Floyd's choice of a
- * subset: a changed variable is one already chosen). */
+/* Change h variables of a stretch; all subsets and all other codes are equally likely (Floyd's
+ * choice of a subset: a variable drawn twice is replaced by variable j). Returns the next element
+ * of the stream. */
 static uint32_t change(const sali_stretch *s, int64_t h, const sali_stream *stream, uint32_t next,
                        const int32_t *codes, int32_t *codes_new)
 {

@@ -10,7 +10,7 @@
 #include "core/space.h"
 
 typedef struct sali_uniform_ball {
-    int64_t radius, groups; /* groups: stretches of such variables */
+    int64_t radius, groups; /* groups: stretches of variables without order */
     double *log_ways;       /* [(groups + 1) x (radius + 1)] entry (g, k): log of the number of
                                states that differ in k variables of groups g, g + 1, ... */
 } sali_uniform_ball;
