@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/object.h"
 
-/* The part of the probability that all variables share. */
+/* The part of the probability that is divided equally among all variables. */
 #define FLOOR 0.1
 
 sali_adaptive_scan *sali_adaptive_scan_open(void *object, int64_t n)

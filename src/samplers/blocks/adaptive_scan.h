@@ -14,27 +14,28 @@
 typedef struct sali_adaptive_scan {
     int64_t n;     /* variables */
     double *p;     /* [n] */
-    double *sum;   /* [n] of 1 - p(present s_i | rest), */
-    double *count; /* [n] over so many visits; both with a first visit that found 1/2 */
-    int64_t steps; /* since the last adaptation */
+    double *sum;   /* [n] sum of 1 - p(present s_i | rest) over the visits */
+    double *count; /* [n] visits; sum and count begin with one visit that found 1/2 */
+    int64_t steps; /* steps since the last adaptation */
 } sali_adaptive_scan;
 
-/* A scan with the same probability for all, which belongs to `object` (core/object.h). NULL: no
- * memory, which the object knows. */
+/* Create a scan with equal probabilities, which belongs to `object` (core/object.h). NULL: no
+ * memory, which the object records. */
 sali_adaptive_scan *sali_adaptive_scan_open(void *object, int64_t n);
 
-/* Of a scan as an adaptive piece (samplers/shared.h). */
+/* Functions of the scan as an adaptive piece (samplers/shared.h). */
 int64_t sali_adaptive_scan_state(void *piece, sali_state_item *items);
 sal_status sali_adaptive_scan_changed(void *piece, const sali_warmup *at, sal_error *err);
 
-/* Whether it is time to learn: each chain has made as many steps as there are variables. */
+/* Count the window's steps. Returns whether p should be updated: each chain has made as many steps
+ * as there are variables, or warm-up is over. */
 bool sali_adaptive_scan_due(sali_adaptive_scan *scan, const sali_warmup *warmup);
 
-/* Add what a shard saw [n] each: the sums of 1 - p, and the visits. Both are zeroed. */
+/* Add a shard's sums of 1 - p and its visits, [n] each. */
 void sali_adaptive_scan_collect(sali_adaptive_scan *scan, const double *wishes,
                                 const double *visits);
 
-/* p from all that was collected. */
+/* Recompute p from all sums collected so far. */
 void sali_adaptive_scan_learn(sali_adaptive_scan *scan);
 
 #endif

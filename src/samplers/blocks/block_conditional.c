@@ -17,22 +17,24 @@ struct sali_block_conditional {
     const sal_space *space;
     sali_blocks blocks;
     int64_t radius;
-    int64_t most_sites, most_states; /* of a block */
-    int64_t *states;                 /* [n_blocks] within the radius of a centre */
-    sali_shuffle *shuffle;           /* of blocks or variables; NULL: in turn */
-    bool regrouped, mixed;           /* then: whether numbers of states are not all the same */
+    int64_t most_sites, most_states; /* most variables and most states of a block */
+    int64_t *states;                 /* [n_blocks] number of states within the radius of a centre */
+    sali_shuffle *shuffle;           /* orders of blocks or variables; NULL: blocks in turn */
+    bool regrouped, mixed;           /* regrouped: blocks are redrawn every sweep; mixed:
+                                        variables differ in their numbers of states */
     sali_followed_gradient followed; /* where f is quadratic */
     sali_tracker *tracker;           /* NULL where changes do not pay */
     sali_neighbours *neighbours;
-    /* The block of this step, of each chain: variables, their number, and that of its states. */
+    /* The block of this step, for each chain: its variables, how many there are, and how many
+     * states it has. */
     const int64_t **sites;
     int64_t *n_sites, *n_states;
     int32_t *centre; /* [chains x most_sites] */
     double *f;       /* [chains x most_states] */
-    int32_t *offset; /* [most_sites] of the state that is listed, from the centre */
-    int32_t *codes;  /* [most_sites] that state */
-    /* For log_q, which is asked for many states around one centre: whether f is of the states
-     * around listed_centre, and the log of the sum of their weights [chains]. */
+    int32_t *offset; /* [most_sites] offsets from the centre of the state being listed */
+    int32_t *codes;  /* [most_sites] codes of the state being listed */
+    /* For log_q, which is called for many states around one centre. listed: b->f holds f of the
+     * states around listed_centre, and log_norm [chains] the log of the sum of their weights. */
     bool listed;
     int32_t *listed_centre;
     double *log_norm;
@@ -40,7 +42,7 @@ struct sali_block_conditional {
 
 /* ---- the block of a step */
 
-/* The block of chain c's present step. */
+/* The block of chain c's present step: its variables, their number, and the block's number. */
 static void find_block(const sali_block_conditional *b, const sali_chains *chains, int64_t c,
                        const int64_t **sites, int64_t *n, int64_t *block)
 {
@@ -58,7 +60,7 @@ static void find_block(const sali_block_conditional *b, const sali_chains *chain
 
 /* ---- states within the radius of a centre, listed by their offsets from it */
 
-/* Their number, perhaps infinite. */
+/* Number of states of the block within the radius of a centre; may be infinite in double. */
 static double count_states(const sali_block_conditional *b, int64_t n, const int64_t *sites)
 {
     int64_t most = b->radius < n ? b->radius : n;
@@ -76,8 +78,8 @@ static double count_states(const sali_block_conditional *b, int64_t n, const int
     return most == n || most >= 64 ? all : total;
 }
 
-/* To the next state, of offsets with at most `radius` that are not 0 (*moved of them); false past
- * the last. The first is the centre. */
+/* Advance b->offset to the next state with at most `radius` offsets other than 0; *moved is the
+ * number of such offsets. False past the last state. The first state is the centre. */
 static bool next_state(const sali_block_conditional *b, int64_t n, const int64_t *sites,
                        int64_t *moved)
 {
@@ -95,7 +97,7 @@ static bool next_state(const sali_block_conditional *b, int64_t n, const int64_t
     return false;
 }
 
-/* b->codes from the offsets. */
+/* b->codes = the codes of the state with offsets b->offset from the centre. */
 static void state_codes(const sali_block_conditional *b, int64_t n, const int64_t *sites,
                         const int32_t *centre)
 {
@@ -104,7 +106,7 @@ static void state_codes(const sali_block_conditional *b, int64_t n, const int64_
     }
 }
 
-/* b->codes: state k of the list around a centre. */
+/* b->codes = the codes of state k of the list around a centre. */
 static void state_at(const sali_block_conditional *b, int64_t n, const int64_t *sites,
                      const int32_t *centre, int64_t k)
 {
@@ -118,6 +120,7 @@ static void state_at(const sali_block_conditional *b, int64_t n, const int64_t *
 
 /* ---- creation */
 
+/* SAL_ERR_ARGUMENT if a block of n variables has more than SALI_BLOCK_STATES `states` to list. */
 static sal_status check_size(const sali_block_conditional *b, int64_t n, double states,
                              sal_error *err)
 {
@@ -135,6 +138,8 @@ static sal_status check_size(const sali_block_conditional *b, int64_t n, double 
                            (long long)n, states, SALI_BLOCK_STATES);
 }
 
+/* Count the states of each block (b->states), and the most variables and states of a block; checks
+ * that they can be listed. */
 static sal_status measure(sali_block_conditional *b, sal_error *err)
 {
     sal_status status = SAL_OK;
@@ -153,6 +158,7 @@ static sal_status measure(sali_block_conditional *b, sal_error *err)
     return status;
 }
 
+/* Allocate the arrays, and create the tracker and neighbours by which states are evaluated. */
 static sal_status allocate(sali_block_conditional *b, const sali_chains *chains,
                            sali_couplings *couplings, sal_error *err)
 {
@@ -244,7 +250,8 @@ const int64_t *sali_block_conditional_sites(const sali_block_conditional *b,
 
 /* ---- f of the states around the centres */
 
-/* f of all listed states of chain c; those that are evaluated in batches come later. */
+/* List the states of chain c: f is stored at once where it follows from gradients, else at the end
+ * of the batch. */
 static void list_states(sali_block_conditional *b, const sali_chains *chains, int64_t c)
 {
     const bool followed = sali_followed_gradient_active(&b->followed);
@@ -263,6 +270,7 @@ static void list_states(sali_block_conditional *b, const sali_chains *chains, in
     } while (next_state(b, n, sites, &moved));
 }
 
+/* Fill b->f with f of all listed states of every chain. */
 static void evaluate(sali_block_conditional *b, const sali_chains *chains)
 {
     sali_neighbours_begin(b->neighbours, chains->codes, chains->x, NULL, SAL_F64, b->f);
@@ -274,8 +282,8 @@ static void evaluate(sali_block_conditional *b, const sali_chains *chains)
 
 /* ---- a step */
 
-/* The block of this step, and its centre: the present state for all that matters when the radius
- * covers the block, else drawn from the ball around it. */
+/* Set the block and the centre of chain c's step. The centre is the present state if the radius
+ * covers the block, where the choice does not matter, else drawn from the ball around it. */
 static void choose_centre(sali_block_conditional *b, const sali_chains *chains, int64_t c)
 {
     int64_t n, block;
@@ -317,7 +325,7 @@ static void note_bad(const sali_block_conditional *b, sali_chains *chains, int64
     sali_chains_note_bad(chains, c, chains->codes_new, f[bad]);
 }
 
-/* A listed state of chain c by its probability; -1 if an f is NaN or +inf. */
+/* Draw one of chain c's listed states; -1 if an f is NaN or +inf, or all are -inf. */
 static int64_t draw(const sali_block_conditional *b, const sali_chains *chains, int64_t c)
 {
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
@@ -362,7 +370,7 @@ void sali_block_conditional_step(void *self, sali_chains *chains)
 
 /* ---- probabilities */
 
-/* Which of the listed states of chain c has these codes [n]; -1: none. */
+/* Index of the listed state of chain c that has these codes [n]; -1: none. */
 static int64_t find_state(const sali_block_conditional *b, int64_t c, const int32_t *codes)
 {
     const int64_t n = b->n_sites[c], *sites = b->sites[c];
@@ -378,7 +386,8 @@ static int64_t find_state(const sali_block_conditional *b, int64_t c, const int3
     return -1;
 }
 
-/* Whether chain c's block can go to `to` [V]; then the codes of its variables there. */
+/* Whether `to` [V] differs from chain c's state in variables of its block only; `codes` receives
+ * the block's codes in `to`. */
 static bool restrict_to_block(const sali_block_conditional *b, const sali_chains *chains, int64_t c,
                               const int32_t *to, int32_t *codes)
 {
@@ -393,7 +402,7 @@ static bool restrict_to_block(const sali_block_conditional *b, const sali_chains
     return moved == 0;
 }
 
-/* Log-probability of this centre, uniform in the ball around the present state. */
+/* Log-probability that chain c draws this centre, uniform in the ball around its present state. */
 static double centre_log_q(const sali_block_conditional *b, const sali_chains *chains, int64_t c,
                            const int32_t *centre)
 {
@@ -404,8 +413,8 @@ static double centre_log_q(const sali_block_conditional *b, const sali_chains *c
     return distance > b->radius ? -INFINITY : -log((double)b->n_states[c]);
 }
 
-/* List the states around a centre, unless the last call did; keep log of the sum of their weights.
- */
+/* List the states around `centre` (NULL: the present states) and fill b->log_norm, unless the last
+ * call did so for the same centre. */
 static void list_for_log_q(sali_block_conditional *b, sali_chains *chains, const int32_t *centre)
 {
     int64_t n;

@@ -17,11 +17,11 @@
 
 typedef struct sali_block_conditional sali_block_conditional;
 
-/* An object (core/object.h). `blocks` is taken over, also on failure. With a `radius` >= 1 below
- * the size of a block its centre is drawn uniformly from the states within that distance of the
- * present one (Titsias & Yau 2017): that is what leaves the target invariant. `couplings` are
- * shared, or NULL. Returns: SAL_ERR_ARGUMENT when a block has more than SALI_BLOCK_STATES such
- * states; SAL_ERR_MEMORY. */
+/* Create an object (core/object.h), which owns `blocks` from then on, also on failure. With a
+ * `radius` >= 1 below the size of a block, the block's centre is drawn uniformly from the states
+ * within that distance of the present one (Titsias & Yau 2017), which is necessary to leave the
+ * target invariant. `couplings` are shared, or NULL. Returns: SAL_ERR_ARGUMENT when a block has
+ * more than SALI_BLOCK_STATES such states; SAL_ERR_MEMORY. */
 sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks blocks,
                                          int64_t radius, sali_couplings *couplings,
                                          sali_block_conditional **out, sal_error *err);
@@ -37,8 +37,8 @@ const int64_t *sali_block_conditional_sites(const sali_block_conditional *b,
                                             const sali_chains *chains, int64_t *n);
 
 /* log q(u, to | present state) of the next step, [n]; the centre `u` has an int32 code for each
- * variable of the block. NULL: log q(to | present state) of blocks no larger than the radius, which
- * need none. */
+ * variable of the block. With u = NULL: log q(to | present state), for blocks no larger than the
+ * radius, which need no centre. */
 void sali_block_conditional_log_q(void *self, sali_chains *chains, const void *u, const int32_t *to,
                                   double *log_q);
 

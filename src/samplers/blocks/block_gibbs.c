@@ -31,16 +31,17 @@ static const sal_setting known_settings[] = {
 static const char *const variants[] = { "", "scan=shuffled", "scan=random", NULL };
 
 typedef struct block_gibbs {
-    const sali_structure *structure; /* NULL: by classes */
+    const sali_structure *structure; /* NULL: pieces are classes */
     void *ws;
     sali_site_choice choice; /* among the pieces */
     int64_t *piece;          /* [n] */
     sali_stream *streams;    /* [n] */
-    double *here, *there;    /* [n] log-densities that the draws leave invariant; scratch */
+    double *here, *there;    /* [n] scratch: log-densities that the draws leave invariant, at the
+                                present and the drawn state */
     sali_class_draws *draws;
 } block_gibbs;
 
-/* ---- what all shards share: the classes */
+/* ---- shared state: the classes */
 
 static const char *block_gibbs_obstacle(const sal_model *model, const double *values,
                                         const void *data)
@@ -56,6 +57,8 @@ static const char *block_gibbs_obstacle(const sal_model *model, const double *va
     return why;
 }
 
+/* The colour classes of a model without structure, empty classes otherwise. SAL_ERR_UNSUPPORTED,
+ * with the reason, if there are no useful classes. */
 static sal_status block_gibbs_share(const sal_model *model, const sali_sampler_settings *settings,
                                     void **shared, sal_error *err)
 {
@@ -75,6 +78,7 @@ static sal_status block_gibbs_share(const sal_model *model, const sali_sampler_s
 
 /* ---- a shard */
 
+/* Allocate the arrays of g; the object records a failed allocation. */
 static void allocate(block_gibbs *g, const sali_chains *chains)
 {
     if (g->choice.scan == SALI_SCAN_SHUFFLED) {
@@ -86,7 +90,7 @@ static void allocate(block_gibbs *g, const sali_chains *chains)
     g->there = SALI_OBJECT_ARRAY(g, double, chains->n);
 }
 
-/* What draws the pieces, which belongs to `g`. */
+/* Open the workspace that draws pieces: the structure's, or one for classes; it belongs to `g`. */
 static sal_status open_pieces(block_gibbs *g, const sali_chains *chains, const sali_blocks *classes,
                               sal_error *err)
 {
@@ -98,6 +102,7 @@ static sal_status open_pieces(block_gibbs *g, const sali_chains *chains, const s
     return status ? status : sali_object_own(g, g->draws, sali_object_free, err);
 }
 
+/* Creates a shard's state; `shared` are the classes, used if the model has no structure. */
 static sal_status block_gibbs_create(const sali_chains *chains,
                                      const sali_sampler_settings *settings, void *shared,
                                      void **self, sal_error *err)
@@ -122,7 +127,7 @@ static int64_t block_gibbs_pieces(const void *self, const sali_chains *chains)
     return g->choice.scan == SALI_SCAN_RANDOM ? 1 : g->choice.n;
 }
 
-/* The pieces of the chains' next step. */
+/* Set g->piece [n] for the next step. */
 static void choose_pieces(block_gibbs *g, const sali_chains *chains)
 {
     for (int64_t c = 0; c < chains->n; c++) {
@@ -137,7 +142,7 @@ static void choose_pieces(block_gibbs *g, const sali_chains *chains)
 
 /* ---- a step by structure */
 
-/* What has been chosen, from the states `codes`. */
+/* The request to draw the chosen pieces from the states `codes`; sets the streams of this step. */
 static sali_piece chosen_pieces(block_gibbs *g, const sali_chains *chains, const int32_t *codes)
 {
     for (int64_t c = 0; c < chains->n; c++) {
@@ -146,7 +151,7 @@ static sali_piece chosen_pieces(block_gibbs *g, const sali_chains *chains, const
     return (sali_piece){ .n = chains->n, .piece = g->piece, .beta = chains->beta, .codes = codes };
 }
 
-/* Whether draws leave exp(beta f) of every chain invariant as they are. */
+/* Whether, in every chain, draws leave exp(beta f) invariant without acceptance. */
 static bool are_exact(const block_gibbs *g, const sali_chains *chains)
 {
     const bool at_one = g->structure->unweighed && g->structure->unweighed(g->ws);
@@ -158,6 +163,7 @@ static bool are_exact(const block_gibbs *g, const sali_chains *chains)
     return exact;
 }
 
+/* As the engine's record says; f is not evaluated if exact draws follow at once. */
 static void block_gibbs_refresh(void *self, sali_chains *chains)
 {
     block_gibbs *g = self;
@@ -190,6 +196,7 @@ static void weigh_draws(block_gibbs *g, sali_chains *chains)
     }
 }
 
+/* A step whose draws are proposals: accept by Metropolis and Hastings. */
 static void step_weighed(block_gibbs *g, sali_chains *chains)
 {
     draw_pieces(g, chains);
@@ -200,8 +207,8 @@ static void step_weighed(block_gibbs *g, sali_chains *chains)
     sali_chains_tick(chains);
 }
 
-/* Draws that are exact do not look at f, which is found after the last step only. Until then f and
- * x of the chains, and those that are proposed, are of earlier states. */
+/* Exact draws do not use f, which is computed after the last step only. During the steps, f and x
+ * of the chains, present and proposed, are those of earlier states. */
 static void steps_exact(block_gibbs *g, sali_chains *chains, int64_t n)
 {
     for (int64_t c = 0; c < chains->n; c++) { /* a ratio of 1: states stay now and then */
@@ -219,6 +226,7 @@ static void steps_exact(block_gibbs *g, sali_chains *chains, int64_t n)
     }
 }
 
+/* n steps: exact draws in one go, else draws as proposals, or draws of classes. */
 static void block_gibbs_steps(void *self, sali_chains *chains, int64_t n)
 {
     block_gibbs *g = self;
@@ -257,6 +265,7 @@ static int32_t hidden_bound(const void *self, const sali_chains *chains, int64_t
     return 2;
 }
 
+/* log q(u, to | present state) [n] of drawing the pieces g->piece. */
 static void chosen_log_q(block_gibbs *g, const sali_chains *chains, const void *u,
                          const int32_t *to, double *log_q)
 {
@@ -268,8 +277,8 @@ static void chosen_log_q(block_gibbs *g, const sali_chains *chains, const void *
     }
 }
 
-/* Summed over the pieces that may be drawn. (Draws that are not exact when tempered have one piece
- * only: their acceptance is that of a piece.) */
+/* log q summed over the pieces that may be drawn. (Structures whose tempered draws are not exact
+ * have one piece only: the acceptance is that of a piece.) */
 static void random_log_q(block_gibbs *g, const sali_chains *chains, const void *u,
                          const int32_t *to, double *log_q)
 {
@@ -288,6 +297,7 @@ static void random_log_q(block_gibbs *g, const sali_chains *chains, const void *
     }
 }
 
+/* log q(u, to | present state) [n]; for a random scan summed over pieces. */
 static void hidden_log_q(void *self, sali_chains *chains, const void *u, const int32_t *to,
                          double *log_q)
 {

@@ -12,7 +12,7 @@
 
 struct sali_class_draws {
     const sali_blocks *classes;
-    sali_evaluator *evaluator; /* of differences */
+    sali_evaluator *evaluator; /* for differences */
     void *slots;               /* real [chains x S] differences of f from the present states */
     double *uniforms;          /* [largest class] */
     double *logit;             /* [max_states] */
@@ -20,6 +20,7 @@ struct sali_class_draws {
 
 /* ---- the classes */
 
+/* Make n blocks of the variables with colours 0 .. n - 1. */
 static sal_status gather_classes(const sali_interactions *graph, const int64_t *colour, int64_t n,
                                  sali_blocks *classes, sal_error *err)
 {
@@ -110,7 +111,8 @@ static const int64_t *class_of(const sali_class_draws *d, int64_t k, int64_t *n)
     return d->classes->sites + d->classes->begin[k];
 }
 
-/* d->logit: those of a variable's states under its conditional; their number. */
+/* Fill d->logit with beta times f of each state of variable `site` of chain c, relative to the
+ * present state. Returns the number of states. */
 static int32_t find_logits(const sali_class_draws *d, const sali_chains *chains, int64_t c,
                            int64_t site)
 {
@@ -126,13 +128,14 @@ static int32_t find_logits(const sali_class_draws *d, const sali_chains *chains,
     return v->states;
 }
 
-/* Variables of a class do not enter each other's conditionals, so their differences from the state
- * before the step hold for all of them. */
+/* Draw all variables of a class of chain c. They do not enter each other's conditionals, so the
+ * differences from the state before the step hold for all of them. */
 static void draw_class(const sali_class_draws *d, sali_chains *chains, int64_t c, int64_t class)
 {
     int64_t n;
     const int64_t *sites = class_of(d, class, &n);
-    int32_t *codes = chains->codes_new + c * chains->space->n_variables; /* by place in the class */
+    int32_t *codes = chains->codes_new + c * chains->space->n_variables; /* scratch, by index in
+                                                                            the class */
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     sali_rng_uniform_f64(&stream, n, d->uniforms);
     for (int64_t k = 0; k < n; k++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Classes of variables that are in no term of f together, so that given all others they are
- * independent and can be drawn at once (a lattice is a checkerboard of two). */
+/* Classes of variables no two of which are in a term of f together, so that given all others they
+ * are independent and can be drawn at once (a lattice is a checkerboard of two). */
 #ifndef SALI_COLOUR_CLASSES_H
 #define SALI_COLOUR_CLASSES_H
 
@@ -8,8 +8,8 @@
 #include "samplers/sampler.h"
 
 /* The classes of a model by a greedy colouring of its interaction graph
- * (models/structure/interactions.h), as blocks of variables. *why: NULL, or why there are none that
- * would help. */
+ * (models/structure/interactions.h), as blocks of variables. *why receives NULL, or the reason why
+ * there are no classes that would help; then `classes` is empty. */
 sal_status sali_colour_classes(const sal_model *model, sali_blocks *classes, const char **why,
                                sal_error *err);
 
@@ -20,7 +20,8 @@ sal_status sali_class_draws_create(const sali_chains *chains, const sali_blocks 
                                    sali_class_draws **out, sal_error *err);
 void sali_class_draws_refresh(sali_class_draws *d, sali_chains *chains);
 
-/* A step draws class piece[c] of each chain; log q(present state -> to) of such a step, [n]. */
+/* step: draw class piece[c] of each chain. log_q: log q(present state -> to) of such a step, [n].
+ */
 void sali_class_draws_step(sali_class_draws *d, sali_chains *chains, const int64_t *piece);
 void sali_class_draws_log_q(const sali_class_draws *d, const sali_chains *chains,
                             const int64_t *piece, const int32_t *to, double *log_q);

@@ -18,6 +18,7 @@ static int64_t round_up(int64_t n, int64_t unit)
     return (n + unit - 1) / unit * unit;
 }
 
+/* Allocate the tile's arrays; `object` owns them and records a failed allocation. */
 static void allocate(sali_field_scan *s, void *object)
 {
     sali_field_tile *t = &s->tile;
@@ -52,7 +53,7 @@ sali_field_scan *sali_field_scan_open(void *object, const sali_chains *chains,
     return s;
 }
 
-/* Fields and f of `count` chains from `first` on. */
+/* Recompute fields and f of `count` chains from `first` on. */
 static void start(sali_field_scan *s, sali_chains *chains, int64_t first, int64_t count)
 {
     (chains->model->dtype == SAL_F32 ? sali_field_start_f32 : sali_field_start_f64)(
@@ -81,7 +82,7 @@ bool sali_field_scan_refresh(sali_field_scan *s, sali_chains *chains)
 
 /* ---- steps */
 
-/* A block of random numbers for each chain. */
+/* Fill tile.words with a block of random numbers for each chain. */
 static void make_words(sali_field_scan *s, const sali_chains *chains)
 {
     sali_stream stream = sali_chains_stream(chains, 0, SALI_RNG_PROPOSAL);
@@ -99,7 +100,7 @@ static void make_words(sali_field_scan *s, const sali_chains *chains)
     }
 }
 
-/* 1 - p(present state | rest). */
+/* Add 1 - p(present state | rest) of chain c's chosen variable to `wishes`, and count the visit. */
 static void note_wish(const sali_field_scan *s, const sali_chains *chains,
                       const sali_scan_wishes *wishes, int64_t c)
 {
@@ -110,7 +111,7 @@ static void note_wish(const sali_field_scan *s, const sali_chains *chains,
     wishes->visits[site] += 1;
 }
 
-/* Chain c takes the code that was drawn. */
+/* Set chain c's chosen variable to the drawn code, with f, fields, x and jump_sum. */
 static void take(sali_field_scan *s, sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
@@ -128,6 +129,7 @@ static void take(sali_field_scan *s, sali_chains *chains, int64_t c)
     *now = code;
 }
 
+/* One step of every chain: choose variables, draw codes by their fields, and move. */
 static void step(sali_field_scan *s, sali_chains *chains, const sali_site_choice *how,
                  const sali_scan_wishes *wishes)
 {
@@ -164,7 +166,7 @@ void sali_field_scan_steps(sali_field_scan *s, sali_chains *chains, const sali_s
     }
 }
 
-/* ---- what the fields say */
+/* ---- for tests */
 
 const void *sali_field_scan_row(const sali_field_scan *s, int64_t c)
 {

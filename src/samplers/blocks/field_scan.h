@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Gibbs sampling of single variables where f has dense couplings (models/structure/couplings.h):
- * each chain carries its fields along, of every coordinate k of the embedding
+ * each chain keeps its fields up to date, one for every coordinate k of the embedding
  *
  *     h_k = linear_k + scale sum_j J_kj x_j, j over the other variables' coordinates,
  *
- * from which the conditional of a variable is read: f as a function of it alone is h_k + square_k
- * of a one-hot state, h_k x + square_k x^2 of a real, square_k = scale J_kk / 2. Only a variable
- * that changes costs more: a row of J, of a one-hot variable the difference of two.
+ * from which the conditional of a variable is read: f as a function of this variable alone is h_k +
+ * square_k for a one-hot state, and h_k x + square_k x^2 for a real, with square_k = scale J_kk
+ * / 2. Only a variable that changes costs more: a row of J, or for a one-hot variable the
+ * difference of two rows.
  *
- * Random numbers are those of a step that knows nothing of couplings: of chain and step, whatever
- * the other chains do. Fields are recomputed at each refresh, and every 2^16 steps of a chain. */
+ * Random numbers are those that a step without couplings would use: they depend on chain and step,
+ * not on the other chains. Fields are recomputed at each refresh, and every 2^16 steps of a chain.
+ */
 #ifndef SALI_FIELD_SCAN_H
 #define SALI_FIELD_SCAN_H
 
@@ -19,17 +21,19 @@
 
 typedef struct sali_field_scan sali_field_scan;
 
-/* A scan that belongs to `object` (core/object.h), which knows if there is no memory; `couplings`
- * are shared and outlive it. */
+/* Create a scan that belongs to `object` (core/object.h), which records a failed allocation;
+ * `couplings` are shared and must outlive the scan. */
 sali_field_scan *sali_field_scan_open(void *object, const sali_chains *chains,
                                       sali_couplings *couplings);
 
-/* Make fields and f of the chains' states, temperatures and the model's parameters; notes an f that
- * is NaN or +inf. False, with nothing done, when there is no memory to read the parameters. */
+/* Compute fields and f from the chains' states, temperatures and the model's parameters; notes an f
+ * that is NaN or +inf. Returns false, and does nothing, when there is no memory to read the
+ * parameters. */
 bool sali_field_scan_refresh(sali_field_scan *scan, sali_chains *chains);
 
-/* n steps of every chain. What adaptation learns from, of chains of inverse temperature `coldest`:
- * sums of 1 - p(present state | rest) and visits by variable [V]; NULL: not wanted. */
+/* sali_scan_wishes: what adaptation learns from chains of inverse temperature `coldest`: sums of 1
+ * - p(present state | rest) and visits by variable [V]. sali_field_scan_steps: n steps of every
+ * chain; `wishes` may be NULL. */
 typedef struct sali_scan_wishes {
     double *wishes, *visits, coldest;
 } sali_scan_wishes;
@@ -74,11 +78,11 @@ void sali_field_start_f32(sali_field_tile *tile, int64_t first, int64_t count, c
 void sali_field_start_f64(sali_field_tile *tile, int64_t first, int64_t count, const int32_t *codes,
                           double *f);
 
-/* Draw a code for the variable of each chain; leaves weights and their sums. */
+/* Draw a code for the variable of each chain; weights and their sums stay in the tile. */
 void sali_field_draw_f32(sali_field_tile *tile);
 void sali_field_draw_f64(sali_field_tile *tile);
 
-/* Move variable i of chain c: fields and x [N] of the chain follow; by how much f rises. */
+/* Move variable i of chain c, in its fields and x [N]. Returns by how much f rises. */
 double sali_field_move_f32(sali_field_tile *tile, int64_t c, int64_t i, int32_t from, int32_t to,
                            void *x);
 double sali_field_move_f64(sali_field_tile *tile, int64_t c, int64_t i, int32_t from, int32_t to,

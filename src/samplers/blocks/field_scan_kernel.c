@@ -29,7 +29,7 @@ static void add_difference(int64_t n, real w, const real *restrict a, const real
     }
 }
 
-/* The row that a variable's code selects, and its weight. */
+/* The row of J that a variable's code selects; *weight receives its factor. */
 static inline const real *row_of(const sali_field_tile *t, const sali_variable *v, int32_t code,
                                  real *weight)
 {
@@ -40,7 +40,7 @@ static inline const real *row_of(const sali_field_tile *t, const sali_variable *
 
 /* ---- what a variable contributes */
 
-/* f as a function of the variable alone, at a code. */
+/* f of a variable at `code`, as a function of this variable alone, from its chain's fields h. */
 static inline real energy(const sali_field_tile *t, const sali_variable *v, const real *h,
                           int32_t code)
 {
@@ -60,7 +60,8 @@ void RN(sali_field_square)(sali_field_tile *t)
     }
 }
 
-/* Each pair of variables counts once: half in the fields of either. */
+/* f of a state from its fields h. Each pair of variables counts once: half in the fields of each.
+ */
 static double value(const sali_field_tile *t, const int32_t *codes, const real *h)
 {
     double sum = t->constant;
@@ -103,7 +104,8 @@ void RN(sali_field_start)(sali_field_tile *t, int64_t first, int64_t count, cons
 
 /* ---- draws */
 
-/* Energies of each chain's variable: -inf past its last state. Their number of rows. */
+/* Fill the weights with f of each chain's variable by code, -inf past its last state. Returns the
+ * number of rows, the most states of these variables. */
 static int32_t gather(sali_field_tile *t)
 {
     int32_t rows = 0;
@@ -133,7 +135,7 @@ static int32_t gather(sali_field_tile *t)
     return rows;
 }
 
-/* Times beta, less the largest of each chain. */
+/* Multiply the rows by beta, and subtract from each lane its largest entry. */
 SALI_CLONES
 static void take_largest(int64_t rows, int64_t lanes, const real *beta, real *restrict weights,
                          real *restrict largest)
@@ -158,6 +160,7 @@ static void take_largest(int64_t rows, int64_t lanes, const real *beta, real *re
     }
 }
 
+/* total[c] = the sum of lane c's weights over all rows. */
 SALI_CLONES
 static void add_up(int64_t rows, int64_t lanes, const real *weights, double *restrict total)
 {
@@ -172,8 +175,9 @@ static void add_up(int64_t rows, int64_t lanes, const real *weights, double *res
     }
 }
 
-/* The state whose stretch of 0 .. total holds u total: as many as end at or below it. Rounding may
- * carry it to the end: then it is the last state that has weight. */
+/* The state that u selects: as many states as have cumulative weights at or below u total. If
+ * rounding carries this past the end, it is the last state that has weight; -1 if the total is NaN.
+ */
 SALI_CLONES
 static void pick(int64_t rows, int64_t lanes, const real *weights, const double *u,
                  const double *total, int32_t *restrict code)

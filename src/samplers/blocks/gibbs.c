@@ -57,15 +57,18 @@ static const char *obstacle(const sal_model *model, const double *values, const 
 /* ---- one shard */
 
 typedef struct gibbs {
-    sali_block_conditional *blocks; /* of more than one variable; then nothing else is used */
+    sali_block_conditional *blocks; /* blocks of more than one variable; if not NULL, nothing
+                                       else is used */
     sali_site_choice choice;
     const sali_adaptive_scan *adaptive; /* shared; NULL with another scan */
     double *cumulative;       /* [V] sums of the shared probabilities; NULL unless adaptive */
     sali_scan_wishes wishes;  /* what `adapt` collects; NULLs unless adaptive */
     sali_pairwise_scan *scan; /* NULL: the model is not pairwise */
-    bool scans;               /* from the last refresh on, by `scan`; else by what follows */
+    bool scans;               /* since the last refresh steps use `scan`; else one of the ways
+                                 below */
     sali_field_scan *fields;  /* NULL: couplings are not dense */
-    bool fielded;             /* from the last refresh on, by `fields`; else by what follows */
+    bool fielded;             /* since the last refresh steps use `fields`; else the tracker or
+                                 the evaluator */
     sali_tracker *tracker;    /* NULL: the model cannot be tracked cheaply, or has `fields` */
     int64_t *site;            /* [n] the variable of this step */
     double *delta;            /* [n x max_states] differences of f */
@@ -73,7 +76,7 @@ typedef struct gibbs {
 
 /* ---- adaptation */
 
-/* What a shard has collected, which it forgets. */
+/* Write a shard's wishes and visits to `numbers` [2V], and clear them. */
 static void take_wishes(void *context, int64_t shard, double *numbers)
 {
     const sali_warmup *warmup = context;
@@ -85,6 +88,7 @@ static void take_wishes(void *context, int64_t shard, double *numbers)
     memset(g->wishes.visits, 0, bytes);
 }
 
+/* Collect the shards' wishes and visits after a window; recompute the probabilities when due. */
 static sal_status adapt(void *piece, const sali_warmup *warmup, bool *renewed, sal_error *err)
 {
     sali_adaptive_scan *adaptive = piece;
@@ -109,13 +113,15 @@ static sal_status adapt(void *piece, const sali_warmup *warmup, bool *renewed, s
 /* ---- what shards share */
 
 typedef struct gibbs_shared {
-    sali_shared common;           /* couplings: dense ones; of blocks, any that f follows */
+    sali_shared common;           /* couplings: dense ones, or for blocks any with which
+                                     gradients are followed */
     sali_adaptive_scan *adaptive; /* NULL with another scan */
 } gibbs_shared;
 
 static const sali_adaptive scan_adaptive = { adapt, sali_adaptive_scan_state,
                                              sali_adaptive_scan_changed };
 
+/* Creates a gibbs_shared: the adaptive scan, if asked for, and couplings. */
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
 {
@@ -136,6 +142,7 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
 
 /* ---- creation */
 
+/* Create g->blocks by the settings "block", "blocks" and "scan"; they belong to `g`. */
 static sal_status create_blocks(gibbs *g, const sali_chains *chains,
                                 const sali_sampler_settings *settings, sali_couplings *couplings,
                                 sal_error *err)
@@ -153,7 +160,7 @@ static sal_status create_blocks(gibbs *g, const sali_chains *chains,
     return status ? status : sali_object_own(g, g->blocks, sali_object_free, err);
 }
 
-/* Ways to draw single variables, for the chains that they suit. */
+/* Open the ways to draw single variables that suit the model: pairwise scan, fields, tracker. */
 static sal_status create_singles(gibbs *g, const sali_chains *chains, sali_couplings *couplings,
                                  sal_error *err)
 {
@@ -169,6 +176,7 @@ static sal_status create_singles(gibbs *g, const sali_chains *chains, sali_coupl
     return status;
 }
 
+/* Creates a shard's state, for blocks or for single variables. */
 static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                void *shared, void **self, sal_error *err)
 {
@@ -196,7 +204,7 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     return sali_object_finish(g, status, self, err);
 }
 
-/* By the fastest way that there is. */
+/* Start from the chains' states by the fastest way that the model allows now. */
 static void start(gibbs *g, sali_chains *chains)
 {
     g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
@@ -210,6 +218,7 @@ static void start(gibbs *g, sali_chains *chains)
     }
 }
 
+/* As the engine's record says; reads the shared probabilities of an adaptive scan. */
 static void gibbs_refresh(void *self, sali_chains *chains)
 {
     gibbs *g = self;
@@ -242,8 +251,8 @@ static int64_t choose_site(const gibbs *g, const sali_chains *chains, int64_t c)
     return sali_choose_site(&g->choice, c, chains->step[c], words[2], words[3]);
 }
 
-/* Differences of each chain's variable `site`, times its inverse temperature: by the tracker, or by
- * evaluating neighbours. */
+/* Fill g->delta with the differences of each chain's variable `site`, times its inverse
+ * temperature: by the tracker, or by evaluating neighbours. */
 static void conditionals(gibbs *g, sali_chains *chains)
 {
     const bool tracked = g->tracker && !g->scans;
@@ -274,7 +283,8 @@ static void note_bad(const gibbs *g, sali_chains *chains, int64_t c)
     sali_chains_note_bad_move(chains, c, chains->codes, g->site[c], bad, delta[bad]);
 }
 
-/* 1 - p(present state | rest): the present state's difference is 0. */
+/* Add 1 - p(present state | rest) of chain c's variable to the wishes, and count the visit. The
+ * present state's difference is 0. */
 static void note_wish(gibbs *g, int64_t c, const double *delta, int32_t states)
 {
     double largest, sum = sali_conditional_norm(states, delta, 1, &largest);
@@ -319,6 +329,7 @@ static void track_step(gibbs *g, sali_chains *chains)
     sali_chains_tick(chains);
 }
 
+/* n steps by the way that the last refresh chose. */
 static void gibbs_steps(void *self, sali_chains *chains, int64_t n)
 {
     gibbs *g = self;
@@ -363,7 +374,7 @@ static bool is_random(const gibbs *g)
     return g->choice.scan == SALI_SCAN_RANDOM || g->choice.scan == SALI_SCAN_ADAPTIVE;
 }
 
-/* Of a random scan: summed over the variables that may be drawn. */
+/* log q of a random scan: summed over the variables that may be drawn. */
 static void random_log_q(gibbs *g, sali_chains *chains, const int32_t *to, double *log_q)
 {
     int64_t V = chains->space->n_variables;
@@ -383,6 +394,8 @@ static void random_log_q(gibbs *g, sali_chains *chains, const int32_t *to, doubl
     }
 }
 
+/* log q(present state -> to) [n] of the next step, by blocks, summed over variables, or of the
+ * chosen variable. */
 static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, double *log_q)
 {
     gibbs *g = self;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The Hamming ball sampler: within a block of variables, u uniform in the ball of radius R around
- * the present state, then the new state from the target restricted to the ball around u. Titsias &
- * Yau 2017. (All balls of one radius are of one size, so u is as probable from either state, and
- * what is drawn is always taken. The ball around the present state itself would not do.) */
+/* The Hamming ball sampler: within a block of variables, u is uniform in the ball of radius R
+ * around the present state, then the new state is drawn from the target restricted to the ball
+ * around u. Titsias & Yau 2017. (All balls of one radius have the same size, so u is as probable
+ * from either state, and every draw is accepted. The ball around the present state itself would not
+ * leave the target invariant.) */
 #include "core/error.h"
 #include "models/structure.h"
 #include "samplers/blocks/block_conditional.h"
@@ -43,6 +44,7 @@ static const char *ball_obstacle(const sal_model *model, const double *values, c
                : NULL;
 }
 
+/* Creates a shard's state, with blocks by the settings. */
 static sal_status ball_create(const sali_chains *chains, const sali_sampler_settings *settings,
                               void *shared, void **self, sal_error *err)
 {

@@ -9,20 +9,20 @@
 #include "core/object.h"
 #include "samplers/shared.h"
 
-/* A sum of this size leaves an error of 2^-12 in a float's log-odds. */
+/* The largest sum of couplings for floats: it leaves an error of 2^-12 in the log-odds. */
 #define MOST_SCALE_F32 4096.0
 
-/* How far a flip of a variable goes. */
+/* The distance that a flip of a variable moves, for jump_sum. */
 typedef struct reach {
-    double span;   /* L1 distance of its two states; 0: it has one state only */
-    int64_t alike; /* variables from this one up to that have the same span */
+    double span;   /* L1 distance of the variable's two states; 0: it has one state only */
+    int64_t alike; /* end of the run of variables, from this one on, that have the same span */
 } reach;
 
 struct sali_pairwise_scan {
     const sal_model *model;
     sali_couplings *couplings;
     const sali_coupling_values *pairs; /* NULL: not read yet */
-    uint64_t version;                  /* of the model's parameters when they were */
+    uint64_t version;                  /* version of the model's parameters when they were read */
     int64_t n;                         /* chains */
     size_t element;                    /* bytes of a real */
     sali_scan_tile tile;
@@ -31,7 +31,7 @@ struct sali_pairwise_scan {
     int32_t *neighbour;
     uint32_t *id;    /* [lanes] */
     uint32_t *words; /* [SALI_SCAN_CHUNK x lanes x 1 or 2] */
-    uint64_t chunk;  /* whose thresholds there are, + 1; 0: none */
+    uint64_t chunk;  /* 1 + the number of the chunk of steps that `thresholds` belong to; 0: none */
 };
 
 /* Free the couplings in the model's type. */
@@ -43,6 +43,7 @@ static void free_pairs(void *scan)
     sali_free(s->neighbour);
 }
 
+/* Fill reaches [V], from the last variable to the first. */
 static void fill_reaches(const sal_space *space, reach *reaches)
 {
     for (int64_t v = space->n_variables - 1; v >= 0; v--) {
@@ -57,7 +58,7 @@ static void fill_reaches(const sal_space *space, reach *reaches)
     }
 }
 
-/* The couplings in the model's type; false: no memory. */
+/* Convert the couplings to the model's type; false: no memory. */
 static bool take_pairs(sali_pairwise_scan *s, const sali_coupling_values *pairs)
 {
     sal_dtype dtype = s->model->dtype;
@@ -88,6 +89,7 @@ static bool fine_enough(const sali_coupling_values *pairs, sal_dtype dtype)
     return dtype == SAL_F64 || pairs->largest <= MOST_SCALE_F32;
 }
 
+/* Allocate the arrays; `object` owns them and records a failed allocation. */
 static void allocate(sali_pairwise_scan *s, void *object, int64_t V)
 {
     int64_t lanes = s->tile.lanes;
@@ -126,6 +128,7 @@ sal_status sali_pairwise_scan_open(void *object, const sali_chains *chains,
     return status == SAL_OK && pairs && !take_pairs(s, pairs) ? sali_fail_memory(err) : status;
 }
 
+/* Copy ids, f, temperatures and codes of the chains to the tile. */
 static void load_states(sali_pairwise_scan *s, const sali_chains *chains)
 {
     int64_t V = chains->space->n_variables, lanes = s->tile.lanes;
@@ -139,7 +142,8 @@ static void load_states(sali_pairwise_scan *s, const sali_chains *chains)
     }
 }
 
-/* Whether the couplings of the present parameters are there. */
+/* Make the couplings of the present parameters available; false if they are not finite, too large
+ * for the model's type, or there is no memory. */
 static bool have_pairs(sali_pairwise_scan *s)
 {
     const sali_coupling_values *pairs = sali_couplings_values(s->couplings);
@@ -170,7 +174,7 @@ static int64_t larger(int64_t a, int64_t b)
 
 /* ---- random numbers */
 
-/* Thresholds of the chunk of steps that step t is in. */
+/* Make the thresholds of the chunk that step t belongs to, unless they are there. */
 static void make_thresholds(sali_pairwise_scan *s, const sali_chains *chains, uint64_t t)
 {
     uint64_t chunk = t / SALI_SCAN_CHUNK;
@@ -196,7 +200,7 @@ static void make_thresholds(sali_pairwise_scan *s, const sali_chains *chains, ui
 
 /* ---- states */
 
-/* Two-state categorical variables first .. end - 1. */
+/* Copy the bits of categorical variables first .. end - 1, of two states, to codes and x. */
 static void store_one_hot(const sali_pairwise_scan *s, sali_chains *chains, int64_t first,
                           int64_t end)
 {
@@ -212,7 +216,7 @@ static void store_one_hot(const sali_pairwise_scan *s, sali_chains *chains, int6
     }
 }
 
-/* Make codes and x of variables first .. end - 1 what the bits are. */
+/* Copy the bits of variables first .. end - 1 to codes and x of all chains. */
 static void store_states(const sali_pairwise_scan *s, sali_chains *chains, int64_t first,
                          int64_t end)
 {
@@ -236,7 +240,8 @@ static void store_states(const sali_pairwise_scan *s, sali_chains *chains, int64
     }
 }
 
-/* After n steps, the last of them that of variable `end` - 1. */
+/* After n steps, the last of which set variable `end` - 1: update codes, x and f of the variables
+ * set, sums and step counters. */
 static void store_steps(const sali_pairwise_scan *s, sali_chains *chains, int64_t end, int64_t n)
 {
     int64_t V = chains->space->n_variables;
@@ -256,7 +261,7 @@ static void store_steps(const sali_pairwise_scan *s, sali_chains *chains, int64_
 
 /* ---- steps */
 
-/* n steps from step t of all chains: in runs within one chunk and of variables of one span. */
+/* n steps of all chains from step t, in runs that stay within one chunk and have one span. */
 static void scan_together(sali_pairwise_scan *s, sali_chains *chains, uint64_t t, int64_t n)
 {
     int64_t V = chains->space->n_variables, site = (int64_t)(t % (uint64_t)V);
@@ -280,7 +285,7 @@ static void scan_together(sali_pairwise_scan *s, sali_chains *chains, uint64_t t
     store_steps(s, chains, site == 0 ? V : site, n);
 }
 
-/* f of the present states, by the model. */
+/* Recompute f of the present states by the model. */
 static void rebuild(sali_pairwise_scan *s, sali_chains *chains)
 {
     sali_chains_start(chains, false);

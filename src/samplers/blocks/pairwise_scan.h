@@ -16,18 +16,18 @@
 
 typedef struct sali_pairwise_scan sali_pairwise_scan;
 
-/* *out is NULL, with SAL_OK, if the model is not pairwise. All belongs to `object` (core/object.h),
- * which knows if there is no memory. */
+/* *out is NULL, with SAL_OK, if the model is not pairwise. All memory belongs to `object`
+ * (core/object.h), which records a failed allocation. */
 sal_status sali_pairwise_scan_open(void *object, const sali_chains *chains,
                                    sali_pairwise_scan **out, sal_error *err);
 
-/* Take the chains' states and temperatures, and the couplings if the parameters have changed; sets
- * f. False, with nothing done: the chains are at unlike steps; the couplings are not finite, or too
- * large for the model's type; or there is no memory. */
+/* Start from the chains' states and temperatures, and read the couplings if the parameters have
+ * changed; sets f. Returns false, and does nothing, if the chains have made different numbers of
+ * steps, the couplings are not finite or too large for the model's type, or there is no memory. */
 bool sali_pairwise_scan_refresh(sali_pairwise_scan *scan, sali_chains *chains);
 
-/* n steps of every chain, counted and summed up in `chains`; codes, x and f are made current at the
- * end. */
+/* n steps of every chain; step counters and sums of `chains` are updated, and codes, x and f are
+ * current at the end. */
 void sali_pairwise_scan_steps(sali_pairwise_scan *scan, sali_chains *chains, int64_t n);
 
 /* ---- the kernels, for both types */
@@ -39,7 +39,7 @@ void sali_pairwise_scan_steps(sali_pairwise_scan *scan, sali_chains *chains, int
 
 typedef struct sali_scan_tile {
     int64_t lanes;
-    const int64_t *begin; /* of neighbours, as in sali_coupling_values */
+    const int64_t *begin; /* [V + 1] first neighbour of each variable, as in sali_coupling_values */
     const int32_t *neighbour;
     const void *h, *J; /* real [V], [begin[V]] */
     const void *beta;  /* real [lanes] */
@@ -49,12 +49,12 @@ typedef struct sali_scan_tile {
     double *f;         /* [lanes] */
 } sali_scan_tile;
 
-/* n words to n thresholds; in double, 2n words in rows of `width`, of low and of high halves in
+/* Turn n words into n thresholds; in double 2n words, in rows of `width`, of low and high halves in
  * turn. */
 void sali_scan_thresholds_f32(int64_t n, const uint32_t *words, float *thresholds);
 void sali_scan_thresholds_f64(int64_t n, int64_t width, const uint32_t *words, double *thresholds);
 
-/* Set `count` variables from `first` on, by the thresholds from row `row` on. */
+/* Set `count` variables from `first` on in all chains, by the thresholds from row `row` on. */
 void sali_scan_sites_f32(const sali_scan_tile *tile, int64_t first, int64_t count, int64_t row);
 void sali_scan_sites_f64(const sali_scan_tile *tile, int64_t first, int64_t count, int64_t row);
 

@@ -43,7 +43,7 @@ void sali_scan_thresholds_f32(int64_t n, const uint32_t *words, float *threshold
     set_signs(n, words, thresholds);
 }
 #else
-/* Two words, rows of `lanes`, to u as in core/rng.h. */
+/* ratio = u / (1 - u), with u in (0, 1) from two words as in core/rng.h. */
 SALI_CLONES
 static void ratios(int64_t n, const uint32_t *low, const uint32_t *high, real *ratio)
 {
@@ -65,12 +65,12 @@ void sali_scan_thresholds_f64(int64_t n, int64_t width, const uint32_t *words, d
 
 /* ---- sites */
 
-/* One variable of `count` vectors of chains from vector `at` on, count 1 or 2. */
+/* Set variable i in `count` (1 or 2) vectors of chains, from vector `at` on. */
 static inline __attribute__((always_inline)) void
 set_site(const sali_scan_tile *t, int64_t i, const lanes *threshold, int64_t at, const int count)
 {
     const real *J = t->J, *h = t->h;
-    const int64_t width = t->lanes / LANES; /* of a row, in vectors */
+    const int64_t width = t->lanes / LANES; /* vectors in a row */
     const lanes zero = { 0 }, one = zero + 1;
     const lanes *beta = (const lanes *)t->beta + at, *limit = threshold + at;
     lanes *bits = (lanes *)t->bits + at, *flips = (lanes *)t->flips + at;
@@ -91,6 +91,7 @@ set_site(const sali_scan_tile *t, int64_t i, const lanes *threshold, int64_t at,
     }
 }
 
+/* sali_scan_sites, as a static function so that its clones are not exported. */
 SALI_CLONES
 static void scan_sites(const sali_scan_tile *tile, int64_t first, int64_t count, int64_t row)
 {
@@ -114,7 +115,8 @@ void RN(sali_scan_sites)(const sali_scan_tile *tile, int64_t first, int64_t coun
 
 /* ---- states */
 
-/* Blocks are turned, so that whole cache lines are read and written. */
+/* sali_scan_store, in blocks of variables that are transposed, so that whole cache lines are read
+ * and written. */
 SALI_CLONES
 static void store(const sali_scan_tile *tile, int64_t chains, int64_t first, int64_t count,
                   const double *level, int32_t *codes, int64_t codes_row, void *x, int64_t x_row)

@@ -36,7 +36,8 @@ sal_status sali_blocks_consecutive(const sal_space *space, int64_t size, sali_bl
     return SAL_OK;
 }
 
-/* Of all blocks of this size the first has the most states. */
+/* Variables with more states come first in `sites`, so that no block of this size has more states
+ * than the first. */
 sal_status sali_blocks_random(const sal_space *space, int64_t size, sali_blocks *blocks,
                               sal_error *err)
 {

@@ -26,7 +26,7 @@ void sali_shuffle_refresh(sali_shuffle *s, const sali_chains *chains)
     }
 }
 
-/* Fisher-Yates. */
+/* Fill order [n] with the permutation of a sweep, by Fisher and Yates. */
 static void shuffle(const sali_shuffle *s, uint64_t sweep, int64_t *order)
 {
     const sali_stream stream = { .seed = s->seed, .step = sweep, .purpose = SALI_RNG_VISITS };

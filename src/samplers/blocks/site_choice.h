@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which item a chain's step takes, a variable or a piece of a sweep, as a function of the chain's
- * step number and of the second half of a block of its random numbers. */
+/* The item, a variable or a piece of a sweep, that a chain's step takes, as a function of the
+ * chain's step number and of the second half of a block of its random numbers. */
 #ifndef SALI_SITE_CHOICE_H
 #define SALI_SITE_CHOICE_H
 
@@ -8,7 +8,7 @@
 
 #include "samplers/blocks/shuffle.h"
 
-/* The order of the setting `scan`. */
+/* In the order of the words of the setting `scan`. */
 enum { SALI_SCAN_SYSTEMATIC, SALI_SCAN_SHUFFLED, SALI_SCAN_RANDOM, SALI_SCAN_ADAPTIVE };
 
 typedef struct sali_site_choice {
@@ -18,8 +18,9 @@ typedef struct sali_site_choice {
     const double *cumulative; /* [n] sums of an adaptive scan's probabilities */
 } sali_site_choice;
 
-/* The item of chain c. By words 2 and 3 of the block: sali_rng_below(stream, 1, n), or the first i
- * with u < cumulative[i], u of element 1 of sali_rng_uniform_at times the last of the sums. */
+/* The item of chain c at a step, with words 2 and 3 (low, high) of its block of random numbers: for
+ * a random scan sali_rng_below(stream, 1, n), for an adaptive one the first i with u <
+ * cumulative[i], u being element 1 of sali_rng_uniform_at times the last of the sums. */
 static inline int64_t sali_choose_site(const sali_site_choice *how, int64_t c, uint64_t step,
                                        uint32_t low, uint32_t high)
 {
