@@ -65,8 +65,8 @@ static inline bool sali_followed_gradient_active(const sali_followed_gradient *g
  * Returns whether they were recomputed. */
 bool sali_followed_gradient_renew(sali_followed_gradient *g, sali_chains *chains, int64_t c);
 
-/* At the beginning of a step: whether all chains are due to be started again, and have not just
- * been started. */
+/* At the beginning of a step: whether to start all chains again, because a chain is at a step of
+ * recomputing and no start has just been made. */
 bool sali_followed_gradient_due(const sali_followed_gradient *g, const sali_chains *chains);
 
 /* f_new and the gradients of all proposed states. Uses the evaluator if gradients are not followed,

@@ -66,7 +66,8 @@ sali_balance sali_lsb_balance(const sali_lsb_function *g, sal_dtype dtype);
 
 /* The gradient of an objective by theta, in four calls. begin; add: d objective / d log g at n
  * values of log t (values of weight 0 are skipped); slopes, for LSB 2: adds the regulariser's
- * gradient and returns its mean over the n values t; end: the gradient into flat [n]. */
+ * gradient and returns the regulariser's mean over the n values t; end: the gradient into flat [n].
+ */
 void sali_lsb_gradient_begin(sali_lsb_function *g);
 void sali_lsb_gradient_add(sali_lsb_function *g, int64_t n, const double *log_t,
                            const double *weight);

@@ -113,7 +113,8 @@ static sal_status uniform_adapt(void *shared, const sali_warmup *warmup, bool *c
     return radius == s->radius ? SAL_OK : take_radius(s, radius, err);
 }
 
-/* The search's items, or the radius, for a tuning, and its adaptation; nothing for a shard. */
+/* The search's items; without a search the radius, for a tuning, and the numbers of its adaptation.
+ * Nothing for a shard. */
 static int64_t uniform_state(void *shared, void *self, sali_state_item *items)
 {
     uniform_shared *s = shared;

@@ -93,7 +93,7 @@ double sali_path_length_log_q(const sali_path_length *path, int64_t most, int64_
     return moves <= L ? log(usual + SALI_PATH_ANY / (double)L) : -INFINITY;
 }
 
-/* The length, for a tuning if it was given, and its unrounded value if it is adapted. */
+/* The length, for a tuning; if it is adapted also for resuming, with its value before rounding. */
 static int64_t state(void *piece, sali_state_item *items)
 {
     sali_path_length *path = piece;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine of users' own samplers: steps drawn and weighed by a descriptor's functions in double,
- * chain by chain; evaluated, judged and kept by the library. What is known of a state (its reals,
- * gradient, differences, and the row made of them) is held twice a chain, of the present and of the
- * proposed state, which change places when a proposal is accepted. */
+/* The engine of users' own samplers: the descriptor's functions draw proposals and compute log q,
+ * in double and chain by chain; the library evaluates, decides and stores. What is known of a state
+ * (its reals, gradient, differences, and the row prepared from them) is stored twice for each
+ * chain, for the present and the proposed state; the two change places when a proposal is accepted.
+ */
 #include "samplers/own/own.h"
 
 #include <math.h>
@@ -12,7 +13,7 @@
 #include "core/error.h"
 #include "core/object.h"
 
-/* ---- what all shards share: the numbers that warm-up tunes; all at `standard` at first */
+/* ---- shared state: the numbers that warm-up tunes, which begin at `standard` */
 
 typedef struct own_shared {
     const sali_sampler *d;
@@ -21,6 +22,7 @@ typedef struct own_shared {
     double tuned[SAL_SAMPLER_TUNED];
 } own_shared;
 
+/* Creates an own_shared with all tuned numbers at `standard`, if the sampler adapts anything. */
 static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
                         void **shared, sal_error *err)
 {
@@ -41,6 +43,8 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
     return SAL_OK;
 }
 
+/* Call the descriptor's `adapt` with the window's means; its numbers are rounded and clamped to
+ * their ranges. SAL_ERR_ARGUMENT if one is NaN. */
 static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
     own_shared *s = shared;
@@ -73,6 +77,7 @@ static sal_status adapt(void *shared, const sali_warmup *warmup, bool *changed, 
     return SAL_OK;
 }
 
+/* The tuned numbers, an item each; none if `s` is NULL. */
 static int64_t state_of_shared(own_shared *s, sali_state_item *items)
 {
     for (int64_t k = 0; s && k < s->n; k++) {
@@ -89,22 +94,24 @@ static int64_t state_of_shared(own_shared *s, sali_state_item *items)
 
 typedef struct own {
     const sali_sampler *d;
-    const own_shared *shared; /* NULL: it tunes nothing */
+    const own_shared *shared; /* NULL: the sampler tunes nothing */
     double values[SAL_SETTINGS];
     void *work;
-    bool created;                             /* work is there */
+    bool created;                             /* `work` was created */
     int64_t n;                                /* chains */
     int64_t *real, *entry;                    /* [V + 1] */
     int64_t row_size;                         /* 0: none */
     double *x, *gradient, *differences, *row; /* [2 n x N, N, R, row_size]; NULL: not wanted */
     void *slots;                              /* real [n x S] */
-    int32_t *direction;                       /* [n] 1 + each chain's; 0: to be drawn */
-    bool *second;                             /* [n] the present state is the second of the two */
-    bool *fault;                              /* [n] what was drawn cannot be used */
-    double *log_q;                            /* [n] of the proposal made */
+    int32_t *direction;                       /* [n] 1 + the direction of each chain; 0: not
+                                                 drawn yet */
+    bool *second;                             /* [n] the present state is the second of the
+                                                 chain's two */
+    bool *fault;                              /* [n] the drawn proposal cannot be used */
+    double *log_q;                            /* [n] log q of the proposal */
 } own;
 
-/* What is tuned, or the directions. */
+/* For `shared`: the tuned numbers. For `self`: the directions, if there are several. */
 static int64_t state(void *shared, void *self, sali_state_item *items)
 {
     const own *o = self;
@@ -118,6 +125,7 @@ static int64_t state(void *shared, void *self, sali_state_item *items)
 
 /* ---- making and taking apart */
 
+/* Destroy a shard's state, with the descriptor's `work` if it was created; NULL is fine. */
 static void own_destroy(void *self)
 {
     own *o = self;
@@ -130,7 +138,7 @@ static void own_destroy(void *self)
     sali_object_free(o);
 }
 
-/* Where each variable's reals and entries begin. */
+/* Fill o->real and o->entry [V + 1]: the first real and the first entry of each variable. */
 static void number(own *o, const sal_space *space)
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
@@ -140,6 +148,8 @@ static void number(own *o, const sal_space *space)
     }
 }
 
+/* Allocate the arrays that the descriptor's needs ask for; the object records a failed allocation.
+ */
 static void allocate(own *o, const sali_chains *chains)
 {
     const sal_space *space = chains->space;
@@ -164,6 +174,8 @@ static void allocate(own *o, const sali_chains *chains)
     }
 }
 
+/* Call the descriptor's `create`, if there is one, for o->work; its error message becomes part of
+ * `err`. */
 static sal_status create_work(own *o, const sal_model *model, sal_error *err)
 {
     sal_error why = { 0 };
@@ -176,6 +188,7 @@ static sal_status create_work(own *o, const sal_model *model, sal_error *err)
                   : SAL_OK;
 }
 
+/* Creates a shard's state. SAL_ERR_ARGUMENT if the descriptor's row_size is below 1. */
 static sal_status own_create(const sali_chains *chains, const sali_sampler_settings *settings,
                              void *shared, void **self, sal_error *err)
 {
@@ -212,7 +225,7 @@ static sal_status own_create(const sali_chains *chains, const sali_sampler_setti
 
 /* ---- what is known of a state */
 
-/* Which of chain c's two rows holds the present or the proposed state. */
+/* Index of the row, among 2n, that holds chain c's proposed or present state. */
 static int64_t place(const own *o, int64_t c, bool proposed)
 {
     return 2 * c + (o->second[c] != proposed);
@@ -223,13 +236,15 @@ static double *part(double *rows, int64_t at, int64_t width)
     return rows ? rows + at * width : NULL;
 }
 
-/* The direction to tell: for the way back from a proposed state it is the reverse. */
+/* The direction for the descriptor's functions: of the chain at its present state, and the reverse
+ * of this at the proposed state. */
 static int32_t direction(const own *o, int64_t c, bool proposed)
 {
     int32_t v = o->direction[c] - 1;
     return proposed ? sali_sampler_reverse(o->d, v) : v;
 }
 
+/* What the descriptor's functions see of chain c's proposed or present state. */
 static sal_origin origin(const own *o, const sali_chains *chains, int64_t c, bool proposed)
 {
     const sal_space *space = chains->space;
@@ -257,7 +272,7 @@ static sal_origin origin(const own *o, const sali_chains *chains, int64_t c, boo
     };
 }
 
-/* Numbers of the model's type as doubles; false if one is NaN. */
+/* Convert n numbers of the model's type to doubles; false if one is NaN. */
 static bool take(const sali_chains *chains, const void *from, int64_t n, double *to)
 {
     bool good = true;
@@ -275,7 +290,8 @@ static void clear(double *numbers, int64_t n)
     }
 }
 
-/* Gradient and differences of one state into its place; zeros for a forbidden one. */
+/* Store reals, gradient and differences of chain c's proposed or present state, as evaluated last;
+ * zeros where f is -inf. */
 static void learn_one(own *o, sali_chains *chains, int64_t c, bool proposed)
 {
     const sal_space *space = chains->space;
@@ -291,12 +307,13 @@ static void learn_one(own *o, sali_chains *chains, int64_t c, bool proposed)
     if (gradient && !take(chains, sali_row(chains, chains->gradient, c, N), N, gradient)) {
         sali_chains_note_bad(chains, c, codes, NAN);
     }
-    if (differences) { /* looked at for NaN already */
+    if (differences) { /* checked for NaN already */
         sali_spread_slots(chains->model, 1, codes + c * space->n_variables,
                           sali_row(chains, o->slots, c, space->slots), differences);
     }
 }
 
+/* Call the descriptor's `prepare` for chain c's proposed or present state, if it has rows. */
 static void make_row(const own *o, const sali_chains *chains, int64_t c, bool proposed)
 {
     if (o->row) {
@@ -308,7 +325,8 @@ static void make_row(const own *o, const sali_chains *chains, int64_t c, bool pr
     }
 }
 
-/* Evaluate the present or the proposed states of all chains; f comes with the differences. */
+/* Evaluate the proposed or the present states of all chains; where differences are wanted, f is
+ * computed with them. */
 static void learn(own *o, sali_chains *chains, bool proposed)
 {
     bool gradient = o->gradient != NULL;
@@ -327,7 +345,8 @@ static void learn(own *o, sali_chains *chains, bool proposed)
 
 /* ---- the step */
 
-/* Directions of chains that have none yet, and before a step of those that get another one. */
+/* Draw directions for chains without one; before a step (`step`) also, with the descriptor's
+ * probability, new ones for other chains. */
 static void draw_directions(own *o, const sali_chains *chains, bool step)
 {
     const int64_t n = sali_sampler_directions(o->d);
@@ -340,6 +359,7 @@ static void draw_directions(own *o, const sali_chains *chains, bool step)
     }
 }
 
+/* As the engine's record says; chains without a direction draw one. */
 static void own_refresh(void *self, sali_chains *chains)
 {
     own *o = self;
@@ -351,7 +371,8 @@ static void own_refresh(void *self, sali_chains *chains)
     }
 }
 
-/* NULL, or what is wrong with what was drawn; *value is the number to be shown. */
+/* NULL, or what is wrong with the proposal `to` [V] and its log_q; then *value is the number to
+ * report. */
 static const char *proposal_fault(const sali_chains *chains, const int32_t *to, double log_q,
                                   double *value)
 {
@@ -368,6 +389,8 @@ static const char *proposal_fault(const sali_chains *chains, const int32_t *to, 
                : "log_q of what draw gave is no log-probability of a state that can be drawn";
 }
 
+/* Draw the proposal of chain c and its log q, and embed it. A proposal that cannot be used is
+ * noted, and the chain stays. */
 static void draw(own *o, sali_chains *chains, int64_t c)
 {
     const int64_t V = chains->space->n_variables;
@@ -393,7 +416,7 @@ static void draw(own *o, sali_chains *chains, int64_t c)
                      sali_row(chains, chains->x_new, c, chains->space->width));
 }
 
-/* The log-ratio of a proposal. */
+/* The log-ratio of chain c's proposal: -inf if it cannot be accepted, inf if it always is. */
 static double judge(const own *o, sali_chains *chains, int64_t c)
 {
     if (o->fault[c] || !(chains->f_new[c] > -INFINITY)) {
@@ -413,6 +436,7 @@ static double judge(const own *o, sali_chains *chains, int64_t c)
     return sali_chains_log_ratio(chains, c, o->log_q[c], reverse);
 }
 
+/* One step of every chain; a chain whose proposal is rejected reverses its direction. */
 static void own_step(void *self, sali_chains *chains)
 {
     own *o = self;

@@ -7,8 +7,8 @@
 
 struct sal_random {
     sali_stream stream;
-    uint32_t next;     /* number to be taken */
-    double buffer[16]; /* those from next & ~15 on, once they were asked for */
+    uint32_t next;     /* index of the next number */
+    double buffer[16]; /* numbers from next & ~15 on, filled when the first of them is taken */
 };
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What has to be right with the descriptors of users' own samplers. */
+/* Checks of the descriptors of users' own samplers. */
 #include <math.h>
 #include <string.h>
 
@@ -64,6 +64,8 @@ static const char *setting_fault(const sal_setting *list, int k)
     return p->whole && !whole ? "is whole, but its range or default is not" : NULL;
 }
 
+/* SAL_ERR_ARGUMENT if an entry of the list, which has at most `most`, has a fault; `what` says
+ * which list it is. */
 static sal_status check_settings(const char *sampler, const char *what, const sal_setting *list,
                                  int most, sal_error *err)
 {
@@ -77,7 +79,7 @@ static sal_status check_settings(const char *sampler, const char *what, const sa
     return SAL_OK;
 }
 
-/* What is missing among the functions, or NULL. */
+/* What is wrong with the descriptor's functions, or NULL. */
 static const char *function_fault(const sali_sampler *d)
 {
     if (d->engine) {
@@ -130,6 +132,7 @@ static sal_status check_directions(const sali_sampler *d, sal_error *err)
     return SAL_OK;
 }
 
+/* Check functions, kinds, directions and lists of a descriptor whose name is right. */
 static sal_status check_one(const sali_sampler *d, sal_error *err)
 {
     const char *fault = function_fault(d);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the functions of a caller's own sampler are helped by: differences of moves, random numbers,
- * and choices by weight. */
+/* Helpers for the functions of users' own samplers: differences of moves, random numbers, and
+ * choices by weight. */
 #include <math.h>
 
 #include "samplers/own/own.h"

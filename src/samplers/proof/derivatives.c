@@ -13,8 +13,8 @@
 
 #define STATES 4
 
-/* At a kink one-sided slopes differ by more than this share of the gradient's largest entry and
- * more than so many roundings of f make, and by no less at half the distance. */
+/* At a kink, one-sided slopes differ by more than KINK times the gradient's largest entry and by
+ * more than ROUNDINGS roundings of f cause, and at half the distance they differ by no less. */
 #define KINK 1e-3
 #define ROUNDINGS 32
 
@@ -23,7 +23,7 @@ typedef struct slopes {
     double right, left;
 } slopes;
 
-/* f at x [N]; NaN where f is NaN or +inf, as it may be beside the model's states. */
+/* *f = f at x [N]; NaN where f is NaN or +inf, as it may be between the model's states. */
 static sal_status find_value(const sal_model *model, const double *x, double *f, sal_error *err)
 {
     double value = NAN;
@@ -48,7 +48,8 @@ static sal_status find_slopes(const sal_model *model, double *x, int64_t i, doub
     return status;
 }
 
-/* The one-sided slopes of a smooth f come together as h falls. */
+/* Whether f has a kink, from its slopes at a `wide` and a `narrow` step: the one-sided slopes of a
+ * smooth f approach each other as the step falls. Gaps of up to `least` do not count. */
 static bool is_kink(slopes wide, slopes narrow, double least)
 {
     double gap = fabs(narrow.right - narrow.left);
@@ -64,15 +65,15 @@ static double slope_error(slopes s, bool kink, double g)
     return fmax(0, fmax(fmin(s.right, s.left) - g, g - fmax(s.right, s.left)));
 }
 
-/* Whether coordinate i is that of the present state of a one-hot variable: it says nothing of any
- * change. */
+/* Whether coordinate i belongs to the present state of a one-hot variable: no change of state
+ * depends on this coordinate alone. */
 static bool is_present(const sal_space *space, const double *x, int64_t i)
 {
     return space->variables[sali_space_owner(space, i)].kind == SAL_CATEGORICAL && x[i] == 1;
 }
 
-/* The limit of one-sided slopes at h, h / 2 and h / 4, which differ from it by a power of h
- * (Aitken's extrapolation); the last where their differences are no more than `rounding` makes. */
+/* The limit of one-sided slopes at h, h / 2 and h / 4, whose errors fall as a power of h (Aitken's
+ * extrapolation); the last slope if the slopes differ by no more than `rounding`. */
 static double limit_of_slopes(const double slope[3], double rounding)
 {
     double first = slope[1] - slope[0], second = slope[2] - slope[1];
@@ -90,13 +91,13 @@ typedef struct comparison {
     double scale;    /* the largest entry of the gradient */
     double rounding; /* of f in double */
     sal_model_checks *counts;
-    double error; /* the largest so far, not relative */
+    double error; /* the largest so far, absolute */
 } comparison;
 
 /* The step of differences. */
 #define STEP 1e-5
 
-/* The error that `what` is so of entry i of the gradient: it names coordinate and state. */
+/* SAL_ERR_MODEL that says `what` of entry i of the gradient, with coordinate and state. */
 static sal_status refuse_entry(const comparison *c, int64_t i, const char *what, sal_error *err)
 {
     char state[128] = "";
@@ -281,8 +282,9 @@ static sal_status strategies_error(const sal_model *model, const int32_t *codes,
     return status;
 }
 
-/* Keep the larger errors, with those at one state: of the gradient against differences of f beside
- * it, of first-order differences against exact ones, and of other strategies. */
+/* Update the largest errors in *worst by the errors at one state: of the gradient against
+ * differences of f beside the state, of first-order differences against exact ones, and of other
+ * strategies. */
 static sal_status measure_errors(const sal_model *model, const int32_t *codes,
                                  sal_model_checks *worst, sal_error *err)
 {
@@ -310,7 +312,7 @@ static sal_status measure_errors(const sal_model *model, const int32_t *codes,
     return status;
 }
 
-/* STATES random states, repaired as where sampling starts. */
+/* Create chains at STATES random states, repaired like starting states of a run. */
 static sal_status make_states(const sal_model *model, uint64_t seed, sali_chains **out,
                               sal_error *err)
 {
@@ -333,7 +335,8 @@ static sal_status make_states(const sal_model *model, uint64_t seed, sali_chains
     return SAL_OK;
 }
 
-/* The checks of a model in double precision, of which *checks has the names of its methods. */
+/* Check a model in double precision at STATES states. On entry *checks has the names of the model's
+ * methods; on success it has all results. */
 static sal_status check(const sal_model *model, uint64_t seed, sal_model_checks *checks,
                         sal_error *err)
 {

@@ -13,7 +13,7 @@
 #define USUAL_STEPS 1000
 #define ROUNDING 1e-12
 
-/* The largest value of a pair of states yet. */
+/* The largest value so far of a pair of states. */
 typedef struct worst_pair {
     double value;
     int64_t from, to;
@@ -36,7 +36,7 @@ typedef struct findings {
 
 /* ---- the matrix */
 
-/* A caller's own log_q may give anything. */
+/* Check that log q is a number below +inf everywhere: a user's own log_q may return anything. */
 static sal_status check_numbers(const sali_transition *t, const sali_sampler *sampler,
                                 sal_error *err)
 {
@@ -53,6 +53,8 @@ static sal_status check_numbers(const sali_transition *t, const sali_sampler *sa
     return SAL_OK;
 }
 
+/* Record the largest violation of detailed balance over pairs of places, the largest error of a
+ * row's sum of q, and which places a step reaches. */
 static void look_at_rows(const sali_bench *b, const sali_transition *t, findings *f)
 {
     const int64_t states = t->n / t->directions;
@@ -76,6 +78,7 @@ static void look_at_rows(const sali_bench *b, const sali_transition *t, findings
     }
 }
 
+/* Record the largest error of pi P = pi. */
 static void look_at_columns(const sali_transition *t, findings *f)
 {
     for (int64_t j = 0; j < t->n; j++) {
@@ -98,8 +101,8 @@ static int64_t most_probable(const sali_transition *t)
     return most;
 }
 
-/* States of positive probability that a walk from place `start` over all places does not meet; seen
- * and stack [n] are work space. */
+/* Number of states of positive probability that cannot be reached from place `start` by steps, in
+ * any direction; `seen` and `stack` [n] are scratch. */
 static int64_t unreached_from(const sali_transition *t, const findings *f, int64_t start,
                               bool *seen, int64_t *stack)
 {
@@ -126,7 +129,8 @@ static int64_t unreached_from(const sali_transition *t, const findings *f, int64
     return unreached;
 }
 
-/* States that are not reached from the most probable one, with its worst direction. */
+/* f->b.unreached = the number of states that cannot be reached from the most probable one, starting
+ * in the direction for which they are most. */
 static sal_status count_unreached(const sali_transition *t, findings *f, sal_error *err)
 {
     bool *seen = SALI_NEW_ARRAY(bool, t->n);
@@ -156,7 +160,7 @@ static void add_row(findings *f, const sali_transition *t, int64_t i, const doub
     for (int64_t j = 0; j < n; j++) {
         largest = p[j] > p[largest] ? j : largest;
         if (counted[j] > 0 && !(p[j] > 0)) {
-            f->chi_square = INFINITY; /* what cannot be has been seen */
+            f->chi_square = INFINITY; /* a move of probability 0 was seen */
             note(&f->steps, INFINITY, i, j);
         }
         if (p[j] * steps < 5) {
@@ -186,7 +190,7 @@ static void add_row(findings *f, const sali_transition *t, int64_t i, const doub
     }
 }
 
-/* The place where chain c is. */
+/* The place (state and direction) of chain c. */
 static int64_t place_of(const sali_bench *b, int64_t c)
 {
     const sal_space *space = b->chains->space;
@@ -195,9 +199,9 @@ static int64_t place_of(const sali_bench *b, int64_t c)
     return D == 1 ? state : state * D + sali_engine(b->sampler)->directions(b->self)[c] - 1;
 }
 
-/* Make `steps` steps of this kind from every state that is not forbidden. Chains of the others step
- * from the most probable state, and are not looked at: a sampler need not leave forbidden states.
- */
+/* Make `steps` independent steps from every state that is not forbidden, and add their chi-square
+ * statistics. Chains of forbidden states step from the most probable state and are ignored: a
+ * sampler need not leave forbidden states. */
 static sal_status make_steps(sali_bench *b, const sali_transition *t, int64_t steps, findings *f,
                              sal_error *err)
 {
@@ -235,7 +239,8 @@ static sal_status make_steps(sali_bench *b, const sali_transition *t, int64_t st
                : sali_chains_report(b->chains, b->sampler, b->chains->bad_chain, err);
 }
 
-/* A chi-square statistic as a standard normal. */
+/* A chi-square statistic of `cells` degrees of freedom as a standard normal (Wilson and Hilferty);
+ * 0 without cells. */
 static double as_normal(double chi_square, double cells)
 {
     double share = 2 / (9 * cells);
@@ -244,7 +249,8 @@ static double as_normal(double chi_square, double cells)
 
 /* ---- all of it */
 
-/* Step number `piece` of a sweep. */
+/* Check step number `piece` of a sweep, of a sampler opened anew; *pieces receives the number of
+ * pieces. The last piece also counts the states that no piece reaches. */
 static sal_status look_at_piece(const sali_inspection *inspection, const sal_model *model,
                                 int64_t piece, int64_t steps, int64_t *pieces, findings *f,
                                 sal_error *err)
@@ -272,6 +278,8 @@ static sal_status look_at_piece(const sali_inspection *inspection, const sal_mod
     return status;
 }
 
+/* SAL_ERR_UNSUPPORTED if the matrix would have too many rows; SAL_ERR_ARGUMENT if `steps` needs
+ * more chain numbers than there are. */
 static sal_status check_size(const sal_model *model, int64_t directions, int64_t steps,
                              sal_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What samplers propose: probabilities and draws. */
+/* Probabilities of proposals, and draws of them. */
 #include <math.h>
 #include <string.h>
 
@@ -12,6 +12,7 @@
 
 /* ---- the sampler that is asked for */
 
+/* *beta = the inverse of the options' last temperature, or 1 without temperatures. */
 static sal_status find_temperature(const sal_run_options *o, double *beta, sal_error *err)
 {
     if (o->tempering.temperatures && o->tempering.replicas < 1) {
@@ -57,6 +58,7 @@ sal_status sali_inspection_of(const sal_model *model, const sal_run_options *opt
 
 /* ---- from one state */
 
+/* SAL_ERR_ARGUMENT, beginning with `name`, unless `codes` are n states of the space. */
 static sal_status check_codes(const sal_space *space, const char *name, int64_t n,
                               const int32_t *codes, sal_error *err)
 {
@@ -68,7 +70,7 @@ static sal_status check_codes(const sal_space *space, const char *name, int64_t 
     return status ? sali_fail_prefix(err, status, "%s", name) : SAL_OK;
 }
 
-/* All chains at one state, which is not forbidden. */
+/* Put all chains at the state `from`. SAL_ERR_ARGUMENT if it is forbidden. */
 static sal_status start_at(sali_bench *b, const int32_t *from, sal_error *err)
 {
     const int64_t V = b->chains->space->n_variables;
@@ -106,7 +108,8 @@ sal_status sal_sampler_log_q(const sal_model *model, const sal_run_options *opti
     return status;
 }
 
-/* Draws k .. k + (number of chains) - 1, of chains with these numbers. */
+/* Make draws k .. k + n - 1 of `to`, by chains with these numbers; n is at most the number of
+ * chains. */
 static sal_status draw_some(sali_bench *b, const int32_t *from, int64_t k, int64_t n, int32_t *to,
                             sal_error *err)
 {

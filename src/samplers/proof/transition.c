@@ -86,9 +86,9 @@ int64_t sali_bench_pieces(const sali_bench *bench)
 /* ---- discrete auxiliary variables u */
 
 #define MOST_AUXILIARY 64
-#define MOST_VALUES (INT64_C(1) << 20) /* of all of them together */
+#define MOST_VALUES (INT64_C(1) << 20) /* most vectors u */
 
-/* Their number; 0 without. */
+/* Number of auxiliary variables; 0 if there are none. */
 static int64_t auxiliary_size(const sali_bench *b)
 {
     const sali_auxiliary *a = sali_engine(b->sampler)->auxiliary;
@@ -105,7 +105,7 @@ static int64_t auxiliary_count(const sali_bench *b)
     return count;
 }
 
-/* Vector number `index`, and the number of a vector; -1 if it is out of bounds. */
+/* u = auxiliary vector number `index`. */
 static void auxiliary_vector(const sali_bench *b, int64_t index, int32_t *u)
 {
     for (int64_t k = 0, size = auxiliary_size(b); k < size; k++) {
@@ -115,6 +115,7 @@ static void auxiliary_vector(const sali_bench *b, int64_t index, int32_t *u)
     }
 }
 
+/* Number of an auxiliary vector; -1 if it is out of bounds. */
 static int64_t auxiliary_index(const sali_bench *b, const int32_t *u)
 {
     int64_t index = 0;
@@ -148,7 +149,8 @@ sal_status sali_bench_can(const sali_bench *b, sal_error *err)
     return SAL_OK;
 }
 
-/* log q(u, to | present states); of u number `index`, if there are auxiliary variables. */
+/* log q(u, to | present states) for auxiliary vector number `index`, or log q(to | present states)
+ * if there are no auxiliary variables. */
 static void log_q_at(sali_bench *b, int64_t index, const int32_t *to, double *log_q)
 {
     int32_t u[MOST_AUXILIARY];
@@ -196,8 +198,8 @@ double sali_transition_acceptance(const sali_transition *t, int64_t i, int64_t j
     return log_ratio == INFINITY ? 1 : (1 - t->stay) * exp(fmin(log_ratio, 0));
 }
 
-/* Whether what is proposed is always taken. Draws of a model's structure that are not exact when
- * tempered are proposals then (models/structure.h). */
+/* Whether every proposal is accepted. Draws by a model's structure that are not exact when tempered
+ * are proposals then (models/structure.h). */
 static bool is_taken(const sali_bench *b)
 {
     const sal_model *model = b->chains->model;
@@ -208,9 +210,9 @@ static bool is_taken(const sali_bench *b)
     return b->sampler->unadjusted || sali_engine(b->sampler)->rejection_free;
 }
 
-/* log q(u, j | i) of all places i and states j into all [count x n x states]; codes [n x V] and
- * column [n] are work space. One u after another, because samplers keep what belongs to the last
- * one. */
+/* Fill all [count x n x states] with log q(u, j | i) of all places i and states j; codes [n x V]
+ * and column [n] are scratch. The loop over u is the outer one, because samplers cache what they
+ * computed for the last u. */
 static void fill_all(sali_bench *b, int64_t count, double *all, int32_t *codes, double *column)
 {
     const int64_t n = b->chains->n, V = b->chains->space->n_variables;
@@ -228,8 +230,8 @@ static void fill_all(sali_bench *b, int64_t count, double *all, int32_t *codes, 
     }
 }
 
-/* Number of the auxiliary vector back(u) of a move of chain i, from where it is, to state j; -1: it
- * is out of bounds. `to` has room for a state. */
+/* Number of the auxiliary vector back(u) of chain i's move from its present state to state j; -1:
+ * out of bounds. `to` [V] is scratch. */
 static int64_t back_of(const sali_bench *b, int64_t u, int64_t i, int64_t j, int32_t *to)
 {
     const sali_auxiliary *a = sali_engine(b->sampler)->auxiliary;
@@ -244,8 +246,8 @@ static int64_t back_of(const sali_bench *b, int64_t u, int64_t i, int64_t j, int
     return auxiliary_index(b, other);
 }
 
-/* The proposals with vector u as they are (one that is forbidden is refused), or their acceptance
- * by Metropolis-Hastings. */
+/* Add the moves with auxiliary vector u to P and their q to log_q: accepted by Metropolis-Hastings,
+ * or if every proposal is accepted, unless the state is forbidden. */
 static sal_status add_moves(const sali_bench *b, sali_transition *t, int64_t u, const double *all,
                             int32_t *codes, sal_error *err)
 {
@@ -272,13 +274,14 @@ static sal_status add_moves(const sali_bench *b, sali_transition *t, int64_t u, 
     return SAL_OK;
 }
 
-/* Directions that are drawn anew with some probability before a step. */
+/* Account in P for directions that are redrawn with some probability before a step. */
 static void refresh_directions(const sali_bench *b, sali_transition *t)
 {
     const int64_t n = t->n, D = t->directions;
     const double anew = D > 1 ? b->sampler->refresh_direction : 0;
     for (int64_t k = 0; anew > 0 && k < n / D * n; k++) {
-        double *from = t->P + k / n * D * n + k % n, mean = 0; /* of a state, to place k % n */
+        double *from = t->P + k / n * D * n + k % n, mean = 0; /* from a state's first place to
+                                                                  place k % n */
         for (int64_t v = 0; v < D; v++) {
             mean += from[v * n] / (double)D;
         }
@@ -288,8 +291,8 @@ static void refresh_directions(const sali_bench *b, sali_transition *t)
     }
 }
 
-/* beta f of all places, and their probabilities under exp(beta f); f is evaluated anew, whatever
- * the sampler holds of it. */
+/* Fill t->f with beta f of all places, evaluated by the model and not taken from the sampler, and
+ * t->pi with their probabilities under exp(beta f). */
 static sal_status fill_probabilities(const sali_bench *b, sali_transition *t, int32_t *codes,
                                      sal_error *err)
 {
@@ -322,6 +325,7 @@ static sal_status fill_probabilities(const sali_bench *b, sali_transition *t, in
 
 #define MOST_ENTRIES (INT64_C(1) << 26)
 
+/* Fill the matrix of an allocated transition; SAL_ERR_UNSUPPORTED if it would be too large. */
 static sal_status make(sali_bench *b, sali_transition *t, sal_error *err)
 {
     const int64_t n = b->chains->n, V = b->chains->space->n_variables, count = auxiliary_count(b);

@@ -14,7 +14,7 @@ typedef struct sali_bench {
     bool spread;
 } sali_bench;
 
-/* A sampler to be looked at: with its settings, at an inverse temperature. */
+/* A sampler to inspect, with its settings, at an inverse temperature. */
 typedef struct sali_inspection {
     const sali_sampler *sampler;
     sali_sampler_settings settings;
@@ -22,21 +22,22 @@ typedef struct sali_inspection {
     uint64_t seed;
 } sali_inspection;
 
-/* The one that the options of a run ask for. */
+/* The sampler that the options of a run select. */
 sal_status sali_inspection_of(const sal_model *model, const sal_run_options *options,
                               sali_inspection *inspection, sal_error *err);
 
-/* n chains with ids 0 .. n - 1 at states of code 0, step counters at `step`. The caller sets other
- * codes, then calls sali_bench_start. Closed after a failure too. */
+/* Open n chains with ids 0 .. n - 1 at states of code 0, step counters at `step`. The caller sets
+ * other codes, then calls sali_bench_start. After a failure nothing is left open. */
 sal_status sali_bench_open(const sali_inspection *inspection, const sal_model *model, int64_t n,
                            uint64_t step, sali_bench *bench, sal_error *err);
 void sali_bench_close(sali_bench *bench);
 
 /* Put chain c at place c mod (number of places). A place is a state and, with D directions, a
- * direction: place i is state i / D with direction i mod D. The next starts set the directions. */
+ * direction: place i is state i / D with direction i mod D. Later calls of sali_bench_start set the
+ * directions. */
 void sali_bench_spread(sali_bench *bench);
 
-/* Take note of codes, temperatures and steps that were set. */
+/* Refresh the sampler after codes, temperatures or steps were set. */
 void sali_bench_start(sali_bench *bench);
 
 /* Number of pieces of the sampler's sweep; 1 if it has none. */
@@ -55,7 +56,7 @@ typedef struct sali_transition {
     double *f, *pi;     /* [n]; f times beta */
     double *P;          /* [n x n]; rows of forbidden states mean nothing */
     double *log_q;      /* [n x states], summed over auxiliary variables */
-    bool taken;         /* what is proposed, always */
+    bool taken;         /* every proposal is accepted */
     double stay;        /* probability of staying whatever the ratio, unless `taken` */
 } sali_transition;
 

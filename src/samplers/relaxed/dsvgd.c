@@ -28,6 +28,7 @@ typedef struct dsvgd {
     double *w; /* [n] */
 } dsvgd;
 
+/* Creates a shard's state; one shard has all chains. */
 static sal_status dsvgd_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                void *shared, void **self, sal_error *err)
 {
@@ -42,7 +43,8 @@ static sal_status dsvgd_create(const sali_chains *chains, const sali_sampler_set
     return sali_object_give(d, self, err);
 }
 
-/* Weights of the particles; one whose f is no number in either form has none. */
+/* d->w = the weights of the particles, which sum to 1; 0 for a particle whose f, relaxed or
+ * thresholded, is not finite. */
 static void weigh(dsvgd *d, const sali_chains *chains)
 {
     double largest = -INFINITY, sum = 0;
@@ -76,6 +78,7 @@ static void interact(const dsvgd *d, int64_t V, int64_t j, int64_t c, double siz
     }
 }
 
+/* Move all particles at once; a particle stays where the new point has no density. */
 static void dsvgd_step(void *self, sali_chains *chains)
 {
     dsvgd *d = self;

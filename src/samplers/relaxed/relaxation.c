@@ -33,7 +33,7 @@ static double sigmoid(double t)
     return (t >= 0 ? 1 : e) / (1 + e);
 }
 
-/* ds/dy of one variable, s to *s. */
+/* Returns ds/dy of one variable at y; *s receives s(y). */
 static double relax(const sali_relaxation *r, const sali_variable *v, double y, double *s)
 {
     double p = sigmoid(y / r->temperature), width = v->levels[1] - v->levels[0];
@@ -41,8 +41,9 @@ static double relax(const sali_relaxation *r, const sali_variable *v, double y, 
     return width * p * (1 - p) / r->temperature;
 }
 
-/* log_p and slope of chain c from f and the gradient at s(y). A slope that is no number is taken as
- * that of the base: any function of y will do for a leapfrog step. */
+/* log_p and slope of chain c from f and the gradient at s(y). An entry of the gradient that is not
+ * finite counts as 0, which leaves the slope of the base: a leapfrog step stays valid with any
+ * function of y. */
 static void chain_rule(const sali_relaxation *r, const sali_chains *chains, int64_t c,
                        sali_relaxed *at)
 {
@@ -74,7 +75,7 @@ void sali_relaxation_evaluate(sali_relaxation *r, sali_chains *chains, sali_rela
     }
 }
 
-/* Whether the point of a chain lies in the orthant of its codes. */
+/* Whether chain c has a point, and the point lies in the orthant of the chain's codes. */
 static bool fits(const sali_relaxation *r, const sali_chains *chains, int64_t c)
 {
     int64_t V = chains->space->n_variables;

@@ -23,7 +23,7 @@
     }
 enum { SALI_RELAXATION_TEMPERATURE, SALI_RELAXATION_SETTINGS };
 
-/* Points y of all chains, with what is known there. */
+/* Points y of all chains, with density and slope. */
 typedef struct sali_relaxed {
     double *y;     /* [n x V] */
     double *f;     /* [n] of s(y) */
@@ -33,19 +33,20 @@ typedef struct sali_relaxed {
 
 typedef struct sali_relaxation {
     int64_t n, V;             /* chains, variables */
-    double temperature, unit; /* unit: of step sizes */
+    double temperature, unit; /* unit: divisor of step sizes */
     sali_relaxed now, next;
-    bool *made; /* [n] whether now.y is there */
+    bool *made; /* [n] whether now.y has been drawn */
     void *x;    /* real [n x V] s(y) */
 } sali_relaxation;
 
-/* Make `r`, at the beginning of a new object (core/object.h), which knows if there is no memory. */
+/* Create `r`, at the beginning of a new object (core/object.h), which records a failed allocation.
+ */
 void sali_relaxation_create(sali_relaxation *r, const sali_chains *chains, double temperature);
 
-/* Functions of the descriptors. A refresh fits the present points to the present states, and
- * evaluates both: a chain's point is kept while it lies in the orthant of its codes; else it is
- * made anew from them: the absolute values are those of normals that depend on seed, chain and step
- * only. The state is the points. */
+/* Functions of the engines. A refresh fits the present points to the present states, and evaluates
+ * both: a chain's point is kept while it lies in the orthant of its codes; else the point is
+ * redrawn there, with the absolute values of normals that depend on seed, chain and step only. The
+ * state items are the points. */
 void sali_relaxation_refresh(void *self, sali_chains *chains);
 int64_t sali_relaxation_state(void *shared, void *self, sali_state_item *items);
 
@@ -55,8 +56,8 @@ void sali_relaxation_evaluate(sali_relaxation *r, sali_chains *chains, sali_rela
 /* Threshold the next points into proposed states, and evaluate f there. */
 void sali_relaxation_propose(sali_relaxation *r, sali_chains *chains);
 
-/* Decide by chains->log_ratio (a forbidden state is never taken), take the next points of accepted
- * chains, and count the step. */
+/* Decide by chains->log_ratio (a forbidden state is never accepted), store the next points of
+ * accepted chains, and count the step. */
 void sali_relaxation_decide(sali_relaxation *r, sali_chains *chains);
 
 #endif

@@ -24,6 +24,7 @@ typedef struct relaxed_hmc {
     double *kinetic; /* [n] |p|^2 / 2 at the start */
 } relaxed_hmc;
 
+/* Creates a shard's state; r-mala has one leapfrog step. */
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err)
 {
@@ -73,6 +74,7 @@ static void drift(relaxed_hmc *h, const sali_chains *chains, double *y)
     }
 }
 
+/* Leapfrog steps of all chains from new momenta, accepted by the relaxed density. */
 static void hmc_step(void *self, sali_chains *chains)
 {
     relaxed_hmc *h = self;
