@@ -32,7 +32,7 @@ typedef struct place {
     int64_t stride; /* of the variable in the table */
 } place;
 
-/* Variables are those of the whole model, the clamped ones too. */
+/* Variables here are all variables of the model, including clamped ones. */
 struct sali_completion {
     const sal_model *model;
     const sal_space *space;

@@ -67,12 +67,12 @@ INLINE void KERNEL(add)(VECTOR x, DOUBLES sum[PARTS])
     }
 }
 
-/* exp(x) for x <= 0, off by at most 2 units in the last place. NaN stays NaN. Where exp(x) is no
- * normal number, it is about the least of them: no uniform number is as small.
+/* exp(x) for x <= 0, off by at most 2 units in the last place. NaN stays NaN. Where exp(x) is below
+ * the least normal number, the result is about this number: no uniform number is as small.
  *
  * x = n log 2 + r with a whole n. Next to `large` a number has no digits behind the point: the sum
- * rounds x / log 2 to n and holds n and the exponent of 1 in its last bits, which are those of 2^n
- * in another place. exp(r) is a Taylor series. log 2 has two parts, the first one so short that n
+ * rounds x / log 2 to n and holds n plus the exponent's bias in its last bits, which, shifted, are
+ * the bits of 2^n. exp(r) is a Taylor series. log 2 has two parts, the first one so short that n
  * times it is exact. */
 INLINE VECTOR KERNEL(exp_below)(VECTOR x)
 {

@@ -16,8 +16,8 @@
 
 /* The chains of one shard: the one owner of codes, embedding and f, present and proposed.
  *
- * Chain c targets exp(beta[c] f). f itself is kept as the model gives it; what guides proposals,
- * gradients and differences, comes multiplied by beta. */
+ * Chain c targets exp(beta[c] f). f itself is stored as the model gives it; gradients and
+ * differences, which guide proposals, are multiplied by beta. */
 typedef struct sali_chains {
     const sal_model *model;
     const sal_space *space;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Exact draws of whole blocks of variables: from the target restricted to the states of a block
- * within a Hamming distance of a centre, the other variables held fixed. A radius as large as the
- * block makes that the block's joint conditional. The states are listed and f is found for each, by
- * couplings (samplers/followed_gradient.h) or by changes (models/tracker.h) where the model
+ * within a Hamming distance of a centre, the other variables held fixed. With a radius as large as
+ * the block, this is the block's joint conditional. The states are listed and f is found for each,
+ * by couplings (samplers/followed_gradient.h) or by changes (models/tracker.h) where the model
  * follows them, else in batches. Step t of a sweep draws its block t mod n_blocks: in turn, or in
  * the order of a shuffle (samplers/blocks/shuffle.h). */
 #ifndef SALI_BLOCK_CONDITIONAL_H

@@ -4,10 +4,10 @@
  * classes of variables that are independent given all others (samplers/blocks/colour_classes.h).
  * A step draws one of the pieces: in turn, in a new order in every sweep, or any.
  *
- * All draws are from exact conditionals at any inverse temperature and taken, but for the layers of
- * an RBM and mixtures where it is not 1, the layers of a bridge (models/bridge.h), and those of an
- * RBM with other terms beside it: the tempered marginal has no such layers or components, so their
- * draws are proposals and a Metropolis-Hastings step follows. */
+ * Draws are from exact conditionals, and always accepted, with these exceptions: the layers of an
+ * RBM and mixtures at inverse temperatures other than 1, the layers of a bridge (models/bridge.h),
+ * and the layers of an RBM with other terms beside it. There the distribution has no such layers or
+ * components, so draws are proposals and a Metropolis-Hastings step follows. */
 #include <math.h>
 #include <string.h>
 

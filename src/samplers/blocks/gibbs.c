@@ -4,8 +4,8 @@
  * (samplers/blocks/shuffle.h); in a random one each chain draws its variable, uniformly or by
  * probabilities that warm-up adapts (samplers/blocks/adaptive_scan.h).
  *
- * Or it draws a whole block of variables (samplers/blocks/block_conditional.h), in turn or
- * shuffled; the blocks may be made anew in every sweep. */
+ * Or a step draws a whole block of variables (samplers/blocks/block_conditional.h); blocks are
+ * taken in turn or shuffled, and may be regrouped in every sweep. */
 #include <math.h>
 #include <string.h>
 
@@ -110,7 +110,7 @@ static sal_status adapt(void *piece, const sali_warmup *warmup, bool *renewed, s
     return SAL_OK;
 }
 
-/* ---- what shards share */
+/* ---- shared state */
 
 typedef struct gibbs_shared {
     sali_shared common;           /* couplings: dense ones, or for blocks any with which

@@ -3,9 +3,10 @@
  * vectorised over the chains of a shard: step t sets variable t mod V of every chain.
  *
  * With u uniform, b_i becomes 1 where logit(u) < beta (h_i + sum_j J_ij b_j), whose probability is
- * the conditional's. Thresholds logit(u) need no state, so they are made for CHUNK steps at a time;
- * what remains of a step is a sum over neighbours and a comparison. One block of random numbers
- * (in double: two) serves four consecutive steps of a chain, and depends on nothing else.
+ * the conditional's. Thresholds logit(u) do not depend on states, so they are computed for
+ * SALI_SCAN_CHUNK steps at a time; the rest of a step is a sum over neighbours and a comparison.
+ * One block of random numbers (in double: two) serves four consecutive steps of a chain, and is a
+ * function of seed, chain and these steps only.
  *
  * Bits are kept as [V x lanes], the chains fastest, in the model's type. */
 #ifndef SALI_PAIRWISE_SCAN_H

@@ -2,14 +2,14 @@
 /* The step of the auxiliary-variable samplers, AVG and PAVG (Rhodes & Gutmann 2022, sec. 3.2-3.3,
  * algorithms B.2, B.3, F.2), for every kind of variable.
  *
- * Of a chain with target exp(f), H = gamma M is a symmetric matrix that may know of f's curvature
- * (0: AVG), delta = 2/eps - min(0, least eigenvalue of H), and R the symmetric root of
- * H + delta I. With xi standard normal, z = R s + xi is drawn, then s' from
+ * For a chain with target exp(f), H = gamma M is a symmetric matrix that may approximate f's
+ * curvature (0: AVG), delta = 2/eps - min(0, least eigenvalue of H), and R the symmetric root of H
+ * + delta I. With xi standard normal, z = R s + xi is drawn, then s' from
  *
  *     q(s' | z, s) ~ exp((g(s) - H s + R z)'s' - delta |s'|^2 / 2)
  *
- * which is accepted with the ratio of exp(f) N(z; R ., I) q there and back. Only w = R xi, normal
- * with covariance H + delta I, enters:
+ * which is accepted with the ratio of exp(f(s')) N(z; R s', I) q(s | z, s') to exp(f(s)) N(z; R s,
+ * I) q(s' | z, s). Only w = R xi, normal with covariance H + delta I, enters:
  *
  *     g(s)  - H s  + R z = g(s)  + delta s + w
  *     g(s') - H s' + R z = g(s') + delta s + w - H d,    d = s' - s
@@ -20,9 +20,9 @@
  * and temperature each has.
  *
  * Where H is the Hessian of f everywhere, g(s) - H s is the same at all s. Then q(s' | z, s) does
- * not depend on s: it is p(s' | z), the ratio is 1, and the way back is not computed.
+ * not depend on s: it is p(s' | z), the ratio is 1, and the reverse proposal is not computed.
  *
- * With momentum xi is not drawn anew at every step, and a correction may move it: momentum.h. */
+ * With momentum, xi is kept in part from step to step, and a correction may move it: momentum.h. */
 #ifndef SALI_AUXILIARY_H
 #define SALI_AUXILIARY_H
 

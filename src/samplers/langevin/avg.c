@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The auxiliary-variable gradient sampler: Gaussian z given s, then all variables independently by
  * exp((g + z sqrt(2/eps))'s' - |s'|^2 / eps). Rhodes & Gutmann 2022, eq. 13, algorithm B.2,
- * appendix A for one-hot variables. The step is auxiliary.c's. */
+ * appendix A for one-hot variables. The step is in auxiliary.c. */
 #include "core/object.h"
 #include "samplers/langevin/auxiliary.h"
 

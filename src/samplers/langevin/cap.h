@@ -3,14 +3,14 @@
  * remark after theorem 2, made exact.
  *
  * With o_i the weight of all changes of variable i together, relative to staying, the proposal is
- * the factorised one over those that change k variables or fewer. Its norm is the sum of the
- * products of the o_i of all such sets of variables, which the recursion
+ * the factorised proposal restricted to moves of k variables or fewer. Its norm is the sum, over
+ * all sets of k variables or fewer, of the product of their o_i, which the recursion
  *
  *   R_i[j] = R_(i+1)[j] + o_i R_(i+1)[j - 1]
  *
- * finds: R_i[j] is that of at most j changes among the variables i, i + 1, .. . Variable i changes
- * with probability o_i R_(i+1)[j - 1] / R_i[j] where j changes are left. All is in logarithms: the
- * sums overflow. O(V k) time and memory. */
+ * computes: R_i[j] is the norm for at most j changes among the variables i, i + 1, .. . Variable i
+ * changes with probability o_i R_(i+1)[j - 1] / R_i[j] where j changes are left. All is in
+ * logarithms: the sums overflow. O(V k) time and memory. */
 #ifndef SALI_CAP_H
 #define SALI_CAP_H
 

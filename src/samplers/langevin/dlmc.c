@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Langevin-like Monte Carlo in discrete spaces: all variables move at once, each by the marginal
- * after a time tau of a jump process with locally balanced rates, then acceptance. dlmc.h tells the
- * proposal; differences are those of the gradient.
+ * after a time tau of a jump process with locally balanced rates, then acceptance. The proposal is
+ * described in dlmc.h; differences are first-order ones, by the gradient.
  *
  * tau is the step size in units of the least move, so that all codings of a model, binary, spin or
- * labels, make the same chain. It is adapted as any other step size; Sun et al. adapt n of
- * tau = n / (mean over chains of the sum of all rates), to the same acceptance of 0.574. */
+ * labels, make the same chain. tau is adapted as any other step size; Sun et al. adapt n of tau = n
+ * / (mean over chains of the sum of all rates), to the same acceptance of 0.574. */
 #include "samplers/langevin/dlmc.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ static const char *const variants[] = {
     "", "balance=barker", "balance=min,radius=1", "balance=max,radius=2", "radius=search", NULL
 };
 
-/* ---- what shards share */
+/* ---- shared state */
 
 typedef struct dlmc_shared {
     sali_shared common;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Weights of Langevin-like Monte Carlo in discrete spaces: Sun, Dai, Sutton, Schuurmans & Dai 2023.
  *
- * Every variable moves as a jump process of its own would in the time tau that leaves the state v
- * at the rate g(t_w) for w, t_w = pi(w) / pi(v) with the other variables held. Towards equilibrium
- * nu, nu_w proportional to t_w, it is at w after that time with a probability of about
+ * Every variable moves independently, like a jump process that runs for the time tau and jumps from
+ * state v to w at the rate g(t_w), where t_w = pi(w) / pi(v) with the other variables fixed. The
+ * equilibrium of this process is nu, with nu_w proportional to t_w. After the time tau the process
+ * is at w with a probability of about
  *
  *     p_w = nu_w (1 - exp(-r_w)),   r_w = tau g(t_w) / nu_w,
  *
- * exactly so with two states; or by one step of Euler's method nu_w min(r_w, 1). Either never more
- * than nu_w. Relative to staying, with d = log t, A = 1 - exp(-r) and B = exp(-r), or A = min(r, 1)
- * and B = 1 - A,
+ * which is exact with two states; one step of Euler's method gives nu_w min(r_w, 1) instead.
+ * Neither is ever above nu_w. Relative to staying, with d = log t, A = 1 - exp(-r) and B = exp(-r),
+ * or A = min(r, 1) and B = 1 - A,
  *
  *     log(p_w / p_v) = d_w + log A_w - log(1 + sum_u exp(d_u) B_u). */
 #ifndef SALI_DLMC_H

@@ -2,7 +2,7 @@
 /* Langevin-like samplers: all variables move at once and independently, by rows of log-weights that
  * are computed from a direction at the present state; most samplers use
  *
- * q(s') proportional to exp(D'(s' - s) / 2 - sum over k of (s'_k - s_k)^2 / (2 eps d_k))
+ *   q(s') proportional to exp(D'(s' - s) / 2 - sum over k of (s'_k - s_k)^2 / (2 eps d_k))
  *
  * with a direction D in place of a gradient: the gradient itself (ncg, dula) or differences (mana,
  * una); with acceptance or without. d is the scale of a diagonal preconditioner, 1 without. A cap

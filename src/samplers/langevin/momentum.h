@@ -18,7 +18,7 @@
  * u - h(s) stays the same in (ii), so that (s, u) -> (s', u') undoes itself and preserves volume:
  * detailed balance holds on the finite set of the (s, u) that share it. (iii)(ii) has generalised
  * detailed balance, pi(s) N(u) K(s, u -> s', u') = pi(s') N(u') K(s', -u' -> s, -u), and the whole
- * is irreversible unless a = 0. Then it is AVG or PAVG if phi = 0, too: z' = z.
+ * step is irreversible unless a = 0. With a = 0 and phi = 0 it is the step of AVG or PAVG: z' = z.
  *
  * phi has no unit. Where f is smooth on the scale of a step, phi = 1/2 takes away the ratio's terms
  * of first order in the change of e. e is 0, and phi without effect, where H is the Hessian.
@@ -30,13 +30,13 @@
  *     v = (gamma lambda + delta)^-1/2 Q'c,  log N(u') - log N(u) = zeta . v - v . v / 2
  *
  * and zeta - v is the new zeta; v = (gamma lambda + delta)^1/2 Q'd if phi e does nothing. So
- * PAVG has one product more, Q'c or Q'd, and AVG none. Where H is the Hessian PAVG has none,
- * either: c = g(s') - g(s) + delta d then, and as N(u') is not asked for, w is carried in place of
- * zeta, w <- a w + sqrt(1 - a^2) R xi, until zeta is wanted.
+ * momentum costs PAVG one more matrix product, Q'c or Q'd, and AVG none. Where H is the Hessian,
+ * PAVG needs no further product either: c = g(s') - g(s) + delta d then, and as N(u') is not
+ * needed, w is kept in place of zeta, w <- a w + sqrt(1 - a^2) R xi, until zeta is wanted.
  *
- * What is kept may be kept while step sizes, temperatures, M, parameters or the state change from
- * outside: u is standard normal under all of them. It is drawn anew where the sampler is told to
- * forget its chains, and with another Hessian. */
+ * u stays valid when step sizes, temperatures, M, parameters or the state are changed from outside,
+ * because u is standard normal under all of them. u is redrawn when the sampler has to forget its
+ * chains (sali_sampler_forget), and with another Hessian. */
 #ifndef SALI_MOMENTUM_H
 #define SALI_MOMENTUM_H
 

@@ -3,14 +3,15 @@
  * only. Xiang et al. 2023, eq. 7-10, supplement 3 for labels; MANA with acceptance, UNA without.
  *
  * D_i is a slope, (f(s_i = next level) - f(s)) / (next - s_i): levels need not be 1 apart. The top
- * level of an ordinal variable has no next one and takes the one below; a two-level variable takes
- * its other value. Where the next level is forbidden the slope would be infinite: the one below
- * serves, and 0 if that is forbidden as well. Of a label, entry j is f(s_i = j) - f(s).
+ * level of an ordinal variable has no next one: its slope goes to the level below; a two-level
+ * variable takes its other value. Where the next level is forbidden, the slope would be infinite:
+ * the slope to the level below is used, or 0 if this level is forbidden as well. For a label, entry
+ * j is f(s_i = j) - f(s).
  *
  * At a hard limit (sal_at_most) every difference upwards is -inf, so that no proposal could go up
- * in one variable and down in another. As a proposal may use any slopes, they are those of f
- * without its limits (limits=ignored), for one more value of f a step; proposals are accepted by f
- * itself. */
+ * in one variable and down in another. As a proposal may use any slopes, the default is slopes of f
+ * without its limits (limits=ignored), which cost one more value of f a step; proposals are
+ * accepted by f itself. */
 #include <math.h>
 
 #include "core/error.h"

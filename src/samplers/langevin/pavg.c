@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The preconditioned auxiliary-variable gradient sampler: avg with a matrix M that may hold what f
- * has of second-order interactions. Rhodes & Gutmann 2022, eq. 17 and 38-40, algorithms B.3 and
- * F.4; appendix A for one-hot variables. With M the Hessian of a quadratic f it is the block Gibbs
- * sampler of Martens & Sutskever 2010 and never rejects. The step is auxiliary.c's. */
+/* The preconditioned auxiliary-variable gradient sampler: avg with a matrix M that may represent
+ * the second-order interactions in f. Rhodes & Gutmann 2022, eq. 17 and 38-40, algorithms B.3 and
+ * F.4; appendix A for one-hot variables. With the Hessian of a quadratic f as M, this is the block
+ * Gibbs sampler of Martens & Sutskever 2010 and never rejects. The step is in auxiliary.c. */
 #include <float.h>
 
 #include "core/error.h"

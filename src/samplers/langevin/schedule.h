@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Schedules of the step size over a chain's absolute step number t, so that a run resumed at step t
- * goes on as it would have:
+ * has the step sizes of an uninterrupted run:
  *
  *   constant      eps
  *   polynomial    eps (1 + t / horizon)^-decay    Robbins & Monro 1951 ask for 0.5 < decay <= 1:
@@ -9,9 +9,10 @@
  *
  * never less than 1e-6 eps, so that 1 / eps_t stays a number.
  *
- * Times that, a cycle of K steps (Pynadath, Bhattacharya, Hariharan & Zhang 2024):
- * with k = t mod K, eps (cos(pi k / K) + 1), and the gradient counts beta_k instead of 1/2,
- * (beta_0 - 1/2) / 2 cos(pi k / K) + (beta_0 + 1/2) / 2: from beta_0 down towards 1/2. */
+ * With a cycle of K steps, this is multiplied as follows (Pynadath, Bhattacharya, Hariharan & Zhang
+ * 2024): with k = t mod K, the step size by cos(pi k / K) + 1, while the gradient has the weight
+ * beta_k = (beta_0 - 1/2) / 2 cos(pi k / K) + (beta_0 + 1/2) / 2 instead of 1/2: from beta_0 down
+ * towards 1/2. */
 #ifndef SALI_SCHEDULE_H
 #define SALI_SCHEDULE_H
 

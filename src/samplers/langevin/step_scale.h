@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Diagonal preconditioning of Langevin-like samplers (Rhodes & Gutmann 2022, sec. 3.1.1, footnote
- * 4): variable i takes steps of size eps d_i, d divided by the geometric mean of all d_i, so that
- * eps means on the whole what it did. d is one number a variable, so that no label is favoured. By
- * one of two rules:
+ * 4): variable i takes steps of size eps d_i. d is divided by the geometric mean of all d_i, so
+ * that eps keeps its meaning on average. d is one number for each variable, so that no label is
+ * favoured, and follows one of two rules:
  *
  * Slopes (Zhang et al. 2022): d_i = (v_i + 0.01 mean(v))^(-1/2), where v_i is the mean of squared
- * slopes of f along variable i (RMSprop's second moment): of a one-hot variable twice the variance
- * of its K gradient entries, the mean square of a difference of two of them by the squared length
- * of a move.
+ * slopes of f along variable i (RMSprop's second moment): for a one-hot variable this is twice the
+ * variance of its K gradient entries, which is the mean squared difference of two entries.
  *
  * Spread: d_i = u_i + v_i, where u_i is the squared least move of variable i, and v_i the variance
- * of an ordinal variable or a count, 0 of others. So what one variable is measured in says
- * nothing of how far another moves: counts move beside a grid whose levels are a thousandth apart.
+ * of an ordinal variable or a count, 0 of others. So the units of one variable have no influence on
+ * how far another moves: counts move beside a grid whose levels are a thousandth apart.
  *
  * v starts from 64 random states and follows the chains in warm-up, in a running mean over windows;
  * d is frozen after three quarters of a warm-up that ends, so that eps settles. */

@@ -47,7 +47,7 @@ static const char *gwg_obstacle(const sal_model *model, const double *values, co
                : NULL;
 }
 
-/* ---- what shards share */
+/* ---- shared state */
 
 typedef struct gwg_shared {
     sali_shared common;

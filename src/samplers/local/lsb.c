@@ -148,7 +148,7 @@ static sal_status changed(void *piece, const sali_warmup *at, sal_error *err)
 
 static const sali_adaptive learning = { adapt, state, changed };
 
-/* ---- what all shards share */
+/* ---- shared state */
 
 /* Destroy the members that are not arrays of the object. */
 static void close(void *shared)

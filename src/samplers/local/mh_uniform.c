@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Metropolis-Hastings with a uniform proposal. Ordinal variables and counts of more than two levels
- * all move by at most r levels, uniformly over the window cut at its borders; of the others at most
- * r change, uniformly over that Hamming ball. Rhodes & Gutmann 2022, app. G. */
+ * all move by at most r levels, uniformly over the window cut at its borders; of the other
+ * variables at most r change, uniformly over this Hamming ball. Rhodes & Gutmann 2022, app. G. */
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Locally balanced moves of single variables on pairwise models (models/structure/couplings.h),
  * O(degree + log V) each: a flip of variable i changes the differences of i and of its neighbours
- * only, and a sum tree holds the proposal's weights g(t). f is multilinear in the bits, so
- * first-order differences, where they are those of a multilinear f off the lattice too, and exact
- * ones are the same. */
+ * only, and a sum tree holds the proposal's weights g(t). f is multilinear in the bits, so exact
+ * differences equal first-order ones, if f is also multilinear off the lattice. */
 #ifndef SALI_PAIRWISE_MOVES_H
 #define SALI_PAIRWISE_MOVES_H
 

@@ -2,9 +2,9 @@
 /* The length L of a path of single-site moves, or the number of hops of gwg: given, or adapted in
  * warm-up to an acceptance of 0.574 (Sun et al. 2022; of hops: Goshvadi et al. 2023).
  *
- * A step's path has L or L - 1 moves, drawn anew each time: on two-level variables paths of an even
- * length keep the parity of the state, and so would never reach half of the states. If all its
- * moves are of different variables it has L/2 to L: where f leaves no more than L variables free to
+ * Each step draws its number of moves, L or L - 1: on two-level variables, paths of an even length
+ * keep the parity of the state, and so would never reach half of the states. A path whose moves are
+ * all of different variables has L/2 to L moves: where f leaves no more than L variables free to
  * move, paths of about that length move all of them in each step. Where fewer variables can move at
  * all, L is their number. One step in 32 has any number of moves from 1 to L. */
 #ifndef SALI_PATH_LENGTH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* States drawn uniformly from a Hamming ball around a state: those that differ from it in at most
- * `radius` of the variables without order (all but ordinal ones and counts of more than two
+/* States drawn uniformly from a Hamming ball around a state: states that differ from the centre in
+ * at most `radius` of the variables without order (all but ordinal ones and counts of more than two
  * levels). */
 #ifndef SALI_UNIFORM_BALL_H
 #define SALI_UNIFORM_BALL_H

@@ -5,12 +5,13 @@
  *   y in R^V,  s_i(y) = lo + (hi - lo) sigmoid(y_i / T),
  *   log p(y) = beta f(s(y)) - |y|^2 / 2,
  *
- * a smooth density over a standard normal base. What is drawn is y thresholded at 0: as T falls
- * s(y) becomes the threshold itself, the base gives every state the same mass, and the draws' law
- * becomes the target's; for T > 0 it is another one, so these samplers are not exact.
+ * a smooth density over a standard normal base. The draws are y thresholded at 0. As T falls, s(y)
+ * approaches the thresholded state, the base gives every state the same mass, and the distribution
+ * of the draws approaches the target; for T > 0 it differs from the target, so these samplers are
+ * not exact.
  *
- * A step size eps is that of binary variables in y, of others divided by the squared spacing of
- * their levels: binary and spin forms of one model with eps and 4 eps give the same chain. */
+ * In y, step sizes are divided by the squared spacing of levels, which is 1 for binary variables:
+ * binary and spin forms of one model with eps and 4 eps give the same chain. */
 #ifndef SALI_RELAXATION_H
 #define SALI_RELAXATION_H
 
