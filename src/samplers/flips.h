@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The factorised kernel's loops over two-level variables, written with vector types for every
- * instruction set. Nothing depends on where in memory a chain's row lies. */
+ * instruction set. Results do not depend on the address of a chain's row. */
 #ifndef SALI_FLIPS_H
 #define SALI_FLIPS_H
 

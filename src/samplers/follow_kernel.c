@@ -11,7 +11,7 @@ static void add_one(int64_t n, const real *restrict a, real u, const real *from,
     }
 }
 
-/* A one-hot variable leaves one state for another. */
+/* to = from + u a + v b: the two rows of a one-hot variable that changes. */
 SALI_CLONES
 static void add_two(int64_t n, const real *restrict a, real u, const real *restrict b, real v,
                     const real *from, real *to)

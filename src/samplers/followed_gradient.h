@@ -101,7 +101,7 @@ void *sali_followed_gradient_next(const sali_followed_gradient *g, const sali_ch
 void sali_followed_gradient_correct(const sali_followed_gradient *g, const sali_chains *chains,
                                     int64_t c, const int32_t *codes, void *slots);
 
-/* Chain c takes the proposed state. */
+/* Make chain c's proposed gradient the present one, when the chain accepts. */
 static inline void sali_followed_gradient_flip(sali_followed_gradient *g, int64_t c)
 {
     if (sali_followed_gradient_active(g)) {

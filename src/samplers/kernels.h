@@ -25,8 +25,8 @@ typedef struct sali_move_row {
     double log_norm;  /* log of the sum of exp(log_weight); factorised: summed over variables */
 } sali_move_row;
 
-/* Rows for n states, and a second set to prepare the proposed states in; `flip` exchanges the two
- * for one chain in O(1). */
+/* Rows for the present states of n chains, and a second set for the proposed states; sali_move_flip
+ * exchanges the two rows of one chain in O(1). */
 typedef struct sali_move_rows {
     sali_move_row *rows; /* [2n] */
     uint8_t *current;    /* [n] 0 or 1 */

@@ -36,7 +36,7 @@ typedef struct sali_chains {
 
     double *beta;      /* [n] inverse temperatures, > 0; 1 unless tempered */
     double coldest;    /* beta of the chains that draws come from; 0: the largest of this shard */
-    double *step_size; /* [n] of samplers that have one */
+    double *step_size; /* [n] step sizes, for samplers that have one */
     double stay;       /* probability of rejecting a step whatever its ratio:
                           sali_stay_probability */
 
@@ -75,8 +75,8 @@ typedef sal_sampler_descriptor sali_sampler;
 typedef struct sali_sampler_settings {
     const sali_sampler *sampler;  /* the sampler that has these settings; set for `share` and
                                      `create` */
-    double step_size;             /* start value when adapted */
-    double values[SAL_SETTINGS];  /* of the descriptor's parameters, in their order */
+    double step_size;             /* the first value, if warm-up adapts it */
+    double values[SAL_SETTINGS];  /* values of the descriptor's settings, in their order */
     const double *preconditioner; /* [N x N] or NULL; read by `share` only */
     /* The model's parameters will change every few steps, so `share` must not build anything that
      * costs many evaluations for each set of parameters. Read by `share` only; draws do not have
@@ -483,12 +483,12 @@ static inline bool sali_chains_accept(sali_chains *chains, int64_t c, double rat
     return chains->take_all || uniform < (1 - chains->stay) * probability;
 }
 
-/* Accept or reject by log_ratio and `stay`; accepted chains take codes_new, x_new, f_new; counts
- * and jumps. */
+/* Accept or reject all proposals by log_ratio and `stay`; accepted chains move to codes_new, x_new,
+ * f_new. Updates `accepted`, and the sums of acceptances and jumps. */
 void sali_chains_decide(sali_chains *chains);
 
-/* Chain c moves one variable by an exact conditional to a state of value f; sums as for an
- * acceptance of 1. */
+/* Set one variable of chain c, drawn from an exact conditional; f is its value afterwards. The sums
+ * count an acceptance of 1. */
 void sali_chains_move(sali_chains *chains, int64_t c, int64_t site, int32_t code, double f);
 
 /* sali_chains_move for n variables at once. */
@@ -505,7 +505,7 @@ sali_chains_sums sali_chains_take_sums(sali_chains *chains);
  * that rounding cannot drift and a resumed run sees the same numbers. */
 #define SALI_RENEWAL_STEPS 65536
 
-/* Every chain's step counter rises by one. */
+/* Increment every chain's step counter. */
 void sali_chains_tick(sali_chains *chains);
 
 #endif

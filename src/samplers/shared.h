@@ -22,7 +22,7 @@ typedef struct sali_adaptive {
 
 /* The first member of a sampler's shared object (core/object.h), to which the pieces belong. */
 typedef struct sali_shared {
-    sali_couplings *couplings; /* NULL: f has none that pay, or the sampler wants none */
+    sali_couplings *couplings; /* NULL: f has no couplings that pay, or the sampler uses none */
     int n;                     /* pieces */
     void *piece[SALI_PIECES];
     const sali_adaptive *how[SALI_PIECES];

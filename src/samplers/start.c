@@ -33,11 +33,11 @@ struct sali_start_search {
     sali_chains *chains;
     const int32_t *init;
     sali_completion *completion; /* NULL: states are random */
-    sali_tracker *guide;    /* follows minus the number of forbidding tables; NULL: no repair */
-    double *violations;     /* [n], minus their number */
-    double *delta;          /* [max_states] */
-    bool *forbidden;        /* [n] */
-    int64_t attempt, sweep; /* sweep -1: the attempt has not begun */
+    sali_tracker *guide;         /* tracks minus the number of forbidding tables; NULL: no repair */
+    double *violations;          /* [n], minus their number */
+    double *delta;               /* [max_states] */
+    bool *forbidden;             /* [n] */
+    int64_t attempt, sweep;      /* sweep -1: the attempt has not begun */
     bool over, found;
 };
 
@@ -63,7 +63,8 @@ static void repair_variable(sali_start_search *s, int64_t c, int64_t v, double b
     }
 }
 
-/* One sweep over the variables of the chains that are still forbidden; false: there are none. */
+/* Repair all variables of the chains that are still forbidden, one by one. False: no chain is
+ * forbidden. */
 static bool repair_sweep(sali_start_search *s)
 {
     const sal_space *space = s->chains->space;

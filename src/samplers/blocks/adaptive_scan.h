@@ -4,8 +4,8 @@
  *
  *     p_i = 0.1 / V + 0.9 m_i / sum_j m_j,
  *
- * m_i the running mean of 1 - p(present s_i | rest), by how much the variable wants to move. Its
- * mean moves by 1 / visits: less and less. */
+ * where m_i is the mean over visits of 1 - p(present s_i | rest), the probability that the variable
+ * moves. */
 #ifndef SALI_ADAPTIVE_SCAN_H
 #define SALI_ADAPTIVE_SCAN_H
 

@@ -33,7 +33,7 @@ static const char *const variants[] = { "", "scan=shuffled", "scan=random", NULL
 typedef struct block_gibbs {
     const sali_structure *structure; /* NULL: pieces are classes */
     void *ws;
-    sali_site_choice choice; /* among the pieces */
+    sali_site_choice choice; /* how a step chooses its piece */
     int64_t *piece;          /* [n] */
     sali_stream *streams;    /* [n] */
     double *here, *there;    /* [n] scratch: log-densities that the draws leave invariant, at the
@@ -51,7 +51,8 @@ static const char *block_gibbs_obstacle(const sal_model *model, const double *va
     (void)values;
     (void)data;
     if (!model->structure) {
-        sali_colour_classes(model, &classes, &why, NULL); /* no memory: `share` will say so */
+        sali_colour_classes(model, &classes, &why, NULL); /* if there is no memory, `share` will
+                                                             report it */
         sali_blocks_free(&classes);
     }
     return why;
@@ -211,7 +212,8 @@ static void step_weighed(block_gibbs *g, sali_chains *chains)
  * of the chains, present and proposed, are those of earlier states. */
 static void steps_exact(block_gibbs *g, sali_chains *chains, int64_t n)
 {
-    for (int64_t c = 0; c < chains->n; c++) { /* a ratio of 1: states stay now and then */
+    for (int64_t c = 0; c < chains->n; c++) { /* a ratio of 1: a step is rejected with
+                                                 probability `stay` */
         chains->log_ratio[c] =
             sali_structure_is_exact(g->structure, chains->beta[c]) ? INFINITY : 0;
     }

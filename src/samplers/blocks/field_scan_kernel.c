@@ -76,7 +76,7 @@ static double value(const sali_field_tile *t, const int32_t *codes, const real *
     return sum;
 }
 
-/* Variable by variable, so that its few rows of J serve all chains. */
+/* The loop over variables is the outer one, so that a variable's few rows of J serve all chains. */
 void RN(sali_field_start)(sali_field_tile *t, int64_t first, int64_t count, const int32_t *codes,
                           double *f)
 {

@@ -49,7 +49,7 @@ void sali_history_propose(sali_history *h, const sali_chains *chains, const void
     }
     memcpy(h->from + h->n * chains->space->n_variables, chains->codes, bytes);
     memcpy(h->to + h->n * chains->space->n_variables, chains->codes_new, bytes);
-    for (int64_t c = 0; c < chains->n; c++) { /* of f itself, not of beta f */
+    for (int64_t c = 0; c < chains->n; c++) { /* y is of f itself, not of beta f */
         h->y[h->n + c] =
             chains->f_new[c] - chains->f[c] - along_gradient(chains, gradient, c) / chains->beta[c];
     }
@@ -96,7 +96,7 @@ double sali_history_step_size(const sali_adaptation_history *a)
 
 void sali_history_clear(sali_adaptation_history *a)
 {
-    sali_object_free(a->shards); /* and what it has */
+    sali_object_free(a->shards); /* and the arrays, which belong to it */
     a->shards = NULL;
 }
 

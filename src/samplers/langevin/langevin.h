@@ -72,7 +72,7 @@ sali_langevin *sali_langevin_open(sali_langevin *l, const sali_chains *chains,
 sal_status sali_langevin_couplings(sali_shared *shared, const sal_model *model,
                                    const sali_sampler_settings *settings, sal_error *err);
 
-/* `evaluate` by the gradient; where f is quadratic, by the rows of the variables that move. */
+/* An `evaluate` by the gradient; where f is quadratic, by the rows of the variables that move. */
 void sali_langevin_follow(sali_langevin *l, sali_chains *chains, bool proposed);
 
 /* Functions of all engines of this kind. */

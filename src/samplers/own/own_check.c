@@ -36,7 +36,7 @@ static const char *choice_fault(const sal_setting *p)
                : "has a default that is none of its choices";
 }
 
-/* What is wrong with number k of a list, or NULL. */
+/* What is wrong with entry k of a list of settings, or NULL. */
 static const char *setting_fault(const sal_setting *list, int k)
 {
     const sal_setting *p = &list[k];
@@ -100,7 +100,8 @@ static const char *function_fault(const sali_sampler *d)
     return (!d->tuned || !d->tuned->name) != !d->adapt ? "tuned and adapt go together" : NULL;
 }
 
-/* Directions must be few, and reversing one twice must give it back. */
+/* Check the directions: not too many, a reverse of the reverse that is the direction itself, and no
+ * unadjusted sampler. */
 static sal_status check_directions(const sali_sampler *d, sal_error *err)
 {
     if (d->directions < 0 || d->directions > SAL_SAMPLER_DIRECTIONS) {

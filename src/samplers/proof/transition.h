@@ -68,8 +68,8 @@ void sali_transition_free(sali_transition *t);
 /* Place i with its direction reversed. */
 int64_t sali_bench_reverse(const sali_bench *bench, int64_t i);
 
-/* The probability that a move from place i to j is accepted, by log q there and back and t->stay.
- */
+/* The probability that a move from place i to j is accepted, given log q of the move and of its
+ * reverse, and t->stay. */
 double sali_transition_acceptance(const sali_transition *t, int64_t i, int64_t j, double forward,
                                   double reverse);
 
