@@ -12,11 +12,11 @@
             "with a file NAME.png: height and width of a picture, in variables [a square]" \
     }
 
-/* "20x16"; CLI_USAGE after a message if it is no such text. */
+/* Parse a text such as "20x16"; CLI_USAGE after a message if it is none. */
 int cli_parse_shape(const char *text, int64_t *height, int64_t *width);
 
-/* Height and width of the picture that `variables` are: `shape` as in "20x16", or NULL for a
- * square. CLI_USAGE after a message. */
+/* Set the height and width of a picture of that many variables: from `shape`, as in "20x16", or
+ * NULL for a square. CLI_USAGE after a message. */
 int cli_sheet_sides(const char *path, const char *shape, int64_t variables, int64_t *height,
                     int64_t *width);
 
