@@ -148,8 +148,8 @@ static void see(search *s, int32_t i)
     s->seen[i] = s->of;
 }
 
-/* Append to coordinates [n] those whose product, times *p, element k of node i is. Returns the new
- * number of coordinates, or -1: the element is no such product. */
+/* Append to coordinates [n] the coordinates whose product, times *p, element k of node i is.
+ * Returns their new number, or -1: the element is no such product. */
 static int find_coordinates(search *s, int32_t i, int64_t k, sali_product *p, int64_t *coordinates,
                             int n, int depth)
 {

@@ -16,6 +16,8 @@ typedef struct cli_command {
     const char *name;
     const char *arguments; /* "MODEL"; in brackets if it may be left out; FILE...: several */
     const char *doc;       /* one line */
+    /* Run the command with the words after its name. Returns the exit code, or -1 after printing
+     * the help. */
     int (*run)(const struct cli_command *command, int argc, char **argv);
 } cli_command;
 

@@ -7,7 +7,7 @@
 
 /* Exact answers to compare with. */
 typedef struct compare_reference {
-    char source[256];  /* the oracle's name or the file's; "" without reference */
+    char source[256];  /* name of the exact method or of the file; "" without reference */
     double log_z;      /* NaN unknown */
     double *marginals; /* [R], or NULL */
     double *pairs;     /* [R x R], or NULL */

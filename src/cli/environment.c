@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What libraries read of the environment when they are loaded, before main. The program sets what
- * the user has not and starts itself again: once, and once more where OpenBLAS chose badly. */
+/* Variables of the environment that libraries read when they are loaded, before main. The program
+ * sets those variables that the user has not set, and starts itself again: once, and once more if
+ * OpenBLAS chose badly. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

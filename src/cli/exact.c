@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* saltus exact: log Z and marginals of a model with few states, of small induced width, or with an
- * oracle of its own. */
+ * exact method of its own. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -64,7 +64,7 @@ static int print_text(const sal_model *model, const sal_exact *exact, counts n)
         printf(", induced width %d, %.3g MiB of tables", exact->width, exact->memory / 0x1p20);
     }
     printf("\nlog Z            %.10g (natural)\n", exact->log_z);
-    if (!isnan(exact->log_prob_mean)) { /* not every oracle can tell */
+    if (!isnan(exact->log_prob_mean)) { /* not every method computes it */
         printf("mean log prob    %.10g (unnormalised)\n", exact->log_prob_mean);
         printf("entropy          %.10g\n", exact->log_z - exact->log_prob_mean);
     }

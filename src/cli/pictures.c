@@ -72,7 +72,7 @@ static int split_clusters(cli_data *d, sal_data *train, sal_data *test)
 {
     sal_error err = { 0 };
     if (train->rows < 4) {
-        return split(train, test); /* which says so */
+        return split(train, test); /* which reports this */
     }
     sal_status status =
         sal_data_split_by_identity(train, d->test_identity, 0.1, 0, test, &d->clusters, &err);

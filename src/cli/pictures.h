@@ -7,7 +7,7 @@
 
 #include "cli/cli.h"
 
-/* The options that say what the data are. Those that were not given are NULL or NAN. */
+/* The options that describe the data. Options that were not given are NULL or NAN. */
 typedef struct cli_data {
     const char *path, *test; /* files, or "digits" */
     const char *kind, *alphabet, *unknown, *duplicates, *shape, *columns_from;

@@ -25,9 +25,9 @@ int cli_sheet_sides(const char *path, const char *shape, int64_t variables, int6
 sal_status cli_sheet_codes(const char *path, int64_t rows, const uint8_t *codes, int64_t height,
                            int64_t width, sal_error *err);
 
-/* Write the pictures of an array. They are its last two dimensions if the shape says so, or if
- * these are equal and there are three; else each row of the last dimension is one. The smallest
- * value, at most 0, is black, the largest, at least 1, white. The exit code. */
+/* Write the pictures of an array. The last two dimensions are a picture if `shape` says so, or if
+ * they are equal and there are three or more; else each row of the last dimension is a picture. The
+ * smallest value, at most 0, is black, the largest, at least 1, white. Returns the exit code. */
 int cli_sheet_array(const char *path, const char *shape, const sal_array *array);
 
 #endif

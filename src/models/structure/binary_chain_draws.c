@@ -55,7 +55,7 @@ sal_status sali_binary_chains_open(const sal_model *model, int64_t chains, void 
                                    sal_error *err)
 {
     workspace *w = SALI_NEW(workspace);
-    (void)chains; /* one after the other */
+    (void)chains; /* chains are drawn one by one */
     if (!w) {
         return sali_fail_memory(err);
     }

@@ -48,7 +48,7 @@ void sali_chain_close(void *ws)
 sal_status sali_chain_open(const sal_model *model, int64_t chains, void **ws, sal_error *err)
 {
     workspace *w = SALI_NEW(workspace);
-    (void)chains; /* one after the other */
+    (void)chains; /* chains are drawn one by one */
     if (!w) {
         return sali_fail_memory(err);
     }

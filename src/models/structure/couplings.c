@@ -94,9 +94,9 @@ static bool is_one_form(const sali_coupling_terms *terms)
     return terms->forms == 1 && terms->others == 0;
 }
 
-/* Whether the couplings in `terms` are those that `wish` asks for: dense ones take a node that
- * multiplies a quarter of all pairs of unknowns, in a bounded space, and not too much memory for a
- * copy of J. */
+/* Whether the couplings in `terms` are what `wish` asks for. SALI_DENSE_COUPLINGS: one node
+ * multiplies a quarter of all pairs of unknowns, the space is bounded, and a copy of J does not
+ * take too much memory. */
 static bool suits(const sali_coupling_terms *terms, const sal_model *model,
                   sali_couplings_wish wish)
 {

@@ -41,22 +41,23 @@ typedef struct sali_couplings sali_couplings;
 
 /* Which couplings are wanted. */
 typedef enum sali_couplings_wish {
-    SALI_DENSE_COUPLINGS, /* of reals, where many meet in one node, of a bounded space, and of no
-                             more than SALI_MOST_COUPLED reals unless J is read in place */
-    SALI_ANY_COUPLINGS,   /* of reals, whatever their number */
-    SALI_FORM_COUPLINGS,  /* of reals, where J is read in place: its rows take no more memory, and
-                             the formula's gradient is a product by all of it */
-    SALI_BIT_COUPLINGS    /* of bits: of variables with two states at most that are no counts (how
-                             those move is the samplers' own) */
+    SALI_DENSE_COUPLINGS, /* for reals, if one node multiplies a quarter of all pairs, the space is
+                             bounded, and there are at most SALI_MOST_COUPLED reals unless J is read
+                             in place */
+    SALI_ANY_COUPLINGS,   /* for reals, whatever their number */
+    SALI_FORM_COUPLINGS,  /* for reals, if J is read in place: its rows take no more memory, and the
+                             formula's gradient is a product by all of J */
+    SALI_BIT_COUPLINGS    /* for bits: variables with two states at most, none of them a count
+                             (samplers move counts in ways of their own) */
 } sali_couplings_wish;
 
 #define SALI_MOST_COUPLED 4096
 
 /* *out is NULL, with SAL_OK, if the ops and their attributes do not show that f is such a
- * polynomial, if its couplings are not those wished for, or if chains have linear terms of their
- * own (model->fields). Clamped variables count as the constants that they are. Couplings of bits
- * are one object, which all callers share until the last one destroys it; destroy it before the
- * model. Returns: SAL_ERR_MEMORY.
+ * polynomial, if its couplings are not what `wish` asks for, or if chains have linear terms of
+ * their own (model->fields). Clamped variables count as the constants that they are. Couplings of
+ * bits are one object, which all callers share until the last one destroys it; destroy it before
+ * the model. Returns: SAL_ERR_MEMORY.
  * Cost:    O(size of the formula). */
 sal_status sali_couplings_create(const sal_model *model, sali_couplings_wish wish,
                                  sali_couplings **out, sal_error *err);

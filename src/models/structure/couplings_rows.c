@@ -144,7 +144,7 @@ static double largest_sum(const sali_coupling_values *v)
     return largest;
 }
 
-/* Replace the rows in `values` by those of the terms in the list. SAL_ERR_MEMORY: the old rows
+/* Replace the rows in `values` by the rows of the terms in the list. SAL_ERR_MEMORY: the old rows
  * stay. */
 static sal_status sort(const pair_list *list, sali_coupling_values *values)
 {

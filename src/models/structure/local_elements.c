@@ -103,7 +103,7 @@ typedef struct filler {
     sali_workspace *ws;
     const int32_t *base;
     int64_t *original; /* [variables of the model] the tape's variable */
-    turn *turns;       /* [n_turns] elements without a table yet, those of most variables first */
+    turn *turns;       /* [n_turns] elements without a table yet, by falling number of variables */
     int64_t n_turns;
     int64_t *leader;          /* [n] 1 + the leader of the element in this round; 0: none */
     int64_t *owner;           /* [variables of the model] 1 + the leader of the variable, or 0 */

@@ -36,8 +36,8 @@ sal_status sali_elements_ask(sali_elements *elements, int32_t node, int64_t k);
 /* The least number of values that filling the tables computes. */
 double sali_elements_effort(const sali_elements *elements);
 
-/* Fill the tables of all elements that were asked for. base [variables of the tape]: codes; those
- * of free variables do not matter.
+/* Fill the tables of all elements that were asked for. base [variables of the tape]: codes; the
+ * codes of free variables do not matter.
  * Returns: SAL_ERR_UNSUPPORTED when filling takes too many replays, SAL_ERR_MEMORY; no messages. */
 sal_status sali_elements_fill(sali_elements *elements, const int32_t *base);
 

@@ -44,7 +44,7 @@ static sal_status open_draws(const sal_model *model, int64_t chains, void **ws, 
     int64_t V = model->space->n_variables, K = model->products->components(model);
     int64_t R = model->space->n_states;
     workspace *w = SALI_NEW(workspace);
-    (void)chains; /* one after the other */
+    (void)chains; /* chains are drawn one by one */
     if (!w) {
         return sali_fail_memory(err);
     }

@@ -4,18 +4,19 @@
  *
  *     f = b'v + g sum softplus(W v + c) + r(v),    g = 1, but for bridges.
  *
- * At an inverse temperature beta the draws are those of the joint density of layers of independent
- * units, p(v, h) proportional to exp(beta (b'v + g h'(W v + c))). Its marginal is not exp(beta f)
- * but exp(beta b'v + sum softplus(beta g (W v + c))), unless beta and g are 1, and a
- * Metropolis-Hastings step makes up for the difference.
+ * At an inverse temperature beta the draws are Gibbs steps of the joint density of layers of
+ * independent units, p(v, h) proportional to exp(beta (b'v + g h'(W v + c))). The marginal of this
+ * density is not exp(beta f) but exp(beta b'v + sum softplus(beta g (W v + c))), unless beta and g
+ * are 1, and a Metropolis-Hastings step makes up for the difference.
  *
- * A rest r, such as a net, is taken for linear where visible units are drawn. These are not all of
- * them, but a random set A: each unit with probability 1, 1/2, 1/4 or 1/8, whichever comes up for
- * the chain. The slope d of r is that at the mean of the units of A, given h in the RBM, and the
- * others as they are. It depends on h, A and the units outside of A only, as the fields of the
- * proposal, those of the RBM plus d, then do: so only what r has beyond its linear part can lead to
- * a rejection. Small sets are there because that part grows with the training of a net. While
- * parameters leave r out, as the weights of its last layer do where they are 0, A has all units. */
+ * A rest r, such as a net, is approximated as linear where visible units are drawn. Only the units
+ * of a random set A are drawn: each unit is in A with probability 1, 1/2, 1/4 or 1/8, whichever
+ * comes up for the chain. The slope d of r is taken at the state that has the units of A at their
+ * means, given h in the RBM, and the units outside of A as they are. So d depends on h, A and the
+ * units outside of A only, and so do the fields of the proposal, the fields of the RBM plus d:
+ * only the nonlinear part of r can lead to a rejection. Small sets are there because this part
+ * grows with the training of a net. While parameters leave r out, as the weights of its last layer
+ * do where they are 0, A has all units. */
 #include "models/structure/rbm_layers.h"
 
 #include <math.h>
@@ -240,8 +241,8 @@ static void drive_visible(workspace *w, const sali_piece *at)
     }
 }
 
-/* Set w->slope [n x visible] to the slope of the rest at w->mean: the gradient of f minus that of
- * the RBM, or 0 where this is not finite. Overwrites w->mean. */
+/* Set w->slope [n x visible] to the slope of the rest at w->mean: the gradient of f minus the
+ * gradient of the RBM, or 0 where this is not finite. Overwrites w->mean. */
 static void find_slope(workspace *w, int64_t n)
 {
     const int64_t V = w->visible;

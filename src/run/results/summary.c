@@ -16,10 +16,10 @@
 #include "run/results/results.h"
 
 /* SHORT_WAIT: nanoseconds of estimated cost that take about a second: the estimate is right within
- * a factor of ten, and the quick estimate used here is up to twice that of the answer, which
- * searches longer for a good order. LEAST_OF_STEP: a lower bound on the nanoseconds of one step of
- * a chain, to find answers that take less time than the run took. Neither depends on a clock, so
- * that the same run has the same summary whenever it is made. */
+ * a factor of ten, and the quick estimate used here is up to twice the cost of the answer, for
+ * which a good order is searched longer. LEAST_OF_STEP: a lower bound on the nanoseconds of one
+ * step of a chain, to find answers that take less time than the run took. Neither depends on a
+ * clock, so that the same run has the same summary whenever it is made. */
 #define SHORT_WAIT 2e8
 #define LEAST_OF_STEP 100.0
 

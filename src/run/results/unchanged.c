@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Variables that had one state in all draws of each chain, and whether f explains that they stay.
  *
- * A state whose other values are forbidden or hardly ever drawn is right to stay. The same is seen
- * where a sampler cannot leave a side: two variables that must differ stay for ever under single
- * changes. So changes of one of these variables, or of two together, are tried at the last states:
- * where f makes a change likely enough to be seen many times, the draws are not those of f. */
+ * A variable whose other states are forbidden or improbable stays in correct draws as well. But
+ * variables also stay where a sampler cannot cross to other states: two variables that must differ
+ * never change one at a time. So changes of one of these variables, or of two together, are tried
+ * at the last states: where f makes a change likely enough to be seen many times, the draws are not
+ * distributed as f demands. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,7 @@ static int64_t find_unchanged(const sal_run *run, int64_t *unchanged)
     return n;
 }
 
-/* ---- what f says of changes */
+/* ---- probabilities of changes */
 
 /* Evaluate the rows of a batch, add each to the ratio of its change, and empty the batch. */
 static sal_status batch_flush(batch *b, sal_error *err)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* States that f allows and that a run's sampler cannot reach: with forbidden states, blocks or
  * single variables may leave out parts of the space in which every variable still changes, which
- * neither R-hat nor ESS shows. Few states can be told exactly: by the sampler's transition matrix,
- * or, where a step moves one of known blocks to whatever f allows there, by joining the states that
- * differ in one block only.
- */
+ * neither R-hat nor ESS shows. With few states their number is exact: by the sampler's transition
+ * matrix or, where a step moves one of known blocks to any state that f allows, by joining the
+ * states that differ in one block only. */
 #include <math.h>
 
 #include "core/alloc.h"
