@@ -6,11 +6,11 @@
 #include "core/alloc.h"
 #include "core/memory.h"
 
-/* Steps of expanding: so many for each element of all nodes, so that it is linear in the size of
- * the tape; and nodes on the way from a product to a coordinate. */
+/* EFFORT: steps of expanding for each element of all nodes, so that the search is linear in the
+ * size of the tape. DEEPEST: nodes on the way from a product to a coordinate. */
 #define EFFORT 16
 #define DEEPEST 64
-#define MOST_INPUTS 8 /* of a node that is looked into */
+#define MOST_INPUTS 8 /* of a node that is expanded */
 #define MOST_COORDINATES 6
 #define MOST_ENTRIES 64 /* of a factor's table */
 
@@ -26,16 +26,16 @@ typedef struct search {
     int64_t budget;
     bool refused;                /* no memory */
     sali_coordinate_sum **found; /* [n_old] */
-    int32_t *seen;               /* [n_old] the last node whose sum went through it */
-    bool *hopeless;              /* [n_old] the node, of one element, is no such sum */
-    /* Of the sum under way, of node `of`. */
+    int32_t *seen;               /* [n_old] the last node whose sum went through this node */
+    bool *hopeless; /* [n_old] the node has one element, and is known to be no such sum */
+    /* For the sum of node `of`, which is being expanded. */
     sali_coordinate_sum *at;
     int32_t of;
-    int64_t products, across; /* all, and those of different coordinates */
-    int64_t elements;         /* of the nodes that they are made of */
+    int64_t products, across; /* number of all products, and of products of different coordinates */
+    int64_t elements;         /* elements of the nodes that the products go through */
     frame *frames;            /* [n_frames] */
     int64_t n_frames, frames_room;
-    int64_t spoiled; /* frames that cannot be such sums, if expanding failed */
+    int64_t spoiled; /* number of frames that are no such sums, if expanding failed */
 } search;
 
 void sali_coordinate_sum_free(sali_coordinate_sum *s)
@@ -52,15 +52,16 @@ void sali_coordinate_sum_free(sali_coordinate_sum *s)
 
 /* ---- terms of the old nodes */
 
-/* Expanding fails, as it would from any of these frames. */
+/* Note that expanding fails, and would fail from any of the first `frames` frames. Returns
+ * false. */
 static bool give_up(search *s, int64_t frames)
 {
     s->spoiled = frames;
     return false;
 }
 
-/* Whether a node can be looked into. A list of pairs is what it should be already, and a form of a
- * matrix has an op of its own. */
+/* Whether node i is expanded by the terms of its op. A list of pairs has its final form already,
+ * and a form of a matrix has an op of its own. */
 static bool is_open(const search *s, int32_t i)
 {
     const sali_node *node = &s->r->old[i];
@@ -77,8 +78,8 @@ static sali_op_term term_of(const search *s, int32_t i, int64_t k, int64_t t)
     return sali_op_f64(node->op)->term(&(sali_term_place){ node, in, k, t });
 }
 
-/* The element that element *k of node *i is a multiple of, however many slices and the like are
- * between them. Returns the factor. */
+/* Replace *i and *k by the element of which element *k of node *i is a multiple, through any number
+ * of slices and the like. Returns the factor. */
 static double find_leaf(search *s, int32_t *i, int64_t *k)
 {
     double factor = 1;
@@ -94,7 +95,8 @@ static double find_leaf(search *s, int32_t *i, int64_t *k)
     return factor;
 }
 
-/* Take an element that does not vary into a product. */
+/* Multiply (or divide) the product *p by element k of node i, which does not vary. False: the
+ * product has a leaf already, or would be divided by one. */
 static bool take_fixed(search *s, int32_t i, int64_t k, bool divides, sali_product *p)
 {
     double number = find_leaf(s, &i, &k);
@@ -113,14 +115,15 @@ static bool take_fixed(search *s, int32_t i, int64_t k, bool divides, sali_produ
     return true;
 }
 
-/* Term t of element k of node i, whose fixed elements go into the product; the varying ones are
- * listed in `varying`. Returns their number, or -1: it is no such term. */
+/* Read term t of element k of node i: its fixed elements go into the product *p, and the positions
+ * of its varying elements into `varying`. Returns how many vary, or -1 if the term is no such
+ * product. */
 static int open_term(search *s, int32_t i, int64_t k, int64_t t, sali_product *p,
                      sali_op_term *term, int varying[3])
 {
     const sali_node *node = &s->r->old[i];
     int n = 0;
-    give_up(s, s->n_frames); /* unless it is for the leaf */
+    give_up(s, s->n_frames); /* the default; take_fixed may note fewer frames */
     *term = term_of(s, i, k, t);
     p->number *= term->factor;
     for (int j = 0; j < term->n && term->factor != 0; j++) {
@@ -138,15 +141,15 @@ static int open_term(search *s, int32_t i, int64_t k, int64_t t, sali_product *p
     return n;
 }
 
-/* The sum goes through node i. */
+/* Note that the sum goes through node i, and count the elements of the node once. */
 static void see(search *s, int32_t i)
 {
     s->elements += s->seen[i] == s->of ? 0 : sali_shape_size(&s->r->old[i].shape);
     s->seen[i] = s->of;
 }
 
-/* Append the coordinates whose product, times p, element k of node i is to the n that there are.
- * Returns their number, or -1: it is no such product. */
+/* Append to coordinates [n] the coordinates whose product, times *p, element k of node i is.
+ * Returns their new number, or -1: the element is no such product. */
 static int find_coordinates(search *s, int32_t i, int64_t k, sali_product *p, int64_t *coordinates,
                             int n, int depth)
 {
@@ -175,6 +178,7 @@ static int find_coordinates(search *s, int32_t i, int64_t k, sali_product *p, in
 
 /* ---- lists of products */
 
+/* Append a weight to a list. False: no memory. */
 static bool append(search *s, sali_product_list *to, sali_product p)
 {
     s->refused |= sali_grow((void **)&to->w, &to->room, to->n + 1, sizeof *to->w) != 0;
@@ -184,9 +188,9 @@ static bool append(search *s, sali_product_list *to, sali_product p)
     return !s->refused;
 }
 
-/* The list for one more such product, with room for n more attributes; NULL: it is one too many, or
- * there are more products than elements that they are made of: then the sum is one by a matrix, and
- * not of products element by element. */
+/* The list for one more product of this kind and leaf, with room for n more attributes. NULL: there
+ * are too many lists, there is no memory, or there are more products than elements that they are
+ * made of (then the sum is one by a matrix, not of products element by element). */
 static sali_product_list *find_list(search *s, sali_product_kind kind, const sali_product *p, int n)
 {
     sali_coordinate_sum *at = s->at;
@@ -218,7 +222,7 @@ static sali_product_list *find_list(search *s, sali_product_kind kind, const sal
     return list;
 }
 
-/* A single coordinate, or a pair: attributes are the coordinates. */
+/* Add a product of n coordinates, one or two, whose attributes are the coordinates. */
 static bool add_listed(search *s, sali_product_kind kind, int n, const int64_t *coordinates,
                        const sali_product *p)
 {
@@ -232,8 +236,9 @@ static bool add_listed(search *s, sali_product_kind kind, int n, const int64_t *
     return append(s, to, *p);
 }
 
-/* The variables of n coordinates, and the entries of a table over them; 0: they are too many, or
- * some are alike, or no polynomials of the first degree in a table's weights. */
+/* Set variables [n] to the variables of n coordinates. Returns the entries of a table over these
+ * variables; 0: too many, or variables are alike, or one is neither categorical nor of two
+ * levels. */
 static int64_t find_scope(const sal_space *space, int n, const int64_t *coordinates,
                           int64_t *variables)
 {
@@ -252,8 +257,8 @@ static int64_t find_scope(const sal_space *space, int n, const int64_t *coordina
     return entries;
 }
 
-/* A product of n coordinates as a factor: its table is what they are at each of their variables'
- * states, the last fastest. */
+/* Add a product of n coordinates as a factor: its table has the value of the product at each joint
+ * state of the coordinates' variables, the last fastest. */
 static bool add_factor(search *s, int n, const int64_t *coordinates, const sali_product *p)
 {
     const sal_space *space = s->r->tape->space;
@@ -285,6 +290,7 @@ static bool add_factor(search *s, int n, const int64_t *coordinates, const sali_
     return good;
 }
 
+/* Add coordinate i times *p to the sum: to its linear part, or, with a leaf, to a list. */
 static bool add_linear(search *s, int64_t i, const sali_product *p)
 {
     sali_coordinate_sum *to = s->at;
@@ -301,6 +307,7 @@ static bool add_linear(search *s, int64_t i, const sali_product *p)
     return to->linear;
 }
 
+/* Add the constant *p to the sum. False: the constant has a leaf. */
 static bool add_constant(search *s, const sali_product *p)
 {
     s->at->constant += p->number;
@@ -309,7 +316,8 @@ static bool add_constant(search *s, const sali_product *p)
 
 /* ---- expanding */
 
-/* Element k of node i, times a product, is to be added to the sum. */
+/* Begin to add element k of node i, times *p, to the sum: at once if the node is the state, else by
+ * a new frame. False: the node cannot be expanded, or there is no memory. */
 static bool open_frame(search *s, int32_t i, int64_t k, const sali_product *p)
 {
     if (s->r->old[i].op == SALI_OP_state) {
@@ -327,7 +335,8 @@ static bool open_frame(search *s, int32_t i, int64_t k, const sali_product *p)
     return !s->refused;
 }
 
-/* Add the next term of the last frame to the sum. */
+/* Add the next term of the last frame to the sum. False: the term is no such product, or the search
+ * has taken too many steps. */
 static bool expand_term(search *s)
 {
     frame *from = &s->frames[s->n_frames - 1];
@@ -357,7 +366,8 @@ static bool expand_term(search *s)
                   : n > 2 && add_factor(s, n, coordinates, &p);
 }
 
-/* Node i, of one element, as the sum under way. */
+/* Expand node i, of one element, into s->at. If this fails, the nodes on the way that would fail as
+ * well become hopeless. */
 static bool expand(search *s, int32_t i)
 {
     s->n_frames = 0;
@@ -377,6 +387,7 @@ static bool expand(search *s, int32_t i)
     return good;
 }
 
+/* Set found[i] if node i is a sum with products of different coordinates. */
 static sal_status find(search *s, int32_t i)
 {
     const sali_node *node = &s->r->old[i];
@@ -397,7 +408,8 @@ static sal_status find(search *s, int32_t i)
     return s->refused ? SAL_ERR_MEMORY : SAL_OK;
 }
 
-/* From the last node to the first, but for those that another one's sum took along. */
+/* Search from the last node to the first, skipping nodes that are part of a sum that was found.
+ * Stops when the budget is used up. */
 static sal_status find_all(search *s)
 {
     sal_status status = SAL_OK;

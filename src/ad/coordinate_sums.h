@@ -14,18 +14,18 @@ typedef struct sali_product {
     double number;
     int32_t node;  /* of the leaf, or SALI_NO_LEAF */
     int64_t leaf;  /* element of the node */
-    int64_t frame; /* the search's own */
+    int64_t frame; /* used by the search only */
 } sali_product;
 
-/* What the products of a list are of. */
+/* How many coordinates the products of a list have. */
 typedef enum sali_product_kind {
-    SALI_SINGLES, /* a coordinate: `ints` are those of a gather, 0 and the coordinates */
-    SALI_PAIRS,   /* two: `ints` are those of `edges` */
-    SALI_FACTORS  /* more, of different variables with two levels or one-hot states: `ints` are
-                     those of `table` */
+    SALI_SINGLES, /* one: `ints` are the attributes of a gather, 0 and the coordinates */
+    SALI_PAIRS,   /* two: `ints` are the attributes of `edges`, the pairs */
+    SALI_FACTORS  /* more, of different variables with two levels or one-hot states: `ints` are the
+                     attributes of `table` */
 } sali_product_kind;
 
-/* Products of a kind whose leaves are of one node, or which have none. */
+/* Products of one kind whose leaves are elements of one node, or which have no leaves. */
 typedef struct sali_product_list {
     sali_product_kind kind;
     int32_t leaf; /* the node, or SALI_NO_LEAF */
@@ -42,9 +42,10 @@ typedef struct sali_coordinate_sum {
     double constant;
 } sali_coordinate_sum;
 
-/* The sums that old nodes are, in found [n_old], NULL at first: of the outermost nodes, if they
- * have products of different coordinates, and no more products than the nodes in which these are
- * found have elements (others are sums by a matrix). Free what is found in any case.
+/* Find the old nodes that are such sums: found[i], NULL before, becomes the sum of node i. Only the
+ * outermost node of a sum is listed, and only if the sum has products of different coordinates, and
+ * no more products than the nodes in which these are found have elements (others are sums by a
+ * matrix). Free all of `found` in any case.
  * Returns: SAL_ERR_MEMORY, no message.
  * Cost:    O(elements of all nodes). */
 sal_status sali_coordinate_sums_find(const sali_rewriter *r, sali_coordinate_sum **found);

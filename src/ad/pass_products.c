@@ -2,15 +2,15 @@
 /* Sums of products of coordinates (ad/coordinate_sums.h) become an `edges` node where they are
  * products of two: sum(s[1:] * s[:-1]) of a lattice, sum(w * x[i] * x[j]) of a graph. Products of
  * more become the factors of a `table`. Both cost less in values, gradients and changes; f is seen
- * to be multilinear where each product is of different variables; and all who look for couplings
- * find them. f stays what it is but for rounding: the same terms in another order. */
+ * to be multilinear where each product is of different variables; and analyses that look for
+ * couplings find them. f stays what it is but for rounding: the same terms in another order. */
 #include "ad/coordinate_sums.h"
 #include "ad/passes.h"
 #include "core/alloc.h"
 #include "core/error.h"
 
 typedef struct context {
-    int32_t state; /* its first node */
+    int32_t state; /* the first node of the state */
     sali_coordinate_sum **found;
 } context;
 
@@ -19,14 +19,15 @@ static sal_expr add(sali_rewriter *r, const sali_node *place, sal_expr a, sal_ex
     return sali_rewriter_two(r, place, SALI_OP_add, a, b);
 }
 
-/* Elements of the node of the leaves. */
+/* The number of elements of the node that the leaves of a list are elements of; 0 without
+ * leaves. */
 static int64_t leaves_of(const sali_rewriter *r, const sali_product_list *from)
 {
     return from->leaf == SALI_NO_LEAF ? 0 : sali_shape_size(&r->old[from->leaf].shape);
 }
 
-/* The weights of a list as a vector: numbers times the elements of the leaf, if it has several.
- * `at` [n + 1] and `numbers` [n] are scratch. */
+/* The weights of a list as a vector: the numbers, times the elements of the leaves if their node
+ * has several. numbers [n] and at [n + 1] are scratch. */
 static sal_expr weights_of(sali_rewriter *r, const sali_node *place, const sali_product_list *from,
                            double *numbers, int64_t *at)
 {
@@ -53,8 +54,8 @@ static sal_expr weights_of(sali_rewriter *r, const sali_node *place, const sali_
     return sali_rewriter_two(r, place, SALI_OP_mul, w, each);
 }
 
-/* What a list adds up to, by an op that has its attributes; of single coordinates, all of the state
- * or some that are gathered. */
+/* Record the op that adds up the products of a list with weights w: `edges`, `table`, or the dot
+ * product of w and the coordinates of the state that the list has. */
 static sal_expr record_op(sali_rewriter *r, const sali_node *place, const sali_product_list *from,
                           sal_expr w)
 {
@@ -74,7 +75,7 @@ static sal_expr record_op(sali_rewriter *r, const sali_node *place, const sali_p
     return sali_rewriter_two(r, place, SALI_OP_dot, w, x);
 }
 
-/* Add a list to *all, which has no tape before the first. */
+/* Record the sum of a list and add it to *all, whose tape is NULL before the first list. */
 static sal_status record_list(sali_rewriter *r, const sali_node *place,
                               const sali_product_list *from, sal_expr *all)
 {
@@ -95,7 +96,8 @@ static sal_status record_list(sali_rewriter *r, const sali_node *place,
     return good ? SAL_OK : SAL_ERR_MEMORY;
 }
 
-/* What a sum has beside its lists. */
+/* Add the linear part and the constant of a sum to `made`, and give it the shape of node
+ * `place`. */
 static sal_expr add_rest(sali_rewriter *r, const sali_node *place, const sali_coordinate_sum *s,
                          sal_expr made)
 {
@@ -113,6 +115,7 @@ static sal_expr add_rest(sali_rewriter *r, const sali_node *place, const sali_co
                                  : made;
 }
 
+/* Record the sum that old node i is, if it is one; else *made stays. */
 static sal_status rewrite(sali_rewriter *r, int64_t i, sal_expr *made)
 {
     const sali_coordinate_sum *s = ((const context *)r->context)->found[i];

@@ -9,6 +9,8 @@ static int64_t whole(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
+/* Print the model, its blocks, parameters and operations, from the object of
+ * sal_flat_model_info. */
 static void print_model(const json_t *model)
 {
     const json_t *blocks = json_object_get(model, "blocks");
@@ -32,7 +34,7 @@ static void print_model(const json_t *model)
     fputs(*heading ? "" : "\n", stdout);
 }
 
-/* What sal_flat_check found of a model whose embedding has that many reals. */
+/* Print the findings of sal_flat_check for a model whose embedding has `width` reals. */
 static void print_checks(json_t *c, int64_t width)
 {
     const int64_t slopes = whole(c, "slopes"), skipped = whole(c, "skipped");
@@ -63,9 +65,8 @@ static void print_checks(json_t *c, int64_t width)
     }
 }
 
-/* The exit status, which is not 0, with a line that says so, where something was not checked: `why`
- * says what went wrong if it is not NULL. Where every change is forbidden there is nothing to
- * compare. */
+/* CLI_OK if everything was checked; else another exit code, after a message. `why`: what went
+ * wrong, or NULL. If every change is forbidden there is nothing to compare. */
 static int report_unchecked(const sal_error *why, int64_t slopes, int64_t skipped, int64_t changes)
 {
     if (why) {
@@ -82,7 +83,8 @@ static int report_unchecked(const sal_error *why, int64_t slopes, int64_t skippe
 
 /* ---- the command */
 
-/* The text for people; `object` is what --json prints. */
+/* Print the results as text for people; `object` is the object that --json prints. Returns the exit
+ * code. */
 static int print_text(const sal_model *model, const json_t *object, bool program)
 {
     json_t *checks = json_object_get(object, "derivatives");
@@ -96,6 +98,7 @@ static int print_text(const sal_model *model, const json_t *object, bool program
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
+/* Check the model, print the results and return the exit code. */
 static int check(const sal_model *model, int64_t seed, bool json, bool program)
 {
     sal_error why = { 0 }, err = { 0 };

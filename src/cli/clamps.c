@@ -6,6 +6,7 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 
+/* Append a variable and its code to the list. Returns the exit code. */
 static int add_clamp(cli_clamps *list, int64_t variable, int64_t code)
 {
     int64_t *variables = realloc(list->variables, (size_t)(list->n + 1) * sizeof *variables);
@@ -24,7 +25,8 @@ static int add_clamp(cli_clamps *list, int64_t variable, int64_t code)
     return CLI_OK;
 }
 
-/* The variable (v -1), or the state of variable v, that has this name; -1: none. */
+/* The index of the variable (v = -1), or of the state of variable v, that has the name in the first
+ * `size` characters of text; -1: none. */
 static int64_t find_label(const sal_model *model, int64_t v, const char *text, size_t size)
 {
     const sal_space *space = sal_model_space(model);
@@ -38,7 +40,8 @@ static int64_t find_label(const sal_model *model, int64_t v, const char *text, s
     return -1;
 }
 
-/* "VARIABLE=CODE": each by its name, where the model has names, or else as a number. */
+/* Append the clamp VARIABLE=CODE in the first `size` characters of text: each is a name, where the
+ * model has names, or else a number. Returns the exit code. */
 static int parse_pair(const char *text, size_t size, const sal_model *model, cli_clamps *list)
 {
     const size_t name = strcspn(text, "=");
@@ -60,6 +63,7 @@ static int parse_pair(const char *text, size_t size, const sal_model *model, cli
     return add_clamp(list, variable, code);
 }
 
+/* Append the clamps in a text VARIABLE=CODE,... (NULL: none). Returns the exit code. */
 static int parse_clamps(const char *text, const sal_model *model, cli_clamps *list)
 {
     while (text && *text) {
@@ -73,6 +77,8 @@ static int parse_clamps(const char *text, const sal_model *model, cli_clamps *li
     return CLI_OK;
 }
 
+/* Append the clamps of one sample (0: the only one) in a file of evidence. Returns the exit
+ * code. */
 static int read_evidence(const char *path, int64_t sample, const sal_model *model, cli_clamps *list)
 {
     int64_t n = 0, *variables = NULL;

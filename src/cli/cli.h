@@ -16,20 +16,25 @@ typedef struct cli_command {
     const char *name;
     const char *arguments; /* "MODEL"; in brackets if it may be left out; FILE...: several */
     const char *doc;       /* one line */
+    /* Run the command with the words after its name. Returns the exit code, or -1 after printing
+     * the help. */
     int (*run)(const struct cli_command *command, int argc, char **argv);
 } cli_command;
 
-/* Several ranks (ranks.c). Whether a command works on all that mpirun started; else the first one
- * works alone. Before and after one that does: the exit code. */
+/* Several ranks (ranks.c). Whether a command works on all ranks that mpirun started; if not, rank 0
+ * works alone. A command that does is run between cli_ranks_begin, which returns an exit code, and
+ * cli_ranks_end. */
 bool cli_on_ranks(const cli_command *command);
 int cli_ranks_begin(void);
 void cli_ranks_end(void);
 
-/* Their communicator, NULL without; whether this is rank 0, which prints and writes. */
+/* The communicator of the ranks, NULL if the program works alone; whether this is rank 0, which
+ * prints and writes. */
 sal_comm *cli_comm(void);
 bool cli_is_first(void);
 
-/* At rank 0 of several: what it exchanged so far, in all and for each of n steps of work. */
+/* At rank 0 of several: print what rank 0 has exchanged so far, in all and for each of n steps of
+ * work, each of which is called `step`. */
 void cli_ranks_report(int64_t n, const char *step);
 #define CLI_VERBOSE_OPTION(to)                                                            \
     {                                                                                     \
@@ -39,18 +44,18 @@ void cli_ranks_report(int64_t n, const char *step);
 /* Report what reading a file found besides its content (NULL: nothing): as an entry of "remarks" in
  * the JSON object that the command prints, and on stderr, once, if it warns. */
 void cli_remark(const char *text, bool warns);
-/* What exact answers warn of. */
+/* Report the warning about exact answers, if there is one; then the remark of a model. */
 void cli_remark_exact(const sal_exact *exact);
 void cli_remark_model(const sal_model *model);
 
 /* Print the remarks that were not on stderr, in lines of a text summary. */
 void cli_print_remarks(void);
 
-/* The first exit code that is not CLI_OK of all ranks, whose message rank 0 prints. All ranks call
- * this before they wait for one another. */
+/* The exit code of the first rank for which it is not CLI_OK, else CLI_OK; rank 0 prints the
+ * message of that rank. All ranks call this before they wait for one another. */
 int cli_agree(int code);
 
-/* What rank 0 says, at all ranks; no, where it cannot be heard. */
+/* Rank 0's value of `yes`, at all ranks; false if it cannot be received. */
 bool cli_first_says(bool yes);
 
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
@@ -66,7 +71,7 @@ typedef struct cli_option {
     const char *name;
     cli_kind kind;
     void *value;
-    const char *meta; /* what stands for its value in the help */
+    const char *meta; /* the placeholder of its value in the help */
     const char *doc;
 } cli_option;
 
@@ -79,13 +84,14 @@ typedef struct cli_library {
 /* Room for a command's options, and the end. */
 #define CLI_MOST_OPTIONS 80
 
-/* Put the options of the library before those of the command. */
+/* Put the options of the library before the command's own, in `rows`, which a NULL name ends. */
 void cli_add_options(cli_option rows[CLI_MOST_OPTIONS], cli_library *library);
 
-/* What the table says of an option; false for one of the command's own. */
+/* Set *info to the entry of an option in its table of the library; false for an option of the
+ * command's own. */
 bool cli_option_info(const cli_option *option, sal_option_info *info);
 
-/* Put the usual values in and check them; the exit code. */
+/* Set options that were not given to their defaults, and check all. Returns the exit code. */
 int cli_resolve(const cli_library *library);
 
 /* Whether an option is among the words of the command line. */
@@ -98,13 +104,13 @@ bool cli_given(int argc, char **argv, const char *name);
 int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
               int n_arguments, const char **arguments);
 
-/* What --help prints. */
+/* Print the help of a command. */
 void cli_help_print(const cli_command *command, const cli_option *options);
 
-/* The commands, on stderr; CLI_USAGE. */
+/* Print the commands on stderr. Returns CLI_USAGE. */
 int cli_no_command(void);
 
-/* A message with the nearest name; CLI_USAGE. */
+/* Print that there is no such command, with the nearest name. Returns CLI_USAGE. */
 int cli_unknown_command(const char *name);
 
 /* Bytes of the value of an option: "512M", "4G", "1.5T" or a number of bytes; at least 1. NULL
@@ -115,41 +121,43 @@ int cli_bytes(const char *option, const char *text, int64_t *bytes);
  * after a message. */
 int cli_seconds(const char *option, const char *text, double *seconds);
 
-/* Print "saltus: message" to stderr; the exit code of the status. */
+/* Print "saltus: message" to stderr. Returns the exit code for the status. */
 int cli_fail(sal_status status, const sal_error *err);
 
 #ifdef SALTUS_ANALYSE /* analysers see one file at a time: it is not CLI_OK */
 #define cli_fail(status, err) (cli_fail(status, err), CLI_DATA)
 #endif
 
-/* The same with a message of the program's own. */
+/* As cli_fail, with a message of the program's own. */
 int cli_error(sal_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same for a mistake in the call. */
+/* Print a message about a mistake in the call. Returns CLI_USAGE. */
 int cli_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The words of the command line, up to NULL, for what follows. */
+/* Set the words of the command line, up to NULL, for cli_claim_output. */
 void cli_set_words(char **argv);
 
 /* Claim the file that an option or argument of the command line (a pointer into it) is to be
- * written to, before a long run that would end in vain: it can be written, is none of those that
- * the words name, by a link neither, and no other process writes it until this one ends. CLI_OK
- * (also for NULL), or CLI_USAGE or CLI_IO after a message. */
+ * written to, before a long run that would end in vain: check that the file can be written and is
+ * none of the files that the words name, also by links, and keep other processes from writing it
+ * until this one ends. CLI_OK (also for NULL), or CLI_USAGE or CLI_IO after a message. */
 int cli_claim_output(const char *path);
 
-/* What of a training's directory tells it from a directory. */
+/* The files of a training's directory by which it is recognised. */
 #define CLI_N_TRAINING_FILES 4
 extern const char *const cli_training_files[CLI_N_TRAINING_FILES];
 
-/* The values of an array that was read from `path` as codes [array->count]; NULL for `codes`: there
- * was no memory. CLI_DATA after a message when one is no whole number of 32 bits. */
+/* Convert an array that was read from `path` to codes [array->count]; NULL for `codes`: there was
+ * no memory. Returns the exit code: CLI_DATA, after a message, when an element is no whole number
+ * of 32 bits. */
 int cli_codes(const char *path, const sal_array *array, int32_t *codes);
 
 /* Read an array as sal_array_read does, and report its remark (cli_remark). */
 sal_status cli_array_read(const char *path, sal_columns_from columns_from, sal_array *array,
                           sal_error *err);
 
-/* The value of --columns-from, NULL where it is not given: CLI_OK, or CLI_USAGE after a message. */
+/* Parse the value of --columns-from, NULL if it is not given: CLI_OK, or CLI_USAGE after a
+ * message. */
 int cli_columns_from(const char *text, sal_columns_from *columns_from);
 
 #define CLI_COLUMNS_FROM_OPTION(text)                                                   \
@@ -158,10 +166,11 @@ int cli_columns_from(const char *text, sal_columns_from *columns_from);
             "index of the first column of libsvm files [found: 1 where nothing says 0]" \
     }
 
-/* "f32", "f64" or NULL (0: the model's own); false after a message. */
+/* Parse "f32", "f64" or NULL (0: the model's own type); false after a message. */
 bool cli_dtype(const char *text, sal_dtype *dtype);
 
-/* Open a model as sal_model_open does and load parameters (NULL: its own); the exit code. */
+/* Open a model as sal_model_open does, and load parameters (NULL: its own). Returns the exit
+ * code. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
 
 /* Entries of a variable in marginals: its states, or SAL_COUNT_LEVELS of a count without a cap. */
@@ -177,11 +186,11 @@ bool cli_find_builtin(const char *specification, sal_builtin_info *info);
 /* Refuse a denoising chain, whose f is no log-probability of a state, for this command. */
 int cli_check_joint(const char *command, const sal_model *model);
 
-/* Whether it is a directory to which 'saltus train' wrote a model. */
+/* Whether a specification is a directory to which 'saltus train' wrote a model. */
 bool cli_is_training(const char *specification);
 
-/* Whether it is a formula, a file or a directory of a training, which say what parameters are; not
- * the name of a ready-made model beside which a directory of that name lies. */
+/* Whether a specification is a formula, a file or a directory of a training, which determine the
+ * parameters; not the name of a ready-made model, even if a directory of that name exists. */
 bool cli_is_saved(const char *specification);
 
 /* Variables fixed by --clamp 3=1,7=0 (or rain=yes, where the model has names, which go before
@@ -208,7 +217,7 @@ typedef struct cli_fixed {
             "which sample of an --evidence FILE with several, from 1 [the only one]"             \
     }
 
-/* Read what is given into a zeroed list. */
+/* Read the clamps that the options give into a zeroed list. Returns the exit code. */
 int cli_clamps_read(const cli_fixed *fixed, const sal_model *model, cli_clamps *list);
 void cli_clamps_free(cli_clamps *list);
 
@@ -218,7 +227,7 @@ int cli_clamps_apply(const cli_clamps *list, sal_model **model);
 /* Settings of a sampler by options of their own, each as text. */
 typedef struct cli_sampler_options {
     const char *radius, *block, *hops, *balance, *scan;
-    char specification[1024]; /* what cli_sampler made of them */
+    char specification[1024]; /* the specification that cli_sampler made of the settings */
 } cli_sampler_options;
 
 /* The rows of an option table for them. */
@@ -233,44 +242,45 @@ typedef struct cli_sampler_options {
             "setting scan of the sampler"                                                   \
     }
 
-/* Add them to a sampler's name, which NULL leaves to the model; `replace`: in place of the settings
- * that it has. CLI_USAGE after a message. */
+/* Add the settings to a sampler's name (NULL: the model's choice); `replace`: in place of the
+ * settings that the name has. CLI_USAGE after a message. */
 int cli_sampler(cli_sampler_options *options, const char **sampler, bool replace);
 
 /* One sampler of a list --samplers: NAME or NAME:key=value,... (commas separate samplers and
  * settings: what has a '=' and no name before it belongs to the sampler before). */
 typedef struct cli_sampler_item {
-    char name[256];          /* as it was given */
-    char specification[256]; /* without the step size */
+    char name[256];          /* the text as it was given */
+    char specification[256]; /* the name and settings, without the step size */
     double step_size;        /* of "step-size=X" among the settings; 0: not given */
 } cli_sampler_item;
 
-/* The next one; *list moves on, to the NUL after the last. CLI_USAGE after a message. */
+/* Read the next sampler, and move *list to the one after it, or to the NUL after the last.
+ * CLI_USAGE after a message. */
 int cli_next_sampler(const char **list, cli_sampler_item *item);
 
-/* A progress line on stderr, if that is a terminal: `what`, share done, rate, time left, and a note
- * of the caller's. */
+/* A progress line on stderr, if stderr is a terminal: `what`, share done, rate, time left, and the
+ * caller's note. */
 typedef struct cli_progress {
     bool on, shown;
     double start, last;
-    int64_t from; /* what was done before the start; -1: by the first call */
-    double limit; /* seconds after which it ends anyway; 0: none */
+    int64_t from; /* work done before the start; -1: take it from the first call */
+    double limit; /* seconds after which the work ends in any case; 0: none */
     char note[128];
 } cli_progress;
 cli_progress cli_progress_begin(void);
-void cli_progress_wait(cli_progress *progress, const char *what); /* what comes first */
+void cli_progress_wait(cli_progress *progress, const char *what); /* before the first step */
 void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total);
 void cli_progress_end(cli_progress *progress);
 
 /* The operations of formulas as the page docs/ops.md. */
 void cli_list_ops_markdown(void);
 
-/* Start the program again if OpenBLAS should have chosen other kernels. What the user has set
- * stays. The number of its threads, and how threads wait, are set before this. */
+/* Start the program again if OpenBLAS should have chosen other kernels, unless the user has set
+ * them. The number of threads of OpenBLAS, and how threads wait, are set before `main`. */
 void cli_set_environment(char **argv);
 
-/* Set when the user pressed Ctrl-C, after cli_catch_interrupt(); SIGTERM, SIGUSR1 and SIGHUP count
- * as that, but a SIGHUP that nohup ignores. The second one of a kind kills the program. */
+/* Whether the user pressed Ctrl-C after cli_catch_interrupt(). SIGTERM, SIGUSR1 and SIGHUP (unless
+ * nohup ignores it) count as Ctrl-C. The second signal of a kind kills the program. */
 void cli_catch_interrupt(void);
 bool cli_interrupted(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands: what `saltus help` and the man pages say of each, besides its table of options. */
+/* The commands: what `saltus help` and the man pages print of each, besides its table of
+ * options. */
 #include <string.h>
 
 #include "cli/help/help.h"

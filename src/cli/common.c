@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 
-#undef cli_fail /* analysers see their own */
+#undef cli_fail /* analysers see another definition */
 int cli_fail(sal_status status, const sal_error *err)
 {
     fprintf(stderr, "saltus: %s\n", err->message[0] ? err->message : sal_status_string(status));
@@ -192,7 +192,7 @@ void cli_progress_wait(cli_progress *progress, const char *what)
     }
 }
 
-/* Of what is to be done at the present rate, and of the limit. */
+/* Seconds until `total` is done at the present rate, or until the limit if that comes first. */
 static double seconds_left(const cli_progress *progress, double elapsed, int64_t done,
                            int64_t total)
 {

@@ -10,8 +10,8 @@
 
 /* Draws are kept for pairs and states up to this many bytes a sampler. */
 #define MOST_DRAW_BYTES (INT64_C(1) << 30)
-/* In equal time: how many more steps than the trial foretells are allowed, so that the clock ends
- * the run. */
+/* In equal time: the steps that are allowed, as a multiple of the steps that the trial predicts, so
+ * that the clock ends the run. */
 #define MARGIN 1.25
 
 typedef struct options {
@@ -37,6 +37,7 @@ typedef struct item_list {
     cli_sampler_item *items;
 } item_list;
 
+/* Append a sampler to the list. Returns the exit code. */
 static int add_item(item_list *list, const cli_sampler_item *item)
 {
     cli_sampler_item *items = realloc(list->items, (size_t)(list->n + 1) * sizeof *items);
@@ -48,6 +49,7 @@ static int add_item(item_list *list, const cli_sampler_item *item)
     return CLI_OK;
 }
 
+/* List all samplers of the library, without settings. Returns the exit code. */
 static int all_samplers(item_list *list)
 {
     sal_sampler_info info;
@@ -61,6 +63,7 @@ static int all_samplers(item_list *list)
     return code;
 }
 
+/* List the samplers in the text of --samplers. Returns the exit code. */
 static int listed_samplers(const char *text, item_list *list)
 {
     cli_sampler_item item;
@@ -72,14 +75,14 @@ static int listed_samplers(const char *text, item_list *list)
     return code;
 }
 
-/* ---- several ranks: all make the same runs, which rank 0 decides on */
+/* ---- several ranks: all ranks make the same runs, as rank 0 decides */
 
 static sal_status share(void *data, int64_t bytes, sal_error *err)
 {
     return sal_comm_broadcast(cli_comm(), data, bytes, err);
 }
 
-/* Of a run's summary, which is at rank 0, its time and rate. */
+/* Summarise a run at rank 0; all ranks get its time and its rate, other ranks nothing else. */
 static sal_status summarise_rate(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
     sal_status status = cli_is_first() ? sal_run_summarise(run, s, err) : SAL_OK;
@@ -98,6 +101,8 @@ typedef struct watch {
     const sal_run_options *run;
 } watch;
 
+/* The progress callback of a run: shows progress, and stops the run when its time is over or after
+ * Ctrl-C. Time counts from the end of warm-up. */
 static int look(int64_t done, int64_t total, void *data)
 {
     watch *w = data;
@@ -110,7 +115,7 @@ static int look(int64_t done, int64_t total, void *data)
     return cli_interrupted() || (w->limit > 0 && w->start > 0 && time - w->start >= w->limit);
 }
 
-/* Steps a second of a sampler, from short runs of growing length. */
+/* Set *rate to the steps per second of a sampler, by short runs of growing length. */
 static sal_status find_rate(sal_model *model, const sal_run_options *given, double *rate,
                             sal_error *err)
 {
@@ -130,7 +135,8 @@ static sal_status find_rate(sal_model *model, const sal_run_options *given, doub
     return status;
 }
 
-/* Draws and thin so that about `draws` draws of a chain fill the time. */
+/* Set thin, and the number of draws, so that a chain makes about the wanted number of draws in
+ * `steps` steps, and some more. */
 static void fill_time(sal_run_options *o, double steps)
 {
     double draws = (double)o->draws, thin = floor(steps / draws);
@@ -139,6 +145,8 @@ static void fill_time(sal_run_options *o, double steps)
     o->draws = draws < 1 ? 1 : (int64_t)draws;
 }
 
+/* Whether a run keeps its draws: pairs, states or the trace of errors need them, and they are not
+ * too many. */
 static bool keeps_draws(const options *o, const sal_run_options *run, const sal_model *model,
                         const compare_reference *reference)
 {
@@ -148,6 +156,7 @@ static bool keeps_draws(const options *o, const sal_run_options *run, const sal_
     return (reference->pairs || o->check_exact || traced) && bytes <= (double)MOST_DRAW_BYTES;
 }
 
+/* Run one sampler, for equal steps or equal time. */
 static sal_status sample(sal_model *model, const options *o, const compare_reference *reference,
                          const cli_sampler_item *item, sal_run **run, sal_error *err)
 {
@@ -172,8 +181,8 @@ static sal_status sample(sal_model *model, const options *o, const compare_refer
     return status;
 }
 
-/* The rates of a row whose run was too short to say, by the same run with more steps between draws:
- * those of the fastest. */
+/* Set the rates of a row whose run was too short to measure them: repeat the run with more steps
+ * between draws, until the two fastest runs agree. The fastest run counts. */
 static sal_status time_again(sal_model *model, const options *o, const cli_sampler_item *item,
                              compare_row *row, sal_error *err)
 {
@@ -198,7 +207,8 @@ static sal_status time_again(sal_model *model, const options *o, const cli_sampl
     return status;
 }
 
-/* The figures of a run into its row. */
+/* Set the figures of a row from its run, at rank 0: the summary, and errors as far as there are
+ * exact answers and draws. */
 static sal_status measure(const sal_run *run, const sal_model *model, const options *o,
                           const compare_reference *reference, compare_row *row, sal_error *err)
 {
@@ -221,6 +231,7 @@ static sal_status measure(const sal_run *run, const sal_model *model, const opti
     return status;
 }
 
+/* Run a sampler and set its row; on failure the row has the reason. */
 static void fill_row(sal_model *model, const options *o, const compare_reference *reference,
                      const cli_sampler_item *item, compare_row *row)
 {
@@ -253,8 +264,8 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
 
 /* ---- all of them */
 
-/* A sampler that does not exist, or does not have a setting: the user's mistake, before anything
- * runs. What cannot serve the model gets a row that says so. */
+/* CLI_USAGE for a sampler that does not exist or does not have a setting: the user's mistake,
+ * reported before anything runs. A sampler that cannot serve the model gets a row that says so. */
 static int check_items(const sal_model *model, const item_list *list)
 {
     for (int64_t k = 0; k < list->n; k++) {
@@ -269,13 +280,13 @@ static int check_items(const sal_model *model, const item_list *list)
     return CLI_OK;
 }
 
-/* Whether a sampler has not a single draw because the user stopped it. */
+/* Whether a sampler has no draw because the user stopped it. */
 static bool is_lost(const compare_row *row)
 {
     return cli_interrupted() && !row->reason[0] && row->summary.draws == 0;
 }
 
-/* What a signal cut short, or left out. */
+/* Print on stderr which samplers a signal cut short or left out. */
 static void say_stopped(const compare_report *r, const item_list *list)
 {
     const compare_row *last = r->n > 0 ? &r->rows[r->n - 1] : NULL;
@@ -294,6 +305,7 @@ static void say_stopped(const compare_report *r, const item_list *list)
     fputc('\n', stderr);
 }
 
+/* Run all samplers of the list, until a signal, and print the results. Returns the exit code. */
 static int compare(sal_model *model, const options *o, const item_list *list,
                    const compare_reference *reference)
 {

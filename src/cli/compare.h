@@ -7,20 +7,21 @@
 
 /* Exact answers to compare with. */
 typedef struct compare_reference {
-    char source[256];  /* the oracle's name or the file's; "" without reference */
+    char source[256];  /* name of the exact method or of the file; "" without reference */
     double log_z;      /* NaN unknown */
     double *marginals; /* [R], or NULL */
     double *pairs;     /* [R x R], or NULL */
 } compare_reference;
 
-/* Find a reference for a model, which may be a clamped one: `file` if it is given, and an oracle;
- * or else MODEL.mar.json beside MODEL.uai. A file beside that does not fit the evidence is left
- * alone, a given one is refused. */
+/* Find a reference for a model, which may be clamped: an exact method; then `file`, if it is given,
+ * in place of its marginals. Without both, a file MODEL.mar.json or MODEL.uai.MAR beside MODEL.uai.
+ * Such a file is ignored if it does not fit the evidence; a given file is refused then. Returns the
+ * exit code. */
 int compare_find_reference(const sal_model *model, const char *specification, const char *file,
                            const sal_exact_options *exact, compare_reference *reference);
 void compare_free_reference(compare_reference *reference);
 
-/* The error of the marginals of the first draws, of more and more of them. */
+/* The error of the marginals of the first draws of each chain, for growing numbers of draws. */
 #define COMPARE_TRACE 40
 typedef struct compare_trace {
     int64_t n; /* 0: no exact answers, or draws not kept */
@@ -28,16 +29,17 @@ typedef struct compare_trace {
     double seconds[COMPARE_TRACE], error[COMPARE_TRACE];
 } compare_trace;
 
-/* Of a run that kept its draws (compare_trace.c); draws are taken to be evenly spaced in time. */
+/* Set the trace of a run that kept its draws (compare_trace.c); draws are assumed to be evenly
+ * spaced in time. */
 sal_status compare_trace_errors(const sal_run *run, const sal_model *model, const double *exact,
                                 compare_trace *trace, sal_error *err);
 
-/* What became of one sampler. */
+/* The results of one sampler. */
 typedef struct compare_row {
     char sampler[256];           /* as asked for */
     bool exact;                  /* leaves the target invariant */
     char reason[SAL_ERROR_SIZE]; /* why it did not run; "" if it did */
-    bool unsteady; /* its rates are those of the fastest of runs that differ by more than a tenth */
+    bool unsteady; /* runs differ by more than a tenth; the rates are of the fastest run */
     sal_run_summary summary;
     sal_run_errors errors;       /* NaN where unknown */
     sal_run_variation variation; /* NaN where unknown */

@@ -63,7 +63,8 @@ static const compare_row *best_row(const compare_report *r)
     return best;
 }
 
-/* What is to be known of a row's ESS a second, or why the row has none; NULL: nothing. */
+/* A remark on a row's ESS per second, or the reason why the row has none; NULL: nothing to
+ * remark. */
 static const char *note_of(const compare_row *row)
 {
     const sal_run_summary *s = &row->summary;
@@ -84,7 +85,7 @@ static const char *note_of(const compare_row *row)
 
 /* ---- JSON */
 
-/* Null where there is none. */
+/* A trace as an object of arrays; null if there is none. */
 static json_t *trace_json(const compare_trace *trace)
 {
     if (trace->n == 0) {
@@ -100,6 +101,7 @@ static json_t *trace_json(const compare_trace *trace)
                      errors);
 }
 
+/* A row as an object: its figures, or only the reason why the sampler did not run. */
 static json_t *row_json(const compare_row *row)
 {
     const sal_run_summary *s = &row->summary;
@@ -148,7 +150,7 @@ int compare_print_json(const compare_report *r)
 
 enum { WIDTH = 10 };
 
-/* Columns without any number are left out. */
+/* Whether the table shows a column: the column has a title, and a number in some row. */
 static bool shown(const compare_report *r, const column *c)
 {
     for (int64_t k = 0; c->title && k < r->n; k++) {
@@ -159,6 +161,7 @@ static bool shown(const compare_report *r, const column *c)
     return false;
 }
 
+/* Whether the table shows the column with this title. */
 static bool shown_titled(const compare_report *r, const char *title)
 {
     bool found = false;
@@ -168,6 +171,7 @@ static bool shown_titled(const compare_report *r, const char *title)
     return found;
 }
 
+/* The width of the first column, at most 40. */
 static int name_width(const compare_report *r)
 {
     size_t width = strlen("sampler");
@@ -178,6 +182,7 @@ static int name_width(const compare_report *r)
     return width > 40 ? 40 : (int)width;
 }
 
+/* Print a row's figures in the columns that are shown. */
 static void print_row(const compare_report *r, const compare_row *row, int width)
 {
     char text[64];
@@ -192,13 +197,13 @@ static void print_row(const compare_report *r, const compare_row *row, int width
     putchar('\n');
 }
 
-/* The sentence of a message up to the list of samplers that would do. */
+/* Print why a sampler did not run: the message up to the list of samplers that would do. */
 static void print_reason(const compare_row *row)
 {
     printf("%s: %.*s\n", row->sampler, (int)strcspn(row->reason, ";"), row->reason);
 }
 
-/* Which sampler wins, of several that ran. */
+/* Print which sampler is best, if several ran. */
 static void print_best(const compare_report *r)
 {
     const compare_row *best = best_row(r);
@@ -218,6 +223,8 @@ static void print_best(const compare_report *r)
     }
 }
 
+/* Print the lines above the table: the model, the sizes of runs, and the source of exact
+ * answers. */
 static void print_head(const compare_report *r)
 {
     printf("%s, %lld variables; %lld chains, ", r->model, (long long)r->variables,
@@ -234,6 +241,7 @@ static void print_head(const compare_report *r)
     putchar('\n');
 }
 
+/* Print the remarks on rows (note_of). */
 static void print_notes(const compare_report *r)
 {
     const char *before = "\n";

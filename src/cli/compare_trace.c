@@ -6,7 +6,8 @@
 
 #include "cli/compare.h"
 
-/* Draws of a chain at which to look: about evenly spaced in the logarithm, the last one too. */
+/* Set out [n] to the numbers of draws of a chain at which errors are computed: about evenly spaced
+ * in the logarithm, up to all draws. Returns n. */
 static int64_t choose_draws(int64_t draws, int64_t out[COMPARE_TRACE])
 {
     int64_t n = 0;
@@ -34,7 +35,7 @@ static void add_draw(const void *draws, int bytes, int64_t chains, int64_t n, in
     }
 }
 
-/* Mean over variables and states of |share - p|. */
+/* Mean over variables and states of |share - p|, where share = counts / draws [R]. */
 static double mean_error(const double *counts, const double *exact, int64_t R, int64_t draws)
 {
     double sum = 0;

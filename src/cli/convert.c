@@ -11,7 +11,7 @@ static bool is_picture(const char *path)
     return length > 4 && strcmp(path + length - 4, ".png") == 0;
 }
 
-/* The pictures of an array. */
+/* Write the array in the file `in` as a sheet of pictures. Returns the exit code. */
 static int write_sheet(const char *in, sal_columns_from columns_from, const char *out,
                        const char *shape)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What libraries read of the environment when they are loaded, before main. The program sets what
- * the user has not and starts itself again: once, and once more where OpenBLAS chose badly. */
+/* Variables of the environment that libraries read when they are loaded, before main. The program
+ * sets those variables that the user has not set, and starts itself again: once, and once more if
+ * OpenBLAS chose badly. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +10,9 @@
 
 #include "cli/cli.h"
 
-/* OpenBLAS picks its kernels by the processor's model number, and takes SSE3 ones for processors
- * that are newer than itself (0.3.21 of Debian 12 does so on recent Xeons), at half the speed or
- * less. */
+/* The kernels that OpenBLAS should use on this processor; NULL: its own choice. OpenBLAS chooses by
+ * the processor's model number, and takes kernels for SSE3 on processors that are newer than itself
+ * (0.3.21 of Debian 12 does so on recent Xeons), at half the speed or less. */
 static const char *better_kernels(void)
 {
 #if defined(__x86_64__)
@@ -26,7 +27,8 @@ static const char *better_kernels(void)
     return NULL;
 }
 
-/* Start the program again. On failure it goes on as it is. */
+/* Start the program again with this environment. Returns if that fails, and the program
+ * continues. */
 static void start_again(char **argv, char **environment)
 {
     char program[4096];
@@ -37,10 +39,11 @@ static void start_again(char **argv, char **environment)
     }
 }
 
-/* Where the libraries have not read the environment yet: neither have they set it up, so that this
- * works on what the kernel gave, and without sanitizers. OpenBLAS would begin threads, which the
- * program has no use for, and try for ever where a limit on memory refuses them; threads that wait
- * for others should sleep: on a busy machine they take the others' time. */
+/* Runs before libraries read the environment: nothing is set up yet, so this works on what the
+ * kernel passed, and without sanitizers. It sets what the user has not set, and starts the program
+ * again: OpenBLAS would begin threads, which the program does not use, and try for ever where a
+ * limit on memory refuses them; threads that wait for others should sleep, as on a busy machine
+ * they take time from threads that work. */
 __attribute__((no_sanitize("address", "undefined"))) static void
 before_libraries(int argc, char **argv, char **given)
 {

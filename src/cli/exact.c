@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* saltus exact: log Z and marginals of a model with few states, of small induced width, or with an
- * oracle of its own. */
+ * exact method of its own. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +14,8 @@ typedef struct options {
     bool json;
 } options;
 
-/* PR, a format of the UAI competitions: log10 of Z. */
+/* Write log10 of Z in PR, a format of the UAI competitions, with the fewest digits, 15 or more,
+ * that keep the number. */
 static sal_status save_pr(double log_z, const char *path, sal_error *err)
 {
     const double log10_z = log_z / M_LN10;
@@ -32,6 +33,7 @@ typedef struct counts {
     int64_t variables, clamped;
 } counts;
 
+/* Print the answers as a JSON object. Returns the exit code. */
 static int print_json(const sal_model *model, const sal_exact *exact, counts n)
 {
     json_t *object = json_pack(
@@ -48,6 +50,7 @@ static int print_json(const sal_model *model, const sal_exact *exact, counts n)
     return cli_json_print_digits(object, CLI_EXACT_DIGITS);
 }
 
+/* Print the answers as text. Returns the exit code. */
 static int print_text(const sal_model *model, const sal_exact *exact, counts n)
 {
     printf("model            %s, %lld variables", sal_model_name(model), (long long)n.variables);
@@ -61,14 +64,15 @@ static int print_text(const sal_model *model, const sal_exact *exact, counts n)
         printf(", induced width %d, %.3g MiB of tables", exact->width, exact->memory / 0x1p20);
     }
     printf("\nlog Z            %.10g (natural)\n", exact->log_z);
-    if (!isnan(exact->log_prob_mean)) { /* not every oracle can tell */
+    if (!isnan(exact->log_prob_mean)) { /* not every method computes it */
         printf("mean log prob    %.10g (unnormalised)\n", exact->log_prob_mean);
         printf("entropy          %.10g\n", exact->log_z - exact->log_prob_mean);
     }
     return CLI_OK;
 }
 
-/* Write and print the answers. `marginals` are of the variables of `model`. */
+/* Write and print the answers. `marginals` belong to the variables of `model`. Returns the exit
+ * code. */
 static int report(const sal_model *model, const sal_exact *exact, const double *marginals, counts n,
                   const options *o)
 {
@@ -86,6 +90,8 @@ static int report(const sal_model *model, const sal_exact *exact, const double *
                      : print_text(model, exact, n);
 }
 
+/* Compute, write and print the answers about a model that has lost `clamped` variables. Returns the
+ * exit code. */
 static int answer(const sal_model *model, int64_t clamped, const options *o)
 {
     const sal_space *space = sal_model_space(model);
@@ -103,8 +109,9 @@ static int answer(const sal_model *model, int64_t clamped, const options *o)
 
 /* ---- all variables clamped */
 
-/* The state that a list fixes, in codes; NULL if it leaves variables free, fixes one twice, or
- * names none that there is: what clamps the model says so. */
+/* The codes [V] of the state that a list fixes, to be freed; NULL if the list leaves variables
+ * free, fixes one twice, or names one that does not exist: clamping the model then reports the
+ * mistake. */
 static int32_t *fixed_state(const sal_model *model, const cli_clamps *list)
 {
     const int64_t V = sal_space_variables(sal_model_space(model));
@@ -123,7 +130,8 @@ static int32_t *fixed_state(const sal_model *model, const cli_clamps *list)
     return codes;
 }
 
-/* The answers for a single state: log Z is f of the state, the log-probability of the evidence. */
+/* Write and print the answers for a single state: log Z is f of the state, the log-probability of
+ * the evidence. Returns the exit code. */
 static int answer_state(const sal_model *model, const int32_t *codes, const options *o)
 {
     const sal_space *space = sal_model_space(model);
@@ -140,7 +148,7 @@ static int answer_state(const sal_model *model, const int32_t *codes, const opti
                          sal_model_name(model));
     }
     for (int64_t v = 0; code == CLI_OK && v < n.clamped; row += cli_levels(space, v++)) {
-        const int64_t last = cli_levels(space, v) - 1; /* a count's: so many or more */
+        const int64_t last = cli_levels(space, v) - 1; /* or more, for a count */
         row[codes[v] < last ? codes[v] : last] = 1;
     }
     const sal_exact exact = { .log_z = f,

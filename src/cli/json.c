@@ -40,7 +40,7 @@ json_t *cli_json_take(char *text)
     return object;
 }
 
-/* An array of texts; NULL: none. */
+/* The "remarks" of the object that is printed, an array of texts; NULL: none. */
 static json_t *remarks;
 
 bool cli_json_remark(const char *text)

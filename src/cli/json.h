@@ -7,25 +7,26 @@
 
 #include <jansson.h>
 
-/* The text as a JSON string. JSON is UTF-8: of a text that is not, as a path may be, only ASCII is
- * kept. NULL: no memory. */
+/* The text as a JSON string. JSON is UTF-8: if the text is not, as a path may be, its bytes beyond
+ * ASCII become U+FFFD. NULL: no memory. */
 json_t *cli_json_text(const char *text);
 
 /* Set object[key] to a number. JSON has neither NaN, which is null, nor infinities, which are the
  * texts "inf" and "-inf". */
 void cli_json_number(json_t *object, const char *key, double value);
 
-/* The object in a text of the library, which is freed; NULL: no memory. */
+/* Parse a text of the library, which is freed, as JSON; NULL: no memory. */
 json_t *cli_json_take(char *text);
 
-/* Add a text to "remarks" of the object that is printed; whether it was not there before. */
+/* Add a text to the "remarks" of the object that will be printed. False: the text is there
+ * already. */
 bool cli_json_remark(const char *text);
 
-/* Digits of numbers: of estimates, and of exact answers (as many as decimals always keep). */
+/* Digits of estimates, and of exact answers (the most that a double always keeps). */
 enum { CLI_DIGITS = 10, CLI_EXACT_DIGITS = 15 };
 
-/* Print one object and a newline on stdout, or write it to a file; takes the object over. The exit
- * code. */
+/* Print an object and a newline on stdout, or write the object to a file; the object is taken over.
+ * Returns the exit code. */
 int cli_json_print(json_t *object);
 int cli_json_print_digits(json_t *object, int digits);
 int cli_json_save(json_t *object, int digits, const char *path);

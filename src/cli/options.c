@@ -60,7 +60,7 @@ void cli_add_options(cli_option rows[CLI_MOST_OPTIONS], cli_library *library)
     }
     for (int64_t k = 0; sal_option_list(library->table, k, &info) && n + 1 < CLI_MOST_OPTIONS;
          k++) {
-        if (info.doc) { /* else there is a row already */
+        if (info.doc) { /* an option without a text has a row already */
             memmove(&rows[at + 1], &rows[at], (size_t)(n++ - at) * sizeof *rows);
             rows[at++] = (cli_option){ info.name, CLI_LIBRARY, library, info.values, info.doc };
         }
@@ -104,7 +104,7 @@ static bool is_optional_word(const cli_option *o, const char *text)
     return false;
 }
 
-/* Store a value; a message when it is not of the option's kind. */
+/* Store a value by the kind of its option. Returns the exit code, CLI_USAGE after a message. */
 static int store(const cli_option *o, const char *text)
 {
     const size_t size = strlen(text);
@@ -141,6 +141,8 @@ static int store(const cli_option *o, const char *text)
     return CLI_FAULT;
 }
 
+/* Print that there is no option with the first `length` characters of text as its name, with the
+ * nearest name. Returns CLI_USAGE. */
 static int unknown_option(const cli_command *command, const cli_option *options, int length,
                           const char *text)
 {
@@ -156,7 +158,8 @@ static int unknown_option(const cli_command *command, const cli_option *options,
                                     command->name, length, text, command->name);
 }
 
-/* The option that stands for a MODEL, after those of a command that has one. */
+/* Copy a command's options to `rows`, followed by --formula, which sets *formula, if the command
+ * has a MODEL. */
 static void add_formula(const cli_command *command, const cli_option *options, const char **formula,
                         cli_option rows[CLI_MOST_OPTIONS + 1])
 {
@@ -172,7 +175,8 @@ static void add_formula(const cli_command *command, const cli_option *options, c
     rows[n + models] = (cli_option){ 0 };
 }
 
-/* The specification of a formula, before the `found` other arguments. */
+/* Insert the specification of a formula before the `found` other arguments. Returns the exit
+ * code. */
 static int take_formula(const cli_command *command, const char *formula, int n_arguments, int found,
                         const char **arguments)
 {

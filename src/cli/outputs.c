@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that a command is to write: not over what it reads, and not beside another process. */
+/* Files that a command is to write: none that the command reads, and none that another process
+ * writes. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ void cli_set_words(char **argv)
     words = argv;
 }
 
-/* ---- what is read */
+/* ---- files that are read */
 
 const char *const cli_training_files[CLI_N_TRAINING_FILES] = { "model.xml", "model.safetensors",
                                                                "log.csv", "checkpoint.json" };
@@ -28,7 +29,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether a name is that of the file, or of a training's directory that has it. */
+/* Whether a name is the name of the file, or of a training's directory that has the file. */
 static bool names_file(const char *name, const struct stat *file)
 {
     char path[CLI_PATH];
@@ -46,14 +47,14 @@ static bool names_file(const char *name, const struct stat *file)
     return is_same(&there, file);
 }
 
-/* Whether a word, or what stands in it behind ':', '=' or ',', names the file; `path` itself, which
- * is a word or the end of one, does not count. */
+/* Whether a word, or a part of it behind ':', '=' or ',', names the file. `path` itself, which is a
+ * word or the end of one, does not count. */
 static bool word_names(const char *word, const char *path, const struct stat *file)
 {
     char name[CLI_PATH];
     for (const char *begin = word; *begin; begin += strcspn(begin, ":=,"), begin += *begin != 0) {
         for (const char *end = begin; begin != path && (end == begin || *end);) {
-            end += end > begin; /* a comma may be one of the name */
+            end += end > begin; /* a comma may belong to the name */
             end += strcspn(end, ",");
             int size = snprintf(name, sizeof name, "%.*s", (int)(end - begin), begin);
             if (size < (int)sizeof name && names_file(name, file)) {
@@ -64,7 +65,8 @@ static bool word_names(const char *word, const char *path, const struct stat *fi
     return false;
 }
 
-/* The file of --resume is read and written. */
+/* CLI_USAGE, after a message, if another word of the command line names the file `path`, except the
+ * file of --resume, which is read and written. */
 static int check_inputs(const char *path)
 {
     struct stat file;
@@ -97,7 +99,7 @@ static void release_all(void)
     }
 }
 
-/* The directory and name of a path; false: no file can be written there. */
+/* Set the directory and the name of a claim from a path. False: no file can be written there. */
 static bool split(const char *path, claim *c)
 {
     char directory[CLI_PATH] = ".";

@@ -28,8 +28,8 @@ static int exit_code(sal_status status, const sal_error *err)
     return status == SAL_OK ? CLI_OK : cli_fail(status, err);
 }
 
-/* The path with the last `from` in its file name replaced; false when there is none, or no such
- * file. */
+/* Write into out [room] the path with the last `from` in its file name replaced by `to`. False:
+ * there is no `from`, or no such file. */
 static bool find_beside(const char *path, const char *from, const char *to, char *out, size_t room)
 {
     const char *name = strrchr(path, '/'), *at = NULL;
@@ -42,8 +42,8 @@ static bool find_beside(const char *path, const char *from, const char *to, char
            access(out, R_OK) == 0;
 }
 
-/* A random tenth of the rows becomes the test set: always the same one, so that what is evaluated
- * later was not trained on. */
+/* Move a random tenth of the rows to the test set: always the same rows, so that rows that are
+ * evaluated later were not trained on. Returns the exit code. */
 static int split(sal_data *train, sal_data *test)
 {
     sal_error err = { 0 };
@@ -56,7 +56,8 @@ static int split(sal_data *train, sal_data *test)
     return exit_code(sal_data_split(train, rows, &seed, test, &err), &err);
 }
 
-/* Always the same ones, whatever the seed of what is done with them. */
+/* Draw the pictures of "digits": always the same pictures, whatever the seed of a training or
+ * evaluation. Returns the exit code. */
 static int draw_pictures(sal_data *train, sal_data *test)
 {
     sal_error err = { 0 };
@@ -65,12 +66,13 @@ static int draw_pictures(sal_data *train, sal_data *test)
     return exit_code(status, &err);
 }
 
-/* Clusters of an alignment, a tenth of its rows or so. */
+/* Move whole clusters of an alignment, about a tenth of its rows, to the test set; if that fails, a
+ * random tenth. Returns the exit code. */
 static int split_clusters(cli_data *d, sal_data *train, sal_data *test)
 {
     sal_error err = { 0 };
     if (train->rows < 4) {
-        return split(train, test); /* which says so */
+        return split(train, test); /* which reports this */
     }
     sal_status status =
         sal_data_split_by_identity(train, d->test_identity, 0.1, 0, test, &d->clusters, &err);
@@ -82,6 +84,7 @@ static int split_clusters(cli_data *d, sal_data *train, sal_data *test)
     return exit_code(status, &err);
 }
 
+/* Whether no option of the data is given. */
 static bool is_default(const cli_data *d)
 {
     return d->read.kind == SAL_DATA_PICTURES && !d->read.keep_intensity && isnan(d->identity) &&
@@ -89,7 +92,8 @@ static bool is_default(const cli_data *d)
            !d->read.levels && d->read.white == 0 && !d->columns_from && !d->test;
 }
 
-/* Test data that lie beside the training data; NULL if there are none. */
+/* The path of the test data beside the training data, written into `beside`; NULL if there are
+ * none. */
 static const char *find_test(const char *data, char *beside, size_t room)
 {
     return find_beside(data, "train", "test", beside, room) ||
@@ -98,7 +102,8 @@ static const char *find_test(const char *data, char *beside, size_t room)
                : NULL;
 }
 
-/* What options leave to the model: grey levels and the length of a row. */
+/* Set what the options leave to the model: the length of a row and, for pictures, the grey
+ * levels. */
 static void suit_model(const sal_model *model, sal_data_options *o)
 {
     const sal_space *space = sal_model_space(model);
@@ -174,7 +179,8 @@ static int set(cli_data *d, const char *name, const char *text)
                : cli_usage("--%s", err.message);
 }
 
-/* The value of a key of a specification, in `value`; false if it has none. */
+/* Copy the value of a key of a specification into value [room]; false if there is none, or it does
+ * not fit. */
 static bool find_key(const char *specification, const char *key, char *value, size_t room)
 {
     const char *text = cli_find_setting(specification, key);
@@ -183,8 +189,8 @@ static bool find_key(const char *specification, const char *key, char *value, si
     return size > 0 && size < room;
 }
 
-/* A whole number that a specification gives a setting of its ready-made model, or that setting's
- * default; 0: there is no such setting. */
+/* The whole number that a specification gives to a setting of its ready-made model, or the default
+ * of the setting; 0: there is no such setting. */
 static int64_t setting_of(const char *specification, const char *key)
 {
     char text[32];
@@ -200,7 +206,8 @@ static int64_t setting_of(const char *specification, const char *key)
     return value;
 }
 
-/* Pictures have the sides and the grey levels of the model that is to be made of `arch`. */
+/* Set the sides and grey levels of pictures from --shape and from the model that is to be made of
+ * `arch`. CLI_USAGE, after a message, if options do not fit together or do not fit the model. */
 static int choose_shape(const char *arch, cli_data *d)
 {
     const bool pictures = arch && d->read.kind == SAL_DATA_PICTURES;
@@ -237,7 +244,8 @@ static bool is_of_alignment(const char *specification)
            strcmp(info.file, CLI_ALIGNMENT) == 0;
 }
 
-/* What the model's specification says of its alignment goes for the data. */
+/* Set options of the data that were not given from the specification of a model of an alignment.
+ * Always CLI_OK. */
 static int take_from_arch(const char *arch, cli_data *d)
 {
     char alphabet[16], word[16];
@@ -300,7 +308,7 @@ int cli_check_width(const char *path, const sal_data *data, const sal_model *mod
 {
     const sal_space *space = sal_model_space(model);
     int64_t has = sal_space_variables(space), states = sal_space_states(space, 0);
-    has -= sal_model_levels(model) > 0 && data->variables == has - 1; /* of all but the level */
+    has -= sal_model_levels(model) > 0 && data->variables == has - 1; /* without the level */
     if (data->variables != has) {
         return cli_usage("--data %s: rows of %lld numbers; the model has %lld variables", path,
                          (long long)data->variables, (long long)has);

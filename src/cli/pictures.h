@@ -7,14 +7,14 @@
 
 #include "cli/cli.h"
 
-/* The options that say what the data are. Those that were not given are NULL or NAN. */
+/* The options that describe the data. Options that were not given are NULL or NAN. */
 typedef struct cli_data {
     const char *path, *test; /* files, or "digits" */
     const char *kind, *alphabet, *unknown, *duplicates, *shape, *columns_from;
     double identity, test_identity;
     sal_data_options read;
-    int64_t clusters; /* into which an alignment was divided; 0: it was not */
-    char file[1024];  /* the path, if ARCH says it */
+    int64_t clusters; /* into which the alignment was divided; 0: not divided */
+    char file[1024];  /* the path, if it comes from ARCH */
 } cli_data;
 
 #define CLI_DATA_START                        \
@@ -22,13 +22,13 @@ typedef struct cli_data {
         .identity = NAN, .test_identity = NAN \
     }
 
-/* The rows of an option table that say what numbers of a file mean. */
+/* The rows of an option table that determine what numbers of a file mean. */
 #define CLI_READING_OPTIONS(d)                                               \
     { "white", CLI_REAL, &(d).read.white, "X",                               \
       "value of white in pictures, where black is 0 [found, and printed]" }, \
         CLI_COLUMNS_FROM_OPTION((d).columns_from)
 
-/* The rows of an option table for all of them. */
+/* The rows of an option table for all options of the data. */
 #define CLI_DATA_OPTIONS(d)                                                                       \
     { "data", CLI_TEXT, &(d).path, "FILE",                                                        \
       "in any format of arrays or alignments (pictures: of two levels, white above the middle); " \
@@ -68,22 +68,23 @@ typedef struct cli_data {
 int cli_alphabet_states(sal_alphabet alphabet);
 const char *cli_alphabet_name(sal_alphabet alphabet);
 
-/* Check them. `arch` (may be NULL) is the specification of the model: if it is made of an
- * alignment, that is the data where none are given, and its alphabet theirs. `command` is for
- * messages. */
+/* Check the options of the data. `arch` (may be NULL) is the specification of the model: if the
+ * model is made of an alignment, the alignment is the data where none are given, and its alphabet
+ * is used. `command` is for messages. Returns the exit code. */
 int cli_data_check(const char *command, const char *arch, cli_data *d);
 
 /* Read alignments in the alphabet of the model, unless another one was asked for. */
 void cli_data_suit(const sal_model *model, cli_data *d);
 
-/* Training and test data; the exit code. `model`: whose states they are, NULL if it is made for
- * them. libsvm files leave out zeros at the end of rows: their rows get as many numbers as the
- * model has variables, or as the wider of training and test data has, and count columns alike. Data
- * are a file as sal_data_read takes it, or "digits" (drawn, 16 x 16). Test data are a file too, of
- * the same range of greys and the same alphabet. Without one they are the file beside the data
- * whose name has "test" (or "t10k") for "train"; else of an alignment whole clusters
- * (sal_data_split_by_identity; always the same ones, so that `evaluate` holds out what `train` did;
- * where that fails a line on stderr says so); else a random tenth of the data. */
+/* Read training and test data. Returns the exit code. `model`: the model whose states the rows are,
+ * NULL if the model is made for the data. libsvm files leave out zeros at the end of rows: their
+ * rows get as many numbers as the model has variables, or as the wider of training and test data
+ * has, and both count columns alike. The data are a file as sal_data_read takes it, or "digits"
+ * (drawn, 16 x 16). Test data are a file too, with the same range of greys and the same alphabet.
+ * If none is given, it is the file beside the data whose name has "test" (or "t10k") for "train";
+ * else whole clusters of an alignment (sal_data_split_by_identity; always the same ones, so that
+ * `evaluate` holds out what `train` did; if that fails, a line on stderr says so); else a random
+ * tenth of the data. */
 int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_data *test_out);
 
 /* The range of the greys in the file that pictures were read from; false: they are from no file, or
@@ -98,8 +99,9 @@ int cli_check_width(const char *path, const sal_data *data, const sal_model *mod
  * the row. */
 int cli_draw_pixels(sal_data *train, sal_data *test);
 
-/* The pictures of one file, or for "digits" the drawn test pictures. Of the options count the path,
- * the shape, the white and the columns; `model` as in cli_data_read. */
+/* Read the pictures of one file, or for "digits" the drawn test pictures. Only the path, the shape,
+ * the white and the columns in the options count; `model` as in cli_data_read. Returns the exit
+ * code. */
 int cli_pictures_of(cli_data *d, const sal_model *model, sal_data *out);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program on several ranks: mpirun -n 4 saltus sample .. Rank 0 talks; what the others have to
- * say of a failure goes there. */
+/* The program on several ranks: mpirun -n 4 saltus sample .. Rank 0 prints; messages of failures at
+ * other ranks go to rank 0. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 
 static struct {
-    sal_comm *comm; /* NULL: alone */
-    FILE *heard;    /* what was printed to stderr at another rank than 0 */
+    sal_comm *comm; /* NULL: the program works alone */
+    FILE *heard;    /* what this rank has printed to stderr; NULL at rank 0 */
 } ranks;
 
 bool cli_on_ranks(const cli_command *command)
@@ -18,7 +18,8 @@ bool cli_on_ranks(const cli_command *command)
            command == &cli_compare;
 }
 
-/* At other ranks nothing is shown, and messages are kept. */
+/* At ranks other than 0: discard stdout, and keep messages in ranks.heard. False: that is not
+ * possible. */
 static bool be_quiet(void)
 {
     fflush(NULL);
@@ -59,7 +60,7 @@ bool cli_is_first(void)
     return sal_comm_rank(ranks.comm) == 0;
 }
 
-/* 1.5 kB, 20 MB; into a buffer that is returned. */
+/* A number of bytes as a text such as "1.5 kB" or "20 MB", in the buffer, which is returned. */
 static char *bytes_text(double bytes, char text[32])
 {
     static const char *const units[] = { "B", "kB", "MB", "GB", "TB" };

@@ -8,11 +8,12 @@
 #include "cli/compare.h"
 #include "cli/text.h"
 
-/* Exact pairs of more states than this are not asked for. */
+/* With more states of all variables than this, no exact pairs are computed. */
 #define MOST_PAIR_STATES 2000
 
 /* ---- oracles */
 
+/* Set the reference by an exact method; it stays empty if none applies. Returns the exit code. */
 static int ask_oracle(const sal_model *model, const sal_exact_options *options,
                       compare_reference *r)
 {
@@ -42,7 +43,8 @@ static int ask_oracle(const sal_model *model, const sal_exact_options *options,
 
 /* ---- files */
 
-/* Marginals of a file in place of those there; `given`: what does not fit is an error. */
+/* Replace the marginals of a reference by the marginals in a file. `given`: a file that does not
+ * fit the model is an error; else it is ignored. Returns the exit code. */
 static int read_file(const sal_model *model, const char *path, bool given, compare_reference *r)
 {
     double log_z = NAN;
@@ -63,7 +65,7 @@ static int read_file(const sal_model *model, const char *path, bool given, compa
     return CLI_OK;
 }
 
-/* MODEL.mar.json or MODEL.uai.MAR for MODEL.uai, if one is there. */
+/* Set path to MODEL.mar.json or MODEL.uai.MAR, beside MODEL.uai. False: neither can be read. */
 static bool file_beside(const char *specification, char *path, size_t room)
 {
     size_t length = strlen(specification);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What reading files found: in JSON, on stderr if it warns, else in text summaries. */
+/* Remarks on files that were read: in JSON; and on stderr if they warn, else in text summaries. */
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/json.h"
 
-/* Lines of text summaries: what did not fit is in JSON only. */
+/* Lines for text summaries; remarks that do not fit are in JSON only. */
 static char lines[4096];
 
 void cli_remark(const char *text, bool warns)

@@ -10,10 +10,10 @@
 typedef struct field {
     const json_t *value; /* NULL: the object has none, or null */
     char how[32];
-    size_t length; /* of the template's text */
+    size_t length; /* characters of the field in the template */
 } field;
 
-/* The field that a template's text begins with. */
+/* The field that the text of a template begins with, and its value in the object. */
 static field read_field(const json_t *object, const char *text)
 {
     const size_t length = strcspn(text, "}"), key = strcspn(text + 1, ":}");
@@ -39,7 +39,7 @@ static bool has_fields(const json_t *object, const char *part)
     return true;
 }
 
-/* Print what stands before the bar of "yes|no", or what stands behind it, if anything does. */
+/* Print the first word of "yes|no", or the second, if there is one. */
 static void print_word(const char *words, bool first)
 {
     const char *bar = strchr(words, '|');
@@ -50,7 +50,7 @@ static void print_word(const char *words, bool first)
     }
 }
 
-/* Print a value as `how` says (json.h); NULL as the NaN that it stands for. */
+/* Print a value by `how` (see cli_render); NULL is printed as "nan". */
 static void print_value(const json_t *value, const char *how)
 {
     char format[40];

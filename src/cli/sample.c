@@ -19,12 +19,13 @@ typedef struct options {
     double *temperature_list;
     bool write_tuning, verbose;
     const char *resume;
-    const char *resumed; /* the sampler in the state of --resume */
-    const char *ladder;  /* yes, no; NULL: where nothing else was asked for */
+    const char *resumed; /* the sampler of the run that is resumed */
+    const char *ladder;  /* yes, no; NULL: unless another way of sampling was asked for */
 } options;
 
 /* ---- --temperatures 1,2,.. and --tuning FILE */
 
+/* Set the run's temperatures from --temperatures, if it is given. Returns the exit code. */
 static int parse_temperatures(options *o)
 {
     const char *text = o->temperatures;
@@ -52,8 +53,8 @@ static int parse_temperatures(options *o)
     return CLI_OK;
 }
 
-/* A file that is there is read, unless a run goes on, which has found its own; otherwise it will be
- * written. */
+/* Open the file of --tuning if it exists, else claim it to be written. A resumed run has its tuning
+ * in its state, and does not read the file. Returns the exit code. */
 static int open_tuning(options *o, sal_tuning **tuning)
 {
     sal_error err = { 0 };
@@ -71,6 +72,8 @@ static int open_tuning(options *o, sal_tuning **tuning)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
+/* Write what warm-up found, or a line on stderr if the run was stopped in warm-up. Returns the exit
+ * code. */
 static int save_tuning(const sal_run *run, const char *path)
 {
     sal_tuning *tuning = NULL;
@@ -87,6 +90,7 @@ static int save_tuning(const sal_run *run, const char *path)
 
 /* ---- starting states: codes [V] for all chains, or [chains x V] */
 
+/* Read starting states as *codes [chains x V], to be freed. Returns the exit code. */
 static int read_init(const char *path, const sal_model *model, int64_t chains, int32_t **codes)
 {
     sal_array array = { 0 };
@@ -116,6 +120,7 @@ static int read_init(const char *path, const sal_model *model, int64_t chains, i
 
 /* ---- the preconditioner [N x N] */
 
+/* Read the matrix as *M [N x N], to be freed by sal_free. Returns the exit code. */
 static int read_preconditioner(const char *path, const sal_model *model, double **M)
 {
     sal_array array = { 0 };
@@ -137,7 +142,8 @@ static int read_preconditioner(const char *path, const sal_model *model, double 
 
 /* ---- --check-exact */
 
-/* Whether all states of the free variables can be listed, before anything runs. */
+/* CLI_USAGE, after a message, if the states of the free variables are too many to list. Called
+ * before anything runs. */
 static int check_enumerable(const sal_model *model, const sal_clamps *clamps)
 {
     const sal_space *space = sal_model_space(model);
@@ -161,7 +167,7 @@ static int check_enumerable(const sal_model *model, const sal_clamps *clamps)
 
 typedef struct watch {
     cli_progress progress;
-    bool moved; /* the chains have their starts, and made a step at least: the run can be resumed */
+    bool moved; /* chains have made a step: the run can be resumed */
 } watch;
 
 static int watch_progress(int64_t done, int64_t total, void *data)
@@ -174,7 +180,8 @@ static int watch_progress(int64_t done, int64_t total, void *data)
 
 /* ---- --resume NAME.nc */
 
-/* The options of the run that is to go on, for those that are not given. */
+/* Open the state of --resume, and set the options from it; the caller parses the command line once
+ * more for the options that were given. Returns the exit code. */
 static int open_state(options *o, sal_run_state **state)
 {
     sal_error err = { 0 };
@@ -200,6 +207,8 @@ static int open_state(options *o, sal_run_state **state)
 
 /* ---- --out NAME.nc */
 
+/* Open the netCDF file of --out, if it is one, with notes on how the run is made. Returns the exit
+ * code. */
 static int open_writer(const sal_model *model, options *o, sal_draw_writer **writer)
 {
     sal_error err = { 0 };
@@ -223,7 +232,8 @@ static int open_writer(const sal_model *model, options *o, sal_draw_writer **wri
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* `run` is NULL when it failed. */
+/* Close the file of the draws. `run`: NULL if the run failed. If draws are left in FILE.draws, a
+ * line on stderr says so. Returns the exit code. */
 static int close_writer(const char *path, sal_draw_writer *writer, const sal_run *run)
 {
     sal_error err = { 0 };
@@ -239,8 +249,8 @@ static int close_writer(const char *path, sal_draw_writer *writer, const sal_run
     return code;
 }
 
-/* The ladder of a trained model, unless another way of sampling or other parameters were asked
- * for. */
+/* Open the ladder of a trained model, unless another way of sampling or other parameters were asked
+ * for. *model is replaced by the model over x of a denoising chain. Returns the exit code. */
 static int open_trajectory(sal_model **model, const options *o, sal_trajectory **trajectory)
 {
     sal_error err = { 0 };
@@ -250,7 +260,7 @@ static int open_trajectory(sal_model **model, const options *o, sal_trajectory *
     if (status == SAL_OK && *trajectory) {
         status = sal_trajectory_model(*trajectory, *model, &drawn, &err);
     }
-    if (drawn) { /* over x, of a denoising chain */
+    if (drawn) { /* the model over x of a denoising chain */
         sal_model_destroy(*model);
         *model = drawn;
     }
@@ -265,6 +275,7 @@ static void report_ranks(const sal_run *run)
     }
 }
 
+/* Run the chains, and write and print all results. Returns the exit code. */
 static int sample(sal_model *model, options *o)
 {
     sal_error err = { 0 };
@@ -292,7 +303,7 @@ static int sample(sal_model *model, options *o)
     if (o->verbose && status == SAL_OK) {
         report_ranks(run);
     }
-    if (!cli_is_first()) { /* all that follows is rank 0's */
+    if (!cli_is_first()) { /* rank 0 alone does what follows */
         sal_run_destroy(run);
         return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     }
@@ -309,7 +320,7 @@ static int sample(sal_model *model, options *o)
         fprintf(stderr, "saltus: stopped; what follows is from %lld draws a chain\n",
                 (long long)draws);
     }
-    /* what else is known is told even if the draws could not be written */
+    /* print the other results even if the draws could not be written */
     int lost = close_writer(o->outputs.out, writer, run);
     if (lost == CLI_OK && writer && w.moved && stopped) {
         fprintf(stderr, "saltus: to go on: saltus sample --resume %s\n", o->outputs.out);
@@ -320,8 +331,9 @@ static int sample(sal_model *model, options *o)
     return lost ? lost : code;
 }
 
-/* With a time, whole coolings are made one after the other as long as they fit; a run that is
- * written to be resumed, or that resumes one, makes one. */
+/* Check options of annealing. With --time, whole coolings are made one after the other as long as
+ * they fit; a run that is written to be resumed, or that is resumed, makes one. Returns the exit
+ * code. */
 static int check_annealing(options *o)
 {
     sal_annealing_options *a = &o->run.annealing;
@@ -344,6 +356,7 @@ static int check_annealing(options *o)
     return CLI_OK;
 }
 
+/* Set the numbers of the run to their defaults, and check them. Returns the exit code. */
 static int check_numbers(options *o)
 {
     const sal_run_options *r = &o->run;
@@ -355,11 +368,12 @@ static int check_numbers(options *o)
     const int64_t draws = r->draws;
     int code = cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_RUN), &o->run });
     if (r->annealing.seconds > 0 || r->annealing.coolings > 0 || r->until) {
-        o->run.draws = draws; /* 0: the search chooses them, or the run */
+        o->run.draws = draws; /* 0: the search or the run chooses the number */
     }
     return code;
 }
 
+/* Check all options before the model is opened. Returns the exit code. */
 static int check_options(options *o)
 {
     if (!o->model) {
@@ -429,7 +443,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     cli_library library = { sal_option_table_of(SAL_OPTIONS_RUN), &o.run };
     cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &o.model);
-    if (code == CLI_OK && o.resume) { /* what is given goes on top */
+    if (code == CLI_OK && o.resume) { /* given options replace the state's */
         code = open_state(&o, &state);
         code = code ? code : cli_parse(command, argc, argv, table, 1, &o.model);
     }
@@ -442,14 +456,14 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     if (code == CLI_OK && o.preconditioner) {
         code = read_preconditioner(o.preconditioner, model, &preconditioner);
     }
-    if (!o.resume || o.fixed.clamp || o.fixed.evidence) { /* else those of the state */
+    if (!o.resume || o.fixed.clamp || o.fixed.evidence) { /* else the state's clamps count */
         o.run.clamps = (sal_clamps){ list.n, list.variables, list.codes };
     }
     if (code == CLI_OK && o.outputs.check_exact) {
         code = check_enumerable(model, &o.run.clamps);
     }
     o.write_tuning = o.tuning && access(o.tuning, F_OK) != 0;
-    code = cli_agree(code); /* before rank 0 makes it */
+    code = cli_agree(code); /* before rank 0 creates the file */
     code = code ? code : open_tuning(&o, &tuning);
     if (code == CLI_OK) {
         o.run.preconditioner = preconditioner;

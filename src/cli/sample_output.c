@@ -20,7 +20,8 @@ bool cli_sample_streams(const cli_sample_outputs *o)
     return cli_has_suffix(o->out, ".nc");
 }
 
-/* Whether the draws are written as sequences: the name is one of a format of alignments. */
+/* Whether the draws are written as sequences: the file name has a suffix of a format of
+ * alignments. */
 static bool writes_sequences(const cli_sample_outputs *o)
 {
     sal_format_info f;
@@ -39,8 +40,8 @@ static bool writes_sheet(const cli_sample_outputs *o)
     return cli_has_suffix(o->out, ".png");
 }
 
-/* The alphabet of that many states; SAL_ALPHABET_AUTO if there is none, or not the one asked for.
- */
+/* The alphabet of that many states, named `asked` unless NULL; SAL_ALPHABET_AUTO if there is
+ * none. */
 static sal_alphabet alphabet_of(int64_t states, const char *asked)
 {
     for (int k = SAL_ALPHABET_PROTEIN; k <= SAL_ALPHABET_DNA; k++) {
@@ -52,8 +53,8 @@ static sal_alphabet alphabet_of(int64_t states, const char *asked)
     return SAL_ALPHABET_AUTO;
 }
 
-/* Whether states are pictures of greys: their codes are levels, one byte each. States of
- * categorical variables are levels if the user says that they are pictures. */
+/* CLI_USAGE, after a message, unless states can be drawn as pictures of greys: their codes are
+ * levels, one byte each. Codes of categorical variables are levels if --shape is given. */
 static int check_pictures(const cli_sample_outputs *o, const sal_space *space)
 {
     int64_t height, width;
@@ -90,6 +91,7 @@ int cli_sample_check_model(const cli_sample_outputs *o, const sal_model *model)
                      o->alphabet ? o->alphabet : "an alphabet of 5 (RNA, DNA) or 21 (proteins)");
 }
 
+/* Check --out and the options that go with it, and claim the file. Returns the exit code. */
 static int check_out(const cli_sample_outputs *o)
 {
     bool sequences = writes_sequences(o);
@@ -113,6 +115,7 @@ static int check_out(const cli_sample_outputs *o)
     return cli_claim_output(o->out);
 }
 
+/* Check that a path, if any, ends in .npy, and claim the file. Returns the exit code. */
 static int check_npy(const char *option, const char *path)
 {
     if (path && !cli_has_suffix(path, ".npy")) {
@@ -126,6 +129,7 @@ bool cli_sample_votes_on_states(const cli_sample_outputs *o)
     return o->vote && strcmp(o->vote, "state") == 0;
 }
 
+/* Check --vote and the options that go with it. Returns the exit code. */
 static int check_vote(const cli_sample_outputs *o)
 {
     if (o->vote && !cli_sample_votes_on_states(o) && strcmp(o->vote, "sites") != 0) {
@@ -163,6 +167,7 @@ static json_t *json_codes(int64_t n, const int32_t *codes)
     return array;
 }
 
+/* Write codes [n] to a .npy file. Returns the exit code. */
 static int write_state(const char *path, int64_t n, const int32_t *codes)
 {
     sal_error err = { 0 };
@@ -183,13 +188,14 @@ static int64_t variables_of(const sal_run *run)
     return variables;
 }
 
-/* The best state: decoded, where the model has a rule for that. */
+/* Set codes [V] to the decoded state, if the model can decode, else to the best state. */
 static sal_status find_best(const sal_run *run, int32_t *codes, sal_error *err)
 {
     return sal_run_decoded(run, codes, NULL, NULL) == SAL_OK ? SAL_OK
                                                              : sal_run_best(run, codes, NULL, err);
 }
 
+/* Write the best state to a .npy file. Returns the exit code. */
 static int write_best(const sal_run *run, const char *path)
 {
     sal_error err = { 0 };
@@ -207,10 +213,12 @@ typedef struct vote {
     int64_t n;
     int32_t *codes; /* NULL: none */
     double log_prob;
-    int64_t votes; /* of sample-wise votes, else 0 */
+    int64_t votes; /* draws with the state, in votes on states; else 0 */
     int64_t draws;
 } vote;
 
+/* Take the vote of --vote, if it is given, evaluate f at its state, and write the state to
+ * --vote-out. Returns the exit code. */
 static int cast_vote(const sal_run *run, sal_model *model, const cli_sample_outputs *o, vote *v)
 {
     sal_error err = { 0 };
@@ -231,6 +239,7 @@ static int cast_vote(const sal_run *run, sal_model *model, const cli_sample_outp
     return code == CLI_OK && o->vote_out ? write_state(o->vote_out, v->n, v->codes) : code;
 }
 
+/* Print the line on the vote; nothing without one. */
 static void print_vote(const vote *v)
 {
     if (!v->codes) {
@@ -243,6 +252,7 @@ static void print_vote(const vote *v)
     putchar('\n');
 }
 
+/* Set "vote" of the summary; nothing without a vote. */
 static void add_vote(json_t *object, const vote *v)
 {
     if (!v->codes) {
@@ -255,7 +265,7 @@ static void add_vote(json_t *object, const vote *v)
     json_object_set_new(object, "vote", entry);
 }
 
-/* What the vote chooses, or else the best state. */
+/* Print what the vote's state chooses or, without a vote, the best state. Returns the exit code. */
 static int show(const sal_run *run, const sal_model *model, const vote *v)
 {
     sal_error err = { 0 };
@@ -271,6 +281,7 @@ static int show(const sal_run *run, const sal_model *model, const vote *v)
 
 /* ---- marginals */
 
+/* Write the marginals of the draws to a file. Returns the exit code. */
 static int write_marginals(const sal_run *run, const sal_model *model, const char *path)
 {
     sal_error err = { 0 };
@@ -283,7 +294,7 @@ static int write_marginals(const sal_run *run, const sal_model *model, const cha
 
 /* ---- the summary */
 
-/* `variation`: NULL unless asked for. */
+/* Print the summary as a JSON object. `variation`: NULL unless asked for. Returns the exit code. */
 static int print_json(const sal_run *run, const vote *v, const sal_run_variation *variation)
 {
     char *text = NULL;
@@ -301,6 +312,7 @@ static int print_json(const sal_run *run, const vote *v, const sal_run_variation
     return cli_json_print(object);
 }
 
+/* Print the summary as text. `variation`: NULL unless asked for. Returns the exit code. */
 static int print_text(const sal_run *run, const vote *v, const sal_run_variation *variation)
 {
     cli_print_remarks();
@@ -316,6 +328,7 @@ static int print_text(const sal_run *run, const vote *v, const sal_run_variation
     return CLI_OK;
 }
 
+/* Print the summary, with the total variation if it was asked for. Returns the exit code. */
 static int print(const sal_run *run, const cli_sample_outputs *o, const vote *v)
 {
     sal_run_variation variation;
@@ -331,7 +344,7 @@ static int print(const sal_run *run, const cli_sample_outputs *o, const vote *v)
     return o->json ? print_json(run, v, found) : print_text(run, v, found);
 }
 
-/* As they are, or as sequences. */
+/* Write the draws to --out, as an array or as sequences. Returns the exit code. */
 static int write_draws(const sal_run *run, const sal_model *model, const cli_sample_outputs *o)
 {
     sal_error err = { 0 };
@@ -340,7 +353,7 @@ static int write_draws(const sal_run *run, const sal_model *model, const cli_sam
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* Some draws as pictures. */
+/* Write some draws to --out as pictures. Returns the exit code. */
 static int write_sheet(const sal_run *run, const cli_sample_outputs *o)
 {
     int bytes = 0;

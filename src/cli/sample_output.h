@@ -12,19 +12,21 @@ typedef struct cli_sample_outputs {
     int threads; /* for check_exact */
 } cli_sample_outputs;
 
-/* Whether the options fit together and the files can be written. */
+/* Check that the options fit together, and claim the files that are to be written. Returns the exit
+ * code. */
 int cli_sample_check_outputs(const cli_sample_outputs *outputs);
 
-/* Whether the model's states can be written to --out: sequences need letters. */
+/* Check that the model's states can be written to --out: sequences need letters, pictures levels.
+ * Returns the exit code. */
 int cli_sample_check_model(const cli_sample_outputs *outputs, const sal_model *model);
 
 /* Whether the draws go to a netCDF file while they are made. */
 bool cli_sample_streams(const cli_sample_outputs *outputs);
 
-/* Whether the vote needs all draws. */
+/* Whether --vote is a vote on whole states, which needs all draws. */
 bool cli_sample_votes_on_states(const cli_sample_outputs *outputs);
 
-/* Print the summary and write all files. */
+/* Print the summary and write all files. Returns the exit code. */
 int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outputs *outputs);
 
 #endif

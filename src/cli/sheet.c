@@ -64,8 +64,8 @@ sal_status cli_sheet_codes(const char *path, int64_t rows, const uint8_t *codes,
 
 /* ---- arrays */
 
-/* Whether the last two dimensions are a picture's sides: those that were given, or (0) equal ones.
- */
+/* Whether the last two of three or more dimensions are a picture's sides: height and width, or,
+ * with height 0, any equal sides. */
 static bool has_sides(const sal_array *array, int64_t height, int64_t width)
 {
     const int64_t *last = array->shape + array->ndim - 1;
@@ -73,7 +73,8 @@ static bool has_sides(const sal_array *array, int64_t height, int64_t width)
            (height > 0 ? last[-1] == height && last[0] == width : last[-1] == last[0]);
 }
 
-/* Values as greys, black to white; NULL: no memory. */
+/* Values as greys [array->count], to be freed: the smallest, at most 0, is black, the largest, at
+ * least 1, white. NULL: no memory. */
 static uint8_t *greys_of(const sal_array *array)
 {
     uint8_t *greys = calloc((size_t)array->count, 1);
@@ -103,7 +104,7 @@ int cli_sheet_array(const char *path, const char *shape, const sal_array *array)
     if (code != CLI_OK) {
         return code;
     }
-    assert(height > 0 && width > 0); /* of its sizes none is 0 */
+    assert(height > 0 && width > 0); /* no size of an array is 0 */
     uint8_t *greys = greys_of(array);
     sal_status status =
         greys ? cli_sheet_codes(path, array->count / (height * width), greys, height, width, &err)

@@ -16,6 +16,7 @@ void cli_show_state(const sal_model *model, const int32_t *codes)
     }
 }
 
+/* Whether codes [V] are a state of the space. */
 static bool are_codes(const sal_space *space, const int32_t *codes)
 {
     for (int64_t v = 0; v < sal_space_variables(space); v++) {
@@ -27,7 +28,8 @@ static bool are_codes(const sal_space *space, const int32_t *codes)
     return true;
 }
 
-/* At most `most` of the states [rows x V], evenly spaced, with blank lines between. */
+/* Print at most `most` of the states [rows x V], evenly spaced, with blank lines between. Returns
+ * the exit code. */
 static int show_rows(const char *path, const sal_model *model, int64_t rows, int64_t most,
                      const int32_t *codes)
 {
@@ -54,6 +56,7 @@ static int show_rows(const char *path, const sal_model *model, int64_t rows, int
     return CLI_OK;
 }
 
+/* Print at most `most` of the states in a file of codes. Returns the exit code. */
 static int show_file(const char *path, const sal_model *model, int64_t most)
 {
     sal_array array = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What states choose. */
+/* Printing what states choose. */
 #ifndef SHOW_H
 #define SHOW_H
 

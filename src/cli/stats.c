@@ -20,6 +20,7 @@ static void print_row(int64_t variable, const sal_diagnostics *d)
            d->mcse_mean);
 }
 
+/* The diagnostics of a variable as an object. */
 static json_t *json_row(int64_t variable, const sal_diagnostics *d)
 {
     json_t *row = json_pack("{s:I}", "variable", (json_int_t)variable);
@@ -38,8 +39,8 @@ static json_t *json_row(int64_t variable, const sal_diagnostics *d)
     return row;
 }
 
-/* Where chains never moved, moments mean something, and if other chains did an R-hat that says that
- * they disagree. */
+/* Clear the figures that mean nothing where chains never moved (`all`: no chain moved). Moments
+ * stay, and so does, if other chains moved, an R-hat that shows that the chains disagree. */
 static void forget_mixing(sal_diagnostics *d, bool all)
 {
     if (all || !(d->rhat > SAL_RHAT_LIMIT)) {
@@ -49,7 +50,8 @@ static void forget_mixing(sal_diagnostics *d, bool all)
     d->autocorrelation_time = d->mcse_mean = d->mcse_sd = NAN;
 }
 
-/* Diagnose each variable of draws (chains, draws) or (chains, draws, variables). */
+/* Print diagnostics of each variable of draws (chains, draws) or (chains, draws, variables).
+ * Returns the exit code. */
 static int diagnose(const sal_array *array, bool json)
 {
     const int64_t chains = array->shape[0], draws = array->shape[1], unmoved = array->unmoved;

@@ -15,7 +15,7 @@ bool cli_has_suffix(const char *text, const char *suffix)
 
 /* ---- numbers; the program keeps the locale "C" */
 
-/* Whether the characters are among those that such numbers have: none of "nan" or "0x1". */
+/* Whether all `size` characters are in `among`: strtod also takes "nan" and "0x1". */
 static bool are_of(const char *text, size_t size, const char *among)
 {
     return size > 0 && strspn(text, among) >= size;
@@ -75,7 +75,7 @@ void cli_drop_setting(char *value)
     }
     if (from) {
         const char *rest = value + strcspn(value, ",");
-        const bool first = *from == ':' && *rest; /* of several: keep the colon */
+        const bool first = *from == ':' && *rest; /* the first of several: keep the colon */
         memmove(from + first, rest + first, strlen(rest + first) + 1);
     }
 }

@@ -12,7 +12,7 @@ typedef struct options {
     bool codes, json;
 } options;
 
-/* What is computed, for `states` states. */
+/* The states, and what is computed for them; arrays are NULL unless needed. */
 typedef struct values {
     int64_t states;
     int32_t *codes; /* [states x V], or NULL: x */
@@ -30,7 +30,7 @@ static void values_free(values *v)
     free(v->differences);
 }
 
-/* The nearest code of each variable of a row of the embedding, or -1 where x is no state. */
+/* The code of the variable whose reals are x; -1 if x is no state of a variable of this block. */
 static int32_t code_of(const sal_block *block, int64_t states, const double *x)
 {
     if (block->kind == SAL_CATEGORICAL) {
@@ -58,7 +58,7 @@ static int32_t code_of(const sal_block *block, int64_t states, const double *x)
     return -1;
 }
 
-/* Codes of rows of the embedding, if every row is a state. */
+/* Set codes [states x V] from rows x of the embedding. False: some row is no state. */
 static bool to_codes(const sal_space *space, int64_t states, const double *x, int32_t *codes)
 {
     const sal_block *block;
@@ -77,6 +77,8 @@ static bool to_codes(const sal_space *space, int64_t states, const double *x, in
     return true;
 }
 
+/* Read the states, as codes or as rows of the embedding; rows that are all states get codes.
+ * Returns the exit code. */
 static int read_states(const options *o, const sal_space *space, values *v)
 {
     sal_array array = { 0 };
@@ -111,6 +113,7 @@ static int read_states(const options *o, const sal_space *space, values *v)
     return CLI_OK;
 }
 
+/* Compute f and, if asked for, gradient and differences at the states. Returns the exit code. */
 static int compute(const options *o, const sal_model *model, values *v)
 {
     const sal_space *space = sal_model_space(model);
@@ -139,6 +142,8 @@ static int compute(const options *o, const sal_model *model, values *v)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
+/* Write data [rows x columns], or [rows] for 0 columns, to a file; nothing without a path. Returns
+ * the exit code. */
 static int write_array(const char *path, int64_t rows, int64_t columns, double *data)
 {
     sal_array array = { .ndim = columns > 0 ? 2 : 1,
@@ -150,7 +155,7 @@ static int write_array(const char *path, int64_t rows, int64_t columns, double *
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* f as [states], null where it is -inf. */
+/* Print f [states] as a JSON object, with null where f is -inf. Returns the exit code. */
 static int print_json(const sal_model *model, const values *v)
 {
     json_t *f = json_array();
@@ -163,6 +168,7 @@ static int print_json(const sal_model *model, const values *v)
                                  17);
 }
 
+/* Print or write f, and write the other arrays that were asked for. Returns the exit code. */
 static int write_values(const options *o, const sal_model *model, const values *v)
 {
     for (int64_t i = 0; i < v->states && !o->out_value && !o->json; i++) {

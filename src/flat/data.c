@@ -8,7 +8,8 @@
 #include "flat/options.h"
 #include "train/data.h"
 
-/* A handle for what a call made, which is taken over. */
+/* Move *made, what a call with this status made, into a new handle *out. After a failure *made is
+ * destroyed. */
 static sal_status give(sal_status status, sal_data *made, sal_data **out, sal_error *err)
 {
     sal_data *data = status == SAL_OK ? SALI_NEW(sal_data) : NULL;
@@ -21,7 +22,7 @@ static sal_status give(sal_status status, sal_data *made, sal_data **out, sal_er
     return SAL_OK;
 }
 
-/* The first number that is no intensity, or -1. */
+/* The index of the first number that is not from 0 to 1; -1: all are. */
 static int64_t find_wrong(int64_t n, const float *intensity)
 {
     for (int64_t k = 0; k < n; k++) {
@@ -32,6 +33,7 @@ static int64_t find_wrong(int64_t n, const float *intensity)
     return -1;
 }
 
+/* Check the arguments of sal_flat_data_create: sizes, intensities from 0 to 1, weights above 0. */
 static sal_status check(int64_t rows, int64_t variables, const uint8_t *codes,
                         const float *intensity, const double *weight, int64_t height, int64_t width,
                         sal_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spaces and formulas by numbers of nodes. */
+/* Spaces, and formulas whose nodes are numbers. */
 #include <saltus/flat.h>
 
 #include "ad/tape.h"
@@ -46,7 +46,7 @@ int32_t sal_flat_state(const char *file, int line, sal_tape *tape, const char *b
         .node;
 }
 
-/* A rank that no shape has, for sizes that are not acceptable. */
+/* A shape of these sizes. A rank that is out of range stays as it is, so that recording fails. */
 static sal_shape shape_of(int32_t rank, const int64_t *dim)
 {
     sal_shape shape = { .rank = rank };
@@ -68,7 +68,7 @@ int32_t sal_flat_constant(const char *file, int line, sal_tape *tape, const doub
     return sal_constant_at(file, line, tape, values, shape_of(rank, dim)).node;
 }
 
-/* The node of this number, if there is one. */
+/* The node of this number; node -1 if there is none. */
 static sal_expr expression(sal_tape *tape, int32_t node)
 {
     return (sal_expr){ tape, tape && node >= 0 && node < tape->n_nodes ? node : -1 };

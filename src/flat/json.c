@@ -54,6 +54,7 @@ sal_status sali_flat_give(json_t *object, char **json, sal_error *err)
     return SAL_OK;
 }
 
+/* The field at `at` as a JSON value. */
 static json_t *value_of(const void *at, sali_flat_kind kind)
 {
     switch (kind) {

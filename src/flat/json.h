@@ -8,7 +8,8 @@
 #include <saltus/status.h>
 #include "io/json_text.h"
 
-/* A real number; JSON has neither NaN, which is null, nor infinities: the texts "inf", "-inf". */
+/* A real number. JSON has no NaN, which becomes null, and no infinities, which become the texts
+ * "inf" and "-inf". */
 json_t *sali_flat_real(double value);
 
 /* Set object[key] to a real number. */
@@ -20,8 +21,8 @@ json_t *sali_flat_text(const char *text);
 /* An array of reals; NULL is null. */
 json_t *sali_flat_reals(int64_t n, const double *values);
 
-/* The object as text, to be freed by sal_free; takes the object over. NULL counts as an object for
- * which there was no memory. Returns: SAL_ERR_MEMORY. */
+/* Write the object as text into *json, to be freed by sal_free; the object is taken over. NULL
+ * counts as an object for which there was no memory. Returns: SAL_ERR_MEMORY. */
 sal_status sali_flat_give(json_t *object, char **json, sal_error *err);
 
 /* ---- structs by their fields */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What there is to choose from, as JSON. */
+/* Lists of samplers, models, ops, formats and options, as JSON. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 #define SETTINGS 512 /* room for the text of all settings */
 
-/* "side=10, theta=0.2": settings with their defaults. */
+/* The settings with their defaults, "side=10, theta=0.2"; null without settings. */
 static json_t *settings_text(const sal_setting *settings)
 {
     char text[SETTINGS] = "";
@@ -26,7 +26,8 @@ static json_t *settings_text(const sal_setting *settings)
     return sali_flat_text(text);
 }
 
-/* The kinds of variables that a sampler moves; "capped-count": it needs a cap. */
+/* An array of the kinds of variables that a sampler moves; "capped-count": counts must have a
+ * cap. */
 static json_t *kinds_of(const sal_sampler_info *info)
 {
     json_t *list = json_array();
@@ -40,6 +41,7 @@ static json_t *kinds_of(const sal_sampler_info *info)
     return list;
 }
 
+/* An array with an object for each sampler. */
 static json_t *samplers(void)
 {
     json_t *list = json_array();
@@ -56,6 +58,7 @@ static json_t *samplers(void)
     return list;
 }
 
+/* An array with an object for each ready-made model. */
 static json_t *models(void)
 {
     json_t *list = json_array();
@@ -70,8 +73,8 @@ static json_t *models(void)
     return list;
 }
 
-/* `inputs` is null for ops of any number; `fixed` lists those, from 1, that must not depend on the
- * state. */
+/* An array with an object for each op. `inputs` is null for ops of any number of inputs; `fixed`
+ * lists the inputs, counted from 1, that must not depend on the state. */
 static json_t *ops(void)
 {
     json_t *list = json_array();
@@ -91,6 +94,7 @@ static json_t *ops(void)
     return list;
 }
 
+/* An array with an object for each format of files. */
 static json_t *formats(void)
 {
     json_t *list = json_array();
@@ -109,6 +113,7 @@ static json_t *formats(void)
     return list;
 }
 
+/* An array with an object for each option of the structs of options; `of` names the struct. */
 static json_t *options(void)
 {
     static const struct {
@@ -128,7 +133,7 @@ static json_t *options(void)
     sal_option_info o;
     for (size_t s = 0; s < sizeof structs / sizeof *structs; s++) {
         for (int64_t k = 0; sal_option_list(sal_option_table_of(structs[s].which), k, &o); k++) {
-            if (o.doc) { /* else it is another form of the one before */
+            if (o.doc) { /* else it is another form of the option before */
                 json_array_append_new(
                     list,
                     json_pack("{s:s, s:s, s:s, s:o, s:o, s:o}", "of", structs[s].of, "name", o.name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What models are, and exact answers about them, as JSON. */
+/* Descriptions of models, and exact answers about them, as JSON. */
 #include <math.h>
 
 #include <saltus/flat.h>
@@ -9,6 +9,7 @@
 #include "flat/options.h"
 #include "models/exact/exact.h"
 
+/* An array with an object for each block of variables. */
 static json_t *blocks(const sal_space *space)
 {
     json_t *list = json_array();
@@ -27,6 +28,7 @@ static json_t *blocks(const sal_space *space)
     return list;
 }
 
+/* An array with the name and the shape of each parameter. */
 static json_t *parameters(const sal_model *model)
 {
     json_t *list = json_array();
@@ -43,6 +45,7 @@ static json_t *parameters(const sal_model *model)
     return list;
 }
 
+/* An object with the number of nodes of each op that the model has. */
 static json_t *operations(const sal_model *model)
 {
     json_t *object = json_object();
@@ -56,7 +59,7 @@ static json_t *operations(const sal_model *model)
     return object;
 }
 
-/* Those that can sample the model. */
+/* An array with the names of the samplers that can sample the model. */
 static json_t *samplers(const sal_model *model)
 {
     json_t *list = json_array();

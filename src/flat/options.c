@@ -33,7 +33,7 @@ void sali_flat_release(sali_flat_owner *owner)
 
 /* ---- text */
 
-/* An option, which may keep the text. */
+/* Set an option by its name. The option may point to the text, a copy of which `owner` keeps. */
 static sal_status set(const sal_option_table *table, const char *name, const char *text,
                       void *options, sali_flat_owner *owner, sal_error *err)
 {
@@ -55,7 +55,8 @@ static sal_status set(const sal_option_table *table, const char *name, const cha
                      nearest.name ? "'?" : "");
 }
 
-/* A JSON value as the text of an option; false: it has none. */
+/* Set *text to a JSON value as the text of an option, in `room` or in the value itself. False: an
+ * array, an object or null has no such text. */
 static bool text_of(const json_t *value, char *room, size_t size, const char **text)
 {
     *text = room;
@@ -80,6 +81,7 @@ static bool text_of(const json_t *value, char *room, size_t size, const char **t
     }
 }
 
+/* Set options from a JSON object; null leaves an option as it is. */
 static sal_status read_json(const sal_option_table *table, const char *text, void *options,
                             sali_flat_owner *owner, sal_error *err)
 {
@@ -107,6 +109,7 @@ static sal_status read_json(const sal_option_table *table, const char *text, voi
     return status;
 }
 
+/* Set options from lines NAME=VALUE; empty lines are skipped. */
 static sal_status read_lines(const sal_option_table *table, const char *text, void *options,
                              sali_flat_owner *owner, sal_error *err)
 {
@@ -141,6 +144,8 @@ sal_status sali_flat_read(const sal_option_table *table, const char *text, void 
 
 /* ---- the handle */
 
+/* Allocate options of this kind, all unset, as *made. SAL_ERR_ARGUMENT: there are no handles of
+ * this kind of options. */
 static sal_status begin(sal_options which, sal_flat_options **made, sal_error *err)
 {
     if (which != SAL_OPTIONS_RUN && which != SAL_OPTIONS_TRAIN && which != SAL_OPTIONS_AIS) {
@@ -155,7 +160,8 @@ static sal_status begin(sal_options which, sal_flat_options **made, sal_error *e
     return SAL_OK;
 }
 
-/* The end of making options. */
+/* Unless `status` is a failure, set options from the text, and hand `made` over to *out. After a
+ * failure `made` is destroyed. */
 static sal_status finish(sal_status status, const char *text, sal_flat_options *made,
                          sal_flat_options **out, sal_error *err)
 {
@@ -173,7 +179,8 @@ sal_status sal_flat_options_create(sal_options which, const char *text, sal_flat
     return finish(status, text, made, out, err);
 }
 
-/* What is only suggested must suit the rows: see the header. */
+/* Fit a batch and a reservoir that are only suggested to the number of rows
+ * (sal_flat_options_suggested). */
 static void suit_rows(const sal_train_options *suggested, int64_t rows, sal_train_options *t)
 {
     sal_train_options known = *suggested;
@@ -232,12 +239,15 @@ void sal_flat_options_destroy(sal_flat_options *options)
 
 /* ---- arrays and handles */
 
+/* SAL_ERR_NOT_FOUND, with a message that lists the names that are `there`. */
 static sal_status no_such(const char *what, const char *name, const char *there, sal_error *err)
 {
     return sali_fail(err, SAL_ERR_NOT_FOUND, "these options have no %s '%.60s'; there are: %s",
                      what, name, there);
 }
 
+/* Set *field to a copy of values [n], of `size` bytes each, and *count to n; n = 0 clears the
+ * field. */
 static sal_status copy(sal_flat_options *o, const void *values, int64_t n, size_t size,
                        const void **field, int64_t *count, sal_error *err)
 {
@@ -350,6 +360,7 @@ sal_status sal_flat_options_text(sal_flat_options *o, const char *name, const ch
                    err);
 }
 
+/* Append a sampler of the user's own to the samplers of the options. */
 static sal_status add_sampler(sal_flat_options *o, const void *handle, sal_error *err)
 {
     int k = 0;
@@ -370,6 +381,7 @@ static sal_status add_sampler(sal_flat_options *o, const void *handle, sal_error
     return SAL_OK;
 }
 
+/* Set the communicator of the options. */
 static void give_comm(sal_flat_options *o, sal_comm *comm)
 {
     if (o->which == SAL_OPTIONS_RUN) {
@@ -414,7 +426,8 @@ sal_status sal_flat_options_handle(sal_flat_options *o, const char *name, const 
     return SAL_OK;
 }
 
-/* Trainings report more than numbers of iterations. */
+/* A progress function of the user. Trainings report more than numbers of iterations: see
+ * tell_progress. */
 typedef struct train_progress {
     int (*progress)(int64_t done, int64_t total, void *data);
     void *data;
@@ -462,6 +475,7 @@ sal_status sal_flat_options_report(sal_flat_options *o,
 
 /* ---- use */
 
+/* SAL_ERR_ARGUMENT if an array was given (not 0 elements) and does not have `wanted` elements. */
 static sal_status check_size(const char *name, int64_t given, int64_t wanted, sal_error *err)
 {
     return given == 0 || given == wanted
@@ -470,7 +484,8 @@ static sal_status check_size(const char *name, int64_t given, int64_t wanted, sa
                            name, (long long)wanted, (long long)given);
 }
 
-/* Starting codes of every chain, from those of one or of each. */
+/* Set the starting codes [chains x V] of the run from o->init: one state for all chains, or one for
+ * each. */
 static sal_status fit_init(sal_flat_options *o, int64_t V, sal_error *err)
 {
     sal_run_options *run = &o->of.run;

@@ -6,7 +6,7 @@
 #include <saltus/evaluate.h>
 #include <saltus/flat.h>
 
-/* Own samplers of a run at most. */
+/* The most samplers of the user's own in one run. */
 #define SALI_FLAT_SAMPLERS 32
 
 /* Numbers of elements of the arrays, 0: not given. */
@@ -34,9 +34,9 @@ struct sal_flat_options {
     sali_flat_sizes sizes;
     const char *model, *training, *ladder; /* of a run, for sal_trajectory_suggest */
     const sal_trainer *trainer;            /* of a run; NULL: none */
-    const int32_t *init;                   /* as given; [V] becomes [chains x V] when it is used */
+    const int32_t *init;                   /* as given, [V] or [chains x V]; NULL: none */
     const struct sal_sampler_descriptor *samplers[SALI_FLAT_SAMPLERS + 1];
-    sali_flat_owner owner; /* of texts and arrays */
+    sali_flat_owner owner; /* of copies of texts and arrays */
 };
 
 /* Set options of a struct from text, JSON or lines; NULL: nothing. `owner` keeps copies of texts.
@@ -44,8 +44,9 @@ struct sal_flat_options {
 sal_status sali_flat_read(const sal_option_table *table, const char *text, void *options,
                           sali_flat_owner *owner, sal_error *err);
 
-/* Whether options are of `which`, and their arrays fit the model; what the struct then needs of
- * them is filled in. NULL options are fine. Returns: SAL_ERR_ARGUMENT, SAL_ERR_MEMORY. */
+/* Check that options are of the kind `which`, and that their arrays fit the model; then fill in the
+ * struct's fields that depend on the model. NULL options are fine. Returns: SAL_ERR_ARGUMENT,
+ * SAL_ERR_MEMORY. */
 sal_status sali_flat_fit(sal_flat_options *options, sal_options which, const sal_model *model,
                          sal_error *err);
 

@@ -17,10 +17,10 @@
 
 /* ---- running */
 
-/* Make a run that rank 0 writes to `path`; NULL: that nobody writes. All ranks call this, also
- * where they have no path: where rank 0 cannot write, all fail, so that none waits for rank 0. The
- * run is made if writing fails only at its end. `opened`: what the model was opened by; NULL: not
- * known. */
+/* Make a run that rank 0 writes to `path` (NULL: not written). All ranks call this, also those
+ * without a path: if rank 0 cannot open the file, all ranks fail, so that none waits for rank 0.
+ * *run is set even if closing the file fails. `opened`: the specification that the model was opened
+ * by; NULL: not known. */
 static sal_status sample_to(sal_model *model, const char *opened, sal_run_options *options,
                             const char *path, sal_run **run, sal_error *err)
 {
@@ -44,7 +44,8 @@ static sal_status sample_to(sal_model *model, const char *opened, sal_run_option
     return sal_comm_agree(comm, status ? status : written, err);
 }
 
-/* Set the trajectory of a run: that of a trainer, or one that is opened into *opened. */
+/* Set o->trajectory, if the run is to follow one: to the trajectory of the trainer in `given`, or
+ * to one that is opened as *opened. */
 static sal_status find_trajectory(const sal_flat_options *given, const sal_model *model,
                                   sal_run_options *o, sal_trajectory **opened, sal_error *err)
 {
@@ -78,7 +79,7 @@ sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool kee
     }
     sal_run_options o = options ? options->of.run : (sal_run_options){ 0 };
     sal_trajectory *opened = NULL;
-    sal_model *drawn = NULL; /* over x, of a denoising chain */
+    sal_model *drawn = NULL; /* the model over x of a denoising chain */
     o.record.draws = keep;
     status = options ? find_trajectory(options, model, &o, &opened, err) : SAL_OK;
     if (status == SAL_OK && o.trajectory) {
@@ -96,6 +97,7 @@ sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool kee
 
 /* ---- figures */
 
+/* Add objects for tempering, the ladder and annealing, as far as the run has them. */
 static void add_tempering(json_t *object, const sal_run_summary *s)
 {
     if (s->replicas > 1) {
@@ -124,6 +126,7 @@ static void add_tempering(json_t *object, const sal_run_summary *s)
     }
 }
 
+/* Codes [n] as an array. */
 static json_t *codes_json(int64_t n, const int32_t *codes)
 {
     json_t *array = json_array();
@@ -133,6 +136,7 @@ static json_t *codes_json(int64_t n, const int32_t *codes)
     return array;
 }
 
+/* Add the best state and its log-probability, if the run has them. */
 static sal_status add_best(json_t *object, const sal_run *run, const sal_run_summary *s,
                            sal_error *err)
 {
@@ -149,6 +153,7 @@ static sal_status add_best(json_t *object, const sal_run *run, const sal_run_sum
     return status;
 }
 
+/* Add the decoded state and its figures, if the run has one. */
 static sal_status add_decoded(json_t *object, const sal_run *run, const sal_run_summary *s,
                               sal_error *err)
 {
@@ -169,7 +174,7 @@ static sal_status add_decoded(json_t *object, const sal_run *run, const sal_run_
     return status;
 }
 
-/* What the run was to come to, and whether it did. */
+/* Add what the run was to reach, and whether it did; nothing for a run without an aim. */
 static void add_aim(json_t *object, const sal_run_summary *s)
 {
     if (s->until) {
@@ -179,6 +184,7 @@ static void add_aim(json_t *object, const sal_run_summary *s)
     }
 }
 
+/* Add the statistic's name and figures, if the run has one. */
 static void add_statistic(json_t *object, const sal_run_summary *s)
 {
     if (s->statistic) {
@@ -191,7 +197,8 @@ static void add_statistic(json_t *object, const sal_run_summary *s)
     }
 }
 
-/* Null where nothing tells: one chain whose halves agree may stand in one of several modes. */
+/* Whether the chains agree; null if that is not known: a single chain whose halves agree may be in
+ * one of several modes. */
 static json_t *agreement(const sal_run_summary *s)
 {
     bool agree = s->unmoved == 0 && s->rhat_max <= SAL_RHAT_LIMIT;
@@ -199,6 +206,7 @@ static json_t *agreement(const sal_run_summary *s)
     return known ? json_boolean(agree) : json_null();
 }
 
+/* The least, median and largest ESS as an object. */
 static json_t *ess(const sal_run_summary *s)
 {
     static const sali_flat_field fields[] = {
@@ -210,6 +218,7 @@ static json_t *ess(const sal_run_summary *s)
     return sali_flat_record(s, fields);
 }
 
+/* An array with the warning about the run, if there is one. */
 static json_t *warnings(const sal_run_summary *s)
 {
     json_t *list = json_array();
@@ -220,7 +229,7 @@ static json_t *warnings(const sal_run_summary *s)
     return list;
 }
 
-/* The first variables of a list that ends with -1. */
+/* An array of the numbers in a list of `most` numbers at most, which -1 ends. */
 static json_t *variables(int64_t most, const int64_t *list)
 {
     json_t *array = json_array();
@@ -230,7 +239,8 @@ static json_t *variables(int64_t most, const int64_t *list)
     return array;
 }
 
-/* Variables that never changed, and those of them that f would change; states out of reach. */
+/* Add the variables that never changed, the variables among them that f lets change, and the number
+ * of states out of reach. */
 static void add_unchanged(json_t *object, const sal_run_summary *s)
 {
     json_object_set_new(object, "unchanged_variables", json_integer(s->unchanged));
@@ -240,7 +250,7 @@ static void add_unchanged(json_t *object, const sal_run_summary *s)
                         s->unreached < 0 ? json_null() : json_integer(s->unreached));
 }
 
-/* A seed beyond the whole numbers of JSON's readers is a text. */
+/* A seed as an integer, or as a text if it is beyond the integers of readers of JSON. */
 static json_t *seed_of(uint64_t seed)
 {
     return seed > INT64_MAX ? json_sprintf("%llu", (unsigned long long)seed)

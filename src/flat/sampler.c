@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Samplers of functions that see neither structs nor sizes. */
+/* Samplers made of a user's functions, which see no structs. */
 #include <math.h>
 #include <string.h>
 

@@ -106,6 +106,7 @@ sal_status sal_flat_ais(sal_model *model, sal_flat_options *options, double *log
     return status ? status : sali_flat_give(sali_flat_record(&estimate, fields), json, err);
 }
 
+/* Write a likelihood as a JSON object into *json. */
 static sal_status give_likelihood(const sal_likelihood *likelihood, char **json, sal_error *err)
 {
     static const sali_flat_field fields[] = {
@@ -140,6 +141,7 @@ sal_status sal_flat_base_likelihood(const sal_model *model, const double *log_ba
 
 /* ---- the verdict */
 
+/* Set object[key] and object["key_error"] to a value and its standard error. */
 static void add(json_t *object, const char *key, sal_verdict_value value)
 {
     char error[64];
@@ -148,6 +150,7 @@ static void add(json_t *object, const char *key, sal_verdict_value value)
     sali_flat_number(object, error, value.standard_error);
 }
 
+/* A figure of the verdict as an object; `with_test`: with its value for the test data. */
 static json_t *figure(const sal_verdict_figure *f, bool with_test)
 {
     json_t *object = json_object();

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* saltus list: what there is. */
+/* saltus list: samplers, models, operations and formats. */
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/json.h"
 
-/* What is said of an entry of sal_flat_list, and what comes last. */
+/* For each list of sal_flat_list: how an entry is printed (cli_render), and the lines after all
+ * entries. */
 static const struct list {
     const char *name, *template, *last;
 } lists[] = {
@@ -70,6 +71,7 @@ static void print_entries(const struct list *list, const json_t *entries)
     fputs(list->last, stdout);
 }
 
+/* Print a list as JSON or as text. Returns the exit code. */
 static int print_list(const struct list *list, bool json)
 {
     sal_error err = { 0 };

@@ -2,7 +2,7 @@
 /* saltus list ops --format markdown: the operations of formulas as the page docs/ops.md. */
 #include "cli/cli.h"
 
-/* "2, 3": the inputs that must not depend on the state. */
+/* Print the inputs that must not depend on the state, "2, 3", and end the cell of the table. */
 static void print_fixed_inputs(const sal_op_info *op)
 {
     bool any = false;
@@ -15,6 +15,7 @@ static void print_fixed_inputs(const sal_op_info *op)
     fputs(" |", stdout);
 }
 
+/* Print an operation as a row of the table. */
 static void print_row(const sal_op_info *op)
 {
     printf("| `%s` | `", op->name);

@@ -5,8 +5,8 @@
 #include "cli/cli.h"
 #include "cli/text.h"
 
-/* Where the sampler's text ends: at a comma, unless what follows is another of its settings, a
- * "key=value" without a name before it. */
+/* The length of the first sampler's text: up to a comma, unless what follows the comma is another
+ * of its settings, a "key=value" without a name before it. */
 static size_t item_length(const char *text)
 {
     size_t length = strcspn(text, ",");
@@ -21,7 +21,7 @@ static size_t item_length(const char *text)
     return length;
 }
 
-/* Take "step-size=X" out of the settings. */
+/* Move "step-size=X" from the settings to item->step_size. Returns the exit code. */
 static int take_step_size(cli_sampler_item *item)
 {
     char *value = cli_find_setting(item->specification, "step-size");

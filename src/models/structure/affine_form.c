@@ -6,7 +6,7 @@
 #include "ad/hoisted.h"
 #include "ad/polynomial.h"
 
-/* Formulas of people have a few nodes here; one from a file may have any number. */
+/* Bound on the nodes that are visited for one form: a formula from a file may have any number. */
 enum { MOST_VISITS = 64 };
 
 typedef struct search {
@@ -15,8 +15,8 @@ typedef struct search {
     int visits;
 } search;
 
-/* Whether every element of a node is `factor` times the one of an input that has its index,
- * by term t. */
+/* Whether term t of every element of node i is the same factor times the element of the same input
+ * with the same index (or the only element of that input). *factor: the factor of element 0. */
 static bool passes_on(const sali_program *program, int32_t i, int64_t t, double *factor)
 {
     int64_t size = program->steps[i].size;
@@ -37,6 +37,8 @@ static bool is_state(const sali_program *program, int32_t i)
     return program->state >= 0 && program->steps[i].storage == program->state;
 }
 
+/* Add `factor` times node i, which does not vary, to c. False: the form has no room for another
+ * term, or the node has neither one element nor as many as the form. */
 static bool add_term(search *s, int32_t i, double factor)
 {
     sali_affine_form *form = &s->form;
@@ -49,7 +51,8 @@ static bool add_term(search *s, int32_t i, double factor)
     return true;
 }
 
-/* A matrix [size, N] times the state. */
+/* Take node i, times `factor`, as the product W x of the form. False: node i is not a matrix [size,
+ * N] that does not vary times the state, or the form has a product already. */
 static bool set_product(search *s, int32_t i, double factor)
 {
     const sali_program *program = s->program;
@@ -71,7 +74,8 @@ static bool set_product(search *s, int32_t i, double factor)
     return good;
 }
 
-/* Take in `factor` times node i. */
+/* Add `factor` times node i to the form, going down through sums and multiples. False: node i is
+ * not W x + c, or the search visits too many nodes. */
 static bool visit(search *s, int32_t i, double factor)
 {
     const sali_node *node = &s->program->nodes[i];
@@ -104,12 +108,15 @@ bool sali_affine_form_find(const sali_program *program, int32_t i, sali_affine_f
     return true;
 }
 
-/* The product's node with x and y in place of its own rows. */
+/* A call of the kernels of the node W x with other arrays in place of the state and the node's
+ * value. */
 typedef struct product_call {
     sali_call call;
     sali_arg in[2];
 } product_call;
 
+/* Prepare a call for n rows of x [n x N] and y [n x size] in p's own list of inputs; the caller
+ * sets the pointers to x and y. */
 static void open_call(const sali_affine_form *form, const sali_params *params, int64_t n,
                       void *scratch, product_call *p)
 {

@@ -9,12 +9,14 @@
 #include "models/clamp.h"
 #include "models/structure/weights.h"
 
-/* The most slopes of all nodes. */
+/* Bound on the number of slopes of all nodes together. */
 #define MOST_SLOPES (INT64_C(1) << 24)
 
 /* ---- which nodes are asked for */
 
-/* What f is a sum of: all of it must be known; what is multiplied is asked for. */
+/* Mark the nodes that f is a sum of (`summed` [n_nodes], see sali_mark_summed) and the nodes whose
+ * elements are factors of products, with everything below them (`asked` [n_nodes]). False: f has a
+ * node that cannot be read. */
 static bool mark(const sali_affine_rows *r, bool *summed, bool *asked)
 {
     const sali_program *program = r->program;
@@ -41,6 +43,8 @@ static bool mark(const sali_affine_rows *r, bool *summed, bool *asked)
 
 /* ---- rows */
 
+/* Append slope * u_unknown to the row that is being written in `to`. SAL_ERR_UNSUPPORTED: there are
+ * too many slopes. */
 static sal_status append(sali_affine_rows *r, sali_node_rows *to, int32_t unknown, double slope)
 {
     int64_t unknowns = to->room, slopes = to->room;
@@ -72,7 +76,8 @@ sali_indicator sali_affine_indicator(const sali_affine_rows *r, int64_t variable
     return (sali_indicator){ -low / span, 1 / span, offset };
 }
 
-/* Real k of a variable of the tape. */
+/* Write the row of real k of a variable of the tape: its base, and one slope unless the variable
+ * has one state or is clamped. The caller sets the row's end. */
 static sal_status add_real(sali_affine_rows *r, sali_node_rows *to, int64_t variable, int32_t k)
 {
     const sali_variable *v = &r->program->space->variables[variable];
@@ -89,6 +94,7 @@ static sal_status add_real(sali_affine_rows *r, sali_node_rows *to, int64_t vari
     return rise == 0 ? SAL_OK : append(r, to, own, rise);
 }
 
+/* Write the rows of the state: one for each real of the tape's embedding. */
 static sal_status find_state(sali_affine_rows *r, sali_node_rows *to)
 {
     const sal_space *space = r->program->space;
@@ -102,14 +108,15 @@ static sal_status find_state(sali_affine_rows *r, sali_node_rows *to)
     return status;
 }
 
-/* The sum of rows in the making. */
+/* A sum of rows that is being accumulated. */
 typedef struct row_sum {
     int64_t n, stamp;
-    int64_t *seen; /* [unknowns] the stamp of the row that has it */
-    int32_t *list; /* [unknowns] those of this row */
+    int64_t *seen; /* [unknowns] stamp of the last sum that the unknown was in */
+    int32_t *list; /* [unknowns] the n unknowns of this sum */
     double *slope; /* [unknowns] */
 } row_sum;
 
+/* Add x times the slopes of `a` to the sum. */
 static void add_row(row_sum *sum, const sali_affine *a, double x)
 {
     for (int64_t k = 0; k < a->n; k++) {
@@ -123,7 +130,8 @@ static void add_row(row_sum *sum, const sali_affine *a, double x)
     }
 }
 
-/* Take term t of element k in: one of its elements may have unknowns. */
+/* Add a term of node i to the slopes in `sum` and to *base. SAL_ERR_UNSUPPORTED: several of its
+ * elements have unknowns. */
 static sal_status add_term(const sali_affine_rows *r, int32_t i, const sali_op_term *term,
                            row_sum *sum, double *base)
 {
@@ -148,6 +156,7 @@ static sal_status add_term(const sali_affine_rows *r, int32_t i, const sali_op_t
     return SAL_OK;
 }
 
+/* Write the rows of node i, term by term; `sum` is scratch. */
 static sal_status find_node(sali_affine_rows *r, int32_t i, row_sum *sum)
 {
     sali_node_rows *to = &r->node[i];
@@ -179,8 +188,8 @@ static sal_status find_node(sali_affine_rows *r, int32_t i, row_sum *sum)
 
 #define BATCH 128
 
-/* The only input of node i that varies, if its elements are sums of many of its elements with many
- * unknowns each; else -1. */
+/* The only input of node i that varies, if the elements of node i are linear sums of many terms and
+ * the elements of the input have many unknowns on average; else -1. */
 static int32_t long_input(const sali_affine_rows *r, int32_t i)
 {
     enum { LONG = 16 };
@@ -197,8 +206,8 @@ static int32_t long_input(const sali_affine_rows *r, int32_t i)
     return is ? moving : -1;
 }
 
-/* The coefficients C [size of the input] of element k in terms of the input's elements; what it has
- * beside them goes to its base. */
+/* Add to C [size of the input] the coefficients of the input's elements in element k of node i, and
+ * to *base the terms that do not vary. */
 static void write_coefficients(const sali_affine_rows *r, int32_t i, int64_t k, double *C,
                                double *base)
 {
@@ -215,7 +224,8 @@ static void write_coefficients(const sali_affine_rows *r, int32_t i, int64_t k, 
     }
 }
 
-/* Bases and slopes [m x (n + 1)] of the input's elements; n unknowns. */
+/* Write the rows of node `in`, of m elements, into S [m x (n + 1)], zero before: the slopes of the
+ * n unknowns, then the base. */
 static void write_rows(const sali_affine_rows *r, int32_t in, int64_t n, double *S)
 {
     for (int64_t k = 0; k < r->program->steps[in].size; k++, S += n + 1) {
@@ -227,6 +237,8 @@ static void write_rows(const sali_affine_rows *r, int32_t in, int64_t n, double 
     }
 }
 
+/* Write the rows of node i from the rows of its input `in` by products of matrices, BATCH elements
+ * at a time; n unknowns. */
 static sal_status find_long_node(sali_affine_rows *r, int32_t i, int32_t in, int64_t n)
 {
     sali_node_rows *to = &r->node[i];
@@ -261,6 +273,7 @@ static sal_status find_long_node(sali_affine_rows *r, int32_t i, int32_t in, int
     return status;
 }
 
+/* Write the rows of the state and of the nodes in `asked`, inputs first. */
 static sal_status find_rows(sali_affine_rows *r, const bool *asked)
 {
     int64_t n = r->unknowns == SALI_BITS ? r->model->space->n_variables : r->model->space->width;

@@ -6,7 +6,7 @@
 
 #include "models/tape_model.h"
 
-/* What the unknowns are. */
+/* The variables that affine functions are functions of. */
 typedef enum sali_unknowns {
     SALI_REALS, /* the reals of the model's embedding */
     SALI_BITS   /* the codes of the model's variables, which have two states at most */
@@ -34,19 +34,20 @@ typedef struct sali_affine_rows {
     const sali_program *program;
     const sali_params *params;
     sali_unknowns unknowns;
-    int32_t *free;        /* by the tape's variable: the model's, or -1 for clamped ones */
-    int32_t *code;        /* by the tape's variable: the code that a clamped one has */
-    sali_node_rows *node; /* by node; begin is NULL for those that nobody asks for */
+    int32_t *free;        /* [variables of the tape] the model's variable, -1: clamped */
+    int32_t *code;        /* [variables of the tape] the code of a clamped variable */
+    sali_node_rows *node; /* [n_nodes] `begin` is NULL for nodes without rows */
     int64_t used;         /* slopes of all nodes */
 } sali_affine_rows;
 
-/* Rows of the state and of what f multiplies. Returns: SAL_ERR_UNSUPPORTED when f is more than
- * products of affine functions and tables of the state, SAL_ERR_MEMORY; no messages. Free it in any
- * case. */
+/* Write the rows of the state and of the nodes that f multiplies. Returns: SAL_ERR_UNSUPPORTED when
+ * f is more than products of affine functions and tables of the state, SAL_ERR_MEMORY; no messages.
+ * Free the rows in any case. */
 sal_status sali_affine_rows_create(const sal_model *model, sali_unknowns unknowns,
                                    sali_affine_rows *rows);
 void sali_affine_rows_free(sali_affine_rows *rows);
 
+/* Element k of a node that has rows. */
 static inline sali_affine sali_affine_row(const sali_affine_rows *rows, int32_t node, int64_t k)
 {
     const sali_node_rows *r = &rows->node[node];
@@ -54,8 +55,8 @@ static inline sali_affine sali_affine_row(const sali_affine_rows *rows, int32_t 
                           r->slope + r->begin[k] };
 }
 
-/* The bit (code 1) of a variable of two levels, or the indicator that one with one-hot states has
- * this code, as base + slope u. */
+/* base + slope u_unknown: the bit of a variable of two levels (1 at code 1), or the indicator that
+ * a categorical variable has this code. */
 typedef struct sali_indicator {
     double base, slope;
     int32_t unknown;

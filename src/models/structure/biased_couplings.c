@@ -8,14 +8,14 @@
 
 typedef struct reader {
     const sali_program *program;
-    int32_t *uses;  /* by node: how often it is an input */
-    double *factor; /* by node: f is this times the node's value, and other terms; 0: unknown */
-    int32_t linear; /* the parameter b of a term b's; -1: none so far */
+    int32_t *uses;  /* [n_nodes] how often the node is an input */
+    double *factor; /* [n_nodes] f is this times the node's value, plus other terms; 0: unknown */
+    int32_t linear; /* the parameter b of the term b's; -1: none found so far */
     int64_t n;
     sali_biased_coupling *found;
 } reader;
 
-/* The parameter that node i is, if nothing else uses it; else -1. */
+/* The number of the parameter that node i is, if node i is used once; else -1. */
 static int32_t only_parameter(const reader *r, int32_t i)
 {
     for (int32_t p = 0; p < r->program->n_parameters; p++) {
@@ -31,14 +31,15 @@ static bool is_state(const reader *r, int32_t i)
     return r->program->state >= 0 && r->program->steps[i].storage == r->program->state;
 }
 
-/* Input k of a node if nothing else uses it; else -1. */
+/* Input k of node i, if that input is used nowhere else; else -1. */
 static int32_t only_input(const reader *r, int32_t i, int k)
 {
     int32_t in = r->program->nodes[i].in[k];
     return r->uses[in] == 1 ? in : -1;
 }
 
-/* sum softplus(W s + c): nothing else uses W s. */
+/* Append the coupling of node `sum`, if it is sum softplus(W s + c) with parameters W and c, and W
+ * s is used nowhere else. */
 static void read_sum(reader *r, int32_t sum)
 {
     int32_t units = only_input(r, sum, 0);
@@ -57,7 +58,8 @@ static void read_sum(reader *r, int32_t sum)
     }
 }
 
-/* s'Js: a product with a parameter made symmetric. */
+/* Append the coupling of node i, which counts `factor` times in f, if it is s'Js with a parameter
+ * J. */
 static void read_quad(reader *r, int32_t i, double factor)
 {
     bool form = r->program->steps[i].op->symmetric_inputs == 1u << 1;
@@ -69,7 +71,8 @@ static void read_quad(reader *r, int32_t i, double factor)
     }
 }
 
-/* Its parameter by the state, in either order; -1: it is something else. */
+/* The number of the parameter b of node i, if the node is the product of b and the state, in either
+ * order; else -1. */
 static int32_t parameter_by_state(const reader *r, int32_t i)
 {
     const int32_t *in = r->program->nodes[i].in;
@@ -78,7 +81,8 @@ static int32_t parameter_by_state(const reader *r, int32_t i)
     return b >= 0 && r->program->parameters[b].size == r->program->space->width ? b : -1;
 }
 
-/* A term of f, or a sum of terms, whose factor is known. */
+/* Read node i, which f has a known factor of: it is a coupling, the linear term, a sum that hands
+ * its factor down, or something else, which is skipped. */
 static void read_term(reader *r, int32_t i)
 {
     const sali_node *node = &r->program->nodes[i];
@@ -101,7 +105,8 @@ static void read_term(reader *r, int32_t i)
     }
 }
 
-/* Terms that are used once: another use may be anywhere in f. */
+/* Read all terms of f, except nodes that are used more than once: another use may be anywhere in f.
+ * Without a term b's no coupling remains. */
 static void read_terms(reader *r)
 {
     r->factor[r->program->output] = 1;

@@ -17,9 +17,9 @@ typedef struct sali_biased_coupling {
     bool symmetric;
 } sali_biased_coupling;
 
-/* All of them in *out [*n], to be freed. f may have other terms, but none in which these parameters
- * occur again. The analysis inspects the formula's nodes and is conservative: a form that it does
- * not know is left out.
+/* List all of them in *out [*n], which the caller frees. f may have other terms, but none in which
+ * these parameters occur again. The analysis is conservative: a form that it does not know is left
+ * out.
  * Returns: SAL_ERR_MEMORY. */
 sal_status sali_biased_couplings(const sali_program *program, int64_t *n,
                                  sali_biased_coupling **out, sal_error *err);

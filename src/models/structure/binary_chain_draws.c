@@ -13,11 +13,11 @@ typedef struct workspace {
     const sal_model *model;
     const sali_binary_chains *form;
     sali_sum_reader sum;
-    uint64_t version; /* of the parameters that were read */
+    uint64_t version; /* of the parameters that h, G and J were read from */
     double *h;        /* [T x K] */
     double *G;        /* [T x K x K] symmetric, its diagonals 0 */
     double J;
-    double *log_odds; /* [T] of x_t = 1, given what is up to t */
+    double *log_odds; /* [T] of x_t = 1, given the emissions up to t */
     double *uniforms; /* [T] */
 } workspace;
 
@@ -34,7 +34,8 @@ void sali_binary_chains_close(void *ws)
     }
 }
 
-/* Parameters as they are now. */
+/* Copy h, G and J from w->sum. The weight on the diagonal of G is linear, as x x = x: it goes to
+ * h. */
 static void take_parameters(workspace *w)
 {
     int64_t K = w->form->chains;
@@ -54,7 +55,7 @@ sal_status sali_binary_chains_open(const sal_model *model, int64_t chains, void 
                                    sal_error *err)
 {
     workspace *w = SALI_NEW(workspace);
-    (void)chains; /* one after the other */
+    (void)chains; /* chains are drawn one by one */
     if (!w) {
         return sali_fail_memory(err);
     }
@@ -75,14 +76,15 @@ sal_status sali_binary_chains_open(const sal_model *model, int64_t chains, void 
     return SAL_OK;
 }
 
+/* log(exp(a) + exp(b)). */
 static double log_add(double a, double b)
 {
     double most = fmax(a, b);
     return most + log1p(exp(fmin(a, b) - most));
 }
 
-/* f with x_tk = 1 less f with x_tk = 0, but for the neighbours in time; from the other chains of
- * slice t. */
+/* The emission of chain k at slice t, as f with x_tk = 1 minus f with x_tk = 0 without the
+ * couplings in time. slice [K]: the codes of slice t. */
 static double field(const workspace *w, int64_t t, int64_t k, const int32_t *slice)
 {
     int64_t K = w->form->chains;
@@ -94,7 +96,8 @@ static double field(const workspace *w, int64_t t, int64_t k, const int32_t *sli
     return sum;
 }
 
-/* Forward filtering of chain k: w->log_odds. */
+/* Set w->log_odds of chain k at inverse temperature beta by forward filtering, given the other
+ * chains in codes [T x K]. Reads parameters that have changed. */
 static void filter(workspace *w, int64_t k, double beta, const int32_t *codes)
 {
     double J = beta * w->J, odds = 0;
@@ -108,7 +111,8 @@ static void filter(workspace *w, int64_t k, double beta, const int32_t *codes)
     }
 }
 
-/* Log-odds of x_t = 1 given what is up to t and x_(t+1); after the last step there is no next. */
+/* Log-odds of x_t = 1 given the emissions up to t and x_(t+1) = next, which is ignored at the last
+ * t. */
 static double smoothed(const workspace *w, int64_t t, double beta, int32_t next)
 {
     return t + 1 < w->form->length && next ? w->log_odds[t] + beta * w->J : w->log_odds[t];

@@ -8,6 +8,7 @@
 
 /* ---- recognition */
 
+/* Whether every variable has the kind SAL_BINARY. */
 static bool is_binary(const sal_space *space)
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
@@ -18,7 +19,8 @@ static bool is_binary(const sal_space *space)
     return true;
 }
 
-/* Neighbours in time are as far apart as there are chains, and no pair is further apart. */
+/* The largest |i - j| of an edge (i, j). This is the number of chains, K: neighbours in time are K
+ * apart, and no coupled pair is further apart. */
 static int64_t longest_distance(const sali_node *edges)
 {
     int64_t longest = 0;
@@ -29,14 +31,15 @@ static int64_t longest_distance(const sali_node *edges)
     return longest;
 }
 
-/* Take in edge e; false if it does not fit. Edges in time are counted. */
+/* Enter edge e in form->step or form->pair; *steps counts the edges in time. False: no such edge
+ * fits the form, or an edge in time has another weight than the first. */
 static bool place(const sali_tape_model *tape, sali_binary_chains *form, int64_t e, int64_t *steps)
 {
     const sali_node *node = &tape->program->nodes[form->sum.core];
     const void *weights = tape->params->value[node->in[1]];
     int64_t K = form->chains, a = node->ints[2 * e], b = node->ints[2 * e + 1];
     int64_t i = a < b ? a : b, j = a < b ? b : a, t = i / K;
-    if (j - i == K) { /* all of them have one weight */
+    if (j - i == K) { /* all edges in time have one weight */
         form->step = *steps == 0 ? e : form->step;
         *steps += 1;
         return sali_load(tape->program->dtype, weights, e) ==
@@ -49,8 +52,9 @@ static bool place(const sali_tape_model *tape, sali_binary_chains *form, int64_t
     return good;
 }
 
-/* Each pair of a slice once, and each variable with the next one of its chain: as many edges in
- * time as there can be, each with a next variable of its own. */
+/* Whether each pair of a slice has an edge, and each variable has one to the next of its chain:
+ * there are as many edges in time (`steps`) as there can be, and each has another end. `seen` [T K]
+ * is false at first. */
 static bool is_whole(const sali_tape_model *tape, const sali_binary_chains *form, int64_t steps,
                      bool *seen)
 {
@@ -70,7 +74,8 @@ static bool is_whole(const sali_tape_model *tape, const sali_binary_chains *form
     return whole;
 }
 
-/* Returns: SAL_ERR_UNSUPPORTED, SAL_ERR_MEMORY. */
+/* Enter all edges of the core in `form`. Returns: SAL_ERR_UNSUPPORTED when they do not fit,
+ * SAL_ERR_MEMORY. */
 static sal_status find_edges(const sali_tape_model *tape, sali_binary_chains *form)
 {
     const sali_node *node = &tape->program->nodes[form->sum.core];
@@ -149,7 +154,8 @@ static const sali_sum_form *chain_sum(const sal_model *model)
     return &((const sali_binary_chains *)model->structure_data)->sum;
 }
 
-/* f of slice t: a state's is that without its highest one, and what this adds. */
+/* The emissions of slice t, f of each of its 2^K states, built bit by bit: the value without the
+ * highest set bit, plus the contribution of that bit. */
 static void read_slice(const sali_binary_chains *form, int64_t t, sali_chain *chain)
 {
     int64_t K = form->chains;
@@ -170,6 +176,7 @@ static void read_slice(const sali_binary_chains *form, int64_t t, sali_chain *ch
     }
 }
 
+/* The chain of slices of 2^K states; only the transition from 1 to 1 counts, with weight J. */
 static void read_chain(const sal_model *model, sali_chain *chain)
 {
     const sali_binary_chains *form = model->structure_data;

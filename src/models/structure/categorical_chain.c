@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recognition of chains of categorical variables: f is linear in the one-hot states, plus edges
- * between those of neighbours, which are the same for all neighbours. Such are hidden Markov models
- * and linear-chain random fields. */
+ * between the one-hot states of neighbours, with the same weights for every two neighbours. Hidden
+ * Markov models and linear-chain random fields have this form. */
 #include <string.h>
 
 #include "core/alloc.h"
@@ -10,12 +10,13 @@
 typedef struct chain_form {
     sali_sum_form sum;
     int64_t length, codes;
-    int64_t edges; /* between two neighbours; those of the first two come first */
+    int64_t edges; /* number of edges between two neighbours; the first two variables come first */
 } chain_form;
 
 /* ---- recognition */
 
-/* Whether edge e has the weight of edge `first` whatever the parameters. */
+/* Whether edge e has the weight of edge `first` whatever the parameters. w: the node of the
+ * weights. */
 static bool have_one_weight(const sali_tape_model *tape, int32_t w, int64_t e, int64_t first)
 {
     if (!tape->program->steps[w].param_path) {
@@ -31,7 +32,8 @@ static bool have_one_weight(const sali_tape_model *tape, int32_t w, int64_t e, i
            a.factor == b.factor;
 }
 
-/* Whether the edges between each two neighbours are those of the first two, in their order. */
+/* Set form->edges. Whether every two neighbours have the same edges as the first two, in the same
+ * order and with the same weights. */
 static bool check_edges(const sali_tape_model *tape, chain_form *form)
 {
     const sali_node *node = &tape->program->nodes[form->sum.core];
@@ -54,6 +56,7 @@ static bool check_edges(const sali_tape_model *tape, chain_form *form)
     return true;
 }
 
+/* Whether all variables are categorical and have the same number of states. */
 static bool has_equal_variables(const sal_space *space)
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
@@ -78,6 +81,8 @@ static const sali_sum_form *chain_sum(const sal_model *model)
     return &((const chain_form *)model->structure_data)->sum;
 }
 
+/* The emissions are the linear terms of f; the transitions are the weights of the edges between the
+ * first two variables. */
 static void read_chain(const sal_model *model, sali_chain *chain)
 {
     const chain_form *form = model->structure_data;

@@ -30,7 +30,7 @@ void sali_chain_free(sali_chain *chain)
     *chain = (sali_chain){ 0 };
 }
 
-/* chain->fixed of a model that may be clamped. */
+/* Set chain->fixed for a model that may be clamped. */
 static sal_status find_fixed(const sal_model *model, sali_chain *chain, sal_error *err)
 {
     int64_t V = model->space->n_variables;
@@ -73,7 +73,7 @@ sal_status sali_chain_create(const sal_model *model, sali_chain *chain, sal_erro
     return status;
 }
 
-/* Forbid all codes but that of a clamped variable, slice t's variable k. */
+/* Make the emission of slice t -inf at all states in which variable k has another code. */
 static void forbid_others(sali_chain *chain, int64_t t, int64_t k, int32_t code)
 {
     double *e = chain->emission + t * chain->states;
@@ -105,8 +105,8 @@ void sali_chain_emit(const sali_chain *chain, int64_t t, double beta, double *a,
     }
 }
 
-/* log sum_i exp(a_i + beta T_i) over n codes, T_i `step` apart; and into *mean the mean of
- * mean_i + T_i under these weights. */
+/* log sum_i exp(a_i + beta T_i) over n codes, where T_i = T[i step]. Unless NULL, *mean becomes the
+ * mean of a_(n + i) + T_i under these weights. */
 static double mix(int64_t n, const double *a, const double *T, int64_t step, double beta,
                   double *mean)
 {
@@ -126,8 +126,8 @@ static double mix(int64_t n, const double *a, const double *T, int64_t step, dou
     return most > -INFINITY ? most + log(sum) : most;
 }
 
-/* One variable's transition: the states that differ in its code only are a fibre, `stride` apart.
- */
+/* Pass a message (sali_chain_pass) by the transition of one variable, in place. States that differ
+ * only in the code of this variable are `stride` apart. scratch [2 codes]. */
 static void pass_variable(const sali_chain *chain, int64_t stride, double beta, bool back,
                           double *a, double *mean, double *scratch)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Exact draws of a whole chain: forward filtering, backward sampling (Carter & Kohn 1994). All
  * potentials are raised to beta, which keeps the chain a chain: so the draws are exact at any
- * temperature. They depend on nothing but beta, and chains of equal beta share the filter. */
+ * temperature. The filter depends on beta and the parameters only: chains of equal beta share
+ * it. */
 #include <math.h>
 #include <string.h>
 
@@ -14,8 +15,8 @@
 typedef struct workspace {
     const sal_model *model;
     sali_chain chain;
-    bool ready;       /* the filter is that of `version` and `beta` */
-    uint64_t version; /* of the parameters that were read */
+    bool ready;       /* `filter` was computed for `version` and `beta` */
+    uint64_t version; /* of the parameters that `chain` was read from */
     double beta;
     double *filter;   /* [T x S] log-weights of z_t, given the data up to t */
     double *scratch;  /* [2 codes] */
@@ -47,7 +48,7 @@ void sali_chain_close(void *ws)
 sal_status sali_chain_open(const sal_model *model, int64_t chains, void **ws, sal_error *err)
 {
     workspace *w = SALI_NEW(workspace);
-    (void)chains; /* one after the other */
+    (void)chains; /* chains are drawn one by one */
     if (!w) {
         return sali_fail_memory(err);
     }
@@ -72,6 +73,8 @@ sal_status sali_chain_open(const sal_model *model, int64_t chains, void **ws, sa
     return SAL_OK;
 }
 
+/* Compute w->filter for inverse temperature beta and the present parameters, unless it is up to
+ * date. */
 static void filter(workspace *w, double beta)
 {
     uint64_t version = sali_model_version(w->model);
@@ -96,8 +99,8 @@ static void filter(workspace *w, double beta)
     w->beta = beta;
 }
 
-/* Log-probabilities w->weights [codes] of z_t given the data and z_(t+1) = next; after the last
- * step, given the data. */
+/* Set w->weights [codes] to the log-probabilities of z_t given the data and z_(t+1) = next (which
+ * is ignored at the last t). */
 static void weigh(workspace *w, int64_t t, int32_t next)
 {
     const sali_chain *chain = &w->chain;
@@ -112,7 +115,8 @@ static void weigh(workspace *w, int64_t t, int32_t next)
     }
 }
 
-/* The code where the cumulative probability passes u; never an impossible one. */
+/* The code at which the cumulative probability by w->weights exceeds u; never an impossible
+ * code. */
 static int32_t choose(const workspace *w, double u)
 {
     int32_t chosen = 0;

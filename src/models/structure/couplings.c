@@ -13,19 +13,20 @@
 
 struct sali_couplings {
     const sal_model *model;
-    int64_t owners; /* under the model's `busy` */
+    int64_t owners; /* guarded by the model's `busy` */
     sali_couplings_wish wish;
-    bool in_place;    /* J is a node's value */
-    bool read;        /* at `version` */
-    bool good;        /* `values` are those */
+    bool in_place;    /* J is the value of a node of the formula */
+    bool read;        /* `values` were read, for `version` */
+    bool good;        /* reading succeeded */
     uint64_t version; /* of the model's parameters when they were read */
-    void *J;          /* real [N x N]; NULL: in place, or of bits */
+    void *J;          /* real [N x N]; NULL if in place, and for bits */
     sali_coupling_values values;
     pthread_mutex_t lock;
 };
 
-/* ---- those of bits are one object for all shards and runs: they take as much memory as a chain or
- * more, and chains that share them find them in the cache. The model does not keep them alive. */
+/* ---- couplings of bits are one object for all shards and runs: they take as much memory as a
+ * chain or more, and chains that share the object find it in the cache. The model does not keep it
+ * alive. */
 
 static sal_model *enter(const sal_model *model)
 {
@@ -41,6 +42,7 @@ static void leave(sal_model *m)
     atomic_store(&m->busy, false);
 }
 
+/* The couplings of bits that the model shares, with one owner more; NULL: there are none. */
 static sali_couplings *find_bits(const sal_model *model)
 {
     sal_model *m = enter(model);
@@ -52,6 +54,7 @@ static sali_couplings *find_bits(const sal_model *model)
     return c;
 }
 
+/* Let the model share c, unless another thread was first. */
 static void offer_bits(sali_couplings *c)
 {
     sal_model *m = enter(c->model);
@@ -59,7 +62,8 @@ static void offer_bits(sali_couplings *c)
     leave(m);
 }
 
-/* Whether that was the last owner. */
+/* Take one owner away. True for the last one: the model does not share c any more, and the caller
+ * frees it. */
 static bool give_up(sali_couplings *c)
 {
     sal_model *m = enter(c->model);
@@ -90,7 +94,9 @@ static bool is_one_form(const sali_coupling_terms *terms)
     return terms->forms == 1 && terms->others == 0;
 }
 
-/* Dense enough to be worth it, and not too much to keep. */
+/* Whether the couplings in `terms` are what `wish` asks for. SALI_DENSE_COUPLINGS: one node
+ * multiplies a quarter of all pairs of unknowns, the space is bounded, and a copy of J does not
+ * take too much memory. */
 static bool suits(const sali_coupling_terms *terms, const sal_model *model,
                   sali_couplings_wish wish)
 {
@@ -103,7 +109,7 @@ static bool suits(const sali_coupling_terms *terms, const sal_model *model,
             (is_one_form(terms) || terms->n <= SALI_MOST_COUPLED));
 }
 
-/* Variables of at most two states, none of them a count. */
+/* Whether all variables have at most two states, and none is a count. */
 static bool has_bits(const sal_space *space)
 {
     bool counts = false;
@@ -113,15 +119,16 @@ static bool has_bits(const sal_space *space)
     return space->max_states <= 2 && !counts;
 }
 
-/* Whether tables forbid states now: differences of their entries, of which couplings are made, are
- * no numbers. Other parameters may allow these states. */
+/* Whether tables forbid states at the present parameters: couplings are differences of entries,
+ * which are then no numbers. Other parameters may allow these states. */
 static bool forbids(const sal_model *model)
 {
     const sali_tape_model *tape = sali_model_tape(model);
     return tape && sali_program_forbids(tape->program, tape->params);
 }
 
-/* Whether there are such couplings, and room for the dense ones; sparse ones are read. */
+/* Check that the model has the couplings that c->wish asks for (else SAL_ERR_UNSUPPORTED), and
+ * allocate J unless it is read in place. Couplings of bits are read at once. */
 static sal_status open_couplings(sali_couplings *c)
 {
     int64_t n = c->values.n;
@@ -175,7 +182,7 @@ sal_status sali_couplings_create(const sal_model *model, sali_couplings_wish wis
     return SAL_OK;
 }
 
-/* J of the coefficients of products, in double: the sum of the matrix and its transpose. */
+/* Set J to P + P', where P = products [n x n] has the coefficients of u_i u_j. */
 static void take_products(sali_couplings *c, const double *products)
 {
     int64_t n = c->values.n;
@@ -197,6 +204,7 @@ static bool is_finite(const sali_couplings *c)
     return finite;
 }
 
+/* Read c->values from the present parameters. False: no memory, or f is no such polynomial now. */
 static bool read_values(sali_couplings *c)
 {
     int64_t N = c->values.n;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The quadratic polynomial that a formula is, found by going through its nodes.
  *
- * Forward: what f multiplies, as affine functions of the unknowns (affine_rows.h). Backward from f:
- * by how much each element of each node counts in it (weights.h), as long as ops are linear; where
- * an op multiplies, its operands are such functions. What an op is, its record says. */
+ * Forward: the nodes that f multiplies become affine functions of the unknowns (affine_rows.h).
+ * Backward from f: the weight of each element of each node in f (weights.h), as long as ops are
+ * linear; where an op multiplies, its operands are such functions. */
 #include <string.h>
 
 #include "ad/polynomial.h"
@@ -13,7 +13,7 @@
 #include "models/structure/couplings.h"
 #include "models/structure/weights.h"
 
-/* So many products of two long functions are added up as one product of matrices. */
+/* The number of products of two long functions that are added by one product of matrices. */
 #define BATCH 128
 
 typedef struct reader {
@@ -21,8 +21,8 @@ typedef struct reader {
     sali_coupling_terms *terms;
     sali_affine_rows rows;
     sali_weights weights;
-    int64_t batched;      /* products that wait */
-    double *left, *right; /* [BATCH x n] their slopes; NULL before the first */
+    int64_t batched;      /* products in `left` and `right`, not yet added */
+    double *left, *right; /* [BATCH x n] slopes of their operands; NULL before the first */
 } reader;
 
 /* ---- terms */
@@ -35,6 +35,7 @@ static void add_affine(reader *r, const sali_affine *a, double weight)
     }
 }
 
+/* Add rise u_i u_j to the terms. For bits, u_i u_i is linear. */
 static sal_status add_pair(reader *r, int32_t i, int32_t j, double rise)
 {
     sali_coupling_terms *t = r->terms;
@@ -49,7 +50,7 @@ static sal_status add_pair(reader *r, int32_t i, int32_t j, double rise)
     return rise == 0 ? SAL_OK : t->add(t, i, j, rise);
 }
 
-/* The products that wait, left' right. */
+/* Add the products in the batch, left' right, to terms->products, and empty the batch. */
 static void add_batch(reader *r)
 {
     int n = (int)r->terms->n;
@@ -70,6 +71,7 @@ static void write_row(const sali_affine *a, int64_t n, double weight, double *ro
     }
 }
 
+/* Put weight a b, without the bases, into the batch, which is added when it is full. */
 static sal_status add_long_product(reader *r, const sali_affine *a, const sali_affine *b,
                                    double weight)
 {
@@ -89,15 +91,15 @@ static sal_status add_long_product(reader *r, const sali_affine *a, const sali_a
     return SAL_OK;
 }
 
-/* A product of two long functions has more couplings than the formula has terms: to follow the
- * formula is cheaper. */
+/* Whether a product of two functions has so many couplings that following the formula, which has
+ * fewer terms, is cheaper. */
 static bool is_long(const sali_affine *a, const sali_affine *b)
 {
     enum { LONG = 16 };
     return a->n * b->n > LONG * (a->n + b->n);
 }
 
-/* weight times the product of two affine functions. */
+/* Add weight a b, a product of two affine functions, to the terms. */
 static sal_status add_product(reader *r, const sali_affine *a, const sali_affine *b, double weight)
 {
     sal_status status = SAL_OK;
@@ -139,7 +141,8 @@ static bool is_whole_form(const reader *r, int32_t i)
     return whole;
 }
 
-/* One product: the elements that vary are rows, two of them at most. */
+/* Add one product of node i, times `weight`; SAL_ERR_UNSUPPORTED when more than two of its elements
+ * vary. *count rises by its products of two unknowns, unless those are too many to be of use. */
 static sal_status read_product(reader *r, int32_t i, const sali_op_term *term, double weight,
                                int64_t *count)
 {
@@ -166,6 +169,8 @@ static sal_status read_product(reader *r, int32_t i, const sali_op_term *term, d
     return add_product(r, &of[0], &of[1], weight);
 }
 
+/* Add all products of node i, one that multiplies. A form u'Su of all unknowns is noted as
+ * terms->form, and its products are added only if they have a place to go. */
 static sal_status read_products(reader *r, int32_t i)
 {
     int64_t terms = sali_terms_of(r->program, i), count = 0;
@@ -193,14 +198,15 @@ static sal_status read_products(reader *r, int32_t i)
 
 /* ---- tables */
 
-/* A variable of a table that is free: its functions are 1 and its bit, or the indicators of its
- * states. */
+/* A free variable of a table, and the functions of it that the table is a combination of: 1 and the
+ * bit of the variable, or the indicators of its states. */
 typedef struct table_axis {
     int64_t variable, stride;
     int32_t functions;
     bool bit;
 } table_axis;
 
+/* Function k of a variable of a table; the result points into *room. */
 static sali_affine function_of(const reader *r, const table_axis *axis, int32_t k,
                                sali_indicator *room)
 {
@@ -211,7 +217,8 @@ static sali_affine function_of(const reader *r, const table_axis *axis, int32_t 
     return (sali_affine){ room->base, 1, &room->unknown, &room->slope };
 }
 
-/* The free variables, two at most; *start becomes the entry with all of them at code 0. */
+/* Find the free variables of a table that have several states; *start becomes the entry with all of
+ * them at code 0. False: there are more than two, or one has too many states. */
 static bool find_axes(const reader *r, const sali_op_table *table, table_axis axis[2],
                       int64_t *start)
 {
@@ -236,13 +243,15 @@ static bool find_axes(const reader *r, const sali_op_table *table, table_axis ax
     return true;
 }
 
-/* What a table has of function k of an axis, from entry `at` with it at 0. */
+/* The coefficient of function k of the variable, in the part of table T that begins at entry `at`,
+ * where the variable has code 0. */
 static double entry_of(const reader *r, int32_t T, const table_axis *axis, int64_t at, int32_t k)
 {
     double here = sali_weights_value(&r->weights, T, at + k * axis->stride);
     return axis->bit && k > 0 ? here - sali_weights_value(&r->weights, T, at) : here;
 }
 
+/* Add one table of node i as a polynomial of its free variables, two at most. */
 static sal_status read_table(reader *r, int32_t i, const sali_op_table *table)
 {
     table_axis axis[2] = { { .functions = 1 }, { .functions = 1 } };
@@ -265,6 +274,7 @@ static sal_status read_table(reader *r, int32_t i, const sali_op_table *table)
     return status;
 }
 
+/* Add all tables of node i. */
 static sal_status read_tables(reader *r, int32_t i)
 {
     const sali_node *node = &r->program->nodes[i];
@@ -289,7 +299,7 @@ static void read_state(reader *r)
     }
 }
 
-/* The terms of f that a summand is. */
+/* Add the terms of summand i of f, by its weights: a visitor of sali_weights_push. */
 static sal_status read_summand(void *context, int32_t i)
 {
     reader *r = context;

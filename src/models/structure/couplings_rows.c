@@ -9,7 +9,7 @@
 /* The most terms b_i b_j that are gathered. */
 #define MOST_PAIRS (INT64_C(1) << 24)
 
-/* Terms of the polynomial, in any order. */
+/* The term J b_i b_j of the polynomial. */
 typedef struct pair_term {
     int32_t i, j; /* different */
     double J;
@@ -20,6 +20,7 @@ typedef struct pair_list {
     int64_t n, room;
 } pair_list;
 
+/* Append a term to the pair_list of `terms`: its function `add`. */
 static sal_status add(sali_coupling_terms *terms, int32_t i, int32_t j, double J)
 {
     pair_list *list = terms->to;
@@ -54,7 +55,7 @@ static void free_rows(row_list *rows)
     sali_free(rows->couplings);
 }
 
-/* Make p's rows of counts in begin[i + 1]: begin[i] becomes the start of row i. */
+/* Turn the lengths of rows in begin[i + 1] into starts: begin[i] becomes the start of row i. */
 static void add_up(int64_t n, int64_t *begin)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -62,7 +63,7 @@ static void add_up(int64_t n, int64_t *begin)
     }
 }
 
-/* After rows were filled by raising their begins to their ends. */
+/* Reset begin[i] to the start of row i, after `append` has moved it to the end of the row. */
 static void restore(int64_t n, int64_t *begin)
 {
     for (int64_t i = n; i > 0; i--) {
@@ -71,13 +72,14 @@ static void restore(int64_t n, int64_t *begin)
     begin[0] = 0;
 }
 
+/* Append a coupling at begin[row], and move begin[row] past it. */
 static void append(row_list *p, int64_t row, int32_t to, double J)
 {
     int64_t at = p->begin[row]++;
     p->couplings[at] = (sali_coupling){ .J = J, .to = to };
 }
 
-/* Both rows of every term, in the order of the terms. */
+/* Write each term into row i and row j, in the order of the terms. */
 static void fill(row_list *p, const pair_list *list)
 {
     for (int64_t k = 0; k < list->n; k++) {
@@ -92,8 +94,8 @@ static void fill(row_list *p, const pair_list *list)
     restore(p->n, p->begin);
 }
 
-/* The transpose of a symmetric matrix is the matrix, with its rows in ascending order; terms of one
- * pair keep theirs. */
+/* Copy a symmetric matrix by transposing it, which sorts each row by `to`; terms of one pair keep
+ * their order. */
 static void transpose(const row_list *from, row_list *to)
 {
     for (int64_t i = 0; i <= from->n; i++) {
@@ -107,7 +109,7 @@ static void transpose(const row_list *from, row_list *to)
     restore(from->n, to->begin);
 }
 
-/* Add up the terms of each pair and drop those that cancel. */
+/* Add up the terms of each pair, and drop pairs whose sum is 0. */
 static void merge(row_list *p)
 {
     int64_t used = 0, first = 0;
@@ -128,6 +130,7 @@ static void merge(row_list *p)
     p->begin[p->n] = used;
 }
 
+/* The largest |linear_i| + sum_j |J_ij|. */
 static double largest_sum(const sali_coupling_values *v)
 {
     double largest = 0;
@@ -141,6 +144,8 @@ static double largest_sum(const sali_coupling_values *v)
     return largest;
 }
 
+/* Replace the rows in `values` by the rows of the terms in the list. SAL_ERR_MEMORY: the old rows
+ * stay. */
 static sal_status sort(const pair_list *list, sali_coupling_values *values)
 {
     row_list unsorted = { 0 }, rows = { 0 };
@@ -180,7 +185,7 @@ sal_status sali_couplings_read_rows(const sal_model *model, sali_coupling_values
     return status;
 }
 
-/* ---- what it says of states */
+/* ---- f at states */
 
 double sali_couplings_rise(const sali_coupling_values *p, const int32_t *codes, int64_t i)
 {

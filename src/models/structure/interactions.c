@@ -8,7 +8,7 @@
 #include "models/clamp.h"
 #include "models/structure/scopes.h"
 
-/* Beyond this, everything is taken to meet everything. */
+/* With more pairs than this, the graph is not known. */
 #define MOST_PAIRS (INT64_C(1) << 25)
 
 typedef struct builder {
@@ -20,6 +20,8 @@ typedef struct builder {
 
 /* ---- pairs */
 
+/* List the pair of two variables in both orders. Sets b->all beyond MOST_PAIRS, and b->memory when
+ * memory is refused. */
 static void add_pair(builder *b, int32_t i, int32_t j)
 {
     b->memory |=
@@ -31,7 +33,8 @@ static void add_pair(builder *b, int32_t i, int32_t j)
     }
 }
 
-/* Every two variables of the term meet. */
+/* Pair every two variables of a term, a visitor of sali_scopes_visit. False: there are too many
+ * pairs, or no memory. */
 static bool add_clique(void *context, const sali_term *term)
 {
     builder *b = context;
@@ -54,7 +57,8 @@ static int compare_pairs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Pairs of the tape's variables become those of the model's, which are `index` or -1. */
+/* Replace the tape's variables in the pairs by the model's, index [variables of the tape], and drop
+ * pairs with a clamped variable (-1). Returns how many are left. */
 static int64_t restrict_pairs(builder *b, const int32_t *index)
 {
     int64_t kept = 0;
@@ -67,6 +71,7 @@ static int64_t restrict_pairs(builder *b, const int32_t *index)
     return kept;
 }
 
+/* Make the graph of the free variables from the pairs, which are sorted. False: no memory. */
 static bool make_graph(builder *b, const sal_model *model, sali_interactions *graph)
 {
     int64_t n = model->space->n_variables, whole = b->scopes.program->space->n_variables, used = 0;
@@ -130,7 +135,8 @@ void sali_interactions_free(sali_interactions *graph)
 
 int64_t sali_interactions_colour(const sali_interactions *graph, int64_t *colour)
 {
-    int64_t *taken = SALI_NEW_ARRAY(int64_t, graph->n + 1), colours = 0; /* by whom, plus 1 */
+    /* taken[k]: 1 + the last variable with a neighbour of colour k */
+    int64_t *taken = SALI_NEW_ARRAY(int64_t, graph->n + 1), colours = 0;
     for (int64_t v = 0; taken && v < graph->n; v++) {
         for (int64_t k = graph->begin[v]; k < graph->begin[v + 1]; k++) {
             if (graph->neighbour[k] < v) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which variables meet in a term of f, read off the tape; and classes of variables that do not, and
- * so are independent given all others. */
+/* Which variables are in a term of f together, found by inspecting the tape; and classes of
+ * variables that are not, so that the variables of a class are independent given all others. */
 #ifndef SALI_INTERACTIONS_H
 #define SALI_INTERACTIONS_H
 
@@ -15,8 +15,8 @@ typedef struct sali_interactions {
     int64_t *neighbour;
 } sali_interactions;
 
-/* *known = false, and no graph: f is not a tape, or has a term of all variables, or too many pairs
- * to list. Cost: O(elements of the tape's values + pairs log pairs). */
+/* *known becomes false, and the graph empty, if f is not a tape, has a term of all variables, or
+ * has too many pairs to list. Cost: O(elements of the tape's values + pairs log pairs). */
 sal_status sali_interactions_create(const sal_model *model, sali_interactions *graph, bool *known,
                                     sal_error *err);
 void sali_interactions_free(sali_interactions *graph);

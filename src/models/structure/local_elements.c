@@ -11,14 +11,15 @@
 #include "core/memory.h"
 #include "models/clamp.h"
 
-/* Values computed in all replays; rows, and values, of one. */
+/* Bounds on the values computed in all replays, the rows of one replay, and its values. */
 #define MOST_VALUES 0x1p33
 #define MOST_ROWS 256
 #define ROW_VALUES (INT64_C(1) << 22)
 
 /* ---- asking */
 
-/* The free variables of the element's scope; *made->size is their states. */
+/* Append the free variables of the element's scope, ascending, and set made->n and made->size, the
+ * number of their joint states. SAL_ERR_UNSUPPORTED: too many entries. */
 static sal_status find_scope(sali_elements *e, sali_element *made)
 {
     const sali_node_scopes *s = &e->scopes->node[made->node];
@@ -88,8 +89,8 @@ void sali_elements_free(sali_elements *e)
     *e = (sali_elements){ 0 };
 }
 
-/* ---- rounds: in each, leaders have no variable in common, and elements whose variables are some
- * of a leader's follow it */
+/* ---- rounds: in each round, leaders have no variable in common, and an element whose variables
+ * all belong to one leader follows that leader */
 
 typedef struct turn {
     int64_t element;
@@ -101,12 +102,12 @@ typedef struct filler {
     sali_memory memory;
     sali_workspace *ws;
     const int32_t *base;
-    int64_t *original; /* [variables of the model] the tape's */
-    turn *turns;       /* [n] elements not done, those of most variables first */
+    int64_t *original; /* [variables of the model] the tape's variable */
+    turn *turns;       /* [n_turns] elements without a table yet, by falling number of variables */
     int64_t n_turns;
-    int64_t *leader;          /* [n] 1 + the element that it follows in this round; 0: none */
-    int64_t *owner;           /* [variables of the model] 1 + the leader that has it, or 0 */
-    int64_t rows, row_values; /* of a replay, and values of a row */
+    int64_t *leader;          /* [n] 1 + the leader of the element in this round; 0: none */
+    int64_t *owner;           /* [variables of the model] 1 + the leader of the variable, or 0 */
+    int64_t rows, row_values; /* rows of a replay, and values computed for a row */
     double values;            /* computed so far */
     int32_t *codes;           /* [rows x variables of the tape] */
     void *x;                  /* real [rows x N] */
@@ -120,7 +121,8 @@ static int compare_turns(const void *a, const void *b)
                         : (x->element > y->element) - (x->element < y->element);
 }
 
-/* 1 + the leader that an element can follow, itself if it can lead; 0: not in this round. */
+/* 1 + the leader that `element` can follow in this round; 1 + `element` if it can lead; 0 if it has
+ * to wait. */
 static int64_t choose_leader(const filler *r, int64_t element)
 {
     const sali_element *e = &r->elements->element[element];
@@ -134,7 +136,8 @@ static int64_t choose_leader(const filler *r, int64_t element)
     return first > 0 ? first : element + 1;
 }
 
-/* Choose who takes part in the next round; returns the most entries of a leader. */
+/* Set r->leader and r->owner for the next round. Returns the largest number of entries of a
+ * leader. */
 static int64_t begin_round(filler *r)
 {
     const sali_elements *e = r->elements;
@@ -153,8 +156,8 @@ static int64_t begin_round(filler *r)
     return most;
 }
 
-/* The leaders' entries first .. first + n - 1 as states; those of fewer entries stay at the last.
- */
+/* Write n states: row j has each leader's variables at its entry first + j (its last entry if it
+ * has fewer), and all other variables at r->base. */
 static void write_codes(const filler *r, int64_t first, int64_t n)
 {
     const sali_elements *e = r->elements;
@@ -177,7 +180,7 @@ static void write_codes(const filler *r, int64_t first, int64_t n)
     }
 }
 
-/* Entries of an element from a replay's rows. */
+/* Copy the values of an element in the n rows of a replay to the entries of its table. */
 static void read_rows(const filler *r, const sali_element *element, int64_t n)
 {
     const sali_elements *e = r->elements;
@@ -195,6 +198,8 @@ static void read_rows(const filler *r, const sali_element *element, int64_t n)
     }
 }
 
+/* Fill the tables of one round, by as many replays as its largest leader takes, and drop the
+ * elements that are done. SAL_ERR_UNSUPPORTED: too many values to compute. */
 static sal_status run_round(filler *r)
 {
     const sali_elements *e = r->elements;
@@ -223,7 +228,7 @@ static sal_status run_round(filler *r)
     return SAL_OK;
 }
 
-/* Values that a replay computes of one state. */
+/* The number of values that a replay computes for one state. */
 static int64_t count_values(const sali_program *program)
 {
     int64_t values = 0;
@@ -242,6 +247,7 @@ double sali_elements_effort(const sali_elements *e)
     return (double)most * (double)count_values(e->scopes->program);
 }
 
+/* Allocate the tables, and what replays need; all elements wait for their turn. */
 static sal_status open_filler(filler *r)
 {
     sali_elements *e = r->elements;

@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "models/fingerprint.h"
 
+/* The slot of the term with this scope [n], or the empty slot where such a term belongs. */
 static int64_t *find_slot(const sali_local_terms *t, int32_t n, const int32_t *scope)
 {
     uint64_t mask = (uint64_t)t->n_slots - 1;
@@ -19,7 +20,7 @@ static int64_t *find_slot(const sali_local_terms *t, int32_t n, const int32_t *s
     }
 }
 
-/* Twice as many slots, when half of them are taken. */
+/* Double the slots, and enter all terms again, if half of them would be taken. False: no memory. */
 static bool make_slots(sali_local_terms *t)
 {
     if (2 * (t->n_terms + 1) <= t->n_slots) {

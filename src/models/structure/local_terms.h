@@ -25,33 +25,35 @@ typedef struct sali_local_terms {
     int32_t *scopes;
     int64_t n_tables;
     double *tables;
-    int64_t n_slots, *slots; /* [n_slots] 1 + a term's index by the hash of its scope, or 0 */
-    double effort;           /* numbers to be computed for the tables, or somewhat less */
-    struct sali_terms_reader *reader; /* until the tables are filled */
+    int64_t n_slots, *slots; /* [n_slots] hash table by scope: 1 + the index of a term, or 0 */
+    double effort;           /* a lower bound on the numbers to be computed for the tables */
+    struct sali_terms_reader *reader; /* NULL once the tables are filled */
 } sali_local_terms;
 
-/* Steps that an entry of a table takes. */
+/* Steps that computing an entry of a table counts for. */
 #define SALI_ENTRY_STEPS 8
 
 /* local_terms_read.c: find the terms of a model's formula, with n_tables counted and no tables yet;
  * clamped variables count as the constants that they are. `memory` bounds the bytes of the tables
- * and of what they are made of; `steps` bounds those of reading and of filling, of a few
- * nanoseconds each. Returns: SAL_ERR_UNSUPPORTED with the reason in `why` when f is not seen to be
- * such a sum, or its tables are too large; SAL_ERR_MEMORY. */
+ * and of the elements that they are made of; `steps` bounds the steps, of a few nanoseconds each,
+ * of reading and of filling. Returns: SAL_ERR_UNSUPPORTED with the reason in `why` when f is not
+ * seen to be such a sum, or its tables are too large; SAL_ERR_MEMORY. */
 sal_status sali_local_terms_read(const sal_model *model, double memory, int64_t steps,
                                  sali_local_terms *terms, char *why, size_t room, sal_error *err);
 
-/* The tables and the constant, once, while the model is unchanged. Returns: SAL_ERR_UNSUPPORTED
- * with the reason in `why` when they take too long; SAL_ERR_MODEL when a term is NaN or +inf;
- * SAL_ERR_MEMORY. The terms are empty then. */
+/* Fill the tables and the constant. Call this once, while the model is unchanged. Returns:
+ * SAL_ERR_UNSUPPORTED with the reason in `why` when filling takes too long; SAL_ERR_MODEL when a
+ * term is NaN or +inf; SAL_ERR_MEMORY. The terms are empty then. */
 sal_status sali_local_terms_fill(sali_local_terms *terms, char *why, size_t room, sal_error *err);
 
 void sali_local_terms_free(sali_local_terms *terms);
 
-/* The terms are to have one with this scope, n > 0, and table [size]. Returns: false: no memory. */
+/* Add a term with this scope [n], n > 0, and a table of `size` entries, unless there is one. False:
+ * no memory. */
 bool sali_local_terms_add(sali_local_terms *terms, int32_t n, const int32_t *scope, int64_t size);
 
-/* The table of the term that was added, once there are tables; the constant for n = 0. */
+/* The table of the term with this scope, which was added, once there are tables; for n = 0 the
+ * constant. */
 double *sali_local_terms_at(sali_local_terms *terms, int32_t n, const int32_t *scope);
 
 /* local_terms_read.c */

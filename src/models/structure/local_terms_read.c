@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Local terms of a formula: which they are and the elements that they are made of, then their
+/* Local terms of a formula: first their scopes and the elements that they are made of, then their
  * tables. */
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "models/structure/weights.h"
 #include "ad/polynomial.h"
 
-/* Steps that finding a term takes, and those of looking whether a product is one. */
+/* Steps that finding a term counts for, and checking whether a product is a term. */
 #define TERM_STEPS 128
 #define PRODUCT_STEPS 64
 
@@ -27,17 +27,18 @@ typedef struct sali_terms_reader {
     sali_weights weights;
     sali_elements elements;
     sali_local_terms *terms;
-    int32_t *free; /* by the tape's variable: the model's, -1 for those with one code */
-    int32_t *base; /* by the tape's variable: its code if it has one only */
-    double most;   /* entries of tables */
-    int64_t steps; /* left */
+    int32_t *free; /* [variables of the tape] the model's variable, -1: it has one code */
+    int32_t *base; /* [variables of the tape] the code of a variable that has one code */
+    double most;   /* bound on the entries of all tables */
+    int64_t steps; /* steps left */
     sal_status status;
-    const char *reason; /* of SAL_ERR_UNSUPPORTED, and the node that is to blame, or -1 */
+    const char *reason; /* of SAL_ERR_UNSUPPORTED; `blame` is the node that caused it, or -1 */
     int32_t blame;
     int64_t *axes; /* [2 V] scratch */
     int32_t *code; /* [V] zeros, scratch */
 } reader;
 
+/* Set the reason of SAL_ERR_UNSUPPORTED, and return false. */
 static bool refuse(reader *r, const char *reason, int32_t node)
 {
     r->status = SAL_ERR_UNSUPPORTED;
@@ -48,8 +49,8 @@ static bool refuse(reader *r, const char *reason, int32_t node)
 
 /* ---- adding products of tables */
 
-/* The free ones of the tape's variables in the visit's union, ascending, at the beginning of the
- * list; *entries of a table over them. */
+/* Replace the variables of the visited term, in r->scopes.list, by the model's numbers of the free
+ * ones, ascending. Returns how many; *entries: the number of their joint states. */
 static int32_t sort_scope(reader *r, double *entries)
 {
     int32_t *list = r->scopes.list, n = 0;
@@ -64,7 +65,8 @@ static int32_t sort_scope(reader *r, double *entries)
     return n;
 }
 
-/* There is to be a term over the visit's union. */
+/* Add a term over the free variables of the visited term. False: too many terms or entries, or no
+ * memory. */
 static bool ask_for_table(reader *r)
 {
     double entries;
@@ -84,7 +86,7 @@ static bool ask_for_table(reader *r)
            refuse(r, "its terms' tables take more memory than is allowed", -1);
 }
 
-/* The table of the term over the visit's union. */
+/* The table of the term over the free variables of the visited term, its scope [n] and its size. */
 static double *term_table(reader *r, const int32_t **scope, int32_t *n, int64_t *size)
 {
     double entries;
@@ -94,7 +96,8 @@ static double *term_table(reader *r, const int32_t **scope, int32_t *n, int64_t 
     return sali_local_terms_at(r->terms, *n, *scope);
 }
 
-/* Strides of an element's table over the variables of `scope`; 0 where it has none. */
+/* Set strides [n] of an element's table over the variables of scope [n]; 0 for variables that the
+ * element does not have. */
 static void element_strides(const reader *r, const sali_element *e, int32_t n, const int32_t *scope,
                             int64_t *strides)
 {
@@ -108,6 +111,8 @@ static void element_strides(const reader *r, const sali_element *e, int32_t n, c
     }
 }
 
+/* The offset, by these strides [n], of the joint state number `at` of the variables in scope
+ * [n]. */
 static int64_t offset_of(const reader *r, int64_t at, int32_t n, const int32_t *scope,
                          const int64_t *strides)
 {
@@ -119,7 +124,7 @@ static int64_t offset_of(const reader *r, int64_t at, int32_t n, const int32_t *
     return offset;
 }
 
-/* Add `factor` times element a, or times a and b. */
+/* Add factor a, or factor a b unless b is NULL, to the table of the visited term. */
 static void add_elements(reader *r, double factor, const sali_element *a, const sali_element *b)
 {
     const double *A = r->elements.tables + a->table, one = 1;
@@ -153,8 +158,8 @@ static double weight_of(const reader *r, int32_t node, int64_t k)
     return r->weights.node[node] ? r->weights.node[node][k] : 0;
 }
 
-/* The strides of a factor's table by the variables of `scope`; returns the entry at which it
- * begins with all variables at 0. */
+/* Set strides [n] of a factor's table over the variables of scope [n]. Returns the offset of the
+ * entry with all of these variables at 0. */
 static int64_t factor_strides(const reader *r, const sali_op_table *table, int32_t n,
                               const int32_t *scope, int64_t *strides)
 {
@@ -174,6 +179,7 @@ static int64_t factor_strides(const reader *r, const sali_op_table *table, int32
     return first;
 }
 
+/* Add a factor of a table op, a term of kind SALI_TERM_TABLE, to the visited term's table. */
 static void add_factor(reader *r, const sali_term *term)
 {
     const sali_op_table *from = &term->table;
@@ -189,8 +195,8 @@ static void add_factor(reader *r, const sali_term *term)
     }
 }
 
-/* What the elements of a term, or their product, are multiplied by. The *n elements that vary are
- * listed; of a term that is no product, none. */
+/* The constant factor of a term. varying [*n]: the positions of the operands of a product that
+ * depend on the state; *n is 0 for other terms. */
 static double factor_of(const reader *r, const sali_term *term, int varying[3], int *n)
 {
     double factor = weight_of(r, term->node, term->index);
@@ -202,13 +208,14 @@ static double factor_of(const reader *r, const sali_term *term, int varying[3], 
     return factor;
 }
 
-/* Element j of a product. */
+/* The element that operand j of a product is. */
 static const sali_element *element_of(const reader *r, const sali_term *term, int j)
 {
     int32_t in = r->program->nodes[term->node].in[term->product.input[j]];
     return sali_elements_find(&r->elements, in, term->product.at[j]);
 }
 
+/* Add a term to its table, a visitor of sali_scopes_visit. Always true. */
 static bool add_term(void *context, const sali_term *term)
 {
     reader *r = context;
@@ -229,6 +236,7 @@ static bool add_term(void *context, const sali_term *term)
 
 /* ---- first, which terms there are, and the elements that they are made of */
 
+/* Ask for a table of element k of a node. False after a refusal, or without memory. */
 static bool ask(reader *r, int32_t node, int64_t k)
 {
     if (r->program->nodes[node].pixel_major) {
@@ -240,7 +248,7 @@ static bool ask(reader *r, int32_t node, int64_t k)
                : refuse(r, "too many variables are in one term, by", node);
 }
 
-/* The elements of a product: of an op that multiplies more than two, all have to be asked for. */
+/* Ask for tables of the elements of a product that vary. False also if they are more than two. */
 static bool ask_for_product(reader *r, const sali_term *term)
 {
     const sali_node *node = &r->program->nodes[term->node];
@@ -253,6 +261,8 @@ static bool ask_for_product(reader *r, const sali_term *term)
     return good && (n <= 2 || refuse(r, "the weights vary of", term->node));
 }
 
+/* Ask for the tables that a term needs: of its elements, and of the term unless its factor is 0. A
+ * visitor of sali_scopes_visit; false after a refusal, or without memory. */
 static bool ask_for_term(void *context, const sali_term *term)
 {
     reader *r = context;
@@ -276,7 +286,8 @@ static bool ask_for_term(void *context, const sali_term *term)
 
 /* ---- all of it */
 
-/* Of how many products a formula is the sum at most; an element that is none counts as one. */
+/* An upper bound on the number of products that a formula is the sum of; an element that is no sum
+ * of products counts as one. */
 static double count_products(const sali_program *program)
 {
     double products = 0;
@@ -288,6 +299,7 @@ static double count_products(const sali_program *program)
     return products;
 }
 
+/* Allocate what reading needs, and set r->status. */
 static void open_reader(reader *r, const sal_model *model, const sali_tape_model *tape)
 {
     int64_t V = model->space->n_variables, whole = tape->program->space->n_variables;
@@ -328,6 +340,7 @@ void sali_terms_reader_free(reader *r)
     }
 }
 
+/* SAL_ERR_MODEL, with a message, if the constant or an entry of a table is NaN or +inf. */
 static sal_status check_entries(const sal_model *model, const sali_local_terms *t, sal_error *err)
 {
     bool good = t->constant < INFINITY;
@@ -341,7 +354,8 @@ static sal_status check_entries(const sal_model *model, const sali_local_terms *
                             model->name);
 }
 
-/* What the reader says; if it is no good, the reason or the message, and the terms are freed. */
+/* The reader's status. After a failure the terms are freed, and `why` has the reason of
+ * SAL_ERR_UNSUPPORTED. */
 static sal_status conclude(sali_local_terms *terms, char *why, size_t room, sal_error *err)
 {
     const reader *r = terms->reader;

@@ -10,6 +10,8 @@ static int64_t count_components(const sal_model *model)
     return ((const sali_affine_form *)model->structure_data)->size;
 }
 
+/* Set log_weight [K] to c, and log_table [K x R] to the values of W_k x for each state of each
+ * variable. */
 static sal_status read_mixture(const sal_model *model, double *log_weight, double *log_table,
                                sal_error *err)
 {

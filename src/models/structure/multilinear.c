@@ -7,6 +7,7 @@
 #include "models/clamp.h"
 #include "models/tape_model.h"
 
+/* Make a new model of the program, rewritten by SAL_PASS_CANONICAL. */
 static sal_status make_canonical(const sali_program *program, sal_model **out, sal_error *err)
 {
     sal_tape *tape = sali_tape_reopen(program);

@@ -6,14 +6,16 @@
 #include "models/model.h"
 
 /* A model with the same f on the lattice and the same parameters, in the same flat order, whose f
- * is both quadratic in the reals of the embedding and affine in each variable's, whatever the
- * values of the parameters. Then f(s') - f(s) is exactly linear along the move of one variable, and
- * so is each df/dtheta. Params:  *out is the model itself, held, if it is so as recorded; another
- * model with parameters of its own (zero: copy them) if the canonical extension makes it so
- * (SAL_PASS_CANONICAL); NULL, with SAL_OK, if neither, or not by what the ops tell: no tape,
- * clamped variables, ordinal variables squared, tables that hold -inf now. Destroy it in any case.
+ * is both quadratic in the reals of the embedding and affine in the reals of each variable,
+ * whatever the values of the parameters. Then f(s') - f(s) is exactly linear along the move of one
+ * variable, and so is each df/dtheta.
+ * Params:  *out is the model itself, held, if its f has this form as recorded; another model, with
+ *          parameters of its own (zero: copy them), if the canonical extension has this form
+ *          (SAL_PASS_CANONICAL); NULL, with SAL_OK, if the ops show neither: no tape, clamped
+ *          variables, ordinal variables squared, tables that hold -inf now. Destroy *out in any
+ *          case.
  * Returns: SAL_ERR_MEMORY.
- * Cost:    that of making the model once more. */
+ * Cost:    as for making the model once more. */
 sal_status sali_multilinear_form(sal_model *model, sal_model **out, sal_error *err);
 
 #endif

@@ -14,13 +14,13 @@
 
 typedef struct workspace {
     const sal_model *model;
-    uint64_t version; /* of the parameters that were read */
+    uint64_t version; /* of the parameters that log_weight and log_table were read from */
     int64_t V, K, R;
     double *log_weight, *log_table; /* [K], [K x R] */
-    double beta;                    /* of what follows */
+    double beta;                    /* of log_z, w and q */
     double log_z;
     double *w;        /* [K] probabilities of the components */
-    double *q;        /* [K x R] of the states in each */
+    double *q;        /* [K x R] probabilities of the states of each variable in each component */
     double *terms;    /* [K] */
     double *uniforms; /* [V + 1] */
 } workspace;
@@ -44,7 +44,7 @@ static sal_status open_draws(const sal_model *model, int64_t chains, void **ws, 
     int64_t V = model->space->n_variables, K = model->products->components(model);
     int64_t R = model->space->n_states;
     workspace *w = SALI_NEW(workspace);
-    (void)chains; /* one after the other */
+    (void)chains; /* chains are drawn one by one */
     if (!w) {
         return sali_fail_memory(err);
     }
@@ -69,7 +69,7 @@ static sal_status open_draws(const sal_model *model, int64_t chains, void **ws, 
 
 /* ---- the numbers of one temperature */
 
-/* Parameters as they are now. */
+/* Read log_weight and log_table from the present parameters. */
 static void read_parameters(workspace *w)
 {
     memset(w->log_weight, 0, (size_t)w->K * sizeof *w->log_weight);
@@ -79,7 +79,8 @@ static void read_parameters(workspace *w)
     w->beta = NAN;
 }
 
-/* The states' probabilities in component k; log of its part of Z. */
+/* Set q [R] of component k at inverse temperature beta. Returns the logarithm of the part of Z that
+ * the component has. */
 static double temper_component(workspace *w, int64_t k, double beta)
 {
     const double *table = w->log_table + k * w->R;
@@ -100,6 +101,8 @@ static double temper_component(workspace *w, int64_t k, double beta)
     return log_z;
 }
 
+/* Compute log_z, w and q for inverse temperature beta and the present parameters, unless they are
+ * up to date. */
 static void temper(workspace *w, double beta)
 {
     if (w->version != sali_model_version(w->model)) {
@@ -126,7 +129,8 @@ static int64_t one_piece(const sal_model *model)
     return 1;
 }
 
-/* An index by its probability, n >= 1; never one of probability 0. */
+/* An index drawn with probabilities p [n] by a uniform number, n >= 1; never an index of
+ * probability 0. */
 static int64_t choose(int64_t n, const double *p, double uniform)
 {
     int64_t chosen = 0;
@@ -142,6 +146,7 @@ static int64_t choose(int64_t n, const double *p, double uniform)
     return chosen;
 }
 
+/* Draw a component by its share of Z, then each variable from the component. */
 static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int32_t *to)
 {
     workspace *w = ws;

@@ -4,6 +4,7 @@
 #include "core/alloc.h"
 #include "models/structure/rbm_layers.h"
 
+/* Whether all variables are binary or spins. */
 static bool has_two_levels(const sal_space *space)
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
@@ -15,8 +16,8 @@ static bool has_two_levels(const sal_space *space)
     return true;
 }
 
-/* Whether every hidden unit counts once. Of a bridge this holds at its end, and elsewhere all count
- * alike. */
+/* SAL_ERR_UNSUPPORTED unless every hidden unit has weight 1 in f now. For a bridge this holds at
+ * its end, and all units have the same weight elsewhere. */
 static sal_status check_weights(const sali_tape_model *tape, const sali_rbm_form *form)
 {
     sali_sum_reader sum;

@@ -4,18 +4,19 @@
  *
  *     f = b'v + g sum softplus(W v + c) + r(v),    g = 1, but for bridges.
  *
- * At an inverse temperature beta the draws are those of the joint density of layers of independent
- * units, p(v, h) proportional to exp(beta (b'v + g h'(W v + c))). Its marginal is not exp(beta f)
- * but exp(beta b'v + sum softplus(beta g (W v + c))), unless beta and g are 1, and a
- * Metropolis-Hastings step makes up for the difference.
+ * At an inverse temperature beta the draws are Gibbs steps of the joint density of layers of
+ * independent units, p(v, h) proportional to exp(beta (b'v + g h'(W v + c))). The marginal of this
+ * density is not exp(beta f) but exp(beta b'v + sum softplus(beta g (W v + c))), unless beta and g
+ * are 1, and a Metropolis-Hastings step makes up for the difference.
  *
- * A rest r, such as a net, is taken for linear where visible units are drawn. These are not all of
- * them, but a random set A: each unit with probability 1, 1/2, 1/4 or 1/8, whichever comes up for
- * the chain. The slope d of r is that at the mean of the units of A, given h in the RBM, and the
- * others as they are. It depends on h, A and the units outside of A only, as the fields of the
- * proposal, those of the RBM plus d, then do: so only what r has beyond its linear part can lead to
- * a rejection. Small sets are there because that part grows with the training of a net. While
- * parameters leave r out, as the weights of its last layer do where they are 0, A has all units. */
+ * A rest r, such as a net, is approximated as linear where visible units are drawn. Only the units
+ * of a random set A are drawn: each unit is in A with probability 1, 1/2, 1/4 or 1/8, whichever
+ * comes up for the chain. The slope d of r is taken at the state that has the units of A at their
+ * means, given h in the RBM, and the units outside of A as they are. So d depends on h, A and the
+ * units outside of A only, and so do the fields of the proposal, the fields of the RBM plus d:
+ * only the nonlinear part of r can lead to a rejection. Small sets are there because this part
+ * grows with the training of a net. While parameters leave r out, as the weights of its last layer
+ * do where they are 0, A has all units. */
 #include "models/structure/rbm_layers.h"
 
 #include <math.h>
@@ -30,17 +31,17 @@ typedef struct workspace {
     const sal_model *model;
     const sali_rbm_form *form;
     sali_sum_reader sum;
-    uint64_t version; /* of the parameters that were read */
+    uint64_t version; /* of the parameters that g, b and c were read from */
     int64_t visible, hidden;
     double g;
     double *numbers; /* [hidden] */
     real *b, *c;
-    real *level, *rise; /* [visible] of code 0, and from there to code 1 */
-    real *v, *h;        /* [chains x visible], [chains x hidden]: units, or what drives them */
+    real *level, *rise; /* [visible] real of code 0; rise from it to the real of code 1 */
+    real *v, *h;        /* [chains x visible], [chains x hidden]: units, or their log-odds */
     real *uniforms;
     real *scratch; /* of products with W */
-    bool rest;     /* there is one with a slope, and it counts */
-    /* Of a rest with a slope; NULL without. */
+    bool rest;     /* f has a rest with a slope, and the parameters do not leave it out */
+    /* For a rest with a slope; NULL without. */
     sali_workspace *formula;
     real *mean, *slope; /* [chains x visible] where the rest's slope is taken; the slope */
     real *units;        /* [chains x hidden] */
@@ -64,13 +65,14 @@ static bool has_slope(const sal_model *model)
     return ((const sali_rbm_form *)model->structure_data)->sum.rest && model->has_gradient;
 }
 
-/* The hidden units, then A. */
+/* The number of auxiliary variables: the hidden units, then, with a rest that has a slope, one for
+ * each visible unit, whether it is in A. */
 static int64_t count_hidden(const sal_model *model)
 {
     return count_units(model) + (has_slope(model) ? model->space->n_variables : 0);
 }
 
-/* Parameters as they are now. */
+/* Copy g, b and c from w->sum, which has read the present parameters. */
 static void take_parameters(workspace *w)
 {
     const sali_affine_form *units = &w->form->units;
@@ -86,6 +88,7 @@ static void take_parameters(workspace *w)
     w->version = sali_model_version(w->model);
 }
 
+/* Read parameters that have changed. */
 static void follow_parameters(workspace *w)
 {
     if (w->version != sali_model_version(w->model)) {
@@ -118,6 +121,7 @@ static void close_layers(void *ws)
     }
 }
 
+/* Allocate the arrays that every workspace has; the caller frees them after SAL_ERR_MEMORY. */
 static sal_status allocate(workspace *w, int64_t chains)
 {
     w->numbers = SALI_NEW_ARRAY(double, w->hidden);
@@ -137,6 +141,7 @@ static sal_status allocate(workspace *w, int64_t chains)
                : SAL_ERR_MEMORY;
 }
 
+/* Allocate the arrays for a rest with a slope, and a workspace that computes gradients of f. */
 static sal_status open_rest(workspace *w, int64_t chains, sal_error *err)
 {
     const sali_tape_model *tape = sali_model_tape(w->model);
@@ -182,7 +187,8 @@ static sal_status open_layers(const sal_model *model, int64_t chains, void **ws,
     return SAL_OK;
 }
 
-/* y = the pre-activations of the hidden units at v, real [n x visible]. */
+/* y real [n x hidden]: the pre-activations factor W v + c of the hidden units at v, real [n x
+ * visible]. */
 static void units_at(workspace *w, int64_t n, const real *v, real *y)
 {
     const real factor = (real)w->form->units.factor;
@@ -201,7 +207,7 @@ static bool unweighed(void *ws)
     return w->g == 1 && !w->sum.rest;
 }
 
-/* w->h: the log-odds of the hidden units given visible ones; w->v: these as reals. */
+/* Set w->v to the reals of at->codes, and w->h to the log-odds of the hidden units given them. */
 static void drive_hidden(workspace *w, const sali_piece *at)
 {
     int64_t V = w->visible, H = w->hidden;
@@ -221,7 +227,7 @@ static void drive_hidden(workspace *w, const sali_piece *at)
     }
 }
 
-/* w->v: the log-odds of the visible units given the hidden ones in w->h. */
+/* Set w->v to the log-odds of the visible units given the hidden units in w->h, in the RBM. */
 static void drive_visible(workspace *w, const sali_piece *at)
 {
     real factor = (real)(w->g * w->form->units.factor), *v = w->v;
@@ -235,8 +241,8 @@ static void drive_visible(workspace *w, const sali_piece *at)
     }
 }
 
-/* w->slope of the rest at w->mean: that of f less that of the RBM. A slope that is no number is
- * taken for 0. */
+/* Set w->slope [n x visible] to the slope of the rest at w->mean: the gradient of f minus the
+ * gradient of the RBM, or 0 where this is not finite. Overwrites w->mean. */
 static void find_slope(workspace *w, int64_t n)
 {
     const int64_t V = w->visible;
@@ -254,7 +260,8 @@ static void find_slope(workspace *w, int64_t n)
     }
 }
 
-/* Add to w->v, log-odds of the visible units given the hidden ones, what the rest's slope adds. */
+/* Add beta times the rest's slope to w->v, the log-odds of the visible units in the RBM; nothing
+ * without a rest. */
 static void drive_rest(workspace *w, const sali_piece *at)
 {
     const int64_t V = w->visible;
@@ -278,8 +285,10 @@ static void drive_rest(workspace *w, const sali_piece *at)
     }
 }
 
-/* The sets A: the share is the first number of `uniforms`. */
+/* The probabilities 1, 1/2, 1/4 and 1/8 with which units are in A. */
 enum { SHARES = 4 };
+/* Draw the set A, in [n], by uniforms [1 + n]: the first chooses with which probability units are
+ * in A. */
 static void choose_set(int64_t n, const real *uniforms, bool *in)
 {
     const real share = (real)1 / (real)(1 << (int)((real)SHARES * uniforms[0]));
@@ -288,7 +297,7 @@ static void choose_set(int64_t n, const real *uniforms, bool *in)
     }
 }
 
-/* Log-probability of a set. */
+/* Log-probability of a set A, in [n], summed over the ways in which it can be drawn. */
 static double log_set(int64_t n, const bool *in)
 {
     double sum = 0;
@@ -303,6 +312,8 @@ static double log_set(int64_t n, const bool *in)
     return log(sum);
 }
 
+/* Draw hidden units and, with a rest, the set A; then the visible units in A (without a rest:
+ * all). */
 static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int32_t *to)
 {
     workspace *w = ws;
@@ -331,7 +342,8 @@ static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int
     }
 }
 
-/* Sum of the log-probabilities of units with these log-odds, of those in a set (NULL: of all). */
+/* Sum of the log-probabilities of units [n] with these log-odds, over the units in the set `in`
+ * (NULL: over all). */
 static double log_units(int64_t n, const bool *in, const real *log_odds, const int32_t *units)
 {
     double sum = 0;
@@ -345,13 +357,14 @@ static double log_units(int64_t n, const bool *in, const real *log_odds, const i
     return sum;
 }
 
-/* Of a draw that moves units within A only. */
+/* Log-probability of drawing the set A of chain c and the visible units `to`; -inf if units outside
+ * of A differ. */
 static double log_visible(const workspace *w, const sali_piece *at, int64_t c, const int32_t *to)
 {
     const int64_t V = w->visible;
     const real *odds = w->v + c * V;
     const bool *in = w->in ? w->in + c * V : NULL;
-    if (!w->rest) { /* whatever the set, which then is none of the draw's */
+    if (!w->rest) { /* all units are drawn, whatever A is */
         return log_units(V, NULL, odds, to + c * V) + (w->formula ? log_set(V, in) : 0);
     }
     for (int64_t i = 0; i < V; i++) {
@@ -362,6 +375,7 @@ static double log_visible(const workspace *w, const sali_piece *at, int64_t c, c
     return log_set(V, in) + log_units(V, in, odds, to + c * V);
 }
 
+/* Log-probabilities of drawing `hidden`, the same for all chains, and then `to` [n x visible]. */
 static void log_q(void *ws, const sali_piece *at, const int32_t *to, const int32_t *hidden,
                   double *log_q)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Structure by recognition: a formula that has a known form gets that form's structure, wherever
- * the formula comes from. Forms are told by ops and constants, never by the values of parameters.
- */
+ * the formula comes from. Forms are recognised by ops and constants, never by the values of
+ * parameters. */
 #include "core/error.h"
 #include "models/structure.h"
 #include "models/structure/sum_form.h"
 
-/* The first form that f has. */
+/* Give the model the structure of the first form that f has; SAL_ERR_UNSUPPORTED: none. */
 static sal_status recognise(sal_model *model, const sali_sum_form *form, bool bridge)
 {
     sal_status status = sali_recognise_layers(model, form, bridge);

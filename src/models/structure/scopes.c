@@ -6,7 +6,7 @@
 #include "core/alloc.h"
 #include "models/structure/weights.h"
 
-/* Beyond these, everything is taken to depend on everything. */
+/* Beyond these bounds, elements are assumed to depend on all variables. */
 #define MOST_SCOPES (INT64_C(1) << 24)
 #define MOST_READS (INT64_C(1) << 28)
 
@@ -26,7 +26,7 @@ static void add_variable(sali_scopes *b, int64_t v)
     }
 }
 
-/* The scope of element k of a node, which varies and lists its scopes. */
+/* Add the scope of element k of a node that varies and lists its scopes to the union. */
 static void add_element(sali_scopes *b, int32_t node, int64_t k)
 {
     const sali_node_scopes *s = &b->node[node];
@@ -38,8 +38,8 @@ static void add_element(sali_scopes *b, int32_t node, int64_t k)
 
 /* ---- what an element of a node depends on */
 
-/* The scope of every element of input `which`, or of the one that element k reads if the op goes
- * element by element. */
+/* Add the scopes of all elements of input `which` to the union, or only of the element that element
+ * k of node i reads if the op works element by element. */
 static void add_input(sali_scopes *b, int32_t i, int32_t which, int64_t k)
 {
     const sali_node *node = &b->program->nodes[i];
@@ -67,7 +67,7 @@ static bool is_nothing(const sali_scopes *b, int32_t i, const sali_op_term *term
     return x == 0;
 }
 
-/* The scopes of a term's elements. */
+/* Add the scopes of a term's elements to the union. */
 static void add_term(sali_scopes *b, int32_t i, const sali_op_term *term)
 {
     for (int j = 0; j < term->n; j++) {
@@ -78,6 +78,8 @@ static void add_term(sali_scopes *b, int32_t i, const sali_op_term *term)
     }
 }
 
+/* Add everything that element k of node i depends on to the union: the elements of its terms or,
+ * for an op without terms, its inputs. */
 static void add_inputs(sali_scopes *b, int32_t i, int64_t k)
 {
     const sali_node *node = &b->program->nodes[i];
@@ -95,7 +97,7 @@ static void add_inputs(sali_scopes *b, int32_t i, int64_t k)
     }
 }
 
-/* The scope of element k of node i, as a union. */
+/* Make the union the scope of element k of node i. */
 static void find_scope(sali_scopes *b, int32_t i, int64_t k)
 {
     begin_union(b);
@@ -106,6 +108,8 @@ static void find_scope(sali_scopes *b, int32_t i, int64_t k)
     }
 }
 
+/* List the scopes of all elements of node i, or set its `all` if an element depends on all
+ * variables or there is too much to list. False: no memory. */
 static bool find_scopes(sali_scopes *b, int32_t i)
 {
     const sali_node *node = &b->program->nodes[i];
@@ -140,7 +144,8 @@ typedef struct walk {
     void *context;
 } walk;
 
-/* Products of elements; those that are 0 whatever the parameters couple nothing. */
+/* Visit the products that the elements of node i are sums of, except products that are 0 whatever
+ * the parameters. False: a visit returned false. */
 static bool visit_products(const walk *w, int32_t i)
 {
     const sali_program *program = w->scopes->program;
@@ -159,6 +164,7 @@ static bool visit_products(const walk *w, int32_t i)
     return go;
 }
 
+/* Visit the tables of node i. False: a visit returned false. */
 static bool visit_tables(const walk *w, int32_t i)
 {
     const sali_program *program = w->scopes->program;
@@ -175,6 +181,7 @@ static bool visit_tables(const walk *w, int32_t i)
     return go;
 }
 
+/* Visit the elements of node i. False: a visit returned false. */
 static bool visit_elements(const walk *w, int32_t i)
 {
     sali_term term = { .kind = SALI_TERM_ELEMENT, .node = i };
@@ -187,6 +194,8 @@ static bool visit_elements(const walk *w, int32_t i)
     return go;
 }
 
+/* Visit the terms of f that node i, a summand, consists of: its tables, its products, the whole
+ * node, or its elements. False: a visit returned false. */
 static bool visit_node(const walk *w, int32_t i)
 {
     const sali_node *node = &w->scopes->program->nodes[i];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Of which terms a formula is the sum, and which variables each element of its nodes depends on,
- * read off the tape; whatever the values of parameters. */
+/* The terms that a formula is a sum of, and the variables that each element of its nodes depends
+ * on, found by inspecting the tape. They hold whatever the values of parameters. */
 #ifndef SALI_SCOPES_H
 #define SALI_SCOPES_H
 
@@ -15,16 +15,16 @@ typedef struct sali_node_scopes {
 typedef struct sali_scopes {
     const sali_program *program;
     const sali_params *params;
-    sali_node_scopes *node; /* by node; empty for those that do not vary */
-    bool *summed;           /* by node: see sali_mark_summed */
-    int32_t *list;          /* [V] a union in the making */
+    sali_node_scopes *node; /* [n_nodes] empty for nodes that do not vary */
+    bool *summed;           /* [n_nodes] see sali_mark_summed */
+    int32_t *list;          /* [V] the n_list variables of the union that is being formed */
     int64_t n_list, *seen, stamp;
     int64_t reads, most_reads; /* entries of scopes read so far, and their bound */
 } sali_scopes;
 
-/* Returns: SAL_ERR_MEMORY. Cost: O(elements of the tape's values and of what they depend on), given
- * up beyond a bound of its own or after reading `most` entries: then nodes are `all`. Free it in
- * any case. */
+/* Find the scopes of all nodes. Beyond a bound, or after reading `most` entries of scopes, nodes
+ * are `all`. Free the scopes in any case. Returns: SAL_ERR_MEMORY. Cost: O(elements of the tape's
+ * values and of what they depend on). */
 sal_status sali_scopes_create(const sali_tape_model *tape, int64_t most, sali_scopes *scopes);
 void sali_scopes_free(sali_scopes *scopes);
 
@@ -43,8 +43,9 @@ typedef struct sali_term {
     sali_op_table table;
 } sali_term;
 
-/* Call visit(context, term) for all terms of f; their variables are scopes->list[0 .. n_list - 1],
- * the tape's, in no order (none for SALI_TERM_WHOLE). Stops when that is false, and returns it. */
+/* Call visit(context, term) for all terms of f; the variables of a term are scopes->list[0 ..
+ * n_list - 1], numbered as in the tape, in no order (none for SALI_TERM_WHOLE). Stops when a call
+ * returns false, and returns false then. */
 bool sali_scopes_visit(sali_scopes *scopes, bool (*visit)(void *context, const sali_term *term),
                        void *context);
 

@@ -7,8 +7,9 @@
 
 /* ---- whether f has the form */
 
-/* Node i, which is linear in its inputs, and its weights depend on parameters or not: so do those
- * of its inputs, by node. */
+/* Mark the inputs of node i, an op that is linear in them, in scaled [n_nodes] if their weights in
+ * f depend on parameters: because the weights of node i do, or because it multiplies by
+ * parameters. */
 static void scale_inputs(const sali_program *program, int32_t i, bool *scaled)
 {
     const sali_node *node = &program->nodes[i];
@@ -29,7 +30,8 @@ static bool is_core(const sali_program *program, int32_t i)
     return op->hidden != SALI_HIDES_NOTHING || op->lists_pairs;
 }
 
-/* Of what f is a sum: the state, cores and perhaps a rest. Returns the number of cores. */
+/* Set core, plain and rest of the form by the nodes that f is a sum of. Returns the number of
+ * cores. */
 static int find_summands(const sali_program *program, const bool *summed, bool *scaled,
                          sali_sum_form *form)
 {
@@ -72,7 +74,8 @@ sal_status sali_sum_form_find(const sali_tape_model *tape, sali_sum_form *form)
 
 /* ---- its numbers */
 
-/* A node of the rest counts if some of its weights are not 0. */
+/* Set r->rest if summand i is part of the rest and one of its weights is not 0: a visitor of
+ * sali_weights_push. */
 static sal_status visit(void *context, int32_t i)
 {
     sali_sum_reader *r = context;
@@ -84,7 +87,7 @@ static sal_status visit(void *context, int32_t i)
     return SAL_OK;
 }
 
-/* Hand the weight of f down to the state, the core and what does not vary. */
+/* Compute the weights of the state and the core, the constant, and whether the rest counts. */
 static sal_status push_all(sali_sum_reader *r)
 {
     r->weights.node[r->tape->program->output][0] = 1;

@@ -14,8 +14,8 @@
 
 typedef struct sali_sum_form {
     int32_t core; /* a node that varies and hides a variable, or lists pairs; -1: there is none */
-    bool plain;   /* no parameter has a part in the core's weights */
-    bool rest;    /* there is one */
+    bool plain;   /* the core's weights do not depend on parameters */
+    bool rest;    /* there is a rest */
 } sali_sum_form;
 
 /* Returns: SAL_ERR_UNSUPPORTED when f is not known to have this form; SAL_ERR_MEMORY; no messages.
@@ -27,18 +27,18 @@ typedef struct sali_sum_reader {
     const sali_tape_model *tape;
     sali_sum_form form;
     sali_weights weights;
-    bool rest; /* it counts: some of its weights are not 0 */
+    bool rest; /* there is a rest, and some of its weights are not 0 */
     double constant;
     const double *linear; /* [N] */
     const double *weight; /* [size of the core]; NULL: there is no core */
 } sali_sum_reader;
 
-/* Room for the numbers, and the numbers. Close it in any case. Returns: SAL_ERR_MEMORY. */
+/* Allocate the numbers and read them. Close the reader in any case. Returns: SAL_ERR_MEMORY. */
 sal_status sali_sum_reader_open(const sali_tape_model *tape, const sali_sum_form *form,
                                 sali_sum_reader *reader);
 void sali_sum_reader_close(sali_sum_reader *reader);
 
-/* The numbers anew, after parameters have changed. Allocates nothing. */
+/* Read the numbers again, after parameters have changed. */
 void sali_sum_reader_update(sali_sum_reader *reader);
 
 #endif

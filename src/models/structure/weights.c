@@ -11,7 +11,8 @@ double *sali_weights_of(sali_weights *w, int32_t node)
     return w->node[node];
 }
 
-/* A linear op by its own backward. */
+/* Add the weights of node i, an op that is linear in all inputs, to its inputs by the backward
+ * kernel of the op. */
 static sal_status push_linear(sali_weights *w, int32_t i)
 {
     const sali_node *node = &w->program->nodes[i];
@@ -26,7 +27,7 @@ static sal_status push_linear(sali_weights *w, int32_t i)
     return status;
 }
 
-/* Hand the weights of node i, which is linear in the inputs that vary, to its inputs. */
+/* Add the weights that node i, which is linear in the inputs that vary, gives to its inputs. */
 static sal_status push_node(sali_weights *w, int32_t i)
 {
     const sali_node *node = &w->program->nodes[i];

@@ -8,6 +8,7 @@
 #include "run/parts/record.h"
 #include "run/results/results.h"
 
+/* Set the errors of the marginals q [R] against the exact ones, p [R]. */
 static void marginal_errors(const sal_space *space, const double *q, const double *p,
                             sal_run_errors *e)
 {
@@ -44,7 +45,8 @@ static void count_pairs(const sal_run *run, double *pairs)
     }
 }
 
-/* Entries of complete pairs at and above the diagonal blocks are those of i <= j. */
+/* The mean over pairs of variables i <= j of the L1 distance of their joint distributions in q and
+ * p [R x R], which are complete: entries at and above the diagonal blocks count. */
 static double pair_l1(const sal_space *space, const double *q, const double *p)
 {
     int64_t R = space->n_states, V = space->n_variables, at = 0;
@@ -68,7 +70,8 @@ static double frobenius(int64_t n, const double *a, const double *b)
     return sqrt(sum);
 }
 
-/* `marginals` are the run's, `exact` and `pairs` the true ones. */
+/* Set the errors of pairs and covariances. `marginals` are the run's; `exact` and `pairs` are the
+ * true marginals and pairs. */
 static sal_status pair_errors(const sal_run *run, const double *marginals, const double *exact,
                               const double *pairs, sal_run_errors *e, sal_error *err)
 {

@@ -7,7 +7,8 @@
 #include "run/parts/record.h"
 #include "run/results/results.h"
 
-/* Temperatures, swaps and the best state, where there are any. */
+/* Print the lines on temperatures, levels, annealing, the best state and the decoded state, for a
+ * run that has them. */
 static void print_tempering(const sal_run_summary *s, FILE *stream)
 {
     if (s->replicas > 1) {
@@ -52,6 +53,7 @@ static void print_tempering(const sal_run_summary *s, FILE *stream)
     }
 }
 
+/* Print the line on the statistic; nothing for a run without one. */
 static void print_statistic(const sal_run_summary *s, FILE *stream)
 {
     if (!s->statistic) {
@@ -65,7 +67,8 @@ static void print_statistic(const sal_run_summary *s, FILE *stream)
     fputc('\n', stream);
 }
 
-/* What says how well the draws represent the target. */
+/* Print how well the draws represent the target: ESS, R-hat, variables that never changed. Prints
+ * nothing if no chain moved. */
 static void print_mixing(const sal_run_summary *s, FILE *stream)
 {
     if (s->unmoved == s->chains && s->draws >= SALI_FEW_DRAWS) {
@@ -90,7 +93,7 @@ static void print_mixing(const sal_run_summary *s, FILE *stream)
     fprintf(stream, "mean log prob    %.4f (unnormalised)\n", s->log_prob_mean);
 }
 
-/* What draws say: of a run without any, nothing. */
+/* Print the figures that are computed from draws; the run has draws. */
 static void print_figures(const sal_run_summary *s, FILE *stream)
 {
     fprintf(stream, "acceptance       %.3f\n", s->acceptance_rate);
@@ -114,7 +117,7 @@ sal_status sal_run_print_summary(const sal_run *run, FILE *stream)
     char text[SAL_WARNING_SIZE];
     const bool warns = sal_run_warning(&s, text, sizeof text);
     const bool first =
-        s.draws >= SALI_FEW_DRAWS && s.unmoved == s.chains; /* all else means nothing then */
+        s.draws >= SALI_FEW_DRAWS && s.unmoved == s.chains; /* figures mean nothing then */
     if (warns && first) {
         sali_print_wrapped(text, stream);
         fputc('\n', stream);

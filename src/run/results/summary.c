@@ -15,15 +15,16 @@
 #include "run/parts/record.h"
 #include "run/results/results.h"
 
-/* Nanoseconds that exact answers may take, so that they are there in about a second: the cost of an
- * oracle is right within a factor of ten, and by a quick look up to twice that of the answer, which
- * looks longer for a good order. And a bound from below on those of a step of a chain, for answers
- * in less time than the run took. Neither depends on a clock, so that a run says the same whenever
- * it is made. */
+/* SHORT_WAIT: nanoseconds of estimated cost that take about a second: the estimate is right within
+ * a factor of ten, and the quick estimate used here is up to twice the cost of the answer, for
+ * which a good order is searched longer. LEAST_OF_STEP: a lower bound on the nanoseconds of one
+ * step of a chain, to find answers that take less time than the run took. Neither depends on a
+ * clock, so that the same run has the same summary whenever it is made. */
 #define SHORT_WAIT 2e8
 #define LEAST_OF_STEP 100.0
 
-/* Where the draws cannot be trusted: an exact method that takes little time. */
+/* Set s->exact to an exact method that takes little time, if the draws cannot be trusted and there
+ * is one; else to NULL. */
 static sal_status summarise_exact(const sal_run *run, sal_run_summary *s, sal_error *err)
 {
     const bool doubtful =

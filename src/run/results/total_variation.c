@@ -10,7 +10,7 @@
 #include "run/results/results.h"
 #include "stats/variation.h"
 
-/* Shares of the states among the draws. */
+/* Add up the shares of all states among the draws in shares [states], zero before. */
 static sal_status count_states(const sal_run *run, double *shares, sal_error *err)
 {
     const sal_space *space = run->model->space;
@@ -30,6 +30,8 @@ static sal_status count_states(const sal_run *run, double *shares, sal_error *er
     return status;
 }
 
+/* Set *out: the distance of the draws from the exact distribution of `states` states, and the
+ * distance that `ess` independent draws would have. */
 static sal_status compare(const sal_run *run, int64_t states, int threads, double ess,
                           sal_run_variation *out, sal_error *err)
 {

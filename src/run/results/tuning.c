@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What warm-up found, out of a run. */
+/* What warm-up found, taken out of a run. */
 #include <stdio.h>
 
 #include <saltus/sample.h>
@@ -10,6 +10,7 @@
 #include "run/parts/tempering.h"
 #include "run/results/results.h"
 
+/* List the values of the sampler itself that warm-up tunes. Returns how many. */
 static int64_t own_values(const sal_run *run, sali_state_item items[SALI_MOST_STATE])
 {
     return sali_sampler_items(run->sampler, run->shared, NULL, SALI_STATE_TUNED, items);
@@ -31,6 +32,7 @@ void sali_run_print_sampler(const sal_run *run, FILE *stream)
     }
 }
 
+/* The name of such a value in a tuning. */
 static void own_name(const sali_state_item *item, char name[128])
 {
     snprintf(name, 128, SALI_TUNED_OWN "%s", item->name);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Variables that had one state in all draws of each chain, and whether f explains that they stay.
  *
- * A state whose other values are forbidden or hardly ever drawn is right to stay. The same is seen
- * where a sampler cannot leave a side: two variables that must differ stay for ever under single
- * changes. So changes of one of these variables, or of two together, are tried at the last states:
- * where f makes a change likely enough to be seen many times, the draws are not those of f. */
+ * A variable whose other states are forbidden or improbable stays in correct draws as well. But
+ * variables also stay where a sampler cannot cross to other states: two variables that must differ
+ * never change one at a time. So changes of one of these variables, or of two together, are tried
+ * at the last states: where f makes a change likely enough to be seen many times, the draws are not
+ * distributed as f demands. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,22 +17,22 @@
 #include "run/parts/record.h"
 #include "run/results/results.h"
 
-/* Fewer draws of a chain say nothing. */
+/* Chains with fewer draws are not examined. */
 #define LEAST_DRAWS 4
 
 /* A change that draws of f would show so often on average is missed by chance with probability
  * e^-10. */
 #define LEAST_SIGHTINGS 10.0
 
-/* Chains whose last states are looked at; states at each, of single changes and of pairs; and codes
- * of states that are evaluated together. */
+/* Bounds on the chains whose last states are examined, the states that are tried at each of them by
+ * single changes and by pairs, and the states and codes that are evaluated together. */
 enum { CHAINS = 4, MOST_STATES = 1024, ROWS = 256, MOST_CODES = 1 << 20 };
 
 /* A change of a variable, or of two variables together. */
 typedef struct change {
     int64_t first, second; /* of the model that is sampled; second: -1 for a single one */
     double ratio;          /* sum of exp(f - f of the last state) over all other states of both */
-    double chance; /* of other states given all other variables: the least among the chains */
+    double chance;         /* conditional probability of other states; the least of the chains */
 } change;
 
 /* Neighbours of one last state on their way through the model. */
@@ -39,7 +40,7 @@ typedef struct batch {
     const sal_run *run;
     const int32_t *codes; /* [V] the last state */
     double f;             /* of the last state */
-    int64_t n, room;      /* rows that are filled, and all, ROWS at most */
+    int64_t n, room;      /* rows that are filled; all rows, ROWS at most */
     int32_t *rows;        /* [room x V] */
     double *values;       /* [room] */
     change *of[ROWS];
@@ -47,13 +48,13 @@ typedef struct batch {
 
 /* ---- which variables */
 
-/* How many other codes a change tries; none of a variable with one state. */
+/* How many other codes a change of the variable tries; 0 for a variable with one state. */
 static int64_t other_codes(const sali_variable *variable)
 {
     return variable->states == 0 ? 2 : variable->states - 1;
 }
 
-/* Whether all draws of a chain have one state of variable v. */
+/* Whether all draws of a chain have the same state of variable v. */
 static bool stays(const sal_run *run, const sali_variable *variable, int64_t v, int64_t chain)
 {
     const int64_t bins = run->model->space->bins, V = run->model->space->n_variables;
@@ -77,7 +78,8 @@ static bool stays(const sal_run *run, const sali_variable *variable, int64_t v, 
     return false;
 }
 
-/* The variables [V at most] of the model that is sampled that stay in each chain; how many. */
+/* List in unchanged [V] the variables of the sampled model that have one state in all draws of each
+ * chain. Returns how many. */
 static int64_t find_unchanged(const sal_run *run, int64_t *unchanged)
 {
     int64_t n = 0;
@@ -93,7 +95,7 @@ static int64_t find_unchanged(const sal_run *run, int64_t *unchanged)
     return n;
 }
 
-/* ---- what f says of changes */
+/* ---- probabilities of changes */
 
 /* Evaluate the rows of a batch, add each to the ratio of its change, and empty the batch. */
 static sal_status batch_flush(batch *b, sal_error *err)
@@ -108,8 +110,8 @@ static sal_status batch_flush(batch *b, sal_error *err)
     return status;
 }
 
-/* Other codes of a variable: number k counted from 0, or -1 past the last. Of a count without a cap
- * the neighbours. */
+/* The k-th code other than `code`, from 0; -1 past the last. A count without a cap has its
+ * neighbours only. */
 static int32_t other_code(const sali_variable *variable, int32_t code, int32_t k)
 {
     if (variable->states == 0) {
@@ -119,7 +121,8 @@ static int32_t other_code(const sali_variable *variable, int32_t code, int32_t k
     return k + 1 < variable->states ? k + (k >= code) : -1;
 }
 
-/* The states that a change leads to from the last state, into the batch. */
+/* Put the states that a change leads to from the last state into the batch, evaluating it when it
+ * is full. */
 static sal_status batch_add(batch *b, change *to, sal_error *err)
 {
     const sal_space *space = b->run->model->space;
@@ -157,7 +160,8 @@ static const int32_t *last_codes(const sal_run *run, int64_t chain)
     return NULL; /* not reached: every chain has a shard */
 }
 
-/* The chances of n changes: at each of a few chains from its last state, the least of them. */
+/* Set the chance of each of n changes: the least of its chances at the last states of a few
+ * chains. */
 static sal_status measure(batch *b, int64_t n, change *changes, sal_error *err)
 {
     const int64_t chains = b->run->options.chains < CHAINS ? b->run->options.chains : CHAINS;
@@ -177,6 +181,7 @@ static sal_status measure(batch *b, int64_t n, change *changes, sal_error *err)
     return status;
 }
 
+/* Order of changes for qsort: by chance, then by variable. */
 static int by_chance(const void *a, const void *b)
 {
     const change *x = a, *y = b;
@@ -186,7 +191,8 @@ static int by_chance(const void *a, const void *b)
 
 /* ---- in the summary */
 
-/* Note the likeliest of n changes if draws of f would show it many times. */
+/* Set s->stuck and s->stuck_chance to the likeliest of n changes, if draws of f would show it many
+ * times. */
 static void note_likeliest(const sal_run *run, int64_t n, const change *changes,
                            const int64_t *original, sal_run_summary *s)
 {
@@ -201,7 +207,8 @@ static void note_likeliest(const sal_run *run, int64_t n, const change *changes,
     }
 }
 
-/* Add the pair of two variables, if its states are within the bound; false once they are not. */
+/* Append the pair of variables v and w to `pair`. False once the states of all pairs are more than
+ * the bound. */
 static bool add_pair(const sali_variable *variables, int64_t v, int64_t w, change *pair,
                      int64_t *pairs, int64_t *states)
 {
@@ -213,10 +220,10 @@ static bool add_pair(const sali_variable *variables, int64_t v, int64_t w, chang
     return true;
 }
 
-/* The pairs among n single changes, those that f holds most firmly first; how many. If no term of f
- * has both variables, changing the two is no likelier than what changing each says: where it is
- * known which ones meet (`graph`, or NULL), only such pairs are tried. Variables that f pins each
- * by itself would else use up the bound. `rank` [V] is scratch. */
+/* List the pairs of n single changes, the least likely changes first. Returns how many. If no term
+ * of f has both variables, changing the two together is no likelier than changing each: so with
+ * `graph` (NULL: not known) only pairs that share a term are tried. Otherwise variables that f
+ * fixes one by one would use up the bound. rank [V] is scratch. */
 static int64_t list_pairs(const sal_space *space, const sali_interactions *graph, int64_t n,
                           const change *changes, int64_t *rank, change *pair)
 {
@@ -243,7 +250,7 @@ static int64_t list_pairs(const sal_space *space, const sali_interactions *graph
     return pairs;
 }
 
-/* Pairs of n single changes, the firmest first. */
+/* Try pairs of n single changes, which are sorted by chance, and note the likeliest pair. */
 static sal_status try_pairs(batch *b, int64_t n, const change *changes, const int64_t *original,
                             sal_run_summary *s, sal_error *err)
 {
@@ -269,7 +276,8 @@ static sal_status try_pairs(batch *b, int64_t n, const change *changes, const in
     return status;
 }
 
-/* Single changes of the unchanged variables, as many as the bound on states allows; then pairs. */
+/* Try single changes of the unchanged variables, as many as the bound on states allows; if none is
+ * likely enough, try pairs. */
 static sal_status try_changes(batch *b, int64_t n, const int64_t *unchanged, change *changes,
                               const int64_t *original, sal_run_summary *s, sal_error *err)
 {
@@ -292,7 +300,8 @@ static sal_status try_changes(batch *b, int64_t n, const int64_t *unchanged, cha
                                           : SAL_OK;
 }
 
-/* Look at changes of n unchanged variables. */
+/* Find out whether f allows changes of n unchanged variables, and note the likeliest in the
+ * summary. */
 static sal_status look(const sal_run *run, int64_t n, const int64_t *unchanged,
                        const int64_t *original, sal_run_summary *s, sal_error *err)
 {
@@ -305,7 +314,7 @@ static sal_status look(const sal_run *run, int64_t n, const int64_t *unchanged,
     sal_status status = sali_memory_status(&memory, err);
     status = status ? status : try_changes(&b, n, unchanged, changes, original, s, err);
     sali_memory_free(&memory);
-    return status == SAL_ERR_MODEL ? SAL_OK : status; /* NaN beside the draws: not known */
+    return status == SAL_ERR_MODEL ? SAL_OK : status; /* f is NaN nearby: not known */
 }
 
 sal_status sali_unchanged_summarise(const sal_run *run, sal_run_summary *s, sal_error *err)

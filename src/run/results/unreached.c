@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* States that f allows and that a run's sampler cannot reach: with forbidden states, blocks or
  * single variables may leave out parts of the space in which every variable still changes, which
- * neither R-hat nor ESS shows. Few states can be told exactly: by the sampler's transition matrix,
- * or, where a step moves one of known blocks to whatever f allows there, by joining the states that
- * differ in one block only.
- */
+ * neither R-hat nor ESS shows. With few states their number is exact: by the sampler's transition
+ * matrix or, where a step moves one of known blocks to any state that f allows, by joining the
+ * states that differ in one block only. */
 #include <math.h>
 
 #include "core/alloc.h"
@@ -18,14 +17,14 @@
 #define MOST_IN_MATRIX 256
 #define MOST_STATES 4096
 
-/* Whether the sampler's steps have matrices that are the same in every sweep: blocks that are drawn
- * anew join other states each time. */
+/* Whether the blocks of the sampler are the same in every sweep, so that its transition matrix is:
+ * blocks that are drawn at random join other states each time. */
 static bool has_fixed_blocks(const sal_run *run)
 {
     return sali_sampler_value(run->sampler, &run->settings, "blocks") == 0;
 }
 
-/* f of all states into f [states], and whether it forbids some of them. */
+/* Set f [states] to f of all states, and *forbids if f is -inf at one of them. */
 static sal_status evaluate_all(const sal_model *model, int64_t states, double *f, bool *forbids,
                                sal_error *err)
 {
@@ -46,7 +45,7 @@ static sal_status evaluate_all(const sal_model *model, int64_t states, double *f
 
 /* ---- blocks */
 
-/* The least state that state i was joined with: paths to it get shorter with every look. */
+/* The least state that state i has been joined with. Shortens the paths to it. */
 static int64_t root_of(int64_t *parent, int64_t i)
 {
     while (parent[i] != i) {
@@ -56,8 +55,8 @@ static int64_t root_of(int64_t *parent, int64_t i)
     return i;
 }
 
-/* Join allowed states that differ only in variables whose codes count by `stride` in the number of
- * a state, and have `count` joint states; first [states] is work space. */
+/* Join allowed states that differ in one block only: its variables count by `stride` in the number
+ * of a state, and have `count` joint states. first [states] is scratch. */
 static void join_block(int64_t states, const double *f, int64_t stride, int64_t count,
                        int64_t *parent, int64_t *first)
 {
@@ -112,8 +111,8 @@ sal_status sali_unreached_by_blocks(const sal_space *space, const double *f, int
 
 /* ---- the matrix */
 
-/* The number of the states, few of them, that the sampler's matrix does not reach; left as it is
- * where the sampler has none. */
+/* Set *unreached by the sampler's transition matrix; it stays if the sampler has none. There must
+ * be few states. */
 static sal_status count_by_matrix(const sal_run *run, int64_t *unreached, sal_error *err)
 {
     char sampler[SALI_SAMPLER_TEXT];

@@ -13,13 +13,13 @@
 
 typedef struct ballot {
     const uint8_t *rows;
-    size_t bytes;   /* of a row */
-    int64_t size;   /* of the table, a power of two */
-    int64_t *first; /* [size] the first draw with a state, plus 1; 0: free */
-    int64_t *votes; /* [size] */
+    size_t bytes;   /* of a row of codes */
+    int64_t size;   /* slots of the hash table, a power of two */
+    int64_t *first; /* [size] 1 + the first draw with the state of the slot; 0: free */
+    int64_t *votes; /* [size] draws with the state of the slot */
 } ballot;
 
-/* The place of a draw's state, which may be free still. */
+/* The slot of a draw's state: the slot that has it, or a free one. */
 static int64_t place_of(const ballot *b, int64_t draw)
 {
     const uint8_t *row = b->rows + (size_t)draw * b->bytes;
@@ -32,7 +32,8 @@ static int64_t place_of(const ballot *b, int64_t draw)
     return at;
 }
 
-/* Whether a place beats another. Draws are numbered as in log_prob. */
+/* Whether the state in slot `one` beats that in slot `other`: by votes, then by f, then by its
+ * first draw. Draws are numbered as in log_prob. */
 static bool beats(const ballot *b, const sal_run *run, int64_t one, int64_t other)
 {
     if (b->votes[one] != b->votes[other]) {
@@ -43,7 +44,7 @@ static bool beats(const ballot *b, const sal_run *run, int64_t one, int64_t othe
     return f != f_other ? f > f_other : b->first[one] < b->first[other];
 }
 
-/* Count all draws; the winner's place. */
+/* Count the states of all draws. Returns the winner's slot. */
 static int64_t count_votes(ballot *b, const sal_run *run)
 {
     int64_t winner = -1;
@@ -100,6 +101,7 @@ sal_status sal_run_vote(const sal_run *run, int32_t *codes, int64_t *votes, sal_
 
 /* ---- dimension-wise */
 
+/* Set codes [V] to the most frequent code of each variable; of equal ones, the lowest. */
 static void most_frequent(const sal_space *space, const double *marginals, int32_t *codes)
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
@@ -111,8 +113,8 @@ static void most_frequent(const sal_space *space, const double *marginals, int32
     }
 }
 
-/* Code 1 for the `ones` variables that have it most often: those with fewer than that before them.
- */
+/* Set codes [V] to 1 for the `ones` two-level variables that have code 1 most often (of equal ones,
+ * the first), else to 0. */
 static void select_top(const sal_space *space, const double *marginals, int64_t ones,
                        int32_t *codes)
 {

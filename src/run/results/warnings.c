@@ -35,6 +35,7 @@ bool sali_run_is_from_scratch(const sal_run_summary *s)
 
 /* ---- findings */
 
+/* Report which variable has the largest R-hat, and what would help. */
 static void describe_disagreement(const sal_run_summary *s, char *text, size_t room)
 {
     char where[64] = "f";
@@ -63,9 +64,11 @@ static void describe_disagreement(const sal_run_summary *s, char *text, size_t r
            s->replicas > 1 ? " with these replicas" : ": tempering can (--tempering)");
 }
 
-/* Neighbouring temperatures that hardly ever swap cut the ladder in two. */
+/* Swap rates below this are rare: neighbouring temperatures that hardly ever swap cut the ladder in
+ * two. */
 #define RARE_SWAPS 0.1
 
+/* Report the lowest swap rate, and how many replicas would serve. */
 static void describe_rare_swaps(const sal_run_summary *s, char *text, size_t room)
 {
     append(text, room,
@@ -80,7 +83,7 @@ static void describe_rare_swaps(const sal_run_summary *s, char *text, size_t roo
                                                         : "");
 }
 
-/* Chains that never moved: why, and what would help. */
+/* Report chains that never moved, why, and what would help. */
 static void describe_standing(const sal_run_summary *s, char *text, size_t room)
 {
     if (s->unmoved == s->chains) {
@@ -114,7 +117,7 @@ static void describe_standing(const sal_run_summary *s, char *text, size_t room)
     }
 }
 
-/* Why a run with draws has no ESS. */
+/* Report why a run with draws has no ESS. */
 static void describe_no_ess(const sal_run_summary *s, char *text, size_t room)
 {
     if (s->draws < SALI_FEW_DRAWS) {
@@ -136,11 +139,12 @@ static void describe_missed_aim(const sal_run_summary *s, char *text, size_t roo
            s->until, (long long)s->draws, s->ess_total, s->rhat_max);
 }
 
-/* Acceptances further than this from the one aimed at say that adaptation was not over. */
+/* An acceptance rate this far from its target, in ENOUGH_DRAWS draws, means that adaptation was not
+ * over. */
 #define UNSETTLED 0.15
 #define ENOUGH_DRAWS 100
 
-/* Variables that stay although f lets them change. */
+/* Report variables that never changed although f lets them change. */
 static void describe_stuck(const sal_run_summary *s, char *text, size_t room)
 {
     char list[SAL_RUN_NAMED * 24];
@@ -163,6 +167,7 @@ static void describe_stuck(const sal_run_summary *s, char *text, size_t room)
            (long long)s->stuck[0], 100 * s->stuck_chance, (long long)s->variables);
 }
 
+/* Report states that no number of steps reaches, and what would reach them. */
 static void describe_unreached(const sal_run_summary *s, char *text, size_t room)
 {
     append(
@@ -174,6 +179,7 @@ static void describe_unreached(const sal_run_summary *s, char *text, size_t room
         (long long)s->unreached);
 }
 
+/* Report a step size at its lower bound, or one that was not adapted when warm-up ended. */
 static void describe_step_size(const sal_run_summary *s, char *text, size_t room)
 {
     if (s->step_size_bound < 0) {
@@ -229,7 +235,7 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
         { s->unchanged > 0 && s->stuck[0] >= 0 && s->unmoved == 0, NULL, describe_stuck },
         { s->swap_rate_min < RARE_SWAPS, NULL, describe_rare_swaps },
         { unsettled, NULL, describe_step_size },
-        /* of a sampler that never moved more is said above */
+        /* if no chain moved, that is reported already */
         { s->unreached > 0 && s->unmoved < s->chains, NULL, describe_unreached },
         { s->draws > 0 && sali_rounding_is_coarse(s->rounding), NULL, describe_rounding },
         { s->exact, NULL, describe_exact },
