@@ -27,14 +27,23 @@ static bool is_word(const char *name, int length, const char *word)
     return (int)strlen(word) == length && strncmp(name, word, (size_t)length) == 0;
 }
 
+/* The block whose name is the `length` characters at p->at; NULL: there is none. */
+static sali_formula_block *find_block(const sali_formula_parser *p, int length)
+{
+    sali_formula_block *found = NULL;
+    for (int64_t k = 0; k < p->n_blocks && !found; k++) {
+        found = is_word(p->at, length, p->blocks[k].name) ? &p->blocks[k] : NULL;
+    }
+    return found;
+}
+
 /* ---- what a sum goes over */
 
 /* The block of the enclosing sum. If it is not known yet, it becomes `occurs`, the block that is
  * indexed here, or the only block; in a sum over i alone also the first block of `count` variables.
  * NULL after a mistake at `place` if none fits. */
-static const sali_formula_block *block_of_sum(sali_formula_parser *p,
-                                              const sali_formula_block *occurs, int64_t count,
-                                              const char *place)
+static sali_formula_block *block_of_sum(sali_formula_parser *p, sali_formula_block *occurs,
+                                        int64_t count, const char *place)
 {
     const bool each = p->bound == SALI_EACH;
     if (!p->over) {
@@ -86,7 +95,7 @@ static bool list_all_pairs(sali_formula_parser *p, int64_t n, const char *place)
 static bool pairs_of_sum(sali_formula_parser *p, const char *place, int64_t *const **end,
                          int64_t *n)
 {
-    sali_formula_block *over = p->blocks + (p->over - p->blocks);
+    sali_formula_block *over = p->over;
     const bool all = p->bound == SALI_ALL_PAIRS;
     if (!(all ? list_all_pairs(p, over->count, place) : sali_formula_neighbours(p, over))) {
         return false;
@@ -135,9 +144,7 @@ static bool read_bound(sali_formula_parser *p)
     if (is_word(p->at, sali_formula_word(p), "in")) {
         p->at += 2;
         const int length = sali_formula_word(p);
-        for (int64_t k = 0; k < p->n_blocks && !p->over; k++) {
-            p->over = is_word(p->at, length, p->blocks[k].name) ? &p->blocks[k] : NULL;
-        }
+        p->over = find_block(p, length);
         if (!p->over) {
             return sali_formula_fail(p, p->at, "expected the name of variables after 'in'");
         }
@@ -150,7 +157,7 @@ static bool read_bound(sali_formula_parser *p)
 static sal_expr parse_sum_over(sali_formula_parser *p)
 {
     const sali_formula_bound bound = p->bound;
-    const sali_formula_block *over = p->over;
+    sali_formula_block *over = p->over;
     const char *sum = p->sum;
     sal_expr e = nothing;
     if (!sali_formula_expect(p, "i", "after 'sum('") || !read_bound(p)) {
@@ -174,7 +181,7 @@ static sal_expr parse_sum_over(sali_formula_parser *p)
 /* Parse "[0]", "[i]" or "[j]" after `name`: a row of `of` [count, ..], or a row for each term of
  * the enclosing sum. `block` is the block that `of` is the state of; NULL: `of` is a parameter. */
 static sal_expr parse_index(sali_formula_parser *p, const char *name, sal_expr of, int64_t count,
-                            const sali_formula_block *block)
+                            sali_formula_block *block)
 {
     sal_expr row = nothing;
     char after[SALI_FORMULA_NAME + 8];
@@ -218,21 +225,12 @@ static sal_expr parse_index(sali_formula_parser *p, const char *name, sal_expr o
     return sali_formula_expect(p, "]", "after the index") ? row : nothing;
 }
 
-static const sali_formula_block *find_block(const sali_formula_parser *p, int length)
-{
-    const sali_formula_block *found = NULL;
-    for (int64_t k = 0; k < p->n_blocks && !found; k++) {
-        found = is_word(p->at, length, p->blocks[k].name) ? &p->blocks[k] : NULL;
-    }
-    return found;
-}
-
 /* Parse a label or another categorical variable after "==": 1 where `a`, a one-hot of `block` in
  * its last axis, is equal to it, else 0. */
 static sal_expr parse_label(sali_formula_parser *p, const sali_formula_block *block, sal_expr a)
 {
     const int axis = sal_expr_shape(a).rank - 1, length = sali_formula_word(p);
-    const sali_formula_block *other = length > 0 ? find_block(p, length) : NULL;
+    sali_formula_block *other = length > 0 ? find_block(p, length) : NULL;
     const char *place = p->at;
     int64_t label = 0;
     if (length == 0) {
@@ -259,7 +257,7 @@ static sal_expr parse_label(sali_formula_parser *p, const sali_formula_block *bl
 
 /* Parse a variable of `block`, whose name is next. A categorical variable must be followed by
  * "==". */
-static sal_expr parse_variable(sali_formula_parser *p, const sali_formula_block *block)
+static sal_expr parse_variable(sali_formula_parser *p, sali_formula_block *block)
 {
     const char *place = p->at;
     p->at += strlen(block->name);
@@ -330,7 +328,7 @@ static sal_expr parse_name(sali_formula_parser *p)
 {
     const int length = sali_formula_word(p);
     const char *name = p->at;
-    const sali_formula_block *block = find_block(p, length);
+    sali_formula_block *block = find_block(p, length);
     if (block) {
         return parse_variable(p, block);
     }

@@ -51,9 +51,9 @@ typedef struct sali_formula_parser {
     sali_formula_block *blocks;
     sali_formula_parameter *parameters;
     sali_formula_bound bound;
-    const sali_formula_block *over; /* block of the enclosing sum; NULL: not known yet */
-    const char *sum;                /* place in the text after "sum(i" */
-    int64_t *all[2];                /* [all_pairs] all pairs of all_of variables */
+    sali_formula_block *over; /* block of the enclosing sum; NULL: not known yet */
+    const char *sum;          /* place in the text after "sum(i" */
+    int64_t *all[2];          /* [all_pairs] all pairs of all_of variables */
     int64_t all_pairs, all_of;
     int depth;
     char mistake[200]; /* the first mistake; nothing is read after it */
