@@ -275,6 +275,14 @@ static void report_ranks(const sal_run *run)
     }
 }
 
+/* Whether Ctrl-C or --time stopped a run before its end. */
+static bool was_stopped(const sal_run *run, const options *o)
+{
+    sal_run_summary s = { 0 };
+    return cli_interrupted() ||
+           (o->run.seconds > 0 && sal_run_summarise(run, &s, NULL) == SAL_OK && s.stopped);
+}
+
 /* Run the chains, and write and print all results. Returns the exit code. */
 static int sample(sal_model *model, options *o)
 {
@@ -312,11 +320,10 @@ static int sample(sal_model *model, options *o)
         close_writer(o->outputs.out, writer, NULL);
         return code;
     }
-    int64_t draws;
-    sal_run_size(run, NULL, &draws, NULL);
-    const bool stopped =
-        cli_interrupted() || (o->run.seconds > 0 && !o->run.until && draws < run_options.draws);
+    const bool stopped = was_stopped(run, o);
     if (stopped) {
+        int64_t draws;
+        sal_run_size(run, NULL, &draws, NULL);
         fprintf(stderr, "saltus: stopped; what follows is from %lld draws a chain\n",
                 (long long)draws);
     }

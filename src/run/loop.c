@@ -210,7 +210,8 @@ sal_status sali_run_ask(sal_run *run, int64_t done, sal_error *err)
         o->callbacks.progress(done, total, o->callbacks.progress_data) != 0) {
         run->stopped = true;
     }
-    run->stopped |= o->seconds > 0 && sali_now() - run->begun >= o->seconds;
+    run->stopped |=
+        o->seconds > 0 && done < total && !run->enough && sali_now() - run->begun >= o->seconds;
     return sali_sync_stop(run, err);
 }
 

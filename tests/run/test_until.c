@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <math.h>
+#include <time.h>
 
 #include "same_runs.h"
 
@@ -173,6 +174,32 @@ END_TEST
 
 /* ---- time */
 
+static int sleep_at_the_end(int64_t done, int64_t total, void *data)
+{
+    (void)data;
+    if (done == total) {
+        nanosleep(&(struct timespec){ .tv_sec = 2, .tv_nsec = 100000000 }, NULL);
+    }
+    return 0;
+}
+
+/* A run that has made all its draws was not stopped, though its time is over by then. */
+START_TEST(the_time_does_not_stop_what_is_over)
+{
+    sal_model *model = opened("ising:side=3,theta=0.1");
+    const sal_run_options options = { .sampler = "gibbs",
+                                      .draws = 5,
+                                      .warmup = -1,
+                                      .seconds = 2,
+                                      .callbacks.progress = sleep_at_the_end };
+    sal_run *run = run_it(model, &options);
+    const sal_run_summary s = summary_of(run);
+    ck_assert(!s.stopped && s.draws == 5);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* The time stops the run, on a busy machine perhaps before its first draw; what it drew is what it
  * would have drawn, and R-hat is that of the two halves of what there is. */
 START_TEST(the_time_stops_it)
@@ -209,6 +236,7 @@ static Suite *until_suite(void)
     tcase_add_test(tcase, what_came_to_its_aim_ends_there_when_it_is_resumed);
     tcase_add_test(tcase, bad_aims_are_refused);
     tcase_add_test(tcase, the_time_stops_it);
+    tcase_add_test(tcase, the_time_does_not_stop_what_is_over);
     suite_add_tcase(suite, tcase);
     return suite;
 }
