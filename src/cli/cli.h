@@ -189,6 +189,9 @@ int cli_check_joint(const char *command, const sal_model *model);
 /* Whether a specification is a directory to which 'saltus train' wrote a model. */
 bool cli_is_training(const char *specification);
 
+/* What a specification that is a formula begins with. */
+#define CLI_FORMULA "formula:"
+
 /* Whether a specification is a formula, a file or a directory of a training, which determine the
  * parameters; not the name of a ready-made model, even if a directory of that name exists. */
 bool cli_is_saved(const char *specification);

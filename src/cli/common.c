@@ -125,7 +125,8 @@ bool cli_find_builtin(const char *specification, sal_builtin_info *info)
 bool cli_is_saved(const char *specification)
 {
     struct stat there;
-    return cli_is_training(specification) || strncmp(specification, "formula:", 8) == 0 ||
+    return cli_is_training(specification) ||
+           strncmp(specification, CLI_FORMULA, strlen(CLI_FORMULA)) == 0 ||
            (stat(specification, &there) == 0 && !S_ISDIR(there.st_mode));
 }
 

@@ -181,7 +181,7 @@ static int take_formula(const cli_command *command, const char *formula, int n_a
                         const char **arguments)
 {
     static char *specification; /* as long as the program */
-    const size_t size = strlen(formula) + sizeof "formula:";
+    const size_t size = strlen(formula) + sizeof CLI_FORMULA;
     if (found == n_arguments) {
         return cli_usage("%s: unexpected '%s' beside --formula", command->name, arguments[0]);
     }
@@ -190,7 +190,7 @@ static int take_formula(const cli_command *command, const char *formula, int n_a
     if (!specification) {
         return cli_error(SAL_ERR_MEMORY, "out of memory");
     }
-    snprintf(specification, size, "formula:%s", formula);
+    snprintf(specification, size, CLI_FORMULA "%s", formula);
     memmove(arguments + 1, arguments, (size_t)found * sizeof *arguments);
     arguments[0] = specification;
     return CLI_OK;
@@ -274,14 +274,11 @@ int cli_bytes(const char *option, const char *text, int64_t *bytes)
 
 int cli_seconds(const char *option, const char *text, double *seconds)
 {
-    static const char units[] = "smh";
-    static const double factors[] = { 1, 60, 3600 };
-    size_t length = strlen(text);
-    const char *unit = length > 0 ? strchr(units, text[length - 1]) : NULL;
-    double number;
-    if (!cli_parse_real(text, length - (unit != NULL), &number) || !(number > 0)) {
+    sal_run_options options = { 0 };
+    if (sal_option_set(sal_option_table_of(SAL_OPTIONS_RUN), &options, "time", text, NULL) !=
+        SAL_OK) {
         return cli_usage("--%s %s: expected a time such as 10s, 2m or 1h", option, text);
     }
-    *seconds = number * (unit ? factors[unit - units] : 1);
+    *seconds = options.seconds;
     return CLI_OK;
 }
