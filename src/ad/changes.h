@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes: the value and gradient of a program, kept up to date for some chains while single
  * variables move. A change is tried, then kept or undone. An op with a change rule (sali_op.change)
- * costs as much as what changes in its output; an op without one evaluates its row again. */
+ * costs as much as what changes in its output; an op without one evaluates its row again.
+ *
+ * Every word that a change overwrites is noted in a journal, or its row is copied first, so that
+ * undoing a change restores each bit. Sums are updated by differences only where their inputs are
+ * at most affine in the state; elsewhere large terms that vanish would leave rounding errors
+ * behind, so these sums are recomputed. The gradient follows at the same cost where the adjoints on
+ * the way to the state do not depend on the state (lattices, factor graphs, quadratic forms, and
+ * sums of these); for other formulas a backward pass recomputes it. */
 #ifndef SALI_CHANGES_H
 #define SALI_CHANGES_H
 

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The workspace: buffers of one thread and one shard; it replays a program without allocating. */
+/* The workspace: buffers of one thread and one shard; it replays a program without allocating.
+ *
+ * The batch of chains is implicit: a node that varies with the state has a value for each chain,
+ * any other node one value for all. A replay is a list of calls whose pointers are filled in when
+ * the workspace is created. The gradient by the state and the gradient by the parameters have lists
+ * of their own, because they need the adjoints of different nodes. */
 #ifndef SALI_WORKSPACE_H
 #define SALI_WORKSPACE_H
 

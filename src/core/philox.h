@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Philox 4x32-10 in bulk: one tile of consecutive blocks at a time, with vector instructions.
- * All instruction sets give the bits of Random123's philox4x32. */
+ * Random123 itself computes one block at a time. All instruction sets give the bits of Random123's
+ * philox4x32. */
 #ifndef SALI_PHILOX_H
 #define SALI_PHILOX_H
 

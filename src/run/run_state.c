@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run at an anchor: recording it, and resuming a run from it. */
+/* The state of a run at an anchor: recording it, and resuming a run from it. The last window of
+ * warm-up, and of the run, ends without an anchor: a longer run has another window there. Draws are
+ * not in the state. A resumed run reads the earlier draws again (run_replay.c), and makes once more
+ * what had been made after the anchor. */
 #include <float.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* States completed one variable after another, by the tables that a formula is a sum of. In a
  * Bayesian network this draws every variable given its parents; in other models with tables it is a
- * guess that avoids the entries that forbid a state. */
+ * guess that avoids the entries that forbid a state.
+ *
+ * The tables are those of a Bayesian network if every row of each table sums to 1 over one variable
+ * of its scope, the child; every variable is the child of one table; and no variable is its own
+ * ancestor. This is decided by the present values of the tables, whatever file or program they come
+ * from. If the tables are no network but forbid states, variables are drawn in their own order,
+ * each uniformly among the codes that the fewest tables forbid. */
 #ifndef SALI_COMPLETION_H
 #define SALI_COMPLETION_H
 

@@ -370,7 +370,8 @@ static inline void sali_sampler_go(const sali_sampler *sampler, void *self, sali
 }
 
 /* The usual step size of a space for a sampler with one: `base` for binary variables, scaled with
- * the squared spacing of levels (2 base for one-hot, 4 base for spins). */
+ * the squared spacing of levels (2 base for one-hot, 4 base for spins), so that the binary, spin
+ * and one-hot forms of a model give the same chain. */
 double sali_default_step_size(const sal_space *space, double base);
 
 /* Check that eps and 1 / eps are numbers of the model's type, with room for levels and gradients; 0

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting states: given or random, repaired until f is finite. */
+/* Starting states: given or drawn, repaired until f is finite.
+ *
+ * Repair uses the feasibility model, whose f is minus the number of forbidden table entries that a
+ * state selects; plain search on f = -inf would have no direction. Gibbs sweeps over this model
+ * follow the changes of single variables, at an inverse temperature that rises and falls, until f
+ * is finite. Models that are -inf without tables (sal_at_most) have no feasibility model: there
+ * random states are tried, and the caller does better to give a start. */
 #ifndef SALI_START_H
 #define SALI_START_H
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of a model from scratch, for its verdict. */
+/* Samples of a model from scratch, for its verdict: along the ladder or denoising chain of its
+ * training, else by tempering. Trainings and evaluations draw here. The number of steps is fixed,
+ * never a time, so that equal seeds give equal bits. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* BLAS with one thread: shards are the parallelism, and OpenBLAS threads inside them would fight.
  * OpenBLAS keeps its thread count for the whole process, so the first begin() sets it to 1 and the
- * last end() puts it back; this count is the library's only mutable global. */
+ * last end() puts it back. Beside the lock of libnetcdf (io/draws/netcdf_posterior.h), the number
+ * of users and the saved count are the library's only mutable globals. */
 #ifndef SALI_BLAS_H
 #define SALI_BLAS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The functions of vmath.h by instruction set: vmath.c takes the best of the machine, tests try
- * them all. */
+ * them all. SLEEF's own dispatch is not used, because it works on one vector per call. */
 #ifndef SALI_VMATH_TABLE_H
 #define SALI_VMATH_TABLE_H
 

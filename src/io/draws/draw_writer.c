@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing draws: into a log while they are made, and from there into a netCDF file. */
+/* Writing draws: into a log while they are made, and from there into a netCDF file.
+ *
+ * PATH.draws (draw_log.h) grows while the run works. When the run ends or is stopped, PATH is
+ * written from it at once (draw_netcdf.h), with the state of the run, and PATH.draws is removed. A
+ * run that was killed is resumed from PATH.draws, which it continues. A run that is resumed from
+ * PATH begins a new PATH.draws with the old draws, also those made after the saved state, which
+ * it makes once more; PATH stays as it was until the end. A PATH.draws from which another run can
+ * still be resumed is never overwritten. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Step sizes in warm-up, by temperature: stochastic approximation, and the search of appendix H. */
+/* Step sizes, by temperature. By default a Robbins-Monro recursion on log eps leads the mean
+ * acceptance probability of a window to SALI_TARGET_ACCEPTANCE. On request the step size is
+ * searched for by the mean jump distance (Rhodes & Gutmann 2022, app. H), first over magnitudes,
+ * then over deciles, while chains try different candidates at the same time. Step sizes change in
+ * warm-up only; with annealing, whose temperature falls, also after it. */
 #ifndef SALI_STEP_SIZE_H
 #define SALI_STEP_SIZE_H
 

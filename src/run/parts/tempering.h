@@ -2,7 +2,11 @@
 /* Parallel tempering: a ladder of temperatures, found in warm-up, and swaps of states between
  * neighbours on it. Okabe et al. 2001 (even and odd pairs in turn); Syed, Bouchard-Côté,
  * Deligiannidis & Doucet 2022, Non-reversible parallel tempering: a scalable highly parallel MCMC
- * scheme. */
+ * scheme.
+ *
+ * Replica r of a chain keeps its temperature, and states move. At fixed steps even and odd pairs
+ * exchange states in turn. In warm-up temperatures are placed so that all swap rates are equal, by
+ * interpolating the cumulative rejection. Draws are those of temperature 1. */
 #ifndef SALI_TEMPERING_H
 #define SALI_TEMPERING_H
 

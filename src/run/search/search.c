@@ -10,7 +10,12 @@
  * twice the draws that the first cooling had below that temperature. If its chains end lower than
  * those of the first cooling by more than chance, all later coolings begin where the first one did,
  * at a temperature that the largest differences set (annealing.c). The same happens after a whole
- * cooling whose chains end lower. */
+ * cooling whose chains end lower.
+ *
+ * The seed of a cooling is computed from the search's seed and the cooling's number, so the same
+ * seed and number of coolings give the same bits, and nothing of a search needs to be saved. Rank 0
+ * plans where the next cooling begins, from the draws of the first cooling and from the mean over
+ * chains of the largest f in the latest one. */
 #include "run/search/search.h"
 
 #include <math.h>
