@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run at an anchor: recording it, and resuming a run from it. The last window of
- * warm-up, and of the run, ends without an anchor: a longer run has another window there. Draws are
- * not in the state. A resumed run reads the earlier draws again (run_replay.c), and makes once more
- * what had been made after the anchor. */
+/* The state of a run at an anchor: recording it, and resuming a run from it. */
 #include <float.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +9,11 @@
 #include "run/part.h"
 #include "run/sync.h"
 
-/* Steps from one anchor to the next. If a step costs about as much as a refresh: ANCHOR_STEPS. If
+/* The last window of warm-up, and of the run, ends without an anchor: a longer run has another
+ * window there. Draws are not in the state. A resumed run reads the earlier draws again
+ * (run_replay.c), and makes once more what had been made after the anchor.
+ *
+ * Steps from one anchor to the next. If a step costs about as much as a refresh: ANCHOR_STEPS. If
  * the sampler follows its chains by small changes: about ANCHOR_SWEEPS sweeps, a multiple of
  * ANCHOR_STEPS. */
 #define ANCHOR_STEPS 256

@@ -358,6 +358,9 @@ static double look(sal_trainer *t)
     return sali_ptt_weights(n, p->a, p->b);
 }
 
+/* How far an update went shows in the chains' weights exp(f_new - f_old), and in the members of the
+ * reservoir that the chains meet. Beginning, freezing a level and climbing another training's
+ * ladder are one journey, sali_ptt_travel. */
 sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
 {
     sali_ptt *p = t->own;

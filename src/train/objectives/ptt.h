@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Parallel trajectory tempering: the chains of the model that is trained jump to states of a frozen
  * copy of the model. The chains of that copy jumped to states of an earlier copy, and so on down to
- * independent variables. After Bereux, Decelle, Furtlehner & Seoane 2026; docs/training.md says
- * what differs.
- *
- * An iteration meets the reservoir, moves and updates. Then sali_ptt_follow finds out how far the
- * update went, from the chains' weights exp(f_new - f_old) and from the members that they meet, and
- * keeps the update, freezes a level, or takes the update back. Beginning, freezing and climbing
- * another training's ladder are one journey, sali_ptt_travel. log Z comes from Bennett's ratio:
- * from reservoir to reservoir, and at a report from the reservoir and the weighted chains. */
+ * independent variables. After Bereux, Decelle, Furtlehner & Seoane 2026; docs/internals.md says
+ * what differs. */
 #ifndef SALI_PTT_H
 #define SALI_PTT_H
 

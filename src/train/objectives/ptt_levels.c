@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parallel trajectory tempering: the reservoir of the last level, and how the reservoir of the next
- * level is made from it.
- *
- * The next reservoir is the old one, drawn again by its weights, systematically and in its order,
- * and moved. Systematic draws change the share of a mode by its weight and by nothing else, while
- * independent draws would add noise at every level, where nothing but the reservoir carries a mode
- * on. Descendants of one member stay side by side, so R-hat of verdicts can compare stretches of
- * the reservoir. For the standard error of log Z each member knows from which of a hundred families
- * of level 0 it descends. */
+ * level is made from it. */
 #include <math.h>
 #include <string.h>
 
@@ -170,7 +163,9 @@ static sal_status move(sal_trainer *t, sal_error *err)
 
 /* Draw M members of the reservoir, in their order, by their weights under the present model, p->b:
  * states into `fresh`, f into `fresh_f`. Each member comes M times its weight, rounded up or down,
- * so that the share of a mode changes by nothing but its weight. */
+ * so that the share of a mode changes by nothing but its weight. Independent draws would add noise
+ * at every level, where nothing but the reservoir carries a mode on. Descendants of one member stay
+ * side by side, so R-hat of verdicts can compare stretches of the reservoir. */
 static void resample(sal_trainer *t)
 {
     sali_ptt *p = t->own;
