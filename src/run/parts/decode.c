@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoding: states made feasible by their model's rule (models/decoding.h), or without one raised
  * to a local maximum; and the best decoded state of a run. */
+#include "run/parts/decode.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -245,10 +247,20 @@ const sali_run_part sali_part_decode = {
     .summarise = summarise,
 };
 
-const sali_best *sali_run_decoded(const sal_run *run)
+/* The best decoded states of a run [n_shards], by the model's statistic; NULL: it decodes none. */
+static const sali_best *decoded_of(const sal_run *run)
 {
     const decoded_states *s = run->selves[SALI_PART_decode];
     return s ? s->of : NULL;
+}
+
+double sali_best_worth(const sal_run *run)
+{
+    const sali_best *decoded = decoded_of(run);
+    double worth;
+    int64_t c;
+    sali_best_of_all(run, decoded ? decoded : sali_run_best(run), &c, &worth);
+    return worth;
 }
 
 sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob, sal_error *err)
@@ -259,7 +271,7 @@ sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob,
     const int64_t V = run->base->space->n_variables;
     double f; /* at first the statistic */
     int64_t c;
-    const sali_best *best = sali_run_decoded(run);
+    const sali_best *best = decoded_of(run);
     const int64_t k = sali_best_of_all(run, best, &c, &f);
     if (k < 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,

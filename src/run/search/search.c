@@ -22,6 +22,7 @@
 #include "core/rng.h"
 #include "run/parts/annealing.h"
 #include "run/parts/best.h"
+#include "run/parts/decode.h"
 
 /* Draws of the first cooling, unless the caller gives a number. Each later cooling has twice as
  * many as the one before, up to a bound. */
