@@ -2,10 +2,9 @@
 /* Swaps between shards that have parts of one ladder: where one ends and the next begins there is a
  * seam, across which two states change places, through messages where the shards are at two ranks.
  * Both sides decide alike, by the random stream of the lower slot. */
-#include "run/parts/seams.h"
-
 #include <string.h>
 
+#include "run/part.h"
 #include "run/parts/tempering.h"
 
 typedef struct seams {
@@ -114,16 +113,6 @@ static sal_status swap_across(const seams *s, int64_t k, int64_t replica, uint64
 
 /* ---- all of them */
 
-/* Whether a ladder is cut, so that its slots are in several shards. */
-static bool is_wanted(const sal_run *run)
-{
-    bool any = false;
-    for (int64_t k = 1; k < run->n_shards; k++) {
-        any |= run->slot_begin[k] % run->replicas != 0;
-    }
-    return any;
-}
-
 static sal_status open(void *self, sal_error *err)
 {
     seams *s = self;
@@ -170,14 +159,9 @@ static sal_status meet(void *self, int64_t step, bool *refresh, sal_error *err)
 
 const sali_run_part sali_part_seams = {
     .name = "seams",
-    .wanted = is_wanted,
+    .wanted = sali_run_has_seams,
     .size = sizeof(seams),
     .open = open,
     .apart = apart,
     .meet = meet,
 };
-
-bool sali_run_has_seams(const sal_run *run)
-{
-    return run->selves[SALI_PART_seams] != NULL;
-}
