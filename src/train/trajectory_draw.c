@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws of a trained model by climbing its training's trajectory. */
+#include "train/trajectory_draw.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@
 #include "core/vector/blas.h"
 #include "core/error.h"
 #include "models/clamp.h"
-#include "train/objectives/ptt.h"
+#include "train/objectives/ptt_levels.h"
 
 #define CHAINS 100
 #define DRAWS 10

@@ -9,6 +9,7 @@
 #include "models/fingerprint.h"
 #include "stats/log_mean_exp.h"
 #include "train/data.h"
+#include "train/objectives/ptt_first.h"
 #include "train/sync.h"
 #include "train/trajectory_file.h"
 
@@ -217,71 +218,7 @@ static void resume(sal_trainer *t)
     sali_params_set(p->last, sali_ptt_last(p)->values);
 }
 
-/* ---- one sweep */
-
-sali_stream sali_ptt_stream(const sal_trainer *t, uint32_t chain)
-{
-    return (sali_stream){ .seed = t->options.seed,
-                          .chain = chain,
-                          .step = (uint64_t)sali_ptt_of(t)->sweeps,
-                          .purpose = SALI_RNG_SWAP };
-}
-
-/* Copy rows at[0 .. n - 1] of codes to rows 0 .. n - 1 of `to`. */
-static void gather(int64_t V, int64_t n, const uint32_t *at, const int32_t *codes, int32_t *to)
-{
-    for (int64_t c = 0; c < n; c++) {
-        memcpy(to + c * V, codes + (int64_t)at[c] * V, (size_t)V * sizeof *to);
-    }
-}
-
-/* Choose the member of the reservoir that each chain meets in the next swap, and compute f_now,
- * f_pick and f_last. */
-static void measure(sal_trainer *t)
-{
-    sali_ptt *p = t->own;
-    const int64_t V = t->model->space->n_variables;
-    const sali_stream stream = sali_ptt_stream(t, SALI_PTT_CHOICE);
-    sali_rng_choose(&stream, (uint32_t)p->M, (uint32_t)p->n, p->work, p->pick);
-    gather(V, p->n, p->pick, p->stored, p->fresh);
-    sali_ptt_value_now(t, p->n, t->buffer.codes, p->f_now);
-    sali_ptt_value_now(t, p->n, p->fresh, p->f_pick);
-    sali_ptt_value_last(t, p->n, t->buffer.codes, p->f_last);
-}
-
-/* Move each chain to its member of the reservoir with the Metropolis-Hastings probability; members
- * are draws of the last level. */
-static void swap(sal_trainer *t)
-{
-    sali_ptt *p = t->own;
-    const int64_t V = t->model->space->n_variables;
-    const sali_stream stream = sali_ptt_stream(t, SALI_PTT_SWAP);
-    for (int64_t c = 0; c < p->n; c++) {
-        int64_t m = p->pick[c];
-        double log_ratio = p->f_pick[c] + p->f_last[c] - p->f_now[c] - p->stored_f[m];
-        if (log(sali_rng_uniform_at(&stream, (uint32_t)c)) < log_ratio) {
-            memcpy(t->buffer.codes + c * V, p->stored + m * V, (size_t)V * sizeof *p->stored);
-            p->f_last[c] = p->stored_f[m];
-            p->f_now[c] = p->f_pick[c];
-        }
-    }
-}
-
 /* ---- following the updates */
-
-void sali_ptt_take_chains(sal_trainer *t)
-{
-    sali_ptt *p = t->own;
-    const int64_t V = t->model->space->n_variables, apart = p->M / p->n;
-    for (int64_t c = 0; c < p->n; c++) {
-        memcpy(t->buffer.codes + c * V, p->stored + (c * apart + apart / 2) * V,
-               (size_t)V * sizeof *p->stored);
-        t->buffer.slot[c] = (uint32_t)c;
-        p->weight[c] = 1 / (double)p->n;
-    }
-    p->sweeps++;
-    measure(t);
-}
 
 /* Set the weights that the chains, drawn before the update, have after it. False: no chain has a
  * weight. */
@@ -350,7 +287,7 @@ static double look(sal_trainer *t)
     for (int64_t k = 0; k < n; k++) {
         p->work[k] = (uint32_t)(k * p->M / n);
     }
-    gather(V, n, p->work, p->stored, p->fresh);
+    sali_ptt_gather(V, n, p->work, p->stored, p->fresh);
     sali_ptt_value_now(t, n, p->fresh, p->a);
     for (int64_t k = 0; k < n; k++) {
         p->a[k] -= p->stored_f[p->work[k]];
@@ -367,7 +304,7 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
             memcpy(p->f_old + t->shards[k].first, t->shards[k].f,
                    (size_t)t->shards[k].n * sizeof *p->f_old);
         }
-        measure(t);
+        sali_ptt_measure(t);
         good = weigh(p);
         p->acceptance = estimate_acceptance(p);
     }
@@ -534,7 +471,7 @@ const sali_objective sali_objective_ptt = {
     .create = create,
     .destroy = destroy,
     .begin = begin,
-    .choose = swap,
+    .choose = sali_ptt_swap,
     .after = sali_ptt_follow,
     .judge = judge,
     .report = report,

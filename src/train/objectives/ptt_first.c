@@ -2,14 +2,16 @@
 /* Trajectory tempering that continues from the training of a part of the model, such as the RBM
  * within f = RBM + net. First the part alone climbs its ladder, which is fast. Its levels, states
  * and log Z are also those of the whole model with all other parameters at 0. */
+#include "train/objectives/ptt_first.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "ad/op.h"
 #include "core/alloc.h"
 #include "core/error.h"
-#include "train/objectives/ptt.h"
 #include "train/sync.h"
+#include "train/trajectory_draw.h"
 
 /* f of the part and f of the whole may differ by a constant, and by this share of their size. */
 #define ROUNDING_F32 1e-5
