@@ -45,7 +45,7 @@ sal_status sali_train_sync_create(sal_trainer *t, sal_error *err)
     const int64_t batch = t->options.batch, V = t->model->space->n_variables;
     sal_status status = sali_ranks_create(&t->ranks, t->options.comm, t->n_shards, &t->memory, err);
     t->row_begin = SALI_TAKE(&t->memory, int64_t, t->n_shards + 1);
-    const int64_t levels = sali_train_levels(t), rows = batch / levels;
+    const int64_t levels = sali_levels_count(t->levels), rows = batch / levels;
     const int64_t shards = t->n_shards / levels; /* of a level */
     for (int64_t k = 0; t->row_begin && k <= t->n_shards; k++) {
         t->row_begin[k] = k / shards * rows + sali_shard_first(rows, shards, k % shards);
@@ -277,7 +277,7 @@ static void reduce(sal_trainer *t, sali_workspace *const *ws, int64_t first, int
 
 void sali_train_reduce(sal_trainer *t, sali_workspace *const *ws, double *flat)
 {
-    const int64_t levels = sali_train_levels(t), n = t->n_shards / levels;
+    const int64_t levels = sali_levels_count(t->levels), n = t->n_shards / levels;
     reduce(t, ws, 0, n, flat);
     for (int64_t level = 1; level < levels; level++) {
         reduce(t, ws, level * n, n, t->part);
