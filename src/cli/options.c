@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/text.h"
-
-int cli_usage(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("saltus: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-    return CLI_USAGE;
-}
 
 /* ---- options of the library */
 
@@ -79,6 +67,13 @@ bool cli_given(int argc, char **argv, const char *name)
 }
 
 /* ---- any */
+
+static cli_help_writer *help_writer; /* NULL: --help prints nothing */
+
+void cli_set_help_writer(cli_help_writer *writer)
+{
+    help_writer = writer;
+}
 
 static const cli_option *find(const cli_option *options, const char *name, size_t length)
 {
@@ -206,7 +201,9 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            cli_help_print(command, options);
+            if (help_writer) {
+                help_writer(command, options);
+            }
             return -1;
         }
         if (strcmp(word, "-o") == 0 && find(options, "out", 3)) {
