@@ -329,7 +329,7 @@ static void open_reader(reader *r, const sal_model *model, const sali_tape_model
     r->status = ok && r->elements.number ? SAL_OK : SAL_ERR_MEMORY;
 }
 
-void sali_terms_reader_free(reader *r)
+static void free_reader(reader *r)
 {
     if (r) {
         sali_elements_free(&r->elements);
@@ -338,6 +338,17 @@ void sali_terms_reader_free(reader *r)
         sali_memory_free(&r->memory);
         sali_free(r);
     }
+}
+
+void sali_local_terms_free(sali_local_terms *t)
+{
+    free_reader(t->reader);
+    sali_free(t->states);
+    sali_free(t->terms);
+    sali_free(t->scopes);
+    sali_free(t->tables);
+    sali_free(t->slots);
+    *t = (sali_local_terms){ 0 };
 }
 
 /* SAL_ERR_MODEL, with a message, if the constant or an entry of a table is NaN or +inf. */
@@ -420,7 +431,7 @@ sal_status sali_local_terms_fill(sali_local_terms *terms, char *why, size_t room
     if (status != SAL_OK) {
         return status;
     }
-    sali_terms_reader_free(r);
+    free_reader(r);
     terms->reader = NULL;
     status = check_entries(model, terms, err);
     if (status != SAL_OK) {
