@@ -5,7 +5,6 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "models/structure.h"
 
 typedef struct clamp_content {
     sal_model *inner;
@@ -265,8 +264,8 @@ static sal_space *free_space(const clamp_content *content)
     return subset;
 }
 
-sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables,
-                           const int32_t *codes, sal_model **clamped, sal_error *err)
+sal_status sali_clamp_create(sal_model *model, int64_t n, const int64_t *variables,
+                             const int32_t *codes, sal_model **clamped, sal_error *err)
 {
     if (model->ops == &clamp_ops) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "clamp: %s is clamped already; clamp all at once",
@@ -294,7 +293,6 @@ sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables
         made->conditional = model->conditional;
         made->trackable = model->trackable;
         made->limited = model->limited;
-        made->structure = sali_chain_clamped(model);
         *clamped = made;
     }
     return status;
@@ -314,7 +312,7 @@ sal_status sali_clamp_alike(const sal_model *clamped, sal_model *inner, sal_mode
         }
     }
     sal_status status = variables && codes
-                            ? sal_model_clamp(inner, count, variables, codes, out, err)
+                            ? sali_clamp_create(inner, count, variables, codes, out, err)
                             : sali_fail_memory(err);
     sali_free(variables);
     sali_free(codes);

@@ -7,7 +7,7 @@
 #include "ad/workspace.h"
 #include "core/memory.h"
 #include "core/error.h"
-#include "models/structure/multilinear.h"
+#include "models/make/multilinear.h"
 #include "models/tape_model.h"
 
 /* Neighbours evaluated at a time. */

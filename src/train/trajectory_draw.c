@@ -11,6 +11,7 @@
 #include "core/vector/blas.h"
 #include "core/error.h"
 #include "models/clamp.h"
+#include "models/make/tape_copy.h"
 #include "train/objectives/ptt_levels.h"
 
 #define CHAINS 100

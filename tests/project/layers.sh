@@ -32,8 +32,9 @@ check ad/ops $below ad
 below="$below stats ad..."
 check models $below
 check models/structure $below models
-check models/exact $below models models/structure
-check models/levels $below models
+check models/make $below models models/structure
+check models/exact $below models models/structure models/make
+check models/levels $below models models/make
 check models/formula $below
 check models/zoo $below models models/structure
 

@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/clamp.h"
+#include "models/make/tape_copy.h"
 #include "models/exact/extension.h"
 #include "models/states.h"
 #include "models/tape_model.h"

@@ -42,12 +42,12 @@ static void take_parameters(workspace *w)
     for (int64_t i = 0; i < w->form->length * K; i++) {
         const int64_t *pair = w->form->pair + i * K;
         for (int64_t j = 0; j < K; j++) {
-            w->G[i * K + j] = sali_binary_chains_weight(&w->sum, pair[j]);
+            w->G[i * K + j] = sali_sum_reader_edge(&w->sum, pair[j]);
         }
         w->h[i] = w->sum.linear[i] + w->G[i * K + i % K];
         w->G[i * K + i % K] = 0;
     }
-    w->J = sali_binary_chains_weight(&w->sum, w->form->step);
+    w->J = sali_sum_reader_edge(&w->sum, w->form->step);
     w->version = sali_model_version(w->model);
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "models/structure/chain.h"
+#include "models/structure/recognise.h"
 
 /* ---- recognition */
 
@@ -164,7 +165,7 @@ static void read_slice(const sali_binary_chains *form, int64_t t, sali_chain *ch
     emission[0] = 0;
     for (int64_t k = 0; k < K; k++) {
         for (int64_t j = 0; j <= k; j++) {
-            G[j] = sali_binary_chains_weight(&chain->sum, form->pair[(t * K + k) * K + j]);
+            G[j] = sali_sum_reader_edge(&chain->sum, form->pair[(t * K + k) * K + j]);
         }
         for (int64_t z = 0; z < INT64_C(1) << k; z++) {
             double rise = chain->sum.linear[t * K + k] + G[k];
@@ -185,7 +186,7 @@ static void read_chain(const sal_model *model, sali_chain *chain)
         read_slice(form, t, chain);
     }
     chain->transition[0] = chain->transition[1] = chain->transition[2] = 0;
-    chain->transition[3] = sali_binary_chains_weight(&chain->sum, form->step);
+    chain->transition[3] = sali_sum_reader_edge(&chain->sum, form->step);
 }
 
 static const struct sali_chain_rule chain_rule = { chain_shape, chain_sum, read_chain };

@@ -11,6 +11,7 @@
 #include "models/structure/chain.h"
 #include "models/clamp.h"
 #include "models/log_sum.h"
+#include "models/structure/recognise.h"
 
 typedef struct workspace {
     const sal_model *model;

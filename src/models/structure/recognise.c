@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Structure by recognition: a formula that has a known form gets that form's structure, wherever
- * the formula comes from. Forms are recognised by ops and constants, never by the values of
- * parameters. */
+#include "models/structure/recognise.h"
+
 #include "core/error.h"
-#include "models/structure.h"
 #include "models/structure/sum_form.h"
 
 /* Give the model the structure of the first form that f has; SAL_ERR_UNSUPPORTED: none. */

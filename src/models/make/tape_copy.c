@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* New tape models made from the program of a tape model. */
+#include "models/make/tape_copy.h"
+
 #include <math.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/clamp.h"
-#include "models/tape_model.h"
 
 /* The formula of a program on a tape of type `dtype`; NULL when out of memory. */
 static sal_tape *reopen(const sali_program *program, const sal_space *space, sal_dtype dtype)
