@@ -79,7 +79,7 @@ static sal_status clamp_open(const sal_model *model, int64_t chains, unsigned wa
 }
 
 /* Copy x [chains x width] of the free variables into the inner model's ws->x. */
-static void scatter(const clamp_workspace *ws, int64_t chains, const void *x)
+static void scatter_coordinates(const clamp_workspace *ws, int64_t chains, const void *x)
 {
     const clamp_content *content = ws->content;
     int64_t inner_width = content->inner->space->width;
@@ -96,7 +96,7 @@ static void scatter(const clamp_workspace *ws, int64_t chains, const void *x)
 }
 
 /* Copy the free coordinates of the inner ws->gradient to `gradient` [chains x width]. */
-static void gather(const clamp_workspace *ws, int64_t chains, void *gradient)
+static void gather_gradient(const clamp_workspace *ws, int64_t chains, void *gradient)
 {
     const clamp_content *content = ws->content;
     int64_t inner_width = content->inner->space->width;
@@ -130,7 +130,7 @@ static void clamp_value(void *workspace, int64_t chains, const int32_t *codes, c
                         double *f)
 {
     clamp_workspace *ws = workspace;
-    scatter(ws, chains, x);
+    scatter_coordinates(ws, chains, x);
     ws->content->inner->ops->value(ws->inner_ws, chains, full_codes(ws, chains, codes), ws->x, f);
 }
 
@@ -138,10 +138,10 @@ static void clamp_gradient(void *workspace, int64_t chains, const int32_t *codes
                            double *f, void *gradient)
 {
     clamp_workspace *ws = workspace;
-    scatter(ws, chains, x);
+    scatter_coordinates(ws, chains, x);
     ws->content->inner->ops->gradient(ws->inner_ws, chains, full_codes(ws, chains, codes), ws->x, f,
                                       ws->gradient);
-    gather(ws, chains, gradient);
+    gather_gradient(ws, chains, gradient);
 }
 
 static void clamp_destroy(void *object)

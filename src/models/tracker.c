@@ -35,8 +35,8 @@ void sali_tracker_destroy(void *tracker)
 
 /* A tracker for up to `chains` chains. With SALI_WANT_GRADIENT in `wants`, differences are read
  * from the gradient if the gradient can be followed locally. SALI_WANT_NO_LIMITS is obeyed. */
-static sal_status create(const sal_model *model, int64_t chains, unsigned wants, sali_tracker **out,
-                         sal_error *err)
+static sal_status create_tracker(const sal_model *model, int64_t chains, unsigned wants,
+                                 sali_tracker **out, sal_error *err)
 {
     const bool gradient = (wants & SALI_WANT_GRADIENT) != 0;
     const unsigned tape_wants = (gradient ? SALI_WANT_STATE_GRADIENT : 0) |
@@ -69,13 +69,13 @@ sal_status sali_tracker_create(const sal_model *model, int64_t chains, unsigned 
                                sali_tracker **out, sal_error *err)
 {
     wants = (wants & SALI_WANT_NO_LIMITS) | (model->multilinear ? SALI_WANT_GRADIENT : 0);
-    return create(model, chains, wants, out, err);
+    return create_tracker(model, chains, wants, out, err);
 }
 
 sal_status sali_tracker_create_values(const sal_model *model, int64_t chains, sali_tracker **out,
                                       sal_error *err)
 {
-    return create(model, chains, SALI_WANT_VALUE, out, err);
+    return create_tracker(model, chains, SALI_WANT_VALUE, out, err);
 }
 
 void sali_tracker_start(sali_tracker *t, int64_t n, const int32_t *codes, double *f)

@@ -308,7 +308,7 @@ static sal_status open_levels(sal_trainer *t, sal_error *err)
 
 /* Make everything of a trainer except the objective's own part. Afterwards t->options has no
  * pointers of the caller's that it does not need. */
-static sal_status prepare(sal_trainer *t, sal_error *err)
+static sal_status prepare_trainer(sal_trainer *t, sal_error *err)
 {
     t->objective = sali_objective_of(t->options.objective);
     sal_status status = open_levels(t, err);
@@ -361,7 +361,7 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
     if (sal_comm_rank(t->options.comm) > 0) {
         t->options.callbacks = (sal_train_callbacks){ 0 };
     }
-    sal_status status = sali_train_sync_status(t, prepare(t, err), err);
+    sal_status status = sali_train_sync_status(t, prepare_trainer(t, err), err);
     if (status == SAL_OK) {
         start_values(t);
         status = sali_train_sync_compare(t, err);

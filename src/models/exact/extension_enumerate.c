@@ -85,7 +85,7 @@ static void add_state(walk *w, const int32_t *state, double f)
 
 /* Evaluate the batch, add its states to the sums, and empty the batch. Returns: SAL_ERR_MODEL for f
  * = NaN or +inf. */
-static sal_status flush(walk *w, sal_error *err)
+static sal_status flush_batch(walk *w, sal_error *err)
 {
     const sal_model *model = w->ext->model;
     sali_model_embed(model, w->n, w->codes, w->x);
@@ -114,7 +114,7 @@ sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err)
         }
         more = sali_states_next(space, w.state);
         if (w.n == SALI_EXTENSION_ROWS || (!more && w.n > 0)) {
-            status = flush(&w, err);
+            status = flush_batch(&w, err);
         }
     }
     sali_evaluator_destroy(w.e);

@@ -34,7 +34,8 @@ static int64_t longest_distance(const sali_node *edges)
 
 /* Enter edge e in form->step or form->pair; *steps counts the edges in time. False: no such edge
  * fits the form, or an edge in time has another weight than the first. */
-static bool place(const sali_tape_model *tape, sali_binary_chains *form, int64_t e, int64_t *steps)
+static bool place_edge(const sali_tape_model *tape, sali_binary_chains *form, int64_t e,
+                       int64_t *steps)
 {
     const sali_node *node = &tape->program->nodes[form->sum.core];
     const void *weights = tape->params->value[node->in[1]];
@@ -87,7 +88,7 @@ static sal_status find_edges(const sali_tape_model *tape, sali_binary_chains *fo
         form->pair[k] = -1;
     }
     for (int64_t e = 0; good && e < node->n_ints / 2; e++) {
-        good = place(tape, form, e, &steps);
+        good = place_edge(tape, form, e, &steps);
     }
     good = good && is_whole(tape, form, steps, seen);
     sali_free(seen);

@@ -200,8 +200,8 @@ static double hot_end(int64_t n_shards, sali_swaps *const *swaps)
 /* Fill barrier [n] with the rejection rates of the pairs, summed from temperature 1 on: an estimate
  * of the communication barrier Lambda (Syed et al. 2022, eq. 22). A pair that was never tried
  * counts as 0.5. */
-static void cumulate(const sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps,
-                     double *barrier)
+static void cumulate_rejections(const sali_ladder *ladder, int64_t n_shards,
+                                sali_swaps *const *swaps, double *barrier)
 {
     barrier[0] = 0;
     for (int64_t r = 0; r + 1 < ladder->n; r++) {
@@ -250,7 +250,7 @@ void sali_ladder_update(sali_ladder *ladder, int64_t n_shards, sali_swaps *const
     double last = 1 / hot_end(n_shards, swaps), barrier[SALI_MOST_REPLICAS];
     last = isnan(last) ? ladder->beta[ladder->n - 1]
                        : fmin(fmax(last, 1 / HOTTEST), 1 / COOLEST_HOT_END);
-    cumulate(ladder, n_shards, swaps, barrier);
+    cumulate_rejections(ladder, n_shards, swaps, barrier);
     if (ladder->updates++ == 0) { /* the first guess may be far off, and so may its rates */
         spread_geometrically(ladder, last);
     } else {

@@ -37,7 +37,7 @@
 /* ---- making and taking apart */
 
 /* Allocate the arrays for n chains and M members of V variables. */
-static sal_status allocate(sali_ptt *p, int64_t V, sal_error *err)
+static sal_status allocate_arrays(sali_ptt *p, int64_t V, sal_error *err)
 {
     sali_memory *m = &p->memory;
     const int64_t n = p->n, M = p->M, most = n > M ? n : M;
@@ -118,7 +118,7 @@ static sal_status create(sal_trainer *t, sal_error *err)
     p->n = t->options.batch;
     p->M = t->options.ptt.reservoir;
     p->beta = 1;
-    sal_status status = allocate(p, t->model->space->n_variables, err);
+    sal_status status = allocate_arrays(p, t->model->space->n_variables, err);
     status = status ? status : take_test(t, p, err);
     status = status ? status : open_last(t, p, err);
     return status ? status : make_path(t, p, err);
@@ -222,7 +222,7 @@ static void resume(sal_trainer *t)
 
 /* Set the weights that the chains, drawn before the update, have after it. False: no chain has a
  * weight. */
-static bool weigh(sali_ptt *p)
+static bool weigh_chains(sali_ptt *p)
 {
     for (int64_t c = 0; c < p->n; c++) {
         p->a[c] = p->f_now[c] - p->f_old[c];
@@ -272,14 +272,14 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
 }
 
 /* Multiply the learning rate by a factor, up to the rate that was asked for. */
-static void steer(sal_trainer *t, double factor)
+static void steer_rate(sal_trainer *t, double factor)
 {
     t->optimiser.learning_rate =
         fmin(t->options.learning_rate, t->optimiser.learning_rate * factor);
 }
 
 /* The share of the reservoir that counts under the present model, from evenly spaced members. */
-static double look(sal_trainer *t)
+static double reservoir_share(sal_trainer *t)
 {
     sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables;
@@ -305,18 +305,18 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
                    (size_t)t->shards[k].n * sizeof *p->f_old);
         }
         sali_ptt_measure(t);
-        good = weigh(p);
+        good = weigh_chains(p);
         p->acceptance = estimate_acceptance(p);
     }
     bool near = good && p->acceptance >= FREEZE;
     double share = 1;
     if (good && (!near || (p->held + 1) % LOOK == 0)) {
-        share = look(t);
+        share = reservoir_share(t);
     }
     if (near && share >= FREEZE_SHARE) {
         p->frozen = p->rejections = 0;
         if (++p->held % UPDATES == 0) {
-            steer(t, FASTER);
+            steer_rate(t, FASTER);
         }
         return SAL_OK;
     }
@@ -329,7 +329,7 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
     }
     if (frozen) {
         double factor = sqrt((double)p->held / UPDATES);
-        steer(t, fmin(fmax(factor, LEAST_FACTOR), MOST_FACTOR));
+        steer_rate(t, fmin(fmax(factor, LEAST_FACTOR), MOST_FACTOR));
     }
     p->held = 0;
     return status || frozen ? status : take_back(t, err);

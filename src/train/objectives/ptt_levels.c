@@ -44,7 +44,7 @@ static void move_visitor(void *context, int64_t k)
 }
 
 /* Move all chains by the steps of a visit, without adapting anything. */
-static sal_status move(sal_trainer *t, sal_error *err)
+static sal_status move_chains(sal_trainer *t, sal_error *err)
 {
     if (!sali_ptt_of(t)->visitors) {
         return sali_train_move(t, err);
@@ -65,7 +65,7 @@ static sal_status move(sal_trainer *t, sal_error *err)
 /* Draw M members of the reservoir, in their order, by their weights under the present model, p->b:
  * states into `fresh`, f into `fresh_f`. Each member comes M times its weight, rounded up or down,
  * so that the share of a mode changes by nothing but its weight. */
-static void resample(sal_trainer *t)
+static void resample_reservoir(sal_trainer *t)
 {
     sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables;
@@ -97,7 +97,7 @@ static sal_status move_fresh(sal_trainer *t, sal_error *err)
     for (int64_t r = 0; status == SAL_OK && r < p->M / p->n; r++) {
         memcpy(t->buffer.codes, p->fresh + r * row, (size_t)row * sizeof *p->fresh);
         for (int k = 0; status == SAL_OK && k < VISITS; k++) {
-            status = move(t, err);
+            status = move_chains(t, err);
         }
         memcpy(p->fresh + r * row, t->buffer.codes, (size_t)row * sizeof *p->fresh);
     }
@@ -106,7 +106,7 @@ static sal_status move_fresh(sal_trainer *t, sal_error *err)
 
 /* The change of mean f from `before` to `after` [M], in standard errors. At equilibrium it is 0 on
  * average. */
-static double change(const sali_ptt *p, const double *before, const double *after)
+static double change_of_mean(const sali_ptt *p, const double *before, const double *after)
 {
     const int64_t groups = p->M < SALI_PTT_FAMILIES ? p->M : SALI_PTT_FAMILIES;
     double mean = 0, squares = 0;
@@ -126,7 +126,7 @@ static double change(const sali_ptt *p, const double *before, const double *afte
 
 /* Move `fresh` until further visits do not change mean f. *off receives the last change in standard
  * errors, *visits the visits made. */
-static sal_status relax(sal_trainer *t, double *off, int64_t *visits, sal_error *err)
+static sal_status relax_fresh(sal_trainer *t, double *off, int64_t *visits, sal_error *err)
 {
     sali_ptt *p = t->own;
     *visits = 0;
@@ -137,7 +137,7 @@ static sal_status relax(sal_trainer *t, double *off, int64_t *visits, sal_error 
         }
         *visits += VISITS;
         sali_ptt_value_now(t, p->M, p->fresh, p->b);
-        *off = change(p, p->fresh_f, p->b);
+        *off = change_of_mean(p, p->fresh_f, p->b);
         memcpy(p->fresh_f, p->b, (size_t)p->M * sizeof *p->b);
     } while (fabs(*off) > CHECK_ERRORS && *visits < MOST_VISITS);
     return SAL_OK;
@@ -163,7 +163,7 @@ static double ratio_of_fresh(sal_trainer *t, double influence[SALI_PTT_FAMILIES]
 
 /* Append the present model to the path, its parameters rounded to its type. SAL_ERR_MODEL: too many
  * levels. */
-static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_error *err)
+static sal_status push_level(sal_trainer *t, const sal_trajectory_level *info, sal_error *err)
 {
     sali_ptt *p = t->own;
     double step_size = p->visitors ? 0 : sali_train_step_size(t);
@@ -186,10 +186,10 @@ static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_err
     return SAL_OK;
 }
 
-/* Make the present model, at which `stand` put the trainer, the last level: resample the reservoir,
- * move it to equilibrium, and estimate log Z. False in *frozen: no state of one of the two models
- * is allowed by the other. */
-static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
+/* Make the present model, at which `stand_between` put the trainer, the last level: resample the
+ * reservoir, move it to equilibrium, and estimate log Z. False in *frozen: no state of one of the
+ * two models is allowed by the other. */
+static sal_status freeze_level(sal_trainer *t, bool *frozen, sal_error *err)
 {
     sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables;
@@ -197,8 +197,8 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
                                   .beta = p->beta,
                                   .acceptance = sali_ptt_rate(p, p->M, p->a, p->b) };
     double influence[SALI_PTT_FAMILIES];
-    resample(t);
-    sal_status status = relax(t, &info.relaxation, &info.visits, err);
+    resample_reservoir(t);
+    sal_status status = relax_fresh(t, &info.relaxation, &info.visits, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -214,7 +214,7 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
     memcpy(p->stored_f, p->fresh_f, (size_t)p->M * sizeof *p->stored_f);
     p->disturbed += fabs(info.relaxation) > CHECK_ERRORS;
     p->sweeps++;
-    return push(t, &info, err);
+    return push_level(t, &info, err);
 }
 
 /* ---- from the last level to another model */
@@ -245,8 +245,8 @@ static sal_status open_visitors(sal_trainer *t, sal_error *err)
 /* Set the present model to the point that is `part` of the way from the last level to parameters
  * `to` at `beta`. p->b receives the weights of the reservoir under this model, *share the share of
  * the reservoir that counts. */
-static sal_status stand(sal_trainer *t, const double *to, double beta, double part, double *share,
-                        sal_error *err)
+static sal_status stand_between(sal_trainer *t, const double *to, double beta, double part,
+                                double *share, sal_error *err)
 {
     sali_ptt *p = t->own;
     const sali_path_level *last = sali_ptt_last(p);
@@ -277,12 +277,12 @@ sal_status sali_ptt_travel(sal_trainer *t, double beta, bool *arrived, sal_error
     bool frozen = true;
     *arrived = false;
     while (status == SAL_OK && frozen && !*arrived) {
-        status = stand(t, to, beta, part, &share, err);
+        status = stand_between(t, to, beta, part, &share, err);
         if (status == SAL_OK && share < LEAST_SHARE && part > SHORTEST) {
             part /= 2;
         } else if (status == SAL_OK) {
             frozen = share > 0;
-            status = frozen ? freeze(t, &frozen, err) : SAL_OK;
+            status = frozen ? freeze_level(t, &frozen, err) : SAL_OK;
             *arrived = status == SAL_OK && frozen && part == 1;
             part = fmin(1, part < 1 ? 2 * part / (1 - part) : 1);
         }
@@ -359,8 +359,8 @@ sal_status sali_ptt_begin(sal_trainer *t, sal_error *err)
 
 /* Travel to the model of level k of a path, or with k = path->n to the one with parameters
  * `top`. */
-static sal_status visit(sal_trainer *t, const sal_trajectory *path, int64_t k, const double *top,
-                        sal_error *err)
+static sal_status visit_level(sal_trainer *t, const sal_trajectory *path, int64_t k,
+                              const double *top, sal_error *err)
 {
     const sali_path_level *level = k < path->n ? &path->levels[k] : NULL;
     const double step_size = level ? level->step_size : path->step_size;
@@ -388,7 +388,7 @@ sal_status sali_ptt_replay(sal_trainer *t, const sal_trajectory *path,
            (size_t)path->states * sizeof *path->log_base);
     sal_status status = top ? draw_independent(t, err) : sali_fail_memory(err);
     for (int64_t k = 1; status == SAL_OK && !*stopped && k <= path->n; k++) {
-        status = visit(t, path, k, top, err);
+        status = visit_level(t, path, k, top, err);
         *stopped = status == SAL_OK && progress && progress(k, path->n, data) != 0;
     }
     sali_free(top);

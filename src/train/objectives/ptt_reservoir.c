@@ -49,7 +49,8 @@ static void find_values(sal_trainer *t, sali_workspace *const *ws, int64_t n, co
 
 /* Change f [n] of the formula at codes [n x V] to beta f + (1 - beta) times the log-probability
  * under independent variables. */
-static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *codes, double *f)
+static void mix_with_base(const sal_trainer *t, double beta, int64_t n, const int32_t *codes,
+                          double *f)
 {
     const sal_space *space = t->model->space;
     for (int64_t c = 0; beta < 1 && c < n; c++) {
@@ -62,7 +63,7 @@ static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *cod
 void sali_ptt_value_now(sal_trainer *t, int64_t n, const int32_t *codes, double *f)
 {
     find_values(t, t->workspaces, n, codes, f);
-    mix(t, sali_ptt_of(t)->beta, n, codes, f);
+    mix_with_base(t, sali_ptt_of(t)->beta, n, codes, f);
 }
 
 void sali_ptt_value_last(sal_trainer *t, int64_t n, const int32_t *codes, double *f)
@@ -71,7 +72,7 @@ void sali_ptt_value_last(sal_trainer *t, int64_t n, const int32_t *codes, double
     if (beta > 0) {
         find_values(t, sali_ptt_of(t)->last_ws, n, codes, f);
     }
-    mix(t, beta, n, codes, f);
+    mix_with_base(t, beta, n, codes, f);
 }
 
 /* ---- how far the present model is from the last level */
