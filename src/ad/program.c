@@ -302,3 +302,44 @@ bool sali_program_is_limited(const sali_program *program)
     }
     return false;
 }
+
+/* Whether node i is an op, such as a matrix product or a convolution, in which one changed element
+ * of the input changes many elements of the output. */
+static bool is_product(const sali_program *program, int32_t i)
+{
+    sali_reach reach = program->steps[i].op->reach;
+    return reach == SALI_REACHES_MANY ||
+           (reach == SALI_REACHES_MANY_UNPLANNED && !program->steps[i].plan);
+}
+
+/* Whether a move of one variable changes many elements of node i; `dense` has the answers for
+ * earlier nodes. A product of a dense node is recomputed whole, and then tracking does not pay. */
+static bool becomes_dense(const sali_program *program, int32_t i, const bool *dense)
+{
+    const sali_node *node = &program->nodes[i];
+    bool any = is_product(program, i);
+    for (int32_t k = 0; k < node->n_in; k++) {
+        any |= dense[node->in[k]];
+    }
+    return any && program->steps[i].size > 1;
+}
+
+sal_status sali_program_is_trackable(const sali_program *program, bool *trackable, sal_error *err)
+{
+    bool *dense = SALI_NEW_ARRAY(bool, program->n_nodes);
+    if (!dense) {
+        return sali_fail_memory(err);
+    }
+    *trackable = program->state >= 0;
+    for (int32_t i = 0; *trackable && i < program->n_nodes; i++) {
+        const sali_node *node = &program->nodes[i];
+        const sali_op *op = program->steps[i].op;
+        for (int32_t k = 0; k < node->n_in; k++) {
+            *trackable &= !(is_product(program, i) && dense[node->in[k]]);
+        }
+        *trackable &= !node->varying || node->n_in == 0 || op->alias || op->change;
+        dense[i] = becomes_dense(program, i, dense);
+    }
+    sali_free(dense);
+    return SAL_OK;
+}

@@ -76,6 +76,11 @@ bool sali_program_is_multilinear(const sali_program *program);
 /* Whether f has hard limits (sali_op.limit), which workspaces can leave out. */
 bool sali_program_is_limited(const sali_program *program);
 
+/* Set *trackable to whether tracking chains of a program (models/tracker.h) costs less than
+ * evaluating it: all ops have change rules, and no product takes the result of another product.
+ * Models keep the answer. Returns: SAL_ERR_MEMORY. */
+sal_status sali_program_is_trackable(const sali_program *program, bool *trackable, sal_error *err);
+
 /* Whether node i is computed in every replay: it varies, is no leaf, no alias, and no sum that is
  * added in double at the end. */
 static inline bool sali_is_called(const sali_program *program, int32_t i)

@@ -4,7 +4,7 @@
 #include "cli/cli.h"
 #include "cli/json.h"
 
-static int64_t whole(const json_t *object, const char *key)
+static int64_t whole_number(const json_t *object, const char *key)
 {
     return json_integer_value(json_object_get(object, key));
 }
@@ -37,13 +37,13 @@ static void print_model(const json_t *model)
 /* Print the findings of sal_flat_check for a model whose embedding has `width` reals. */
 static void print_checks(json_t *c, int64_t width)
 {
-    const int64_t slopes = whole(c, "slopes"), skipped = whole(c, "skipped");
-    const bool changes = whole(c, "changes") > 0;
+    const int64_t slopes = whole_number(c, "slopes"), skipped = whole_number(c, "skipped");
+    const bool changes = whole_number(c, "changes") > 0;
     if (slopes > 0 && skipped > 0) {
         json_object_set_new(c, "all_slopes", json_integer(slopes + skipped));
     }
-    if (whole(c, "kinks") > 0) {
-        json_object_set_new(c, "coordinates", json_integer(whole(c, "states") * width));
+    if (whole_number(c, "kinks") > 0) {
+        json_object_set_new(c, "coordinates", json_integer(whole_number(c, "states") * width));
     }
     cli_render(c, slopes > 0 ? "gradient     within {gradient_error:.1e} of central differences "
                                "(relative, {states} states)\n"
@@ -91,7 +91,7 @@ static int print_text(const sal_model *model, const json_t *object, bool program
     sal_error err = { 0 };
     print_model(object);
     if (!json_is_null(checks)) {
-        print_checks(checks, whole(object, "width"));
+        print_checks(checks, whole_number(object, "width"));
     }
     cli_render(object, "<derivatives  not checked: {not_checked}\n>samplers     {samplers: }\n");
     sal_status status = program ? sal_model_print_program(model, stdout, &err) : SAL_OK;
@@ -99,7 +99,7 @@ static int print_text(const sal_model *model, const json_t *object, bool program
 }
 
 /* Check the model, print the results and return the exit code. */
-static int check(const sal_model *model, int64_t seed, bool json, bool program)
+static int check_model(const sal_model *model, int64_t seed, bool json, bool program)
 {
     sal_error why = { 0 }, err = { 0 };
     char *info = NULL, *checks = NULL;
@@ -114,8 +114,8 @@ static int check(const sal_model *model, int64_t seed, bool json, bool program)
         return cli_fail(status, &err);
     }
     json_t *object = cli_json_take(info), *found = checked ? cli_json_take(checks) : json_null();
-    const int64_t slopes = whole(found, "slopes"), skipped = whole(found, "skipped");
-    const int64_t changes = whole(found, "changes");
+    const int64_t slopes = whole_number(found, "slopes"), skipped = whole_number(found, "skipped");
+    const int64_t changes = whole_number(found, "changes");
     json_object_set_new(object, "derivatives", found);
     if (!checked) {
         json_object_set_new(object, "not_checked", cli_json_text(why.message));
@@ -152,7 +152,7 @@ static int run_check(const cli_command *command, int argc, char **argv)
     if (code != CLI_OK) {
         return code;
     }
-    code = check(model, seed, json, program);
+    code = check_model(model, seed, json, program);
     sal_model_destroy(model);
     return code;
 }

@@ -104,8 +104,13 @@ bool cli_given(int argc, char **argv, const char *name);
 int cli_parse(const cli_command *command, int argc, char **argv, const cli_option *options,
               int n_arguments, const char **arguments);
 
-/* Print the help of a command. */
-void cli_help_print(const cli_command *command, const cli_option *options);
+/* A function that prints something about a command and its options to stdout, as --help does; the
+ * list of options ends with a NULL name. */
+typedef void cli_help_writer(const cli_command *command, const cli_option *options);
+
+/* Set what cli_parse calls for --help. A command's options are a table in its run(), so this is
+ * also the way to get at them: run the command with --help. */
+void cli_set_help_writer(cli_help_writer *writer);
 
 /* Print the commands on stderr. Returns CLI_USAGE. */
 int cli_no_command(void);

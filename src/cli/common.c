@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,41 +9,6 @@
 
 #include "cli/cli.h"
 #include "cli/text.h"
-
-#undef cli_fail /* analysers see another definition */
-int cli_fail(sal_status status, const sal_error *err)
-{
-    fprintf(stderr, "saltus: %s\n", err->message[0] ? err->message : sal_status_string(status));
-    switch (status) {
-    case SAL_OK:
-        return CLI_OK;
-    case SAL_ERR_ARGUMENT:
-    case SAL_ERR_SHAPE:
-    case SAL_ERR_UNSUPPORTED:
-        return CLI_USAGE;
-    case SAL_ERR_DATA:
-    case SAL_ERR_MODEL:
-        return CLI_DATA;
-    case SAL_ERR_NOT_FOUND:
-        return CLI_NO_INPUT;
-    case SAL_ERR_IO:
-        return CLI_IO;
-    case SAL_ERR_MEMORY:
-    case SAL_ERR_INTERNAL:
-        return CLI_FAULT;
-    }
-    return CLI_FAULT;
-}
-
-int cli_error(sal_status status, const char *format, ...)
-{
-    sal_error err = { 0 };
-    va_list args;
-    va_start(args, format);
-    vsnprintf(err.message, sizeof err.message, format, args);
-    va_end(args);
-    return cli_fail(status, &err);
-}
 
 int cli_codes(const char *path, const sal_array *array, int32_t *codes)
 {
@@ -172,7 +136,7 @@ int cli_open(const char *specification, const char *dtype, const char *params, s
 
 /* ---- progress */
 
-static double now(void)
+static double seconds_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -181,7 +145,7 @@ static double now(void)
 
 cli_progress cli_progress_begin(void)
 {
-    return (cli_progress){ .on = isatty(STDERR_FILENO) != 0, .start = now() };
+    return (cli_progress){ .on = isatty(STDERR_FILENO) != 0, .start = seconds_now() };
 }
 
 void cli_progress_wait(cli_progress *progress, const char *what)
@@ -203,7 +167,7 @@ static double seconds_left(const cli_progress *progress, double elapsed, int64_t
 
 void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total)
 {
-    double time = now(), elapsed = time - progress->start;
+    double time = seconds_now(), elapsed = time - progress->start;
     progress->from = progress->from < 0 ? done : progress->from;
     if (!progress->on || time - progress->last < 0.2 || done <= progress->from) {
         return;

@@ -23,7 +23,7 @@ typedef struct options {
     bool check_exact, json;
 } options;
 
-static double now(void)
+static double seconds_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -77,7 +77,7 @@ static int listed_samplers(const char *text, item_list *list)
 
 /* ---- several ranks: all ranks make the same runs, as rank 0 decides */
 
-static sal_status share(void *data, int64_t bytes, sal_error *err)
+static sal_status share_bytes(void *data, int64_t bytes, sal_error *err)
 {
     return sal_comm_broadcast(cli_comm(), data, bytes, err);
 }
@@ -87,7 +87,7 @@ static sal_status summarise_rate(const sal_run *run, sal_run_summary *s, sal_err
 {
     sal_status status = cli_is_first() ? sal_run_summarise(run, s, err) : SAL_OK;
     double known[] = { s->seconds, s->steps_per_second };
-    status = status ? status : share(known, sizeof known, err);
+    status = status ? status : share_bytes(known, sizeof known, err);
     s->seconds = known[0];
     s->steps_per_second = known[1];
     return status;
@@ -106,7 +106,7 @@ typedef struct watch {
 static int look(int64_t done, int64_t total, void *data)
 {
     watch *w = data;
-    double time = now();
+    double time = seconds_now();
     int64_t warmup = total - w->run->draws * w->run->thin;
     cli_progress_show(&w->progress, w->run->sampler, done, total);
     if (w->start == 0 && done >= warmup) {
@@ -157,8 +157,9 @@ static bool keeps_draws(const options *o, const sal_run_options *run, const sal_
 }
 
 /* Run one sampler, for equal steps or equal time. */
-static sal_status sample(sal_model *model, const options *o, const compare_reference *reference,
-                         const cli_sampler_item *item, sal_run **run, sal_error *err)
+static sal_status run_sampler(sal_model *model, const options *o,
+                              const compare_reference *reference, const cli_sampler_item *item,
+                              sal_run **run, sal_error *err)
 {
     sal_run_options r = o->run;
     sal_status status = SAL_OK;
@@ -171,7 +172,7 @@ static sal_status sample(sal_model *model, const options *o, const compare_refer
     }
     watch w = { .progress = cli_progress_begin(),
                 .limit = o->time,
-                .start = r.warmup < 0 ? now() : 0,
+                .start = r.warmup < 0 ? seconds_now() : 0,
                 .run = &r };
     r.callbacks.progress = look;
     r.callbacks.progress_data = &w;
@@ -209,8 +210,8 @@ static sal_status time_again(sal_model *model, const options *o, const cli_sampl
 
 /* Set the figures of a row from its run, at rank 0: the summary, and errors as far as there are
  * exact answers and draws. */
-static sal_status measure(const sal_run *run, const sal_model *model, const options *o,
-                          const compare_reference *reference, compare_row *row, sal_error *err)
+static sal_status measure_row(const sal_run *run, const sal_model *model, const options *o,
+                              const compare_reference *reference, compare_row *row, sal_error *err)
 {
     int bytes;
     sal_status status = sal_run_summarise(run, &row->summary, err);
@@ -242,15 +243,15 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
     sal_sampler_info info = { 0 };
     sal_sampler_find(item->specification, NULL, 0, &info, NULL);
     row->exact = info.exact;
-    sal_status status = sample(model, o, reference, item, &run, &err);
+    sal_status status = run_sampler(model, o, reference, item, &run, &err);
     if (status == SAL_OK && cli_is_first()) {
-        status = measure(run, model, o, reference, row, &err);
+        status = measure_row(run, model, o, reference, row, &err);
     }
     double known[] = { (double)row->summary.thin, row->summary.seconds };
     const bool again =
         cli_first_says(status == SAL_OK && row->summary.draws > 0 && !cli_interrupted() &&
                        row->summary.seconds < COMPARE_TRIAL_SECONDS);
-    if (again && share(known, sizeof known, &err) == SAL_OK) {
+    if (again && share_bytes(known, sizeof known, &err) == SAL_OK) {
         row->summary.thin = (int64_t)known[0];
         row->summary.seconds = known[1];
         status = time_again(model, o, item, row, &err);
@@ -306,8 +307,8 @@ static void say_stopped(const compare_report *r, const item_list *list)
 }
 
 /* Run all samplers of the list, until a signal, and print the results. Returns the exit code. */
-static int compare(sal_model *model, const options *o, const item_list *list,
-                   const compare_reference *reference)
+static int compare_samplers(sal_model *model, const options *o, const item_list *list,
+                            const compare_reference *reference)
 {
     compare_report report = { .model = sal_model_name(model),
                               .variables = sal_space_variables(sal_model_space(model)),
@@ -398,7 +399,7 @@ static int run_compare(const cli_command *command, int argc, char **argv)
     }
     code = cli_agree(code);
     o.run.comm = cli_comm();
-    code = code ? code : compare(model, &o, &list, &reference);
+    code = code ? code : compare_samplers(model, &o, &list, &reference);
     compare_free_reference(&reference);
     free(list.items);
     cli_clamps_free(&clamps);

@@ -42,7 +42,7 @@ static const column columns[] = {
 
 #define N_COLUMNS (sizeof columns / sizeof *columns)
 
-static double number(const compare_row *row, const column *c)
+static double column_number(const compare_row *row, const column *c)
 {
     return *(const double *)(const void *)((const char *)row + c->offset);
 }
@@ -114,7 +114,7 @@ static json_t *row_json(const compare_row *row)
     json_object_set_new(o, "draws", json_integer(s->draws));
     json_object_set_new(o, "thin", json_integer(s->thin));
     for (size_t k = 0; k < N_COLUMNS; k++) {
-        cli_json_number(o, columns[k].key, number(row, &columns[k]));
+        cli_json_number(o, columns[k].key, column_number(row, &columns[k]));
     }
     json_object_set_new(o, "note", note_of(row) ? json_string(note_of(row)) : json_null());
     json_object_set_new(o, "error_trace", trace_json(&row->trace));
@@ -151,10 +151,10 @@ int compare_print_json(const compare_report *r)
 enum { WIDTH = 10 };
 
 /* Whether the table shows a column: the column has a title, and a number in some row. */
-static bool shown(const compare_report *r, const column *c)
+static bool is_column_shown(const compare_report *r, const column *c)
 {
     for (int64_t k = 0; c->title && k < r->n; k++) {
-        if (!r->rows[k].reason[0] && !isnan(number(&r->rows[k], c))) {
+        if (!r->rows[k].reason[0] && !isnan(column_number(&r->rows[k], c))) {
             return true;
         }
     }
@@ -166,7 +166,7 @@ static bool shown_titled(const compare_report *r, const char *title)
 {
     bool found = false;
     for (size_t k = 0; k < N_COLUMNS; k++) {
-        found = found || (shown(r, &columns[k]) && strcmp(columns[k].title, title) == 0);
+        found = found || (is_column_shown(r, &columns[k]) && strcmp(columns[k].title, title) == 0);
     }
     return found;
 }
@@ -188,8 +188,8 @@ static void print_row(const compare_report *r, const compare_row *row, int width
     char text[64];
     printf("%-*s  %-5s", width, row->sampler, row->exact ? "yes" : "no");
     for (size_t k = 0; k < N_COLUMNS; k++) {
-        double value = number(row, &columns[k]);
-        if (shown(r, &columns[k])) {
+        double value = column_number(row, &columns[k]);
+        if (is_column_shown(r, &columns[k])) {
             snprintf(text, sizeof text, columns[k].format, value);
             printf(" %*s", WIDTH, isnan(value) ? "-" : text);
         }
@@ -259,7 +259,7 @@ int compare_print_table(const compare_report *r)
     print_head(r);
     printf("%-*s  %-5s", width, "sampler", "exact");
     for (size_t k = 0; k < N_COLUMNS; k++) {
-        if (shown(r, &columns[k])) {
+        if (is_column_shown(r, &columns[k])) {
             printf(" %*s", WIDTH, columns[k].title);
         }
     }

@@ -73,8 +73,8 @@ static int print_text(const sal_model *model, const sal_exact *exact, counts n)
 
 /* Write and print the answers. `marginals` belong to the variables of `model`. Returns the exit
  * code. */
-static int report(const sal_model *model, const sal_exact *exact, const double *marginals, counts n,
-                  const options *o)
+static int report_answers(const sal_model *model, const sal_exact *exact, const double *marginals,
+                          counts n, const options *o)
 {
     sal_error err = { 0 };
     sal_status status = SAL_OK;
@@ -92,7 +92,7 @@ static int report(const sal_model *model, const sal_exact *exact, const double *
 
 /* Compute, write and print the answers about a model that has lost `clamped` variables. Returns the
  * exit code. */
-static int answer(const sal_model *model, int64_t clamped, const options *o)
+static int answer_model(const sal_model *model, int64_t clamped, const options *o)
 {
     const sal_space *space = sal_model_space(model);
     sal_error err = { 0 };
@@ -102,7 +102,7 @@ static int answer(const sal_model *model, int64_t clamped, const options *o)
                             ? sal_model_exact(model, &o->exact, &exact, marginals, NULL, NULL, &err)
                             : SAL_ERR_MEMORY;
     const counts n = { sal_space_variables(space), clamped };
-    int code = status ? cli_fail(status, &err) : report(model, &exact, marginals, n, o);
+    int code = status ? cli_fail(status, &err) : report_answers(model, &exact, marginals, n, o);
     free(marginals);
     return code;
 }
@@ -155,7 +155,7 @@ static int answer_state(const sal_model *model, const int32_t *codes, const opti
                               .log_prob_mean = f,
                               .oracle = "the value of f, as every variable is fixed",
                               .width = -1 };
-    code = code ? code : report(model, &exact, marginals, n, o);
+    code = code ? code : report_answers(model, &exact, marginals, n, o);
     free(marginals);
     return code;
 }
@@ -194,7 +194,8 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     } else if (code == CLI_OK) {
         int64_t all = sal_space_variables(sal_model_space(model));
         code = cli_clamps_apply(&list, &model);
-        code = code ? code : answer(model, all - sal_space_variables(sal_model_space(model)), &o);
+        code = code ? code
+                    : answer_model(model, all - sal_space_variables(sal_model_space(model)), &o);
     }
     free(codes);
     cli_clamps_free(&list);

@@ -7,6 +7,7 @@
 int main(int argc, char **argv)
 {
     cli_set_environment(argv);
+    cli_set_help_writer(cli_help_text);
     if (argc < 2) {
         return cli_no_command();
     }

@@ -1,22 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
 #include "cli/text.h"
-
-int cli_usage(const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    fputs("saltus: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
-    va_end(args);
-    return CLI_USAGE;
-}
 
 /* ---- options of the library */
 
@@ -36,7 +24,7 @@ static bool is_flag(const cli_option *o)
     return o->kind == CLI_FLAG || (o->kind == CLI_LIBRARY && !o->meta);
 }
 
-static int set(const cli_option *o, const char *text)
+static int set_library_option(const cli_option *o, const char *text)
 {
     const cli_library *library = o->value;
     sal_error err = { 0 };
@@ -80,7 +68,14 @@ bool cli_given(int argc, char **argv, const char *name)
 
 /* ---- any */
 
-static const cli_option *find(const cli_option *options, const char *name, size_t length)
+static cli_help_writer *help_writer; /* NULL: --help prints nothing */
+
+void cli_set_help_writer(cli_help_writer *writer)
+{
+    help_writer = writer;
+}
+
+static const cli_option *find_option(const cli_option *options, const char *name, size_t length)
 {
     for (const cli_option *o = options; o->name; o++) {
         if (strlen(o->name) == length && strncmp(o->name, name, length) == 0) {
@@ -105,7 +100,7 @@ static bool is_optional_word(const cli_option *o, const char *text)
 }
 
 /* Store a value by the kind of its option. Returns the exit code, CLI_USAGE after a message. */
-static int store(const cli_option *o, const char *text)
+static int store_value(const cli_option *o, const char *text)
 {
     const size_t size = strlen(text);
     int64_t integer;
@@ -118,7 +113,7 @@ static int store(const cli_option *o, const char *text)
         *(const char **)o->value = text;
         return CLI_OK;
     case CLI_LIBRARY:
-        return set(o, text);
+        return set_library_option(o, text);
     case CLI_INT:
         if (cli_parse_int(text, size, &integer)) {
             *(int64_t *)o->value = integer;
@@ -206,10 +201,12 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
     for (int i = 0; i < argc; i++) {
         const char *word = argv[i];
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
-            cli_help_print(command, options);
+            if (help_writer) {
+                help_writer(command, options);
+            }
             return -1;
         }
-        if (strcmp(word, "-o") == 0 && find(options, "out", 3)) {
+        if (strcmp(word, "-o") == 0 && find_option(options, "out", 3)) {
             word = "--out";
         }
         if (strncmp(word, "--", 2) != 0) {
@@ -221,7 +218,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
             continue;
         }
         size_t length = strcspn(word + 2, "=");
-        const cli_option *o = find(options, word + 2, length);
+        const cli_option *o = find_option(options, word + 2, length);
         if (!o) {
             return unknown_option(command, options, (int)length, word + 2);
         }
@@ -235,7 +232,7 @@ int cli_parse(const cli_command *command, int argc, char **argv, const cli_optio
             return cli_usage("--%s needs a value: %s", o->name, o->meta);
         }
         const char *text = joined ? word + 3 + length : alone ? "yes" : argv[++i];
-        int code = store(o, text);
+        int code = store_value(o, text);
         if (code != CLI_OK) {
             return code;
         }

@@ -100,7 +100,7 @@ static void release_all(void)
 }
 
 /* Set the directory and the name of a claim from a path. False: no file can be written there. */
-static bool split(const char *path, claim *c)
+static bool split_path(const char *path, claim *c)
 {
     char directory[CLI_PATH] = ".";
     const char *slash = strrchr(path, '/');
@@ -118,7 +118,7 @@ int cli_claim_output(const char *path)
     if (!path || n_claims == MOST_OUTPUTS || !cli_is_first()) {
         return CLI_OK;
     }
-    if (!split(path, c)) {
+    if (!split_path(path, c)) {
         return cli_error(SAL_ERR_IO, "%.400s: cannot be written%s", path[0] ? path : "''",
                          path[0] ? ": the directory is not there, or not writable" : "");
     }

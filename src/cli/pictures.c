@@ -44,7 +44,7 @@ static bool find_beside(const char *path, const char *from, const char *to, char
 
 /* Move a random tenth of the rows to the test set: always the same rows, so that rows that are
  * evaluated later were not trained on. Returns the exit code. */
-static int split(sal_data *train, sal_data *test)
+static int split_rows(sal_data *train, sal_data *test)
 {
     sal_error err = { 0 };
     if (train->rows < 4) {
@@ -72,14 +72,14 @@ static int split_clusters(cli_data *d, sal_data *train, sal_data *test)
 {
     sal_error err = { 0 };
     if (train->rows < 4) {
-        return split(train, test); /* which reports this */
+        return split_rows(train, test); /* which reports this */
     }
     sal_status status =
         sal_data_split_by_identity(train, d->test_identity, 0.1, 0, test, &d->clusters, &err);
     if (status == SAL_ERR_DATA) {
         fprintf(stderr, "saltus: --data %s: %s; a random tenth is held out\n", d->path,
                 err.message);
-        return split(train, test);
+        return split_rows(train, test);
     }
     return exit_code(status, &err);
 }
@@ -138,7 +138,7 @@ int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_
     cli_remark(status == SAL_OK ? train_out->remark : NULL, train_out->warns);
     if (status == SAL_OK && !test) {
         return d->test_identity > 0 ? split_clusters(d, train_out, test_out)
-                                    : split(train_out, test_out);
+                                    : split_rows(train_out, test_out);
     }
     sal_data_options same = options;
     same.grey = train_out->grey;
@@ -170,7 +170,7 @@ bool cli_grey_range(const sal_data *data, double *low, double *high)
 /* ---- options */
 
 /* Set an option of reading data, which the library checks; NULL: it was not given. */
-static int set(cli_data *d, const char *name, const char *text)
+static int set_data_option(cli_data *d, const char *name, const char *text)
 {
     sal_error err = { 0 };
     const sal_option_table *table = sal_option_table_of(SAL_OPTIONS_DATA);
@@ -275,10 +275,10 @@ static int take_from_arch(const char *arch, cli_data *d)
 int cli_data_check(const char *command, const char *arch, cli_data *d)
 {
     int code = arch && is_of_alignment(arch) ? take_from_arch(arch, d) : CLI_OK;
-    code = code ? code : set(d, "kind", d->kind);
-    code = code ? code : set(d, "alphabet", d->alphabet);
-    code = code ? code : set(d, "unknown", d->unknown);
-    code = code ? code : set(d, "duplicates", d->duplicates);
+    code = code ? code : set_data_option(d, "kind", d->kind);
+    code = code ? code : set_data_option(d, "alphabet", d->alphabet);
+    code = code ? code : set_data_option(d, "unknown", d->unknown);
+    code = code ? code : set_data_option(d, "duplicates", d->duplicates);
     code = code ? code : cli_columns_from(d->columns_from, &d->read.columns_from);
     code = code ? code : choose_shape(arch, d);
     if (code == CLI_OK && !d->path) {

@@ -284,7 +284,7 @@ static bool was_stopped(const sal_run *run, const options *o)
 }
 
 /* Run the chains, and write and print all results. Returns the exit code. */
-static int sample(sal_model *model, options *o)
+static int sample_model(sal_model *model, options *o)
 {
     sal_error err = { 0 };
     sal_run *run = NULL;
@@ -480,7 +480,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
     }
     code = code ? code : cli_sample_check_model(&o.outputs, model);
     code = cli_agree(code);
-    code = code ? code : sample(model, &o);
+    code = code ? code : sample_model(model, &o);
     cli_clamps_free(&list);
     free(init);
     sal_free(preconditioner);

@@ -266,7 +266,7 @@ static void add_vote(json_t *object, const vote *v)
 }
 
 /* Print what the vote's state chooses or, without a vote, the best state. Returns the exit code. */
-static int show(const sal_run *run, const sal_model *model, const vote *v)
+static int show_state(const sal_run *run, const sal_model *model, const vote *v)
 {
     sal_error err = { 0 };
     int32_t *best = v->codes ? NULL : malloc((size_t)variables_of(run) * sizeof *best);
@@ -329,7 +329,7 @@ static int print_text(const sal_run *run, const vote *v, const sal_run_variation
 }
 
 /* Print the summary, with the total variation if it was asked for. Returns the exit code. */
-static int print(const sal_run *run, const cli_sample_outputs *o, const vote *v)
+static int print_summary(const sal_run *run, const cli_sample_outputs *o, const vote *v)
 {
     sal_run_variation variation;
     int64_t draws;
@@ -382,9 +382,9 @@ int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outp
         code = write_best(run, o->best);
     }
     code = code ? code : cast_vote(run, model, o, &v);
-    code = code ? code : print(run, o, &v);
+    code = code ? code : print_summary(run, o, &v);
     if (code == CLI_OK && o->show) {
-        code = show(run, model, &v);
+        code = show_state(run, model, &v);
     }
     free(v.codes);
     return code;

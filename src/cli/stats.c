@@ -52,7 +52,7 @@ static void forget_mixing(sal_diagnostics *d, bool all)
 
 /* Print diagnostics of each variable of draws (chains, draws) or (chains, draws, variables).
  * Returns the exit code. */
-static int diagnose(const sal_array *array, bool json)
+static int diagnose_draws(const sal_array *array, bool json)
 {
     const int64_t chains = array->shape[0], draws = array->shape[1], unmoved = array->unmoved;
     const int64_t variables = array->ndim == 3 ? array->shape[2] : 1;
@@ -129,7 +129,7 @@ static int run_stats(const cli_command *command, int argc, char **argv)
             array.warning ? array.warning : "Some chains never moved: there is no ESS.", 0, 78);
         putchar('\n');
     }
-    code = diagnose(&array, json);
+    code = diagnose_draws(&array, json);
     sal_array_free(&array);
     return code;
 }

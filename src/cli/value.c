@@ -114,7 +114,7 @@ static int read_states(const options *o, const sal_space *space, values *v)
 }
 
 /* Compute f and, if asked for, gradient and differences at the states. Returns the exit code. */
-static int compute(const options *o, const sal_model *model, values *v)
+static int compute_values(const options *o, const sal_model *model, values *v)
 {
     const sal_space *space = sal_model_space(model);
     sal_error err = { 0 };
@@ -211,7 +211,7 @@ static int run_value(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
     code = code ? code : cli_check_joint("value", model);
     code = code ? code : read_states(&o, sal_model_space(model), &v);
-    code = code ? code : compute(&o, model, &v);
+    code = code ? code : compute_values(&o, model, &v);
     code = code ? code : write_values(&o, model, &v);
     values_free(&v);
     sal_model_destroy(model);

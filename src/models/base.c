@@ -32,7 +32,7 @@ static sal_status check_variable(int64_t v, int32_t states, const double *given,
 
 /* out [states] = `given` less the log of the sum of its exponentials; uniform if `given` is
  * NULL. */
-static void normalise(int32_t states, const double *given, double *out)
+static void normalise_variable(int32_t states, const double *given, double *out)
 {
     double sum = 0;
     for (int32_t k = 0; k < states; k++) {
@@ -56,7 +56,7 @@ sal_status sali_base_create(const sal_space *space, const double *log_base, doub
     for (int64_t v = 0, at = 0; status == SAL_OK && v < space->n_variables; v++) {
         int32_t states = space->variables[v].states;
         status = log_base ? check_variable(v, states, log_base + at, err) : SAL_OK;
-        normalise(states, log_base ? log_base + at : NULL, base + at);
+        normalise_variable(states, log_base ? log_base + at : NULL, base + at);
         at += states;
     }
     if (status != SAL_OK) {
@@ -98,8 +98,8 @@ void sali_base_draw(const sal_space *space, const double *log_base, const sali_s
 
 /* Find alpha, m and bend [K - 2], an entry for each inner level l_k, such that alpha + m x + sum_k
  * bend_k |x - l_k| passes through the points (l_k, log_p_k) of all K levels. */
-static void interpolate(const sali_variable *v, const double *log_p, double *alpha, double *m,
-                        double *bend)
+static void interpolate_levels(const sali_variable *v, const double *log_p, double *alpha,
+                               double *m, double *bend)
 {
     int32_t K = v->states;
     double before = 0, first = 0, slope = 0, bends = 0;
@@ -130,7 +130,7 @@ static double linear_part(const sal_space *space, const double *log_base, double
         }
         if (v->kind != SAL_CATEGORICAL) {
             double alpha;
-            interpolate(v, log_base, &alpha, &weights[v->offset], bend);
+            interpolate_levels(v, log_base, &alpha, &weights[v->offset], bend);
             constant += alpha;
         } /* a label of one state has probability 1 */
         log_base += v->states;
@@ -148,8 +148,8 @@ static sal_expr add_kinks(sal_tape *tape, const sali_stretch *stretch, const cha
     bool any = false;
     for (int64_t k = 0; k < stretch->count; k++) {
         double alpha, m;
-        interpolate(&space->variables[stretch->first + k], log_base + k * stretch->states, &alpha,
-                    &m, bends + k * inner);
+        interpolate_levels(&space->variables[stretch->first + k], log_base + k * stretch->states,
+                           &alpha, &m, bends + k * inner);
     }
     for (int64_t k = 0; k < stretch->count * inner; k++) {
         any |= fabs(bends[k]) > 0;

@@ -5,7 +5,6 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "models/structure.h"
 
 typedef struct clamp_content {
     sal_model *inner;
@@ -80,7 +79,7 @@ static sal_status clamp_open(const sal_model *model, int64_t chains, unsigned wa
 }
 
 /* Copy x [chains x width] of the free variables into the inner model's ws->x. */
-static void scatter(const clamp_workspace *ws, int64_t chains, const void *x)
+static void scatter_coordinates(const clamp_workspace *ws, int64_t chains, const void *x)
 {
     const clamp_content *content = ws->content;
     int64_t inner_width = content->inner->space->width;
@@ -97,7 +96,7 @@ static void scatter(const clamp_workspace *ws, int64_t chains, const void *x)
 }
 
 /* Copy the free coordinates of the inner ws->gradient to `gradient` [chains x width]. */
-static void gather(const clamp_workspace *ws, int64_t chains, void *gradient)
+static void gather_gradient(const clamp_workspace *ws, int64_t chains, void *gradient)
 {
     const clamp_content *content = ws->content;
     int64_t inner_width = content->inner->space->width;
@@ -131,7 +130,7 @@ static void clamp_value(void *workspace, int64_t chains, const int32_t *codes, c
                         double *f)
 {
     clamp_workspace *ws = workspace;
-    scatter(ws, chains, x);
+    scatter_coordinates(ws, chains, x);
     ws->content->inner->ops->value(ws->inner_ws, chains, full_codes(ws, chains, codes), ws->x, f);
 }
 
@@ -139,10 +138,10 @@ static void clamp_gradient(void *workspace, int64_t chains, const int32_t *codes
                            double *f, void *gradient)
 {
     clamp_workspace *ws = workspace;
-    scatter(ws, chains, x);
+    scatter_coordinates(ws, chains, x);
     ws->content->inner->ops->gradient(ws->inner_ws, chains, full_codes(ws, chains, codes), ws->x, f,
                                       ws->gradient);
-    gather(ws, chains, gradient);
+    gather_gradient(ws, chains, gradient);
 }
 
 static void clamp_destroy(void *object)
@@ -265,8 +264,8 @@ static sal_space *free_space(const clamp_content *content)
     return subset;
 }
 
-sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables,
-                           const int32_t *codes, sal_model **clamped, sal_error *err)
+sal_status sali_clamp_create(sal_model *model, int64_t n, const int64_t *variables,
+                             const int32_t *codes, sal_model **clamped, sal_error *err)
 {
     if (model->ops == &clamp_ops) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "clamp: %s is clamped already; clamp all at once",
@@ -294,7 +293,6 @@ sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables
         made->conditional = model->conditional;
         made->trackable = model->trackable;
         made->limited = model->limited;
-        made->structure = sali_chain_clamped(model);
         *clamped = made;
     }
     return status;
@@ -314,7 +312,7 @@ sal_status sali_clamp_alike(const sal_model *clamped, sal_model *inner, sal_mode
         }
     }
     sal_status status = variables && codes
-                            ? sal_model_clamp(inner, count, variables, codes, out, err)
+                            ? sali_clamp_create(inner, count, variables, codes, out, err)
                             : sali_fail_memory(err);
     sali_free(variables);
     sali_free(codes);

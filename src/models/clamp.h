@@ -5,11 +5,15 @@
 
 #include "models/model.h"
 
+/* A clamped model as sal_model_clamp makes one, but without a structure (models/structure.h). */
+sal_status sali_clamp_create(sal_model *model, int64_t n, const int64_t *variables,
+                             const int32_t *codes, sal_model **clamped, sal_error *err);
+
 /* The inner model of a clamped model; `model` itself if it is not clamped. */
 const sal_model *sali_clamp_inner(const sal_model *model);
 
-/* A clamped model of `inner` with the same variables fixed to the same codes as in `clamped`.
- * `inner` has the same space as the inner model of `clamped`. */
+/* A clamped model of `inner`, without a structure, with the same variables fixed to the same codes
+ * as in `clamped`. `inner` has the same space as the inner model of `clamped`. */
 sal_status sali_clamp_alike(const sal_model *clamped, sal_model *inner, sal_model **out,
                             sal_error *err);
 

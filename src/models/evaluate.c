@@ -96,9 +96,9 @@ static sal_status check_request(const sal_model *model, const double *gradient, 
 /* Fill f and, unless NULL, `gradient` and `differences` (sal_model_evaluate) at `codes` [states x
  * V], or, if `codes` is NULL, at the reals x [states x N]. After a failure they may be partly
  * filled. */
-static sal_status evaluate(const sal_model *model, int64_t states, const int32_t *codes,
-                           const double *x, double *f, double *gradient, double *differences,
-                           sal_error *err)
+static sal_status evaluate_states(const sal_model *model, int64_t states, const int32_t *codes,
+                                  const double *x, double *f, double *gradient, double *differences,
+                                  sal_error *err)
 {
     const sal_space *space = model->space;
     sali_evaluator *e = NULL;
@@ -139,12 +139,13 @@ sal_status sal_model_evaluate(const sal_model *model, int64_t states, const int3
 {
     sal_status status = check_request(model, gradient, err);
     status = status ? status : sali_codes_check(model->space, states, codes, err);
-    return status ? status : evaluate(model, states, codes, NULL, f, gradient, differences, err);
+    return status ? status
+                  : evaluate_states(model, states, codes, NULL, f, gradient, differences, err);
 }
 
 sal_status sal_model_evaluate_at(const sal_model *model, int64_t states, const double *x, double *f,
                                  double *gradient, sal_error *err)
 {
     sal_status status = check_request(model, gradient, err);
-    return status ? status : evaluate(model, states, NULL, x, f, gradient, NULL, err);
+    return status ? status : evaluate_states(model, states, NULL, x, f, gradient, NULL, err);
 }

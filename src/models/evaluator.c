@@ -238,7 +238,7 @@ void sali_gradient(sali_evaluator *e, int64_t chains, const int32_t *codes, cons
 
 /* Whether the move of a variable from `now` to `code` is requested: `to` is the requested code, or
  * -1 for all codes. */
-static bool asked(int32_t to, int32_t now, int32_t code)
+static bool is_requested(int32_t to, int32_t now, int32_t code)
 {
     return code != now && (to == -1 || to == code);
 }
@@ -274,14 +274,14 @@ static void slots_by_neighbours(sali_evaluator *e, int64_t chains, const int32_t
             int32_t wanted = to ? to[c * space->n_variables + v] : -1;
             int64_t slot = c * space->slots + variable->slot;
             if (sali_is_two_level(variable)) {
-                if (asked(wanted, now, 1 - now)) {
+                if (is_requested(wanted, now, 1 - now)) {
                     sali_neighbours_add(e->neighbours, c, v, 1 - now, slot);
                 }
                 continue;
             }
             for (int32_t k = 0; k < sali_entries(variable->states); k++) {
                 int32_t code = sali_entry_code(variable->states, now, k);
-                if (code == now || asked(wanted, now, code)) {
+                if (code == now || is_requested(wanted, now, code)) {
                     add_entry(e, c, v, now, k, e->model->dtype, slots, slot + k);
                 }
             }

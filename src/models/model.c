@@ -56,6 +56,20 @@ sal_model *sali_model_hold(sal_model *model)
     return model;
 }
 
+static void free_names(sali_names *names)
+{
+    if (!names) {
+        return;
+    }
+    for (int64_t v = 0; names->state_names && v < names->variables; v++) {
+        sali_names_free(names->state_names[v], names->states[v]);
+    }
+    sali_free(names->state_names);
+    sali_free(names->states);
+    sali_names_free(names->names, names->variables);
+    sali_free(names);
+}
+
 void sal_model_destroy(sal_model *model)
 {
     if (!model || --model->holders > 0) {
@@ -72,7 +86,7 @@ void sal_model_destroy(sal_model *model)
     sal_space_destroy(model->space);
     sali_free(model->name);
     sali_remark_free(&model->remark);
-    sali_names_destroy(model->names);
+    free_names(model->names);
     sali_free(model);
 }
 

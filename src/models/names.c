@@ -27,20 +27,6 @@ sal_status sali_names_move(sali_factor_graph *graph, sal_model *model, sal_error
     return SAL_OK;
 }
 
-void sali_names_destroy(sali_names *names)
-{
-    if (!names) {
-        return;
-    }
-    for (int64_t v = 0; names->state_names && v < names->variables; v++) {
-        sali_names_free(names->state_names[v], names->states[v]);
-    }
-    sali_free(names->state_names);
-    sali_free(names->states);
-    sali_names_free(names->names, names->variables);
-    sali_free(names);
-}
-
 const char *sal_model_remark(const sal_model *model, bool *warns)
 {
     const sali_remark *remark = &sali_clamp_inner(model)->remark;

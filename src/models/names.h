@@ -19,6 +19,4 @@ typedef struct sali_names {
  * SAL_ERR_MEMORY; the graph then keeps its names. */
 sal_status sali_names_move(sali_factor_graph *graph, sal_model *model, sal_error *err);
 
-void sali_names_destroy(sali_names *names); /* NULL is fine */
-
 #endif

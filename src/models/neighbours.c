@@ -103,7 +103,7 @@ void sali_neighbours_begin(sali_neighbours *nb, const int32_t *codes, const void
 }
 
 /* Evaluate the rows of the batch, store their results in `out`, and empty the batch. */
-static void flush(sali_neighbours *nb)
+static void flush_batch(sali_neighbours *nb)
 {
     nb->model->ops->value(nb->ws, nb->n, nb->codes, nb->x, nb->f);
     for (int64_t r = 0; r < nb->n; r++) {
@@ -138,7 +138,7 @@ void sali_neighbours_add_several(sali_neighbours *nb, int64_t c, int64_t n, cons
     nb->chain[nb->n] = c;
     nb->to[nb->n] = to;
     if (++nb->n == nb->rows) {
-        flush(nb);
+        flush_batch(nb);
     }
 }
 
@@ -150,6 +150,6 @@ void sali_neighbours_add(sali_neighbours *nb, int64_t c, int64_t v, int32_t code
 void sali_neighbours_end(sali_neighbours *nb)
 {
     if (nb->n > 0) {
-        flush(nb);
+        flush_batch(nb);
     }
 }

@@ -29,7 +29,7 @@ static const char *degree_name(sali_degree degree)
 }
 
 /* How often a node is computed. */
-static const char *when(const sali_node *node)
+static const char *when_computed(const sali_node *node)
 {
     if (node->n_in == 0) {
         return node->varying ? "given" : "fixed";
@@ -63,7 +63,7 @@ static void print_node(FILE *out, int32_t i, const sali_node *node, sali_degree 
         snprintf(number, sizeof number, "%" PRId32, run);
     }
     fprintf(out, "%5" PRId32 "  %-12s %-10s %-16s %-8s %-4s ", i, sali_op_f64(node->op)->name,
-            inputs, sali_shape_text(&node->shape, shape), when(node), number);
+            inputs, sali_shape_text(&node->shape, shape), when_computed(node), number);
     fprintf(out, name[0] ? "%-12s %s\n" : "%s\n", degree_name(degree), name);
 }
 

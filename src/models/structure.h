@@ -3,7 +3,7 @@
  * (the layers of an RBM, the chains of a factorial hidden Markov model, a mixture of factorised
  * distributions), and groups that make natural blocks (time slices). A sweep goes over `pieces`
  * exact draws. A model of a tape gets its structure by recognition of its formula's nodes
- * (recognise.c), whether its maker was a program, a ready-made model or a file. */
+ * (structure/recognise.h), whether its maker was a program, a ready-made model or a file. */
 #ifndef SALI_STRUCTURE_H
 #define SALI_STRUCTURE_H
 
@@ -76,31 +76,5 @@ static inline void sali_model_set_structure(sal_model *model, const sali_structu
     model->structure = structure;
     model->structure_data = data;
 }
-
-/* Set the structure of a tape model, if its formula is recognised to have one. `bridge`: the model
- * is the bridge (models/bridge.h) of a model with a structure; its last parameter is the inverse
- * temperature, and its parameters have been set. Returns: SAL_ERR_MEMORY. */
-sal_status sali_structure_recognise(sal_model *model, bool bridge, sal_error *err);
-
-/* The structure of a clamped model of a chain with one variable a slice (chain_draws.c): the free
- * variables are drawn. NULL: the inner model is no such chain. */
-const sali_structure *sali_chain_clamped(const sal_model *inner);
-
-/* ---- the forms that are recognised. Each function sets the structure of `model` if f has the
- * form. Returns: SAL_ERR_UNSUPPORTED if f is not known to have the form, SAL_ERR_MEMORY; no
- * messages. */
-
-struct sali_sum_form;
-
-/* An RBM, b'v + sum softplus(W v + c), v two-level variables, perhaps with other terms beside it
- * (rbm_form.c). The forms below allow no other terms. */
-sal_status sali_recognise_layers(sal_model *model, const struct sali_sum_form *form, bool bridge);
-/* A chain of categorical variables, of which neighbours interact, all in the same way
- * (categorical_chain.c). */
-sal_status sali_recognise_chain(sal_model *model, const struct sali_sum_form *form);
-/* Binary chains side by side that are coupled within time slices (binary_chains.c). */
-sal_status sali_recognise_chains(sal_model *model, const struct sali_sum_form *form);
-/* A mixture of independent variables, log sum_k exp(c_k + W_k x) (mixture_form.c). */
-sal_status sali_recognise_mixture(sal_model *model, const struct sali_sum_form *form);
 
 #endif

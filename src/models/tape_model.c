@@ -10,8 +10,6 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "models/clamp.h"
-#include "models/structure.h"
-#include "models/tracker.h"
 
 static sal_status tape_open(const sal_model *model, int64_t chains, unsigned wants, void **ws,
                             sal_error *err)
@@ -102,7 +100,7 @@ static sal_status tape_feasibility(const sal_model *model, sal_model **out, sal_
     }
     *out = NULL;
     if (status == SAL_OK && sum.tape) {
-        status = sal_model_from_tape(guide, sum, out, err);
+        status = sali_tape_model_create(guide, sum, out, err);
     }
     sal_tape_destroy(guide);
     return status;
@@ -165,7 +163,8 @@ double sali_model_offset(const sal_model *model)
     return tape ? tape->params->offset : -0.0;
 }
 
-sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **model, sal_error *err)
+sal_status sali_tape_model_create(const sal_tape *tape, sal_expr f, sal_model **model,
+                                  sal_error *err)
 {
     sali_tape_model *content = SALI_NEW(sali_tape_model);
     if (!content) {
@@ -177,7 +176,7 @@ sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **mod
         status = sali_params_create(content->program, &content->params, err);
     }
     if (status == SAL_OK) {
-        status = sali_tracker_judge(content->program, &trackable, err);
+        status = sali_program_is_trackable(content->program, &trackable, err);
     }
     if (status != SAL_OK) {
         tape_destroy(content);
@@ -191,14 +190,9 @@ sal_status sal_model_from_tape(const sal_tape *tape, sal_expr f, sal_model **mod
         made->multilinear = sali_program_is_multilinear(content->program);
         made->trackable = trackable;
         made->limited = sali_program_is_limited(content->program);
-        status = sali_structure_recognise(made, false, err);
+        *model = made;
     }
-    if (status != SAL_OK) {
-        sal_model_destroy(made);
-        return status;
-    }
-    *model = made;
-    return SAL_OK;
+    return status;
 }
 
 /* ---- parameters */

@@ -11,23 +11,13 @@ typedef struct sali_tape_model {
     sali_params *params;
 } sali_tape_model;
 
+/* A model of f, recorded on `tape`, as sal_model_from_tape makes one, but without a structure
+ * (models/structure.h). */
+sal_status sali_tape_model_create(const sal_tape *tape, sal_expr f, sal_model **model,
+                                  sal_error *err);
+
 /* The tape of `model`, or of its inner model if it is clamped; NULL if there is none. */
 sali_tape_model *sali_model_tape(const sal_model *model);
-
-/* The formula of a program as a tape, on which more can be recorded; NULL when out of memory. */
-sal_tape *sali_tape_reopen(const sali_program *program);
-/* The formula of a program as a tape over another space; a rewriter must then replace the program's
- * state by the state of `space`. NULL when out of memory. */
-sal_tape *sali_tape_reopen_over(const sali_program *program, const sal_space *space);
-
-/* A model of the same tape, without clamps, with parameters of its own at the same values. */
-sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error *err);
-/* sali_tape_model_copy, but with the canonical extension off the lattice (SAL_PASS_CANONICAL). */
-sal_status sali_tape_model_canonical(const sal_model *of, sal_model **out, sal_error *err);
-
-/* A copy in double precision, clamped as `of` is, without the additive constants of f: beside large
- * constants, slopes would lose digits. *out is NULL, with SAL_OK, if `of` is no tape. */
-sal_status sali_tape_model_bare(const sal_model *of, sal_model **out, sal_error *err);
 
 /* The sum of the constants that were split off the formula of f: it is added in double precision,
  * and not rounded to the model's type. 0 for a model that is no tape. */

@@ -19,8 +19,8 @@ static void two_level(const sali_stretch *s, const int32_t *code, const real *re
 
 /* A slot for each level: g (level - present level). */
 SALI_CLONES
-static void ordinal(const sali_stretch *s, const int32_t *code, const real *restrict g,
-                    real *restrict slot)
+static void ordinal_differences(const sali_stretch *s, const int32_t *code, const real *restrict g,
+                                real *restrict slot)
 {
     for (int64_t i = 0; i < s->count; i++) {
         double now = s->levels[code[i]];
@@ -31,7 +31,7 @@ static void ordinal(const sali_stretch *s, const int32_t *code, const real *rest
 }
 
 /* Counts without a cap: down and up; there is nothing below 0 and above the last code. */
-static void unbounded(const sali_stretch *s, const int32_t *code, const real *g, real *slot)
+static void count_differences(const sali_stretch *s, const int32_t *code, const real *g, real *slot)
 {
     for (int64_t i = 0; i < s->count; i++) {
         slot[2 * i] = code[i] > 0 ? -g[i] : -INFINITY;
@@ -41,8 +41,8 @@ static void unbounded(const sali_stretch *s, const int32_t *code, const real *g,
 
 /* A slot for each state k: g_k - g_now, and exactly 0 for the present state. */
 SALI_CLONES
-static void categorical(const sali_stretch *s, const int32_t *code, const real *restrict g,
-                        real *restrict slot)
+static void categorical_differences(const sali_stretch *s, const int32_t *code,
+                                    const real *restrict g, real *restrict slot)
 {
     for (int64_t i = 0; i < s->count; i++) {
         const real *gi = g + i * s->states;
@@ -66,11 +66,11 @@ void RN(sali_taylor_slots)(const sal_space *space, int64_t chains, const int32_t
             if (sali_two_level(s)) {
                 two_level(s, code, g, slot);
             } else if (s->kind == SAL_CATEGORICAL) {
-                categorical(s, code, g, slot);
+                categorical_differences(s, code, g, slot);
             } else if (s->states == 0) {
-                unbounded(s, code, g, slot);
+                count_differences(s, code, g, slot);
             } else {
-                ordinal(s, code, g, slot);
+                ordinal_differences(s, code, g, slot);
             }
         }
     }

@@ -20,47 +20,6 @@ struct sali_tracker {
     bool by_gradient;
 };
 
-/* Whether node i is an op, such as a matrix product or a convolution, in which one changed element
- * of the input changes many elements of the output. */
-static bool is_product(const sali_program *program, int32_t i)
-{
-    sali_reach reach = program->steps[i].op->reach;
-    return reach == SALI_REACHES_MANY ||
-           (reach == SALI_REACHES_MANY_UNPLANNED && !program->steps[i].plan);
-}
-
-/* Whether a move of one variable changes many elements of node i; `dense` has the answers for
- * earlier nodes. A product of a dense node is recomputed whole, and then tracking does not pay. */
-static bool becomes_dense(const sali_program *program, int32_t i, const bool *dense)
-{
-    const sali_node *node = &program->nodes[i];
-    bool any = is_product(program, i);
-    for (int32_t k = 0; k < node->n_in; k++) {
-        any |= dense[node->in[k]];
-    }
-    return any && program->steps[i].size > 1;
-}
-
-sal_status sali_tracker_judge(const sali_program *program, bool *pays, sal_error *err)
-{
-    bool *dense = SALI_NEW_ARRAY(bool, program->n_nodes);
-    if (!dense) {
-        return sali_fail_memory(err);
-    }
-    *pays = program->state >= 0;
-    for (int32_t i = 0; *pays && i < program->n_nodes; i++) {
-        const sali_node *node = &program->nodes[i];
-        const sali_op *op = program->steps[i].op;
-        for (int32_t k = 0; k < node->n_in; k++) {
-            *pays &= !(is_product(program, i) && dense[node->in[k]]);
-        }
-        *pays &= !node->varying || node->n_in == 0 || op->alias || op->change;
-        dense[i] = becomes_dense(program, i, dense);
-    }
-    sali_free(dense);
-    return SAL_OK;
-}
-
 void sali_tracker_destroy(void *tracker)
 {
     sali_tracker *t = tracker;
@@ -76,8 +35,8 @@ void sali_tracker_destroy(void *tracker)
 
 /* A tracker for up to `chains` chains. With SALI_WANT_GRADIENT in `wants`, differences are read
  * from the gradient if the gradient can be followed locally. SALI_WANT_NO_LIMITS is obeyed. */
-static sal_status create(const sal_model *model, int64_t chains, unsigned wants, sali_tracker **out,
-                         sal_error *err)
+static sal_status create_tracker(const sal_model *model, int64_t chains, unsigned wants,
+                                 sali_tracker **out, sal_error *err)
 {
     const bool gradient = (wants & SALI_WANT_GRADIENT) != 0;
     const unsigned tape_wants = (gradient ? SALI_WANT_STATE_GRADIENT : 0) |
@@ -110,13 +69,13 @@ sal_status sali_tracker_create(const sal_model *model, int64_t chains, unsigned 
                                sali_tracker **out, sal_error *err)
 {
     wants = (wants & SALI_WANT_NO_LIMITS) | (model->multilinear ? SALI_WANT_GRADIENT : 0);
-    return create(model, chains, wants, out, err);
+    return create_tracker(model, chains, wants, out, err);
 }
 
 sal_status sali_tracker_create_values(const sal_model *model, int64_t chains, sali_tracker **out,
                                       sal_error *err)
 {
-    return create(model, chains, SALI_WANT_VALUE, out, err);
+    return create_tracker(model, chains, SALI_WANT_VALUE, out, err);
 }
 
 void sali_tracker_start(sali_tracker *t, int64_t n, const int32_t *codes, double *f)

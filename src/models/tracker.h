@@ -9,11 +9,6 @@
 
 typedef struct sali_tracker sali_tracker;
 
-/* Set *pays to whether tracking chains of a program costs less than evaluating it: all ops have
- * change rules, and no product takes the result of another product. Models keep the answer
- * (`trackable`). */
-sal_status sali_tracker_judge(const sali_program *program, bool *pays, sal_error *err);
-
 /* A tracker of up to `chains` chains of a model that is trackable. `wants`: 0 or
  * SALI_WANT_NO_LIMITS. */
 sal_status sali_tracker_create(const sal_model *model, int64_t chains, unsigned wants,

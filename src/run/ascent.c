@@ -60,22 +60,22 @@ static sal_status ascent_create(ascent *a, sal_error *err)
 }
 
 /* Copy the differences evaluated last from a->slots into a->rows [chains x entries]. */
-static void spread(ascent *a)
+static void spread_differences(ascent *a)
 {
     sali_spread_slots(a->model, a->chains, a->tried, a->slots, a->rows);
 }
 
 /* Evaluate f and all differences at a->tried, into f_tried and rows. */
-static void evaluate(ascent *a)
+static void evaluate_tried(ascent *a)
 {
     sali_model_embed(a->model, a->chains, a->tried, a->x);
     sali_differences(a->evaluator, a->chains, a->tried, a->x, a->f_tried, a->slots);
-    spread(a);
+    spread_differences(a);
 }
 
 /* Make the tried state of chain c its highest one, and find the best code of each variable from
  * there. */
-static void keep(ascent *a, int64_t c)
+static void keep_tried(ascent *a, int64_t c)
 {
     const sal_space *space = a->model->space;
     int64_t V = space->n_variables;
@@ -189,7 +189,7 @@ static double small_size(ascent *a, double noise)
 
 /* Climb from the tried states, which are evaluated already, until no chain can rise or the rounds
  * are used up. */
-static void climb(ascent *a)
+static void climb_from_tried(ascent *a)
 {
     int64_t rounds = most_rounds(a->model);
     bool able = true;
@@ -197,30 +197,30 @@ static void climb(ascent *a)
         able = false;
         for (int64_t c = 0; c < a->chains; c++) {
             if (a->f_tried[c] > a->f[c]) {
-                keep(a, c);
+                keep_tried(a, c);
                 a->share[c] = fmin(2 * a->share[c], MOST_SHARE);
             } else {
                 a->share[c] /= 2;
             }
             able |= try_moves(a, c, (uint64_t)round);
         }
-        evaluate(a);
+        evaluate_tried(a);
     }
 }
 
 /* Fill `seen` with the sizes of differences at the starts and, after the climb, at the ends. */
-static void look(ascent *a, sali_sizes_seen *seen)
+static void note_sizes(ascent *a, sali_sizes_seen *seen)
 {
-    evaluate(a);
+    evaluate_tried(a);
     const double noise = noise_of(a);
     seen->mean_at_starts = mean_size(a, noise);
-    spread(a);
-    climb(a);
+    spread_differences(a);
+    climb_from_tried(a);
     memcpy(a->tried, a->codes,
            (size_t)(a->chains * a->model->space->n_variables) * sizeof *a->codes);
-    evaluate(a);
+    evaluate_tried(a);
     seen->mean_at_ends = mean_size(a, noise);
-    spread(a);
+    spread_differences(a);
     seen->small = small_size(a, noise);
 }
 
@@ -230,7 +230,7 @@ sal_status sali_ascend(const sal_model *model, int64_t chains, int32_t *starts, 
     ascent a = { .model = model, .chains = chains, .seed = seed, .codes = starts };
     sal_status status = ascent_create(&a, err);
     if (status == SAL_OK) {
-        look(&a, seen);
+        note_sizes(&a, seen);
     }
     sali_evaluator_destroy(a.evaluator);
     sali_memory_free(&a.memory);

@@ -6,7 +6,7 @@
 #include "models/clamp.h"
 #include "run/run.h"
 
-static void copy(const sal_run *run, int64_t chains, const int32_t *from, int32_t *to)
+static void copy_codes(const sal_run *run, int64_t chains, const int32_t *from, int32_t *to)
 {
     memcpy(to, from, (size_t)(chains * run->model->space->n_variables) * sizeof *to);
 }
@@ -14,7 +14,7 @@ static void copy(const sal_run *run, int64_t chains, const int32_t *from, int32_
 void sali_run_expand(const sal_run *run, int64_t chains, const int32_t *codes, int32_t *full)
 {
     if (run->model == run->base) {
-        copy(run, chains, codes, full);
+        copy_codes(run, chains, codes, full);
     } else {
         sali_clamp_expand(run->model, chains, codes, full);
     }
@@ -23,7 +23,7 @@ void sali_run_expand(const sal_run *run, int64_t chains, const int32_t *codes, i
 void sali_run_restrict(const sal_run *run, int64_t chains, const int32_t *full, int32_t *codes)
 {
     if (run->model == run->base) {
-        copy(run, chains, full, codes);
+        copy_codes(run, chains, full, codes);
     } else {
         sali_clamp_restrict(run->model, chains, full, codes);
     }

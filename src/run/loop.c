@@ -57,7 +57,7 @@ static work begin_work(sal_run *run, bool warmup)
     return w;
 }
 
-static void refresh(const sal_run *run, sali_run_shard *shard)
+static void refresh_shard(const sal_run *run, sali_run_shard *shard)
 {
     sali_engine(run->sampler)->refresh(shard->self, shard->chains);
 }
@@ -83,7 +83,7 @@ static void prepare_step(const work *w, sali_run_shard *shard, int64_t step)
 {
     for (int k = 0; k < w->before.n; k++) {
         if (w->before.part[k]->before(w->before.self[k], &w->window, shard, step)) {
-            refresh(w->run, shard);
+            refresh_shard(w->run, shard);
         }
     }
 }
@@ -94,7 +94,7 @@ static void follow_steps(const work *w, sali_run_shard *shard, int64_t step)
     const int64_t thin = w->run->options.thin;
     for (int k = 0; k < w->after.n; k++) {
         if (w->after.part[k]->after(w->after.self[k], &w->window, shard)) {
-            refresh(w->run, shard);
+            refresh_shard(w->run, shard);
         }
     }
     if (w->draw.n > 0 && step % thin == 0) {
@@ -112,7 +112,7 @@ static void advance_shard(void *context, int64_t k)
     sal_run *run = w->run;
     sali_run_shard *shard = &run->shards[k];
     if (w->refresh) {
-        refresh(run, shard);
+        refresh_shard(run, shard);
     }
     for (int64_t i = 0, n; i < w->window.steps; i += n) {
         prepare_step(w, shard, w->window.done + i);
@@ -137,7 +137,7 @@ static int64_t steps_apart(const work *w, int64_t made)
 
 /* Call the parts' `meet` after step `step` of the run, warm-up included, and refresh all shards if
  * one asks for that. */
-static sal_status meet(sal_run *run, int64_t step, sal_error *err)
+static sal_status meet_parts(sal_run *run, int64_t step, sal_error *err)
 {
     bool stale = false;
     sal_status status = SAL_OK;
@@ -154,7 +154,7 @@ static sal_status meet(sal_run *run, int64_t step, sal_error *err)
 
 /* Advance all shards of this rank by w->window, in pieces between which shards meet. Returns an
  * error if f became NaN or +inf. */
-static sal_status advance(work *w, sal_error *err)
+static sal_status advance_window(work *w, sal_error *err)
 {
     sal_run *run = w->run;
     work part = *w;
@@ -166,7 +166,7 @@ static sal_status advance(work *w, sal_error *err)
         sali_ranks_run(&run->ranks, &run->pace, (double)part.window.steps, run->options.threads,
                        advance_shard, &part);
         part.refresh = false;
-        status = meet(run, run->warmup_done + run->steps + made + part.window.steps, err);
+        status = meet_parts(run, run->warmup_done + run->steps + made + part.window.steps, err);
     }
     return status ? status : sali_run_check(run, err);
 }
@@ -192,7 +192,7 @@ static sal_status end_window(work *w, sal_error *err)
 /* If an anchor is due between `before` and `done` steps, refresh all shards and record the state,
  * so that a resumed run continues here. Skip it after a draw callback stopped the run: the state
  * must not count draws that the caller has not seen. */
-static sal_status anchor(work *w, int64_t before, int64_t done, sal_error *err)
+static sal_status pass_anchor(work *w, int64_t before, int64_t done, sal_error *err)
 {
     if (w->run->stopped || !sali_run_anchor_is_due(w->run, before, done)) {
         return SAL_OK;
@@ -276,7 +276,7 @@ static sal_status warm_up_window(work *w, sal_error *err)
     const int64_t done = run->warmup_done;
     w->window.done = done;
     w->window.steps = window_steps(w, warm_up_steps(run, done));
-    sal_status status = sali_sync_window(run, advance(w, err), err);
+    sal_status status = sali_sync_window(run, advance_window(w, err), err);
     if (status != SAL_OK) {
         return status;
     }
@@ -284,7 +284,7 @@ static sal_status warm_up_window(work *w, sal_error *err)
     status = end_window(w, err);
     return status || run->warmup_done == run->options.warmup
                ? status
-               : anchor(w, done, run->warmup_done, err);
+               : pass_anchor(w, done, run->warmup_done, err);
 }
 
 sal_status sali_run_warm_up(sal_run *run, sal_error *err)
@@ -318,7 +318,7 @@ static sal_status sample_window(work *w, sal_error *err)
     const int64_t done = run->steps, thin = run->options.thin;
     w->window.done = done;
     w->window.steps = window_steps(w, sample_steps(run));
-    sal_status status = sali_sync_window(run, advance(w, err), err);
+    sal_status status = sali_sync_window(run, advance_window(w, err), err);
     if (status != SAL_OK) {
         return status;
     }
@@ -327,7 +327,7 @@ static sal_status sample_window(work *w, sal_error *err)
     status = end_window(w, err);
     /* none at the end: a longer run would not have its last window */
     const bool ends = run->enough || run->steps == run->options.draws * thin;
-    return status || ends ? status : anchor(w, done, run->steps, err);
+    return status || ends ? status : pass_anchor(w, done, run->steps, err);
 }
 
 sal_status sali_run_sample(sal_run *run, sal_error *err)

@@ -142,7 +142,7 @@ static sal_status finish_parts(sal_run *run, sal_error *err)
 
 /* All that comes before the first state: resolve the options, clamp, choose the sampler, divide the
  * chains, create shards and parts, and compare options across ranks. Collective. */
-static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
+static sal_status prepare_run(sal_run *run, sal_model *model, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     const bool noise = o->trajectory && o->trajectory->noise;
@@ -177,7 +177,7 @@ static sal_status prepare(sal_run *run, sal_model *model, sal_error *err)
 /* Put the chains where they start, or where an earlier run left them, and record the state: both
  * places are anchors. A run that is stopped while it searches for its starts has no anchor: there
  * is nothing to resume. */
-static sal_status begin(sal_run *run, sal_error *err)
+static sal_status begin_run(sal_run *run, sal_error *err)
 {
     sal_status status;
     if (run->options.resume) {
@@ -195,11 +195,11 @@ static sal_status begin(sal_run *run, sal_error *err)
     return status ? status : sali_sync_stop(run, err); /* a callback may have stopped it */
 }
 
-/* A run from its options to its last step, without `finish`. */
+/* A run from its options to its last step, without `finish_run`. */
 static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
 {
-    sal_status status = prepare(run, model, err);
-    status = status ? status : begin(run, err);
+    sal_status status = prepare_run(run, model, err);
+    status = status ? status : begin_run(run, err);
     if (status != SAL_OK && run->options.resume && run->options.resume->name) {
         return sali_fail_prefix(err, status, "%s", run->options.resume->name);
     }
@@ -214,7 +214,7 @@ static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
 
 /* What follows the last step. On several ranks all results go to rank 0, which alone answers later
  * questions. */
-static sal_status finish(sal_run *run, sal_error *err)
+static sal_status finish_run(sal_run *run, sal_error *err)
 {
     sal_status status = sali_sync_status(run, finish_parts(run, err), err);
     status = status ? status : sali_sync_finish(run, err);
@@ -252,7 +252,7 @@ sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_r
     sali_blas_single_thread_begin(); /* once for all windows */
     sal_status status = run_all(run, model, err);
     sali_blas_single_thread_end();
-    status = status ? status : finish(run, err);
+    status = status ? status : finish_run(run, err);
     if (status != SAL_OK) {
         sal_run_destroy(run);
         return status;

@@ -34,7 +34,7 @@
 
 /* The options of the run as a later call would have to give them to get the same run: with the
  * specification `sampler`, and -1 for no warm-up. */
-static sal_run_options resolved(const sal_run *run, const char *sampler)
+static sal_run_options resolved_options(const sal_run *run, const char *sampler)
 {
     sal_run_options o = run->options;
     o.sampler = sampler;
@@ -44,22 +44,22 @@ static sal_run_options resolved(const sal_run *run, const char *sampler)
 }
 
 /* Writes the name of the item that holds option `name` into key, which it returns. */
-static const char *given(const char *name, char key[128])
+static const char *item_key(const char *name, char key[128])
 {
     snprintf(key, 128, GIVEN "%s", name);
     return key;
 }
 
 /* Store a text, formatted as by printf, as option `name` of the state; false: out of memory. */
-__attribute__((format(printf, 3, 4))) static bool put(sal_run *run, const char *name,
-                                                      const char *format, ...)
+__attribute__((format(printf, 3, 4))) static bool put_option(sal_run *run, const char *name,
+                                                             const char *format, ...)
 {
     char key[128], text[SALI_SAMPLER_TEXT];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return sali_run_state_put_text(run->state, given(name, key), text);
+    return sali_run_state_put_text(run->state, item_key(name, key), text);
 }
 
 /* Store all options of the table that a resumed run must share, as texts; false: out of memory. */
@@ -71,7 +71,8 @@ static bool put_options(sal_run *run, const sal_run_options *o)
     for (int64_t k = 0; ok && sal_option_list(sali_run_option_table(), k, &info); k++) {
         if (info.doc && info.resume != SAL_RESUME_ANY) {
             sal_option_get(sali_run_option_table(), o, info.name, text, sizeof text, NULL);
-            ok = (info.resume == SAL_RESUME_NOTED && !text[0]) || put(run, info.name, "%s", text);
+            ok = (info.resume == SAL_RESUME_NOTED && !text[0]) ||
+                 put_option(run, info.name, "%s", text);
         }
     }
     return ok;
@@ -113,17 +114,17 @@ sal_status sali_run_note_options(sal_run *run, sal_error *err)
     /* keep the name by which the caller asked for the sampler, which may be an alias */
     snprintf(sampler, sizeof sampler, "%.*s%s", (int)strcspn(run->options.sampler, ":"),
              run->options.sampler, spelt + strcspn(spelt, ":"));
-    const sal_run_options o = resolved(run, sampler);
+    const sal_run_options o = resolved_options(run, sampler);
     int64_t levels = !o.trajectory         ? 0
                      : o.trajectory->noise ? o.trajectory->noise->T
                                            : o.trajectory->n;
     run->state = SALI_NEW(sal_run_state);
     bool ok = run->state && sali_run_state_put_text(run->state, NAME, run->base->name) &&
               put_options(run, &o) && put_arrays(run) &&
-              put(run, MODEL, "%016llx", (unsigned long long)fingerprint) &&
-              put(run, "dtype", "%s", run->model->dtype == SAL_F32 ? "f32" : "f64") &&
-              put(run, TUNED, "%s", run->tuned ? "yes" : "no") &&
-              put(run, LEVELS, "%lld", (long long)levels);
+              put_option(run, MODEL, "%016llx", (unsigned long long)fingerprint) &&
+              put_option(run, "dtype", "%s", run->model->dtype == SAL_F32 ? "f32" : "f64") &&
+              put_option(run, TUNED, "%s", run->tuned ? "yes" : "no") &&
+              put_option(run, LEVELS, "%lld", (long long)levels);
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 
@@ -133,7 +134,7 @@ sal_status sali_run_note_options(sal_run *run, sal_error *err)
 static const char *text_of(const sal_run_state *state, const char *name)
 {
     char key[128];
-    return sali_run_state_text(state, given(name, key));
+    return sali_run_state_text(state, item_key(name, key));
 }
 
 /* *out receives the data of an array of the state, NULL if the state has none of this name or an
@@ -258,7 +259,7 @@ sal_status sali_run_take_given(sal_run *run, sal_error *err)
 
 /* ---- comparing them */
 
-static bool same(const sali_state_item *was, const sali_state_item *is)
+static bool same_item(const sali_state_item *was, const sali_state_item *is)
 {
     int64_t count = was ? was->count : 0;
     return is->count == count &&
@@ -295,7 +296,7 @@ static bool is_free(const sal_run *run, const char *name)
 
 /* SAL_ERR_ARGUMENT with a message about item `is` of this run, which is not what the resumed run
  * had; SAL_OK if both are samplers that mean the same. */
-static sal_status differs(const sal_run *run, const sali_state_item *is, sal_error *err)
+static sal_status report_difference(const sal_run *run, const sali_state_item *is, sal_error *err)
 {
     const sal_run_state *before = run->options.resume;
     const char *name = is->name + strlen(GIVEN), *was = sali_run_state_text(before, is->name);
@@ -325,8 +326,8 @@ sal_status sali_run_compare_given(const sal_run *run, sal_error *err)
     for (int64_t k = 0; status == SAL_OK && k < run->state->n; k++) {
         const sali_state_item *is = &run->state->items[k];
         if (!is_free(run, is->name) &&
-            !same(sali_run_state_find(run->options.resume, is->name), is)) {
-            status = differs(run, is, err);
+            !same_item(sali_run_state_find(run->options.resume, is->name), is)) {
+            status = report_difference(run, is, err);
         }
     }
     return status;

@@ -167,6 +167,9 @@ sal_status sali_run_ask(sal_run *run, int64_t done, sal_error *err);
  * chains at rank 0 or if `all_ranks`, else this rank's own. */
 int64_t sali_run_rows(const sal_run *run, bool all_ranks, int64_t *first);
 
+/* Whether some ladder of the run is cut into parts that shards have. */
+bool sali_run_has_seams(const sal_run *run);
+
 /* Call work(context, k) for this rank's shards, on the run's threads. */
 void sali_run_shards(const sal_run *run, void (*work)(void *context, int64_t shard), void *context);
 
@@ -181,6 +184,12 @@ void sali_run_refresh(sal_run *run);
 
 /* Whether a shard of this rank follows its chains by small changes. */
 bool sali_run_follows(const sal_run *run, const sali_run_shard *shard);
+
+/* List the items of a shard whose `kept` includes `what` in items [SALI_MOST_SHARD_ITEMS], f first
+ * if it is among them; returns their number. */
+#define SALI_MOST_SHARD_ITEMS (32 + SALI_MOST_STATE)
+int64_t sali_run_shard_items(const sal_run *run, sali_run_shard *shard, unsigned what,
+                             sali_state_item *items);
 
 /* Convert between codes of the model that is sampled and codes of the whole space, which is that of
  * the given model (itself perhaps a clamped one): as sali_clamp_expand and so on (clamp_map.c). */
@@ -219,12 +228,6 @@ sal_status sali_run_restore_shards(sal_run *run, sal_error *err);
 
 /* Bring the shards' items of the last recorded state together at rank 0. */
 sal_status sali_run_collect_state(sal_run *run, sal_error *err);
-
-/* List the items of a shard whose `kept` includes `what` in items [SALI_MOST_SHARD_ITEMS], f first
- * if it is among them; returns their number. */
-#define SALI_MOST_SHARD_ITEMS (32 + SALI_MOST_STATE)
-int64_t sali_run_shard_items(const sal_run *run, sali_run_shard *shard, unsigned what,
-                             sali_state_item *items);
 
 /* Handle the draws that were made before the run was resumed as if they were made now
  * (run_replay.c). Overwrites the chains' codes and f. Returns: DATA. */

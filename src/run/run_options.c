@@ -221,7 +221,7 @@ sal_status sali_run_resolve(sal_run_options *o, sal_error *err)
 }
 
 /* Steps in which the sampler has moved, or tried to move, about all variables. */
-static int64_t interval(const sal_run *run)
+static int64_t sampler_interval(const sal_run *run)
 {
     const sali_run_shard *shard = &run->shards[0];
     if (run->sampler->has_step_size || run->sampler->unadjusted) { /* all variables at once */
@@ -236,7 +236,7 @@ sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err)
 {
     sal_run_options *o = &run->options;
     bool by_interval = run->replicas > 1 || o->annealing.on;
-    int64_t of_shard = sali_ranks_own(&run->ranks, 0) ? interval(run) : 0;
+    int64_t of_shard = sali_ranks_own(&run->ranks, 0) ? sampler_interval(run) : 0;
     sal_status status = sali_sync_value(run, &of_shard, sizeof of_shard, err);
     if (status != SAL_OK) {
         return status;

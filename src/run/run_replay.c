@@ -36,7 +36,7 @@ static sal_status check_draw(const sal_run *run, const sal_draw *draw, sal_error
 
 /* Pass a draw to the parts that see old draws again. Parts read draws from the chains, so the codes
  * and f of the recorded slots are overwritten. */
-static void record(sal_run *run, const sal_draw *draw)
+static void record_draw(sal_run *run, const sal_draw *draw)
 {
     int64_t V = run->model->space->n_variables, whole = run->base->space->n_variables;
     for (int64_t k = run->ranks.first; k < run->ranks.end; k++) {
@@ -54,7 +54,7 @@ static void record(sal_run *run, const sal_draw *draw)
 
 /* Read draws 0 .. n - 1 again, of warm-up or after it, and pass them to the caller. If the caller
  * stops the run, the rest is still recorded, because the state counts all of them. */
-static sal_status replay(sal_run *run, bool warmup, int64_t n, sal_error *err)
+static sal_status replay_draws(sal_run *run, bool warmup, int64_t n, sal_error *err)
 {
     const sali_replay *replay = &run->options.resume->replay;
     sal_status status = SAL_OK;
@@ -63,7 +63,7 @@ static sal_status replay(sal_run *run, bool warmup, int64_t n, sal_error *err)
         status = replay->read(replay->source, warmup, d, &draw, err);
         status = status ? status : check_draw(run, &draw, err);
         if (status == SAL_OK && !warmup) {
-            record(run, &draw);
+            record_draw(run, &draw);
         }
         if (status == SAL_OK && !run->stopped) {
             const sal_run_callbacks *c = &run->options.callbacks;
@@ -82,6 +82,6 @@ sal_status sali_run_replay(sal_run *run, sal_error *err)
                          "the state is without the draws made before: let the run keep its draws "
                          "(record.draws), or write them to a file NAME.nc");
     }
-    sal_status status = replay(run, true, warmup, err);
-    return status ? status : replay(run, false, run->draws_made, err);
+    sal_status status = replay_draws(run, true, warmup, err);
+    return status ? status : replay_draws(run, false, run->draws_made, err);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a run at an anchor: recording it, and resuming a run from it. */
-#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,42 +30,6 @@ bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
 /* ---- what is kept */
 
 #define MOST_RUN_ITEMS 8
-
-/* List the items that a shard has in every run, f first; their number. */
-static int64_t list_chains(sali_run_shard *shard, sali_state_item *items)
-{
-    const sali_chains *c = shard->chains;
-    const int64_t n = c->n;
-    const sali_state_item own[] = {
-        sali_state_for(SALI_STATE_KEPT | SALI_STATE_SENT, sali_state_f64("f", n, c->f)),
-        sali_state_for(SALI_STATE_KEPT | SALI_STATE_LAST,
-                       sali_state_codes("codes", c->space, n, c->codes)),
-        sali_state_u64("step", n, c->step),
-        sali_state_f64("step_size", n, c->step_size),
-        sali_state_within(sali_state_f64("beta", n, c->beta), DBL_MIN, DBL_MAX),
-        sali_state_for(SALI_STATE_SENT, sali_state_f64("accepted", n, c->accepted_sum)),
-        sali_state_for(SALI_STATE_SENT, sali_state_f64("acceptance", n, c->acceptance_sum)),
-        sali_state_for(SALI_STATE_SENT, sali_state_f64("jump", n, c->jump_sum)),
-        sali_state_for(SALI_STATE_SENT, sali_state_u8("follows", 1, (uint8_t *)&shard->follows)),
-    };
-    memcpy(items, own, sizeof own);
-    return sizeof own / sizeof *own;
-}
-
-int64_t sali_run_shard_items(const sal_run *run, sali_run_shard *shard, unsigned what,
-                             sali_state_item *items)
-{
-    int64_t all = list_chains(shard, items), n = 0;
-    SALI_EACH_PART (run, k, part, items) {
-        all += part->items(run->selves[k], shard, items + all);
-    }
-    for (int64_t i = 0; i < all; i++) {
-        if (items[i].kept & what) {
-            items[n++] = items[i];
-        }
-    }
-    return n;
-}
 
 static int64_t list_kept(const sal_run *run, int64_t shard, sali_state_item *items)
 {

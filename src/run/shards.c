@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The shards of a run: how chains and their replicas are divided among shards, threads and ranks;
- * making shards; and work on all of them. */
+ * making shards; work on all of them; and the items that a shard has. */
+#include <float.h>
+#include <string.h>
+
 #include "core/error.h"
 #include "core/shard.h"
-#include "run/run.h"
+#include "run/part.h"
 
 /* ---- division */
 
@@ -50,6 +53,15 @@ sal_status sali_run_divide(sal_run *run, sal_error *err)
     }
     run->rank = sal_comm_rank(o->comm);
     return SAL_OK;
+}
+
+bool sali_run_has_seams(const sal_run *run)
+{
+    bool any = false;
+    for (int64_t k = 1; k < run->n_shards; k++) {
+        any |= run->slot_begin[k] % run->replicas != 0;
+    }
+    return any;
 }
 
 int64_t sali_run_rows(const sal_run *run, bool all_ranks, int64_t *first)
@@ -171,6 +183,44 @@ bool sali_run_follows(const sal_run *run, const sali_run_shard *shard)
 {
     const sal_sampler_engine *engine = sali_engine(run->sampler);
     return engine->follows && (shard->self ? engine->follows(shard->self) : shard->follows);
+}
+
+/* ---- their items */
+
+/* List the items that a shard has in every run, f first; their number. */
+static int64_t list_chains(sali_run_shard *shard, sali_state_item *items)
+{
+    const sali_chains *c = shard->chains;
+    const int64_t n = c->n;
+    const sali_state_item own[] = {
+        sali_state_for(SALI_STATE_KEPT | SALI_STATE_SENT, sali_state_f64("f", n, c->f)),
+        sali_state_for(SALI_STATE_KEPT | SALI_STATE_LAST,
+                       sali_state_codes("codes", c->space, n, c->codes)),
+        sali_state_u64("step", n, c->step),
+        sali_state_f64("step_size", n, c->step_size),
+        sali_state_within(sali_state_f64("beta", n, c->beta), DBL_MIN, DBL_MAX),
+        sali_state_for(SALI_STATE_SENT, sali_state_f64("accepted", n, c->accepted_sum)),
+        sali_state_for(SALI_STATE_SENT, sali_state_f64("acceptance", n, c->acceptance_sum)),
+        sali_state_for(SALI_STATE_SENT, sali_state_f64("jump", n, c->jump_sum)),
+        sali_state_for(SALI_STATE_SENT, sali_state_u8("follows", 1, (uint8_t *)&shard->follows)),
+    };
+    memcpy(items, own, sizeof own);
+    return sizeof own / sizeof *own;
+}
+
+int64_t sali_run_shard_items(const sal_run *run, sali_run_shard *shard, unsigned what,
+                             sali_state_item *items)
+{
+    int64_t all = list_chains(shard, items), n = 0;
+    SALI_EACH_PART (run, k, part, items) {
+        all += part->items(run->selves[k], shard, items + all);
+    }
+    for (int64_t i = 0; i < all; i++) {
+        if (items[i].kept & what) {
+            items[n++] = items[i];
+        }
+    }
+    return n;
 }
 
 /* ---- its results */

@@ -112,7 +112,7 @@ static sali_stream stream_of(const sal_trainer *t, sali_purpose purpose)
 
 /* Restart chains of the batch at random, and mark as fresh those and the chains that have never
  * moved. The stream's `start` is the iteration plus one, because 0 was the first start. */
-static void restart(sal_trainer *t)
+static void restart_chains(sal_trainer *t)
 {
     const int64_t batch = t->options.batch;
     const sali_buffer *b = &t->buffer;
@@ -160,7 +160,7 @@ static void choose_slots(sal_trainer *t)
 void sali_buffer_take_turns(sal_trainer *t)
 {
     choose_slots(t);
-    restart(t);
+    restart_chains(t);
 }
 
 void sali_buffer_choose(sal_trainer *t)

@@ -337,8 +337,8 @@ static json_t *add_resume(const json_t *json, json_t *changed)
 
 /* Load the checkpoint whose JSON is `json`, read from `path`; it names file number `file`. `path`
  * is overwritten. */
-static sal_status load(sal_trainer *t, const char *directory, const json_t *json,
-                       char path[SALI_PATH], int file, sal_error *err)
+static sal_status load_checkpoint(sal_trainer *t, const char *directory, const json_t *json,
+                                  char path[SALI_PATH], int file, sal_error *err)
 {
     char words[sizeof t->resumed_with];
     json_t *changed = NULL;
@@ -377,7 +377,7 @@ sal_status sal_trainer_load(sal_trainer *t, const char *directory, sal_error *er
     status = status ? status : read_json(path, &json, &file, err);
     status = sali_train_sync_status(t, status, err);
     if (status == SAL_OK && json) {
-        status = load(t, directory, json, path, file, err);
+        status = load_checkpoint(t, directory, json, path, file, err);
     }
     json_decref(json);
     return sali_train_sync_status(t, status, err);

@@ -49,7 +49,8 @@ static sal_status need_mask(sali_constraints *c, sal_error *err)
 }
 
 /* Mark all values of parameter p as not learned. */
-static sal_status fix(sali_constraints *c, const sali_program *program, int32_t p, sal_error *err)
+static sal_status fix_parameter(sali_constraints *c, const sali_program *program, int32_t p,
+                                sal_error *err)
 {
     sal_status status = need_mask(c, err);
     const sali_parameter *place = &program->parameters[p];
@@ -160,7 +161,7 @@ sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, con
         status = zero_diagonal(c, err);
     }
     if (status == SAL_OK && options->fixed) {
-        status = each_name("fixed", options->fixed, program, fix, c, err);
+        status = each_name("fixed", options->fixed, program, fix_parameter, c, err);
     }
     return status;
 }
@@ -170,7 +171,7 @@ sal_status sali_constraints_create(sali_constraints *c, sali_memory *memory, con
 enum { TILE = 16 };
 
 /* Replace a_ij and a_ji by their mean, for all entries of a [n x n]. */
-SALI_CLONES static void symmetrise(int64_t n, double *a)
+SALI_CLONES static void symmetrise_matrix(int64_t n, double *a)
 {
     for (int64_t i0 = 0; i0 < n; i0 += TILE) {
         for (int64_t j0 = 0; j0 <= i0; j0 += TILE) {
@@ -192,7 +193,7 @@ void sali_constraints_start(const sali_constraints *c, double *values)
         if (block->fixed) {
             continue;
         }
-        symmetrise(block->side, values + block->first);
+        symmetrise_matrix(block->side, values + block->first);
         if (c->zero_diagonal) {
             zero_own(c->space, block, values);
         }
@@ -283,7 +284,7 @@ void sali_constraints_shrink(const sali_constraints *c, double share, double *va
     }
 }
 
-SALI_CLONES static void mask(int64_t n, const double *learned, double *gradient)
+SALI_CLONES static void mask_gradient(int64_t n, const double *learned, double *gradient)
 {
     for (int64_t i = 0; i < n; i++) {
         gradient[i] = learned[i] == 0 ? 0 : gradient[i];
@@ -294,7 +295,7 @@ void sali_constraints_gradient(const sali_constraints *c, const double *values, 
 {
     for (int64_t k = 0; k < c->n_blocks; k++) {
         const sali_coupling_block *block = &c->blocks[k];
-        symmetrise(block->side, gradient + block->first);
+        symmetrise_matrix(block->side, gradient + block->first);
         if (c->l1 > 0) {
             pull_to_zero(block->size, c->l1, values + block->first, gradient + block->first);
         }
@@ -303,7 +304,7 @@ void sali_constraints_gradient(const sali_constraints *c, const double *values, 
         }
     }
     if (c->learned) {
-        mask(c->n, c->learned, gradient);
+        mask_gradient(c->n, c->learned, gradient);
     }
 }
 

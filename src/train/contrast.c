@@ -73,7 +73,7 @@ static void follow_levels(sal_trainer *t)
 }
 
 /* Adapt step sizes, and let the sampler adapt, after the steps of this iteration. */
-static sal_status adapt(sal_trainer *t, sal_error *err)
+static sal_status adapt_sampler(sal_trainer *t, sal_error *err)
 {
     const sali_warmup warmup = sali_train_shows(t, t->state.selves);
     if (t->follows && t->levels) {
@@ -122,7 +122,7 @@ sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
     if (status != SAL_OK) {
         return status;
     }
-    status = adapt(t, err);
+    status = adapt_sampler(t, err);
     for (int64_t k = 0; k < t->n_shards; k++) {
         sali_chains_sums sums = sali_chains_take_sums(t->chains[k]);
         t->sums.accepted += sums.accepted;
@@ -139,7 +139,7 @@ sal_status sali_train_sample(sal_trainer *t, bool *good, sal_error *err)
 
 /* ---- gradient */
 
-static double sum(int64_t n, const double *values)
+static double sum_values(int64_t n, const double *values)
 {
     double total = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -161,7 +161,7 @@ static double add_gradient(const sal_trainer *t, sali_train_shard *shard, const 
         shard->weight[c] = unit * (a > 0 ? sign - 2 * a * shard->f[c] : sign);
     }
     sali_workspace_param_gradient(shard->ws, shard->n, codes, x, shard->weight, shard->f);
-    return sum(shard->n, shard->f);
+    return sum_values(shard->n, shard->f);
 }
 
 /* Fill the shard's codes and x with its rows of the batch, from the objective or the data. */

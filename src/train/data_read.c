@@ -119,7 +119,7 @@ static sal_status fail_sides(const char *path, const sal_array *array, const sal
 }
 
 /* The range of the values of an array, and which kind of numbers they are. */
-static value_summary summarise(const sal_array *array)
+static value_summary summarise_values(const sal_array *array)
 {
     value_summary v = { array->values[0], array->values[0], true, 0 };
     bool met[MOST_LEVELS + 1] = { false };
@@ -143,7 +143,7 @@ static bool are_labels(const value_summary *v, int64_t levels)
            v->indices == levels;
 }
 
-static bool holds(grey_range range, const value_summary *v)
+static bool range_holds(grey_range range, const value_summary *v)
 {
     return v->low >= range.low && v->high <= range.high;
 }
@@ -198,7 +198,7 @@ static sal_status find_range(const char *path, const value_summary *v, const sal
     }
     for (int k = 0; k < 3 && !data->grey && data->white == 0; k++) {
         const bool dark = order[k] == SAL_GREY_BYTES && v->high <= greys[SAL_GREY_BYTES].middle;
-        data->grey = holds(greys[order[k]], v) && !dark ? order[k] : SAL_GREY_FIND;
+        data->grey = range_holds(greys[order[k]], v) && !dark ? order[k] : SAL_GREY_FIND;
     }
     if (!data->grey && data->white == 0 && v->low < 0) {
         return sali_fail(err, SAL_ERR_DATA,
@@ -211,7 +211,7 @@ static sal_status find_range(const char *path, const value_summary *v, const sal
              : data->grey == SAL_GREY_LABELS ? labels_of(o->levels)
                                              : greys[data->grey];
     data->white = data->grey ? 0 : range->high;
-    if (!holds(*range, v) || (data->grey == SAL_GREY_LABELS && !v->whole)) {
+    if (!range_holds(*range, v) || (data->grey == SAL_GREY_LABELS && !v->whole)) {
         return sali_fail(err, SAL_ERR_DATA, "%s: values from %g to %g; expected %s from %g to %g%s",
                          path, v->low, v->high,
                          data->grey == SAL_GREY_LABELS ? "whole numbers" : "grey values",
@@ -262,7 +262,7 @@ static sal_status take_pictures(const char *path, const sal_array *array, const 
     }
     data->variables = data->height * data->width;
     grey_range range = { 0 };
-    const value_summary v = summarise(array);
+    const value_summary v = summarise_values(array);
     sal_status status = find_range(path, &v, o, data, &range, remark, err);
     status = status ? status : check_contrast(path, &v, &range, o, err);
     if (status != SAL_OK) {
@@ -421,7 +421,7 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
 
 /* *known receives what the options, and the companion file, tell about the columns of a libsvm
  * file. */
-static sal_status know(const sal_data_options *o, sali_reading *known, sal_error *err)
+static sal_status known_columns(const sal_data_options *o, sali_reading *known, sal_error *err)
 {
     const int64_t sides = o->height * o->width;
     *known = (sali_reading){
@@ -486,8 +486,8 @@ static sal_status take_labels(const char *path, sal_array *a, sali_remark *remar
 }
 
 /* Bring an array into the form of a data set: labels apart, pictures of one channel. */
-static sal_status arrange(const char *path, const sal_data_options *o, sali_content *content,
-                          sal_error *err)
+static sal_status arrange_array(const char *path, const sal_data_options *o, sali_content *content,
+                                sal_error *err)
 {
     if (o->kind != SAL_DATA_PICTURES && o->kind != SAL_DATA_CODES) {
         return SAL_OK;
@@ -510,9 +510,9 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
     sal_status status = check_options(&o, err);
     const sali_content_kind kind = alignment ? SALI_CONTENT_ALIGNMENT : SALI_CONTENT_ARRAY;
     sali_reading known;
-    status = status ? status : know(&o, &known, err);
+    status = status ? status : known_columns(&o, &known, err);
     status = status ? status : sali_content_read_as(path, NULL, kind, &known, &content, NULL, err);
-    status = status || alignment ? status : arrange(path, &o, &content, err);
+    status = status || alignment ? status : arrange_array(path, &o, &content, err);
     if (status == SAL_OK) {
         read.columns_from = content.columns.from;
         status = alignment ? take_alignment(path, &content, &o, &read, &content.remark, err)

@@ -77,8 +77,8 @@ static int64_t choose_clusters(work *w, int64_t rows, int64_t target)
 }
 
 /* Move the `held` rows that is_held marks from data to held_out. */
-static sal_status divide(sal_data *data, const bool *is_held, int64_t held, sal_data *held_out,
-                         sal_error *err)
+static sal_status divide_rows(sal_data *data, const bool *is_held, int64_t held, sal_data *held_out,
+                              sal_error *err)
 {
     sal_data rest = { 0 }, part = { 0 };
     const int64_t n = data->rows;
@@ -131,7 +131,7 @@ sal_status sal_data_split_by_identity(sal_data *data, double identity, double sh
                            "%lld rows are of one cluster, of %lld in all",
                            identity, (long long)data->rows, (long long)w.count);
     }
-    status = status ? status : divide(data, w.held, held, held_out, err);
+    status = status ? status : divide_rows(data, w.held, held, held_out, err);
     if (status == SAL_OK && clusters) {
         *clusters = w.count;
     }
@@ -161,7 +161,7 @@ static sal_status split_random(sal_data *data, int64_t rows, uint64_t seed, sal_
         for (int64_t k = 0; k < rows; k++) {
             is_held[chosen[k]] = true;
         }
-        status = divide(data, is_held, rows, held_out, err);
+        status = divide_rows(data, is_held, rows, held_out, err);
     }
     sali_memory_free(&memory);
     return status;

@@ -71,7 +71,7 @@ static double segment_distance2(double x, double y, double x0, double y0, double
 }
 
 /* *px and *py receive where a point (x, y) of the glyph is in the picture. */
-static void place(const style *s, double x, double y, double *px, double *py)
+static void place_point(const style *s, double x, double y, double *px, double *py)
 {
     *px = 0.5 + s->shift_x + s->scale_x * (x - 0.5) - s->slant * s->scale_y * (y - 0.5);
     *py = 0.5 + s->shift_y + s->scale_y * (y - 0.5);
@@ -82,8 +82,8 @@ static void draw_segment(const style *s, int64_t side, double x0, double y0, dou
                          uint8_t *picture)
 {
     double ax, ay, bx, by;
-    place(s, x0, y0, &ax, &ay);
-    place(s, x1, y1, &bx, &by);
+    place_point(s, x0, y0, &ax, &ay);
+    place_point(s, x1, y1, &bx, &by);
     for (int64_t r = 0; r < side; r++) {
         for (int64_t c = 0; c < side; c++) {
             double x = ((double)c + 0.5) / (double)side, y = ((double)r + 0.5) / (double)side;

@@ -38,7 +38,7 @@ static uint64_t hash_matrix(const double *matrix, int64_t side)
 
 /* ---- the whole */
 
-static json_t *hexadecimal(uint64_t value)
+static json_t *hexadecimal_text(uint64_t value)
 {
     char text[24];
     snprintf(text, sizeof text, "%016llx", (unsigned long long)value);
@@ -51,11 +51,11 @@ static json_t *list_hashes(const sal_model *model, const sal_data *data, const s
 {
     const bool judged = sali_objective_of(o->objective)->judge != NULL;
     return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o}", "model", sali_json_text(model->name),
-                     "structure", hexadecimal(sali_model_structure(model)), "dtype",
-                     model->dtype == SAL_F32 ? "f32" : "f64", "data", hexadecimal(hash_data(data)),
-                     PRECONDITIONER,
-                     hexadecimal(hash_matrix(o->preconditioner, model->space->width)), "test",
-                     hexadecimal(judged && o->ptt.test ? hash_data(o->ptt.test) : 0));
+                     "structure", hexadecimal_text(sali_model_structure(model)), "dtype",
+                     model->dtype == SAL_F32 ? "f32" : "f64", "data",
+                     hexadecimal_text(hash_data(data)), PRECONDITIONER,
+                     hexadecimal_text(hash_matrix(o->preconditioner, model->space->width)), "test",
+                     hexadecimal_text(judged && o->ptt.test ? hash_data(o->ptt.test) : 0));
 }
 
 json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
@@ -83,7 +83,7 @@ json_t *sali_train_fingerprint(const sal_model *model, const sal_data *data,
 /* ---- what may be another at a resume */
 
 /* Whether a resumed training may have another value of an option. */
-static bool changes(const char *key)
+static bool may_change(const char *key)
 {
     sal_option_info info;
     for (int64_t k = 0; sal_option_list(sali_train_option_table(), k, &info); k++) {
@@ -120,8 +120,8 @@ void sali_train_describe(const json_t *changed, char *text, size_t room)
 /* ---- comparison */
 
 /* SAL_ERR_DATA with a message about an option that may not change. */
-static sal_status differs(const char *path, const char *key, const json_t *before,
-                          const json_t *now, sal_error *err)
+static sal_status refuse_change(const char *path, const char *key, const json_t *before,
+                                const json_t *now, sal_error *err)
 {
     const size_t form = JSON_ENCODE_ANY | JSON_REAL_PRECISION(17);
     char *was = before ? json_dumps(before, form) : NULL, *is = json_dumps(now, form);
@@ -146,8 +146,8 @@ sal_status sali_train_compare(const char *path, const json_t *saved, const json_
         if (status != SAL_OK || (before && json_equal(before, value))) {
             continue;
         }
-        if (!before || !changes(key)) {
-            status = differs(path, key, before, value, err);
+        if (!before || !may_change(key)) {
+            status = refuse_change(path, key, before, value, err);
         } else if (json_object_set_new(list, key, json_pack("[O, O]", before, value)) != 0) {
             status = sali_fail_memory(err);
         }

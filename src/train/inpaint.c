@@ -90,7 +90,7 @@ const sal_option_table *sali_inpaint_option_table(void)
 }
 
 /* Fill in the options, and check sizes and all rows. */
-static sal_status resolve(inpainting *p, sal_error *err)
+static sal_status resolve_options(inpainting *p, sal_error *err)
 {
     sal_inpaint_options *o = &p->options;
     int64_t size;
@@ -205,7 +205,7 @@ static sal_status draw_row(inpainting *p, int64_t row, sal_error *err)
 }
 
 /* Draw the samples of a row, unless the caller has stopped. */
-static void work(void *context, int64_t row)
+static void inpaint_row(void *context, int64_t row)
 {
     inpainting *p = context;
     int64_t size = p->options.samples * p->model->space->n_variables;
@@ -230,7 +230,7 @@ sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, con
                      .out = out,
                      .options = options ? *options : (sal_inpaint_options){ 0 } };
     sal_status status = sali_model_check_joint(model, err);
-    status = status ? status : resolve(&p, err);
+    status = status ? status : resolve_options(&p, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -239,7 +239,7 @@ sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, con
         return sali_fail_memory(err);
     }
     omp_init_lock(&p.lock);
-    sali_shard_run(rows, rows > 1 ? p.options.threads : 1, work, &p);
+    sali_shard_run(rows, rows > 1 ? p.options.threads : 1, inpaint_row, &p);
     for (int64_t row = 0; status == SAL_OK && row < rows; row++) {
         if (p.errors[row].status != SAL_OK) {
             status = sali_fail(err, p.errors[row].status, "inpaint: row %lld: %s", (long long)row,

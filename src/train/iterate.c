@@ -24,7 +24,7 @@ static double norm(int64_t n, const double *values)
 
 /* Update the exponential moving averages. Early on they are means of all updates: the decay at
  * update t is at most t / (t + 9). */
-static void average(sal_trainer *t)
+static void average_values(sal_trainer *t)
 {
     /* with levels a training may go back; then the optimiser forgets its updates, but averages
      * stay */
@@ -37,7 +37,7 @@ static void average(sal_trainer *t)
 
 /* Scale a gradient that is longer than clip_norm to that length; leave a gradient that is not
  * finite. */
-static void clip(sal_trainer *t)
+static void clip_gradient(sal_trainer *t)
 {
     const double most = t->options.optimiser.clip_norm, length = t->sums.gradient_norm;
     if (most > 0 && length > most && isfinite(length)) {
@@ -80,19 +80,19 @@ double sali_train_rate_share(const sal_trainer *t, int64_t iteration)
 }
 
 /* One update of the parameters along t->gradient, within the constraints. */
-static void update(sal_trainer *t)
+static void update_values(sal_trainer *t)
 {
     const double share = sali_train_rate_share(t, t->iteration);
     sali_centring_gradient(&t->centring, t->gradient);
     sali_constraints_gradient(&t->constraints, t->values, t->gradient);
     t->sums.gradient_norm = norm(t->optimiser.n, t->gradient);
-    clip(t);
+    clip_gradient(t);
     sali_centring_before(&t->centring, t->values);
     sali_optimiser_update(&t->optimiser, share, t->gradient, t->values);
     sali_constraints_shrink(
         &t->constraints, share * t->optimiser.learning_rate / t->options.learning_rate, t->values);
     sali_centring_after(&t->centring, t->values);
-    average(t);
+    average_values(t);
     sali_train_set_params(t);
 }
 
@@ -106,7 +106,7 @@ static void give_up(sal_trainer *t)
 
 /* Give up, with the error that training diverged; `finite`: because mean f of data and samples
  * differ too much, else because a number is not finite. */
-static sal_status diverged(sal_trainer *t, bool finite, sal_error *err)
+static sal_status report_divergence(sal_trainer *t, bool finite, sal_error *err)
 {
     double difference = t->sums.log_prob_data - t->sums.log_prob_samples;
     give_up(t);
@@ -124,14 +124,14 @@ static sal_status diverged(sal_trainer *t, bool finite, sal_error *err)
 }
 
 /* Whether all parameters are numbers of the model's type. */
-static bool representable(const sal_trainer *t)
+static bool values_fit_type(const sal_trainer *t)
 {
     return norm(t->optimiser.n, t->values) <= (t->model->dtype == SAL_F32 ? FLT_MAX : DBL_MAX);
 }
 
 /* One iteration: sample, compute the gradient, update the parameters, and check that all numbers
  * are sound. */
-static sal_status iterate(sal_trainer *t, sal_error *err)
+static sal_status make_iteration(sal_trainer *t, sal_error *err)
 {
     bool good = true;
     double before = sali_now();
@@ -143,15 +143,15 @@ static sal_status iterate(sal_trainer *t, sal_error *err)
     }
     double between = sali_now();
     sali_train_gradient(t);
-    update(t);
+    update_values(t);
     t->sampling_seconds += between - before;
     t->gradient_seconds += sali_now() - between;
     double difference = fabs(t->sums.log_prob_data - t->sums.log_prob_samples);
-    good = good && isfinite(t->sums.gradient_norm) && representable(t);
+    good = good && isfinite(t->sums.gradient_norm) && values_fit_type(t);
     bool finite = good && isfinite(t->sampler ? difference : t->sums.log_prob_data);
     good = finite && !(t->sampler && difference > t->options.largest_difference);
     if (!good && !t->objective->after) {
-        return diverged(t, finite, err);
+        return report_divergence(t, finite, err);
     }
     t->iteration++;
     status = t->objective->after ? t->objective->after(t, good, err) : SAL_OK;
@@ -219,7 +219,7 @@ bool sali_train_show_progress(sal_trainer *t)
 /* Judge the model by the held-out rows, and note whether they have never been more likely. Only
  * reports that are `due` count, so that a training that was stopped in between ends as if it had
  * not been. */
-static sal_status judge(sal_trainer *t, bool due, sal_error *err)
+static sal_status judge_held_out(sal_trainer *t, bool due, sal_error *err)
 {
     const bool asked = !t->objective->slow_judge || t->options.ptt.patience > 0;
     if (!t->objective->judge || !asked) {
@@ -268,10 +268,10 @@ static bool is_due(const sal_trainer *t, int64_t every)
 
 /* One iteration, and the report and the checkpoint that follow it. The report comes first, so that
  * a training resumed from the checkpoint need not repeat it. */
-static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
+static sal_status advance_training(sal_trainer *t, bool *stopped, sal_error *err)
 {
     const sal_train_options *o = &t->options;
-    sal_status status = iterate(t, err);
+    sal_status status = make_iteration(t, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -281,7 +281,7 @@ static sal_status advance(sal_trainer *t, bool *stopped, sal_error *err)
     const bool due = is_due(t, o->report_every);
     if (*stopped || due) {
         sali_train_show_params(t); /* the parameters that are judged and reported */
-        status = sali_train_sync_status(t, judge(t, due, err), err);
+        status = sali_train_sync_status(t, judge_held_out(t, due, err), err);
         if (status != SAL_OK) {
             give_up(t);
             return status;
@@ -317,7 +317,7 @@ sal_status sal_trainer_run(sal_trainer *t, int64_t count, sal_error *err)
         }
     }
     while (status == SAL_OK && !stopped && t->iteration < end) {
-        status = advance(t, &stopped, err);
+        status = advance_training(t, &stopped, err);
     }
     if (status == SAL_OK) {
         sali_train_show_params(t);

@@ -7,7 +7,7 @@
 #include "ad/workspace.h"
 #include "core/memory.h"
 #include "core/error.h"
-#include "models/structure/multilinear.h"
+#include "models/make/multilinear.h"
 #include "models/tape_model.h"
 
 /* Neighbours evaluated at a time. */
@@ -147,7 +147,7 @@ void sali_pseudo_likelihood_refresh(sali_pseudo_likelihood *pl)
 
 /* Turn differences of one variable into probabilities, in place. Returns the log of the sum of exp
  * of the differences, one of which is 0. */
-static double normalise(int32_t states, double *entries)
+static double normalise_variable(int32_t states, double *entries)
 {
     double most = 0, sum = 0;
     for (int32_t k = 0; k < states; k++) {
@@ -166,12 +166,12 @@ static double normalise(int32_t states, double *entries)
 /* Turn the differences f(s_i = v) - f(s) of one state, all entries of all variables
  * (sali_spread_slots; differences -inf or finite), into p(s_i = v | s_-i) in place. Returns
  * sum_i log p(s_i | s_-i). */
-static double conditionals(const sal_space *space, double *entries)
+static double set_conditionals(const sal_space *space, double *entries)
 {
     double log_pl = 0;
     for (int64_t v = 0; v < space->n_variables; v++) {
         int32_t states = space->variables[v].states;
-        log_pl -= normalise(states, entries);
+        log_pl -= normalise_variable(states, entries);
         entries += states;
     }
     return log_pl;
@@ -222,7 +222,7 @@ static void add_shifted(const sali_pseudo_likelihood *pl, pl_shard *shard, int64
 
 /* ---- the gradient by neighbours */
 
-static void flush(points *to, sali_workspace *ws, bool on_lattice)
+static void flush_points(points *to, sali_workspace *ws, bool on_lattice)
 {
     if (to->n > 0) {
         sali_workspace_param_gradient(ws, to->n, on_lattice ? to->codes : NULL, to->x, to->weight,
@@ -247,7 +247,7 @@ static void add_neighbour(const sali_pseudo_likelihood *pl, int64_t k, const int
     sali_model_embed_one(pl->form, v, code, x);
     to->weight[to->n++] = weight;
     if (to->n == to->room) {
-        flush(to, pl->workspaces[k], true);
+        flush_points(to, pl->workspaces[k], true);
     }
 }
 
@@ -294,7 +294,7 @@ double sali_pseudo_likelihood_add(sali_pseudo_likelihood *pl, int64_t k, int64_t
         }
         const char *slots = (const char *)shard->slots + (size_t)(r * S) * element;
         sali_spread_slots(pl->form, 1, codes + r * V, slots, shard->p);
-        sum += conditionals(pl->space, shard->p);
+        sum += set_conditionals(pl->space, shard->p);
         if (pl->quadratic) {
             conditional_shift(pl->space, codes + r * V, shard->p, shard->delta);
             add_shifted(pl, shard, r, weight);
@@ -302,7 +302,7 @@ double sali_pseudo_likelihood_add(sali_pseudo_likelihood *pl, int64_t k, int64_t
             add_neighbours(pl, k, codes, r, weight);
         }
     }
-    flush(&shard->points, pl->workspaces[k], !pl->quadratic);
+    flush_points(&shard->points, pl->workspaces[k], !pl->quadratic);
     return sum;
 }
 

@@ -14,7 +14,7 @@ typedef struct sali_pseudo_likelihood sali_pseudo_likelihood;
  *          d log PL / dtheta = sum_i sum_v p_i(v) (g(s) - g(s_i = v)),
  *
  *          with g = df/dtheta and p_i(v) = p(s_i = v | s_-i). In general that takes g at every
- *          neighbour. If f has a multilinear quadratic form (models/structure/multilinear.h), then
+ *          neighbour. If f has a multilinear quadratic form (models/make/multilinear.h), then
  * g(s) - g(s_i = v) is linear in the change of s: only the conditional means m count, and with
  *          delta = m - s
  *

@@ -9,13 +9,13 @@
 #include "core/error.h"
 #include "models/fingerprint.h"
 
-static bool several(const sal_trainer *t)
+static bool has_several_ranks(const sal_trainer *t)
 {
     return sali_ranks_several(&t->ranks);
 }
 
 /* Store a failure in the trainer, unless an earlier one is stored. */
-static void note(sal_trainer *t, sal_status status, const sal_error *err)
+static void note_failure(sal_trainer *t, sal_status status, const sal_error *err)
 {
     if (status != SAL_OK && t->broken.status == SAL_OK) {
         t->broken = *err;
@@ -45,12 +45,12 @@ sal_status sali_train_sync_create(sal_trainer *t, sal_error *err)
     const int64_t batch = t->options.batch, V = t->model->space->n_variables;
     sal_status status = sali_ranks_create(&t->ranks, t->options.comm, t->n_shards, &t->memory, err);
     t->row_begin = SALI_TAKE(&t->memory, int64_t, t->n_shards + 1);
-    const int64_t levels = sali_train_levels(t), rows = batch / levels;
+    const int64_t levels = sali_levels_count(t->levels), rows = batch / levels;
     const int64_t shards = t->n_shards / levels; /* of a level */
     for (int64_t k = 0; t->row_begin && k <= t->n_shards; k++) {
         t->row_begin[k] = k / shards * rows + sali_shard_first(rows, shards, k % shards);
     }
-    if (status == SAL_OK && several(t)) {
+    if (status == SAL_OK && has_several_ranks(t)) {
         t->sent.begin = SALI_TAKE(&t->memory, int64_t, t->n_shards + 1);
         t->sent.codes = SALI_TAKE(&t->memory, int32_t, batch * V);
         t->sent.numbers = SALI_TAKE(&t->memory, double,
@@ -96,14 +96,14 @@ void sali_train_shards(sal_trainer *t, sali_pace *pace, void (*work)(void *conte
 void sali_train_sync_rows(sal_trainer *t, int64_t n, int64_t each, double *numbers)
 {
     sal_error err = { 0 };
-    if (!several(t)) {
+    if (!has_several_ranks(t)) {
         return;
     }
     for (int64_t k = 0; k <= t->n_shards; k++) {
         t->sent.begin[k] = sali_shard_first(n, t->n_shards, k);
     }
     const size_t bytes = (size_t)each * sizeof *numbers;
-    note(t, sali_ranks_gather(&t->ranks, numbers, t->sent.begin, bytes, &err), &err);
+    note_failure(t, sali_ranks_gather(&t->ranks, numbers, t->sent.begin, bytes, &err), &err);
 }
 
 /* Complete codes [batch x V], in which each rank has the rows of its shards, at all ranks. */
@@ -111,7 +111,7 @@ static void gather_codes(sal_trainer *t, int32_t *codes)
 {
     sal_error err = { 0 };
     const size_t row = (size_t)t->model->space->n_variables * sizeof *codes;
-    note(t, sali_ranks_gather(&t->ranks, codes, t->row_begin, row, &err), &err);
+    note_failure(t, sali_ranks_gather(&t->ranks, codes, t->row_begin, row, &err), &err);
 }
 
 /* Copy the sums, steps, f and the fault of a shard's chains to consecutive numbers (`pack`), or
@@ -145,7 +145,7 @@ void sali_train_sync_chains(sal_trainer *t)
 {
     const int64_t V = t->model->space->n_variables;
     sal_error err = { 0 };
-    if (!several(t)) {
+    if (!has_several_ranks(t)) {
         return;
     }
     double *numbers = t->sent.numbers;
@@ -168,7 +168,7 @@ void sali_train_sync_chains(sal_trainer *t)
             gather_codes(t, t->sent.codes);
         }
     }
-    note(t, status, &err);
+    note_failure(t, status, &err);
     for (int64_t k = 0; k < t->n_shards; k++) {
         if (!sali_ranks_own(&t->ranks, k)) {
             sali_buffer_store(t, &t->shards[k]);
@@ -179,12 +179,12 @@ void sali_train_sync_chains(sal_trainer *t)
 void sali_train_sync_buffer(sal_trainer *t)
 {
     sal_error err = { 0 };
-    if (several(t)) {
+    if (has_several_ranks(t)) {
         gather_codes(t, t->buffer.codes);
-        note(t,
-             sali_ranks_gather(&t->ranks, t->buffer.life, t->row_begin, sizeof *t->buffer.life,
-                               &err),
-             &err);
+        note_failure(t,
+                     sali_ranks_gather(&t->ranks, t->buffer.life, t->row_begin,
+                                       sizeof *t->buffer.life, &err),
+                     &err);
     }
 }
 
@@ -194,7 +194,7 @@ void sali_train_sync_sums(sal_trainer *t)
 {
     sal_error err = { 0 };
     const int64_t means = t->centring.n_offsets;
-    if (!several(t)) {
+    if (!has_several_ranks(t)) {
         return;
     }
     for (int64_t k = 0; k < t->n_shards; k++) {
@@ -217,7 +217,7 @@ void sali_train_sync_sums(sal_trainer *t)
         status = pack ? sali_ranks_gather(&t->ranks, numbers, t->sent.begin, sizeof *numbers, &err)
                       : SAL_OK;
     }
-    note(t, status, &err);
+    note_failure(t, status, &err);
 }
 
 /* ws[to] += ws[from], by a message if two ranks have them; this rank may have both, one or none.
@@ -244,11 +244,11 @@ static sal_status add_part(sal_trainer *t, sali_workspace *const *ws, int64_t to
 
 /* Sum what the workspaces of shards first .. first + n - 1 gathered into flat, at all ranks. The
  * workspaces must be of one program. */
-static void reduce(sal_trainer *t, sali_workspace *const *ws, int64_t first, int64_t n,
-                   double *flat)
+static void reduce_workspaces(sal_trainer *t, sali_workspace *const *ws, int64_t first, int64_t n,
+                              double *flat)
 {
     sal_error err = { 0 };
-    if (!several(t)) {
+    if (!has_several_ranks(t)) {
         sali_workspace_param_reduce(ws + first, n, flat);
         return;
     }
@@ -271,16 +271,16 @@ static void reduce(sal_trainer *t, sali_workspace *const *ws, int64_t first, int
     status = status ? status
                     : sali_comm_broadcast(t->options.comm, sali_ranks_owner(&t->ranks, first), flat,
                                           t->optimiser.n * (int64_t)sizeof *flat, &err);
-    note(t, status, &err);
+    note_failure(t, status, &err);
     sali_free(room);
 }
 
 void sali_train_reduce(sal_trainer *t, sali_workspace *const *ws, double *flat)
 {
-    const int64_t levels = sali_train_levels(t), n = t->n_shards / levels;
-    reduce(t, ws, 0, n, flat);
+    const int64_t levels = sali_levels_count(t->levels), n = t->n_shards / levels;
+    reduce_workspaces(t, ws, 0, n, flat);
     for (int64_t level = 1; level < levels; level++) {
-        reduce(t, ws, level * n, n, t->part);
+        reduce_workspaces(t, ws, level * n, n, t->part);
         for (int64_t i = 0; i < t->optimiser.n; i++) {
             flat[i] += t->part[i];
         }
@@ -291,7 +291,7 @@ void sali_train_sync_answer(sal_trainer *t, bool *stopped, bool *lost)
 {
     sal_error err = { 0 };
     bool answer[] = { *stopped, *lost };
-    note(t, sali_comm_broadcast(t->options.comm, 0, answer, sizeof answer, &err), &err);
+    note_failure(t, sali_comm_broadcast(t->options.comm, 0, answer, sizeof answer, &err), &err);
     *stopped = answer[0];
     *lost = answer[1];
 }

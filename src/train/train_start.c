@@ -47,7 +47,7 @@ static sal_status find_record(const char *specification, const sali_builtin **bu
 }
 
 /* The text after "name=" in a specification; NULL: the specification does not set it. */
-static const char *said(const char *specification, const char *name, size_t length)
+static const char *setting_text(const char *specification, const char *name, size_t length)
 {
     const char *at = strchr(specification, ':');
     while (at && (strncmp(at + 1, name, length) != 0 || at[1 + length] != '=')) {
@@ -56,9 +56,9 @@ static const char *said(const char *specification, const char *name, size_t leng
     return at ? at + length + 2 : NULL;
 }
 
-static bool says(const char *specification, const char *name)
+static bool has_setting(const char *specification, const char *name)
 {
-    return said(specification, name, strlen(name)) != NULL;
+    return setting_text(specification, name, strlen(name)) != NULL;
 }
 
 /* Ordinal variables have no base distribution, and no levels of noise. */
@@ -71,8 +71,10 @@ static bool is_ordinal(const char *specification)
  * of a base. */
 static bool takes_rbm(const char *specification)
 {
-    const char *kind = said(specification, "kind", 4), *states = said(specification, "states", 6);
-    const char *units = said(specification, "units", 5), *base = said(specification, "base", 4);
+    const char *kind = setting_text(specification, "kind", 4),
+               *states = setting_text(specification, "states", 6);
+    const char *units = setting_text(specification, "units", 5),
+               *base = setting_text(specification, "base", 4);
     return !(base && strtod(base, NULL) != 0) &&
            !(kind && strncmp(kind, "binary", 6) != 0 && *kind != '0') &&
            !(states && strtod(states, NULL) > 2) && !(units && strtod(units, NULL) == 0);
@@ -81,7 +83,7 @@ static bool takes_rbm(const char *specification)
 /* The suggested training for a specification; NULL: none is known. */
 static const sali_training *training_of(const sali_builtin *builtin, const char *specification)
 {
-    const char *levels = said(specification, "levels", 6);
+    const char *levels = setting_text(specification, "levels", 6);
     const bool none = is_ordinal(specification) || (levels && strtod(levels, NULL) == 0);
     const sali_training *asked = none ? builtin->layered : levels ? builtin->levelled : NULL;
     asked = asked ? asked : builtin->training;
@@ -112,12 +114,12 @@ bool sal_train_suggest(const char *specification, sal_train_options *options, co
 }
 
 /* Whether a suggested setting "key=value" can be added to a specification. */
-static bool wants(const char *specification, const char *setting)
+static bool wants_setting(const char *specification, const char *setting)
 {
     const size_t length = strcspn(setting, "=");
     const bool base = length == 4 && strncmp(setting, "base", length) == 0;
-    return !said(specification, setting, length) &&
-           !(base && (says(specification, "quadratic") || is_ordinal(specification)));
+    return !setting_text(specification, setting, length) &&
+           !(base && (has_setting(specification, "quadratic") || is_ordinal(specification)));
 }
 
 sal_status sal_train_specification(const char *specification, int64_t variables, bool suggested,
@@ -136,7 +138,7 @@ sal_status sal_train_specification(const char *specification, int64_t variables,
     const char *more = training && training->settings ? training->settings : "";
     const sal_setting *first = builtin ? builtin->settings : NULL;
     const bool visible = first && first->name && strcmp(first->name, "visible") == 0 &&
-                         !says(specification, "visible");
+                         !has_setting(specification, "visible");
     const size_t room = strlen(specification) + strlen(more) + 64;
     char *made = sali_alloc((int64_t)room, 1);
     if (!made) {
@@ -149,7 +151,7 @@ sal_status sal_train_specification(const char *specification, int64_t variables,
     }
     for (size_t length; *more; more += length + (more[length] == ',')) {
         length = strcspn(more, ",");
-        if (wants(specification, more)) {
+        if (wants_setting(specification, more)) {
             used += (size_t)snprintf(made + used, room - used, "%c%.*s",
                                      strchr(made, ':') ? ',' : ':', (int)length, more);
         }
@@ -174,7 +176,7 @@ sal_status sal_train_first(const char *specification, char **first, sal_error *e
     if (status != SAL_OK) {
         return status;
     }
-    snprintf(text, sizeof text, "rbm:hidden=%.0f", strtod(said(whole, "units", 5), NULL));
+    snprintf(text, sizeof text, "rbm:hidden=%.0f", strtod(setting_text(whole, "units", 5), NULL));
     sali_free(whole);
     char *made = sali_strdup(text);
     if (!made) {

@@ -69,7 +69,7 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
 {
     sali_train_shard *shard = &t->shards[k];
     const sal_space *space = t->model->space;
-    const int64_t level = shard->level = k / (t->n_shards / sali_train_levels(t));
+    const int64_t level = shard->level = k / (t->n_shards / sali_levels_count(t->levels));
     const sal_model *model = sali_train_model_at(t, level);
     const sali_tape_model *tape = sali_model_tape(model);
     shard->first = t->row_begin[k];
@@ -107,7 +107,7 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
 static sal_status create_shards(sal_trainer *t, sal_error *err)
 {
     bool coupled = t->sampler && sali_engine(t->sampler)->coupled;
-    const int64_t levels = sali_train_levels(t);
+    const int64_t levels = sali_levels_count(t->levels);
     t->n_shards = coupled ? 1 : levels * sali_shard_count(t->options.batch / levels);
     t->shards = SALI_TAKE(&t->memory, sali_train_shard, t->n_shards);
     t->workspaces = SALI_TAKE(&t->memory, sali_workspace *, t->n_shards);
@@ -187,7 +187,7 @@ static sal_status choose_sampler(sal_trainer *t, sal_error *err)
     }
     const sal_space *space = t->model->space;
     const double most = sali_engine(t->sampler)->most_step * sali_default_step_size(space, 1);
-    status = sali_adapt_begin(&t->step_size, &t->memory, sali_train_levels(t), space,
+    status = sali_adapt_begin(&t->step_size, &t->memory, sali_levels_count(t->levels), space,
                               t->settings.step_size, err);
     if (most > 0 && t->levels) { /* beyond this the reverse proposal would be too long */
         t->step_size.high = fmin(t->step_size.high, log(most));
@@ -308,7 +308,7 @@ static sal_status open_levels(sal_trainer *t, sal_error *err)
 
 /* Make everything of a trainer except the objective's own part. Afterwards t->options has no
  * pointers of the caller's that it does not need. */
-static sal_status prepare(sal_trainer *t, sal_error *err)
+static sal_status prepare_trainer(sal_trainer *t, sal_error *err)
 {
     t->objective = sali_objective_of(t->options.objective);
     sal_status status = open_levels(t, err);
@@ -361,7 +361,7 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
     if (sal_comm_rank(t->options.comm) > 0) {
         t->options.callbacks = (sal_train_callbacks){ 0 };
     }
-    sal_status status = sali_train_sync_status(t, prepare(t, err), err);
+    sal_status status = sali_train_sync_status(t, prepare_trainer(t, err), err);
     if (status == SAL_OK) {
         start_values(t);
         status = sali_train_sync_compare(t, err);

@@ -60,7 +60,8 @@ struct sal_trainer {
     sali_memory memory;        /* owns all arrays of the trainer and its parts */
     sal_model *model;          /* over the data's variables: the given model, or all its levels */
     sal_model *given;          /* the model that is trained */
-    const sali_levels *levels; /* NULL: the given model has none */
+    const sali_levels *levels; /* of the data's noise, of which shards of rows are in turn; NULL:
+                                  the given model has none */
     sali_tape_model *tape;     /* tape of `given` */
     const sal_data *data;
     sal_train_options options;  /* defaults filled in; its pointers are the trainer's own */
@@ -165,12 +166,6 @@ bool sali_train_show_progress(sal_trainer *trainer);
 /* iterate.c: the share of the learning rate that the update of an iteration, counted from 0, has by
  * warm-up, schedule and cool-down. */
 double sali_train_rate_share(const sal_trainer *trainer, int64_t iteration);
-
-/* The levels of the data's noise, of which shards of rows are in turn; 1 without. */
-static inline int64_t sali_train_levels(const sal_trainer *trainer)
-{
-    return trainer->levels ? trainer->levels->n : 1;
-}
 
 /* trainer.c: sali_train_model_at: the model that the chains of a level move on.
  * sali_train_set_params: copy `values` into the model, or into its levels. sali_train_shown: the

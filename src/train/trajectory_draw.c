@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Draws of a trained model by climbing its training's trajectory. */
+#include "train/trajectory_draw.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +11,8 @@
 #include "core/vector/blas.h"
 #include "core/error.h"
 #include "models/clamp.h"
-#include "train/objectives/ptt.h"
+#include "models/make/tape_copy.h"
+#include "train/objectives/ptt_levels.h"
 
 #define CHAINS 100
 #define DRAWS 10
@@ -17,8 +20,8 @@
 
 /* SAL_ERR_ARGUMENT unless the trajectory is of the model and the numbers of chains, draws, steps
  * and states are possible. */
-static sal_status check(const sal_model *model, const sal_trajectory *path,
-                        const sal_trajectory_options *o, sal_error *err)
+static sal_status check_request(const sal_model *model, const sal_trajectory *path,
+                                const sal_trajectory_options *o, sal_error *err)
 {
     if (!sali_trajectory_fits(path, model)) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
@@ -67,7 +70,7 @@ void sali_ptt_climb_close(sali_ptt_climb *climb)
 
 /* Copy evenly spaced states of the reservoir into codes [chains x draws x V]. A chain is a stretch
  * of the reservoir, whose states have ancestors in common. */
-static void take(const sal_trainer *t, int64_t draws, int32_t *codes, double *log_prob)
+static void take_draws(const sal_trainer *t, int64_t draws, int32_t *codes, double *log_prob)
 {
     const sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables, n = p->n * draws;
@@ -138,7 +141,7 @@ sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *pat
     }
     o.steps = o.steps ? o.steps : path->steps;
     o.reservoir = o.reservoir ? o.reservoir : SPARE * o.chains * o.draws;
-    sal_status status = check(model, path, &o, err);
+    sal_status status = check_request(model, path, &o, err);
     status = status ? status : sali_ptt_climb_open(&climb, model, path, &o, NULL, err);
     if (status == SAL_OK) {
         sali_blas_single_thread_begin();
@@ -155,7 +158,7 @@ sal_status sal_trajectory_draw(const sal_model *model, const sal_trajectory *pat
                                          .disturbed = p->disturbed,
                                          .stopped = stopped };
         if (!stopped) {
-            take(climb.trainer, o.draws, codes, log_prob);
+            take_draws(climb.trainer, o.draws, codes, log_prob);
         }
     }
     sali_ptt_climb_close(&climb);

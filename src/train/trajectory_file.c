@@ -142,7 +142,7 @@ static int64_t levels_until(const sal_trajectory *t, int64_t iteration)
 /* The most steps at a level: nothing interrupts a pass, which is one step of a run. */
 #define MOST_STEPS 100000
 
-static json_t *reals(int64_t n, const double *values)
+static json_t *reals_tensor(int64_t n, const double *values)
 {
     json_t *array = json_array();
     for (int64_t k = 0; array && k < n; k++) {
@@ -151,7 +151,7 @@ static json_t *reals(int64_t n, const double *values)
     return array;
 }
 
-static json_t *wholes(int64_t n, const int64_t *values)
+static json_t *wholes_tensor(int64_t n, const int64_t *values)
 {
     json_t *array = json_array();
     for (int64_t k = 0; array && k < n; k++) {
@@ -173,8 +173,9 @@ static sal_status write_noise(const sal_trajectory *t, const char *directory, in
     json_t *object =
         json_pack("{s:i, s:I, s:o, s:o, s:o, s:o, s:o}", NOISE_KEY, NOISE_VERSION, "iteration",
                   (json_int_t)iteration, "sampler", sali_json_text(t->sampler), "keep",
-                  reals(T + 1, t->noise->keep), "steps", wholes(T, t->noise_steps), "step_sizes",
-                  reals(T, t->noise_step_sizes), "log_base", reals(t->states, t->noise->log_base));
+                  reals_tensor(T + 1, t->noise->keep), "steps", wholes_tensor(T, t->noise_steps),
+                  "step_sizes", reals_tensor(T, t->noise_step_sizes), "log_base",
+                  reals_tensor(t->states, t->noise->log_base));
     return sali_json_write(object, JSON_REAL_PRECISION(17) | JSON_INDENT(1), path, err);
 }
 
@@ -326,15 +327,15 @@ sal_status sal_trajectory_save(const sal_trajectory *trajectory, const char *dir
 
 /* ---- reading */
 
-static sal_status damaged(const char *path, const char *what, sal_error *err)
+static sal_status report_damage(const char *path, const char *what, sal_error *err)
 {
     return sali_fail(err, SAL_ERR_DATA, "%s: expected %s of a training's ladder", path, what);
 }
 
 /* *out receives the tensor `name` of `count` numbers as doubles, all finite, except that number
  * `may_miss` (-1: none) may be NaN. NULL in *out after a failure. */
-static sal_status take(const sali_safetensors *file, const char *path, const char *name,
-                       int64_t count, int64_t may_miss, double **out, sal_error *err)
+static sal_status take_tensor(const sali_safetensors *file, const char *path, const char *name,
+                              int64_t count, int64_t may_miss, double **out, sal_error *err)
 {
     const sali_tensor *tensor = sali_safetensors_find(file, name);
     *out = NULL;
@@ -374,8 +375,9 @@ static sal_status read_level(sal_trajectory *t, int64_t k, const char *path, sal
     if (status != SAL_OK) {
         return status == SAL_ERR_NOT_FOUND ? SAL_ERR_DATA : status;
     }
-    status = take(file, path, "level", N_NUMBERS, ACCEPTANCE, &numbers, err);
-    status = status ? status : take(file, path, "parameters", t->parameters, -1, &values, err);
+    status = take_tensor(file, path, "level", N_NUMBERS, ACCEPTANCE, &numbers, err);
+    status =
+        status ? status : take_tensor(file, path, "parameters", t->parameters, -1, &values, err);
     if (status == SAL_OK) {
         const sal_trajectory_level info = {
             .iteration = count_of(numbers[ITERATION]),
@@ -390,7 +392,7 @@ static sal_status read_level(sal_trajectory *t, int64_t k, const char *path, sal
         bool sound = info.beta >= before && info.beta <= 1 && (info.beta > 0) == (k > 0) &&
                      info.iteration >= 0 && info.visits >= 0 && info.log_z_error >= 0 &&
                      numbers[STEP_SIZE] >= 0;
-        status = !sound ? damaged(path, "numbers of a level", err)
+        status = !sound ? report_damage(path, "numbers of a level", err)
                  : sali_trajectory_push(t, &info, numbers[STEP_SIZE], values)
                      ? SAL_OK
                      : sali_fail_memory(err);
@@ -427,7 +429,7 @@ static sal_status read_base(const char *path, const sal_space *space, double **l
     if (status != SAL_OK) {
         return status == SAL_ERR_NOT_FOUND ? SAL_ERR_DATA : status;
     }
-    status = take(file, path, "log_base", space->n_states, -1, &given, err);
+    status = take_tensor(file, path, "log_base", space->n_states, -1, &given, err);
     if (status == SAL_OK) {
         status = sali_base_create(space, given, log_base, err);
         status =
@@ -462,7 +464,9 @@ static sal_status read_head(const char *path, sal_trajectory *t, json_int_t *lev
     ok = ok && *text && !*end;
     t->sampler = ok ? sali_strdup(sampler) : NULL;
     json_decref(object);
-    return !ok ? damaged(path, "the record", err) : !t->sampler ? sali_fail_memory(err) : SAL_OK;
+    return !ok           ? report_damage(path, "the record", err)
+           : !t->sampler ? sali_fail_memory(err)
+                         : SAL_OK;
 }
 
 sal_status sal_trajectory_open(const char *directory, const sal_model *model, sal_trajectory **out,

@@ -62,9 +62,9 @@ static sal_status check_inputs(const sal_model *model, const sal_verdict_inputs 
 /* ---- figures */
 
 /* m receives the figures of one set of rows, by sal_verdict_kind; for the MMD its square. */
-static sal_status measure(const sal_model *model, const sali_reference *reference,
-                          const sali_grouped *rows, sali_jackknifed m[SAL_VERDICT_KINDS],
-                          sal_error *err)
+static sal_status measure_figures(const sal_model *model, const sali_reference *reference,
+                                  const sali_grouped *rows, sali_jackknifed m[SAL_VERDICT_KINDS],
+                                  sal_error *err)
 {
     sal_status status = sali_mean_f(model, rows, &m[SAL_VERDICT_F], err);
     status = status ? status
@@ -82,14 +82,14 @@ static sal_status measure_rows(const sal_model *model, const sali_reference *ref
 {
     sali_grouped grouped = { 0 };
     sal_status status = sali_grouped_rows(data, most, &grouped, err);
-    status = status ? status : measure(model, reference, &grouped, m, err);
+    status = status ? status : measure_figures(model, reference, &grouped, m, err);
     *rows = grouped.rows.rows;
     sal_data_destroy(&grouped.rows);
     return status;
 }
 
 /* The value and error that are reported: the MMD instead of its square. */
-static sal_verdict_value shown(sal_verdict_kind kind, const sali_jackknifed *j)
+static sal_verdict_value shown_figure(sal_verdict_kind kind, const sali_jackknifed *j)
 {
     if (kind != SAL_VERDICT_MMD) {
         return (sal_verdict_value){ j->value, j->error };
@@ -99,7 +99,8 @@ static sal_verdict_value shown(sal_verdict_kind kind, const sali_jackknifed *j)
 }
 
 /* (b - a) / unit of two independent figures, with its error. */
-static sal_verdict_value difference(const sali_jackknifed *a, const sali_jackknifed *b, double unit)
+static sal_verdict_value figure_difference(const sali_jackknifed *a, const sali_jackknifed *b,
+                                           double unit)
 {
     return (sal_verdict_value){ (b->value - a->value) / unit, hypot(a->error, b->error) / unit };
 }
@@ -131,11 +132,11 @@ static void set_figure(sal_verdict_figure *f, sal_verdict_kind kind, const sali_
                        const sali_jackknifed *train, double spread)
 {
     *f = no_figure();
-    f->fresh = shown(kind, fresh);
-    f->train = shown(kind, train);
+    f->fresh = shown_figure(kind, fresh);
+    f->train = shown_figure(kind, train);
     if (kind == SAL_VERDICT_MMD || kind == SAL_VERDICT_NEIGHBOURS) {
         f->margin = kind == SAL_VERDICT_MMD ? MMD_MARGIN : NEIGHBOURS_MARGIN;
-        f->shortfall = difference(train, fresh, kind == SAL_VERDICT_MMD ? spread : 1);
+        f->shortfall = figure_difference(train, fresh, kind == SAL_VERDICT_MMD ? spread : 1);
         f->judged = isfinite(f->shortfall.value) && isfinite(f->shortfall.standard_error);
     } else if (kind != SAL_VERDICT_F) {
         double best = train->corrected;
@@ -256,8 +257,8 @@ static sal_verdict_answer answer_of(sal_verdict_reason reason)
 
 /* Fill the figures of v: fresh draws, training rows, persistent chains, and f of the held-out
  * rows. */
-static sal_status fill(const sal_model *model, const sali_reference *reference,
-                       const sal_verdict_inputs *in, sal_verdict *v, sal_error *err)
+static sal_status fill_figures(const sal_model *model, const sali_reference *reference,
+                               const sal_verdict_inputs *in, sal_verdict *v, sal_error *err)
 {
     const int64_t n = in->chains * in->draws, V = in->train->variables;
     const sal_data persistent = { .rows = in->persistent_rows,
@@ -267,7 +268,7 @@ static sal_status fill(const sal_model *model, const sali_reference *reference,
     const sali_grouped grouped = sali_grouped_chains(in->chains, in->draws, &draws);
     sali_jackknifed fresh[SAL_VERDICT_KINDS], train[SAL_VERDICT_KINDS], chains[SAL_VERDICT_KINDS],
         test_f;
-    sal_status status = measure(model, reference, &grouped, fresh, err);
+    sal_status status = measure_figures(model, reference, &grouped, fresh, err);
     status =
         status ? status : measure_rows(model, reference, in->train, n, train, &v->train_rows, err);
     if (status == SAL_OK && in->persistent_rows > 0) {
@@ -280,12 +281,13 @@ static sal_status fill(const sal_model *model, const sali_reference *reference,
     for (int k = 0; status == SAL_OK && k < SAL_VERDICT_KINDS; k++) {
         sal_verdict_figure *f = &v->figures[k];
         set_figure(f, (sal_verdict_kind)k, &fresh[k], &train[k], sali_reference_spread(reference));
-        f->persistent = in->persistent_rows > 0 ? shown((sal_verdict_kind)k, &chains[k]) : unknown;
+        f->persistent =
+            in->persistent_rows > 0 ? shown_figure((sal_verdict_kind)k, &chains[k]) : unknown;
     }
     if (status == SAL_OK) {
         sal_verdict_figure *f = &v->figures[SAL_VERDICT_F];
-        f->test = shown(SAL_VERDICT_F, &test_f);
-        f->shortfall = difference(&fresh[SAL_VERDICT_F], &test_f, 1);
+        f->test = shown_figure(SAL_VERDICT_F, &test_f);
+        f->shortfall = figure_difference(&fresh[SAL_VERDICT_F], &test_f, 1);
         f->shortfall.value = fabs(f->shortfall.value);
     }
     for (int k = 0; status == SAL_OK && k < SAL_VERDICT_KINDS; k++) {
@@ -325,8 +327,8 @@ static sal_status compare_draws(const sal_space *space, const sal_verdict_inputs
 
 /* *verdict receives the verdict on the fresh draws of `inputs`; `slower`: draws with twice the
  * steps, or NULL. */
-static sal_status judge(const sal_model *model, const sal_verdict_inputs *inputs,
-                        const uint8_t *slower, sal_verdict *verdict, sal_error *err)
+static sal_status judge_draws(const sal_model *model, const sal_verdict_inputs *inputs,
+                              const uint8_t *slower, sal_verdict *verdict, sal_error *err)
 {
     sali_reference *reference = NULL;
     sal_status status = check_inputs(model, inputs, verdict, err);
@@ -344,7 +346,7 @@ static sal_status judge(const sal_model *model, const sal_verdict_inputs *inputs
                       .test_rows = inputs->test->rows,
                       .levels = sali_model_levels(model) ? sali_model_levels(model)->n : 0 };
     status = sali_reference_create(sal_model_space(model), inputs->test, &reference, err);
-    status = status ? status : fill(model, reference, inputs, &v, err);
+    status = status ? status : fill_figures(model, reference, inputs, &v, err);
     if (status == SAL_OK && slower) {
         status = compare_draws(sal_model_space(model), inputs, slower,
                                sali_reference_spread(reference), &v.steps, err);
@@ -360,8 +362,8 @@ static sal_status judge(const sal_model *model, const sal_verdict_inputs *inputs
 
 /* Fill in the inputs that the caller left out: persistent chains from the checkpoint, and fresh
  * draws. */
-static sal_status complete(sal_model *model, const sal_model *rows, sal_verdict_inputs *in,
-                           sali_fresh *fresh, sal_data *chains, sal_error *err)
+static sal_status complete_inputs(sal_model *model, const sal_model *rows, sal_verdict_inputs *in,
+                                  sali_fresh *fresh, sal_data *chains, sal_error *err)
 {
     const bool levels = sali_model_levels(rows); /* chains of all levels are no samples */
     sal_status status = check_data(rows, in, err);
@@ -388,17 +390,17 @@ sal_status sal_verdict_judge(sal_model *model, const sal_verdict_inputs *inputs,
     sal_data chains = { 0 };
     sal_model *rows = NULL; /* the model that rows are of */
     if (!model || !inputs || !verdict || !inputs->train || inputs->train->variables < 1) {
-        return judge(model, inputs, NULL, verdict, err);
+        return judge_draws(model, inputs, NULL, verdict, err);
     }
     sal_verdict_inputs in = *inputs;
     sal_status status = sali_levels_for_rows(model, in.train->variables, &rows, err);
     if (status == SAL_OK && !in.fresh) {
-        status = complete(model, rows, &in, &fresh, &chains, err);
+        status = complete_inputs(model, rows, &in, &fresh, &chains, err);
     }
     if (status == SAL_OK && fresh.stopped) {
         *verdict = (sal_verdict){ .stopped = true };
     } else if (status == SAL_OK) {
-        status = judge(rows, &in, fresh.slower, verdict, err);
+        status = judge_draws(rows, &in, fresh.slower, verdict, err);
     }
     if (status == SAL_OK && samples && !inputs->fresh) {
         *samples = fresh.codes;
@@ -420,7 +422,7 @@ static void format_correlation(double value, char out[16])
 }
 
 /* Write how the samples differ from the data in figure k. */
-static void describe(const sal_verdict *v, int k, char *text, size_t room)
+static void describe_figure(const sal_verdict *v, int k, char *text, size_t room)
 {
     const sal_verdict_figure *f = &v->figures[k];
     char fresh[SALI_MMD_TEXT], train[SALI_MMD_TEXT];
@@ -446,7 +448,7 @@ static void describe(const sal_verdict *v, int k, char *text, size_t room)
 }
 
 /* Write the sentence that the samples are unlike the data, with what to do about it. */
-static void unlike(const sal_verdict *v, char *text, size_t room)
+static void write_unlike(const sal_verdict *v, char *text, size_t room)
 {
     static const char mix[] = "let the chains mix in training (--sampler block-gibbs or ncg, "
                               "more --steps, a lower --learning-rate)",
@@ -454,7 +456,7 @@ static void unlike(const sal_verdict *v, char *text, size_t room)
                                  "states grows with",
                       chain[] = "train longer, or with more --steps or levels";
     char what[160];
-    describe(v, v->worst, what, sizeof what);
+    describe_figure(v, v->worst, what, sizeof what);
     snprintf(text, room, "The model's own samples are NOT like the data: %s; %s.", what,
              v->levels > 0             ? chain
              : isnan(v->bennett.value) ? mix
@@ -462,7 +464,7 @@ static void unlike(const sal_verdict *v, char *text, size_t room)
 }
 
 /* Write the sentence that the samples are close to the data, with all figures that differ. */
-static void nearly(const sal_verdict *v, char *text, size_t room)
+static void write_close(const sal_verdict *v, char *text, size_t room)
 {
     char what[160];
     const char *between = ": ";
@@ -471,7 +473,7 @@ static void nearly(const sal_verdict *v, char *text, size_t room)
                      "from them");
     for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
         if (v->figures[k].differs && n >= 0 && (size_t)n < room) {
-            describe(v, k, what, sizeof what);
+            describe_figure(v, k, what, sizeof what);
             n += snprintf(text + n, room - (size_t)n, "%s%s", between, what);
             between = "; ";
         }
@@ -492,10 +494,10 @@ void sal_verdict_sentence(const sal_verdict *v, char *text, size_t room)
                  (long long)(v->chains * v->draws));
         break;
     case SAL_VERDICT_DISTINGUISHABLE:
-        nearly(v, text, room);
+        write_close(v, text, room);
         break;
     case SAL_VERDICT_BEYOND_MARGIN:
-        unlike(v, text, room);
+        write_unlike(v, text, room);
         break;
     case SAL_VERDICT_CHAINS_DISAGREE:
         snprintf(text, room, "Cannot tell: the fresh chains disagree (R-hat of f %.2f); %s.",

@@ -40,9 +40,9 @@ static uint8_t byte_of(int32_t code)
 
 /* Draw along the training's trajectory into bytes [chains x draws x variables], and set the
  * diagnostics of out. `steps`: as in sal_trajectory_draw. */
-static sal_status climb(const sal_model *model, const sal_trajectory *ladder,
-                        const sal_verdict_sampling *s, uint64_t seed, int64_t steps,
-                        sali_fresh *out, uint8_t *bytes, sal_error *err)
+static sal_status climb_ladder(const sal_model *model, const sal_trajectory *ladder,
+                               const sal_verdict_sampling *s, uint64_t seed, int64_t steps,
+                               sali_fresh *out, uint8_t *bytes, sal_error *err)
 {
     const int64_t n = out->chains * out->draws;
     int32_t *codes = SALI_NEW_ARRAY(int32_t, n * out->variables);
@@ -82,14 +82,15 @@ static sal_status along_ladder(const sal_model *model, const sal_trajectory *lad
 {
     const sal_verdict_sampling *s = &options->sampling;
     const uint64_t seed = s->seed + 1; /* not the training's numbers */
-    sal_status status = climb(model, ladder, s, seed, 0, out, out->codes, err);
+    sal_status status = climb_ladder(model, ladder, s, seed, 0, out, out->codes, err);
     if (status != SAL_OK || out->stopped || !ladder->noise) {
         return status;
     }
     sali_fresh slower = *out;
     out->slower = SALI_NEW_ARRAY(uint8_t, out->chains * out->draws * out->variables);
-    status = out->slower ? climb(model, ladder, s, seed + 1, SLOWER, &slower, out->slower, err)
-                         : sali_fail_memory(err);
+    status = out->slower
+                 ? climb_ladder(model, ladder, s, seed + 1, SLOWER, &slower, out->slower, err)
+                 : sali_fail_memory(err);
     out->stopped = slower.stopped;
     return status;
 }
@@ -123,7 +124,7 @@ static int keep_draw(const sal_draw *draw, void *data)
 }
 
 /* Starting codes [chains x V], each variable of each chain from a random row; NULL: no memory. */
-static int32_t *starts(const sal_data *train, int64_t chains, uint64_t seed)
+static int32_t *draw_starts(const sal_data *train, int64_t chains, uint64_t seed)
 {
     int64_t V = train->variables;
     int32_t *codes = SALI_NEW_ARRAY(int32_t, chains * V);
@@ -138,7 +139,7 @@ static int32_t *starts(const sal_data *train, int64_t chains, uint64_t seed)
 }
 
 /* Set R-hat of f, round trips and `stopped` of out from a run. */
-static sal_status diagnose(const sal_run *run, sali_fresh *out, sal_error *err)
+static sal_status diagnose_run(const sal_run *run, sali_fresh *out, sal_error *err)
 {
     sal_diagnostics f;
     sal_run_summary summary;
@@ -164,7 +165,7 @@ static sal_status by_tempering(sal_model *model, const sal_verdict_inputs *optio
     const int64_t draws = out->draws;
     const sal_verdict_sampling *s = &options->sampling;
     keeper k = { .fresh = out, .apart = every };
-    int32_t *init = starts(options->train, out->chains, s->seed);
+    int32_t *init = draw_starts(options->train, out->chains, s->seed);
     sal_run_options run_options = { .sampler = whole ? "block-gibbs" : "ncg",
                                     .chains = out->chains,
                                     .warmup = (every * draws / 2 + 1) * pieces,
@@ -187,13 +188,13 @@ static sal_status by_tempering(sal_model *model, const sal_verdict_inputs *optio
         run_options.init = NULL;
         status = sal_sample(model, &run_options, &run, err);
     }
-    status = status ? status : diagnose(run, out, err);
+    status = status ? status : diagnose_run(run, out, err);
     sal_run_destroy(run);
     sali_free(init);
     return status;
 }
 
-static bool mixed(const sali_fresh *fresh)
+static bool has_mixed(const sali_fresh *fresh)
 {
     return !(fresh->rhat > SAL_RHAT_LIMIT) && !(fresh->round_trips < SAL_VERDICT_LEAST_ROUND_TRIPS);
 }
@@ -225,7 +226,7 @@ static sal_status until_mixed(sal_model *model, const sal_verdict_inputs *option
         every--;
     }
     sal_status status = by_tempering(model, options, every, out, err);
-    if (status == SAL_OK && !out->stopped && !mixed(out)) {
+    if (status == SAL_OK && !out->stopped && !has_mixed(out)) {
         draw_longer(model, options, LONGER * every, out);
     }
     return status;

@@ -173,8 +173,8 @@ static double squares_of(const pearson *p)
 /* Correlate means (with[0]) and covariances (with[1]) of the rows in m, without those in `without`
  * (NULL: none), with those of the held-out rows. x of `change` is how they differ from those of all
  * rows in m. */
-static void correlate(const sali_reference *r, const moments *m, const moments *without,
-                      pearson with[2], pearson change[2])
+static void correlate_moments(const sali_reference *r, const moments *m, const moments *without,
+                              pearson with[2], pearson change[2])
 {
     const int64_t C = r->n;
     const double total = m->total - (without ? without->total : 0);
@@ -214,11 +214,11 @@ sal_status sali_compare_moments(const sali_reference *r, const sali_grouped *row
     status = status ? status : moments_create(r->n, &group, err);
     if (status == SAL_OK) {
         moments_add_rows(r, &rows->rows, 0, rows->rows.rows, &all);
-        correlate(r, &all, NULL, whole, change);
+        correlate_moments(r, &all, NULL, whole, change);
         for (int64_t g = 0; g < rows->groups; g++) {
             moments_clear(r->n, &group);
             moments_add_rows(r, &rows->rows, rows->first[g], rows->first[g + 1], &group);
-            correlate(r, &all, &group, with, change);
+            correlate_moments(r, &all, &group, with, change);
             for (int k = 0; k < 2; k++) {
                 loo[k][g] = pearson_of(&with[k]);
                 noise[k] += (G - 1) / G * squares_of(&change[k]);
@@ -301,7 +301,7 @@ static double share_of_test(const neighbours *s, const sali_packed *of, int64_t 
 
 /* right [held-out rows + groups] receives the shares of right answers at the held-out rows, and
  * those of the groups. */
-static void classify(const neighbours *s, double *right)
+static void classify_rows(const neighbours *s, double *right)
 {
     const int64_t m = s->test.rows;
 #pragma omp parallel for schedule(dynamic, 16)
@@ -356,7 +356,7 @@ sal_status sali_compare_neighbours(const sali_reference *r, const sali_grouped *
     }
     if (ok) {
         double test, own, of_test, of_own; /* means, and variances */
-        classify(&s, right);
+        classify_rows(&s, right);
         sali_moments(s.test.rows, right, &test, &of_test);
         sali_moments(G, right + s.test.rows, &own, &of_own);
         accuracy->value = accuracy->corrected = (test + own) / 2;

@@ -489,7 +489,7 @@ START_TEST(sparse_products_pay)
         sal_expr A = product_matrix(tape, sparse, 48, 48);
         sal_expr y = sal_matvec(A, sal_tanh(sal_matvec(A, sal_state(tape))));
         ck_ok(sali_program_create(tape, sal_sum(sal_tanh(y)), &program, &err), &err);
-        ck_ok(sali_tracker_judge(program, &pays, &err), &err);
+        ck_ok(sali_program_is_trackable(program, &pays, &err), &err);
         ck_assert_int_eq(pays, sparse);
         sali_program_destroy(program);
         sal_tape_destroy(tape);

@@ -8,6 +8,7 @@
 #include "models/tape_model.h"
 #include "models/zoo/builtin.h"
 #include "run_helpers.h"
+#include "models/make/tape_copy.h"
 
 /* ---- models and sets */
 

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # layers.sh SOURCE_DIR: a file of src/FOLDER includes only from its own folder and those below it;
-# the program includes nothing of the library but <saltus/*.h>; and no folder but two lists has more
-# than 45 files.
+# the program includes nothing of the library but <saltus/*.h>; no folder but two lists has more than
+# 45 files; and in the models, runs, training and the program no call goes up, and no files call each
+# other in a circle.
 set -eu
 cd "$1/src"
 bad=0
@@ -17,8 +18,10 @@ check()
         bad=1
     fi
     checked="$checked $folder"
+    rules="$rules$*; "
 }
 checked=
+rules=
 
 below="core..."
 check core core/vector
@@ -32,8 +35,9 @@ check ad/ops $below ad
 below="$below stats ad..."
 check models $below
 check models/structure $below models
-check models/exact $below models models/structure
-check models/levels $below models
+check models/make $below models models/structure
+check models/exact $below models models/structure models/make
+check models/levels $below models models/make
 check models/formula $below
 check models/zoo $below models models/structure
 
@@ -91,4 +95,7 @@ for folder in $(find . -type d | sed 's/^\.\///; /^\.$/d' | sort); do
         ;;
     esac
 done
+# shellcheck disable=SC2046 # no name of a source holds a blank
+awk -f ../tests/project/calls.awk -v rules="$rules" -v closed="run train models cli" \
+    $(find . -name '*.[ch]' | sed 's/^\.\///' | sort) || bad=1
 exit $bad

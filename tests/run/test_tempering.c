@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include <saltus/io.h>
-#include "run/parts/seams.h"
 #include "run/parts/step_size.h"
 #include "run/parts/tempering.h"
 #include "run_helpers.h"

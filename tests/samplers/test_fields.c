@@ -5,6 +5,7 @@
 
 #include "models/tape_model.h"
 #include "transition.h"
+#include "models/make/tape_copy.h"
 
 #define TOLERANCE 1e-12
 

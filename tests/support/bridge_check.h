@@ -3,7 +3,7 @@
 #ifndef BRIDGE_CHECK_H
 #define BRIDGE_CHECK_H
 
-#include "models/bridge.h"
+#include "models/make/bridge.h"
 #include "transition.h"
 
 /* Random log-probabilities [R] of every variable's states, `spread` apart; normalised. */

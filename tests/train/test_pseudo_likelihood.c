@@ -11,7 +11,7 @@
 #include "ad/polynomial.h"
 #include "core/shard.h"
 #include "formula.h"
-#include "models/structure/multilinear.h"
+#include "models/make/multilinear.h"
 #include "tiny_models.h"
 #include "train/pseudo_likelihood.h"
 

@@ -11,7 +11,7 @@
 /* Operations that an exponential or a logarithm counts as, in vectors. */
 #define SPECIAL 24
 
-static bool is(const char *sampler, const char *name)
+static bool is_sampler(const char *sampler, const char *name)
 {
     size_t length = strlen(name);
     return strncmp(sampler, name, length) == 0 && (!sampler[length] || sampler[length] == ':');
@@ -22,20 +22,20 @@ static bool is(const char *sampler, const char *name)
  * variables. */
 static double factorised(double n, const char *sampler)
 {
-    return n * SPECIAL * (is(sampler, "ncg") ? 2 : 4);
+    return n * SPECIAL * (is_sampler(sampler, "ncg") ? 2 : 4);
 }
 
 /* s'Js of d spins: a gradient is a product with J; moving one variable takes a row of J. */
 static bench_work dense_work(const bench_case *c, const bench_options *o, const char *sampler)
 {
     double d = (double)bench_size(c, o);
-    if (is(sampler, "gwg")) {
+    if (is_sampler(sampler, "gwg")) {
         return (bench_work){ .arithmetic = d * (2 + SPECIAL) };
     }
-    if (is(sampler, "gibbs")) {
+    if (is_sampler(sampler, "gibbs")) {
         return (bench_work){ .arithmetic = 2 * d + SPECIAL };
     }
-    return (bench_work){ .products = 2 * d * d * (is(sampler, "pavg") ? 2 : 1),
+    return (bench_work){ .products = 2 * d * d * (is_sampler(sampler, "pavg") ? 2 : 1),
                          .arithmetic = factorised(d, sampler) };
 }
 
@@ -44,10 +44,10 @@ static bench_work dense_work(const bench_case *c, const bench_options *o, const 
 static bench_work lattice_work(const bench_case *c, const bench_options *o, const char *sampler)
 {
     double V = (double)(bench_size(c, o) * bench_size(c, o));
-    if (is(sampler, "gwg")) {
+    if (is_sampler(sampler, "gwg")) {
         return (bench_work){ .arithmetic = 5 * (SPECIAL + 2 * log2(V)) };
     }
-    if (is(sampler, "gibbs")) {
+    if (is_sampler(sampler, "gibbs")) {
         return (bench_work){ .arithmetic = 8 + SPECIAL };
     }
     return (bench_work){ .arithmetic = 8 * V + factorised(V, "ncg"), .bytes = 16 * V };
@@ -56,8 +56,8 @@ static bench_work lattice_work(const bench_case *c, const bench_options *o, cons
 /* A path of pas or pafs is many moves; this counts the least work, that of one move. */
 static bench_work field_work(const bench_case *c, const bench_options *o, const char *sampler)
 {
-    bench_work work = lattice_work(c, o, is(sampler, "ncg") ? "ncg" : "gwg");
-    if (is(sampler, "pafs")) {
+    bench_work work = lattice_work(c, o, is_sampler(sampler, "ncg") ? "ncg" : "gwg");
+    if (is_sampler(sampler, "pafs")) {
         double V = (double)(bench_size(c, o) * bench_size(c, o));
         work = (bench_work){ .arithmetic = V * (8 + 2 * SPECIAL), .bytes = 16 * V };
     }
@@ -75,7 +75,7 @@ static bench_work rbm_work(const bench_case *c, const bench_options *o, const ch
                              .arithmetic =
                                  SPECIAL * (double)bench_steps(c, o) * (visible + hidden) };
     }
-    if (is(sampler, "gibbs")) {
+    if (is_sampler(sampler, "gibbs")) {
         return (bench_work){ .arithmetic = hidden * (2 + SPECIAL) };
     }
     return (bench_work){ .products = 2 * product,
@@ -96,7 +96,7 @@ static bench_work potts_work(const bench_case *c, const bench_options *o, const 
 static bench_work nets_work(const bench_case *c, const bench_options *o, double forward,
                             const char *sampler)
 {
-    bool single = is(sampler, "gibbs"), value = strcmp(sampler, "value") == 0;
+    bool single = is_sampler(sampler, "gibbs"), value = strcmp(sampler, "value") == 0;
     double passes = single || value ? 1 : 2;
     if (c->training) { /* the gradient by parameters, for data and chains, is a third pass */
         passes = 2 * (double)bench_steps(c, o) + 2 * 3;

@@ -44,7 +44,7 @@ static void evaluate_share(batch *b, int64_t k, int64_t states)
 }
 
 /* Evaluate `calls` batches, shared by all threads: the work of bench_time. */
-static void evaluate(void *context, int64_t calls)
+static void evaluate_batches(void *context, int64_t calls)
 {
     batch *b = context;
     const int64_t threads = b->options->threads;
@@ -54,7 +54,7 @@ static void evaluate(void *context, int64_t calls)
     }
 }
 
-static void destroy(batch *b)
+static void destroy_batch(batch *b)
 {
     free(b->x);
     free(b->gradient);
@@ -62,7 +62,8 @@ static void destroy(batch *b)
 }
 
 /* Allocate a batch, with random coordinates 0 and 1; false: out of memory. */
-static bool create(batch *b, const bench_case *c, const bench_options *o, const sal_model *model)
+static bool create_batch(batch *b, const bench_case *c, const bench_options *o,
+                         const sal_model *model)
 {
     *b = (batch){ .model = model,
                   .options = o,
@@ -84,8 +85,8 @@ static bool create(batch *b, const bench_case *c, const bench_options *o, const 
 int bench_gradient(const bench_case *c, const bench_options *o, sal_model *model)
 {
     batch b;
-    if (!create(&b, c, o, model)) {
-        destroy(&b);
+    if (!create_batch(&b, c, o, model)) {
+        destroy_batch(&b);
         return cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
     }
     int code = CLI_OK;
@@ -93,11 +94,11 @@ int bench_gradient(const bench_case *c, const bench_options *o, sal_model *model
     if (c->value_too) {
         double *gradient = b.gradient;
         b.gradient = NULL;
-        code = bench_print(c, o, "value", 1 / bench_time(evaluate, &b, o->seconds));
+        code = bench_print(c, o, "value", 1 / bench_time(evaluate_batches, &b, o->seconds));
         b.gradient = gradient;
     }
-    double seconds = bench_time(evaluate, &b, o->seconds);
-    destroy(&b);
+    double seconds = bench_time(evaluate_batches, &b, o->seconds);
+    destroy_batch(&b);
     if (b.status != SAL_OK) {
         return cli_fail(b.status, &b.error);
     }

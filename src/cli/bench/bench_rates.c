@@ -20,7 +20,7 @@ typedef struct work {
 } work;
 
 /* `calls` matrix products by each thread: the work of bench_time. */
-static void multiply(void *context, int64_t calls)
+static void multiply_matrices(void *context, int64_t calls)
 {
     work *w = context;
 #pragma omp parallel for num_threads((int)w->threads) schedule(static, 1)
@@ -61,7 +61,7 @@ accumulate(int64_t rounds, const float *from, float *to)
 }
 
 /* `calls` times ROUNDS multiply-adds of LANES numbers by each thread. */
-static void compute(void *context, int64_t calls)
+static void multiply_add(void *context, int64_t calls)
 {
     work *w = context;
 #pragma omp parallel for num_threads((int)w->threads) schedule(static, 1)
@@ -74,7 +74,7 @@ static void compute(void *context, int64_t calls)
 }
 
 /* a[i] += 3 b[i] over FAR / 2 numbers by each thread: two numbers are read, one is written. */
-static void stream(void *context, int64_t calls)
+static void stream_memory(void *context, int64_t calls)
 {
     work *w = context;
 #pragma omp parallel for num_threads((int)w->threads) schedule(static, 1)
@@ -91,8 +91,8 @@ static void stream(void *context, int64_t calls)
 
 /* Work per second of all threads, if one call of one thread does `amount`; 0: out of memory. Each
  * thread has `share` floats. */
-static double rate(void (*call)(void *context, int64_t calls), const bench_options *o,
-                   int64_t share, double amount)
+static double measure_rate(void (*call)(void *context, int64_t calls), const bench_options *o,
+                           int64_t share, double amount)
 {
     work w = { .numbers = malloc((size_t)(o->threads * share) * sizeof(float)),
                .threads = o->threads,
@@ -111,9 +111,10 @@ static double rate(void (*call)(void *context, int64_t calls), const bench_optio
 int bench_rates(const bench_options *o, bench_work *rates)
 {
     openblas_set_num_threads(1); /* of each of our threads */
-    rates->products = rate(multiply, o, INT64_C(3) * SIDE * SIDE, 2.0 * SIDE * SIDE * SIDE);
-    rates->arithmetic = rate(compute, o, LANES, 2.0 * LANES * ROUNDS);
-    rates->bytes = rate(stream, o, FAR, 1.5 * FAR * sizeof(float));
+    rates->products =
+        measure_rate(multiply_matrices, o, INT64_C(3) * SIDE * SIDE, 2.0 * SIDE * SIDE * SIDE);
+    rates->arithmetic = measure_rate(multiply_add, o, LANES, 2.0 * LANES * ROUNDS);
+    rates->bytes = measure_rate(stream_memory, o, FAR, 1.5 * FAR * sizeof(float));
     bool measured = rates->products > 0 && rates->arithmetic > 0 && rates->bytes > 0;
     return measured ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &(sal_error){ 0 });
 }

@@ -44,8 +44,8 @@ static sal_status measure_once(sal_model *model, const bench_options *o, const c
 }
 
 /* The median rate over runs of at least 20 ms that together take o->seconds. */
-static sal_status measure(sal_model *model, const bench_options *o, const contender *k,
-                          double *median, sal_error *err)
+static sal_status measure_sampler(sal_model *model, const bench_options *o, const contender *k,
+                                  double *median, sal_error *err)
 {
     double rates[1000], spent = 0, seconds = 0;
     int64_t n = 0, steps = 16 * k->unit;
@@ -88,7 +88,7 @@ static int measure_named(const bench_case *c, const bench_options *o, sal_model 
                     .preconditioner = M,
                     .chains = bench_batch(c, o),
                     .unit = c->sweeps ? sal_space_variables(sal_model_space(model)) : 1 };
-    sal_status status = with && !M ? SAL_ERR_MEMORY : measure(model, o, &k, &rate, &err);
+    sal_status status = with && !M ? SAL_ERR_MEMORY : measure_sampler(model, o, &k, &rate, &err);
     free(M);
     return status == SAL_OK ? bench_print(c, o, specification, rate) : cli_fail(status, &err);
 }

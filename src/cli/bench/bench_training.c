@@ -33,7 +33,7 @@ static int note(const sal_train_report *report, void *data)
 }
 
 /* Print the median rate of iterations. Returns an exit code. */
-static int print(const bench_case *c, const bench_options *o, clocked *t)
+static int print_rate(const bench_case *c, const bench_options *o, clocked *t)
 {
     double n = (double)t->n;
     bench_line line = { .bench = c,
@@ -76,7 +76,7 @@ int bench_training(const bench_case *c, const bench_options *o, sal_model *model
     options.callbacks.progress = note;
     options.callbacks.progress_data = t;
     sal_status status = sal_train(model, &data, &options, &err);
-    int code = status == SAL_OK ? print(c, o, t) : cli_fail(status, &err);
+    int code = status == SAL_OK ? print_rate(c, o, t) : cli_fail(status, &err);
     free(t);
     free(data.codes);
     return code;

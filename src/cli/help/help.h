@@ -48,10 +48,6 @@ extern const cli_exit_code cli_exit_codes[];
 /* What the program is, in paragraphs. */
 extern const char cli_program_description[];
 
-/* A function that prints something about a command and its options to stdout; the list of options
- * ends with a NULL name. */
-typedef void cli_help_writer(const cli_page *page, const cli_option *options);
-
 /* Run the command's --help with `writer` instead of the writer for a terminal. */
 void cli_help_by(cli_help_writer *writer, const cli_page *page);
 

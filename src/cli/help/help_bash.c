@@ -80,7 +80,7 @@ static void print_meaning(const char *meta, size_t length, const char *otherwise
 }
 
 /* Print the completion of an option's value; nothing if it has none, or is a number. */
-static void print_option_values(const cli_page *page, const cli_option *o)
+static void print_option_values(const cli_command *command, const cli_option *o)
 {
     sal_option_info info;
     const char *meta = o->meta ? o->meta : "";
@@ -89,7 +89,7 @@ static void print_option_values(const cli_page *page, const cli_option *o)
             : o->kind != CLI_TEXT) {
         return; /* no value, or a number */
     }
-    printf("    '%s --%s') echo", page->command->name, o->name);
+    printf("    '%s --%s') echo", command->name, o->name);
     if (strcmp(o->name, "sampler") == 0) {
         fputs(" SPECIFICATION", stdout);
         print_samplers();
@@ -102,15 +102,15 @@ static void print_option_values(const cli_page *page, const cli_option *o)
 /* Print the completion of a command's arguments. IN and OUT, TEXT and REF are files; an argument in
  * brackets is optional. */
 #define SEVERAL 16 /* words of "FILE..." that are completed */
-static void print_arguments(const cli_page *page)
+static void print_arguments(const cli_command *command)
 {
-    const char *argument = page->command->arguments;
+    const char *argument = command->arguments;
     for (int k = 1; *argument; k++) {
         size_t length = strcspn(argument, " ");
         bool several = length > 3 && strncmp(argument + length - 3, "...", 3) == 0;
         bool optional = *argument == '[';
         size_t around = several ? 3 : optional ? 2 : 0;
-        printf("    '%s %d') echo", page->command->name, k);
+        printf("    '%s %d') echo", command->name, k);
         print_meaning(argument + optional, length - around, " FILES");
         puts(" ;;");
         if (!several || k == SEVERAL) {
@@ -120,11 +120,10 @@ static void print_arguments(const cli_page *page)
 }
 
 /* Print the completion of everything after a command: its options, flags, values and arguments. */
-static void print_places(const cli_page *page, const cli_option *options)
+static void print_places(const cli_command *command, const cli_option *options)
 {
-    const char *name = page->command->name;
     for (int flags = 0; flags < 2; flags++) {
-        printf("    '%s %s') echo", name, flags ? "flags" : "options");
+        printf("    '%s %s') echo", command->name, flags ? "flags" : "options");
         for (const cli_option *o = options; o->name; o++) {
             if (!flags || o->kind == CLI_FLAG || (o->kind == CLI_LIBRARY && !o->meta)) {
                 printf(" --%s", o->name);
@@ -133,9 +132,9 @@ static void print_places(const cli_page *page, const cli_option *options)
         puts(" --help ;;");
     }
     for (const cli_option *o = options; o->name; o++) {
-        print_option_values(page, o);
+        print_option_values(command, o);
     }
-    print_arguments(page);
+    print_arguments(command);
 }
 
 /* Print the names of a model's or sampler's settings, each with '='. */

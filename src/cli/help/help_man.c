@@ -110,9 +110,9 @@ static void print_examples(const cli_page *page)
     }
 }
 
-void cli_help_man(const cli_page *page, const cli_option *options)
+void cli_help_man(const cli_command *command, const cli_option *options)
 {
-    const cli_command *command = page->command;
+    const cli_page *page = cli_page_find(command->name);
     print_heading(command->name, command->doc);
     printf(".SH SYNOPSIS\n.B saltus %s\n.I ", command->name);
     print_word(command->arguments);

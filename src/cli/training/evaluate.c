@@ -142,7 +142,7 @@ static int32_t *reverse_starts(const session *s, int64_t chains)
 
 /* Anneal in one direction, and compute the likelihood from its log Z. Until Ctrl-C: then
  * ais.stopped is set. */
-static sal_status go(session *s, bool reverse, sal_error *err)
+static sal_status anneal_direction(session *s, bool reverse, sal_error *err)
 {
     direction *d = &s->ways[reverse];
     sal_ais_options o = s->o->ais;
@@ -245,7 +245,7 @@ static bool wrong_way(const session *s, char *text, size_t room)
 
 /* Combine both directions, if the reverse paths started from draws of the model, as far as one can
  * tell, and the two overlap. */
-static sal_status combine(session *s, sal_error *err)
+static sal_status combine_directions(session *s, sal_error *err)
 {
     const direction *f = &s->ways[0], *r = &s->ways[1];
     sal_verdict_value b;
@@ -404,7 +404,7 @@ static sal_status go_both_ways(session *s, int *ways, sal_error *err)
     sal_status status = SAL_OK;
     cli_catch_interrupt();
     for (*ways = 0; status == SAL_OK && *ways < 2; ++*ways) {
-        status = go(s, *ways, err);
+        status = anneal_direction(s, *ways, err);
         if (status == SAL_OK && s->ways[*ways].ais.stopped) {
             return SAL_OK;
         }
@@ -419,7 +419,7 @@ static sal_status go_both_ways(session *s, int *ways, sal_error *err)
 }
 
 /* Estimate log Z and print everything. Returns the exit code. */
-static int evaluate(session *s)
+static int evaluate_model(session *s)
 {
     sal_error err = { 0 };
     int ways = 0;
@@ -443,7 +443,7 @@ static int evaluate(session *s)
     if (!cli_is_first()) { /* the rest is done by rank 0 only */
         return CLI_OK;
     }
-    status = ways == 2 ? combine(s, &err) : SAL_OK;
+    status = ways == 2 ? combine_directions(s, &err) : SAL_OK;
     status = status == SAL_OK && ways == 2 ? find_verdict(s, true, &err) : status;
     if (status != SAL_OK) {
         return cli_fail(status, &err);
@@ -639,7 +639,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
                       "no log Z",
                       other);
     }
-    code = code ? code : levels ? evaluate_chain(&s) : evaluate(&s);
+    code = code ? code : levels ? evaluate_chain(&s) : evaluate_model(&s);
     sal_model_destroy(s.model);
     sal_data_destroy(&s.train);
     sal_data_destroy(&s.test);

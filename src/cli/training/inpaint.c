@@ -83,7 +83,7 @@ static int choose_pictures(session *s)
 
 /* Whether a named mask hides the pixel of row i, column j; the centre is half as high and wide as
  * the picture. */
-static bool hides(const char *name, int64_t i, int64_t j, int64_t height, int64_t width)
+static bool mask_hides(const char *name, int64_t i, int64_t j, int64_t height, int64_t width)
 {
     switch (name[0]) {
     case 't':
@@ -147,7 +147,7 @@ static int make_mask(session *s)
     int code = names[k] ? CLI_OK : read_mask(s);
     for (int64_t v = 0; v < s->pictures.variables; v++) {
         if (names[k]) {
-            s->mask[v] = hides(names[k], v / width, v % width, height, width);
+            s->mask[v] = mask_hides(names[k], v / width, v % width, height, width);
         }
         s->hidden += s->mask[v];
     }
@@ -195,7 +195,7 @@ static int write_sheet(const session *s)
 }
 
 /* The share of hidden pixels in which samples equal the picture. */
-static double agreement(const session *s)
+static double pixel_agreement(const session *s)
 {
     int64_t V = s->pictures.variables, n = s->o->inpaint.samples, same = 0;
     for (int64_t k = 0; k < s->pictures.rows * n; k++) {
@@ -214,7 +214,7 @@ static int print_end(const session *s)
         printf("%s: %lld pictures, %lld samples of each, %lld of %lld pixels hidden\n"
                "hidden pixels as in the picture: %.3f\n",
                s->o->out, (long long)s->pictures.rows, (long long)o->samples, (long long)s->hidden,
-               (long long)s->pictures.variables, agreement(s));
+               (long long)s->pictures.variables, pixel_agreement(s));
         return CLI_OK;
     }
     json_t *rows = json_array();
@@ -227,7 +227,7 @@ static int print_end(const session *s)
                   rows, "samples", (json_int_t)o->samples, "steps", (json_int_t)o->steps, "seed",
                   (json_int_t)o->seed, "variables", (json_int_t)s->pictures.variables, "hidden",
                   (json_int_t)s->hidden);
-    cli_json_number(object, "agreement", agreement(s));
+    cli_json_number(object, "agreement", pixel_agreement(s));
     return cli_json_print(object);
 }
 
@@ -291,7 +291,7 @@ static int keep_finished(session *s)
 }
 
 /* Fill in the pictures, write the sheet and print the summary. Returns an exit code. */
-static int inpaint(session *s)
+static int inpaint_pictures(session *s)
 {
     sal_error err = { 0 };
     sal_inpaint_options o = s->o->inpaint;
@@ -365,7 +365,7 @@ static int run_inpaint(const cli_command *command, int argc, char **argv)
     code = code ? code : choose_pictures(&s);
     code = code ? code : check_session(&s);
     code = code ? code : make_mask(&s);
-    code = code ? code : inpaint(&s);
+    code = code ? code : inpaint_pictures(&s);
     sal_model_destroy(s.model);
     sal_data_destroy(&s.pictures);
     free(s.mask);

@@ -60,8 +60,8 @@ static bool takes_visible(const char *arch)
 
 /* Set the options that suit the architecture, unless the user chose an objective, a sampler, or an
  * option of other objectives. Returns whether the suggestion applies. */
-static bool suggest(const char *arch, int argc, char **argv, cli_train_options *o,
-                    const char **settings)
+static bool suggest_options(const char *arch, int argc, char **argv, cli_train_options *o,
+                            const char **settings)
 {
     static const char *const others[] = { "objective", "sampler",          "data-covariance",
                                           "buffer",    "buffer-start",     "buffer-order",
@@ -231,7 +231,7 @@ static void say_disturbed(const cli_training *s)
 }
 
 /* Run the training, with reports, and find the verdict at the end. Returns an exit code. */
-static int train(cli_training *s)
+static int run_training(cli_training *s)
 {
     sal_error err = { 0 };
     sal_train_options train_options = library_options(s);
@@ -477,7 +477,7 @@ static int train_arch(const char *arch, cli_train_options *o, bool suggested, cl
     if (code == CLI_OK && cli_is_first()) {
         cli_train_baseline(s);
     }
-    return code ? code : train(s);
+    return code ? code : run_training(s);
 }
 
 /* The command `saltus train`. Returns an exit code. */
@@ -510,7 +510,7 @@ static int run_train(const cli_command *command, int argc, char **argv)
     cli_library library = { sal_option_table_of(SAL_OPTIONS_TRAIN), &o.train };
     cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &arch);
-    bool suggested = code == CLI_OK && suggest(arch, argc, argv, &o, &s.settings);
+    bool suggested = code == CLI_OK && suggest_options(arch, argc, argv, &o, &s.settings);
     if (suggested) { /* options given override the suggestion */
         o.data = (cli_data)CLI_DATA_START;
         code = cli_parse(command, argc, argv, table, 1, &arch);

@@ -250,7 +250,7 @@ static void print_line(const cli_training *s, const sal_train_report *r)
 }
 
 /* Print once, after a while, how long training will take at this pace. */
-static void estimate(cli_training *s, const sal_train_report *r)
+static void estimate_duration(cli_training *s, const sal_train_report *r)
 {
     const int64_t done = r->iteration - s->progress.from;
     const double spent = r->seconds - s->climbed;
@@ -311,7 +311,7 @@ int cli_train_progress(const sal_train_report *r, void *data)
                  "log p(data) - log p(samples) %.2f, jump %.2f, acceptance %.2f",
                  r->log_prob_data - r->log_prob_samples, r->mean_jump, r->acceptance_rate);
     }
-    estimate(s, r);
+    estimate_duration(s, r);
     cli_progress_show(&s->progress, "training", r->iteration, r->iterations);
     return has_to_stop(s, r);
 }

@@ -3,6 +3,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/text.h"
 
 struct sal_tuning *sali_tuning_make(const char *sampler, int64_t variables)
 {
@@ -46,4 +47,25 @@ sal_status sali_tuning_take(const sal_tuning *tuning, const sali_state_item *ite
     return sali_run_state_fill(&reader, 1, item, err)
                ? sali_fail_prefix(err, SAL_ERR_DATA, "the tuning")
                : SAL_OK;
+}
+
+sal_status sal_tuning_values(const sal_tuning *tuning, const char *name, const double **values,
+                             int64_t *n, sal_error *err)
+{
+    const sali_state_item *list = sali_run_state_find(&tuning->lists, name);
+    if (!list) {
+        char names[SAL_ERROR_SIZE] = "";
+        for (int64_t k = 0; k < tuning->lists.n; k++) {
+            sali_list_name(names, sizeof names, tuning->lists.items[k].name);
+        }
+        return sali_fail(err, SAL_ERR_NOT_FOUND, "the tuning of %s has no '%.100s'; it has: %s",
+                         tuning->sampler, name, names[0] ? names : "nothing");
+    }
+    if (values) {
+        *values = list->data;
+    }
+    if (n) {
+        *n = list->count;
+    }
+    return SAL_OK;
 }

@@ -24,8 +24,8 @@ static int compare_axes(const void *a, const void *b)
 
 /* Copy a table `from` [size] to `to` with its n axes in the order of `axes`, the last fastest.
  * `code` [n] is scratch. */
-static void permute(int32_t n, const axis *axes, int64_t size, const double *from, int32_t *code,
-                    double *to)
+static void permute_table(int32_t n, const axis *axes, int64_t size, const double *from,
+                          int32_t *code, double *to)
 {
     int64_t at = 0;
     memset(code, 0, (size_t)n * sizeof *code);
@@ -51,8 +51,8 @@ typedef struct rearranger {
 
 /* Replace the variables in a term's scope by places, ascending, and transpose the term's table to
  * that order. */
-static void rearrange(const sali_bucket_tree *tree, const sali_local_terms *terms,
-                      const sali_local_term *term, rearranger *r)
+static void rearrange_term(const sali_bucket_tree *tree, const sali_local_terms *terms,
+                           const sali_local_term *term, rearranger *r)
 {
     int32_t *scope = terms->scopes + term->scope;
     double *table = terms->tables + term->table;
@@ -66,7 +66,7 @@ static void rearrange(const sali_bucket_tree *tree, const sali_local_terms *term
     for (int32_t i = 0; i < term->n; i++) {
         scope[i] = r->axes[i].place;
     }
-    permute(term->n, r->axes, term->size, table, r->code, r->table);
+    permute_table(term->n, r->axes, term->size, table, r->code, r->table);
     memcpy(table, r->table, (size_t)term->size * sizeof *table);
 }
 
@@ -83,7 +83,7 @@ static bool rearrange_terms(sali_bucket_tree *tree, const sali_local_terms *term
                      SALI_TAKE(&memory, double, largest) };
     bool ok = !memory.refused;
     for (int64_t m = 0; ok && m < terms->n_terms; m++) {
-        rearrange(tree, terms, &terms->terms[m], &r);
+        rearrange_term(tree, terms, &terms->terms[m], &r);
     }
     sali_memory_free(&memory);
     return ok;
@@ -122,7 +122,7 @@ typedef struct gatherer {
 } gatherer;
 
 /* Add places [n] to the list of bucket p, except p itself and places already in the list. */
-static void gather(gatherer *g, int32_t p, const int32_t *places, int32_t n)
+static void gather_places(gatherer *g, int32_t p, const int32_t *places, int32_t n)
 {
     for (int32_t k = 0; k < n; k++) {
         if (places[k] != p && g->seen[places[k]] != p + 1) {
@@ -139,10 +139,11 @@ static void find_separator(sali_bucket_tree *tree, int32_t p, gatherer *g)
     const sali_bucket *b = &tree->bucket[p];
     g->n = 0;
     for (int64_t m = b->term; m < b->term_end; m++) {
-        gather(g, p, tree->source->scopes + tree->terms[m].scope, tree->terms[m].n);
+        gather_places(g, p, tree->source->scopes + tree->terms[m].scope, tree->terms[m].n);
     }
     for (int32_t c = b->children; c >= 0; c = tree->bucket[c].sibling) {
-        gather(g, p, tree->separators + tree->bucket[c].separator, tree->bucket[c].n_separator);
+        gather_places(g, p, tree->separators + tree->bucket[c].separator,
+                      tree->bucket[c].n_separator);
     }
     qsort(g->list, (size_t)g->n, sizeof *g->list, sali_compare_variables);
 }

@@ -87,7 +87,7 @@ static void add_pairs(const work *w, double weight, const double *p, double *pai
 
 /* Fill the outputs of the request as means over the components. Returns: SAL_ERR_MODEL if log Z is
  * not finite. */
-static sal_status combine(work *w, sali_question *q, sal_error *err)
+static sal_status combine_components(work *w, sali_question *q, sal_error *err)
 {
     q->log_z = sali_log_sum(w->components, w->log_weight);
     q->log_prob_mean = w->components == 1 ? w->f_mean : NAN;
@@ -117,7 +117,7 @@ static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *e
     for (int64_t k = 0; status == SAL_OK && k < w.components; k++) {
         sum_component(&w, k);
     }
-    status = status ? status : combine(&w, q, err);
+    status = status ? status : combine_components(&w, q, err);
     sali_memory_free(&w.memory);
     return status;
 }

@@ -57,7 +57,7 @@ static void explain_width(const sali_elimination_order *order, double memory, do
 }
 
 /* Fill *offer from the order in *p: width, memory, cost, and whether it serves or why not. */
-static void consider(const sali_question *q, const plan *p, sali_offer *offer)
+static void consider_order(const sali_question *q, const plan *p, sali_offer *offer)
 {
     const sali_elimination_order *order = &p->order;
     double allowed = (double)q->options.memory;
@@ -89,7 +89,7 @@ static sal_status make_plan(const sali_question *q, plan *p, sali_offer *offer, 
                                               &p->terms, offer->why, sizeof offer->why, err);
     status = status ? status : sali_elimination_order_create(&p->terms, q->steps, &p->order, err);
     if (status == SAL_OK) {
-        consider(q, p, offer);
+        consider_order(q, p, offer);
     }
     if (offer->serves) {
         status = sali_local_terms_fill(&p->terms, offer->why, sizeof offer->why, err);
@@ -171,8 +171,8 @@ static sal_status find_pairs(sali_bucket_tree *tree, const int64_t *begin, sali_
 
 /* Run both passes and fill the outputs of the request; `constant` is added to log Z and to the mean
  * of f. Returns: SAL_ERR_MODEL if all states are forbidden; SAL_ERR_MEMORY. */
-static sal_status run(sali_bucket_tree *tree, double constant, const int64_t *begin,
-                      sali_question *q, sal_error *err)
+static sal_status run_passes(sali_bucket_tree *tree, double constant, const int64_t *begin,
+                             sali_question *q, sal_error *err)
 {
     const sali_pin none = { -1, -1 };
     sal_status status = sali_bucket_upward(tree, none, &q->log_z, err);
@@ -202,7 +202,7 @@ static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *e
     for (int64_t v = 1; status == SAL_OK && v <= V; v++) {
         begin[v] = begin[v - 1] + p->terms.states[v - 1];
     }
-    status = status ? status : run(&tree, p->terms.constant, begin, q, err);
+    status = status ? status : run_passes(&tree, p->terms.constant, begin, q, err);
     sali_bucket_tree_free(&tree);
     sali_free(begin);
     return status;

@@ -77,7 +77,7 @@ static bool graph_create(graph *g, int32_t n)
 }
 
 /* Append u to the neighbours of v; false when out of memory. */
-static bool append(graph *g, int32_t v, int32_t u)
+static bool append_neighbour(graph *g, int32_t v, int32_t u)
 {
     if (sali_grow((void **)&g->neighbour[v], &g->room[v], (int64_t)g->degree[v] + 1,
                   sizeof **g->neighbour) != 0) {
@@ -88,7 +88,7 @@ static bool append(graph *g, int32_t v, int32_t u)
 }
 
 /* Remove u from the neighbours of v; u must be one of them. */
-static void drop(graph *g, int32_t v, int32_t u)
+static void drop_neighbour(graph *g, int32_t v, int32_t u)
 {
     int32_t *list = g->neighbour[v], at = 0;
     while (list[at] != u) {
@@ -115,7 +115,7 @@ static bool add_scope(search *s, const int32_t *scope, int32_t n)
     for (int32_t i = 0; ok && i < n; i++) {
         mark_neighbours(s, scope[i]);
         for (int32_t j = 0; ok && j < n; j++) {
-            ok = s->seen[scope[j]] == s->stamp || append(&s->graph, scope[i], scope[j]);
+            ok = s->seen[scope[j]] == s->stamp || append_neighbour(&s->graph, scope[i], scope[j]);
         }
     }
     return ok;
@@ -217,7 +217,7 @@ static score score_of(search *s, int32_t v)
 
 /* Whether the score of v is below the score of u; of equal scores the variable with the smaller
  * number is first. */
-static bool before(const search *s, int32_t v, int32_t u)
+static bool is_before(const search *s, int32_t v, int32_t u)
 {
     const score *a = &s->score[v], *b = &s->score[u];
     if (a->first != b->first) {
@@ -229,29 +229,29 @@ static bool before(const search *s, int32_t v, int32_t u)
     return a->third != b->third ? a->third < b->third : v < u;
 }
 
-static void put(search *s, int32_t at, int32_t v)
+static void put_in_heap(search *s, int32_t at, int32_t v)
 {
     s->heap[at] = v;
     s->place[v] = at;
 }
 
 /* Move v, whose score has changed, up or down the heap to where it belongs. */
-static void settle(search *s, int32_t v)
+static void settle_in_heap(search *s, int32_t v)
 {
     int32_t at = s->place[v];
-    while (at > 0 && before(s, v, s->heap[(at - 1) / 2])) {
-        put(s, at, s->heap[(at - 1) / 2]);
+    while (at > 0 && is_before(s, v, s->heap[(at - 1) / 2])) {
+        put_in_heap(s, at, s->heap[(at - 1) / 2]);
         at = (at - 1) / 2;
     }
     for (int32_t child = 2 * at + 1; child < s->left; child = 2 * at + 1) {
-        child += child + 1 < s->left && before(s, s->heap[child + 1], s->heap[child]);
-        if (!before(s, s->heap[child], v)) {
+        child += child + 1 < s->left && is_before(s, s->heap[child + 1], s->heap[child]);
+        if (!is_before(s, s->heap[child], v)) {
             break;
         }
-        put(s, at, s->heap[child]);
+        put_in_heap(s, at, s->heap[child]);
         at = child;
     }
-    put(s, at, v);
+    put_in_heap(s, at, v);
 }
 
 /* Remove v from the heap, wherever it is. */
@@ -260,8 +260,8 @@ static void remove_from_heap(search *s, int32_t v)
     int32_t at = s->place[v], last = s->heap[--s->left];
     s->place[v] = -1;
     if (last != v) {
-        put(s, at, last);
-        settle(s, last);
+        put_in_heap(s, at, last);
+        settle_in_heap(s, last);
     }
 }
 
@@ -271,14 +271,14 @@ static void make_heap(search *s)
     s->left = 0;
     for (int32_t v = 0; v < s->graph.n && s->steps <= s->budget; v++) {
         s->score[v] = score_of(s, v);
-        put(s, s->left++, v);
-        settle(s, v);
+        put_in_heap(s, s->left++, v);
+        settle_in_heap(s, v);
     }
 }
 
 /* ---- one elimination */
 
-static void queue(search *s, int32_t v, int64_t round)
+static void queue_variable(search *s, int32_t v, int64_t round)
 {
     if (s->queued[v] != round) {
         s->queued[v] = round;
@@ -296,12 +296,12 @@ static void connect_neighbours(search *s, int32_t v, int64_t round)
     for (int32_t k = 0; k < g->degree[v] && !s->memory; k++) {
         int32_t u = g->neighbour[v][k];
         mark_neighbours(s, u);
-        drop(g, u, v);
-        queue(s, u, round);
+        drop_neighbour(g, u, v);
+        queue_variable(s, u, round);
         for (int32_t l = 0; l < g->degree[v] && !s->memory; l++) {
             int32_t w = g->neighbour[v][l];
             if (s->seen[w] != s->stamp) {
-                s->memory = !append(g, u, w);
+                s->memory = !append_neighbour(g, u, w);
                 added = true;
             }
         }
@@ -310,14 +310,14 @@ static void connect_neighbours(search *s, int32_t v, int64_t round)
     for (int32_t k = 0; k < g->degree[v] && added && s->rule >= MIN_FILL; k++) {
         int32_t u = g->neighbour[v][k];
         for (int32_t l = 0; l < g->degree[u]; l++) {
-            queue(s, g->neighbour[u][l], round);
+            queue_variable(s, g->neighbour[u][l], round);
         }
         s->steps += g->degree[u];
     }
 }
 
 /* Eliminate v in round number `round`, and recompute the scores that this may change. */
-static void eliminate(search *s, int32_t v, int64_t round)
+static void eliminate_variable(search *s, int32_t v, int64_t round)
 {
     s->n_stale = 0;
     remove_from_heap(s, v);
@@ -325,7 +325,7 @@ static void eliminate(search *s, int32_t v, int64_t round)
     for (int32_t k = 0; k < s->n_stale && s->steps <= s->budget; k++) {
         int32_t u = s->stale[k];
         s->score[u] = score_of(s, u);
-        settle(s, u);
+        settle_in_heap(s, u);
     }
     s->graph.degree[v] = 0;
 }
@@ -377,7 +377,7 @@ static void find_order(search *s, double most, sali_elimination_order *o)
             return;
         }
         o->variable[at] = v;
-        eliminate(s, v, at);
+        eliminate_variable(s, v, at);
     }
 }
 

@@ -65,7 +65,7 @@ static sal_status batch_create(const sal_model *model, int64_t rows, batch *b, s
                : sali_evaluator_create(model, rows, SALI_WANT_VALUE, &b->evaluator, err);
 }
 
-static void scale(double *numbers, int64_t n, double factor)
+static void scale_numbers(double *numbers, int64_t n, double factor)
 {
     for (int64_t i = 0; i < n; i++) {
         numbers[i] *= factor;
@@ -73,15 +73,15 @@ static void scale(double *numbers, int64_t n, double factor)
 }
 
 /* Rescale the sums so that they are relative to `largest`, which is above s->largest. */
-static void raise(const sal_space *space, sums *s, double largest)
+static void raise_largest(const sal_space *space, sums *s, double largest)
 {
     double factor = s->largest == -INFINITY ? 0 : exp(s->largest - largest);
     int64_t R = space->n_states;
     s->largest = largest;
     s->weight *= factor;
     s->weighted_f *= factor;
-    scale(s->marginals, R, factor);
-    scale(s->pairs, s->pairs ? R * R : 0, factor);
+    scale_numbers(s->marginals, R, factor);
+    scale_numbers(s->pairs, s->pairs ? R * R : 0, factor);
 }
 
 /* Add the state `codes` [V], with value f, to the sums; f <= s->largest. */
@@ -109,7 +109,7 @@ static void add_batch(const sal_space *space, sums *s, int64_t n, const batch *b
         largest = fmax(largest, b->f[c]);
     }
     if (largest > s->largest) {
-        raise(space, s, largest);
+        raise_largest(space, s, largest);
     }
     for (int64_t c = 0; c < n; c++) {
         if (b->f[c] > -INFINITY) {
@@ -205,7 +205,7 @@ sal_status sali_fail_all_forbidden(const sal_model *model, sal_error *err)
 
 /* Fill the outputs of the request from the sums of the shards. Returns: SAL_ERR_MODEL if f is -inf
  * at all states. */
-static sal_status combine(const walk *w, sali_question *q, sal_error *err)
+static sal_status combine_shards(const walk *w, sali_question *q, sal_error *err)
 {
     int64_t R = w->model->space->n_states;
     double largest = -INFINITY, weight = 0, weighted_f = 0;
@@ -227,8 +227,8 @@ static sal_status combine(const walk *w, sali_question *q, sal_error *err)
             q->pairs[a] += factor * s->pairs[a];
         }
     }
-    scale(q->marginals, R, 1 / weight);
-    scale(q->pairs, q->pairs ? R * R : 0, 1 / weight);
+    scale_numbers(q->marginals, R, 1 / weight);
+    scale_numbers(q->pairs, q->pairs ? R * R : 0, 1 / weight);
     q->log_z = largest + log(weight);
     q->log_prob_mean = weighted_f / weight;
     return SAL_OK;
@@ -240,7 +240,7 @@ static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *e
     walk w = { .model = q->model, .count = (int64_t)sali_states_count(q->model->space) };
     sal_status status = walk_create(&w, true, q->pairs != NULL, err);
     status = status ? status : walk_run(&w, q->options.threads, err);
-    status = status ? status : combine(&w, q, err);
+    status = status ? status : combine_shards(&w, q, err);
     sali_memory_free(&w.memory);
     return status;
 }

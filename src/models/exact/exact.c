@@ -57,7 +57,7 @@ static sal_status unknown_oracle(const char *name, sal_error *err)
                      name, names);
 }
 
-static void release(const sali_oracle *oracle, sali_offer *offer)
+static void release_offer(const sali_oracle *oracle, sali_offer *offer)
 {
     if (offer->plan) {
         oracle->release(offer->plan);
@@ -67,8 +67,8 @@ static void release(const sali_oracle *oracle, sali_offer *offer)
 
 /* Replace the best offer so far by `offer` if that serves and is cheaper, and release the loser. If
  * `offer` does not serve, append the reason to `reasons` [room]. */
-static void weigh(const sali_oracle *oracle, sali_offer *offer, const sali_oracle **best,
-                  sali_offer *best_offer, char *reasons, size_t room)
+static void weigh_offer(const sali_oracle *oracle, sali_offer *offer, const sali_oracle **best,
+                        sali_offer *best_offer, char *reasons, size_t room)
 {
     size_t used = strlen(reasons);
     if (!offer->serves) {
@@ -77,20 +77,20 @@ static void weigh(const sali_oracle *oracle, sali_offer *offer, const sali_oracl
     }
     if (offer->serves && (!*best || offer->cost < best_offer->cost)) {
         if (*best) {
-            release(*best, best_offer);
+            release_offer(*best, best_offer);
         }
         *best = oracle;
         *best_offer = *offer;
     } else {
-        release(oracle, offer);
+        release_offer(oracle, offer);
     }
 }
 
 /* Set *best and *best_offer to the cheapest oracle that serves, or to the oracle of the name in the
  * options. Returns: SAL_ERR_UNSUPPORTED with the reasons of all if none serves; SAL_ERR_ARGUMENT
  * for an unknown name. */
-static sal_status choose(sali_question *q, const sali_oracle **best, sali_offer *best_offer,
-                         sal_error *err)
+static sal_status choose_oracle(sali_question *q, const sali_oracle **best, sali_offer *best_offer,
+                                sal_error *err)
 {
     char reasons[1000] = "";
     bool known = false;
@@ -107,7 +107,7 @@ static sal_status choose(sali_question *q, const sali_oracle **best, sali_offer 
         q->affordable = *best ? best_offer->cost : INFINITY;
         status = oracles[k]->offer(q, &offer, err);
         if (status == SAL_OK) {
-            weigh(oracles[k], &offer, best, best_offer, reasons, sizeof reasons);
+            weigh_offer(oracles[k], &offer, best, best_offer, reasons, sizeof reasons);
         }
     }
     if (status != SAL_OK || *best) {
@@ -125,19 +125,19 @@ sal_status sali_exact_cost(const sal_model *model, const char **oracle, double *
     const sali_oracle *best = NULL;
     sali_offer offer = { 0 };
     sal_status status = fill_options(NULL, &q.options, err);
-    status = status ? status : choose(&q, &best, &offer, err);
+    status = status ? status : choose_oracle(&q, &best, &offer, err);
     if (status == SAL_OK) {
         *oracle = best->name;
         *cost = offer.cost;
     }
     if (best) {
-        release(best, &offer);
+        release_offer(best, &offer);
     }
     return status;
 }
 
 /* Allocate the outputs of the request as one array: R numbers, and R^2 more for pairs. */
-static sal_status prepare(sali_question *q, sal_error *err)
+static sal_status prepare_outputs(sali_question *q, sal_error *err)
 {
     int64_t R = q->model->space->n_states, size = R;
     if (q->with_pairs &&
@@ -201,8 +201,8 @@ sal_status sal_model_exact(const sal_model *model, const sal_exact_options *opti
     sali_offer offer = { 0 };
     sal_status status = sali_model_check_joint(model, err);
     status = status ? status : fill_options(options, &q.options, err);
-    status = status ? status : choose(&q, &oracle, &offer, err);
-    status = status ? status : prepare(&q, err);
+    status = status ? status : choose_oracle(&q, &oracle, &offer, err);
+    status = status ? status : prepare_outputs(&q, err);
     status = status ? status : oracle->answer(&q, &offer, err);
     if (status == SAL_OK) {
         hand_out(&q, marginals, pairs, covariance);
@@ -215,7 +215,7 @@ sal_status sal_model_exact(const sal_model *model, const sal_exact_options *opti
                               .rounding = find_rounding(&q, oracle) };
     }
     if (oracle) {
-        release(oracle, &offer);
+        release_offer(oracle, &offer);
     }
     sali_free(q.marginals);
     return status;

@@ -6,6 +6,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/clamp.h"
+#include "models/make/tape_copy.h"
 #include "models/exact/extension.h"
 #include "models/states.h"
 #include "models/tape_model.h"
@@ -111,7 +112,8 @@ static sal_status find_closed(const sal_model *model, const sal_extension_option
 
 /* Replace the method AUTO in *options by the best that applies. Returns: SAL_ERR_UNSUPPORTED if the
  * requested method does not apply to the model. */
-static sal_status choose(const sal_model *model, sal_extension_options *options, sal_error *err)
+static sal_status choose_method(const sal_model *model, sal_extension_options *options,
+                                sal_error *err)
 {
     double states = sali_states_count(model->space);
     bool few = states <= (double)options->limit;
@@ -135,7 +137,7 @@ static sal_status choose(const sal_model *model, sal_extension_options *options,
 }
 
 /* Compute F and the gradient by the method in the options, which is not AUTO. */
-static sal_status run(sali_extension *ext, sal_error *err)
+static sal_status run_method(sali_extension *ext, sal_error *err)
 {
     switch (ext->options.method) {
     case SAL_EXTENSION_CLOSED:
@@ -166,12 +168,12 @@ sal_status sal_model_extension(const sal_model *model, const sal_extension_optio
     status = status == SAL_OK ? copy_theta(model->space, theta, buffer, err) : status;
     status = status == SAL_OK ? find_closed(model, &ext.options, &form, err) : status;
     ext.model = form ? form : model;
-    status = status == SAL_OK ? choose(ext.model, &ext.options, err) : status;
+    status = status == SAL_OK ? choose_method(ext.model, &ext.options, err) : status;
     if (status == SAL_OK) {
         ext.theta = buffer;
         ext.gradient = gradient || gradient_error ? buffer + R : NULL;
         ext.gradient_error = ext.gradient ? buffer + 2 * R : NULL;
-        status = run(&ext, err);
+        status = run_method(&ext, err);
     }
     if (status == SAL_OK) {
         *extension = (sal_extension){ ext.F, ext.F_error, ext.options.method };

@@ -3,8 +3,6 @@
 #ifndef SALI_EXTENSION_H
 #define SALI_EXTENSION_H
 
-#include <math.h>
-
 #include "models/model.h"
 
 /* States evaluated at a time. */
@@ -23,12 +21,5 @@ typedef struct sali_extension {
 sal_status sali_extension_closed(sali_extension *ext, sal_error *err);
 sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err);
 sal_status sali_extension_sample(sali_extension *ext, sal_error *err);
-
-/* sum + weight f, for a state of positive probability; -inf if f is -inf, even where `weight` has
- * been rounded to 0. */
-static inline double sali_expect(double sum, double weight, double f)
-{
-    return f == -INFINITY || sum == -INFINITY ? -INFINITY : sum + weight * f;
-}
 
 #endif

@@ -51,6 +51,13 @@ static int64_t look_up(walk *w, const int32_t *state)
     return zeros;
 }
 
+/* sum + weight f, for a state of positive probability; -inf if f is -inf, even where `weight` has
+ * been rounded to 0. */
+static double add_weighted(double sum, double weight, double f)
+{
+    return f == -INFINITY || sum == -INFINITY ? -INFINITY : sum + weight * f;
+}
+
 /* Add f of `state` to F, and to the gradient entry of each variable at its code in `state`: there
  * the weight is the product of the probabilities of all other variables. */
 static void add_state(walk *w, const int32_t *state, double f)
@@ -63,7 +70,7 @@ static void add_state(walk *w, const int32_t *state, double f)
         w->before[v + 1] = w->before[v] * w->p[v];
     }
     if (zeros == 0) {
-        ext->F = sali_expect(ext->F, w->before[V], f);
+        ext->F = add_weighted(ext->F, w->before[V], f);
     }
     double after = 1;
     int64_t at = space->n_states;
@@ -71,14 +78,14 @@ static void add_state(walk *w, const int32_t *state, double f)
         at -= space->variables[v].states;
         if (zeros == (w->p[v] == 0)) {
             double *g = &ext->gradient[at + state[v]];
-            *g = sali_expect(*g, w->before[v] * after, f);
+            *g = add_weighted(*g, w->before[v] * after, f);
         }
     }
 }
 
 /* Evaluate the batch, add its states to the sums, and empty the batch. Returns: SAL_ERR_MODEL for f
  * = NaN or +inf. */
-static sal_status flush(walk *w, sal_error *err)
+static sal_status flush_batch(walk *w, sal_error *err)
 {
     const sal_model *model = w->ext->model;
     sali_model_embed(model, w->n, w->codes, w->x);
@@ -107,7 +114,7 @@ sal_status sali_extension_enumerate(sali_extension *ext, sal_error *err)
         }
         more = sali_states_next(space, w.state);
         if (w.n == SALI_EXTENSION_ROWS || (!more && w.n > 0)) {
-            status = flush(&w, err);
+            status = flush_batch(&w, err);
         }
     }
     sali_evaluator_destroy(w.e);

@@ -167,7 +167,7 @@ static void find_pairs(work *w, int64_t R, const double *marginals, double *pair
 
 /* ---- the oracle */
 
-static sal_status check(const work *w, const sal_model *model, sal_error *err)
+static sal_status check_log_z(const work *w, const sal_model *model, sal_error *err)
 {
     return isfinite(w->log_z) ? SAL_OK
                               : sali_fail(err, SAL_ERR_MODEL,
@@ -191,7 +191,7 @@ static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *e
     if (status == SAL_OK) {
         go_forward(&w, &q->log_prob_mean);
         q->log_z = w.log_z;
-        status = check(&w, q->model, err);
+        status = check_log_z(&w, q->model, err);
     }
     if (status == SAL_OK) {
         go_backward(&w);

@@ -29,7 +29,7 @@ typedef struct coordinate {
     const double *levels; /* NULL: 1 */
 } coordinate;
 
-static double value(const coordinate *x, int32_t k)
+static double coordinate_value(const coordinate *x, int32_t k)
 {
     return x->levels ? x->levels[k] : 1.0;
 }
@@ -41,23 +41,24 @@ static coordinate coordinate_of(const sali_variable *v, int64_t row, int32_t rea
                          one_hot ? NULL : v->levels };
 }
 
-static double mean(const double *marginals, const coordinate *x)
+static double coordinate_mean(const double *marginals, const coordinate *x)
 {
     double sum = 0;
     for (int32_t k = x->first; k < x->end; k++) {
-        sum += value(x, k) * marginals[x->row + k];
+        sum += coordinate_value(x, k) * marginals[x->row + k];
     }
     return sum;
 }
 
 /* Covariance of two coordinates, E[x y] - E[x] E[y]; R is the number of rows of `pairs`. */
-static double covary(const double *marginals, const double *pairs, int64_t R, const coordinate *x,
-                     const coordinate *y)
+static double coordinate_covariance(const double *marginals, const double *pairs, int64_t R,
+                                    const coordinate *x, const coordinate *y)
 {
-    double mean_x = mean(marginals, x), mean_y = mean(marginals, y), sum = 0;
+    double mean_x = coordinate_mean(marginals, x), mean_y = coordinate_mean(marginals, y), sum = 0;
     for (int32_t k = x->first; k < x->end; k++) {
         for (int32_t l = y->first; l < y->end; l++) {
-            sum += value(x, k) * value(y, l) * pairs[(x->row + k) * R + y->row + l];
+            sum += coordinate_value(x, k) * coordinate_value(y, l) *
+                   pairs[(x->row + k) * R + y->row + l];
         }
     }
     return sum - mean_x * mean_y;
@@ -71,7 +72,7 @@ static void covary_all(const sal_space *space, const double *marginals, const do
     for (int64_t v = 0; v < space->n_variables; at += space->variables[v++].states) {
         for (int32_t b = 0; b < space->variables[v].width; b++) {
             coordinate y = coordinate_of(&space->variables[v], at, b);
-            *row++ = covary(marginals, pairs, space->n_states, x, &y);
+            *row++ = coordinate_covariance(marginals, pairs, space->n_states, x, &y);
         }
     }
 }

@@ -78,7 +78,7 @@ int sali_formula_word(sali_formula_parser *p)
     return length;
 }
 
-static size_t digits(const char *text)
+static size_t count_digits(const char *text)
 {
     return strspn(text, "0123456789");
 }
@@ -87,11 +87,11 @@ static size_t digits(const char *text)
  * number only if digits follow. */
 static int64_t number_length(const char *text)
 {
-    size_t n = digits(text);
-    n += text[n] == '.' ? 1 + digits(text + n + 1) : 0;
+    size_t n = count_digits(text);
+    n += text[n] == '.' ? 1 + count_digits(text + n + 1) : 0;
     if (text[n] == 'e' || text[n] == 'E') {
         const size_t sign = text[n + 1] == '-' || text[n + 1] == '+';
-        const size_t power = digits(text + n + 1 + sign);
+        const size_t power = count_digits(text + n + 1 + sign);
         n += power > 0 ? 1 + sign + power : 0;
     }
     return (int64_t)n;
@@ -119,7 +119,7 @@ bool sali_formula_signed(sali_formula_parser *p, double *value)
 bool sali_formula_whole(sali_formula_parser *p, int64_t most, const char *what, int64_t *value)
 {
     sali_formula_skip(p);
-    const int64_t length = (int64_t)digits(p->at);
+    const int64_t length = (int64_t)count_digits(p->at);
     if (length == 0 || sali_parse_int(p->at, length, value) != SAL_OK || *value > most) {
         return sali_formula_fail(p, p->at, "expected %s, a whole number up to %lld", what,
                                  (long long)most);
@@ -164,7 +164,8 @@ static bool read_name(sali_formula_parser *p, int length, char name[SALI_FORMULA
 
 /* Append a zero-filled element of `size` bytes to a list; returns the element, NULL when out of
  * memory. */
-static void *append(sali_formula_parser *p, void **list, int64_t *n, int64_t *room, size_t size)
+static void *append_element(sali_formula_parser *p, void **list, int64_t *n, int64_t *room,
+                            size_t size)
 {
     if (sali_grow(list, room, *n + 1, size) != 0) {
         sali_formula_no_memory(p);
@@ -429,10 +430,10 @@ static bool read_declaration(sali_formula_parser *p, bool *is)
     }
     sali_formula_skip(p);
     p->at++;
-    void *made =
-        block ? append(p, (void **)&p->blocks, &p->n_blocks, &p->block_room, sizeof *p->blocks)
-              : append(p, (void **)&p->parameters, &p->n_parameters, &p->parameter_room,
-                       sizeof *p->parameters);
+    void *made = block ? append_element(p, (void **)&p->blocks, &p->n_blocks, &p->block_room,
+                                        sizeof *p->blocks)
+                       : append_element(p, (void **)&p->parameters, &p->n_parameters,
+                                        &p->parameter_room, sizeof *p->parameters);
     if (!made) {
         return false;
     }

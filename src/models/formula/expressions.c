@@ -17,7 +17,7 @@ static const sal_expr nothing = { .node = -1 };
 
 static sal_expr parse_sum(sali_formula_parser *p);
 
-static sal_expr number(sali_formula_parser *p, double value)
+static sal_expr record_number(sali_formula_parser *p, double value)
 {
     return sal_scalar(p->tape, value);
 }
@@ -339,7 +339,7 @@ static sal_expr parse_name(sali_formula_parser *p)
     }
     p->at += length;
     if (is_word(name, length, "pi")) {
-        return number(p, 3.14159265358979323846);
+        return record_number(p, 3.14159265358979323846);
     }
     if (!sali_formula_take(p, "(")) {
         sali_formula_fail(p, name, "'%.*s' is no variable, parameter or function",
@@ -363,7 +363,7 @@ static sal_expr parse_atom(sali_formula_parser *p)
     }
     p->depth++;
     if (isdigit((unsigned char)*p->at) || *p->at == '.') {
-        e = sali_formula_number(p, &value) ? number(p, value) : nothing;
+        e = sali_formula_number(p, &value) ? record_number(p, value) : nothing;
     } else if (isalpha((unsigned char)*p->at)) {
         e = parse_name(p);
     } else if (sali_formula_take(p, "(")) {

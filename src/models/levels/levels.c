@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/clamp.h"
+#include "models/make/tape_copy.h"
 
 /* ---- the formula with the level held */
 

@@ -14,6 +14,12 @@ typedef struct sali_levels {
     sal_model **at; /* [n] f_t, each with the joint's parameters in the joint's order */
 } sali_levels;
 
+/* The number of levels; 1 without levels (NULL). */
+static inline int64_t sali_levels_count(const sali_levels *levels)
+{
+    return levels ? levels->n : 1;
+}
+
 /* The space of x, all variables of `joint` but the level; NULL when out of memory. */
 sal_space *sali_levels_space(const sal_model *joint);
 

@@ -14,7 +14,7 @@ static const double usual_keep[USUAL + 1] = { 1, 0.93, 0.82, 0.68, 0.5, 0.34, 0.
 static const double usual_steps[USUAL] = { 3, 2.5, 2, 1.5, 1.25, 1, 1, 1 };
 
 /* The list [n + 1] interpolated linearly at `place`, in 0 .. n. */
-static double between(const double *list, int64_t n, double place)
+static double interpolate_list(const double *list, int64_t n, double place)
 {
     const int64_t below = (int64_t)place < n ? (int64_t)place : n - 1;
     const double over = place - (double)below;
@@ -24,21 +24,21 @@ static double between(const double *list, int64_t n, double place)
 void sali_noise_usual(int64_t T, double *keep)
 {
     for (int64_t t = 0; t <= T; t++) {
-        keep[t] = t == T ? 0 : between(usual_keep, USUAL, (double)(USUAL * t) / (double)T);
+        keep[t] = t == T ? 0 : interpolate_list(usual_keep, USUAL, (double)(USUAL * t) / (double)T);
     }
 }
 
 double sali_noise_usual_steps(int64_t T, int64_t t)
 {
     const double place = T > 1 ? (double)((USUAL - 1) * t) / (double)(T - 1) : USUAL - 1;
-    return between(usual_steps, USUAL - 1, place);
+    return interpolate_list(usual_steps, USUAL - 1, place);
 }
 
 /* ---- making */
 
 /* SAL_ERR_UNSUPPORTED unless all variables have two levels or at most 256 labels; SAL_ERR_ARGUMENT
  * unless keep [T + 1] falls from 1 to 0. */
-static sal_status check(const sal_space *space, int64_t T, const double *keep, sal_error *err)
+static sal_status check_noise(const sal_space *space, int64_t T, const double *keep, sal_error *err)
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
         const sali_variable *variable = &space->variables[v];
@@ -85,7 +85,7 @@ sal_status sali_noise_create(const sal_space *space, int64_t T, const double *ke
     }
     noise->space = sali_space_clone(space);
     noise->T = T;
-    sal_status status = noise->space ? check(space, T, keep, err) : sali_fail_memory(err);
+    sal_status status = noise->space ? check_noise(space, T, keep, err) : sali_fail_memory(err);
     status = status ? status : sali_base_create(space, log_base, &noise->log_base, err);
     if (status == SAL_OK) {
         noise->keep = sali_memdup(keep, T + 1, sizeof *keep);

@@ -76,7 +76,7 @@ static bool set_product(search *s, int32_t i, double factor)
 
 /* Add `factor` times node i to the form, going down through sums and multiples. False: node i is
  * not W x + c, or the search visits too many nodes. */
-static bool visit(search *s, int32_t i, double factor)
+static bool visit_node(search *s, int32_t i, double factor)
 {
     const sali_node *node = &s->program->nodes[i];
     if (!node->varying) {
@@ -93,7 +93,7 @@ static bool visit(search *s, int32_t i, double factor)
     for (int64_t t = 0; good && t < terms; t++) {
         double own = 1;
         int32_t input = sali_term_of(s->program, i, 0, t).input[0];
-        good = passes_on(s->program, i, t, &own) && visit(s, node->in[input], factor * own);
+        good = passes_on(s->program, i, t, &own) && visit_node(s, node->in[input], factor * own);
     }
     return good;
 }
@@ -101,7 +101,7 @@ static bool visit(search *s, int32_t i, double factor)
 bool sali_affine_form_find(const sali_program *program, int32_t i, sali_affine_form *form)
 {
     search s = { .program = program, .form = { .size = program->steps[i].size, .W = -1 } };
-    if (!visit(&s, i, 1) || s.form.W < 0) {
+    if (!visit_node(&s, i, 1) || s.form.W < 0) {
         return false;
     }
     *form = s.form;

@@ -17,7 +17,7 @@
 /* Mark the nodes that f is a sum of (`summed` [n_nodes], see sali_mark_summed) and the nodes whose
  * elements are factors of products, with everything below them (`asked` [n_nodes]). False: f has a
  * node that cannot be read. */
-static bool mark(const sali_affine_rows *r, bool *summed, bool *asked)
+static bool mark_nodes(const sali_affine_rows *r, bool *summed, bool *asked)
 {
     const sali_program *program = r->program;
     sali_mark_summed(program, summed);
@@ -45,7 +45,8 @@ static bool mark(const sali_affine_rows *r, bool *summed, bool *asked)
 
 /* Append slope * u_unknown to the row that is being written in `to`. SAL_ERR_UNSUPPORTED: there are
  * too many slopes. */
-static sal_status append(sali_affine_rows *r, sali_node_rows *to, int32_t unknown, double slope)
+static sal_status append_slope(sali_affine_rows *r, sali_node_rows *to, int32_t unknown,
+                               double slope)
 {
     int64_t unknowns = to->room, slopes = to->room;
     if (++r->used > MOST_SLOPES) {
@@ -85,13 +86,13 @@ static sal_status add_real(sali_affine_rows *r, sali_node_rows *to, int64_t vari
     int32_t own = r->free[variable];
     double *base = &to->base[v->offset + k];
     if (own >= 0 && r->unknowns == SALI_REALS) {
-        return append(r, to, (int32_t)r->model->space->variables[own].offset + k, 1);
+        return append_slope(r, to, (int32_t)r->model->space->variables[own].offset + k, 1);
     }
     bool fixed = own < 0 || v->states == 1;
     int32_t first = fixed ? r->code[variable] : 0;
     *base = one_hot ? first == k : sali_level(v, first);
     double rise = fixed ? 0 : (one_hot ? k == 1 : sali_level(v, 1)) - *base;
-    return rise == 0 ? SAL_OK : append(r, to, own, rise);
+    return rise == 0 ? SAL_OK : append_slope(r, to, own, rise);
 }
 
 /* Write the rows of the state: one for each real of the tape's embedding. */
@@ -174,7 +175,7 @@ static sal_status find_node(sali_affine_rows *r, int32_t i, row_sum *sum)
         }
         for (int64_t u = 0; u < sum->n; u++) {
             double slope = sum->slope[sum->list[u]];
-            sal_status status = slope == 0 ? SAL_OK : append(r, to, sum->list[u], slope);
+            sal_status status = slope == 0 ? SAL_OK : append_slope(r, to, sum->list[u], slope);
             if (status != SAL_OK) {
                 return status;
             }
@@ -264,7 +265,7 @@ static sal_status find_long_node(sali_affine_rows *r, int32_t i, int32_t in, int
             const double *row = out + k * width;
             to->base[first + k] += row[n];
             for (int32_t u = 0; status == SAL_OK && u < n; u++) {
-                status = row[u] == 0 ? SAL_OK : append(r, to, u, row[u]);
+                status = row[u] == 0 ? SAL_OK : append_slope(r, to, u, row[u]);
             }
             to->begin[first + k + 1] = to->used;
         }
@@ -318,7 +319,7 @@ sal_status sali_affine_rows_create(const sal_model *model, sali_unknowns unknown
     bool *summed = SALI_NEW_ARRAY(bool, n), *asked = SALI_NEW_ARRAY(bool, n);
     bool ok = rows->free && rows->code && rows->node && summed && asked;
     sal_status status = !ok ? SAL_ERR_MEMORY
-                        : mark(rows, summed, asked)
+                        : mark_nodes(rows, summed, asked)
                             ? sali_clamp_index(model, rows->free, rows->code)
                             : SAL_ERR_UNSUPPORTED;
     status = status ? status : find_rows(rows, asked);

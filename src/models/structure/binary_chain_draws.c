@@ -42,12 +42,12 @@ static void take_parameters(workspace *w)
     for (int64_t i = 0; i < w->form->length * K; i++) {
         const int64_t *pair = w->form->pair + i * K;
         for (int64_t j = 0; j < K; j++) {
-            w->G[i * K + j] = sali_binary_chains_weight(&w->sum, pair[j]);
+            w->G[i * K + j] = sali_sum_reader_edge(&w->sum, pair[j]);
         }
         w->h[i] = w->sum.linear[i] + w->G[i * K + i % K];
         w->G[i * K + i % K] = 0;
     }
-    w->J = sali_binary_chains_weight(&w->sum, w->form->step);
+    w->J = sali_sum_reader_edge(&w->sum, w->form->step);
     w->version = sali_model_version(w->model);
 }
 
@@ -85,7 +85,7 @@ static double log_add(double a, double b)
 
 /* The emission of chain k at slice t, as f with x_tk = 1 minus f with x_tk = 0 without the
  * couplings in time. slice [K]: the codes of slice t. */
-static double field(const workspace *w, int64_t t, int64_t k, const int32_t *slice)
+static double emission_field(const workspace *w, int64_t t, int64_t k, const int32_t *slice)
 {
     int64_t K = w->form->chains;
     const double *G = w->G + (t * K + k) * K;
@@ -98,7 +98,7 @@ static double field(const workspace *w, int64_t t, int64_t k, const int32_t *sli
 
 /* Set w->log_odds of chain k at inverse temperature beta by forward filtering, given the other
  * chains in codes [T x K]. Reads parameters that have changed. */
-static void filter(workspace *w, int64_t k, double beta, const int32_t *codes)
+static void filter_chain(workspace *w, int64_t k, double beta, const int32_t *codes)
 {
     double J = beta * w->J, odds = 0;
     if (w->version != sali_model_version(w->model)) {
@@ -107,13 +107,14 @@ static void filter(workspace *w, int64_t k, double beta, const int32_t *codes)
     }
     for (int64_t t = 0; t < w->form->length; t++) {
         double before = t == 0 ? 0 : log_add(odds + J, 0) - log_add(odds, 0);
-        w->log_odds[t] = odds = before + beta * field(w, t, k, codes + t * w->form->chains);
+        w->log_odds[t] = odds =
+            before + beta * emission_field(w, t, k, codes + t * w->form->chains);
     }
 }
 
 /* Log-odds of x_t = 1 given the emissions up to t and x_(t+1) = next, which is ignored at the last
  * t. */
-static double smoothed(const workspace *w, int64_t t, double beta, int32_t next)
+static double smoothed_log_odds(const workspace *w, int64_t t, double beta, int32_t next)
 {
     return t + 1 < w->form->length && next ? w->log_odds[t] + beta * w->J : w->log_odds[t];
 }
@@ -126,10 +127,10 @@ void sali_binary_chains_draw(void *ws, const sali_piece *at, const sali_stream *
     memcpy(to, at->codes, (size_t)(at->n * T * K) * sizeof *to);
     for (int64_t c = 0; c < at->n; c++, to += T * K) {
         int64_t k = at->piece[c];
-        filter(w, k, at->beta[c], to);
+        filter_chain(w, k, at->beta[c], to);
         sali_rng_uniform_f64(&streams[c], T, w->uniforms);
         for (int64_t t = T - 1, next = 0; t >= 0; t--) {
-            double odds = smoothed(w, t, at->beta[c], (int32_t)next);
+            double odds = smoothed_log_odds(w, t, at->beta[c], (int32_t)next);
             next = w->uniforms[t] < 1 / (1 + exp(-odds));
             to[t * K + k] = (int32_t)next;
         }
@@ -145,13 +146,13 @@ void sali_binary_chains_log_q(void *ws, const sali_piece *at, const int32_t *to,
     for (int64_t c = 0; c < at->n; c++, to += T * K) {
         const int32_t *from = at->codes + c * T * K;
         int64_t k = at->piece[c];
-        filter(w, k, at->beta[c], from);
+        filter_chain(w, k, at->beta[c], from);
         log_q[c] = 0;
         for (int64_t i = 0; i < T * K; i++) {
             log_q[c] = i % K != k && from[i] != to[i] ? -INFINITY : log_q[c];
         }
         for (int64_t t = T - 1; t >= 0; t--) {
-            double odds = smoothed(w, t, at->beta[c], t < T - 1 ? to[(t + 1) * K + k] : 0);
+            double odds = smoothed_log_odds(w, t, at->beta[c], t < T - 1 ? to[(t + 1) * K + k] : 0);
             log_q[c] -= log_add(0, to[t * K + k] ? -odds : odds);
         }
     }

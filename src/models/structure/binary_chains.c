@@ -5,6 +5,7 @@
 
 #include "core/alloc.h"
 #include "models/structure/chain.h"
+#include "models/structure/recognise.h"
 
 /* ---- recognition */
 
@@ -33,7 +34,8 @@ static int64_t longest_distance(const sali_node *edges)
 
 /* Enter edge e in form->step or form->pair; *steps counts the edges in time. False: no such edge
  * fits the form, or an edge in time has another weight than the first. */
-static bool place(const sali_tape_model *tape, sali_binary_chains *form, int64_t e, int64_t *steps)
+static bool place_edge(const sali_tape_model *tape, sali_binary_chains *form, int64_t e,
+                       int64_t *steps)
 {
     const sali_node *node = &tape->program->nodes[form->sum.core];
     const void *weights = tape->params->value[node->in[1]];
@@ -86,7 +88,7 @@ static sal_status find_edges(const sali_tape_model *tape, sali_binary_chains *fo
         form->pair[k] = -1;
     }
     for (int64_t e = 0; good && e < node->n_ints / 2; e++) {
-        good = place(tape, form, e, &steps);
+        good = place_edge(tape, form, e, &steps);
     }
     good = good && is_whole(tape, form, steps, seen);
     sali_free(seen);
@@ -164,7 +166,7 @@ static void read_slice(const sali_binary_chains *form, int64_t t, sali_chain *ch
     emission[0] = 0;
     for (int64_t k = 0; k < K; k++) {
         for (int64_t j = 0; j <= k; j++) {
-            G[j] = sali_binary_chains_weight(&chain->sum, form->pair[(t * K + k) * K + j]);
+            G[j] = sali_sum_reader_edge(&chain->sum, form->pair[(t * K + k) * K + j]);
         }
         for (int64_t z = 0; z < INT64_C(1) << k; z++) {
             double rise = chain->sum.linear[t * K + k] + G[k];
@@ -185,7 +187,7 @@ static void read_chain(const sal_model *model, sali_chain *chain)
         read_slice(form, t, chain);
     }
     chain->transition[0] = chain->transition[1] = chain->transition[2] = 0;
-    chain->transition[3] = sali_binary_chains_weight(&chain->sum, form->step);
+    chain->transition[3] = sali_sum_reader_edge(&chain->sum, form->step);
 }
 
 static const struct sali_chain_rule chain_rule = { chain_shape, chain_sum, read_chain };

@@ -30,11 +30,4 @@ void sali_binary_chains_draw(void *ws, const sali_piece *at, const sali_stream *
 void sali_binary_chains_log_q(void *ws, const sali_piece *at, const int32_t *to,
                               const int32_t *hidden, double *log_q);
 
-/* The weight of an edge at the parameters that `sum` has read; 0 for edge -1. */
-static inline double sali_binary_chains_weight(const sali_sum_reader *sum, int64_t edge)
-{
-    int32_t w = sum->tape->program->nodes[sum->form.core].in[1];
-    return edge < 0 ? 0 : sum->weight[0] * sali_weights_value(&sum->weights, w, edge);
-}
-
 #endif

@@ -6,6 +6,7 @@
 
 #include "core/alloc.h"
 #include "models/structure/chain.h"
+#include "models/structure/recognise.h"
 
 typedef struct chain_form {
     sali_sum_form sum;
@@ -96,7 +97,7 @@ static void read_chain(const sal_model *model, sali_chain *chain)
     }
     const sali_node *node = &sum->tape->program->nodes[form->sum.core];
     for (int64_t e = 0; e < form->edges; e++) {
-        double weight = sum->weight[0] * sali_weights_value(&sum->weights, node->in[1], e);
+        double weight = sali_sum_reader_edge(sum, e);
         chain->transition[node->ints[2 * e] * n + node->ints[2 * e + 1] - n] += weight;
     }
 }

@@ -107,8 +107,8 @@ void sali_chain_emit(const sali_chain *chain, int64_t t, double beta, double *a,
 
 /* log sum_i exp(a_i + beta T_i) over n codes, where T_i = T[i step]. Unless NULL, *mean becomes the
  * mean of a_(n + i) + T_i under these weights. */
-static double mix(int64_t n, const double *a, const double *T, int64_t step, double beta,
-                  double *mean)
+static double mix_codes(int64_t n, const double *a, const double *T, int64_t step, double beta,
+                        double *mean)
 {
     double most = -INFINITY, sum = 0, weighted = 0;
     const double *mean_of = a + n;
@@ -142,8 +142,8 @@ static void pass_variable(const sali_chain *chain, int64_t stride, double beta, 
         }
         for (int64_t j = 0; j < n; j++) {
             int64_t to = z + j * stride;
-            a[to] =
-                mix(n, scratch, chain->transition + j * next, step, beta, mean ? &mean[to] : NULL);
+            a[to] = mix_codes(n, scratch, chain->transition + j * next, step, beta,
+                              mean ? &mean[to] : NULL);
         }
     }
 }

@@ -11,6 +11,7 @@
 #include "models/structure/chain.h"
 #include "models/clamp.h"
 #include "models/log_sum.h"
+#include "models/structure/recognise.h"
 
 typedef struct workspace {
     const sal_model *model;
@@ -75,7 +76,7 @@ sal_status sali_chain_open(const sal_model *model, int64_t chains, void **ws, sa
 
 /* Compute w->filter for inverse temperature beta and the present parameters, unless it is up to
  * date. */
-static void filter(workspace *w, double beta)
+static void filter_chain(workspace *w, double beta)
 {
     uint64_t version = sali_model_version(w->model);
     int64_t S = w->chain.states;
@@ -101,7 +102,7 @@ static void filter(workspace *w, double beta)
 
 /* Set w->weights [codes] to the log-probabilities of z_t given the data and z_(t+1) = next (which
  * is ignored at the last t). */
-static void weigh(workspace *w, int64_t t, int32_t next)
+static void weigh_codes(workspace *w, int64_t t, int32_t next)
 {
     const sali_chain *chain = &w->chain;
     int64_t n = chain->shape.codes;
@@ -117,7 +118,7 @@ static void weigh(workspace *w, int64_t t, int32_t next)
 
 /* The code at which the cumulative probability by w->weights exceeds u; never an impossible
  * code. */
-static int32_t choose(const workspace *w, double u)
+static int32_t choose_code(const workspace *w, double u)
 {
     int32_t chosen = 0;
     for (int32_t z = 0; z < w->chain.shape.codes && u >= 0; z++) {
@@ -135,11 +136,11 @@ void sali_chain_draw(void *ws, const sali_piece *at, const sali_stream *streams,
     int64_t T = w->chain.shape.length, V = w->model->space->n_variables;
     for (int64_t c = 0; c < at->n; c++) {
         int32_t next = 0;
-        filter(w, at->beta[c]);
+        filter_chain(w, at->beta[c]);
         sali_rng_uniform_f64(&streams[c], T, w->uniforms);
         for (int64_t t = T - 1; t >= 0; t--) {
-            weigh(w, t, next);
-            w->path[t] = next = choose(w, w->uniforms[t]);
+            weigh_codes(w, t, next);
+            w->path[t] = next = choose_code(w, w->uniforms[t]);
         }
         sali_clamp_restrict(w->model, 1, w->path, to + c * V);
     }
@@ -152,11 +153,11 @@ void sali_chain_log_q(void *ws, const sali_piece *at, const int32_t *to, const i
     int64_t T = w->chain.shape.length, V = w->model->space->n_variables;
     (void)hidden;
     for (int64_t c = 0; c < at->n; c++) {
-        filter(w, at->beta[c]);
+        filter_chain(w, at->beta[c]);
         sali_clamp_expand(w->model, 1, to + c * V, w->path);
         log_q[c] = 0;
         for (int64_t t = T - 1; t >= 0; t--) {
-            weigh(w, t, t + 1 < T ? w->path[t + 1] : 0);
+            weigh_codes(w, t, t + 1 < T ? w->path[t + 1] : 0);
             log_q[c] += w->weights[w->path[t]];
         }
     }

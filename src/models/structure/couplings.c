@@ -28,7 +28,7 @@ struct sali_couplings {
  * chain or more, and chains that share the object find it in the cache. The model does not keep it
  * alive. */
 
-static sal_model *enter(const sal_model *model)
+static sal_model *lock_model(const sal_model *model)
 {
     sal_model *m = (sal_model *)model;
     while (atomic_exchange(&m->busy, true)) {
@@ -37,7 +37,7 @@ static sal_model *enter(const sal_model *model)
     return m;
 }
 
-static void leave(sal_model *m)
+static void unlock_model(sal_model *m)
 {
     atomic_store(&m->busy, false);
 }
@@ -45,33 +45,33 @@ static void leave(sal_model *m)
 /* The couplings of bits that the model shares, with one owner more; NULL: there are none. */
 static sali_couplings *find_bits(const sal_model *model)
 {
-    sal_model *m = enter(model);
+    sal_model *m = lock_model(model);
     sali_couplings *c = m->couplings;
     if (c) {
         c->owners++;
     }
-    leave(m);
+    unlock_model(m);
     return c;
 }
 
 /* Let the model share c, unless another thread was first. */
 static void offer_bits(sali_couplings *c)
 {
-    sal_model *m = enter(c->model);
+    sal_model *m = lock_model(c->model);
     m->couplings = m->couplings ? m->couplings : c;
-    leave(m);
+    unlock_model(m);
 }
 
 /* Take one owner away. True for the last one: the model does not share c any more, and the caller
  * frees it. */
 static bool give_up(sali_couplings *c)
 {
-    sal_model *m = enter(c->model);
+    sal_model *m = lock_model(c->model);
     bool last = --c->owners == 0;
     if (last && m->couplings == c) {
         m->couplings = NULL;
     }
-    leave(m);
+    unlock_model(m);
     return last;
 }
 
@@ -97,8 +97,8 @@ static bool is_one_form(const sali_coupling_terms *terms)
 /* Whether the couplings in `terms` are what `wish` asks for. SALI_DENSE_COUPLINGS: one node
  * multiplies a quarter of all pairs of unknowns, the space is bounded, and a copy of J does not
  * take too much memory. */
-static bool suits(const sali_coupling_terms *terms, const sal_model *model,
-                  sali_couplings_wish wish)
+static bool terms_suit(const sali_coupling_terms *terms, const sal_model *model,
+                       sali_couplings_wish wish)
 {
     double n = (double)terms->n;
     if (wish == SALI_FORM_COUPLINGS) {
@@ -121,7 +121,7 @@ static bool has_bits(const sal_space *space)
 
 /* Whether tables forbid states at the present parameters: couplings are differences of entries,
  * which are then no numbers. Other parameters may allow these states. */
-static bool forbids(const sal_model *model)
+static bool tables_forbid(const sal_model *model)
 {
     const sali_tape_model *tape = sali_model_tape(model);
     return tape && sali_program_forbids(tape->program, tape->params);
@@ -139,7 +139,7 @@ static sal_status open_couplings(sali_couplings *c)
         return sali_couplings_read_rows(c->model, &c->values);
     }
     sal_status status = sali_couplings_read(c->model, &terms);
-    if (status != SAL_OK || !suits(&terms, c->model, c->wish)) {
+    if (status != SAL_OK || !terms_suit(&terms, c->model, c->wish)) {
         return status ? status : SAL_ERR_UNSUPPORTED;
     }
     c->in_place = is_one_form(&terms);
@@ -216,7 +216,7 @@ static bool read_values(sali_couplings *c)
                                   .linear = c->values.linear,
                                   .products = c->J ? SALI_NEW_ARRAY(double, N *N) : NULL };
     memset(terms.linear, 0, (size_t)N * sizeof *terms.linear);
-    bool good = (terms.products || !c->J) && !forbids(c->model) &&
+    bool good = (terms.products || !c->J) && !tables_forbid(c->model) &&
                 sali_couplings_read(c->model, &terms) == SAL_OK;
     if (good && c->J) {
         take_products(c, terms.products);
@@ -233,7 +233,7 @@ bool sali_is_quadratic(const sal_model *model)
 {
     int64_t N = model->space->width;
     sali_coupling_terms terms = { .n = N, .form = -1, .linear = SALI_NEW_ARRAY(double, N) };
-    bool is = terms.linear && sali_couplings_read(model, &terms) == SAL_OK && !forbids(model);
+    bool is = terms.linear && sali_couplings_read(model, &terms) == SAL_OK && !tables_forbid(model);
     sali_free(terms.linear);
     return is;
 }

@@ -43,7 +43,7 @@ typedef struct row_list {
     sali_coupling *couplings;
 } row_list;
 
-static bool allocate(row_list *rows, int64_t n, int64_t entries)
+static bool allocate_rows(row_list *rows, int64_t n, int64_t entries)
 {
     *rows = (row_list){ n, SALI_NEW_ARRAY(int64_t, n + 1), SALI_NEW_ARRAY(sali_coupling, entries) };
     return rows->begin && rows->couplings;
@@ -63,8 +63,9 @@ static void add_up(int64_t n, int64_t *begin)
     }
 }
 
-/* Reset begin[i] to the start of row i, after `append` has moved it to the end of the row. */
-static void restore(int64_t n, int64_t *begin)
+/* Reset begin[i] to the start of row i, after `append_coupling` has moved it to the end of the row.
+ */
+static void restore_begins(int64_t n, int64_t *begin)
 {
     for (int64_t i = n; i > 0; i--) {
         begin[i] = begin[i - 1];
@@ -73,14 +74,14 @@ static void restore(int64_t n, int64_t *begin)
 }
 
 /* Append a coupling at begin[row], and move begin[row] past it. */
-static void append(row_list *p, int64_t row, int32_t to, double J)
+static void append_coupling(row_list *p, int64_t row, int32_t to, double J)
 {
     int64_t at = p->begin[row]++;
     p->couplings[at] = (sali_coupling){ .J = J, .to = to };
 }
 
 /* Write each term into row i and row j, in the order of the terms. */
-static void fill(row_list *p, const pair_list *list)
+static void fill_rows(row_list *p, const pair_list *list)
 {
     for (int64_t k = 0; k < list->n; k++) {
         p->begin[list->pairs[k].i + 1]++;
@@ -88,29 +89,29 @@ static void fill(row_list *p, const pair_list *list)
     }
     add_up(p->n, p->begin);
     for (int64_t k = 0; k < list->n; k++) {
-        append(p, list->pairs[k].i, list->pairs[k].j, list->pairs[k].J);
-        append(p, list->pairs[k].j, list->pairs[k].i, list->pairs[k].J);
+        append_coupling(p, list->pairs[k].i, list->pairs[k].j, list->pairs[k].J);
+        append_coupling(p, list->pairs[k].j, list->pairs[k].i, list->pairs[k].J);
     }
-    restore(p->n, p->begin);
+    restore_begins(p->n, p->begin);
 }
 
 /* Copy a symmetric matrix by transposing it, which sorts each row by `to`; terms of one pair keep
  * their order. */
-static void transpose(const row_list *from, row_list *to)
+static void transpose_rows(const row_list *from, row_list *to)
 {
     for (int64_t i = 0; i <= from->n; i++) {
         to->begin[i] = from->begin[i];
     }
     for (int64_t i = 0; i < from->n; i++) {
         for (int64_t k = from->begin[i]; k < from->begin[i + 1]; k++) {
-            append(to, from->couplings[k].to, (int32_t)i, from->couplings[k].J);
+            append_coupling(to, from->couplings[k].to, (int32_t)i, from->couplings[k].J);
         }
     }
-    restore(from->n, to->begin);
+    restore_begins(from->n, to->begin);
 }
 
 /* Add up the terms of each pair, and drop pairs whose sum is 0. */
-static void merge(row_list *p)
+static void merge_pairs(row_list *p)
 {
     int64_t used = 0, first = 0;
     for (int64_t i = 0; i < p->n; i++) {
@@ -146,15 +147,15 @@ static double largest_sum(const sali_coupling_values *v)
 
 /* Replace the rows in `values` by the rows of the terms in the list. SAL_ERR_MEMORY: the old rows
  * stay. */
-static sal_status sort(const pair_list *list, sali_coupling_values *values)
+static sal_status sort_terms(const pair_list *list, sali_coupling_values *values)
 {
     row_list unsorted = { 0 }, rows = { 0 };
-    bool good =
-        allocate(&unsorted, values->n, 2 * list->n) && allocate(&rows, values->n, 2 * list->n);
+    bool good = allocate_rows(&unsorted, values->n, 2 * list->n) &&
+                allocate_rows(&rows, values->n, 2 * list->n);
     if (good) {
-        fill(&unsorted, list);
-        transpose(&unsorted, &rows);
-        merge(&rows);
+        fill_rows(&unsorted, list);
+        transpose_rows(&unsorted, &rows);
+        merge_pairs(&rows);
         sali_free(values->begin);
         sali_free(values->couplings);
         values->begin = rows.begin;
@@ -174,7 +175,7 @@ sal_status sali_couplings_read_rows(const sal_model *model, sali_coupling_values
     };
     memset(terms.linear, 0, (size_t)terms.n * sizeof *terms.linear);
     sal_status status = sali_couplings_read(model, &terms);
-    status = status ? status : sort(&list, values);
+    status = status ? status : sort_terms(&list, values);
     if (status == SAL_OK) {
         values->constant = terms.constant;
         values->scale = 1;

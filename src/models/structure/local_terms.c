@@ -60,14 +60,3 @@ double *sali_local_terms_at(sali_local_terms *t, int32_t n, const int32_t *scope
 {
     return n == 0 ? &t->constant : t->tables + t->terms[*find_slot(t, n, scope) - 1].table;
 }
-
-void sali_local_terms_free(sali_local_terms *t)
-{
-    sali_terms_reader_free(t->reader);
-    sali_free(t->states);
-    sali_free(t->terms);
-    sali_free(t->scopes);
-    sali_free(t->tables);
-    sali_free(t->slots);
-    *t = (sali_local_terms){ 0 };
-}

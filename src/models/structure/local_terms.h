@@ -33,11 +33,13 @@ typedef struct sali_local_terms {
 /* Steps that computing an entry of a table counts for. */
 #define SALI_ENTRY_STEPS 8
 
-/* local_terms_read.c: find the terms of a model's formula, with n_tables counted and no tables yet;
- * clamped variables count as the constants that they are. `memory` bounds the bytes of the tables
- * and of the elements that they are made of; `steps` bounds the steps, of a few nanoseconds each,
- * of reading and of filling. Returns: SAL_ERR_UNSUPPORTED with the reason in `why` when f is not
- * seen to be such a sum, or its tables are too large; SAL_ERR_MEMORY. */
+/* ---- local_terms_read.c */
+
+/* Find the terms of a model's formula, with n_tables counted and no tables yet; clamped variables
+ * count as the constants that they are. `memory` bounds the bytes of the tables and of the elements
+ * that they are made of; `steps` bounds the steps, of a few nanoseconds each, of reading and of
+ * filling. Returns: SAL_ERR_UNSUPPORTED with the reason in `why` when f is not seen to be such a
+ * sum, or its tables are too large; SAL_ERR_MEMORY. */
 sal_status sali_local_terms_read(const sal_model *model, double memory, int64_t steps,
                                  sali_local_terms *terms, char *why, size_t room, sal_error *err);
 
@@ -48,6 +50,8 @@ sal_status sali_local_terms_fill(sali_local_terms *terms, char *why, size_t room
 
 void sali_local_terms_free(sali_local_terms *terms);
 
+/* ---- local_terms.c */
+
 /* Add a term with this scope [n], n > 0, and a table of `size` entries, unless there is one. False:
  * no memory. */
 bool sali_local_terms_add(sali_local_terms *terms, int32_t n, const int32_t *scope, int64_t size);
@@ -55,8 +59,5 @@ bool sali_local_terms_add(sali_local_terms *terms, int32_t n, const int32_t *sco
 /* The table of the term with this scope, which was added, once there are tables; for n = 0 the
  * constant. */
 double *sali_local_terms_at(sali_local_terms *terms, int32_t n, const int32_t *scope);
-
-/* local_terms_read.c */
-void sali_terms_reader_free(struct sali_terms_reader *reader);
 
 #endif

@@ -39,7 +39,7 @@ typedef struct sali_terms_reader {
 } reader;
 
 /* Set the reason of SAL_ERR_UNSUPPORTED, and return false. */
-static bool refuse(reader *r, const char *reason, int32_t node)
+static bool refuse_node(reader *r, const char *reason, int32_t node)
 {
     r->status = SAL_ERR_UNSUPPORTED;
     r->reason = reason;
@@ -74,7 +74,7 @@ static bool ask_for_table(reader *r)
     r->terms->effort += entries;
     r->steps -= TERM_STEPS;
     if (r->steps < 0) {
-        return refuse(r, "it has too many terms", -1);
+        return refuse_node(r, "it has too many terms", -1);
     }
     if (entries <= r->most && n > 0 &&
         !sali_local_terms_add(r->terms, n, r->scopes.list, (int64_t)entries)) {
@@ -83,7 +83,7 @@ static bool ask_for_table(reader *r)
     }
     return (entries <= r->most &&
             (double)r->terms->n_tables + (double)r->elements.n_tables <= r->most) ||
-           refuse(r, "its terms' tables take more memory than is allowed", -1);
+           refuse_node(r, "its terms' tables take more memory than is allowed", -1);
 }
 
 /* The table of the term over the free variables of the visited term, its scope [n] and its size. */
@@ -237,15 +237,15 @@ static bool add_term(void *context, const sali_term *term)
 /* ---- first, which terms there are, and the elements that they are made of */
 
 /* Ask for a table of element k of a node. False after a refusal, or without memory. */
-static bool ask(reader *r, int32_t node, int64_t k)
+static bool ask_for_element(reader *r, int32_t node, int64_t k)
 {
     if (r->program->nodes[node].pixel_major) {
-        return refuse(r, "it has terms in images, by", node);
+        return refuse_node(r, "it has terms in images, by", node);
     }
     r->status = sali_elements_ask(&r->elements, node, k);
     return r->status != SAL_ERR_UNSUPPORTED
                ? r->status == SAL_OK
-               : refuse(r, "too many variables are in one term, by", node);
+               : refuse_node(r, "too many variables are in one term, by", node);
 }
 
 /* Ask for tables of the elements of a product that vary. False also if they are more than two. */
@@ -256,9 +256,10 @@ static bool ask_for_product(reader *r, const sali_term *term)
     int n = sali_term_split(r->program, NULL, term->node, &term->product, varying, NULL);
     bool good = true;
     for (int j = 0; good && j < n; j++) {
-        good = ask(r, node->in[term->product.input[varying[j]]], term->product.at[varying[j]]);
+        good = ask_for_element(r, node->in[term->product.input[varying[j]]],
+                               term->product.at[varying[j]]);
     }
-    return good && (n <= 2 || refuse(r, "the weights vary of", term->node));
+    return good && (n <= 2 || refuse_node(r, "the weights vary of", term->node));
 }
 
 /* Ask for the tables that a term needs: of its elements, and of the term unless its factor is 0. A
@@ -270,16 +271,17 @@ static bool ask_for_term(void *context, const sali_term *term)
     int varying[3], n;
     switch (term->kind) {
     case SALI_TERM_WHOLE:
-        return refuse(r, "all variables are in one term, by", term->node);
+        return refuse_node(r, "all variables are in one term, by", term->node);
     case SALI_TERM_ELEMENT:
-        return ask(r, term->node, term->index) &&
+        return ask_for_element(r, term->node, term->index) &&
                (factor_of(r, term, varying, &n) == 0 || ask_for_table(r));
     case SALI_TERM_PRODUCT:
         return ask_for_product(r, term) &&
                (factor_of(r, term, varying, &n) == 0 || ask_for_table(r));
     case SALI_TERM_TABLE:
-        return r->program->nodes[node->in[1]].varying ? refuse(r, "the tables vary of", term->node)
-                                                      : ask_for_table(r);
+        return r->program->nodes[node->in[1]].varying
+                   ? refuse_node(r, "the tables vary of", term->node)
+                   : ask_for_table(r);
     }
     return false;
 }
@@ -329,7 +331,7 @@ static void open_reader(reader *r, const sal_model *model, const sali_tape_model
     r->status = ok && r->elements.number ? SAL_OK : SAL_ERR_MEMORY;
 }
 
-void sali_terms_reader_free(reader *r)
+static void free_reader(reader *r)
 {
     if (r) {
         sali_elements_free(&r->elements);
@@ -338,6 +340,17 @@ void sali_terms_reader_free(reader *r)
         sali_memory_free(&r->memory);
         sali_free(r);
     }
+}
+
+void sali_local_terms_free(sali_local_terms *t)
+{
+    free_reader(t->reader);
+    sali_free(t->states);
+    sali_free(t->terms);
+    sali_free(t->scopes);
+    sali_free(t->tables);
+    sali_free(t->slots);
+    *t = (sali_local_terms){ 0 };
 }
 
 /* SAL_ERR_MODEL, with a message, if the constant or an entry of a table is NaN or +inf. */
@@ -356,7 +369,7 @@ static sal_status check_entries(const sal_model *model, const sali_local_terms *
 
 /* The reader's status. After a failure the terms are freed, and `why` has the reason of
  * SAL_ERR_UNSUPPORTED. */
-static sal_status conclude(sali_local_terms *terms, char *why, size_t room, sal_error *err)
+static sal_status conclude_reading(sali_local_terms *terms, char *why, size_t room, sal_error *err)
 {
     const reader *r = terms->reader;
     sal_status status = r->status;
@@ -403,7 +416,7 @@ sal_status sali_local_terms_read(const sal_model *model, double memory, int64_t 
     if (r->status == SAL_OK && sali_scopes_visit(&r->scopes, ask_for_term, r)) {
         terms->effort += sali_elements_effort(&r->elements);
     }
-    return conclude(terms, why, room, err);
+    return conclude_reading(terms, why, room, err);
 }
 
 sal_status sali_local_terms_fill(sali_local_terms *terms, char *why, size_t room, sal_error *err)
@@ -416,11 +429,11 @@ sal_status sali_local_terms_fill(sali_local_terms *terms, char *why, size_t room
         sali_scopes_visit(&r->scopes, add_term, r);
     }
     const sal_model *model = r->model;
-    sal_status status = conclude(terms, why, room, err);
+    sal_status status = conclude_reading(terms, why, room, err);
     if (status != SAL_OK) {
         return status;
     }
-    sali_terms_reader_free(r);
+    free_reader(r);
     terms->reader = NULL;
     status = check_entries(model, terms, err);
     if (status != SAL_OK) {

@@ -3,6 +3,7 @@
 #include "core/alloc.h"
 #include "models/structure/affine_form.h"
 #include "models/structure/product_draws.h"
+#include "models/structure/recognise.h"
 #include "models/structure/sum_form.h"
 
 static int64_t count_components(const sal_model *model)

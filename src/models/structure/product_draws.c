@@ -103,7 +103,7 @@ static double temper_component(workspace *w, int64_t k, double beta)
 
 /* Compute log_z, w and q for inverse temperature beta and the present parameters, unless they are
  * up to date. */
-static void temper(workspace *w, double beta)
+static void temper_product(workspace *w, double beta)
 {
     if (w->version != sali_model_version(w->model)) {
         read_parameters(w);
@@ -131,7 +131,7 @@ static int64_t one_piece(const sal_model *model)
 
 /* An index drawn with probabilities p [n] by a uniform number, n >= 1; never an index of
  * probability 0. */
-static int64_t choose(int64_t n, const double *p, double uniform)
+static int64_t choose_component(int64_t n, const double *p, double uniform)
 {
     int64_t chosen = 0;
     for (int64_t k = 0; k < n; k++) {
@@ -151,12 +151,12 @@ static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int
 {
     workspace *w = ws;
     for (int64_t c = 0; c < at->n; c++, to += w->V) {
-        temper(w, at->beta[c]);
+        temper_product(w, at->beta[c]);
         sali_rng_uniform_f64(&streams[c], w->V + 1, w->uniforms);
-        const double *q = w->q + w->R * choose(w->K, w->w, w->uniforms[w->V]);
+        const double *q = w->q + w->R * choose_component(w->K, w->w, w->uniforms[w->V]);
         for (int64_t v = 0; v < w->V; v++) {
             int64_t states = w->model->space->variables[v].states;
-            to[v] = (int32_t)choose(states, q, w->uniforms[v]);
+            to[v] = (int32_t)choose_component(states, q, w->uniforms[v]);
             q += states;
         }
     }
@@ -183,7 +183,7 @@ static void log_q(void *ws, const sali_piece *at, const int32_t *to, const int32
     workspace *w = ws;
     (void)hidden;
     for (int64_t c = 0; c < at->n; c++) {
-        temper(w, at->beta[c]);
+        temper_product(w, at->beta[c]);
         log_q[c] = log_sum_tempered(w, at->beta[c], to + c * w->V) - w->log_z;
     }
 }
@@ -192,7 +192,7 @@ static void log_density(void *ws, const sali_piece *at, double *log_density)
 {
     workspace *w = ws;
     for (int64_t c = 0; c < at->n; c++) {
-        temper(w, at->beta[c]);
+        temper_product(w, at->beta[c]);
         log_density[c] = log_sum_tempered(w, at->beta[c], at->codes + c * w->V);
     }
 }

@@ -3,6 +3,7 @@
  * themselves or beside other terms. */
 #include "core/alloc.h"
 #include "models/structure/rbm_layers.h"
+#include "models/structure/recognise.h"
 
 /* Whether all variables are binary or spins. */
 static bool has_two_levels(const sal_space *space)

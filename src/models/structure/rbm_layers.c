@@ -122,7 +122,7 @@ static void close_layers(void *ws)
 }
 
 /* Allocate the arrays that every workspace has; the caller frees them after SAL_ERR_MEMORY. */
-static sal_status allocate(workspace *w, int64_t chains)
+static sal_status allocate_arrays(workspace *w, int64_t chains)
 {
     w->numbers = SALI_NEW_ARRAY(double, w->hidden);
     w->b = SALI_NEW_ARRAY(real, w->visible);
@@ -166,7 +166,7 @@ static sal_status open_layers(const sal_model *model, int64_t chains, void **ws,
     w->form = model->structure_data;
     w->visible = model->space->n_variables;
     w->hidden = count_units(model);
-    sal_status status = allocate(w, chains);
+    sal_status status = allocate_arrays(w, chains);
     if (status == SAL_OK) {
         status = sali_sum_reader_open(sali_model_tape(model), &w->form->sum, &w->sum);
     }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Structure by recognition: a formula that has a known form gets that form's structure, wherever
- * the formula comes from. Forms are recognised by ops and constants, never by the values of
- * parameters. */
+#include "models/structure/recognise.h"
+
 #include "core/error.h"
-#include "models/structure.h"
 #include "models/structure/sum_form.h"
 
 /* Give the model the structure of the first form that f has; SAL_ERR_UNSUPPORTED: none. */
-static sal_status recognise(sal_model *model, const sali_sum_form *form, bool bridge)
+static sal_status recognise_form(sal_model *model, const sali_sum_form *form, bool bridge)
 {
     sal_status status = sali_recognise_layers(model, form, bridge);
     if (form->rest) {
@@ -26,6 +24,6 @@ sal_status sali_structure_recognise(sal_model *model, bool bridge, sal_error *er
         return SAL_OK;
     }
     sal_status status = sali_sum_form_find(tape, &form);
-    status = status == SAL_OK ? recognise(model, &form, bridge) : status;
+    status = status == SAL_OK ? recognise_form(model, &form, bridge) : status;
     return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : SAL_OK;
 }

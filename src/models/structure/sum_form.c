@@ -76,7 +76,7 @@ sal_status sali_sum_form_find(const sali_tape_model *tape, sali_sum_form *form)
 
 /* Set r->rest if summand i is part of the rest and one of its weights is not 0: a visitor of
  * sali_weights_push. */
-static sal_status visit(void *context, int32_t i)
+static sal_status visit_summand(void *context, int32_t i)
 {
     sali_sum_reader *r = context;
     const sali_program *program = r->tape->program;
@@ -92,7 +92,7 @@ static sal_status push_all(sali_sum_reader *r)
 {
     r->weights.node[r->tape->program->output][0] = 1;
     r->rest = false;
-    return sali_weights_push(&r->weights, &r->constant, visit, r);
+    return sali_weights_push(&r->weights, &r->constant, visit_summand, r);
 }
 
 sal_status sali_sum_reader_open(const sali_tape_model *tape, const sali_sum_form *form,

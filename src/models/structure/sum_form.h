@@ -41,4 +41,12 @@ void sali_sum_reader_close(sali_sum_reader *reader);
 /* Read the numbers again, after parameters have changed. */
 void sali_sum_reader_update(sali_sum_reader *reader);
 
+/* With edges as the core: the weight of an edge at the parameters that `sum` has read; 0 for edge
+ * -1. */
+static inline double sali_sum_reader_edge(const sali_sum_reader *sum, int64_t edge)
+{
+    int32_t w = sum->tape->program->nodes[sum->form.core].in[1];
+    return edge < 0 ? 0 : sum->weight[0] * sali_weights_value(&sum->weights, w, edge);
+}
+
 #endif

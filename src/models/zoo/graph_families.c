@@ -46,6 +46,33 @@ sal_status sali_add_edge(sali_edge_list *list, int64_t i, int64_t j, sal_error *
     return SAL_OK;
 }
 
+/* ---- er: Batagelj & Brandes 2005, algorithm 1 */
+
+/* Go through the pairs i > j in order: the number of pairs skipped between two edges has a
+ * geometric distribution. */
+static sal_status draw_er(const sali_random_graph *spec, sali_edge_list *list, sal_error *err)
+{
+    sali_uniforms from = sali_uniforms_of(spec->seed);
+    double log_no_edge = log1p(-spec->p), pairs = 0.5 * (double)spec->nodes * (double)spec->nodes;
+    int64_t i = 1, j = -1;
+    sal_status status = SAL_OK;
+    while (status == SAL_OK && spec->p > 0) {
+        double skip = floor(log(sali_next_uniform(&from)) / log_no_edge);
+        if (skip > pairs) {
+            break;
+        }
+        j += 1 + (int64_t)skip;
+        while (i < spec->nodes && j >= i) {
+            j -= i++;
+        }
+        if (i >= spec->nodes) {
+            break;
+        }
+        status = sali_add_edge(list, i, j, err);
+    }
+    return status;
+}
+
 /* ---- rb: model RB (Xu & Li 2000; Xu, Boussemart, Hemery & Lecoutre 2007). n cliques of k nodes;
  * then r n log n - 1 times, rounded down, two cliques are chosen and s = p n^(2 a) of their pairs
  * become edges, or as many as are none yet; a = log k / log n, r = -a / log(1 - p). The largest
@@ -272,7 +299,7 @@ static sal_status draw_planar(const sali_random_graph *spec, sali_edge_list *lis
 /* ---- the list; the choices of the setting `graph` are in the same order */
 
 const sali_graph_family sali_graph_families[] = {
-    [SALI_GRAPH_ER] = { "er", { "degree", "density" }, sali_draw_er },
+    [SALI_GRAPH_ER] = { "er", { "degree", "density" }, draw_er },
     [SALI_GRAPH_RB] = { "rb", { "group", "tightness" }, draw_rb },
     [SALI_GRAPH_BA] = { "ba", { "degree" }, draw_ba },
     [SALI_GRAPH_TORUS] = { "torus", { "group" }, draw_torus },

@@ -42,7 +42,4 @@ extern const sali_graph_family sali_graph_families[];
 /* The settings that only some families obey; NULL ends the list. */
 extern const char *const sali_graph_settings[];
 
-/* The family er (random_graph.c). */
-sal_status sali_draw_er(const sali_random_graph *spec, sali_edge_list *list, sal_error *err);
-
 #endif

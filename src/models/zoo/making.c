@@ -267,3 +267,40 @@ sal_status sali_making_make(const sali_builtin *builtin, const double *values,
     sali_memory_free(&m.kept);
     return status;
 }
+
+/* SAL_ERR_ARGUMENT if the model cannot be made of `content` (NULL: no file). */
+static sal_status check_content(const sali_builtin *b, const sali_content *content, sal_error *err)
+{
+    if (!content && b->needs_file) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s is made of %s: %s:file=PATH", b->name,
+                         sali_content_name(b->content), b->name);
+    }
+    if (content && content->kind != b->content) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "%s is made of %s, and this file holds %s", b->name,
+                         b->content ? sali_content_name(b->content) : "no file",
+                         sali_content_name(content->kind));
+    }
+    return SAL_OK;
+}
+
+sal_status sali_builtin_make(const char *specification, const sali_content *content,
+                             sal_dtype dtype, sal_model **model, sal_error *err)
+{
+    const sali_builtin *b = NULL;
+    double values[SAL_SETTINGS];
+    sal_model *made = NULL;
+    sal_status status = sali_builtin_parse(specification, &b, values, err);
+    status = status ? status : check_content(b, content, err);
+    if (status == SAL_OK) {
+        status = sali_making_make(b, values, content, dtype ? dtype : b->dtype, &made, err);
+    }
+    if (status == SAL_OK) {
+        status = sal_model_set_name(made, specification, err);
+    }
+    if (status != SAL_OK) {
+        sal_model_destroy(made);
+        return status;
+    }
+    *model = made;
+    return SAL_OK;
+}

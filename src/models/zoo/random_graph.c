@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "models/zoo/random_graph.h"
 
-#include <math.h>
 #include <stddef.h>
 
 #include "core/alloc.h"
@@ -9,33 +8,6 @@
 #include "models/zoo/graph_families.h"
 
 const char *const sali_edge_weights_choices[] = { "one", "sign", "normal", NULL };
-
-/* ---- edges */
-
-/* Go through the pairs i > j in order: the number of pairs skipped between two edges has a
- * geometric distribution. */
-sal_status sali_draw_er(const sali_random_graph *spec, sali_edge_list *list, sal_error *err)
-{
-    sali_uniforms from = sali_uniforms_of(spec->seed);
-    double log_no_edge = log1p(-spec->p), pairs = 0.5 * (double)spec->nodes * (double)spec->nodes;
-    int64_t i = 1, j = -1;
-    sal_status status = SAL_OK;
-    while (status == SAL_OK && spec->p > 0) {
-        double skip = floor(log(sali_next_uniform(&from)) / log_no_edge);
-        if (skip > pairs) {
-            break;
-        }
-        j += 1 + (int64_t)skip;
-        while (i < spec->nodes && j >= i) {
-            j -= i++;
-        }
-        if (i >= spec->nodes) {
-            break;
-        }
-        status = sali_add_edge(list, i, j, err);
-    }
-    return status;
-}
 
 /* Fill weights [edges] as spec->weights demands: 1, -1 or 1, or standard normal. */
 static void draw_weights(const sali_random_graph *spec, int64_t edges, double *weights)

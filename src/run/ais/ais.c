@@ -34,7 +34,7 @@ static double present_beta(const sali_ais *ais)
 
 /* f_beta of the present states into chains->f; at beta = 0 without the model, which may forbid
  * states that p_0 does not. */
-static void evaluate(const sali_ais *ais, const sali_ais_shard *shard)
+static void evaluate_states(const sali_ais *ais, const sali_ais_shard *shard)
 {
     sali_chains *chains = shard->chains;
     if (present_beta(ais) > 0) {
@@ -66,13 +66,13 @@ static void start_shard(void *context, int64_t k)
         }
     }
     sali_chains_embed(chains);
-    evaluate(ais, shard);
+    evaluate_states(ais, shard);
 }
 
 /* A chain that starts where f = -inf has weight 0 whatever it does later. Give it the state of a
  * chain of the shard that is allowed, so that samplers need not move forbidden states. False: no
  * chain is allowed. */
-static bool revive(const sali_ais_shard *shard)
+static bool revive_chains(const sali_ais_shard *shard)
 {
     sali_chains *chains = shard->chains;
     int64_t V = chains->space->n_variables, alive = 0;
@@ -114,14 +114,14 @@ static void advance_shard(void *context, int64_t k)
     }
     memcpy(shard->f, chains->f, (size_t)shard->n * sizeof *shard->f);
     if (first || last) {
-        evaluate(ais, shard);
+        evaluate_states(ais, shard);
     } else {
         sali_engine(ais->sampler)->refresh(shard->self, chains);
     }
     for (int64_t c = 0; c < shard->n; c++) {
         ais->log_weight[shard->first + c] += chains->f[c] - shard->f[c];
     }
-    bool alive = !first || revive(shard);
+    bool alive = !first || revive_chains(shard);
     if (!last && alive && chains->bad_chain < 0) {
         if (first) {
             sali_engine(ais->sampler)->refresh(shard->self, chains);
@@ -168,7 +168,7 @@ static sal_status check_reverse(const sali_ais *ais, sal_error *err)
 }
 
 /* Put all chains at their start, stage 0. */
-static sal_status start(sali_ais *ais, sal_error *err)
+static sal_status start_chains(sali_ais *ais, sal_error *err)
 {
     const sal_ais_options *o = &ais->options;
     sal_status status = is_reverse(ais) ? sali_codes_check(ais->bridge.model->space, o->chains,
@@ -186,7 +186,7 @@ static sal_status start(sali_ais *ais, sal_error *err)
 
 /* Go to the next stage: add its increments to the weights, and make the steps at its temperature,
  * unless the stage is the last. */
-static sal_status advance(sali_ais *ais, sal_error *err)
+static sal_status advance_stage(sali_ais *ais, sal_error *err)
 {
     ais->stage++;
     sali_bridge_set(&ais->bridge, present_beta(ais));
@@ -256,7 +256,7 @@ static sal_status advance_to_meeting(sali_ais *ais, bool *stopped, sal_error *er
     const int64_t end = ais->stage + (several ? n : 1);
     sal_status status = SAL_OK;
     while (status == SAL_OK && ais->stage < end) {
-        status = advance(ais, err);
+        status = advance_stage(ais, err);
         if (status == SAL_OK && first && o->progress && !*stopped) {
             *stopped = o->progress(ais->stage, o->temperatures, o->progress_data) != 0;
         }
@@ -267,7 +267,7 @@ static sal_status advance_to_meeting(sali_ais *ais, bool *stopped, sal_error *er
 
 /* Bring log-weights, numbers of moves and, if `ends`, last states of all chains to all ranks.
  * Numbers of moves are whole, so their sums are the same in any order. */
-static sal_status gather(sali_ais *ais, bool ends, sal_error *err)
+static sal_status gather_results(sali_ais *ais, bool ends, sal_error *err)
 {
     sal_comm *comm = ais->options.comm;
     const int64_t V = ais->bridge.model->space->n_variables, ranks = sal_comm_size(comm);
@@ -303,16 +303,16 @@ static sal_status gather(sali_ais *ais, bool ends, sal_error *err)
 }
 
 /* All stages, or as many as the caller wants, and the estimate. Collective. */
-static sal_status run(sali_ais *ais, sal_ais_estimate *estimate, sal_error *err)
+static sal_status run_stages(sali_ais *ais, sal_ais_estimate *estimate, sal_error *err)
 {
     const sal_ais_options *o = &ais->options;
     bool stopped = false;
-    sal_status status = sal_comm_agree(o->comm, start(ais, err), err);
+    sal_status status = sal_comm_agree(o->comm, start_chains(ais, err), err);
     while (status == SAL_OK && !stopped && ais->stage < o->temperatures) {
         status = advance_to_meeting(ais, &stopped, err);
     }
     stopped &= ais->stage < o->temperatures;
-    status = status ? status : gather(ais, !stopped, err);
+    status = status ? status : gather_results(ais, !stopped, err);
     return status ? status : estimate_from(ais, stopped, estimate, err);
 }
 
@@ -327,7 +327,7 @@ sal_status sal_ais(sal_model *model, const sal_ais_options *options, sal_ais_est
     sal_status status = sali_model_check_joint(model, err);
     status = status ? status : sali_ais_prepare(&ais, model, options, err);
     status = sal_comm_agree(options ? options->comm : NULL, status, err);
-    status = status ? status : run(&ais, estimate, err);
+    status = status ? status : run_stages(&ais, estimate, err);
     sali_blas_single_thread_end();
     for (int64_t c = 0; status == SAL_OK && log_weights && c < ais.options.chains; c++) {
         log_weights[c] = is_reverse(&ais) ? -ais.log_weight[c] : ais.log_weight[c];

@@ -5,7 +5,7 @@
 
 #include <saltus/evaluate.h>
 #include "core/shard.h"
-#include "models/bridge.h"
+#include "models/make/bridge.h"
 #include "parallel/ranks.h"
 #include "samplers/sampler.h"
 

@@ -66,7 +66,7 @@ const sal_option_table *sali_ais_option_table(void)
     return &table;
 }
 
-static sal_status resolve(sal_ais_options *o, const sal_model *model, sal_error *err)
+static sal_status resolve_options(sal_ais_options *o, const sal_model *model, sal_error *err)
 {
     sal_status status = o->sampler ? SAL_OK : sali_sampler_usual(model, false, &o->sampler, err);
     return status ? status : sal_option_resolve(&table, o, err);
@@ -128,7 +128,7 @@ sal_status sali_ais_prepare(sali_ais *ais, sal_model *model, const sal_ais_optio
                             sal_error *err)
 {
     ais->options = options ? *options : (sal_ais_options){ 0 };
-    sal_status status = resolve(&ais->options, model, err);
+    sal_status status = resolve_options(&ais->options, model, err);
     status = status ? status
                     : sali_base_create(model->space, ais->options.log_base, &ais->log_base, err);
     status = status ? status : sali_bridge_create(model, ais->log_base, &ais->bridge, err);

@@ -65,7 +65,7 @@ typedef struct rung {
     sali_memory memory;
 } rung;
 
-static int64_t temperatures(const bound *b, int64_t level)
+static int64_t count_temperatures(const bound *b, int64_t level)
 {
     const double place = (double)(level * USUAL) / (double)b->noise->T;
     return (int64_t)fmax(2, rint(b->effort * usual[(int64_t)place]));
@@ -153,7 +153,7 @@ static void set_beta(rung *r, double beta)
     sali_evaluator_set_field(r->m.chains->evaluator, r->field);
 }
 
-static void move(rung *r, int64_t steps)
+static void move_rung(rung *r, int64_t steps)
 {
     sali_moved_go(&r->m, steps);
 }
@@ -182,7 +182,7 @@ static void find_base(rung *r)
     set_beta(r, 1);
     memset(r->base, 0, (size_t)(r->n * r->N) * chains->element);
     for (int round = 0; round < ROUNDS; round++) {
-        move(r, ROUND_STEPS);
+        move_rung(r, ROUND_STEPS);
         if (round < FIRST_ROUND) {
             continue;
         }
@@ -250,7 +250,7 @@ static void add_weights(rung *r, double beta, double from, double to)
 /* Forward annealing. Afterwards log_base_z + log_w estimates log Z - constant of each row. */
 static void anneal_up(rung *r)
 {
-    const int64_t B = temperatures(r->b, r->level);
+    const int64_t B = count_temperatures(r->b, r->level);
     for (int64_t c = 0; c < r->n; c++) {
         draw_row(r, c);
         r->log_w[c] = 0;
@@ -263,7 +263,7 @@ static void anneal_up(rung *r)
     for (int64_t k = 1; k < B; k++) {
         const double beta = (double)k / (double)B;
         set_beta(r, beta);
-        move(r, 1);
+        move_rung(r, 1);
         add_weights(r, beta, beta, (double)(k + 1) / (double)B);
     }
 }
@@ -272,22 +272,22 @@ static void anneal_up(rung *r)
  * uses log_base_z of the forward path. */
 static void anneal_down(rung *r)
 {
-    const int64_t B = temperatures(r->b, r->level);
+    const int64_t B = count_temperatures(r->b, r->level);
     memset(r->log_w, 0, (size_t)r->n * sizeof *r->log_w);
     start_at(r, r->below);
     set_beta(r, 1);
-    move(r, SETTLE);
+    move_rung(r, SETTLE);
     add_weights(r, 1, (double)(B - 1) / (double)B, 1);
     for (int64_t k = B - 1; k > 0; k--) {
         const double beta = (double)k / (double)B;
         set_beta(r, beta);
-        move(r, 1);
+        move_rung(r, 1);
         add_weights(r, beta, (double)(k - 1) / (double)B, beta);
     }
 }
 
 /* Set f to f_t(x_t), without the coupling. */
-static void evaluate(rung *r)
+static void evaluate_rung(rung *r)
 {
     start_at(r, r->below);
     sali_evaluator_set_field(r->m.chains->evaluator, NULL);
@@ -321,7 +321,7 @@ static void add_base(const rung *r, int64_t shard)
 }
 
 /* Add the terms of level b->level to the bounds of the rows of `shard`. */
-static void work(void *context, int64_t shard)
+static void add_level_terms(void *context, int64_t shard)
 {
     bound *b = context;
     rung r = { .b = b, .level = b->level };
@@ -329,7 +329,7 @@ static void work(void *context, int64_t shard)
     sal_status status = open_rung(&r, shard, err);
     if (status == SAL_OK) {
         make_states(&r, shard);
-        evaluate(&r);
+        evaluate_rung(&r);
         find_base(&r);
         anneal_up(&r);
         add_to(&r, shard, b->forward);
@@ -353,7 +353,7 @@ static sal_status run_levels(bound *b, const sal_bound_options *o, bool *stopped
     sal_status status = SAL_OK;
     sali_blas_single_thread_begin();
     for (b->level = 0; status == SAL_OK && !*stopped && b->level < b->noise->T; b->level++) {
-        sali_shard_run(b->shards, o->threads, work, b);
+        sali_shard_run(b->shards, o->threads, add_level_terms, b);
         for (int64_t k = 0; status == SAL_OK && k < b->shards; k++) {
             status = b->status[k] == SAL_OK
                          ? SAL_OK
@@ -367,7 +367,7 @@ static sal_status run_levels(bound *b, const sal_bound_options *o, bool *stopped
 }
 
 /* Mean and standard error of the mean. */
-static void summarise(int64_t n, const double *values, double *mean, double *error)
+static void mean_and_error(int64_t n, const double *values, double *mean, double *error)
 {
     double variance;
     sali_moments(n, values, mean, &variance);
@@ -375,20 +375,20 @@ static void summarise(int64_t n, const double *values, double *mean, double *err
 }
 
 /* Means and errors of both bounds and of their difference [n], which is overwritten, into `out`. */
-static void conclude(const bound *b, double *difference, sal_bound *out)
+static void conclude_bounds(const bound *b, double *difference, sal_bound *out)
 {
-    summarise(b->n, b->forward, &out->forward, &out->forward_error);
-    summarise(b->n, b->reverse, &out->reverse, &out->reverse_error);
+    mean_and_error(b->n, b->forward, &out->forward, &out->forward_error);
+    mean_and_error(b->n, b->reverse, &out->reverse, &out->reverse_error);
     for (int64_t i = 0; i < b->n; i++) {
         difference[i] = b->forward[i] - b->reverse[i];
     }
-    summarise(b->n, difference, &out->gap, &out->gap_error);
+    mean_and_error(b->n, difference, &out->gap, &out->gap_error);
 }
 
 /* SAL_ERR_ARGUMENT unless the trajectory is a denoising chain of the model, and rows, codes and
  * effort are in range. */
-static sal_status check(const sal_model *model, const sal_trajectory *t, int64_t rows,
-                        const uint8_t *codes, const sal_bound_options *o, sal_error *err)
+static sal_status check_request(const sal_model *model, const sal_trajectory *t, int64_t rows,
+                                const uint8_t *codes, const sal_bound_options *o, sal_error *err)
 {
     if (!t->noise || !sali_trajectory_fits(t, model)) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "sal_denoising_bound: %s",
@@ -430,7 +430,7 @@ sal_status sal_denoising_bound(sal_model *model, const sal_trajectory *trajector
                          "NULL");
     }
     o.effort = o.effort == 0 ? 1 : o.effort;
-    sal_status status = check(model, trajectory, rows, codes, &o, err);
+    sal_status status = check_request(model, trajectory, rows, codes, &o, err);
     status = status ? status : sal_trajectory_model(trajectory, model, &view, err);
     if (status != SAL_OK) {
         return status;
@@ -457,7 +457,7 @@ sal_status sal_denoising_bound(sal_model *model, const sal_trajectory *trajector
     if (status == SAL_OK) {
         *out = (sal_bound){ NAN, NAN, NAN, NAN, NAN, NAN, stopped };
         if (!stopped) {
-            conclude(&b, difference, out);
+            conclude_bounds(&b, difference, out);
         }
     }
     sali_memory_free(&memory);

@@ -99,7 +99,7 @@ static void draw_base(const pass *p, sali_chains *chains)
 }
 
 /* Move the chains from x_(t+1) to x_t by the steps of level t; codes [n x V] hold both in turn. */
-static void move(pass *p, sali_chains *chains, int64_t t)
+static void move_to_level(pass *p, sali_chains *chains, int64_t t)
 {
     sali_moved *m = &p->at[t];
     const int64_t T = p->T, K = p->t->noise_steps[t] * p->times;
@@ -142,7 +142,7 @@ void sali_pass_begin(void *self, sali_chains *chains)
 void sali_pass_level(void *self, sali_chains *chains, int64_t t)
 {
     pass *p = self;
-    move(p, chains, t);
+    move_to_level(p, chains, t);
     note_sums(p, chains, t);
 }
 

@@ -121,7 +121,7 @@ static bool is_linear(const sal_run *run)
     return schedule == SAL_ANNEAL_LINEAR || schedule == SAL_ANNEAL_RLSA;
 }
 
-static bool reheats(const sal_run *run)
+static bool is_reheating(const sal_run *run)
 {
     return run->options.annealing.schedule == SAL_ANNEAL_REHEAT;
 }
@@ -134,7 +134,8 @@ static int64_t all_steps(const sal_run *run)
 /* The number of steps at one temperature. */
 static int64_t level_steps(const sal_run *run)
 {
-    const int64_t steps = all_steps(run), levels = reheats(run) ? SHORT_COOLINGS * LEVELS : LEVELS;
+    const int64_t steps = all_steps(run),
+                  levels = is_reheating(run) ? SHORT_COOLINGS * LEVELS : LEVELS;
     return steps > levels ? steps / levels : 1;
 }
 
@@ -152,7 +153,7 @@ static double temperature_at(const sali_annealing *a, int64_t step)
     const sal_run *run = a->run;
     const int64_t steps = all_steps(run), level = level_steps(run);
     const double share = (double)step / (double)steps;
-    if (reheats(run)) {
+    if (is_reheating(run)) {
         const double top = a->heating.reheats > 0 ? a->heating.peak : a->from;
         const double cooled = (double)(step - a->heating.begun) / length_of(a);
         return cooled < 1 ? top * pow(a->to / top, cooled) : a->to;
@@ -193,7 +194,7 @@ int64_t sali_heat_edge(int64_t n, const double *heat)
 
 /* The variance of f at draws first .. last - 1, from differences of successive draws, so that
  * neither the fall of the temperature raises it nor chains that are frozen at different f. */
-static double variance(const sal_run *run, int64_t first, int64_t last)
+static double variance_of_f(const sal_run *run, int64_t first, int64_t last)
 {
     double sum = 0, n = 0;
     const int64_t row = run->over ? run->draws_made : run->options.draws;
@@ -217,7 +218,7 @@ double sali_heat_temperature(const sal_run *run)
     for (int64_t k = 0; k < SALI_HEAT_BINS; k++) {
         const int64_t first = k * draws / SALI_HEAT_BINS, last = (k + 1) * draws / SALI_HEAT_BINS;
         T[k] = temperature_at(a, (first + last) / 2 * run->options.thin);
-        heat[k] = variance(run, first > 0 ? first - 1 : 0, last) / (T[k] * T[k]);
+        heat[k] = variance_of_f(run, first > 0 ? first - 1 : 0, last) / (T[k] * T[k]);
     }
     return fmin(ABOVE * T[sali_heat_edge(SALI_HEAT_BINS, heat)], a->from);
 }
@@ -289,18 +290,18 @@ static double mean_of(const sal_run *run, int64_t first, int64_t last)
     return sum / (double)(run->options.chains * (last - first));
 }
 
-static int64_t patience(const sal_run *run)
+static int64_t patience_draws(const sal_run *run)
 {
     const int64_t part = run->options.draws / LEAST_LOOKS;
     return part < 1 ? 1 : part > PATIENCE ? PATIENCE : part;
 }
 
 /* Whether a look is due, and the mean of f since the last look is the same as before. */
-static bool stagnates(sali_annealing *a)
+static bool has_stagnated(sali_annealing *a)
 {
     const sal_run *run = a->run;
     sali_heating *h = &a->heating;
-    const int64_t n = patience(run);
+    const int64_t n = patience_draws(run);
     if (run->draws_made - h->looked < n || run->draws_made < 2 * n) {
         return false;
     }
@@ -312,7 +313,7 @@ static bool stagnates(sali_annealing *a)
 
 /* After a window, heat if that is due. *refresh becomes true if so: chains have another
  * temperature, and some perhaps other states. */
-static sal_status reheat(sali_annealing *a, bool *refresh, sal_error *err)
+static sal_status reheat_if_due(sali_annealing *a, bool *refresh, sal_error *err)
 {
     sal_run *run = a->run;
     sali_heating *h = &a->heating;
@@ -322,7 +323,7 @@ static sal_status reheat(sali_annealing *a, bool *refresh, sal_error *err)
         (h->reheats == 0 && over < 1)) {
         return SAL_OK;
     }
-    if (!stagnates(a) && over < 1) {
+    if (!has_stagnated(a) && over < 1) {
         return SAL_OK;
     }
     if (h->reheats == 0) {
@@ -351,7 +352,7 @@ static sal_status create(void *self, sal_error *err)
     sali_annealing *a = self;
     sal_run *run = a->run;
     sali_memory *m = &run->memory;
-    if (reheats(run)) {
+    if (is_reheating(run)) {
         a->heating.standings = SALI_TAKE(m, sali_standing, run->options.chains);
         a->heating.best = SALI_TAKE(m, int32_t, run->model->space->n_variables);
         a->heating.moved = SALI_TAKE(m, bool, run->n_shards);
@@ -391,12 +392,12 @@ static sal_status window(void *self, const sali_window *w, bool *refresh, sal_er
 {
     sali_annealing *a = self;
     sal_run *run = a->run;
-    if (w->warmup || !reheats(run)) {
+    if (w->warmup || !is_reheating(run)) {
         return SAL_OK;
     }
     const int64_t before = w->done / run->options.thin;
     sal_status status = sali_sync_log_probs(run, sali_run_record(run)->log_prob, before, err);
-    return status ? status : reheat(a, refresh, err);
+    return status ? status : reheat_if_due(a, refresh, err);
 }
 
 static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)

@@ -54,15 +54,6 @@ int64_t sali_best_of_all(const sal_run *run, const sali_best *best, int64_t *cha
     return found;
 }
 
-double sali_best_worth(const sal_run *run)
-{
-    const sali_best *decoded = sali_run_decoded(run);
-    double worth;
-    int64_t c;
-    sali_best_of_all(run, decoded ? decoded : sali_run_best(run), &c, &worth);
-    return worth;
-}
-
 /* ---- of a run, by f */
 
 typedef struct best_states {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The best states that chains met, and the best ones decoded. */
+/* The best states that chains met. */
 #ifndef SALI_BEST_H
 #define SALI_BEST_H
 
@@ -24,15 +24,8 @@ int64_t sali_best_items(const sal_run *run, const sali_run_shard *shard, const s
  * NULL. */
 int64_t sali_best_of_all(const sal_run *run, const sali_best *best, int64_t *chain, double *worth);
 
-/* The best states of a run [n_shards], by f; NULL: the run does not record them. And the best
- * decoded states, by the model's statistic (decode.c). */
+/* The best states of a run [n_shards], by f; NULL: the run does not record them. */
 const sali_best *sali_run_best(const sal_run *run);
-const sali_best *sali_run_decoded(const sal_run *run);
-
-/* The number by which runs of a search are compared: the worth of the best decoded state, or of the
- * best state where the model has no rule for decoding; -inf: there is none. The same at all
- * ranks. */
-double sali_best_worth(const sal_run *run);
 
 /* The mean over the chains of the largest f that each met. *variance receives the variance of this
  * mean, from the spread of the chains (0 for a single chain). */

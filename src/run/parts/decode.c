@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoding: states made feasible by their model's rule (models/decoding.h), or without one raised
  * to a local maximum; and the best decoded state of a run. */
+#include "run/parts/decode.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -42,7 +44,7 @@ static sal_status take_room(const sal_model *rule, int64_t V, sali_memory *memor
 }
 
 /* Mark all variables of the rule's model as fixed except those that `place` names. */
-static void fix(sali_decoder *d)
+static void mark_fixed(sali_decoder *d)
 {
     for (int64_t v = 0; v < d->rule->space->n_variables; v++) {
         d->fixed[v] = true;
@@ -53,7 +55,7 @@ static void fix(sali_decoder *d)
 }
 
 /* Decode codes [V] in place. Returns the rule's statistic there. */
-static double decode(sali_decoder *d, int32_t *codes)
+static double decode_codes(sali_decoder *d, int32_t *codes)
 {
     for (int64_t v = 0; v < d->n; v++) {
         d->full[d->place[v]] = codes[v];
@@ -75,8 +77,8 @@ static sal_status decode_once(const sal_model *model, int32_t *codes, sal_error 
     if (status == SAL_OK) {
         sali_clamp_variables(model, d.place);
         sali_clamp_expand(model, 1, codes, d.full);
-        fix(&d);
-        decode(&d, codes);
+        mark_fixed(&d);
+        decode_codes(&d, codes);
     }
     sali_memory_free(&memory);
     return status;
@@ -119,15 +121,15 @@ typedef struct decoded_states {
 } decoded_states;
 
 /* The model with the rule: the one inside, if the one given is clamped. */
-static const sal_model *owner(const sal_run *run)
+static const sal_model *rule_model(const sal_run *run)
 {
     return sali_clamp_inner(run->base);
 }
 
 /* Set where the run's free variables are in the rule's model, and the codes of its fixed variables,
  * from any state `codes`; `full` is scratch. */
-static sal_status place(const sal_run *run, sali_decoder *d, const int32_t *codes, int32_t *full,
-                        sal_error *err)
+static sal_status place_variables(const sal_run *run, sali_decoder *d, const int32_t *codes,
+                                  int32_t *full, sal_error *err)
 {
     int64_t *in = SALI_NEW_ARRAY(int64_t, run->base->space->n_variables);
     if (!in) {
@@ -140,14 +142,14 @@ static sal_status place(const sal_run *run, sali_decoder *d, const int32_t *code
     }
     sali_run_expand(run, 1, codes, full);
     sali_clamp_expand(run->base, 1, full, d->full);
-    fix(d);
+    mark_fixed(d);
     sali_free(in);
     return SAL_OK;
 }
 
 static bool is_wanted(const sal_run *run)
 {
-    return sali_run_part_of(run, SALI_PART_best) && owner(run)->decoding;
+    return sali_run_part_of(run, SALI_PART_best) && rule_model(run)->decoding;
 }
 
 /* Make the best states of all shards, and a decoder for each shard of this rank. */
@@ -163,22 +165,22 @@ static sal_status open(void *self, sal_error *err)
         const sali_run_shard *shard = &run->shards[k];
         sali_decoder *d = &s->decoder[k];
         d->codes = SALI_TAKE(&run->memory, int32_t, V);
-        status = take_room(owner(run), V, &run->memory, d, err);
-        status = status ? status : place(run, d, shard->chains->codes, shard->full, err);
+        status = take_room(rule_model(run), V, &run->memory, d, err);
+        status = status ? status : place_variables(run, d, shard->chains->codes, shard->full, err);
     }
     return status;
 }
 
 /* Decode a copy of codes, and keep the result if it is the best of chain c. */
-static void note(const decoded_states *s, const sali_run_shard *shard, int64_t c,
-                 const int32_t *codes)
+static void note_decoded(const decoded_states *s, const sali_run_shard *shard, int64_t c,
+                         const int32_t *codes)
 {
     const int64_t V = s->run->model->space->n_variables;
     const size_t bytes = (size_t)V * sizeof *codes;
     const sali_best *best = &s->of[shard->k];
     sali_decoder *d = &s->decoder[shard->k];
     memcpy(d->codes, codes, bytes);
-    double worth = decode(d, d->codes);
+    double worth = decode_codes(d, d->codes);
     if (worth > best->worth[c]) {
         best->worth[c] = worth;
         memcpy(best->codes + c * V, d->codes, bytes);
@@ -192,7 +194,7 @@ static void draw(void *self, sali_run_shard *shard, int64_t draw)
     const int64_t V = s->run->model->space->n_variables;
     (void)draw;
     for (int64_t c = 0; c < shard->chains->n; c++) {
-        note(s, shard, c, shard->chains->codes + c * V);
+        note_decoded(s, shard, c, shard->chains->codes + c * V);
     }
 }
 
@@ -216,7 +218,7 @@ static sal_status finish(void *self, sal_error *err)
         const sali_best *best = &sali_run_best(run)[k];
         for (int64_t c = 0; c < shard->chains->n; c++) {
             if (best->worth[c] > -INFINITY) {
-                note(s, shard, c, best->codes + c * V);
+                note_decoded(s, shard, c, best->codes + c * V);
             }
         }
     }
@@ -226,7 +228,7 @@ static sal_status finish(void *self, sal_error *err)
 static sal_status summarise(const void *self, sal_run_summary *summary, sal_error *err)
 {
     const decoded_states *s = self;
-    const sali_decoding *rule = owner(s->run)->decoding;
+    const sali_decoding *rule = rule_model(s->run)->decoding;
     (void)err;
     if (sal_run_decoded(s->run, NULL, &summary->decoded_log_prob, NULL) == SAL_OK) {
         summary->decoded = s->decoder[0].feasible ? rule->name : rule->otherwise;
@@ -245,10 +247,20 @@ const sali_run_part sali_part_decode = {
     .summarise = summarise,
 };
 
-const sali_best *sali_run_decoded(const sal_run *run)
+/* The best decoded states of a run [n_shards], by the model's statistic; NULL: it decodes none. */
+static const sali_best *decoded_of(const sal_run *run)
 {
     const decoded_states *s = run->selves[SALI_PART_decode];
     return s ? s->of : NULL;
+}
+
+double sali_best_worth(const sal_run *run)
+{
+    const sali_best *decoded = decoded_of(run);
+    double worth;
+    int64_t c;
+    sali_best_of_all(run, decoded ? decoded : sali_run_best(run), &c, &worth);
+    return worth;
 }
 
 sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob, sal_error *err)
@@ -259,7 +271,7 @@ sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *log_prob,
     const int64_t V = run->base->space->n_variables;
     double f; /* at first the statistic */
     int64_t c;
-    const sali_best *best = sali_run_decoded(run);
+    const sali_best *best = decoded_of(run);
     const int64_t k = sali_best_of_all(run, best, &c, &f);
     if (k < 0) {
         return sali_fail(err, SAL_ERR_ARGUMENT,

@@ -110,7 +110,7 @@ static void carry_sums(const draw_queue *queue)
 }
 
 /* Bring the draws of the window, up to number `made`, from other ranks to rank 0. */
-static sal_status collect(const draw_queue *queue, int64_t made, sal_error *err)
+static sal_status collect_draws(const draw_queue *queue, int64_t made, sal_error *err)
 {
     sal_run *run = queue->run;
     const int64_t n = made - queue->first, V = run->base->space->n_variables;
@@ -139,7 +139,7 @@ static sal_status window(void *self, const sali_window *w, bool *refresh, sal_er
     if (w->warmup && !o->record.warmup) {
         return SAL_OK;
     }
-    sal_status status = collect(queue, made, err);
+    sal_status status = collect_draws(queue, made, err);
     const bool calls = status == SAL_OK && o->callbacks.draw;
     for (int64_t d = queue->first; calls && d < made && !run->stopped; d++) {
         int64_t at = (d - queue->first) * o->chains, V = run->base->space->n_variables;

@@ -96,7 +96,8 @@ static uint32_t half_of(const sal_run *run, int64_t v, int32_t code)
 }
 
 /* L1 distance of chain c to the reference state, in the embedding. */
-static double distance(const sali_draw_record *record, const sali_run_shard *shard, int64_t c)
+static double reference_distance(const sali_draw_record *record, const sali_run_shard *shard,
+                                 int64_t c)
 {
     const sal_run *run = record->run;
     const sal_space *space = shard->chains->space;
@@ -133,7 +134,7 @@ static void add_moments(const sal_space *space, const int32_t *codes, int64_t n,
 }
 
 /* Count the codes [V] of a draw in counts [bins]; two-level variables count code 1 only. */
-static void count(const sal_space *space, const int32_t *codes, uint32_t *counts)
+static void count_codes(const sal_space *space, const int32_t *codes, uint32_t *counts)
 {
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
@@ -153,7 +154,7 @@ static void count(const sal_space *space, const int32_t *codes, uint32_t *counts
 
 /* Store a draw, full [V of base], as row `row` of the kept draws, with one or four bytes a
  * variable. */
-static void keep(const sali_draw_record *record, const int32_t *full, int64_t row)
+static void store_draw(const sali_draw_record *record, const int32_t *full, int64_t row)
 {
     int64_t V = record->run->base->space->n_variables;
     if (record->draw_bytes == 4) {
@@ -215,15 +216,15 @@ static void draw(void *self, sali_run_shard *shard, int64_t draw)
             merge_halves(record, row, draw);
         }
         record->log_prob[at] = chains->f[c];
-        record->distance[at] = distance(record, shard, c);
-        count(space, codes, record->counts + (2 * row + half) * space->bins);
+        record->distance[at] = reference_distance(record, shard, c);
+        count_codes(space, codes, record->counts + (2 * row + half) * space->bins);
         if (record->moments) {
             add_moments(space, codes, draw + 1 - half * first_half,
                         record->moments + (2 * row + half) * space->n_variables);
         }
         if (record->draws) {
             sali_run_expand(run, 1, codes, shard->full);
-            keep(record, shard->full, at);
+            store_draw(record, shard->full, at);
         }
     }
 }

@@ -34,7 +34,7 @@ static sal_status create(void *self, sal_error *err)
 }
 
 /* The shards, as the sampler sees them in warm-up. */
-static sali_warmup view(const sal_run *run)
+static sali_warmup warmup_view(const sal_run *run)
 {
     return (sali_warmup){
         .model = run->model,
@@ -54,7 +54,7 @@ static sal_status window(void *self, const sali_window *w, bool *refresh, sal_er
     if (!w->warmup || !engine->adapt || run->tuned) {
         return SAL_OK;
     }
-    sali_warmup warmup = view(run);
+    sali_warmup warmup = warmup_view(run);
     warmup.window = w->steps;
     warmup.done = run->warmup_done;
     warmup.total = run->options.warmup;
@@ -78,7 +78,7 @@ static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
 static sal_status restore(void *self, sali_run_state_reader *reader, sal_error *err)
 {
     sal_run *run = self;
-    const sali_warmup at = view(run);
+    const sali_warmup at = warmup_view(run);
     return sali_sampler_restore(run->sampler, run->shared, &at, reader, err);
 }
 

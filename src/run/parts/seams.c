@@ -2,10 +2,9 @@
 /* Swaps between shards that have parts of one ladder: where one ends and the next begins there is a
  * seam, across which two states change places, through messages where the shards are at two ranks.
  * Both sides decide alike, by the random stream of the lower slot. */
-#include "run/parts/seams.h"
-
 #include <string.h>
 
+#include "run/part.h"
 #include "run/parts/tempering.h"
 
 typedef struct seams {
@@ -26,7 +25,7 @@ static int64_t state_bytes(const sal_run *run)
            run->model->space->n_variables * (int64_t)sizeof(*run->shards->chains->codes);
 }
 
-static void pack(const sal_run *run, const sali_run_shard *shard, int64_t c, char *state)
+static void pack_state(const sal_run *run, const sali_run_shard *shard, int64_t c, char *state)
 {
     const sali_chains *chains = shard->chains;
     const int64_t V = chains->space->n_variables;
@@ -36,7 +35,8 @@ static void pack(const sal_run *run, const sali_run_shard *shard, int64_t c, cha
 }
 
 /* Take a sent state into chain c. f is not taken: the refresh after swaps computes it. */
-static void unpack(const sal_run *run, const sali_run_shard *shard, int64_t c, const char *state)
+static void unpack_state(const sal_run *run, const sali_run_shard *shard, int64_t c,
+                         const char *state)
 {
     sali_chains *chains = shard->chains;
     const int64_t V = chains->space->n_variables;
@@ -67,10 +67,10 @@ static sal_status bring_together(const seams *s, int64_t k, sal_error *err)
     const bool own_higher = sali_ranks_own(&run->ranks, k + 1);
     char *const *states = s->states;
     if (own_lower) {
-        pack(run, lower, lower->chains->n - 1, states[0]);
+        pack_state(run, lower, lower->chains->n - 1, states[0]);
     }
     if (own_higher) {
-        pack(run, higher, 0, states[1]);
+        pack_state(run, higher, 0, states[1]);
     }
     if (own_lower && own_higher) {
         return SAL_OK;
@@ -104,25 +104,15 @@ static sal_status swap_across(const seams *s, int64_t k, int64_t replica, uint64
     const bool made = sali_swap_is_made(own_lower ? sali_run_swaps(run, k) : NULL, replica, stream,
                                         sali_swap_probability(run->model->space, log_ratio));
     if (made && own_lower) {
-        unpack(run, lower, lower->chains->n - 1, states[1]);
+        unpack_state(run, lower, lower->chains->n - 1, states[1]);
     }
     if (made && own_higher) {
-        unpack(run, higher, 0, states[0]);
+        unpack_state(run, higher, 0, states[0]);
     }
     return SAL_OK;
 }
 
 /* ---- all of them */
-
-/* Whether a ladder is cut, so that its slots are in several shards. */
-static bool is_wanted(const sal_run *run)
-{
-    bool any = false;
-    for (int64_t k = 1; k < run->n_shards; k++) {
-        any |= run->slot_begin[k] % run->replicas != 0;
-    }
-    return any;
-}
 
 static sal_status open(void *self, sal_error *err)
 {
@@ -170,14 +160,9 @@ static sal_status meet(void *self, int64_t step, bool *refresh, sal_error *err)
 
 const sali_run_part sali_part_seams = {
     .name = "seams",
-    .wanted = is_wanted,
+    .wanted = sali_run_has_seams,
     .size = sizeof(seams),
     .open = open,
     .apart = apart,
     .meet = meet,
 };
-
-bool sali_run_has_seams(const sal_run *run)
-{
-    return run->selves[SALI_PART_seams] != NULL;
-}

@@ -42,7 +42,7 @@ typedef struct walk {
 } walk;
 
 /* Copy the chains of `from` that stand still into the chains `still`. */
-static void take(const sali_chains *from, sali_chains *still)
+static void take_still_chains(const sali_chains *from, sali_chains *still)
 {
     int64_t V = from->space->n_variables, i = 0;
     for (int64_t c = 0; c < from->n; c++) {
@@ -76,7 +76,7 @@ static sal_status walk_chains(const walk *w, sali_chains *chains, sal_error *err
     }
     sal_status status = sali_settling_chains(&w->settling, n, w->run->stream_seed, &still, err);
     if (status == SAL_OK) {
-        take(chains, still);
+        take_still_chains(chains, still);
         status = sali_settle(&w->settling, still, 1, MOST_STEPS * w->window,
                              w->run->warmup_done / SALI_ADAPT_WINDOW, err);
     }

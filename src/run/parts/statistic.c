@@ -17,14 +17,14 @@ typedef struct statistic {
 } statistic;
 
 /* The model that knows its own states: the one inside, if the one given is clamped. */
-static const sal_model *owner(const sal_run *run)
+static const sal_model *statistic_model(const sal_run *run)
 {
     return sali_clamp_inner(run->base);
 }
 
 static bool is_wanted(const sal_run *run)
 {
-    return owner(run)->statistic != NULL;
+    return statistic_model(run)->statistic != NULL;
 }
 
 static sal_status create(void *self, sal_error *err)
@@ -32,14 +32,15 @@ static sal_status create(void *self, sal_error *err)
     statistic *s = self;
     sal_run *run = s->run;
     s->of = SALI_TAKE(&run->memory, sali_running, sali_run_rows(run, false, &s->row0));
-    s->inner = SALI_TAKE(&run->memory, int32_t, run->n_shards * owner(run)->space->n_variables);
+    s->inner =
+        SALI_TAKE(&run->memory, int32_t, run->n_shards * statistic_model(run)->space->n_variables);
     return sali_memory_status(&run->memory, err);
 }
 
 /* The statistic at codes [V of base]; inner [V of the owner] is scratch. */
 static double statistic_of(const sal_run *run, const int32_t *codes, int32_t *inner)
 {
-    const sal_model *model = owner(run);
+    const sal_model *model = statistic_model(run);
     sali_clamp_expand(run->base, 1, codes, inner);
     return model->statistic->of(model, inner);
 }
@@ -49,7 +50,7 @@ static void draw(void *self, sali_run_shard *shard, int64_t draw)
 {
     const statistic *s = self;
     const sali_chains *chains = shard->chains;
-    int32_t *inner = s->inner + shard->k * owner(s->run)->space->n_variables;
+    int32_t *inner = s->inner + shard->k * statistic_model(s->run)->space->n_variables;
     for (int64_t g = 0; g < shard->groups; g++) {
         const int64_t c = g * s->run->replicas;
         sali_run_expand(s->run, 1, chains->codes + c * chains->space->n_variables, shard->full);
@@ -59,7 +60,7 @@ static void draw(void *self, sali_run_shard *shard, int64_t draw)
 }
 
 /* Set the mean and the standard deviation over the draws of all chains. */
-static void pool(const statistic *of, sal_run_summary *s)
+static void pool_draws(const statistic *of, sal_run_summary *s)
 {
     const sal_run *run = of->run;
     double chains = (double)run->options.chains, n = (double)run->draws_made;
@@ -86,10 +87,10 @@ static sal_status summarise(const void *self, sal_run_summary *summary, sal_erro
 {
     const statistic *s = self;
     const sal_run *run = s->run;
-    summary->statistic = owner(run)->statistic->name;
-    pool(s, summary);
+    summary->statistic = statistic_model(run)->statistic->name;
+    pool_draws(s, summary);
     int32_t *codes = SALI_NEW_ARRAY(int32_t, run->base->space->n_variables);
-    int32_t *inner = SALI_NEW_ARRAY(int32_t, owner(run)->space->n_variables);
+    int32_t *inner = SALI_NEW_ARRAY(int32_t, statistic_model(run)->space->n_variables);
     sal_status status = codes && inner ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK && sal_run_best(run, codes, NULL, NULL) == SAL_OK) {
         summary->statistic_best = statistic_of(run, codes, inner);

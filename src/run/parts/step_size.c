@@ -48,7 +48,7 @@ sal_status sali_adapt_begin(sali_adaptation *a, sali_memory *memory, int64_t n,
     return sali_memory_status(memory, err);
 }
 
-static double move(sali_adaptation *a, int64_t r, double gain, double acceptance)
+static double move_step_size(sali_adaptation *a, int64_t r, double gain, double acceptance)
 {
     double log_step = a->log_step[r] + gain * (acceptance - SALI_TARGET_ACCEPTANCE);
     a->log_step[r] = fmin(fmax(log_step, a->low), a->high);
@@ -62,12 +62,12 @@ int sali_adapt_bound(const sali_adaptation *a, int64_t r)
 
 double sali_adapt_next(sali_adaptation *a, int64_t r, double acceptance)
 {
-    return move(a, r, 4 / pow((double)++a->windows[r], 0.6), acceptance);
+    return move_step_size(a, r, 4 / pow((double)++a->windows[r], 0.6), acceptance);
 }
 
 double sali_adapt_follow(sali_adaptation *a, int64_t r, double acceptance)
 {
-    return move(a, r, 0.1, acceptance);
+    return move_step_size(a, r, 0.1, acceptance);
 }
 
 int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items)
@@ -80,7 +80,7 @@ int64_t sali_adaptation_state(sali_adaptation *a, sali_state_item *items)
 /* ---- the search */
 
 /* Candidate number k of the present stage, for a rung whose step size is `centre`. */
-static double candidate(const sali_step_sizes *s, double centre, int64_t k)
+static double candidate_size(const sali_step_sizes *s, double centre, int64_t k)
 {
     return s->search.candidates == SALI_MAGNITUDES ? s->unit * FIRST_MAGNITUDE * pow(10, (double)k)
                                                    : centre * 0.2 * (double)(k + 1);
@@ -94,10 +94,10 @@ static void begin_stage(sali_step_sizes *s, int64_t n, int64_t done, int64_t tot
 
 /* Give every rung the candidate with the largest mean jump (of equal ones the smaller), and end the
  * stage. */
-static void choose(sali_step_sizes *s)
+static void choose_candidates(sali_step_sizes *s)
 {
     for (int64_t r = 0; r < s->rungs; r++) {
-        s->value[r] = candidate(s, s->value[r], sali_jump_search_best(&s->search, r));
+        s->value[r] = candidate_size(s, s->value[r], sali_jump_search_best(&s->search, r));
     }
     s->search.candidates = 0;
 }
@@ -133,15 +133,15 @@ static void set_candidates(const sali_step_sizes *s, int64_t n_shards, sali_chai
     for (int64_t k = 0; k < n_shards; k++) {
         for (int64_t c = 0; c < chains[k]->n; c++) {
             int64_t tried = sali_jump_search_turn(&s->search, group_of(s, chains[k], c), done);
-            chains[k]->step_size[c] = candidate(s, s->value[rung_of(s, chains[k], c)], tried);
+            chains[k]->step_size[c] = candidate_size(s, s->value[rung_of(s, chains[k], c)], tried);
         }
     }
 }
 
 /* Learn from a window of the search, `done` being the steps of warm-up since its begin, and set the
  * chains' next candidates or the sizes found. Whether step sizes changed. */
-static bool search(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains, int64_t window,
-                   int64_t done, int64_t total)
+static bool search_window(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
+                          int64_t window, int64_t done, int64_t total)
 {
     bool magnitudes = s->search.candidates == SALI_MAGNITUDES;
     add_jumps(s, n_shards, chains, done - window);
@@ -149,7 +149,7 @@ static bool search(sali_step_sizes *s, int64_t n_shards, sali_chains *const *cha
         set_candidates(s, n_shards, chains, done);
         return (done - s->search.begin) % s->search.length == 0;
     }
-    choose(s);
+    choose_candidates(s);
     sali_step_sizes_set(s, n_shards, chains);
     if (magnitudes) {
         begin_stage(s, SALI_DECILES, done, total);
@@ -204,8 +204,8 @@ int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t t
 
 /* Adapt the step size of each rung to the mean acceptance of its chains in a window of `window`
  * steps. */
-static void approximate(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
-                        int64_t window)
+static void approximate_window(sali_step_sizes *s, int64_t n_shards, sali_chains *const *chains,
+                               int64_t window)
 {
     for (int64_t r = 0; r < s->rungs; r++) {
         double acceptance = 0, steps = 0;
@@ -228,12 +228,12 @@ bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *co
         return false;
     }
     if (s->search.candidates) {
-        return search(s, n_shards, chains, window, done, total);
+        return search_window(s, n_shards, chains, window, done, total);
     }
     if (s->rule == SAL_STEP_SIZE_SEARCH && s->search.begin > 0) {
         return false; /* found */
     }
-    approximate(s, n_shards, chains, window);
+    approximate_window(s, n_shards, chains, window);
     if (s->rule == SAL_STEP_SIZE_SEARCH && done >= total / 4) {
         begin_stage(s, SALI_MAGNITUDES, done, total);
         set_candidates(s, n_shards, chains, done);

@@ -8,7 +8,6 @@
 #include "core/error.h"
 #include "core/saved/tuning.h"
 #include "run/part.h"
-#include "run/parts/seams.h"
 
 /* The hot end is where the standard deviation of f / T is this: nearly all states are then as
  * likely as any other. */
@@ -201,8 +200,8 @@ static double hot_end(int64_t n_shards, sali_swaps *const *swaps)
 /* Fill barrier [n] with the rejection rates of the pairs, summed from temperature 1 on: an estimate
  * of the communication barrier Lambda (Syed et al. 2022, eq. 22). A pair that was never tried
  * counts as 0.5. */
-static void cumulate(const sali_ladder *ladder, int64_t n_shards, sali_swaps *const *swaps,
-                     double *barrier)
+static void cumulate_rejections(const sali_ladder *ladder, int64_t n_shards,
+                                sali_swaps *const *swaps, double *barrier)
 {
     barrier[0] = 0;
     for (int64_t r = 0; r + 1 < ladder->n; r++) {
@@ -251,7 +250,7 @@ void sali_ladder_update(sali_ladder *ladder, int64_t n_shards, sali_swaps *const
     double last = 1 / hot_end(n_shards, swaps), barrier[SALI_MOST_REPLICAS];
     last = isnan(last) ? ladder->beta[ladder->n - 1]
                        : fmin(fmax(last, 1 / HOTTEST), 1 / COOLEST_HOT_END);
-    cumulate(ladder, n_shards, swaps, barrier);
+    cumulate_rejections(ladder, n_shards, swaps, barrier);
     if (ladder->updates++ == 0) { /* the first guess may be far off, and so may its rates */
         spread_geometrically(ladder, last);
     } else {
@@ -290,6 +289,7 @@ typedef struct tempering {
     sali_ladder ladder;
     sali_swaps *swaps; /* [n_shards] */
     sali_swaps **all;  /* [n_shards] pointers to the elements of swaps */
+    bool seams;        /* sali_run_has_seams */
 } tempering;
 
 /* Make the ladder: given, from a tuning, or a first guess. */
@@ -332,6 +332,7 @@ static sal_status open(void *self, sal_error *err)
     sal_run *run = t->run;
     sal_status status = SAL_OK;
     t->ladder.every = run->options.tempering.swap_every;
+    t->seams = sali_run_has_seams(run);
     set_temperatures(t);
     if (run->replicas == 1) {
         return SAL_OK;
@@ -370,7 +371,7 @@ static bool after(void *self, const sali_window *w, sali_run_shard *shard)
         return false;
     }
     sali_swap(&t->swaps[shard->k], shard->chains, (int64_t)(step / every % 2));
-    return !sali_run_has_seams(t->run);
+    return !t->seams;
 }
 
 /* Update the ladder where that is due in warm-up. */

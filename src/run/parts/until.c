@@ -83,7 +83,7 @@ static int64_t longest(const void *self, const sali_window *w)
 
 /* Set u->reached: whether the draws so far are good enough. At rank 0. The ESS of chains that
  * disagree does not count. */
-static sal_status judge(until *u, sal_error *err)
+static sal_status judge_draws(until *u, sal_error *err)
 {
     const sal_run *run = u->run;
     sal_run_summary s = { 0 };
@@ -109,7 +109,7 @@ static sal_status window(void *self, const sali_window *w, bool *refresh, sal_er
         return SAL_OK;
     }
     sal_status status = sali_record_collect(sali_run_record(run), err);
-    status = sali_sync_status(run, status || run->rank > 0 ? status : judge(u, err), err);
+    status = sali_sync_status(run, status || run->rank > 0 ? status : judge_draws(u, err), err);
     status = status ? status : sali_sync_value(run, &u->reached, sizeof u->reached, err);
     run->enough |= u->reached;
     return status;

@@ -61,7 +61,7 @@ static double pair_l1(const sal_space *space, const double *q, const double *p)
     return sum / (0.5 * (double)V * (double)(V + 1));
 }
 
-static double frobenius(int64_t n, const double *a, const double *b)
+static double frobenius_distance(int64_t n, const double *a, const double *b)
 {
     double sum = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -86,7 +86,7 @@ static sal_status pair_errors(const sal_run *run, const double *marginals, const
         e->pair_l1 = pair_l1(space, q, pairs);
         sali_pairs_covariance(space, marginals, q, covariance);
         sali_pairs_covariance(space, exact, pairs, covariance + N * N);
-        e->covariance = frobenius(N * N, covariance, covariance + N * N);
+        e->covariance = frobenius_distance(N * N, covariance, covariance + N * N);
     }
     sali_free(q);
     sali_free(covariance);

@@ -32,8 +32,8 @@ static sal_status count_states(const sal_run *run, double *shares, sal_error *er
 
 /* Set *out: the distance of the draws from the exact distribution of `states` states, and the
  * distance that `ess` independent draws would have. */
-static sal_status compare(const sal_run *run, int64_t states, int threads, double ess,
-                          sal_run_variation *out, sal_error *err)
+static sal_status compare_draws(const sal_run *run, int64_t states, int threads, double ess,
+                                sal_run_variation *out, sal_error *err)
 {
     double *p = SALI_NEW_ARRAY(double, states), log_z;
     double *q = SALI_NEW_ARRAY(double, states);
@@ -82,5 +82,5 @@ sal_status sal_run_total_variation(const sal_run *run, int64_t limit, int thread
     }
     sal_status status = sal_run_summarise(run, &summary, err);
     return status ? status
-                  : compare(run, (int64_t)states, threads, summary.ess_total, variation, err);
+                  : compare_draws(run, (int64_t)states, threads, summary.ess_total, variation, err);
 }

@@ -72,24 +72,3 @@ sal_status sal_run_tuning(const sal_run *run, sal_tuning **out, sal_error *err)
     *out = tuning;
     return SAL_OK;
 }
-
-sal_status sal_tuning_values(const sal_tuning *tuning, const char *name, const double **values,
-                             int64_t *n, sal_error *err)
-{
-    const sali_state_item *list = sali_run_state_find(&tuning->lists, name);
-    if (!list) {
-        char names[SAL_ERROR_SIZE] = "";
-        for (int64_t k = 0; k < tuning->lists.n; k++) {
-            sali_list_name(names, sizeof names, tuning->lists.items[k].name);
-        }
-        return sali_fail(err, SAL_ERR_NOT_FOUND, "the tuning of %s has no '%.100s'; it has: %s",
-                         tuning->sampler, name, names[0] ? names : "nothing");
-    }
-    if (values) {
-        *values = list->data;
-    }
-    if (n) {
-        *n = list->count;
-    }
-    return SAL_OK;
-}

@@ -55,7 +55,7 @@ static int64_t other_codes(const sali_variable *variable)
 }
 
 /* Whether all draws of a chain have the same state of variable v. */
-static bool stays(const sal_run *run, const sali_variable *variable, int64_t v, int64_t chain)
+static bool chain_stays(const sal_run *run, const sali_variable *variable, int64_t v, int64_t chain)
 {
     const int64_t bins = run->model->space->bins, V = run->model->space->n_variables;
     const uint32_t *early = sali_run_record(run)->counts + 2 * chain * bins + variable->bin,
@@ -86,7 +86,7 @@ static int64_t find_unchanged(const sal_run *run, int64_t *unchanged)
     for (int64_t v = 0; v < run->model->space->n_variables; v++) {
         bool stay = other_codes(&run->model->space->variables[v]) > 0;
         for (int64_t c = 0; stay && c < run->options.chains; c++) {
-            stay = stays(run, &run->model->space->variables[v], v, c);
+            stay = chain_stays(run, &run->model->space->variables[v], v, c);
         }
         if (stay) {
             unchanged[n++] = v;
@@ -162,7 +162,7 @@ static const int32_t *last_codes(const sal_run *run, int64_t chain)
 
 /* Set the chance of each of n changes: the least of its chances at the last states of a few
  * chains. */
-static sal_status measure(batch *b, int64_t n, change *changes, sal_error *err)
+static sal_status measure_changes(batch *b, int64_t n, change *changes, sal_error *err)
 {
     const int64_t chains = b->run->options.chains < CHAINS ? b->run->options.chains : CHAINS;
     sal_status status = SAL_OK;
@@ -264,7 +264,7 @@ static sal_status try_pairs(batch *b, int64_t n, const change *changes, const in
     if (status == SAL_OK) {
         const int64_t pairs =
             list_pairs(b->run->model->space, known ? &graph : NULL, n, changes, rank, pair);
-        status = measure(b, pairs, pair, err);
+        status = measure_changes(b, pairs, pair, err);
         if (status == SAL_OK) {
             note_likeliest(b->run, pairs, pair, original, s);
         }
@@ -290,7 +290,7 @@ static sal_status try_changes(batch *b, int64_t n, const int64_t *unchanged, cha
         }
         changes[singles] = (change){ .first = unchanged[singles], .second = -1 };
     }
-    sal_status status = measure(b, singles, changes, err);
+    sal_status status = measure_changes(b, singles, changes, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -302,8 +302,8 @@ static sal_status try_changes(batch *b, int64_t n, const int64_t *unchanged, cha
 
 /* Find out whether f allows changes of n unchanged variables, and note the likeliest in the
  * summary. */
-static sal_status look(const sal_run *run, int64_t n, const int64_t *unchanged,
-                       const int64_t *original, sal_run_summary *s, sal_error *err)
+static sal_status inspect_unchanged(const sal_run *run, int64_t n, const int64_t *unchanged,
+                                    const int64_t *original, sal_run_summary *s, sal_error *err)
 {
     const int64_t V = run->model->space->n_variables, room = MOST_CODES / V;
     sali_memory memory = { 0 };
@@ -340,7 +340,7 @@ sal_status sali_unchanged_summarise(const sal_run *run, sal_run_summary *s, sal_
         s->unchanged_first[k] = original[unchanged[k]];
     }
     if (status == SAL_OK && s->unchanged > 0 && s->unmoved < s->chains) {
-        status = look(run, s->unchanged, unchanged, original, s, err);
+        status = inspect_unchanged(run, s->unchanged, unchanged, original, s, err);
     }
     sali_memory_free(&memory);
     return status;

@@ -34,7 +34,7 @@ static int64_t place_of(const ballot *b, int64_t draw)
 
 /* Whether the state in slot `one` beats that in slot `other`: by votes, then by f, then by its
  * first draw. Draws are numbered as in log_prob. */
-static bool beats(const ballot *b, const sal_run *run, int64_t one, int64_t other)
+static bool slot_beats(const ballot *b, const sal_run *run, int64_t one, int64_t other)
 {
     if (b->votes[one] != b->votes[other]) {
         return b->votes[one] > b->votes[other];
@@ -56,7 +56,7 @@ static int64_t count_votes(ballot *b, const sal_run *run)
         }
     }
     for (int64_t at = 0; at < b->size; at++) {
-        if (b->first[at] && (winner < 0 || beats(b, run, at, winner))) {
+        if (b->first[at] && (winner < 0 || slot_beats(b, run, at, winner))) {
             winner = at;
         }
     }

@@ -9,8 +9,8 @@
 #include "run/results/results.h"
 
 /* Append formatted text, cut to the room. */
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t room,
-                                                         const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void append_warning(char *text, size_t room,
+                                                                 const char *format, ...)
 {
     size_t used = strlen(text);
     va_list args;
@@ -23,9 +23,9 @@ void sali_unchanged_list(const sal_run_summary *s, char *text, size_t room)
 {
     text[0] = '\0';
     for (int k = 0; k < SAL_RUN_NAMED && s->unchanged_first[k] >= 0; k++) {
-        append(text, room, "%s%lld", k > 0 ? ", " : "", (long long)s->unchanged_first[k]);
+        append_warning(text, room, "%s%lld", k > 0 ? ", " : "", (long long)s->unchanged_first[k]);
     }
-    append(text, room, "%s", s->unchanged > SAL_RUN_NAMED ? ", .." : "");
+    append_warning(text, room, "%s", s->unchanged > SAL_RUN_NAMED ? ", .." : "");
 }
 
 bool sali_run_is_from_scratch(const sal_run_summary *s)
@@ -45,23 +45,26 @@ static void describe_disagreement(const sal_run_summary *s, char *text, size_t r
     } else if (s->rhat_variable >= 0) {
         snprintf(where, sizeof where, "variable %lld", (long long)s->rhat_variable);
     }
-    append(text, room,
-           "The chains disagree: R-hat is %.2f for %s; %lld of %lld variables are above %.1f. Do "
-           "not trust the averages: ",
-           s->rhat_max, where, (long long)s->disagreeing, (long long)s->variables, SAL_RHAT_LIMIT);
+    append_warning(
+        text, room,
+        "The chains disagree: R-hat is %.2f for %s; %lld of %lld variables are above %.1f. Do "
+        "not trust the averages: ",
+        s->rhat_max, where, (long long)s->disagreeing, (long long)s->variables, SAL_RHAT_LIMIT);
     double moves = s->mean_jump * (double)s->draws * (double)s->thin / (double)s->variables;
     if (moves < 1) {
-        append(text, room,
-               "in all its steps a chain moved a variable %.2g times on average. Try many more of "
-               "them, such as --thin %lld.",
-               moves, (long long)s->variables);
+        append_warning(
+            text, room,
+            "in all its steps a chain moved a variable %.2g times on average. Try many more of "
+            "them, such as --thin %lld.",
+            moves, (long long)s->variables);
         return;
     }
-    append(text, room,
-           "the chains have not mixed, or stay in different modes. Try "
-           "more warm-up and draws (--warmup, --draws, --thin), more chains, another sampler; if "
-           "R-hat stays high, this sampler cannot cross between the modes%s.",
-           s->replicas > 1 ? " with these replicas" : ": tempering can (--tempering)");
+    append_warning(
+        text, room,
+        "the chains have not mixed, or stay in different modes. Try "
+        "more warm-up and draws (--warmup, --draws, --thin), more chains, another sampler; if "
+        "R-hat stays high, this sampler cannot cross between the modes%s.",
+        s->replicas > 1 ? " with these replicas" : ": tempering can (--tempering)");
 }
 
 /* Swap rates below this are rare: neighbouring temperatures that hardly ever swap cut the ladder in
@@ -71,49 +74,51 @@ static void describe_disagreement(const sal_run_summary *s, char *text, size_t r
 /* Report the lowest swap rate, and how many replicas would serve. */
 static void describe_rare_swaps(const sal_run_summary *s, char *text, size_t room)
 {
-    append(text, room,
-           "Neighbouring temperatures swap too rarely (%.1f%% at worst): tempering helps little. ",
-           100 * s->swap_rate_min);
+    append_warning(
+        text, room,
+        "Neighbouring temperatures swap too rarely (%.1f%% at worst): tempering helps little. ",
+        100 * s->swap_rate_min);
     if (isnan(s->barrier)) { /* some pair never tried */
-        append(text, room, "Try more draws, or a smaller --swap-every.");
+        append_warning(text, room, "Try more draws, or a smaller --swap-every.");
         return;
     }
-    append(text, room, "About %.0f replicas would serve (--tempering).%s", ceil(2 * s->barrier) + 1,
-           s->barrier > 0.8 * (double)(s->replicas - 1) ? " Perhaps more: the estimate is low."
-                                                        : "");
+    append_warning(
+        text, room, "About %.0f replicas would serve (--tempering).%s", ceil(2 * s->barrier) + 1,
+        s->barrier > 0.8 * (double)(s->replicas - 1) ? " Perhaps more: the estimate is low." : "");
 }
 
 /* Report chains that never moved, why, and what would help. */
 static void describe_standing(const sal_run_summary *s, char *text, size_t room)
 {
     if (s->unmoved == s->chains) {
-        append(text, room,
-               "Nothing moved: no step of any chain%s changed a variable, so the draws "
-               "are the starts and say nothing. ",
-               s->replicas > 1 ? " or replica" : "");
+        append_warning(text, room,
+                       "Nothing moved: no step of any chain%s changed a variable, so the draws "
+                       "are the starts and say nothing. ",
+                       s->replicas > 1 ? " or replica" : "");
     } else {
-        append(text, room, "%lld of %lld chains never moved: they have no ESS. ",
-               (long long)s->unmoved, (long long)s->chains);
+        append_warning(text, room, "%lld of %lld chains never moved: they have no ESS. ",
+                       (long long)s->unmoved, (long long)s->chains);
     }
     if (s->isolated) {
-        append(text, room,
-               "No change of a single variable is allowed there: f is -inf at all of "
-               "them. Use a finite penalty in place of -inf, with --tempering, and keep the "
-               "draws that break nothing: that can reach all states. Samplers of blocks (--sampler "
-               "gibbs:block=8, hamming-ball:block=8,radius=2) do so only where one block of "
-               "successive variables holds all that constraints join; hops of gwg do not pass "
-               "tables of -inf.");
+        append_warning(
+            text, room,
+            "No change of a single variable is allowed there: f is -inf at all of "
+            "them. Use a finite penalty in place of -inf, with --tempering, and keep the "
+            "draws that break nothing: that can reach all states. Samplers of blocks (--sampler "
+            "gibbs:block=8, hamming-ball:block=8,radius=2) do so only where one block of "
+            "successive variables holds all that constraints join; hops of gwg do not pass "
+            "tables of -inf.");
     } else if (isnan(s->step_size)) {
-        append(text, room, "Try more draws%s.", s->replicas > 1 ? "" : ", or --tempering");
+        append_warning(text, room, "Try more draws%s.", s->replicas > 1 ? "" : ", or --tempering");
     } else if (!isnan(s->step_size_target)) {
-        append(
+        append_warning(
             text, room,
             "At the step size that is accepted hardly anything moves: its gradient tells little of "
             "f there. Try a sampler by exact differences (--sampler gibbs, lb)%s.",
             s->replicas > 1 ? "" : ", or --tempering");
     } else {
-        append(text, room, "Try more draws, or a %s --step-size.",
-               s->acceptance_rate > 0.5 ? "larger" : "smaller");
+        append_warning(text, room, "Try more draws, or a %s --step-size.",
+                       s->acceptance_rate > 0.5 ? "larger" : "smaller");
     }
 }
 
@@ -121,22 +126,24 @@ static void describe_standing(const sal_run_summary *s, char *text, size_t room)
 static void describe_no_ess(const sal_run_summary *s, char *text, size_t room)
 {
     if (s->draws < SALI_FEW_DRAWS) {
-        append(text, room, "Too few draws to judge by: there is no ESS. Try more draws.");
+        append_warning(text, room, "Too few draws to judge by: there is no ESS. Try more draws.");
     } else if (s->unmoved > 0) {
         describe_standing(s, text, room);
     } else {
-        append(text, room,
-               "There is no ESS: neither the distance to a random state nor f changes from draw to "
-               "draw in some chain, though it moves. Look at marginals and R-hat.");
+        append_warning(
+            text, room,
+            "There is no ESS: neither the distance to a random state nor f changes from draw to "
+            "draw in some chain, though it moves. Look at marginals and R-hat.");
     }
 }
 
 static void describe_missed_aim(const sal_run_summary *s, char *text, size_t room)
 {
-    append(text, room,
-           "The run did not come to %s in %lld draws of each chain: the ESS of all chains is %.0f "
-           "and the largest R-hat %.3f. Try more --draws, or another sampler.",
-           s->until, (long long)s->draws, s->ess_total, s->rhat_max);
+    append_warning(
+        text, room,
+        "The run did not come to %s in %lld draws of each chain: the ESS of all chains is %.0f "
+        "and the largest R-hat %.3f. Try more --draws, or another sampler.",
+        s->until, (long long)s->draws, s->ess_total, s->rhat_max);
 }
 
 /* An acceptance rate this far from its target, in ENOUGH_DRAWS draws, means that adaptation was not
@@ -149,28 +156,30 @@ static void describe_stuck(const sal_run_summary *s, char *text, size_t room)
 {
     char list[SAL_RUN_NAMED * 24];
     sali_unchanged_list(s, list, sizeof list);
-    append(text, room, "%lld variable%s never changed in any chain (%s), but f lets ",
-           (long long)s->unchanged, s->unchanged == 1 ? "" : "s", list);
+    append_warning(text, room, "%lld variable%s never changed in any chain (%s), but f lets ",
+                   (long long)s->unchanged, s->unchanged == 1 ? "" : "s", list);
     if (s->stuck[1] >= 0) {
-        append(text, room,
-               "%lld and %lld change together: given all others, %.3g%% of the draws would show "
-               "other states of them. This sampler does not get there, and averages are those of "
-               "one side. Try a sampler that moves any two variables together now and then "
-               "(--sampler gibbs:block=8,blocks=random), or, where f between the sides is finite, "
-               "--tempering.",
-               (long long)s->stuck[0], (long long)s->stuck[1], 100 * s->stuck_chance);
+        append_warning(
+            text, room,
+            "%lld and %lld change together: given all others, %.3g%% of the draws would show "
+            "other states of them. This sampler does not get there, and averages are those of "
+            "one side. Try a sampler that moves any two variables together now and then "
+            "(--sampler gibbs:block=8,blocks=random), or, where f between the sides is finite, "
+            "--tempering.",
+            (long long)s->stuck[0], (long long)s->stuck[1], 100 * s->stuck_chance);
         return;
     }
-    append(text, room,
-           "%lld change: given all others, %.3g%% of the draws would show other states of it. Try "
-           "many more steps, such as --thin %lld, or another sampler.",
-           (long long)s->stuck[0], 100 * s->stuck_chance, (long long)s->variables);
+    append_warning(
+        text, room,
+        "%lld change: given all others, %.3g%% of the draws would show other states of it. Try "
+        "many more steps, such as --thin %lld, or another sampler.",
+        (long long)s->stuck[0], 100 * s->stuck_chance, (long long)s->variables);
 }
 
 /* Report states that no number of steps reaches, and what would reach them. */
 static void describe_unreached(const sal_run_summary *s, char *text, size_t room)
 {
-    append(
+    append_warning(
         text, room,
         "%lld states that f allows are out of reach: no number of steps of this sampler leads to "
         "them from the most probable state, and averages are those of a part of the states. Try a "
@@ -183,20 +192,22 @@ static void describe_unreached(const sal_run_summary *s, char *text, size_t room
 static void describe_step_size(const sal_run_summary *s, char *text, size_t room)
 {
     if (s->step_size_bound < 0) {
-        append(text, room,
-               "The step size ended at its lower bound, %.2g, with an acceptance of %.3f: f is too "
-               "steep for steps along its gradient. Try a sampler by exact differences (--sampler "
-               "gibbs, lb).",
-               s->step_size, s->acceptance_rate);
+        append_warning(
+            text, room,
+            "The step size ended at its lower bound, %.2g, with an acceptance of %.3f: f is too "
+            "steep for steps along its gradient. Try a sampler by exact differences (--sampler "
+            "gibbs, lb).",
+            s->step_size, s->acceptance_rate);
         return;
     }
-    append(text, room,
-           "The step size had not settled when warm-up ended: acceptance is %.3f, and %.3f was "
-           "aimed at. Try a longer --warmup%s.",
-           s->acceptance_rate, s->step_size_target,
-           s->acceptance_rate < s->step_size_target
-               ? ", or --init with a state that --anneal has found"
-               : "");
+    append_warning(
+        text, room,
+        "The step size had not settled when warm-up ended: acceptance is %.3f, and %.3f was "
+        "aimed at. Try a longer --warmup%s.",
+        s->acceptance_rate, s->step_size_target,
+        s->acceptance_rate < s->step_size_target
+            ? ", or --init with a state that --anneal has found"
+            : "");
 }
 
 static void describe_rounding(const sal_run_summary *s, char *text, size_t room)
@@ -210,10 +221,11 @@ static void describe_rounding(const sal_run_summary *s, char *text, size_t room)
 
 static void describe_exact(const sal_run_summary *s, char *text, size_t room)
 {
-    append(text, room,
-           "This model needs no draws: 'saltus exact' computes log Z and all marginals, by %s, in "
-           "%s.",
-           s->exact, s->exact_is_short ? "about a second" : "less time than this run took");
+    append_warning(
+        text, room,
+        "This model needs no draws: 'saltus exact' computes log Z and all marginals, by %s, in "
+        "%s.",
+        s->exact, s->exact_is_short ? "about a second" : "less time than this run took");
 }
 
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
@@ -245,7 +257,8 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
     snprintf(text, room, "%s", "");
     for (size_t k = 0; k < sizeof findings / sizeof *findings; k++) {
         if (findings[k].applies && room > 0) {
-            append(text, room, "%s%s", found ? " " : "", findings[k].text ? findings[k].text : "");
+            append_warning(text, room, "%s%s", found ? " " : "",
+                           findings[k].text ? findings[k].text : "");
             if (findings[k].describe) {
                 findings[k].describe(s, text, room);
             }

@@ -27,6 +27,7 @@
 #include "core/rng.h"
 #include "run/parts/annealing.h"
 #include "run/parts/best.h"
+#include "run/parts/decode.h"
 
 /* Draws of the first cooling, unless the caller gives a number. Each later cooling has twice as
  * many as the one before, up to a bound. */
@@ -171,7 +172,7 @@ static void judge_trial(search *s, const sal_run *run)
 /* Take over the finished cooling `run`: keep it if it is the best so far, else destroy it. A
  * cooling that the time cut short is dropped, unless it is the only one, so that what a number of
  * coolings finds does not depend on the clock. */
-static void take(search *s, sal_run *run)
+static void take_cooling(search *s, sal_run *run)
 {
     const int64_t number = s->made;
     if (s->late && run->stopped && s->best) {
@@ -197,7 +198,7 @@ static void take(search *s, sal_run *run)
 
 /* End the search after a failed cooling. The result of earlier coolings is kept, with the failure
  * as a text. */
-static void fail(search *s, const sal_error *why)
+static void end_by_failure(search *s, const sal_error *why)
 {
     char *text = s->best->search.failure;
     s->stopped = true;
@@ -222,7 +223,7 @@ static bool wants_more(const search *s)
 
 /* Broadcast from rank 0 whether there is more to do, and what the next run is made with. Rank 0
  * decides by its clock, its caller and all draws. */
-static sal_status tell(search *s, bool *more, sal_error *err)
+static sal_status tell_next(search *s, bool *more, sal_error *err)
 {
     double known[] = { *more, s->stopped, s->late, s->from, s->to, (double)s->trial };
     sal_status status = sali_comm_broadcast(s->given->comm, 0, known, sizeof known, err);
@@ -260,7 +261,7 @@ static sal_status make_trial(search *s, sal_model *model, sal_error *err)
 /* ---- all of them */
 
 /* SAL_ERR_ARGUMENT if options do not go together with a search of several coolings. */
-static sal_status check(const sal_run_options *o, sal_error *err)
+static sal_status check_options(const sal_run_options *o, sal_error *err)
 {
     const char *what = o->callbacks.state ? "saving the run's state"
                        : o->resume        ? "resuming a run"
@@ -290,31 +291,31 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
 {
     search s = { .given = options, .start = sali_now() };
     bool more = true;
-    sal_status status = sal_comm_agree(options->comm, check(options, err), err);
+    sal_status status = sal_comm_agree(options->comm, check_options(options, err), err);
     while (status == SAL_OK && more) {
         const sal_run_options o = options_of(&s);
         sal_error why = { 0 };
         sal_run *run = NULL;
         status = sali_run_once(model, &o, &run, &why);
         if (status == SAL_OK) {
-            status = tell(&s, &more, &why);
+            status = tell_next(&s, &more, &why);
         }
         if (status == SAL_OK) {
-            take(&s, run);
+            take_cooling(&s, run);
         } else if (s.best) {
-            fail(&s, &why);
+            end_by_failure(&s, &why);
             status = SAL_OK;
         } else if (err) {
             *err = why;
         }
         more = wants_more(&s);
-        status = status ? status : tell(&s, &more, err);
+        status = status ? status : tell_next(&s, &more, err);
         if (status == SAL_OK && more && s.trial > 0) {
             if (make_trial(&s, model, &why) != SAL_OK) {
-                fail(&s, &why);
+                end_by_failure(&s, &why);
             }
             more = wants_more(&s);
-            status = tell(&s, &more, err);
+            status = tell_next(&s, &more, err);
         }
     }
     if (status != SAL_OK) {

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "models/base.h"
 #include "models/clamp.h"
+#include "models/make/tape_copy.h"
 #include "models/tape_model.h"
 
 /* ---- levels */

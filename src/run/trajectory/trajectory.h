@@ -5,7 +5,7 @@
 
 #include <saltus/trajectory.h>
 #include "core/memory.h"
-#include "models/bridge.h"
+#include "models/make/bridge.h"
 #include "models/levels/levels.h"
 #include "models/levels/noise.h"
 #include "samplers/sampler.h"

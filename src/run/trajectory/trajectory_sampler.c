@@ -107,7 +107,7 @@ static int32_t *codes_at(const climb *s, const sali_chains *chains, int64_t k)
 }
 
 /* Take the visitor to level k, and set the numbers of the random streams that chains have there. */
-static void go(climb *s, const sali_chains *chains, int64_t k)
+static void go_to_level(climb *s, const sali_chains *chains, int64_t k)
 {
     const sali_path_level *level = &s->t->levels[k];
     sali_visitor_go(&s->visitor, k < s->L ? level->values : s->top,
@@ -119,7 +119,7 @@ static void go(climb *s, const sali_chains *chains, int64_t k)
 
 /* Move the states of level k, where the visitor is, by the steps of a visit. States of level 0
  * become fresh. */
-static void move(climb *s, const sali_chains *chains, int64_t k)
+static void move_level(climb *s, const sali_chains *chains, int64_t k)
 {
     double own = k < s->L ? s->t->levels[k].step_size : s->t->step_size;
     double step_size = s->level_step_sizes ? own : 0;
@@ -167,17 +167,17 @@ static void count_arrivals(climb *s)
 
 /* One sweep from level 0 to the model itself: at each level swap with the level below, then
  * move. */
-static void sweep(climb *s, sali_chains *chains)
+static void sweep_levels(climb *s, sali_chains *chains)
 {
     for (int64_t k = 0; k <= s->L; k++) {
-        go(s, chains, k);
+        go_to_level(s, chains, k);
         if (k > 0) {
             swap_with_below(s, chains, k);
         }
         if (k == s->L) {
             (void)sali_chains_take_sums(s->visitor.at[0].chains);
         }
-        move(s, chains, k);
+        move_level(s, chains, k);
         if (k < s->L) {
             sali_visitor_value(&s->visitor, s->n, codes_at(s, chains, k), s->here[MINE]);
             sali_visitor_value(&s->visitor, s->n, codes_at(s, chains, k + 1), s->here[NEXT]);
@@ -191,7 +191,7 @@ static void sweep(climb *s, sali_chains *chains)
 
 /* Systematic resampling of the states `from` of the level below, with weights exp(above - here),
  * into `to`. */
-static void resample(climb *s, const sali_chains *chains, const int32_t *from, int32_t *to)
+static void resample_level(climb *s, const sali_chains *chains, const int32_t *from, int32_t *to)
 {
     double most = -INFINITY, total = 0, below = 0;
     for (int64_t c = 0; c < s->n; c++) {
@@ -221,18 +221,18 @@ static void resample(climb *s, const sali_chains *chains, const int32_t *from, i
 }
 
 /* Fill all levels: draw a population at level 0, and at each level resample and move it. */
-static void begin(climb *s, sali_chains *chains)
+static void fill_levels(climb *s, sali_chains *chains)
 {
     memset(s->step, 0, (size_t)((s->L + 1) * s->n) * sizeof *s->step);
     memset(s->fresh, 0, (size_t)((s->L + 1) * s->n));
     memset(s->counts, 0, (size_t)(s->L + 2) * sizeof *s->counts);
     for (int64_t k = 0; k <= s->L; k++) {
-        go(s, chains, k);
+        go_to_level(s, chains, k);
         if (k > 0) {
             sali_visitor_value(&s->visitor, s->n, codes_at(s, chains, k - 1), s->above[MINE]);
-            resample(s, chains, codes_at(s, chains, k - 1), codes_at(s, chains, k));
+            resample_level(s, chains, codes_at(s, chains, k - 1), codes_at(s, chains, k));
         }
-        move(s, chains, k);
+        move_level(s, chains, k);
         if (k < s->L) {
             sali_visitor_value(&s->visitor, s->n, codes_at(s, chains, k), s->here[MINE]);
         }
@@ -259,9 +259,9 @@ static void climb_step(void *self, sali_chains *chains)
     climb *s = self;
     memcpy(chains->x_new, chains->x, (size_t)(s->n * chains->space->width) * chains->element);
     if (s->counts[0] == 0) {
-        begin(s, chains);
+        fill_levels(s, chains);
     }
-    sweep(s, chains);
+    sweep_levels(s, chains);
     sali_chains_embed(chains);
     sali_levels_note_jumps(chains);
     note_sums(s, chains);

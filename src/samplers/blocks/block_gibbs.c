@@ -5,7 +5,7 @@
  * A step draws one of the pieces: in turn, in a new order in every sweep, or any.
  *
  * Draws are from exact conditionals, and always accepted, with these exceptions: the layers of an
- * RBM and mixtures at inverse temperatures other than 1, the layers of a bridge (models/bridge.h),
+ * RBM and mixtures at inverse temperatures other than 1, the layers of a bridge (bridge.h),
  * and the layers of an RBM with other terms beside it. There the distribution has no such layers or
  * components, so draws are proposals and a Metropolis-Hastings step follows. */
 #include <math.h>

@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "models/make/tape_copy.h"
 #include "models/tape_model.h"
 #include "samplers/sampler.h"
 #include "samplers/start.h"

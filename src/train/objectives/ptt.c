@@ -9,6 +9,7 @@
 #include "models/fingerprint.h"
 #include "stats/log_mean_exp.h"
 #include "train/data.h"
+#include "train/objectives/ptt_first.h"
 #include "train/sync.h"
 #include "train/trajectory_file.h"
 
@@ -36,7 +37,7 @@
 /* ---- making and taking apart */
 
 /* Allocate the arrays for n chains and M members of V variables. */
-static sal_status allocate(sali_ptt *p, int64_t V, sal_error *err)
+static sal_status allocate_arrays(sali_ptt *p, int64_t V, sal_error *err)
 {
     sali_memory *m = &p->memory;
     const int64_t n = p->n, M = p->M, most = n > M ? n : M;
@@ -117,7 +118,7 @@ static sal_status create(sal_trainer *t, sal_error *err)
     p->n = t->options.batch;
     p->M = t->options.ptt.reservoir;
     p->beta = 1;
-    sal_status status = allocate(p, t->model->space->n_variables, err);
+    sal_status status = allocate_arrays(p, t->model->space->n_variables, err);
     status = status ? status : take_test(t, p, err);
     status = status ? status : open_last(t, p, err);
     return status ? status : make_path(t, p, err);
@@ -217,75 +218,11 @@ static void resume(sal_trainer *t)
     sali_params_set(p->last, sali_ptt_last(p)->values);
 }
 
-/* ---- one sweep */
-
-sali_stream sali_ptt_stream(const sal_trainer *t, uint32_t chain)
-{
-    return (sali_stream){ .seed = t->options.seed,
-                          .chain = chain,
-                          .step = (uint64_t)sali_ptt_of(t)->sweeps,
-                          .purpose = SALI_RNG_SWAP };
-}
-
-/* Copy rows at[0 .. n - 1] of codes to rows 0 .. n - 1 of `to`. */
-static void gather(int64_t V, int64_t n, const uint32_t *at, const int32_t *codes, int32_t *to)
-{
-    for (int64_t c = 0; c < n; c++) {
-        memcpy(to + c * V, codes + (int64_t)at[c] * V, (size_t)V * sizeof *to);
-    }
-}
-
-/* Choose the member of the reservoir that each chain meets in the next swap, and compute f_now,
- * f_pick and f_last. */
-static void measure(sal_trainer *t)
-{
-    sali_ptt *p = t->own;
-    const int64_t V = t->model->space->n_variables;
-    const sali_stream stream = sali_ptt_stream(t, SALI_PTT_CHOICE);
-    sali_rng_choose(&stream, (uint32_t)p->M, (uint32_t)p->n, p->work, p->pick);
-    gather(V, p->n, p->pick, p->stored, p->fresh);
-    sali_ptt_value_now(t, p->n, t->buffer.codes, p->f_now);
-    sali_ptt_value_now(t, p->n, p->fresh, p->f_pick);
-    sali_ptt_value_last(t, p->n, t->buffer.codes, p->f_last);
-}
-
-/* Move each chain to its member of the reservoir with the Metropolis-Hastings probability; members
- * are draws of the last level. */
-static void swap(sal_trainer *t)
-{
-    sali_ptt *p = t->own;
-    const int64_t V = t->model->space->n_variables;
-    const sali_stream stream = sali_ptt_stream(t, SALI_PTT_SWAP);
-    for (int64_t c = 0; c < p->n; c++) {
-        int64_t m = p->pick[c];
-        double log_ratio = p->f_pick[c] + p->f_last[c] - p->f_now[c] - p->stored_f[m];
-        if (log(sali_rng_uniform_at(&stream, (uint32_t)c)) < log_ratio) {
-            memcpy(t->buffer.codes + c * V, p->stored + m * V, (size_t)V * sizeof *p->stored);
-            p->f_last[c] = p->stored_f[m];
-            p->f_now[c] = p->f_pick[c];
-        }
-    }
-}
-
 /* ---- following the updates */
-
-void sali_ptt_take_chains(sal_trainer *t)
-{
-    sali_ptt *p = t->own;
-    const int64_t V = t->model->space->n_variables, apart = p->M / p->n;
-    for (int64_t c = 0; c < p->n; c++) {
-        memcpy(t->buffer.codes + c * V, p->stored + (c * apart + apart / 2) * V,
-               (size_t)V * sizeof *p->stored);
-        t->buffer.slot[c] = (uint32_t)c;
-        p->weight[c] = 1 / (double)p->n;
-    }
-    p->sweeps++;
-    measure(t);
-}
 
 /* Set the weights that the chains, drawn before the update, have after it. False: no chain has a
  * weight. */
-static bool weigh(sali_ptt *p)
+static bool weigh_chains(sali_ptt *p)
 {
     for (int64_t c = 0; c < p->n; c++) {
         p->a[c] = p->f_now[c] - p->f_old[c];
@@ -335,14 +272,14 @@ static sal_status take_back(sal_trainer *t, sal_error *err)
 }
 
 /* Multiply the learning rate by a factor, up to the rate that was asked for. */
-static void steer(sal_trainer *t, double factor)
+static void steer_rate(sal_trainer *t, double factor)
 {
     t->optimiser.learning_rate =
         fmin(t->options.learning_rate, t->optimiser.learning_rate * factor);
 }
 
 /* The share of the reservoir that counts under the present model, from evenly spaced members. */
-static double look(sal_trainer *t)
+static double reservoir_share(sal_trainer *t)
 {
     sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables;
@@ -350,7 +287,7 @@ static double look(sal_trainer *t)
     for (int64_t k = 0; k < n; k++) {
         p->work[k] = (uint32_t)(k * p->M / n);
     }
-    gather(V, n, p->work, p->stored, p->fresh);
+    sali_ptt_gather(V, n, p->work, p->stored, p->fresh);
     sali_ptt_value_now(t, n, p->fresh, p->a);
     for (int64_t k = 0; k < n; k++) {
         p->a[k] -= p->stored_f[p->work[k]];
@@ -370,19 +307,19 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
             memcpy(p->f_old + t->shards[k].first, t->shards[k].f,
                    (size_t)t->shards[k].n * sizeof *p->f_old);
         }
-        measure(t);
-        good = weigh(p);
+        sali_ptt_measure(t);
+        good = weigh_chains(p);
         p->acceptance = estimate_acceptance(p);
     }
     bool near = good && p->acceptance >= FREEZE;
     double share = 1;
     if (good && (!near || (p->held + 1) % LOOK == 0)) {
-        share = look(t);
+        share = reservoir_share(t);
     }
     if (near && share >= FREEZE_SHARE) {
         p->frozen = p->rejections = 0;
         if (++p->held % UPDATES == 0) {
-            steer(t, FASTER);
+            steer_rate(t, FASTER);
         }
         return SAL_OK;
     }
@@ -395,7 +332,7 @@ sal_status sali_ptt_follow(sal_trainer *t, bool good, sal_error *err)
     }
     if (frozen) {
         double factor = sqrt((double)p->held / UPDATES);
-        steer(t, fmin(fmax(factor, LEAST_FACTOR), MOST_FACTOR));
+        steer_rate(t, fmin(fmax(factor, LEAST_FACTOR), MOST_FACTOR));
     }
     p->held = 0;
     return status || frozen ? status : take_back(t, err);
@@ -537,7 +474,7 @@ const sali_objective sali_objective_ptt = {
     .create = create,
     .destroy = destroy,
     .begin = begin,
-    .choose = swap,
+    .choose = sali_ptt_swap,
     .after = sali_ptt_follow,
     .judge = judge,
     .report = report,

@@ -2,14 +2,16 @@
 /* Trajectory tempering that continues from the training of a part of the model, such as the RBM
  * within f = RBM + net. First the part alone climbs its ladder, which is fast. Its levels, states
  * and log Z are also those of the whole model with all other parameters at 0. */
+#include "train/objectives/ptt_first.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "ad/op.h"
 #include "core/alloc.h"
 #include "core/error.h"
-#include "train/objectives/ptt.h"
 #include "train/sync.h"
+#include "train/trajectory_draw.h"
 
 /* f of the part and f of the whole may differ by a constant, and by this share of their size. */
 #define ROUNDING_F32 1e-5
@@ -54,7 +56,7 @@ static sal_status find_places(const sal_model *whole, const sal_model *part, int
     return status;
 }
 
-static void embed(int64_t n, const place *places, const double *part, double *whole)
+static void embed_parameters(int64_t n, const place *places, const double *part, double *whole)
 {
     for (int64_t k = 0; k < n; k++) {
         memcpy(whole + places[k].to, part + places[k].from, (size_t)places[k].size * sizeof *whole);
@@ -75,7 +77,7 @@ static sal_status take_levels(const sal_trainer *t, const sali_ptt *of, int64_t 
     for (int64_t k = 1; ok && k < of->path->n; k++) {
         sal_trajectory_level info = of->path->levels[k].info;
         info.iteration = 0;
-        embed(n, places, of->path->levels[k].values, values);
+        embed_parameters(n, places, of->path->levels[k].values, values);
         ok = sali_trajectory_push(p->path, &info, 0, values);
     }
     sali_free(values);
@@ -121,7 +123,7 @@ static sal_status take_values(sal_trainer *t, const sali_ptt *of, sal_error *err
 /* Set the present model: the part as it was trained, all other parameters as they start. */
 static void take_parameters(sal_trainer *t, int64_t n, const place *places, const double *top)
 {
-    embed(n, places, top, t->values);
+    embed_parameters(n, places, top, t->values);
     sali_train_start_at(t);
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Parallel trajectory tempering: the reservoir of the last level, and how the reservoir of the next
- * level is made from it. */
+/* Parallel trajectory tempering: how the reservoir of the next level is made from that of the last
+ * one. */
+#include "train/objectives/ptt_levels.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/shard.h"
 #include "models/base.h"
-#include "train/objectives/ptt.h"
 #include "train/sync.h"
 
 /* A level keeps at least this share of the states of the level before; levels are put in between to
@@ -21,105 +21,6 @@
 #define VISITS 2
 #define MOST_VISITS 20
 #define CHECK_ERRORS 3.0
-
-/* ---- values */
-
-typedef struct values_work {
-    const sal_trainer *t;
-    sali_workspace *const *ws;
-    int64_t n;
-    const int32_t *codes;
-    double *f;
-} values_work;
-
-/* Compute f of the rows that fall to shard k, in pieces that fit its room. */
-static void values_shard(void *context, int64_t k)
-{
-    const values_work *w = context;
-    const sal_trainer *t = w->t;
-    const sali_train_shard *shard = &t->shards[k];
-    const int64_t V = t->model->space->n_variables;
-    int64_t from = sali_shard_first(w->n, t->n_shards, k);
-    int64_t end = sali_shard_first(w->n, t->n_shards, k + 1);
-    while (from < end) {
-        int64_t n = end - from < shard->n ? end - from : shard->n;
-        sali_model_embed(t->model, n, w->codes + from * V, shard->x);
-        sali_workspace_value(w->ws[k], n, w->codes + from * V, shard->x, w->f + from);
-        from += n;
-    }
-}
-
-/* Compute f [n] of states, codes [n x V], by the shards' workspaces `ws` on all threads and ranks.
- * Overwrites the shards' room for data. */
-static void find_values(sal_trainer *t, sali_workspace *const *ws, int64_t n, const int32_t *codes,
-                        double *f)
-{
-    values_work work = { .t = t, .ws = ws, .n = n, .codes = codes, .f = f };
-    sali_train_shards(t, NULL, values_shard, &work);
-    sali_train_sync_rows(t, n, 1, f);
-}
-
-/* Change f [n] of the formula at codes [n x V] to beta f + (1 - beta) times the log-probability
- * under independent variables. */
-static void mix(const sal_trainer *t, double beta, int64_t n, const int32_t *codes, double *f)
-{
-    const sal_space *space = t->model->space;
-    for (int64_t c = 0; beta < 1 && c < n; c++) {
-        double base =
-            sali_base_value(space, sali_ptt_of(t)->path->log_base, codes + c * space->n_variables);
-        f[c] = beta > 0 ? beta * f[c] + (1 - beta) * base : base;
-    }
-}
-
-void sali_ptt_value_now(sal_trainer *t, int64_t n, const int32_t *codes, double *f)
-{
-    find_values(t, t->workspaces, n, codes, f);
-    mix(t, sali_ptt_of(t)->beta, n, codes, f);
-}
-
-void sali_ptt_value_last(sal_trainer *t, int64_t n, const int32_t *codes, double *f)
-{
-    const double beta = sali_ptt_last(sali_ptt_of(t))->info.beta;
-    if (beta > 0) {
-        find_values(t, sali_ptt_of(t)->last_ws, n, codes, f);
-    }
-    mix(t, beta, n, codes, f);
-}
-
-/* ---- how far the present model is from the last level */
-
-double sali_ptt_weights(int64_t n, const double *d, double *weight)
-{
-    double most = -INFINITY, sum = 0, squares = 0, allowed = 0;
-    for (int64_t m = 0; m < n; m++) {
-        most = fmax(most, d[m]);
-    }
-    for (int64_t m = 0; m < n; m++) {
-        weight[m] = most > -INFINITY ? exp(d[m] - most) : 0;
-        sum += weight[m];
-        allowed += d[m] > -INFINITY;
-    }
-    for (int64_t m = 0; m < n && sum > 0; m++) {
-        weight[m] /= sum;
-        squares += weight[m] * weight[m];
-    }
-    return sum > 0 ? 1 / (squares * allowed) : 0;
-}
-
-double sali_ptt_rate(sali_ptt *p, int64_t n, const double *d, const double *weight)
-{
-    const sali_bennett_side a = { n, d, NULL }, b = { n, d, weight };
-    return sali_swap_acceptance(&a, &b, p->sorted, p->below);
-}
-
-void sali_ptt_compare(sal_trainer *t)
-{
-    sali_ptt *p = t->own;
-    sali_ptt_value_now(t, p->M, p->stored, p->stored_now);
-    for (int64_t m = 0; m < p->M; m++) {
-        p->a[m] = p->stored_now[m] - p->stored_f[m];
-    }
-}
 
 /* ---- freezing */
 
@@ -143,7 +44,7 @@ static void move_visitor(void *context, int64_t k)
 }
 
 /* Move all chains by the steps of a visit, without adapting anything. */
-static sal_status move(sal_trainer *t, sal_error *err)
+static sal_status move_chains(sal_trainer *t, sal_error *err)
 {
     if (!sali_ptt_of(t)->visitors) {
         return sali_train_move(t, err);
@@ -166,7 +67,7 @@ static sal_status move(sal_trainer *t, sal_error *err)
  * so that the share of a mode changes by nothing but its weight. Independent draws would add noise
  * at every level, where nothing but the reservoir carries a mode on. Descendants of one member stay
  * side by side, so R-hat of verdicts can compare stretches of the reservoir. */
-static void resample(sal_trainer *t)
+static void resample_reservoir(sal_trainer *t)
 {
     sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables;
@@ -198,7 +99,7 @@ static sal_status move_fresh(sal_trainer *t, sal_error *err)
     for (int64_t r = 0; status == SAL_OK && r < p->M / p->n; r++) {
         memcpy(t->buffer.codes, p->fresh + r * row, (size_t)row * sizeof *p->fresh);
         for (int k = 0; status == SAL_OK && k < VISITS; k++) {
-            status = move(t, err);
+            status = move_chains(t, err);
         }
         memcpy(p->fresh + r * row, t->buffer.codes, (size_t)row * sizeof *p->fresh);
     }
@@ -207,7 +108,7 @@ static sal_status move_fresh(sal_trainer *t, sal_error *err)
 
 /* The change of mean f from `before` to `after` [M], in standard errors. At equilibrium it is 0 on
  * average. */
-static double change(const sali_ptt *p, const double *before, const double *after)
+static double change_of_mean(const sali_ptt *p, const double *before, const double *after)
 {
     const int64_t groups = p->M < SALI_PTT_FAMILIES ? p->M : SALI_PTT_FAMILIES;
     double mean = 0, squares = 0;
@@ -227,7 +128,7 @@ static double change(const sali_ptt *p, const double *before, const double *afte
 
 /* Move `fresh` until further visits do not change mean f. *off receives the last change in standard
  * errors, *visits the visits made. */
-static sal_status relax(sal_trainer *t, double *off, int64_t *visits, sal_error *err)
+static sal_status relax_fresh(sal_trainer *t, double *off, int64_t *visits, sal_error *err)
 {
     sali_ptt *p = t->own;
     *visits = 0;
@@ -238,7 +139,7 @@ static sal_status relax(sal_trainer *t, double *off, int64_t *visits, sal_error 
         }
         *visits += VISITS;
         sali_ptt_value_now(t, p->M, p->fresh, p->b);
-        *off = change(p, p->fresh_f, p->b);
+        *off = change_of_mean(p, p->fresh_f, p->b);
         memcpy(p->fresh_f, p->b, (size_t)p->M * sizeof *p->b);
     } while (fabs(*off) > CHECK_ERRORS && *visits < MOST_VISITS);
     return SAL_OK;
@@ -264,7 +165,7 @@ static double ratio_of_fresh(sal_trainer *t, double influence[SALI_PTT_FAMILIES]
 
 /* Append the present model to the path, its parameters rounded to its type. SAL_ERR_MODEL: too many
  * levels. */
-static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_error *err)
+static sal_status push_level(sal_trainer *t, const sal_trajectory_level *info, sal_error *err)
 {
     sali_ptt *p = t->own;
     double step_size = p->visitors ? 0 : sali_train_step_size(t);
@@ -287,10 +188,10 @@ static sal_status push(sal_trainer *t, const sal_trajectory_level *info, sal_err
     return SAL_OK;
 }
 
-/* Make the present model, at which `stand` put the trainer, the last level: resample the reservoir,
- * move it to equilibrium, and estimate log Z. False in *frozen: no state of one of the two models
- * is allowed by the other. */
-static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
+/* Make the present model, at which `stand_between` put the trainer, the last level: resample the
+ * reservoir, move it to equilibrium, and estimate log Z. False in *frozen: no state of one of the
+ * two models is allowed by the other. */
+static sal_status freeze_level(sal_trainer *t, bool *frozen, sal_error *err)
 {
     sali_ptt *p = t->own;
     const int64_t V = t->model->space->n_variables;
@@ -298,8 +199,8 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
                                   .beta = p->beta,
                                   .acceptance = sali_ptt_rate(p, p->M, p->a, p->b) };
     double influence[SALI_PTT_FAMILIES];
-    resample(t);
-    sal_status status = relax(t, &info.relaxation, &info.visits, err);
+    resample_reservoir(t);
+    sal_status status = relax_fresh(t, &info.relaxation, &info.visits, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -315,7 +216,7 @@ static sal_status freeze(sal_trainer *t, bool *frozen, sal_error *err)
     memcpy(p->stored_f, p->fresh_f, (size_t)p->M * sizeof *p->stored_f);
     p->disturbed += fabs(info.relaxation) > CHECK_ERRORS;
     p->sweeps++;
-    return push(t, &info, err);
+    return push_level(t, &info, err);
 }
 
 /* ---- from the last level to another model */
@@ -346,8 +247,8 @@ static sal_status open_visitors(sal_trainer *t, sal_error *err)
 /* Set the present model to the point that is `part` of the way from the last level to parameters
  * `to` at `beta`. p->b receives the weights of the reservoir under this model, *share the share of
  * the reservoir that counts. */
-static sal_status stand(sal_trainer *t, const double *to, double beta, double part, double *share,
-                        sal_error *err)
+static sal_status stand_between(sal_trainer *t, const double *to, double beta, double part,
+                                double *share, sal_error *err)
 {
     sali_ptt *p = t->own;
     const sali_path_level *last = sali_ptt_last(p);
@@ -378,12 +279,12 @@ sal_status sali_ptt_travel(sal_trainer *t, double beta, bool *arrived, sal_error
     bool frozen = true;
     *arrived = false;
     while (status == SAL_OK && frozen && !*arrived) {
-        status = stand(t, to, beta, part, &share, err);
+        status = stand_between(t, to, beta, part, &share, err);
         if (status == SAL_OK && share < LEAST_SHARE && part > SHORTEST) {
             part /= 2;
         } else if (status == SAL_OK) {
             frozen = share > 0;
-            status = frozen ? freeze(t, &frozen, err) : SAL_OK;
+            status = frozen ? freeze_level(t, &frozen, err) : SAL_OK;
             *arrived = status == SAL_OK && frozen && part == 1;
             part = fmin(1, part < 1 ? 2 * part / (1 - part) : 1);
         }
@@ -460,8 +361,8 @@ sal_status sali_ptt_begin(sal_trainer *t, sal_error *err)
 
 /* Travel to the model of level k of a path, or with k = path->n to the one with parameters
  * `top`. */
-static sal_status visit(sal_trainer *t, const sal_trajectory *path, int64_t k, const double *top,
-                        sal_error *err)
+static sal_status visit_level(sal_trainer *t, const sal_trajectory *path, int64_t k,
+                              const double *top, sal_error *err)
 {
     const sali_path_level *level = k < path->n ? &path->levels[k] : NULL;
     const double step_size = level ? level->step_size : path->step_size;
@@ -489,7 +390,7 @@ sal_status sali_ptt_replay(sal_trainer *t, const sal_trajectory *path,
            (size_t)path->states * sizeof *path->log_base);
     sal_status status = top ? draw_independent(t, err) : sali_fail_memory(err);
     for (int64_t k = 1; status == SAL_OK && !*stopped && k <= path->n; k++) {
-        status = visit(t, path, k, top, err);
+        status = visit_level(t, path, k, top, err);
         *stopped = status == SAL_OK && progress && progress(k, path->n, data) != 0;
     }
     sali_free(top);

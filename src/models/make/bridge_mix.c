@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "models/bridge_mix.h"
+#include "models/make/bridge_mix.h"
 
 #include "core/alloc.h"
 #include "core/error.h"

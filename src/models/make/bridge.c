@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "models/bridge.h"
+#include "models/make/bridge.h"
 
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/base.h"
-#include "models/bridge_mix.h"
+#include "models/make/bridge_mix.h"
 #include "models/clamp.h"
+#include "models/make/tape_copy.h"
 #include "models/structure.h"
+#include "models/structure/recognise.h"
 #include "models/tape_model.h"
 
 /* Record beta as a new scalar parameter. It is set by its index, so another parameter may have the

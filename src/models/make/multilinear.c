@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "models/structure/multilinear.h"
+#include "models/make/multilinear.h"
 
 #include "ad/polynomial.h"
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/clamp.h"
+#include "models/make/tape_copy.h"
 #include "models/tape_model.h"
 
 /* Make a new model of the program, rewritten by SAL_PASS_CANONICAL. */

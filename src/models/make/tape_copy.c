@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* New tape models made from the program of a tape model. */
+#include "models/make/tape_copy.h"
+
 #include <math.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/clamp.h"
-#include "models/tape_model.h"
 
 /* The formula of a program on a tape of type `dtype`; NULL when out of memory. */
-static sal_tape *reopen(const sali_program *program, const sal_space *space, sal_dtype dtype)
+static sal_tape *reopen_tape(const sali_program *program, const sal_space *space, sal_dtype dtype)
 {
     sal_tape *tape = sal_tape_create(space, dtype);
     if (!tape) {
@@ -30,21 +30,21 @@ static sal_tape *reopen(const sali_program *program, const sal_space *space, sal
 
 sal_tape *sali_tape_reopen(const sali_program *program)
 {
-    return reopen(program, program->space, program->dtype);
+    return reopen_tape(program, program->space, program->dtype);
 }
 
 sal_tape *sali_tape_reopen_over(const sali_program *program, const sal_space *space)
 {
-    return reopen(program, space, program->dtype);
+    return reopen_tape(program, space, program->dtype);
 }
 
 /* A model of the tape of `of`, unclamped, in type `dtype`, with `passes` added to the tape's own
  * and the same name and values of parameters. */
-static sal_status copy(const sal_model *of, uint32_t passes, sal_dtype dtype, sal_model **out,
-                       sal_error *err)
+static sal_status copy_model(const sal_model *of, uint32_t passes, sal_dtype dtype, sal_model **out,
+                             sal_error *err)
 {
     const sali_tape_model *content = sali_model_tape(of);
-    sal_tape *tape = reopen(content->program, content->program->space, dtype);
+    sal_tape *tape = reopen_tape(content->program, content->program->space, dtype);
     double *flat = SALI_NEW_ARRAY(double, content->program->parameters_size);
     sal_model *made = NULL;
     sal_status status = tape && flat ? SAL_OK : sali_fail_memory(err);
@@ -68,12 +68,12 @@ static sal_status copy(const sal_model *of, uint32_t passes, sal_dtype dtype, sa
 
 sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error *err)
 {
-    return copy(of, 0, of->dtype, out, err);
+    return copy_model(of, 0, of->dtype, out, err);
 }
 
 sal_status sali_tape_model_canonical(const sal_model *of, sal_model **out, sal_error *err)
 {
-    return copy(of, SAL_PASS_CANONICAL | SAL_PASS_DEAD_CODE, of->dtype, out, err);
+    return copy_model(of, SAL_PASS_CANONICAL | SAL_PASS_DEAD_CODE, of->dtype, out, err);
 }
 
 sal_status sali_tape_model_bare(const sal_model *of, sal_model **out, sal_error *err)
@@ -83,7 +83,7 @@ sal_status sali_tape_model_bare(const sal_model *of, sal_model **out, sal_error 
     if (!sali_model_tape(of)) {
         return SAL_OK;
     }
-    sal_status status = copy(of, 0, SAL_F64, &made, err);
+    sal_status status = copy_model(of, 0, SAL_F64, &made, err);
     if (status == SAL_OK && isfinite(sali_model_offset(made))) {
         sali_model_tape(made)->params->offset = -0.0;
     }
