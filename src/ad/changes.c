@@ -286,7 +286,7 @@ static const sali_op *op_of(const sali_changes *ch, int32_t k)
 
 /* Compute the gradient of the first n chains: zero all adjoints, set the adjoint of f to 1, and run
  * every call backward. */
-static void backward(sali_changes *ch, int64_t n)
+static void run_backward(sali_changes *ch, int64_t n)
 {
     const sali_program *program = ch->program;
     for (int32_t i = 0; i < program->n_nodes; i++) {
@@ -306,7 +306,7 @@ static void backward(sali_changes *ch, int64_t n)
 
 void sali_changes_backward(sali_changes *ch)
 {
-    backward(ch, ch->chains);
+    run_backward(ch, ch->chains);
 }
 
 void sali_changes_start(sali_changes *ch, int64_t n, const int32_t *codes)
@@ -327,7 +327,7 @@ void sali_changes_start(sali_changes *ch, int64_t n, const int32_t *codes)
         op_of(ch, k)->forward(&ch->calls[k]);
     }
     if (ch->gradient) {
-        backward(ch, n);
+        run_backward(ch, n);
     }
 }
 
@@ -433,7 +433,7 @@ static sali_change make_change(sali_changes *ch, int32_t k, int64_t c, const sal
 
 /* Update the rows of chain c, node by node, after variables moved. False: a rule gave up, or a node
  * must evaluate its row again although its rule has to keep the gradient. */
-static bool follow(sali_changes *ch, int64_t c)
+static bool follow_change(sali_changes *ch, int64_t c)
 {
     for (int32_t k = 0; k < ch->n_calls; k++) {
         const sali_op *op = op_of(ch, k);
@@ -495,7 +495,7 @@ static void follow_anew(sali_changes *ch, int64_t c)
 
 /* Restore what was overwritten in chain c: first whole rows from their shadows, then the words of
  * the journal, because a word may have been overwritten before its row was copied. */
-static void restore(sali_changes *ch, int64_t c)
+static void restore_chain(sali_changes *ch, int64_t c)
 {
     const sali_program *program = ch->program;
     sali_journal *journal = &ch->journals[c];
@@ -533,8 +533,8 @@ double sali_changes_try(sali_changes *ch, int64_t c, int64_t n, const int64_t *s
             move_variable(ch, c, sites[k], codes[k]);
         }
     }
-    if (ch->n_sites[c] > 0 && !follow(ch, c)) {
-        restore(ch, c);
+    if (ch->n_sites[c] > 0 && !follow_change(ch, c)) {
+        restore_chain(ch, c);
         follow_anew(ch, c);
     }
     return sali_changes_value(ch, c);
@@ -552,7 +552,7 @@ void sali_changes_keep(sali_changes *ch, int64_t c)
 void sali_changes_undo(sali_changes *ch, int64_t c)
 {
     int64_t V = ch->program->space->n_variables;
-    restore(ch, c);
+    restore_chain(ch, c);
     for (int64_t k = ch->n_sites[c] - 1; k >= 0; k--) {
         set_variable(ch, c, ch->sites[c * V + k], ch->old_codes[c * V + k]);
     }

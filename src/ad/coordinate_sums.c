@@ -142,7 +142,7 @@ static int open_term(search *s, int32_t i, int64_t k, int64_t t, sali_product *p
 }
 
 /* Note that the sum goes through node i, and count the elements of the node once. */
-static void see(search *s, int32_t i)
+static void note_node(search *s, int32_t i)
 {
     s->elements += s->seen[i] == s->of ? 0 : sali_shape_size(&s->r->old[i].shape);
     s->seen[i] = s->of;
@@ -168,7 +168,7 @@ static int find_coordinates(search *s, int32_t i, int64_t k, sali_product *p, in
     if (m < 1 || term.count != 1) {
         return -1;
     }
-    see(s, i);
+    note_node(s, i);
     for (int j = 0; j < m && n >= 0; j++) {
         int32_t in = s->r->old[i].in[term.input[varying[j]]];
         n = find_coordinates(s, in, term.at[varying[j]], p, coordinates, n, depth + 1);
@@ -179,7 +179,7 @@ static int find_coordinates(search *s, int32_t i, int64_t k, sali_product *p, in
 /* ---- lists of products */
 
 /* Append a weight to a list. False: no memory. */
-static bool append(search *s, sali_product_list *to, sali_product p)
+static bool append_product(search *s, sali_product_list *to, sali_product p)
 {
     s->refused |= sali_grow((void **)&to->w, &to->room, to->n + 1, sizeof *to->w) != 0;
     if (!s->refused) {
@@ -233,7 +233,7 @@ static bool add_listed(search *s, sali_product_kind kind, int n, const int64_t *
     memcpy(to->ints + to->n_ints, coordinates, (size_t)n * sizeof *coordinates);
     to->n_ints += n;
     s->across += n == 2 && coordinates[0] != coordinates[1];
-    return append(s, to, *p);
+    return append_product(s, to, *p);
 }
 
 /* Set variables [n] to the variables of n coordinates. Returns the entries of a table over these
@@ -285,7 +285,7 @@ static bool add_factor(search *s, int n, const int64_t *coordinates, const sali_
             entry.number *= v->kind == SAL_CATEGORICAL ? v->offset + code == coordinates[j]
                                                        : sali_level(v, code);
         }
-        good = append(s, to, entry);
+        good = append_product(s, to, entry);
     }
     return good;
 }
@@ -330,7 +330,7 @@ static bool open_frame(search *s, int32_t i, int64_t k, const sali_product *p)
         sali_grow((void **)&s->frames, &s->frames_room, s->n_frames + 1, sizeof *s->frames) != 0;
     if (!s->refused) {
         s->frames[s->n_frames++] = (frame){ .node = i, .k = k, .count = 1, .p = *p };
-        see(s, i);
+        note_node(s, i);
     }
     return !s->refused;
 }
@@ -368,7 +368,7 @@ static bool expand_term(search *s)
 
 /* Expand node i, of one element, into s->at. If this fails, the nodes on the way that would fail as
  * well become hopeless. */
-static bool expand(search *s, int32_t i)
+static bool expand_node(search *s, int32_t i)
 {
     s->n_frames = 0;
     bool good = open_frame(s, i, 0, &(sali_product){ .number = 1, .node = SALI_NO_LEAF });
@@ -388,7 +388,7 @@ static bool expand(search *s, int32_t i)
 }
 
 /* Set found[i] if node i is a sum with products of different coordinates. */
-static sal_status find(search *s, int32_t i)
+static sal_status find_sum(search *s, int32_t i)
 {
     const sali_node *node = &s->r->old[i];
     if (!node->varying || sali_shape_size(&node->shape) != 1 || !is_open(s, i) || s->hopeless[i]) {
@@ -400,7 +400,7 @@ static sal_status find(search *s, int32_t i)
     if (!s->at) {
         return SAL_ERR_MEMORY;
     }
-    if (expand(s, i) && s->across > 0) {
+    if (expand_node(s, i) && s->across > 0) {
         s->found[i] = s->at;
         return SAL_OK;
     }
@@ -418,7 +418,7 @@ static sal_status find_all(search *s)
     }
     for (int32_t i = (int32_t)s->r->n_old - 1; status == SAL_OK && i > 0 && s->budget > 0; i--) {
         const int32_t by = s->seen[i];
-        status = by > i && s->found[by] ? SAL_OK : find(s, i);
+        status = by > i && s->found[by] ? SAL_OK : find_sum(s, i);
     }
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ad/layout.h"
 
-static sali_layout layout_of(const sali_program *program, const sali_node *node)
+static sali_op_layout layout_of(const sali_program *program, const sali_node *node)
 {
     return sali_op_of(program->dtype, node->op)->layout;
 }
@@ -30,7 +30,7 @@ static bool operands_agree(const sali_program *program, const sali_node *node)
  * Returns whether a flag changed. */
 static bool take_back(sali_program *program, sali_node *node)
 {
-    sali_layout layout = layout_of(program, node);
+    sali_op_layout layout = layout_of(program, node);
     bool changed = false;
     if (layout == SALI_LAYOUT_SAME && node->pixel_major && !operands_agree(program, node)) {
         node->pixel_major = false;

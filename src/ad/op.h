@@ -49,11 +49,11 @@ typedef struct sali_node {
 
 /* Which memory layouts of its inputs and output an op's kernels accept (pixel-major: see
  * sali_arg). */
-typedef enum sali_layout {
+typedef enum sali_op_layout {
     SALI_LAYOUT_CHAINS, /* [chains x size] only */
     SALI_LAYOUT_SAME,   /* elementwise: either, if all operands and the output have the same one */
     SALI_LAYOUT_EACH    /* input 0 and the output may each have either */
-} sali_layout;
+} sali_op_layout;
 
 /* What a shape rule sees. The rule sets node->shape from the inputs' shapes and the attributes, or
  * fails. Attributes may come from a hostile file. */
@@ -136,11 +136,11 @@ typedef struct sali_op_table {
 } sali_op_table;
 
 /* How many elements of the output change with one element of an input. */
-typedef enum sali_reach {
+typedef enum sali_op_reach {
     SALI_REACHES_FEW,
     SALI_REACHES_MANY,          /* many, where the output has many */
     SALI_REACHES_MANY_UNPLANNED /* many; few if the node has a plan, which lists nonzero entries */
-} sali_reach;
+} sali_op_reach;
 
 /* Ops that sum out a hidden variable: f = log sum_h exp(..). */
 typedef enum sali_hidden {
@@ -157,7 +157,7 @@ typedef struct sali_op {
     int32_t axes;              /* how many of its first integers are axes */
     bool limit;                /* 0 or -inf: a hard limit, which call.unlimited makes 0 */
     bool alias;                /* the output is input 0 in another shape: no kernel */
-    sali_layout layout;
+    sali_op_layout layout;
     bool linear;           /* in all inputs together: backward reads the output's adjoint only */
     bool params_by_inputs; /* adjoints of param_inputs: from inputs and the output's adjoint only */
     bool by_rows; /* time in proportion to the chains, even few; implied by SALI_LAYOUT_SAME */
@@ -165,7 +165,7 @@ typedef struct sali_op {
     double test_low, test_high; /* inputs for which the op and its derivative are tested */
     const char *doc;            /* one line for lists: the formula */
     sali_hidden hidden;
-    sali_reach reach;
+    sali_op_reach reach;
     bool lists_pairs; /* term t is w_t s_i s_j; ints = { i of term 0, j of term 0, i of term 1, .. }
                        */
 

@@ -226,7 +226,7 @@ sali_op_term sali_term_same(const sali_term_place *p)
     return (sali_op_term){ .count = 1, .factor = 1, .n = 1, .at = { p->k } };
 }
 
-static int64_t broadcast(const sali_term_place *p, int32_t input)
+static int64_t broadcast_index(const sali_term_place *p, int32_t input)
 {
     return sali_broadcast_at(&p->node->shape, &p->in[input]->shape, p->k);
 }
@@ -235,7 +235,7 @@ sali_op_term sali_term_either(const sali_term_place *p)
 {
     int32_t which = (int32_t)p->t;
     return (sali_op_term){
-        .count = 2, .factor = 1, .n = 1, .input = { which }, .at = { broadcast(p, which) }
+        .count = 2, .factor = 1, .n = 1, .input = { which }, .at = { broadcast_index(p, which) }
     };
 }
 
@@ -245,7 +245,7 @@ sali_op_term sali_term_both(const sali_term_place *p)
                            .factor = 1,
                            .n = 2,
                            .input = { 0, 1 },
-                           .at = { broadcast(p, 0), broadcast(p, 1) } };
+                           .at = { broadcast_index(p, 0), broadcast_index(p, 1) } };
 }
 
 bool sali_names_variables(const sali_node *node, sali_degree degree, const sal_space *space)

@@ -84,7 +84,7 @@ static void evaluate_hoisted(sali_params *params)
 
 /* Take memory for the values and saved values of nodes that do not vary, for prepared inputs and
  * for scratch. An alias shares the value of its input. */
-static void allocate(sali_params *params)
+static void allocate_values(sali_params *params)
 {
     const sali_program *program = params->program;
     sali_memory *m = &params->memory;
@@ -121,7 +121,7 @@ sal_status sali_params_create(const sali_program *program, sali_params **out, sa
         return sali_fail_memory(err);
     }
     params->program = program;
-    allocate(params);
+    allocate_values(params);
     if (params->memory.refused) {
         sali_params_destroy(params);
         return sali_fail_memory(err);

@@ -309,7 +309,7 @@ static int64_t room_of(const sali_rewriter *r, const sali_node *node)
 
 /* Store the canonical form of a node in *made; without a tape if the node stays. Returns:
  * SAL_ERR_MEMORY. */
-static sal_status rewrite(sali_rewriter *r, const sali_node *node, sal_expr *made)
+static sal_status canonical_form(sali_rewriter *r, const sali_node *node, sal_expr *made)
 {
     *made = none;
     if (!may_rewrite(r, node)) {
@@ -331,10 +331,10 @@ static sal_status rewrite(sali_rewriter *r, const sali_node *node, sal_expr *mad
 
 /* ---- the pass */
 
-static sal_status take(sali_rewriter *r, int64_t i, sal_expr *made)
+static sal_status rewrite_node(sali_rewriter *r, int64_t i, sal_expr *made)
 {
     sal_status status = find_origin(r, i);
-    return status == SAL_OK ? rewrite(r, &r->old[i], made) : status;
+    return status == SAL_OK ? canonical_form(r, &r->old[i], made) : status;
 }
 
 sal_status sali_pass_canonical(sal_tape *tape, int32_t *output, sal_error *err)
@@ -343,7 +343,8 @@ sal_status sali_pass_canonical(sal_tape *tape, int32_t *output, sal_error *err)
     sal_status status = sali_rewriter_open(&r, tape);
     int64_t **origin = SALI_NEW_ARRAY(int64_t *, r.n_old);
     r.context = origin;
-    status = status == SAL_OK && origin ? sali_rewriter_run(&r, take, output, err) : SAL_ERR_MEMORY;
+    status = status == SAL_OK && origin ? sali_rewriter_run(&r, rewrite_node, output, err)
+                                        : SAL_ERR_MEMORY;
     for (int64_t i = 0; origin && i < r.n_old; i++) {
         sali_free(origin[i]);
     }

@@ -8,19 +8,19 @@
 #include "core/alloc.h"
 #include "core/error.h"
 
-static bool commutes(sali_op_id op)
+static bool is_commutative(sali_op_id op)
 {
     return op == SALI_OP_add || op == SALI_OP_mul;
 }
 
 /* Nodes that are never merged: parameters, which are known by name, and tables, because factors are
  * numbered in the order of all tables. */
-static bool stays(const sali_node *node)
+static bool never_merges(const sali_node *node)
 {
     return node->op == SALI_OP_param || node->op == SALI_OP_table;
 }
 
-static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
+static uint64_t mix_hash(uint64_t hash, const void *data, size_t bytes)
 {
     const unsigned char *at = data; /* FNV-1a */
     for (size_t i = 0; i < bytes; i++) {
@@ -29,20 +29,22 @@ static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-/* A hash of all that `equal` compares; both orders of inputs give the same hash if the op
+/* A hash of all that `equal_nodes` compares; both orders of inputs give the same hash if the op
  * commutes. */
 static uint64_t hash_node(const sali_node *node)
 {
-    uint64_t hash = mix(UINT64_C(0xcbf29ce484222325), &node->op, sizeof node->op);
+    uint64_t hash = mix_hash(UINT64_C(0xcbf29ce484222325), &node->op, sizeof node->op);
     uint64_t inputs = 0;
-    for (int32_t k = 0; commutes(node->op) && k < node->n_in; k++) {
-        inputs += mix(1, &node->in[k], sizeof *node->in); /* in whatever order */
+    for (int32_t k = 0; is_commutative(node->op) && k < node->n_in; k++) {
+        inputs += mix_hash(1, &node->in[k], sizeof *node->in); /* in whatever order */
     }
-    hash = mix(hash, &inputs, sizeof inputs);
-    hash = commutes(node->op) ? hash : mix(hash, node->in, (size_t)node->n_in * sizeof *node->in);
-    hash = mix(hash, node->shape.dim, (size_t)node->shape.rank * sizeof *node->shape.dim);
-    hash = mix(hash, node->ints, (size_t)node->n_ints * sizeof *node->ints);
-    return mix(hash, node->reals, (size_t)node->n_reals * sizeof *node->reals);
+    hash = mix_hash(hash, &inputs, sizeof inputs);
+    hash = is_commutative(node->op)
+               ? hash
+               : mix_hash(hash, node->in, (size_t)node->n_in * sizeof *node->in);
+    hash = mix_hash(hash, node->shape.dim, (size_t)node->shape.rank * sizeof *node->shape.dim);
+    hash = mix_hash(hash, node->ints, (size_t)node->n_ints * sizeof *node->ints);
+    return mix_hash(hash, node->reals, (size_t)node->n_reals * sizeof *node->reals);
 }
 
 /* Whether two nodes of one op have the same inputs, in either order if the op commutes. */
@@ -51,13 +53,13 @@ static bool equal_inputs(const sali_node *a, const sali_node *b)
     if (a->n_in != b->n_in) {
         return false;
     }
-    if (commutes(a->op) && a->in[0] == b->in[1] && a->in[1] == b->in[0]) {
+    if (is_commutative(a->op) && a->in[0] == b->in[1] && a->in[1] == b->in[0]) {
         return true;
     }
     return memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in) == 0;
 }
 
-static bool equal(const sali_node *a, const sali_node *b)
+static bool equal_nodes(const sali_node *a, const sali_node *b)
 {
     return a->op == b->op && equal_inputs(a, b) && sali_shape_equal(&a->shape, &b->shape) &&
            a->n_ints == b->n_ints && a->n_reals == b->n_reals &&
@@ -73,12 +75,12 @@ typedef struct node_table {
 } node_table;
 
 /* The slot of a node equal to this one, or the free slot where it belongs. */
-static int64_t find(const node_table *table, const sal_tape *tape, const sali_node *node,
-                    uint64_t hash)
+static int64_t find_slot(const node_table *table, const sal_tape *tape, const sali_node *node,
+                         uint64_t hash)
 {
     int64_t at = (int64_t)(hash & (uint64_t)(table->slots - 1));
     while (table->node[at] >= 0 &&
-           (table->hash[at] != hash || !equal(&tape->nodes[table->node[at]], node))) {
+           (table->hash[at] != hash || !equal_nodes(&tape->nodes[table->node[at]], node))) {
         at = (at + 1) & (table->slots - 1);
     }
     return at;
@@ -86,18 +88,18 @@ static int64_t find(const node_table *table, const sal_tape *tape, const sali_no
 
 /* Drop each node that equals an earlier one, and move the others down the list. map [n_nodes]
  * receives the new place of each old node, or of the node that it equals. */
-static void merge(sal_tape *tape, node_table *table, int32_t *map)
+static void merge_nodes(sal_tape *tape, node_table *table, int32_t *map)
 {
     int64_t n = tape->n_nodes;
     tape->n_nodes = 0;
     for (int64_t i = 0; i < n; i++) {
         int32_t kept = map[i] = sali_tape_keep(tape, i, map);
         const sali_node *node = &tape->nodes[kept];
-        if (stays(node)) {
+        if (never_merges(node)) {
             continue;
         }
         uint64_t hash = hash_node(node);
-        int64_t at = find(table, tape, node, hash);
+        int64_t at = find_slot(table, tape, node, hash);
         if (table->node[at] >= 0) {
             map[i] = table->node[at];
             sali_node_clear(&tape->nodes[--tape->n_nodes]);
@@ -120,7 +122,7 @@ sal_status sali_pass_common(sal_tape *tape, int32_t *output, sal_error *err)
     sal_status status = table.node && table.hash && map ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
         memset(table.node, -1, (size_t)table.slots * sizeof *table.node);
-        merge(tape, &table, map);
+        merge_nodes(tape, &table, map);
         *output = map[*output];
     }
     sali_free(table.node);

@@ -88,7 +88,7 @@ static bool counts_by_total(const sali_node *nodes, const sali_node *node, int32
 
 /* Set asked [nodes], zero before, for the nodes that count by their total. False: none of them that
  * varies has an input, counted by its total, that does not vary. */
-static bool ask(const sal_tape *tape, int32_t output, bool *asked)
+static bool mark_asked(const sal_tape *tape, int32_t output, bool *asked)
 {
     bool any = false;
     asked[output] = true;
@@ -107,7 +107,7 @@ static bool ask(const sal_tape *tape, int32_t output, bool *asked)
 /* ---- totals */
 
 /* The expression factor a, recorded at `place`; `a` itself if it has no tape or the factor is 1. */
-static sal_expr scaled(sali_rewriter *r, const sali_node *place, sal_expr a, double factor)
+static sal_expr scaled_expr(sali_rewriter *r, const sali_node *place, sal_expr a, double factor)
 {
     if (!a.tape || factor == 1) {
         return a;
@@ -124,7 +124,7 @@ static sal_expr scaled(sali_rewriter *r, const sali_node *place, sal_expr a, dou
 static total scaled_total(sali_rewriter *r, const sali_node *place, total t, double factor)
 {
     return (total){ factor == 1 ? t.constant : factor * t.constant,
-                    scaled(r, place, t.hoisted, factor) };
+                    scaled_expr(r, place, t.hoisted, factor) };
 }
 
 static total sum_of_totals(sali_rewriter *r, const sali_node *place, total a, total b)
@@ -184,7 +184,7 @@ static total times_total(sali_rewriter *r, const sali_node *node, int32_t k, tot
 
 /* ---- nodes */
 
-static bool gives(const splitter *s, const sali_rewriter *r, const sali_node *node, int32_t k)
+static bool gives_part(const splitter *s, const sali_rewriter *r, const sali_node *node, int32_t k)
 {
     return s->parts[node->in[k]].split || !r->old[node->in[k]].varying;
 }
@@ -197,7 +197,7 @@ static sal_expr rest_of(const sali_rewriter *r, int32_t i)
 }
 
 /* `a`, which has as many elements as a node, in the node's shape. */
-static sal_expr reshaped(sali_rewriter *r, const sali_node *node, sal_expr a)
+static sal_expr reshaped_expr(sali_rewriter *r, const sali_node *node, sal_expr a)
 {
     sal_shape shape = sal_expr_shape(a);
     return sali_shape_equal(&shape, &node->shape)
@@ -211,11 +211,11 @@ static sal_expr rest_of_inputs(sali_rewriter *r, const sali_node *node)
 {
     bool two = node->n_in == 2 && (node->op == SALI_OP_add || node->op == SALI_OP_sub);
     if (two && !r->old[node->in[1]].varying) {
-        return reshaped(r, node, rest_of(r, node->in[0]));
+        return reshaped_expr(r, node, rest_of(r, node->in[0]));
     }
     if (two && !r->old[node->in[0]].varying) {
-        sal_expr rest = reshaped(r, node, rest_of(r, node->in[1]));
-        return scaled(r, node, rest, node->op == SALI_OP_sub ? -1 : 1);
+        sal_expr rest = reshaped_expr(r, node, rest_of(r, node->in[1]));
+        return scaled_expr(r, node, rest, node->op == SALI_OP_sub ? -1 : 1);
     }
     sal_expr in[2] = { { 0 } };
     for (int32_t k = 0; k < node->n_in; k++) {
@@ -256,13 +256,13 @@ static total taken_through(sali_rewriter *r, const sali_node *node, int32_t k)
 }
 
 /* Split old node i, if f counts its total and there is anything to take out. */
-static void split(sali_rewriter *r, int32_t i)
+static void split_parts(sali_rewriter *r, int32_t i)
 {
     splitter *s = r->context;
     const sali_node *node = &r->old[i];
     part made = { 0 };
     for (int32_t k = 0; s->asked[i] && k < node->n_in; k++) {
-        if (counts_by_total(r->old, node, k) && gives(s, r, node, k)) {
+        if (counts_by_total(r->old, node, k) && gives_part(s, r, node, k)) {
             made.taken = sum_of_totals(r, node, made.taken, taken_through(r, node, k));
             made.split = true;
         }
@@ -279,7 +279,7 @@ static sal_status split_node(sali_rewriter *r, int64_t i, sal_expr *made)
 {
     const splitter *s = r->context;
     const sali_node *node = &r->old[i];
-    split(r, (int32_t)i);
+    split_parts(r, (int32_t)i);
     const part *p = &s->parts[i];
     if (i == s->output && p->split) {
         *made = p->rest;
@@ -297,7 +297,7 @@ static sal_status split_node(sali_rewriter *r, int64_t i, sal_expr *made)
 /* ---- the pass */
 
 /* Record the tape again with the output split; *output is the node of f, before and after. */
-static sal_status rewrite(sal_tape *tape, splitter *s, int32_t *output, sal_error *err)
+static sal_status rewrite_tape(sal_tape *tape, splitter *s, int32_t *output, sal_error *err)
 {
     sali_rewriter r;
     sal_status status = sali_rewriter_open(&r, tape);
@@ -315,8 +315,8 @@ sal_status sali_pass_constants(sal_tape *tape, int32_t *output, sal_error *err)
 {
     splitter s = { .asked = SALI_NEW_ARRAY(bool, tape->n_nodes) };
     sal_status status = s.asked ? SAL_OK : SAL_ERR_MEMORY;
-    if (s.asked && tape->nodes[*output].varying && ask(tape, *output, s.asked)) {
-        status = rewrite(tape, &s, output, err);
+    if (s.asked && tape->nodes[*output].varying && mark_asked(tape, *output, s.asked)) {
+        status = rewrite_tape(tape, &s, output, err);
     }
     sali_free(s.asked);
     return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : status;

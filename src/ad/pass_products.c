@@ -14,7 +14,7 @@ typedef struct context {
     sali_coordinate_sum **found;
 } context;
 
-static sal_expr add(sali_rewriter *r, const sali_node *place, sal_expr a, sal_expr b)
+static sal_expr add_exprs(sali_rewriter *r, const sali_node *place, sal_expr a, sal_expr b)
 {
     return sali_rewriter_two(r, place, SALI_OP_add, a, b);
 }
@@ -89,7 +89,7 @@ static sal_status record_list(sali_rewriter *r, const sali_node *place,
             leaf = sali_rewriter_record(r, place, SALI_OP_reshape, 1, &leaf, 0, NULL);
             made = sali_rewriter_two(r, place, SALI_OP_mul, leaf, made);
         }
-        *all = all->tape ? add(r, place, *all, made) : made;
+        *all = all->tape ? add_exprs(r, place, *all, made) : made;
     }
     sali_free(numbers);
     sali_free(at);
@@ -105,10 +105,11 @@ static sal_expr add_rest(sali_rewriter *r, const sali_node *place, const sali_co
         sal_expr x = sali_rewriter_moved(r, ((const context *)r->context)->state);
         sal_expr slope =
             sali_rewriter_constant(r, place, s->linear, SAL_SHAPE(r->tape->space->width));
-        made = add(r, place, made, sali_rewriter_two(r, place, SALI_OP_dot, slope, x));
+        made = add_exprs(r, place, made, sali_rewriter_two(r, place, SALI_OP_dot, slope, x));
     }
     if (s->constant != 0) {
-        made = add(r, place, made, sali_rewriter_constant(r, place, &s->constant, SAL_SCALAR));
+        made =
+            add_exprs(r, place, made, sali_rewriter_constant(r, place, &s->constant, SAL_SCALAR));
     }
     return place->shape.rank > 0 ? sali_rewriter_record(r, place, SALI_OP_reshape, 1, &made,
                                                         place->shape.rank, place->shape.dim)
@@ -116,7 +117,7 @@ static sal_expr add_rest(sali_rewriter *r, const sali_node *place, const sali_co
 }
 
 /* Record the sum that old node i is, if it is one; else *made stays. */
-static sal_status rewrite(sali_rewriter *r, int64_t i, sal_expr *made)
+static sal_status rewrite_node(sali_rewriter *r, int64_t i, sal_expr *made)
 {
     const sali_coordinate_sum *s = ((const context *)r->context)->found[i];
     const sali_node *place = &r->old[i];
@@ -145,7 +146,7 @@ sal_status sali_pass_products(sal_tape *tape, int32_t *output, sal_error *err)
         c.state++;
     }
     status = status || !c.found ? SAL_ERR_MEMORY : sali_coordinate_sums_find(&r, c.found);
-    status = status ? status : sali_rewriter_run(&r, rewrite, output, err);
+    status = status ? status : sali_rewriter_run(&r, rewrite_node, output, err);
     for (int64_t i = 0; c.found && i < r.n_old; i++) {
         sali_coordinate_sum_free(c.found[i]);
     }

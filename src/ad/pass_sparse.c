@@ -31,7 +31,7 @@ static bool is_whole(const sali_rewriter *r, const sali_node *node)
 
 /* The node whose numbers, in the same order and times *factor, are the numbers of node i.
  * Multiplies *factor. */
-static int32_t strip(const sali_rewriter *r, int32_t i, double *factor)
+static int32_t stripped_node(const sali_rewriter *r, int32_t i, double *factor)
 {
     const sali_node *node = &r->old[i];
     while (node->op == SALI_OP_reshape || node->op == SALI_OP_scale || is_whole(r, node)) {
@@ -54,7 +54,7 @@ static bool is_image(const sali_rewriter *r, int32_t x, int32_t product, form *o
         return false;
     }
     const int64_t *dim = out->sparse.matrix->shape.dim;
-    out->x = strip(r, node->in[out->sparse.moving], &out->factor);
+    out->x = stripped_node(r, node->in[out->sparse.moving], &out->factor);
     return dim[0] == dim[1] && out->x == x;
 }
 
@@ -62,8 +62,8 @@ static bool is_image(const sali_rewriter *r, int32_t x, int32_t product, form *o
  * x'Ax; fills `out`. */
 static bool find_product(const sali_rewriter *r, int32_t a, int32_t b, double factor, form *out)
 {
-    a = strip(r, a, &factor);
-    b = strip(r, b, &factor);
+    a = stripped_node(r, a, &factor);
+    b = stripped_node(r, b, &factor);
     *out = (form){ .factor = factor };
     if (is_image(r, a, b, out)) {
         return true;
@@ -76,7 +76,7 @@ static bool find_quad(const sali_rewriter *r, const sali_node *node, form *out)
 {
     const sali_node *symmetric = &r->old[node->in[1]];
     out->factor = 1;
-    out->x = strip(r, node->in[0], &out->factor);
+    out->x = stripped_node(r, node->in[0], &out->factor);
     out->factor *= out->factor;
     return symmetric->n_ints == 0 && sali_sparse_matrix(&r->old[symmetric->in[0]], &out->sparse);
 }
@@ -94,7 +94,7 @@ static const sali_node *summed_product(const sali_rewriter *r, const sali_node *
                                        double *factor)
 {
     if (node->op == SALI_OP_sum) {
-        const sali_node *mul = &r->old[strip(r, node->in[0], factor)];
+        const sali_node *mul = &r->old[stripped_node(r, node->in[0], factor)];
         return sums_product(r, node, mul) ? mul : NULL;
     }
     bool dot = node->op == SALI_OP_dot ||
@@ -160,7 +160,7 @@ static sal_expr record_edges(sali_rewriter *r, const sali_node *node, const form
 
 /* The replacement of old node i for the rewriter: edges, if the node is a form of a matrix with few
  * nonzero entries. */
-static sal_status rewrite(sali_rewriter *r, int64_t i, sal_expr *made)
+static sal_status rewrite_node(sali_rewriter *r, int64_t i, sal_expr *made)
 {
     const sali_node *node = &r->old[i];
     form f;
@@ -189,7 +189,7 @@ sal_status sali_pass_sparse(sal_tape *tape, int32_t *output, sal_error *err)
 {
     sali_rewriter r;
     sal_status status = sali_rewriter_open(&r, tape);
-    status = status == SAL_OK ? sali_rewriter_run(&r, rewrite, output, err) : status;
+    status = status == SAL_OK ? sali_rewriter_run(&r, rewrite_node, output, err) : status;
     sali_rewriter_close(&r);
     return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : status;
 }

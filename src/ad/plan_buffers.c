@@ -45,7 +45,7 @@ static void find_readers(const sali_program *program, lifetimes *times)
 }
 
 /* `bytes` rounded up, so that every buffer is aligned. */
-static int64_t whole(int64_t bytes)
+static int64_t aligned_size(int64_t bytes)
 {
     return (bytes + SALI_ALIGN - 1) / SALI_ALIGN * SALI_ALIGN;
 }
@@ -59,7 +59,7 @@ static void add_buffer(lifetimes *times, int64_t *offset, int64_t bytes, int32_t
         return;
     }
     times->buffers[times->n_buffers] = (buffer){
-        .size = whole(bytes),
+        .size = aligned_size(bytes),
         .first = first,
         .last = last,
         .order = times->n_buffers,
@@ -88,8 +88,8 @@ static void list_buffers(const sali_program *program, int64_t chains, unsigned w
         int64_t real = (int64_t)sali_dtype_size(program->dtype), tile = fusion->runs[run].tile;
         int64_t rows = fusion->local[i] && tile < chains ? tile : chains;
         bool has_adjoint = by_state || (by_param && step->param_path);
-        plan->apart += whole(real * chains * step->size) * (1 + has_adjoint) +
-                       whole(real * chains * step->saved_size);
+        plan->apart += aligned_size(real * chains * step->size) * (1 + has_adjoint) +
+                       aligned_size(real * chains * step->saved_size);
         int64_t row = real * (plan->local_values ? rows : chains);
         add_buffer(times, &plan->value[i], row * step->size, run, kept ? end - run : reader);
         add_buffer(times, &plan->saved[i], row * step->saved_size, run, kept ? end - run : run);
@@ -115,7 +115,7 @@ static int compare_begin(const void *a, const void *b)
 
 /* Set the offset of `next` to the smallest gap that holds it between the n buffers in use, which
  * are ordered by offset, or behind the last one. Returns the index in `used` where `next` goes. */
-static int32_t place(int32_t n, const buffer *const *used, const buffer *next)
+static int32_t place_buffer(int32_t n, const buffer *const *used, const buffer *next)
 {
     int64_t end = 0, best = INT64_MAX;
     int32_t at = n;
@@ -136,7 +136,7 @@ static int32_t place(int32_t n, const buffer *const *used, const buffer *next)
 
 /* Place n buffers, of which two share memory only if they are not in use at the same time. Returns
  * the bytes of the block. `used` [n] is room. */
-static int64_t share(int32_t n, buffer *buffers, const buffer **used)
+static int64_t share_memory(int32_t n, buffer *buffers, const buffer **used)
 {
     int64_t bytes = 0;
     int32_t n_used = 0;
@@ -148,7 +148,7 @@ static int64_t share(int32_t n, buffer *buffers, const buffer **used)
                 used[kept++] = used[k];
             }
         }
-        int32_t at = place(kept, used, &buffers[i]);
+        int32_t at = place_buffer(kept, used, &buffers[i]);
         memmove(used + at + 1, used + at, (size_t)(kept - at) * sizeof *used);
         used[at] = &buffers[i];
         n_used = kept + 1;
@@ -199,7 +199,7 @@ sal_status sali_buffer_plan_create(const sali_program *program, int64_t chains, 
         made.bytes = lay_apart(times.n_buffers, times.buffers);
         if ((program->passes & SAL_PASS_BUFFERS) && !(wants & SALI_WANT_ALL_VALUES) &&
             times.n_buffers <= MAX_SEARCHED) {
-            made.bytes = share(times.n_buffers, times.buffers, used);
+            made.bytes = share_memory(times.n_buffers, times.buffers, used);
         }
         *plan = made;
     } else {

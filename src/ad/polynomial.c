@@ -101,7 +101,7 @@ static int at_most(int degree)
     return degree < MORE ? degree : MORE;
 }
 
-static int larger(int a, int b)
+static int larger_of(int a, int b)
 {
     return a > b ? a : b;
 }
@@ -132,7 +132,7 @@ static int node_degree(const sali_program *program, int32_t i, const int *degree
     const sali_op *op = program->steps[i].op;
     int most = 0, product = 0;
     for (int32_t k = 0; k < node->n_in; k++) {
-        most = larger(most, degree[node->in[k]]);
+        most = larger_of(most, degree[node->in[k]]);
     }
     if (most == 0) {
         return 0;
@@ -150,7 +150,7 @@ static int node_degree(const sali_program *program, int32_t i, const int *degree
         bool ends = j == term.n - 1 && term.end != SALI_MULTIPLIES;
         product = at_most(product + (ends && own > 0 ? MORE : own));
     }
-    return larger(most, product);
+    return larger_of(most, product);
 }
 
 sal_status sali_program_is_linear_in_params(const sali_program *program, bool *linear,

@@ -307,7 +307,7 @@ bool sali_program_is_limited(const sali_program *program)
  * of the input changes many elements of the output. */
 static bool is_product(const sali_program *program, int32_t i)
 {
-    sali_reach reach = program->steps[i].op->reach;
+    sali_op_reach reach = program->steps[i].op->reach;
     return reach == SALI_REACHES_MANY ||
            (reach == SALI_REACHES_MANY_UNPLANNED && !program->steps[i].plan);
 }

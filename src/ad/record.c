@@ -25,8 +25,8 @@ static void copy_ints(const sali_op *op, const sal_operation *o, int64_t *ints)
 
 /* Record an operation whose arguments were checked; inputs that the op wants symmetric become
  * symmetrise nodes. */
-static sal_expr record(const char *file, int line, sali_op_id id, const sal_operation *o,
-                       int64_t n_ints, const int64_t *ints)
+static sal_expr record_operation(const char *file, int line, sali_op_id id, const sal_operation *o,
+                                 int64_t n_ints, const int64_t *ints)
 {
     enum { MOST = 3 };
     sal_expr fixed[MOST];
@@ -46,7 +46,8 @@ static sal_expr record(const char *file, int line, sali_op_id id, const sal_oper
                                                          .line = line });
 }
 
-static sal_expr refuse(const char *file, int line, const sal_operation *o, const char *why)
+static sal_expr refuse_operation(const char *file, int line, const sal_operation *o,
+                                 const char *why)
 {
     char text[120];
     snprintf(text, sizeof text, "%.40s: %s", o->op ? o->op : "operation", why);
@@ -60,18 +61,19 @@ sal_expr sal_operation_at(const char *file, int line, const sal_operation *o)
         return (sal_expr){ .tape = NULL, .node = -1 };
     }
     if (!o->op || !sali_op_find(o->op, &id)) {
-        return refuse(file, line, o, "there is no such operation (sal_op_list names them)");
+        return refuse_operation(file, line, o,
+                                "there is no such operation (sal_op_list names them)");
     }
     if (!sali_arity_fits(sali_op_f64(id), o->n_in)) {
-        return refuse(file, line, o, "wrong number of inputs");
+        return refuse_operation(file, line, o, "wrong number of inputs");
     }
     if (o->n_ints < 0 || o->n_ints > INT64_MAX / 16 || (o->n_ints > 0 && !o->ints) ||
         o->n_reals < 0 || (o->n_reals > 0 && !o->reals)) {
-        return refuse(file, line, o, "a list of attributes is missing");
+        return refuse_operation(file, line, o, "a list of attributes is missing");
     }
     const sali_op *op = sali_op_f64(id);
     if (op->axes == 0) {
-        return record(file, line, id, o, o->n_ints, o->ints);
+        return record_operation(file, line, id, o, o->n_ints, o->ints);
     }
     int64_t n_ints = o->n_ints > 0 ? o->n_ints : 1, few[4];
     int64_t *many = n_ints > 4 ? SALI_NEW_ARRAY(int64_t, n_ints) : few;
@@ -79,7 +81,7 @@ sal_expr sal_operation_at(const char *file, int line, const sal_operation *o)
         return sali_record_error(o->in[0].tape, file, line, SAL_ERR_MEMORY, "out of memory");
     }
     copy_ints(op, o, many);
-    sal_expr made = record(file, line, id, o, n_ints, many);
+    sal_expr made = record_operation(file, line, id, o, n_ints, many);
     if (many != few) {
         sali_free(many);
     }

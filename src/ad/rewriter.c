@@ -25,7 +25,7 @@ void sali_rewriter_close(sali_rewriter *r)
 }
 
 /* Append a copy of old node i; whether it varies follows from its new inputs. */
-static sal_status append(sali_rewriter *r, int64_t i)
+static sal_status append_copy(sali_rewriter *r, int64_t i)
 {
     sal_tape *tape = r->tape;
     if (sali_grow((void **)&tape->nodes, &tape->nodes_room, tape->n_nodes + 1, sizeof(sali_node)) !=
@@ -55,7 +55,7 @@ sal_status sali_rewriter_run(sali_rewriter *r, sali_rewrite_node *rewrite, int32
             r->map[i] = made.node;
             status = r->tape->status;
         } else if (status == SAL_OK) {
-            status = append(r, i);
+            status = append_copy(r, i);
         }
     }
     if (status == SAL_OK) {

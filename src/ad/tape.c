@@ -153,8 +153,8 @@ static bool inputs_are_good(sal_tape *tape, const sali_node_spec *spec)
     return true;
 }
 
-/* Fill a node with copies of what `spec` lists; `infer` sets the shape and whether inputs vary.
- * False: out of memory, and the caller clears the node. */
+/* Fill a node with copies of what `spec` lists; `infer_shape` sets the shape and whether inputs
+ * vary. False: out of memory, and the caller clears the node. */
 static bool fill_node(sali_node *node, const sali_node_spec *spec)
 {
     *node = (sali_node){
@@ -229,7 +229,7 @@ static sal_status check_symmetry(const sali_node *node, const sali_shape_context
 
 /* Set the shape of a node by its op's shape rule, and whether the node varies; check what all ops
  * must obey. */
-static sal_status infer(sal_tape *tape, sali_node *node, sal_error *err)
+static sal_status infer_shape(sal_tape *tape, sali_node *node, sal_error *err)
 {
     const sali_node **in = SALI_NEW_ARRAY(const sali_node *, node->n_in);
     if (!in) {
@@ -267,7 +267,7 @@ sal_expr sali_record(sal_tape *tape, const sali_node_spec *spec)
         return sali_record_error(tape, spec->file, spec->line, SAL_ERR_MEMORY, "out of memory");
     }
     sal_error error = { 0 };
-    sal_status status = infer(tape, &node, &error);
+    sal_status status = infer_shape(tape, &node, &error);
     if (status != SAL_OK) {
         sali_node_clear(&node);
         return sali_record_error(tape, spec->file, spec->line, status, error.message);

@@ -325,8 +325,8 @@ static bool next_tile(const sali_run *run, int64_t chains, tile *rows)
 
 /* Run all calls forward; without f, only the calls that backward passes need. x and its adjoint (or
  * NULL) are set where the state is read. */
-static void forward(sali_workspace *ws, schedule *plan, int64_t chains, const int32_t *codes,
-                    const void *x, void *x_adjoint, double *f)
+static void run_forward(sali_workspace *ws, schedule *plan, int64_t chains, const int32_t *codes,
+                        const void *x, void *x_adjoint, double *f)
 {
     const sali_program *program = ws->program;
     for (int32_t k = 0; k < plan->n_state_args; k++) {
@@ -380,8 +380,8 @@ static void seed_addend(const sali_workspace *ws, schedule *plan, int32_t addend
 }
 
 /* Seed the adjoint of f with weight (NULL: ones), and run backward. */
-static void backward(sali_workspace *ws, schedule *plan, int64_t chains, const int32_t *codes,
-                     const double *weight, void *x_adjoint)
+static void run_backward(sali_workspace *ws, schedule *plan, int64_t chains, const int32_t *codes,
+                         const double *weight, void *x_adjoint)
 {
     const sali_program *program = ws->program;
     if (x_adjoint) {
@@ -416,7 +416,7 @@ static void backward(sali_workspace *ws, schedule *plan, int64_t chains, const i
 void sali_workspace_value(sali_workspace *ws, int64_t chains, const int32_t *codes, const void *x,
                           double *f)
 {
-    forward(ws, &ws->state, chains, codes, x, NULL, f);
+    run_forward(ws, &ws->state, chains, codes, x, NULL, f);
 }
 
 const void *sali_workspace_values(const sali_workspace *ws, int32_t i)
@@ -428,8 +428,8 @@ const void *sali_workspace_values(const sali_workspace *ws, int32_t i)
 void sali_workspace_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
                              const void *x, double *f, void *gradient)
 {
-    forward(ws, &ws->state, chains, codes, x, gradient, f);
-    backward(ws, &ws->state, chains, codes, NULL, gradient);
+    run_forward(ws, &ws->state, chains, codes, x, gradient, f);
+    run_backward(ws, &ws->state, chains, codes, NULL, gradient);
 }
 
 void sali_workspace_param_zero(sali_workspace *ws)
@@ -445,8 +445,8 @@ void sali_workspace_param_zero(sali_workspace *ws)
 void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
                                    const void *x, const double *weight, double *f)
 {
-    forward(ws, &ws->param, chains, codes, x, NULL, f);
-    backward(ws, &ws->param, chains, codes, weight, NULL);
+    run_forward(ws, &ws->param, chains, codes, x, NULL, f);
+    run_backward(ws, &ws->param, chains, codes, weight, NULL);
 }
 
 const void *sali_workspace_param_gathered(const sali_workspace *ws, int32_t i)
@@ -455,7 +455,7 @@ const void *sali_workspace_param_gathered(const sali_workspace *ws, int32_t i)
 }
 
 /* Whether node i gathers an adjoint over many replays: it does not vary, but reaches parameters. */
-static bool gathers(const sali_workspace *ws, int32_t i)
+static bool gathers_adjoint(const sali_workspace *ws, int32_t i)
 {
     return !ws->program->nodes[i].varying && ws->param.adjoint[i];
 }
@@ -471,7 +471,7 @@ void sali_workspace_param_add(sali_workspace *ws, const sali_workspace *other)
 {
     const sali_program *program = ws->program;
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        if (gathers(ws, i)) {
+        if (gathers_adjoint(ws, i)) {
             add_all(program->dtype, ws->param.adjoint[i], other->param.adjoint[i],
                     program->steps[i].size);
         }
@@ -482,7 +482,7 @@ int64_t sali_workspace_param_bytes(const sali_workspace *ws)
 {
     int64_t bytes = 0;
     for (int32_t i = 0; i < ws->program->n_nodes; i++) {
-        bytes += gathers(ws, i) ? ws->program->steps[i].size * (int64_t)ws->element : 0;
+        bytes += gathers_adjoint(ws, i) ? ws->program->steps[i].size * (int64_t)ws->element : 0;
     }
     return bytes;
 }
@@ -491,7 +491,7 @@ void sali_workspace_param_pack(const sali_workspace *ws, void *packed)
 {
     char *to = packed;
     for (int32_t i = 0; i < ws->program->n_nodes; i++) {
-        if (gathers(ws, i)) {
+        if (gathers_adjoint(ws, i)) {
             const size_t bytes = (size_t)ws->program->steps[i].size * ws->element;
             memcpy(to, ws->param.adjoint[i], bytes);
             to += bytes;
@@ -503,7 +503,7 @@ void sali_workspace_param_add_packed(sali_workspace *ws, const void *packed)
 {
     const char *from = packed;
     for (int32_t i = 0; i < ws->program->n_nodes; i++) {
-        if (gathers(ws, i)) {
+        if (gathers_adjoint(ws, i)) {
             const int64_t n = ws->program->steps[i].size;
             add_all(ws->program->dtype, ws->param.adjoint[i], from, n);
             from += (size_t)n * ws->element;

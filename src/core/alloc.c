@@ -14,7 +14,7 @@
 
 /* Uninitialised memory of `bytes`, a multiple of SALI_ALIGN: aligned to HUGE_PAGE if it is that
  * large, else to SALI_ALIGN. NULL when out of memory. */
-static void *allocate(size_t bytes)
+static void *allocate_aligned(size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
     if (bytes >= HUGE_PAGE) {
@@ -57,7 +57,7 @@ void *sali_alloc(int64_t count, size_t size)
     if (bytes >= HUGE_PAGE) {
         bytes = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
     }
-    void *p = allocate(bytes);
+    void *p = allocate_aligned(bytes);
     if (p) {
         make_zero(p, bytes);
     }

@@ -9,7 +9,7 @@
 /* ---- SipHash-1-3 (Aumasson & Bernstein 2012, with fewer rounds): files choose the names, and must
  * not be able to choose which collide */
 
-static uint64_t rotate(uint64_t x, int bits)
+static uint64_t rotate_left(uint64_t x, int bits)
 {
     return x << bits | x >> (64 - bits);
 }
@@ -19,13 +19,13 @@ static void sip_round(uint64_t v[4])
 {
     v[0] += v[1];
     v[2] += v[3];
-    v[1] = rotate(v[1], 13) ^ v[0];
-    v[3] = rotate(v[3], 16) ^ v[2];
-    v[0] = rotate(v[0], 32) + v[3];
+    v[1] = rotate_left(v[1], 13) ^ v[0];
+    v[3] = rotate_left(v[3], 16) ^ v[2];
+    v[0] = rotate_left(v[0], 32) + v[3];
     v[2] += v[1];
-    v[3] = rotate(v[3], 21) ^ v[0];
-    v[1] = rotate(v[1], 17) ^ v[2];
-    v[2] = rotate(v[2], 32);
+    v[3] = rotate_left(v[3], 21) ^ v[0];
+    v[1] = rotate_left(v[1], 17) ^ v[2];
+    v[2] = rotate_left(v[2], 32);
 }
 
 static void sip_word(uint64_t v[4], uint64_t word)
@@ -36,7 +36,7 @@ static void sip_word(uint64_t v[4], uint64_t word)
 }
 
 /* SipHash-1-3 of `size` bytes of `text` under the 128-bit `key`. */
-static uint64_t hash(const uint64_t key[2], const char *text, int64_t size)
+static uint64_t sip_hash(const uint64_t key[2], const char *text, int64_t size)
 {
     uint64_t v[4] = { key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d,
                       key[0] ^ 0x6c7967656e657261, key[1] ^ 0x7465646279746573 };
@@ -63,7 +63,7 @@ static uint64_t hash(const uint64_t key[2], const char *text, int64_t size)
 /* The slot of a name, or the free one where it belongs; there is always a free one. */
 static int64_t find_slot(const sali_name_table *t, const char *text, int64_t size)
 {
-    int64_t mask = t->n_slots - 1, at = (int64_t)(hash(t->key, text, size) & (uint64_t)mask);
+    int64_t mask = t->n_slots - 1, at = (int64_t)(sip_hash(t->key, text, size) & (uint64_t)mask);
     for (; t->slots[at]; at = (at + 1) & mask) {
         const char *name = t->names[t->slots[at] - 1];
         if (strncmp(name, text, (size_t)size) == 0 && name[size] == '\0') {

@@ -87,8 +87,8 @@ static int is_hexadecimal(const char *text)
 
 /* Read `size` characters as a finite double if `is_number` accepts their form. SAL_ERR_DATA
  * otherwise, without a message; *out is then untouched. */
-static sal_status parse(const char *text, int64_t size, int (*is_number)(const char *text),
-                        double *out)
+static sal_status parse_number(const char *text, int64_t size, int (*is_number)(const char *text),
+                               double *out)
 {
     char buffer[MAX_LENGTH + 1];
     if (size < 1 || size > MAX_LENGTH || memchr(text, 0, (size_t)size)) {
@@ -113,13 +113,14 @@ static sal_status parse(const char *text, int64_t size, int (*is_number)(const c
 
 sal_status sali_parse_double(const char *text, int64_t size, double *out)
 {
-    return parse(text, size, is_decimal, out);
+    return parse_number(text, size, is_decimal, out);
 }
 
 sal_status sali_parse_real(const char *text, int64_t size, double *out)
 {
-    return parse(text, size, is_decimal, out) == SAL_OK ? SAL_OK
-                                                        : parse(text, size, is_hexadecimal, out);
+    return parse_number(text, size, is_decimal, out) == SAL_OK
+               ? SAL_OK
+               : parse_number(text, size, is_hexadecimal, out);
 }
 
 /* printf writes the locale's decimal point. Whatever is no digit, sign or letter of an exponent,
@@ -144,7 +145,7 @@ void sali_format_double(double x, char out[SALI_NUMBER_SIZE])
     *out = '\0';
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -152,5 +153,5 @@ static int ascending(const void *a, const void *b)
 
 void sali_sort_doubles(int64_t n, double *values)
 {
-    qsort(values, (size_t)n, sizeof *values, ascending);
+    qsort(values, (size_t)n, sizeof *values, compare_doubles);
 }

@@ -49,8 +49,9 @@ typedef struct rates {
 
 /* One update of `values` [n] by Adam or AdamW, in place; m and v [n] are the running means of the
  * gradient and of its square. Weight decay is multiplied by decays [n] (NULL: 1). */
-SALI_CLONES static void adam(int64_t n, rates r, const double *gradient, const double *decays,
-                             double *restrict m, double *restrict v, double *restrict values)
+SALI_CLONES static void update_adam(int64_t n, rates r, const double *gradient,
+                                    const double *decays, double *restrict m, double *restrict v,
+                                    double *restrict values)
 {
     for (int64_t i = 0; i < n; i++) {
         double decay = decays ? decays[i] : 1;
@@ -62,8 +63,8 @@ SALI_CLONES static void adam(int64_t n, rates r, const double *gradient, const d
     }
 }
 
-SALI_CLONES static void sgd(int64_t n, rates r, const double *gradient, const double *decays,
-                            double *restrict m, double *restrict values)
+SALI_CLONES static void update_sgd(int64_t n, rates r, const double *gradient, const double *decays,
+                                   double *restrict m, double *restrict values)
 {
     for (int64_t i = 0; i < n; i++) {
         m[i] = r.beta1 * m[i] + gradient[i] - r.coupled * (decays ? decays[i] : 1) * values[i];
@@ -83,10 +84,10 @@ void sali_optimiser_update(sali_optimiser *o, double share, const double *gradie
         .shrink = o->kind == SALI_ADAMW ? rate * o->weight_decay : 0,
     };
     if (o->kind == SALI_SGD) {
-        sgd(o->n, r, gradient, o->decays, o->m, values);
+        update_sgd(o->n, r, gradient, o->decays, o->m, values);
         return;
     }
     r.rate = rate / (1 - pow(o->momentum, t));
     r.scale = 1 / sqrt(1 - pow(o->beta2, t));
-    adam(o->n, r, gradient, o->decays, o->m, o->v, values);
+    update_adam(o->n, r, gradient, o->decays, o->m, o->v, values);
 }

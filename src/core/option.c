@@ -41,7 +41,8 @@ static double number_of(const sali_option *o, const void *options)
 
 /* Write the field of option `o`: flags, integers, seeds and words take `whole`, reals `real`, texts
  * `text`; the other two arguments are ignored. */
-static void put(const sali_option *o, void *options, int64_t whole, double real, const char *text)
+static void put_value(const sali_option *o, void *options, int64_t whole, double real,
+                      const char *text)
 {
     void *at = (char *)options + o->offset;
     switch (o->kind) {
@@ -67,7 +68,7 @@ static void put(const sali_option *o, void *options, int64_t whole, double real,
 
 /* ---- ranges */
 
-static double highest(const sali_option *o)
+static double highest_value(const sali_option *o)
 {
     int n = 0;
     while (o->words && o->words[n]) {
@@ -79,12 +80,12 @@ static double highest(const sali_option *o)
 static bool in_range(const sali_option *o, double x)
 {
     bool from = o->range & SALI_ABOVE ? x > o->low : x >= o->low;
-    bool to = o->range & SALI_BELOW ? x < o->high : x <= highest(o);
+    bool to = o->range & SALI_BELOW ? x < o->high : x <= highest_value(o);
     return (from && to) || (x == -1 && o->range & SALI_OR_MINUS_ONE);
 }
 
 /* Whether 0 in the struct stands for the default value. */
-static bool asks(const sali_option *o)
+static bool zero_is_default(const sali_option *o)
 {
     return is_number(o) && (o->range & SALI_OR_NONE || !in_range(o, 0));
 }
@@ -98,9 +99,9 @@ static sal_status check_given(bool given, sal_error *err)
 
 /* Write what values option `o` accepts: "an integer from 1 to 4096", "a number above 0", "a time
  * ..". */
-static void describe(const sali_option *o, char text[SALI_OPTION_ROOM])
+static void describe_range(const sali_option *o, char text[SALI_OPTION_ROOM])
 {
-    const double high = highest(o);
+    const double high = highest_value(o);
     if (o->range & SALI_TIME) {
         snprintf(text, SALI_OPTION_ROOM, "a time such as 10s, 2m or 1h");
         return;
@@ -125,11 +126,11 @@ sal_status sal_option_resolve(const sal_option_table *table, void *options, sal_
     for (int64_t k = 0; status == SAL_OK && k < table->n; k++) {
         const sali_option *o = &table->options[k];
         const double x = number_of(o, options);
-        if (x == 0 && asks(o)) {
-            put(o, options, (int64_t)o->fill, o->fill, NULL);
+        if (x == 0 && zero_is_default(o)) {
+            put_value(o, options, (int64_t)o->fill, o->fill, NULL);
         } else if (is_number(o) && !in_range(o, x) && !(x == -1 && o->range & SALI_OR_NONE)) {
             char expected[SALI_OPTION_ROOM];
-            describe(o, expected);
+            describe_range(o, expected);
             return sali_fail(err, SAL_ERR_ARGUMENT, "%s%s is %.*g; expected %s", table->what,
                              o->field, o->kind == SAL_OPTION_REAL ? 6 : 19, x, expected);
         }
@@ -145,10 +146,10 @@ static void print_number(const sali_option *o, const void *options, char room[SA
 {
     const void *at = (const char *)options + o->offset;
     double x = number_of(o, options);
-    x = x == 0 && asks(o) ? o->fill : x;
+    x = x == 0 && zero_is_default(o) ? o->fill : x;
     if (x == -1 && o->range & SALI_OR_NONE) {
         strcpy(room, "0");
-    } else if (x == 0 && asks(o)) {
+    } else if (x == 0 && zero_is_default(o)) {
         room[0] = '\0';
     } else if (o->kind == SAL_OPTION_SEED) {
         snprintf(room, SALI_NUMBER_SIZE, "%llu", (unsigned long long)*(const uint64_t *)at);
@@ -203,7 +204,7 @@ static bool read_time(const char *text, int64_t size, double *seconds)
 
 /* Set option `o` from `text`; false: the text is no value or out of range, and the struct is
  * untouched. */
-static bool set(const sali_option *o, void *options, const char *text)
+static bool set_option(const sali_option *o, void *options, const char *text)
 {
     static const char *const truths[] = { "no", "yes", NULL };
     const int64_t size = (int64_t)strlen(text);
@@ -232,7 +233,7 @@ static bool set(const sali_option *o, void *options, const char *text)
         ok = ok && in_range(o, x);
     }
     if (ok) {
-        put(o, options, whole, x, text);
+        put_value(o, options, whole, x, text);
     }
     return ok;
 }
@@ -250,7 +251,8 @@ static bool is_called(const sali_option *o, const char *name)
 
 /* The options called `name`, which follow each other in the table, begin at *first. Returns how
  * many. */
-static int64_t find(const sal_option_table *table, const char *name, const sali_option **first)
+static int64_t find_options(const sal_option_table *table, const char *name,
+                            const sali_option **first)
 {
     int64_t k = 0, n = 0;
     while (k < table->n && !is_called(&table->options[k], name)) {
@@ -286,9 +288,9 @@ sal_status sal_option_set(const sal_option_table *table, void *options, const ch
     if (status != SAL_OK) {
         return status;
     }
-    const int64_t n = find(table, name, &o);
+    const int64_t n = find_options(table, name, &o);
     int64_t k = 0;
-    while (k < n && !set(&o[k], options, text)) {
+    while (k < n && !set_option(&o[k], options, text)) {
         k++;
     }
     if (n == 0) {
@@ -296,7 +298,7 @@ sal_status sal_option_set(const sal_option_table *table, void *options, const ch
     }
     if (k == n) {
         char expected[SALI_OPTION_ROOM];
-        describe(o, expected);
+        describe_range(o, expected);
         const bool flag = o[n - 1].kind == SAL_OPTION_FLAG; /* perhaps as its second form */
         const char *values = o->values ? o->values : "";
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s %.200s: expected %s%s%s", o->name, text,
@@ -305,7 +307,7 @@ sal_status sal_option_set(const sal_option_table *table, void *options, const ch
     }
     for (int64_t other = 0; other < n; other++) {
         if (other != k) { /* the last word counts */
-            put(&o[other], options, 0, 0, NULL);
+            put_value(&o[other], options, 0, 0, NULL);
         }
     }
     return SAL_OK;
@@ -321,7 +323,7 @@ sal_status sal_option_get(const sal_option_table *table, const void *options, co
     if (status != SAL_OK) {
         return status;
     }
-    const int64_t n = find(table, name, &o);
+    const int64_t n = find_options(table, name, &o);
     for (int64_t k = 0; k < n && !value[0]; k++) {
         value = text_of(&o[k], options, own);
     }

@@ -221,7 +221,7 @@ static inline float log_unit(uint32_t word)
 
 /* Cosine and sine of a random angle: the top two bits of `word` choose the quarter of the circle,
  * the rest is a signed position within pi / 4 of the middle of that quarter. */
-static inline void circle(uint32_t word, float *cosine, float *sine)
+static inline void random_angle(uint32_t word, float *cosine, float *sine)
 {
     float t = ((float)((int32_t)(word << 2) >> 2) + 0.5f) * (0x1p-30f * 1.5707964f), t2 = t * t;
     float s = t + t * t2 * (-0.16666655f + t2 * (0.008332178f - t2 * 0.00019517298f));
@@ -240,7 +240,7 @@ static void box_muller_f32(int64_t tiles, const uint32_t *restrict words, float 
     for (int64_t t = 0; t < tiles; t++, words += TILE, z += TILE) {
         for (int j = 0; j < HALF_TILE; j++) {
             float cosine, sine, radius = sqrtf(-2 * log_unit(words[j]));
-            circle(words[HALF_TILE + j], &cosine, &sine);
+            random_angle(words[HALF_TILE + j], &cosine, &sine);
             z[j] = radius * cosine;
             z[HALF_TILE + j] = radius * sine;
         }

@@ -6,7 +6,7 @@
 
 #define LONGEST 48 /* a longer word has no nearest name */
 
-static int least(int a, int b)
+static int smaller_of(int a, int b)
 {
     return a < b ? a : b;
 }
@@ -23,10 +23,10 @@ static int edit_distance(const char *a, const char *b)
                 d[i][j] = i + j;
                 continue;
             }
-            d[i][j] = least(least(d[i - 1][j], d[i][j - 1]) + 1,
-                            d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            d[i][j] = smaller_of(smaller_of(d[i - 1][j], d[i][j - 1]) + 1,
+                                 d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+                d[i][j] = smaller_of(d[i][j], d[i - 2][j - 2] + 1);
             }
         }
     }

@@ -35,7 +35,7 @@ void *sali_figure_room(sal_figure *figure, int64_t n, size_t size)
 }
 
 /* Whether XML allows the code point and it may stand in a line of text. */
-static bool allowed(int32_t code)
+static bool is_allowed(int32_t code)
 {
     return code >= 0x20 && code != 0x7f && !(code >= 0x80 && code < 0xa0) && code != 0xfffe &&
            code != 0xffff;
@@ -55,7 +55,7 @@ char *sali_figure_text(sal_figure *figure, const char *text)
     for (const char *at = text; at < text + size;) {
         int32_t code = sali_utf8_next(&at, text + size);
         code = code == '\n' || code == '\t' ? ' ' : code;
-        to += sali_utf8_put(allowed(code) ? code : SALI_UTF8_REPLACEMENT, to);
+        to += sali_utf8_put(is_allowed(code) ? code : SALI_UTF8_REPLACEMENT, to);
     }
     return copy;
 }
@@ -73,7 +73,8 @@ static double *copy_array(sal_figure *figure, int64_t n, const double *values)
 
 /* Append a zeroed element to *array and return it. NULL, and a mistake of the figure, when out of
  * memory. */
-static void *add(sal_figure *figure, void **array, int64_t *n, int64_t *room, size_t size)
+static void *append_element(sal_figure *figure, void **array, int64_t *n, int64_t *room,
+                            size_t size)
 {
     if (sali_grow(array, room, *n + 1, size) != 0) {
         sali_fail_memory(&figure->first);
@@ -175,8 +176,8 @@ void sal_figure_panel(sal_figure *figure, const sal_panel *panel)
     if (figure->first.status != SAL_OK) {
         return;
     }
-    sali_panel *to =
-        add(figure, (void **)&figure->panels, &figure->n_panels, &figure->panels_room, sizeof *to);
+    sali_panel *to = append_element(figure, (void **)&figure->panels, &figure->n_panels,
+                                    &figure->panels_room, sizeof *to);
     if (!to) {
         return;
     }
@@ -223,8 +224,8 @@ void sal_figure_series(sal_figure *figure, const sal_series *from)
                          (long long)from->style, (int)from->mark);
         return;
     }
-    sal_series *s =
-        add(figure, (void **)&panel->series, &panel->n_series, &panel->series_room, sizeof *s);
+    sal_series *s = append_element(figure, (void **)&panel->series, &panel->n_series,
+                                   &panel->series_room, sizeof *s);
     if (s) {
         *s = *from;
         s->style = (from->style ? from->style - 1 : panel->n_series - 1) % SALI_LOOKS;
@@ -242,8 +243,8 @@ void sal_figure_mark(sal_figure *figure, double x, double y, const char *text)
     if (!panel || isinf(x) || isinf(y) || (isnan(x) && isnan(y))) {
         return; /* nowhere */
     }
-    sali_pointer *p = add(figure, (void **)&panel->pointers, &panel->n_pointers,
-                          &panel->pointers_room, sizeof *p);
+    sali_pointer *p = append_element(figure, (void **)&panel->pointers, &panel->n_pointers,
+                                     &panel->pointers_room, sizeof *p);
     if (p) {
         p->x = x;
         p->y = y;

@@ -9,7 +9,7 @@
 #define MAX_PIXELS ((int64_t)1 << 20)
 
 /* Whether a, b and c are at least 1 and a b c <= most, without overflow. */
-static bool within(int64_t a, int64_t b, int64_t c, int64_t most)
+static bool product_within(int64_t a, int64_t b, int64_t c, int64_t most)
 {
     return a >= 1 && b >= 1 && c >= 1 && a <= most && b <= most / a && c <= most / a / b;
 }
@@ -18,7 +18,7 @@ static bool within(int64_t a, int64_t b, int64_t c, int64_t most)
 
 /* Whether n cells of `size` from `at` on have finite coordinates, with room for a block that
  * reaches beyond the last cell. */
-static bool spans(double at, double size, int64_t n)
+static bool has_finite_cells(double at, double size, int64_t n)
 {
     return size >= 0 && isfinite(at - size) && isfinite(at + 2 * (double)n * size);
 }
@@ -27,7 +27,7 @@ static bool spans(double at, double size, int64_t n)
 static bool check_heatmap(sal_figure *figure, const sal_heatmap *h)
 {
     sali_figure_limits(figure, "colours", h->logarithmic, h->low, h->high);
-    if (!within(h->rows, h->columns, 1, MAX_CELLS) || !h->values) {
+    if (!product_within(h->rows, h->columns, 1, MAX_CELLS) || !h->values) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT,
                          "heat map of %lld x %lld%s; expected at least one cell, at most 2^28",
                          (long long)h->rows, (long long)h->columns,
@@ -39,7 +39,8 @@ static bool check_heatmap(sal_figure *figure, const sal_heatmap *h)
     } else if (h->logarithmic && h->diverging) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT,
                          "colours both logarithmic and diverging; expected one of these");
-    } else if (!spans(h->x0, h->dx, h->columns) || !spans(h->y0, h->dy, h->rows)) {
+    } else if (!has_finite_cells(h->x0, h->dx, h->columns) ||
+               !has_finite_cells(h->y0, h->dy, h->rows)) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT,
                          "heat map at (%g, %g), cells of %g x %g; expected finite numbers to its "
                          "last cell, no negative size",
@@ -104,8 +105,8 @@ static void add_heatmap(sal_figure *figure, const sal_heatmap *h, sali_panel *pa
 
 /* Copy a picture [height x width], its values cut to 0 .. 1, into the sheet at `corner`; rows of
  * the sheet are `stride` values long. */
-static void place(const double *picture, int64_t height, int64_t width, double *corner,
-                  int64_t stride)
+static void place_picture(const double *picture, int64_t height, int64_t width, double *corner,
+                          int64_t stride)
 {
     for (int64_t i = 0; i < height; i++) {
         for (int64_t j = 0; j < width; j++) {
@@ -118,7 +119,7 @@ static void place(const double *picture, int64_t height, int64_t width, double *
 /* Lay out the pictures as one sheet in the panel's cells, with an empty cell between neighbours. */
 static void add_images(sal_figure *figure, const sal_images *m, sali_panel *panel)
 {
-    if (!within(m->n, m->height, m->width, MAX_PIXELS) || !m->values || m->columns < 0) {
+    if (!product_within(m->n, m->height, m->width, MAX_PIXELS) || !m->values || m->columns < 0) {
         sali_figure_fail(figure, SAL_ERR_ARGUMENT,
                          "%lld pictures of %lld x %lld pixels%s in %lld columns; expected at least "
                          "one pixel, at most 2^20, no negative number",
@@ -140,10 +141,10 @@ static void add_images(sal_figure *figure, const sal_images *m, sali_panel *pane
         cells.values[i] = NAN;
     }
     for (int64_t k = 0; k < m->n; k++) {
-        place(m->values + k * m->height * m->width, m->height, m->width,
-              cells.values + k / columns * (m->height + 1) * cells.columns +
-                  k % columns * (m->width + 1),
-              cells.columns);
+        place_picture(m->values + k * m->height * m->width, m->height, m->width,
+                      cells.values + k / columns * (m->height + 1) * cells.columns +
+                          k % columns * (m->width + 1),
+                      cells.columns);
     }
     panel->cells = cells;
 }

@@ -21,7 +21,7 @@ static double ticks_width(const sali_ticks *ticks)
 }
 
 /* Whether the texts of ticks run into one another along a horizontal axis of `length` pixels. */
-static bool crowded(const sali_scale *scale, const sali_ticks *ticks, double length)
+static bool ticks_collide(const sali_scale *scale, const sali_ticks *ticks, double length)
 {
     sali_scale x = *scale;
     x.from = 0;
@@ -54,7 +54,7 @@ static double names_width(const sal_axis *axis)
 
 /* Set the width and height inside the axes. Square units never make a panel wider than requested,
  * or more than twice as high unless the panel is flat; no side is shorter than SHORTEST. */
-static void shape(const sal_figure *figure, const sali_panel *panel, sali_place *p)
+static void set_panel_size(const sal_figure *figure, const sali_panel *panel, sali_place *p)
 {
     p->width = figure->options.panel_width;
     p->height = figure->options.panel_height;
@@ -80,10 +80,10 @@ static void name_axis(const sali_panel *panel, sali_place *p)
 }
 
 /* Set the scales, ticks, size and margins of one panel; its position is not known yet. */
-static void measure(const sal_figure *figure, const sali_panel *panel, sali_place *p)
+static void measure_panel(const sal_figure *figure, const sali_panel *panel, sali_place *p)
 {
     sali_panel_scales(panel, &p->x, &p->y);
-    shape(figure, panel, p);
+    set_panel_size(figure, panel, p);
     bool axes = !panel->cells.picture;
     p->above = LINE * (double)sali_text_lines(panel->title, p->width / SALI_BOLD) + 8;
     p->below = axes ? 8 : 2;
@@ -98,7 +98,7 @@ static void measure(const sal_figure *figure, const sali_panel *panel, sali_plac
     int most = (int)fmax(2, fmin(p->width / 52, 9));
     do {
         sali_ticks_make(&p->x, most, &p->x_ticks);
-    } while (crowded(&p->x, &p->x_ticks, p->width) && --most > 0);
+    } while (ticks_collide(&p->x, &p->x_ticks, p->width) && --most > 0);
     if (panel->x.n_categories > 0) {
         name_axis(panel, p);
     } else if (p->x_ticks.n > 0) {
@@ -126,7 +126,7 @@ typedef struct margins {
 } margins;
 
 /* The largest of the margins and sizes of places first, first + step, .. below `end`. */
-static margins widest(const sali_place *places, int64_t first, int64_t end, int64_t step)
+static margins largest_margins(const sali_place *places, int64_t first, int64_t end, int64_t step)
 {
     margins m = { 0 };
     for (int64_t i = first; i < end; i += step) {
@@ -148,7 +148,7 @@ static void place_panels(const sal_figure *figure, int64_t columns, bool words, 
     int64_t n = figure->n_panels;
     double right = 0;
     for (int64_t c = 0; c < columns; c++) {
-        const margins m = widest(layout->places, c, n, columns);
+        const margins m = largest_margins(layout->places, c, n, columns);
         for (int64_t i = c; i < n; i += columns) {
             layout->places[i].left = right + m.before;
         }
@@ -162,7 +162,7 @@ static void place_panels(const sal_figure *figure, int64_t columns, bool words, 
     }
     for (int64_t r = 0; r < n; r += columns) {
         const int64_t end = r + columns < n ? r + columns : n;
-        const margins m = widest(layout->places, r, end, 1);
+        const margins m = largest_margins(layout->places, r, end, 1);
         for (int64_t i = r; i < end; i++) {
             layout->places[i].top = bottom + m.above;
         }
@@ -201,7 +201,7 @@ sal_status sali_figure_layout(const sal_figure *figure, bool words, sali_layout 
         return sali_fail_memory(err);
     }
     for (int64_t i = 0; i < n; i++) {
-        measure(figure, &figure->panels[i], &layout->places[i]);
+        measure_panel(figure, &figure->panels[i], &layout->places[i]);
     }
     place_panels(figure, columns, words, layout);
     for (int64_t i = 0; i < n; i++) {

@@ -30,7 +30,7 @@ static void take_in(sali_range *range, double value)
 }
 
 /* Widen a range whose values are equal, or nearly so for a double, and keep it within 1e308. */
-static void widen(double *low, double *high)
+static void widen_range(double *low, double *high)
 {
     double size = fmax(fabs(*low), fabs(*high));
     if (size < 1e-290) {
@@ -67,7 +67,7 @@ static sali_scale scale_of(const sali_range *range, double margin)
         scale.low = 0;
         scale.high = 1;
     } else {
-        widen(&scale.low, &scale.high);
+        widen_range(&scale.low, &scale.high);
     }
     double more = margin * (scale.high - scale.low);
     if (isfinite(more)) {
@@ -83,7 +83,7 @@ static sali_scale scale_of(const sali_range *range, double margin)
 
 /* The pixel position of a value, at most `far` pixels from where the axis begins; NaN if the scale
  * cannot show it. */
-static double place(const sali_scale *scale, double value, double far)
+static double pixel_position(const sali_scale *scale, double value, double far)
 {
     if (!isfinite(value) || (scale->logarithmic && !(value > 0))) {
         return NAN;
@@ -95,12 +95,12 @@ static double place(const sali_scale *scale, double value, double far)
 
 double sali_scale_at(const sali_scale *scale, double value)
 {
-    return place(scale, value, FAR);
+    return pixel_position(scale, value, FAR);
 }
 
 double sali_scale_corner(const sali_scale *scale, double value)
 {
-    return place(scale, value, FAR_CORNER);
+    return pixel_position(scale, value, FAR_CORNER);
 }
 
 /* ---- of a panel */

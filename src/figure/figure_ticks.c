@@ -53,7 +53,7 @@ static double round_step(double range, int most, int *power)
 
 /* Append round numbers within a linear scale, in steps for about `most` ticks, all with the same
  * exponent and number of decimals. */
-static void linear(const sali_scale *scale, int most, sali_ticks *ticks)
+static void linear_ticks(const sali_scale *scale, int most, sali_ticks *ticks)
 {
     int power = 0;
     double half = scale->high / 2 - scale->low / 2;
@@ -100,7 +100,8 @@ static void add_power(sali_ticks *ticks, int mantissa, int power, bool plain)
 
 /* Make the ticks m * 10^power within the scale, for each digit m in `mantissas` and every
  * `every`-th power. */
-static void powers(const sali_scale *scale, const char *mantissas, int every, sali_ticks *ticks)
+static void power_ticks(const sali_scale *scale, const char *mantissas, int every,
+                        sali_ticks *ticks)
 {
     int first = (int)floor(scale->low - 1e-9), last = (int)ceil(scale->high + 1e-9);
     bool plain = scale->low >= -4 - 1e-9 && scale->high < 5 - 1e-9;
@@ -117,7 +118,7 @@ static void powers(const sali_scale *scale, const char *mantissas, int every, sa
 
 /* Make the ticks from the finest set of mantissas whose closest neighbours have about 1 / `most` of
  * the axis between them; a finer set if that leaves fewer than two ticks. */
-static void logarithmic(const sali_scale *scale, int most, sali_ticks *ticks)
+static void log_ticks(const sali_scale *scale, int most, sali_ticks *ticks)
 {
     static const struct {
         const char *mantissas;
@@ -132,7 +133,7 @@ static void logarithmic(const sali_scale *scale, int most, sali_ticks *ticks)
         set++;
     }
     do {
-        powers(scale, sets[set].mantissas, every, ticks);
+        power_ticks(scale, sets[set].mantissas, every, ticks);
     } while (ticks->n < 2 && ++set < 4);
 }
 
@@ -140,13 +141,13 @@ void sali_ticks_make(const sali_scale *scale, int most, sali_ticks *ticks)
 {
     ticks->n = 0;
     if (scale->logarithmic && scale->high - scale->low >= 0.15) {
-        logarithmic(scale, most, ticks);
+        log_ticks(scale, most, ticks);
     }
     if (scale->logarithmic && ticks->n < 2) { /* fewer than two ticks: as on a linear axis */
         ticks->n = 0;
         sali_scale plain = { .low = pow(10, scale->low), .high = pow(10, scale->high) };
-        linear(&plain, most, ticks);
+        linear_ticks(&plain, most, ticks);
     } else if (!scale->logarithmic) {
-        linear(scale, most, ticks);
+        linear_ticks(scale, most, ticks);
     }
 }

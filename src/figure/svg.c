@@ -9,8 +9,8 @@
 
 /* Write a text as lines of at most `width` pixels, the first at (x, y); nothing if `text` is
  * NULL. */
-static void paragraph(sali_text_output *w, double x, double y, double width, const char *anchor,
-                      const char *class, const char *text)
+static void write_paragraph(sali_text_output *w, double x, double y, double width,
+                            const char *anchor, const char *class, const char *text)
 {
     char line[SALI_LINE_BYTES + 2];
     for (; text && *text; y += SALI_LINE) {
@@ -72,8 +72,8 @@ static void put_panel(const sali_canvas *c)
     sali_put_raw(c->w, "<g>");
     put_clip(c);
     sali_svg_hatches(c);
-    paragraph(c->w, p->left, p->top - p->above + 13, p->width / SALI_BOLD, "start", "title",
-              panel->title);
+    write_paragraph(c->w, p->left, p->top - p->above + 13, p->width / SALI_BOLD, "start", "title",
+                    panel->title);
     if (!panel->cells.picture) {
         sali_svg_axes(c);
         sali_svg_legend(c);
@@ -125,7 +125,7 @@ static void put_root(const sal_figure *figure, const sali_layout *layout, sali_t
     }
 }
 
-static sal_status check(const sal_figure *figure, sal_error *err)
+static sal_status check_figure(const sal_figure *figure, sal_error *err)
 {
     return figure->first.status != SAL_OK
                ? sali_fail(err, figure->first.status, "%s", figure->first.message)
@@ -138,7 +138,7 @@ void sali_figure_draw(const sal_figure *figure, sali_text_output *w, const char 
                       bool words)
 {
     sali_layout layout = { 0 };
-    w->status = w->status ? w->status : check(figure, w->err);
+    w->status = w->status ? w->status : check_figure(figure, w->err);
     w->status = w->status ? w->status : sali_figure_layout(figure, words, &layout, w->err);
     if (w->status != SAL_OK) {
         return;
@@ -146,9 +146,9 @@ void sali_figure_draw(const sal_figure *figure, sali_text_output *w, const char 
     put_root(figure, &layout, w, prefix, style);
     if (words) {
         double room = layout.width - 8;
-        paragraph(w, layout.width / 2, 15, room / SALI_MAIN_BOLD, "middle", "main",
-                  figure->options.title);
-        paragraph(w, 4, layout.caption + 12, room, "start", "soft", figure->options.caption);
+        write_paragraph(w, layout.width / 2, 15, room / SALI_MAIN_BOLD, "middle", "main",
+                        figure->options.title);
+        write_paragraph(w, 4, layout.caption + 12, room, "start", "soft", figure->options.caption);
     }
     for (int64_t i = 0; i < figure->n_panels; i++) {
         put_panel(&(sali_canvas){ w, prefix, i + 1, &figure->panels[i], &layout.places[i] });

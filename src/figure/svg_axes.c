@@ -26,7 +26,7 @@ void sali_svg_rule(sali_text_output *w, const char *class, double x1, double y1,
 
 /* Lines at the ticks of both axes, as one path: across the panel if `grid`, else short ones
  * outside. */
-static void rules(const sali_canvas *c, const char *class, bool grid)
+static void write_rules(const sali_canvas *c, const char *class, bool grid)
 {
     const sali_place *p = c->place;
     double bottom = p->top + p->height, out = grid ? 0 : 4;
@@ -43,15 +43,15 @@ static void rules(const sali_canvas *c, const char *class, bool grid)
 }
 
 /* A text rotated by `degrees` about its anchor. */
-static void turned(const sali_canvas *c, double x, double y, int degrees, const char *anchor,
-                   const char *text)
+static void write_turned(const sali_canvas *c, double x, double y, int degrees, const char *anchor,
+                         const char *text)
 {
     sali_put(c->w, "<text transform=\"translate(%f,%f) rotate(%d)\" text-anchor=\"%s\">%s</text>",
              x, y, degrees, anchor, text);
 }
 
 /* A text below the panel (on_x) or before it, `at` pixels along the axis. */
-static void beside(const sali_canvas *c, bool on_x, double at, double gap, const char *text)
+static void write_beside(const sali_canvas *c, bool on_x, double at, double gap, const char *text)
 {
     const sali_place *p = c->place;
     sali_svg_text(c->w, on_x ? at : p->left - gap, on_x ? p->top + p->height + 17 : at + 4,
@@ -60,7 +60,7 @@ static void beside(const sali_canvas *c, bool on_x, double at, double gap, const
 
 /* Write the names of the categories of axis x or y that lie within the panel, at most as many as
  * fit. */
-static void names(const sali_canvas *c, bool on_x)
+static void write_categories(const sali_canvas *c, bool on_x)
 {
     const sali_place *p = c->place;
     const sal_axis *axis = on_x ? &c->panel->x : &c->panel->y;
@@ -72,22 +72,22 @@ static void names(const sali_canvas *c, bool on_x)
         double at = sali_scale_at(on_x ? &p->x : &p->y, (double)i);
         sali_text_fit(axis->categories[i], 146, name, sizeof name);
         if (at >= first && at <= last && on_x && p->turned) {
-            turned(c, at + 4, p->top + p->height + 14, -45, "end", name);
+            write_turned(c, at + 4, p->top + p->height + 14, -45, "end", name);
         } else if (at >= first && at <= last) {
-            beside(c, on_x, at, 6, name);
+            write_beside(c, on_x, at, 6, name);
         }
     }
 }
 
 /* Write the texts of the ticks of axis x or y, unless the axis has categories. */
-static void numbers(const sali_canvas *c, bool on_x)
+static void write_numbers(const sali_canvas *c, bool on_x)
 {
     const sali_place *p = c->place;
     const sali_ticks *ticks = on_x ? &p->x_ticks : &p->y_ticks;
     const bool named = (on_x ? &c->panel->x : &c->panel->y)->n_categories > 0;
     for (int i = 0; i < ticks->n && !named; i++) {
         double at = sali_scale_at(on_x ? &p->x : &p->y, ticks->tick[i].value);
-        beside(c, on_x, at, 7, ticks->tick[i].text);
+        write_beside(c, on_x, at, 7, ticks->tick[i].text);
     }
 }
 
@@ -98,12 +98,12 @@ void sali_svg_side_label(const sali_canvas *c, double x, const char *label)
     for (int64_t k = 0; k < n; k++) {
         char line[SALI_LINE_BYTES + 2];
         label = sali_text_next(label, sali_label_room(p->height), k == n - 1, line);
-        turned(c, x + SALI_LINE * (double)k, p->top + p->height / 2, -90, "middle", line);
+        write_turned(c, x + SALI_LINE * (double)k, p->top + p->height / 2, -90, "middle", line);
     }
 }
 
 /* Write the labels of both axes, and below them how many values a cell is the mean of. */
-static void labels(const sali_canvas *c)
+static void write_labels(const sali_canvas *c)
 {
     const sali_place *p = c->place;
     const sali_cells *cells = &c->panel->cells;
@@ -130,14 +130,14 @@ void sali_svg_axes(const sali_canvas *c)
 {
     const sali_place *p = c->place;
     if (c->panel->cells.rows == 0) {
-        rules(c, "grid", true);
+        write_rules(c, "grid", true);
     }
-    rules(c, "axis", false);
+    write_rules(c, "axis", false);
     sali_put(c->w, "<rect class=\"axis\" x=\"%f\" y=\"%f\" width=\"%f\" height=\"%f\"/>", p->left,
              p->top, p->width, p->height);
-    names(c, true);
-    names(c, false);
-    numbers(c, true);
-    numbers(c, false);
-    labels(c);
+    write_categories(c, true);
+    write_categories(c, false);
+    write_numbers(c, true);
+    write_numbers(c, false);
+    write_labels(c);
 }

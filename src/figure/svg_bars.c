@@ -60,7 +60,7 @@ void sali_svg_bar_fill(const sali_canvas *c, const sal_series *s, int layer)
 }
 
 /* The width of the space for a bar, or for the bars of several series at one x, in pixels. */
-static double spacing(const sali_canvas *c)
+static double bar_spacing(const sali_canvas *c)
 {
     const double gap = sali_bar_gap(c->panel, &c->place->x);
     double one = fabs(sali_scale_at(&c->place->x, 1) - sali_scale_at(&c->place->x, 0));
@@ -97,7 +97,7 @@ static void put_bars(const sali_canvas *c, const sal_series *s, double width, do
 void sali_svg_bars(const sali_canvas *c)
 {
     int64_t n = sali_bar_series(c->panel), k = 0;
-    double slot = n > 0 ? 0.8 * spacing(c) / (double)n : 0;
+    double slot = n > 0 ? 0.8 * bar_spacing(c) / (double)n : 0;
     for (int64_t i = 0; i < c->panel->n_series; i++) {
         const sal_series *s = &c->panel->series[i];
         if (s->mark != SAL_MARK_BARS) {

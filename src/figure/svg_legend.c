@@ -17,7 +17,7 @@ bool sali_pointer_across(const sali_panel *panel, const sali_pointer *p)
 
 /* The name of legend entry i: entries are the series, then the pointers. NULL: not in the
  * legend. */
-static const char *entry(const sali_panel *panel, int64_t i)
+static const char *entry_name(const sali_panel *panel, int64_t i)
 {
     if (i < panel->n_series) {
         return panel->series[i].name;
@@ -36,7 +36,7 @@ static void swatch_bar(const sali_canvas *c, const sal_series *s, double x, doub
 }
 
 /* Draw the sample of a series at (x, y): a short series of two points with the same style. */
-static void swatch(const sali_canvas *c, const sal_series *s, double x, double y)
+static void draw_swatch(const sali_canvas *c, const sal_series *s, double x, double y)
 {
     double xs[2] = { 0, SWATCH - 4 }, ys[2] = { 0, 0 };
     double middle = SWATCH / 2 - 2;
@@ -67,7 +67,7 @@ static void put_entry(const sali_canvas *c, int64_t i, const char *name, double 
 {
     char text[256];
     if (i < c->panel->n_series) {
-        swatch(c, &c->panel->series[i], x, y);
+        draw_swatch(c, &c->panel->series[i], x, y);
     } else {
         sali_svg_rule(c->w, "pointer across", x, y, x + SWATCH - 4, y);
     }
@@ -82,7 +82,7 @@ static int64_t fill_rows(const sali_panel *panel, double width, const sali_canva
     double x = 0;
     int64_t rows = 0;
     for (int64_t i = 0; i < panel->n_series + panel->n_pointers; i++) {
-        const char *name = entry(panel, i);
+        const char *name = entry_name(panel, i);
         const double wide = name ? fmin(SWATCH + 4 + sali_text_width(name), width) : 0;
         if (name && (rows == 0 || x + wide > width)) {
             x = 0;

@@ -11,7 +11,7 @@ bool sali_series_dense(const sal_series *series, double width)
 }
 
 /* Whether x never decreases, so that points may be merged by pixel columns. */
-static bool ascending(const sal_series *s)
+static bool is_ascending(const sal_series *s)
 {
     for (int64_t i = 1; i < s->n; i++) {
         if (s->x[i] < s->x[i - 1]) {
@@ -39,7 +39,7 @@ typedef struct line_pen {
 
 /* Draw a line from the last point to p, or move to p if the pen is up; the last point is not drawn
  * twice. */
-static void draw(line_pen *pen, point p)
+static void draw_to(line_pen *pen, point p)
 {
     if (pen->down && p.i == pen->last.i) {
         return;
@@ -59,16 +59,16 @@ static void end_column(line_pen *pen)
 {
     if (pen->any) {
         bool falls = pen->high.i < pen->low.i;
-        draw(pen, pen->first);
-        draw(pen, falls ? pen->high : pen->low);
-        draw(pen, falls ? pen->low : pen->high);
-        draw(pen, pen->latest);
+        draw_to(pen, pen->first);
+        draw_to(pen, falls ? pen->high : pen->low);
+        draw_to(pen, falls ? pen->low : pen->high);
+        draw_to(pen, pen->latest);
         pen->any = false;
     }
 }
 
 /* Add p to the present pixel column; a point in another column first draws the present one. */
-static void gather(line_pen *pen, point p)
+static void add_to_column(line_pen *pen, point p)
 {
     if (pen->any && floor(p.x) != floor(pen->first.x)) {
         end_column(pen);
@@ -84,7 +84,7 @@ static void gather(line_pen *pen, point p)
 
 /* Draw a dot where the piece of line has one point only, `drawn_since` = 1: it would be invisible
  * otherwise. */
-static void dot(line_pen *pen, int64_t drawn_since)
+static void draw_dot(line_pen *pen, int64_t drawn_since)
 {
     if (pen->down && drawn_since == 1) {
         sali_put_raw(pen->w, "h0");
@@ -95,7 +95,7 @@ void sali_svg_line(const sali_canvas *c, const sal_series *s, bool dense)
 {
     const sali_place *p = c->place;
     line_pen pen = { .w = c->w, .steps = s->mark == SAL_MARK_STEPS };
-    bool columns = (double)s->n > 4 * p->width && ascending(s);
+    bool columns = (double)s->n > 4 * p->width && is_ascending(s);
     sali_put(c->w, "<path class=\"%s\"", dense ? "line thin" : "line");
     if (!dense) {
         /* Round ends make dashes longer, and gaps shorter, by the width of the line, 1.7. */
@@ -113,20 +113,20 @@ void sali_svg_line(const sali_canvas *c, const sal_series *s, bool dense)
         point at = { i, sali_scale_at(&p->x, s->x[i]), sali_scale_at(&p->y, s->y[i]) };
         if (isnan(at.x) || isnan(at.y)) {
             end_column(&pen);
-            dot(&pen, since);
+            draw_dot(&pen, since);
             pen.down = false;
             since = 0;
             continue;
         }
         since++;
         if (columns) {
-            gather(&pen, at);
+            add_to_column(&pen, at);
         } else {
-            draw(&pen, at);
+            draw_to(&pen, at);
         }
     }
     end_column(&pen);
-    dot(&pen, since);
+    draw_dot(&pen, since);
     sali_put_raw(c->w, "\"/>");
 }
 
@@ -152,8 +152,8 @@ static int64_t run_end(const sali_canvas *c, const sal_series *s, int64_t begin)
 
 /* Draw the upper edge of a band from point `begin` to `end` - 1, or, if `back`, the lower edge in
  * the opposite order. If `columns`, each pixel column has one point, the outermost. */
-static void edge(const sali_canvas *c, const sal_series *s, int64_t begin, int64_t end, bool back,
-                 bool columns)
+static void draw_edge(const sali_canvas *c, const sal_series *s, int64_t begin, int64_t end,
+                      bool back, bool columns)
 {
     const double *values = back ? s->low : s->high;
     double x = NAN, y = 0;
@@ -178,13 +178,13 @@ static void edge(const sali_canvas *c, const sal_series *s, int64_t begin, int64
 
 void sali_svg_band(const sali_canvas *c, const sal_series *s)
 {
-    bool columns = (double)s->n > 4 * c->place->width && ascending(s);
+    bool columns = (double)s->n > 4 * c->place->width && is_ascending(s);
     sali_put_raw(c->w, "<path class=\"band\" d=\"");
     for (int64_t i = 0; i < s->n; i++) {
         int64_t end = run_end(c, s, i);
         if (end > i) {
-            edge(c, s, i, end, false, columns);
-            edge(c, s, i, end, true, columns);
+            draw_edge(c, s, i, end, false, columns);
+            draw_edge(c, s, i, end, true, columns);
             sali_put_raw(c->w, "Z");
             i = end;
         }

@@ -23,7 +23,7 @@ static void put_marker(sali_text_output *w, int64_t style, double x, double y)
 }
 
 /* Whether the pixel at (x, y) has a marker already or is outside the panel; marks it in `seen`. */
-static bool taken(uint8_t *seen, const sali_place *p, double x, double y)
+static bool is_taken(uint8_t *seen, const sali_place *p, double x, double y)
 {
     int64_t column = (int64_t)floor(x - p->left), row = (int64_t)floor(y - p->top);
     int64_t width = (int64_t)p->width + 1, height = (int64_t)p->height + 1;
@@ -47,7 +47,7 @@ void sali_svg_markers(const sali_canvas *c, const sal_series *s)
     sali_put_raw(c->w, "<path class=\"marker\" d=\"");
     for (int64_t i = 0; i < s->n; i++) {
         double x = sali_scale_at(&p->x, s->x[i]), y = sali_scale_at(&p->y, s->y[i]);
-        if (!isnan(x) && !isnan(y) && !taken(seen, p, x, y)) {
+        if (!isnan(x) && !isnan(y) && !is_taken(seen, p, x, y)) {
             put_marker(c->w, s->style, x, y);
         }
     }
@@ -88,7 +88,7 @@ void sali_svg_error_bars(const sali_canvas *c, const sal_series *s, double shift
 
 /* ---- what points at something */
 
-static void cross(const sali_canvas *c, double x, double y)
+static void draw_cross(const sali_canvas *c, double x, double y)
 {
     for (int i = 0; i < 2; i++) {
         sali_put(c->w, "<path class=\"%s\" d=\"", i == 0 ? "halo" : "pointer");
@@ -117,7 +117,7 @@ void sali_svg_pointers(const sali_canvas *c)
             sali_svg_rule(c->w, "pointer across", level ? p->left : x, level ? y : p->top,
                           level ? p->left + p->width : x, level ? y : p->top + p->height);
         } else if (!isnan(x) && !isnan(y)) {
-            cross(c, x, y);
+            draw_cross(c, x, y);
             if (pointer->text) {
                 cross_text(c, x, y, pointer->text);
             }

@@ -10,7 +10,7 @@
 
 /* Move *made, what a call with this status made, into a new handle *out. After a failure *made is
  * destroyed. */
-static sal_status give(sal_status status, sal_data *made, sal_data **out, sal_error *err)
+static sal_status give_data(sal_status status, sal_data *made, sal_data **out, sal_error *err)
 {
     sal_data *data = status == SAL_OK ? SALI_NEW(sal_data) : NULL;
     if (!data) {
@@ -34,9 +34,9 @@ static int64_t find_wrong(int64_t n, const float *intensity)
 }
 
 /* Check the arguments of sal_flat_data_create: sizes, intensities from 0 to 1, weights above 0. */
-static sal_status check(int64_t rows, int64_t variables, const uint8_t *codes,
-                        const float *intensity, const double *weight, int64_t height, int64_t width,
-                        sal_error *err)
+static sal_status check_arguments(int64_t rows, int64_t variables, const uint8_t *codes,
+                                  const float *intensity, const double *weight, int64_t height,
+                                  int64_t width, sal_error *err)
 {
     int64_t n, pixels;
     if (rows < 1 || variables < 1 || __builtin_mul_overflow(rows, variables, &n) ||
@@ -70,7 +70,8 @@ sal_status sal_flat_data_create(int64_t rows, int64_t variables, const uint8_t *
                                 const float *intensity, const double *weight, int64_t height,
                                 int64_t width, sal_data **out, sal_error *err)
 {
-    sal_status status = check(rows, variables, codes, intensity, weight, height, width, err);
+    sal_status status =
+        check_arguments(rows, variables, codes, intensity, weight, height, width, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -86,7 +87,7 @@ sal_status sal_flat_data_create(int64_t rows, int64_t variables, const uint8_t *
     for (int64_t k = 0; !codes && k < n; k++) {
         made.codes[k] = intensity[k] > 0.5F;
     }
-    return give(SAL_OK, &made, out, err);
+    return give_data(SAL_OK, &made, out, err);
 }
 
 sal_status sal_flat_data_read(const char *path, const char *options, sal_data **out, sal_error *err)
@@ -98,7 +99,7 @@ sal_status sal_flat_data_read(const char *path, const char *options, sal_data **
         sali_flat_read(sal_option_table_of(SAL_OPTIONS_DATA), options, &o, &owner, err);
     status = status ? status : sal_data_read(path, &o, &made, err);
     sali_flat_release(&owner);
-    return give(status, &made, out, err);
+    return give_data(status, &made, out, err);
 }
 
 sal_status sal_flat_data_copy(const sal_data *data, sal_data **out, sal_error *err)
@@ -108,7 +109,7 @@ sal_status sal_flat_data_copy(const sal_data *data, sal_data **out, sal_error *e
         return sali_fail(err, SAL_ERR_ARGUMENT, "data: there are none");
     }
     sal_status status = sali_data_gather(data, 0, data->rows, NULL, &made, err);
-    return give(status, &made, out, err);
+    return give_data(status, &made, out, err);
 }
 
 sal_status sal_flat_data_split(sal_data *data, int64_t rows, const uint64_t *seed, sal_data **out,
@@ -116,7 +117,7 @@ sal_status sal_flat_data_split(sal_data *data, int64_t rows, const uint64_t *see
 {
     sal_data made = { 0 };
     sal_status status = sal_data_split(data, rows, seed, &made, err);
-    return give(status, &made, out, err);
+    return give_data(status, &made, out, err);
 }
 
 sal_status sal_flat_data_digits(int64_t rows, int64_t side, uint64_t seed, sal_data **out,
@@ -124,7 +125,7 @@ sal_status sal_flat_data_digits(int64_t rows, int64_t side, uint64_t seed, sal_d
 {
     sal_data made = { 0 };
     sal_status status = sal_data_digits(rows, side, seed, &made, err);
-    return give(status, &made, out, err);
+    return give_data(status, &made, out, err);
 }
 
 void sal_flat_data_size(const sal_data *data, int64_t *rows, int64_t *variables, int64_t *height,

@@ -69,7 +69,7 @@ int32_t sal_flat_constant(const char *file, int line, sal_tape *tape, const doub
 }
 
 /* The node of this number; node -1 if there is none. */
-static sal_expr expression(sal_tape *tape, int32_t node)
+static sal_expr node_expression(sal_tape *tape, int32_t node)
 {
     return (sal_expr){ tape, tape && node >= 0 && node < tape->n_nodes ? node : -1 };
 }
@@ -86,7 +86,7 @@ int32_t sal_flat_operation(const char *file, int line, sal_tape *tape, const cha
             .node;
     }
     for (int32_t k = 0; k < n_in; k++) {
-        inputs[k] = expression(tape, in[k]);
+        inputs[k] = node_expression(tape, in[k]);
     }
     const sal_operation operation = { .op = op,
                                       .n_in = n_in,
@@ -104,7 +104,7 @@ int32_t sal_flat_operation(const char *file, int line, sal_tape *tape, const cha
 
 int32_t sal_flat_shape(sal_tape *tape, int32_t node, int64_t *dim)
 {
-    const sal_shape shape = sal_expr_shape(expression(tape, node));
+    const sal_shape shape = sal_expr_shape(node_expression(tape, node));
     for (int32_t k = 0; k < shape.rank; k++) {
         dim[k] = shape.dim[k];
     }
@@ -113,7 +113,7 @@ int32_t sal_flat_shape(sal_tape *tape, int32_t node, int64_t *dim)
 
 sal_status sal_flat_model(sal_tape *tape, int32_t node, sal_model **model, sal_error *err)
 {
-    return sal_model_from_tape(tape, expression(tape, node), model, err);
+    return sal_model_from_tape(tape, node_expression(tape, node), model, err);
 }
 
 sal_status sal_flat_model_from_function(const sal_space *space,

@@ -42,7 +42,7 @@ static json_t *kinds_of(const sal_sampler_info *info)
 }
 
 /* An array with an object for each sampler. */
-static json_t *samplers(void)
+static json_t *list_samplers(void)
 {
     json_t *list = json_array();
     sal_sampler_info info;
@@ -59,7 +59,7 @@ static json_t *samplers(void)
 }
 
 /* An array with an object for each ready-made model. */
-static json_t *models(void)
+static json_t *list_models(void)
 {
     json_t *list = json_array();
     sal_builtin_info info;
@@ -75,7 +75,7 @@ static json_t *models(void)
 
 /* An array with an object for each op. `inputs` is null for ops of any number of inputs; `fixed`
  * lists the inputs, counted from 1, that must not depend on the state. */
-static json_t *ops(void)
+static json_t *list_ops(void)
 {
     json_t *list = json_array();
     sal_op_info op;
@@ -95,7 +95,7 @@ static json_t *ops(void)
 }
 
 /* An array with an object for each format of files. */
-static json_t *formats(void)
+static json_t *list_formats(void)
 {
     json_t *list = json_array();
     sal_format_info format;
@@ -114,7 +114,7 @@ static json_t *formats(void)
 }
 
 /* An array with an object for each option of the structs of options; `of` names the struct. */
-static json_t *options(void)
+static json_t *list_options(void)
 {
     static const struct {
         sal_options which;
@@ -150,11 +150,11 @@ sal_status sal_flat_list(const char *what, char **json, sal_error *err)
     static const struct {
         const char *name;
         json_t *(*list)(void);
-    } lists[] = { { "samplers", samplers },
-                  { "models", models },
-                  { "ops", ops },
-                  { "formats", formats },
-                  { "options", options } };
+    } lists[] = { { "samplers", list_samplers },
+                  { "models", list_models },
+                  { "ops", list_ops },
+                  { "formats", list_formats },
+                  { "options", list_options } };
     for (size_t k = 0; what && k < sizeof lists / sizeof *lists; k++) {
         if (strcmp(what, lists[k].name) == 0) {
             return sali_flat_give(lists[k].list(), json, err);

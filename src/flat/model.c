@@ -10,7 +10,7 @@
 #include "models/exact/exact.h"
 
 /* An array with an object for each block of variables. */
-static json_t *blocks(const sal_space *space)
+static json_t *blocks_of(const sal_space *space)
 {
     json_t *list = json_array();
     const sal_block *block;
@@ -29,7 +29,7 @@ static json_t *blocks(const sal_space *space)
 }
 
 /* An array with the name and the shape of each parameter. */
-static json_t *parameters(const sal_model *model)
+static json_t *parameters_of(const sal_model *model)
 {
     json_t *list = json_array();
     sal_shape shape;
@@ -46,7 +46,7 @@ static json_t *parameters(const sal_model *model)
 }
 
 /* An object with the number of nodes of each op that the model has. */
-static json_t *operations(const sal_model *model)
+static json_t *operations_of(const sal_model *model)
 {
     json_t *object = json_object();
     sal_op_info op;
@@ -60,7 +60,7 @@ static json_t *operations(const sal_model *model)
 }
 
 /* An array with the names of the samplers that can sample the model. */
-static json_t *samplers(const sal_model *model)
+static json_t *samplers_of(const sal_model *model)
 {
     json_t *list = json_array();
     sal_sampler_info info;
@@ -75,13 +75,14 @@ static json_t *samplers(const sal_model *model)
 sal_status sal_flat_model_info(const sal_model *model, char **json, sal_error *err)
 {
     const sal_space *space = sal_model_space(model);
-    json_t *object = json_pack(
-        "{s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:b}", "model",
-        sali_json_text(sal_model_name(model)), "dtype",
-        sal_model_dtype(model) == SAL_F32 ? "f32" : "f64", "variables",
-        (json_int_t)sal_space_variables(space), "width", (json_int_t)sal_space_width(space),
-        "blocks", blocks(space), "parameters", parameters(model), "operations", operations(model),
-        "samplers", samplers(model), "multilinear", sal_model_is_multilinear(model));
+    json_t *object =
+        json_pack("{s:o, s:s, s:I, s:I, s:o, s:o, s:o, s:o, s:b}", "model",
+                  sali_json_text(sal_model_name(model)), "dtype",
+                  sal_model_dtype(model) == SAL_F32 ? "f32" : "f64", "variables",
+                  (json_int_t)sal_space_variables(space), "width",
+                  (json_int_t)sal_space_width(space), "blocks", blocks_of(space), "parameters",
+                  parameters_of(model), "operations", operations_of(model), "samplers",
+                  samplers_of(model), "multilinear", sal_model_is_multilinear(model));
     bool warns;
     const char *remark = sal_model_remark(model, &warns);
     if (object && remark) {

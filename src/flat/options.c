@@ -34,8 +34,8 @@ void sali_flat_release(sali_flat_owner *owner)
 /* ---- text */
 
 /* Set an option by its name. The option may point to the text, a copy of which `owner` keeps. */
-static sal_status set(const sal_option_table *table, const char *name, const char *text,
-                      void *options, sali_flat_owner *owner, sal_error *err)
+static sal_status set_option(const sal_option_table *table, const char *name, const char *text,
+                             void *options, sali_flat_owner *owner, sal_error *err)
 {
     char *kept = sali_flat_own(owner, sali_strdup(text)); /* the option may point to it */
     if (!kept) {
@@ -101,7 +101,7 @@ static sal_status read_json(const sal_option_table *table, const char *text, voi
             continue;
         }
         status = text_of(item, room, sizeof room, &value)
-                     ? set(table, name, value, options, owner, err)
+                     ? set_option(table, name, value, options, owner, err)
                      : sali_fail(err, SAL_ERR_ARGUMENT,
                                  "%.100s: expected a number, a text, true or false", name);
     }
@@ -123,7 +123,7 @@ static sal_status read_lines(const sal_option_table *table, const char *text, vo
         line[length] = '\0';
         if (name < length) {
             line[name] = '\0';
-            status = set(table, line, line + name + 1, options, owner, err);
+            status = set_option(table, line, line + name + 1, options, owner, err);
         } else if (length > 0) {
             status = sali_fail(err, SAL_ERR_ARGUMENT,
                                "options: expected NAME=VALUE; found '%.100s'", line);
@@ -146,7 +146,7 @@ sal_status sali_flat_read(const sal_option_table *table, const char *text, void 
 
 /* Allocate options of this kind, all unset, as *made. SAL_ERR_ARGUMENT: there are no handles of
  * this kind of options. */
-static sal_status begin(sal_options which, sal_flat_options **made, sal_error *err)
+static sal_status begin_options(sal_options which, sal_flat_options **made, sal_error *err)
 {
     if (which != SAL_OPTIONS_RUN && which != SAL_OPTIONS_TRAIN && which != SAL_OPTIONS_AIS) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -162,8 +162,8 @@ static sal_status begin(sal_options which, sal_flat_options **made, sal_error *e
 
 /* Unless `status` is a failure, set options from the text, and hand `made` over to *out. After a
  * failure `made` is destroyed. */
-static sal_status finish(sal_status status, const char *text, sal_flat_options *made,
-                         sal_flat_options **out, sal_error *err)
+static sal_status finish_options(sal_status status, const char *text, sal_flat_options *made,
+                                 sal_flat_options **out, sal_error *err)
 {
     status = status ? status
                     : sali_flat_read(sal_option_table_of(made->which), text, &made->of,
@@ -175,8 +175,8 @@ sal_status sal_flat_options_create(sal_options which, const char *text, sal_flat
                                    sal_error *err)
 {
     sal_flat_options *made = NULL;
-    sal_status status = begin(which, &made, err);
-    return finish(status, text, made, out, err);
+    sal_status status = begin_options(which, &made, err);
+    return finish_options(status, text, made, out, err);
 }
 
 /* Fit a batch and a reservoir that are only suggested to the number of rows
@@ -204,13 +204,13 @@ sal_status sal_flat_options_suggested(const char *specification, int64_t rows, c
 {
     sal_flat_options *made = NULL;
     sal_train_options suggested = { 0 };
-    sal_status status = begin(SAL_OPTIONS_TRAIN, &made, err);
+    sal_status status = begin_options(SAL_OPTIONS_TRAIN, &made, err);
     const bool known =
         status == SAL_OK && specification && sal_train_suggest(specification, &suggested, NULL);
     if (known) {
         made->of.train = suggested;
     }
-    status = finish(status, text, made, &made, err);
+    status = finish_options(status, text, made, &made, err);
     if (status == SAL_OK) {
         if (known) {
             suit_rows(&suggested, rows, &made->of.train);
@@ -224,9 +224,9 @@ sal_status sal_flat_options_resumed(const sal_run_state *state, const char *text
                                     sal_flat_options **out, sal_error *err)
 {
     sal_flat_options *made = NULL;
-    sal_status status = begin(SAL_OPTIONS_RUN, &made, err);
+    sal_status status = begin_options(SAL_OPTIONS_RUN, &made, err);
     status = status ? status : sal_run_state_options(state, &made->of.run, err);
-    return finish(status, text, made, out, err);
+    return finish_options(status, text, made, out, err);
 }
 
 void sal_flat_options_destroy(sal_flat_options *options)
@@ -248,8 +248,8 @@ static sal_status no_such(const char *what, const char *name, const char *there,
 
 /* Set *field to a copy of values [n], of `size` bytes each, and *count to n; n = 0 clears the
  * field. */
-static sal_status copy(sal_flat_options *o, const void *values, int64_t n, size_t size,
-                       const void **field, int64_t *count, sal_error *err)
+static sal_status copy_array(sal_flat_options *o, const void *values, int64_t n, size_t size,
+                             const void **field, int64_t *count, sal_error *err)
 {
     if (n == 0) { /* as if it had not been given */
         *field = NULL;
@@ -291,7 +291,7 @@ sal_status sal_flat_options_reals(sal_flat_options *o, const char *name, int64_t
     } else {
         return no_such("array of reals", name, there[o->which], err);
     }
-    sal_status status = copy(o, values, n, sizeof *values, &kept, count, err);
+    sal_status status = copy_array(o, values, n, sizeof *values, &kept, count, err);
     if (status == SAL_OK) {
         *field = kept;
     }
@@ -314,8 +314,8 @@ sal_status sal_flat_options_codes(sal_flat_options *o, const char *name, int64_t
                                                      : "none",
                        err);
     }
-    sal_status status = copy(o, codes, n, sizeof *codes, &kept,
-                             init ? &o->sizes.init : &o->sizes.reverse_from, err);
+    sal_status status = copy_array(o, codes, n, sizeof *codes, &kept,
+                                   init ? &o->sizes.init : &o->sizes.reverse_from, err);
     if (status == SAL_OK && init) {
         o->init = kept;
     } else if (status == SAL_OK) {
@@ -332,8 +332,8 @@ sal_status sal_flat_options_clamp(sal_flat_options *o, int64_t n, const int64_t 
     if (o->which != SAL_OPTIONS_RUN) {
         return no_such("array", "clamp", "none", err);
     }
-    sal_status status = copy(o, variables, n, sizeof *variables, &kept[0], &count, err);
-    status = status ? status : copy(o, codes, n, sizeof *codes, &kept[1], &count, err);
+    sal_status status = copy_array(o, variables, n, sizeof *variables, &kept[0], &count, err);
+    status = status ? status : copy_array(o, codes, n, sizeof *codes, &kept[1], &count, err);
     if (status == SAL_OK) {
         o->of.run.clamps = (sal_clamps){ .n = n, .variables = kept[0], .codes = kept[1] };
     }

@@ -199,7 +199,7 @@ static void add_statistic(json_t *object, const sal_run_summary *s)
 
 /* Whether the chains agree; null if that is not known: a single chain whose halves agree may be in
  * one of several modes. */
-static json_t *agreement(const sal_run_summary *s)
+static json_t *agreement_of(const sal_run_summary *s)
 {
     bool agree = s->unmoved == 0 && s->rhat_max <= SAL_RHAT_LIMIT;
     bool known = s->unmoved > 0 || (!isnan(s->rhat_max) && (s->chains > 1 || !agree));
@@ -207,7 +207,7 @@ static json_t *agreement(const sal_run_summary *s)
 }
 
 /* The least, median and largest ESS as an object. */
-static json_t *ess(const sal_run_summary *s)
+static json_t *ess_range(const sal_run_summary *s)
 {
     static const sali_flat_field fields[] = {
         SALI_FLAT_FIELD("min", REAL, sal_run_summary, ess_min),
@@ -219,7 +219,7 @@ static json_t *ess(const sal_run_summary *s)
 }
 
 /* An array with the warning about the run, if there is one. */
-static json_t *warnings(const sal_run_summary *s)
+static json_t *warnings_of(const sal_run_summary *s)
 {
     json_t *list = json_array();
     char text[SAL_WARNING_SIZE];
@@ -230,7 +230,7 @@ static json_t *warnings(const sal_run_summary *s)
 }
 
 /* An array of the numbers in a list of `most` numbers at most, which -1 ends. */
-static json_t *variables(int64_t most, const int64_t *list)
+static json_t *list_variables(int64_t most, const int64_t *list)
 {
     json_t *array = json_array();
     for (int64_t k = 0; k < most && list[k] >= 0; k++) {
@@ -244,8 +244,9 @@ static json_t *variables(int64_t most, const int64_t *list)
 static void add_unchanged(json_t *object, const sal_run_summary *s)
 {
     json_object_set_new(object, "unchanged_variables", json_integer(s->unchanged));
-    json_object_set_new(object, "first_unchanged", variables(SAL_RUN_NAMED, s->unchanged_first));
-    json_object_set_new(object, "stuck_variables", variables(2, s->stuck));
+    json_object_set_new(object, "first_unchanged",
+                        list_variables(SAL_RUN_NAMED, s->unchanged_first));
+    json_object_set_new(object, "stuck_variables", list_variables(2, s->stuck));
     json_object_set_new(object, "unreached_states",
                         s->unreached < 0 ? json_null() : json_integer(s->unreached));
 }
@@ -296,7 +297,7 @@ sal_status sal_flat_run_summary(const sal_run *run, char **json, sal_error *err)
     json_object_set_new(object, "seed", seed_of(s.seed));
     json_object_set_new(object, "threads", json_integer(s.threads));
     json_object_update_new(object, sali_flat_record(&s, second));
-    json_object_set_new(object, "ess", ess(&s));
+    json_object_set_new(object, "ess", ess_range(&s));
     sali_flat_number(object, "ess_per_second", s.ess_per_second);
     sali_flat_number(object, "rhat_max", rhat);
     json_object_set_new(object, "rhat_variable",
@@ -304,10 +305,10 @@ sal_status sal_flat_run_summary(const sal_run *run, char **json, sal_error *err)
                                                            : json_integer(s.rhat_variable));
     json_object_set_new(object, "disagreeing_variables",
                         isnan(rhat) ? json_null() : json_integer(s.disagreeing));
-    json_object_set_new(object, "chains_agree", agreement(&s));
+    json_object_set_new(object, "chains_agree", agreement_of(&s));
     add_unchanged(object, &s);
     add_aim(object, &s);
-    json_object_set_new(object, "warnings", warnings(&s));
+    json_object_set_new(object, "warnings", warnings_of(&s));
     json_object_update_new(object, sali_flat_record(&s, last));
     add_statistic(object, &s);
     add_tempering(object, &s);

@@ -142,7 +142,7 @@ sal_status sal_flat_base_likelihood(const sal_model *model, const double *log_ba
 /* ---- the verdict */
 
 /* Set object[key] and object["key_error"] to a value and its standard error. */
-static void add(json_t *object, const char *key, sal_verdict_value value)
+static void add_value(json_t *object, const char *key, sal_verdict_value value)
 {
     char error[64];
     snprintf(error, sizeof error, "%s_error", key);
@@ -151,16 +151,16 @@ static void add(json_t *object, const char *key, sal_verdict_value value)
 }
 
 /* A figure of the verdict as an object; `with_test`: with its value for the test data. */
-static json_t *figure(const sal_verdict_figure *f, bool with_test)
+static json_t *figure_object(const sal_verdict_figure *f, bool with_test)
 {
     json_t *object = json_object();
-    add(object, "fresh", f->fresh);
-    add(object, "persistent", f->persistent);
-    add(object, "train", f->train);
+    add_value(object, "fresh", f->fresh);
+    add_value(object, "persistent", f->persistent);
+    add_value(object, "train", f->train);
     if (with_test) {
-        add(object, "test", f->test);
+        add_value(object, "test", f->test);
     }
-    add(object, "shortfall", f->shortfall);
+    add_value(object, "shortfall", f->shortfall);
     sali_flat_number(object, "margin", f->margin);
     json_object_set_new(object, "judged", json_boolean(f->judged));
     json_object_set_new(object, "differs", json_boolean(f->differs));
@@ -184,9 +184,9 @@ sal_status sal_verdict_json(const sal_verdict *v, char **json, sal_error *err)
     char text[1024];
     sal_verdict_sentence(v, text, sizeof text);
     json_t *log_z = json_object();
-    add(log_z, "forward", v->forward);
-    add(log_z, "reverse", v->reverse);
-    add(log_z, "bennett", v->bennett);
+    add_value(log_z, "forward", v->forward);
+    add_value(log_z, "reverse", v->reverse);
+    add_value(log_z, "bennett", v->bennett);
     json_t *object =
         json_pack("{s:s, s:o}", "verdict", answers[v->answer], "sentence", sali_json_text(text));
     json_object_update_new(object, sali_flat_record(v, fields));
@@ -194,9 +194,9 @@ sal_status sal_verdict_json(const sal_verdict *v, char **json, sal_error *err)
     sali_flat_number(object, "rhat", v->rhat);
     sali_flat_number(object, "round_trips", v->round_trips);
     for (int k = 0; k < SAL_VERDICT_KINDS; k++) {
-        json_object_set_new(object, figures[k], figure(&v->figures[k], k == SAL_VERDICT_F));
+        json_object_set_new(object, figures[k], figure_object(&v->figures[k], k == SAL_VERDICT_F));
     }
-    json_object_set_new(object, "steps", figure(&v->steps, false));
+    json_object_set_new(object, "steps", figure_object(&v->steps, false));
     return sali_flat_give(object, json, err);
 }
 

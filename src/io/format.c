@@ -127,7 +127,8 @@ static bool tells_more(const sali_format *looks, const sali_format *named)
 /* The format of a file: by a heading, or by suffix and content together; else by what the content
  * looks like; else by the suffix alone, preferring a format that has nothing to be recognised by
  * (its reader will then report what is wrong). NULL if none fits. */
-static const sali_format *tell(const char *path, const sali_bytes *bytes, sali_content_kind kind)
+static const sali_format *recognise_format(const char *path, const sali_bytes *bytes,
+                                           sali_content_kind kind)
 {
     const sali_format *named = NULL, *looks = NULL;
     for (int64_t k = 0; k < N_FORMATS; k++) {
@@ -152,7 +153,7 @@ sal_status sali_format_find(const char *path, sali_content_kind kind, const sali
     sali_bytes bytes = { 0 };
     sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
     if (status == SAL_OK) {
-        *found = tell(path, &bytes, kind);
+        *found = recognise_format(path, &bytes, kind);
         sali_bytes_free(&bytes);
     }
     return status;
@@ -181,7 +182,7 @@ static sal_status read_content(const char *path, const sali_format *format, sali
     if (!format) {
         status = sali_refuse_torch(path, bytes.data, bytes.size, err);
         status = status ? status : sali_refuse_potts_parameters(path, bytes.data, bytes.size, err);
-        format = status == SAL_OK ? tell(path, &bytes, kind) : NULL;
+        format = status == SAL_OK ? recognise_format(path, &bytes, kind) : NULL;
     }
     if (status != SAL_OK) { /* reported already */
     } else if (!format && has_parameters(&bytes)) {

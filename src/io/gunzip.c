@@ -23,7 +23,7 @@ int sali_is_gzip(const void *data, int64_t size)
 /* zlib counts in unsigned int: input and output are passed in pieces of at most this size. */
 #define PIECE ((int64_t)1 << 30)
 
-static uInt piece(int64_t size)
+static uInt piece_size(int64_t size)
 {
     return (uInt)(size < PIECE ? size : PIECE);
 }
@@ -95,8 +95,8 @@ static sal_status inflate_some(gunzip *g, int *result, sal_error *err)
     }
     int64_t room = g->capacity - 1 - g->out.size;
     int64_t allowed = g->max_size - g->out.size + 1;
-    uInt in = piece(g->size - g->used);
-    uInt space = piece(room < allowed ? room : allowed);
+    uInt in = piece_size(g->size - g->used);
+    uInt space = piece_size(room < allowed ? room : allowed);
     g->z.next_in = g->data + g->used;
     g->z.avail_in = in;
     g->z.next_out = g->out.data + g->out.size;

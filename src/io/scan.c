@@ -34,7 +34,7 @@ const char *sali_show(const char *text, int64_t size, char out[SALI_SHOW_SIZE])
 
 /* Record a failure with DATA, unless there is one: "name:line: message", or without the line if it
  * is 0. */
-static sal_status fail(sali_scan *scan, int64_t line, const char *format, va_list args)
+static sal_status record_failure(sali_scan *scan, int64_t line, const char *format, va_list args)
 {
     if (scan->status == SAL_OK) {
         char message[SAL_ERROR_SIZE], at[SALI_NUMBER_SIZE] = "";
@@ -51,7 +51,7 @@ sal_status sali_scan_fail(sali_scan *scan, int64_t line, const char *format, ...
 {
     va_list args;
     va_start(args, format);
-    fail(scan, line, format, args);
+    record_failure(scan, line, format, args);
     va_end(args);
     return scan->status;
 }
@@ -60,7 +60,7 @@ sal_status sali_scan_refuse(sali_scan *scan, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    fail(scan, 0, format, args);
+    record_failure(scan, 0, format, args);
     va_end(args);
     return scan->status;
 }
@@ -120,7 +120,7 @@ bool sali_scan_line(sali_scan *scan, sali_scan *line)
     return true;
 }
 
-static int at(const sali_scan *scan, const char *two)
+static int is_at(const sali_scan *scan, const char *two)
 {
     return scan->end - scan->next >= 2 && memcmp(scan->next, two, 2) == 0;
 }
@@ -130,12 +130,12 @@ static int at_line_comment(const sali_scan *scan)
 {
     return ((scan->comments & SALI_COMMENT_HASH) && *scan->next == '#') ||
            ((scan->comments & SALI_COMMENT_PERCENT) && *scan->next == '%') ||
-           ((scan->comments & SALI_COMMENT_CPP) && at(scan, "//"));
+           ((scan->comments & SALI_COMMENT_CPP) && is_at(scan, "//"));
 }
 
 static int at_block_comment(const sali_scan *scan)
 {
-    return (scan->comments & SALI_COMMENT_C) && at(scan, "/*");
+    return (scan->comments & SALI_COMMENT_C) && is_at(scan, "/*");
 }
 
 /* Whether a comment of DIMACS files starts here: a lone "c" that begins a line, perhaps after
@@ -164,7 +164,7 @@ static void skip_block_comment(sali_scan *scan)
 {
     int64_t begin = scan->line;
     for (scan->next += 2; scan->next < scan->end; scan->next++) {
-        if (at(scan, "*/")) {
+        if (is_at(scan, "*/")) {
             scan->next += 2;
             return;
         }

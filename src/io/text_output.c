@@ -52,7 +52,7 @@ void sali_put_raw(sali_text_output *w, const char *text)
 /* ---- values */
 
 /* The XML reference that replaces a character; NULL: the character is written as it is. */
-static const char *reference(int32_t code)
+static const char *xml_reference(int32_t code)
 {
     bool allowed = code >= 0x20 && code != 0xfffe && code != 0xffff;
     return code == '&'    ? "&amp;"
@@ -71,7 +71,7 @@ static void put_escaped(sali_text_output *w, const char *text)
 {
     const char *end = text + strlen(text), *plain = text;
     while (text < end) {
-        const char *at = text, *instead = reference(sali_utf8_next(&text, end));
+        const char *at = text, *instead = xml_reference(sali_utf8_next(&text, end));
         if (instead) {
             sali_put_bytes(w, plain, at - plain);
             sali_put_raw(w, instead);

@@ -28,7 +28,7 @@ typedef struct xml_guard {
 
 /* libxml2 builds its tables of datatypes on first use, without a lock: build them here, under
  * one. */
-static void prepare(void)
+static void prepare_types(void)
 {
     xmlInitParser();
     xmlRelaxNGInitTypes();
@@ -38,7 +38,7 @@ static void prepare(void)
 static void prepare_once(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, prepare);
+    pthread_once(&once, prepare_types);
 }
 
 /* Pass an error of libxml2 to the scanner `context`, as one line without control characters. */
@@ -70,7 +70,7 @@ static void on_parse_error(void *context, xml_report report)
     take_report(((xml_guard *)((xmlParserCtxt *)context)->_private)->scan, report);
 }
 
-static void stop(xmlParserCtxt *parser, const char *message)
+static void stop_parser(xmlParserCtxt *parser, const char *message)
 {
     sali_scan_fail(((xml_guard *)parser->_private)->scan, xmlSAX2GetLineNumber(parser), "%s",
                    message);
@@ -83,11 +83,11 @@ static bool is_bounded(xmlParserCtxt *parser, int depth)
 {
     const int each = LIBXML_VERSION >= 21200 ? 1 : 2; /* what nsNr counts for a namespace */
     if (depth > SALI_XML_MAX_DEPTH) {
-        stop(parser, "elements are nested too deeply");
+        stop_parser(parser, "elements are nested too deeply");
         return false;
     }
     if (parser->nsNr > each * SALI_XML_MAX_NAMESPACES) {
-        stop(parser, "too many namespaces");
+        stop_parser(parser, "too many namespaces");
         return false;
     }
     return true;
@@ -99,7 +99,7 @@ static void on_doctype(void *context, const xmlChar *name, const xmlChar *extern
     (void)name;
     (void)external;
     (void)system;
-    stop(context, "a DOCTYPE is not accepted; remove it");
+    stop_parser(context, "a DOCTYPE is not accepted; remove it");
 }
 
 /* Count the element and its attributes against the limits before libxml2 adds it to the
@@ -111,7 +111,7 @@ static void on_element(void *context, const xmlChar *name, const xmlChar *prefix
     xml_guard *guard = ((xmlParserCtxt *)context)->_private;
     guard->items += 1 + n_attributes + n_namespaces;
     if (guard->items > SALI_XML_MAX_ITEMS) {
-        stop(context, "too many elements");
+        stop_parser(context, "too many elements");
         return;
     }
     if (!is_bounded(context, ((xmlParserCtxt *)context)->nodeNr)) {
@@ -202,7 +202,7 @@ static xmlParserCtxt *make_parser(xml_guard *guard)
 
 /* Parse the scanner's text. Returns the document; NULL after a failure, or if a handler received
  * it. */
-static xmlDoc *parse(sali_scan *scan, const sali_xml_handler *handler)
+static xmlDoc *parse_text(sali_scan *scan, const sali_xml_handler *handler)
 {
     const int64_t size = scan->end - scan->begin;
     if (size > SALI_XML_MAX_SIZE) {
@@ -238,12 +238,12 @@ static xmlDoc *parse(sali_scan *scan, const sali_xml_handler *handler)
 
 xmlDoc *sali_xml_parse(sali_scan *scan)
 {
-    return parse(scan, NULL);
+    return parse_text(scan, NULL);
 }
 
 void sali_xml_stream(sali_scan *scan, const sali_xml_handler *handler)
 {
-    parse(scan, handler);
+    parse_text(scan, handler);
 }
 
 /* In libxml2's list, an attribute is five pointers: name, prefix, namespace, begin and end of the

@@ -22,7 +22,7 @@ static void skip_blanks(sali_scan *s)
     }
 }
 
-static bool starts(const sali_scan *s, const char *word)
+static bool starts_with(const sali_scan *s, const char *word)
 {
     size_t n = strlen(word);
     return (size_t)(s->end - s->next) >= n && memcmp(s->next, word, n) == 0;
@@ -43,8 +43,8 @@ static void skip_misc(sali_scan *s)
 {
     for (;;) {
         skip_blanks(s);
-        if (!(starts(s, "<?") && skip_past(s, "<?", "?>")) &&
-            !(starts(s, "<!--") && skip_past(s, "<!--", "-->"))) {
+        if (!(starts_with(s, "<?") && skip_past(s, "<?", "?>")) &&
+            !(starts_with(s, "<!--") && skip_past(s, "<!--", "-->"))) {
             return;
         }
     }
@@ -85,15 +85,15 @@ static const char *skip_subset(sali_scan *s)
 {
     for (;;) {
         skip_blanks(s);
-        if (starts(s, "]")) {
+        if (starts_with(s, "]")) {
             s->next++;
             return NULL;
         }
-        if (starts(s, "<!--")) {
+        if (starts_with(s, "<!--")) {
             if (!skip_past(s, "<!--", "-->")) {
                 return "a comment in the DOCTYPE has no end";
             }
-        } else if (!starts(s, "<!ELEMENT") && !starts(s, "<!ATTLIST")) {
+        } else if (!starts_with(s, "<!ELEMENT") && !starts_with(s, "<!ATTLIST")) {
             return "a DOCTYPE may declare elements and attributes only, no entities; remove it";
         } else if (!skip_declaration(s)) {
             return "a declaration in the DOCTYPE is not well-formed; remove the DOCTYPE";
@@ -109,7 +109,7 @@ static const char *skip_doctype(sali_scan *s)
     skip_blanks(s);
     skip_name(s);
     skip_blanks(s);
-    if (starts(s, "[")) {
+    if (starts_with(s, "[")) {
         s->next++;
         const char *wrong = skip_subset(s);
         if (wrong) {
@@ -117,8 +117,8 @@ static const char *skip_doctype(sali_scan *s)
         }
         skip_blanks(s);
     }
-    if (!starts(s, ">")) {
-        return starts(s, "SYSTEM") || starts(s, "PUBLIC")
+    if (!starts_with(s, ">")) {
+        return starts_with(s, "SYSTEM") || starts_with(s, "PUBLIC")
                    ? "a DOCTYPE that names another file is not accepted; remove it"
                    : "the DOCTYPE is not well-formed; remove it";
     }
@@ -132,7 +132,7 @@ xmlDoc *sali_xml_parse_doctype(sali_scan *scan)
 {
     sali_scan s = *scan;
     skip_misc(&s);
-    if (scan->end - scan->begin > SALI_XML_MAX_SIZE || !starts(&s, "<!DOCTYPE")) {
+    if (scan->end - scan->begin > SALI_XML_MAX_SIZE || !starts_with(&s, "<!DOCTYPE")) {
         return sali_xml_parse(scan);
     }
     const char *begin = s.next, *wrong = skip_doctype(&s);
@@ -160,10 +160,10 @@ bool sali_xml_root_is(const sali_scan *scan, const char *name)
 {
     sali_scan s = *scan;
     skip_misc(&s);
-    if (starts(&s, "<!DOCTYPE")) {
+    if (starts_with(&s, "<!DOCTYPE")) {
         s.next += strlen("<!DOCTYPE");
         skip_blanks(&s);
-    } else if (starts(&s, "<")) {
+    } else if (starts_with(&s, "<")) {
         s.next++;
     } else {
         return false;

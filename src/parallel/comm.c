@@ -85,8 +85,8 @@ bool sal_comm_launched(int64_t *rank)
 
 /* Count one call of the transport with the bytes sent and received. Returns SAL_OK if it is `done`,
  * else SAL_ERR_IO with the reason `why`. */
-static sal_status finish(sal_comm *comm, bool done, int64_t sent, int64_t received, const char *why,
-                         sal_error *err)
+static sal_status finish_call(sal_comm *comm, bool done, int64_t sent, int64_t received,
+                              const char *why, sal_error *err)
 {
     comm->traffic.calls++;
     comm->traffic.sent += sent;
@@ -110,7 +110,8 @@ sal_status sali_comm_broadcast(sal_comm *comm, int64_t root, void *data, int64_t
         n = bytes - done < MOST_BYTES ? bytes - done : MOST_BYTES;
         bool ok =
             comm->transport->broadcast(comm->handle, (int)root, (char *)data + done, (int)n, why);
-        status = finish(comm, ok, comm->rank == root ? n : 0, comm->rank == root ? 0 : n, why, err);
+        status =
+            finish_call(comm, ok, comm->rank == root ? n : 0, comm->rank == root ? 0 : n, why, err);
     }
     return status;
 }
@@ -160,12 +161,12 @@ sal_status sali_comm_gather(sal_comm *comm, void *all, const int64_t *bytes, sal
         return SAL_OK;
     }
     bool ok = comm->transport->gather(comm->handle, all, comm->bytes, comm->begin, why);
-    return finish(comm, ok, bytes[comm->rank], total - bytes[comm->rank], why, err);
+    return finish_call(comm, ok, bytes[comm->rank], total - bytes[comm->rank], why, err);
 }
 
 /* Send `data` to rank `other`, or receive it from there, in pieces of at most MOST_BYTES. */
-static sal_status carry(sal_comm *comm, bool sends, int64_t other, void *data, int64_t bytes,
-                        sal_error *err)
+static sal_status carry_pieces(sal_comm *comm, bool sends, int64_t other, void *data, int64_t bytes,
+                               sal_error *err)
 {
     char why[SALI_COMM_WHY] = "";
     sal_status status = SAL_OK;
@@ -174,7 +175,7 @@ static sal_status carry(sal_comm *comm, bool sends, int64_t other, void *data, i
         n = bytes - done < MOST_BYTES ? bytes - done : MOST_BYTES;
         bool ok = sends ? comm->transport->send(comm->handle, (int)other, at, (int)n, why)
                         : comm->transport->receive(comm->handle, (int)other, at, (int)n, why);
-        status = finish(comm, ok, sends ? n : 0, sends ? 0 : n, why, err);
+        status = finish_call(comm, ok, sends ? n : 0, sends ? 0 : n, why, err);
     }
     return status;
 }
@@ -182,13 +183,13 @@ static sal_status carry(sal_comm *comm, bool sends, int64_t other, void *data, i
 sal_status sali_comm_send(sal_comm *comm, int64_t to, const void *data, int64_t bytes,
                           sal_error *err)
 {
-    return carry(comm, true, to, (void *)data, bytes, err);
+    return carry_pieces(comm, true, to, (void *)data, bytes, err);
 }
 
 sal_status sali_comm_receive(sal_comm *comm, int64_t from, void *data, int64_t bytes,
                              sal_error *err)
 {
-    return carry(comm, false, from, data, bytes, err);
+    return carry_pieces(comm, false, from, data, bytes, err);
 }
 
 sal_status sali_comm_collect(sal_comm *comm, const void *part, void *all, const int64_t *bytes,
@@ -199,11 +200,11 @@ sal_status sali_comm_collect(sal_comm *comm, const void *part, void *all, const 
         return SAL_OK;
     }
     if (comm->rank > 0) {
-        return carry(comm, true, 0, (void *)part, bytes[comm->rank], err);
+        return carry_pieces(comm, true, 0, (void *)part, bytes[comm->rank], err);
     }
     char *at = (char *)all + bytes[0];
     for (int64_t r = 1; status == SAL_OK && r < comm->size; at += bytes[r++]) {
-        status = carry(comm, false, r, at, bytes[r], err);
+        status = carry_pieces(comm, false, r, at, bytes[r], err);
     }
     return status;
 }
@@ -217,7 +218,7 @@ sal_status sali_comm_swap(sal_comm *comm, int64_t other, const void *mine, void 
         n = bytes - done < MOST_BYTES ? bytes - done : MOST_BYTES;
         bool ok = comm->transport->swap(comm->handle, (int)other, (const char *)mine + done,
                                         (char *)theirs + done, (int)n, why);
-        status = finish(comm, ok, n, n, why, err);
+        status = finish_call(comm, ok, n, n, why, err);
     }
     return status;
 }

@@ -18,7 +18,7 @@ static MPI_Comm comm_of(void *handle)
 }
 
 /* Whether `code` is MPI's success; else writes MPI's message to why [SALI_COMM_WHY]. */
-static bool done(int code, char *why)
+static bool is_success(int code, char *why)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
@@ -31,31 +31,32 @@ static bool done(int code, char *why)
 
 static bool gather(void *handle, void *all, const int *bytes, const int *begin, char *why)
 {
-    return done(
+    return is_success(
         MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, all, bytes, begin, MPI_BYTE, comm_of(handle)),
         why);
 }
 
 static bool send(void *handle, int to, const void *data, int bytes, char *why)
 {
-    return done(MPI_Send(data, bytes, MPI_BYTE, to, 0, comm_of(handle)), why);
+    return is_success(MPI_Send(data, bytes, MPI_BYTE, to, 0, comm_of(handle)), why);
 }
 
 static bool receive(void *handle, int from, void *data, int bytes, char *why)
 {
-    return done(MPI_Recv(data, bytes, MPI_BYTE, from, 0, comm_of(handle), MPI_STATUS_IGNORE), why);
+    return is_success(MPI_Recv(data, bytes, MPI_BYTE, from, 0, comm_of(handle), MPI_STATUS_IGNORE),
+                      why);
 }
 
 static bool broadcast(void *handle, int root, void *data, int bytes, char *why)
 {
-    return done(MPI_Bcast(data, bytes, MPI_BYTE, root, comm_of(handle)), why);
+    return is_success(MPI_Bcast(data, bytes, MPI_BYTE, root, comm_of(handle)), why);
 }
 
 static bool swap(void *handle, int other, const void *mine, void *theirs, int bytes, char *why)
 {
-    return done(MPI_Sendrecv(mine, bytes, MPI_BYTE, other, 0, theirs, bytes, MPI_BYTE, other, 0,
-                             comm_of(handle), MPI_STATUS_IGNORE),
-                why);
+    return is_success(MPI_Sendrecv(mine, bytes, MPI_BYTE, other, 0, theirs, bytes, MPI_BYTE, other,
+                                   0, comm_of(handle), MPI_STATUS_IGNORE),
+                      why);
 }
 
 /* Free the communicator and its handle, and finalise MPI if this one initialised it. Does no call
@@ -101,9 +102,10 @@ static sal_status open_comm(MPI_Comm from, bool finalises, sal_comm **out, sal_e
         return sali_fail_memory(err);
     }
     *h = (mpi_handle){ .comm = MPI_COMM_NULL, .finalises = finalises };
-    bool ok = done(MPI_Comm_dup(from, &h->comm), why) &&
-              done(MPI_Comm_set_errhandler(h->comm, MPI_ERRORS_RETURN), why) &&
-              done(MPI_Comm_rank(h->comm, &rank), why) && done(MPI_Comm_size(h->comm, &size), why);
+    bool ok = is_success(MPI_Comm_dup(from, &h->comm), why) &&
+              is_success(MPI_Comm_set_errhandler(h->comm, MPI_ERRORS_RETURN), why) &&
+              is_success(MPI_Comm_rank(h->comm, &rank), why) &&
+              is_success(MPI_Comm_size(h->comm, &size), why);
     if (!ok) {
         close_handle(h);
         return sali_fail(err, SAL_ERR_IO, "MPI: %s", why);
@@ -116,7 +118,7 @@ sal_status sal_comm_world(sal_comm **out, sal_error *err)
     char why[SALI_COMM_WHY] = "";
     int there = 0, level = 0;
     MPI_Initialized(&there);
-    if (!there && !done(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level), why)) {
+    if (!there && !is_success(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level), why)) {
         return sali_fail(err, SAL_ERR_IO, "MPI: %s", why);
     }
     return open_comm(MPI_COMM_WORLD, !there, out, err);

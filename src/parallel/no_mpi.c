@@ -8,7 +8,7 @@ bool sal_comm_available(void)
     return false;
 }
 
-static sal_status refuse(sal_error *err)
+static sal_status refuse_mpi(sal_error *err)
 {
     return sali_fail(err, SAL_ERR_UNSUPPORTED,
                      "this library was built without MPI: install libopenmpi-dev and build it with "
@@ -18,12 +18,12 @@ static sal_status refuse(sal_error *err)
 sal_status sal_comm_world(sal_comm **out, sal_error *err)
 {
     (void)out;
-    return refuse(err);
+    return refuse_mpi(err);
 }
 
 sal_status sal_comm_open(int32_t fortran_handle, sal_comm **out, sal_error *err)
 {
     (void)fortran_handle;
     (void)out;
-    return refuse(err);
+    return refuse_mpi(err);
 }

@@ -51,8 +51,8 @@ static void put_trace(sali_page *page, const char *title, const char *name, cons
 
 /* out [lags] = the autocorrelation, from the autocovariances of all chains, each about its own
  * mean; NaN if no chain moves. */
-static sal_status autocorrelation(int64_t chains, int64_t n, const double *values, int64_t lags,
-                                  double *out, sal_error *err)
+static sal_status find_autocorrelation(int64_t chains, int64_t n, const double *values,
+                                       int64_t lags, double *out, sal_error *err)
 {
     sali_memory memory = { 0 };
     sali_autocovariance a;
@@ -104,8 +104,8 @@ static sal_status put_autocorrelation(sali_page *page, const sali_run_record *ru
     sal_figure *figure = values ? sali_report_figure(&panel) : NULL;
     sal_status status = figure ? SAL_OK : sali_fail_memory(err);
     for (int64_t i = 0; status == SAL_OK && i < n_q; i++) {
-        status =
-            autocorrelation(run->chains, run->n_draws, q[i].values, lags, values + i * lags, err);
+        status = find_autocorrelation(run->chains, run->n_draws, q[i].values, lags,
+                                      values + i * lags, err);
     }
     int64_t shown = status ? 0 : living_lags(n_q, lags, values);
     for (int64_t i = 0; status == SAL_OK && i < n_q; i++) {

@@ -53,27 +53,27 @@ typedef struct ranking {
     const json_t *best, *next; /* by ESS per second, of the ranked ones; or NULL */
 } ranking;
 
-static double speed(const json_t *row)
+static double speed_of(const json_t *row)
 {
     return row ? sali_json_number(row, "ess_per_second") : 0;
 }
 
 /* Fill *r, all zeros at first, from the samplers in `rows`. */
-static void rank(const json_t *rows, ranking *r)
+static void rank_samplers(const json_t *rows, ranking *r)
 {
     for (size_t k = 0; k < json_array_size(rows); k++) {
         const json_t *row = json_array_get(rows, k);
         bool agrees = did_run(row) && sali_json_number(row, "rhat_max") <= SAL_RHAT_LIMIT;
         r->ran += did_run(row);
         r->agree += agrees;
-        if (!agrees || !(speed(row) > 0) || sali_json_number(row, "ess_total") < ENOUGH_ESS) {
+        if (!agrees || !(speed_of(row) > 0) || sali_json_number(row, "ess_total") < ENOUGH_ESS) {
             continue;
         }
         r->ranked++;
-        if (speed(row) > speed(r->best)) {
+        if (speed_of(row) > speed_of(r->best)) {
             r->next = r->best;
             r->best = row;
-        } else if (speed(row) > speed(r->next)) {
+        } else if (speed_of(row) > speed_of(r->next)) {
             r->next = row;
         }
     }
@@ -83,8 +83,8 @@ static void rank(const json_t *rows, ranking *r)
 static void put_best(sali_page *page, const ranking *r)
 {
     char figure[SALI_PAGE_NUMBER], close[200] = "";
-    sali_page_short(speed(r->best), 3, figure);
-    if (speed(r->next) >= CLOSE * speed(r->best)) {
+    sali_page_short(speed_of(r->best), 3, figure);
+    if (speed_of(r->next) >= CLOSE * speed_of(r->best)) {
         snprintf(close, sizeof close, " %.100s is as good within %.0f%%.", name_of(r->next),
                  100 * (1 - CLOSE));
     }
@@ -102,7 +102,7 @@ static void put_best(sali_page *page, const ranking *r)
 static void put_verdict(sali_page *page, const json_t *root, const json_t *rows)
 {
     ranking r = { 0 };
-    rank(rows, &r);
+    rank_samplers(rows, &r);
     if (r.ran == 0) {
         sali_page_paragraph(page, "No sampler was run.");
     } else if (sali_json_number(root, "chains") == 1) {

@@ -82,7 +82,7 @@ double *sali_report_series(const sali_run_record *run, int64_t variable)
 
 /* Whether no chain moves: the draws of each chain are all the same. False with fewer than FEW_DRAWS
  * draws. */
-static bool stands(const sali_run_record *run)
+static bool stands_still(const sali_run_record *run)
 {
     bool same = run->n_draws >= FEW_DRAWS;
     for (int64_t c = 0; same && c < run->chains; c++) {
@@ -161,7 +161,7 @@ sal_status sali_report_diagnose(const sali_run_record *run, sali_diagnosed *out,
     double draws = (double)run->chains * (double)run->n_draws * (double)run->V;
     sali_diagnosed d = { .every = 1 + (int64_t)(draws / MOST_DRAWS) };
     d.n = (run->V + d.every - 1) / d.every;
-    d.unmoved = run->draws.unmoved > 0 ? run->draws.unmoved : stands(run) ? run->chains : 0;
+    d.unmoved = run->draws.unmoved > 0 ? run->draws.unmoved : stands_still(run) ? run->chains : 0;
     d.variables = SALI_NEW_ARRAY(sal_diagnostics, d.n);
     d.worst = SALI_NEW_ARRAY(int64_t, d.n);
     sal_status status = d.variables && d.worst ? diagnose_all(run, &d, err) : sali_fail_memory(err);

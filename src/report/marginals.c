@@ -76,7 +76,7 @@ static bool are_spins(const sali_run_record *run, const sal_model *model)
 
 /* Set the estimates: the share of the draws in each state. Every variable gets at least two
  * states. */
-static sal_status count(const sali_run_record *run, marginals *m, sal_error *err)
+static sal_status count_draws(const sali_run_record *run, marginals *m, sal_error *err)
 {
     int64_t *begin = SALI_TAKE(&m->memory, int64_t, m->V);
     m->two = true;
@@ -380,7 +380,7 @@ sal_status sali_report_marginals(sali_page *page, const sali_run_record *run,
     if (codes) {
         model = open_model(run, o, &m, &status, err);
         m.spins = are_spins(run, model);
-        status = status ? status : count(run, &m, err);
+        status = status ? status : count_draws(run, &m, err);
         status = status ? status : find_errors(run, &m, err);
     } else if (status == SAL_OK && o->exact) {
         status = sali_fail(err, SAL_ERR_DATA,

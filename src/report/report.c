@@ -19,8 +19,8 @@ sal_figure *sali_report_figure(const sal_panel *panel)
 
 /* Write section k from a file or directory: draws of a run, a comparison of samplers, or a
  * training. */
-static sal_status section(sali_page *page, int64_t k, const char *path,
-                          const sal_report_options *options, sal_error *err)
+static sal_status write_section(sali_page *page, int64_t k, const char *path,
+                                const sal_report_options *options, sal_error *err)
 {
     struct stat there;
     if (stat(path, &there) == 0 && S_ISDIR(there.st_mode)) {
@@ -48,7 +48,7 @@ sal_status sal_report_write(int64_t n, const char *const *paths, const sal_repor
     snprintf(title, sizeof title, "Report on %s", n == 1 ? file_name(paths[0]) : "several files");
     sali_page_begin(&page, out, title, n, paths, err);
     for (int64_t k = 0; k < n && page.w.status == SAL_OK; k++) {
-        sal_status status = section(&page, k + 1, paths[k], options ? options : &usual, err);
+        sal_status status = write_section(&page, k + 1, paths[k], options ? options : &usual, err);
         page.w.status = page.w.status ? page.w.status : status;
     }
     return sali_page_end(&page);

@@ -62,7 +62,7 @@ static void put_figure(sali_page *page, const char *title, const char *label, in
 }
 
 /* Whether a step size was recorded and changes. */
-static bool varies(const double *values, int64_t n)
+static bool step_varies(const double *values, int64_t n)
 {
     for (int64_t i = 1; values && i < n; i++) {
         if (values[i] != values[0] && values[i] > 0) {
@@ -86,7 +86,7 @@ void sali_report_steps(sali_page *page, const sali_run_record *run)
         int64_t n = figures[k].warmup ? run->n_warmup : run->n_draws;
         const double *values =
             (figures[k].warmup ? run->warmup_noted : run->noted)[figures[k].noted];
-        if (figures[k].size ? varies(values, run->chains * n) : values != NULL) {
+        if (figures[k].size ? step_varies(values, run->chains * n) : values != NULL) {
             put_figure(page, figures[k].title, figures[k].label, run->chains, n, values,
                        figures[k].size);
         }

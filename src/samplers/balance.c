@@ -7,7 +7,7 @@
 #include "samplers/balance.h"
 
 SALI_CLONES
-static void half(int64_t n, const real *restrict log_t, real *restrict log_g)
+static void sqrt_log_g(int64_t n, const real *restrict log_t, real *restrict log_g)
 {
     for (int64_t k = 0; k < n; k++) {
         log_g[k] = (real)0.5 * log_t[k];
@@ -15,7 +15,7 @@ static void half(int64_t n, const real *restrict log_t, real *restrict log_g)
 }
 
 SALI_CLONES
-static void negative(int64_t n, const real *log_t, real *log_g)
+static void negate_logs(int64_t n, const real *log_t, real *log_g)
 {
     for (int64_t k = 0; k < n; k++) {
         log_g[k] = -log_t[k];
@@ -23,7 +23,7 @@ static void negative(int64_t n, const real *log_t, real *log_g)
 }
 
 SALI_CLONES
-static void smaller(int64_t n, const real *restrict log_t, real *restrict log_g)
+static void min_log_g(int64_t n, const real *restrict log_t, real *restrict log_g)
 {
     for (int64_t k = 0; k < n; k++) {
         log_g[k] = log_t[k] > 0 ? 0 : log_t[k];
@@ -31,7 +31,7 @@ static void smaller(int64_t n, const real *restrict log_t, real *restrict log_g)
 }
 
 SALI_CLONES
-static void larger(int64_t n, const real *restrict log_t, real *restrict log_g)
+static void max_log_g(int64_t n, const real *restrict log_t, real *restrict log_g)
 {
     for (int64_t k = 0; k < n; k++) {
         bool worse = log_t[k] < 0 && log_t[k] != -INFINITY;
@@ -42,28 +42,28 @@ static void larger(int64_t n, const real *restrict log_t, real *restrict log_g)
 static void log_sqrt(const void *context, int64_t n, const void *log_t, void *log_g)
 {
     (void)context;
-    half(n, log_t, log_g);
+    sqrt_log_g(n, log_t, log_g);
 }
 
 /* log(t / (1 + t)) = -softplus(-log t) */
 static void log_barker(const void *context, int64_t n, const void *log_t, void *log_g)
 {
     (void)context;
-    negative(n, log_t, log_g);
+    negate_logs(n, log_t, log_g);
     RN(sali_vsoftplus)(n, log_g, log_g);
-    negative(n, log_g, log_g);
+    negate_logs(n, log_g, log_g);
 }
 
 static void log_min(const void *context, int64_t n, const void *log_t, void *log_g)
 {
     (void)context;
-    smaller(n, log_t, log_g);
+    min_log_g(n, log_t, log_g);
 }
 
 static void log_max(const void *context, int64_t n, const void *log_t, void *log_g)
 {
     (void)context;
-    larger(n, log_t, log_g);
+    max_log_g(n, log_t, log_g);
 }
 
 sali_log_g *const RN(sali_log_balance)[SALI_BALANCES] = { log_sqrt, log_barker, log_min, log_max };

@@ -17,7 +17,7 @@ static void half_below(int64_t n, const real *restrict log_t, real *restrict out
 
 /* In: root[k] = sqrt(t) for t <= 1. Out: g(t) of the mixture. */
 SALI_CLONES
-static void mix(const sali_mixture *mixture, int64_t n, real *root)
+static void mix_functions(const sali_mixture *mixture, int64_t n, real *root)
 {
     real sqrt_weight = (real)mixture->weight[SALI_BALANCE_SQRT];
     real barker_weight = (real)mixture->weight[SALI_BALANCE_BARKER];
@@ -32,7 +32,7 @@ static void mix(const sali_mixture *mixture, int64_t n, real *root)
 /* log g(t) = log t + log g(1/t) above 1; the forbidden stays forbidden, whatever the weight of
  * max(1, t). */
 SALI_CLONES
-static void unfold(int64_t n, const real *restrict log_t, real *restrict log_g)
+static void unfold_log_g(int64_t n, const real *restrict log_t, real *restrict log_g)
 {
     for (int64_t k = 0; k < n; k++) {
         real above = log_t[k] > 0 || log_t[k] == -INFINITY ? log_t[k] : 0;
@@ -44,9 +44,9 @@ void RN(sali_log_mixture)(const void *mixture, int64_t n, const void *log_t, voi
 {
     half_below(n, log_t, log_g);
     RN(sali_vexp)(n, log_g, log_g);
-    mix(mixture, n, log_g);
+    mix_functions(mixture, n, log_g);
     RN(sali_vlog)(n, log_g, log_g);
-    unfold(n, log_t, log_g);
+    unfold_log_g(n, log_t, log_g);
 }
 
 void RN(sali_log_table)(const void *table, int64_t n, const void *log_t, void *log_g)

@@ -209,7 +209,7 @@ void sali_chains_temper(const sali_chains *chains, int64_t c, int64_t width, voi
 }
 
 /* Multiply the row [width] of every chain by the chain's beta. */
-static void temper(const sali_chains *chains, int64_t width, void *rows)
+static void temper_rows(const sali_chains *chains, int64_t width, void *rows)
 {
     for (int64_t c = 0; c < chains->n; c++) {
         sali_chains_temper(chains, c, width, sali_row(chains, rows, c, width));
@@ -228,17 +228,17 @@ void sali_chains_differences(sali_chains *chains, const int32_t *codes, const vo
 {
     sali_chains_differences_to(chains, codes, x, NULL, f, slots);
     check_differences(chains, codes, f, slots);
-    temper(chains, chains->space->slots, slots);
+    temper_rows(chains, chains->space->slots, slots);
 }
 
 /* Evaluate f [n] of the states `codes` [n x V], embedded as `x`, and with `gradient` beta times the
  * gradient into chains->gradient; note NaN and +inf. */
-static void evaluate(sali_chains *chains, bool gradient, const int32_t *codes, const void *x,
-                     double *f)
+static void evaluate_states(sali_chains *chains, bool gradient, const int32_t *codes, const void *x,
+                            double *f)
 {
     if (gradient) {
         sali_gradient(chains->evaluator, chains->n, codes, x, f, chains->gradient);
-        temper(chains, chains->space->width, chains->gradient);
+        temper_rows(chains, chains->space->width, chains->gradient);
     } else {
         sali_value(chains->evaluator, chains->n, codes, x, f);
     }
@@ -247,12 +247,12 @@ static void evaluate(sali_chains *chains, bool gradient, const int32_t *codes, c
 
 void sali_chains_propose(sali_chains *chains, bool gradient)
 {
-    evaluate(chains, gradient, chains->codes_new, chains->x_new, chains->f_new);
+    evaluate_states(chains, gradient, chains->codes_new, chains->x_new, chains->f_new);
 }
 
 void sali_chains_start(sali_chains *chains, bool gradient)
 {
-    evaluate(chains, gradient, chains->codes, chains->x, chains->f);
+    evaluate_states(chains, gradient, chains->codes, chains->x, chains->f);
 }
 
 double sali_mh_log_ratio(double f, double f_new, double log_q_forward, double log_q_reverse)
@@ -267,7 +267,7 @@ double sali_mh_log_ratio(double f, double f_new, double log_q_forward, double lo
 }
 
 /* Chain c moves to its proposed state: codes, x and f; adds the distance to jump_sum. */
-static void take(sali_chains *chains, int64_t c)
+static void take_proposal(sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
     chains->jump_sum[c] += sali_distance(space, chains->codes + c * space->n_variables,
@@ -310,7 +310,7 @@ void sali_chains_decide(sali_chains *chains)
         const double ratio = log_ratio < 0 ? exp(log_ratio) : log_ratio >= 0;
         chains->accepted[c] = sali_chains_accept(chains, c, ratio, u);
         if (chains->accepted[c]) {
-            take(chains, c);
+            take_proposal(chains, c);
         }
     }
 }

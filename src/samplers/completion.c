@@ -228,7 +228,7 @@ static void find_fixed(sali_completion *c)
 
 /* Allocate the arrays for so many factors and places (variables of all factors); false: no memory.
  */
-static bool allocate(sali_completion *c, int64_t factors, int64_t places)
+static bool allocate_arrays(sali_completion *c, int64_t factors, int64_t places)
 {
     const int64_t V = c->space->n_variables;
     int64_t states = 0;
@@ -271,7 +271,7 @@ sal_status sali_completion_create(const sal_model *model, bool forbids, sali_com
                                 .space = tape->program->space,
                                 .dtype = tape->program->dtype };
     }
-    if (!c || !missing || !allocate(c, factors, places)) {
+    if (!c || !missing || !allocate_arrays(c, factors, places)) {
         sali_free(missing);
         sali_object_free(c);
         return sali_fail_memory(err);
@@ -321,7 +321,7 @@ static void weigh_last(sali_completion *c, const factor *f)
 
 /* Give variable v its code in the state being drawn; factors with one variable left without a code
  * then weigh that variable's codes. */
-static void assign(sali_completion *c, int32_t v, int32_t code)
+static void assign_code(sali_completion *c, int32_t v, int32_t code)
 {
     c->codes[v] = code;
     for (int64_t u = c->use_begin[v]; u < c->use_begin[v + 1]; u++) {
@@ -358,7 +358,7 @@ static void assign_queue(sali_completion *c, const sali_stream *stream)
     for (int64_t k = 0; k < c->n_queue; k++) {
         const int32_t v = c->queue[k];
         if (c->codes[v] < 0) {
-            assign(c, v, draw_code(c, v, stream));
+            assign_code(c, v, draw_code(c, v, stream));
         }
     }
     c->n_queue = 0;
@@ -390,14 +390,14 @@ void sali_completion_draw(sali_completion *c, const sali_stream *stream, int32_t
     begin_state(c);
     for (int32_t v = 0; v < V; v++) {
         if (c->fixed[v] >= 0) {
-            assign(c, v, c->fixed[v]);
+            assign_code(c, v, c->fixed[v]);
         }
     }
     assign_queue(c, stream);
     for (int64_t k = 0; k < V; k++) {
         const int32_t v = c->order[k];
         if (c->codes[v] < 0 && c->use_begin[v + 1] > c->use_begin[v]) {
-            assign(c, v, draw_code(c, v, stream));
+            assign_code(c, v, draw_code(c, v, stream));
             assign_queue(c, stream);
         }
     }

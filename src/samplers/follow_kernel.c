@@ -53,15 +53,15 @@ static void one_hot(int32_t states, int32_t now, const real *restrict row, const
 }
 
 /* The squared change of the level from code `now` to k. */
-static inline real square(const sali_stretch *s, int32_t now, int32_t k)
+static inline real squared_change(const sali_stretch *s, int32_t now, int32_t k)
 {
     real d = s->levels ? (real)(s->levels[k] - s->levels[now]) : (real)(k - now);
     return d * d;
 }
 
 /* Add weight d'J d to the slots of all moves of a stretch's variables from the state `codes`. */
-static void squares(const sal_space *space, const sali_stretch *s, const real *J,
-                    const real *diagonal, real weight, const int32_t *codes, real *slots)
+static void add_squares(const sal_space *space, const sali_stretch *s, const real *J,
+                        const real *diagonal, real weight, const int32_t *codes, real *slots)
 {
     const int64_t N = space->width;
     const bool flips = sali_two_level(s), one = flips || s->kind != SAL_CATEGORICAL;
@@ -76,7 +76,7 @@ static void squares(const sal_space *space, const sali_stretch *s, const real *J
         }
         for (int32_t k = 0; k < entries; k++) {
             int32_t code = flips ? 1 - now : sali_entry_code(s->states, now, k);
-            slot[k] += weight * diagonal[at] * square(s, now, code);
+            slot[k] += weight * diagonal[at] * squared_change(s, now, code);
         }
     }
 }
@@ -85,6 +85,6 @@ void RN(sali_follow_squares)(const sal_space *space, const real *J, const real *
                              real weight, const int32_t *codes, real *slots)
 {
     for (int64_t b = 0; b < space->n_blocks; b++) {
-        squares(space, &space->stretches[b], J, diagonal, weight, codes, slots);
+        add_squares(space, &space->stretches[b], J, diagonal, weight, codes, slots);
     }
 }

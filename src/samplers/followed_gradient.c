@@ -180,8 +180,8 @@ static int64_t list_change(sali_followed_gradient *g, int64_t k, const sali_vari
 
 /* From the gradient `now` and f of a state of chain c, compute the next gradient and f_new for the
  * state with the k listed changes; notes NaN and +inf. */
-static void follow(sali_followed_gradient *g, sali_chains *chains, int64_t c, int64_t k,
-                   const void *now, double f)
+static void follow_changes(sali_followed_gradient *g, sali_chains *chains, int64_t c, int64_t k,
+                           const void *now, double f)
 {
     const sal_dtype dtype = chains->model->dtype;
     void *next = sali_followed_gradient_next(g, chains, c);
@@ -257,7 +257,7 @@ void sali_followed_gradient_propose(sali_followed_gradient *g, sali_chains *chai
                    sali_row(chains, chains->gradient, c, N), (size_t)N * chains->element);
         } else {
             const int64_t k = list_proposal(g, chains, c);
-            follow(g, chains, c, k, sali_followed_gradient_now(g, chains, c), chains->f[c]);
+            follow_changes(g, chains, c, k, sali_followed_gradient_now(g, chains, c), chains->f[c]);
         }
     }
 }
@@ -274,7 +274,7 @@ void sali_followed_gradient_move(sali_followed_gradient *g, sali_chains *chains,
 {
     const int32_t to = chains->codes_new[c * chains->space->n_variables + site];
     const int64_t k = list_change(g, 0, &chains->space->variables[site], from, to);
-    follow(g, chains, c, k, sali_followed_gradient_next(g, chains, c), chains->f_new[c]);
+    follow_changes(g, chains, c, k, sali_followed_gradient_next(g, chains, c), chains->f_new[c]);
 }
 
 void sali_followed_gradient_correct(const sali_followed_gradient *g, const sali_chains *chains,
@@ -334,6 +334,6 @@ void sali_followed_gradient_go(sali_followed_gradient *g, sali_chains *chains, i
     for (int64_t i = 0; i < n; i++) {
         to[sites[i]] = codes[i];
     }
-    follow(g, chains, c, k, sali_followed_gradient_now(g, chains, c), chains->f[c]);
+    follow_changes(g, chains, c, k, sali_followed_gradient_now(g, chains, c), chains->f[c]);
     sali_followed_gradient_flip(g, c);
 }

@@ -42,12 +42,12 @@ void sali_radius_search_begin_for(sali_radius_search *r, bool on, const char *na
 /* ---- stages */
 
 /* Number of candidates of the present stage; the fine stage includes both ends of its interval. */
-static int64_t candidates(const sali_radius_search *r)
+static int64_t candidate_count(const sali_radius_search *r)
 {
     return r->stage == SALI_RADIUS_FINE && r->base > coarse[0] ? SALI_RADII : COARSE;
 }
 
-static double candidate(const sali_radius_search *r, int64_t k)
+static double candidate_radius(const sali_radius_search *r, int64_t k)
 {
     int64_t radius = r->stage == SALI_RADIUS_COARSE && k < COARSE ? coarse[k] : r->base + k;
     return fmin(r->first + r->unit * (double)(radius - 1), r->most);
@@ -58,7 +58,7 @@ static void begin_stage(sali_radius_search *r, int64_t stage, int64_t total, con
 {
     r->stage = stage;
     memset(r->steps, 0, sizeof r->steps);
-    int64_t n = candidates(r), length = total / 4 / n;
+    int64_t n = candidate_count(r), length = total / 4 / n;
     sali_jump_search_begin(&r->search, n, length > w->window ? length : w->window, w->done);
 }
 
@@ -80,7 +80,7 @@ static void end_stage(sali_radius_search *r, int64_t total, const sali_warmup *w
     for (int64_t k = 0; k < r->search.candidates; k++) {
         r->jump[k] = r->steps[k] > 0 ? r->jump[k] / (double)r->steps[k] : 0;
     }
-    r->radius = candidate(r, sali_jump_search_best(&r->search, 0));
+    r->radius = candidate_radius(r, sali_jump_search_best(&r->search, 0));
     if (r->stage == SALI_RADIUS_COARSE && w->done < total) {
         r->base = best_interval(r);
         begin_stage(r, SALI_RADIUS_FINE, total, w);
@@ -96,7 +96,7 @@ static void take_turn(sali_radius_search *r, int64_t done)
     if (r->search.candidates > 0) {
         int64_t turn = sali_jump_search_turn(&r->search, 0, done);
         r->tried = turn > 0 ? turn : 0; /* a restored state may have a `begin` after `done` */
-        r->radius = candidate(r, r->tried);
+        r->radius = candidate_radius(r, r->tried);
     }
 }
 
@@ -156,7 +156,7 @@ static sal_status changed(void *piece, const sali_warmup *at, sal_error *err)
 {
     const sali_radius_search *r = piece;
     const bool searching = r->stage == SALI_RADIUS_COARSE || r->stage == SALI_RADIUS_FINE;
-    const int64_t expected = searching ? candidates(r) : 0;
+    const int64_t expected = searching ? candidate_count(r) : 0;
     if (r->on && at && r->search.candidates != expected) {
         return sali_fail(err, SAL_ERR_DATA, "candidates is %lld; expected %lld",
                          (long long)r->search.candidates, (long long)expected);

@@ -95,8 +95,8 @@ static bool wants_window(const sali_sampler *sampler, const sali_sampler_setting
 
 /* Whether something keeps a sampler from serving a model with these settings; the reason goes to
  * text [room]. */
-static bool obstacle(const sali_sampler *sampler, const sali_sampler_settings *settings,
-                     const sal_model *model, char *text, size_t room)
+static bool has_obstacle(const sali_sampler *sampler, const sali_sampler_settings *settings,
+                         const sal_model *model, char *text, size_t room)
 {
     if (sampler->needs_gradient && !model->has_gradient) {
         snprintf(text, room, "it needs a gradient, and this model gives values only");
@@ -128,14 +128,14 @@ bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model)
     sali_sampler_settings usual = { 0 };
     return sali_specification_values(sampler->name, sampler->settings, usual.values, NULL) ==
                SAL_OK &&
-           !obstacle(sampler, &usual, model, why, sizeof why);
+           !has_obstacle(sampler, &usual, model, why, sizeof why);
 }
 
 sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_settings *settings,
                               const sal_model *model, sal_error *err)
 {
     char why[200], able[SAL_ERROR_SIZE] = ""; /* a message holds no more */
-    if (!obstacle(sampler, settings, model, why, sizeof why)) {
+    if (!has_obstacle(sampler, settings, model, why, sizeof why)) {
         return SAL_OK;
     }
     if (sali_sampler_serves(sampler, model)) { /* it is the settings */
@@ -259,7 +259,7 @@ unsigned sali_sampler_wants(const sali_sampler *sampler)
 }
 
 /* Fill the public description *info of a sampler; it points into the sampler's record. */
-static void describe(const sali_sampler *sampler, sal_sampler_info *info)
+static void describe_sampler(const sali_sampler *sampler, sal_sampler_info *info)
 {
     *info = (sal_sampler_info){
         .name = sampler->name,
@@ -278,7 +278,7 @@ bool sal_sampler_list(int64_t index, sal_sampler_info *info)
 {
     const sali_sampler *sampler = sali_sampler_at(index);
     if (sampler) {
-        describe(sampler, info);
+        describe_sampler(sampler, info);
     }
     return sampler != NULL;
 }
@@ -292,7 +292,7 @@ sal_status sal_sampler_find(const char *specification, const sal_model *model, d
     const sali_sampler *sampler = sali_sampler_find(specification);
     sali_sampler_settings settings;
     if (sampler && info) {
-        describe(sampler, info);
+        describe_sampler(sampler, info);
     }
     if (sampler && !model) {
         return SAL_OK;

@@ -8,7 +8,7 @@
 
 /* log_t of the stretch becomes -inf for staying and outside the window. Counts move by 1 (Grathwohl
  * et al. 2021, table 1) unless they are given a window. */
-static void exclude(const sali_stretch *s, const int32_t *codes, int64_t radius, real *log_t)
+static void exclude_moves(const sali_stretch *s, const int32_t *codes, int64_t radius, real *log_t)
 {
     radius = s->kind == SAL_COUNT && radius == SALI_ALL_LEVELS ? 1 : radius;
     bool window = s->kind != SAL_CATEGORICAL && radius < s->states;
@@ -29,7 +29,7 @@ static void site_exclude(const sal_space *space, const int32_t *codes, int64_t r
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
         if (!sali_two_level(s) && s->states > 0) { /* no cap: both slots are moves by 1 */
-            exclude(s, codes + s->first, radius, (real *)log_t + s->slot);
+            exclude_moves(s, codes + s->first, radius, (real *)log_t + s->slot);
         }
     }
 }

@@ -90,7 +90,8 @@ static int64_t sweeps_of(const sal_model *model)
 }
 
 /* Burn in `states` [STATES x V]: they become states that resemble draws. */
-static sal_status settle(const sal_model *model, int64_t sweeps, int32_t *states, sal_error *err)
+static sal_status burn_in_states(const sal_model *model, int64_t sweeps, int32_t *states,
+                                 sal_error *err)
 {
     size_t bytes = (size_t)(STATES * model->space->n_variables) * sizeof *states;
     sali_settling settling = { 0 };
@@ -112,7 +113,7 @@ static sal_status settle(const sal_model *model, int64_t sweeps, int32_t *states
 /* *error receives the largest relative error of first-order differences from random states, where
  * chains start, or from states after burn-in, whichever is larger. The second is skipped if the
  * first exceeds MOST_ERROR already or there is no burn-in. `states` [STATES x V] is scratch. */
-static sal_status measure(sali_chains *rows, int32_t *states, double *error, sal_error *err)
+static sal_status measure_error(sali_chains *rows, int32_t *states, double *error, sal_error *err)
 {
     for (int64_t c = 0; c < STATES; c++) {
         sali_stream stream = { .chain = (uint32_t)c, .purpose = SALI_RNG_STATISTIC };
@@ -123,19 +124,19 @@ static sal_status measure(sali_chains *rows, int32_t *states, double *error, sal
     if (*error > MOST_ERROR || sweeps == 0) {
         return SAL_OK;
     }
-    sal_status status = settle(rows->model, sweeps, states, err);
+    sal_status status = burn_in_states(rows->model, sweeps, states, err);
     *error = status == SAL_OK ? fmax(*error, error_at(rows, states)) : *error;
     return status;
 }
 
-/* *error receives the error of first-order differences, as `measure` defines it. */
+/* *error receives the error of first-order differences, as `measure_error` defines it. */
 static sal_status first_order(const sal_model *model, double *error, sal_error *err)
 {
     int32_t *states = SALI_NEW_ARRAY(int32_t, STATES * model->space->n_variables);
     sali_chains *rows = NULL;
     sal_status status = states ? SAL_OK : sali_fail_memory(err);
     status = status ? status : sali_chains_create(model, ROWS, SALI_WANT_GRADIENT, 0, &rows, err);
-    status = status ? status : measure(rows, states, error, err);
+    status = status ? status : measure_error(rows, states, error, err);
     sali_chains_destroy(rows);
     sali_free(states);
     return status;

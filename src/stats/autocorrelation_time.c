@@ -15,7 +15,7 @@
 /* tau = 1 + 2 sum_t c[t] / c[0] over a window that grows with tau; c [n] holds sums of products at
  * lags 0 .. n - 1. The window is at least WINDOW lags: the running sum of an antithetic chain is
  * small or negative at first. */
-static double integrate(const double *c, int64_t n)
+static double integrated_time(const double *c, int64_t n)
 {
     double tau = 1.0;
     for (int64_t t = 1; t < n && (double)(t - 1) < WINDOW * fmax(tau, 1.0); t++) {
@@ -38,7 +38,7 @@ static double pooled_time(sali_autocovariance *a, int64_t chains, const double *
         sali_autocovariance_add(a, series + c * n, mean, NULL, 0.0);
     }
     const double *sums = sali_autocovariance_take(a);
-    return finite && moves ? integrate(sums, n) : NAN;
+    return finite && moves ? integrated_time(sums, n) : NAN;
 }
 
 sal_status sal_stats_autocorrelation_time(int64_t chains, int64_t draws, const double *series,

@@ -26,7 +26,7 @@ static double beyond_of(const sali_bennett_side *s, double sign, double shift)
 }
 
 /* e^beyond / (1 + e^u), also at infinity. */
-static double logistic(double u, double beyond)
+static double scaled_fermi(double u, double beyond)
 {
     return 1 / (exp(-beyond) + exp(u - beyond));
 }
@@ -36,7 +36,7 @@ static double mean_of(const sali_bennett_side *s, double sign, double shift, dou
 {
     double sum = 0;
     for (int64_t i = 0; i < s->n; i++) {
-        sum += weight_of(s, i) * logistic(sign * (s->difference[i] - shift), beyond);
+        sum += weight_of(s, i) * scaled_fermi(sign * (s->difference[i] - shift), beyond);
     }
     return sum;
 }
@@ -50,7 +50,7 @@ static double log_mean_of(const sali_bennett_side *s, double sign, double shift)
 
 /* Extend [*low, *high] to the differences of a side. False: no state of the side is allowed by both
  * distributions. */
-static bool widen(const sali_bennett_side *s, double *low, double *high)
+static bool widen_range(const sali_bennett_side *s, double *low, double *high)
 {
     bool any = false;
     for (int64_t i = 0; i < s->n; i++) {
@@ -67,7 +67,7 @@ double sali_bennett_ratio(const sali_bennett_side *a, const sali_bennett_side *b
 {
     const double m = log((double)b->n / (double)a->n);
     double low = INFINITY, high = -INFINITY;
-    if (!widen(a, &low, &high) || !widen(b, &low, &high)) {
+    if (!widen_range(a, &low, &high) || !widen_range(b, &low, &high)) {
         return NAN;
     }
     /* Bisect the shift C - m: the sum over a falls as the shift grows, the sum over b rises. */
@@ -86,7 +86,7 @@ static void add_influence(const sali_bennett_side *s, const uint32_t *group, dou
 {
     const double beyond = beyond_of(s, sign, shift), mean = mean_of(s, sign, shift, beyond);
     for (int64_t i = 0; i < s->n; i++) {
-        double part = logistic(sign * (s->difference[i] - shift), beyond);
+        double part = scaled_fermi(sign * (s->difference[i] - shift), beyond);
         influence[group[i]] -= sign * weight_of(s, i) * (part - mean) / mean;
     }
 }

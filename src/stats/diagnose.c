@@ -141,7 +141,7 @@ static double mcse_sd(work *w, double mean)
 }
 
 /* Compute all diagnostics of the series into *d, which holds NaN wherever one is undefined. */
-static void diagnose(work *w, sal_diagnostics *d)
+static void diagnose_series(work *w, sal_diagnostics *d)
 {
     double variance;
     split_and_sort(w);
@@ -179,7 +179,7 @@ sal_status sal_stats_diagnose(int64_t chains, int64_t draws, const double *serie
     if (status == SAL_OK) {
         *result =
             (sal_diagnostics){ NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN };
-        diagnose(&w, result);
+        diagnose_series(&w, result);
     }
     sali_memory_free(&w.memory);
     return status;

@@ -19,7 +19,7 @@ static double log_sum_without(int64_t n, const double *a, int64_t left_out)
 /* sqrt((n-1)/n sum (theta_i - mean theta)^2), theta_i the log mean without weight i (Efron 1982).
  * `sum` is the sum of the weights relative to the largest one, exp(most). Where one weight is more
  * than half of it, the sum without that weight is recomputed, as a difference would cancel. */
-static double jackknife(int64_t n, const double *a, double most, double sum)
+static double jackknife_error(int64_t n, const double *a, double most, double sum)
 {
     double mean = 0, squares = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -55,7 +55,7 @@ sali_log_mean sali_log_mean_exp(int64_t n, const double *a)
     return (sali_log_mean){
         .value = most + log(mean),
         .standard_error = n > 1 ? sqrt(deviations / (double)(n - 1) / (double)n) / mean : NAN,
-        .jackknife = n > 1 ? jackknife(n, a, most, sum) : NAN,
+        .jackknife = n > 1 ? jackknife_error(n, a, most, sum) : NAN,
         .ess = sum * sum / squares,
     };
 }

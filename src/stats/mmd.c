@@ -77,7 +77,8 @@ sali_packed sali_packed_rows(const sali_packed *p, int64_t first, int64_t rows)
 
 /* The number of variables in which two packed rows differ: two codes differ if any of their bits
  * do. */
-static inline int64_t hamming(const uint64_t *a, const uint64_t *b, int64_t words, int planes)
+static inline int64_t hamming_distance(const uint64_t *a, const uint64_t *b, int64_t words,
+                                       int planes)
 {
     int64_t distance = 0;
     for (int64_t w = 0; w < words; w++) {
@@ -101,7 +102,7 @@ static inline void count_planes(const sali_packed *a, const sali_packed *b, int6
         for (int64_t i = first; i < last; i++) {
             const uint64_t *row = a->bits + i * words * planes;
             for (int64_t j = same && i + 1 > tile ? i + 1 : tile; j < end; j++) {
-                counts[hamming(row, b->bits + j * words * planes, words, planes)]++;
+                counts[hamming_distance(row, b->bits + j * words * planes, words, planes)]++;
             }
         }
     }
@@ -135,15 +136,16 @@ static inline int64_t nearest_planes(const uint64_t *row, const sali_packed *b, 
         if (j >= from && j < to) {
             continue;
         }
-        const int64_t distance = hamming(row, b->bits + j * width, b->words, planes);
+        const int64_t distance = hamming_distance(row, b->bits + j * width, b->words, planes);
         *times = distance < least ? 1 : *times + (distance == least);
         least = distance < least ? distance : least;
     }
     return least;
 }
 
-POPCOUNT_CLONES static int64_t nearest(const sali_packed *a, int64_t row, const sali_packed *b,
-                                       int64_t from, int64_t to, int64_t *times)
+POPCOUNT_CLONES static int64_t nearest_distance(const sali_packed *a, int64_t row,
+                                                const sali_packed *b, int64_t from, int64_t to,
+                                                int64_t *times)
 {
     const uint64_t *bits = a->bits + row * a->words * a->planes;
     return a->planes == 1   ? nearest_planes(bits, b, from, to, 1, times)
@@ -154,7 +156,7 @@ POPCOUNT_CLONES static int64_t nearest(const sali_packed *a, int64_t row, const 
 int64_t sali_packed_nearest(const sali_packed *a, int64_t row, const sali_packed *b, int64_t from,
                             int64_t to, int64_t *times)
 {
-    return nearest(a, row, b, from, to, times);
+    return nearest_distance(a, row, b, from, to, times);
 }
 
 int sali_kernel_sum(const sali_packed *a, const sali_packed *b, double *sum, double *pairs)

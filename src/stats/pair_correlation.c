@@ -27,8 +27,8 @@ static double total_weight(int64_t rows, const double *weight)
 
 /* Add the weighted frequency f_i(a) of state a of variable i to f [V x q]; `weight` [rows] may be
  * NULL. */
-static void frequencies(int64_t V, int64_t q, int64_t rows, const uint8_t *codes,
-                        const double *weight, double *f)
+static void add_frequencies(int64_t V, int64_t q, int64_t rows, const uint8_t *codes,
+                            const double *weight, double *f)
 {
     double total = total_weight(rows, weight);
     for (int64_t r = 0; r < rows; r++) {
@@ -96,7 +96,7 @@ sal_status sal_stats_pair_covariance(int64_t V, int64_t q, int64_t rows, const u
         sali_free(X);
         return sali_fail_memory(err);
     }
-    frequencies(V, q, rows, codes, weight, f);
+    add_frequencies(V, q, rows, codes, weight, f);
     for (int64_t first = 0; first < rows; first += most) {
         int64_t n = rows - first < most ? rows - first : most;
         for (int64_t r = 0; r < n; r++) {

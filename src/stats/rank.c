@@ -94,7 +94,7 @@ double sali_rank_median(int64_t n, const sali_ranked *sorted)
     return (double)(((long double)a + (long double)b) / 2.0L); /* cannot overflow where wider */
 }
 
-static double polynomial(const double coefficient[8], double x)
+static double polynomial_at(const double coefficient[8], double x)
 {
     double sum = coefficient[7];
     for (int i = 6; i >= 0; i--) {
@@ -146,10 +146,10 @@ double sali_normal_quantile(double p)
     double q = p - 0.5;
     if (fabs(q) <= 0.425) {
         double r = 0.180625 - q * q;
-        return q * polynomial(a, r) / polynomial(b, r);
+        return q * polynomial_at(a, r) / polynomial_at(b, r);
     }
     double r = sqrt(-log(q < 0.0 ? p : 1.0 - p));
-    double z = r <= 5.0 ? polynomial(c, r - 1.6) / polynomial(d, r - 1.6)
-                        : polynomial(e, r - 5.0) / polynomial(f, r - 5.0);
+    double z = r <= 5.0 ? polynomial_at(c, r - 1.6) / polynomial_at(d, r - 1.6)
+                        : polynomial_at(e, r - 5.0) / polynomial_at(f, r - 5.0);
     return q < 0.0 ? -z : z;
 }

@@ -25,7 +25,8 @@ SALI_CLONES static void add_pixel(int64_t chains, real factor, const image_batch
 
 /* Visit all windows of all chains: add the mean over a window of x to its pixel of y; with `pull`,
  * where both hold adjoints, add the pixel's share to the pixels of the window. */
-static void walk(const sali_call *call, const image_batch *x, const image_batch *y, bool pull)
+static void walk_windows(const sali_call *call, const image_batch *x, const image_batch *y,
+                         bool pull)
 {
     int64_t window = call->node->ints[0];
     real share = 1 / (real)(window * window);
@@ -46,14 +47,14 @@ static void forward(const sali_call *call)
     image_batch x = image_batch_of(&call->in[0], call->in[0].value, call->chains);
     image_batch y = image_batch_of(&call->out, call->out.value, call->chains);
     memset(y.data, 0, (size_t)(call->chains * call->out.size) * sizeof *y.data);
-    walk(call, &x, &y, false);
+    walk_windows(call, &x, &y, false);
 }
 
 static void backward(const sali_call *call)
 {
     image_batch x = image_batch_of(&call->in[0], call->in[0].adjoint, call->chains);
     image_batch g = image_batch_of(&call->out, call->out.adjoint, call->chains);
-    walk(call, &x, &g, true);
+    walk_windows(call, &x, &g, true);
 }
 
 /* Term t of an element is the pixel at tap t of its window, with the factor 1 / (window area). */

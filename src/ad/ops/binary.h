@@ -27,7 +27,7 @@ ALWAYS_INLINE void row_values(int64_t n, const real *a, int64_t step_a, const re
 }
 
 /* The derivative of VALUE(a, b) by operand k: 0 for a, 1 for b. */
-ALWAYS_INLINE real slope(int k, real a, real b)
+ALWAYS_INLINE real operand_slope(int k, real a, real b)
 {
     (void)a;
     (void)b;
@@ -43,14 +43,14 @@ ALWAYS_INLINE void row_pull(int k, int64_t n, const real *g, const real *a, int6
     if ((k == 0 ? step_a : step_b) == 0) {
 #pragma omp simd reduction(+ : sum)
         for (int64_t i = 0; i < n; i++) {
-            sum += sali_pull(g[i], slope(k, a[i * step_a], b[i * step_b]));
+            sum += sali_pull(g[i], operand_slope(k, a[i * step_a], b[i * step_b]));
         }
         *to += sum;
         return;
     }
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
-        to[i] += sali_pull(g[i], slope(k, a[i * step_a], b[i * step_b]));
+        to[i] += sali_pull(g[i], operand_slope(k, a[i * step_a], b[i * step_b]));
     }
 }
 
@@ -73,7 +73,7 @@ SALI_CLONES static void forward(const sali_call *call)
 }
 
 /* Add to the adjoint of operand k what the output's adjoint gives, row by row. */
-ALWAYS_INLINE void pull(const sali_call *call, int k)
+ALWAYS_INLINE void pull_operand(const sali_call *call, int k)
 {
     row_walk walk = walk_begin(call);
     const loop_axis *inner = &walk.nest.axis[0];
@@ -96,10 +96,10 @@ ALWAYS_INLINE void pull(const sali_call *call, int k)
 SALI_CLONES static void backward(const sali_call *call)
 {
     if (call->in[0].adjoint) {
-        pull(call, 0);
+        pull_operand(call, 0);
     }
     if (call->in[1].adjoint) {
-        pull(call, 1);
+        pull_operand(call, 1);
     }
 }
 

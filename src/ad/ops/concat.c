@@ -6,7 +6,7 @@
 #include "ad/ops/ops.h"
 
 /* Whether two shapes differ along `axis` at most. */
-static bool fit(const sal_shape *a, const sal_shape *b, int64_t axis)
+static bool shapes_fit(const sal_shape *a, const sal_shape *b, int64_t axis)
 {
     bool good = a->rank == b->rank;
     for (int32_t i = 0; good && i < a->rank; i++) {
@@ -27,7 +27,7 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
         return sali_shape_fail(node, context, "an axis within the rank");
     }
     for (int32_t k = 0; k < node->n_in; k++) {
-        if (!fit(first, &context->in[k]->shape, axis) ||
+        if (!shapes_fit(first, &context->in[k]->shape, axis) ||
             __builtin_add_overflow(length, context->in[k]->shape.dim[axis], &length)) {
             return sali_shape_fail(node, context, "equal sizes along all axes but one");
         }

@@ -37,8 +37,8 @@ static void forward(const sali_call *call)
         winograd_forward(call, &n, &x, &y);
         return;
     }
-    product(&plan->by_output, call->chains, n.taps, &x, prepared + p.forward, prepared + p.bias, 0,
-            &y, call->scratch);
+    sum_products(&plan->by_output, call->chains, n.taps, &x, prepared + p.forward,
+                 prepared + p.bias, 0, &y, call->scratch);
 }
 
 /* ---- backward */
@@ -176,8 +176,8 @@ static void pull_input(const sali_call *call, const conv_sizes *n, const image_b
     if (n->dots) {
         add_dots(&plan->by_input, call->chains, g, prepared + p.backward, to);
     } else {
-        product(&plan->by_input, call->chains, n->taps, g, prepared + p.backward, NULL, 0, to,
-                call->scratch);
+        sum_products(&plan->by_input, call->chains, n->taps, g, prepared + p.backward, NULL, 0, to,
+                     call->scratch);
     }
 }
 

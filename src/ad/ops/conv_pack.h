@@ -123,8 +123,8 @@ static inline conv_parts parts_of(const conv_sizes *n)
 
 /* Copy W [columns, depth, taps], with the given steps between columns and between depths, to [tile
  * of columns][tap][depth][width of the tile], padded with zeros. */
-static inline void pack(int64_t columns, int64_t depth, int64_t taps, const real *W,
-                        int64_t step_column, int64_t step_depth, int64_t lanes, real *to)
+static inline void pack_weights(int64_t columns, int64_t depth, int64_t taps, const real *W,
+                                int64_t step_column, int64_t step_depth, int64_t lanes, real *to)
 {
     for (int64_t j = 0; j < columns;) {
         int64_t width = tile_vectors(columns, j, lanes) * lanes;
@@ -172,8 +172,8 @@ static inline void winograd_points(const conv_winograd *w, int64_t phase, real *
     }
 }
 
-/* Transform the weights W and write them in the order of `pack`, with points of phases in the place
- * of taps. Columns must fill whole vectors. */
+/* Transform the weights W and write them in the order of `pack_weights`, with points of phases in
+ * the place of taps. Columns must fill whole vectors. */
 static inline void pack_winograd(const conv_winograd *w, int64_t columns, int64_t depth,
                                  const real *W, int64_t step_column, int64_t step_depth,
                                  int64_t lanes, real *to)
@@ -227,13 +227,13 @@ static inline void pack_all(const conv_sizes *sizes, const real *W, const real *
     conv_sizes n = *sizes;
     conv_parts p = parts_of(sizes);
     int64_t step_o = n.C * n.taps, step_c = n.taps;
-    pack(n.O, n.C, n.taps, W, step_o, step_c, n.lanes, to + p.forward);
+    pack_weights(n.O, n.C, n.taps, W, step_o, step_c, n.lanes, to + p.forward);
     memset(to + p.bias, 0, (size_t)n.O_full * sizeof *to);
     memcpy(to + p.bias, bias, (size_t)n.O * sizeof *to);
     if (n.dots) {
         pack_dots(sizes, W, to + p.backward);
     } else {
-        pack(n.C, n.O, n.taps, W, step_c, step_o, n.lanes, to + p.backward);
+        pack_weights(n.C, n.O, n.taps, W, step_c, step_o, n.lanes, to + p.backward);
     }
     if (n.winograd.maps) {
         const conv_winograd *w = &sizes->winograd;

@@ -9,7 +9,7 @@
 #define MAX_SIDE (INT64_C(1) << 24)
 
 /* Number of places of a window along an axis of `side` pixels. */
-static int64_t visits(int64_t side, int64_t window, int64_t stride, int64_t padding)
+static int64_t window_places(int64_t side, int64_t window, int64_t stride, int64_t padding)
 {
     return (side + 2 * padding - window) / stride + 1;
 }
@@ -38,7 +38,7 @@ sal_status sali_conv_shape(sali_node *node, const sali_shape_context *context)
         if (side > MAX_SIDE || window > side + 2 * padding) {
             return sali_shape_fail(node, context, "weights no larger than the padded image");
         }
-        node->shape.dim[axis] = visits(side, window, stride, padding);
+        node->shape.dim[axis] = window_places(side, window, stride, padding);
         if (__builtin_mul_overflow(pixels, side, &pixels) ||
             __builtin_mul_overflow(triples, node->shape.dim[axis] * window, &triples)) {
             triples = INT64_MAX;
@@ -61,8 +61,8 @@ sal_status sali_pool_shape(sali_node *node, const sali_shape_context *context)
         return sali_shape_fail(node, context,
                                "an image [C, H, W], a kernel within it and a stride >= 1");
     }
-    node->shape = SAL_SHAPE(x->dim[0], visits(x->dim[1], window, stride, 0),
-                            visits(x->dim[2], window, stride, 0));
+    node->shape = SAL_SHAPE(x->dim[0], window_places(x->dim[1], window, stride, 0),
+                            window_places(x->dim[2], window, stride, 0));
     return SAL_OK;
 }
 
@@ -88,7 +88,7 @@ static conv_geometry geometry_of(const sali_node *node, const sali_node *const *
 }
 
 /* The input pixel that output pixel o sees through tap t, or -1 in the padding. */
-static int64_t seen(const conv_geometry *g, int64_t o, int64_t t)
+static int64_t seen_pixel(const conv_geometry *g, int64_t o, int64_t t)
 {
     int64_t y = o / g->out_width * g->stride - g->padding + t / g->window_width;
     int64_t x = o % g->out_width * g->stride - g->padding + t % g->window_width;
@@ -101,7 +101,7 @@ sali_op_term sali_conv_term(const sali_term_place *p)
     conv_geometry g = geometry_of(p->node, p->in);
     int64_t pixels = g.out_height * g.out_width, taps = g.window_height * g.window_width;
     int64_t channels = p->in[1]->shape.dim[1], out = p->k / pixels, channel = p->t / taps;
-    int64_t pixel = channel < channels ? seen(&g, p->k % pixels, p->t % taps) : 0;
+    int64_t pixel = channel < channels ? seen_pixel(&g, p->k % pixels, p->t % taps) : 0;
     sali_op_term tap = { .count = channels * taps + 1,
                          .factor = pixel < 0 ? 0 : 1,
                          .n = 2,
@@ -115,7 +115,7 @@ sali_op_term sali_conv_term(const sali_term_place *p)
 typedef enum conv_member { BY_OUTPUT, BY_INPUT, BY_TAP } conv_member;
 
 /* Returns member `by` of the triple (o, i, t), and stores the other two in *step. */
-static int64_t member(conv_member by, int64_t o, int64_t i, int64_t t, sali_tile_step *step)
+static int64_t triple_member(conv_member by, int64_t o, int64_t i, int64_t t, sali_tile_step *step)
 {
     *step = (sali_tile_step){ .a = (int32_t)(by == BY_INPUT ? o : i),
                               .b = (int32_t)(by == BY_TAP ? o : t) };
@@ -131,10 +131,10 @@ static void fill_list(conv_list *list, const conv_geometry *g, conv_member by, i
     for (int pass = 0; pass < 2; pass++) {
         for (int64_t o = 0; o < outputs; o++) {
             for (int64_t t = 0; t < taps; t++) {
-                int64_t i = seen(g, o, t);
+                int64_t i = seen_pixel(g, o, t);
                 sali_tile_step step;
                 if (i >= 0) {
-                    int64_t m = member(by, o, i, t, &step);
+                    int64_t m = triple_member(by, o, i, t, &step);
                     if (pass == 0) {
                         begin[m + 1]++;
                     } else {
@@ -164,7 +164,7 @@ sal_status sali_conv_plan(const sali_node *node, const sali_node *const *in, con
     int64_t triples = 0, begins = members[0] + members[1] + members[2] + 3;
     for (int64_t o = 0; o < members[BY_OUTPUT]; o++) {
         for (int64_t t = 0; t < members[BY_TAP]; t++) {
-            triples += seen(&g, o, t) >= 0;
+            triples += seen_pixel(&g, o, t) >= 0;
         }
     }
     char *block =

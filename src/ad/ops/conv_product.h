@@ -8,8 +8,8 @@
 
 /* Copy, or add with `add`, `filled` channels of a pixel of `to` from buffer [chains x width] to c:
  * for channels that no tile can write, fewer than lanes or not side by side. */
-static void spill(const image_batch *to, real *c, int64_t chains, int64_t filled,
-                  const real *buffer, int64_t width, bool add)
+static void copy_buffer(const image_batch *to, real *c, int64_t chains, int64_t filled,
+                        const real *buffer, int64_t width, bool add)
 {
     for (int64_t k = 0; k < chains; k++, c += to->chain, buffer += width) {
         if (to->channel != 1) {
@@ -30,9 +30,9 @@ static void spill(const image_batch *to, real *c, int64_t chains, int64_t filled
 /* Set every pixel of `to` to its bias + the sum over its steps of pixel a of `from` times weights
  * b; with bias NULL the sum is added to the pixel. Biases of neighbouring pixels are bias_step
  * apart. `buffer` [chains x MAX_WIDTH] is room. */
-static void product(const conv_list *list, int64_t chains, int64_t taps, const image_batch *from,
-                    const real *packed, const real *bias, int64_t bias_step, const image_batch *to,
-                    real *buffer)
+static void sum_products(const conv_list *list, int64_t chains, int64_t taps,
+                         const image_batch *from, const real *packed, const real *bias,
+                         int64_t bias_step, const image_batch *to, real *buffer)
 {
     static const real zeros[MAX_WIDTH];
     const sali_tile_kernel *kernel = RN(sali_tile)();
@@ -60,7 +60,7 @@ static void product(const conv_list *list, int64_t chains, int64_t taps, const i
             tile.init_row = bias || !direct ? 0 : to->chain;
             kernel->product(&tile, chains, vectors);
             if (!direct) {
-                spill(to, c, chains, filled, buffer, width, bias == NULL);
+                copy_buffer(to, c, chains, filled, buffer, width, bias == NULL);
             }
         }
     }

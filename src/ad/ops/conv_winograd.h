@@ -222,8 +222,9 @@ static void tile_forward(const winograd_walk *walk)
     const real *prepared = walk->call->prepared;
     conv_parts p = parts_of(walk->n);
     map_input(walk, &walk->input, false);
-    product(&walk->products, walk->chains, walk->V.pixels, &walk->V, prepared + p.winograd_forward,
-            prepared + p.winograd_bias, walk->n->O, &walk->M, NULL);
+    sum_products(&walk->products, walk->chains, walk->V.pixels, &walk->V,
+                 prepared + p.winograd_forward, prepared + p.winograd_bias, walk->n->O, &walk->M,
+                 NULL);
     map_output(walk, true);
 }
 
@@ -235,8 +236,8 @@ static void tile_backward(const winograd_walk *walk)
     conv_parts p = parts_of(walk->n);
     map_output(walk, false);
     if (walk->call->in[0].adjoint) {
-        product(&walk->products, walk->chains, walk->V.pixels, &walk->M,
-                prepared + p.winograd_backward, prepared + p.zeros, 0, &walk->V, NULL);
+        sum_products(&walk->products, walk->chains, walk->V.pixels, &walk->M,
+                     prepared + p.winograd_backward, prepared + p.zeros, 0, &walk->V, NULL);
         map_input(walk, &walk->adjoint, true);
     }
     if (walk->call->in[1].adjoint) {

@@ -32,7 +32,7 @@ SALI_CLONES static void forward(const sali_call *call)
 }
 
 /* Add to the adjoint of operand `to`, if it is wanted: g times the values of operand `other`. */
-static inline void pull(const sali_call *call, const sali_arg *to, const sali_arg *other)
+static inline void pull_operand(const sali_call *call, const sali_arg *to, const sali_arg *other)
 {
     const real *g = call->out.adjoint;
     for (int64_t c = 0; to->adjoint && c < call->chains; c++) {
@@ -50,8 +50,8 @@ static inline void pull(const sali_call *call, const sali_arg *to, const sali_ar
 
 SALI_CLONES static void backward(const sali_call *call)
 {
-    pull(call, &call->in[0], &call->in[1]);
-    pull(call, &call->in[1], &call->in[0]);
+    pull_operand(call, &call->in[0], &call->in[1]);
+    pull_operand(call, &call->in[1], &call->in[0]);
 }
 
 /* If one operand changes and the other stays, adds the rises times the values of the other. */

@@ -45,7 +45,7 @@ typedef struct entry {
 } entry;
 
 /* Order of entries for qsort: NaNs first, then the largest; equal values by row. */
-static int order(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
     bool x_nan = x->value != x->value, y_nan = y->value != y->value;
@@ -82,7 +82,7 @@ static void prepare(const sali_call *call, void *prepared)
             real c = C[i * m + j];
             column[i] = (entry){ c <= 0 ? 0 : c, (int32_t)i };
         }
-        qsort(column, (size_t)n, sizeof *column, order);
+        qsort(column, (size_t)n, sizeof *column, compare_entries);
         for (int64_t k = 0; k < n; k++) {
             value[j * n + k] = column[k].value;
             row[j * n + k] = column[k].row;

@@ -14,7 +14,7 @@ SALI_CLONES static void forward(const sali_call *call)
     sali_axis_view view = view_of(call);
     int64_t rows = view.outer * view.inner;
     real *y = (real *)call->out.value, *sum = call->scratch;
-    exponentials(view, call->in[0].value, y, call->saved, sum);
+    shifted_exponentials(view, call->in[0].value, y, call->saved, sum);
     RN(sali_vlog)(rows, sum, sum);
 #pragma omp simd
     for (int64_t i = 0; i < rows; i++) {

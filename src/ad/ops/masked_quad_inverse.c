@@ -22,7 +22,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
 }
 
 /* u = M^-1 E v, by way of t = L^-1 E v; returns t't = f. */
-static real solve(const masked *m, const real *y, real *u)
+static real solve_masked(const masked *m, const real *y, real *u)
 {
     for (int64_t a = 0; a < m->k; a++) {
         u[a] = m->er[a] * y[m->index[a]];
@@ -38,7 +38,7 @@ static void forward(const sali_call *call)
     for (int64_t c = 0; c < call->chains; c++, u += m.n) {
         const real *s = (const real *)call->in[0].value + c * call->in[0].stride;
         if (masked_factor(&m, s)) {
-            ((real *)call->out.value)[c] = solve(&m, call->in[2].value, u);
+            ((real *)call->out.value)[c] = solve_masked(&m, call->in[2].value, u);
             continue;
         }
         ((real *)call->out.value)[c] = (real)NAN;

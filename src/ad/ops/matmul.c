@@ -17,7 +17,7 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
 
 /* The call's products: with B fixed one, of the rows of all chains, if BLAS can count them; else
  * one a chain. */
-static matrix_product stacked(const sali_call *call)
+static matrix_product stacked_product(const sali_call *call)
 {
     matrix_product p = product_of(call);
     if (call->in[1].stride == 0 && p.m <= INT_MAX / call->chains) {
@@ -32,7 +32,7 @@ static void forward(const sali_call *call)
     if (call->plan) {
         RN(sali_sparse_forward)(call);
     } else {
-        products_forward(call, stacked(call));
+        products_forward(call, stacked_product(call));
     }
 }
 
@@ -41,7 +41,7 @@ static void backward(const sali_call *call)
     if (call->plan) {
         RN(sali_sparse_backward)(call);
     } else {
-        products_backward(call, stacked(call));
+        products_backward(call, stacked_product(call));
     }
 }
 

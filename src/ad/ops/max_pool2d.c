@@ -13,7 +13,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
 
 /* Raise y to x where x is larger or NaN, for one tap of one chain: `channels` elements, which are
  * `from` apart in x and `to` apart in y. */
-static inline void raise(int64_t channels, int64_t from, const real *x, int64_t to, real *y)
+static inline void raise_tap(int64_t channels, int64_t from, const real *x, int64_t to, real *y)
 {
 #pragma omp simd
     for (int64_t c = 0; c < channels; c++) {
@@ -23,9 +23,9 @@ static inline void raise(int64_t channels, int64_t from, const real *x, int64_t 
 }
 
 /* Where x attains the maximum y, add what is left of the adjoint g [channels] to x_adjoint, and set
- * g to 0. Steps as in `raise`. */
-static inline void pull(int64_t channels, int64_t from, const real *x, real *x_adjoint, int64_t to,
-                        const real *y, real *g)
+ * g to 0. Steps as in `raise_tap`. */
+static inline void pull_tap(int64_t channels, int64_t from, const real *x, real *x_adjoint,
+                            int64_t to, const real *y, real *g)
 {
 #pragma omp simd
     for (int64_t c = 0; c < channels; c++) {
@@ -35,29 +35,29 @@ static inline void pull(int64_t channels, int64_t from, const real *x, real *x_a
     }
 }
 
-/* `raise` for one tap and all chains; `in` and `out` are pixels of the first chain. */
+/* `raise_tap` for one tap and all chains; `in` and `out` are pixels of the first chain. */
 SALI_CLONES static void raise_pixel(int64_t chains, const image_batch *x, const real *in,
                                     const image_batch *y, real *out)
 {
     for (int64_t k = 0; k < chains; k++, in += x->chain, out += y->chain) {
         if (x->channel == 1 && y->channel == 1) {
-            raise(x->channels, 1, in, 1, out);
+            raise_tap(x->channels, 1, in, 1, out);
         } else {
-            raise(x->channels, x->channel, in, y->channel, out);
+            raise_tap(x->channels, x->channel, in, y->channel, out);
         }
     }
 }
 
-/* `pull` for one tap and all chains; g [chains x channels] is what is left of the output's
+/* `pull_tap` for one tap and all chains; g [chains x channels] is what is left of the output's
  * adjoint. */
 SALI_CLONES static void pull_pixel(int64_t chains, const image_batch *x, const real *in,
                                    real *in_adjoint, const image_batch *y, const real *out, real *g)
 {
     for (int64_t k = 0; k < chains; k++) {
         if (x->channel == 1 && y->channel == 1) {
-            pull(x->channels, 1, in, in_adjoint, 1, out, g);
+            pull_tap(x->channels, 1, in, in_adjoint, 1, out, g);
         } else {
-            pull(x->channels, x->channel, in, in_adjoint, y->channel, out, g);
+            pull_tap(x->channels, x->channel, in, in_adjoint, y->channel, out, g);
         }
         in += x->chain;
         in_adjoint += x->chain;

@@ -49,7 +49,7 @@ static sali_degree degree(const sali_node *node, const sali_node *const *in,
         return;                           \
     }
 
-SALI_CLONES static void power(int64_t n, const real *x, double p, real *y)
+SALI_CLONES static void power_values(int64_t n, const real *x, double p, real *y)
 {
     COMMON(POWER_LOOP)
     RN(sali_vpow)(n, x, (real)p, y);
@@ -57,8 +57,8 @@ SALI_CLONES static void power(int64_t n, const real *x, double p, real *y)
 
 static void forward(const sali_call *call)
 {
-    power(call->chains * call->out.size, call->in[0].value, call->node->reals[0],
-          (real *)call->out.value);
+    power_values(call->chains * call->out.size, call->in[0].value, call->node->reals[0],
+                 (real *)call->out.value);
 }
 
 /* The slope is p x^(p - 1), by a second power, a block at a time; zero for p = 0. */
@@ -71,7 +71,7 @@ SALI_CLONES static void backward(const sali_call *call)
     real below[VALUES_BLOCK]; /* x^(p - 1) */
     for (int64_t first = 0; p != 0 && first < n; first += VALUES_BLOCK) {
         int64_t length = n - first < VALUES_BLOCK ? n - first : VALUES_BLOCK;
-        power(length, x + first, p - 1, below);
+        power_values(length, x + first, p - 1, below);
 #pragma omp simd
         for (int64_t i = 0; i < length; i++) {
             to[first + i] += sali_pull(g[first + i], (real)p * below[i]);

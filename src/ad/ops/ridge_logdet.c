@@ -30,7 +30,7 @@ static void forward(const sali_call *call)
 
 /* Add g df/ds to to_s [n] (NULL: not wanted) and g df/dG to G's adjoint, from the inverse H in
  * r->M. A NaN g makes these NaN. */
-static void pull(const sali_call *call, const ridge *r, real g, const real *s, real *to_s)
+static void add_gradient(const sali_call *call, const ridge *r, real g, const real *s, real *to_s)
 {
     real *to_G = call->in[1].adjoint;
     for (int64_t a = 0; a < r->k; a++) {
@@ -63,7 +63,8 @@ static void backward(const sali_call *call)
         if (good && k > 0) {
             LAPACK(potri)("U", &k, r.M, &k, &info, 1);
         }
-        pull(call, &r, good ? g : (real)NAN, s, to_s ? to_s + c * call->in[0].stride : NULL);
+        add_gradient(call, &r, good ? g : (real)NAN, s,
+                     to_s ? to_s + c * call->in[0].stride : NULL);
     }
 }
 

@@ -14,7 +14,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
 }
 
 /* w by way of t = L^-1 D y; returns t't = f. */
-static real solve(const ridge *r, const real *s, const real *y, real *w)
+static real solve_ridge(const ridge *r, const real *s, const real *y, real *w)
 {
     for (int64_t a = 0; a < r->k; a++) {
         w[a] = s[r->index[a]] * y[r->index[a]];
@@ -30,7 +30,7 @@ static void forward(const sali_call *call)
     for (int64_t c = 0; c < call->chains; c++, w += r.n) {
         const real *s = (const real *)call->in[0].value + c * call->in[0].stride;
         if (ridge_factor(&r, call->in[1].value, s)) {
-            ((real *)call->out.value)[c] = solve(&r, s, call->in[2].value, w);
+            ((real *)call->out.value)[c] = solve_ridge(&r, s, call->in[2].value, w);
             continue;
         }
         ((real *)call->out.value)[c] = (real)NAN;
@@ -42,8 +42,8 @@ static void forward(const sali_call *call)
 
 /* Add g df/ds to to_s [n] (NULL: not wanted), and g df/dG and g df/dy to the adjoints of G and y,
  * as far as they are wanted. */
-static void pull(const sali_call *call, const ridge *r, real g, const real *s, const real *w,
-                 real *to_s)
+static void add_gradient(const sali_call *call, const ridge *r, real g, const real *s,
+                         const real *w, real *to_s)
 {
     real *to_G = call->in[1].adjoint, *to_y = call->in[2].adjoint;
     for (int64_t a = 0; a < r->k; a++) {
@@ -70,7 +70,7 @@ static void backward(const sali_call *call)
         real g = ((const real *)call->out.adjoint)[c], *to_s = call->in[0].adjoint;
         if (g != 0) {
             ridge_select(&r, s);
-            pull(call, &r, g, s, w, to_s ? to_s + c * call->in[0].stride : NULL);
+            add_gradient(call, &r, g, s, w, to_s ? to_s + c * call->in[0].stride : NULL);
         }
     }
 }

@@ -15,7 +15,7 @@ static int64_t scratch_size(const sali_node *node, const sali_node *const *in, i
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 /* y[i] /= sum[i step] for a row of n; the compiler knows the step (0 or 1). */
-ALWAYS_INLINE void divide(int64_t n, const real *sum, int64_t step, real *y)
+ALWAYS_INLINE void divide_line(int64_t n, const real *sum, int64_t step, real *y)
 {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -24,8 +24,8 @@ ALWAYS_INLINE void divide(int64_t n, const real *sum, int64_t step, real *y)
 }
 
 /* to[i] += (g[i] - sum[i step]) y[i] for a row of n; a zero difference adds 0 even if y is NaN. */
-ALWAYS_INLINE void pull(int64_t n, const real *g, const real *y, const real *sum, int64_t step,
-                        real *to)
+ALWAYS_INLINE void pull_line(int64_t n, const real *g, const real *y, const real *sum, int64_t step,
+                             real *to)
 {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -34,23 +34,23 @@ ALWAYS_INLINE void pull(int64_t n, const real *g, const real *y, const real *sum
 }
 
 /* y = softmax x. scratch [2 outer inner] */
-static inline void values(sali_axis_view view, const real *x, real *scratch, real *y)
+static inline void softmax_values(sali_axis_view view, const real *x, real *scratch, real *y)
 {
     real *most = scratch, *sum = scratch + view.outer * view.inner;
-    exponentials(view, x, most, y, sum);
+    shifted_exponentials(view, x, most, y, sum);
     for (int64_t o = 0; o < view.outer; o++, sum += view.inner, y += view.n * view.inner) {
         if (view.inner == 1) {
-            divide(view.n, sum, 0, y);
+            divide_line(view.n, sum, 0, y);
         }
         for (int64_t k = 0; view.inner > 1 && k < view.n; k++) {
-            divide(view.inner, sum, 1, y + k * view.inner);
+            divide_line(view.inner, sum, 1, y + k * view.inner);
         }
     }
 }
 
 SALI_CLONES static void forward(const sali_call *call)
 {
-    values(view_of(call), call->in[0].value, call->scratch, (real *)call->out.value);
+    softmax_values(view_of(call), call->in[0].value, call->scratch, (real *)call->out.value);
 }
 
 /* sum[o, i] = sum_k g[o, k, i] y[o, k, i] */
@@ -87,11 +87,11 @@ SALI_CLONES static void backward(const sali_call *call)
     sum_products(view, g, y, sum);
     for (int64_t o = 0, at = 0; o < view.outer; o++, sum += view.inner) {
         if (view.inner == 1) {
-            pull(view.n, g + at, y + at, sum, 0, to + at);
+            pull_line(view.n, g + at, y + at, sum, 0, to + at);
             at += view.n;
         }
         for (int64_t k = 0; view.inner > 1 && k < view.n; k++, at += view.inner) {
-            pull(view.inner, g + at, y + at, sum, 1, to + at);
+            pull_line(view.inner, g + at, y + at, sum, 1, to + at);
         }
     }
 }
@@ -106,7 +106,7 @@ static bool remake_line(sali_change *ch, sali_axis_view view, int64_t k)
     for (int64_t l = 0; l < view.n; l++) {
         line[l] = x[l * view.inner];
     }
-    values((sali_axis_view){ .outer = 1, .n = view.n, .inner = 1 }, line, both, y);
+    softmax_values((sali_axis_view){ .outer = 1, .n = view.n, .inner = 1 }, line, both, y);
     for (int64_t l = 0; l < view.n; l++) {
         if (!change_set(ch, begin + l * view.inner, y[l])) {
             return false;

@@ -17,7 +17,7 @@ typedef struct sparse_plan {
 } sparse_plan;
 
 /* A plan with empty lists for n entries, in one block of memory; NULL: out of memory. */
-static sparse_plan *allocate(int64_t n_out, int64_t n_in, int64_t n)
+static sparse_plan *allocate_plan(int64_t n_out, int64_t n_in, int64_t n)
 {
     int64_t begins = n_out + n_in + 2;
     char *block = sali_alloc((int64_t)sizeof(sparse_plan) + begins * (int64_t)sizeof(int64_t) +
@@ -65,7 +65,7 @@ sal_status RN(sali_sparse_plan)(const sali_node *node, const sali_node *const *i
     int64_t n = sparse.entries * sparse.copies, n_out = sali_shape_size(&node->shape);
     int64_t n_in = sali_shape_size(&in[sparse.moving]->shape);
     int64_t *ends = SALI_NEW_ARRAY(int64_t, 2 * n);
-    sparse_plan *made = ends ? allocate(n_out, n_in, n) : NULL;
+    sparse_plan *made = ends ? allocate_plan(n_out, n_in, n) : NULL;
     if (made) {
         made->moving = sparse.moving;
         list_ends(&sparse, ends, made->w);

@@ -127,7 +127,8 @@ static inline const real *weights_of(const table_place *p, const real *x, real p
 }
 
 /* to[i] = sum_v w[v] from[i, v] for i < rows; `to` may be `from`. */
-static inline void contract(int64_t rows, int64_t states, const real *w, const real *from, real *to)
+static inline void contract_rows(int64_t rows, int64_t states, const real *w, const real *from,
+                                 real *to)
 {
     for (int64_t i = 0; i < rows; i++, from += states) {
         real sum = 0;
@@ -149,7 +150,7 @@ static const real *contract_last(const table_factor *factor, int64_t keep, const
     for (const table_place *p = factor->scope_end; p-- > factor->scope + keep; from = work) {
         real pair[2];
         rows /= p->states;
-        contract(rows, p->states, weights_of(p, x, pair), from, work);
+        contract_rows(rows, p->states, weights_of(p, x, pair), from, work);
     }
     return from;
 }
@@ -225,7 +226,7 @@ static void pull_factor(const table_factor *factor, real adjoint, const real *x,
         int64_t rows = expand_first(factor, p - factor->scope, x, adjoint, outer);
         pull_place(p, rows, outer, inner, g);
         real pair[2];
-        contract(rows, p->states, weights_of(p, x, pair), inner, work);
+        contract_rows(rows, p->states, weights_of(p, x, pair), inner, work);
         inner = work;
     }
 }

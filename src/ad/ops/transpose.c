@@ -45,7 +45,7 @@ static swap_view view_of(const sali_call *call, const sal_shape *shape)
 }
 
 /* Copy n numbers, `step` apart in `from`, to `to`; with `add`, add them. */
-static inline void move(int64_t n, const real *from, int64_t step, bool add, real *to)
+static inline void copy_strided(int64_t n, const real *from, int64_t step, bool add, real *to)
 {
 #pragma omp simd
     for (int64_t i = 0; i < n; i++) {
@@ -54,7 +54,7 @@ static inline void move(int64_t n, const real *from, int64_t step, bool add, rea
 }
 
 /* Copy `from`, seen as v, to `to` with the two axes exchanged; with `add`, add it. */
-static inline void swap(swap_view v, const real *from, bool add, real *to)
+static inline void swap_axes(swap_view v, const real *from, bool add, real *to)
 {
     int64_t step = v.mid * v.second * v.inner;
     for (int64_t o = 0; o < v.outer; o++, from += v.first * step) {
@@ -62,11 +62,11 @@ static inline void swap(swap_view v, const real *from, bool add, real *to)
             for (int64_t m = 0; m < v.mid; m++, to += v.first * v.inner) {
                 const real *x = from + (m * v.second + s) * v.inner;
                 if (v.inner == 1) {
-                    move(v.first, x, step, add, to);
+                    copy_strided(v.first, x, step, add, to);
                     continue;
                 }
                 for (int64_t f = 0; f < v.first; f++) {
-                    move(v.inner, x + f * step, 1, add, to + f * v.inner);
+                    copy_strided(v.inner, x + f * step, 1, add, to + f * v.inner);
                 }
             }
         }
@@ -75,12 +75,12 @@ static inline void swap(swap_view v, const real *from, bool add, real *to)
 
 SALI_CLONES static void forward(const sali_call *call)
 {
-    swap(view_of(call, call->in[0].shape), call->in[0].value, false, (real *)call->out.value);
+    swap_axes(view_of(call, call->in[0].shape), call->in[0].value, false, (real *)call->out.value);
 }
 
 SALI_CLONES static void backward(const sali_call *call)
 {
-    swap(view_of(call, call->out.shape), call->out.adjoint, true, call->in[0].adjoint);
+    swap_axes(view_of(call, call->out.shape), call->out.adjoint, true, call->in[0].adjoint);
 }
 
 /* Copies each changed element to its place in the output. */

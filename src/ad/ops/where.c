@@ -13,9 +13,10 @@ static sali_degree degree(const sali_node *node, const sali_node *const *in,
 }
 
 /* out[i] = a or b by cond, for a row of n; a vector loop where the compiler knows the steps. */
-static inline __attribute__((always_inline)) void choose(int64_t n, const real *cond, int64_t step,
-                                                         const real *a, int64_t step_a,
-                                                         const real *b, int64_t step_b, real *out)
+static inline __attribute__((always_inline)) void choose_branch(int64_t n, const real *cond,
+                                                                int64_t step, const real *a,
+                                                                int64_t step_a, const real *b,
+                                                                int64_t step_b, real *out)
 {
     for (int64_t i = 0; i < n; i++) {
         real x = a[i * step_a], y = b[i * step_b];
@@ -33,15 +34,15 @@ SALI_CLONES static void forward(const sali_call *call)
         const real *a = (const real *)call->in[1].value + walk.at[1];
         const real *b = (const real *)call->in[2].value + walk.at[2];
         if (step[0] && step[1] && step[2]) {
-            choose(walk.length, cond, 1, a, 1, b, 1, out);
+            choose_branch(walk.length, cond, 1, a, 1, b, 1, out);
         } else {
-            choose(walk.length, cond, step[0], a, step[1], b, step[2], out);
+            choose_branch(walk.length, cond, step[0], a, step[1], b, step[2], out);
         }
     }
 }
 
 /* Add to the adjoint of operand k, which is the output where (cond != 0) is `side`. */
-static inline void pull(const sali_call *call, int k, bool side)
+static inline void pull_branch(const sali_call *call, int k, bool side)
 {
     row_walk walk = walk_begin(call);
     const int64_t *step = walk.nest.axis[0].step;
@@ -58,10 +59,10 @@ static inline void pull(const sali_call *call, int k, bool side)
 SALI_CLONES static void backward(const sali_call *call)
 {
     if (call->in[1].adjoint) {
-        pull(call, 1, true);
+        pull_branch(call, 1, true);
     }
     if (call->in[2].adjoint) {
-        pull(call, 2, false);
+        pull_branch(call, 2, false);
     }
 }
 

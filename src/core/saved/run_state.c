@@ -18,7 +18,7 @@ sali_state_item *sali_run_state_find(const struct sal_run_state *state, const ch
 }
 
 /* Append an item named `name` without data; NULL when out of memory. */
-static sali_state_item *add(struct sal_run_state *state, const char *name)
+static sali_state_item *append_item(struct sal_run_state *state, const char *name)
 {
     char *own = sali_strdup(name);
     if (!own ||
@@ -34,7 +34,7 @@ void *sali_run_state_room(struct sal_run_state *state, const char *name, sali_dt
                           int64_t count)
 {
     sali_state_item *item = sali_run_state_find(state, name);
-    item = item ? item : add(state, name);
+    item = item ? item : append_item(state, name);
     if (item && (!item->data || item->type != type || item->count != count)) {
         sali_free(item->data);
         item->type = type;
@@ -76,7 +76,8 @@ int64_t sali_run_state_whole(const struct sal_run_state *state, const char *name
 
 /* Copy the array called prefix + name out of the state into wanted->data and check its values.
  * SAL_ERR_DATA if it is missing or has another type or count. */
-static sal_status fill(sali_run_state_reader *reader, const sali_state_item *wanted, sal_error *err)
+static sal_status fill_item(sali_run_state_reader *reader, const sali_state_item *wanted,
+                            sal_error *err)
 {
     char name[160];
     snprintf(name, sizeof name, "%s%s", reader->prefix, wanted->name);
@@ -98,7 +99,7 @@ sal_status sali_run_state_fill(sali_run_state_reader *reader, int64_t n,
 {
     sal_status status = SAL_OK;
     for (int64_t k = 0; status == SAL_OK && k < n; k++) {
-        status = fill(reader, &items[k], err);
+        status = fill_item(reader, &items[k], err);
     }
     return status;
 }
@@ -110,7 +111,7 @@ static void free_item(sali_state_item *item)
 }
 
 /* Whether one of the n items is called `name`. */
-static bool has(int64_t n, const sali_state_item *items, const char *name)
+static bool has_item(int64_t n, const sali_state_item *items, const char *name)
 {
     bool found = false;
     for (int64_t k = 0; !found && k < n; k++) {
@@ -126,7 +127,7 @@ void sali_run_state_retain(struct sal_run_state *state, const char *prefix, int6
     for (int64_t k = 0; k < state->n; k++) {
         sali_state_item *item = &state->items[k];
         const char *name = item->name + strlen(prefix);
-        if (strncmp(item->name, prefix, strlen(prefix)) != 0 || has(n, kept, name)) {
+        if (strncmp(item->name, prefix, strlen(prefix)) != 0 || has_item(n, kept, name)) {
             state->items[left++] = *item;
         } else {
             free_item(item);

@@ -7,10 +7,10 @@
 #include "core/alloc.h"
 #include "models/alphabet.h"
 
-typedef struct sali_piece {
+typedef struct sali_row_piece {
     sali_line letters;
     int64_t row;
-} sali_piece;
+} sali_row_piece;
 
 /* ---- lines */
 
@@ -64,7 +64,7 @@ void sali_rows_extend(sali_rows *rows, int64_t row, const sali_line *letters)
 {
     if (sali_scan_grow(rows->lines, (void **)&rows->piece, &rows->piece_capacity, rows->pieces + 1,
                        sizeof *rows->piece)) {
-        rows->piece[rows->pieces++] = (sali_piece){ .letters = *letters, .row = row };
+        rows->piece[rows->pieces++] = (sali_row_piece){ .letters = *letters, .row = row };
     }
 }
 
@@ -115,10 +115,10 @@ static int letter_of(char c)
 
 /* Count the match columns and all columns of each row, and the letters in upper and lower case of
  * all rows. Fails for a character that is none. */
-static void measure(sali_rows *rows, int64_t *upper, int64_t *lower)
+static void count_columns(sali_rows *rows, int64_t *upper, int64_t *lower)
 {
     for (int64_t p = 0; rows->lines->status == SAL_OK && p < rows->pieces; p++) {
-        const sali_piece *piece = &rows->piece[p];
+        const sali_row_piece *piece = &rows->piece[p];
         for (int64_t k = 0; k < piece->letters.size; k++) {
             int code = letter_of(piece->letters.text[k]);
             if (code == WRONG) {
@@ -231,7 +231,7 @@ static void copy_letters(sali_rows *rows, bool whole, sali_alignment *a)
         rows->row[r].columns = 0;
     }
     for (int64_t p = 0; p < rows->pieces; p++) {
-        const sali_piece *piece = &rows->piece[p];
+        const sali_row_piece *piece = &rows->piece[p];
         sali_row *row = &rows->row[piece->row];
         char *letters = a->letters + piece->row * a->length;
         for (int64_t k = 0; k < piece->letters.size; k++) {
@@ -256,7 +256,7 @@ void sali_rows_finish(sali_rows *rows, sali_content *out)
     sali_scan *scan = rows->lines;
     sali_alignment *a = &out->alignment;
     int64_t upper = 0, lower = 0;
-    measure(rows, &upper, &lower);
+    count_columns(rows, &upper, &lower);
     a->letter_case = rows->marks_line > 0 ? SALI_CASE_MARKED : case_of(rows, upper, lower);
     bool insertions = a->letter_case == SALI_CASE_INSERTIONS && lower > 0;
     a->insertions = insertions ? lower : 0;

@@ -32,7 +32,7 @@ typedef struct sali_rows {
     int64_t count, capacity;
     struct sali_row *row; /* in the order of the file */
     int64_t pieces, piece_capacity;
-    struct sali_piece *piece;
+    struct sali_row_piece *piece;
     int64_t marks_line; /* of the first marks; 0: there are none */
     int64_t marks, mark_capacity;
     bool *mark; /* [marks]: whether the column is aligned */

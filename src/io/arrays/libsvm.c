@@ -184,7 +184,7 @@ static void find_columns(const reader *r, sali_scan *scan, sali_content *out)
 
 /* Allocate the array in the shape that the first pass found, or wider if the caller says so. Fails
  * if the file is too sparse. */
-static void allocate(reader *r, sali_scan *scan, sali_content *out)
+static void allocate_array(reader *r, sali_scan *scan, sali_content *out)
 {
     const sali_reading *how = scan->reading;
     r->base = out->columns.from == SAL_COLUMNS_FROM_1;
@@ -215,7 +215,7 @@ static void parse(sali_scan *scan, sali_content *out)
     read_lines(&r, scan, INT64_MAX);
     if (scan->status == SAL_OK) {
         find_columns(&r, scan, out);
-        allocate(&r, scan, out);
+        allocate_array(&r, scan, out);
         r.array = &out->array;
     }
     if (scan->status == SAL_OK) {

@@ -12,7 +12,7 @@
 
 /* ---- the header, a Python dictionary */
 
-static void expected(sali_scan *c, const char *what)
+static void fail_expected(sali_scan *c, const char *what)
 {
     char shown[SALI_SHOW_SIZE];
     sali_scan_refuse(c, ".npy header: expected %s, found '%s'", what,
@@ -29,7 +29,7 @@ static bool is_next(sali_scan *c, char wanted)
 }
 
 /* Skip the next character if it is `wanted`. Returns whether it was. */
-static bool accept(sali_scan *c, char wanted)
+static bool accept_character(sali_scan *c, char wanted)
 {
     bool found = is_next(c, wanted);
     c->next += found;
@@ -45,7 +45,7 @@ static void read_string(sali_scan *c, const char *what, char out[16])
     const char *close = is_next(c, quote) ? memchr(begin, quote, (size_t)(c->end - begin)) : NULL;
     out[0] = '\0';
     if (!close || close - begin >= 16 || memchr(begin, '\0', (size_t)(close - begin))) {
-        expected(c, what);
+        fail_expected(c, what);
         return;
     }
     memcpy(out, begin, (size_t)(close - begin));
@@ -67,7 +67,7 @@ static void read_descr(sali_scan *c, sali_npy *array)
         return;
     }
     c->next = before;
-    expected(c, what);
+    fail_expected(c, what);
 }
 
 /* Read the value of 'fortran_order', True or False. */
@@ -83,20 +83,20 @@ static void read_order(sali_scan *c, sali_npy *array)
             return;
         }
     }
-    expected(c, "True or False");
+    fail_expected(c, "True or False");
 }
 
 /* Read the value of 'shape': "()", "(3,)", "(3, 4)"; Python 2 wrote long integers as 3L. */
 static void read_shape(sali_scan *c, sali_npy *array)
 {
-    if (!accept(c, '(')) {
-        expected(c, "a tuple of dimensions");
+    if (!accept_character(c, '(')) {
+        fail_expected(c, "a tuple of dimensions");
     }
     array->ndim = 0;
-    while (!accept(c, ')') && c->status == SAL_OK) {
+    while (!accept_character(c, ')') && c->status == SAL_OK) {
         const char *digits = c->next;
         if (array->ndim == SALI_NPY_MAX_DIM) {
-            expected(c, "at most 4 dimensions");
+            fail_expected(c, "at most 4 dimensions");
             return;
         }
         while (c->next < c->end && *c->next >= '0' && *c->next <= '9') {
@@ -104,14 +104,14 @@ static void read_shape(sali_scan *c, sali_npy *array)
         }
         if (sali_parse_int(digits, c->next - digits, &array->shape[array->ndim]) != SAL_OK) {
             c->next = digits;
-            expected(c, "a dimension");
+            fail_expected(c, "a dimension");
         }
         array->ndim++;
         if (c->next < c->end && *c->next == 'L') {
             c->next++;
         }
-        if (!accept(c, ',') && (array->ndim == 1 || !is_next(c, ')'))) {
-            expected(c, "',' in the tuple of dimensions");
+        if (!accept_character(c, ',') && (array->ndim == 1 || !is_next(c, ')'))) {
+            fail_expected(c, "',' in the tuple of dimensions");
         }
     }
 }
@@ -132,33 +132,33 @@ static void read_item(sali_scan *c, sali_npy *array, int *seen)
     for (int i = 0; i < 3; i++) {
         if (strcmp(key, items[i].key) == 0 && !(*seen & 1 << i)) {
             *seen |= 1 << i;
-            if (!accept(c, ':')) {
-                expected(c, "':'");
+            if (!accept_character(c, ':')) {
+                fail_expected(c, "':'");
             }
             items[i].read(c, array);
             return;
         }
     }
     c->next = before;
-    expected(c, what);
+    fail_expected(c, what);
 }
 
 /* Read the header, a Python dictionary and nothing else. */
 static void read_header(sali_scan *c, sali_npy *array)
 {
     int seen = 0;
-    if (!accept(c, '{')) {
-        expected(c, "'{'");
+    if (!accept_character(c, '{')) {
+        fail_expected(c, "'{'");
     }
-    while (!accept(c, '}') && c->status == SAL_OK) {
+    while (!accept_character(c, '}') && c->status == SAL_OK) {
         read_item(c, array, &seen);
-        if (!accept(c, ',') && !is_next(c, '}')) {
-            expected(c, "',' or '}'");
+        if (!accept_character(c, ',') && !is_next(c, '}')) {
+            fail_expected(c, "',' or '}'");
         }
     }
     is_next(c, '}');
     if (c->next != c->end) {
-        expected(c, "nothing after '}'");
+        fail_expected(c, "nothing after '}'");
     }
     if (seen != 7) {
         sali_scan_refuse(
@@ -223,7 +223,7 @@ sali_npy sali_npy_view(sali_scan *scan)
 }
 
 /* The bytes of the element with index i in C order. */
-static const unsigned char *element(const sali_npy *a, int64_t i)
+static const unsigned char *element_at(const sali_npy *a, int64_t i)
 {
     int64_t at = i;
     if (a->fortran_order) {
@@ -241,7 +241,7 @@ static const unsigned char *element(const sali_npy *a, int64_t i)
 void sali_npy_doubles(const sali_npy *array, double *out)
 {
     for (int64_t i = 0; i < array->count; i++) {
-        out[i] = sali_dtype_load(array->dtype, element(array, i), array->big_endian);
+        out[i] = sali_dtype_load(array->dtype, element_at(array, i), array->big_endian);
     }
 }
 

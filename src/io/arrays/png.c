@@ -58,7 +58,7 @@ sal_status sali_png_write(const char *path, const uint8_t *pixels, int64_t heigh
 
 #endif
 
-static uint8_t grey(double value)
+static uint8_t grey_level(double value)
 {
     if (!(value > 0)) {
         return 0;
@@ -68,12 +68,12 @@ static uint8_t grey(double value)
 
 /* Draw an image [height x width], enlarged by `zoom`, at `corner` of a sheet with `stride` pixels a
  * row. */
-static void draw(uint8_t *corner, int64_t stride, const double *image, int64_t height,
-                 int64_t width, int64_t zoom)
+static void draw_image(uint8_t *corner, int64_t stride, const double *image, int64_t height,
+                       int64_t width, int64_t zoom)
 {
     for (int64_t i = 0; i < height * zoom; i++) {
         for (int64_t j = 0; j < width * zoom; j++) {
-            corner[i * stride + j] = grey(image[i / zoom * width + j / zoom]);
+            corner[i * stride + j] = grey_level(image[i / zoom * width + j / zoom]);
         }
     }
 }
@@ -111,7 +111,7 @@ sal_status sali_png_sheet(const char *path, const double *images, int64_t n, int
     for (int64_t k = 0; k < n; k++) {
         uint8_t *corner =
             pixels + (k / columns * cell_height + 1) * sheet_width + k % columns * cell_width + 1;
-        draw(corner, sheet_width, images + k * height * width, height, width, zoom);
+        draw_image(corner, sheet_width, images + k * height * width, height, width, zoom);
     }
     status = sali_png_write(path, pixels, sheet_height, sheet_width, err);
     sali_free(pixels);

@@ -18,7 +18,7 @@ struct sali_safetensors {
     sali_tensor *tensors;
 };
 
-static void bad(sali_scan *scan, const char *tensor, const char *what)
+static void fail_tensor(sali_scan *scan, const char *tensor, const char *what)
 {
     char shown[SALI_SHOW_SIZE];
     sali_scan_refuse(scan, "tensor '%s': %s", sali_show(tensor, -1, shown), what);
@@ -29,7 +29,7 @@ static void read_shape(sali_scan *scan, const json_t *item, sali_tensor *tensor)
 {
     const json_t *shape = json_object_get(item, "shape");
     if (!json_is_array(shape) || json_array_size(shape) > SALI_TENSOR_MAX_DIM) {
-        bad(scan, tensor->name, "expected a \"shape\" of at most 8 dimensions");
+        fail_tensor(scan, tensor->name, "expected a \"shape\" of at most 8 dimensions");
         return;
     }
     tensor->ndim = (int)json_array_size(shape);
@@ -37,12 +37,12 @@ static void read_shape(sali_scan *scan, const json_t *item, sali_tensor *tensor)
         const json_t *dimension = json_array_get(shape, (size_t)i);
         tensor->shape[i] = json_integer_value(dimension);
         if (!json_is_integer(dimension) || tensor->shape[i] < 0) {
-            bad(scan, tensor->name, "expected whole numbers, none negative, as \"shape\"");
+            fail_tensor(scan, tensor->name, "expected whole numbers, none negative, as \"shape\"");
         }
     }
     tensor->count = sali_shape_count(tensor->shape, tensor->ndim, sali_dtype_bytes(tensor->dtype));
     if (tensor->count < 0) {
-        bad(scan, tensor->name, "the product of its \"shape\" overflows");
+        fail_tensor(scan, tensor->name, "the product of its \"shape\" overflows");
     }
 }
 
@@ -55,11 +55,13 @@ static void read_offsets(sali_scan *scan, const json_t *item, sali_tensor *tenso
     const json_t *last = json_array_get(offsets, 1);
     int64_t begin = json_integer_value(first), end = json_integer_value(last);
     if (json_array_size(offsets) != 2 || !json_is_integer(first) || !json_is_integer(last)) {
-        bad(scan, tensor->name, "expected \"data_offsets\" of two whole numbers");
+        fail_tensor(scan, tensor->name, "expected \"data_offsets\" of two whole numbers");
     } else if (begin < 0 || begin > end || end > scan->end - scan->next) {
-        bad(scan, tensor->name, "its \"data_offsets\" are not a range within the file's data");
+        fail_tensor(scan, tensor->name,
+                    "its \"data_offsets\" are not a range within the file's data");
     } else if (end - begin != tensor->count * sali_dtype_bytes(tensor->dtype)) {
-        bad(scan, tensor->name, "its \"data_offsets\" do not fit its \"shape\" and \"dtype\"");
+        fail_tensor(scan, tensor->name,
+                    "its \"data_offsets\" do not fit its \"shape\" and \"dtype\"");
     } else {
         tensor->data = scan->next + begin;
     }
@@ -71,9 +73,10 @@ static sali_tensor read_tensor(sali_scan *scan, const char *name, const json_t *
     sali_tensor tensor = { .name = name };
     const char *dtype = json_string_value(json_object_get(item, "dtype"));
     if (!json_is_object(item)) {
-        bad(scan, name, "expected a JSON object");
+        fail_tensor(scan, name, "expected a JSON object");
     } else if (!dtype || !sali_dtype_find(dtype, NULL, 0, &tensor.dtype)) {
-        bad(scan, name,
+        fail_tensor(
+            scan, name,
             "expected a \"dtype\" out of BOOL, I8, U8, I16, U16, I32, U32, I64, U64, F16, BF16, "
             "F32 and F64");
     }
@@ -112,9 +115,9 @@ static void check_layout(sali_scan *scan, sali_tensor *tensors, int64_t count)
     for (int64_t i = 0; i < count; i++) {
         const char *begin = tensors[i].data;
         if (begin != used) {
-            bad(scan, tensors[i].name,
-                begin < used ? "its data overlap those of another tensor"
-                             : "there are bytes before its data that belong to no tensor");
+            fail_tensor(scan, tensors[i].name,
+                        begin < used ? "its data overlap those of another tensor"
+                                     : "there are bytes before its data that belong to no tensor");
             return;
         }
         used += bytes_of(&tensors[i]);

@@ -47,7 +47,7 @@ sal_status sali_state_format(const sali_state_item *items, int64_t n, char **byt
 }
 
 /* Copy the elements of a tensor, little-endian in the file, to the item in the host's order. */
-static void copy(const sali_tensor *tensor, const sali_state_item *item)
+static void copy_elements(const sali_tensor *tensor, const sali_state_item *item)
 {
     const int size = sali_dtype_bytes(tensor->dtype);
     if (item->count > 0) {
@@ -78,7 +78,7 @@ sal_status sali_state_parse(const char *name, const void *bytes, int64_t size,
             status = sali_fail_memory(err);
             break;
         }
-        copy(tensor, &item);
+        copy_elements(tensor, &item);
     }
     sali_safetensors_close(arrays);
     return status;

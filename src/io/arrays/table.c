@@ -24,7 +24,7 @@ typedef struct reader {
 } reader;
 
 /* The text from `begin` to `end` without surrounding blanks, then without quotation marks. */
-static sali_token trim(const char *begin, const char *end, int64_t line)
+static sali_token trim_cell(const char *begin, const char *end, int64_t line)
 {
     sali_token word = sali_token_trim(begin, end, line);
     bool quoted = word.size >= 2 && *word.text == '"' && word.text[word.size - 1] == '"';
@@ -40,13 +40,13 @@ static bool next_field(const reader *r, sali_scan *line, sali_token *field)
     const char *end = line->next;
     if (r->separator == ' ') {
         sali_token word = sali_scan_token(line);
-        *field = trim(word.text, word.text + word.size, line->line);
+        *field = trim_cell(word.text, word.text + word.size, line->line);
         return word.size > 0;
     }
     for (bool quoted = false; end < line->end && (quoted || *end != r->separator); end++) {
         quoted ^= *end == '"';
     }
-    *field = trim(line->next, end, line->line);
+    *field = trim_cell(line->next, end, line->line);
     line->next = end < line->end ? end + 1 : NULL; /* after a separator one more field follows */
     return true;
 }
@@ -170,7 +170,7 @@ static void read_rows(reader *r, sali_scan *scan, int64_t most)
     sal_array *array = r->array;
     *array = (sal_array){ .ndim = 2 };
     while (sali_scan_line(scan, &line) && array->shape[0] < most) {
-        sali_token whole = trim(line.next, line.end, line.line);
+        sali_token whole = trim_cell(line.next, line.end, line.line);
         if (whole.size == 0 || *whole.text == '#') {
             continue;
         }

@@ -31,7 +31,7 @@ static uint64_t begin_record(uint64_t h, const head *record)
     return sali_hash(h, record, 2 * sizeof(uint64_t));
 }
 
-static sal_status cannot(const sali_draw_log *log, const char *what, sal_error *err)
+static sal_status fail_log(const sali_draw_log *log, const char *what, sal_error *err)
 {
     return sali_fail(err, SAL_ERR_IO, "%s: cannot be %s: %m", log->path, what);
 }
@@ -62,7 +62,7 @@ static bool set_shape(sali_draw_log *log, const first_record *first)
 
 /* Register a whole record whose data begin at offset `at`; false if such a record cannot be
  * there. */
-static bool take(sali_draw_log *log, const head *record, int64_t at)
+static bool take_record(sali_draw_log *log, const head *record, int64_t at)
 {
     first_record first;
     if (record->kind == HEAD) {
@@ -101,7 +101,7 @@ static bool next_record(sali_draw_log *log, int64_t size)
         }
         hash = sali_hash(hash, piece, n);
     }
-    if (hash != record.hash || !take(log, &record, at)) {
+    if (hash != record.hash || !take_record(log, &record, at)) {
         return false;
     }
     log->hash = hash;
@@ -111,7 +111,7 @@ static bool next_record(sali_draw_log *log, int64_t size)
 
 /* Read all whole records. SAL_ERR_DATA if the file has a first record's length but is no log of
  * draws. */
-static sal_status scan(sali_draw_log *log, sal_error *err)
+static sal_status scan_records(sali_draw_log *log, sal_error *err)
 {
     struct stat info;
     int64_t magic = 0;
@@ -186,10 +186,10 @@ static sal_status open_file(sali_draw_log *log, bool to_write, sal_error *err)
         return sali_fail(err, SAL_ERR_IO, "%s: its run is not over: another process is writing it",
                          log->path);
     }
-    sal_status status = scan(log, err);
+    sal_status status = scan_records(log, err);
     if (status == SAL_OK && to_write && /* behind the last whole record */
         (ftruncate(fd, log->end) != 0 || fseeko(log->file, log->end, SEEK_SET) != 0)) {
-        status = cannot(log, "written", err);
+        status = fail_log(log, "written", err);
     }
     return status;
 }
@@ -211,7 +211,7 @@ sal_status sali_draw_log_open(const char *path, bool to_write, sali_draw_log **o
 
 /* Append a record to the stream's buffer, from which it goes to the file; false: it cannot be
  * written. */
-static bool append(sali_draw_log *log, uint64_t kind, const void *data, int64_t size)
+static bool append_record(sali_draw_log *log, uint64_t kind, const void *data, int64_t size)
 {
     head record = { kind, (uint64_t)size, 0 };
     record.hash = sali_hash(begin_record(log->hash, &record), data, size);
@@ -240,7 +240,7 @@ sal_status sali_draw_log_begin(sali_draw_log *log, int64_t chains, int64_t V, in
     log->made[0] = log->made[1] = log->state_size = log->end = 0;
     log->hash = SALI_HASH_START;
     return fseeko(log->file, 0, SEEK_SET) == 0 && ftruncate(fileno(log->file), 0) == 0 &&
-                   append(log, HEAD, &first, sizeof first)
+                   append_record(log, HEAD, &first, sizeof first)
                ? sali_draw_log_flush(log, err)
                : cannot_write(log, err);
 }
@@ -273,7 +273,7 @@ sal_status sali_draw_log_add(sali_draw_log *log, const sal_draw *draw, sal_error
             ((int32_t *)codes)[k] = draw->codes[k];
         }
     }
-    if (!append(log, draw->warmup, log->figures, log->row)) {
+    if (!append_record(log, draw->warmup, log->figures, log->row)) {
         return cannot_write(log, err);
     }
     log->made[draw->warmup]++;
@@ -283,7 +283,7 @@ sal_status sali_draw_log_add(sali_draw_log *log, const sal_draw *draw, sal_error
 sal_status sali_draw_log_add_state(sali_draw_log *log, const void *bytes, int64_t size,
                                    sal_error *err)
 {
-    if (!append(log, STATE, bytes, size)) {
+    if (!append_record(log, STATE, bytes, size)) {
         return cannot_write(log, err);
     }
     log->state_at = log->end - size;
@@ -331,7 +331,7 @@ static sal_status read_draw(void *source, bool warmup, int64_t index, sal_draw *
     }
     if (!find_draw(log, warmup, index)) {
         log->index = INT64_MAX; /* search from the beginning next time */
-        return cannot(log, "read", err);
+        return fail_log(log, "read", err);
     }
     const void *from = log->figures + SALI_NOTED * chains;
     for (int64_t k = 0; k < chains * log->V; k++) {
@@ -355,7 +355,7 @@ sal_status sali_draw_log_state(sali_draw_log *log, void **bytes, sal_error *err)
     }
     if (!read_at(log, room, log->state_size, log->state_at)) {
         sali_free(room);
-        return cannot(log, "read", err);
+        return fail_log(log, "read", err);
     }
     *bytes = room;
     return SAL_OK;

@@ -91,7 +91,7 @@ static int64_t clamp(int64_t x, int64_t low, int64_t high)
 }
 
 /* Keep the first error. HDF5 does not report the system's reason, but errno still has it. */
-static void keep(writer *w, int code)
+static void keep_error(writer *w, int code)
 {
     if (w->code == NC_NOERR && code != NC_NOERR) {
         w->code = code;
@@ -143,7 +143,7 @@ static int set_aside(int fd, int64_t bytes)
 
 /* Reserve `bytes` on the disk; false after a failure. A full disk must be noticed here: after a
  * failed write, HDF5 cannot close the file, and crashes the process when it exits. */
-static bool reserve(writer *w, int64_t bytes)
+static bool reserve_bytes(writer *w, int64_t bytes)
 {
     if (w->code == NC_NOERR && w->reason == 0) {
         w->reason = set_aside(fileno(w->out.file), bytes);
@@ -201,10 +201,10 @@ static const char *name_of(const sal_model *model, int64_t v)
 
 /* Write a text attribute. Bytes that are not UTF-8, which paths may have, become U+FFFD: readers
  * refuse other files. */
-static void note(writer *w, int group, int variable, const char *name, const char *text)
+static void write_attribute(writer *w, int group, int variable, const char *name, const char *text)
 {
     char *valid = sali_utf8_valid(text);
-    keep(w, valid ? nc_put_att_text(group, variable, name, strlen(valid), valid) : NC_ENOMEM);
+    keep_error(w, valid ? nc_put_att_text(group, variable, name, strlen(valid), valid) : NC_ENOMEM);
     sali_free(valid);
 }
 
@@ -230,16 +230,16 @@ static void note_run(writer *w, int group, bool has_draws)
     const unsigned long long seed = s->seed, unmoved = (unsigned long long)s->unmoved;
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
         if (pairs[k][1][0]) {
-            note(w, group, NC_GLOBAL, pairs[k][0], pairs[k][1]);
+            write_attribute(w, group, NC_GLOBAL, pairs[k][0], pairs[k][1]);
         }
     }
     if (has_draws) {
-        keep(w, nc_put_att_string(group, NC_GLOBAL, "sample_dims", 2, sample_dims));
+        keep_error(w, nc_put_att_string(group, NC_GLOBAL, "sample_dims", 2, sample_dims));
     }
-    keep(w, nc_put_att_ulonglong(group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed));
-    keep(w, nc_put_att_double(group, NC_GLOBAL, "sampling_time", NC_DOUBLE, 1, &s->seconds));
-    keep(w, nc_put_att_double(group, NC_GLOBAL, "tuning_steps", NC_DOUBLE, 1, &steps));
-    keep(w, nc_put_att_ulonglong(group, NC_GLOBAL, "unmoved_chains", NC_UINT64, 1, &unmoved));
+    keep_error(w, nc_put_att_ulonglong(group, NC_GLOBAL, "seed", NC_UINT64, 1, &seed));
+    keep_error(w, nc_put_att_double(group, NC_GLOBAL, "sampling_time", NC_DOUBLE, 1, &s->seconds));
+    keep_error(w, nc_put_att_double(group, NC_GLOBAL, "tuning_steps", NC_DOUBLE, 1, &steps));
+    keep_error(w, nc_put_att_ulonglong(group, NC_GLOBAL, "unmoved_chains", NC_UINT64, 1, &unmoved));
 }
 
 /* Set the summary, configuration, warning and date that become attributes. */
@@ -265,7 +265,7 @@ static sal_status describe_run(writer *w, sal_error *err)
 static int define_group(writer *w, const char *name, bool has_draws)
 {
     int group = -1;
-    keep(w, nc_def_grp(w->file, name, &group));
+    keep_error(w, nc_def_grp(w->file, name, &group));
     note_run(w, group, has_draws);
     return group;
 }
@@ -277,10 +277,11 @@ static int define_variable(writer *w, int group, const char *name, nc_type type,
                            const int *dimensions, const size_t *chunk, int64_t window)
 {
     int variable = -1;
-    keep(w, nc_def_var(group, name, type, n, dimensions, &variable));
-    keep(w, nc_def_var_chunking(group, variable, NC_CHUNKED, chunk));
-    keep(w, nc_def_var_deflate(group, variable, type != NC_UBYTE, 1, DEFLATE_LEVEL));
-    keep(w, nc_set_var_chunk_cache(group, variable, (size_t)(window + CHUNK_BYTES), 1009, 1.0F));
+    keep_error(w, nc_def_var(group, name, type, n, dimensions, &variable));
+    keep_error(w, nc_def_var_chunking(group, variable, NC_CHUNKED, chunk));
+    keep_error(w, nc_def_var_deflate(group, variable, type != NC_UBYTE, 1, DEFLATE_LEVEL));
+    keep_error(w,
+               nc_set_var_chunk_cache(group, variable, (size_t)(window + CHUNK_BYTES), 1009, 1.0F));
     return variable;
 }
 
@@ -291,9 +292,9 @@ static int define_axis(writer *w, int group, const char *name, int64_t n, const 
     for (int64_t k = 0; k < n; k++) {
         w->numbers[k] = numbers ? numbers[k] : k;
     }
-    keep(w, nc_def_dim(group, name, (size_t)n, &dimension));
-    keep(w, nc_def_var(group, name, NC_INT64, 1, &dimension, &variable));
-    keep(w, nc_put_var(group, variable, w->numbers));
+    keep_error(w, nc_def_dim(group, name, (size_t)n, &dimension));
+    keep_error(w, nc_def_var(group, name, NC_INT64, 1, &dimension, &variable));
+    keep_error(w, nc_put_var(group, variable, w->numbers));
     return dimension;
 }
 
@@ -310,9 +311,9 @@ static int define_sites(writer *w, int group, const block *b, int64_t n, const i
     if (!named) {
         return define_axis(w, group, b->dimension, n, sites);
     }
-    keep(w, nc_def_dim(group, b->dimension, (size_t)n, &dimension));
-    keep(w, nc_def_var(group, b->dimension, NC_STRING, 1, &dimension, &variable));
-    keep(w, nc_put_var_string(group, variable, w->names));
+    keep_error(w, nc_def_dim(group, b->dimension, (size_t)n, &dimension));
+    keep_error(w, nc_def_var(group, b->dimension, NC_STRING, 1, &dimension, &variable));
+    keep_error(w, nc_put_var_string(group, variable, w->names));
     return dimension;
 }
 
@@ -322,15 +323,15 @@ static void note_coding(writer *w, int group, int variable, int64_t b)
 {
     const sal_block *own = &w->model->space->blocks[b];
     const sali_netcdf_storage *stored = &w->blocks[b].stored;
-    note(w, group, variable, "kind", sali_kind_name(own->kind));
+    write_attribute(w, group, variable, "kind", sali_kind_name(own->kind));
     if (stored->scale != 1 || stored->offset != 0) {
         const double pair[] = { stored->scale, stored->offset };
-        keep(w, nc_put_att_double(group, variable, "scale_factor", NC_DOUBLE, 1, &pair[0]));
-        keep(w, nc_put_att_double(group, variable, "add_offset", NC_DOUBLE, 1, &pair[1]));
+        keep_error(w, nc_put_att_double(group, variable, "scale_factor", NC_DOUBLE, 1, &pair[0]));
+        keep_error(w, nc_put_att_double(group, variable, "add_offset", NC_DOUBLE, 1, &pair[1]));
     }
     if (own->levels && (own->states <= MOST_LEVELS || stored->levels)) {
-        keep(w, nc_put_att_double(group, variable, "levels", NC_DOUBLE, (size_t)own->states,
-                                  own->levels));
+        keep_error(w, nc_put_att_double(group, variable, "levels", NC_DOUBLE, (size_t)own->states,
+                                        own->levels));
     }
 }
 
@@ -339,14 +340,14 @@ static void put_codes(writer *w, int group, int variable, const block *b, const 
                       const size_t *count, int64_t n, const int32_t *codes)
 {
     if (!b->stored.levels) {
-        keep(w, nc_put_vara_int(group, variable, start, count, codes));
+        keep_error(w, nc_put_vara_int(group, variable, start, count, codes));
         return;
     }
     for (int64_t k = 0; k < n; k++) {
         const bool is_code = codes[k] >= 0 && codes[k] < b->stored.states;
         w->values[k] = is_code ? b->stored.levels[codes[k]] : NAN;
     }
-    keep(w, nc_put_vara_double(group, variable, start, count, w->values));
+    keep_error(w, nc_put_vara_double(group, variable, start, count, w->values));
 }
 
 /* ---- clamped variables */
@@ -367,7 +368,7 @@ static void define_observed_block(writer *w, int group, int64_t b, const int32_t
     if (n > 0) {
         int dimension = define_sites(w, group, at, n, w->numbers);
         const size_t start = 0, count = (size_t)n;
-        keep(w, nc_def_var(group, at->variable, at->stored.type, 1, &dimension, &variable));
+        keep_error(w, nc_def_var(group, at->variable, at->stored.type, 1, &dimension, &variable));
         note_coding(w, group, variable, b);
         put_codes(w, group, variable, at, &start, &count, n, w->codes);
     }
@@ -380,7 +381,7 @@ static void define_observed(writer *w)
     int32_t *given =
         o->clamps.n > 0 ? SALI_TAKE(&w->memory, int32_t, w->model->space->n_variables) : NULL;
     if (!given) {
-        keep(w, o->clamps.n > 0 ? NC_ENOMEM : NC_NOERR);
+        keep_error(w, o->clamps.n > 0 ? NC_ENOMEM : NC_NOERR);
         return;
     }
     int group = define_group(w, "observed_data", false);
@@ -395,7 +396,7 @@ static void define_observed(writer *w)
 /* ---- draws */
 
 /* Copy a draw, as number k of n, to the buffers of a window. */
-static void take(writer *w, const sal_draw *draw, int64_t k, int64_t n)
+static void buffer_draw(writer *w, const sal_draw *draw, int64_t k, int64_t n)
 {
     const double *figures[SALI_NOTED] = { draw->log_prob, draw->acceptance_rate, draw->jump,
                                           draw->step_size };
@@ -423,7 +424,7 @@ static void define_section(writer *w, int warmup)
     for (int k = 0; k < 2; k++) {
         s->groups[k] = define_group(w, names[warmup][k], true);
         axes[k][0] = define_axis(w, s->groups[k], "chain", w->chains, NULL);
-        keep(w, nc_def_dim(s->groups[k], "draw", NC_UNLIMITED, &axes[k][1]));
+        keep_error(w, nc_def_dim(s->groups[k], "draw", NC_UNLIMITED, &axes[k][1]));
         s->draw[k] = define_variable(w, s->groups[k], "draw", NC_INT64, 1, &axes[k][1], &window,
                                      8 * w->window);
     }
@@ -456,7 +457,7 @@ static void write_window(writer *w, int warmup, int64_t first, int64_t n)
         w->numbers[k] = first + k;
     }
     for (int k = 0; k < 2; k++) {
-        keep(w, nc_put_vara(s->groups[k], s->draw[k], &begin[1], &count[1], w->numbers));
+        keep_error(w, nc_put_vara(s->groups[k], s->draw[k], &begin[1], &count[1], w->numbers));
     }
     for (int64_t b = 0; b < w->n_blocks; b++) {
         const block *at = &w->blocks[b];
@@ -465,10 +466,10 @@ static void write_window(writer *w, int warmup, int64_t first, int64_t n)
                   w->codes + w->chains * n * at->first);
     }
     for (int64_t k = 0; k < w->source->figures; k++) {
-        keep(w, nc_put_vara_double(s->groups[1], s->figures[k], begin, count,
-                                   w->figures + k * w->chains * n));
+        keep_error(w, nc_put_vara_double(s->groups[1], s->figures[k], begin, count,
+                                         w->figures + k * w->chains * n));
     }
-    keep(w, nc_sync(w->file));
+    keep_error(w, nc_sync(w->file));
 }
 
 /* An upper bound of the bytes that a window of n draws takes: compression may not make it
@@ -494,10 +495,10 @@ static sal_status write_section(writer *w, int warmup, int64_t made, sal_error *
             sal_draw draw;
             status = replay->read(replay->source, warmup, first + k, &draw, err);
             if (status == SAL_OK) {
-                take(w, &draw, k, n);
+                buffer_draw(w, &draw, k, n);
             }
         }
-        if (status == SAL_OK && reserve(w, most_bytes(w, w->window))) {
+        if (status == SAL_OK && reserve_bytes(w, most_bytes(w, w->window))) {
             errno = 0;
             write_window(w, warmup, first, n);
         }
@@ -515,15 +516,15 @@ static void write_state(writer *w)
     const size_t size = (size_t)s->state_size;
     const size_t chunk = size < (size_t)CHUNK_BYTES ? size : (size_t)CHUNK_BYTES;
     int dimension = -1, variable = -1;
-    if (!s->state || !reserve(w, 2 * (int64_t)size + OTHER_BYTES)) {
+    if (!s->state || !reserve_bytes(w, 2 * (int64_t)size + OTHER_BYTES)) {
         return;
     }
-    keep(w, nc_def_dim(w->file, "saltus_byte", size, &dimension));
-    keep(w, nc_def_var(w->file, SALI_DRAW_STATE, NC_UBYTE, 1, &dimension, &variable));
-    keep(w, nc_def_var_chunking(w->file, variable, NC_CHUNKED, &chunk));
-    keep(w, nc_def_var_fletcher32(w->file, variable, NC_FLETCHER32));
-    keep(w, nc_put_var_uchar(w->file, variable, s->state));
-    keep(w, nc_sync(w->file));
+    keep_error(w, nc_def_dim(w->file, "saltus_byte", size, &dimension));
+    keep_error(w, nc_def_var(w->file, SALI_DRAW_STATE, NC_UBYTE, 1, &dimension, &variable));
+    keep_error(w, nc_def_var_chunking(w->file, variable, NC_CHUNKED, &chunk));
+    keep_error(w, nc_def_var_fletcher32(w->file, variable, NC_FLETCHER32));
+    keep_error(w, nc_put_var_uchar(w->file, variable, s->state));
+    keep_error(w, nc_sync(w->file));
 }
 
 /* Decide how each block is stored, allocate the buffers, and reserve room for the definitions. */
@@ -564,7 +565,7 @@ static sal_status describe_blocks(writer *w, sal_error *err)
         const char *name = name_of(w->model, v);
         names += 64 + (name ? (int64_t)strlen(name) : 0);
     }
-    reserve(w, 3 * (names + 8 * levels + w->n_blocks * BLOCK_BYTES) + OTHER_BYTES);
+    reserve_bytes(w, 3 * (names + 8 * levels + w->n_blocks * BLOCK_BYTES) + OTHER_BYTES);
     return ok ? status_of(w, err) : sali_fail_memory(err);
 }
 
@@ -578,7 +579,7 @@ static sal_status write_all(writer *w, sal_error *err)
         define_section(w, k);
     }
     define_observed(w);
-    keep(w, nc_sync(w->file));
+    keep_error(w, nc_sync(w->file));
     write_state(w);
     sal_status status = write_section(w, 0, replay->made, err);
     return status || n == 1 ? status : write_section(w, 1, replay->made_in_warmup, err);
@@ -591,12 +592,12 @@ static sal_status write_file(writer *w, sal_error *err)
     sali_output_unlock(&w->out);
     pthread_mutex_lock(&sali_netcdf_mutex);
     errno = 0;
-    keep(w, nc_create(w->out.temporary, NC_NETCDF4 | NC_CLOBBER, &w->file));
+    keep_error(w, nc_create(w->out.temporary, NC_NETCDF4 | NC_CLOBBER, &w->file));
     bool open = w->code == NC_NOERR;
     sal_status status = open ? describe_blocks(w, err) : status_of(w, err);
     status = status ? status : write_all(w, err);
     if (open) {
-        keep(w, nc_close(w->file));
+        keep_error(w, nc_close(w->file));
     }
     pthread_mutex_unlock(&sali_netcdf_mutex);
     int fd = fileno(w->out.file); /* release what was reserved but not used */

@@ -48,7 +48,7 @@ struct sal_draw_writer {
     sal_error error;
 };
 
-static time_t seconds(void)
+static time_t monotonic_seconds(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -57,28 +57,28 @@ static time_t seconds(void)
 
 /* ---- draws */
 
-static void flush(sal_draw_writer *w)
+static void flush_log(sal_draw_writer *w)
 {
     if (w->status == SAL_OK) {
         w->status = sali_draw_log_flush(w->log, &w->error);
     }
-    w->synced = seconds();
+    w->synced = monotonic_seconds();
 }
 
-static bool fits(const sali_draw_log *log, const sal_draw *draw)
+static bool fits_log(const sali_draw_log *log, const sal_draw *draw)
 {
     return draw->chains == log->chains && draw->variables == log->V;
 }
 
 /* The callback `draw` of the run. */
-static int add(const sal_draw *draw, void *writer)
+static int take_draw(const sal_draw *draw, void *writer)
 {
     sal_draw_writer *w = writer;
     const sali_draw_log *log = w->log;
-    if (fits(log, draw) && draw->index < w->had[draw->warmup]) {
+    if (fits_log(log, draw) && draw->index < w->had[draw->warmup]) {
         return w->status != SAL_OK;
     }
-    if (w->status == SAL_OK && (!fits(log, draw) || draw->index != log->made[draw->warmup] ||
+    if (w->status == SAL_OK && (!fits_log(log, draw) || draw->index != log->made[draw->warmup] ||
                                 (draw->warmup && (log->made[0] > 0 || !w->shows_warmup)))) {
         w->status =
             sali_fail(&w->error, SAL_ERR_ARGUMENT,
@@ -89,8 +89,9 @@ static int add(const sal_draw *draw, void *writer)
     if (w->status == SAL_OK) {
         w->status = sali_draw_log_add(w->log, draw, &w->error);
     }
-    if (log->made[draw->warmup] % SYNC_DRAWS == 0 || seconds() - w->synced >= SYNC_EVERY) {
-        flush(w);
+    if (log->made[draw->warmup] % SYNC_DRAWS == 0 ||
+        monotonic_seconds() - w->synced >= SYNC_EVERY) {
+        flush_log(w);
     }
     return w->status != SAL_OK;
 }
@@ -119,19 +120,19 @@ static void write_state(sal_draw_writer *w, const sal_run_state *state)
         w->status = sali_draw_log_add_state(w->log, bytes, size, &w->error);
     }
     w->state_bytes += size;
-    w->noted = w->synced = seconds();
+    w->noted = w->synced = monotonic_seconds();
     sali_free(items);
     free(bytes);
 }
 
 /* The callback `state` of the run. */
-static int note(const sal_run_state *state, void *writer)
+static int take_state(const sal_run_state *state, void *writer)
 {
     sal_draw_writer *w = writer;
-    time_t passed = seconds() - w->noted;
+    time_t passed = monotonic_seconds() - w->noted;
     int64_t draw_bytes = (w->log->made[0] + w->log->made[1]) * w->log->row;
     bool small = w->state_bytes <= draw_bytes || w->state_bytes <= STATES_BYTES;
-    bool late = passed >= (seconds() - w->begun) / STATES_SHARE;
+    bool late = passed >= (monotonic_seconds() - w->begun) / STATES_SHARE;
     if (w->state_bytes == 0 || (passed >= SYNC_EVERY && (small || late))) {
         write_state(w, state);
     }
@@ -226,10 +227,10 @@ static sal_status copy_earlier(sal_draw_writer *w, const sal_run_state *from, sa
     for (int warmup = 1; warmup >= 0; warmup--) {
         for (int64_t d = w->log->made[warmup]; status == SAL_OK && d < n[warmup]; d++) {
             status = replay->read(replay->source, warmup, d, &draw, err);
-            if (status == SAL_OK && !fits(w->log, &draw)) {
+            if (status == SAL_OK && !fits_log(w->log, &draw)) {
                 return SAL_OK; /* of another run, which sal_sample will report */
             }
-            if (status == SAL_OK && add(&draw, w) != 0) {
+            if (status == SAL_OK && take_draw(&draw, w) != 0) {
                 status = sali_fail(err, w->status, "%s", w->error.message);
             }
         }
@@ -263,7 +264,7 @@ sal_status sal_draw_writer_open(const char *path, const sal_model *model, sal_ru
     status = w->path ? keep_configuration(w, model, options, notes, err) : sali_fail_memory(err);
     status = status ? status : open_log(w, model, options, err);
     w->shows_warmup = options->record.warmup;
-    w->begun = w->synced = seconds();
+    w->begun = w->synced = monotonic_seconds();
     if (status == SAL_OK && options->resume) {
         status = copy_earlier(w, options->resume, err);
     }
@@ -271,8 +272,8 @@ sal_status sal_draw_writer_open(const char *path, const sal_model *model, sal_ru
         free_writer(w, w->log && w->log->state_size == 0);
         return status;
     }
-    options->callbacks.draw = add;
-    options->callbacks.state = note;
+    options->callbacks.draw = take_draw;
+    options->callbacks.state = take_state;
     options->callbacks.draw_data = options->callbacks.state_data = w;
     *out = w;
     return SAL_OK;
@@ -281,7 +282,7 @@ sal_status sal_draw_writer_open(const char *path, const sal_model *model, sal_ru
 /* ---- closing */
 
 /* Write the netCDF file from the log. */
-static sal_status convert(sal_draw_writer *w, const sal_run *run, sal_error *err)
+static sal_status write_netcdf(sal_draw_writer *w, const sal_run *run, sal_error *err)
 {
     const sali_draw_log *log = w->log;
     sali_draw_source source = { .replay = sali_draw_log_replay(w->log),
@@ -313,7 +314,7 @@ sal_status sal_draw_writer_close(sal_draw_writer *w, const sal_run *run, sal_err
     if (!w) {
         return SAL_OK;
     }
-    flush(w);
+    flush_log(w);
     if (run) {
         write_last_state(w, run);
     }
@@ -327,7 +328,7 @@ sal_status sal_draw_writer_close(sal_draw_writer *w, const sal_run *run, sal_err
                            "one that was there is left as it was",
                            w->path);
     } else if (status == SAL_OK && run) {
-        status = convert(w, run, err);
+        status = write_netcdf(w, run, err);
     }
     bool done = run && status == SAL_OK;
     free_writer(w, done || stateless || (!run && empty && !w->goes_on));

@@ -20,7 +20,7 @@ typedef struct loader {
     sal_error *err;
 } loader;
 
-static sal_status bad(const loader *l, const char *attribute, const char *expected)
+static sal_status fail_attribute(const loader *l, const char *attribute, const char *expected)
 {
     return sali_fail(l->err, SAL_ERR_DATA, "%s: the attribute %s of its variable '%s' is not %s",
                      l->file, attribute, l->variable, expected);
@@ -41,7 +41,7 @@ static sal_status get_numbers(const loader *l, const char *attribute, size_t mos
     }
     return *n >= 1 && *n <= most && nc_get_att_double(l->group, l->id, attribute, out) == NC_NOERR
                ? SAL_OK
-               : bad(l, attribute, expected);
+               : fail_attribute(l, attribute, expected);
 }
 
 /* Load scale_factor and add_offset, 1 and 0 if absent. */
@@ -54,10 +54,10 @@ static sal_status load_scale(const loader *l, sali_netcdf_coding *c)
     sal_status status = get_numbers(l, "scale_factor", 1, expected, &c->scale, &n);
     status = status ? status : get_numbers(l, "add_offset", 1, expected, &c->offset, &m);
     if (status == SAL_OK && (!isfinite(c->scale) || c->scale == 0)) {
-        status = bad(l, "scale_factor", "a finite number other than 0");
+        status = fail_attribute(l, "scale_factor", "a finite number other than 0");
     }
     if (status == SAL_OK && !isfinite(c->offset)) {
-        status = bad(l, "add_offset", expected);
+        status = fail_attribute(l, "add_offset", expected);
     }
     c->packed = status == SAL_OK && (n > 0 || m > 0);
     return status;
@@ -92,7 +92,7 @@ static sal_status load_unsigned(const loader *l, sali_netcdf_coding *c)
     sal_status status = sali_memory_status(&memory, l->err);
     bool yes = text && strcasecmp(text, "true") == 0;
     if (status == SAL_OK && !yes && !(text && strcasecmp(text, "false") == 0)) {
-        status = bad(l, attribute, "\"true\" or \"false\"");
+        status = fail_attribute(l, attribute, "\"true\" or \"false\"");
     }
     c->is_unsigned = yes;
     c->modulus = yes == is_unsigned(l->type) ? 0 : ldexp(1, bits_of(l->type));
@@ -126,7 +126,7 @@ static double default_fill(int type)
     }
 }
 
-static double wrap(const sali_netcdf_coding *c, double x)
+static double wrap_value(const sali_netcdf_coding *c, double x)
 {
     return c->is_unsigned ? (x < 0 ? x + c->modulus : x)
                           : (x >= c->modulus / 2 ? x - c->modulus : x);
@@ -149,14 +149,14 @@ static sal_status load_missing(const loader *l, sali_netcdf_coding *c)
                                   "one number, or up to 15", c->missing + fills, &others);
     c->n_missing = status == SAL_OK ? (int)(fills + others) : 0;
     for (int k = 0; k < c->n_missing && c->modulus > 0; k++) {
-        c->missing[k] = wrap(c, c->missing[k]);
+        c->missing[k] = wrap_value(c, c->missing[k]);
     }
     return status;
 }
 
 /* ---- attributes of this library */
 
-static bool ascend(int64_t n, const double *levels)
+static bool is_ascending(int64_t n, const double *levels)
 {
     bool good = isfinite(levels[0]);
     for (int64_t k = 1; good && k < n; k++) {
@@ -188,7 +188,7 @@ static sal_status load_levels(const loader *l, const char *kind, sali_netcdf_cod
         return SAL_OK;
     }
     if (type != NC_DOUBLE || n < 1 || n > MOST_LEVELS) {
-        return bad(l, attribute, expected);
+        return fail_attribute(l, attribute, expected);
     }
     c->levels = SALI_NEW_ARRAY(double, (int64_t)n);
     if (!c->levels) {
@@ -199,8 +199,8 @@ static sal_status load_levels(const loader *l, const char *kind, sali_netcdf_cod
         c->levels[0] = -1;
         c->levels[1] = 1;
     } else if (nc_get_att_double(l->group, l->id, attribute, c->levels) != NC_NOERR ||
-               !ascend(c->n_levels, c->levels)) {
-        return bad(l, attribute, expected);
+               !is_ascending(c->n_levels, c->levels)) {
+        return fail_attribute(l, attribute, expected);
     }
     return SAL_OK;
 }
@@ -262,7 +262,7 @@ static int64_t find_level(const sali_netcdf_coding *c, double x)
 /* The value that a number x of the file stands for; NaN if missing, infinity if no code. */
 static double value_of(const sali_netcdf_coding *c, double x)
 {
-    x = c->modulus > 0 ? wrap(c, x) : x;
+    x = c->modulus > 0 ? wrap_value(c, x) : x;
     for (int k = 0; k < c->n_missing; k++) {
         if (x == c->missing[k]) {
             return NAN;

@@ -17,7 +17,7 @@
 /* Longer attributes are ignored. */
 #define MOST_TEXT ((size_t)1 << 20)
 
-static sal_status bad(const sali_netcdf_posterior *p, const char *what, sal_error *err)
+static sal_status fail_posterior(const sali_netcdf_posterior *p, const char *what, sal_error *err)
 {
     return sali_fail(err, SAL_ERR_DATA, "%s: %s", p->name, what);
 }
@@ -67,22 +67,22 @@ static sal_status add_variable(sali_netcdf_posterior *p, sali_netcdf_variable v,
     for (int k = 2; k < v.n; k++) {
         if (v.sizes[k] > INT32_MAX ||
             __builtin_mul_overflow(v.sites, (int64_t)v.sizes[k], &v.sites)) {
-            return bad(p, "a variable has too many elements", err);
+            return fail_posterior(p, "a variable has too many elements", err);
         }
     }
     if (p->n > 0 && ((int64_t)v.sizes[0] != p->chains || (int64_t)v.sizes[1] != p->draws)) {
-        return bad(p, "its variables have different numbers of chains or draws", err);
+        return fail_posterior(p, "its variables have different numbers of chains or draws", err);
     }
     p->chains = v.sizes[0] <= INT32_MAX ? (int64_t)v.sizes[0] : -1;
     p->draws = v.sizes[1] <= INT64_MAX / 2 ? (int64_t)v.sizes[1] : -1;
     if (p->chains < 1 || p->draws < 1 || v.sites < 1) {
-        return bad(p, "there are no draws in its group 'posterior'", err);
+        return fail_posterior(p, "there are no draws in its group 'posterior'", err);
     }
     if (__builtin_add_overflow(p->V, v.sites, &p->V) ||
         __builtin_mul_overflow(p->chains, p->draws, &total) ||
         __builtin_mul_overflow(total, p->V, &total) ||
         total / SALI_NETCDF_MOST_EXPANSION > p->size) {
-        return bad(p, "claims more draws than a file of its size can hold", err);
+        return fail_posterior(p, "claims more draws than a file of its size can hold", err);
     }
     if (sali_grow((void **)&p->variables, &p->room, p->n + 1, sizeof v) != 0) {
         return sali_fail_memory(err);
@@ -107,7 +107,7 @@ sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err)
     int n = 0;
     sal_status status = SAL_OK;
     if (nc_inq_nvars(p->id, &n) != NC_NOERR) {
-        return bad(p, "its group 'posterior' cannot be read", err);
+        return fail_posterior(p, "its group 'posterior' cannot be read", err);
     }
     for (int k = 0; status == SAL_OK && k < n; k++) {
         sali_netcdf_variable v;
@@ -116,7 +116,8 @@ sal_status sali_netcdf_find_draws(sali_netcdf_posterior *p, sal_error *err)
         }
     }
     if (status == SAL_OK && p->n == 0) {
-        return bad(p, "its group 'posterior' has no numbers over the dimensions chain, draw", err);
+        return fail_posterior(
+            p, "its group 'posterior' has no numbers over the dimensions chain, draw", err);
     }
     return status;
 }
@@ -289,7 +290,7 @@ sal_status sali_netcdf_open_draws(sali_netcdf_posterior *p, const char *data, sa
     }
     return nc_inq_grp_ncid(p->file, "posterior", &p->id) == NC_NOERR
                ? sali_netcdf_find_draws(p, err)
-               : bad(p, "has no group 'posterior'", err);
+               : fail_posterior(p, "has no group 'posterior'", err);
 }
 
 bool sali_netcdf_find_noted(int group, int noted, sali_netcdf_variable *out)

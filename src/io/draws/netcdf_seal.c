@@ -190,7 +190,7 @@ static bool is_locked(const source *s)
 /* ---- all of it */
 
 /* Check one source: format, lock, then the seal or a child process. See sali_netcdf_check. */
-static sal_status check(const source *s, bool *sealed, sal_error *err)
+static sal_status check_source(const source *s, bool *sealed, sal_error *err)
 {
     static const char hdf5[] = "\x89HDF\r\n\x1a\n";
     char head[8];
@@ -228,7 +228,7 @@ sal_status sali_netcdf_check(const char *name, const char *data, int64_t size, b
     if (!data && s.fd < 0) {
         return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: cannot be opened: %m", name);
     }
-    sal_status status = check(&s, sealed, err);
+    sal_status status = check_source(&s, sealed, err);
     if (s.fd >= 0) {
         close(s.fd);
     }

@@ -82,7 +82,7 @@ static void read_entry(sali_graph_reader *r)
     sali_graph_add(r, i, j, bias);
 }
 
-static int ascending(const void *a, const void *b)
+static int compare_labels(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
@@ -94,7 +94,7 @@ static int64_t sort_labels(const sali_graph *g, int64_t *labels)
 {
     int64_t n = 0;
     memcpy(labels, g->pairs, (size_t)(2 * g->edges) * sizeof *labels);
-    qsort(labels, (size_t)(2 * g->edges), sizeof *labels, ascending);
+    qsort(labels, (size_t)(2 * g->edges), sizeof *labels, compare_labels);
     for (int64_t k = 0; k < 2 * g->edges; k++) {
         if (n == 0 || labels[n - 1] != labels[k]) {
             labels[n++] = labels[k];
@@ -112,7 +112,7 @@ static char *name_of(int64_t label)
 
 static int64_t index_of(int64_t label, const int64_t *labels, int64_t n)
 {
-    const int64_t *found = bsearch(&label, labels, (size_t)n, sizeof label, ascending);
+    const int64_t *found = bsearch(&label, labels, (size_t)n, sizeof label, compare_labels);
     return found - labels;
 }
 
@@ -136,7 +136,7 @@ static void split_entries(sali_graph *g, const int64_t *labels)
 
 /* Number the nodes in the order of their labels, which become names, and split entries into node
  * weights and edges. */
-static void relabel(sali_scan *scan, sali_graph *g)
+static void number_nodes(sali_scan *scan, sali_graph *g)
 {
     int64_t *labels = SALI_SCAN_ARRAY(scan, int64_t, 2 * g->edges);
     int64_t n = labels ? sort_labels(g, labels) : 0;
@@ -189,7 +189,7 @@ static void parse(sali_scan *scan, sali_content *out)
     if (r.graph->edges == 0) {
         sali_scan_fail(scan, scan->line, "expected an entry 'i j bias'");
     }
-    relabel(scan, r.graph);
+    number_nodes(scan, r.graph);
     if (scan->status == SAL_OK) {
         sali_graph_forget_counting(r.graph);
     }

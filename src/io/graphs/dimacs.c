@@ -127,7 +127,7 @@ static bool same_pair(const edge *a, const edge *b)
 }
 
 /* Remove the edges e with marked[e]. */
-static void drop(sali_graph *g, const bool *marked)
+static void remove_edges(sali_graph *g, const bool *marked)
 {
     int64_t kept = 0;
     for (int64_t e = 0; e < g->edges; e++) {
@@ -156,7 +156,7 @@ static void keep_first(sali_scan *scan, sali_graph *g)
         }
     }
     if (scan->status == SAL_OK) {
-        drop(g, again);
+        remove_edges(g, again);
     }
     sali_free(edges);
     sali_free(again);

@@ -416,7 +416,7 @@ static void tell_missing(reader *r, sali_remark *remark)
 }
 
 /* Complete the graph at the end of the file: vartype, remarks, names and node weights. */
-static void finish(reader *r, sali_graph *graph, sali_remark *remark)
+static void finish_graph(reader *r, sali_graph *graph, sali_remark *remark)
 {
     find_vartype(r, graph, remark);
     tell_missing(r, remark);
@@ -440,7 +440,7 @@ static void parse(sali_scan *scan, sali_content *out)
     const sali_xml_handler handler = { &r, on_begin, on_end, on_text };
     sali_xml_stream(scan, &handler);
     if (scan->status == SAL_OK) {
-        finish(&r, &out->graph, &out->remark);
+        finish_graph(&r, &out->graph, &out->remark);
     }
     sali_graphml_keys_free(&r.keys);
     sali_graphml_nodes_free(&r.nodes);

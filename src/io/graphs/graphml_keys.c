@@ -186,14 +186,14 @@ void sali_graphml_keys_add(sali_graphml_keys *keys, sali_scan *where,
 
 /* ---- the choice */
 
-static bool means(int row, sali_graphml_meaning meaning)
+static bool has_meaning(int row, sali_graphml_meaning meaning)
 {
     return row >= 0 && attributes[row].meaning == meaning;
 }
 
 bool sali_graphml_key_means(const sali_graphml_key *key, sali_graphml_meaning meaning)
 {
-    return key && means(key->row, meaning);
+    return key && has_meaning(key->row, meaning);
 }
 
 /* The first row with this meaning that the file declares; N_ATTRIBUTES: none. */
@@ -204,7 +204,7 @@ static int first_row(const sali_graphml_keys *keys, sali_graphml_owner owner,
     int best = N_ATTRIBUTES;
     for (int64_t k = 0; k < domain->ids.count; k++) {
         int row = domain->keys[k].row;
-        best = means(row, meaning) && row < best ? row : best;
+        best = has_meaning(row, meaning) && row < best ? row : best;
     }
     return best;
 }

@@ -180,7 +180,7 @@ static bool has_sample(sali_scan *scan, int64_t samples, int64_t sample)
 
 /* Read one observation into `observed`; fails if it is out of range or contradicts an earlier
  * one. */
-static void observe(sali_scan *scan, const sali_factor_graph *graph, int32_t *observed)
+static void read_observation(sali_scan *scan, const sali_factor_graph *graph, int32_t *observed)
 {
     int64_t v = read_number(scan);
     if (v >= graph->variables) {
@@ -249,7 +249,7 @@ static void read_observations(sali_scan *scan, const sali_factor_graph *graph, i
         skip_pairs(scan, read_number(scan));
     }
     for (int64_t pairs = read_number(scan); scan->status == SAL_OK && pairs > 0; pairs--) {
-        observe(scan, graph, observed);
+        read_observation(scan, graph, observed);
     }
 }
 

@@ -36,7 +36,7 @@ typedef struct fit {
 } fit;
 
 /* Whether the tables fit the order. */
-static bool holds(const fit *found)
+static bool order_holds(const fit *found)
 {
     return found->factor < 0 && found->variable < 0;
 }
@@ -100,7 +100,7 @@ static void count_children(sali_scan *scan, const sali_factor_graph *g, order o,
     sali_free(tables);
 }
 
-static fit measure(sali_scan *scan, const sali_factor_graph *g, order o)
+static fit measure_fit(sali_scan *scan, const sali_factor_graph *g, order o)
 {
     fit found = { .factor = -1, .variable = -1 };
     measure_sums(g, o, &found);
@@ -217,18 +217,18 @@ static void fail_children(sali_scan *scan, const sali_factor_graph *g, const fit
 void sali_uai_settle_order(sali_scan *scan, sali_factor_graph *g, bool logarithms,
                            sali_remark *remark)
 {
-    fit format = measure(scan, g, FORMAT), pgmpy = measure(scan, g, PGMPY);
-    fit first = measure(scan, g, CHILD_FIRST);
+    fit format = measure_fit(scan, g, FORMAT), pgmpy = measure_fit(scan, g, PGMPY);
+    fit first = measure_fit(scan, g, CHILD_FIRST);
     bool closer = format.worst > MUCH_CLOSER * fmax(pgmpy.worst, EXACT);
     if (scan->status != SAL_OK) {
         return;
     }
-    if (holds(&pgmpy) && (!holds(&format) || closer)) {
+    if (order_holds(&pgmpy) && (!order_holds(&format) || closer)) {
         change_tables(scan, g, reverse_table, remark,
                       "its tables are read with the first variable of each scope fastest and the "
                       "child slowest, as pgmpy writes them, because their rows do not sum to 1 in "
                       "the order of the format");
-    } else if (!holds(&format) && holds(&first)) {
+    } else if (!order_holds(&format) && order_holds(&first)) {
         change_tables(scan, g, move_child, remark,
                       "its tables are read with the child first in each scope, not last as in the "
                       "format, because each variable is first once and its probabilities sum to 1");

@@ -23,7 +23,7 @@ typedef struct reader {
 } reader;
 
 /* Whether the element has this name, in any namespace: some programs give the format one. */
-static bool is(const xmlNode *element, const char *name)
+static bool has_name(const xmlNode *element, const char *name)
 {
     return strcmp((const char *)element->name, name) == 0;
 }
@@ -33,7 +33,7 @@ static xmlNode *next_child(const xmlNode *parent, xmlNode *child, const char *na
 {
     do {
         child = child ? xmlNextElementSibling(child) : xmlFirstElementChild((xmlNode *)parent);
-    } while (child && !is(child, name));
+    } while (child && !has_name(child, name));
     return child;
 }
 
@@ -66,7 +66,7 @@ static void check_children(reader *r, const xmlNode *parent, const char *const *
 {
     for (xmlNode *e = xmlFirstElementChild((xmlNode *)parent); e; e = xmlNextElementSibling(e)) {
         int k = 0;
-        while (names[k] && !is(e, names[k])) {
+        while (names[k] && !has_name(e, names[k])) {
             k++;
         }
         if (!names[k]) {
@@ -254,7 +254,7 @@ static void read_definition(reader *r, const xmlNode *definition, int64_t f)
 /* ---- the network */
 
 /* Allocate the arrays of a network of n variables and n factors. */
-static void allocate(reader *r, int64_t n)
+static void allocate_network(reader *r, int64_t n)
 {
     sali_factor_graph *g = r->g;
     g->variables = g->factors = n;
@@ -302,7 +302,7 @@ static void check_order(reader *r, const xmlNode *network)
 static void read_network(reader *r, const xmlNode *network)
 {
     int64_t v = 0, f = 0;
-    allocate(r, count_parts(r, network));
+    allocate_network(r, count_parts(r, network));
     for (xmlNode *e = NULL;
          r->scan->status == SAL_OK && (e = next_child(network, e, "VARIABLE"));) {
         read_variable(r, e, v++);
@@ -320,7 +320,7 @@ static const xmlNode *find_network(reader *r, const xmlNode *root)
 {
     static const char *const children[] = { "NETWORK", NULL };
     const char *version = sali_xml_value(root, "VERSION");
-    if (!is(root, "BIF")) {
+    if (!has_name(root, "BIF")) {
         sali_scan_fail(r->scan, xmlGetLineNo(root), "the root element is not BIF, as in XMLBIF");
     }
     if (!version || strcmp(version, "0.3") != 0) {

@@ -63,7 +63,7 @@ typedef struct complaints {
     int64_t count;
 } complaints;
 
-static void complain(complaints *all, const char *name, const char *what)
+static void add_complaint(complaints *all, const char *name, const char *what)
 {
     char shown[SALI_SHOW_SIZE];
     size_t used = strlen(all->text);
@@ -96,7 +96,7 @@ static void complain_shape(complaints *all, const sali_tensor *tensor, const sal
                                  tensor->shape[i]);
     }
     snprintf(what + used, sizeof what - used, "], expected %s", sali_shape_text(expected, wanted));
-    complain(all, tensor->name, what);
+    add_complaint(all, tensor->name, what);
 }
 
 /* Add a complaint if one of n numbers is NaN or too large for the type. */
@@ -109,9 +109,9 @@ static void check_values(complaints *all, const char *name, sal_dtype dtype, int
         large |= isfinite(values[k]) && isinf((float)values[k]);
     }
     if (nan) {
-        complain(all, name, "holds NaN");
+        add_complaint(all, name, "holds NaN");
     } else if (large && dtype == SAL_F32) {
-        complain(all, name, "holds numbers too large for the model's type, f32");
+        add_complaint(all, name, "holds numbers too large for the model's type, f32");
     }
 }
 
@@ -123,11 +123,11 @@ static void take_parameter(const sali_program *program, int32_t p, const sali_sa
     const sali_node *node = &program->nodes[place->node];
     const sali_tensor *tensor = sali_safetensors_find(file, node->name);
     if (!tensor) {
-        complain(all, node->name, "is missing");
+        add_complaint(all, node->name, "is missing");
     } else if (!same_shape(tensor, &node->shape)) {
         complain_shape(all, tensor, &node->shape);
     } else if (!is_real(tensor->dtype)) {
-        complain(all, node->name, "is not of real numbers");
+        add_complaint(all, node->name, "is not of real numbers");
     } else {
         sali_tensor_doubles(tensor, flat + place->first);
         check_values(all, node->name, program->dtype, place->size, flat + place->first);
@@ -147,7 +147,7 @@ static sal_status take_all(const sal_model *model, const char *path, const sali_
     for (int64_t k = 0; k < sali_safetensors_count(file); k++) {
         const char *name = sali_safetensors_at(file, k)->name;
         if (sali_program_find(program, name) < 0) {
-            complain(&all, name, "is no parameter of the model");
+            add_complaint(&all, name, "is no parameter of the model");
         }
     }
     return all.count == 0 ? SAL_OK

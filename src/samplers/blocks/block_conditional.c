@@ -140,7 +140,7 @@ static sal_status check_size(const sali_block_conditional *b, int64_t n, double 
 
 /* Count the states of each block (b->states), and the most variables and states of a block; checks
  * that they can be listed. */
-static sal_status measure(sali_block_conditional *b, sal_error *err)
+static sal_status measure_blocks(sali_block_conditional *b, sal_error *err)
 {
     sal_status status = SAL_OK;
     b->states = SALI_OBJECT_ARRAY(b, int64_t, b->blocks.n);
@@ -159,8 +159,8 @@ static sal_status measure(sali_block_conditional *b, sal_error *err)
 }
 
 /* Allocate the arrays, and create the tracker and neighbours by which states are evaluated. */
-static sal_status allocate(sali_block_conditional *b, const sali_chains *chains,
-                           sali_couplings *couplings, sal_error *err)
+static sal_status allocate_arrays(sali_block_conditional *b, const sali_chains *chains,
+                                  sali_couplings *couplings, sal_error *err)
 {
     sali_followed_gradient_open(&b->followed, b, chains, couplings, false, false);
     b->sites = SALI_OBJECT_ARRAY(b, const int64_t *, chains->n);
@@ -206,8 +206,8 @@ sal_status sali_block_conditional_create(const sali_chains *chains, sali_blocks 
     for (int64_t v = 0; v < b->space->n_variables; v++) {
         b->mixed |= b->space->variables[v].states != b->space->max_states;
     }
-    status = status ? status : measure(b, err);
-    status = status ? status : allocate(b, chains, couplings, err);
+    status = status ? status : measure_blocks(b, err);
+    status = status ? status : allocate_arrays(b, chains, couplings, err);
     if (status != SAL_OK) {
         sali_object_free(b);
         return status;
@@ -271,7 +271,7 @@ static void list_states(sali_block_conditional *b, const sali_chains *chains, in
 }
 
 /* Fill b->f with f of all listed states of every chain. */
-static void evaluate(sali_block_conditional *b, const sali_chains *chains)
+static void evaluate_listed(sali_block_conditional *b, const sali_chains *chains)
 {
     sali_neighbours_begin(b->neighbours, chains->codes, chains->x, NULL, SAL_F64, b->f);
     for (int64_t c = 0; c < chains->n; c++) {
@@ -326,7 +326,7 @@ static void note_bad(const sali_block_conditional *b, sali_chains *chains, int64
 }
 
 /* Draw one of chain c's listed states; -1 if an f is NaN or +inf, or all are -inf. */
-static int64_t draw(const sali_block_conditional *b, const sali_chains *chains, int64_t c)
+static int64_t draw_listed(const sali_block_conditional *b, const sali_chains *chains, int64_t c)
 {
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     return sali_conditional_draw(b->n_states[c], b->f + c * b->most_states, chains->beta[c],
@@ -347,9 +347,9 @@ void sali_block_conditional_step(void *self, sali_chains *chains)
     for (int64_t c = 0; c < chains->n; c++) {
         choose_centre(b, chains, c);
     }
-    evaluate(b, chains);
+    evaluate_listed(b, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        const int64_t n = b->n_sites[c], *sites = b->sites[c], k = draw(b, chains, c);
+        const int64_t n = b->n_sites[c], *sites = b->sites[c], k = draw_listed(b, chains, c);
         if (k < 0) {
             note_bad(b, chains, c);
             continue;
@@ -430,7 +430,7 @@ static void list_for_log_q(sali_block_conditional *b, sali_chains *chains, const
             memcpy(b->listed_centre, centre, bytes);
         }
     }
-    evaluate(b, chains);
+    evaluate_listed(b, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         double largest, sum = sali_conditional_norm(b->n_states[c], b->f + c * b->most_states,
                                                     chains->beta[c], &largest);

@@ -80,7 +80,7 @@ static sal_status block_gibbs_share(const sal_model *model, const sali_sampler_s
 /* ---- a shard */
 
 /* Allocate the arrays of g; the object records a failed allocation. */
-static void allocate(block_gibbs *g, const sali_chains *chains)
+static void allocate_arrays(block_gibbs *g, const sali_chains *chains)
 {
     if (g->choice.scan == SALI_SCAN_SHUFFLED) {
         g->choice.shuffle = sali_shuffle_open(g, chains, g->choice.n);
@@ -116,7 +116,7 @@ static sal_status block_gibbs_create(const sali_chains *chains,
     g->choice.scan = (int)settings->values[SCAN];
     g->choice.n =
         g->structure ? g->structure->pieces(chains->model) : ((const sali_blocks *)shared)->n;
-    allocate(g, chains);
+    allocate_arrays(g, chains);
     return sali_object_finish(g, open_pieces(g, chains, shared, err), self, err);
 }
 

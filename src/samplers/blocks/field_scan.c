@@ -19,7 +19,7 @@ static int64_t round_up(int64_t n, int64_t unit)
 }
 
 /* Allocate the tile's arrays; `object` owns them and records a failed allocation. */
-static void allocate(sali_field_scan *s, void *object)
+static void allocate_tile(sali_field_scan *s, void *object)
 {
     sali_field_tile *t = &s->tile;
     int64_t lanes = t->lanes, states = t->space->max_states;
@@ -48,13 +48,13 @@ sali_field_scan *sali_field_scan_open(void *object, const sali_chains *chains,
         s->tile.n = chains->n;
         s->tile.lanes = round_up(chains->n, SALI_FIELD_LANES);
         s->tile.stride = round_up(chains->space->width, 64 / (int64_t)chains->element);
-        allocate(s, object);
+        allocate_tile(s, object);
     }
     return s;
 }
 
 /* Recompute fields and f of `count` chains from `first` on. */
-static void start(sali_field_scan *s, sali_chains *chains, int64_t first, int64_t count)
+static void recompute_fields(sali_field_scan *s, sali_chains *chains, int64_t first, int64_t count)
 {
     (chains->model->dtype == SAL_F32 ? sali_field_start_f32 : sali_field_start_f64)(
         &s->tile, first, count, chains->codes, chains->f);
@@ -76,7 +76,7 @@ bool sali_field_scan_refresh(sali_field_scan *s, sali_chains *chains)
         sali_store(chains->model->dtype, s->tile.beta, c, chains->beta[c]);
     }
     (chains->model->dtype == SAL_F32 ? sali_field_square_f32 : sali_field_square_f64)(&s->tile);
-    start(s, chains, 0, chains->n);
+    recompute_fields(s, chains, 0, chains->n);
     return true;
 }
 
@@ -112,7 +112,7 @@ static void note_wish(const sali_field_scan *s, const sali_chains *chains,
 }
 
 /* Set chain c's chosen variable to the drawn code, with f, fields, x and jump_sum. */
-static void take(sali_field_scan *s, sali_chains *chains, int64_t c)
+static void take_code(sali_field_scan *s, sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
     int64_t site = s->tile.site[c];
@@ -130,14 +130,14 @@ static void take(sali_field_scan *s, sali_chains *chains, int64_t c)
 }
 
 /* One step of every chain: choose variables, draw codes by their fields, and move. */
-static void step(sali_field_scan *s, sali_chains *chains, const sali_site_choice *how,
-                 const sali_scan_wishes *wishes)
+static void step_chains(sali_field_scan *s, sali_chains *chains, const sali_site_choice *how,
+                        const sali_scan_wishes *wishes)
 {
     sali_field_tile *t = &s->tile;
     make_words(s, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         if (chains->step[c] % SALI_RENEWAL_STEPS == 0) {
-            start(s, chains, c, 1);
+            recompute_fields(s, chains, c, 1);
         }
         t->site[c] = sali_choose_site(how, c, chains->step[c], t->words[2 * t->lanes + c],
                                       t->words[3 * t->lanes + c]);
@@ -151,7 +151,7 @@ static void step(sali_field_scan *s, sali_chains *chains, const sali_site_choice
         if (wishes && chains->beta[c] == wishes->coldest) {
             note_wish(s, chains, wishes, c);
         }
-        take(s, chains, c);
+        take_code(s, chains, c);
         chains->acceptance_sum[c] += 1;
         chains->accepted_sum[c] += 1;
     }
@@ -162,7 +162,7 @@ void sali_field_scan_steps(sali_field_scan *s, sali_chains *chains, const sali_s
                            const sali_scan_wishes *wishes, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {
-        step(s, chains, how, wishes);
+        step_chains(s, chains, how, wishes);
     }
 }
 

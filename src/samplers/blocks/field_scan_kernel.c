@@ -41,8 +41,8 @@ static inline const real *row_of(const sali_field_tile *t, const sali_variable *
 /* ---- what a variable contributes */
 
 /* f of a variable at `code`, as a function of this variable alone, from its chain's fields h. */
-static inline real energy(const sali_field_tile *t, const sali_variable *v, const real *h,
-                          int32_t code)
+static inline real f_at_code(const sali_field_tile *t, const sali_variable *v, const real *h,
+                             int32_t code)
 {
     const real *square = t->square;
     if (v->kind == SAL_CATEGORICAL) {
@@ -62,7 +62,7 @@ void RN(sali_field_square)(sali_field_tile *t)
 
 /* f of a state from its fields h. Each pair of variables counts once: half in the fields of each.
  */
-static double value(const sali_field_tile *t, const int32_t *codes, const real *h)
+static double f_of_state(const sali_field_tile *t, const int32_t *codes, const real *h)
 {
     double sum = t->constant;
     const real *square = t->square;
@@ -98,7 +98,7 @@ void RN(sali_field_start)(sali_field_tile *t, int64_t first, int64_t count, cons
         }
     }
     for (int64_t c = first; c < first + count; c++) {
-        f[c] = value(t, codes + c * V, (const real *)t->h + c * t->stride);
+        f[c] = f_of_state(t, codes + c * V, (const real *)t->h + c * t->stride);
     }
 }
 
@@ -106,7 +106,7 @@ void RN(sali_field_start)(sali_field_tile *t, int64_t first, int64_t count, cons
 
 /* Fill the weights with f of each chain's variable by code, -inf past its last state. Returns the
  * number of rows, the most states of these variables. */
-static int32_t gather(sali_field_tile *t)
+static int32_t gather_weights(sali_field_tile *t)
 {
     int32_t rows = 0;
     for (int64_t c = 0; c < t->n; c++) {
@@ -125,7 +125,7 @@ static int32_t gather(sali_field_tile *t)
             }
         } else {
             for (; k < v->states; k++, to += t->lanes) {
-                *to = energy(t, v, h, k);
+                *to = f_at_code(t, v, h, k);
             }
         }
         for (; k < rows; k++, to += t->lanes) {
@@ -179,8 +179,8 @@ static void add_up(int64_t rows, int64_t lanes, const real *weights, double *res
  * rounding carries this past the end, it is the last state that has weight; -1 if the total is NaN.
  */
 SALI_CLONES
-static void pick(int64_t rows, int64_t lanes, const real *weights, const double *u,
-                 const double *total, int32_t *restrict code)
+static void pick_codes(int64_t rows, int64_t lanes, const real *weights, const double *u,
+                       const double *total, int32_t *restrict code)
 {
     enum { BLOCK = SALI_FIELD_LANES };
     for (int64_t first = 0; first < lanes; first += BLOCK) {
@@ -220,12 +220,12 @@ static void make_uniforms(int64_t lanes, const uint32_t *low, const uint32_t *hi
 void RN(sali_field_draw)(sali_field_tile *t)
 {
     real *weights = t->weights;
-    int32_t rows = gather(t);
+    int32_t rows = gather_weights(t);
     make_uniforms(t->lanes, t->words, t->words + t->lanes, t->u);
     take_largest(rows, t->lanes, t->beta, weights, t->largest);
     RN(sali_vexp)(rows * t->lanes, weights, weights);
     add_up(rows, t->lanes, weights, t->total);
-    pick(rows, t->lanes, weights, t->u, t->total, t->code);
+    pick_codes(rows, t->lanes, weights, t->u, t->total, t->code);
 }
 
 /* ---- moves */
@@ -237,7 +237,7 @@ double RN(sali_field_move)(sali_field_tile *t, int64_t c, int64_t i, int32_t fro
     int64_t N = t->space->width;
     real *h = (real *)t->h + c * t->stride, *state = (real *)x + v->offset, old, now;
     const real *left = row_of(t, v, from, &old), *entered = row_of(t, v, to, &now);
-    double rise = (double)energy(t, v, h, to) - (double)energy(t, v, h, from);
+    double rise = (double)f_at_code(t, v, h, to) - (double)f_at_code(t, v, h, from);
     memcpy(t->own, h + v->offset, (size_t)v->width * sizeof *h);
     if (v->kind == SAL_CATEGORICAL) {
         add_difference(N, now, entered, left, h);

@@ -205,7 +205,7 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
 }
 
 /* Start from the chains' states by the fastest way that the model allows now. */
-static void start(gibbs *g, sali_chains *chains)
+static void start_chains(gibbs *g, sali_chains *chains)
 {
     g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
     g->fielded = !g->scans && g->fields && sali_field_scan_refresh(g->fields, chains);
@@ -232,7 +232,7 @@ static void gibbs_refresh(void *self, sali_chains *chains)
     for (int64_t i = 0; g->adaptive && i < g->adaptive->n; i++) {
         g->cumulative[i] = sum += g->adaptive->p[i];
     }
-    start(g, chains);
+    start_chains(g, chains);
 }
 
 static bool gibbs_follows(const void *self)
@@ -253,7 +253,7 @@ static int64_t choose_site(const gibbs *g, const sali_chains *chains, int64_t c)
 
 /* Fill g->delta with the differences of each chain's variable `site`, times its inverse
  * temperature: by the tracker, or by evaluating neighbours. */
-static void conditionals(gibbs *g, sali_chains *chains)
+static void fill_differences(gibbs *g, sali_chains *chains)
 {
     const bool tracked = g->tracker && !g->scans;
     for (int64_t c = 0; tracked && c < chains->n; c++) {
@@ -306,7 +306,7 @@ static void track_step(gibbs *g, sali_chains *chains)
     for (int64_t c = 0; c < chains->n; c++) {
         g->site[c] = choose_site(g, chains, c);
     }
-    conditionals(g, chains);
+    fill_differences(g, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         const double *delta = g->delta + c * space->max_states;
         int64_t site = g->site[c];
@@ -384,7 +384,7 @@ static void random_log_q(gibbs *g, sali_chains *chains, const int32_t *to, doubl
         for (int64_t c = 0; c < chains->n; c++) {
             g->site[c] = v;
         }
-        conditionals(g, chains);
+        fill_differences(g, chains);
         for (int64_t c = 0; c < chains->n; c++) {
             log_q[c] += p * exp(conditional_log_q(g, chains, c, to + c * V));
         }
@@ -410,7 +410,7 @@ static void gibbs_log_q(void *self, sali_chains *chains, const int32_t *to, doub
     for (int64_t c = 0; c < chains->n; c++) {
         g->site[c] = choose_site(g, chains, c);
     }
-    conditionals(g, chains);
+    fill_differences(g, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         log_q[c] = conditional_log_q(g, chains, c, to + c * chains->space->n_variables);
     }

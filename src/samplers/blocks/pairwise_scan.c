@@ -90,7 +90,7 @@ static bool fine_enough(const sali_coupling_values *pairs, sal_dtype dtype)
 }
 
 /* Allocate the arrays; `object` owns them and records a failed allocation. */
-static void allocate(sali_pairwise_scan *s, void *object, int64_t V)
+static void allocate_arrays(sali_pairwise_scan *s, void *object, int64_t V)
 {
     int64_t lanes = s->tile.lanes;
     s->reaches = SALI_OBJECT_ARRAY(object, reach, V);
@@ -119,7 +119,7 @@ sal_status sali_pairwise_scan_open(void *object, const sali_chains *chains,
     s->n = chains->n;
     s->element = chains->element;
     s->tile.lanes = (chains->n + SALI_SCAN_LANES - 1) / SALI_SCAN_LANES * SALI_SCAN_LANES;
-    allocate(s, object, chains->space->n_variables);
+    allocate_arrays(s, object, chains->space->n_variables);
     if (s->reaches) {
         fill_reaches(chains->space, s->reaches);
     }
@@ -162,12 +162,12 @@ bool sali_pairwise_scan_refresh(sali_pairwise_scan *s, sali_chains *chains)
     return true;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
+static int64_t smaller_of(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static int64_t larger(int64_t a, int64_t b)
+static int64_t larger_of(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
@@ -223,8 +223,8 @@ static void store_states(const sali_pairwise_scan *s, sali_chains *chains, int64
     const sal_space *space = chains->space;
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *stretch = &space->stretches[b];
-        int64_t from = larger(first, stretch->first);
-        int64_t to = smaller(end, stretch->first + stretch->count);
+        int64_t from = larger_of(first, stretch->first);
+        int64_t to = smaller_of(end, stretch->first + stretch->count);
         if (from >= to || stretch->states < 2) {
             continue;
         }
@@ -249,7 +249,7 @@ static void store_steps(const sali_pairwise_scan *s, sali_chains *chains, int64_
         store_states(s, chains, end - n, end);
     } else {
         store_states(s, chains, 0, end);
-        store_states(s, chains, larger(end, V - (n - end)), V);
+        store_states(s, chains, larger_of(end, V - (n - end)), V);
     }
     for (int64_t c = 0; c < s->n; c++) {
         chains->f[c] = s->tile.f[c];
@@ -268,7 +268,7 @@ static void scan_together(sali_pairwise_scan *s, sali_chains *chains, uint64_t t
     for (int64_t left = n; left > 0;) {
         const reach *r = &s->reaches[site];
         int64_t row = (int64_t)(t % SALI_SCAN_CHUNK);
-        int64_t run = smaller(smaller(left, r->alike - site), SALI_SCAN_CHUNK - row);
+        int64_t run = smaller_of(smaller_of(left, r->alike - site), SALI_SCAN_CHUNK - row);
         make_thresholds(s, chains, t);
         if (r->span > 0) {
             memset(s->tile.flips, 0, (size_t)s->tile.lanes * s->element);
@@ -286,7 +286,7 @@ static void scan_together(sali_pairwise_scan *s, sali_chains *chains, uint64_t t
 }
 
 /* Recompute f of the present states by the model. */
-static void rebuild(sali_pairwise_scan *s, sali_chains *chains)
+static void recompute_f(sali_pairwise_scan *s, sali_chains *chains)
 {
     sali_chains_start(chains, false);
     memcpy(s->tile.f, chains->f, (size_t)s->n * sizeof *chains->f);
@@ -298,7 +298,7 @@ void sali_pairwise_scan_steps(sali_pairwise_scan *s, sali_chains *chains, int64_
         uint64_t t = chains->step[0], before = SALI_RENEWAL_STEPS - t % SALI_RENEWAL_STEPS;
         int64_t run = (uint64_t)n < before ? n : (int64_t)before;
         if (before == SALI_RENEWAL_STEPS) {
-            rebuild(s, chains);
+            recompute_f(s, chains);
         }
         scan_together(s, chains, t, run);
         n -= run;

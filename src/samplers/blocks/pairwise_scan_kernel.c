@@ -20,7 +20,7 @@ typedef whole mask __attribute__((vector_size(LANES * sizeof(whole)), aligned(si
 /* A word is a sign and the distance v of u from 0 or from 1, in the middles of 2^31 intervals of
  * (0, 1/2): a float keeps its leading bits where small probabilities need them. */
 SALI_CLONES
-static void ratios(int64_t n, const uint32_t *words, real *ratio)
+static void fill_ratios(int64_t n, const uint32_t *words, real *ratio)
 {
     for (int64_t k = 0; k < n; k++) {
         float v = ((float)(int32_t)(words[k] & 0x7fffffffu) + 0.5f) * 0x1p-32f;
@@ -38,14 +38,14 @@ static void set_signs(int64_t n, const uint32_t *words, real *threshold)
 
 void sali_scan_thresholds_f32(int64_t n, const uint32_t *words, float *thresholds)
 {
-    ratios(n, words, thresholds);
+    fill_ratios(n, words, thresholds);
     sali_vlog_f32(n, thresholds, thresholds);
     set_signs(n, words, thresholds);
 }
 #else
 /* ratio = u / (1 - u), with u in (0, 1) from two words as in core/rng.h. */
 SALI_CLONES
-static void ratios(int64_t n, const uint32_t *low, const uint32_t *high, real *ratio)
+static void fill_ratios(int64_t n, const uint32_t *low, const uint32_t *high, real *ratio)
 {
     for (int64_t k = 0; k < n; k++) {
         uint64_t bits = (uint64_t)high[k] << 32 | low[k];
@@ -57,7 +57,7 @@ static void ratios(int64_t n, const uint32_t *low, const uint32_t *high, real *r
 void sali_scan_thresholds_f64(int64_t n, int64_t width, const uint32_t *words, double *thresholds)
 {
     for (int64_t k = 0; k < n; k += width) {
-        ratios(width, words + 2 * k, words + 2 * k + width, thresholds + k);
+        fill_ratios(width, words + 2 * k, words + 2 * k + width, thresholds + k);
     }
     sali_vlog_f64(n, thresholds, thresholds);
 }
@@ -118,8 +118,9 @@ void RN(sali_scan_sites)(const sali_scan_tile *tile, int64_t first, int64_t coun
 /* sali_scan_store, in blocks of variables that are transposed, so that whole cache lines are read
  * and written. */
 SALI_CLONES
-static void store(const sali_scan_tile *tile, int64_t chains, int64_t first, int64_t count,
-                  const double *level, int32_t *codes, int64_t codes_row, void *x, int64_t x_row)
+static void store_states(const sali_scan_tile *tile, int64_t chains, int64_t first, int64_t count,
+                         const double *level, int32_t *codes, int64_t codes_row, void *x,
+                         int64_t x_row)
 {
     enum { BLOCK = 16 };
     const real low = (real)level[0], high = (real)level[1], *bits = tile->bits;
@@ -143,5 +144,5 @@ void RN(sali_scan_store)(const sali_scan_tile *tile, int64_t chains, int64_t fir
                          const double *level, int32_t *codes, int64_t codes_row, void *x,
                          int64_t x_row)
 {
-    store(tile, chains, first, count, level, codes, codes_row, x, x_row);
+    store_states(tile, chains, first, count, level, codes, codes_row, x, x_row);
 }

@@ -27,7 +27,7 @@ void sali_shuffle_refresh(sali_shuffle *s, const sali_chains *chains)
 }
 
 /* Fill order [n] with the permutation of a sweep, by Fisher and Yates. */
-static void shuffle(const sali_shuffle *s, uint64_t sweep, int64_t *order)
+static void fill_order(const sali_shuffle *s, uint64_t sweep, int64_t *order)
 {
     const sali_stream stream = { .seed = s->seed, .step = sweep, .purpose = SALI_RNG_VISITS };
     for (int64_t i = 0; i < s->n; i++) {
@@ -44,7 +44,7 @@ const int64_t *sali_shuffle_order(sali_shuffle *s, int64_t c, uint64_t sweep)
 {
     int64_t row = s->sweep[0] == sweep + 1 ? 0 : c;
     if (s->sweep[row] != sweep + 1) {
-        shuffle(s, sweep, s->order + row * s->n);
+        fill_order(s, sweep, s->order + row * s->n);
         s->sweep[row] = sweep + 1;
     }
     return s->order + row * s->n;

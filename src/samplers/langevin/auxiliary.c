@@ -126,8 +126,8 @@ static void *draw_noise(sali_auxiliary_state *a, const sali_chains *chains)
 
 /* y of chain c: delta s + w, and for the reverse proposal minus H d, where `product` is M d (NULL
  * for the forward proposal). */
-static void shift(sali_auxiliary_state *a, const sali_chains *chains, int64_t c, void *w,
-                  void *product)
+static void shift_y(sali_auxiliary_state *a, const sali_chains *chains, int64_t c, void *w,
+                    void *product)
 {
     int64_t N = chains->space->width;
     BY_TYPE(chains, sali_auxiliary_shift)
@@ -136,8 +136,8 @@ static void shift(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
 }
 
 /* The proposal of chain c by gradient rows `gradient`. */
-static sali_factorised proposal(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
-                                void *gradient)
+static sali_factorised proposal_of(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
+                                   void *gradient)
 {
     int64_t N = chains->space->width;
     return (sali_factorised){ .alpha = 1,
@@ -149,14 +149,14 @@ static sali_factorised proposal(sali_auxiliary_state *a, const sali_chains *chai
 
 /* Draw the proposed state of every chain from q(s' | z, s), given w [n x N]; log_q receives its log
  * probability plus log norm. */
-static void propose(sali_auxiliary_state *a, sali_chains *chains, void *w)
+static void draw_proposals(sali_auxiliary_state *a, sali_chains *chains, void *w)
 {
     const sal_space *space = chains->space;
     int64_t V = space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-        shift(a, chains, c, w, NULL);
-        const sali_factorised q = proposal(a, chains, c, a->gradient);
+        shift_y(a, chains, c, w, NULL);
+        const sali_factorised q = proposal_of(a, chains, c, a->gradient);
         a->kernels->uniforms(&stream, V, a->moves.buffer);
         a->log_q[c] =
             a->kernels->propose(space, chains->codes + c * V, &q, a->moves.buffer,
@@ -166,7 +166,7 @@ static void propose(sali_auxiliary_state *a, sali_chains *chains, void *w)
 }
 
 /* M d of all chains, or NULL. */
-static void *bend(sali_auxiliary_state *a, const sali_chains *chains)
+static void *multiply_moves(sali_auxiliary_state *a, const sali_chains *chains)
 {
     int64_t N = chains->space->width;
     if (a->flat) {
@@ -194,15 +194,16 @@ static double gaussian_ratio(const sali_auxiliary_state *a, const sali_chains *c
 
 /* log_q_reverse of all chains: the Gaussian ratio and log q(s | z', s') together, plus log
  * norm_reverse. `product` is M d or NULL. */
-static void judge(sali_auxiliary_state *a, const sali_chains *chains, void *w, void *product)
+static void judge_reverse(sali_auxiliary_state *a, const sali_chains *chains, void *w,
+                          void *product)
 {
     const sal_space *space = chains->space;
     int64_t V = space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
         if (product && !a->momentum.corrects) {
-            shift(a, chains, c, w, product);
+            shift_y(a, chains, c, w, product);
         }
-        const sali_factorised q = proposal(a, chains, c, chains->gradient);
+        const sali_factorised q = proposal_of(a, chains, c, chains->gradient);
         double gaussian = gaussian_ratio(a, chains, c, w, product);
         a->log_q_reverse[c] = gaussian + a->kernels->judge(space, chains->codes_new + c * V, &q,
                                                            chains->codes + c * V, &a->moves.rows[0],
@@ -212,9 +213,9 @@ static void judge(sali_auxiliary_state *a, const sali_chains *chains, void *w, v
 
 /* The log-ratios by which proposals are accepted, with one logarithm for the two norms of each
  * chain. */
-static void compare(sali_auxiliary_state *a, sali_chains *chains, void *w, void *product)
+static void fill_log_ratios(sali_auxiliary_state *a, sali_chains *chains, void *w, void *product)
 {
-    judge(a, chains, w, product);
+    judge_reverse(a, chains, w, product);
     for (int64_t c = 0; c < chains->n; c++) {
         a->norm[c] = a->norm_reverse[c] / a->norm[c];
     }
@@ -238,16 +239,16 @@ void sali_auxiliary_step(void *self, sali_chains *chains)
 {
     sali_auxiliary_state *a = self;
     void *w = draw_noise(a, chains);
-    propose(a, chains, w);
+    draw_proposals(a, chains, w);
     sali_chains_propose(chains, true);
-    void *product = a->exact ? NULL : bend(a, chains);
+    void *product = a->exact ? NULL : multiply_moves(a, chains);
     if (a->momentum.zeta) {
         sali_momentum_propose(a, chains, w, product);
     }
     if (a->exact) {
         compare_exact(chains);
     } else {
-        compare(a, chains, w, product);
+        fill_log_ratios(a, chains, w, product);
     }
     if (a->history) {
         sali_history_propose(a->history, chains, a->gradient);

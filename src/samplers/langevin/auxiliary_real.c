@@ -38,7 +38,7 @@ static void divide_each(int64_t n, const void *scale, void *v)
 }
 
 SALI_CLONES
-static void mix(int64_t n, double keep, double part, void *noise, void *u)
+static void mix_noise(int64_t n, double keep, double part, void *noise, void *u)
 {
     real *restrict xi = noise, *restrict kept = u, of_old = (real)keep, of_new = (real)part;
     for (int64_t k = 0; k < n; k++) {
@@ -48,7 +48,7 @@ static void mix(int64_t n, double keep, double part, void *noise, void *u)
 }
 
 SALI_CLONES
-static void turn(int64_t n, const void *v, void *u)
+static void turn_momentum(int64_t n, const void *v, void *u)
 {
     const real *moved = v;
     real *restrict out = u;
@@ -76,9 +76,9 @@ static inline real finite_or_zero(real g)
 
 /* c and y of sali_momentum_change, with p for the product. */
 SALI_CLONES
-static void change(int64_t n, real delta, const real *from, const real *to, const real *w,
-                   real factor, const real *p, real phi, const real *g_from, const real *g_to,
-                   real *restrict c, real *restrict y)
+static void momentum_change(int64_t n, real delta, const real *from, const real *to, const real *w,
+                            real factor, const real *p, real phi, const real *g_from,
+                            const real *g_to, real *restrict c, real *restrict y)
 {
     for (int64_t k = 0; k < n; k++) {
         real rise = finite_or_zero(g_to[k]) - finite_or_zero(g_from[k]);
@@ -93,7 +93,7 @@ static void change(int64_t n, real delta, const real *from, const real *to, cons
 }
 
 SALI_CLONES
-static void subtract(int64_t n, const void *to, const void *from, void *d)
+static void subtract_rows(int64_t n, const void *to, const void *from, void *d)
 {
     const real *b = to, *a = from;
     real *restrict out = d;
@@ -104,8 +104,8 @@ static void subtract(int64_t n, const void *to, const void *from, void *d)
 
 /* y = delta x + w - factor product, as sali_auxiliary_shift. */
 SALI_CLONES
-static void shift(int64_t n, double delta, const void *x, const void *w, double factor,
-                  const void *product, void *y)
+static void shift_y(int64_t n, double delta, const void *x, const void *w, double factor,
+                    const void *product, void *y)
 {
     const real *at = x, *noise = w, *p = product;
     real *restrict out = y, by = (real)delta, f = (real)factor;
@@ -134,8 +134,8 @@ static inline __attribute__((always_inline)) double ratio_of(int64_t n, const re
 }
 
 SALI_CLONES
-static double ratio(int64_t n, const real *from, const real *to, const real *w, double delta,
-                    double factor, const real *p)
+static double gaussian_ratio(int64_t n, const real *from, const real *to, const real *w,
+                             double delta, double factor, const real *p)
 {
     return p ? ratio_of(n, from, to, w, delta, factor, p, true)
              : ratio_of(n, from, to, w, delta, 0, NULL, false);
@@ -160,12 +160,12 @@ void RN(sali_divide_each)(int64_t n, const void *scale, void *v)
 
 void RN(sali_mix)(int64_t n, double keep, double part, void *noise, void *u)
 {
-    mix(n, keep, part, noise, u);
+    mix_noise(n, keep, part, noise, u);
 }
 
 void RN(sali_turn)(int64_t n, const void *v, void *u)
 {
-    turn(n, v, u);
+    turn_momentum(n, v, u);
 }
 
 double RN(sali_turn_ratio)(int64_t n, const void *u, const void *v)
@@ -177,24 +177,25 @@ void RN(sali_momentum_change)(int64_t n, double delta, const void *from, const v
                               const void *w, double factor, const void *product, double phi,
                               const void *g_from, const void *g_to, void *c, void *y)
 {
-    change(n, (real)delta, from, to, w, (real)factor, product, (real)phi, g_from, g_to, c, y);
+    momentum_change(n, (real)delta, from, to, w, (real)factor, product, (real)phi, g_from, g_to, c,
+                    y);
 }
 
 void RN(sali_subtract)(int64_t n, const void *to, const void *from, void *d)
 {
-    subtract(n, to, from, d);
+    subtract_rows(n, to, from, d);
 }
 
 void RN(sali_auxiliary_shift)(int64_t n, double delta, const void *x, const void *w, double factor,
                               const void *product, void *y)
 {
-    shift(n, delta, x, w, factor, product, y);
+    shift_y(n, delta, x, w, factor, product, y);
 }
 
 double RN(sali_auxiliary_ratio)(int64_t n, const void *from, const void *to, const void *w,
                                 double delta, double factor, const void *product)
 {
-    return ratio(n, from, to, w, delta, factor, product);
+    return gaussian_ratio(n, from, to, w, delta, factor, product);
 }
 
 int64_t RN(sali_auxiliary_panels)(int64_t n)

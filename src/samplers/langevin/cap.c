@@ -71,8 +71,8 @@ void sali_cap_prepare(sali_cap *cap, const sal_model *model, const int32_t *code
 }
 
 /* The code, other than `now`, that the uniform u selects by the weights of variable v's moves. */
-static int32_t pick(const sali_cap *cap, const sal_model *model, int64_t v, int32_t now,
-                    const sali_move_row *row, double u)
+static int32_t pick_code(const sali_cap *cap, const sal_model *model, int64_t v, int32_t now,
+                         const sali_move_row *row, double u)
 {
     int32_t states = model->space->variables[v].states, chosen = 1 - now;
     for (int32_t k = 0; states > 2 && k < states; k++) {
@@ -102,7 +102,7 @@ double sali_cap_draw(sali_cap *cap, const sal_model *model, const sali_stream *s
     for (int64_t v = 0; v < V && left > 0; v++) {
         double log_p = cap->odds[v] + cap->R[(v + 1) * width + left - 1] - cap->R[v * width + left];
         if (cap->uniforms[2 * v] < exp(log_p)) {
-            codes_new[v] = pick(cap, model, v, codes[v], row, cap->uniforms[2 * v + 1]);
+            codes_new[v] = pick_code(cap, model, v, codes[v], row, cap->uniforms[2 * v + 1]);
             sali_model_embed_one(model, v, codes_new[v], x_new);
             log_q += weight_of(model, v, codes[v], codes_new[v], row);
             left--;

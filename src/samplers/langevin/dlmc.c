@@ -76,8 +76,8 @@ static void weigh(sali_langevin *l, const sali_chains *chains, int64_t c, const 
 }
 
 /* Creates a shard's state *out; `euler` selects the weights of Euler's method. */
-static sal_status open(const sali_chains *chains, const sali_sampler_settings *settings,
-                       void *shared, bool euler, void **out, sal_error *err)
+static sal_status open_shard(const sali_chains *chains, const sali_sampler_settings *settings,
+                             void *shared, bool euler, void **out, sal_error *err)
 {
     const dlmc_shared *s = shared;
     const sal_space *space = chains->space;
@@ -107,13 +107,13 @@ static sal_status open(const sali_chains *chains, const sali_sampler_settings *s
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err)
 {
-    return open(chains, settings, shared, false, self, err);
+    return open_shard(chains, settings, shared, false, self, err);
 }
 
 static sal_status create_euler(const sali_chains *chains, const sali_sampler_settings *settings,
                                void *shared, void **self, sal_error *err)
 {
-    return open(chains, settings, shared, true, self, err);
+    return open_shard(chains, settings, shared, true, self, err);
 }
 
 #define FUNCTIONS                                                                \

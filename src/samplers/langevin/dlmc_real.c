@@ -19,7 +19,7 @@ static void minus_step(int64_t n, real *x)
 }
 
 SALI_CLONES
-static void negate(int64_t n, real *x)
+static void negate_rates(int64_t n, real *x)
 {
     for (int64_t k = 0; k < n; k++) {
         x[k] = -x[k];
@@ -32,7 +32,7 @@ static void minus_a(bool euler, int64_t n, real *x)
     if (euler) {
         minus_step(n, x);
     } else {
-        negate(n, x);
+        negate_rates(n, x);
         RN(sali_vexpm1)(n, x, x);
     }
 }
@@ -69,7 +69,8 @@ static void rates_from(int64_t n, const real *restrict e, real *restrict r)
 }
 
 SALI_CLONES
-static void odds(int64_t n, const real *restrict d, const real *restrict minus, real *restrict e)
+static void flip_odds(int64_t n, const real *restrict d, const real *restrict minus,
+                      real *restrict e)
 {
     for (int64_t k = 0; k < n; k++) {
         const real b = 1 + minus[k], above = e[k] + b, below = 1 + e[k] * b;
@@ -98,7 +99,7 @@ static void flip_weights(const sali_dlmc_rates *rates, int64_t n, real *d, real 
     RN(sali_vexp)(n, e, e);
     rates_from(n, e, r);
     minus_a(rates->euler, n, r);
-    odds(n, d, r, e);
+    flip_odds(n, d, r, e);
     RN(sali_vlog)(n, e, e);
     finish_flips(n, e, d);
 }
@@ -154,8 +155,8 @@ static void times_sums(int64_t rows, int32_t entries, const real *restrict weigh
 
 /* Replace each weight by A over the weight of staying, `stay` + sum of weight B; `minus` is -A. */
 SALI_CLONES
-static void divide(int64_t rows, int32_t entries, const real *restrict minus,
-                   const real *restrict stay, real *restrict weight)
+static void divide_weights(int64_t rows, int32_t entries, const real *restrict minus,
+                           const real *restrict stay, real *restrict weight)
 {
     for (int64_t i = 0; i < rows; i++, weight += entries, minus += entries) {
         real sum = stay[i];
@@ -195,7 +196,7 @@ static void level_weights(const sali_dlmc_rates *rates, const sali_stretch *s, c
     RN(sali_vexp)(s->count, stay, stay);
     times_sums(s->count, entries, w, stay, r);
     minus_a(rates->euler, n, r);
-    divide(s->count, entries, r, stay, w);
+    divide_weights(s->count, entries, r, stay, w);
     RN(sali_vlog)(n, w, w);
     finish_levels(s->count, entries, w, largest, d);
     for (int64_t i = 0; i < s->count && s->states > 0; i++) {

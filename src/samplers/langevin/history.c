@@ -36,7 +36,7 @@ static double along_gradient(const sali_chains *chains, const void *gradient, in
     return sum;
 }
 
-static bool wanted(const sali_history *h, const sali_chains *chains)
+static bool wants_step(const sali_history *h, const sali_chains *chains)
 {
     return h->seen % h->every == 0 && h->n + chains->n <= h->room;
 }
@@ -44,7 +44,7 @@ static bool wanted(const sali_history *h, const sali_chains *chains)
 void sali_history_propose(sali_history *h, const sali_chains *chains, const void *gradient)
 {
     size_t bytes = (size_t)(chains->n * chains->space->n_variables) * sizeof *h->from;
-    if (!wanted(h, chains)) {
+    if (!wants_step(h, chains)) {
         return;
     }
     memcpy(h->from + h->n * chains->space->n_variables, chains->codes, bytes);
@@ -58,7 +58,7 @@ void sali_history_propose(sali_history *h, const sali_chains *chains, const void
 void sali_history_decide(sali_history *h, const sali_chains *chains)
 {
     int64_t V = chains->space->n_variables;
-    bool kept = wanted(h, chains);
+    bool kept = wants_step(h, chains);
     h->seen++;
     double coldest = kept ? sali_chains_coldest(chains) : 0;
     for (int64_t c = 0, at = h->n; kept && c < chains->n; c++, at++) {
@@ -101,7 +101,7 @@ void sali_history_clear(sali_adaptation_history *a)
 }
 
 /* Give each shard its slice of the arrays from, to and y. */
-static void divide(sali_adaptation_history *a, int64_t V)
+static void divide_arrays(sali_adaptation_history *a, int64_t V)
 {
     for (int64_t k = 0, first = 0; k < a->n_shards; k++) {
         sali_history *h = &a->shards[k];
@@ -141,7 +141,7 @@ sal_status sali_history_open(sali_adaptation_history *a, const sali_warmup *warm
         sali_history_clear(a);
         return sali_fail_memory(err);
     }
-    divide(a, V);
+    divide_arrays(a, V);
     return SAL_OK;
 }
 
@@ -217,8 +217,8 @@ sal_status sali_history_gather(sali_adaptation_history *a, const sali_warmup *wa
 
 /* M receives the covariance of the collected states, with variances below 0.01 raised; `x` and
  * `sums` [N] must be zeros and are zeros again on return. */
-static void covariance(const sal_space *space, const sali_adaptation_history *a, double *M,
-                       double *x, double *sums)
+static void state_covariance(const sal_space *space, const sali_adaptation_history *a, double *M,
+                             double *x, double *sums)
 {
     int64_t N = space->width, states = 0;
     for (int64_t k = 0; k < a->n_shards; k++) {
@@ -236,7 +236,8 @@ static void covariance(const sal_space *space, const sali_adaptation_history *a,
 
 /* M receives the inverse of the covariance C, by eigenvectors; directions without variance, as
  * one-hot variables have, get 0. `lambda` [N] is scratch. */
-static void invert(const sali_preconditioner *p, const double *C, double *M, double *lambda)
+static void invert_covariance(const sali_preconditioner *p, const double *C, double *M,
+                              double *lambda)
 {
     int n = (int)p->n;
     memcpy(p->Q, C, (size_t)(p->n * p->n) * sizeof *C);
@@ -262,8 +263,8 @@ typedef struct fit {
 
 /* d'M d / 2 for the move d between two states; only variables that moved cost time. `d` [N] must be
  * zeros and is zeros again on return; `moved` [N] is scratch. */
-static double curvature(const sal_space *space, const double *M, const int32_t *from,
-                        const int32_t *to, double *d, int64_t *moved)
+static double half_curvature(const sal_space *space, const double *M, const int32_t *from,
+                             const int32_t *to, double *d, int64_t *moved)
 {
     int64_t n = 0;
     double sum = 0;
@@ -291,7 +292,7 @@ static double curvature(const sal_space *space, const double *M, const int32_t *
 }
 
 /* The sums of a regression of y on x = d'M d / 2 over all collected pairs with finite y. `d` and
- * `moved` as for `curvature`. */
+ * `moved` as for `half_curvature`. */
 static fit fit_candidate(const sal_space *space, const sali_adaptation_history *a, const double *M,
                          double *d, int64_t *moved)
 {
@@ -303,8 +304,8 @@ static fit fit_candidate(const sal_space *space, const sali_adaptation_history *
             if (!isfinite(y)) {
                 continue;
             }
-            double x = curvature(space, M, h->from + m * space->n_variables,
-                                 h->to + m * space->n_variables, d, moved);
+            double x = half_curvature(space, M, h->from + m * space->n_variables,
+                                      h->to + m * space->n_variables, d, moved);
             s.n++;
             s.x += x;
             s.y += y;
@@ -318,7 +319,7 @@ static fit fit_candidate(const sal_space *space, const sali_adaptation_history *
 
 /* The least-squares slope of y on x; *loss receives the residual sum of squares, infinite where x
  * does not vary. */
-static double slope(const fit *s, double *loss)
+static double fitted_slope(const fit *s, double *loss)
 {
     double xx = s->xx - s->x * s->x / s->n, xy = s->xy - s->x * s->y / s->n;
     bool varies = s->n > 1 && xx > 1e-12 * s->xx;
@@ -334,7 +335,7 @@ static void try_candidate(const sal_model *model, sali_preconditioner *p, double
     double loss;
     sali_separate_states(model->space, M);
     fit s = fit_candidate(model->space, &p->adaptation, M, d, moved);
-    double scale = slope(&s, &loss);
+    double scale = fitted_slope(&s, &loss);
     if (loss < *least) {
         *least = loss;
         for (int64_t k = 0; k < p->n * p->n; k++) {
@@ -364,10 +365,10 @@ sal_status sali_history_choose(const sal_model *model, sali_preconditioner *p, s
     s->moved = SALI_OBJECT_ARRAY(s, int64_t, p->n);
     bool ok = !sali_object_failed(s);
     if (ok) {
-        covariance(model->space, &p->adaptation, s->C, s->d, s->lambda);
+        state_covariance(model->space, &p->adaptation, s->C, s->d, s->lambda);
     }
     if (ok && (p->adaptation.candidates & SALI_PRECISION)) {
-        invert(p, s->C, s->M, s->lambda);
+        invert_covariance(p, s->C, s->M, s->lambda);
         try_candidate(model, p, s->M, &least, s->d, s->moved);
     }
     if (ok && (p->adaptation.candidates & SALI_COVARIANCE)) {

@@ -83,8 +83,8 @@ void sali_langevin_follow(sali_langevin *l, sali_chains *chains, bool proposed)
 
 /* beta D [N] of chain c at its proposed state (`proposed`) or its present one; it must have been
  * evaluated last. */
-static const void *direction(const sali_langevin *l, const sali_chains *chains, int64_t c,
-                             bool proposed)
+static const void *direction_at(const sali_langevin *l, const sali_chains *chains, int64_t c,
+                                bool proposed)
 {
     return proposed ? sali_followed_gradient_next(&l->followed, chains, c)
                     : sali_followed_gradient_now(&l->followed, chains, c);
@@ -92,8 +92,8 @@ static const void *direction(const sali_langevin *l, const sali_chains *chains, 
 
 /* Prepare the row of chain c from the direction d [N] at its state in codes [n x V] and x [n x N].
  */
-static void prepare(sali_langevin *l, sali_chains *chains, int64_t c, const int32_t *codes, void *x,
-                    const void *d, sali_move_row *row)
+static void prepare_row(sali_langevin *l, sali_chains *chains, int64_t c, const int32_t *codes,
+                        void *x, const void *d, sali_move_row *row)
 {
     const sal_space *space = chains->space;
     codes += c * space->n_variables;
@@ -111,9 +111,9 @@ static void prepare_held(sali_langevin *l, sali_chains *chains)
     for (int64_t c = 0; l->held && c < chains->n; c++) {
         sali_move_row *row = sali_move_now(&l->moves, c);
         const void *d = sali_followed_gradient_active(&l->followed)
-                            ? direction(l, chains, c, false)
+                            ? direction_at(l, chains, c, false)
                             : sali_row(chains, l->held, c, chains->space->width);
-        prepare(l, chains, c, chains->codes, chains->x, d, row);
+        prepare_row(l, chains, c, chains->codes, chains->x, d, row);
         if (!(row->log_norm < INFINITY) && chains->f[c] > -INFINITY) {
             sali_chains_note_bad(chains, c, chains->codes, NAN);
         }
@@ -131,7 +131,7 @@ static void set_weights(sali_langevin *l, const sali_chains *chains)
     }
 }
 
-static void hold(sali_langevin *l, sali_chains *chains, int64_t c)
+static void hold_gradient(sali_langevin *l, sali_chains *chains, int64_t c)
 {
     int64_t N = chains->space->width;
     if (l->held && !sali_followed_gradient_active(&l->followed)) {
@@ -146,10 +146,10 @@ void sali_langevin_refresh(void *self, sali_chains *chains)
     set_weights(l, chains);
     l->evaluate(l, chains, false);
     for (int64_t c = 0; c < chains->n; c++) {
-        hold(l, chains, c);
+        hold_gradient(l, chains, c);
         if (!l->held) {
-            prepare(l, chains, c, chains->codes, chains->x, direction(l, chains, c, false),
-                    sali_move_now(&l->moves, c));
+            prepare_row(l, chains, c, chains->codes, chains->x, direction_at(l, chains, c, false),
+                        sali_move_now(&l->moves, c));
         }
     }
 }
@@ -167,7 +167,7 @@ static void draw_capped(sali_langevin *l, sali_chains *chains, int64_t c)
 }
 
 /* Draw the proposal of every chain from its prepared row; l->log_q receives its log q. */
-static void draw(sali_langevin *l, sali_chains *chains)
+static void draw_proposals(sali_langevin *l, sali_chains *chains)
 {
     const sal_space *space = chains->space;
     for (int64_t c = 0; c < chains->n; c++) {
@@ -186,7 +186,7 @@ static void draw(sali_langevin *l, sali_chains *chains)
 
 /* The log-ratios by which proposals are accepted; unadjusted samplers accept all but forbidden
  * states. */
-static void judge(sali_langevin *l, sali_chains *chains)
+static void fill_log_ratios(sali_langevin *l, sali_chains *chains)
 {
     const sal_space *space = chains->space;
     for (int64_t c = 0; c < chains->n; c++) {
@@ -195,7 +195,8 @@ static void judge(sali_langevin *l, sali_chains *chains)
             continue;
         }
         sali_move_row *row = sali_move_next(&l->moves, c);
-        prepare(l, chains, c, chains->codes_new, chains->x_new, direction(l, chains, c, true), row);
+        prepare_row(l, chains, c, chains->codes_new, chains->x_new,
+                    direction_at(l, chains, c, true), row);
         double log_q_reverse = l->kernels->log_q(space, chains->codes_new + c * space->n_variables,
                                                  chains->codes + c * space->n_variables, row);
         chains->log_ratio[c] = sali_chains_log_ratio(chains, c, l->log_q[c], log_q_reverse);
@@ -209,13 +210,13 @@ void sali_langevin_step(void *self, sali_chains *chains)
         sali_langevin_refresh(l, chains);
     }
     prepare_held(l, chains);
-    draw(l, chains);
+    draw_proposals(l, chains);
     l->evaluate(l, chains, true);
-    judge(l, chains);
+    fill_log_ratios(l, chains);
     sali_chains_decide(chains);
     for (int64_t c = 0; c < chains->n; c++) {
         if (chains->accepted[c]) {
-            hold(l, chains, c);
+            hold_gradient(l, chains, c);
             sali_move_flip(&l->moves, c);
             sali_followed_gradient_flip(&l->followed, c);
         }

@@ -10,7 +10,7 @@
 
 #define BY_TYPE(chains, name) ((chains)->model->dtype == SAL_F32 ? name##_f32 : name##_f64)
 
-static void *row(const sali_chains *chains, void *rows, int64_t c)
+static void *chain_row(const sali_chains *chains, void *rows, int64_t c)
 {
     return sali_row(chains, rows, c, chains->space->width);
 }
@@ -92,7 +92,7 @@ void sali_momentum_draw(sali_auxiliary_state *a, const sali_chains *chains, int6
     sali_momentum *m = &a->momentum;
     double keep = is_new(m, chains, c) ? 0 : m->a;
     BY_TYPE(chains, sali_mix)
-    (chains->space->width, keep, sqrt(1 - keep * keep), noise, row(chains, m->zeta, c));
+    (chains->space->width, keep, sqrt(1 - keep * keep), noise, chain_row(chains, m->zeta, c));
 }
 
 void sali_momentum_carry(sali_auxiliary_state *a, const sali_chains *chains, const void *noise)
@@ -105,15 +105,15 @@ void sali_momentum_carry(sali_auxiliary_state *a, const sali_chains *chains, con
 }
 
 /* c of chain c into `to`, and y of its reverse proposal; `product` is M d [n x N] or NULL. */
-static void change(sali_auxiliary_state *a, const sali_chains *chains, int64_t c, const void *w,
-                   const void *product, void *to)
+static void fill_change(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
+                        const void *w, const void *product, void *to)
 {
     const double phi = a->exact ? 1 : a->momentum.phi;
     BY_TYPE(chains, sali_momentum_change)
-    (chains->space->width, a->delta[c], row(chains, chains->x, c), row(chains, chains->x_new, c),
-     row(chains, (void *)w, c), (1 - phi) * a->factor[c],
-     product ? row(chains, (void *)product, c) : NULL, phi, row(chains, a->gradient, c),
-     row(chains, chains->gradient, c), to, row(chains, a->y, c));
+    (chains->space->width, a->delta[c], chain_row(chains, chains->x, c),
+     chain_row(chains, chains->x_new, c), chain_row(chains, (void *)w, c), (1 - phi) * a->factor[c],
+     product ? chain_row(chains, (void *)product, c) : NULL, phi, chain_row(chains, a->gradient, c),
+     chain_row(chains, chains->gradient, c), to, chain_row(chains, a->y, c));
 }
 
 void sali_momentum_propose(sali_auxiliary_state *a, const sali_chains *chains, const void *w,
@@ -124,10 +124,11 @@ void sali_momentum_propose(sali_auxiliary_state *a, const sali_chains *chains, c
     void *from = a->flat || a->exact ? m->v : a->noise;
     for (int64_t c = 0; c < chains->n; c++) {
         if (m->corrects || a->exact) {
-            change(a, chains, c, w, product, row(chains, from, c));
+            fill_change(a, chains, c, w, product, chain_row(chains, from, c));
         } else {
             BY_TYPE(chains, sali_subtract)
-            (N, row(chains, chains->x_new, c), row(chains, chains->x, c), row(chains, from, c));
+            (N, chain_row(chains, chains->x_new, c), chain_row(chains, chains->x, c),
+             chain_row(chains, from, c));
         }
     }
     if (a->exact) { /* w changes by c itself */
@@ -140,19 +141,23 @@ void sali_momentum_propose(sali_auxiliary_state *a, const sali_chains *chains, c
     for (int64_t c = 0; c < chains->n; c++) {
         double root = sqrt(a->delta[c]);
         if (a->flat) {
-            BY_TYPE(chains, sali_scale_all)(N, m->corrects ? 1 / root : root, row(chains, m->v, c));
+            BY_TYPE(chains, sali_scale_all)
+            (N, m->corrects ? 1 / root : root, chain_row(chains, m->v, c));
         } else if (m->corrects) {
-            BY_TYPE(chains, sali_divide_each)(N, row(chains, a->scale, c), row(chains, m->v, c));
+            BY_TYPE(chains, sali_divide_each)
+            (N, chain_row(chains, a->scale, c), chain_row(chains, m->v, c));
         } else {
-            BY_TYPE(chains, sali_scale_each)(N, row(chains, a->scale, c), row(chains, m->v, c));
+            BY_TYPE(chains, sali_scale_each)
+            (N, chain_row(chains, a->scale, c), chain_row(chains, m->v, c));
         }
     }
 }
 
 double sali_momentum_ratio(const sali_auxiliary_state *a, const sali_chains *chains, int64_t c)
 {
-    return BY_TYPE(chains, sali_turn_ratio)(chains->space->width, row(chains, a->momentum.zeta, c),
-                                            row(chains, a->momentum.v, c));
+    return BY_TYPE(chains, sali_turn_ratio)(chains->space->width,
+                                            chain_row(chains, a->momentum.zeta, c),
+                                            chain_row(chains, a->momentum.v, c));
 }
 
 void sali_momentum_decide(sali_auxiliary_state *a, const sali_chains *chains)
@@ -161,8 +166,8 @@ void sali_momentum_decide(sali_auxiliary_state *a, const sali_chains *chains)
     void *turned = a->exact ? a->w : m->zeta;
     for (int64_t c = 0; c < chains->n; c++) {
         BY_TYPE(chains, sali_turn)
-        (chains->space->width, chains->accepted[c] ? row(chains, m->v, c) : NULL,
-         row(chains, turned, c));
+        (chains->space->width, chains->accepted[c] ? chain_row(chains, m->v, c) : NULL,
+         chain_row(chains, turned, c));
     }
     m->carried = a->exact;
 }

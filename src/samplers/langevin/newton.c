@@ -42,7 +42,7 @@ static const char *const una_variants[] = {
 
 /* The code whose difference gives the slope of a variable at `code`: the next level, or at the top
  * the one below; -1, which asks for all labels, for categorical variables. */
-static int32_t neighbour(const sali_variable *v, int32_t code)
+static int32_t neighbour_code(const sali_variable *v, int32_t code)
 {
     if (v->kind == SAL_CATEGORICAL) {
         return -1;
@@ -52,8 +52,8 @@ static int32_t neighbour(const sali_variable *v, int32_t code)
 
 /* The difference of chain c for moving variable i to `code`. All variables here have finitely many
  * states, so the slot does not depend on the present code. */
-static double difference(const sali_langevin *l, const sali_chains *chains, int64_t c, int64_t i,
-                         int32_t code)
+static double move_difference(const sali_langevin *l, const sali_chains *chains, int64_t c,
+                              int64_t i, int32_t code)
 {
     return sali_load(chains->model->dtype, l->slots,
                      c * chains->space->slots + sali_move_slot(chains->space, i, code, code));
@@ -71,7 +71,7 @@ static bool turn_back(sali_langevin *l, const sali_chains *chains, const int32_t
         int64_t c = k / space->n_variables, i = k % space->n_variables;
         bool up = l->to[k] > codes[k] && !sali_is_two_level(&space->variables[i]);
         bool forbidden =
-            up && f[c] > -INFINITY && difference(l, chains, c, i, l->to[k]) == -INFINITY;
+            up && f[c] > -INFINITY && move_difference(l, chains, c, i, l->to[k]) == -INFINITY;
         l->to[k] = forbidden && codes[k] > 0 ? codes[k] - 1 : codes[k];
         any |= forbidden;
     }
@@ -80,10 +80,10 @@ static bool turn_back(sali_langevin *l, const sali_chains *chains, const int32_t
 
 /* The difference of chain c for moving variable i to `code`. From a state of finite f, a difference
  * that is NaN or +inf is noted as a bad move. */
-static double checked(const sali_langevin *l, sali_chains *chains, int64_t c, int64_t i,
-                      const int32_t *codes, const double *f, int32_t code)
+static double checked_difference(const sali_langevin *l, sali_chains *chains, int64_t c, int64_t i,
+                                 const int32_t *codes, const double *f, int32_t code)
 {
-    double delta = difference(l, chains, c, i, code);
+    double delta = move_difference(l, chains, c, i, code);
     if (!(delta < INFINITY) && f[c] > -INFINITY) {
         sali_chains_note_bad_move(chains, c, codes, i, code, delta);
     }
@@ -100,12 +100,13 @@ static void set_slopes(const sali_langevin *l, sali_chains *chains, int64_t c, i
     int64_t at = c * chains->space->width + v->offset;
     double beta = chains->beta[c];
     for (int32_t k = 0; v->kind == SAL_CATEGORICAL && k < v->states; k++) {
-        double delta = k == now ? 0 : beta * checked(l, chains, c, i, codes, f, k);
+        double delta = k == now ? 0 : beta * checked_difference(l, chains, c, i, codes, f, k);
         sali_store(chains->model->dtype, chains->gradient, at + k, delta);
     }
     if (v->kind != SAL_CATEGORICAL) {
         double run = v->levels[to] - v->levels[now];
-        double slope = to == now ? 0 : beta * checked(l, chains, c, i, codes, f, to) / run;
+        double slope =
+            to == now ? 0 : beta * checked_difference(l, chains, c, i, codes, f, to) / run;
         bool infinite = slope == INFINITY || slope == -INFINITY;
         sali_store(chains->model->dtype, chains->gradient, at,
                    infinite && v->states > 2 ? 0 : slope);
@@ -139,7 +140,7 @@ static void evaluate(sali_langevin *l, sali_chains *chains, bool proposed)
         sali_chains_start(chains, false);
     }
     for (int64_t k = 0; k < cells; k++) {
-        l->to[k] = neighbour(&space->variables[k % V], codes[k]);
+        l->to[k] = neighbour_code(&space->variables[k % V], codes[k]);
     }
     find_differences(l, chains, codes, x, f);
     for (int64_t k = 0; k < cells; k++) {

@@ -52,7 +52,7 @@ static const char *obstacle(const sal_model *model, const double *values, const 
 }
 
 /* Whether momentum or correction need the auxiliary variables along M's eigenvectors. */
-static bool turns(const sali_sampler_settings *settings)
+static bool needs_eigenvectors(const sali_sampler_settings *settings)
 {
     return settings->values[MOMENTUM] > 0 || settings->values[CORRECTION] > 0;
 }
@@ -63,7 +63,7 @@ static sal_status open_hessian(const sal_model *model, const sali_sampler_settin
                                sali_preconditioner **p, sal_error *err)
 {
     sal_status status = sali_preconditioner_create(model, SALI_PRECONDITIONER_HESSIAN, NULL,
-                                                   turns(settings), p, err);
+                                                   needs_eigenvectors(settings), p, err);
     if (status != SAL_OK) {
         return status;
     }
@@ -108,7 +108,8 @@ static sal_status pavg_share(const sal_model *model, const sali_sampler_settings
                                             settings->preconditioner ? SALI_PRECONDITIONER_GIVEN
                                             : wanted == NONE         ? SALI_PRECONDITIONER_NONE
                                                              : SALI_PRECONDITIONER_EMPIRICAL,
-                                            settings->preconditioner, turns(settings), &p, err);
+                                            settings->preconditioner, needs_eigenvectors(settings),
+                                            &p, err);
     }
     if (status == SAL_OK) {
         p->adaptation.step_size = settings->values[ADAPT_STEP_SIZE];
@@ -121,7 +122,7 @@ static sal_status pavg_share(const sal_model *model, const sali_sampler_settings
 }
 
 /* Let the shards of this rank record their steps in `shards` [n_shards]; NULL: stop recording. */
-static void attach(const sali_warmup *warmup, sali_history *shards)
+static void attach_histories(const sali_warmup *warmup, sali_history *shards)
 {
     for (int64_t k = 0; k < warmup->n_shards; k++) {
         if (sali_warmup_has(warmup, k)) {
@@ -132,8 +133,8 @@ static void attach(const sali_warmup *warmup, sali_history *shards)
 
 /* Advance the adaptation (history.h) after a window of warm-up: plan, begin to collect, choose M,
  * or change gamma; *changed if the shards need a refresh. */
-static sal_status adapt(sali_preconditioner *p, const sali_warmup *warmup, bool *changed,
-                        sal_error *err)
+static sal_status adapt_preconditioner(sali_preconditioner *p, const sali_warmup *warmup,
+                                       bool *changed, sal_error *err)
 {
     sali_adaptation_history *a = &p->adaptation;
     bool last = warmup->done == warmup->total;
@@ -151,13 +152,13 @@ static sal_status adapt(sali_preconditioner *p, const sali_warmup *warmup, bool 
     }
     if (a->phase == SALI_PHASE_IGNORE && warmup->done >= a->begin && !last) {
         status = sali_history_open(a, warmup, err);
-        attach(warmup, a->shards);
+        attach_histories(warmup, a->shards);
         a->phase = status ? a->phase : SALI_PHASE_COLLECT;
     } else if (a->phase == SALI_PHASE_IGNORE && last) {
         a->phase = SALI_PHASE_TOO_SHORT;
         *changed = true;
     } else if (a->phase == SALI_PHASE_COLLECT && (warmup->done >= a->end || last)) {
-        attach(warmup, NULL);
+        attach_histories(warmup, NULL);
         status = sali_history_choose(warmup->model, p, err);
         sali_history_clear(a);
         *changed = true;
@@ -168,14 +169,14 @@ static sal_status adapt(sali_preconditioner *p, const sali_warmup *warmup, bool 
 }
 
 /* Whether warm-up adapts anything: not with the Hessian as M, nor without M. */
-static bool learns(const sali_preconditioner *p)
+static bool adapts_in_warmup(const sali_preconditioner *p)
 {
     return p->kind == SALI_PRECONDITIONER_EMPIRICAL || p->kind == SALI_PRECONDITIONER_GIVEN;
 }
 
 static sal_status pavg_adapt(void *shared, const sali_warmup *warmup, bool *changed, sal_error *err)
 {
-    return learns(shared) ? adapt(shared, warmup, changed, err) : SAL_OK;
+    return adapts_in_warmup(shared) ? adapt_preconditioner(shared, warmup, changed, err) : SAL_OK;
 }
 
 static const char *pavg_missed(const void *shared)
@@ -205,7 +206,7 @@ static int64_t pavg_state(void *shared, void *self, sali_state_item *items)
 {
     sali_preconditioner *p = shared;
     const unsigned both = SALI_STATE_TUNED | SALI_STATE_KEPT;
-    if (!p || !learns(p)) {
+    if (!p || !adapts_in_warmup(p)) {
         return sali_auxiliary_state_of(self, items);
     }
     items[0] = sali_state_for(both, sali_state_reals("gamma", 1, &p->gamma));
@@ -225,7 +226,7 @@ static sal_status pavg_changed(void *shared, const sali_warmup *at, sal_error *e
         sali_preconditioner_changed(p);
     }
     if (status == SAL_OK && at) {
-        attach(at, p->adaptation.shards);
+        attach_histories(at, p->adaptation.shards);
     }
     return status;
 }

@@ -34,7 +34,7 @@ static bool all_zero(const sali_preconditioner *p)
 
 /* Compute all that depends on M. An M that is not finite, or whose eigenvectors cannot be found,
  * counts as 0: the sampler is exact with any M. */
-static void prepare(sali_preconditioner *p)
+static void prepare_matrix(sali_preconditioner *p)
 {
     p->prepared = p->revision;
     p->zero = !sali_preconditioner_finite(p) || all_zero(p);
@@ -105,7 +105,7 @@ void sali_preconditioner_refresh(sali_preconditioner *p)
         p->revision++;
     }
     if (p->prepared != p->revision) {
-        prepare(p);
+        prepare_matrix(p);
     }
     pthread_mutex_unlock(&p->lock);
 }
@@ -164,7 +164,7 @@ void sali_preconditioner_destroy(void *preconditioner)
 
 /* Allocate M, what is computed from M, and LAPACK's work space; Q_transposed_panels only if it
  * `turns`. The object records a failed allocation. */
-static void allocate(sali_preconditioner *p, bool turns)
+static void allocate_arrays(sali_preconditioner *p, bool turns)
 {
     size_t element = p->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
     int n = (int)p->n, ask = -1, info = 0;
@@ -218,7 +218,7 @@ sal_status sali_preconditioner_create(const sal_model *model, sali_preconditione
     p->revision = 1;
     p->zero = true;
     if (kind != SALI_PRECONDITIONER_NONE) {
-        allocate(p, turns);
+        allocate_arrays(p, turns);
     }
     sal_status status = sali_object_failed(p) ? sali_fail_memory(err) : SAL_OK;
     if (status == SAL_OK && kind == SALI_PRECONDITIONER_HESSIAN) {

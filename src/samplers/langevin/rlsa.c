@@ -45,7 +45,7 @@ static void sift_down(largest *l, double x)
 }
 
 /* Add x to the heap, if it is among the `room` largest so far. */
-static void offer(largest *l, double x)
+static void offer_to_heap(largest *l, double x)
 {
     if (l->n == l->room) {
         if (x > l->heap[0]) {
@@ -99,14 +99,14 @@ static double best_of(const sal_origin *s, int64_t v)
 
 /* delta_(d) / T: the d-th largest of best_of among the variables that can move, or the smallest of
  * them if they are fewer; 0 if there are none. */
-static double threshold(const sal_origin *s)
+static double move_threshold(const sal_origin *s)
 {
     largest *l = s->work;
     l->n = 0;
     for (int64_t v = 0; v < s->variables; v++) {
         const double best = best_of(s, v);
         if (best > -INFINITY) {
-            offer(l, best);
+            offer_to_heap(l, best);
         }
     }
     return l->n > 0 ? l->heap[0] : 0;
@@ -116,7 +116,7 @@ static double threshold(const sal_origin *s)
  * variable. */
 static void prepare(const sal_origin *s, double *row)
 {
-    const double from = threshold(s);
+    const double from = move_threshold(s);
     double *log_norm = row + s->entry[s->variables];
     for (int64_t v = 0; v < s->variables; v++) {
         const int64_t first = s->entry[v];

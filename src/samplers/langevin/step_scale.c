@@ -127,7 +127,7 @@ static void scale_by_spread(sali_step_scale *p)
 }
 
 /* Update the running means with the sums over `rows` states, and recompute d. */
-static void update(sali_step_scale *p, int64_t rows)
+static void update_scale(sali_step_scale *p, int64_t rows)
 {
     double weight = fmax(1.0 / (double)(p->windows > 0 ? p->windows : 1), LEAST_WEIGHT);
     double log_mean = 0;
@@ -145,7 +145,7 @@ static void update(sali_step_scale *p, int64_t rows)
 }
 
 /* Estimate d from random states. */
-static sal_status estimate(sali_step_scale *p, const sal_model *model, sal_error *err)
+static sal_status estimate_scale(sali_step_scale *p, const sal_model *model, sal_error *err)
 {
     sali_chains *chains = NULL;
     sal_status status =
@@ -160,7 +160,7 @@ static sal_status estimate(sali_step_scale *p, const sal_model *model, sal_error
     sali_chains_embed(chains);
     sali_chains_start(chains, true);
     int64_t rows = add_chains(p, chains);
-    update(p, rows > 0 ? rows : 1);
+    update_scale(p, rows > 0 ? rows : 1);
     sali_chains_destroy(chains);
     return SAL_OK;
 }
@@ -181,7 +181,7 @@ sal_status sali_step_scale_open(void *object, const sal_model *model, sali_step_
     p->sum = SALI_OBJECT_ARRAY(object, double, p->n);
     p->squares = SALI_OBJECT_ARRAY(object, double, p->n);
     *out = p;
-    return sali_object_failed(object) ? sali_fail_memory(err) : estimate(p, model, err);
+    return sali_object_failed(object) ? sali_fail_memory(err) : estimate_scale(p, model, err);
 }
 
 typedef struct look {
@@ -231,7 +231,7 @@ static sal_status adapt(void *piece, const sali_warmup *warmup, bool *changed, s
     sali_free(seen);
     if (rows > 0) {
         p->windows++;
-        update(p, rows);
+        update_scale(p, rows);
         *changed = true;
     }
     return SAL_OK;

@@ -33,13 +33,13 @@ int64_t sali_ball_size(const sal_space *space, int64_t radius)
 
 /* Append to the ball all sets that begin with the `depth` slots of `prefix` and continue with
  * variables from `variable` on; longer sets come before their prefixes. */
-static void fill(const sal_space *space, sali_ball *ball, int32_t *prefix, int64_t depth,
-                 int64_t variable)
+static void add_sets(const sal_space *space, sali_ball *ball, int32_t *prefix, int64_t depth,
+                     int64_t variable)
 {
     for (int64_t v = variable; depth < ball->radius && v < space->n_variables; v++) {
         for (int64_t k = 0; k < slots_of(&space->variables[v]); k++) {
             prefix[depth] = (int32_t)(space->variables[v].slot + k);
-            fill(space, ball, prefix, depth + 1, v + 1);
+            add_sets(space, ball, prefix, depth + 1, v + 1);
         }
     }
     for (int64_t k = 0; depth > 0 && k < ball->radius; k++) {
@@ -54,12 +54,12 @@ void sali_ball_create(void *object, const sal_space *space, int64_t radius, sali
     *ball = (sali_ball){ .radius = radius };
     ball->slots = SALI_OBJECT_ARRAY(object, int32_t, sali_ball_size(space, radius) * radius);
     if (ball->slots) {
-        fill(space, ball, prefix, 0, 0);
+        add_sets(space, ball, prefix, 0, 0);
     }
 }
 
 /* The lexicographic order of a and b, n slots each: -1, 0 or 1. */
-static int compare(const int32_t *a, const int32_t *b, int64_t n)
+static int compare_slots(const int32_t *a, const int32_t *b, int64_t n)
 {
     for (int64_t k = 0; k < n; k++) {
         if (a[k] != b[k]) {
@@ -90,7 +90,7 @@ int64_t sali_ball_find(const sali_ball *ball, const sal_space *space, const int3
     }
     while (low <= high) {
         int64_t middle = (low + high) / 2;
-        int order = compare(ball->slots + middle * ball->radius, wanted, ball->radius);
+        int order = compare_slots(ball->slots + middle * ball->radius, wanted, ball->radius);
         if (order == 0) {
             return middle;
         }

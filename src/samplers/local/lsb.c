@@ -70,7 +70,7 @@ static sal_status open_batch(sali_lsb *lsb, const sali_warmup *warmup, sal_error
 }
 
 /* One update of theta, on a newly drawn batch; skipped if the gradient is not finite. */
-static sal_status update(sali_lsb *lsb, const sali_warmup *warmup, sal_error *err)
+static sal_status update_theta(sali_lsb *lsb, const sali_warmup *warmup, sal_error *err)
 {
     int64_t n = lsb->g.n;
     bool finite = true;
@@ -105,7 +105,7 @@ static sal_status adapt(void *piece, const sali_warmup *warmup, bool *renewed, s
     }
     status = sal_comm_agree(warmup->ranks ? warmup->ranks->comm : NULL, status, err);
     for (int64_t k = 0; status == SAL_OK && k < lsb->updates; k++) {
-        status = update(lsb, warmup, err);
+        status = update_theta(lsb, warmup, err);
     }
     if (warmup->done == warmup->total || status != SAL_OK) {
         sali_lsb_batch_close(lsb->batch);
@@ -151,7 +151,7 @@ static const sali_adaptive learning = { adapt, state, changed };
 /* ---- shared state */
 
 /* Destroy the members that are not arrays of the object. */
-static void close(void *shared)
+static void close_members(void *shared)
 {
     sali_lsb *lsb = shared;
     sali_lsb_batch_close(lsb->batch);
@@ -175,7 +175,7 @@ static sal_status share(const sal_model *model, const sali_sampler_settings *set
         shape =
             (sali_lsb_shape){ (int64_t)values[BLOCKS], (int64_t)values[UNITS], (int)values[LINES] };
     }
-    sal_status status = sali_object_own(lsb, lsb, close, err);
+    sal_status status = sali_object_own(lsb, lsb, close_members, err);
     status = status ? status : sali_lsb_open(&lsb->g, shape, err);
     if (status == SAL_OK && network && values[START] > 0) {
         status = sali_lsb_fit(&lsb->g, (int)values[START] - 1, err);

@@ -12,7 +12,8 @@ enum { POINTS = 33, UPDATES = 1000 };
 
 /* gradient = minus the gradient by theta of the mean of (log g - log target)^2 over the points u.
  */
-static void downhill(sali_lsb_function *g, const double *u, const double *target, double *gradient)
+static void negative_gradient(sali_lsb_function *g, const double *u, const double *target,
+                              double *gradient)
 {
     double log_g[POINTS], weight[POINTS];
     sali_balance balance = sali_lsb_balance(g, SAL_F64);
@@ -37,7 +38,7 @@ sal_status sali_lsb_fit(sali_lsb_function *g, int balance, sal_error *err)
     }
     sali_log_balance_f64[balance](NULL, POINTS, u, target);
     for (int k = 0; ok && k < UPDATES; k++) {
-        downhill(g, u, target, gradient);
+        negative_gradient(g, u, target, gradient);
         memcpy(theta, g->theta, (size_t)g->n * sizeof *theta);
         sali_optimiser_update(&adam, 1, gradient, theta);
         sali_lsb_set(g, theta);

@@ -77,8 +77,8 @@ static sal_expr record_slope(sal_tape *tape, sali_lsb_shape shape)
     return sal_relu(sal_scale(sal_sub(value[0], value[1]), 1 / EPSILON));
 }
 
-static sal_status freeze(sal_tape *tape, sal_expr f, sali_program **program, sali_params **params,
-                         sali_workspace **ws, sal_error *err)
+static sal_status freeze_formula(sal_tape *tape, sal_expr f, sali_program **program,
+                                 sali_params **params, sali_workspace **ws, sal_error *err)
 {
     sal_status status = sali_program_create(tape, f, program, err);
     status = status ? status : sali_params_create(*program, params, err);
@@ -96,11 +96,11 @@ static sal_status make_tapes(sali_lsb_function *g, sal_error *err)
     if (status == SAL_OK) {
         sal_expr u = sal_state(tape);
         sal_expr f = g->network ? record_log_h(tape, u, g->shape) : record_mixture(tape, u);
-        status = freeze(tape, f, &g->program, &g->params, &g->ws, err);
+        status = freeze_formula(tape, f, &g->program, &g->params, &g->ws, err);
     }
     if (status == SAL_OK && g->network) {
-        status = freeze(slopes, record_slope(slopes, g->shape), &g->slope_program, &g->slope_params,
-                        &g->slope_ws, err);
+        status = freeze_formula(slopes, record_slope(slopes, g->shape), &g->slope_program,
+                                &g->slope_params, &g->slope_ws, err);
     }
     sal_tape_destroy(tape);
     sal_tape_destroy(slopes);
@@ -111,7 +111,7 @@ static sal_status make_tapes(sali_lsb_function *g, sal_error *err)
 
 /* Start values of theta, the same in every run: equal weights, or lines with slopes around 1 and
  * heights around 0. */
-static void start(sali_lsb_function *g)
+static void initialise_theta(sali_lsb_function *g)
 {
     sali_stream stream = { .purpose = SALI_RNG_PARAMS };
     if (g->network) {
@@ -131,7 +131,7 @@ sal_status sali_lsb_open(sali_lsb_function *g, sali_lsb_shape shape, sal_error *
     g->slope_gradient = SALI_NEW_ARRAY(double, g->n);
     sal_status status = g->theta && g->slope_gradient ? make_tapes(g, err) : sali_fail_memory(err);
     if (status == SAL_OK) {
-        start(g);
+        initialise_theta(g);
         sali_lsb_set(g, g->theta);
     }
     return status;

@@ -23,7 +23,7 @@ enum { STATES, PROPOSALS, SLOPES, STREAMS };
 
 /* J as a function of the tape's "state": log g(t) of the S moves from s and of the S moves from s';
  * then log g(t), log t (or log p(s')) and log Q_before of the move that was drawn. */
-static sal_expr record(sal_tape *tape, int64_t S)
+static sal_expr record_objective(sal_tape *tape, int64_t S)
 {
     sal_expr x = sal_state(tape), zero = sal_scalar(tape, 0);
     sal_expr log_Z = sal_logsumexp(sal_slice(x, 0, 0, S));
@@ -37,14 +37,16 @@ static sal_expr record(sal_tape *tape, int64_t S)
     return sal_mul(weight, sal_sub(sal_add(log_A, log_Q), log_t));
 }
 
-/* Create the program, parameters and workspace of J as a function of its "state" (see record). */
+/* Create the program, parameters and workspace of J as a function of its "state" (see
+ * record_objective). */
 static sal_status make_tape(sali_lsb_batch *batch, sal_error *err)
 {
     sal_tape *tape = sali_lsb_tape(2 * batch->S + 3);
     if (!tape) {
         return sali_fail_memory(err);
     }
-    sal_status status = sali_program_create(tape, record(tape, batch->S), &batch->program, err);
+    sal_status status =
+        sali_program_create(tape, record_objective(tape, batch->S), &batch->program, err);
     status = status ? status : sali_params_create(batch->program, &batch->params, err);
     status = status ? status
                     : sali_workspace_create(batch->program, batch->params, 1,
@@ -209,7 +211,7 @@ static sal_status take_states(sali_lsb_batch *batch, const sali_warmup *warmup, 
 }
 
 /* log_t [rows x S] and f [rows] at the pool's present states; -inf for slots that are no move. */
-static void differences(sali_lsb_batch *batch, double *f, double *log_t)
+static void fill_differences(sali_lsb_batch *batch, double *f, double *log_t)
 {
     sali_chains *pool = batch->pool;
     sal_dtype dtype = pool->model->dtype;
@@ -227,7 +229,7 @@ static void differences(sali_lsb_batch *batch, double *f, double *log_t)
 
 /* The slot that u selects by weights exp(log_g - log_Z); if rounding carries u past the end, the
  * last possible slot. */
-static int64_t pick(int64_t n, const double *log_g, double log_Z, double u)
+static int64_t pick_slot(int64_t n, const double *log_g, double log_Z, double u)
 {
     int64_t chosen = -1;
     for (int64_t k = 0; k < n && (chosen < 0 || u >= 0); k++) {
@@ -240,7 +242,7 @@ static int64_t pick(int64_t n, const double *log_g, double log_Z, double u)
 
 /* Draw a move of row r by g: the pool's codes become the proposed state, and log_q receives the
  * move's log-probability. move[r] stays -1 where f or the sum of g(t) is not finite. */
-static void propose(sali_lsb_batch *batch, const sali_balance *g, int64_t r, uint64_t number)
+static void propose_move(sali_lsb_batch *batch, const sali_balance *g, int64_t r, uint64_t number)
 {
     sali_chains *pool = batch->pool;
     int64_t site, V = pool->space->n_variables, S = batch->S;
@@ -251,7 +253,7 @@ static void propose(sali_lsb_batch *batch, const sali_balance *g, int64_t r, uin
     double log_Z = sal_log_sum_exp(S, batch->log_g);
     batch->move[r] = -1;
     if (isfinite(pool->f[r]) && isfinite(log_Z)) {
-        int64_t move = pick(S, batch->log_g, log_Z, sali_rng_uniform_at(&stream, 0));
+        int64_t move = pick_slot(S, batch->log_g, log_Z, sali_rng_uniform_at(&stream, 0));
         sali_slot_move(pool->space, codes, move, &site, &code);
         codes[site] = code;
         batch->move[r] = move;
@@ -280,12 +282,12 @@ sal_status sali_lsb_batch_draw(sali_lsb_batch *batch, const sali_lsb_function *g
     if (status != SAL_OK) {
         return status;
     }
-    differences(batch, batch->pool->f, batch->log_t[0]);
+    fill_differences(batch, batch->pool->f, batch->log_t[0]);
     for (int64_t r = 0; r < batch->rows; r++) {
-        propose(batch, &balance, r, number);
+        propose_move(batch, &balance, r, number);
     }
     sali_chains_embed(batch->pool);
-    differences(batch, batch->pool->f_new, batch->log_t[1]);
+    fill_differences(batch, batch->pool->f_new, batch->log_t[1]);
     drop_rows(batch, &balance);
     sali_stream stream = stream_of(batch, number, 0, SLOPES);
     sali_rng_uniform_f64(&stream, batch->rows, batch->t);

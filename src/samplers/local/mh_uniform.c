@@ -223,7 +223,7 @@ static void draw_windows(const uniform *g, const sal_space *space, const int32_t
 }
 
 /* Elements 0 .. V - 1 of the stream are for windows, later ones for the ball. */
-static void draw(const uniform *g, sali_chains *chains, int64_t c)
+static void draw_proposal(const uniform *g, sali_chains *chains, int64_t c)
 {
     const sal_space *space = chains->space;
     int64_t V = space->n_variables;
@@ -245,7 +245,7 @@ static void uniform_step(void *self, sali_chains *chains)
     const uniform *g = self;
     const sal_space *space = chains->space;
     for (int64_t c = 0; c < chains->n; c++) {
-        draw(g, chains, c);
+        draw_proposal(g, chains, c);
     }
     sali_chains_propose(chains, false);
     for (int64_t c = 0; c < chains->n; c++) {
@@ -258,7 +258,8 @@ static void uniform_step(void *self, sali_chains *chains)
 }
 
 /* Whether `to` can be proposed from `from`. */
-static bool within(const uniform *g, const sal_space *space, const int32_t *from, const int32_t *to)
+static bool within_reach(const uniform *g, const sal_space *space, const int32_t *from,
+                         const int32_t *to)
 {
     int64_t changed = 0, radius = (int64_t)g->shared->radius;
     for (int64_t b = 0; b < space->n_blocks; b++) {
@@ -281,7 +282,7 @@ static void uniform_log_q(void *self, sali_chains *chains, const int32_t *to, do
     double log_ball = sali_uniform_ball_log_size(&g->shared->ball);
     for (int64_t c = 0; c < chains->n; c++) {
         const int32_t *from = chains->codes + c * space->n_variables;
-        log_q[c] = within(g, space, from, to + c * space->n_variables)
+        log_q[c] = within_reach(g, space, from, to + c * space->n_variables)
                        ? -log_windows(g, space, from) - log_ball
                        : -INFINITY;
     }

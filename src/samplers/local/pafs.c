@@ -49,7 +49,7 @@ static walk walk_begin(const pafs *p, const sali_move_row *row)
 }
 
 /* Copy all weights of the row to p->left. */
-static void list(pafs *p, const sali_chains *chains, walk *w)
+static void copy_weights(pafs *p, const sali_chains *chains, walk *w)
 {
     int64_t S = p->core.moves;
     memcpy(p->left.weight, w->row->weight, (size_t)S * chains->element);
@@ -64,7 +64,8 @@ static void slots_of(const sali_variable *v, int64_t *first, int64_t *count)
 }
 
 /* Recompute p->left from the row's log-weights without the moves of the first `made` sites. */
-static void renew(pafs *p, const sali_chains *chains, walk *w, const int64_t *sites, int64_t made)
+static void recompute_weights(pafs *p, const sali_chains *chains, walk *w, const int64_t *sites,
+                              int64_t made)
 {
     int64_t first, count;
     memcpy(p->left.log_weight, w->row->log_weight, (size_t)p->core.moves * chains->element);
@@ -93,7 +94,7 @@ static void take_out(pafs *p, const sali_chains *chains, walk *w, const int64_t 
         if (w->total >= w->least) {
             return;
         }
-        list(p, chains, w);
+        copy_weights(p, chains, w);
         out = 0;
     }
     for (; out < made; out++) {
@@ -101,7 +102,7 @@ static void take_out(pafs *p, const sali_chains *chains, walk *w, const int64_t 
         w->total = p->core.kernels->remove(p->core.moves, &p->left, first, count);
     }
     if (w->total < RENEW_BELOW) {
-        renew(p, chains, w, sites, made);
+        recompute_weights(p, chains, w, sites, made);
     }
 }
 
@@ -177,7 +178,7 @@ static void pafs_draw(sali_single_site *g, sali_chains *chains, int64_t c)
     int64_t *sites = g->sites + c * p->most, made = 0;
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     walk w = walk_begin(p, sali_move_now(&g->rows, c));
-    list(p, chains, &w);
+    copy_weights(p, chains, &w);
     const int64_t free = count_free(p, chains, sali_move_now(&g->rows, c));
     const int64_t length = sali_path_length_draw(p->path, free, sali_rng_uniform_at(&stream, 0));
     g->log_q[c] += free > 0 ? sali_path_length_log_q(p->path, free, length) : 0;

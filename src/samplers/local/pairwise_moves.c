@@ -44,7 +44,7 @@ sal_status sali_pairwise_moves_open(void *object, const sali_chains *chains,
 /* ---- weights */
 
 /* m->weight = g(t) of k flips, from m->log_t. */
-static void weigh(const sali_pairwise_moves *m, int64_t k)
+static void weigh_flips(const sali_pairwise_moves *m, int64_t k)
 {
     sal_dtype dtype = m->model->dtype;
     m->balance.log_g(m->balance.context, k, m->log_t, m->log_g);
@@ -64,7 +64,7 @@ void sali_pairwise_moves_rebuild(sali_pairwise_moves *m, sali_chains *chains, in
         double sign = codes[v] ? -chains->beta[c] : chains->beta[c];
         sali_store(m->model->dtype, m->log_t, v, sign * rise[v]);
     }
-    weigh(m, V);
+    weigh_flips(m, V);
     double sum = m->pairs->constant;
     for (int64_t v = 0; v < V; v++) { /* a coupling is in the rises of both its variables */
         sum += codes[v] ? (m->pairs->linear[v] + rise[v]) / 2 : 0;
@@ -123,7 +123,7 @@ static int64_t look_ahead(sali_pairwise_moves *m, const sali_chains *chains, int
         m->old_weight[k] = nodes[j];
         sali_store(m->model->dtype, m->log_t, k, (codes[j] ? -beta : beta) * m->new_rise[k]);
     }
-    weigh(m, k);
+    weigh_flips(m, k);
     return k;
 }
 
@@ -225,8 +225,8 @@ static void draw_pairs(const sali_chains *chains, int64_t first, int64_t count, 
     }
 }
 
-static void propose(const sali_pairwise_moves *m, const sali_chains *chains, int64_t first,
-                    int64_t count, proposals *made)
+static void propose_flips(const sali_pairwise_moves *m, const sali_chains *chains, int64_t first,
+                          int64_t count, proposals *made)
 {
     double u[GROUP];
     draw_pairs(chains, first, count, u, made->u);
@@ -234,7 +234,7 @@ static void propose(const sali_pairwise_moves *m, const sali_chains *chains, int
 }
 
 /* Flip variable i of chain c, or reject, by the uniform u; i < 0: stay. */
-static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64_t i, double u)
+static void decide_flip(sali_pairwise_moves *m, sali_chains *chains, int64_t c, int64_t i, double u)
 {
     chains->step[c]++;
     if (i < 0) { /* the proposal is to stay */
@@ -287,8 +287,8 @@ static void fetch_neighbours(const sali_pairwise_moves *m, const sali_chains *ch
 
 /* Prefetch what the proposed flips i [count] of chains first .. first + count - 1 read and write.
  */
-static void fetch(const sali_pairwise_moves *m, const sali_chains *chains, int64_t first,
-                  int64_t count, const int64_t *i)
+static void prefetch_flips(const sali_pairwise_moves *m, const sali_chains *chains, int64_t first,
+                           int64_t count, const int64_t *i)
 {
     fetch_rows(m, count, i);
     for (int64_t c = 0; c < count; c++) {
@@ -306,12 +306,12 @@ static void step_group(sali_pairwise_moves *m, sali_chains *chains, int64_t firs
     for (int64_t c = 0; c < count; c++) {
         sali_pairwise_moves_renew(m, chains, first + c, period);
     }
-    propose(m, chains, first, count, &made);
+    propose_flips(m, chains, first, count, &made);
     if (m->pairs->n >= FAR) {
-        fetch(m, chains, first, count, made.i);
+        prefetch_flips(m, chains, first, count, made.i);
     }
     for (int64_t c = 0; c < count; c++) {
-        decide(m, chains, first + c, made.i[c], made.u[c]);
+        decide_flip(m, chains, first + c, made.i[c], made.u[c]);
     }
 }
 

@@ -34,7 +34,8 @@ void sali_pairwise_moves_take_paths(void *object, sali_pairwise_moves *m)
 
 /* Before a tried move of chain c is made: store the values of the k variables that it changes,
  * unless the path has touched them already. */
-static void note(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c, int64_t k)
+static void store_values(const sali_pairwise_moves *m, const sali_chains *chains, int64_t c,
+                         int64_t k)
 {
     sali_pairwise_path *p = m->path;
     const int64_t V = m->pairs->n;
@@ -64,7 +65,7 @@ static void take_back(sali_pairwise_moves *m, sali_chains *chains, int64_t c)
 }
 
 /* Accept the path of chain c: x and distances of the variables whose codes changed, and f. */
-static void keep(sali_pairwise_moves *m, sali_chains *chains, int64_t c, double df)
+static void accept_path(sali_pairwise_moves *m, sali_chains *chains, int64_t c, double df)
 {
     const sali_pairwise_path *p = m->path;
     const int64_t V = m->pairs->n;
@@ -78,11 +79,12 @@ static void keep(sali_pairwise_moves *m, sali_chains *chains, int64_t c, double 
 
 /* Accept or take back the path of chain c; `whole` has the ratio and the change of f of all its
  * moves. */
-static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, sali_pairwise_move whole)
+static void decide_path(sali_pairwise_moves *m, sali_chains *chains, int64_t c,
+                        sali_pairwise_move whole)
 {
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_ACCEPT);
     if (sali_chains_accept(chains, c, whole.ratio, sali_rng_uniform_at(&stream, 0))) {
-        keep(m, chains, c, whole.df);
+        accept_path(m, chains, c, whole.df);
     } else {
         take_back(m, chains, c);
     }
@@ -90,8 +92,8 @@ static void decide(sali_pairwise_moves *m, sali_chains *chains, int64_t c, sali_
 
 /* One step of chain c. Uniform number 0 of the step selects the path's length, the next ones its
  * moves. */
-static void step(sali_pairwise_moves *m, sali_chains *chains, int64_t c,
-                 const sali_path_length *length)
+static void step_chain(sali_pairwise_moves *m, sali_chains *chains, int64_t c,
+                       const sali_path_length *length)
 {
     const int64_t most = (int64_t)length->length + 1;
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
@@ -114,12 +116,12 @@ static void step(sali_pairwise_moves *m, sali_chains *chains, int64_t c,
             break;
         }
         sali_pairwise_move move = sali_pairwise_moves_try(m, chains, c, i);
-        note(m, chains, c, move.changes);
+        store_values(m, chains, c, move.changes);
         sali_pairwise_moves_make(m, chains, c, move);
         whole.ratio *= move.ratio;
         whole.df += move.df;
     }
-    decide(m, chains, c, whole);
+    decide_path(m, chains, c, whole);
     chains->step[c]++;
 }
 
@@ -130,7 +132,7 @@ void sali_pairwise_moves_paths(sali_pairwise_moves *m, sali_chains *chains,
     for (int64_t c = 0; c < chains->n; c++) {
         for (int64_t k = 0; k < n; k++) {
             sali_pairwise_moves_renew(m, chains, c, period);
-            step(m, chains, c, length);
+            step_chain(m, chains, c, length);
         }
     }
 }

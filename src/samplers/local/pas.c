@@ -35,7 +35,7 @@ static sali_move_row *row_after(const pas *p, int64_t c, int64_t made)
 
 /* Draw move number `made` of chain c. The path ends if nothing can move, which happens at its start
  * only: from any other state the reverse move is possible. */
-static void draw(pas *p, sali_chains *chains, int64_t c, int64_t made)
+static void draw_move(pas *p, sali_chains *chains, int64_t c, int64_t made)
 {
     const sal_space *space = chains->space;
     const sali_move_row *row = row_after(p, c, made);
@@ -72,7 +72,7 @@ static void look_back(pas *p, sali_chains *chains, int64_t c)
 
 /* Begin a step of chain c: the proposed state is the present one, and the path's length is drawn.
  */
-static void begin(pas *p, sali_chains *chains, int64_t c)
+static void begin_step(pas *p, sali_chains *chains, int64_t c)
 {
     sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     sali_single_site_stay(chains, c);
@@ -85,7 +85,7 @@ static void begin(pas *p, sali_chains *chains, int64_t c)
 }
 
 /* Evaluate the states after move number `made`. */
-static void evaluate(pas *p, sali_chains *chains, int64_t made)
+static void evaluate_states(pas *p, sali_chains *chains, int64_t made)
 {
     if (!sali_followed_gradient_active(&p->core.followed)) {
         sali_single_site_evaluate(&p->core, chains);
@@ -100,19 +100,19 @@ static void evaluate(pas *p, sali_chains *chains, int64_t made)
 
 /* One step of every chain by rows of weights: moves are made one after another, for all chains at a
  * time. */
-static void step(pas *p, sali_chains *chains)
+static void step_chains(pas *p, sali_chains *chains)
 {
     sali_single_site_renew(&p->core, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        begin(p, chains, c);
+        begin_step(p, chains, c);
     }
     for (int64_t made = 0; made < (int64_t)p->path->length; made++) {
         for (int64_t c = 0; c < chains->n; c++) {
             if (made < p->length[c]) {
-                draw(p, chains, c, made);
+                draw_move(p, chains, c, made);
             }
         }
-        evaluate(p, chains, made);
+        evaluate_states(p, chains, made);
         for (int64_t c = 0; c < chains->n; c++) {
             if (made < p->length[c]) {
                 look_back(p, chains, c);
@@ -139,7 +139,7 @@ static void pas_steps(void *self, sali_chains *chains, int64_t n)
         return;
     }
     for (int64_t k = 0; k < n; k++) {
-        step(p, chains);
+        step_chains(p, chains);
     }
 }
 
@@ -195,8 +195,8 @@ static int64_t only_difference(const sal_space *space, const int32_t *from, cons
 
 /* Add to *log_q the log-probability of moving variable `site` of chain c to `code` after `made`
  * moves, and make this move; -inf if it is impossible. */
-static void follow(pas *p, const sali_chains *chains, int64_t c, int64_t made, int64_t site,
-                   int32_t code, double *log_q)
+static void follow_move(pas *p, const sali_chains *chains, int64_t c, int64_t made, int64_t site,
+                        int32_t code, double *log_q)
 {
     int32_t now = chains->codes_new[c * chains->space->n_variables + site];
     if (*log_q == -INFINITY || code == now) {
@@ -219,7 +219,7 @@ static void follow_all(pas *p, sali_chains *chains, const int32_t *u, int64_t mo
         int32_t code;
         move_of(chains->space, u[1 + made], &site, &code);
         for (int64_t c = 0; c < chains->n; c++) {
-            follow(p, chains, c, made, site, code, &log_q[c]);
+            follow_move(p, chains, c, made, site, code, &log_q[c]);
         }
         sali_single_site_evaluate(&p->core, chains);
         for (int64_t c = 0; c < chains->n; c++) {
@@ -266,7 +266,7 @@ static void pas_auxiliary(void *self, sali_chains *chains, const void *u, const 
         } else if (site < 0) {
             log_q[c] = -INFINITY;
         } else {
-            follow(p, chains, c, moves - 1, site, target[site], &log_q[c]);
+            follow_move(p, chains, c, moves - 1, site, target[site], &log_q[c]);
         }
     }
 }

@@ -64,7 +64,7 @@ static sal_status adapt(void *piece, const sali_warmup *warmup, bool *changed, s
     return SAL_OK;
 }
 
-static int64_t longest(const sali_path_length *path, int64_t most)
+static int64_t capped_length(const sali_path_length *path, int64_t most)
 {
     const int64_t length = (int64_t)path->length;
     return length < most ? length : most;
@@ -78,7 +78,7 @@ static int64_t usual_least(int64_t most, int64_t L)
 
 int64_t sali_path_length_draw(const sali_path_length *path, int64_t most, double u)
 {
-    const int64_t L = longest(path, most);
+    const int64_t L = capped_length(path, most);
     const bool any = u < SALI_PATH_ANY;
     const int64_t first = any ? 1 : usual_least(most, L), count = L - first + 1;
     const double v = any ? u / SALI_PATH_ANY : (u - SALI_PATH_ANY) / (1 - SALI_PATH_ANY);
@@ -88,7 +88,7 @@ int64_t sali_path_length_draw(const sali_path_length *path, int64_t most, double
 
 double sali_path_length_log_q(const sali_path_length *path, int64_t most, int64_t moves)
 {
-    const int64_t L = longest(path, most), least = usual_least(most, L);
+    const int64_t L = capped_length(path, most), least = usual_least(most, L);
     const double usual = moves >= least ? (1 - SALI_PATH_ANY) / (double)(L - least + 1) : 0;
     return moves <= L ? log(usual + SALI_PATH_ANY / (double)L) : -INFINITY;
 }

@@ -32,7 +32,7 @@ static bool suits_pairs(const sali_single_site_options *options, const sal_model
 }
 
 /* Allocate rows, log t, sites and gradients for the options of g. */
-static void allocate(sali_single_site *g, const sali_chains *chains)
+static void allocate_arrays(sali_single_site *g, const sali_chains *chains)
 {
     const sali_single_site_options *o = &g->options;
     const int64_t slots = chains->space->slots, n = chains->n;
@@ -63,7 +63,7 @@ sal_status sali_single_site_open(sali_single_site *g, const sali_chains *chains,
     if (options->ball > 1) {
         sali_ball_create(g, chains->space, options->ball, &g->ball);
     }
-    allocate(g, chains);
+    allocate_arrays(g, chains);
     sal_status status =
         suits_pairs(options, chains->model)
             ? sali_pairwise_moves_open(g, chains, &g->options.balance, &g->pairwise, err)
@@ -211,7 +211,7 @@ void sali_single_site_renew(sali_single_site *g, sali_chains *chains)
 }
 
 /* Draw the proposed state of chain c; it stays where nothing can move. */
-static void draw(sali_single_site *g, sali_chains *chains, int64_t c)
+static void draw_proposal(sali_single_site *g, sali_chains *chains, int64_t c)
 {
     const sali_move_row *row = sali_move_now(&g->rows, c);
     sali_single_site_stay(chains, c);
@@ -245,7 +245,7 @@ void sali_single_site_step(void *self, sali_chains *chains)
     }
     sali_single_site_renew(g, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        draw(g, chains, c);
+        draw_proposal(g, chains, c);
     }
     sali_single_site_evaluate(g, chains);
     for (int64_t c = 0; c < chains->n; c++) {

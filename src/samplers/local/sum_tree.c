@@ -77,8 +77,8 @@ static inline int64_t set_above(const sali_sum_tree *tree, double *nodes, int le
 
 /* sali_sum_tree_set, as a static function so that its clones are not exported. */
 SALI_CLONES
-static void set(const sali_sum_tree *tree, double *nodes, int64_t k, int32_t *leaf,
-                const double *weight)
+static void set_weights(const sali_sum_tree *tree, double *nodes, int64_t k, int32_t *leaf,
+                        const double *weight)
 {
     for (int64_t j = 0; j < k; j++) {
         nodes[leaf[j]] = weight[j];
@@ -92,12 +92,12 @@ static void set(const sali_sum_tree *tree, double *nodes, int64_t k, int32_t *le
 void sali_sum_tree_set(const sali_sum_tree *tree, double *nodes, int64_t k, int32_t *leaf,
                        const double *weight)
 {
-    set(tree, nodes, k, leaf, weight);
+    set_weights(tree, nodes, k, leaf, weight);
 }
 
 /* Which of four weights `rest` falls on, without branches; the sum of the weights before it is
  * subtracted from *rest. */
-static inline int choose(const double *weight, double *rest)
+static inline int choose_of_four(const double *weight, double *rest)
 {
     double before[4] = { 0, weight[0], weight[0] + weight[1], weight[0] + weight[1] + weight[2] };
     int k = (*rest >= before[1]) + (*rest >= before[2]) + (*rest >= before[3]);
@@ -120,15 +120,15 @@ static int with_weight(const double *child, int k)
 
 /* The child on which *rest falls, among 4 `fours` children; the sum of the children before it is
  * subtracted from *rest. */
-static inline int64_t descend(const double *child, int fours, double *rest)
+static inline int64_t choose_child(const double *child, int fours, double *rest)
 {
     double four[4] = { 0 };
     for (int k = 0; k < fours; k++) {
         four[k] = (child[4 * k] + child[4 * k + 1]) + (child[4 * k + 2] + child[4 * k + 3]);
     }
-    int group = fours == 2 ? *rest >= four[0] : choose(four, rest), chosen = 4 * group;
+    int group = fours == 2 ? *rest >= four[0] : choose_of_four(four, rest), chosen = 4 * group;
     *rest -= fours == 2 && group ? four[0] : 0;
-    chosen += choose(child + chosen, rest);
+    chosen += choose_of_four(child + chosen, rest);
     if (!(child[chosen] > 0)) { /* rounding carried the sum past the one that was meant */
         chosen = with_weight(child, chosen);
     }
@@ -149,7 +149,7 @@ void sali_sum_tree_pick_each(const sali_sum_tree *tree, int64_t count, const dou
         for (int64_t c = 0; c < count; c++) {
             const double *child = nodes + c * tree->size + tree->first[level] + fan * picked[c];
             if (picked[c] >= 0) {
-                picked[c] = fan * picked[c] + descend(child, fan / 4, &rest[c]);
+                picked[c] = fan * picked[c] + choose_child(child, fan / 4, &rest[c]);
             }
         }
     }

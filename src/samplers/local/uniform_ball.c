@@ -34,7 +34,7 @@ static int64_t next_group(const sal_space *space, int64_t b)
 }
 
 /* Entry k of log_ways for a stretch, from the entries `after` of the next group. */
-static double ways(const sali_stretch *s, const double *after, int64_t k)
+static double log_ways_of(const sali_stretch *s, const double *after, int64_t k)
 {
     double largest = -INFINITY, sum = 0;
     int64_t most = k < s->count ? k : s->count;
@@ -68,7 +68,7 @@ sal_status sali_uniform_ball_create(const sal_space *space, int64_t radius, sali
     for (int64_t b = space->n_blocks - 1; b >= 0; b--) {
         const sali_stretch *s = &space->stretches[b];
         for (int64_t k = 0; sali_unordered(s) && k <= radius; k++) {
-            log_ways[(g - 1) * width + k] = ways(s, log_ways + g * width, k);
+            log_ways[(g - 1) * width + k] = log_ways_of(s, log_ways + g * width, k);
         }
         g -= sali_unordered(s);
     }
@@ -91,8 +91,8 @@ double sali_uniform_ball_log_size(const sali_uniform_ball *ball)
 /* Change h variables of a stretch; all subsets and all other codes are equally likely (Floyd's
  * choice of a subset: a variable drawn twice is replaced by variable j). Returns the next element
  * of the stream. */
-static uint32_t change(const sali_stretch *s, int64_t h, const sali_stream *stream, uint32_t next,
-                       const int32_t *codes, int32_t *codes_new)
+static uint32_t change_variables(const sali_stretch *s, int64_t h, const sali_stream *stream,
+                                 uint32_t next, const int32_t *codes, int32_t *codes_new)
 {
     for (int64_t j = s->count - h; j < s->count; j++) {
         int64_t i = s->first + sali_rng_below(stream, next++, (uint32_t)(j + 1));
@@ -127,7 +127,7 @@ void sali_uniform_ball_draw(const sali_uniform_ball *ball, const sal_space *spac
             possible = p > 0 ? h : possible;
             u -= p;
         }
-        next = change(s, possible, stream, next, codes, codes_new);
+        next = change_variables(s, possible, stream, next, codes, codes_new);
         left -= possible;
     }
 }

@@ -139,7 +139,7 @@ static void own_destroy(void *self)
 }
 
 /* Fill o->real and o->entry [V + 1]: the first real and the first entry of each variable. */
-static void number(own *o, const sal_space *space)
+static void number_variables(own *o, const sal_space *space)
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
         const sali_variable *variable = &space->variables[v];
@@ -150,7 +150,7 @@ static void number(own *o, const sal_space *space)
 
 /* Allocate the arrays that the descriptor's needs ask for; the object records a failed allocation.
  */
-static void allocate(own *o, const sali_chains *chains)
+static void allocate_arrays(own *o, const sali_chains *chains)
 {
     const sal_space *space = chains->space;
     const int64_t n = chains->n, V = space->n_variables;
@@ -210,7 +210,7 @@ static sal_status own_create(const sali_chains *chains, const sali_sampler_setti
                                  (long long)o->row_size);
     }
     if (status == SAL_OK) {
-        allocate(o, chains);
+        allocate_arrays(o, chains);
         status = sali_object_failed(o) ? sali_fail_memory(err) : SAL_OK;
     }
     status = status ? status : create_work(o, chains->model, err);
@@ -218,7 +218,7 @@ static sal_status own_create(const sali_chains *chains, const sali_sampler_setti
         own_destroy(o);
         return status;
     }
-    number(o, chains->space);
+    number_variables(o, chains->space);
     *self = o;
     return SAL_OK;
 }
@@ -226,29 +226,29 @@ static sal_status own_create(const sali_chains *chains, const sali_sampler_setti
 /* ---- what is known of a state */
 
 /* Index of the row, among 2n, that holds chain c's proposed or present state. */
-static int64_t place(const own *o, int64_t c, bool proposed)
+static int64_t row_index(const own *o, int64_t c, bool proposed)
 {
     return 2 * c + (o->second[c] != proposed);
 }
 
-static double *part(double *rows, int64_t at, int64_t width)
+static double *row_at(double *rows, int64_t at, int64_t width)
 {
     return rows ? rows + at * width : NULL;
 }
 
 /* The direction for the descriptor's functions: of the chain at its present state, and the reverse
  * of this at the proposed state. */
-static int32_t direction(const own *o, int64_t c, bool proposed)
+static int32_t direction_of(const own *o, int64_t c, bool proposed)
 {
     int32_t v = o->direction[c] - 1;
     return proposed ? sali_sampler_reverse(o->d, v) : v;
 }
 
 /* What the descriptor's functions see of chain c's proposed or present state. */
-static sal_origin origin(const own *o, const sali_chains *chains, int64_t c, bool proposed)
+static sal_origin origin_of(const own *o, const sali_chains *chains, int64_t c, bool proposed)
 {
     const sal_space *space = chains->space;
-    const int64_t at = place(o, c, proposed), V = space->n_variables, N = space->width;
+    const int64_t at = row_index(o, c, proposed), V = space->n_variables, N = space->width;
     return (sal_origin){
         .space = space,
         .variables = V,
@@ -256,24 +256,24 @@ static sal_origin origin(const own *o, const sali_chains *chains, int64_t c, boo
         .real = o->real,
         .entry = o->entry,
         .codes = (proposed ? chains->codes_new : chains->codes) + c * V,
-        .x = part(o->x, at, N),
+        .x = row_at(o->x, at, N),
         .f = chains->beta[c] * (proposed ? chains->f_new[c] : chains->f[c]),
-        .gradient = part(o->gradient, at, N),
-        .differences = part(o->differences, at, space->n_states),
+        .gradient = row_at(o->gradient, at, N),
+        .differences = row_at(o->differences, at, space->n_states),
         .beta = chains->beta[c],
         .step_size = o->d->has_step_size ? chains->step_size[c] : NAN,
         .step = (int64_t)chains->step[c],
-        .direction = direction(o, c, proposed),
+        .direction = direction_of(o, c, proposed),
         .values = o->values,
         .tuned = o->shared ? o->shared->tuned : NULL,
-        .row = part(o->row, at, o->row_size),
+        .row = row_at(o->row, at, o->row_size),
         .work = o->work,
         .data = o->d->data,
     };
 }
 
 /* Convert n numbers of the model's type to doubles; false if one is NaN. */
-static bool take(const sali_chains *chains, const void *from, int64_t n, double *to)
+static bool to_doubles(const sali_chains *chains, const void *from, int64_t n, double *to)
 {
     bool good = true;
     for (int64_t k = 0; k < n; k++) {
@@ -283,7 +283,7 @@ static bool take(const sali_chains *chains, const void *from, int64_t n, double 
     return good;
 }
 
-static void clear(double *numbers, int64_t n)
+static void clear_numbers(double *numbers, int64_t n)
 {
     if (numbers) {
         memset(numbers, 0, (size_t)n * sizeof *numbers);
@@ -292,19 +292,19 @@ static void clear(double *numbers, int64_t n)
 
 /* Store reals, gradient and differences of chain c's proposed or present state, as evaluated last;
  * zeros where f is -inf. */
-static void learn_one(own *o, sali_chains *chains, int64_t c, bool proposed)
+static void store_results(own *o, sali_chains *chains, int64_t c, bool proposed)
 {
     const sal_space *space = chains->space;
-    const int64_t at = place(o, c, proposed), N = space->width, R = space->n_states;
+    const int64_t at = row_index(o, c, proposed), N = space->width, R = space->n_states;
     const int32_t *codes = proposed ? chains->codes_new : chains->codes;
-    double *gradient = part(o->gradient, at, N), *differences = part(o->differences, at, R);
-    sali_embed_f64(space, 1, codes + c * space->n_variables, part(o->x, at, N));
+    double *gradient = row_at(o->gradient, at, N), *differences = row_at(o->differences, at, R);
+    sali_embed_f64(space, 1, codes + c * space->n_variables, row_at(o->x, at, N));
     if ((proposed ? chains->f_new[c] : chains->f[c]) == -INFINITY) {
-        clear(gradient, N);
-        clear(differences, R);
+        clear_numbers(gradient, N);
+        clear_numbers(differences, R);
         return;
     }
-    if (gradient && !take(chains, sali_row(chains, chains->gradient, c, N), N, gradient)) {
+    if (gradient && !to_doubles(chains, sali_row(chains, chains->gradient, c, N), N, gradient)) {
         sali_chains_note_bad(chains, c, codes, NAN);
     }
     if (differences) { /* checked for NaN already */
@@ -317,8 +317,8 @@ static void learn_one(own *o, sali_chains *chains, int64_t c, bool proposed)
 static void make_row(const own *o, const sali_chains *chains, int64_t c, bool proposed)
 {
     if (o->row) {
-        sal_origin s = origin(o, chains, c, proposed);
-        double *row = part(o->row, place(o, c, proposed), o->row_size);
+        sal_origin s = origin_of(o, chains, c, proposed);
+        double *row = row_at(o->row, row_index(o, c, proposed), o->row_size);
         s.row = NULL;
         s.direction = -1;
         o->d->prepare(&s, row);
@@ -327,7 +327,7 @@ static void make_row(const own *o, const sali_chains *chains, int64_t c, bool pr
 
 /* Evaluate the proposed or the present states of all chains; where differences are wanted, f is
  * computed with them. */
-static void learn(own *o, sali_chains *chains, bool proposed)
+static void evaluate_states(own *o, sali_chains *chains, bool proposed)
 {
     bool gradient = o->gradient != NULL;
     if (gradient || !o->differences) {
@@ -339,7 +339,7 @@ static void learn(own *o, sali_chains *chains, bool proposed)
                                 proposed ? chains->f_new : chains->f, o->slots);
     }
     for (int64_t c = 0; c < chains->n; c++) {
-        learn_one(o, chains, c, proposed);
+        store_results(o, chains, c, proposed);
     }
 }
 
@@ -365,7 +365,7 @@ static void own_refresh(void *self, sali_chains *chains)
     own *o = self;
     draw_directions(o, chains, false);
     memset(o->second, 0, (size_t)chains->n * sizeof *o->second);
-    learn(o, chains, false);
+    evaluate_states(o, chains, false);
     for (int64_t c = 0; c < chains->n; c++) {
         make_row(o, chains, c, false);
     }
@@ -391,13 +391,13 @@ static const char *proposal_fault(const sali_chains *chains, const int32_t *to, 
 
 /* Draw the proposal of chain c and its log q, and embed it. A proposal that cannot be used is
  * noted, and the chain stays. */
-static void draw(own *o, sali_chains *chains, int64_t c)
+static void draw_proposal(own *o, sali_chains *chains, int64_t c)
 {
     const int64_t V = chains->space->n_variables;
     const int32_t *codes = chains->codes + c * V;
     int32_t *to = chains->codes_new + c * V;
     bool weigh = !o->d->unadjusted && chains->f[c] > -INFINITY;
-    sal_origin s = origin(o, chains, c, false);
+    sal_origin s = origin_of(o, chains, c, false);
     sal_random random = { .stream = sali_chains_stream(chains, c, SALI_RNG_OWN) };
     double value;
     memcpy(to, codes, (size_t)V * sizeof *to);
@@ -417,7 +417,7 @@ static void draw(own *o, sali_chains *chains, int64_t c)
 }
 
 /* The log-ratio of chain c's proposal: -inf if it cannot be accepted, inf if it always is. */
-static double judge(const own *o, sali_chains *chains, int64_t c)
+static double proposal_log_ratio(const own *o, sali_chains *chains, int64_t c)
 {
     if (o->fault[c] || !(chains->f_new[c] > -INFINITY)) {
         return -INFINITY;
@@ -426,7 +426,7 @@ static double judge(const own *o, sali_chains *chains, int64_t c)
     if (o->d->unadjusted || chains->f[c] == -INFINITY) {
         return INFINITY;
     }
-    sal_origin s = origin(o, chains, c, true);
+    sal_origin s = origin_of(o, chains, c, true);
     double reverse = o->d->log_q(&s, chains->codes + c * chains->space->n_variables);
     if (!(reverse < 1e-6)) {
         sali_chains_note_fault(chains, c, chains->codes_new,
@@ -444,11 +444,11 @@ static void own_step(void *self, sali_chains *chains)
         draw_directions(o, chains, true);
     }
     for (int64_t c = 0; c < chains->n; c++) {
-        draw(o, chains, c);
+        draw_proposal(o, chains, c);
     }
-    learn(o, chains, true);
+    evaluate_states(o, chains, true);
     for (int64_t c = 0; c < chains->n; c++) {
-        chains->log_ratio[c] = judge(o, chains, c);
+        chains->log_ratio[c] = proposal_log_ratio(o, chains, c);
     }
     sali_chains_decide(chains);
     for (int64_t c = 0; c < chains->n; c++) {
@@ -464,7 +464,7 @@ static void own_log_q(void *self, sali_chains *chains, const int32_t *to, double
 {
     const own *o = self;
     for (int64_t c = 0; c < chains->n; c++) {
-        sal_origin s = origin(o, chains, c, false);
+        sal_origin s = origin_of(o, chains, c, false);
         log_q[c] = s.f > -INFINITY ? o->d->log_q(&s, to + c * s.variables) : NAN;
     }
 }

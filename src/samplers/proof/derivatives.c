@@ -338,8 +338,8 @@ static sal_status make_states(const sal_model *model, uint64_t seed, sali_chains
 
 /* Check a model in double precision at STATES states. On entry *checks has the names of the model's
  * methods; on success it has all results. */
-static sal_status check(const sal_model *model, uint64_t seed, sal_model_checks *checks,
-                        sal_error *err)
+static sal_status check_model(const sal_model *model, uint64_t seed, sal_model_checks *checks,
+                              sal_error *err)
 {
     sali_chains *chains = NULL;
     sal_model_checks c = *checks;
@@ -373,7 +373,7 @@ sal_status sal_model_check(const sal_model *model, const sal_model *exact, uint6
     *checks = c;
     model = exact ? exact : model;
     sal_status status = sali_tape_model_bare(model, &made, err);
-    status = status ? status : check(made ? made : model, seed, checks, err);
+    status = status ? status : check_model(made ? made : model, seed, checks, err);
     sal_model_destroy(made);
     return status;
 }

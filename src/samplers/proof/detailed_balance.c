@@ -19,7 +19,7 @@ typedef struct worst_pair {
     int64_t from, to;
 } worst_pair;
 
-static void note(worst_pair *w, double value, int64_t from, int64_t to)
+static void keep_worst(worst_pair *w, double value, int64_t from, int64_t to)
 {
     if (!(value <= w->value)) {
         *w = (worst_pair){ value, from, to };
@@ -70,10 +70,10 @@ static void look_at_rows(const sali_bench *b, const sali_transition *t, findings
             there = t->pi[i] == 0 ? 0 : there;
             back = t->pi[j] == 0 ? 0 : back;
             f->reached[i * t->n + j] |= t->P[i * t->n + j] > 0;
-            note(&f->reversibility, fabs(there - back), i, j);
+            keep_worst(&f->reversibility, fabs(there - back), i, j);
         }
         if (t->pi[i] > 0) {
-            note(&f->normalisation, fabs(sum - 1), i, i);
+            keep_worst(&f->normalisation, fabs(sum - 1), i, i);
         }
     }
 }
@@ -161,7 +161,7 @@ static void add_row(findings *f, const sali_transition *t, int64_t i, const doub
         largest = p[j] > p[largest] ? j : largest;
         if (counted[j] > 0 && !(p[j] > 0)) {
             f->chi_square = INFINITY; /* a move of probability 0 was seen */
-            note(&f->steps, INFINITY, i, j);
+            keep_worst(&f->steps, INFINITY, i, j);
         }
         if (p[j] * steps < 5) {
             rest_expected += p[j] * steps;
@@ -175,7 +175,7 @@ static void add_row(findings *f, const sali_transition *t, int64_t i, const doub
             expected += joins && j == largest ? rest_expected : 0;
             count += joins && j == largest ? rest_counted : 0;
             double term = (count - expected) * (count - expected) / expected;
-            note(&f->steps, term, i, j);
+            keep_worst(&f->steps, term, i, j);
             sum += term;
             cells++;
         }

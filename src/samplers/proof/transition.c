@@ -60,7 +60,7 @@ int64_t sali_bench_reverse(const sali_bench *bench, int64_t i)
 }
 
 /* 1 + the direction of each chain, [n], or NULL. */
-static int32_t *directions(const sali_bench *b)
+static int32_t *chain_directions(const sali_bench *b)
 {
     return sali_sampler_directions(b->sampler) > 1 ? sali_engine(b->sampler)->directions(b->self)
                                                    : NULL;
@@ -70,7 +70,7 @@ void sali_bench_start(sali_bench *bench)
 {
     sali_chains_embed(bench->chains);
     sali_sampler_forget(bench->sampler, bench->self);
-    int32_t *direction = bench->spread ? directions(bench) : NULL;
+    int32_t *direction = bench->spread ? chain_directions(bench) : NULL;
     for (int64_t c = 0; direction && c < bench->chains->n; c++) {
         direction[c] = 1 + (int32_t)(c % sali_sampler_directions(bench->sampler));
     }
@@ -167,7 +167,7 @@ sal_status sali_bench_log_q(sali_bench *b, const int32_t *to, double *log_q, sal
     sal_status status = sali_bench_can(b, err);
     const int64_t D = sali_sampler_directions(b->sampler);
     const int64_t count = status == SAL_OK ? D * auxiliary_count(b) : 0;
-    int32_t *direction = directions(b);
+    int32_t *direction = chain_directions(b);
     double one = -INFINITY, sum = 0;
     for (int64_t k = 0; k < count; k++) {
         if (direction) {
@@ -326,7 +326,7 @@ static sal_status fill_probabilities(const sali_bench *b, sali_transition *t, in
 #define MOST_ENTRIES (INT64_C(1) << 26)
 
 /* Fill the matrix of an allocated transition; SAL_ERR_UNSUPPORTED if it would be too large. */
-static sal_status make(sali_bench *b, sali_transition *t, sal_error *err)
+static sal_status fill_matrix(sali_bench *b, sali_transition *t, sal_error *err)
 {
     const int64_t n = b->chains->n, V = b->chains->space->n_variables, count = auxiliary_count(b);
     if (n > MOST_ENTRIES / n || count > MOST_ENTRIES / n / n) {
@@ -375,7 +375,7 @@ sal_status sali_transition_make(sali_bench *b, sali_transition *t, sal_error *er
     if (status == SAL_OK && b->chains->bad_chain >= 0) {
         status = sali_chains_report(b->chains, b->sampler, b->chains->bad_chain, err);
     }
-    status = status ? status : make(b, t, err);
+    status = status ? status : fill_matrix(b, t, err);
     if (status != SAL_OK) {
         sali_transition_free(t);
     }

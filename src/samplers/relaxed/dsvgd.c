@@ -45,7 +45,7 @@ static sal_status dsvgd_create(const sali_chains *chains, const sali_sampler_set
 
 /* d->w = the weights of the particles, which sum to 1; 0 for a particle whose f, relaxed or
  * thresholded, is not finite. */
-static void weigh(dsvgd *d, const sali_chains *chains)
+static void weigh_particles(dsvgd *d, const sali_chains *chains)
 {
     double largest = -INFINITY, sum = 0;
     for (int64_t c = 0; c < chains->n; c++) {
@@ -63,7 +63,7 @@ static void weigh(dsvgd *d, const sali_chains *chains)
 }
 
 /* Add particle j's pull and push, times `size`, to the next point of particle c. */
-static void interact(const dsvgd *d, int64_t V, int64_t j, int64_t c, double size)
+static void add_interaction(const dsvgd *d, int64_t V, int64_t j, int64_t c, double size)
 {
     const sali_relaxed *now = &d->relaxation.now;
     const double *from = now->y + j * V, *at = now->y + c * V, *slope = now->slope + j * V;
@@ -84,14 +84,14 @@ static void dsvgd_step(void *self, sali_chains *chains)
     dsvgd *d = self;
     sali_relaxation *r = &d->relaxation;
     int64_t V = chains->space->n_variables;
-    weigh(d, chains);
+    weigh_particles(d, chains);
     for (int64_t k = 0; k < chains->n * V; k++) {
         r->next.y[k] = r->now.y[k];
     }
     for (int64_t c = 0; c < chains->n; c++) {
         double eps = chains->step_size[c] / r->unit;
         for (int64_t j = 0; j < chains->n; j++) {
-            interact(d, V, j, c, eps * d->w[j]);
+            add_interaction(d, V, j, c, eps * d->w[j]);
         }
     }
     sali_relaxation_evaluate(r, chains, &r->next);

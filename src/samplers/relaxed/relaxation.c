@@ -34,7 +34,7 @@ static double sigmoid(double t)
 }
 
 /* Returns ds/dy of one variable at y; *s receives s(y). */
-static double relax(const sali_relaxation *r, const sali_variable *v, double y, double *s)
+static double relax_variable(const sali_relaxation *r, const sali_variable *v, double y, double *s)
 {
     double p = sigmoid(y / r->temperature), width = v->levels[1] - v->levels[0];
     *s = v->levels[0] + width * p;
@@ -51,7 +51,7 @@ static void chain_rule(const sali_relaxation *r, const sali_chains *chains, int6
     double square = 0;
     for (int64_t v = 0; v < V; v++) {
         double s, y = at->y[c * V + v];
-        double rise = relax(r, &chains->space->variables[v], y, &s);
+        double rise = relax_variable(r, &chains->space->variables[v], y, &s);
         double g =
             chains->beta[c] * rise * sali_load(chains->model->dtype, chains->gradient, c * V + v);
         at->slope[c * V + v] = (isfinite(g) ? g : 0) - y;
@@ -66,7 +66,7 @@ void sali_relaxation_evaluate(sali_relaxation *r, sali_chains *chains, sali_rela
     int64_t V = chains->space->n_variables;
     for (int64_t k = 0; k < chains->n * V; k++) {
         double s;
-        relax(r, &chains->space->variables[k % V], at->y[k], &s);
+        relax_variable(r, &chains->space->variables[k % V], at->y[k], &s);
         sali_store(chains->model->dtype, r->x, k, s);
     }
     sali_gradient(chains->evaluator, chains->n, NULL, r->x, at->f, chains->gradient);
@@ -76,7 +76,7 @@ void sali_relaxation_evaluate(sali_relaxation *r, sali_chains *chains, sali_rela
 }
 
 /* Whether chain c has a point, and the point lies in the orthant of the chain's codes. */
-static bool fits(const sali_relaxation *r, const sali_chains *chains, int64_t c)
+static bool fits_codes(const sali_relaxation *r, const sali_chains *chains, int64_t c)
 {
     int64_t V = chains->space->n_variables;
     bool fit = r->made[c];
@@ -104,7 +104,7 @@ void sali_relaxation_refresh(void *self, sali_chains *chains)
     int64_t V = chains->space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
         double *y = r->now.y + c * V;
-        if (fits(r, chains, c)) {
+        if (fits_codes(r, chains, c)) {
             continue;
         }
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_RELAXATION);

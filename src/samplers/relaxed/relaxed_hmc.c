@@ -51,7 +51,8 @@ static double kinetic_energy(const double *p, int64_t V)
 }
 
 /* p += fraction sqrt(eps) slope, of all chains. */
-static void kick(relaxed_hmc *h, const sali_chains *chains, const double *slope, double fraction)
+static void kick_momenta(relaxed_hmc *h, const sali_chains *chains, const double *slope,
+                         double fraction)
 {
     int64_t V = chains->space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
@@ -63,7 +64,7 @@ static void kick(relaxed_hmc *h, const sali_chains *chains, const double *slope,
 }
 
 /* y += sqrt(eps) p. */
-static void drift(relaxed_hmc *h, const sali_chains *chains, double *y)
+static void drift_points(relaxed_hmc *h, const sali_chains *chains, double *y)
 {
     int64_t V = chains->space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
@@ -86,11 +87,11 @@ static void hmc_step(void *self, sali_chains *chains)
         h->kinetic[c] = kinetic_energy(h->p + c * V, V);
     }
     memcpy(r->next.y, r->now.y, (size_t)(chains->n * V) * sizeof *r->now.y);
-    kick(h, chains, r->now.slope, 0.5);
+    kick_momenta(h, chains, r->now.slope, 0.5);
     for (int64_t leap = 1; leap <= h->leapfrog; leap++) {
-        drift(h, chains, r->next.y);
+        drift_points(h, chains, r->next.y);
         sali_relaxation_evaluate(r, chains, &r->next);
-        kick(h, chains, r->next.slope, leap < h->leapfrog ? 1 : 0.5);
+        kick_momenta(h, chains, r->next.slope, leap < h->leapfrog ? 1 : 0.5);
     }
     sali_relaxation_propose(r, chains);
     for (int64_t c = 0; c < chains->n; c++) {
