@@ -103,13 +103,10 @@ SAL_API sal_shape sal_expr_shape(sal_expr a);
 
 /* ---- leaves */
 
-/* The embedded state, shape [N] (see space.h). */
-SAL_API sal_expr sal_state_at(const char *file, int line, sal_tape *tape);
-
 /* The part of the state that belongs to one block: [count], or [count, states] for a categorical
- * block. */
+ * block. NULL: the whole embedded state, shape [N] (see space.h), as sal_state gives it. */
 SAL_API sal_expr sal_state_block_at(const char *file, int line, sal_tape *tape, const char *block);
-#define sal_state(tape) sal_state_at(SAL_HERE, (tape))
+#define sal_state(tape) sal_state_block_at(SAL_HERE, (tape), 0)
 #define sal_state_block(tape, block) sal_state_block_at(SAL_HERE, (tape), (block))
 
 /* A named parameter, zero until it is set or loaded. A second call with the same name gives the
@@ -136,7 +133,7 @@ static inline sal_expr sal_scalar_at(const char *file, int line, sal_tape *tape,
 /* An operation given by name. From C the macros below are easier; from other languages
  * sal_operation_at is the only function needed. */
 typedef struct sal_operation {
-    const char *op;      /* a name from sal_op_list; not a leaf */
+    const char *op;      /* a name of docs/ops.md; not a leaf */
     int32_t n_in;        /* number of inputs */
     const sal_expr *in;  /* [n_in], in the order of the macro's arguments */
     int64_t n_ints;      /* number of integer attributes: axes, sizes, indices */
@@ -440,22 +437,6 @@ SAL_API sal_expr sal_gather_at(const char *file, int line, sal_expr a, int axis,
                                const int64_t *indices);
 #define sal_gather(a, axis, n_indices, indices) \
     sal_gather_at(SAL_HERE, (a), (axis), (n_indices), (indices))
-
-/* ---- the list of operations */
-
-/* A description of one operation. */
-typedef struct sal_op_info {
-    const char *name;   /* the name in saved tapes */
-    const char *doc;    /* the formula, one line */
-    const char *degree; /* how its value's degree in the state follows from the inputs' */
-    int32_t inputs;     /* number of inputs; -1: one or more */
-    uint32_t fixed;     /* bit k: input k, counted from 0, must not depend on the state */
-    bool changes; /* whether the value is updated after changes of single variables; else it is
-                     evaluated anew */
-} sal_op_info;
-
-/* Get operation `index`, counted from 0; false past the end. */
-SAL_API bool sal_op_list(int64_t index, sal_op_info *info);
 
 #ifdef __cplusplus
 }

@@ -466,8 +466,12 @@ SAL_API sal_status sal_flat_likelihood(const sal_model *model, const sal_data *d
 SAL_API sal_status sal_flat_base_likelihood(const sal_model *model, const double *log_base,
                                             const sal_data *data, char **json, sal_error *err);
 
-/* sal_verdict_judge with samples drawn from scratch, as the JSON of sal_verdict_json; null if
- * `progress` stopped the call.
+/* sal_verdict_judge with samples drawn from scratch, as JSON: {"verdict": "like", "close",
+ * "unlike" or "unknown", "sentence", "chains", "draws", "persistent_rows", "train_rows",
+ * "test_rows", "log_z": {"forward", "forward_error", ..}, "rhat", "round_trips"} and the figures
+ * "log_prob", "means_correlation", "covariances_correlation", "mmd", "neighbours", "steps":
+ * {"fresh", "fresh_error", .., "shortfall", "shortfall_error", "margin", "judged", "differs"}. What
+ * is not known is null, and so is the whole if `progress` stopped the call.
  * Params:  directory  of the training; NULL: none.
  *          draws      in all chains together; 0: 1000.
  *          log_z      [4]: forward, its standard error, reverse, its standard error; NaN: not

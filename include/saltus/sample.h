@@ -131,7 +131,7 @@ typedef struct sal_run_callbacks {
  * An *interval* is the default time between two swaps of replicas: one sweep for samplers that move
  * one variable (or block) per step, 5 steps for samplers that move all variables. */
 typedef struct sal_run_options {
-    const char *sampler; /* a name from sal_sampler_list, with settings if wanted: "gwg:radius=2";
+    const char *sampler; /* a name of docs/samplers.md, with settings if wanted: "gwg:radius=2";
                             NULL: one that suits the model (docs/samplers.md) */
     int64_t chains;      /* >= 1; 0: 4 */
     int64_t warmup; /* steps before the first draw, including adaptation; -1: none; 0: the larger of
@@ -555,9 +555,6 @@ typedef struct sal_sampler_info {
     const sal_setting *settings; /* ends with a NULL name; NULL: none */
     const char *alias;           /* another name of the sampler, or NULL */
 } sal_sampler_info;
-
-/* Get sampler `index`, counted from 0; false past the end. */
-SAL_API bool sal_sampler_list(int64_t index, sal_sampler_info *info);
 
 /* Find the sampler of a specification ("gwg:radius=2"), and check whether it can sample a model.
  * Params:  specification  as in sal_run_options; a name or an alias.

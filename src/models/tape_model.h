@@ -29,6 +29,10 @@ sal_status sali_tape_model_canonical(const sal_model *of, sal_model **out, sal_e
  * constants, slopes would lose digits. *out is NULL, with SAL_OK, if `of` is no tape. */
 sal_status sali_tape_model_bare(const sal_model *of, sal_model **out, sal_error *err);
 
+/* Number of nodes of an operation in the program that a tape model runs, after its passes. 0 for an
+ * operation that does not occur, and for a model that is no tape. */
+int64_t sali_model_operations(const sal_model *model, const char *op);
+
 /* The sum of the constants that were split off the formula of f: it is added in double precision,
  * and not rounded to the model's type. 0 for a model that is no tape. */
 double sali_model_offset(const sal_model *model);

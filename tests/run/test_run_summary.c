@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include <saltus/program.h>
 #include <saltus/sample.h>
 #include <saltus/stats.h>
 #include "run_helpers.h"
