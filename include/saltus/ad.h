@@ -22,8 +22,9 @@ extern "C" {
 
 /* The type of the numbers that a tape computes with. */
 typedef enum sal_dtype {
-    SAL_F32 = 1, /* float */
-    SAL_F64      /* double */
+    SAL_DTYPE_DEFAULT = 0, /* where a type is asked for: that of the file, or the usual one */
+    SAL_F32 = 1,           /* float */
+    SAL_F64 = 2            /* double */
 } sal_dtype;
 
 /* A shape: rank 0 (a scalar) to 4; row-major. */
@@ -33,12 +34,16 @@ typedef struct sal_shape {
 } sal_shape;
 
 /* A shape given by its sizes: SAL_SHAPE(500, 784). */
+#ifdef __cplusplus
+#define SAL_SHAPE_RANK(a, b, c, d, rank, ...) rank /* the number of sizes */
+#define SAL_SHAPE(...) (sal_shape{ SAL_SHAPE_RANK(__VA_ARGS__, 4, 3, 2, 1, 0), { __VA_ARGS__ } })
+#define SAL_SCALAR (sal_shape{ 0, { 0 } })
+#else
 #define SAL_SHAPE(...)                                                                     \
     ((sal_shape){ .rank = (int32_t)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), \
                   .dim = { __VA_ARGS__ } })
-
-/* The shape of a single number. */
-#define SAL_SCALAR ((sal_shape){ .rank = 0, .dim = { 0 } })
+#define SAL_SCALAR ((sal_shape){ .rank = 0, .dim = { 0 } }) /* that of a single number */
+#endif
 
 /* A tape: the record of a formula. One thread at a time works on it. */
 typedef struct sal_tape sal_tape;
@@ -64,6 +69,7 @@ SAL_API sal_status sal_tape_check(const sal_tape *tape, sal_error *err);
 /* Passes that rewrite a tape when a model is made from it. No pass changes f at states of the
  * space. */
 typedef enum sal_pass {
+    SAL_PASS_NONE = 0,      /* no pass */
     SAL_PASS_DEAD_CODE = 1, /* drop expressions that f does not need */
     SAL_PASS_COMMON = 2,    /* compute equal expressions once */
     /* Write polynomials of two-level variables in linear form (s^2 is s for a binary variable, 1
@@ -90,7 +96,7 @@ typedef enum sal_pass {
 } sal_pass;
 
 /* Choose the passes for models made from the tape from now on, instead of SAL_PASS_DEFAULT: an OR
- * of SAL_PASS_* (0: none). An unknown bit is a mistake, kept on the tape. */
+ * of SAL_PASS_*, or SAL_PASS_NONE. An unknown bit is a mistake, kept on the tape. */
 SAL_API void sal_tape_set_passes(sal_tape *tape, uint32_t passes);
 
 /* The shape of an expression; rank -1 if it is invalid. */

@@ -9,8 +9,12 @@
  * Structs are never seen but for sal_error: an int (the status) and 1024 bytes (the message).
  * Results as JSON are strings to be freed by sal_free. JSON lacks NaN, which is null there, and
  * infinities, which are the texts "inf" and "-inf". Callbacks run while the function that was given
- * them runs, with the `data` given beside them. The interface keeps its functions, their arguments
- * and their JSON keys within a minor version; keys may be added. */
+ * them runs, with the `data` given beside them.
+ *
+ * This header, and those functions of the others, are the library's stable binary interface. Within
+ * a minor version they keep their arguments and their JSON keys (keys may be added), so that a
+ * program runs with every library of that version without being compiled again. The structs of
+ * other headers promise this for sources only, because they may gain fields. */
 #ifndef SALTUS_FLAT_H
 #define SALTUS_FLAT_H
 

@@ -30,8 +30,8 @@ extern "C" {
  *          models made from a file ("max-cut:file=G.txt"); or "formula: .." with variables,
  *          parameters and f as a text, "formula: x: spin[9]; 0.5 sum(i~j: x[i] x[j])"
  *          (docs/energies.md has the grammar).
- *          dtype  0: the file's own type (networks, formulas: SAL_F64), or a ready-made model's
- *                 default.
+ *          dtype  SAL_DTYPE_DEFAULT: the file's own type (networks, formulas: SAL_F64), or the
+ *                 usual one of a ready-made model.
  * Returns: SAL_OK, with `spec` as the model's name; SAL_ERR_NOT_FOUND when there is no such file or
  *          ready-made model; SAL_ERR_DATA with file and line when a file's content is not
  *          acceptable, with the place when a formula is not; SAL_ERR_ARGUMENT for a file of another

@@ -9,8 +9,13 @@
  * "Threads: any" means that they may also use one object at once, as long as nobody changes it.
  * Time is O(1) where no cost is given.
  *
- * Two headers are not part of this one and may change in any version: program.h, what the program
- * `saltus` needs besides, and figure.h, plots. */
+ * What stays the same from version to version: the functions of flat.h and their arguments are the
+ * stable binary interface, for other languages and for programs that are not compiled again. The
+ * other headers are stable as source: structs may gain fields, so that programs are compiled again
+ * with each minor version, and their sources need no change unless CHANGELOG.md lists one. Fields
+ * that are zero take their defaults (SAL_DEFAULTS in status.h). Two headers are not part of this
+ * one and may change in any version: program.h, what the program `saltus` needs besides, and
+ * figure.h, plots. */
 #ifndef SALTUS_H
 #define SALTUS_H
 
