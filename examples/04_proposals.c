@@ -9,6 +9,7 @@
  *
  *     04_proposals      prints a table and writes 04_proposals.svg */
 #include <math.h>
+#include <saltus/figure.h>
 #include <saltus/saltus.h>
 #include <stdlib.h>
 #include <string.h>

@@ -16,6 +16,7 @@
  *
  *     05_step_size      prints a table and writes 05_step_size.svg */
 #include <math.h>
+#include <saltus/figure.h>
 #include <saltus/saltus.h>
 
 enum { SAMPLERS = 2, STEPS = 11, GRID = 161 };

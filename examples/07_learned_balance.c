@@ -12,6 +12,7 @@
  *
  *     07_learned_balance      prints a table and writes 07_learned_balance.svg */
 #include <math.h>
+#include <saltus/figure.h>
 #include <saltus/saltus.h>
 #include <string.h>
 

@@ -7,6 +7,7 @@
  * A step of gibbs moves one variable of every chain, one of gwg proposes one, ncg proposes all.
  * Times are by chain: microseconds of a step over the number of chains. */
 #include <math.h>
+#include <saltus/figure.h>
 #include <saltus/saltus.h>
 #include <stdlib.h>
 #include <unistd.h>

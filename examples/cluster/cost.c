@@ -15,6 +15,7 @@
  * far ranks, by least squares. B has a part for each row, and for trainings a part for each
  * parameter that grows with log2 P: sums travel in a tree, and the result comes back. */
 #include <math.h>
+#include <saltus/figure.h>
 #include <saltus/saltus.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #ifndef PAPERS_CONVERGENCE_H
 #define PAPERS_CONVERGENCE_H
 
+#include <saltus/figure.h>
 #include <saltus/saltus.h>
 
 /* Exact answers of a model, and a state to measure distances from. */

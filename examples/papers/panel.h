@@ -3,6 +3,7 @@
 #ifndef PANEL_H
 #define PANEL_H
 
+#include <saltus/figure.h>
 #include <saltus/saltus.h>
 
 enum { PANEL_CURVES = 10, PANEL_POINTS = 64 };

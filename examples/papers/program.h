@@ -2,6 +2,7 @@
 #ifndef PAPERS_PROGRAM_H
 #define PAPERS_PROGRAM_H
 
+#include <saltus/figure.h>
 #include <saltus/saltus.h>
 
 typedef enum size { QUICK, USUAL, FULL } size;

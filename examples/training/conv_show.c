@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <saltus/figure.h>
 #include "conv_table2.h"
 
 enum { ERROR, MMD, MARGINAL, COVARIANCE, COLUMNS };

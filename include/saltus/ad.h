@@ -22,8 +22,9 @@ extern "C" {
 
 /* The type of the numbers that a tape computes with. */
 typedef enum sal_dtype {
-    SAL_F32 = 1, /* float */
-    SAL_F64      /* double */
+    SAL_DTYPE_DEFAULT = 0, /* where a type is asked for: that of the file, or the usual one */
+    SAL_F32 = 1,           /* float */
+    SAL_F64 = 2            /* double */
 } sal_dtype;
 
 /* A shape: rank 0 (a scalar) to 4; row-major. */
@@ -33,12 +34,16 @@ typedef struct sal_shape {
 } sal_shape;
 
 /* A shape given by its sizes: SAL_SHAPE(500, 784). */
+#ifdef __cplusplus
+#define SAL_SHAPE_RANK(a, b, c, d, rank, ...) rank /* the number of sizes */
+#define SAL_SHAPE(...) (sal_shape{ SAL_SHAPE_RANK(__VA_ARGS__, 4, 3, 2, 1, 0), { __VA_ARGS__ } })
+#define SAL_SCALAR (sal_shape{ 0, { 0 } })
+#else
 #define SAL_SHAPE(...)                                                                     \
     ((sal_shape){ .rank = (int32_t)(sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t)), \
                   .dim = { __VA_ARGS__ } })
-
-/* The shape of a single number. */
-#define SAL_SCALAR ((sal_shape){ .rank = 0, .dim = { 0 } })
+#define SAL_SCALAR ((sal_shape){ .rank = 0, .dim = { 0 } }) /* that of a single number */
+#endif
 
 /* A tape: the record of a formula. One thread at a time works on it. */
 typedef struct sal_tape sal_tape;
@@ -64,6 +69,7 @@ SAL_API sal_status sal_tape_check(const sal_tape *tape, sal_error *err);
 /* Passes that rewrite a tape when a model is made from it. No pass changes f at states of the
  * space. */
 typedef enum sal_pass {
+    SAL_PASS_NONE = 0,      /* no pass */
     SAL_PASS_DEAD_CODE = 1, /* drop expressions that f does not need */
     SAL_PASS_COMMON = 2,    /* compute equal expressions once */
     /* Write polynomials of two-level variables in linear form (s^2 is s for a binary variable, 1
@@ -90,7 +96,7 @@ typedef enum sal_pass {
 } sal_pass;
 
 /* Choose the passes for models made from the tape from now on, instead of SAL_PASS_DEFAULT: an OR
- * of SAL_PASS_* (0: none). An unknown bit is a mistake, kept on the tape. */
+ * of SAL_PASS_*, or SAL_PASS_NONE. An unknown bit is a mistake, kept on the tape. */
 SAL_API void sal_tape_set_passes(sal_tape *tape, uint32_t passes);
 
 /* The shape of an expression; rank -1 if it is invalid. */
@@ -103,13 +109,10 @@ SAL_API sal_shape sal_expr_shape(sal_expr a);
 
 /* ---- leaves */
 
-/* The embedded state, shape [N] (see space.h). */
-SAL_API sal_expr sal_state_at(const char *file, int line, sal_tape *tape);
-
 /* The part of the state that belongs to one block: [count], or [count, states] for a categorical
- * block. */
+ * block. NULL: the whole embedded state, shape [N] (see space.h), as sal_state gives it. */
 SAL_API sal_expr sal_state_block_at(const char *file, int line, sal_tape *tape, const char *block);
-#define sal_state(tape) sal_state_at(SAL_HERE, (tape))
+#define sal_state(tape) sal_state_block_at(SAL_HERE, (tape), 0)
 #define sal_state_block(tape, block) sal_state_block_at(SAL_HERE, (tape), (block))
 
 /* A named parameter, zero until it is set or loaded. A second call with the same name gives the
@@ -136,7 +139,7 @@ static inline sal_expr sal_scalar_at(const char *file, int line, sal_tape *tape,
 /* An operation given by name. From C the macros below are easier; from other languages
  * sal_operation_at is the only function needed. */
 typedef struct sal_operation {
-    const char *op;      /* a name from sal_op_list; not a leaf */
+    const char *op;      /* a name of docs/ops.md; not a leaf */
     int32_t n_in;        /* number of inputs */
     const sal_expr *in;  /* [n_in], in the order of the macro's arguments */
     int64_t n_ints;      /* number of integer attributes: axes, sizes, indices */
@@ -440,22 +443,6 @@ SAL_API sal_expr sal_gather_at(const char *file, int line, sal_expr a, int axis,
                                const int64_t *indices);
 #define sal_gather(a, axis, n_indices, indices) \
     sal_gather_at(SAL_HERE, (a), (axis), (n_indices), (indices))
-
-/* ---- the list of operations */
-
-/* A description of one operation. */
-typedef struct sal_op_info {
-    const char *name;   /* the name in saved tapes */
-    const char *doc;    /* the formula, one line */
-    const char *degree; /* how its value's degree in the state follows from the inputs' */
-    int32_t inputs;     /* number of inputs; -1: one or more */
-    uint32_t fixed;     /* bit k: input k, counted from 0, must not depend on the state */
-    bool changes; /* whether the value is updated after changes of single variables; else it is
-                     evaluated anew */
-} sal_op_info;
-
-/* Get operation `index`, counted from 0; false past the end. */
-SAL_API bool sal_op_list(int64_t index, sal_op_info *info);
 
 #ifdef __cplusplus
 }

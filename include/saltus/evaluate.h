@@ -408,17 +408,6 @@ SAL_API sal_status sal_verdict_judge(sal_model *model, const sal_verdict_inputs 
  * Threads: any. */
 SAL_API void sal_verdict_sentence(const sal_verdict *verdict, char *text, size_t room);
 
-/* Write the verdict as a JSON object, to be freed by sal_free: {"verdict": "like", "close",
- * "unlike" or "unknown", "sentence", "chains", "draws", "persistent_rows", "train_rows",
- * "test_rows", "log_z": {"forward", "forward_error", ..}, "rhat", "round_trips"} and the figures
- * "log_prob", "means_correlation", "covariances_correlation", "mmd", "neighbours", "steps":
- * {"fresh", "fresh_error", .., "shortfall", "shortfall_error", "margin", "judged", "differs"}. What
- * is not known is null.
- * Returns: SAL_ERR_MEMORY.
- * Cost:    O(1).
- * Threads: any. */
-SAL_API sal_status sal_verdict_json(const sal_verdict *verdict, char **json, sal_error *err);
-
 #ifdef __cplusplus
 }
 #endif

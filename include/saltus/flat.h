@@ -9,8 +9,12 @@
  * Structs are never seen but for sal_error: an int (the status) and 1024 bytes (the message).
  * Results as JSON are strings to be freed by sal_free. JSON lacks NaN, which is null there, and
  * infinities, which are the texts "inf" and "-inf". Callbacks run while the function that was given
- * them runs, with the `data` given beside them. The interface keeps its functions, their arguments
- * and their JSON keys within a minor version; keys may be added. */
+ * them runs, with the `data` given beside them.
+ *
+ * This header, and those functions of the others, are the library's stable binary interface. Within
+ * a minor version they keep their arguments and their JSON keys (keys may be added), so that a
+ * program runs with every library of that version without being compiled again. The structs of
+ * other headers promise this for sources only, because they may gain fields. */
 #ifndef SALTUS_FLAT_H
 #define SALTUS_FLAT_H
 
@@ -466,8 +470,12 @@ SAL_API sal_status sal_flat_likelihood(const sal_model *model, const sal_data *d
 SAL_API sal_status sal_flat_base_likelihood(const sal_model *model, const double *log_base,
                                             const sal_data *data, char **json, sal_error *err);
 
-/* sal_verdict_judge with samples drawn from scratch, as the JSON of sal_verdict_json; null if
- * `progress` stopped the call.
+/* sal_verdict_judge with samples drawn from scratch, as JSON: {"verdict": "like", "close",
+ * "unlike" or "unknown", "sentence", "chains", "draws", "persistent_rows", "train_rows",
+ * "test_rows", "log_z": {"forward", "forward_error", ..}, "rhat", "round_trips"} and the figures
+ * "log_prob", "means_correlation", "covariances_correlation", "mmd", "neighbours", "steps":
+ * {"fresh", "fresh_error", .., "shortfall", "shortfall_error", "margin", "judged", "differs"}. What
+ * is not known is null, and so is the whole if `progress` stopped the call.
  * Params:  directory  of the training; NULL: none.
  *          draws      in all chains together; 0: 1000.
  *          log_z      [4]: forward, its standard error, reverse, its standard error; NaN: not

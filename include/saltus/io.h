@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Files: opening and saving models, parameters, draws, evidence and tunings. */
+/* Files: opening and saving models, parameters, draws, evidence, arrays and tunings. */
 #ifndef SALTUS_IO_H
 #define SALTUS_IO_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <saltus/ad.h>
-#include <saltus/figure.h>
 #include <saltus/model.h>
 #include <saltus/sample.h>
 #include <saltus/status.h>
@@ -27,12 +26,12 @@ extern "C" {
  *          No code of the file's author runs. XML is refused when it is not well-formed or has a
  *          DOCTYPE, a tape when it breaks the schema saltus-tape.rng or any shape rule.
  *          Otherwise `spec` is a specification, "name" or "name:key=value,..", such as
- *          "ising:side=10,theta=0.2" (see sal_builtin_list), with "file=PATH" among its keys for
+ *          "ising:side=10,theta=0.2" ('saltus list models'), with "file=PATH" among its keys for
  *          models made from a file ("max-cut:file=G.txt"); or "formula: .." with variables,
  *          parameters and f as a text, "formula: x: spin[9]; 0.5 sum(i~j: x[i] x[j])"
  *          (docs/energies.md has the grammar).
- *          dtype  0: the file's own type (networks, formulas: SAL_F64), or a ready-made model's
- *                 default.
+ *          dtype  SAL_DTYPE_DEFAULT: the file's own type (networks, formulas: SAL_F64), or the
+ *                 usual one of a ready-made model.
  * Returns: SAL_OK, with `spec` as the model's name; SAL_ERR_NOT_FOUND when there is no such file or
  *          ready-made model; SAL_ERR_DATA with file and line when a file's content is not
  *          acceptable, with the place when a formula is not; SAL_ERR_ARGUMENT for a file of another
@@ -188,77 +187,6 @@ SAL_API sal_status sal_run_state_open(const char *path, sal_run_state **state, s
  * Threads: any. */
 SAL_API const char *sal_run_state_note(const sal_run_state *state, const char *name);
 
-/* Write marginals, as exact answers or draws give them, for sal_marginals_read and other programs.
- * NAME.MAR: the format of the UAI competitions. Any other name: JSON, {"log_z": ..,
- * "evidence": number of clamped variables, "marginals": [[p(0), p(1), ..], ..]} with "names" and
- * "states" if the model has names (sal_model_label). The file has a row for every variable; those
- * of clamped variables are point masses. It is replaced at once.
- * Params:  marginals  of the model's variables, in the layout of sal_run_marginals.
- *          log_z      NaN: not known, and left out with "evidence".
- * Returns: SAL_ERR_UNSUPPORTED (NAME.MAR with a count without a cap); SAL_ERR_IO; SAL_ERR_MEMORY.
- * Cost:    O(entries).
- * Threads: any. */
-SAL_API sal_status sal_marginals_write(const char *path, const sal_model *model,
-                                       const double *marginals, double log_z, sal_error *err);
-
-/* Read a file of marginals, in either format of sal_marginals_write, for a model. Of a clamped
- * model the rows of clamped variables must be point masses at their codes.
- * Params:  marginals  [sum of states] of the model's variables.
- *          log_z      natural; NaN if the file has none. Of NAME.MAR it comes from NAME.PR, if that
- *                     file exists. NULL: not wanted.
- * Returns: SAL_ERR_DATA for another kind of file, or of another model; SAL_ERR_ARGUMENT when the
- *          marginals are for other evidence; SAL_ERR_NOT_FOUND; SAL_ERR_UNSUPPORTED (counts without
- *          a cap); SAL_ERR_IO; SAL_ERR_MEMORY. Outputs are then untouched.
- * Cost:    O(size of the file).
- * Threads: any. */
-SAL_API sal_status sal_marginals_read(const char *path, const sal_model *model, double *marginals,
-                                      double *log_z, sal_error *err);
-
-/* Replace the content of a file at once. Until then, and on failure, the file at PATH is unchanged.
- * Returns: SAL_ERR_IO; SAL_ERR_MEMORY.
- * Cost:    O(size).
- * Threads: any. */
-SAL_API sal_status sal_file_write(const char *path, const void *bytes, int64_t size,
-                                  sal_error *err);
-
-/* A place for a file that is written later. */
-typedef struct sal_reservation sal_reservation;
-
-/* Keep other processes from writing the file PATH by this library, or from reserving it, so that a
- * long run does not end with the file of another one. This process may write it, once. PATH is not
- * touched; an empty PATH.tmp lies beside it until it is written or released.
- * Returns: SAL_ERR_IO where another process has reserved it or is writing it, where PATH is a
- *          directory or device, or its directory cannot be written; SAL_ERR_ARGUMENT for NULL;
- *          SAL_ERR_MEMORY.
- * Cost:    O(1), and an open file until the release.
- * Threads: any; but not while another thread of the process writes or releases the same path. */
-SAL_API sal_status sal_file_reserve(const char *path, sal_reservation **out, sal_error *err);
-
-/* NULL is allowed. */
-SAL_API void sal_file_release(sal_reservation *reservation);
-
-/* A file format for models and data. */
-typedef struct sal_format_info {
-    const char *name;            /* "graphml" */
-    const char *doc;             /* a description, in one line */
-    const char *content;         /* what the file holds, such as "graph", "network" or "array" */
-    const char *const *suffixes; /* suffixes of such files' names, the usual one first; ends with
-                                    NULL. A format without suffixes is told by its content */
-    bool reads;                  /* whether Saltus reads the format */
-    bool writes;                 /* whether Saltus writes the format */
-    const char *model;           /* the model that such a file alone gives, or NULL */
-} sal_format_info;
-
-/* Get format `index`, counted from 0; formats of one content are adjacent. False past the end. */
-SAL_API bool sal_format_list(int64_t index, sal_format_info *info);
-
-/* Tell the format of a file by its name and content.
- * Returns: SAL_ERR_ARGUMENT when no format fits; SAL_ERR_NOT_FOUND; SAL_ERR_DATA (damaged gzip);
- *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *info is untouched.
- * Cost:    O(size of the file).
- * Threads: any. */
-SAL_API sal_status sal_format_find(const char *path, sal_format_info *info, sal_error *err);
-
 /* Which index the first column has in a libsvm file. LIBSVM's own files count from 1, those of
  * scikit-learn from 0 unless it was asked otherwise. */
 typedef enum sal_columns_from {
@@ -267,21 +195,6 @@ typedef enum sal_columns_from {
     SAL_COLUMNS_FROM_0,
     SAL_COLUMNS_FROM_1
 } sal_columns_from;
-
-/* Write what a file holds in another format. It may be a network, a graph, an alignment or an array
- * (sal_format_list), a saved tape, or the directory of a training.
- * Params:  from  the format of `in`; NULL: the one that its name and content tell.
- *          to    the format of `out`; NULL: the one that its name tells.
- *          columns_from  of a libsvm file; FIND for any other one.
- *          remark  gets what was dropped or decided in reading `in`, as sal_model_remark, or NULL.
- *                  Free it by sal_free. NULL: not wanted.
- * Returns: SAL_ERR_ARGUMENT (no such format, one that cannot express what the file holds, or
- *          columns_from of no libsvm file); SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO;
- *          SAL_ERR_MEMORY. On failure the file `out` is as before.
- * Cost:    O(size of the files).
- * Threads: any; for .nc as sal_draw_writer_open. */
-SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                               sal_columns_from columns_from, char **remark, sal_error *err);
 
 /* The most dimensions of an array. */
 #define SAL_ARRAY_DIMENSIONS 4
@@ -302,8 +215,8 @@ typedef struct sal_array {
     bool warns;      /* the remark says that something was dropped or decided */
 } sal_array;
 
-/* Read an array in any of the formats of arrays (sal_format_list), gzip-compressed or not. The
- * caller frees it with sal_array_free.
+/* Read an array in any of the formats of arrays ('saltus list formats'), gzip-compressed or not.
+ * The caller frees it with sal_array_free.
  * Params:  columns_from  of a libsvm file; FIND for any other one.
  * Returns: SAL_ERR_DATA for a damaged file, and for values that are not finite, which only .npy may
  *          hold; SAL_ERR_ARGUMENT for another kind of file, and for columns_from of no libsvm file;
@@ -322,17 +235,6 @@ SAL_API sal_status sal_array_write(const char *path, const sal_array *array, sal
 
 /* Free the contents of an array and set it to zeros. */
 SAL_API void sal_array_free(sal_array *array);
-
-/* Write grey pictures in a grid, separated by grey lines.
- * Params:  path     a PNG file, replaced at once.
- *          images   the pictures, as in figures (figure.h).
- *          zoom     side, in pixels of the sheet, of one pixel of a picture; 0: 1.
- * Returns: SAL_ERR_ARGUMENT (sides of the sheet are at most 1,000,000); SAL_ERR_UNSUPPORTED when
- *          the library was built without libpng; SAL_ERR_IO; SAL_ERR_MEMORY.
- * Cost:    O(pixels of the sheet).
- * Threads: any. */
-SAL_API sal_status sal_sheet_write(const char *path, const sal_images *images, int64_t zoom,
-                                   sal_error *err);
 
 /* Save a tuning, found by a run in warm-up, as JSON: {"saltus_tuning": 1, "sampler": "ncg:...",
  * "variables": V, "values": {"step_size": [..], "temperatures": [..], ..}}. The file is replaced at

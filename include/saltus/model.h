@@ -142,19 +142,6 @@ SAL_API sal_status sal_model_evaluate_at(const sal_model *model, int64_t states,
 
 /* ---- what a model is made of, and whether its derivatives are right */
 
-/* Number of nodes of an operation (sal_op_list) in the program that a tape model runs, after its
- * passes. 0 for an operation that does not occur, and for a model that is no tape.
- * Cost:    O(nodes).
- * Threads: any. */
-SAL_API int64_t sal_model_operations(const sal_model *model, const char *op);
-
-/* Print the program of a tape model, before and after its passes, one line for each node, and the
- * memory that it takes.
- * Returns: SAL_ERR_IO when the stream has an error; SAL_ERR_MEMORY.
- * Cost:    O(nodes), and the memory of 32 chains.
- * Threads: any. */
-SAL_API sal_status sal_model_print_program(const sal_model *model, FILE *stream, sal_error *err);
-
 /* How a model finds exact differences: number of methods. */
 #define SAL_DIFFERENCES_METHODS 3
 
@@ -337,21 +324,6 @@ SAL_API sal_status sal_model_set_params(sal_model *model, const char *name, cons
  * Threads: any, while nobody sets the parameters. */
 SAL_API sal_status sal_model_get_params(const sal_model *model, const char *name, double *values,
                                         sal_error *err);
-
-/* ---- the ready-made models */
-
-/* A description of one ready-made model. */
-typedef struct sal_builtin_info {
-    const char *name;            /* the name in a specification */
-    const sal_setting *settings; /* ends with a NULL name */
-    const char *doc;             /* the formula, one line */
-    const char *source;          /* paper and equation */
-    const char *file; /* what file=PATH may name ("a graph"); NULL: the model takes no file */
-    bool needs_file;  /* whether the model needs a file */
-} sal_builtin_info;
-
-/* Get ready-made model `index`, counted from 0; false past the end. */
-SAL_API bool sal_builtin_list(int64_t index, sal_builtin_info *info);
 
 #ifdef __cplusplus
 }

@@ -8,9 +8,7 @@
 #ifndef SALTUS_MPI_H
 #define SALTUS_MPI_H
 
-#include <stdbool.h>
 #include <stdint.h>
-
 #include <saltus/status.h>
 
 #ifdef __cplusplus
@@ -19,13 +17,6 @@ extern "C" {
 
 /* A communicator. */
 typedef struct sal_comm sal_comm;
-
-/* Whether the library was built with MPI. */
-SAL_API bool sal_comm_available(void);
-
-/* Whether mpirun, srun or the like started this process, by the variables that they set; and as
- * which rank (NULL is fine). MPI is not initialised for this. */
-SAL_API bool sal_comm_launched(int64_t *rank);
 
 /* All processes of the program. Initialises MPI, unless that was done already;
  * sal_comm_destroy then finalises it, so this can be called once.
@@ -49,31 +40,6 @@ SAL_API int64_t sal_comm_rank(const sal_comm *comm);
 
 /* How many processes there are; 1 of NULL. */
 SAL_API int64_t sal_comm_size(const sal_comm *comm);
-
-/* Make the failure of any rank the failure of all: each gives its status, and *err with a message
- * where it is not SAL_OK; all get those of the first rank that failed. Call it before work that all
- * ranks share, so that none waits for one that gave up. NULL: `status` itself.
- * Returns: SAL_OK if all gave it; else the first other status; SAL_ERR_IO.
- * Cost:    an exchange of 4 bytes with all ranks; of a failure, one of its message.
- * Threads: that of MPI. */
-SAL_API sal_status sal_comm_agree(sal_comm *comm, sal_status status, sal_error *err);
-
-/* Give rank 0's data to all ranks: what it decided, or what only it knows. NULL: nothing to do.
- * Returns: SAL_ERR_IO.
- * Cost:    an exchange of so many bytes.
- * Threads: that of MPI. */
-SAL_API sal_status sal_comm_broadcast(sal_comm *comm, void *data, int64_t bytes, sal_error *err);
-
-/* What a communicator was used for, since it was made: calls of MPI that exchange something, and
- * bytes that this rank sent and received. */
-typedef struct sal_comm_traffic {
-    int64_t calls;    /* number of calls */
-    int64_t sent;     /* bytes that this rank sent */
-    int64_t received; /* bytes that it received */
-} sal_comm_traffic;
-
-/* The same of a communicator; zeros of NULL. */
-SAL_API sal_comm_traffic sal_comm_count(const sal_comm *comm);
 
 #ifdef __cplusplus
 }

@@ -7,21 +7,27 @@
  * after a failure outputs are untouched. Arguments are copied, and results belong to the caller.
  * Nothing is kept outside of objects, so different threads may use different objects at once.
  * "Threads: any" means that they may also use one object at once, as long as nobody changes it.
- * Time is O(1) where no cost is given. */
+ * Time is O(1) where no cost is given.
+ *
+ * What stays the same from version to version: the functions of flat.h and their arguments are the
+ * stable binary interface, for other languages and for programs that are not compiled again. The
+ * other headers are stable as source: structs may gain fields, so that programs are compiled again
+ * with each minor version, and their sources need no change unless CHANGELOG.md lists one. Fields
+ * that are zero take their defaults (SAL_DEFAULTS in status.h). Two headers are not part of this
+ * one and may change in any version: program.h, what the program `saltus` needs besides, and
+ * figure.h, plots. */
 #ifndef SALTUS_H
 #define SALTUS_H
 
 #include <saltus/ad.h>
 #include <saltus/data.h>
 #include <saltus/evaluate.h>
-#include <saltus/figure.h>
 #include <saltus/flat.h>
 #include <saltus/inpaint.h>
 #include <saltus/io.h>
 #include <saltus/model.h>
 #include <saltus/mpi.h>
 #include <saltus/options.h>
-#include <saltus/report.h>
 #include <saltus/sample.h>
 #include <saltus/sampler.h>
 #include <saltus/space.h>

@@ -131,7 +131,7 @@ typedef struct sal_run_callbacks {
  * An *interval* is the default time between two swaps of replicas: one sweep for samplers that move
  * one variable (or block) per step, 5 steps for samplers that move all variables. */
 typedef struct sal_run_options {
-    const char *sampler; /* a name from sal_sampler_list, with settings if wanted: "gwg:radius=2";
+    const char *sampler; /* a name of docs/samplers.md, with settings if wanted: "gwg:radius=2";
                             NULL: one that suits the model (docs/samplers.md) */
     int64_t chains;      /* >= 1; 0: 4 */
     int64_t warmup; /* steps before the first draw, including adaptation; -1: none; 0: the larger of
@@ -346,6 +346,17 @@ typedef struct sal_run_summary {
  * Threads: any. */
 SAL_API sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err);
 
+/* Get a figure of a run by the name of its field in sal_run_summary, such as "rhat_max". A program
+ * that does so need not be compiled again for a version in which the struct has other fields.
+ * Params:  name   a field that is a number or a truth value (0 or 1). sal_flat_run_summary also has
+ *                 the texts and arrays.
+ * Returns: SAL_ERR_NOT_FOUND (no such field; names the one that is nearest); SAL_ERR_ARGUMENT
+ *          (NULL); SAL_ERR_MEMORY. *value is then untouched.
+ * Cost:    as sal_run_summarise.
+ * Threads: any. */
+SAL_API sal_status sal_run_summary_value(const sal_run *run, const char *name, double *value,
+                                         sal_error *err);
+
 /* Print the summary as readable text, with a warning and advice when chains disagree.
  * Returns: SAL_ERR_IO when the stream has an error; SAL_ERR_MEMORY.
  * Cost:    as sal_run_summarise.
@@ -555,9 +566,6 @@ typedef struct sal_sampler_info {
     const sal_setting *settings; /* ends with a NULL name; NULL: none */
     const char *alias;           /* another name of the sampler, or NULL */
 } sal_sampler_info;
-
-/* Get sampler `index`, counted from 0; false past the end. */
-SAL_API bool sal_sampler_list(int64_t index, sal_sampler_info *info);
 
 /* Find the sampler of a specification ("gwg:radius=2"), and check whether it can sample a model.
  * Params:  specification  as in sal_run_options; a name or an alias.

@@ -13,11 +13,12 @@ extern "C" {
 /* The kinds of variables. A state is stored as integer codes, in the order of the levels; a formula
  * sees the state's embedding in real numbers. */
 typedef enum sal_kind {
-    SAL_BINARY = 1,  /* {0, 1}; 1 real */
-    SAL_SPIN,        /* {-1, +1}: code 0 is -1; 1 real */
-    SAL_ORDINAL,     /* a sorted grid of real levels; 1 real, the level */
-    SAL_CATEGORICAL, /* `states` labels; one-hot, `states` reals */
-    SAL_COUNT,       /* 0, 1, 2, .., unbounded or up to `cap`; 1 real, the count */
+    SAL_KIND_NONE = 0, /* not a kind: a block must have one */
+    SAL_BINARY = 1,    /* {0, 1}; 1 real */
+    SAL_SPIN,          /* {-1, +1}: code 0 is -1; 1 real */
+    SAL_ORDINAL,       /* a sorted grid of real levels; 1 real, the level */
+    SAL_CATEGORICAL,   /* `states` labels; one-hot, `states` reals */
+    SAL_COUNT,         /* 0, 1, 2, .., unbounded or up to `cap`; 1 real, the count */
 } sal_kind;
 
 /* The alphabets of aligned sequences, whose letters are the states of categorical variables. */

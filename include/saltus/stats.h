@@ -135,38 +135,6 @@ SAL_API sal_status sal_stats_mmd(int64_t variables, int64_t na, const uint8_t *a
                                  const uint8_t *b, sal_mmd_estimator estimator, double *mmd2,
                                  sal_error *err);
 
-/* Compute the connected pair frequencies of a sample of categorical variables, the covariances of
- * its one-hot encoding, for sal_stats_pair_correlation.
- * Math:    f_i(a) is the weighted share of rows with x_i = a, and f_ij(a, b) that of rows with
- *          x_i = a and x_j = b; C[i q + a, j q + b] = f_ij(a, b) - f_i(a) f_j(b) for q states.
- *          There is no pseudocount.
- * Params:  variables >= 2; states q, 1 to 256, of every variable; codes [rows x variables] below
- *          `states`; rows >= 1; weight [rows] positive and finite, or NULL for equal weights;
- *          C [N x N], N = variables q: only blocks of variables i > j are set.
- * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY. C is then unspecified.
- * Cost:    O(rows N^2) in one matrix product, in single precision. 5000 rows of 136 variables with
- *          5 states: about 0.03 s on one core.
- * Threads: any; the matrix product takes as many threads as OpenBLAS is set to. */
-SAL_API sal_status sal_stats_pair_covariance(int64_t variables, int64_t states, int64_t rows,
-                                             const uint8_t *codes, const double *weight, float *C,
-                                             sal_error *err);
-
-/* Compare the pair correlations of two samples of categorical variables: Pearson's correlation of
- * their connected pair frequencies. 1 means equal up to a factor.
- * Math:    cov(A, B) / sqrt(var A var B) over all variables (variables - 1) / 2 states^2 entries:
- *          all pairs i > j and all states a, b.
- * Params:  A and B [N x N] by sal_stats_pair_covariance, of the same variables and states;
- *          correlation not NULL.
- * Returns: SAL_OK; SAL_ERR_ARGUMENT (*correlation is then untouched). NaN when all entries of A or
- *          of B are equal, as for a sample of one row.
- * Cost:    O(N^2).
- * Threads: any.
- * Source:  Figliuzzi, Barrat-Charlaix & Weigt (2018), Molecular Biology and Evolution 35(4). The
- *          program adabmDCA stops training by the same number; its data have a pseudocount of
- *          1 / (sum of the weights). */
-SAL_API sal_status sal_stats_pair_correlation(int64_t variables, int64_t states, const float *A,
-                                              const float *B, double *correlation, sal_error *err);
-
 #ifdef __cplusplus
 }
 #endif

@@ -34,12 +34,31 @@ typedef enum sal_status {
 #undef SAL_STATUS_ENUM
 } sal_status;
 
+/* The first value of a struct that has defaults where its fields are zero: options, blocks of
+ * variables, callbacks, sal_error. In C and in C++:
+ *
+ *     sal_run_options options = SAL_DEFAULTS;
+ *     options.chains = 8;
+ *
+ * In C you may also name fields, `= { .chains = 8 }`; in C++ from 2020 on, in the struct's order.
+ */
+#ifdef __cplusplus
+#define SAL_DEFAULTS \
+    {                \
+    }
+#else
+#define SAL_DEFAULTS \
+    {                \
+        0            \
+    }
+#endif
+
 /* Size of a message, with room for a file name, a line and what was expected. */
 #define SAL_ERROR_SIZE 1024
 
-/* A failure and its message. Initialise the struct to zero before use. Every fallible function
- * takes a pointer to it, or NULL if you do not want the message. On success the struct is left
- * untouched. */
+/* A failure and its message. Initialise the struct by SAL_DEFAULTS before use. Every fallible
+ * function takes a pointer to it, or NULL if you do not want the message. On success the struct is
+ * left untouched. */
 typedef struct sal_error {
     sal_status status;            /* what the function returned */
     char message[SAL_ERROR_SIZE]; /* NUL-terminated UTF-8: what, where, what to do */

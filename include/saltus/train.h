@@ -318,25 +318,15 @@ SAL_API sal_status sal_trainer_save(sal_trainer *trainer, const char *directory,
  * Threads: one at a time. */
 SAL_API sal_status sal_trainer_load(sal_trainer *trainer, const char *directory, sal_error *err);
 
-/* Write a trajectory beside a model that was saved in `directory`, for sal_trajectory_open: a
- * ladder into `directory`/ladder, a denoising chain as `directory`/denoising.json. Each call writes
- * the levels that are not there yet, and notes which levels belong to the model. Call it from the
- * `report` callback after saving report->model.
- * Returns: SAL_ERR_ARGUMENT (NULL, a path that is too long); SAL_ERR_IO; SAL_ERR_MEMORY.
- * Cost:    O(new levels parameters).
- * Threads: one at a time. */
-SAL_API sal_status sal_trajectory_save(const struct sal_trajectory *trajectory,
-                                       const char *directory, const sal_model *model,
-                                       const sal_train_report *report, sal_error *err);
-
 /* Write what a report tells into a directory, for sal_model_open and `saltus evaluate`: model.xml
- * and model.safetensors, the moving averages as ema.safetensors, and the trajectory
- * (sal_trajectory_save). Nothing is written unless the report is the best so far. Call it from the
- * `report` callback.
+ * and model.safetensors, the moving averages as ema.safetensors, and for sal_trajectory_open the
+ * trajectory: a ladder into `directory`/ladder, a denoising chain as `directory`/denoising.json.
+ * Each call writes the levels that are not there yet, and notes which levels belong to the model.
+ * Nothing is written unless the report is the best so far. Call it from the `report` callback.
  * Params:  model  the one in training, report->model. The averages take its parameters' place for
  *                 a moment.
  * Returns: SAL_ERR_ARGUMENT (NULL, a path that is too long); SAL_ERR_IO; SAL_ERR_MEMORY.
- * Cost:    O(parameters).
+ * Cost:    O(parameters), and of each new level.
  * Threads: alone with its model. */
 SAL_API sal_status sal_train_save(const sal_train_report *report, sal_model *model,
                                   const char *directory, sal_error *err);
@@ -358,12 +348,6 @@ SAL_API bool sal_train_suggest(const char *specification, sal_train_options *opt
  * Cost:    O(1).
  * Threads: any. */
 SAL_API sal_status sal_train_first(const char *specification, char **first, sal_error *err);
-
-/* Put in place of zeros what suits the objective and the model, as sal_train does: with
- * SAL_DENOISING the sampler "dlmcf:balance=barker", 4 steps, and 18 rows of each level in a batch.
- * Other objectives have only the defaults that sal_option_resolve fills in.
- * Threads: any. */
-SAL_API void sal_train_complete(const sal_model *model, sal_train_options *options);
 
 /* Complete the specification of a ready-made model for training on data: add "visible=V" where the
  * model has that setting first and the specification does not give it, and, if `suggested`, the

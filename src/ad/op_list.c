@@ -2,6 +2,7 @@
 /* What operations there are, for people and for other languages. */
 #include <string.h>
 
+#include <saltus/program.h>
 #include "ad/op.h"
 
 bool sali_op_find(const char *name, sali_op_id *id)

@@ -62,7 +62,7 @@ sal_expr sal_operation_at(const char *file, int line, const sal_operation *o)
     }
     if (!o->op || !sali_op_find(o->op, &id)) {
         return refuse_operation(file, line, o,
-                                "there is no such operation (sal_op_list names them)");
+                                "there is no such operation ('saltus list ops' names them)");
     }
     if (!sali_arity_fits(sali_op_f64(id), o->n_in)) {
         return refuse_operation(file, line, o, "wrong number of inputs");
@@ -88,7 +88,8 @@ sal_expr sal_operation_at(const char *file, int line, const sal_operation *o)
     return made;
 }
 
-sal_expr sal_state_at(const char *file, int line, sal_tape *tape)
+/* The whole embedded state of a tape: one node, whoever asks first. */
+static sal_expr whole_state(const char *file, int line, sal_tape *tape)
 {
     for (int64_t i = 0; tape && i < tape->n_nodes; i++) {
         if (tape->nodes[i].op == SALI_OP_state) {
@@ -100,10 +101,13 @@ sal_expr sal_state_at(const char *file, int line, sal_tape *tape)
 
 sal_expr sal_state_block_at(const char *file, int line, sal_tape *tape, const char *name)
 {
+    if (!name) {
+        return whole_state(file, line, tape);
+    }
     for (int64_t b = 0; tape && tape->space && b < tape->space->n_blocks; b++) {
         const sal_block *block = &tape->space->blocks[b];
-        if (name && strcmp(block->name, name) == 0) {
-            sal_expr s = sal_state_at(file, line, tape);
+        if (strcmp(block->name, name) == 0) {
+            sal_expr s = whole_state(file, line, tape);
             bool one_hot = block->kind == SAL_CATEGORICAL;
             int64_t length = one_hot ? block->count * block->states : block->count;
             s = sal_op_ints_at(file, line, "slice", s, 3, 0, tape->space->stretches[b].offset,
@@ -171,7 +175,7 @@ sal_expr sal_table_at(const char *file, int line, sal_tape *tape, sal_expr T, in
         memcpy(ints + at, scope + scope_begin[m], (size_t)length * sizeof *ints);
         at += length;
     }
-    sal_expr s = sal_state_at(file, line, tape);
+    sal_expr s = whole_state(file, line, tape);
     sal_expr f = sal_operation_at(
         file, line,
         &(sal_operation){

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include <saltus/options.h>
+#include <saltus/program.h>
 
 /* Flags of a range. Without them, both ends belong to the range. */
 enum {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <saltus/program.h>
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/number.h"
@@ -30,7 +31,7 @@ bool sali_setting_takes_numbers(const sal_setting *setting)
     return !setting->choices || setting->high >= setting->low + (double)sali_setting_words(setting);
 }
 
-const char *sal_setting_word(const sal_setting *setting, double value)
+const char *sali_setting_word(const sal_setting *setting, double value)
 {
     const double place = value - setting->low;
     const bool named = place >= 0 && place < (double)sali_setting_words(setting);
@@ -43,7 +44,7 @@ void sali_specification_keys(const sal_setting *settings, char *text, size_t roo
     for (const sal_setting *p = settings ? settings : none; p->name; p++) {
         size_t used = strlen(text);
         const char *comma = used ? ", " : "";
-        const char *word = sal_setting_word(p, p->standard);
+        const char *word = sali_setting_word(p, p->standard);
         if (word) {
             snprintf(text + used, room - used, "%s%s=%s", comma, p->name, word);
         } else {
@@ -72,7 +73,7 @@ static bool find_number(const sal_setting *p, const char *text, double *out)
     if (!sali_setting_takes_numbers(p) ||
         sali_parse_double(text, (int64_t)strlen(text), &value) != SAL_OK ||
         !(value >= p->low && value <= p->high) || (p->whole && value != floor(value)) ||
-        sal_setting_word(p, value)) {
+        sali_setting_word(p, value)) {
         return false;
     }
     *out = value;

@@ -28,6 +28,9 @@ sal_status sali_specification_take(char *specification, const char *key, char **
 int64_t sali_setting_words(const sal_setting *setting);
 bool sali_setting_takes_numbers(const sal_setting *setting);
 
+/* The word that stands for a value of a setting; NULL if the value is written as a number. */
+const char *sali_setting_word(const sal_setting *setting, double value);
+
 /* "side=10, theta=0.2": the keys with their defaults; "" without any. */
 void sali_specification_keys(const sal_setting *settings, char *text, size_t room);
 

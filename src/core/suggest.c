@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include <saltus/options.h>
+#include <saltus/program.h>
 
 #define LONGEST 48 /* a longer word has no nearest name */
 

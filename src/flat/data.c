@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include <saltus/flat.h>
+#include <saltus/program.h>
 #include "core/alloc.h"
 #include "core/error.h"
 #include "flat/options.h"

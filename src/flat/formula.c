@@ -42,8 +42,7 @@ sal_tape *sal_flat_tape_create(const sal_space *space, bool doubles)
 
 int32_t sal_flat_state(const char *file, int line, sal_tape *tape, const char *block)
 {
-    return (block ? sal_state_block_at(file, line, tape, block) : sal_state_at(file, line, tape))
-        .node;
+    return sal_state_block_at(file, line, tape, block).node;
 }
 
 /* A shape of these sizes. A rank that is out of range stays as it is, so that recording fails. */

@@ -5,8 +5,10 @@
 
 #include <saltus/flat.h>
 #include <saltus/io.h>
+#include <saltus/program.h>
 #include "core/error.h"
 #include "core/space.h"
+#include "core/specification.h"
 #include "flat/json.h"
 
 #define SETTINGS 512 /* room for the text of all settings */
@@ -17,7 +19,7 @@ static json_t *settings_text(const sal_setting *settings)
     char text[SETTINGS] = "";
     size_t used = 0;
     for (const sal_setting *s = settings; s && s->name && used < SETTINGS; s++) {
-        const char *word = sal_setting_word(s, s->standard);
+        const char *word = sali_setting_word(s, s->standard);
         char number[32];
         snprintf(number, sizeof number, "%g", s->standard);
         used += (size_t)snprintf(text + used, SETTINGS - used, "%s%s=%s", used ? ", " : "", s->name,

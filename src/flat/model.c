@@ -3,11 +3,13 @@
 #include <math.h>
 
 #include <saltus/flat.h>
+#include <saltus/program.h>
 #include "core/error.h"
 #include "core/space.h"
 #include "flat/json.h"
 #include "flat/options.h"
 #include "models/exact/exact.h"
+#include "models/tape_model.h"
 
 /* An array with an object for each block of variables. */
 static json_t *blocks_of(const sal_space *space)
@@ -51,7 +53,7 @@ static json_t *operations_of(const sal_model *model)
     json_t *object = json_object();
     sal_op_info op;
     for (int64_t k = 0; sal_op_list(k, &op); k++) {
-        int64_t nodes = sal_model_operations(model, op.name);
+        int64_t nodes = sali_model_operations(model, op.name);
         if (nodes > 0) {
             json_object_set_new(object, op.name, json_integer(nodes));
         }

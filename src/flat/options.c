@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <saltus/mpi.h>
+#include <saltus/program.h>
 
 #include "core/alloc.h"
 #include "core/error.h"

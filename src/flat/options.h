@@ -5,6 +5,7 @@
 
 #include <saltus/evaluate.h>
 #include <saltus/flat.h>
+#include <saltus/program.h>
 
 /* The most samplers of the user's own in one run. */
 #define SALI_FLAT_SAMPLERS 32

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <saltus/io.h>
+#include <saltus/program.h>
 #include <saltus/sampler.h>
 #include <saltus/stats.h>
 #include "core/alloc.h"

@@ -4,6 +4,7 @@
 
 #include <saltus/flat.h>
 #include <saltus/io.h>
+#include <saltus/program.h>
 #include "core/alloc.h"
 #include "core/error.h"
 #include "flat/json.h"

@@ -2,6 +2,7 @@
 /* Conversion of a file to another format. */
 #include <sys/stat.h>
 
+#include <saltus/program.h>
 #include "core/error.h"
 #include "io/format.h"
 #include "models/zoo/alignment_rows.h"

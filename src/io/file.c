@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <saltus/program.h>
 #include "core/alloc.h"
 #include "core/error.h"
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <saltus/io.h>
+#include <saltus/program.h>
 
 #include "core/error.h"
 #include "io/file.h"

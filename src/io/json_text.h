@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include <saltus/options.h>
+#include <saltus/program.h>
 
 /* `text` as a JSON string. JSON is UTF-8: invalid bytes, which paths may have, become U+FFFD. NULL:
  * out of memory. */

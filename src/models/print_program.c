@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <saltus/program.h>
 #include "ad/passes.h"
 #include "ad/workspace.h"
 #include "core/error.h"
@@ -137,7 +138,7 @@ sal_status sal_model_print_program(const sal_model *model, FILE *stream, sal_err
                                                    : SAL_OK;
 }
 
-int64_t sal_model_operations(const sal_model *model, const char *op)
+int64_t sali_model_operations(const sal_model *model, const char *op)
 {
     const sali_tape_model *tape = sali_model_tape(model);
     int64_t count = 0;

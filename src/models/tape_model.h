@@ -19,6 +19,10 @@ sal_status sali_tape_model_create(const sal_tape *tape, sal_expr f, sal_model **
 /* The tape of `model`, or of its inner model if it is clamped; NULL if there is none. */
 sali_tape_model *sali_model_tape(const sal_model *model);
 
+/* Number of nodes of an operation in the program that a tape model runs, after its passes. 0 for an
+ * operation that does not occur, and for a model that is no tape. */
+int64_t sali_model_operations(const sal_model *model, const char *op);
+
 /* The sum of the constants that were split off the formula of f: it is added in double precision,
  * and not rounded to the model's type. 0 for a model that is no tape. */
 double sali_model_offset(const sal_model *model);

@@ -5,6 +5,7 @@
 #define SALI_COMM_H
 
 #include <saltus/mpi.h>
+#include <saltus/program.h>
 
 /* Gather the parts of all ranks, one after the other, in `all` at every rank. Part r has bytes[r]
  * bytes; on entry, each rank's own part is in its place in `all`. Returns: SAL_ERR_IO. */

@@ -86,11 +86,6 @@ static const sali_transport transport = {
 
 /* ---- making communicators */
 
-bool sal_comm_available(void)
-{
-    return true;
-}
-
 /* A communicator over a duplicate of `from`: its errors are returned rather than fatal, and its
  * messages cannot mix with those of the caller. SAL_ERR_IO, SAL_ERR_MEMORY. */
 static sal_status open_comm(MPI_Comm from, bool finalises, sal_comm **out, sal_error *err)

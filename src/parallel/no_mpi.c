@@ -3,11 +3,6 @@
 #include "core/error.h"
 #include "parallel/comm.h"
 
-bool sal_comm_available(void)
-{
-    return false;
-}
-
 static sal_status refuse_mpi(sal_error *err)
 {
     return sali_fail(err, SAL_ERR_UNSUPPORTED,

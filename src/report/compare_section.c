@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <saltus/figure.h>
 #include <saltus/stats.h>
 #include "core/alloc.h"
 #include "core/error.h"

@@ -5,7 +5,7 @@
 
 #include <saltus/io.h>
 #include <saltus/model.h>
-#include <saltus/report.h>
+#include <saltus/program.h>
 #include <saltus/stats.h>
 #include "io/draws/run_record.h"
 #include "report/page.h"

@@ -21,7 +21,7 @@ void sali_run_write_sampler(const sal_run *run, bool all, char text[SALI_SAMPLER
         if (!all && value == p[k].standard) {
             continue;
         }
-        const char *word = sal_setting_word(&p[k], value);
+        const char *word = sali_setting_word(&p[k], value);
         char number[SALI_NUMBER_SIZE] = "";
         sali_format_double(value, number);
         snprintf(text + used, room, "%c%s=%s", separator, p[k].name, word ? word : number);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include <cblas.h>
+#include <saltus/program.h>
 #include <saltus/stats.h>
 
 #include "core/alloc.h"

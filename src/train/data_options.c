@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options of reading data sets, as text. */
 #include <saltus/data.h>
+#include <saltus/program.h>
 #include "core/option.h"
 
 #define DATA(member) SALI_FIELD(sal_data_options, member)

@@ -5,6 +5,7 @@
 #include <omp.h>
 #include <string.h>
 
+#include <saltus/program.h>
 #include <saltus/sample.h>
 #include "core/alloc.h"
 #include "core/error.h"

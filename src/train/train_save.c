@@ -5,6 +5,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/file.h"
+#include "train/trajectory_file.h"
 
 /* Save averages as parameters: they take the place of the model's parameters during the call. */
 static sal_status save_averages(sal_model *model, const double *averages, const char *path,
@@ -43,7 +44,7 @@ sal_status sal_train_save(const sal_train_report *report, sal_model *model, cons
         status = status ? status : save_averages(model, report->averages, path, err);
     }
     if (status == SAL_OK && report->trajectory) {
-        status = sal_trajectory_save(report->trajectory, directory, model, report, err);
+        status = sali_trajectory_save(report->trajectory, directory, model, report, err);
     }
     return status;
 }

@@ -292,15 +292,15 @@ static sal_status read_noise(const char *directory, const sal_model *model, sal_
 
 /* ---- ladders */
 
-sal_status sal_trajectory_save(const sal_trajectory *trajectory, const char *directory,
-                               const sal_model *model, const sal_train_report *report,
-                               sal_error *err)
+sal_status sali_trajectory_save(const sal_trajectory *trajectory, const char *directory,
+                                const sal_model *model, const sal_train_report *report,
+                                sal_error *err)
 {
     char path[SALI_PATH], text[24];
     uint64_t fingerprint = 0;
     if (!trajectory || !directory || !model || !report) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "sal_trajectory_save: the trajectory, the directory, the model or the "
+                         "sal_train_save: the trajectory, the directory, the model or the "
                          "report is NULL");
     }
     /* Only the "written" counters change, so casting const away is safe. */

@@ -5,6 +5,7 @@
 #define SALI_TRAJECTORY_FILE_H
 
 #include <saltus/sample.h>
+#include <saltus/train.h>
 
 #include "run/trajectory/trajectory.h"
 
@@ -18,6 +19,14 @@ sal_status sali_trajectory_write_levels(sal_trajectory *path, sal_dtype dtype,
  * SAL_ERR_MEMORY. */
 sal_status sali_trajectory_read_levels(const sal_trajectory *like, const char *directory, int64_t n,
                                        sal_trajectory **out, sal_error *err);
+
+/* Write a trajectory beside a model that was saved in `directory`, for sal_trajectory_open: a
+ * ladder into `directory`/ladder, a denoising chain as `directory`/denoising.json. Each call writes
+ * the levels that are not there yet, and notes which levels belong to the model. Returns:
+ * SAL_ERR_ARGUMENT (NULL, a path that is too long), SAL_ERR_IO, SAL_ERR_MEMORY. */
+sal_status sali_trajectory_save(const sal_trajectory *trajectory, const char *directory,
+                                const sal_model *model, const sal_train_report *report,
+                                sal_error *err);
 
 /* Whether a run sweeps along the trajectory of its model's training, if there is one; `ladder` as
  * in sal_trajectory_suggest. Returns: SAL_ERR_ARGUMENT (no such word). */

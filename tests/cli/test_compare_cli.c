@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include <saltus/program.h>
 #include <saltus/saltus.h>
 
 /* The number `key` of an entry of a compare's samplers. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include <saltus/program.h>
 #include <saltus/saltus.h>
 #include "core/specification.h"
 
@@ -212,7 +213,7 @@ START_TEST(settings_have_words_and_numbers)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         ck_ok(sali_specification_values(cases[k].text, settings, values, &err), &err);
         ck_assert_double_eq(values[0], cases[k].value);
-        ck_assert_pstr_eq(sal_setting_word(&settings[0], values[0]), cases[k].word);
+        ck_assert_pstr_eq(sali_setting_word(&settings[0], values[0]), cases[k].word);
     }
     ck_ok(sali_specification_values("m:w=adapt", settings, values, &err), &err);
     ck_assert_double_eq(values[1], 1);
@@ -227,8 +228,8 @@ START_TEST(settings_have_words_and_numbers)
              "m: w=1; expected search or adapt");
     ck_fails(sali_specification_values("m:x=adapt", settings, values, &err), SAL_ERR_ARGUMENT, &err,
              "m: x=adapt; expected a number from 0 to 1");
-    ck_assert_ptr_null(sal_setting_word(&settings[0], -0.5));
-    ck_assert_ptr_null(sal_setting_word(&settings[2], 0));
+    ck_assert_ptr_null(sali_setting_word(&settings[0], -0.5));
+    ck_assert_ptr_null(sali_setting_word(&settings[2], 0));
     sali_specification_keys(settings, keys, sizeof keys);
     ck_assert_str_eq(keys, "n=3, w=search, x=0.5");
 }

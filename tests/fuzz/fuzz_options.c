@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fuzz.h"
 
+#include <saltus/program.h>
 #include <saltus/saltus.h>
 
 /* Lines "name=value" for the options of a run or, after an '!', of a training. What an option says

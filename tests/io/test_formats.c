@@ -4,6 +4,7 @@
 #include "temp_dir.h"
 
 #include <saltus/io.h>
+#include <saltus/program.h>
 
 #include "alloc_fail.h"
 

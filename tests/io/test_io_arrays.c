@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include <saltus/program.h>
 #include "alloc_fail.h"
 #include "io/format.h"
 #include "npy_file.h"

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include <saltus/io.h>
+#include <saltus/program.h>
 #include "alloc_fail.h"
 #include "core/error.h"
 #include "io/config.h"

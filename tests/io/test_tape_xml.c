@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include <saltus/io.h>
+#include <saltus/program.h>
 
 #include "alloc_fail.h"
 #include "io/tape/tape_xml.h"

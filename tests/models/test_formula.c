@@ -10,6 +10,7 @@
 #include "alloc_fail.h"
 #include "models/formula/formula.h"
 #include "models/model.h"
+#include "models/tape_model.h"
 
 static sal_model *opened(const char *text)
 {
@@ -127,8 +128,8 @@ END_TEST
 START_TEST(a_lattice_becomes_one_list_of_edges)
 {
     sal_model *text = opened("x: spin[4, 4] cyclic; 0.3 sum(i~j: x[i] x[j])");
-    ck_assert_int_eq(sal_model_operations(text, "edges"), 1);
-    ck_assert_int_eq(sal_model_operations(text, "gather"), 0);
+    ck_assert_int_eq(sali_model_operations(text, "edges"), 1);
+    ck_assert_int_eq(sali_model_operations(text, "gather"), 0);
     sal_model_destroy(text);
 }
 END_TEST

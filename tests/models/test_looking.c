@@ -5,9 +5,11 @@
 
 #include <saltus/io.h>
 #include <saltus/model.h>
+#include <saltus/program.h>
 #include <saltus/train.h>
 
 #include "alloc_fail.h"
+#include "models/tape_model.h"
 
 static const char weather[] = "<BIF VERSION=\"0.3\"><NETWORK>"
                               "<VARIABLE><NAME>rain</NAME><OUTCOME>no</OUTCOME>"
@@ -68,11 +70,11 @@ START_TEST(operations_are_counted)
     ck_ok(sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_BINARY, .count = 2 }, &err),
           &err);
     ck_ok(sal_model_from_callback(space, &given, &callback, &err), &err);
-    ck_assert_int_eq(sal_model_operations(rbm, "softplus"), 1);
-    ck_assert_int_eq(sal_model_operations(rbm, "conv2d"), 0);
-    ck_assert_int_eq(sal_model_operations(rbm, "no operation"), 0);
-    ck_assert_int_eq(sal_model_operations(rbm, NULL), 0);
-    ck_assert_int_eq(sal_model_operations(callback, "softplus"), 0);
+    ck_assert_int_eq(sali_model_operations(rbm, "softplus"), 1);
+    ck_assert_int_eq(sali_model_operations(rbm, "conv2d"), 0);
+    ck_assert_int_eq(sali_model_operations(rbm, "no operation"), 0);
+    ck_assert_int_eq(sali_model_operations(rbm, NULL), 0);
+    ck_assert_int_eq(sali_model_operations(callback, "softplus"), 0);
     sal_space_destroy(space);
     sal_model_destroy(callback);
     sal_model_destroy(rbm);

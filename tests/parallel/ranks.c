@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <saltus/program.h>
 #include <saltus/saltus.h>
 
 #include "parallel/ranks.h"

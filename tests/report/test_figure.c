@@ -5,6 +5,7 @@
 #include <math.h>
 #include <locale.h>
 
+#include <saltus/figure.h>
 #include <saltus/saltus.h>
 #include "alloc_fail.h"
 #include "figure/figure.h"

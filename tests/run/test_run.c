@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <saltus/program.h>
 #include <saltus/sample.h>
 #include "run_helpers.h"
 

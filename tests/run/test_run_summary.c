@@ -5,10 +5,14 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include <saltus/program.h>
 #include <saltus/sample.h>
 #include <saltus/stats.h>
+#include "io/file.h"
 #include "run_helpers.h"
 #include "stats/rhat.h"
 
@@ -66,6 +70,69 @@ START_TEST(summary_describes_the_run)
         ck_assert_double_eq_tol(s.log_prob_mean, mean, 1e-9);
         sal_run_destroy(run);
     }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* The names of the fields of sal_run_summary that are numbers, as the header has them: the next
+ * name after *at; false past the last. */
+static bool next_number(const char **at, char *name, size_t room)
+{
+    static const char *const types[] = { "double ",  "int64_t ", "uint64_t ",
+                                         "int32_t ", "int ",     "bool " };
+    for (const char *line = strchr(*at, '\n'); line && line[1] != '}'; line = strchr(*at, '\n')) {
+        *at = line + 1;
+        for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+            const size_t length = strlen(types[k]), end = strcspn(line + 5 + length, ";[");
+            if (strncmp(line, "\n    ", 5) == 0 && strncmp(line + 5, types[k], length) == 0 &&
+                line[5 + length + end] == ';') {
+                snprintf(name, room, "%.*s", (int)end, line + 5 + length);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+START_TEST(every_number_of_a_summary_has_a_name)
+{
+    sal_model *model = tiny_formula_over("mixed", SAL_F64);
+    sal_run_options options = { .chains = 2, .draws = 50, .seed = UINT64_C(7) };
+    sal_run *run = run_it(model, &options);
+    sal_run_summary s = summary_of(run);
+    sali_bytes header = { 0 };
+    sal_error err = { 0 };
+    double value = -5;
+    char name[64];
+    int names = 0;
+    ck_ok(sali_file_read(SALTUS_SOURCE_DIR "/include/saltus/sample.h", &header, &err), &err);
+    const char *at = strstr((const char *)header.data, "typedef struct sal_run_summary {");
+    ck_assert_ptr_nonnull(at);
+    while (next_number(&at, name, sizeof name)) {
+        ck_ok(sal_run_summary_value(run, name, &value, &err), &err);
+        names++;
+    }
+    ck_assert_int_gt(names, 50);
+    const struct {
+        const char *name;
+        double value;
+    } some[] = {
+        { "rhat_max", s.rhat_max }, { "chains", 2 },          { "seed", 7 },
+        { "stopped", 0 },           { "threads", s.threads }, { "rhat_code", s.rhat_code },
+    };
+    for (size_t k = 0; k < sizeof some / sizeof *some; k++) {
+        ck_ok(sal_run_summary_value(run, some[k].name, &value, &err), &err);
+        ck_assert_double_eq(value, some[k].value);
+    }
+    value = -5;
+    ck_fails(sal_run_summary_value(run, "rhat_mx", &value, &err), SAL_ERR_NOT_FOUND, &err,
+             "did you mean 'rhat_max'?");
+    ck_fails(sal_run_summary_value(run, "temperature of the sea", &value, &err), SAL_ERR_NOT_FOUND,
+             &err, "such as 'rhat_max'");
+    ck_fails(sal_run_summary_value(run, NULL, &value, &err), SAL_ERR_ARGUMENT, &err, "NULL");
+    ck_assert_double_eq(value, -5);
+    sali_bytes_free(&header);
+    sal_run_destroy(run);
     sal_model_destroy(model);
 }
 END_TEST
@@ -855,6 +922,7 @@ static Suite *summary_suite(void)
     tcase_add_test(tcase, a_chain_that_moves_is_not_called_unmoved);
     tcase_add_test(tcase, rounding_of_f_is_no_disagreement);
     tcase_add_test(tcase, summary_describes_the_run);
+    tcase_add_test(tcase, every_number_of_a_summary_has_a_name);
     tcase_add_test(tcase, times_are_in_steps_and_medians_in_the_middle);
     tcase_add_test(tcase, rhat_of_odd_draws_compares_shares);
     tcase_add_test(tcase, warm_up_is_ten_sweeps_at_least);

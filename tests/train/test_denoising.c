@@ -12,6 +12,7 @@
 #include "models/states.h"
 #include "run/trajectory/trajectory.h"
 #include "train/objectives/denoising.h"
+#include "train/trajectory_file.h"
 #include "temp_dir.h"
 
 #define BITS 4
@@ -808,7 +809,7 @@ START_TEST(chains_are_read_as_they_were_written)
     sal_trajectory_level level;
     temp_dir_make();
     t->noise_step_sizes[1] = 0.25;
-    ck_ok(sal_trajectory_save(t, temp_dir, joint, &report, &err), &err);
+    ck_ok(sali_trajectory_save(t, temp_dir, joint, &report, &err), &err);
     ck_ok(sal_trajectory_open(temp_dir, joint, &read, &err), &err);
     ck_assert_int_eq(read->noise->T, LEVELS);
     for (int k = 0; k < LEVELS; k++) {
@@ -866,7 +867,7 @@ START_TEST(verdicts_know_whether_the_steps_suffice)
         sal_trajectory *t =
             sali_trajectory_of_noise(sal_model_parameters_size(joint), noise, steps, NULL, "gwg");
         ck_assert_ptr_nonnull(t);
-        ck_ok(sal_trajectory_save(t, temp_dir, joint, &report, &err), &err);
+        ck_ok(sali_trajectory_save(t, temp_dir, joint, &report, &err), &err);
         ck_ok(sal_verdict_judge(joint, &inputs, &v, NULL, &err), &err);
         sal_verdict_sentence(&v, text, sizeof text);
         ck_assert(v.steps.judged);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include <saltus/program.h>
 #include <saltus/saltus.h>
 
 #include "alloc_fail.h"

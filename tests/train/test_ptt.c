@@ -12,6 +12,7 @@
 #include "run/trajectory/trajectory.h"
 #include "train/objectives/ptt.h"
 #include "train/trainer.h"
+#include "train/trajectory_file.h"
 
 enum { V = 9, ROWS = 400 };
 
@@ -574,7 +575,7 @@ static int save_ladder(const sal_train_report *r, void *data)
     sal_error err;
     (void)data;
     if (r->best) {
-        ck_ok(sal_trajectory_save(r->trajectory, temp_dir, r->model, r, &err), &err);
+        ck_ok(sali_trajectory_save(r->trajectory, temp_dir, r->model, r, &err), &err);
     }
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "exact_answers.h"
 #include "core/rng.h"
 #include "train/objectives/ptt.h"
+#include "train/trajectory_file.h"
 
 /* ---- a model of all kinds of variables: 3 bits, 2 spins, levels, labels, a count with a cap */
 
@@ -99,7 +100,7 @@ static int save_ladder(const sal_train_report *r, void *data)
 {
     sal_error err;
     (void)data;
-    ck_ok(sal_trajectory_save(r->trajectory, temp_dir, r->model, r, &err), &err);
+    ck_ok(sali_trajectory_save(r->trajectory, temp_dir, r->model, r, &err), &err);
     return 0;
 }
 
@@ -443,7 +444,7 @@ static void keep_made(sal_model *model)
     sal_train_report report;
     sal_error err = { 0 };
     sal_trainer_report(made, &report);
-    ck_ok(sal_trajectory_save(report.trajectory, temp_dir, model, &report, &err), &err);
+    ck_ok(sali_trajectory_save(report.trajectory, temp_dir, model, &report, &err), &err);
     sal_trainer_destroy(made);
     made = NULL;
 }

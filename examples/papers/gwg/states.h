@@ -2,6 +2,7 @@
 #ifndef STATES_H
 #define STATES_H
 
+#include <saltus/figure.h>
 #include <saltus/saltus.h>
 #include "../panel.h"
 #include "../program.h"

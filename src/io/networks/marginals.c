@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <saltus/io.h>
+#include <saltus/program.h>
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/text.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Options of exact answers, as text. */
 #include <saltus/model.h>
+#include <saltus/program.h>
 #include "core/option.h"
 
 #define EXACT(member) SALI_FIELD(sal_exact_options, member)

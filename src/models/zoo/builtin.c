@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <saltus/program.h>
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/number.h"
+#include "core/specification.h"
 #include "samplers/sampler.h"
 
 _Static_assert(SAL_SAMPLER_TUNED <= SALI_MOST_STATE, "lists of what is tuned have room");
@@ -31,7 +32,7 @@ static const char *choice_fault(const sal_setting *p)
             return "has a choice of more than 31 or of other characters than names have";
         }
     }
-    return sali_setting_takes_numbers(p) || sal_setting_word(p, p->standard)
+    return sali_setting_takes_numbers(p) || sali_setting_word(p, p->standard)
                ? NULL
                : "has a default that is none of its choices";
 }

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+/* What the program `saltus` needs of the library beside saltus.h: its options by name, lists for
+ * help, files that no result needs, and figures that it prints.
+ *
+ * saltus.h does not include this header, nor figure.h: what they declare may change in any version.
+ * A program of yours may use them if you are ready to change it with a new version. */
+#ifndef SALTUS_PROGRAM_H
+#define SALTUS_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <saltus/evaluate.h>
+#include <saltus/figure.h>
+#include <saltus/io.h>
+#include <saltus/model.h>
+#include <saltus/mpi.h>
+#include <saltus/options.h>
+#include <saltus/sample.h>
+#include <saltus/status.h>
+#include <saltus/train.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- options of structs by name */
+
+/* The options of one struct. */
+typedef struct sal_option_table sal_option_table;
+
+/* The options of a struct; NULL for another value. */
+SAL_API const sal_option_table *sal_option_table_of(sal_options which);
+
+/* The type of an option. */
+typedef enum sal_option_kind {
+    SAL_OPTION_FLAG,  /* bool; the text is "yes" or "no" */
+    SAL_OPTION_WHOLE, /* int64_t */
+    SAL_OPTION_INT,   /* int */
+    SAL_OPTION_SEED,  /* uint64_t */
+    SAL_OPTION_REAL,  /* double */
+    SAL_OPTION_WORD,  /* an enumeration; the text is one of its words */
+    SAL_OPTION_TEXT   /* const char *; the text must live as long as the options */
+} sal_option_kind;
+
+/* Whether a resumed run or training may change an option. */
+typedef enum sal_option_resume {
+    SAL_RESUME_SAME,  /* the option must not change */
+    SAL_RESUME_NOTED, /* the option may change, and the change is noted */
+    SAL_RESUME_ANY    /* the option may change */
+} sal_option_resume;
+
+/* A description of one option. */
+typedef struct sal_option_info {
+    const char *name;     /* "swap-every"; in JSON "swap_every" */
+    const char *field;    /* the field of the struct: "tempering.swap_every" */
+    sal_option_kind kind; /* its type */
+    const char *values;   /* placeholder of the value: "N", "data|uniform"; NULL for a flag */
+    const char *usual;    /* the default: "1000", "a sweep, or 5"; NULL: none */
+    const char *doc; /* what the option does; NULL: another form of the option before it, with the
+                        same name */
+    sal_option_resume resume; /* whether a resume may change it */
+} sal_option_info;
+
+/* Get option `index` of a table, counted from 0; false past the end. */
+SAL_API bool sal_option_list(const sal_option_table *table, int64_t index, sal_option_info *info);
+
+/* Set an option by name. Where 0 in the struct means the default and the option can be switched
+ * off, the text "0" switches it off.
+ * Params:  options: the struct that the table describes. name: '_' counts as '-'.
+ * Returns: SAL_ERR_NOT_FOUND (no such option); SAL_ERR_ARGUMENT (not a value of the option, or out
+ *          of range; says "name text: expected .."; NULL). *options is then untouched.
+ * Cost:    O(options).
+ * Threads: any. */
+SAL_API sal_status sal_option_set(const sal_option_table *table, void *options, const char *name,
+                                  const char *text, sal_error *err);
+
+/* Get the value of an option as the text that sets it, cut to `room` bytes; "" if the option takes
+ * a default that is not known yet.
+ * Returns: SAL_ERR_NOT_FOUND (no such option); SAL_ERR_ARGUMENT (NULL).
+ * Cost:    O(options).
+ * Threads: any. */
+SAL_API sal_status sal_option_get(const sal_option_table *table, const void *options,
+                                  const char *name, char *text, size_t room, sal_error *err);
+
+/* Replace zeros by defaults, where these are always the same, and check all ranges. Every function
+ * that takes such options does so.
+ * Returns: SAL_ERR_ARGUMENT, naming the field: "rate.warmup is -1; expected an integer of 0 or
+ *          more".
+ * Cost:    O(options).
+ * Threads: any. */
+SAL_API sal_status sal_option_resolve(const sal_option_table *table, void *options, sal_error *err);
+
+/* Put in place of zeros what suits the objective and the model, as sal_train does: with
+ * SAL_DENOISING the sampler "dlmcf:balance=barker", 4 steps, and 18 rows of each level in a batch.
+ * Other objectives have only the defaults that sal_option_resolve fills in.
+ * Threads: any. */
+SAL_API void sal_train_complete(const sal_model *model, sal_train_options *options);
+
+/* ---- "did you mean" */
+
+/* The nearest of some names to a mistyped word, for "did you mean". */
+typedef struct sal_nearest {
+    const char *word; /* as it was typed */
+    const char *name; /* the nearest of the names offered so far; NULL if none is near */
+    int distance;     /* what that of a nearer name must be below */
+} sal_nearest;
+
+/* Start with a word and no names.
+ * Cost:    O(word).
+ * Threads: any. */
+SAL_API sal_nearest sal_nearest_begin(const char *word);
+
+/* Offer a name, which must live as long as `nearest` is used. Its distance is the number of letters
+ * to insert, leave out or replace, and of neighbours to exchange (optimal string alignment).
+ * Cost:    O(word name).
+ * Threads: one at a time. */
+SAL_API void sal_nearest_offer(sal_nearest *nearest, const char *name);
+
+/* ---- lists, for help and completion (sal_flat_list gives them as JSON) */
+
+/* A description of one ready-made model. */
+typedef struct sal_builtin_info {
+    const char *name;            /* the name in a specification */
+    const sal_setting *settings; /* ends with a NULL name */
+    const char *doc;             /* the formula, one line */
+    const char *source;          /* paper and equation */
+    const char *file; /* what file=PATH may name ("a graph"); NULL: the model takes no file */
+    bool needs_file;  /* whether the model needs a file */
+} sal_builtin_info;
+
+/* Get ready-made model `index`, counted from 0; false past the end. */
+SAL_API bool sal_builtin_list(int64_t index, sal_builtin_info *info);
+
+/* Get sampler `index`, counted from 0; false past the end. */
+SAL_API bool sal_sampler_list(int64_t index, sal_sampler_info *info);
+
+/* A description of one operation. */
+typedef struct sal_op_info {
+    const char *name;   /* the name in saved tapes */
+    const char *doc;    /* the formula, one line */
+    const char *degree; /* how its value's degree in the state follows from the inputs' */
+    int32_t inputs;     /* number of inputs; -1: one or more */
+    uint32_t fixed;     /* bit k: input k, counted from 0, must not depend on the state */
+    bool changes; /* whether the value is updated after changes of single variables; else it is
+                     evaluated anew */
+} sal_op_info;
+
+/* Get operation `index`, counted from 0; false past the end. */
+SAL_API bool sal_op_list(int64_t index, sal_op_info *info);
+
+/* A file format for models and data. */
+typedef struct sal_format_info {
+    const char *name;            /* "graphml" */
+    const char *doc;             /* a description, in one line */
+    const char *content;         /* what the file holds, such as "graph", "network" or "array" */
+    const char *const *suffixes; /* suffixes of such files' names, the usual one first; ends with
+                                    NULL. A format without suffixes is told by its content */
+    bool reads;                  /* whether Saltus reads the format */
+    bool writes;                 /* whether Saltus writes the format */
+    const char *model;           /* the model that such a file alone gives, or NULL */
+} sal_format_info;
+
+/* Get format `index`, counted from 0; formats of one content are adjacent. False past the end. */
+SAL_API bool sal_format_list(int64_t index, sal_format_info *info);
+
+/* Print the program of a tape model, before and after its passes, one line for each node, and the
+ * memory that it takes.
+ * Returns: SAL_ERR_IO when the stream has an error; SAL_ERR_MEMORY.
+ * Cost:    O(nodes), and the memory of 32 chains.
+ * Threads: any. */
+SAL_API sal_status sal_model_print_program(const sal_model *model, FILE *stream, sal_error *err);
+
+/* ---- files */
+
+/* Tell the format of a file by its name and content.
+ * Returns: SAL_ERR_ARGUMENT when no format fits; SAL_ERR_NOT_FOUND; SAL_ERR_DATA (damaged gzip);
+ *          SAL_ERR_IO; SAL_ERR_MEMORY. On failure *info is untouched.
+ * Cost:    O(size of the file).
+ * Threads: any. */
+SAL_API sal_status sal_format_find(const char *path, sal_format_info *info, sal_error *err);
+
+/* Write what a file holds in another format. It may be a network, a graph, an alignment or an array
+ * (sal_format_list), a saved tape, or the directory of a training.
+ * Params:  from  the format of `in`; NULL: the one that its name and content tell.
+ *          to    the format of `out`; NULL: the one that its name tells.
+ *          columns_from  of a libsvm file; FIND for any other one.
+ *          remark  gets what was dropped or decided in reading `in`, as sal_model_remark, or NULL.
+ *                  Free it by sal_free. NULL: not wanted.
+ * Returns: SAL_ERR_ARGUMENT (no such format, one that cannot express what the file holds, or
+ *          columns_from of no libsvm file); SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO;
+ *          SAL_ERR_MEMORY. On failure the file `out` is as before.
+ * Cost:    O(size of the files).
+ * Threads: any; for .nc as sal_draw_writer_open. */
+SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
+                               sal_columns_from columns_from, char **remark, sal_error *err);
+
+/* Write marginals, as exact answers or draws give them, for sal_marginals_read and other programs.
+ * NAME.MAR: the format of the UAI competitions. Any other name: JSON, {"log_z": ..,
+ * "evidence": number of clamped variables, "marginals": [[p(0), p(1), ..], ..]} with "names" and
+ * "states" if the model has names (sal_model_label). The file has a row for every variable; those
+ * of clamped variables are point masses. It is replaced at once.
+ * Params:  marginals  of the model's variables, in the layout of sal_run_marginals.
+ *          log_z      NaN: not known, and left out with "evidence".
+ * Returns: SAL_ERR_UNSUPPORTED (NAME.MAR with a count without a cap); SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(entries).
+ * Threads: any. */
+SAL_API sal_status sal_marginals_write(const char *path, const sal_model *model,
+                                       const double *marginals, double log_z, sal_error *err);
+
+/* Read a file of marginals, in either format of sal_marginals_write, for a model. Of a clamped
+ * model the rows of clamped variables must be point masses at their codes.
+ * Params:  marginals  [sum of states] of the model's variables.
+ *          log_z      natural; NaN if the file has none. Of NAME.MAR it comes from NAME.PR, if that
+ *                     file exists. NULL: not wanted.
+ * Returns: SAL_ERR_DATA for another kind of file, or of another model; SAL_ERR_ARGUMENT when the
+ *          marginals are for other evidence; SAL_ERR_NOT_FOUND; SAL_ERR_UNSUPPORTED (counts without
+ *          a cap); SAL_ERR_IO; SAL_ERR_MEMORY. Outputs are then untouched.
+ * Cost:    O(size of the file).
+ * Threads: any. */
+SAL_API sal_status sal_marginals_read(const char *path, const sal_model *model, double *marginals,
+                                      double *log_z, sal_error *err);
+
+/* Replace the content of a file at once. Until then, and on failure, the file at PATH is unchanged.
+ * Returns: SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(size).
+ * Threads: any. */
+SAL_API sal_status sal_file_write(const char *path, const void *bytes, int64_t size,
+                                  sal_error *err);
+
+/* A place for a file that is written later. */
+typedef struct sal_reservation sal_reservation;
+
+/* Keep other processes from writing the file PATH by this library, or from reserving it, so that a
+ * long run does not end with the file of another one. This process may write it, once. PATH is not
+ * touched; an empty PATH.tmp lies beside it until it is written or released.
+ * Returns: SAL_ERR_IO where another process has reserved it or is writing it, where PATH is a
+ *          directory or device, or its directory cannot be written; SAL_ERR_ARGUMENT for NULL;
+ *          SAL_ERR_MEMORY.
+ * Cost:    O(1), and an open file until the release.
+ * Threads: any; but not while another thread of the process writes or releases the same path. */
+SAL_API sal_status sal_file_reserve(const char *path, sal_reservation **out, sal_error *err);
+
+/* Give a place back; NULL is fine. */
+SAL_API void sal_file_release(sal_reservation *reservation);
+
+/* Write grey pictures in a grid, separated by grey lines.
+ * Params:  path     a PNG file, replaced at once.
+ *          images   the pictures, as in figures (figure.h).
+ *          zoom     side, in pixels of the sheet, of one pixel of a picture; 0: 1.
+ * Returns: SAL_ERR_ARGUMENT (sides of the sheet are at most 1,000,000); SAL_ERR_UNSUPPORTED when
+ *          the library was built without libpng; SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(pixels of the sheet).
+ * Threads: any. */
+SAL_API sal_status sal_sheet_write(const char *path, const sal_images *images, int64_t zoom,
+                                   sal_error *err);
+
+/* Options of a report. Zeros stand for the defaults. */
+typedef struct sal_report_options {
+    const char *exact; /* a file of exact marginals, for all runs; NULL: they are computed where
+                          that is cheap */
+    const char *model; /* the model of all runs; NULL: the one that their files name */
+} sal_report_options;
+
+/* Write one page with a section for each file: a run (.nc, .npy), the output of `saltus compare
+ * --json`, or a directory that `saltus train` wrote. The page needs no other file.
+ * Params:  n        number of files, at least 1.
+ *          paths    [n] the files.
+ *          options  NULL for the defaults.
+ *          out      the page, replaced at once.
+ * Returns: SAL_ERR_DATA for a file of another kind, or a damaged one; SAL_ERR_NOT_FOUND;
+ *          SAL_ERR_ARGUMENT; SAL_ERR_UNSUPPORTED (.nc without libnetcdf); SAL_ERR_IO;
+ *          SAL_ERR_MEMORY. No page is written then.
+ * Cost:    O(draws log draws) for each variable that is shown; memory for the draws of one run.
+ * Threads: any; for .nc as sal_draw_writer_open. */
+SAL_API sal_status sal_report_write(int64_t n, const char *const *paths,
+                                    const sal_report_options *options, const char *out,
+                                    sal_error *err);
+
+/* ---- figures that the program reports */
+
+/* Compute the connected pair frequencies of a sample of categorical variables, the covariances of
+ * its one-hot encoding, for sal_stats_pair_correlation.
+ * Math:    f_i(a) is the weighted share of rows with x_i = a, and f_ij(a, b) that of rows with
+ *          x_i = a and x_j = b; C[i q + a, j q + b] = f_ij(a, b) - f_i(a) f_j(b) for q states.
+ *          There is no pseudocount.
+ * Params:  variables >= 2; states q, 1 to 256, of every variable; codes [rows x variables] below
+ *          `states`; rows >= 1; weight [rows] positive and finite, or NULL for equal weights;
+ *          C [N x N], N = variables q: only blocks of variables i > j are set.
+ * Returns: SAL_OK; SAL_ERR_ARGUMENT; SAL_ERR_MEMORY. C is then unspecified.
+ * Cost:    O(rows N^2) in one matrix product, in single precision. 5000 rows of 136 variables with
+ *          5 states: about 0.03 s on one core.
+ * Threads: any; the matrix product takes as many threads as OpenBLAS is set to. */
+SAL_API sal_status sal_stats_pair_covariance(int64_t variables, int64_t states, int64_t rows,
+                                             const uint8_t *codes, const double *weight, float *C,
+                                             sal_error *err);
+
+/* Compare the pair correlations of two samples of categorical variables: Pearson's correlation of
+ * their connected pair frequencies. 1 means equal up to a factor.
+ * Math:    cov(A, B) / sqrt(var A var B) over all variables (variables - 1) / 2 states^2 entries:
+ *          all pairs i > j and all states a, b.
+ * Params:  A and B [N x N] by sal_stats_pair_covariance, of the same variables and states;
+ *          correlation not NULL.
+ * Returns: SAL_OK; SAL_ERR_ARGUMENT (*correlation is then untouched). NaN when all entries of A or
+ *          of B are equal, as for a sample of one row.
+ * Cost:    O(N^2).
+ * Threads: any.
+ * Source:  Figliuzzi, Barrat-Charlaix & Weigt (2018), Molecular Biology and Evolution 35(4). The
+ *          program adabmDCA stops training by the same number; its data have a pseudocount of
+ *          1 / (sum of the weights). */
+SAL_API sal_status sal_stats_pair_correlation(int64_t variables, int64_t states, const float *A,
+                                              const float *B, double *correlation, sal_error *err);
+
+/* Write a verdict as a JSON object, as sal_flat_verdict does, to be freed by sal_free.
+ * Returns: SAL_ERR_MEMORY.
+ * Cost:    O(1).
+ * Threads: any. */
+SAL_API sal_status sal_verdict_json(const sal_verdict *verdict, char **json, sal_error *err);
+
+/* ---- processes that the program starts with */
+
+/* Whether mpirun, srun or the like started this process, by the variables that they set; and as
+ * which rank (NULL is fine). MPI is not initialised for this. */
+SAL_API bool sal_comm_launched(int64_t *rank);
+
+/* Make the failure of any rank the failure of all: each gives its status, and *err with a message
+ * where it is not SAL_OK; all get those of the first rank that failed. Call it before work that all
+ * ranks share, so that none waits for one that gave up. NULL: `status` itself.
+ * Returns: SAL_OK if all gave it; else the first other status; SAL_ERR_IO.
+ * Cost:    an exchange of 4 bytes with all ranks; of a failure, one of its message.
+ * Threads: that of MPI. */
+SAL_API sal_status sal_comm_agree(sal_comm *comm, sal_status status, sal_error *err);
+
+/* Give rank 0's data to all ranks: what it decided, or what only it knows. NULL: nothing to do.
+ * Returns: SAL_ERR_IO.
+ * Cost:    an exchange of so many bytes.
+ * Threads: that of MPI. */
+SAL_API sal_status sal_comm_broadcast(sal_comm *comm, void *data, int64_t bytes, sal_error *err);
+
+/* What a communicator was used for, since it was made: calls of MPI that exchange something, and
+ * bytes that this rank sent and received. */
+typedef struct sal_comm_traffic {
+    int64_t calls;    /* number of calls */
+    int64_t sent;     /* bytes that this rank sent */
+    int64_t received; /* bytes that it received */
+} sal_comm_traffic;
+
+/* The same of a communicator; zeros of NULL. */
+SAL_API sal_comm_traffic sal_comm_count(const sal_comm *comm);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
