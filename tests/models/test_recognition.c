@@ -396,6 +396,28 @@ START_TEST(mixtures_written_by_hand_are_drawn_whole)
 }
 END_TEST
 
+/* A component of weight 0 is never drawn, also where beta = 0 makes all others alike. */
+START_TEST(components_of_weight_0_have_none_at_beta_0)
+{
+    static const double c[] = { -INFINITY, 0.3, -0.2 }, beta = 0;
+    static const int64_t piece = 0;
+    static const int32_t codes[3];
+    sal_tape *t = tape_over(SAL_BINARY, 3, 0);
+    sal_expr rows = sal_matvec(sal_param(t, "W", SAL_SHAPE(3, 3)), sal_state(t));
+    sal_model *model = model_of(t, sal_logsumexp(sal_add(rows, sal_param(t, "c", SAL_SHAPE(3)))));
+    const sali_piece at = { .n = 1, .piece = &piece, .beta = &beta, .codes = codes };
+    double log_q = 0;
+    void *ws = NULL;
+    sal_error err;
+    ck_ok(sal_model_set_params(model, "c", c, &err), &err);
+    ck_ok(model->structure->open(model, 1, &ws, &err), &err);
+    model->structure->log_q(ws, &at, codes, NULL, &log_q);
+    ck_assert_double_eq_tol(log_q, -3 * log(2), TOLERANCE);
+    model->structure->close(ws);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- almost of a form */
 
 /* Takes the tape. */
@@ -703,6 +725,7 @@ static Suite *recognition_suite(void)
     tcase_add_test(tcase, chains_written_by_hand_are_drawn_whole);
     tcase_add_test(tcase, binary_chains_written_by_hand_are_drawn_one_by_one);
     tcase_add_test(tcase, mixtures_written_by_hand_are_drawn_whole);
+    tcase_add_test(tcase, components_of_weight_0_have_none_at_beta_0);
     tcase_add_test(tcase, what_is_almost_an_rbm_has_no_layers);
     tcase_add_test(tcase, an_rbm_with_other_terms_has_layers);
     tcase_add_test(tcase, what_is_almost_a_chain_has_no_messages);
