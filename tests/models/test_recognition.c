@@ -713,6 +713,52 @@ START_TEST(allocation_failures_leave_no_model_without_its_structure)
 }
 END_TEST
 
+/* The state that each of four chains draws by workspace `ws` from all zeros. */
+static void draw_by(const sal_model *model, void *ws, int32_t *to)
+{
+    enum { CHAINS = 4 };
+    static const int64_t piece[CHAINS];
+    static const double beta[CHAINS] = { 1, 0.5, 1, 2 };
+    const int64_t n = CHAINS * model->space->n_variables;
+    int32_t *codes = calloc((size_t)n, sizeof *codes);
+    sali_stream streams[CHAINS];
+    for (uint32_t c = 0; c < CHAINS; c++) {
+        streams[c] = (sali_stream){ .seed = 4, .chain = c, .purpose = SALI_RNG_TEST };
+    }
+    sali_piece at = { .n = CHAINS, .piece = piece, .beta = beta, .codes = codes };
+    model->structure->draw(ws, &at, streams, to);
+    free(codes);
+}
+
+/* A workspace reads changed parameters without memory of its own: draws cannot report that there is
+ * none. */
+START_TEST(draws_read_changed_parameters_without_allocating)
+{
+    for (size_t k = 0; k < sizeof saved / sizeof *saved; k++) {
+        sal_model *model = builtin(saved[k].specification, saved[k].dtype);
+        const int64_t n = 4 * model->space->n_variables;
+        int32_t *to = calloc((size_t)n, sizeof *to), *expected = calloc((size_t)n, sizeof *to);
+        void *ws = NULL, *later = NULL;
+        sal_error err;
+        ck_ok(model->structure->open(model, 4, &ws, &err), &err);
+        draw_by(model, ws, to);
+        move_parameters(model);
+        alloc_fail_at(1);
+        draw_by(model, ws, to);
+        ck_assert_msg(!alloc_failed(), "%s", saved[k].specification);
+        alloc_fail_at(0);
+        ck_ok(model->structure->open(model, 4, &later, &err), &err);
+        draw_by(model, later, expected);
+        ck_assert_mem_eq(to, expected, (size_t)n * sizeof *to);
+        model->structure->close(later);
+        model->structure->close(ws);
+        free(expected);
+        free(to);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 static Suite *recognition_suite(void)
 {
     Suite *suite = suite_create("recognition");
@@ -735,6 +781,7 @@ static Suite *recognition_suite(void)
     tcase_add_test(tcase, only_bridges_may_weigh_the_hidden_units);
     tcase_add_test(tcase, annealing_by_layers_finds_log_z);
     tcase_add_test(tcase, allocation_failures_leave_no_model_without_its_structure);
+    tcase_add_test(tcase, draws_read_changed_parameters_without_allocating);
     suite_add_tcase(suite, tcase);
     return suite;
 }
