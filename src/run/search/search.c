@@ -296,11 +296,14 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
         }
         if (status == SAL_OK) {
             take(&s, run);
-        } else if (s.best) {
-            fail(&s, &why);
-            status = SAL_OK;
-        } else if (err) {
-            *err = why;
+        } else {
+            sal_run_destroy(run);
+            if (s.best) {
+                fail(&s, &why);
+                status = SAL_OK;
+            } else if (err) {
+                *err = why;
+            }
         }
         more = wants_more(&s);
         status = status ? status : tell(&s, &more, err);
