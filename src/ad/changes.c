@@ -73,18 +73,22 @@ static bool gradient_is_local(const sali_program *program)
     return local;
 }
 
-/* Whether no other node than `node` reads the state, so that this node alone contributes to the
- * state's gradient. */
-static bool is_sole_reader(const sali_program *program, int32_t node)
+/* Set sole[i] of each node: whether no other node reads the state, so that this node alone
+ * contributes to the state's gradient. */
+static void mark_sole_readers(const sali_program *program, bool *sole)
 {
+    int32_t readers = 0, last = -1;
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        for (int32_t j = 0; i != node && j < program->nodes[i].n_in; j++) {
+        for (int32_t j = 0; last != i && j < program->nodes[i].n_in; j++) {
             if (program->steps[program->nodes[i].in[j]].storage == program->state) {
-                return false;
+                readers++;
+                last = i;
             }
         }
     }
-    return true;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        sole[i] = readers == 0 || (readers == 1 && last == i);
+    }
 }
 
 /* ---- building */
@@ -217,8 +221,8 @@ sal_status sali_changes_create(const sali_program *program, const sali_params *p
     ch->shadow = SALI_TAKE(&ch->memory, void *, n);
     ch->deltas = SALI_TAKE(&ch->memory, sali_delta, n);
     ch->sole = SALI_TAKE(&ch->memory, bool, n);
-    for (int32_t i = 0; ch->sole && i < n; i++) {
-        ch->sole[i] = is_sole_reader(program, i);
+    if (ch->sole) {
+        mark_sole_readers(program, ch->sole);
     }
     allocate_rows(ch, &elements);
     allocate_chains(ch, elements);

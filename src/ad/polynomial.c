@@ -46,50 +46,85 @@ bool sali_node_is_linear(const sali_program *program, int32_t i)
            (op->linear || (op->arity == 1 && sali_term_of(program, i, 0, 0).n == 1));
 }
 
-sal_status sali_linear_backward(const sali_program *program, int32_t i, const double *out,
-                                double *const *in)
+struct sali_transpose {
+    sali_memory memory;
+    const sali_op *op;
+    sali_call call;
+    void *plan;
+};
+
+/* Allocate and fill what the backward kernel of t->op needs. SAL_ERR_MEMORY: part of it. */
+static sal_status prepare_call(sali_transpose *t, const sali_program *program, int32_t i,
+                               const double *out, double *const *in)
 {
     const sali_node *node = &program->nodes[i];
     const sali_step *step = &program->steps[i];
-    const sali_op *op = sali_op_f64(node->op);
     int64_t largest = 0;
     for (int32_t k = 0; k < node->n_in; k++) {
         int64_t size = program->steps[node->in[k]].size;
         largest = size > largest ? size : largest;
     }
-    if (op->alias) {
-        for (int64_t k = 0; k < step->size; k++) {
-            in[0][k] += out[k];
-        }
-        return SAL_OK;
+    double *zeros =
+        SALI_TAKE(&t->memory, double, largest); /* of inputs: no adjoint depends on them */
+    sali_arg *args = SALI_TAKE(&t->memory, sali_arg, node->n_in);
+    int64_t scratch = t->op->scratch_size ? t->op->scratch_size(node, step->in, 1) : 0;
+    t->call =
+        (sali_call){ .node = node,
+                     .chains = 1,
+                     .in = args,
+                     .out = { .adjoint = (void *)out, .size = step->size, .shape = &node->shape },
+                     .scratch = SALI_TAKE(&t->memory, double, scratch) };
+    sal_status status = t->memory.refused ? SAL_ERR_MEMORY : SAL_OK;
+    for (int32_t k = 0; status == SAL_OK && k < node->n_in; k++) {
+        args[k] = (sali_arg){ .value = zeros,
+                              .adjoint = in[k],
+                              .size = program->steps[node->in[k]].size,
+                              .shape = &step->in[k]->shape };
     }
-    sali_memory memory = { 0 };
-    void *plan = NULL;
-    double *zeros = SALI_TAKE(&memory, double, largest); /* of inputs: no adjoint depends on them */
-    sali_arg *args = SALI_TAKE(&memory, sali_arg, node->n_in);
-    int64_t scratch = op->scratch_size ? op->scratch_size(node, step->in, 1) : 0;
-    sali_call call = { .node = node,
-                       .chains = 1,
-                       .in = args,
-                       .out = { .adjoint = (void *)out, .size = step->size, .shape = &node->shape },
-                       .scratch = SALI_TAKE(&memory, double, scratch) };
-    sal_status status = memory.refused ? SAL_ERR_MEMORY : SAL_OK;
-    if (status == SAL_OK && op->plan_create) {
-        status = op->plan_create(node, step->in, program->space, &plan, NULL);
+    if (status == SAL_OK && t->op->plan_create && !t->op->alias) {
+        status = t->op->plan_create(node, step->in, program->space, &t->plan, NULL);
+        t->call.plan = t->plan;
     }
-    if (status == SAL_OK) {
-        for (int32_t k = 0; k < node->n_in; k++) {
-            args[k] = (sali_arg){ .value = zeros,
-                                  .adjoint = in[k],
-                                  .size = program->steps[node->in[k]].size,
-                                  .shape = &step->in[k]->shape };
-        }
-        call.plan = plan;
-        op->backward(&call);
-    }
-    sali_free(plan);
-    sali_memory_free(&memory);
     return status;
+}
+
+sal_status sali_transpose_create(const sali_program *program, int32_t i, const double *out,
+                                 double *const *in, sali_transpose **transpose)
+{
+    sali_transpose *t = SALI_NEW(sali_transpose);
+    if (!t) {
+        return SAL_ERR_MEMORY;
+    }
+    t->op = sali_op_f64(program->nodes[i].op);
+    sal_status status = prepare_call(t, program, i, out, in);
+    if (status != SAL_OK) {
+        sali_transpose_destroy(t);
+        return status;
+    }
+    *transpose = t;
+    return SAL_OK;
+}
+
+void sali_transpose_destroy(sali_transpose *t)
+{
+    if (t) {
+        sali_free(t->plan);
+        sali_memory_free(&t->memory);
+        sali_free(t);
+    }
+}
+
+void sali_transpose_add(sali_transpose *t)
+{
+    const double *out = t->call.out.adjoint;
+    double *first = t->call.in[0].adjoint;
+    if (!t->op->alias) {
+        t->op->backward(&t->call);
+        return;
+    }
+    for (int64_t k = 0; k < t->call.out.size; k++) {
+        first[k] += out[k];
+    }
 }
 
 /* ---- degrees, up to "more, or no polynomial" */

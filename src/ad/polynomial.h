@@ -41,10 +41,15 @@ int sali_node_factors(const sali_program *program, int32_t i);
 /* Whether node i is a linear op: all its terms have one element. */
 bool sali_node_is_linear(const sali_program *program, int32_t i);
 
-/* Add to in[k] [size of input k], for every input, what the transpose of linear op i makes of
- * out [size of i], in double whatever the program's type. Returns: SAL_ERR_MEMORY. */
-sal_status sali_linear_backward(const sali_program *program, int32_t i, const double *out,
-                                double *const *in);
+/* The transpose of linear op i, in double whatever the program's type, with the arrays that it
+ * reads and adds to: out [size of i] and in[k] [size of input k], which the caller keeps. Adding to
+ * the inputs allocates nothing, so that it cannot fail. Create returns SAL_ERR_MEMORY; NULL can be
+ * destroyed. */
+typedef struct sali_transpose sali_transpose;
+sal_status sali_transpose_create(const sali_program *program, int32_t i, const double *out,
+                                 double *const *in, sali_transpose **transpose);
+void sali_transpose_add(sali_transpose *transpose);
+void sali_transpose_destroy(sali_transpose *transpose);
 
 /* Whether f is known to be a polynomial of at most the second degree in the reals of the embedding,
  * everywhere, so that its Hessian is constant. By the program's ops, whatever the parameters;

@@ -238,11 +238,13 @@ static int close_writer(const char *path, sal_draw_writer *writer, const sal_run
 {
     sal_error err = { 0 };
     char left[4096];
-    bool written = writer != NULL;
+    if (!writer) {
+        return CLI_OK;
+    }
     sal_status status = sal_draw_writer_close(writer, run, &err);
     int code = status == SAL_OK ? CLI_OK : cli_fail(status, &err);
     snprintf(left, sizeof left, "%s.draws", path);
-    if (written && (code != CLI_OK || !run) && access(left, F_OK) == 0) {
+    if ((code != CLI_OK || !run) && access(left, F_OK) == 0) {
         fprintf(stderr, "saltus: the draws are in %s; to go on: saltus sample --resume %s\n", left,
                 path);
     }

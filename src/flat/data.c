@@ -116,9 +116,12 @@ sal_status sal_flat_data_copy(const sal_data *data, sal_data **out, sal_error *e
 sal_status sal_flat_data_split(sal_data *data, int64_t rows, const uint64_t *seed, sal_data **out,
                                sal_error *err)
 {
-    sal_data made = { 0 };
-    sal_status status = sal_data_split(data, rows, seed, &made, err);
-    return give_data(status, &made, out, err);
+    sal_data *made = SALI_NEW(sal_data); /* before rows leave `data` */
+    if (!made) {
+        return sali_fail_memory(err);
+    }
+    const sal_status status = sal_data_split(data, rows, seed, made, err);
+    return SALI_GIVE(status, made, out, sal_flat_data_destroy);
 }
 
 sal_status sal_flat_data_digits(int64_t rows, int64_t side, uint64_t seed, sal_data **out,

@@ -278,13 +278,18 @@ static int sync_directory(char *path)
     return result;
 }
 
+sal_status sali_output_sync(sali_output *out, sal_error *err)
+{
+    return fflush(out->file) == 0 && fsync(fileno(out->file)) == 0
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_IO, "%s: cannot be written: %m", out->temporary);
+}
+
 sal_status sali_output_commit(sali_output *out, sal_error *err)
 {
-    sal_status status;
     int fd = fileno(out->file);
-    bool flushed = fflush(out->file) == 0 && fsync(fd) == 0;
-    if (!flushed) {
-        status = sali_fail(err, SAL_ERR_IO, "%s: cannot be written: %m", out->temporary);
+    sal_status status = sali_output_sync(out, err);
+    if (status != SAL_OK) {
         goto fail;
     }
     if (!take_lock(fd) || !sali_file_is_at(fd, out->temporary)) {

@@ -69,6 +69,9 @@ void sali_output_unlock(sali_output *out);
 /* On failure the output stays open and must be discarded. */
 sal_status sali_output_write(sali_output *out, const void *data, int64_t size, sal_error *err);
 
+/* Flush to the disk. On failure the output stays open and must be discarded. */
+sal_status sali_output_sync(sali_output *out, sal_error *err);
+
 /* Flush to the disk, rename and close. On failure the temporary is removed and PATH is as before,
  * but for a directory that cannot be synced: then the message says that PATH was written. */
 sal_status sali_output_commit(sali_output *out, sal_error *err);

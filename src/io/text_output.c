@@ -172,6 +172,13 @@ const char *sali_separator(int64_t i, int64_t n)
     return i + 1 == n ? "\n" : " ";
 }
 
+void sali_text_sync(sali_text_output *w)
+{
+    if (w->status == SAL_OK) {
+        w->status = sali_output_sync(&w->out, w->err);
+    }
+}
+
 sal_status sali_text_close(sali_text_output *w)
 {
     if (w->status == SAL_OK) {

@@ -43,6 +43,9 @@ void sali_put_base64(sali_text_output *w, const void *bytes, int64_t size);
 /* The separator after entry i of a row of n: a blank, or the end of the line after the last. */
 const char *sali_separator(int64_t i, int64_t n);
 
+/* Bring the text to the disk, so that putting it in its place can hardly fail. */
+void sali_text_sync(sali_text_output *w);
+
 /* Put the file in its place or, after a failure, remove the temporary. Returns the first
  * failure. */
 sal_status sali_text_close(sali_text_output *w);

@@ -65,6 +65,13 @@ static sal_status check_trajectory(const sal_run *run, sal_error *err)
         return sali_fail(err, SAL_ERR_ARGUMENT, "the trajectory is of another model than %s",
                          run->model->name);
     }
+    const int64_t levels = o->trajectory->noise ? o->trajectory->noise->T : o->trajectory->n + 1;
+    if (o->chains > (INT64_C(1) << 32) / levels) { /* a chain has a random stream for each level */
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "%lld chains at each of %lld levels of the trajectory are more than 2^32: "
+                         "take fewer chains",
+                         (long long)o->chains, (long long)levels);
+    }
     return o->trajectory->noise
                ? sali_check_field_sampler(run->sampler, "", err)
                : sali_run_check_independent(run->sampler, "", "sweeps along a trajectory", err);

@@ -249,12 +249,13 @@ sal_status sali_train_whole_data(sal_trainer *t, sal_error *err)
         return SAL_OK;
     }
     sal_status status = sali_program_is_linear_in_params(t->tape->program, &linear, err);
+    if (status == SAL_OK && linear) {
+        t->data_gradient = SALI_TAKE(&t->memory, double, t->optimiser.n);
+        status = t->data_gradient ? SAL_OK : sali_fail_memory(err);
+    }
+    status = sali_train_sync_status(t, status, err);
     if (status != SAL_OK || !linear) {
         return status;
-    }
-    t->data_gradient = SALI_TAKE(&t->memory, double, t->optimiser.n);
-    if (!t->data_gradient) {
-        return sali_fail_memory(err);
     }
     sali_params_set(t->tape->params, t->data_gradient); /* zeros */
     sali_blas_single_thread_begin();

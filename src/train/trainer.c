@@ -350,8 +350,11 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
         return sali_fail(err, SAL_ERR_UNSUPPORTED, "train: %s has clamped variables", model->name);
     }
     sal_trainer *t = SALI_NEW(sal_trainer);
-    if (!t) {
-        return sali_fail_memory(err);
+    sal_status status =
+        sal_comm_agree(options ? options->comm : NULL, t ? SAL_OK : sali_fail_memory(err), err);
+    if (status != SAL_OK) {
+        sali_free(t);
+        return status;
     }
     t->now.log_z = t->now.log_z_error = t->now.log_likelihood = NAN;
     t->model = t->given = model;
@@ -361,7 +364,7 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
     if (sal_comm_rank(t->options.comm) > 0) {
         t->options.callbacks = (sal_train_callbacks){ 0 };
     }
-    sal_status status = sali_train_sync_status(t, prepare_trainer(t, err), err);
+    status = sali_train_sync_status(t, prepare_trainer(t, err), err);
     if (status == SAL_OK) {
         start_values(t);
         status = sali_train_sync_compare(t, err);

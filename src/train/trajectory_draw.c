@@ -57,6 +57,7 @@ sal_status sali_ptt_climb_open(sali_ptt_climb *climb, const sal_model *model,
                                         .centring = SAL_CENTRING_OFF };
     sal_status status = climb->rows.codes ? SAL_OK : sali_fail_memory(err);
     status = status ? status : sali_tape_model_copy(model, &climb->model, err);
+    status = sal_comm_agree(comm, status, err);
     return status ? status
                   : sal_trainer_create(climb->model, &climb->rows, &options, &climb->trainer, err);
 }

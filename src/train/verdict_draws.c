@@ -12,6 +12,7 @@
 #include "core/rng.h"
 #include "io/arrays/safetensors.h"
 #include "io/file.h"
+#include "io/json_text.h"
 #include "models/levels/levels.h"
 #include "models/structure.h"
 #include "run/trajectory/trajectory.h"
@@ -273,22 +274,37 @@ sal_status sali_fresh_draw(sal_model *model, const sal_verdict_inputs *options, 
 
 /* ---- the training's chains */
 
+/* Open the file of arrays, in the directory, that the checkpoint's JSON at `path` names. */
+static sal_status open_arrays(const char *directory, const char *path, sali_safetensors **file,
+                              sal_error *err)
+{
+    char named[SALI_PATH];
+    json_t *root = NULL;
+    sal_status status = sali_json_read(path, &root, err);
+    const char *arrays = json_string_value(json_object_get(root, "arrays"));
+    if (status == SAL_OK && (!arrays || strchr(arrays, '/'))) {
+        status = sali_fail(err, SAL_ERR_DATA, "%s: expected a checkpoint of a training", path);
+    }
+    status = status ? status : sali_path_in(directory, arrays, named, err);
+    status = status ? status : sali_safetensors_open(named, file, err);
+    if (status == SAL_ERR_NOT_FOUND) {
+        status = sali_fail(err, SAL_ERR_DATA, "%s: its file of arrays, %s, is not there", path,
+                           arrays ? named : "arrays");
+    }
+    json_decref(root);
+    return status;
+}
+
 sal_status sali_checkpoint_chains(const char *directory, int64_t variables, sal_data *out,
                                   sal_error *err)
 {
-    char path[SALI_PATH], named[SALI_PATH];
+    char path[SALI_PATH];
     sali_safetensors *file = NULL;
     sal_status status = sali_path_in(directory, "checkpoint.json", path, err);
     if (status != SAL_OK || access(path, F_OK) != 0) {
         return status;
     }
-    json_t *root = json_load_file(path, 0, NULL);
-    const char *arrays = json_string_value(json_object_get(root, "arrays"));
-    if (arrays && !strchr(arrays, '/')) {
-        status = sali_path_in(directory, arrays, named, err);
-        status = status ? status : sali_safetensors_open(named, &file, err);
-    }
-    json_decref(root);
+    status = open_arrays(directory, path, &file, err);
     const sali_tensor *t = file ? sali_safetensors_find(file, "buffer.codes") : NULL;
     if (t && t->count > 0 && t->count % variables == 0) {
         double *values = SALI_NEW_ARRAY(double, t->count);

@@ -551,6 +551,33 @@ START_TEST(runs_without_memory)
 }
 END_TEST
 
+/* Rows are in one of both data sets, whatever allocation fails. */
+START_TEST(splits_without_memory)
+{
+    const uint8_t codes[6] = { 0, 1, 2, 3, 4, 5 };
+    const uint64_t seed = 1;
+    sal_status status = SAL_ERR_MEMORY;
+    for (int random = 0; random < 2; random++, status = SAL_ERR_MEMORY) {
+        for (int64_t n = 1; status != SAL_OK; n++) {
+            sal_error err = { 0 };
+            sal_data *data = NULL, *held = NULL;
+            int64_t rows;
+            ck_ok(sal_flat_data_create(6, 1, codes, NULL, NULL, 0, 0, &data, &err), &err);
+            alloc_fail_at(n);
+            status = sal_flat_data_split(data, 2, random ? &seed : NULL, &held, &err);
+            alloc_fail_at(0);
+            sal_flat_data_size(data, &rows, NULL, NULL, NULL);
+            ck_assert_int_eq(rows, status == SAL_OK ? 4 : 6);
+            ck_assert_int_eq(held == NULL, status != SAL_OK);
+            sal_flat_data_destroy(data);
+            if (held) {
+                sal_flat_data_destroy(held);
+            }
+        }
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("flat");
@@ -571,6 +598,7 @@ int main(void)
     tcase_add_test(t, data_sets);
     tcase_add_test(t, training_and_evaluation);
     tcase_add_test(t, runs_without_memory);
+    tcase_add_test(t, splits_without_memory);
     suite_add_tcase(s, t);
     return test_main(s);
 }

@@ -312,6 +312,11 @@ START_TEST(other_files_are_left_alone)
     char *bytes = make_log(model, &size, &first);
     ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err),
              SAL_ERR_IO, &err, "holds the draws of a run that ended early");
+    write_log(bytes, 100); /* of a run that was killed before its first state */
+    sal_run_options wrong = { .chains = -1 };
+    ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &wrong, NULL, &writer, &err),
+             SAL_ERR_ARGUMENT, &err, "chains -1");
+    ck_assert_int_eq(access(temp_path("a.nc.draws"), F_OK), 0);
     bytes[0] ^= 1;
     write_log(bytes, size);
     ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err),

@@ -4,6 +4,8 @@
 #include "npy_file.h"
 
 #include <math.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <saltus/io.h>
 #include <saltus/sample.h>
@@ -20,6 +22,13 @@ static sal_model *open_model(const char *spec)
     sal_model *model = NULL;
     ck_ok(sal_model_open(spec, 0, &model, &err), &err);
     return model;
+}
+
+static int64_t file_size(const char *name)
+{
+    struct stat info;
+    ck_assert_int_eq(stat(temp_path(name), &info), 0);
+    return (int64_t)info.st_size;
 }
 
 static const char *write_text(const char *name, const char *text)
@@ -313,6 +322,37 @@ START_TEST(failed_save_leaves_the_old_files)
 END_TEST
 
 /* ---- parameters */
+
+/* On a disk that has room for the parameters, but not for the formula, the old parameters stay with
+ * the old formula. */
+START_TEST(a_full_disk_leaves_formula_and_parameters)
+{
+    sal_error err = { 0 };
+    sal_model *model = open_model("rbm:visible=2,hidden=1"), *after = NULL;
+    double before[5], values[5];
+    struct rlimit limits;
+    ck_assert_int_eq(sal_model_parameters_size(model), 5);
+    ck_ok(sal_model_save(model, temp_path("a.xml"), &err), &err);
+    ck_ok(sal_model_get_params(model, NULL, before, &err), &err);
+    for (int k = 0; k < 5; k++) {
+        values[k] = before[k] + 1;
+    }
+    ck_ok(sal_model_set_params(model, NULL, values, &err), &err);
+    getrlimit(RLIMIT_FSIZE, &limits);
+    const struct rlimit narrow = { (rlim_t)file_size("a.safetensors"), limits.rlim_max };
+    ck_assert_int_lt((int64_t)narrow.rlim_cur, file_size("a.xml"));
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &narrow);
+    const sal_status status = sal_model_save(model, temp_path("a.xml"), &err);
+    setrlimit(RLIMIT_FSIZE, &limits);
+    ck_assert_int_eq(status, SAL_ERR_IO);
+    ck_ok(sal_model_open(temp_path("a.xml"), 0, &after, &err), &err);
+    ck_ok(sal_model_get_params(after, NULL, values, &err), &err);
+    ck_assert_mem_eq(values, before, sizeof values);
+    sal_model_destroy(after);
+    sal_model_destroy(model);
+}
+END_TEST
 
 START_TEST(parameters_round_trip_in_the_models_type)
 {
@@ -624,6 +664,7 @@ int main(void)
     tcase_add_test(tc, a_directory_of_a_training_is_a_model);
     tcase_add_test(tc, what_cannot_be_saved_is_refused);
     tcase_add_test(tc, failed_save_leaves_the_old_files);
+    tcase_add_test(tc, a_full_disk_leaves_formula_and_parameters);
     tcase_add_test(tc, parameters_round_trip_in_the_models_type);
     tcase_add_test(tc, parameters_that_do_not_fit_are_all_named);
     tcase_add_test(tc, integers_are_no_parameters);

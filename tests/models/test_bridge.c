@@ -282,6 +282,39 @@ START_TEST(a_clamped_model_has_a_bridge)
 }
 END_TEST
 
+/* The bridge of a clamped model has the hard limits that the model has, which samplers may leave
+ * out. */
+START_TEST(limits_are_left_out_of_a_clamped_model_s_bridge)
+{
+    sal_space *space = tiny_space_make(tiny_space_named("binary"));
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr ones = sal_sum(sal_state(tape));
+    sal_model *model = NULL, *clamped = NULL;
+    sali_evaluator *open = NULL;
+    sali_bridge bridge;
+    double log_base[R_MOST], x[TINY_MOST_REALS], f, slots[R_MOST];
+    int32_t codes[TINY_MOST_REALS] = { 1, 1 };
+    sal_error err;
+    ck_ok(sal_model_from_tape(tape, sal_add(ones, sal_at_most(ones, 1)), &model, &err), &err);
+    ck_ok(sal_model_clamp(model, 1, (int64_t[]){ 0 }, (int32_t[]){ 1 }, &clamped, &err), &err);
+    random_base(clamped->space, 0.8, log_base);
+    ck_ok(sali_bridge_create(clamped, log_base, &bridge, &err), &err);
+    ck_assert(clamped->limited && bridge.model->limited);
+    ck_ok(sali_evaluator_create(bridge.model, 1, SALI_WANT_DIFFERENCES | SALI_WANT_NO_LIMITS, &open,
+                                &err),
+          &err);
+    sali_model_embed(bridge.model, 1, codes, x);
+    sali_differences(open, 1, codes, x, &f, slots);
+    ck_assert(isfinite(f));
+    sali_evaluator_destroy(open);
+    sali_bridge_free(&bridge);
+    sal_model_destroy(clamped);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 /* ---- transitions */
 
 /* pi P = pi of every piece of a sampler, pi from the formula. */
@@ -355,6 +388,7 @@ static Suite *make(void)
     tcase_add_test(tc, a_parameter_called_like_beta_stays_itself);
     tcase_add_test(tc, one_parameter_set_is_all_parameters_set);
     tcase_add_test(tc, a_clamped_model_has_a_bridge);
+    tcase_add_test(tc, limits_are_left_out_of_a_clamped_model_s_bridge);
     tcase_add_test(tc, steps_leave_the_distribution_between_invariant);
     tcase_add_test(tc, allocation_failures_leave_nothing_behind);
     suite_add_tcase(suite, tc);

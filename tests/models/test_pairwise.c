@@ -420,6 +420,24 @@ START_TEST(couplings_of_bits_are_shared)
 }
 END_TEST
 
+/* Terms that are NaN are refused, whichever variable has them. */
+START_TEST(terms_that_are_nan_are_refused)
+{
+    for (int k = 0; k < 3; k++) {
+        double theta[3] = { 0.5, -1, 2 };
+        sal_model *model = NULL;
+        sal_error err;
+        ck_ok(sal_model_open("bernoulli:dim=3", SAL_F64, &model, &err), &err);
+        theta[k] = NAN;
+        ck_ok(sal_model_set_params(model, "theta", theta, &err), &err);
+        bits p = read_pairs(model);
+        ck_assert_msg(p.couplings && !p.values, "variable %d", k);
+        sali_couplings_destroy(p.couplings);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 static Suite *pairwise_suite(void)
 {
     Suite *suite = suite_create("pairwise");
@@ -437,6 +455,7 @@ static Suite *pairwise_suite(void)
     tcase_add_test(tcase, a_large_lattice_takes_well_below_a_second);
     tcase_add_test(tcase, memory_running_out_is_an_error);
     tcase_add_test(tcase, couplings_of_bits_are_shared);
+    tcase_add_test(tcase, terms_that_are_nan_are_refused);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -396,6 +396,28 @@ START_TEST(mixtures_written_by_hand_are_drawn_whole)
 }
 END_TEST
 
+/* A component of weight 0 is never drawn, also where beta = 0 makes all others alike. */
+START_TEST(components_of_weight_0_have_none_at_beta_0)
+{
+    static const double c[] = { -INFINITY, 0.3, -0.2 }, beta = 0;
+    static const int64_t piece = 0;
+    static const int32_t codes[3];
+    sal_tape *t = tape_over(SAL_BINARY, 3, 0);
+    sal_expr rows = sal_matvec(sal_param(t, "W", SAL_SHAPE(3, 3)), sal_state(t));
+    sal_model *model = model_of(t, sal_logsumexp(sal_add(rows, sal_param(t, "c", SAL_SHAPE(3)))));
+    const sali_piece at = { .n = 1, .piece = &piece, .beta = &beta, .codes = codes };
+    double log_q = 0;
+    void *ws = NULL;
+    sal_error err;
+    ck_ok(sal_model_set_params(model, "c", c, &err), &err);
+    ck_ok(model->structure->open(model, 1, &ws, &err), &err);
+    model->structure->log_q(ws, &at, codes, NULL, &log_q);
+    ck_assert_double_eq_tol(log_q, -3 * log(2), TOLERANCE);
+    model->structure->close(ws);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- almost of a form */
 
 /* Takes the tape. */
@@ -691,6 +713,52 @@ START_TEST(allocation_failures_leave_no_model_without_its_structure)
 }
 END_TEST
 
+/* The state that each of four chains draws by workspace `ws` from all zeros. */
+static void draw_by(const sal_model *model, void *ws, int32_t *to)
+{
+    enum { CHAINS = 4 };
+    static const int64_t piece[CHAINS];
+    static const double beta[CHAINS] = { 1, 0.5, 1, 2 };
+    const int64_t n = CHAINS * model->space->n_variables;
+    int32_t *codes = calloc((size_t)n, sizeof *codes);
+    sali_stream streams[CHAINS];
+    for (uint32_t c = 0; c < CHAINS; c++) {
+        streams[c] = (sali_stream){ .seed = 4, .chain = c, .purpose = SALI_RNG_TEST };
+    }
+    sali_piece at = { .n = CHAINS, .piece = piece, .beta = beta, .codes = codes };
+    model->structure->draw(ws, &at, streams, to);
+    free(codes);
+}
+
+/* A workspace reads changed parameters without memory of its own: draws cannot report that there is
+ * none. */
+START_TEST(draws_read_changed_parameters_without_allocating)
+{
+    for (size_t k = 0; k < sizeof saved / sizeof *saved; k++) {
+        sal_model *model = builtin(saved[k].specification, saved[k].dtype);
+        const int64_t n = 4 * model->space->n_variables;
+        int32_t *to = calloc((size_t)n, sizeof *to), *expected = calloc((size_t)n, sizeof *to);
+        void *ws = NULL, *later = NULL;
+        sal_error err;
+        ck_ok(model->structure->open(model, 4, &ws, &err), &err);
+        draw_by(model, ws, to);
+        move_parameters(model);
+        alloc_fail_at(1);
+        draw_by(model, ws, to);
+        ck_assert_msg(!alloc_failed(), "%s", saved[k].specification);
+        alloc_fail_at(0);
+        ck_ok(model->structure->open(model, 4, &later, &err), &err);
+        draw_by(model, later, expected);
+        ck_assert_mem_eq(to, expected, (size_t)n * sizeof *to);
+        model->structure->close(later);
+        model->structure->close(ws);
+        free(expected);
+        free(to);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 static Suite *recognition_suite(void)
 {
     Suite *suite = suite_create("recognition");
@@ -703,6 +771,7 @@ static Suite *recognition_suite(void)
     tcase_add_test(tcase, chains_written_by_hand_are_drawn_whole);
     tcase_add_test(tcase, binary_chains_written_by_hand_are_drawn_one_by_one);
     tcase_add_test(tcase, mixtures_written_by_hand_are_drawn_whole);
+    tcase_add_test(tcase, components_of_weight_0_have_none_at_beta_0);
     tcase_add_test(tcase, what_is_almost_an_rbm_has_no_layers);
     tcase_add_test(tcase, an_rbm_with_other_terms_has_layers);
     tcase_add_test(tcase, what_is_almost_a_chain_has_no_messages);
@@ -712,6 +781,7 @@ static Suite *recognition_suite(void)
     tcase_add_test(tcase, only_bridges_may_weigh_the_hidden_units);
     tcase_add_test(tcase, annealing_by_layers_finds_log_z);
     tcase_add_test(tcase, allocation_failures_leave_no_model_without_its_structure);
+    tcase_add_test(tcase, draws_read_changed_parameters_without_allocating);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -9,6 +9,7 @@
 #include <saltus/program.h>
 #include <saltus/saltus.h>
 
+#include "alloc_fail.h"
 #include "parallel/ranks.h"
 
 #define CHECK(condition)                                                                \
@@ -189,6 +190,76 @@ static void check_stops(sal_comm *comm, sal_model *model)
     }
 }
 
+/* A trainer of 64 chains in two shards, by trajectory tempering. */
+static sal_trainer *open_trainer(sal_comm *comm, sal_model *model, const sal_data *data,
+                                 const sal_trajectory *first, const sal_model *first_model)
+{
+    const sal_train_options options = {
+        .objective = SAL_PTT,
+        .sampler = "gibbs",
+        .steps = 1,
+        .batch = 64,
+        .iterations = 2,
+        .ptt = { .reservoir = 64, .first = first, .first_model = first_model },
+        .comm = comm
+    };
+    sal_trainer *trainer = NULL;
+    sal_error err = { 0 };
+    CHECK(sal_trainer_create(model, data, &options, &trainer, &err) == SAL_OK);
+    return trainer;
+}
+
+static sal_model *open_rbm(void)
+{
+    sal_model *model = NULL;
+    sal_error err = { 0 };
+    CHECK(sal_model_open("rbm:visible=4,hidden=2", SAL_F64, &model, &err) == SAL_OK);
+    return model;
+}
+
+/* When the last rank has no memory on the way to the starting model, all ranks fail, and none waits
+ * for it. first: a ladder to begin with; NULL: independent variables. */
+static void check_memory(sal_comm *comm, const sal_data *data, const sal_trajectory *first,
+                         const sal_model *first_model)
+{
+    int64_t failed = size == 2; /* more ranks would only take longer */
+    for (int64_t n = 1; failed; n++) {
+        sal_model *model = open_rbm();
+        sal_trainer *trainer = open_trainer(comm, model, data, first, first_model);
+        sal_error err = { 0 };
+        alloc_fail_at(rank == size - 1 ? n : 0);
+        const sal_status status = sal_trainer_run(trainer, 1, &err);
+        failed = alloc_failed();
+        alloc_fail_at(0);
+        sal_status last = status;
+        CHECK(sali_comm_broadcast(comm, size - 1, &last, sizeof last, &err) == SAL_OK);
+        CHECK(sali_comm_broadcast(comm, size - 1, &failed, sizeof failed, &err) == SAL_OK);
+        CHECK(status == last && (status == SAL_OK || (failed && status == SAL_ERR_MEMORY)));
+        sal_trainer_destroy(trainer);
+        sal_model_destroy(model);
+    }
+}
+
+static void check_training(sal_comm *comm)
+{
+    enum { ROWS = 64, V = 4 };
+    static uint8_t codes[ROWS * V];
+    const sal_data data = { .rows = ROWS, .codes = codes, .variables = V };
+    sal_train_report report;
+    sal_error err = { 0 };
+    for (int k = 0; k < ROWS * V; k++) {
+        codes[k] = k % 3 == 0;
+    }
+    sal_model *model = open_rbm();
+    sal_trainer *trainer = open_trainer(comm, model, &data, NULL, NULL);
+    CHECK(sal_trainer_run(trainer, 2, &err) == SAL_OK);
+    sal_trainer_report(trainer, &report);
+    check_memory(comm, &data, NULL, NULL);
+    check_memory(comm, &data, report.trajectory, model);
+    sal_trainer_destroy(trainer);
+    sal_model_destroy(model);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Comm half;
@@ -209,6 +280,7 @@ int main(int argc, char **argv)
     CHECK(sal_model_open("ising:side=3,theta=0.1", 0, &model, &err) == SAL_OK);
     check_run(comm, model);
     check_stops(comm, model);
+    check_training(comm);
     /* two groups of ranks, each with a run of its own */
     MPI_Comm_split(MPI_COMM_WORLD, (int)rank % 2, 0, &half);
     CHECK(sal_comm_open(MPI_Comm_c2f(half), &part, &err) == SAL_OK);

@@ -353,6 +353,31 @@ static sal_model *windows(const sal_space *space)
     return model;
 }
 
+/* Choices by conditions that vary: each operand interacts with the condition, and not with the
+ * other operand; a condition of parameters alone joins nothing; and a condition alone decides
+ * between two numbers. */
+static sal_model *choices(const sal_space *space)
+{
+    const double one = 1.5, two = -0.4, w[] = { 0.7, -0.9 };
+    sal_model *model = NULL;
+    sal_error err;
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr s = sal_state(tape), bit[8];
+    for (int k = 0; k < 8; k++) {
+        bit[k] = sal_slice(s, 0, k, 1);
+    }
+    sal_expr by_state = sal_where(bit[0], sal_sin(sal_scale(bit[1], 2)), sal_exp(bit[2]));
+    sal_expr by_number = sal_where(sal_constant(tape, &one, SAL_SHAPE(1)), bit[3], bit[4]);
+    sal_expr numbers = sal_where(bit[5], sal_constant(tape, &one, SAL_SHAPE(1)),
+                                 sal_constant(tape, &two, SAL_SHAPE(1)));
+    sal_expr by_two = sal_where(sal_sub(bit[5], bit[6]), sal_constant(tape, &w[0], SAL_SHAPE(1)),
+                                sal_scale(bit[7], w[1]));
+    sal_expr f = sal_add(sal_add(by_state, by_number), sal_add(numbers, by_two));
+    ck_ok(sal_model_from_tape(tape, sal_sum(f), &model, &err), &err);
+    sal_tape_destroy(tape);
+    return model;
+}
+
 START_TEST(graphs_have_exactly_what_interacts)
 {
     static const char *const specifications[] = { "ising:side=4", "ising:side=3,cyclic=0",
@@ -368,6 +393,9 @@ START_TEST(graphs_have_exactly_what_interacts)
     ck_ok(sal_space_add(space, &block, &err), &err);
     sal_model *model = windows(space);
     check_graph(model, "windows");
+    sal_model_destroy(model);
+    model = choices(space);
+    check_graph(model, "choices");
     sal_model_destroy(model);
     sal_space_destroy(space);
 }

@@ -6,6 +6,8 @@
 
 #include <saltus/model.h>
 
+#include "alloc_fail.h"
+
 enum { N = 3 };
 
 static sal_space *binary_space(void)
@@ -128,6 +130,50 @@ START_TEST(infinite_slopes_at_the_end_are_left)
 }
 END_TEST
 
+/* ---- differences by other methods */
+
+/* At s_0 = s_1 = 1 both sums are infinite, and f is NaN; the gradient is finite everywhere. */
+static sal_expr infinite_sums(sal_expr s)
+{
+    const double a[N] = { 1e308, 1e308, 1 }, b[N] = { 1e308, 0.9e308, 2 };
+    sal_expr wide = sal_constant(s.tape, a, SAL_SHAPE(N)),
+             narrow = sal_constant(s.tape, b, SAL_SHAPE(N));
+    return sal_sub(sal_sum(sal_mul(wide, s)), sal_sum(sal_mul(narrow, s)));
+}
+
+START_TEST(differences_that_are_nan_disagree)
+{
+    sal_model *model = formula_model(infinite_sums, SAL_F64);
+    int checked = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) { /* f is a number at all states of some seeds */
+        sal_model_checks checks;
+        if (sal_model_check(model, NULL, seed, &checks, NULL) == SAL_OK) {
+            ck_assert_msg(checks.against_error == INFINITY, "%g", checks.against_error);
+            checked++;
+        }
+    }
+    ck_assert_int_gt(checked, 0);
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(memory_running_out_is_explained)
+{
+    sal_model *model = formula_model(by_power, SAL_F64);
+    sal_status status = SAL_ERR_MEMORY;
+    for (int64_t n = 1; status != SAL_OK; n++) {
+        sal_model_checks checks;
+        sal_error err = { 0 };
+        alloc_fail_at(n);
+        status = sal_model_check(model, NULL, 1, &checks, &err);
+        alloc_fail_at(0);
+        ck_assert_msg(status == SAL_OK || strstr(err.message, "memory"), "allocation %d: '%s'",
+                      (int)n, err.message);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- wrong gradients */
 
 /* f = s_0 + 2 s_1 + 3 s_2; the slope of s_1 is replaced by *data, a slope of 1 by a wrong one. */
@@ -177,6 +223,8 @@ int main(void)
     tcase_add_test(tc, single_precision_is_checked_in_double);
     tcase_add_test(tc, differences_stay_in_the_domain);
     tcase_add_test(tc, infinite_slopes_at_the_end_are_left);
+    tcase_add_test(tc, differences_that_are_nan_disagree);
+    tcase_add_test(tc, memory_running_out_is_explained);
     tcase_add_test(tc, gradients_that_are_no_slopes_are_refused);
     suite_add_tcase(suite, tc);
     return test_main(suite);

@@ -236,6 +236,28 @@ START_TEST(too_many_states_are_refused)
 }
 END_TEST
 
+/* What is wrong with a model is said of its states, not of states with directions. */
+START_TEST(states_are_counted_without_directions)
+{
+    sal_model *model = NULL;
+    sal_balance b;
+    const double least = -INFINITY;
+    sal_error err;
+    char text[80];
+    sal_space *space = tiny_space_make(tiny_space_named("binary"));
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr positive = sal_sum(sal_exp(sal_state(tape)));
+    sal_expr f = sal_mul(positive, sal_constant(tape, &least, SAL_SHAPE(1)));
+    ck_ok(sal_model_from_tape(tape, sal_sum(f), &model, &err), &err);
+    snprintf(text, sizeof text, "f is -inf at all of its %d states", (int)states_count(space));
+    sal_run_options o = of("walk");
+    ck_fails(sal_sampler_balance(model, &o, &b, NULL, &err), SAL_ERR_MODEL, &err, text);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 /* The probability of a proposal is that of a chain whose direction was just drawn. */
 START_TEST(log_q_is_a_mean_over_directions)
 {
@@ -455,6 +477,7 @@ static Suite *directions_suite(void)
     tcase_add_test(tc, right_ones_are_proved);
     tcase_add_test(tc, wrong_ones_are_found);
     tcase_add_test(tc, too_many_states_are_refused);
+    tcase_add_test(tc, states_are_counted_without_directions);
     tcase_add_test(tc, log_q_is_a_mean_over_directions);
     tcase_add_test(tc, many_chains_have_the_exact_distribution);
     tcase_add_test(tc, chains_go_on_in_their_direction);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "alloc_fail.h"
 #include "chi_square.h"
 #include "core/object.h"
 #include "run_helpers.h"
@@ -282,6 +283,37 @@ START_TEST(what_does_not_go_together_is_refused)
 }
 END_TEST
 
+/* A shard that had no memory for a pairwise scan at its refresh steps by other ways until the next
+ * one, also when it recomputes f: no allocation that fails makes f or states go wrong. */
+START_TEST(steps_go_on_in_their_way_when_f_is_recomputed)
+{
+    enum { CHAINS = 3 };
+    const sali_sampler_settings settings = { .values = { 0, 1 } };
+    for (int64_t n = 1, failed = 1; failed; n++) {
+        sal_model *model = builtin("ising:side=3,theta=0.1");
+        bench b = bench_open(sali_sampler_find("gibbs"), model, &settings, 1, CHAINS, 65536 - 5);
+        const double theta = 0.3;
+        double f[CHAINS];
+        sal_error err;
+        ck_ok(sal_model_set_params(model, "theta", &theta, &err), &err);
+        alloc_fail_at(n);
+        sali_engine(b.sampler)->refresh(b.self, b.chains);
+        failed = alloc_failed();
+        alloc_fail_at(0);
+        for (int k = 0; k < 5; k++) { /* each call is less than a sweep */
+            sali_engine(b.sampler)->steps(b.self, b.chains, 4);
+            ck_ok(sal_model_evaluate(model, CHAINS, b.chains->codes, f, NULL, NULL, &err), &err);
+            for (int64_t c = 0; c < CHAINS; c++) {
+                ck_assert_msg(fabs(b.chains->f[c] - f[c]) < TOLERANCE,
+                              "allocation %d: %g, expected %g", (int)n, b.chains->f[c], f[c]);
+            }
+        }
+        bench_close(&b);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
 static Suite *scans_suite(void)
 {
     Suite *suite = suite_create("scans");
@@ -293,6 +325,7 @@ static Suite *scans_suite(void)
     tcase_add_test(tcase, random_blocks_of_unlike_variables_are_conditionals);
     tcase_add_loop_test(tcase, runs_are_right_and_do_not_depend_on_threads, 0, 6);
     tcase_add_test(tcase, what_does_not_go_together_is_refused);
+    tcase_add_test(tcase, steps_go_on_in_their_way_when_f_is_recomputed);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -13,6 +13,7 @@
 #include "io/file.h"
 #include "io/arrays/safetensors.h"
 #include "train/trainer.h"
+#include "train/verdict.h"
 
 enum { V = 6, ROWS = 30, ITERATIONS = 24, MOST_LINES = 32 };
 
@@ -503,6 +504,28 @@ START_TEST(impossible_numbers_are_refused)
 }
 END_TEST
 
+/* Chains are read from a whole checkpoint; a directory without one has none. */
+START_TEST(chains_of_a_damaged_checkpoint_are_refused)
+{
+    static const struct {
+        const char *json, *text;
+    } cases[] = { { "{", "checkpoint.json: expected a checkpoint" },
+                  { "{}", "checkpoint.json: expected a checkpoint" },
+                  { "{\"arrays\": \"../x.safetensors\"}",
+                    "checkpoint.json: expected a checkpoint" },
+                  { "{\"arrays\": \"x.safetensors\"}", "x.safetensors, is not there" } };
+    sal_data chains = { 0 };
+    sal_error err = { 0 };
+    ck_ok(sali_checkpoint_chains(temp_dir, 4, &chains, &err), &err);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        temp_write("checkpoint.json", cases[k].json, strlen(cases[k].json));
+        ck_fails(sali_checkpoint_chains(temp_dir, 4, &chains, &err), SAL_ERR_DATA, &err,
+                 cases[k].text);
+    }
+    ck_assert(chains.rows == 0 && !chains.codes);
+}
+END_TEST
+
 /* Both files, cut anywhere, and other texts for the JSON. */
 START_TEST(damaged_files_are_refused)
 {
@@ -696,6 +719,7 @@ int main(void)
     tcase_add_test(tcase, other_models_are_refused);
     tcase_add_test(tcase, impossible_numbers_are_refused);
     tcase_add_test(tcase, damaged_files_are_refused);
+    tcase_add_test(tcase, chains_of_a_damaged_checkpoint_are_refused);
     tcase_add_test(tcase, arrays_are_neither_missing_nor_left_over);
     tcase_add_test(tcase, directories_must_be_there_and_writable);
     tcase_add_test(tcase, what_cannot_be_saved_leaves_the_last_checkpoint);

@@ -8,6 +8,7 @@
 
 #include <saltus/saltus.h>
 #include "ad/workspace.h"
+#include "models/exact/exact.h"
 #include "models/levels/levels.h"
 #include "models/states.h"
 #include "run/trajectory/trajectory.h"
@@ -934,6 +935,10 @@ START_TEST(runs_and_bounds_refuse_what_does_not_fit)
     ck_ok(sal_trajectory_model(t, joint, &rows, &err), &err);
     sal_run_options o = { .trajectory = t, .chains = 1, .draws = 2 };
     ck_fails(sal_sample(other, &o, &run, &err), SAL_ERR_ARGUMENT, &err, "another model");
+    const char *oracle = NULL;
+    double cost;
+    ck_fails(sali_exact_cost(rows, &oracle, &cost, &err), SAL_ERR_UNSUPPORTED, &err,
+             "is a denoising chain");
     o.sampler = "hamming-ball"; /* it asks the model, which does not know of the coupling */
     ck_fails(sal_sample(rows, &o, &run, &err), SAL_ERR_UNSUPPORTED, &err, "hamming-ball is none");
     o.sampler = "gibbs";

@@ -634,6 +634,8 @@ START_TEST(a_saved_ladder_knows_its_model)
     sal_model_destroy(other);
     o.tempering.replicas = 3;
     ck_fails(sal_sample(x.model, &o, &run, &err), SAL_ERR_ARGUMENT, &err, "replicas");
+    o = (sal_run_options){ .trajectory = x.path, .chains = INT32_MAX };
+    ck_fails(sal_sample(x.model, &o, &run, &err), SAL_ERR_ARGUMENT, &err, "more than 2^32");
     o = (sal_run_options){ .trajectory = x.path, .sampler = "dula" };
     ck_fails(sal_sample(x.model, &o, &run, &err), SAL_ERR_UNSUPPORTED, &err, "exact");
     forget(&x);

@@ -205,10 +205,6 @@ static sal_status open_log(sal_draw_writer *w, const sal_model *model, const sal
                          "sample --resume %s'), or remove it",
                          w->log->path, w->path);
     }
-    if (o->chains < 0 || o->chains > INT32_MAX) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "chains %lld: expected 1 to %d",
-                         (long long)o->chains, INT32_MAX);
-    }
     const bool wide = model->space->max_states > 256 || model->space->unbounded;
     return sali_draw_log_begin(w->log, o->chains ? o->chains : 4, model->space->n_variables,
                                wide ? 4 : 1, err);
@@ -256,6 +252,10 @@ sal_status sal_draw_writer_open(const char *path, const sal_model *model, sal_ru
                                 const sal_note *notes, sal_draw_writer **out, sal_error *err)
 {
     sal_status status = sali_draw_netcdf_check(path, err);
+    if (status == SAL_OK && (options->chains < 0 || options->chains > INT32_MAX)) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT, "chains %lld: expected 1 to %d",
+                           (long long)options->chains, INT32_MAX);
+    }
     sal_draw_writer *w = status == SAL_OK ? SALI_NEW(sal_draw_writer) : NULL;
     if (!w) {
         return status ? status : sali_fail_memory(err);

@@ -331,6 +331,7 @@ sal_status sal_model_save(const sal_model *model, const char *path_xml, sal_erro
     sali_text_output xml;
     sali_text_open(&xml, path_xml, true, err);
     sali_tape_xml_write(&xml, program, has_params ? file : NULL);
+    sali_text_sync(&xml); /* parameters are replaced only if the formula can be */
     if (xml.status == SAL_OK && has_params) {
         xml.status = sal_model_save_params(model, path, err);
     }

@@ -124,7 +124,8 @@ sal_status sali_exact_cost(const sal_model *model, const char **oracle, double *
     sali_question q = { .model = model, .steps = QUICK_STEPS };
     const sali_oracle *best = NULL;
     sali_offer offer = { 0 };
-    sal_status status = fill_options(NULL, &q.options, err);
+    sal_status status = sali_model_check_joint(model, err);
+    status = status ? status : fill_options(NULL, &q.options, err);
     status = status ? status : choose_oracle(&q, &best, &offer, err);
     if (status == SAL_OK) {
         *oracle = best->name;

@@ -140,6 +140,7 @@ sal_status sali_bridge_mix(sal_model *target, sal_model *base, sal_model **out, 
     if (status == SAL_OK) {
         made->has_gradient = target->has_gradient;
         made->multilinear = target->multilinear && base->multilinear;
+        made->limited = target->limited;
         *out = made;
     }
     return status;

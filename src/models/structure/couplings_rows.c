@@ -131,7 +131,7 @@ static void merge_pairs(row_list *p)
     p->begin[p->n] = used;
 }
 
-/* The largest |linear_i| + sum_j |J_ij|. */
+/* The largest |linear_i| + sum_j |J_ij|; NaN if any is. */
 static double largest_sum(const sali_coupling_values *v)
 {
     double largest = 0;
@@ -140,7 +140,7 @@ static double largest_sum(const sali_coupling_values *v)
         for (int64_t k = v->begin[i]; k < v->begin[i + 1]; k++) {
             sum += fabs(v->couplings[k].J);
         }
-        largest = sum <= largest ? largest : sum; /* a NaN stays */
+        largest = isnan(largest) || sum <= largest ? largest : sum;
     }
     return largest;
 }

@@ -69,12 +69,13 @@ static sal_status open_draws(const sal_model *model, int64_t chains, void **ws, 
 
 /* ---- the numbers of one temperature */
 
-/* Read log_weight and log_table from the present parameters. */
+/* Read log_weight and log_table from the present parameters. The rules of models that have this
+ * structure allocate nothing, and so do not fail. */
 static void read_parameters(workspace *w)
 {
     memset(w->log_weight, 0, (size_t)w->K * sizeof *w->log_weight);
     memset(w->log_table, 0, (size_t)(w->K * w->R) * sizeof *w->log_table);
-    w->model->products->read(w->model, w->log_weight, w->log_table, NULL);
+    (void)w->model->products->read(w->model, w->log_weight, w->log_table, NULL);
     w->version = sali_model_version(w->model);
     w->beta = NAN;
 }
@@ -84,7 +85,8 @@ static void read_parameters(workspace *w)
 static double temper_component(workspace *w, int64_t k, double beta)
 {
     const double *table = w->log_table + k * w->R;
-    double *q = w->q + k * w->R, log_z = beta * w->log_weight[k];
+    const double log_weight = w->log_weight[k]; /* -inf stays so at beta = 0 */
+    double *q = w->q + k * w->R, log_z = log_weight == -INFINITY ? log_weight : beta * log_weight;
     for (int64_t v = 0; v < w->V; v++) {
         int64_t states = w->model->space->variables[v].states;
         for (int64_t s = 0; s < states; s++) {

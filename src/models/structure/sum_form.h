@@ -38,7 +38,7 @@ sal_status sali_sum_reader_open(const sali_tape_model *tape, const sali_sum_form
                                 sali_sum_reader *reader);
 void sali_sum_reader_close(sali_sum_reader *reader);
 
-/* Read the numbers again, after parameters have changed. */
+/* Read the numbers again, after parameters have changed. Allocates nothing, and so cannot fail. */
 void sali_sum_reader_update(sali_sum_reader *reader);
 
 /* With edges as the core: the weight of an edge at the parameters that `sum` has read; 0 for edge

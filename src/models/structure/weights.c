@@ -11,9 +11,9 @@ double *sali_weights_of(sali_weights *w, int32_t node)
     return w->node[node];
 }
 
-/* Add the weights of node i, an op that is linear in all inputs, to its inputs by the backward
- * kernel of the op. */
-static sal_status push_linear(sali_weights *w, int32_t i)
+/* Create the transpose of node i, an op that is linear in all inputs, and the weights of its
+ * inputs. */
+static sal_status create_transpose(sali_weights *w, int32_t i)
 {
     const sali_node *node = &w->program->nodes[i];
     double **to = SALI_NEW_ARRAY(double *, node->n_in);
@@ -22,8 +22,19 @@ static sal_status push_linear(sali_weights *w, int32_t i)
         to[k] = sali_weights_of(w, node->in[k]);
         status = to[k] ? SAL_OK : SAL_ERR_MEMORY;
     }
-    status = status ? status : sali_linear_backward(w->program, i, w->node[i], to);
+    status =
+        status ? status : sali_transpose_create(w->program, i, w->node[i], to, &w->transpose[i]);
     sali_free(to);
+    return status;
+}
+
+/* Add the weights of node i, an op that is linear in all inputs, to its inputs. */
+static sal_status push_linear(sali_weights *w, int32_t i)
+{
+    sal_status status = w->transpose[i] ? SAL_OK : create_transpose(w, i);
+    if (status == SAL_OK) {
+        sali_transpose_add(w->transpose[i]);
+    }
     return status;
 }
 
@@ -91,10 +102,12 @@ void sali_mark_summed(const sali_program *program, bool *summed)
 sal_status sali_weights_create(const sali_tape_model *tape, sali_weights *weights)
 {
     int32_t output = tape->program->output;
-    *weights = (sali_weights){ .program = tape->program,
-                               .params = tape->params,
-                               .node = SALI_NEW_ARRAY(double *, tape->program->n_nodes) };
-    double *one = weights->node ? sali_weights_of(weights, output) : NULL;
+    *weights =
+        (sali_weights){ .program = tape->program,
+                        .params = tape->params,
+                        .node = SALI_NEW_ARRAY(double *, tape->program->n_nodes),
+                        .transpose = SALI_NEW_ARRAY(sali_transpose *, tape->program->n_nodes) };
+    double *one = weights->node && weights->transpose ? sali_weights_of(weights, output) : NULL;
     if (one) {
         one[0] = 1;
     }
@@ -106,6 +119,10 @@ void sali_weights_free(sali_weights *weights)
     for (int32_t i = 0; weights->node && i < weights->program->n_nodes; i++) {
         sali_free(weights->node[i]);
     }
+    for (int32_t i = 0; weights->transpose && i < weights->program->n_nodes; i++) {
+        sali_transpose_destroy(weights->transpose[i]);
+    }
+    sali_free(weights->transpose);
     sali_free(weights->node);
     *weights = (sali_weights){ 0 };
 }

@@ -15,7 +15,8 @@
 typedef struct sali_weights {
     const sali_program *program;
     const sali_params *params;
-    double **node; /* [n_nodes] NULL (no weights), or [size] */
+    double **node;              /* [n_nodes] NULL (no weights), or [size] */
+    sali_transpose **transpose; /* [n_nodes] of linear ops, from the first push on; else NULL */
 } sali_weights;
 
 /* Create weights: 1 for the output, none for other nodes. Free them in any case. Returns:
@@ -28,7 +29,8 @@ double *sali_weights_of(sali_weights *weights, int32_t node);
 
 /* Hand the weight of f down to the summands, and call visit(context, i) for each of them, from the
  * last to the first; NULL: no calls. *constant becomes the constant of f. Stops at the first visit
- * that does not return SAL_OK. Returns: the status of that visit; SAL_ERR_MEMORY; no messages. */
+ * that does not return SAL_OK. A second push, after the caller has zeroed all weights but those of
+ * the output, allocates nothing. Returns: the status of that visit; SAL_ERR_MEMORY; no messages. */
 sal_status sali_weights_push(sali_weights *weights, double *constant,
                              sal_status (*visit)(void *context, int32_t i), void *context);
 

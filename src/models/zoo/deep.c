@@ -128,7 +128,7 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* Set all parameters "*.weight" and "*.bias" as PyTorch does: uniform within 1 / sqrt(weights of
- * one output). */
+ * one output). The RBM of a level starts smaller, within 1 / sqrt(all its weights). */
 static sal_status start_net(sal_model *model, uint64_t seed, sal_error *err)
 {
     double *flat = SALI_NEW_ARRAY(double, sal_model_parameters_size(model)), *at = flat;

@@ -302,11 +302,14 @@ sal_status sali_search(sal_model *model, const sal_run_options *options, sal_run
         }
         if (status == SAL_OK) {
             take_cooling(&s, run);
-        } else if (s.best) {
-            end_by_failure(&s, &why);
-            status = SAL_OK;
-        } else if (err) {
-            *err = why;
+        } else {
+            sal_run_destroy(run);
+            if (s.best) {
+                end_by_failure(&s, &why);
+                status = SAL_OK;
+            } else if (err) {
+                *err = why;
+            }
         }
         more = wants_more(&s);
         status = status ? status : tell_next(&s, &more, err);

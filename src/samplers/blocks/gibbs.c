@@ -204,21 +204,28 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
     return sali_object_finish(g, status, self, err);
 }
 
-/* Start from the chains' states by the fastest way that the model allows now. */
+/* Compute f of the chains' states by the model, and start the tracker from them. */
 static void start_chains(gibbs *g, sali_chains *chains)
 {
-    g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
-    g->fielded = !g->scans && g->fields && sali_field_scan_refresh(g->fields, chains);
-    if (g->scans || g->fielded) {
-        return;
-    }
     sali_chains_start(chains, false);
     if (g->tracker) {
         sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
     }
 }
 
-/* As the engine's record says; reads the shared probabilities of an adaptive scan. */
+/* Set how single variables are chosen; reads the shared probabilities of an adaptive scan. */
+static void refresh_choice(gibbs *g, const sali_chains *chains)
+{
+    sali_shuffle_refresh(g->choice.shuffle, chains);
+    g->wishes.coldest = sali_chains_coldest(chains);
+    double sum = 0;
+    for (int64_t i = 0; g->adaptive && i < g->adaptive->n; i++) {
+        g->cumulative[i] = sum += g->adaptive->p[i];
+    }
+}
+
+/* As the engine's record says: start from the chains' states by the fastest way that the model
+ * allows now. */
 static void gibbs_refresh(void *self, sali_chains *chains)
 {
     gibbs *g = self;
@@ -226,13 +233,12 @@ static void gibbs_refresh(void *self, sali_chains *chains)
         sali_block_conditional_refresh(g->blocks, chains);
         return;
     }
-    sali_shuffle_refresh(g->choice.shuffle, chains);
-    g->wishes.coldest = sali_chains_coldest(chains);
-    double sum = 0;
-    for (int64_t i = 0; g->adaptive && i < g->adaptive->n; i++) {
-        g->cumulative[i] = sum += g->adaptive->p[i];
+    refresh_choice(g, chains);
+    g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
+    g->fielded = !g->scans && g->fields && sali_field_scan_refresh(g->fields, chains);
+    if (!g->scans && !g->fielded) {
+        start_chains(g, chains);
     }
-    start_chains(g, chains);
 }
 
 static bool gibbs_follows(const void *self)
@@ -300,8 +306,9 @@ static void track_step(gibbs *g, sali_chains *chains)
         sali_block_conditional_step(g->blocks, chains);
         return;
     }
-    if (chains->step[0] % SALI_RENEWAL_STEPS == 0) {
-        gibbs_refresh(g, chains);
+    if (chains->step[0] % SALI_RENEWAL_STEPS == 0) { /* stays with this way of stepping */
+        refresh_choice(g, chains);
+        start_chains(g, chains);
     }
     for (int64_t c = 0; c < chains->n; c++) {
         g->site[c] = choose_site(g, chains, c);

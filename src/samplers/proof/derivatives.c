@@ -235,7 +235,7 @@ static sal_status differences_by(const sal_model *model, sali_strategy strategy,
     sali_evaluator *e = NULL;
     double *x = SALI_NEW_ARRAY(double, space->width), f;
     double *slots = SALI_NEW_ARRAY(double, space->slots);
-    sal_status status = x && slots ? SAL_OK : SAL_ERR_MEMORY;
+    sal_status status = x && slots ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
         status = sali_evaluator_create_by(model, 1, SALI_WANT_DIFFERENCES, strategy, &e, err);
     }
@@ -264,7 +264,7 @@ static sal_status strategies_error(const sal_model *model, const int32_t *codes,
     int64_t R = model->space->n_states;
     double scale = 1e-12;
     double *rows = SALI_NEW_ARRAY(double, R);
-    sal_status status = rows ? SAL_OK : SAL_ERR_MEMORY;
+    sal_status status = rows ? SAL_OK : sali_fail_memory(err);
     *error = 0;
     for (int s = 0; status == SAL_OK && s < SALI_STRATEGIES; s++) {
         if (!is_other(model, (sali_strategy)s)) {
@@ -273,7 +273,8 @@ static sal_status strategies_error(const sal_model *model, const int32_t *codes,
         status = differences_by(model, (sali_strategy)s, codes, rows, err);
         for (int64_t k = 0; status == SAL_OK && k < R; k++) {
             if (rows[k] != differences[k]) {
-                *error = fmax(*error, fabs(rows[k] - differences[k]));
+                const double off = fabs(rows[k] - differences[k]);
+                *error = isnan(off) ? INFINITY : fmax(*error, off);
             }
             scale = isfinite(rows[k]) ? fmax(scale, fabs(rows[k])) : scale;
         }
@@ -294,7 +295,7 @@ static sal_status measure_errors(const sal_model *model, const int32_t *codes,
     double *x = SALI_NEW_ARRAY(double, space->width);
     double *gradient = SALI_NEW_ARRAY(double, space->width);
     double *differences = SALI_NEW_ARRAY(double, space->n_states);
-    sal_status status = x && gradient && differences ? SAL_OK : SAL_ERR_MEMORY;
+    sal_status status = x && gradient && differences ? SAL_OK : sali_fail_memory(err);
     status = status ? status : sal_space_embed(space, 1, codes, x, err);
     status = status ? status : sal_model_evaluate(model, 1, codes, &f, gradient, differences, err);
     status = status ? status : gradient_error(model, x, codes, gradient, &error, worst, err);

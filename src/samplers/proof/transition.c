@@ -311,7 +311,7 @@ static sal_status fill_probabilities(const sali_bench *b, sali_transition *t, in
     }
     if (largest == -INFINITY) {
         return sali_fail(err, SAL_ERR_MODEL, "%s: f is -inf at all of its %lld states", model->name,
-                         (long long)t->n);
+                         (long long)(t->n / t->directions));
     }
     for (int64_t i = 0; i < t->n; i++) {
         t->pi[i] = exp(t->f[i] - largest);
@@ -331,9 +331,11 @@ static sal_status fill_matrix(sali_bench *b, sali_transition *t, sal_error *err)
     const int64_t n = b->chains->n, V = b->chains->space->n_variables, count = auxiliary_count(b);
     if (n > MOST_ENTRIES / n || count > MOST_ENTRIES / n / n) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
-                         "sampler '%s': %lld states and %lld values of auxiliary variables are too "
-                         "many for a matrix",
-                         b->sampler->name, (long long)n, (long long)count);
+                         "sampler '%s': %lld states%s and %lld values of auxiliary variables are "
+                         "too many for a matrix",
+                         b->sampler->name, (long long)n,
+                         t->directions > 1 ? ", counted with each direction," : "",
+                         (long long)count);
     }
     int32_t *codes = SALI_NEW_ARRAY(int32_t, (n > 2 ? n : 2) * V);
     double *column = SALI_NEW_ARRAY(double, n);

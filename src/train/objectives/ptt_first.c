@@ -136,7 +136,7 @@ static sal_status take_over(sal_trainer *t, const sal_trainer *part, int64_t n, 
     const sali_ptt *of = sali_ptt_of(part);
     const int64_t V = t->model->space->n_variables;
     bool arrived = true;
-    sal_status status = take_levels(t, of, n, places, err);
+    sal_status status = sali_train_sync_status(t, take_levels(t, of, n, places, err), err);
     if (status != SAL_OK) {
         return status;
     }

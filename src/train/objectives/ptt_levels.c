@@ -216,7 +216,7 @@ static sal_status freeze_level(sal_trainer *t, bool *frozen, sal_error *err)
     memcpy(p->stored_f, p->fresh_f, (size_t)p->M * sizeof *p->stored_f);
     p->disturbed += fabs(info.relaxation) > CHECK_ERRORS;
     p->sweeps++;
-    return push_level(t, &info, err);
+    return sali_train_sync_status(t, push_level(t, &info, err), err);
 }
 
 /* ---- from the last level to another model */
@@ -275,7 +275,7 @@ static sal_status stand_between(sal_trainer *t, const double *to, double beta, d
 sal_status sali_ptt_travel(sal_trainer *t, double beta, bool *arrived, sal_error *err)
 {
     double *to = sali_memdup(t->values, t->optimiser.n, sizeof *to), part = 1, share = 0;
-    sal_status status = to ? SAL_OK : sali_fail_memory(err);
+    sal_status status = sali_train_sync_status(t, to ? SAL_OK : sali_fail_memory(err), err);
     bool frozen = true;
     *arrived = false;
     while (status == SAL_OK && frozen && !*arrived) {
@@ -303,8 +303,11 @@ static sal_status draw_independent(sal_trainer *t, sal_error *err)
 {
     sali_ptt *p = t->own;
     double *uniform = SALI_NEW_ARRAY(double, t->model->space->n_variables);
-    if (!uniform) {
-        return sali_fail_memory(err);
+    const sal_status status =
+        sali_train_sync_status(t, uniform ? SAL_OK : sali_fail_memory(err), err);
+    if (status != SAL_OK) {
+        sali_free(uniform);
+        return status;
     }
     const sal_space *space = t->model->space;
     for (int64_t m = 0; m < p->M; m++) {
@@ -388,7 +391,8 @@ sal_status sali_ptt_replay(sal_trainer *t, const sal_trajectory *path,
     *stopped = false;
     memcpy(sali_ptt_of(t)->path->log_base, path->log_base,
            (size_t)path->states * sizeof *path->log_base);
-    sal_status status = top ? draw_independent(t, err) : sali_fail_memory(err);
+    sal_status status = sali_train_sync_status(t, top ? SAL_OK : sali_fail_memory(err), err);
+    status = status ? status : draw_independent(t, err);
     for (int64_t k = 1; status == SAL_OK && !*stopped && k <= path->n; k++) {
         status = visit_level(t, path, k, top, err);
         *stopped = status == SAL_OK && progress && progress(k, path->n, data) != 0;
