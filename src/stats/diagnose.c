@@ -13,7 +13,7 @@
 #include <saltus/stats.h>
 
 /* One series on its way through the estimators: split once, sorted once. */
-typedef struct work {
+typedef struct series_work {
     sali_memory memory;           /* owns all arrays */
     int64_t chains, draws, total; /* total = chains * draws */
     int64_t m, n, used;           /* half-chains, their length, m * n */
@@ -26,15 +26,17 @@ typedef struct work {
     sali_ranked *scratch; /* [total] */
     sali_autocovariance halves; /* for series of n */
     sali_autocovariance whole;  /* for series of draws */
-} work;
+} series_work;
 
 /* Set the sizes and allocate the arrays for a series [chains x draws], which is borrowed. Free
  * w->memory in any case. SAL_ERR_MEMORY. */
-static sal_status work_init(work *w, int64_t chains, int64_t draws, const double *series,
+static sal_status work_init(series_work *w, int64_t chains, int64_t draws, const double *series,
                             sal_error *err)
 {
     bool halve = draws > 1;
-    *w = (work){ .chains = chains, .draws = draws, .total = chains * draws, .series = series };
+    *w = (series_work){
+        .chains = chains, .draws = draws, .total = chains * draws, .series = series
+    };
     w->m = halve ? 2 * chains : chains;
     w->n = halve ? draws / 2 : draws;
     w->used = w->m * w->n;
@@ -50,7 +52,7 @@ static sal_status work_init(work *w, int64_t chains, int64_t draws, const double
 
 /* Where draw `index` of the series is in the split; -1 for the middle one of an odd number of
  * draws, which is left out. */
-static int64_t split_index(const work *w, int64_t index)
+static int64_t split_index(const series_work *w, int64_t index)
 {
     int64_t c = index / w->draws, t = index % w->draws;
     if (w->m == w->chains || t < w->n) {
@@ -61,7 +63,7 @@ static int64_t split_index(const work *w, int64_t index)
 }
 
 /* Fill `split`, `sorted` and `order` from the series; NaN is left out of the sorted lists. */
-static void split_and_sort(work *w)
+static void split_and_sort(series_work *w)
 {
     for (int64_t i = 0; i < w->total; i++) {
         int64_t to = split_index(w, i);
@@ -83,7 +85,7 @@ static void split_and_sort(work *w)
 }
 
 /* Whether a draw in the split is NaN: then there are no ranks. */
-static bool split_has_nan(const work *w)
+static bool split_has_nan(const series_work *w)
 {
     for (int64_t i = 0; i < w->used; i++) {
         if (isnan(w->split[i])) {
@@ -95,7 +97,7 @@ static bool split_has_nan(const work *w)
 
 /* Rank-normalised R-hat and bulk ESS. These need only an order, so infinities are fine; no draw of
  * the split may be NaN. */
-static void diagnose_ranks(work *w, sal_diagnostics *d)
+static void diagnose_ranks(series_work *w, sal_diagnostics *d)
 {
     sali_rank_normalize(w->used, w->order, w->y);
     d->rhat_bulk = sali_rhat(w->m, w->n, w->y);
@@ -111,7 +113,7 @@ static void diagnose_ranks(work *w, sal_diagnostics *d)
 
 /* ESS of the indicator x <= q, where q is the quantile `prob` of all draws. If q is the largest
  * value, that indicator is constant, and x < q is used. */
-static double ess_quantile(work *w, double prob)
+static double ess_quantile(series_work *w, double prob)
 {
     double q = sali_rank_quantile(w->total, w->sorted, prob);
     const bool largest = q == w->sorted[w->total - 1].value;
@@ -123,7 +125,7 @@ static double ess_quantile(work *w, double prob)
 
 /* Standard error of the sd, by the delta method on var = mean (x - mean)^2, which is itself a mean
  * of squares. */
-static double mcse_sd(work *w, double mean)
+static double mcse_sd(series_work *w, double mean)
 {
     double second = 0.0, fourth = 0.0;
     for (int64_t i = 0; i < w->total; i++) {
@@ -141,7 +143,7 @@ static double mcse_sd(work *w, double mean)
 }
 
 /* Compute all diagnostics of the series into *d, which holds NaN wherever one is undefined. */
-static void diagnose_series(work *w, sal_diagnostics *d)
+static void diagnose_series(series_work *w, sal_diagnostics *d)
 {
     double variance;
     split_and_sort(w);
@@ -174,7 +176,7 @@ sal_status sal_stats_diagnose(int64_t chains, int64_t draws, const double *serie
                          "series and a place for the result; got %lld x %lld",
                          (long long)chains, (long long)draws);
     }
-    work w;
+    series_work w;
     sal_status status = work_init(&w, chains, draws, series, err);
     if (status == SAL_OK) {
         *result =

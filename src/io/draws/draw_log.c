@@ -18,15 +18,15 @@
 
 enum { DRAWS, WARMUP, STATE, HEAD };
 
-typedef struct head {
+typedef struct record_head {
     uint64_t kind, size, hash;
-} head;
+} record_head;
 
 typedef struct first_record {
     int64_t magic, chains, V, code_bytes;
 } first_record;
 
-static uint64_t begin_record(uint64_t h, const head *record)
+static uint64_t begin_record(uint64_t h, const record_head *record)
 {
     return sali_hash(h, record, 2 * sizeof(uint64_t));
 }
@@ -62,7 +62,7 @@ static bool set_shape(sali_draw_log *log, const first_record *first)
 
 /* Register a whole record whose data begin at offset `at`; false if such a record cannot be
  * there. */
-static bool take_record(sali_draw_log *log, const head *record, int64_t at)
+static bool take_record(sali_draw_log *log, const record_head *record, int64_t at)
 {
     first_record first;
     if (record->kind == HEAD) {
@@ -85,7 +85,7 @@ static bool take_record(sali_draw_log *log, const head *record, int64_t at)
  * none, or it is not whole. */
 static bool next_record(sali_draw_log *log, int64_t size)
 {
-    head record;
+    record_head record;
     char piece[4096];
     int64_t at = log->end + (int64_t)sizeof record;
     if (at > size || !read_at(log, &record, sizeof record, log->end) ||
@@ -121,9 +121,9 @@ static sal_status scan_records(sali_draw_log *log, sal_error *err)
     log->hash = SALI_HASH_START;
     while (next_record(log, (int64_t)info.st_size)) {
     }
-    const int64_t least = (int64_t)(sizeof(head) + sizeof(first_record));
+    const int64_t least = (int64_t)(sizeof(record_head) + sizeof(first_record));
     if (log->chains == 0 && info.st_size >= least) {
-        bool ours = read_at(log, &magic, sizeof magic, sizeof(head)) && magic == MAGIC;
+        bool ours = read_at(log, &magic, sizeof magic, sizeof(record_head)) && magic == MAGIC;
         return sali_fail(err, SAL_ERR_DATA, "%s: %s", log->path,
                          ours ? "its beginning is damaged" : "is no file of draws");
     }
@@ -213,7 +213,7 @@ sal_status sali_draw_log_open(const char *path, bool to_write, sali_draw_log **o
  * written. */
 static bool append_record(sali_draw_log *log, uint64_t kind, const void *data, int64_t size)
 {
-    head record = { kind, (uint64_t)size, 0 };
+    record_head record = { kind, (uint64_t)size, 0 };
     record.hash = sali_hash(begin_record(log->hash, &record), data, size);
     if (fwrite(&record, sizeof record, 1, log->file) != 1 ||
         fwrite(data, (size_t)size, 1, log->file) != 1) {
@@ -302,7 +302,7 @@ sal_status sali_draw_log_flush(sali_draw_log *log, sal_error *err)
  * if draws are read in order. */
 static bool find_draw(sali_draw_log *log, int in, int64_t index)
 {
-    head record;
+    record_head record;
     if (in != log->in || index < log->index) {
         log->in = in;
         log->index = log->next = 0;

@@ -27,16 +27,16 @@ static const order FORMAT = { false, true }, PGMPY = { false, false },
                    CHILD_FIRST = { true, false };
 
 /* How well the tables fit one order. */
-typedef struct fit {
+typedef struct order_fit {
     double worst;     /* the largest distance of a sum over a child's states from 1 */
     int64_t factor;   /* the first factor with a sum that is too far from 1; -1: none */
     double sum;       /* its sum */
     int64_t variable; /* the first variable that is not the child of exactly one table; -1: none */
     int64_t tables;   /* the number of tables of which it is the child */
-} fit;
+} order_fit;
 
 /* Whether the tables fit the order. */
-static bool order_holds(const fit *found)
+static bool order_holds(const order_fit *found)
 {
     return found->factor < 0 && found->variable < 0;
 }
@@ -60,7 +60,7 @@ static int64_t child_states(const sali_factor_graph *g, int64_t f, order o)
 
 /* Measure the sums over the child's states in all tables. The order of the parents does not
  * matter. */
-static void measure_sums(const sali_factor_graph *g, order o, fit *found)
+static void measure_sums(const sali_factor_graph *g, order o, order_fit *found)
 {
     for (int64_t f = 0; f < g->factors; f++) {
         const double *log_table = g->log_table + g->table_begin[f];
@@ -83,7 +83,7 @@ static void measure_sums(const sali_factor_graph *g, order o, fit *found)
 }
 
 /* Find the first variable that is not the child of exactly one table. */
-static void count_children(sali_scan *scan, const sali_factor_graph *g, order o, fit *found)
+static void count_children(sali_scan *scan, const sali_factor_graph *g, order o, order_fit *found)
 {
     int64_t *tables = SALI_SCAN_ARRAY(scan, int64_t, g->variables);
     for (int64_t f = 0; tables && f < g->factors; f++) {
@@ -100,9 +100,9 @@ static void count_children(sali_scan *scan, const sali_factor_graph *g, order o,
     sali_free(tables);
 }
 
-static fit measure_fit(sali_scan *scan, const sali_factor_graph *g, order o)
+static order_fit measure_fit(sali_scan *scan, const sali_factor_graph *g, order o)
 {
-    fit found = { .factor = -1, .variable = -1 };
+    order_fit found = { .factor = -1, .variable = -1 };
     measure_sums(g, o, &found);
     count_children(scan, g, o, &found);
     return found;
@@ -174,7 +174,8 @@ static void change_tables(sali_scan *scan, sali_factor_graph *g,
 #define WRITE_MARKOV "If the tables are factors of a product, write MARKOV for BAYES"
 
 /* Fail with an error about the table in which a sum is not 1. */
-static void fail_sum(sali_scan *scan, const sali_factor_graph *g, const fit *found, bool logarithms)
+static void fail_sum(sali_scan *scan, const sali_factor_graph *g, const order_fit *found,
+                     bool logarithms)
 {
     int64_t f = found->factor;
     char child[48] = "without variables";
@@ -194,7 +195,7 @@ static void fail_sum(sali_scan *scan, const sali_factor_graph *g, const fit *fou
 }
 
 /* Fail with an error about the variable that is not the child of exactly one table. */
-static void fail_children(sali_scan *scan, const sali_factor_graph *g, const fit *found)
+static void fail_children(sali_scan *scan, const sali_factor_graph *g, const order_fit *found)
 {
     int64_t tables[2] = { 0 }, n = 0;
     for (int64_t f = 0; n < 2 && f < g->factors; f++) {
@@ -217,8 +218,8 @@ static void fail_children(sali_scan *scan, const sali_factor_graph *g, const fit
 void sali_uai_settle_order(sali_scan *scan, sali_factor_graph *g, bool logarithms,
                            sali_remark *remark)
 {
-    fit format = measure_fit(scan, g, FORMAT), pgmpy = measure_fit(scan, g, PGMPY);
-    fit first = measure_fit(scan, g, CHILD_FIRST);
+    order_fit format = measure_fit(scan, g, FORMAT), pgmpy = measure_fit(scan, g, PGMPY);
+    order_fit first = measure_fit(scan, g, CHILD_FIRST);
     bool closer = format.worst > MUCH_CLOSER * fmax(pgmpy.worst, EXACT);
     if (scan->status != SAL_OK) {
         return;

@@ -257,9 +257,9 @@ static void invert_covariance(const sali_preconditioner *p, const double *C, dou
 
 /* ---- the better candidate, by least squares (eq. 36) */
 
-typedef struct fit {
+typedef struct fit_sums {
     double n, x, y, xx, xy, yy;
-} fit;
+} fit_sums;
 
 /* d'M d / 2 for the move d between two states; only variables that moved cost time. `d` [N] must be
  * zeros and is zeros again on return; `moved` [N] is scratch. */
@@ -293,10 +293,10 @@ static double half_curvature(const sal_space *space, const double *M, const int3
 
 /* The sums of a regression of y on x = d'M d / 2 over all collected pairs with finite y. `d` and
  * `moved` as for `half_curvature`. */
-static fit fit_candidate(const sal_space *space, const sali_adaptation_history *a, const double *M,
-                         double *d, int64_t *moved)
+static fit_sums fit_candidate(const sal_space *space, const sali_adaptation_history *a,
+                              const double *M, double *d, int64_t *moved)
 {
-    fit s = { 0 };
+    fit_sums s = { 0 };
     for (int64_t k = 0; k < a->n_shards; k++) {
         const sali_history *h = &a->shards[k];
         for (int64_t m = 0; m < h->n; m++) {
@@ -319,7 +319,7 @@ static fit fit_candidate(const sal_space *space, const sali_adaptation_history *
 
 /* The least-squares slope of y on x; *loss receives the residual sum of squares, infinite where x
  * does not vary. */
-static double fitted_slope(const fit *s, double *loss)
+static double fitted_slope(const fit_sums *s, double *loss)
 {
     double xx = s->xx - s->x * s->x / s->n, xy = s->xy - s->x * s->y / s->n;
     bool varies = s->n > 1 && xx > 1e-12 * s->xx;
@@ -334,7 +334,7 @@ static void try_candidate(const sal_model *model, sali_preconditioner *p, double
 {
     double loss;
     sali_separate_states(model->space, M);
-    fit s = fit_candidate(model->space, &p->adaptation, M, d, moved);
+    fit_sums s = fit_candidate(model->space, &p->adaptation, M, d, moved);
     double scale = fitted_slope(&s, &loss);
     if (loss < *least) {
         *least = loss;
