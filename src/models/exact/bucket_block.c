@@ -25,8 +25,8 @@ int64_t sali_block_strides(const sali_bucket_tree *tree, int32_t n_clique, const
     return stride;
 }
 
-sali_reach sali_block_reach(int32_t n, const int32_t *states, const int64_t *strides, int64_t size,
-                            int32_t *map)
+sali_operand_reach sali_block_reach(int32_t n, const int32_t *states, const int64_t *strides,
+                                    int64_t size, int32_t *map)
 {
     int32_t present = 0;
     for (int32_t a = 0; a < n; a++) {

@@ -7,11 +7,11 @@
 
 #include "models/exact/bucket_tree.h"
 
-typedef enum sali_reach {
+typedef enum sali_operand_reach {
     SALI_REACH_WHOLE, /* the operand has all axes of the block: entry j of the block uses entry j */
     SALI_REACH_NONE,  /* the operand has none of these axes: all entries use entry 0 */
     SALI_REACH_SOME   /* entry j of the block uses entry map[j] */
-} sali_reach;
+} sali_operand_reach;
 
 /* How many of the last of n axes make a block of at most `most` entries: at least one, if n > 0.
  * *size is the number of entries of the block. */
@@ -25,8 +25,8 @@ int64_t sali_block_strides(const sali_bucket_tree *tree, int32_t n_clique, const
 
 /* How the entries of a block use a table, by the states and the table's strides of the block's n
  * axes. `map` [size], size being the entries of the block, is filled for SALI_REACH_SOME. */
-sali_reach sali_block_reach(int32_t n, const int32_t *states, const int64_t *strides, int64_t size,
-                            int32_t *map);
+sali_operand_reach sali_block_reach(int32_t n, const int32_t *states, const int64_t *strides,
+                                    int64_t size, int32_t *map);
 
 /* Offset of entry number `at`, counted over n axes with the last fastest, in a table with these
  * strides. */

@@ -17,7 +17,7 @@
 typedef struct operand {
     const double *table;
     int64_t own; /* stride of the bucket's variable */
-    sali_reach reach;
+    sali_operand_reach reach;
     int64_t strides; /* index in frame.strides of its strides over the outer axes */
     int64_t map;     /* index in frame.maps of its map */
 } operand;

@@ -22,7 +22,7 @@ typedef struct reduction {
     double *out;
     axes kept, summed;
     int64_t block, section; /* entries of a block, and entries of `out` that a block is added to */
-    sali_reach reach;
+    sali_operand_reach reach;
     int64_t n_shards;
     int32_t *map; /* [block] */
 } reduction;
