@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <saltus/ad.h>
 #include <saltus/model.h>
+#include <saltus/options.h>
 #include <saltus/sample.h>
 #include <saltus/status.h>
 
@@ -186,15 +187,6 @@ SAL_API sal_status sal_run_state_open(const char *path, sal_run_state **state, s
  * lives as long as the state.
  * Threads: any. */
 SAL_API const char *sal_run_state_note(const sal_run_state *state, const char *name);
-
-/* Which index the first column has in a libsvm file. LIBSVM's own files count from 1, those of
- * scikit-learn from 0 unless it was asked otherwise. */
-typedef enum sal_columns_from {
-    SAL_COLUMNS_FIND = 0, /* found: 0 where an index 0 or the heading of scikit-learn says so, or
-                             the number of columns; else 1 */
-    SAL_COLUMNS_FROM_0,
-    SAL_COLUMNS_FROM_1
-} sal_columns_from;
 
 /* The most dimensions of an array. */
 #define SAL_ARRAY_DIMENSIONS 4

@@ -39,6 +39,15 @@ typedef enum sal_options {
     SAL_OPTIONS_DATA     /* sal_data_options */
 } sal_options;
 
+/* Which index the first column has in a libsvm file. LIBSVM's own files count from 1, those of
+ * scikit-learn from 0 unless it was asked otherwise. */
+typedef enum sal_columns_from {
+    SAL_COLUMNS_FIND = 0, /* found: 0 where an index 0 or the heading of scikit-learn says so, or
+                             the number of columns; else 1 */
+    SAL_COLUMNS_FROM_0,
+    SAL_COLUMNS_FROM_1
+} sal_columns_from;
+
 #ifdef __cplusplus
 }
 #endif

@@ -11,19 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <saltus/evaluate.h>
-#include <saltus/figure.h>
-#include <saltus/io.h>
-#include <saltus/model.h>
-#include <saltus/mpi.h>
 #include <saltus/options.h>
-#include <saltus/sample.h>
 #include <saltus/status.h>
-#include <saltus/train.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Defined in other headers, which programs that call functions with them include. */
+typedef struct sal_comm sal_comm;
+typedef struct sal_images sal_images;
+typedef struct sal_model sal_model;
+typedef struct sal_sampler_info sal_sampler_info;
+typedef struct sal_train_options sal_train_options;
+typedef struct sal_verdict sal_verdict;
 
 /* ---- options of structs by name */
 

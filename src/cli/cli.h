@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include <saltus/figure.h>
 #include <saltus/program.h>
 #include <saltus/saltus.h>
 

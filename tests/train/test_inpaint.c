@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include <saltus/figure.h>
 #include <saltus/program.h>
 #include <saltus/saltus.h>
 

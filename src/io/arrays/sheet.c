@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sheets of pictures. */
 #include <saltus/io.h>
+#include <saltus/figure.h>
 #include <saltus/program.h>
 #include "core/error.h"
 #include "io/arrays/png.h"
