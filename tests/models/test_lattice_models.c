@@ -207,7 +207,7 @@ START_TEST(observed_disc_has_the_law_of_the_paper)
     const double settings[4][3] = { { 0, 1, 3 }, { 0, 3, 3 }, { 1, 1, 3 }, { 1, 3, 3 } };
     for (int k = 0; k < 4; k++) {
         picture p = { 30, 30, false, settings[k][0], settings[k][1], settings[k][2], { 0 } };
-        char spec[80];
+        char spec[96];
         double sum = 0, squares = 0, inside = 0;
         sal_error err;
         snprintf(spec, sizeof spec, "segmentation:lambda=%g,mu=%g,sigma=%g,seed=%d", p.lambda, p.mu,
@@ -319,7 +319,7 @@ START_TEST(pictures_from_files)
         }
     }
     for (int mu = 0; mu <= 2; mu += 2) { /* the same noise on nothing, and on the picture */
-        char spec[80];
+        char spec[96];
         snprintf(spec, sizeof spec, "segmentation:mu=%g,sigma=0.5,seed=3", mu ? 2 : 1e-3);
         ck_ok(sali_builtin_make(spec, &one, SAL_F64, &model, &err), &err);
         ck_ok(sal_model_get_params(model, "alpha", mu ? alpha : noise, &err), &err);
