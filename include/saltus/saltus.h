@@ -9,13 +9,12 @@
  * "Threads: any" means that they may also use one object at once, as long as nobody changes it.
  * Time is O(1) where no cost is given.
  *
- * What stays the same from version to version: the functions of flat.h and their arguments are the
- * stable binary interface, for other languages and for programs that are not compiled again. The
- * other headers are stable as source: structs may gain fields, so that programs are compiled again
- * with each minor version, and their sources need no change unless CHANGELOG.md lists one. Fields
- * that are zero take their defaults (SAL_DEFAULTS in status.h). Two headers are not part of this
- * one and may change in any version: program.h, what the program `saltus` needs besides, and
- * figure.h, plots. */
+ * What stays the same: the functions of flat.h, and those of the other headers that take no
+ * structs, are the stable binary interface within a minor version. Structs are stable as source:
+ * they may gain fields, so compile your program again for a new minor version; its source needs no
+ * change unless CHANGELOG.md lists one. Fields that are zero take their defaults (SAL_DEFAULTS in
+ * status.h). Two headers are not part of this one and may change in any version: program.h, what
+ * the program `saltus` needs besides, and figure.h, plots. */
 #ifndef SALTUS_H
 #define SALTUS_H
 

@@ -346,10 +346,11 @@ typedef struct sal_run_summary {
  * Threads: any. */
 SAL_API sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err);
 
-/* Get a figure of a run by the name of its field in sal_run_summary, such as "rhat_max". A program
- * that does so need not be compiled again for a version in which the struct has other fields.
+/* Get a figure of a run by the name of its field in sal_run_summary, such as "rhat_max". This
+ * does not depend on the layout of the struct.
  * Params:  name   a field that is a number or a truth value (0 or 1). sal_flat_run_summary also has
  *                 the texts and arrays.
+ *          value  the number; a seed above 2^53 is rounded.
  * Returns: SAL_ERR_NOT_FOUND (no such field; names the one that is nearest); SAL_ERR_ARGUMENT
  *          (NULL); SAL_ERR_MEMORY. *value is then untouched.
  * Cost:    as sal_run_summarise.

@@ -29,7 +29,7 @@ static uint64_t mix_hash(uint64_t hash, const void *data, size_t bytes)
     return hash;
 }
 
-/* A hash of all that `equal_nodes` compares; both orders of inputs give the same hash if the op
+/* A hash of all that `nodes_equal` compares; both orders of inputs give the same hash if the op
  * commutes. */
 static uint64_t hash_node(const sali_node *node)
 {
@@ -59,7 +59,7 @@ static bool equal_inputs(const sali_node *a, const sali_node *b)
     return memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in) == 0;
 }
 
-static bool equal_nodes(const sali_node *a, const sali_node *b)
+static bool nodes_equal(const sali_node *a, const sali_node *b)
 {
     return a->op == b->op && equal_inputs(a, b) && sali_shape_equal(&a->shape, &b->shape) &&
            a->n_ints == b->n_ints && a->n_reals == b->n_reals &&
@@ -80,7 +80,7 @@ static int64_t find_slot(const node_table *table, const sal_tape *tape, const sa
 {
     int64_t at = (int64_t)(hash & (uint64_t)(table->slots - 1));
     while (table->node[at] >= 0 &&
-           (table->hash[at] != hash || !equal_nodes(&tape->nodes[table->node[at]], node))) {
+           (table->hash[at] != hash || !nodes_equal(&tape->nodes[table->node[at]], node))) {
         at = (at + 1) & (table->slots - 1);
     }
     return at;

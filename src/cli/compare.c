@@ -77,7 +77,7 @@ static int listed_samplers(const char *text, item_list *list)
 
 /* ---- several ranks: all ranks make the same runs, as rank 0 decides */
 
-static sal_status share_bytes(void *data, int64_t bytes, sal_error *err)
+static sal_status broadcast_bytes(void *data, int64_t bytes, sal_error *err)
 {
     return sal_comm_broadcast(cli_comm(), data, bytes, err);
 }
@@ -87,7 +87,7 @@ static sal_status summarise_rate(const sal_run *run, sal_run_summary *s, sal_err
 {
     sal_status status = cli_is_first() ? sal_run_summarise(run, s, err) : SAL_OK;
     double known[] = { s->seconds, s->steps_per_second };
-    status = status ? status : share_bytes(known, sizeof known, err);
+    status = status ? status : broadcast_bytes(known, sizeof known, err);
     s->seconds = known[0];
     s->steps_per_second = known[1];
     return status;
@@ -251,7 +251,7 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
     const bool again =
         cli_first_says(status == SAL_OK && row->summary.draws > 0 && !cli_interrupted() &&
                        row->summary.seconds < COMPARE_TRIAL_SECONDS);
-    if (again && share_bytes(known, sizeof known, &err) == SAL_OK) {
+    if (again && broadcast_bytes(known, sizeof known, &err) == SAL_OK) {
         row->summary.thin = (int64_t)known[0];
         row->summary.seconds = known[1];
         status = time_again(model, o, item, row, &err);

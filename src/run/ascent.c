@@ -209,7 +209,7 @@ static void climb_from_tried(ascent *a)
 }
 
 /* Fill `seen` with the sizes of differences at the starts and, after the climb, at the ends. */
-static void note_sizes(ascent *a, sali_sizes_seen *seen)
+static void measure_sizes(ascent *a, sali_sizes_seen *seen)
 {
     evaluate_tried(a);
     const double noise = noise_of(a);
@@ -230,7 +230,7 @@ sal_status sali_ascend(const sal_model *model, int64_t chains, int32_t *starts, 
     ascent a = { .model = model, .chains = chains, .seed = seed, .codes = starts };
     sal_status status = ascent_create(&a, err);
     if (status == SAL_OK) {
-        note_sizes(&a, seen);
+        measure_sizes(&a, seen);
     }
     sali_evaluator_destroy(a.evaluator);
     sali_memory_free(&a.memory);

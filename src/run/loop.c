@@ -192,7 +192,7 @@ static sal_status end_window(work *w, sal_error *err)
 /* If an anchor is due between `before` and `done` steps, refresh all shards and record the state,
  * so that a resumed run continues here. Skip it after a draw callback stopped the run: the state
  * must not count draws that the caller has not seen. */
-static sal_status pass_anchor(work *w, int64_t before, int64_t done, sal_error *err)
+static sal_status anchor_if_due(work *w, int64_t before, int64_t done, sal_error *err)
 {
     if (w->run->stopped || !sali_run_anchor_is_due(w->run, before, done)) {
         return SAL_OK;
@@ -284,7 +284,7 @@ static sal_status warm_up_window(work *w, sal_error *err)
     status = end_window(w, err);
     return status || run->warmup_done == run->options.warmup
                ? status
-               : pass_anchor(w, done, run->warmup_done, err);
+               : anchor_if_due(w, done, run->warmup_done, err);
 }
 
 sal_status sali_run_warm_up(sal_run *run, sal_error *err)
@@ -327,7 +327,7 @@ static sal_status sample_window(work *w, sal_error *err)
     status = end_window(w, err);
     /* none at the end: a longer run would not have its last window */
     const bool ends = run->enough || run->steps == run->options.draws * thin;
-    return status || ends ? status : pass_anchor(w, done, run->steps, err);
+    return status || ends ? status : anchor_if_due(w, done, run->steps, err);
 }
 
 sal_status sali_run_sample(sal_run *run, sal_error *err)

@@ -243,14 +243,17 @@ sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_r
                          sal_error *err)
 {
     sal_run *run = SALI_NEW(sal_run);
-    if (!run) {
-        return sali_fail_memory(err);
+    sal_status status =
+        sal_comm_agree(options ? options->comm : NULL, run ? SAL_OK : sali_fail_memory(err), err);
+    if (status != SAL_OK) {
+        sali_free(run);
+        return status;
     }
     run->options = options ? *options : (sal_run_options){ 0 };
     run->search.coolings = 1;
     run->begun = sali_now();
     sali_blas_single_thread_begin(); /* once for all windows */
-    sal_status status = run_all(run, model, err);
+    status = run_all(run, model, err);
     sali_blas_single_thread_end();
     status = status ? status : finish_run(run, err);
     if (status != SAL_OK) {

@@ -95,8 +95,8 @@ static bool wants_window(const sali_sampler *sampler, const sali_sampler_setting
 
 /* Whether something keeps a sampler from serving a model with these settings; the reason goes to
  * text [room]. */
-static bool has_obstacle(const sali_sampler *sampler, const sali_sampler_settings *settings,
-                         const sal_model *model, char *text, size_t room)
+static bool find_obstacle(const sali_sampler *sampler, const sali_sampler_settings *settings,
+                          const sal_model *model, char *text, size_t room)
 {
     if (sampler->needs_gradient && !model->has_gradient) {
         snprintf(text, room, "it needs a gradient, and this model gives values only");
@@ -128,14 +128,14 @@ bool sali_sampler_serves(const sali_sampler *sampler, const sal_model *model)
     sali_sampler_settings usual = { 0 };
     return sali_specification_values(sampler->name, sampler->settings, usual.values, NULL) ==
                SAL_OK &&
-           !has_obstacle(sampler, &usual, model, why, sizeof why);
+           !find_obstacle(sampler, &usual, model, why, sizeof why);
 }
 
 sal_status sali_sampler_check(const sali_sampler *sampler, const sali_sampler_settings *settings,
                               const sal_model *model, sal_error *err)
 {
     char why[200], able[SAL_ERROR_SIZE] = ""; /* a message holds no more */
-    if (!has_obstacle(sampler, settings, model, why, sizeof why)) {
+    if (!find_obstacle(sampler, settings, model, why, sizeof why)) {
         return SAL_OK;
     }
     if (sali_sampler_serves(sampler, model)) { /* it is the settings */

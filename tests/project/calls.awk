@@ -9,7 +9,8 @@
 #     other way round. In a rule "models..." names models and all folders in it.
 #
 # The head of a function is what stands before a "{" outside all braces and ends in ")". A call is
-# its name inside braces, after none of ".", "->" and "struct".
+# its name inside braces, in an initialiser or in the body of a macro, after none of ".", "->" and
+# "struct". A function that two sources define, each for one kind of build, does not count.
 BEGIN {
     n_closed = split(closed, folders, " ")
     n = split(rules, rule, "; *")
@@ -35,6 +36,10 @@ FNR == 1 {
 {
     line = code_of($0)
     if (in_directive || line ~ /^ *#/) {
+        if (sub(/^ *# *define +[A-Za-z0-9_]+(\([^)]*\))?/, "", line) || in_macro) {
+            in_macro = line ~ /\\$/
+            use_words(line)
+        }
         in_directive = line ~ /\\$/
         next
     }
@@ -51,16 +56,31 @@ FNR == 1 {
         } else if (word == ";") {
             if (depth == 0) head = ""
         } else if (depth == 0) {
+            if (head ~ /=/) use(word)
             head = head " " word
         } else if (!in_type && before !~ /(\.|->) *$/ && previous !~ /^(struct|union|enum)$/) {
-            if (!((file, word) in used)) {
-                used[file, word] = 1
-                uses[file] = uses[file] " " word
-            }
+            use(word)
         }
         previous = word
     }
     if (depth == 0) head = head line
+}
+
+function use(word)
+{
+    if (!((file, word) in used)) {
+        used[file, word] = 1
+        uses[file] = uses[file] " " word
+    }
+}
+
+# Use the words of a macro's body.
+function use_words(body)
+{
+    while (match(body, /[A-Za-z_][A-Za-z0-9_]*/)) {
+        if (substr(body, 1, RSTART - 1) !~ /(\.|->) *$/) use(substr(body, RSTART, RLENGTH))
+        body = substr(body, RSTART + RLENGTH)
+    }
 }
 
 # A line without comments, with 0 for each constant text or character.

@@ -10,7 +10,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "io/hash.h"
+#include "io/checksum.h"
 #include "io/file.h"
 
 #define MAGIC INT64_C(0x32776172646c6173) /* "saldraw2" */
@@ -28,7 +28,7 @@ typedef struct first_record {
 
 static uint64_t begin_record(uint64_t h, const record_head *record)
 {
-    return sali_hash(h, record, 2 * sizeof(uint64_t));
+    return sali_checksum(h, record, 2 * sizeof(uint64_t));
 }
 
 static sal_status fail_log(const sali_draw_log *log, const char *what, sal_error *err)
@@ -99,7 +99,7 @@ static bool next_record(sali_draw_log *log, int64_t size)
         if (fread(piece, 1, (size_t)n, log->file) != (size_t)n) {
             return false;
         }
-        hash = sali_hash(hash, piece, n);
+        hash = sali_checksum(hash, piece, n);
     }
     if (hash != record.hash || !take_record(log, &record, at)) {
         return false;
@@ -118,7 +118,7 @@ static sal_status scan_records(sali_draw_log *log, sal_error *err)
     if (fstat(fileno(log->file), &info) != 0 || !S_ISREG(info.st_mode)) {
         return sali_fail(err, SAL_ERR_IO, "%s: is no regular file", log->path);
     }
-    log->hash = SALI_HASH_START;
+    log->hash = SALI_CHECKSUM_START;
     while (next_record(log, (int64_t)info.st_size)) {
     }
     const int64_t least = (int64_t)(sizeof(record_head) + sizeof(first_record));
@@ -214,7 +214,7 @@ sal_status sali_draw_log_open(const char *path, bool to_write, sali_draw_log **o
 static bool append_record(sali_draw_log *log, uint64_t kind, const void *data, int64_t size)
 {
     record_head record = { kind, (uint64_t)size, 0 };
-    record.hash = sali_hash(begin_record(log->hash, &record), data, size);
+    record.hash = sali_checksum(begin_record(log->hash, &record), data, size);
     if (fwrite(&record, sizeof record, 1, log->file) != 1 ||
         fwrite(data, (size_t)size, 1, log->file) != 1) {
         return false;
@@ -238,7 +238,7 @@ sal_status sali_draw_log_begin(sali_draw_log *log, int64_t chains, int64_t V, in
         return sali_fail_memory(err);
     }
     log->made[0] = log->made[1] = log->state_size = log->end = 0;
-    log->hash = SALI_HASH_START;
+    log->hash = SALI_CHECKSUM_START;
     return fseeko(log->file, 0, SEEK_SET) == 0 && ftruncate(fileno(log->file), 0) == 0 &&
                    append_record(log, HEAD, &first, sizeof first)
                ? sali_draw_log_flush(log, err)

@@ -12,7 +12,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "io/hash.h"
+#include "io/checksum.h"
 #include "io/attempt.h"
 #include "io/file.h"
 #include "io/draws/netcdf_posterior.h"
@@ -49,7 +49,7 @@ static bool read_at(const source *s, void *to, int64_t bytes, int64_t at)
 static sal_status compute_seal(const source *s, int64_t size, unsigned char seal[SEAL_BYTES],
                                sal_error *err)
 {
-    uint64_t hash = SALI_HASH_START;
+    uint64_t hash = SALI_CHECKSUM_START;
     unsigned char *piece = s->data ? NULL : sali_alloc(PIECE, 1);
     bool ok = true;
     if (!s->data && !piece) {
@@ -58,7 +58,7 @@ static sal_status compute_seal(const source *s, int64_t size, unsigned char seal
     for (int64_t at = 0; ok && at < size; at += PIECE) {
         int64_t n = size - at < PIECE ? size - at : PIECE;
         ok = s->data || read_at(s, piece, n, at);
-        hash = ok ? sali_hash(hash, s->data ? s->data + at : (char *)piece, n) : 0;
+        hash = ok ? sali_checksum(hash, s->data ? s->data + at : (char *)piece, n) : 0;
     }
     sali_free(piece);
     const uint64_t words[2] = { htole64((uint64_t)size), htole64(hash) };

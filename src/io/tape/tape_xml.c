@@ -99,7 +99,7 @@ static int64_t read_int(tape_reader *r, const xmlNode *element, const char *attr
 
 /* Pass on an error from another layer as an error of the file at this element. Returns whether
  * nothing has failed. */
-static bool pass_error(const tape_reader *r, const xmlNode *element, const sal_error *error)
+static bool report_error(const tape_reader *r, const xmlNode *element, const sal_error *error)
 {
     sali_scan_granted(r->scan, error->status != SAL_ERR_MEMORY);
     if (error->status != SAL_OK) {
@@ -125,7 +125,7 @@ static void add_block(const tape_reader *r, const xmlNode *element, sal_space *s
                        SALI_TAPE_MAX_BLOCKS, SALI_TAPE_MAX_VARIABLES, SALI_TAPE_MAX_ELEMENTS);
     } else if (r->scan->status == SAL_OK) {
         sal_space_add(space, block, &error);
-        pass_error(r, element, &error);
+        report_error(r, element, &error);
     }
 }
 
@@ -293,7 +293,7 @@ static void record_node(tape_reader *r, const xmlNode *element, sali_op_id op,
                                                             .shape = text->shape ? &shape : NULL });
     sal_error error = { 0 };
     sal_tape_check(r->tape, &error);
-    if (!pass_error(r, element, &error)) {
+    if (!report_error(r, element, &error)) {
         return;
     }
     shape = sal_expr_shape(made);
@@ -338,7 +338,7 @@ static void read_output(tape_reader *r, const xmlNode *element, sal_model **mode
         return;
     }
     sal_model_from_tape(r->tape, f, model, &error);
-    if (pass_error(r, element, &error)) {
+    if (report_error(r, element, &error)) {
         r->scan->status = sal_model_set_name(*model, r->scan->name, r->scan->err);
     }
 }

@@ -38,7 +38,7 @@ static double largest_log_prob(const sal_run *run, double offset)
 /* f of all draws without its additive constants, rounded so that values which differ by rounding
  * errors become equal: a sampler that follows f by differences gives equal states slightly
  * different values, and ranks of values must not depend on that. */
-static void tie_draws(const sal_run *run, sal_run_summary *s, double *f)
+static void round_log_probs(const sal_run *run, sal_run_summary *s, double *f)
 {
     const sali_draw_record *record = sali_run_record(run);
     const double offset = sali_model_offset(run->base), largest = largest_log_prob(run, offset);
@@ -63,7 +63,7 @@ static void forget_ess(sal_run_summary *s)
 }
 
 /* Set the figures of ESS in a summary: of each chain's distance to the reference state, or if that
- * never changes, of f (as `tie_draws` made it). NaN if the ESS of some chain is not known. */
+ * never changes, of f (as `round_log_probs` made it). NaN if the ESS of some chain is not known. */
 static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_summary *s,
                                 sal_error *err)
 {
@@ -97,7 +97,7 @@ static sal_status summarise_ess(const sal_run *run, const double *f, sal_run_sum
     return status;
 }
 
-/* Set R-hat and the mean of f in a summary. `f` is as `tie_draws` made it. */
+/* Set R-hat and the mean of f in a summary. `f` is as `round_log_probs` made it. */
 static sal_status summarise_log_prob(const sal_run *run, const double *f, sal_run_summary *s,
                                      sal_error *err)
 {
@@ -155,7 +155,7 @@ sal_status sali_mixing_summarise(const sal_run *run, sal_run_summary *s, sal_err
     double *f = SALI_NEW_ARRAY(double, run->options.chains * run->draws_made);
     sal_status status = f ? SAL_OK : sali_fail_memory(err);
     if (status == SAL_OK) {
-        tie_draws(run, s, f);
+        round_log_probs(run, s, f);
         status = summarise_ess(run, f, s, err);
     }
     status = status ? status : summarise_log_prob(run, f, s, err);

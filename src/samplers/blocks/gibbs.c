@@ -205,7 +205,7 @@ static sal_status gibbs_create(const sali_chains *chains, const sali_sampler_set
 }
 
 /* Compute f of the chains' states by the model, and start the tracker from them. */
-static void start_chains(gibbs *g, sali_chains *chains)
+static void recompute_f(gibbs *g, sali_chains *chains)
 {
     sali_chains_start(chains, false);
     if (g->tracker) {
@@ -237,7 +237,7 @@ static void gibbs_refresh(void *self, sali_chains *chains)
     g->scans = g->scan && sali_pairwise_scan_refresh(g->scan, chains);
     g->fielded = !g->scans && g->fields && sali_field_scan_refresh(g->fields, chains);
     if (!g->scans && !g->fielded) {
-        start_chains(g, chains);
+        recompute_f(g, chains);
     }
 }
 
@@ -308,7 +308,7 @@ static void track_step(gibbs *g, sali_chains *chains)
     }
     if (chains->step[0] % SALI_RENEWAL_STEPS == 0) { /* stays with this way of stepping */
         refresh_choice(g, chains);
-        start_chains(g, chains);
+        recompute_f(g, chains);
     }
     for (int64_t c = 0; c < chains->n; c++) {
         g->site[c] = choose_site(g, chains, c);

@@ -194,8 +194,8 @@ static double gaussian_ratio(const sali_auxiliary_state *a, const sali_chains *c
 
 /* log_q_reverse of all chains: the Gaussian ratio and log q(s | z', s') together, plus log
  * norm_reverse. `product` is M d or NULL. */
-static void judge_reverse(sali_auxiliary_state *a, const sali_chains *chains, void *w,
-                          void *product)
+static void fill_log_q_reverse(sali_auxiliary_state *a, const sali_chains *chains, void *w,
+                               void *product)
 {
     const sal_space *space = chains->space;
     int64_t V = space->n_variables;
@@ -215,7 +215,7 @@ static void judge_reverse(sali_auxiliary_state *a, const sali_chains *chains, vo
  * chain. */
 static void fill_log_ratios(sali_auxiliary_state *a, sali_chains *chains, void *w, void *product)
 {
-    judge_reverse(a, chains, w, product);
+    fill_log_q_reverse(a, chains, w, product);
     for (int64_t c = 0; c < chains->n; c++) {
         a->norm[c] = a->norm_reverse[c] / a->norm[c];
     }

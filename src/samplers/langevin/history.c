@@ -36,7 +36,7 @@ static double along_gradient(const sali_chains *chains, const void *gradient, in
     return sum;
 }
 
-static bool wants_step(const sali_history *h, const sali_chains *chains)
+static bool collects_step(const sali_history *h, const sali_chains *chains)
 {
     return h->seen % h->every == 0 && h->n + chains->n <= h->room;
 }
@@ -44,7 +44,7 @@ static bool wants_step(const sali_history *h, const sali_chains *chains)
 void sali_history_propose(sali_history *h, const sali_chains *chains, const void *gradient)
 {
     size_t bytes = (size_t)(chains->n * chains->space->n_variables) * sizeof *h->from;
-    if (!wants_step(h, chains)) {
+    if (!collects_step(h, chains)) {
         return;
     }
     memcpy(h->from + h->n * chains->space->n_variables, chains->codes, bytes);
@@ -58,7 +58,7 @@ void sali_history_propose(sali_history *h, const sali_chains *chains, const void
 void sali_history_decide(sali_history *h, const sali_chains *chains)
 {
     int64_t V = chains->space->n_variables;
-    bool kept = wants_step(h, chains);
+    bool kept = collects_step(h, chains);
     h->seen++;
     double coldest = kept ? sali_chains_coldest(chains) : 0;
     for (int64_t c = 0, at = h->n; kept && c < chains->n; c++, at++) {

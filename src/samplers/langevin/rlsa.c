@@ -99,7 +99,7 @@ static double best_of(const sal_origin *s, int64_t v)
 
 /* delta_(d) / T: the d-th largest of best_of among the variables that can move, or the smallest of
  * them if they are fewer; 0 if there are none. */
-static double move_threshold(const sal_origin *s)
+static double nth_largest_move(const sal_origin *s)
 {
     largest *l = s->work;
     l->n = 0;
@@ -116,7 +116,7 @@ static double move_threshold(const sal_origin *s)
  * variable. */
 static void prepare(const sal_origin *s, double *row)
 {
-    const double from = move_threshold(s);
+    const double from = nth_largest_move(s);
     double *log_norm = row + s->entry[s->variables];
     for (int64_t v = 0; v < s->variables; v++) {
         const int64_t first = s->entry[v];

@@ -139,7 +139,7 @@ static void own_destroy(void *self)
 }
 
 /* Fill o->real and o->entry [V + 1]: the first real and the first entry of each variable. */
-static void number_variables(own *o, const sal_space *space)
+static void fill_offsets(own *o, const sal_space *space)
 {
     for (int64_t v = 0; v < space->n_variables; v++) {
         const sali_variable *variable = &space->variables[v];
@@ -218,7 +218,7 @@ static sal_status own_create(const sali_chains *chains, const sali_sampler_setti
         own_destroy(o);
         return status;
     }
-    number_variables(o, chains->space);
+    fill_offsets(o, chains->space);
     *self = o;
     return SAL_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parallel trajectory tempering: the chains of the model that is trained jump to states of a frozen
  * copy of the model. The chains of that copy jumped to states of an earlier copy, and so on down to
- * independent variables. After Bereux, Decelle, Furtlehner & Seoane 2026; docs/internals.md says
+ * independent variables. After Bereux, Decelle, Furtlehner & Seoane 2026; docs/training.md says
  * what differs. */
 #ifndef SALI_PTT_RESERVOIR_H
 #define SALI_PTT_RESERVOIR_H

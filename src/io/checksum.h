@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Checksums that detect damage; no protection against deliberate changes. */
-#ifndef SALI_HASH_H
-#define SALI_HASH_H
+#ifndef SALI_CHECKSUM_H
+#define SALI_CHECKSUM_H
 
 #include <endian.h>
 #include <stdint.h>
 #include <string.h>
 
-#define SALI_HASH_START UINT64_C(0xcbf29ce484222325)
+#define SALI_CHECKSUM_START UINT64_C(0xcbf29ce484222325)
 
 /* The checksum h continued by `bytes` bytes; the last word is padded with zeros, and pieces of
  * whole words may be added one by one. Each step is one-to-one in the word, so a change of a single
  * word is always detected. The same on all machines. */
-static inline uint64_t sali_hash(uint64_t h, const void *data, int64_t bytes)
+static inline uint64_t sali_checksum(uint64_t h, const void *data, int64_t bytes)
 {
     for (int64_t k = 0; k < bytes; k += 8) {
         uint64_t word = 0;
