@@ -18,12 +18,19 @@
 extern "C" {
 #endif
 
-/* Defined in other headers, which programs that call functions with them include. */
+/* ---- types of other headers, which programs that call functions with them include */
+
+/* A communicator (mpi.h). */
 typedef struct sal_comm sal_comm;
+/* Grey pictures (figure.h). */
 typedef struct sal_images sal_images;
+/* A model (model.h). */
 typedef struct sal_model sal_model;
+/* A description of a sampler (sample.h). */
 typedef struct sal_sampler_info sal_sampler_info;
+/* Options of a training (train.h). */
 typedef struct sal_train_options sal_train_options;
+/* A verdict on a model's samples (evaluate.h). */
 typedef struct sal_verdict sal_verdict;
 
 /* ---- options of structs by name */
