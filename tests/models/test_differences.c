@@ -253,6 +253,33 @@ START_TEST(without_limits_differences_are_those_of_the_rest_of_f)
 }
 END_TEST
 
+/* max(a, b) of neighbours on a ring, the neighbours by indices, and by two slices end to end. */
+START_TEST(elements_by_index_and_inputs_end_to_end_are_followed)
+{
+    enum { N = 6 };
+    const int64_t next[2 * N] = { 1, 2, 3, 4, 5, 0, 3, 3, 0, 5, 1, 3 }; /* the latter: any order */
+    sal_error err = { 0 };
+    for (int k = 0; k < 6; k++) {
+        sal_space *space = sal_space_create();
+        ck_ok(sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = N }, &err),
+              &err);
+        sal_model *model = NULL;
+        sal_tape *tape = sal_tape_create(space, k < 3 ? SAL_F32 : SAL_F64);
+        sal_expr s = sal_state(tape);
+        sal_expr ends[2] = { sal_slice(s, 0, 1, N - 1), sal_slice(s, 0, 0, 1) };
+        sal_expr other = k % 3 < 2 ? sal_gather(s, 0, N, next + k % 3 * N) : sal_concat(ends, 2, 0);
+        sal_expr f = sal_sum(sal_maximum(sal_scale(s, 1.5), sal_scale(other, -0.7)));
+        ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+        ck_assert(sali_strategy_best(model) == SALI_BY_CHANGES);
+        check_strategies(model, k % 3 < 2 ? "gather" : "concat");
+        check_sites(model, k % 3 < 2 ? "gather" : "concat");
+        sal_model_destroy(model);
+        sal_tape_destroy(tape);
+        sal_space_destroy(space);
+    }
+}
+END_TEST
+
 /* With f NULL the list gives values, whatever their order, their number and who asks. */
 START_TEST(lists_of_neighbours_give_values_in_the_places_asked_for)
 {
@@ -310,6 +337,7 @@ int main(void)
     tcase_add_test(tcase, differences_of_one_variable_are_those_of_all);
     tcase_add_test(tcase, differences_of_some_moves_are_those_of_all);
     tcase_add_test(tcase, without_limits_differences_are_those_of_the_rest_of_f);
+    tcase_add_test(tcase, elements_by_index_and_inputs_end_to_end_are_followed);
     tcase_add_test(tcase, lists_of_neighbours_give_values_in_the_places_asked_for);
     tcase_add_test(tcase, allocation_failures_are_reported);
     suite_add_tcase(suite, tcase);

@@ -131,8 +131,10 @@ static double binary(sali_op_id op, double a, double b)
         return a / b;
     case SALI_OP_minimum:
         return a < b ? a : b;
-    default: /* maximum */
+    case SALI_OP_maximum:
         return a > b ? a : b;
+    default:
+        abort(); /* no formula for this op */
     }
 }
 

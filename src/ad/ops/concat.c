@@ -3,6 +3,7 @@
  * ints = { axis }. */
 #include <string.h>
 
+#include "ad/change.h"
 #include "ad/ops/ops.h"
 
 /* Whether two shapes differ along `axis` at most. */
@@ -74,6 +75,26 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+/* Copies the changed elements of each input to its part of the output's rows. */
+static sali_change_outcome change(sali_change *ch)
+{
+    const sali_call *call = ch->call;
+    const int64_t outer = sali_axis_of(call->out.shape, call->node->ints[0]).outer;
+    const int64_t row = call->out.size / outer;
+    int64_t begin = 0;
+    for (int32_t j = 0; j < call->node->n_in; j++) {
+        const int64_t length = call->in[j].size / outer;
+        for (int64_t k = 0; k < ch->in[j]->n; k++) {
+            const int64_t at = ch->in[j]->index[k];
+            if (!change_set(ch, at / length * row + begin + at % length, change_new(ch, j, k))) {
+                return SALI_CHANGE_GIVE_UP;
+            }
+        }
+        begin += length;
+    }
+    return SALI_CHANGE_DONE;
+}
+
 /* The one term of element k: the element of the input whose part of the axis holds k. */
 static sali_op_term term(const sali_term_place *p)
 {
@@ -104,4 +125,5 @@ const sali_op RN(sali_op_concat) = {
     .degree = sali_degree_mixing,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };

@@ -3,7 +3,9 @@
  * ints = { axis, indices }. */
 #include <string.h>
 
+#include "ad/change.h"
 #include "ad/ops/ops.h"
+#include "core/alloc.h"
 #include "core/error.h"
 
 static sal_status shape(sali_node *node, const sali_shape_context *context)
@@ -25,6 +27,56 @@ static sal_status shape(sali_node *node, const sali_shape_context *context)
     node->shape = *a;
     node->shape.dim[axis] = node->n_ints - 1;
     return SAL_OK;
+}
+
+/* Where each index of the axis goes: index i to the positions at[begin[i]] .. at[begin[i + 1] - 1]
+ * of the output's axis. */
+typedef struct gather_plan {
+    int64_t *begin; /* [n + 1] */
+    int32_t *at;    /* [indices], in rising order for each index */
+} gather_plan;
+
+static sal_status plan_create(const sali_node *node, const sali_node *const *in,
+                              const sal_space *space, void **plan, sal_error *err)
+{
+    (void)space;
+    const int64_t n = in[0]->shape.dim[node->ints[0]], count = node->n_ints - 1;
+    const int64_t *index = node->ints + 1;
+    const size_t begin_bytes = (size_t)(n + 1) * sizeof(int64_t);
+    char *block = sali_alloc(
+        (int64_t)(sizeof(gather_plan) + begin_bytes + (size_t)count * sizeof(int32_t)), 1);
+    if (!block) {
+        return sali_fail_memory(err);
+    }
+    gather_plan *made = (gather_plan *)(void *)block;
+    made->begin = (int64_t *)(void *)(block + sizeof(gather_plan));
+    made->at = (int32_t *)(void *)(block + sizeof(gather_plan) + begin_bytes);
+    memset(made->begin, 0, begin_bytes);
+    for (int64_t k = 0; k < count; k++) {
+        made->begin[index[k]]++;
+    }
+    for (int64_t i = 1; i <= n; i++) {
+        made->begin[i] += made->begin[i - 1];
+    }
+    for (int64_t k = count - 1; k >= 0; k--) { /* from the ends of the lists to their begins */
+        made->at[--made->begin[index[k]]] = (int32_t)k;
+    }
+    *plan = made;
+    return SAL_OK;
+}
+
+/* The degree of the input if no element is gathered twice, as far as one look along the indices
+ * shows: they rise, but may begin again below the first of them once, as in a rotation. */
+static sali_degree degree(const sali_node *node, const sali_node *const *in,
+                          const sali_degree *in_degree, const sal_space *space)
+{
+    int64_t falls = 0;
+    for (int64_t k = 2; k < node->n_ints; k++) {
+        falls += node->ints[k] <= node->ints[k - 1];
+    }
+    const bool distinct =
+        falls == 0 || (falls == 1 && node->ints[node->n_ints - 1] < node->ints[1]);
+    return distinct ? in_degree[0] : sali_degree_mixing(node, in, in_degree, space);
 }
 
 static void forward(const sali_call *call)
@@ -58,6 +110,24 @@ SALI_CLONES static void backward(const sali_call *call)
     }
 }
 
+/* Copies each changed element to the positions that it is gathered to. */
+static sali_change_outcome change(sali_change *ch)
+{
+    const gather_plan *plan = ch->call->plan;
+    const int64_t axis = ch->call->node->ints[0], count = ch->call->node->n_ints - 1;
+    for (int64_t k = 0; k < ch->in[0]->n; k++) {
+        const sali_axis_place from =
+            sali_axis_find(ch->call->in[0].shape, axis, ch->in[0]->index[k]);
+        for (int64_t j = plan->begin[from.at]; j < plan->begin[from.at + 1]; j++) {
+            const int64_t to = (from.outer * count + plan->at[j]) * from.inner + from.rest;
+            if (!change_set(ch, to, change_new(ch, 0, k))) {
+                return SALI_CHANGE_GIVE_UP;
+            }
+        }
+    }
+    return SALI_CHANGE_DONE;
+}
+
 static sali_op_term term(const sali_term_place *p)
 {
     int64_t axis = p->node->ints[0], n = p->in[0]->shape.dim[axis];
@@ -79,7 +149,9 @@ const sali_op RN(sali_op_gather) = {
     .doc = "a[indices] along an axis",
     .term = term,
     .shape = shape,
-    .degree = sali_degree_mixing,
+    .degree = degree,
+    .plan_create = plan_create,
     .forward = forward,
     .backward = backward,
+    .change = change,
 };
