@@ -16,27 +16,30 @@ static bool is_number(const sali_option *o)
     return o->kind != SAL_OPTION_FLAG && o->kind != SAL_OPTION_TEXT;
 }
 
-/* The present value of option `o` in the struct `options` as a double; flags are 0 or 1, texts
- * 0. */
-static double number_of(const sali_option *o, const void *options)
+double sali_field_number(sal_option_kind kind, const void *field)
 {
-    const void *at = (const char *)options + o->offset;
-    switch (o->kind) {
+    switch (kind) {
     case SAL_OPTION_FLAG:
-        return *(const bool *)at;
+        return *(const bool *)field;
     case SAL_OPTION_WHOLE:
-        return (double)*(const int64_t *)at;
+        return (double)*(const int64_t *)field;
     case SAL_OPTION_INT:
     case SAL_OPTION_WORD:
-        return *(const int *)at;
+        return *(const int *)field;
     case SAL_OPTION_SEED:
-        return (double)*(const uint64_t *)at;
+        return (double)*(const uint64_t *)field;
     case SAL_OPTION_REAL:
-        return *(const double *)at;
+        return *(const double *)field;
     case SAL_OPTION_TEXT:
         break;
     }
     return 0;
+}
+
+/* The present value of option `o` in the struct `options`. */
+static double number_of(const sali_option *o, const void *options)
+{
+    return sali_field_number(o->kind, (const char *)options + o->offset);
 }
 
 /* Write the field of option `o`: flags, integers, seeds and words take `whole`, reals `real`, texts

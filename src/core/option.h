@@ -51,6 +51,10 @@ const sal_option_table *sali_inpaint_option_table(void);
 const sal_option_table *sali_exact_option_table(void);
 const sal_option_table *sali_data_option_table(void);
 
+/* The number in a field of the type `kind`, in a struct of options or of results; flags are 0 or 1,
+ * texts 0. */
+double sali_field_number(sal_option_kind kind, const void *field);
+
 /* An entry of a table. The last arguments are any of the fields below. */
 #define SALI_OPTION(NAME, KIND, VALUES, DOC, ...)                                          \
     {                                                                                      \

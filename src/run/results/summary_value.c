@@ -6,27 +6,26 @@
 #include <saltus/program.h>
 #include <saltus/sample.h>
 #include "core/error.h"
-
-typedef enum number_type { REAL, WHOLE, SEED, SMALL, TRUTH } number_type;
+#include "core/option.h"
 
 /* A field of sal_run_summary that is a number. */
 typedef struct number_field {
     const char *name;
-    number_type type;
+    sal_option_kind kind;
     size_t offset;
 } number_field;
 
 /* The type of a field, and its entry in the list. */
-#define TYPE(field)                                   \
+#define KIND(field)                                   \
     _Generic(((sal_run_summary *)NULL)->field, double \
-             : REAL, int64_t                          \
-             : WHOLE, uint64_t                        \
-             : SEED, int32_t                          \
-             : SMALL, bool                            \
-             : TRUTH)
+             : SAL_OPTION_REAL, int64_t               \
+             : SAL_OPTION_WHOLE, uint64_t             \
+             : SAL_OPTION_SEED, int                   \
+             : SAL_OPTION_INT, bool                   \
+             : SAL_OPTION_FLAG)
 #define FIELD(field)                                          \
     {                                                         \
-#field, TYPE(field), offsetof(sal_run_summary, field) \
+#field, KIND(field), offsetof(sal_run_summary, field) \
     }
 
 /* All numbers and truth values of the struct, in its order. */
@@ -92,25 +91,6 @@ static const number_field fields[] = {
 
 #define N_FIELDS (sizeof fields / sizeof *fields)
 
-/* The number in a field of a summary. */
-static double number_in(const sal_run_summary *summary, const number_field *field)
-{
-    const void *at = (const char *)summary + field->offset;
-    switch (field->type) {
-    case REAL:
-        return *(const double *)at;
-    case WHOLE:
-        return (double)*(const int64_t *)at;
-    case SEED:
-        return (double)*(const uint64_t *)at;
-    case SMALL:
-        return *(const int32_t *)at;
-    case TRUTH:
-        break;
-    }
-    return *(const bool *)at;
-}
-
 /* SAL_ERR_NOT_FOUND, with the name that is nearest to `name`. */
 static sal_status refuse(const char *name, sal_error *err)
 {
@@ -138,7 +118,9 @@ sal_status sal_run_summary_value(const sal_run *run, const char *name, double *v
     for (size_t k = 0; k < N_FIELDS; k++) {
         if (strcmp(fields[k].name, name) == 0) {
             sal_status status = sal_run_summarise(run, &summary, err);
-            *value = status == SAL_OK ? number_in(&summary, &fields[k]) : *value;
+            *value = status == SAL_OK
+                         ? sali_field_number(fields[k].kind, (char *)&summary + fields[k].offset)
+                         : *value;
             return status;
         }
     }
