@@ -277,6 +277,8 @@ typedef struct cli_progress {
     double limit; /* seconds after which the work ends in any case; 0: none */
     char note[128];
 } cli_progress;
+/* Seconds of a monotonic clock. */
+double cli_clock(void);
 cli_progress cli_progress_begin(void);
 void cli_progress_wait(cli_progress *progress, const char *what); /* before the first step */
 void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total);

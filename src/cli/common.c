@@ -136,7 +136,7 @@ int cli_open(const char *specification, const char *dtype, const char *params, s
 
 /* ---- progress */
 
-static double seconds_now(void)
+double cli_clock(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -145,7 +145,7 @@ static double seconds_now(void)
 
 cli_progress cli_progress_begin(void)
 {
-    return (cli_progress){ .on = isatty(STDERR_FILENO) != 0, .start = seconds_now() };
+    return (cli_progress){ .on = isatty(STDERR_FILENO) != 0, .start = cli_clock() };
 }
 
 void cli_progress_wait(cli_progress *progress, const char *what)
@@ -167,7 +167,7 @@ static double seconds_left(const cli_progress *progress, double elapsed, int64_t
 
 void cli_progress_show(cli_progress *progress, const char *what, int64_t done, int64_t total)
 {
-    double time = seconds_now(), elapsed = time - progress->start;
+    double time = cli_clock(), elapsed = time - progress->start;
     progress->from = progress->from < 0 ? done : progress->from;
     if (!progress->on || time - progress->last < 0.2 || done <= progress->from) {
         return;

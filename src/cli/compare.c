@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/compare.h"
 #include "cli/compare_timing.h"
@@ -22,13 +21,6 @@ typedef struct options {
     double time;
     bool check_exact, json;
 } options;
-
-static double seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- the list of samplers */
 
@@ -106,7 +98,7 @@ typedef struct watch {
 static int look(int64_t done, int64_t total, void *data)
 {
     watch *w = data;
-    double time = seconds_now();
+    double time = cli_clock();
     int64_t warmup = total - w->run->draws * w->run->thin;
     cli_progress_show(&w->progress, w->run->sampler, done, total);
     if (w->start == 0 && done >= warmup) {
@@ -172,7 +164,7 @@ static sal_status run_sampler(sal_model *model, const options *o,
     }
     watch w = { .progress = cli_progress_begin(),
                 .limit = o->time,
-                .start = r.warmup < 0 ? seconds_now() : 0,
+                .start = r.warmup < 0 ? cli_clock() : 0,
                 .run = &r };
     r.callbacks.progress = look;
     r.callbacks.progress_data = &w;

@@ -66,9 +66,6 @@ int bench_samplers(const bench_case *c, const bench_options *o, sal_model *model
 int bench_gradient(const bench_case *c, const bench_options *o, sal_model *model);
 int bench_training(const bench_case *c, const bench_options *o, sal_model *model);
 
-/* Seconds of a monotonic clock. */
-double bench_clock(void);
-
 /* The median of n >= 1 numbers; sorts them. */
 double bench_median(double *numbers, int64_t n);
 

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What measurements share: the clock, medians, times of calls, and the sizes of a case. */
+/* What measurements share: medians, times of calls, and the sizes of a case. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/bench/bench.h"
-
-double bench_clock(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static int ascending(const void *a, const void *b)
 {
@@ -30,9 +22,9 @@ double bench_time(void (*work)(void *context, int64_t calls), void *context, dou
     double times[1000], spent = 0;
     int64_t n = 0, calls = 1;
     while (n < 1000 && (spent < seconds || n < 5)) {
-        double start = bench_clock();
+        double start = cli_clock();
         work(context, calls);
-        double taken = bench_clock() - start;
+        double taken = cli_clock() - start;
         spent += taken;
         if (taken < 0.02) {
             calls *= 2;

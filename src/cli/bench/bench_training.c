@@ -18,7 +18,7 @@ typedef struct clocked {
 static int note(const sal_train_report *report, void *data)
 {
     clocked *t = data;
-    double now = bench_clock();
+    double now = cli_clock();
     if (t->last > 0) {
         t->times[t->n++] = now - t->last;
     } else { /* the first iteration sets up */
