@@ -30,7 +30,7 @@ struct sali_changes {
     int32_t *call_node;
     sali_call *calls; /* of all chains */
     sali_arg *args;
-    bool *sole; /* by node: no other node reads the state */
+    int32_t sole_reader; /* the only node that reads the state; -1: several do */
     /* Of the chain at work. */
     sali_delta *deltas; /* by node */
     const sali_delta **in;
@@ -73,22 +73,22 @@ static bool gradient_is_local(const sali_program *program)
     return local;
 }
 
-/* Set sole[i] of each node: whether no other node reads the state, so that this node alone
- * contributes to the state's gradient. */
-static void mark_sole_readers(const sali_program *program, bool *sole)
+/* The only node that reads the state, which alone contributes to its gradient; -1: several do. */
+static int32_t find_sole_reader(const sali_program *program)
 {
-    int32_t readers = 0, last = -1;
+    int32_t reader = -1;
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        for (int32_t j = 0; last != i && j < program->nodes[i].n_in; j++) {
-            if (program->steps[program->nodes[i].in[j]].storage == program->state) {
-                readers++;
-                last = i;
+        for (int32_t j = 0; j < program->nodes[i].n_in; j++) {
+            if (program->steps[program->nodes[i].in[j]].storage != program->state || reader == i) {
+                continue;
             }
+            if (reader >= 0) {
+                return -1;
+            }
+            reader = i;
         }
     }
-    for (int32_t i = 0; i < program->n_nodes; i++) {
-        sole[i] = readers == 0 || (readers == 1 && last == i);
-    }
+    return reader;
 }
 
 /* ---- building */
@@ -214,16 +214,13 @@ sal_status sali_changes_create(const sali_program *program, const sali_params *p
         .unlimited = (wants & SALI_WANT_UNLIMITED) != 0,
         .gradient = gradient,
         .local_gradient = gradient && gradient_is_local(program),
+        .sole_reader = find_sole_reader(program),
     };
     ch->value = SALI_TAKE(&ch->memory, void *, n);
     ch->saved = SALI_TAKE(&ch->memory, void *, n);
     ch->adjoint = SALI_TAKE(&ch->memory, void *, n);
     ch->shadow = SALI_TAKE(&ch->memory, void *, n);
     ch->deltas = SALI_TAKE(&ch->memory, sali_delta, n);
-    ch->sole = SALI_TAKE(&ch->memory, bool, n);
-    if (ch->sole) {
-        mark_sole_readers(program, ch->sole);
-    }
     allocate_rows(ch, &elements);
     allocate_chains(ch, elements);
     make_calls(ch);
@@ -431,7 +428,7 @@ static sali_change make_change(sali_changes *ch, int32_t k, int64_t c, const sal
         .gradient = keep ? row_of(ch, ch->adjoint[state], c, N) : NULL,
         .gradient_shadow = row_of(ch, ch->shadow[state], c, N),
         .gradient_shadowed = &ch->shadowed[c * program->n_nodes + state],
-        .sole = ch->sole[i],
+        .sole = ch->sole_reader == i,
     };
 }
 
