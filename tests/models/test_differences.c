@@ -280,6 +280,34 @@ START_TEST(elements_by_index_and_inputs_end_to_end_are_followed)
 }
 END_TEST
 
+/* Pairs of gathered elements are products of different variables only if none is gathered twice. */
+START_TEST(elements_gathered_once_each_keep_the_degree_of_coordinates)
+{
+    const struct {
+        int64_t index[4];
+        bool distinct;
+    } cases[] = { { { 1, 2, 4, 5 }, true },  { { 4, 5, 0, 1 }, true },  { { 4, 5, 0, 4 }, false },
+                  { { 1, 2, 2, 3 }, false }, { { 4, 0, 5, 1 }, false }, { { 2, 3, 4, 2 }, false } };
+    sal_error err = { 0 };
+    sal_space *space = sal_space_create();
+    ck_ok(sal_space_add(space, &(sal_block){ .name = "s", .kind = SAL_SPIN, .count = 6 }, &err),
+          &err);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_model *model = NULL;
+        sal_tape *tape = sal_tape_create(space, SAL_F64);
+        sal_expr part = sal_gather(sal_state(tape), 0, 4, cases[k].index);
+        sal_expr weights = sal_constant(tape, ((const double[]){ 1, 2, 3 }), SAL_SHAPE(3));
+        const int64_t pairs[] = { 0, 1, 1, 2, 0, 3 };
+        ck_ok(sal_model_from_tape(tape, sal_edges(part, weights, 3, pairs), &model, &err), &err);
+        ck_assert_int_eq(model->multilinear, cases[k].distinct);
+        check_strategies(model, "edges of gathered spins");
+        sal_model_destroy(model);
+        sal_tape_destroy(tape);
+    }
+    sal_space_destroy(space);
+}
+END_TEST
+
 /* With f NULL the list gives values, whatever their order, their number and who asks. */
 START_TEST(lists_of_neighbours_give_values_in_the_places_asked_for)
 {
@@ -338,6 +366,7 @@ int main(void)
     tcase_add_test(tcase, differences_of_some_moves_are_those_of_all);
     tcase_add_test(tcase, without_limits_differences_are_those_of_the_rest_of_f);
     tcase_add_test(tcase, elements_by_index_and_inputs_end_to_end_are_followed);
+    tcase_add_test(tcase, elements_gathered_once_each_keep_the_degree_of_coordinates);
     tcase_add_test(tcase, lists_of_neighbours_give_values_in_the_places_asked_for);
     tcase_add_test(tcase, allocation_failures_are_reported);
     suite_add_tcase(suite, tcase);
