@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <saltus/ad.h>
+#include <saltus/chains.h>
 #include <saltus/data.h>
 #include <saltus/model.h>
 #include <saltus/options.h>
@@ -268,6 +269,21 @@ SAL_API sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, 
  * Cost:    as sal_run_summarise.
  * Threads: any. */
 SAL_API sal_status sal_flat_run_summary(const sal_run *run, char **json, sal_error *err);
+
+/* Create chains that go on (chains.h).
+ * Params:  options  of SAL_OPTIONS_RUN; NULL: the defaults.
+ * Returns: as sal_chains_create; SAL_ERR_ARGUMENT also for arrays of wrong sizes.
+ * Cost:    as sal_chains_create.
+ * Threads: several chains and runs may share a model. */
+SAL_API sal_status sal_flat_chains_create(sal_model *model, sal_flat_options *options, bool apart,
+                                          sal_chains **chains, sal_error *err);
+
+/* The numbers of sal_chains_describe as a JSON object with the names of sal_chains_info; null for
+ * NaN.
+ * Returns: SAL_ERR_MEMORY.
+ * Cost:    O(chains).
+ * Threads: one at a time for the same chains. */
+SAL_API sal_status sal_flat_chains_describe(const sal_chains *chains, char **json, sal_error *err);
 
 /* Numbers of a tuning as JSON: {"sampler": .., "step_size": [..], "temperatures": [..],
  * "sampler.NAME": [..]}.

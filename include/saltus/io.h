@@ -163,8 +163,10 @@ SAL_API sal_status sal_draw_writer_open(const char *path, const sal_model *model
 SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run *run,
                                          sal_error *err);
 
-/* Open the state of a run that a draw writer wrote to PATH (NAME.nc), whether stopped, killed or
- * complete. The state includes the draws, which are read when they are needed. To resume the run:
+/* Open the state of chains that go on, which sal_run_state_save wrote to PATH (NAME.safetensors);
+ * or the state of a run that a draw writer wrote to PATH (NAME.nc), whether stopped, killed or
+ * complete. The state of a run includes the draws, which are read when they are needed. To resume
+ * the run:
  *
  *     sal_run_state_open("run.nc", &state, &err);
  *     sal_run_state_options(state, &options, &err);
@@ -182,6 +184,14 @@ SAL_API sal_status sal_draw_writer_close(sal_draw_writer *writer, const sal_run 
  * Cost:    one reading of PATH.draws; memory 4 MiB and a few draws of all chains.
  * Threads: as sal_draw_writer_close. */
 SAL_API sal_status sal_run_state_open(const char *path, sal_run_state **state, sal_error *err);
+
+/* Save the state of chains that go on (sal_chains_state) as NAME.safetensors, for
+ * sal_run_state_open. It has all that the chains need but the parameters of the model
+ * (sal_model_save_params). An existing file is replaced when the new one is complete.
+ * Returns: SAL_ERR_ARGUMENT (another kind of file); SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(chains V).
+ * Threads: any. */
+SAL_API sal_status sal_run_state_save(const sal_run_state *state, const char *path, sal_error *err);
 
 /* The text of a note that sal_draw_writer_open was given; NULL if there is none of that name. It
  * lives as long as the state.

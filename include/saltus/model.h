@@ -311,17 +311,18 @@ SAL_API int64_t sal_model_parameters_size(const sal_model *model);
 SAL_API const char *sal_model_parameter(const sal_model *model, int64_t index, sal_shape *shape);
 
 /* Set one parameter [its size], or all of them (name NULL: the flat vector).
- * Returns: SAL_ERR_NOT_FOUND with the names that exist; SAL_ERR_MEMORY. No parameter has then
- *          changed.
+ * Returns: SAL_ERR_NOT_FOUND with the names that exist; SAL_ERR_ARGUMENT while the model is being
+ *          sampled (sal_sample, sal_chains_step, sal_ais and so on, also from their callbacks);
+ *          SAL_ERR_MEMORY. No parameter has then changed.
  * Cost:    O(all parameters), and what depends on them alone is computed again.
- * Threads: the model must not be in use elsewhere. */
+ * Threads: nobody may evaluate the model, or set its parameters, at the same time. */
 SAL_API sal_status sal_model_set_params(sal_model *model, const char *name, const double *values,
                                         sal_error *err);
 
 /* Read one parameter [its size], or all of them (name NULL: the flat vector).
  * Returns: SAL_ERR_NOT_FOUND with the names that exist; SAL_ERR_MEMORY.
  * Cost:    O(all parameters).
- * Threads: any, while nobody sets the parameters. */
+ * Threads: any. */
 SAL_API sal_status sal_model_get_params(const sal_model *model, const char *name, double *values,
                                         sal_error *err);
 

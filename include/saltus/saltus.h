@@ -19,6 +19,7 @@
 #define SALTUS_H
 
 #include <saltus/ad.h>
+#include <saltus/chains.h>
 #include <saltus/data.h>
 #include <saltus/evaluate.h>
 #include <saltus/flat.h>

@@ -13,6 +13,7 @@ Energies are formulas with NumPy's operators over blocks of variables (:func:`sp
 functions (:meth:`Model.from_function`) and PyTorch modules (:func:`from_torch`).
 """
 
+from ._chain import Chain
 from ._data import Data
 from ._evaluate import Evaluation, evaluate
 from ._formula import (Expr, abs_ as abs, at_most, avg_pool2d, binary, categorical, clip, concatenate, constant, conv2d, cos,

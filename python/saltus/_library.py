@@ -86,6 +86,7 @@ PROGRESS = CFUNCTYPE(c_int, c_int64, c_int64, c_void_p)
 ENERGY = CFUNCTYPE(None, c_int64, POINTER(c_double), POINTER(c_double), POINTER(c_double), c_void_p)
 DRAW = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_int32), c_void_p)
 REPORT = CFUNCTYPE(c_int, c_void_p, c_void_p)
+BEFORE = CFUNCTYPE(c_int, c_int64, c_void_p, c_void_p)
 LOG_Q = CFUNCTYPE(c_double, c_void_p, POINTER(c_int32), c_void_p)
 
 # By letter: p a handle or array, P the place of a handle or text to fill, s a text, i int, j int32, u
@@ -168,6 +169,18 @@ sal_run_last_state pp
 sal_run_state_open tsPe
 sal_run_state_note sps
 sal_run_state_destroy vp
+sal_flat_chains_create tppbPe
+sal_flat_chains_describe tpPe
+sal_chains_destroy vp
+sal_chains_step tple
+sal_chains_step_each tplppe
+sal_chains_adapt tple
+sal_chains_codes vpp
+sal_chains_set_codes tppe
+sal_chains_log_prob tppe
+sal_chains_tuning tpPe
+sal_chains_state tpPe
+sal_run_state_save tpse
 sal_flat_tuning tpPe
 sal_tuning_save tpse
 sal_tuning_open tsPe

@@ -258,6 +258,7 @@ class Model:
     def _set(self, handle: Handle, caught: Optional[Caught] = None,
              opened: Union[None, str, os.PathLike] = None) -> None:
         self._handle, self._caught = handle, caught or Caught(stops=False)
+        self._is_function = caught is not None  # a Python function, perhaps
         self._opened = opened  # the specification, file or directory that it was made from
         self._trained = opened is not None  # whether its parameters are still those of that
         self.info: dict[str, Any] = ask("sal_flat_model_info", handle)

@@ -2,6 +2,8 @@
 #include "models/tape_model.h"
 
 #include <math.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -195,6 +197,28 @@ sal_status sali_tape_model_create(const sal_tape *tape, sal_expr f, sal_model **
     return status;
 }
 
+/* ---- users of the parameters */
+
+void sali_model_use(const sal_model *model)
+{
+    sali_tape_model *tape = sali_model_tape(model);
+    int64_t users = tape && tape->users > 0 ? tape->users : 0;
+    while (tape && !atomic_compare_exchange_weak(&tape->users, &users, users + 1)) {
+        if (users < 0) { /* setting parameters takes a moment */
+            sched_yield();
+            users = 0;
+        }
+    }
+}
+
+void sali_model_release(const sal_model *model)
+{
+    sali_tape_model *tape = sali_model_tape(model);
+    if (tape) {
+        tape->users--;
+    }
+}
+
 /* ---- parameters */
 
 int64_t sal_model_parameters_size(const sal_model *model)
@@ -262,7 +286,9 @@ sal_status sal_model_get_params(const sal_model *model, const char *name, double
 {
     sali_parameter place = { 0 };
     double *flat = NULL;
+    sali_model_use(model);
     sal_status status = read_flat(model, name, &place, &flat, err);
+    sali_model_release(model);
     if (flat) {
         memcpy(values, flat + place.first, (size_t)place.size * sizeof *values);
     }
@@ -275,11 +301,23 @@ sal_status sal_model_set_params(sal_model *model, const char *name, const double
 {
     sali_parameter place = { 0 };
     double *flat = NULL;
+    sali_tape_model *tape = sali_model_tape(model);
+    int64_t nobody = 0;
+    if (tape && !atomic_compare_exchange_strong(&tape->users, &nobody, -1)) {
+        return sali_fail(
+            err, SAL_ERR_ARGUMENT,
+            "%s is being sampled, and its parameters cannot change meanwhile: wait, or "
+            "set those of a model of your own",
+            model->name);
+    }
     sal_status status = read_flat(model, name, &place, &flat, err);
     if (flat) {
         memcpy(flat + place.first, values, (size_t)place.size * sizeof *values);
-        sali_params_set(sali_model_tape(model)->params, flat);
+        sali_params_set(tape->params, flat);
     }
     sali_free(flat);
+    if (tape) {
+        tape->users = 0;
+    }
     return status;
 }

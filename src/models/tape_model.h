@@ -9,6 +9,7 @@
 typedef struct sali_tape_model {
     sali_program *program;
     sali_params *params;
+    _Atomic int64_t users; /* how many use the parameters (sali_model_use); -1: they are being set */
 } sali_tape_model;
 
 /* A model of f, recorded on `tape`, as sal_model_from_tape makes one, but without a structure
@@ -18,6 +19,11 @@ sal_status sali_tape_model_create(const sal_tape *tape, sal_expr f, sal_model **
 
 /* The tape of `model`, or of its inner model if it is clamped; NULL if there is none. */
 sali_tape_model *sali_model_tape(const sal_model *model);
+
+/* Until sali_model_release, sal_model_set_params refuses to change the model's parameters: chains,
+ * sums and caches would be of two models. Any number of threads may use a model at the same time. */
+void sali_model_use(const sal_model *model);
+void sali_model_release(const sal_model *model);
 
 /* Number of nodes of an operation in the program that a tape model runs, after its passes. 0 for an
  * operation that does not occur, and for a model that is no tape. */

@@ -5,6 +5,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/shard.h"
+#include "models/tape_model.h"
 #include "run/part.h"
 #include "run/sync.h"
 
@@ -20,9 +21,9 @@ typedef struct callees {
 
 typedef struct work {
     sal_run *run;
-    bool refresh; /* refresh shards before the first step: step sizes, temperatures or the sampler's
-                     shared state have changed */
-    sali_window window;
+    bool refresh;                     /* refresh shards before the first step */
+    sali_window piece;                /* of the run's window: what shards do without each other */
+    bool warmup;                      /* the windows are of warm-up */
     bool each_step;                   /* some part wants to see each step */
     callees due, before, after, draw; /* parts with a function of that name */
 } work;
@@ -33,10 +34,10 @@ static void add_callee(callees *c, const sali_run_part *part, void *self)
     c->self[c->n++] = self;
 }
 
-/* A work for the windows of warm-up (`warmup`) or for those after it, with no window set yet. */
+/* A work for the windows of warm-up (`warmup`) or for those after it, with no piece set yet. */
 static work begin_work(sal_run *run, bool warmup)
 {
-    work w = { .run = run, .window.warmup = warmup };
+    work w = { .run = run, .warmup = warmup };
     SALI_EACH_PART (run, k, part, each_step) {
         w.each_step = !warmup;
     }
@@ -57,19 +58,14 @@ static work begin_work(sal_run *run, bool warmup)
     return w;
 }
 
-static void refresh_shard(const sal_run *run, sali_run_shard *shard)
-{
-    sali_engine(run->sampler)->refresh(shard->self, shard->chains);
-}
-
-/* Steps from step i of the window until something is due: the window's end, a draw that a part
+/* Steps from step i of the piece until something is due: the piece's end, a draw that a part
  * receives, or a step that a part waits for. */
 static int64_t steps_until_due(const work *w, const sali_run_shard *shard, int64_t i)
 {
     const int64_t thin = w->run->options.thin;
-    int64_t n = w->each_step ? 1 : w->window.steps - i;
-    if (n > 1 && w->draw.n > 0 && thin - (w->window.done + i) % thin < n) {
-        n = thin - (w->window.done + i) % thin;
+    int64_t n = w->each_step ? 1 : w->piece.steps - i;
+    if (n > 1 && w->draw.n > 0 && thin - (w->piece.done + i) % thin < n) {
+        n = thin - (w->piece.done + i) % thin;
     }
     for (int k = 0; n > 1 && k < w->due.n; k++) {
         const int64_t steps = w->due.part[k]->due(w->due.self[k], shard);
@@ -82,8 +78,8 @@ static int64_t steps_until_due(const work *w, const sali_run_shard *shard, int64
 static void prepare_step(const work *w, sali_run_shard *shard, int64_t step)
 {
     for (int k = 0; k < w->before.n; k++) {
-        if (w->before.part[k]->before(w->before.self[k], &w->window, shard, step)) {
-            refresh_shard(w->run, shard);
+        if (w->before.part[k]->before(w->before.self[k], &w->piece, shard, step)) {
+            sali_run_refresh_shard(w->run, shard);
         }
     }
 }
@@ -93,8 +89,8 @@ static void follow_steps(const work *w, sali_run_shard *shard, int64_t step)
 {
     const int64_t thin = w->run->options.thin;
     for (int k = 0; k < w->after.n; k++) {
-        if (w->after.part[k]->after(w->after.self[k], &w->window, shard)) {
-            refresh_shard(w->run, shard);
+        if (w->after.part[k]->after(w->after.self[k], &w->piece, shard)) {
+            sali_run_refresh_shard(w->run, shard);
         }
     }
     if (w->draw.n > 0 && step % thin == 0) {
@@ -104,32 +100,32 @@ static void follow_steps(const work *w, sali_run_shard *shard, int64_t step)
     }
 }
 
-/* Advance shard k by the window of `context`, a work, interrupted by what its parts have to do at
+/* Advance shard k by the piece of `context`, a work, interrupted by what its parts have to do at
  * steps. */
 static void advance_shard(void *context, int64_t k)
 {
     const work *w = context;
     sal_run *run = w->run;
     sali_run_shard *shard = &run->shards[k];
-    if (w->refresh) {
-        refresh_shard(run, shard);
+    if (w->refresh || shard->version != sali_model_version(run->model)) {
+        sali_run_refresh_shard(run, shard);
     }
-    for (int64_t i = 0, n; i < w->window.steps; i += n) {
-        prepare_step(w, shard, w->window.done + i);
+    for (int64_t i = 0, n; i < w->piece.steps; i += n) {
+        prepare_step(w, shard, w->piece.done + i);
         n = steps_until_due(w, shard, i);
         sali_sampler_steps(run->sampler, shard->self, shard->chains, n);
-        follow_steps(w, shard, w->window.done + i + n);
+        follow_steps(w, shard, w->piece.done + i + n);
     }
 }
 
-/* Steps that shards can make without each other once `made` steps of the window are done. 1 if the
- * time of a step is not known yet, so that the first step of a run measures it. */
-static int64_t steps_apart(const work *w, int64_t made)
+/* Steps that shards can make without each other, up to step `end` of the window. 1 if the time of a
+ * step is not known yet, so that the first step of a run measures it. */
+static int64_t steps_apart(const sal_run *run, int64_t end)
 {
-    const sal_run *run = w->run;
-    int64_t n = run->pace.alone == 0 ? 1 : w->window.steps - made;
+    int64_t n = run->pace.alone == 0 ? 1 : end - run->made;
     SALI_EACH_PART (run, k, part, apart) {
-        const int64_t steps = part->apart(run->selves[k], run->warmup_done + run->steps + made);
+        const int64_t steps =
+            part->apart(run->selves[k], run->warmup_done + run->steps + run->made);
         n = steps < n ? steps : n;
     }
     return n;
@@ -152,21 +148,45 @@ static sal_status meet_parts(sal_run *run, int64_t step, sal_error *err)
     return status;
 }
 
-/* Advance all shards of this rank by w->window, in pieces between which shards meet. Returns an
- * error if f became NaN or +inf. */
-static sal_status advance_window(work *w, sal_error *err)
+/* Advance one shard after the other by the piece, each after the caller's function, which sets the
+ * parameters. */
+static sal_status advance_one_by_one(work *w, sal_error *err)
+{
+    const sal_run *run = w->run;
+    sal_status status = SAL_OK;
+    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+        status = run->before(run->shards[k].first, run->before_data, err);
+        if (status == SAL_OK) {
+            sali_model_use(run->base);
+            advance_shard(w, k);
+            sali_model_release(run->base);
+        }
+    }
+    return status;
+}
+
+/* Advance all shards of this rank by the run's window, or by `most` steps of it if these are fewer,
+ * in pieces between which shards meet. Returns an error if f became NaN or +inf. */
+static sal_status advance_window(work *w, int64_t most, sal_error *err)
 {
     sal_run *run = w->run;
-    work part = *w;
+    const int64_t left = run->window.steps - run->made;
+    const int64_t end = run->made + (most < left ? most : left);
     sal_status status = SAL_OK;
-    w->refresh = false;
-    for (int64_t made = 0; status == SAL_OK && made < w->window.steps; made += part.window.steps) {
-        part.window.steps = steps_apart(w, made);
-        part.window.done = w->window.done + made;
-        sali_ranks_run(&run->ranks, &run->pace, (double)part.window.steps, run->options.threads,
-                       advance_shard, &part);
-        part.refresh = false;
-        status = meet_parts(run, run->warmup_done + run->steps + made + part.window.steps, err);
+    while (status == SAL_OK && run->made < end) {
+        w->piece.warmup = run->window.warmup;
+        w->piece.done = run->window.done + run->made;
+        w->piece.steps = steps_apart(run, end);
+        w->refresh = run->stale;
+        run->stale = false;
+        if (run->before) {
+            status = advance_one_by_one(w, err);
+        } else {
+            sali_ranks_run(&run->ranks, &run->pace, (double)w->piece.steps, run->options.threads,
+                           advance_shard, w);
+        }
+        run->made += w->piece.steps;
+        status = status ? status : meet_parts(run, run->warmup_done + run->steps + run->made, err);
     }
     return status ? status : sali_run_check(run, err);
 }
@@ -174,13 +194,12 @@ static sal_status advance_window(work *w, sal_error *err)
 /* ---- between windows */
 
 /* Call the parts' `window`, then reset the sums that chains gathered in it. */
-static sal_status end_window(work *w, sal_error *err)
+static sal_status end_window(sal_run *run, sal_error *err)
 {
-    sal_run *run = w->run;
     sal_status status = SAL_OK;
     SALI_EACH_PART (run, k, part, window) {
         if (status == SAL_OK) {
-            status = part->window(run->selves[k], &w->window, &w->refresh, err);
+            status = part->window(run->selves[k], &run->window, &run->stale, err);
         }
     }
     for (int64_t k = 0; k < run->n_shards; k++) {
@@ -192,20 +211,20 @@ static sal_status end_window(work *w, sal_error *err)
 /* If an anchor is due between `before` and `done` steps, refresh all shards and record the state,
  * so that a resumed run continues here. Skip it after a draw callback stopped the run: the state
  * must not count draws that the caller has not seen. */
-static sal_status anchor_if_due(work *w, int64_t before, int64_t done, sal_error *err)
+static sal_status anchor_if_due(sal_run *run, int64_t before, int64_t done, sal_error *err)
 {
-    if (w->run->stopped || !sali_run_anchor_is_due(w->run, before, done)) {
+    if (run->stopped || !sali_run_anchor_is_due(run, before, done)) {
         return SAL_OK;
     }
-    w->refresh = false;
-    sali_run_refresh(w->run);
-    return sali_run_note_state(w->run, err);
+    run->stale = false;
+    sali_run_refresh(run);
+    return sali_run_note_state(run, err);
 }
 
 sal_status sali_run_ask(sal_run *run, int64_t done, sal_error *err)
 {
     const sal_run_options *o = &run->options;
-    int64_t total = o->warmup + o->draws * o->thin;
+    const int64_t total = run->endless ? done : o->warmup + sali_run_total(run);
     if (o->callbacks.progress &&
         o->callbacks.progress(done, total, o->callbacks.progress_data) != 0) {
         run->stopped = true;
@@ -215,17 +234,16 @@ sal_status sali_run_ask(sal_run *run, int64_t done, sal_error *err)
     return sali_sync_stop(run, err);
 }
 
-/* The steps of the next window: `most`, or fewer if a part wants a shorter window. */
-static int64_t window_steps(const work *w, int64_t most)
+/* Begin a window of `most` steps after `done` steps, of warm-up or after it; of fewer steps if a
+ * part wants a shorter window. */
+static void begin_window(sal_run *run, bool warmup, int64_t done, int64_t most)
 {
-    const sal_run *run = w->run;
-    sali_window window = w->window;
-    window.steps = most;
+    run->window = (sali_window){ .warmup = warmup, .done = done, .steps = most };
+    run->made = 0;
     SALI_EACH_PART (run, k, part, longest) {
-        const int64_t steps = part->longest(run->selves[k], &window);
-        window.steps = steps < window.steps ? steps : window.steps;
+        const int64_t steps = part->longest(run->selves[k], &run->window);
+        run->window.steps = steps < run->window.steps ? steps : run->window.steps;
     }
-    return window.steps;
 }
 
 /* ---- warm-up */
@@ -237,6 +255,7 @@ static sal_status end_warm_up(sal_run *run, sal_error *err)
         part->warmed_up(run->selves[k]);
     }
     run->sampling = 1;
+    run->stale = false;
     sali_run_refresh(run);
     const sal_status status = sali_run_note_state(run, err);
     return status ? status : sali_sync_stop(run, err); /* a callback may have stopped it */
@@ -269,22 +288,16 @@ static int64_t warm_up_steps(const sal_run *run, int64_t done)
     return longest;
 }
 
-/* One window of warm-up, what the parts do after it, and an anchor if one is due. Collective. */
-static sal_status warm_up_window(work *w, sal_error *err)
+/* What comes after the last step of a window of warm-up, and an anchor if one is due. Collective.
+ */
+static sal_status close_warm_up_window(sal_run *run, sal_error *err)
 {
-    sal_run *run = w->run;
     const int64_t done = run->warmup_done;
-    w->window.done = done;
-    w->window.steps = window_steps(w, warm_up_steps(run, done));
-    sal_status status = sali_sync_window(run, advance_window(w, err), err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    run->warmup_done += w->window.steps;
-    status = end_window(w, err);
+    run->warmup_done += run->window.steps;
+    const sal_status status = end_window(run, err);
     return status || run->warmup_done == run->options.warmup
                ? status
-               : anchor_if_due(w, done, run->warmup_done, err);
+               : anchor_if_due(run, done, run->warmup_done, err);
 }
 
 sal_status sali_run_warm_up(sal_run *run, sal_error *err)
@@ -293,7 +306,9 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
     work w = begin_work(run, true);
     sal_status status = SAL_OK;
     while (status == SAL_OK && run->warmup_done < run->options.warmup && !run->stopped) {
-        status = warm_up_window(&w, err);
+        begin_window(run, true, run->warmup_done, warm_up_steps(run, run->warmup_done));
+        status = sali_sync_window(run, advance_window(&w, SALI_NEVER, err), err);
+        status = status ? status : close_warm_up_window(run, err);
         run->warmup_seconds = before + sali_now() - start;
         status = status ? status : sali_run_ask(run, run->warmup_done, err);
     }
@@ -305,41 +320,79 @@ sal_status sali_run_warm_up(sal_run *run, sal_error *err)
 /* The most steps of the next window after warm-up: windows end where anchors may be. */
 static int64_t sample_steps(const sal_run *run)
 {
-    const int64_t left = run->options.draws * run->options.thin - run->steps;
+    const int64_t left = sali_run_total(run) - run->steps;
     int64_t n = SALI_SAMPLE_WINDOW - run->steps % SALI_SAMPLE_WINDOW;
     n = run->inner ? 1 : n; /* a step is a sweep over many levels */
     return left < n ? left : n;
 }
 
-/* One window after warm-up, what the parts do after it, and an anchor if one is due. Collective. */
-static sal_status sample_window(work *w, sal_error *err)
+/* What comes after the last step of a window after warm-up, and an anchor if one is due.
+ * Collective. */
+static sal_status close_sample_window(sal_run *run, sal_error *err)
 {
-    sal_run *run = w->run;
-    const int64_t done = run->steps, thin = run->options.thin;
-    w->window.done = done;
-    w->window.steps = window_steps(w, sample_steps(run));
-    sal_status status = sali_sync_window(run, advance_window(w, err), err);
-    if (status != SAL_OK) {
-        return status;
-    }
-    run->steps += w->window.steps;
-    run->draws_made = run->steps / thin;
-    status = end_window(w, err);
+    const int64_t done = run->steps;
+    run->steps += run->window.steps;
+    run->draws_made = run->steps / run->options.thin;
+    const sal_status status = end_window(run, err);
     /* none at the end: a longer run would not have its last window */
-    const bool ends = run->enough || run->steps == run->options.draws * thin;
-    return status || ends ? status : anchor_if_due(w, done, run->steps, err);
+    const bool ends = run->enough || run->steps == sali_run_total(run);
+    return status || ends ? status : anchor_if_due(run, done, run->steps, err);
 }
 
 sal_status sali_run_sample(sal_run *run, sal_error *err)
 {
-    const sal_run_options *o = &run->options;
     double start = sali_now(), before = run->seconds;
     work w = begin_work(run, false);
     sal_status status = SAL_OK;
-    while (status == SAL_OK && run->steps < o->draws * o->thin && !run->stopped && !run->enough) {
-        status = sample_window(&w, err);
+    while (status == SAL_OK && run->steps < sali_run_total(run) && !run->stopped && !run->enough) {
+        begin_window(run, false, run->steps, sample_steps(run));
+        status = sali_sync_window(run, advance_window(&w, SALI_NEVER, err), err);
+        status = status ? status : close_sample_window(run, err);
         run->seconds = before + sali_now() - start;
-        status = status ? status : sali_run_ask(run, o->warmup + run->steps, err);
+        status = status ? status : sali_run_ask(run, run->options.warmup + run->steps, err);
+    }
+    return status;
+}
+
+/* ---- runs without an end */
+
+/* What comes after the last step of a window, and the end of warm-up if this was its last. */
+static sal_status close_window(sal_run *run, sal_error *err)
+{
+    if (!run->window.warmup) {
+        return close_sample_window(run, err);
+    }
+    const sal_status status = close_warm_up_window(run, err);
+    return status || run->warmup_done < run->options.warmup ? status : end_warm_up(run, err);
+}
+
+sal_status sali_run_end_window(sal_run *run, sal_error *err)
+{
+    const bool begun = run->made > 0 && run->made < run->window.steps;
+    run->window.steps = run->made;
+    return begun ? close_window(run, err) : SAL_OK;
+}
+
+sal_status sali_run_advance(sal_run *run, int64_t n, sal_error *err)
+{
+    work w = begin_work(run, !run->sampling);
+    sal_status status = SAL_OK;
+    while (status == SAL_OK && n > 0 && !run->stopped) {
+        const bool warmup = !run->sampling;
+        if (w.warmup != warmup) {
+            w = begin_work(run, warmup);
+        }
+        if (run->made == run->window.steps) {
+            const int64_t done = warmup ? run->warmup_done : run->steps;
+            begin_window(run, warmup, done, warmup ? warm_up_steps(run, done) : sample_steps(run));
+        }
+        const int64_t before = run->made;
+        status = advance_window(&w, n, err);
+        n -= run->made - before;
+        if (status == SAL_OK && run->made == run->window.steps) {
+            status = close_window(run, err);
+            status = status ? status : sali_run_ask(run, run->warmup_done + run->steps, err);
+        }
     }
     return status;
 }

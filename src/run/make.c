@@ -6,6 +6,8 @@
 #include "core/saved/tuning.h"
 #include "core/vector/blas.h"
 #include "models/clamp.h"
+#include "models/fingerprint.h"
+#include "models/tape_model.h"
 #include "run/part.h"
 #include "run/sync.h"
 #include "run/trajectory/trajectory.h"
@@ -164,6 +166,9 @@ static sal_status prepare_run(sal_run *run, sal_model *model, sal_error *err)
     status = status ? status : count_replicas(run, err);
     status = status ? status : sali_run_divide(run, err);
     run->stream_seed = status ? 0 : sali_run_stream_seed(run);
+    if (run->earlier > 0 && !o->resume) { /* new numbers, though the starts may be the same */
+        run->stream_seed = sali_hash_whole(run->stream_seed, run->earlier);
+    }
     status = status ? status : create_parts(run, err);
     status = status ? status : sali_run_create_shards(run, err);
     status = sali_sync_status(run, status, err);
@@ -195,14 +200,20 @@ static sal_status begin_run(sal_run *run, sal_error *err)
     return status ? status : sali_sync_stop(run, err); /* a callback may have stopped it */
 }
 
-/* A run from its options to its last step, without `finish_run`. */
-static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
+/* All that comes before the first step. */
+static sal_status open_run(sal_run *run, sal_model *model, sal_error *err)
 {
     sal_status status = prepare_run(run, model, err);
     status = status ? status : begin_run(run, err);
-    if (status != SAL_OK && run->options.resume && run->options.resume->name) {
-        return sali_fail_prefix(err, status, "%s", run->options.resume->name);
-    }
+    return status && run->options.resume && run->options.resume->name
+               ? sali_fail_prefix(err, status, "%s", run->options.resume->name)
+               : status;
+}
+
+/* A run from its options to its last step, without `finish_run`. */
+static sal_status run_all(sal_run *run, sal_model *model, sal_error *err)
+{
+    sal_status status = open_run(run, model, err);
     if (status == SAL_OK && !run->sampling && !run->stopped) {
         status = sali_run_warm_up(run, err);
     }
@@ -239,8 +250,8 @@ static void forget_pointers(sal_run_options *o)
     o->clamps.codes = NULL;
 }
 
-sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_run **out,
-                         sal_error *err)
+/* A run that has its options, and nothing else. */
+static sal_status create_run(const sal_run_options *options, sal_run **out, sal_error *err)
 {
     sal_run *run = SALI_NEW(sal_run);
     sal_status status =
@@ -252,17 +263,45 @@ sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_r
     run->options = options ? *options : (sal_run_options){ 0 };
     run->search.coolings = 1;
     run->begun = sali_now();
+    *out = run;
+    return SAL_OK;
+}
+
+sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_run **out,
+                         sal_error *err)
+{
+    sal_run *run;
+    sal_status status = create_run(options, &run, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    sali_model_use(model);
     sali_blas_single_thread_begin(); /* once for all windows */
     status = run_all(run, model, err);
     sali_blas_single_thread_end();
     status = status ? status : finish_run(run, err);
+    sali_model_release(model);
+    forget_pointers(&run->options);
+    return SALI_GIVE(status, run, out, sal_run_destroy);
+}
+
+sal_status sali_run_endless(sal_model *model, const sal_run_options *options, bool apart,
+                            int64_t earlier, sal_run **out, sal_error *err)
+{
+    sal_run *run;
+    sal_status status = create_run(options, &run, err);
     if (status != SAL_OK) {
-        sal_run_destroy(run);
         return status;
     }
+    run->endless = true;
+    run->apart = apart;
+    run->earlier = earlier;
+    status = open_run(run, model, err);
+    if (status == SAL_OK && !run->sampling && run->options.warmup == 0) {
+        status = sali_run_warm_up(run, err);
+    }
     forget_pointers(&run->options);
-    *out = run;
-    return SAL_OK;
+    return SALI_GIVE(status, run, out, sal_run_destroy);
 }
 
 void sal_run_model(const sal_run *run, sal_model **model)

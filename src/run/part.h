@@ -8,13 +8,6 @@
 #include "core/saved/run_state.h"
 #include "run/run.h"
 
-/* A window: the steps that all shards make before the calling thread inspects them again. */
-typedef struct sali_window {
-    bool warmup;
-    int64_t done;  /* steps before this window, of warm-up or after it */
-    int64_t steps; /* of this window */
-} sali_window;
-
 /* A number of steps that is never reached: nothing is due, or a window need not be shorter. */
 #define SALI_NEVER INT64_MAX
 

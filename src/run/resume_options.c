@@ -128,6 +128,16 @@ sal_status sali_run_note_options(sal_run *run, sal_error *err)
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 
+sal_status sali_run_note_present(sal_run *run, sal_error *err)
+{
+    uint64_t fingerprint = 0;
+    const sal_status status = sali_model_fingerprint(run->base, &fingerprint, err);
+    const int64_t warmup = run->options.warmup;
+    bool ok = put_option(run, MODEL, "%016llx", (unsigned long long)fingerprint) &&
+              put_option(run, "warmup", "%lld", (long long)(warmup ? warmup : -1));
+    return status || ok ? status : sali_fail_memory(err);
+}
+
 /* ---- reading them */
 
 /* The text of option `name` in a state, or NULL. */
@@ -195,6 +205,9 @@ static sal_status take_options(const sal_run_state *state, sal_run_options *opti
     o.tempering.temperatures = temperatures;
     o.clamps.variables = variables;
     o.clamps.codes = codes;
+    const sali_state_item *matrix = sali_run_state_find(state, PRECONDITIONER);
+    o.preconditioner =
+        matrix && matrix->type == SALI_DTYPE_F64 && matrix->count > 0 ? matrix->data : NULL;
     *options = o;
     return SAL_OK;
 }
@@ -237,6 +250,11 @@ sal_status sali_run_take_given(sal_run *run, sal_error *err)
     run->tuned = o->tuning != NULL;
     if (!o->resume) {
         return SAL_OK;
+    }
+    if ((sali_run_state_whole(o->resume, SALI_RUN_AHEAD) >= 0) != run->endless) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         run->endless ? "the state is of a run, and not of chains that go on"
+                                      : "the state is of chains that go on, and not of a run");
     }
     if (o->tuning) {
         return sali_fail(err, SAL_ERR_ARGUMENT,

@@ -44,6 +44,13 @@ typedef struct sali_run_calls {
     bool draw, state, progress;
 } sali_run_calls;
 
+/* A window: the steps that all shards make before the calling thread inspects them again. */
+typedef struct sali_window {
+    bool warmup;
+    int64_t done;  /* steps before this window, of warm-up or after it */
+    int64_t steps; /* of this window */
+} sali_window;
+
 /* Room for what ranks send each other after a window (sync.c); NULLs on one rank. */
 typedef struct sali_run_sync {
     int64_t *begin; /* [n_shards + 1] the first byte of each shard, among */
@@ -60,6 +67,7 @@ typedef struct sali_run_shard {
     sali_chains *chains;
     void *self;
     int32_t *full;     /* [V of base] scratch: one state of the whole space */
+    uint64_t version;  /* of the model's parameters at the last refresh */
     bool follows;      /* sali_run_follows after the last window */
     sal_status status; /* of finding its starts, and of settling its stuck chains */
     sal_error error;
@@ -102,6 +110,19 @@ struct sal_run {
 
     void *selves[SALI_PARTS]; /* of the parts; NULL: the run is without that part */
 
+    bool endless;    /* the caller makes the steps and reads the states (chains.c): there are no
+                        draws, and no end */
+    int64_t earlier; /* then: steps that the chains made in another run before, and */
+    bool apart;      /* each chain is a shard */
+    sal_status (*before)(int64_t chain, void *data, sal_error *err); /* called before the steps of
+                                                                        a shard; NULL: none */
+    void *before_data;
+
+    sali_window window; /* the last one, */
+    int64_t made;       /* of which so many steps are made */
+    bool stale;         /* shards are to be refreshed before their next step: step sizes,
+                           temperatures or the sampler's shared state have changed */
+
     int64_t draws_made;  /* options.draws unless the run was stopped */
     int64_t warmup_done; /* steps of warm-up */
     int64_t sampling;    /* 1: warm-up is over */
@@ -117,6 +138,9 @@ struct sal_run {
 };
 
 /* ---- making one */
+
+/* The steps after warm-up (run_options.c). */
+int64_t sali_run_total(const sal_run *run);
 
 /* Replace zeros by defaults, except the sampler, and check ranges (run_options.c).
  * sali_run_resolve_intervals does the same for options that depend on the sampler's interval, once
@@ -151,11 +175,21 @@ sal_status sali_run_start_chains(sal_run *run, const int32_t *init, sal_error *e
 sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_run **run,
                          sal_error *err);
 
+/* Open a run without an end, of which no step is made (make.c). */
+sal_status sali_run_endless(sal_model *model, const sal_run_options *options, bool apart,
+                            int64_t earlier, sal_run **run, sal_error *err);
+
 /* ---- the loop (loop.c) */
 
 /* Make the steps of warm-up, and the steps after it. */
 sal_status sali_run_warm_up(sal_run *run, sal_error *err);
 sal_status sali_run_sample(sal_run *run, sal_error *err);
+
+/* Make n more steps of a run without an end, in warm-up or after it: the same bits in one call or
+ * in many. sali_run_end_window ends a window before its time, if one is begun: what follows may
+ * change states or parameters. */
+sal_status sali_run_advance(sal_run *run, int64_t n, sal_error *err);
+sal_status sali_run_end_window(sal_run *run, sal_error *err);
 
 /* Report progress, `done` steps of warm-up and sampling, to the caller, who may stop the run; all
  * ranks learn whether it stops. */
@@ -179,7 +213,9 @@ sal_status sali_run_shards_status(const sal_run *run, sal_error *err);
 /* An error if a chain of this rank met NaN or +inf. */
 sal_status sali_run_check(const sal_run *run, sal_error *err);
 
-/* Recompute f, and what the sampler keeps of its chains, in all shards of this rank. */
+/* Recompute f, and what the sampler keeps of its chains, in a shard, and in all shards of this
+ * rank. */
+void sali_run_refresh_shard(const sal_run *run, sali_run_shard *shard);
 void sali_run_refresh(sal_run *run);
 
 /* Whether a shard of this rank follows its chains by small changes. */
@@ -215,9 +251,15 @@ bool sali_run_means_sampler(const sal_run *run, const char *specification);
 /* ---- its state */
 
 /* Anchors are steps at which every run lets all shards recompute what they keep of their chains, so
- * that a run resumed from there continues with the same bits (run_state.c). Whether an anchor lies
- * between `before` and `done` steps of warm-up, or of the steps after it. */
+ * that a run resumed from there continues with the same bits (run_state.c). The steps from one
+ * anchor to the next; and whether an anchor lies between `before` and `done` steps of warm-up, or
+ * of the steps after it. */
+int64_t sali_run_anchor_steps(const sal_run *run);
 bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done);
+/* Name of the item by which a state of chains that go on (chains.c) differs from that of a run: the
+ * steps that they had made since. */
+#define SALI_RUN_AHEAD "ahead"
+
 /* Record the state of the run at an anchor, where its shards are fresh, in run->state, and pass it
  * to options.callbacks.state. */
 sal_status sali_run_note_state(sal_run *run, sal_error *err);
@@ -234,12 +276,14 @@ sal_status sali_run_collect_state(sal_run *run, sal_error *err);
 sal_status sali_run_replay(sal_run *run, sal_error *err);
 
 /* The options of a run among the items of its state (resume_options.c). sali_run_note_options
- * stores them, when all are resolved and the caller's arrays are there. sali_run_take_given fetches
- * what a resumed run needs before it is prepared: whether it was tuned, and its preconditioner.
- * sali_run_stream_seed is the seed of random streams, of new and of resumed runs.
- * sali_run_compare_given returns SAL_ERR_ARGUMENT if a resumed run has other options than the first
- * one. */
+ * stores them, when all are resolved and the caller's arrays are there; sali_run_note_present
+ * stores again what may have changed since: the model's parameters and the end of warm-up, of a run
+ * without an end. sali_run_take_given fetches what a resumed run needs before it is prepared:
+ * whether it was tuned, and its preconditioner. sali_run_stream_seed is the seed of random streams,
+ * of new and of resumed runs. sali_run_compare_given returns SAL_ERR_ARGUMENT if a resumed run has
+ * other options than the first one. */
 sal_status sali_run_note_options(sal_run *run, sal_error *err);
+sal_status sali_run_note_present(sal_run *run, sal_error *err);
 sal_status sali_run_take_given(sal_run *run, sal_error *err);
 uint64_t sali_run_stream_seed(const sal_run *run);
 sal_status sali_run_compare_given(const sal_run *run, sal_error *err);

@@ -220,6 +220,11 @@ sal_status sali_run_resolve(sal_run_options *o, sal_error *err)
     return status ? status : check_steps(o, err);
 }
 
+int64_t sali_run_total(const sal_run *run)
+{
+    return run->endless ? INT64_MAX : run->options.draws * run->options.thin;
+}
+
 /* Steps in which the sampler has moved, or tried to move, about all variables. */
 static int64_t sampler_interval(const sal_run *run)
 {

@@ -77,6 +77,9 @@ sal_status sali_run_replay(sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     int64_t warmup = run->calls.draw && o->record.warmup ? run->warmup_done / o->thin : 0;
+    if (run->endless) { /* its states were looked at, and no draws made */
+        return SAL_OK;
+    }
     if (warmup + run->draws_made > 0 && !o->resume->replay.read) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "the state is without the draws made before: let the run keep its draws "

@@ -18,12 +18,17 @@
 #define ANCHOR_STEPS 256
 #define ANCHOR_SWEEPS 16
 
+int64_t sali_run_anchor_steps(const sal_run *run)
+{
+    const int64_t V = run->model->space->n_variables;
+    return sali_run_follows(run, &run->shards[0])
+               ? ANCHOR_STEPS * ((ANCHOR_SWEEPS * V + ANCHOR_STEPS - 1) / ANCHOR_STEPS)
+               : ANCHOR_STEPS;
+}
+
 bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
 {
-    int64_t V = run->model->space->n_variables, every = ANCHOR_STEPS;
-    if (sali_run_follows(run, &run->shards[0])) {
-        every *= (ANCHOR_SWEEPS * V + ANCHOR_STEPS - 1) / ANCHOR_STEPS;
-    }
+    const int64_t every = sali_run_anchor_steps(run);
     return before / every != done / every;
 }
 
@@ -227,7 +232,7 @@ static sal_status check_position(const sal_run *run, sal_error *err)
     }
     int64_t made =
         o->resume->replay.made > run->draws_made ? o->resume->replay.made : run->draws_made;
-    return made <= o->draws && run->steps <= o->draws * o->thin
+    return run->endless || (made <= o->draws && run->steps <= sali_run_total(run))
                ? SAL_OK
                : sali_fail(err, SAL_ERR_ARGUMENT,
                            "draws is %lld, but the run has made %lld already; ask for as many or "

@@ -25,6 +25,9 @@ static int64_t count_shards(const sal_run *run)
     if (sali_engine(run->sampler)->coupled) {
         return 1;
     }
+    if (run->apart) {
+        return chains;
+    }
     return n < chains ? n : parts > 1 && chains < MANY_LADDERS ? chains * parts : chains;
 }
 
@@ -94,6 +97,7 @@ static sal_status create_remote(sal_run *run, sali_run_shard *shard, int64_t slo
 static sal_status create_own(sal_run *run, sali_run_shard *shard, int64_t slots, sal_error *err)
 {
     unsigned wants = sali_sampler_wants(run->sampler);
+    shard->version = sali_model_version(run->model);
     shard->full = SALI_TAKE(&run->memory, int32_t, run->base->space->n_variables);
     if (run->memory.refused) {
         return sali_fail_memory(err);
@@ -143,10 +147,15 @@ void sali_run_shards(const sal_run *run, void (*work)(void *context, int64_t sha
     sali_ranks_run(&run->ranks, NULL, 0, run->options.threads, work, context);
 }
 
+void sali_run_refresh_shard(const sal_run *run, sali_run_shard *shard)
+{
+    shard->version = sali_model_version(run->model);
+    sali_engine(run->sampler)->refresh(shard->self, shard->chains);
+}
+
 static void refresh_shard(void *context, int64_t k)
 {
-    const sal_run *run = context;
-    sali_engine(run->sampler)->refresh(run->shards[k].self, run->shards[k].chains);
+    sali_run_refresh_shard(context, &((const sal_run *)context)->shards[k]);
 }
 
 void sali_run_refresh(sal_run *run)

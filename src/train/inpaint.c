@@ -13,6 +13,7 @@
 #include "core/rng.h"
 #include "core/shard.h"
 #include "models/model.h"
+#include "models/tape_model.h"
 
 typedef struct inpainting {
     sal_model *model;
@@ -240,7 +241,9 @@ sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, con
         return sali_fail_memory(err);
     }
     omp_init_lock(&p.lock);
+    sali_model_use(model);
     sali_shard_run(rows, rows > 1 ? p.options.threads : 1, inpaint_row, &p);
+    sali_model_release(model);
     for (int64_t row = 0; status == SAL_OK && row < rows; row++) {
         if (p.errors[row].status != SAL_OK) {
             status = sali_fail(err, p.errors[row].status, "inpaint: row %lld: %s", (long long)row,

@@ -213,7 +213,10 @@ bool sali_train_show_progress(sal_trainer *t)
         return false;
     }
     sal_trainer_report(t, &report);
-    return t->options.callbacks.progress(&report, t->options.callbacks.progress_data) != 0;
+    sali_model_release(t->given); /* a callback may set parameters */
+    const int stop = t->options.callbacks.progress(&report, t->options.callbacks.progress_data);
+    sali_model_use(t->given);
+    return stop != 0;
 }
 
 /* Judge the model by the held-out rows, and note whether they have never been more likely. Only
@@ -256,9 +259,13 @@ static int send_report(sal_trainer *t, bool due)
     t->sums.accepted = t->sums.jump = t->sums.moves = 0;
     memcpy(t->good, t->values, (size_t)t->optimiser.n * sizeof *t->good);
     t->good_iteration = t->iteration;
-    return t->options.callbacks.report
-               ? t->options.callbacks.report(&report, t->options.callbacks.report_data)
-               : 0;
+    if (!t->options.callbacks.report) {
+        return 0;
+    }
+    sali_model_release(t->given);
+    const int stop = t->options.callbacks.report(&report, t->options.callbacks.report_data);
+    sali_model_use(t->given);
+    return stop;
 }
 
 static bool is_due(const sal_trainer *t, int64_t every)
@@ -309,6 +316,7 @@ sal_status sal_trainer_run(sal_trainer *t, int64_t count, sal_error *err)
                          "checkpoint");
     }
     t->start = t->start > 0 ? t->start : sali_now();
+    sali_model_use(t->given);
     sali_blas_single_thread_begin();
     if (t->objective->begin) {
         status = sali_train_sync_status(t, t->objective->begin(t, &stopped, err), err);
@@ -323,6 +331,7 @@ sal_status sal_trainer_run(sal_trainer *t, int64_t count, sal_error *err)
         sali_train_show_params(t);
     }
     sali_blas_single_thread_end();
+    sali_model_release(t->given);
     return status;
 }
 

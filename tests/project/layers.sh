@@ -62,6 +62,7 @@ check run $below samplers... run/trajectory
 check run/parts $below samplers... run run/trajectory
 check run/results $below samplers... run run/parts run/trajectory
 check run/search $below samplers... run run/parts
+check run/chains $below samplers... run run/parts
 check run/ais $below samplers run
 check train $below samplers... io... run... train/objectives
 check train/objectives $below samplers... io... run... train

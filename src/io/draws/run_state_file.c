@@ -66,13 +66,44 @@ static int64_t steps_of(const sal_run_state *state)
     return sali_run_state_whole(state, "warmup_done") + sali_run_state_whole(state, "steps");
 }
 
+/* ---- states of chains, which have no draws */
+
+#define STATE_SUFFIX ".safetensors"
+
+static sal_status open_saved(const char *path, sal_run_state **out, sal_error *err)
+{
+    sal_run_options options;
+    sal_run_state *state = SALI_NEW(sal_run_state);
+    if (!state) {
+        return sali_fail_memory(err);
+    }
+    state->name = sali_strdup(path);
+    sal_status status = state->name ? sali_state_read(path, state, err) : sali_fail_memory(err);
+    status = status ? status : sal_run_state_options(state, &options, err);
+    return SALI_GIVE(status, state, out, sal_run_state_destroy);
+}
+
+sal_status sal_run_state_save(const sal_run_state *state, const char *path, sal_error *err)
+{
+    return sali_has_suffix(path, STATE_SUFFIX)
+               ? sali_state_save(path, state->items, state->n, err)
+               : sali_fail(err, SAL_ERR_ARGUMENT, "%s: the state of chains is saved as NAME%s",
+                           path ? path : "no path", STATE_SUFFIX);
+}
+
+/* ---- states of runs */
+
 sal_status sal_run_state_open(const char *path, sal_run_state **out, sal_error *err)
 {
     sal_run_state *state = NULL, *left = NULL;
     sal_error why = { 0 };
+    if (sali_has_suffix(path, STATE_SUFFIX)) {
+        return open_saved(path, out, err);
+    }
     if (!sali_has_suffix(path, ".nc")) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
-                         "%s: runs are resumed from NAME.nc; other files do not hold their state",
+                         "%s: runs are resumed from NAME.nc, and chains from NAME" STATE_SUFFIX
+                         "; other files do not hold their state",
                          path ? path : "no path");
     }
     sal_status killed = open_state(path, true, &left, &why);

@@ -16,6 +16,7 @@
 #include "core/shard.h"
 #include "models/base.h"
 #include "models/states.h"
+#include "models/tape_model.h"
 #include "stats/log_mean_exp.h"
 
 static bool is_reverse(const sali_ais *ais)
@@ -323,12 +324,14 @@ sal_status sal_ais(sal_model *model, const sal_ais_options *options, sal_ais_est
         return sali_fail(err, SAL_ERR_ARGUMENT, "sal_ais: the model or the estimate is NULL");
     }
     sali_ais ais = { 0 };
+    sali_model_use(model);
     sali_blas_single_thread_begin();
     sal_status status = sali_model_check_joint(model, err);
     status = status ? status : sali_ais_prepare(&ais, model, options, err);
     status = sal_comm_agree(options ? options->comm : NULL, status, err);
     status = status ? status : run_stages(&ais, estimate, err);
     sali_blas_single_thread_end();
+    sali_model_release(model);
     for (int64_t c = 0; status == SAL_OK && log_weights && c < ais.options.chains; c++) {
         log_weights[c] = is_reverse(&ais) ? -ais.log_weight[c] : ais.log_weight[c];
     }

@@ -21,8 +21,33 @@ static sal_status create(void *self, sal_error *err)
     return sali_memory_status(&m->run->memory, err);
 }
 
-/* Add the sums of all chains, shard by shard; the rates come from the chains at temperature 1
- * only. */
+/* Add the sums of the chains at temperature 1, shard by shard. */
+static void add_sums(const sal_run *run, double *accepted, double *jump)
+{
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        const sali_chains *chains = run->shards[k].chains;
+        for (int64_t c = 0; c < chains->n; c++) {
+            const bool coldest = chains->id[c] % run->replicas == 0;
+            *accepted += coldest ? chains->accepted_sum[c] : 0;
+            *jump += coldest ? chains->jump_sum[c] : 0;
+        }
+    }
+}
+
+void sali_run_rates(const sal_run *run, double *acceptance, double *jump)
+{
+    const movement *m = run->selves[SALI_PART_movement];
+    const bool open = !run->window.warmup && run->made < run->window.steps;
+    const double steps = (double)(run->steps + (open ? run->made : 0));
+    double accepted_sum = m->accepted_sum, jump_sum = m->jump_sum;
+    if (open) {
+        add_sums(run, &accepted_sum, &jump_sum);
+    }
+    *acceptance = accepted_sum / (steps * (double)run->options.chains);
+    *jump = jump_sum / (steps * (double)run->options.chains);
+}
+
+/* Add the sums of all chains; moved, of all replicas. */
 static sal_status window(void *self, const sali_window *w, bool *refresh, sal_error *err)
 {
     movement *m = self;
@@ -32,12 +57,11 @@ static sal_status window(void *self, const sali_window *w, bool *refresh, sal_er
     for (int64_t k = 0; !w->warmup && k < run->n_shards; k++) {
         const sali_chains *chains = run->shards[k].chains;
         for (int64_t c = 0; c < chains->n; c++) {
-            const int64_t slot = chains->id[c];
-            const bool coldest = slot % run->replicas == 0;
-            m->accepted_sum += coldest ? chains->accepted_sum[c] : 0;
-            m->jump_sum += coldest ? chains->jump_sum[c] : 0;
-            m->moved[slot / run->replicas] += chains->jump_sum[c];
+            m->moved[chains->id[c] / run->replicas] += chains->jump_sum[c];
         }
+    }
+    if (!w->warmup) {
+        add_sums(run, &m->accepted_sum, &m->jump_sum);
     }
     return SAL_OK;
 }
@@ -101,10 +125,8 @@ static sal_status summarise(const void *self, sal_run_summary *s, sal_error *err
 {
     const movement *m = self;
     const sal_run *run = m->run;
-    const double moves = (double)run->steps * (double)run->options.chains;
     const int32_t *codes = NULL;
-    s->acceptance_rate = m->accepted_sum / moves;
-    s->mean_jump = m->jump_sum / moves;
+    sali_run_rates(run, &s->acceptance_rate, &s->mean_jump);
     for (int64_t k = 0; run->draws_made > 0 && k < run->n_shards; k++) {
         const sali_run_shard *shard = &run->shards[k];
         for (int64_t g = 0; g < shard->groups; g++) {

@@ -8,4 +8,8 @@
  * of jumps. */
 const double *sali_run_moved(const sal_run *run);
 
+/* The acceptance rate, and the mean jump of a step, of the chains at temperature 1 since warm-up;
+ * NaN before the first such step. */
+void sali_run_rates(const sal_run *run, double *acceptance, double *jump);
+
 #endif

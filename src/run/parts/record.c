@@ -11,6 +11,11 @@
 #include "run/sync.h"
 #include "samplers/start.h"
 
+static bool is_wanted(const sal_run *run)
+{
+    return !run->endless;
+}
+
 /* ---- room */
 
 /* Whether the machine has this much memory: the system promises more than there is, and kills the
@@ -339,6 +344,7 @@ static sal_status finish(void *self, sal_error *err)
 const sali_run_part sali_part_record = {
     .name = "record",
     .replayed = true,
+    .wanted = is_wanted,
     .size = sizeof(sali_draw_record),
     .create = create,
     .draw = draw,

@@ -24,7 +24,7 @@ static const sal_model *statistic_model(const sal_run *run)
 
 static bool is_wanted(const sal_run *run)
 {
-    return statistic_model(run)->statistic != NULL;
+    return statistic_model(run)->statistic && !run->endless;
 }
 
 static sal_status create(void *self, sal_error *err)
