@@ -282,7 +282,8 @@ END_TEST
 
 START_TEST(lists)
 {
-    static const char *const names[] = { "samplers", "models", "ops", "formats", "options" };
+    static const char *const names[] = { "samplers", "models",  "ops",
+                                         "formats",  "options", "figures" };
     sal_error err = { 0 };
     char *text = NULL;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
