@@ -40,9 +40,11 @@ extern "C" {
 SAL_API int sal_flat_version(void);
 
 /* What there is to choose from, as a JSON array of objects: the same as `saltus list WHAT --json`.
- * Params:  what  "samplers", "models", "ops", "formats", or "options", which has the options of
- *                every struct: {"of": "run", "name": .., "kind": .., "values": .., "usual": ..,
- *                "doc": ..}.
+ * Params:  what  "samplers", "models", "ops", "formats"; "options", which has the options of every
+ *                struct: {"of": "run", "name": .., "kind": .., "values": .., "usual": .., "doc":
+ *                ..}; or "figures", which has what sal_flat_run_summary gives: {"name": "ess.min"
+ *                for ["ess"]["min"], "field": of sal_run_summary or null, "unit": .., "when":
+ *                which runs have it, null for all, "doc": ..}.
  * Returns: SAL_ERR_NOT_FOUND (another word); SAL_ERR_MEMORY.
  * Cost:    O(entries).
  * Threads: any. */
@@ -264,7 +266,7 @@ SAL_API sal_status sal_flat_options_report(sal_flat_options *options,
 SAL_API sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool keep,
                                    const char *path, sal_run **run, sal_error *err);
 
-/* The figures of a run as JSON, the same as `saltus sample --json`.
+/* The figures of a run as JSON, the same as `saltus sample --json` (sal_flat_list "figures").
  * Returns: SAL_ERR_MEMORY.
  * Cost:    as sal_run_summarise.
  * Threads: any. */

@@ -1057,7 +1057,7 @@ def list_of(what: str) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    what : {'samplers', 'models', 'ops', 'formats', 'options'}
+    what : {'samplers', 'models', 'ops', 'formats', 'options', 'figures'}
 
     Returns
     -------

@@ -147,14 +147,9 @@ class Tuning:
 class Summary(dict):
     """The figures of a run by name, as ``saltus sample --json`` has them; prints as a table.
 
-    Among them are "acceptance_rate", "step_size" (in squared units of the embedding), "mean_jump" (mean L1
-    distance in the embedding between successive states), "ess" (effective draws of one chain: "min", "max", ..),
-    "ess_per_second" (of all chains), "rhat_max", "log_prob_mean" (mean f, in nats), "seconds" (of sampling,
-    without warm-up), "stopped", "until" ("aim", "reached"; of a run with an aim), "unchanged_variables" (how many
-    variables, but for clamped ones, had one state in all draws of each chain; the first are in "first_unchanged",
-    and those that draws of f would show in other states in "stuck_variables"), "unreached_states" (which f allows
-    and the sampler cannot reach, for up to 256 states, with gibbs, lb and lsb up to 4096), and "warnings". What
-    is not known is None.
+    ``saltus.list_of("figures")`` has the name, unit and meaning of each; the figure "ess.min" is
+    ``summary["ess"]["min"]``. What is not known is None. "unreached_states" is known for up to 256 states, with
+    gibbs, lb and lsb up to 4096.
 
     References
     ----------

@@ -169,7 +169,8 @@ static const cli_page pages[] = {
     { &cli_list,
       CLI_GROUP_LOOK,
       "Lists samplers with their settings and the kinds of variables that they serve, ready-made "
-      "models with their settings and sources, operations of formulas, or formats of files.",
+      "models with their settings and sources, operations of formulas, formats of files, or the "
+      "figures of a run's summary (--json).",
       { { "The models:", "saltus list models" } } },
     { &cli_help,
       CLI_GROUP_LOOK,

@@ -10,6 +10,7 @@
 #include "core/space.h"
 #include "core/specification.h"
 #include "flat/json.h"
+#include "run/results/figures.h"
 
 #define SETTINGS 512 /* room for the text of all settings */
 
@@ -147,22 +148,39 @@ static json_t *list_options(void)
     return list;
 }
 
+/* An array with an object for each figure of a run's summary as JSON. `field` names it in
+ * sal_run_summary; null if no field has it. */
+static json_t *list_figures(void)
+{
+    json_t *list = json_array();
+    const sali_figure *f;
+    for (int64_t k = 0; (f = sali_figure_at(k)); k++) {
+        if (f->key) {
+            json_array_append_new(
+                list, json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", f->key, "field",
+                                sali_flat_text(f->field), "unit", sali_flat_text(f->unit), "when",
+                                sali_flat_text(sali_figure_condition(f)), "doc", f->doc));
+        }
+    }
+    return list;
+}
+
 sal_status sal_flat_list(const char *what, char **json, sal_error *err)
 {
     static const struct {
         const char *name;
         json_t *(*list)(void);
-    } lists[] = { { "samplers", list_samplers },
-                  { "models", list_models },
-                  { "ops", list_ops },
-                  { "formats", list_formats },
-                  { "options", list_options } };
+    } lists[] = { { "samplers", list_samplers }, { "models", list_models },
+                  { "ops", list_ops },           { "formats", list_formats },
+                  { "options", list_options },   { "figures", list_figures } };
     for (size_t k = 0; what && k < sizeof lists / sizeof *lists; k++) {
         if (strcmp(what, lists[k].name) == 0) {
             return sali_flat_give(lists[k].list(), json, err);
         }
     }
-    return sali_fail(err, SAL_ERR_NOT_FOUND,
-                     "there is no list '%.60s'; there are: samplers, models, ops, formats, options",
-                     what ? what : "");
+    return sali_fail(
+        err, SAL_ERR_NOT_FOUND,
+        "there is no list '%.60s'; there are: samplers, models, ops, formats, options, "
+        "figures",
+        what ? what : "");
 }

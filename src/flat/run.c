@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs from options as text, and their figures as JSON. */
 #include <math.h>
-
-#include <saltus/mpi.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <saltus/io.h>
+#include <saltus/mpi.h>
 #include <saltus/program.h>
 #include <saltus/sampler.h>
 #include <saltus/stats.h>
@@ -14,6 +14,7 @@
 #include "core/saved/tuning.h"
 #include "flat/json.h"
 #include "flat/options.h"
+#include "run/results/figures.h"
 #include "train/trajectory_file.h"
 
 /* ---- running */
@@ -98,35 +99,6 @@ sal_status sal_flat_sample(sal_model *model, sal_flat_options *options, bool kee
 
 /* ---- figures */
 
-/* Add objects for tempering, the ladder and annealing, as far as the run has them. */
-static void add_tempering(json_t *object, const sal_run_summary *s)
-{
-    if (s->replicas > 1) {
-        json_t *tempering = json_object();
-        json_object_set_new(tempering, "temperatures",
-                            sali_flat_reals(s->replicas, s->temperatures));
-        json_object_set_new(tempering, "swap_rates",
-                            sali_flat_reals(s->replicas - 1, s->swap_rates));
-        sali_flat_number(tempering, "round_trips", s->round_trips);
-        sali_flat_number(tempering, "barrier", s->barrier);
-        json_object_set_new(object, "tempering", tempering);
-    }
-    if (s->levels > 0) {
-        json_t *ladder = json_pack("{s:I}", "levels", (json_int_t)s->levels);
-        sali_flat_number(ladder, "swap_rate_min", s->level_rate_min);
-        sali_flat_number(ladder, "arrivals", s->arrivals);
-        json_object_set_new(object, "ladder", ladder);
-    }
-    if (s->annealed) {
-        json_t *anneal = json_pack("{s:f, s:f, s:I, s:I, s:I}", "from", s->anneal_from, "to",
-                                   s->anneal_to, "coolings", (json_int_t)s->coolings, "cooling",
-                                   (json_int_t)s->cooling, "reheats", (json_int_t)s->reheats);
-        sali_flat_number(anneal, "reheat_to", s->reheat_to);
-        sali_flat_number(anneal, "search_seconds", s->search_seconds);
-        json_object_set_new(object, "anneal", anneal);
-    }
-}
-
 /* Codes [n] as an array. */
 static json_t *codes_json(int64_t n, const int32_t *codes)
 {
@@ -137,65 +109,17 @@ static json_t *codes_json(int64_t n, const int32_t *codes)
     return array;
 }
 
-/* Add the best state and its log-probability, if the run has them. */
-static sal_status add_best(json_t *object, const sal_run *run, const sal_run_summary *s,
-                           sal_error *err)
+/* The codes of a state that `find` copies, as an array; NULL: no memory. */
+static json_t *state_of(const sal_run *run, int64_t variables,
+                        sal_status (*find)(const sal_run *, int32_t *, double *, sal_error *))
 {
-    if (isnan(s->best_log_prob)) {
-        return SAL_OK;
-    }
-    int32_t *codes = SALI_NEW_ARRAY(int32_t, s->variables);
-    sal_status status = codes ? sal_run_best(run, codes, NULL, err) : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        sali_flat_number(object, "best_log_prob", s->best_log_prob);
-        json_object_set_new(object, "best_state", codes_json(s->variables, codes));
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, variables);
+    json_t *state = NULL;
+    if (codes && find(run, codes, NULL, NULL) == SAL_OK) {
+        state = codes_json(variables, codes);
     }
     sali_free(codes);
-    return status;
-}
-
-/* Add the decoded state and its figures, if the run has one. */
-static sal_status add_decoded(json_t *object, const sal_run *run, const sal_run_summary *s,
-                              sal_error *err)
-{
-    if (!s->decoded) {
-        return SAL_OK;
-    }
-    int32_t *codes = SALI_NEW_ARRAY(int32_t, s->variables);
-    sal_status status = codes ? sal_run_decoded(run, codes, NULL, err) : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        json_t *entry = json_object();
-        json_object_set_new(entry, "name", sali_flat_text(s->decoded));
-        sali_flat_number(entry, "log_prob", s->decoded_log_prob);
-        sali_flat_number(entry, "statistic", s->statistic_decoded);
-        json_object_set_new(entry, "state", codes_json(s->variables, codes));
-        json_object_set_new(object, "decoded", entry);
-    }
-    sali_free(codes);
-    return status;
-}
-
-/* Add what the run was to reach, and whether it did; nothing for a run without an aim. */
-static void add_aim(json_t *object, const sal_run_summary *s)
-{
-    if (s->until) {
-        json_object_set_new(
-            object, "until",
-            json_pack("{s:o, s:b}", "aim", sali_flat_text(s->until), "reached", s->reached));
-    }
-}
-
-/* Add the statistic's name and figures, if the run has one. */
-static void add_statistic(json_t *object, const sal_run_summary *s)
-{
-    if (s->statistic) {
-        json_t *entry = json_object();
-        json_object_set_new(entry, "name", sali_flat_text(s->statistic));
-        sali_flat_number(entry, "mean", s->statistic_mean);
-        sali_flat_number(entry, "deviation", s->statistic_deviation);
-        sali_flat_number(entry, "best", s->statistic_best);
-        json_object_set_new(object, "statistic", entry);
-    }
+    return state;
 }
 
 /* Whether the chains agree; null if that is not known: a single chain whose halves agree may be in
@@ -205,18 +129,6 @@ static json_t *agreement_of(const sal_run_summary *s)
     bool agree = s->unmoved == 0 && s->rhat_max <= SAL_RHAT_LIMIT;
     bool known = s->unmoved > 0 || (!isnan(s->rhat_max) && (s->chains > 1 || !agree));
     return known ? json_boolean(agree) : json_null();
-}
-
-/* The least, median and largest ESS as an object. */
-static json_t *ess_range(const sal_run_summary *s)
-{
-    static const sali_flat_field fields[] = {
-        SALI_FLAT_FIELD("min", REAL, sal_run_summary, ess_min),
-        SALI_FLAT_FIELD("median", REAL, sal_run_summary, ess_median),
-        SALI_FLAT_FIELD("max", REAL, sal_run_summary, ess_max),
-        { 0 },
-    };
-    return sali_flat_record(s, fields);
 }
 
 /* An array with the warning about the run, if there is one. */
@@ -231,25 +143,13 @@ static json_t *warnings_of(const sal_run_summary *s)
 }
 
 /* An array of the numbers in a list of `most` numbers at most, which -1 ends. */
-static json_t *list_variables(int64_t most, const int64_t *list)
+static json_t *list_variables(size_t most, const int64_t *list)
 {
     json_t *array = json_array();
-    for (int64_t k = 0; k < most && list[k] >= 0; k++) {
+    for (size_t k = 0; k < most && list[k] >= 0; k++) {
         json_array_append_new(array, json_integer(list[k]));
     }
     return array;
-}
-
-/* Add the variables that never changed, the variables among them that f lets change, and the number
- * of states out of reach. */
-static void add_unchanged(json_t *object, const sal_run_summary *s)
-{
-    json_object_set_new(object, "unchanged_variables", json_integer(s->unchanged));
-    json_object_set_new(object, "first_unchanged",
-                        list_variables(SAL_RUN_NAMED, s->unchanged_first));
-    json_object_set_new(object, "stuck_variables", list_variables(2, s->stuck));
-    json_object_set_new(object, "unreached_states",
-                        s->unreached < 0 ? json_null() : json_integer(s->unreached));
 }
 
 /* A seed as an integer, or as a text if it is beyond the integers of readers of JSON. */
@@ -259,62 +159,70 @@ static json_t *seed_of(uint64_t seed)
                             : json_integer((json_int_t)seed);
 }
 
+/* A figure that the run has; NULL: no memory. A whole number below 0 means that there is none, or
+ * that it is not known, and becomes null. */
+static json_t *value_of(const sali_figure *f, const sal_run *run, const sal_run_summary *s)
+{
+    const void *at = (const char *)s + f->offset;
+    switch (f->kind) {
+    case SALI_FIGURE_BEST:
+        return state_of(run, s->variables, sal_run_best);
+    case SALI_FIGURE_DECODED:
+        return state_of(run, s->variables, sal_run_decoded);
+    case SALI_FIGURE_AGREEMENT:
+        return agreement_of(s);
+    case SALI_FIGURE_WARNINGS:
+        return warnings_of(s);
+    case SALI_FIGURE_LIST:
+        return list_variables(f->size / sizeof(int64_t), at);
+    case SALI_FIGURE_REPLICAS:
+        return sali_flat_reals(s->replicas, *(const double *const *)at);
+    case SALI_FIGURE_PAIRS:
+        return sali_flat_reals(s->replicas - 1, *(const double *const *)at);
+    case SAL_OPTION_TEXT:
+        return sali_json_text(*(const char *const *)at);
+    case SAL_OPTION_FLAG:
+        return json_boolean(*(const bool *)at);
+    case SAL_OPTION_WHOLE:
+        return *(const int64_t *)at < 0 ? json_null() : json_integer(*(const int64_t *)at);
+    case SAL_OPTION_INT:
+        return json_integer(*(const int *)at);
+    case SAL_OPTION_SEED:
+        return seed_of(*(const uint64_t *)at);
+    default:
+        return sali_flat_real(*(const double *)at);
+    }
+}
+
+/* Set object[key], or of a key "ess.min" object["ess"]["min"]. */
+static void set_figure(json_t *object, const char *key, json_t *value)
+{
+    char outer[32];
+    const char *dot = strchr(key, '.');
+    if (dot) {
+        snprintf(outer, sizeof outer, "%.*s", (int)(dot - key), key);
+        if (!json_object_get(object, outer)) {
+            json_object_set_new(object, outer, json_object());
+        }
+        object = json_object_get(object, outer);
+    }
+    json_object_set_new(object, dot ? dot + 1 : key, value);
+}
+
 sal_status sal_flat_run_summary(const sal_run *run, char **json, sal_error *err)
 {
-    static const sali_flat_field first[] = {
-        SALI_FLAT_FIELD("model", TEXT, sal_run_summary, model),
-        SALI_FLAT_FIELD("sampler", TEXT, sal_run_summary, sampler),
-        SALI_FLAT_FIELD("variables", WHOLE, sal_run_summary, variables),
-        SALI_FLAT_FIELD("chains", WHOLE, sal_run_summary, chains),
-        SALI_FLAT_FIELD("warmup", WHOLE, sal_run_summary, warmup),
-        SALI_FLAT_FIELD("draws", WHOLE, sal_run_summary, draws),
-        SALI_FLAT_FIELD("thin", WHOLE, sal_run_summary, thin),
-        { 0 },
-    };
-    static const sali_flat_field second[] = {
-        SALI_FLAT_FIELD("stopped", TRUTH, sal_run_summary, stopped),
-        SALI_FLAT_FIELD("step_size", REAL, sal_run_summary, step_size),
-        SALI_FLAT_FIELD("acceptance_rate", REAL, sal_run_summary, acceptance_rate),
-        SALI_FLAT_FIELD("mean_jump", REAL, sal_run_summary, mean_jump),
-        SALI_FLAT_FIELD("unmoved_chains", WHOLE, sal_run_summary, unmoved),
-        { 0 },
-    };
-    static const sali_flat_field last[] = {
-        SALI_FLAT_FIELD("steps_per_second", REAL, sal_run_summary, steps_per_second),
-        SALI_FLAT_FIELD("seconds", REAL, sal_run_summary, seconds),
-        SALI_FLAT_FIELD("log_prob_mean", REAL, sal_run_summary, log_prob_mean),
-        { 0 },
-    };
     sal_run_summary s;
+    const sali_figure *f;
     sal_status status = sal_run_summarise(run, &s, err);
-    if (status != SAL_OK) {
-        return status;
+    json_t *object = status == SAL_OK ? json_object() : NULL;
+    for (int64_t k = 0; status == SAL_OK && (f = sali_figure_at(k)); k++) {
+        const bool applies = sali_figure_applies(f, &s);
+        if (f->key && (applies || f->when == SALI_WITH_RHAT)) {
+            json_t *value = applies ? value_of(f, run, &s) : json_null();
+            status = value ? SAL_OK : sali_fail_memory(err);
+            set_figure(object, f->key, value);
+        }
     }
-    const double rhat = s.rhat_max;
-    json_t *object = sali_flat_record(&s, first);
-    if (!s.model[0]) { /* a formula has no name */
-        json_object_set_new(object, "model", json_string(""));
-    }
-    json_object_set_new(object, "seed", seed_of(s.seed));
-    json_object_set_new(object, "threads", json_integer(s.threads));
-    json_object_update_new(object, sali_flat_record(&s, second));
-    json_object_set_new(object, "ess", ess_range(&s));
-    sali_flat_number(object, "ess_per_second", s.ess_per_second);
-    sali_flat_number(object, "rhat_max", rhat);
-    json_object_set_new(object, "rhat_variable",
-                        isnan(rhat) || s.rhat_variable < 0 ? json_null()
-                                                           : json_integer(s.rhat_variable));
-    json_object_set_new(object, "disagreeing_variables",
-                        isnan(rhat) ? json_null() : json_integer(s.disagreeing));
-    json_object_set_new(object, "chains_agree", agreement_of(&s));
-    add_unchanged(object, &s);
-    add_aim(object, &s);
-    json_object_set_new(object, "warnings", warnings_of(&s));
-    json_object_update_new(object, sali_flat_record(&s, last));
-    add_statistic(object, &s);
-    add_tempering(object, &s);
-    status = add_best(object, run, &s, err);
-    status = status ? status : add_decoded(object, run, &s, err);
     if (status != SAL_OK) {
         json_decref(object);
         return status;

@@ -48,7 +48,7 @@ offers 'saltus sample --sampl' --sample --sampler
 offers 'saltus sample --sampler' --sampler
 has 'saltus sample ising --' --sampler --seed --json --help
 offers 'saltus help ex' exact
-offers 'saltus list f' formats
+offers 'saltus list f' figures formats
 offers 'saltus nothing ' ''
 
 # Words of options, apart or joined.

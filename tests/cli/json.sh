@@ -14,9 +14,9 @@ holds() {
 
 # ---- lists: the names that the text has
 
-for what in models samplers ops formats; do
+for what in models samplers ops formats figures; do
     "$program" list "$what" --json >"$what.json"
-    "$program" list "$what" | grep -oE '^(  )?[a-z][a-z0-9_-]* ' | tr -d ' ' >"$what.txt"
+    "$program" list "$what" | grep -oE '^(  )?[a-z][a-z0-9_.-]* ' | tr -d ' ' >"$what.txt"
     python3 - "$what" <<'PY' || fail "list $what --json has other names than list $what"
 import json, sys
 what = sys.argv[1]
@@ -34,7 +34,8 @@ holds samplers.json '"spin" in [s for s in d["samplers"] if s["name"] == "gwg"][
 holds models.json '"side=10" in [m for m in d["models"] if m["name"] == "ising"][0]["settings"]'
 holds ops.json '[o for o in d["ops"] if o["name"] == "dot"][0]["inputs"] == 2'
 holds formats.json '[f for f in d["formats"] if f["name"] == "uai"][0]["suffixes"][0] == ".uai"'
-refused "expected samplers, models, ops or formats" list things --json
+refused "expected samplers, models, ops, formats or figures" list things --json
+refused "expected ops or figures" list models --format markdown
 refused "give one of them" list ops --json --format markdown
 
 # ---- check

@@ -6,6 +6,7 @@
 
 #include <saltus/saltus.h>
 #include "alloc_fail.h"
+#include "run/results/figures.h"
 #include "test.h"
 
 /* ---- formulas */
@@ -281,7 +282,8 @@ END_TEST
 
 START_TEST(lists)
 {
-    static const char *const names[] = { "samplers", "models", "ops", "formats", "options" };
+    static const char *const names[] = { "samplers", "models",  "ops",
+                                         "formats",  "options", "figures" };
     sal_error err = { 0 };
     char *text = NULL;
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
@@ -435,6 +437,80 @@ START_TEST(samplers_of_functions)
     sal_flat_sampler_destroy(sampler);
     sal_flat_sampler_destroy(NULL);
     sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- figures */
+
+/* The entry of a key in a summary as JSON: of "ess.min", the entry "min" of the object "ess". */
+static const json_t *entry_of(const json_t *object, const char *key)
+{
+    char outer[32];
+    const char *dot = strchr(key, '.');
+    snprintf(outer, sizeof outer, "%.*s", (int)strcspn(key, "."), key);
+    object = json_object_get(object, outer);
+    return dot ? json_object_get(object, dot + 1) : object;
+}
+
+/* Whether an entry of a summary is the figure with the value `value`. Null and texts stand for
+ * values that JSON has no numbers for, and for whole numbers that are not known: those below 0. */
+static bool is_value(const json_t *entry, double value)
+{
+    return json_is_boolean(entry)   ? json_is_true(entry) == (value != 0)
+           : json_is_integer(entry) ? json_number_value(entry) == value && value >= 0
+           : json_is_real(entry)    ? json_number_value(entry) == value
+                                    : !(isfinite(value) && value >= 0);
+}
+
+/* Every figure of the table is in the JSON of a run that has it, with the value of its field, and
+ * in no other. Figures of ladders: test_trajectory_suggest. */
+START_TEST(figures_of_the_table_are_in_the_json)
+{
+    static const struct {
+        const char *model, *options;
+    } runs[] = {
+        { "ising:side=3", "chains=2\ndraws=20\nwarmup=20\ntempering=3\nuntil=ess=5" },
+        { "independent-set:nodes=9", "chains=2\ndraws=20\nwarmup=20\nanneal=yes" },
+    };
+    enum { RUNS = sizeof runs / sizeof *runs, MOST = 100 };
+    int seen[MOST] = { 0 };
+    sal_error err = { 0 };
+    const sali_figure *f;
+    for (int r = 0; r < RUNS; r++) {
+        sal_flat_options *options = NULL;
+        sal_model *model = NULL;
+        sal_run *run = NULL;
+        sal_run_summary s;
+        char *text = NULL;
+        double value = NAN;
+        ck_ok(sal_model_open(runs[r].model, SAL_F64, &model, &err), &err);
+        ck_ok(sal_flat_options_create(SAL_OPTIONS_RUN, runs[r].options, &options, &err), &err);
+        ck_ok(sal_flat_sample(model, options, false, NULL, &run, &err), &err);
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        ck_alloc_sweep(sal_flat_run_summary(run, &text, &err), sal_free(text));
+        ck_ok(sal_flat_run_summary(run, &text, &err), &err);
+        json_t *summary = parse(text);
+        for (int64_t k = 0; (f = sali_figure_at(k)); k++) {
+            const json_t *entry = f->key ? entry_of(summary, f->key) : NULL;
+            ck_assert_msg(!f->key || f->kind != SAL_OPTION_WORD, "no JSON for %s", f->field);
+            if (f->key && f->when != SALI_WITH_RHAT) {
+                ck_assert_msg(!entry == !sali_figure_applies(f, &s), "%s", f->key);
+            }
+            if (entry && f->kind < SAL_OPTION_WORD) {
+                ck_ok(sal_run_summary_value(run, f->field, &value, &err), &err);
+                ck_assert_msg(is_value(entry, value), "%s is not %g", f->key, value);
+            }
+            seen[k] += entry != NULL;
+        }
+        json_decref(summary);
+        sal_flat_options_destroy(options);
+        sal_run_destroy(run);
+        sal_model_destroy(model);
+    }
+    for (int64_t k = 0; (f = sali_figure_at(k)); k++) {
+        ck_assert_int_lt(k, MOST);
+        ck_assert_msg(seen[k] || !f->key || f->when == SALI_WITH_LEVELS, "no run has %s", f->key);
+    }
 }
 END_TEST
 
@@ -595,6 +671,7 @@ int main(void)
     tcase_add_test(t, listed_options_are_known);
     tcase_add_test(t, functions_of_many_states);
     tcase_add_test(t, samplers_of_functions);
+    tcase_add_test(t, figures_of_the_table_are_in_the_json);
     tcase_add_test(t, data_sets);
     tcase_add_test(t, training_and_evaluation);
     tcase_add_test(t, runs_without_memory);

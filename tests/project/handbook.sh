@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# handbook.sh SALTUS SOURCE_DIR: docs/ops.md says what the operations' records say; commands in the
-# handbook and the README name options, samplers and models that there are; the handbook's links lead
-# somewhere.
+# handbook.sh SALTUS SOURCE_DIR: docs/ops.md says what the operations' records say, docs/figures.md what
+# the table of figures says; commands in the handbook and the README name options, samplers and models
+# that there are; the handbook's links lead somewhere.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
 program=$(realpath "$1")
 cd "$2/docs"
 
-diff ops.md <("$program" list ops --format markdown) ||
-    fail "make it anew by: saltus list ops --format markdown > docs/ops.md"
+for what in ops figures; do
+    diff $what.md <("$program" list $what --format markdown) ||
+        fail "make it anew by: saltus list $what --format markdown > docs/$what.md"
+done
 
 # Commands: lines that begin with "$ saltus", and those that go on from a \.
 commands() {

@@ -67,7 +67,7 @@ check run/ais $below samplers run
 check train $below samplers... io... run... train/objectives
 check train/objectives $below samplers... io... run... train
 check report $below io... figure
-check flat $below io run run/trajectory train
+check flat $below io run run/results run/trajectory train
 # The program uses the library as any other program does: by <saltus/*.h> alone.
 for folder in cli cli/bench cli/training cli/help cli/list; do
     check $folder cli...

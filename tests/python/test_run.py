@@ -162,6 +162,14 @@ class Doubt(unittest.TestCase):
         self.assertIn("never changed    2 variables in any chain: 10, 11", repr(run.summary))
         self.assertIn("model.exact()", " ".join(run.summary["warnings"]))
 
+    def test_figures_are_listed(self):
+        run = sal.sample("independent-set:nodes=9", anneal=True, draws=20)
+        listed = [figure["name"] for figure in sal.list_of("figures")]
+        names = [f"{key}.{inner}" for key, value in run.summary.items() if isinstance(value, dict) for inner in value]
+        names += [key for key, value in run.summary.items() if not isinstance(value, dict)]
+        self.assertIn("ess.min", names)
+        self.assertLess(set(names), set(listed))
+
     def test_stuck_chains_have_an_infinite_rhat(self):
         start = np.zeros((4, 12), int)
         start[:, 10:] = [[0, 1], [1, 0], [0, 1], [1, 0]]

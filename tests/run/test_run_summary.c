@@ -2,6 +2,7 @@
 /* The figures of a run, and what they warn of. */
 #include "test.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,6 +14,7 @@
 #include <saltus/sample.h>
 #include <saltus/stats.h>
 #include "io/file.h"
+#include "run/results/figures.h"
 #include "run_helpers.h"
 #include "stats/rhat.h"
 
@@ -74,45 +76,78 @@ START_TEST(summary_describes_the_run)
 }
 END_TEST
 
-/* The names of the fields of sal_run_summary that are numbers, as the header has them: the next
- * name after *at; false past the last. */
-static bool next_number(const char **at, char *name, size_t room)
+/* The declarations of the members of sal_run_summary, as the header has them, without comments:
+ * each ends with a semicolon. To be freed. */
+static char *members_of_summary(void)
 {
-    static const char *const types[] = { "double ",  "int64_t ", "uint64_t ",
-                                         "int32_t ", "int ",     "bool " };
-    for (const char *line = strchr(*at, '\n'); line && line[1] != '}'; line = strchr(*at, '\n')) {
-        *at = line + 1;
-        for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
-            const size_t length = strlen(types[k]), end = strcspn(line + 5 + length, ";[");
-            if (strncmp(line, "\n    ", 5) == 0 && strncmp(line + 5, types[k], length) == 0 &&
-                line[5 + length + end] == ';') {
-                snprintf(name, room, "%.*s", (int)end, line + 5 + length);
-                return true;
-            }
+    sali_bytes header = { 0 };
+    sal_error err = { 0 };
+    ck_ok(sali_file_read(SALTUS_SOURCE_DIR "/include/saltus/sample.h", &header, &err), &err);
+    const char *at = strstr((const char *)header.data, "typedef struct sal_run_summary {");
+    ck_assert_ptr_nonnull(at);
+    char *members = strdup(strchr(at, '{') + 1), *to = members;
+    ck_assert_ptr_nonnull(strchr(members, '}'));
+    for (const char *from = members; *from != '}'; from++) {
+        if (strncmp(from, "/*", 2) == 0) {
+            from = strstr(from, "*/") + 1;
+        } else {
+            *to++ = *from;
         }
     }
-    return false;
+    *to = '\0';
+    sali_bytes_free(&header);
+    return members;
 }
 
-START_TEST(every_number_of_a_summary_has_a_name)
+/* The name that the declaration of a member ends with, which is cut after it. */
+static const char *name_of_member(char *declaration)
+{
+    declaration[strcspn(declaration, "[")] = '\0';
+    const char *name = declaration + strlen(declaration);
+    while (name > declaration && (isalnum((unsigned char)name[-1]) || name[-1] == '_')) {
+        name--;
+    }
+    return name;
+}
+
+/* The entry of a field in the table of figures, which has no other of it; NULL: none. */
+static const sali_figure *figure_of(const char *field)
+{
+    const sali_figure *f, *found = NULL;
+    for (int64_t k = 0; (f = sali_figure_at(k)); k++) {
+        if (f->field && strcmp(f->field, field) == 0) {
+            ck_assert_msg(!found, "%s is in the table twice", field);
+            found = f;
+        }
+    }
+    return found;
+}
+
+START_TEST(every_member_of_a_summary_is_in_the_table)
 {
     sal_model *model = tiny_formula_over("mixed", SAL_F64);
     sal_run_options options = { .chains = 2, .draws = 50, .seed = UINT64_C(7) };
     sal_run *run = run_it(model, &options);
     sal_run_summary s = summary_of(run);
-    sali_bytes header = { 0 };
     sal_error err = { 0 };
     double value = -5;
-    char name[64];
-    int names = 0;
-    ck_ok(sali_file_read(SALTUS_SOURCE_DIR "/include/saltus/sample.h", &header, &err), &err);
-    const char *at = strstr((const char *)header.data, "typedef struct sal_run_summary {");
-    ck_assert_ptr_nonnull(at);
-    while (next_number(&at, name, sizeof name)) {
-        ck_ok(sal_run_summary_value(run, name, &value, &err), &err);
-        names++;
+    int members = 0, fields = 0;
+    char *text = members_of_summary(), *rest = NULL;
+    for (char *one = strtok_r(text, ";", &rest); one && one[strspn(one, "\n ")];
+         one = strtok_r(NULL, ";", &rest)) {
+        const char *name = name_of_member(one);
+        const sali_figure *f = figure_of(name);
+        ck_assert_msg(f, "src/run/results/figures.c lacks %s", name);
+        sal_status status = sal_run_summary_value(run, name, &value, &err);
+        ck_assert_int_eq(status, f->kind < SAL_OPTION_WORD ? SAL_OK : SAL_ERR_NOT_FOUND);
+        members++;
     }
-    ck_assert_int_gt(names, 50);
+    free(text);
+    for (int64_t k = 0; sali_figure_at(k); k++) {
+        fields += sali_figure_at(k)->field != NULL;
+    }
+    ck_assert_int_gt(members, 60);
+    ck_assert_int_eq(fields, members);
     const struct {
         const char *name;
         double value;
@@ -131,7 +166,6 @@ START_TEST(every_number_of_a_summary_has_a_name)
              &err, "such as 'rhat_max'");
     ck_fails(sal_run_summary_value(run, NULL, &value, &err), SAL_ERR_ARGUMENT, &err, "NULL");
     ck_assert_double_eq(value, -5);
-    sali_bytes_free(&header);
     sal_run_destroy(run);
     sal_model_destroy(model);
 }
@@ -922,7 +956,7 @@ static Suite *summary_suite(void)
     tcase_add_test(tcase, a_chain_that_moves_is_not_called_unmoved);
     tcase_add_test(tcase, rounding_of_f_is_no_disagreement);
     tcase_add_test(tcase, summary_describes_the_run);
-    tcase_add_test(tcase, every_number_of_a_summary_has_a_name);
+    tcase_add_test(tcase, every_member_of_a_summary_is_in_the_table);
     tcase_add_test(tcase, times_are_in_steps_and_medians_in_the_middle);
     tcase_add_test(tcase, rhat_of_odd_draws_compares_shares);
     tcase_add_test(tcase, warm_up_is_ten_sweeps_at_least);

@@ -5,6 +5,7 @@
 #include <saltus/saltus.h>
 
 #include "alloc_fail.h"
+#include "run/results/figures.h"
 #include "test.h"
 
 typedef struct trained {
@@ -110,6 +111,11 @@ START_TEST(options_as_text_find_the_ladder)
         ck_ok(sal_flat_sample(x.model, o, true, NULL, &run, &err), &err);
         ck_ok(sal_flat_run_summary(run, &json, &err), &err);
         ck_assert_int_eq(strstr(json, "\"ladder\": {\"levels\": ") != NULL, k < 2);
+        const sali_figure *f;
+        for (int64_t i = 0; (f = sali_figure_at(i)); i++) {
+            const char *key = f->when == SALI_WITH_LEVELS ? strchr(f->key, '.') : NULL;
+            ck_assert_msg(!key || (strstr(json, key + 1) != NULL) == (k < 2), "%s", f->key);
+        }
         sal_free(json);
         sal_run_destroy(run);
         run = NULL;

@@ -64,7 +64,7 @@ static void print_meaning(const char *meta, size_t length, const char *otherwise
     } else if (strcmp(word, "COMMAND") == 0) {
         print_commands();
     } else if (strcmp(word, "WHAT") == 0) {
-        fputs(" samplers models ops formats", stdout);
+        fputs(" samplers models ops formats figures", stdout);
     } else if (strcmp(word, "FORMAT") == 0) {
         print_formats();
     } else if (strncmp(word, "A,B", 3) == 0) {

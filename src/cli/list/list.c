@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* saltus list: samplers, models, operations and formats. */
+/* saltus list: samplers, models, operations, formats, and figures of summaries. */
 #include <string.h>
 
 #include "cli/cli.h"
@@ -37,6 +37,25 @@ static const struct list {
       "  MAR, PR      marginals and log10 Z, as UAI results (read, write)\n"
       "  png          sheets of samples (write)\n"
       "  json         marginals, summaries, tuning (read, write)\n" },
+    { "figures", "{name:-24} {doc}< [{unit}]>< ({when})>\n", "" },
+};
+
+/* The page docs/figures.md. */
+static const char figures_heading[] =
+    "# Figures of a run\n"
+    "\n"
+    "Made from the table of figures by `saltus list figures --format markdown`. These are the\n"
+    "entries of the JSON that `saltus sample --json` prints and `sal_flat_run_summary` gives, and\n"
+    "of `run.summary` in Python. The entry `ess.min` is `min` in the object `ess`. What is not\n"
+    "known is `null`; infinities are the texts `inf` and `-inf`. [diagnosing.md](diagnosing.md)\n"
+    "says what to make of the figures. In C, `sal_run_summary` has these figures and some more.\n"
+    "\n"
+    "| name | unit | of which runs | meaning |\n"
+    "|---|---|---|---|";
+static const struct list figures_page = {
+    "figures", "| `{name}` |< {unit}> |< {when}> | {doc} |\n",
+    "\n`saltus sample` adds `total_variation` and `total_variation_ideal` with `--check-exact`,\n"
+    "and `vote` (`log_prob`, `votes`, `state`) with `--vote`.\n"
 };
 
 static const struct list *find_list(const char *what)
@@ -94,32 +113,40 @@ static int run_list(const cli_command *command, int argc, char **argv)
     const char *what = NULL, *format = NULL;
     bool json = false;
     const cli_option options[] = {
-        { "format", CLI_TEXT, &format, "markdown", "print the operations as the page docs/ops.md" },
+        { "format", CLI_TEXT, &format, "markdown",
+          "print operations or figures as a page of the handbook" },
         { "json", CLI_FLAG, &json, NULL, "print one JSON object" },
         { 0 },
     };
     if (argc == 0) {
-        return cli_usage("list: expected samplers, models, ops or formats");
+        return cli_usage("list: expected samplers, models, ops, formats or figures");
     }
     int code = cli_parse(command, argc, argv, options, 1, &what);
     if (code != CLI_OK) {
         return code;
     }
-    if (format && (strcmp(format, "markdown") != 0 || strcmp(what, "ops") != 0)) {
-        return cli_usage("list %s --format %s: expected list ops --format markdown", what, format);
+    const bool ops = strcmp(what, "ops") == 0;
+    if (format && (strcmp(format, "markdown") != 0 || !(ops || strcmp(what, "figures") == 0))) {
+        return cli_usage("list %s --format %s: expected ops or figures --format markdown", what,
+                         format);
     }
     if (format && json) {
         return cli_usage("list: --format and --json: give one of them");
     }
     const struct list *list = find_list(what);
     if (!list) {
-        return cli_usage("list %s: expected samplers, models, ops or formats", what);
+        return cli_usage("list %s: expected samplers, models, ops, formats or figures", what);
     }
-    if (format) {
+    if (format && ops) {
         cli_list_ops_markdown();
         return CLI_OK;
+    }
+    if (format) {
+        puts(figures_heading);
+        return print_list(&figures_page, false);
     }
     return print_list(list, json);
 }
 
-const cli_command cli_list = { "list", "WHAT", "list samplers, models, ops or formats", run_list };
+const cli_command cli_list = { "list", "WHAT",
+                               "list samplers, models, ops, formats or figures of runs", run_list };
