@@ -22,6 +22,8 @@ extern "C" {
 
 /* A communicator (mpi.h). */
 typedef struct sal_comm sal_comm;
+/* Exact answers about a model (model.h). */
+typedef struct sal_exact sal_exact;
 /* Grey pictures (figure.h). */
 typedef struct sal_images sal_images;
 /* A model (model.h). */
@@ -319,6 +321,12 @@ SAL_API sal_status sal_stats_pair_covariance(int64_t variables, int64_t states, 
  *          1 / (sum of the weights). */
 SAL_API sal_status sal_stats_pair_correlation(int64_t variables, int64_t states, const float *A,
                                               const float *B, double *correlation, sal_error *err);
+
+/* Write exact answers as a JSON object, as sal_flat_exact does, to be freed by sal_free.
+ * Returns: SAL_ERR_MEMORY.
+ * Cost:    O(1).
+ * Threads: any. */
+SAL_API sal_status sal_exact_json(const sal_exact *exact, char **json, sal_error *err);
 
 /* Write a verdict as a JSON object, as sal_flat_verdict does, to be freed by sal_free.
  * Returns: SAL_ERR_MEMORY.
