@@ -20,8 +20,12 @@ extern "C" {
 
 /* ---- types of other headers, which programs that call functions with them include */
 
+/* Options of annealed importance sampling (evaluate.h). */
+typedef struct sal_ais_options sal_ais_options;
 /* A communicator (mpi.h). */
 typedef struct sal_comm sal_comm;
+/* Rows of data (data.h). */
+typedef struct sal_data sal_data;
 /* Exact answers about a model (model.h). */
 typedef struct sal_exact sal_exact;
 /* Grey pictures (figure.h). */
@@ -327,6 +331,16 @@ SAL_API sal_status sal_stats_pair_correlation(int64_t variables, int64_t states,
  * Cost:    O(1).
  * Threads: any. */
 SAL_API sal_status sal_exact_json(const sal_exact *exact, char **json, sal_error *err);
+
+/* Estimate log Z and the log-likelihood of held-out rows, as sal_flat_evaluate does, with options
+ * as a struct, of which reverse_from is not used.
+ * Returns: as sal_flat_evaluate.
+ * Cost:    as sal_flat_evaluate.
+ * Threads: any, while nobody sets the model's parameters. */
+SAL_API sal_status sal_evaluate_json(sal_model *model, const sal_ais_options *options,
+                                     const sal_data *test, const sal_data *samples,
+                                     void (*report)(const char *direction, void *data), void *data,
+                                     char **json, sal_error *err);
 
 /* Write a verdict as a JSON object, as sal_flat_verdict does, to be freed by sal_free.
  * Returns: SAL_ERR_MEMORY.
