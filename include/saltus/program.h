@@ -119,6 +119,7 @@ typedef struct sal_nearest {
     const char *word; /* as it was typed */
     const char *name; /* the nearest of the names offered so far; NULL if none is near */
     int distance;     /* what that of a nearer name must be below */
+    char hint[64];    /* what sal_nearest_hint wrote */
 } sal_nearest;
 
 /* Start with a word and no names.
@@ -131,6 +132,10 @@ SAL_API sal_nearest sal_nearest_begin(const char *word);
  * Cost:    O(word name).
  * Threads: one at a time. */
 SAL_API void sal_nearest_offer(sal_nearest *nearest, const char *name);
+
+/* End a message about the word: "did you mean 'NAME'?", in nearest->hint; `otherwise` if none of
+ * the names is near. Cost:    O(1). Threads: one at a time. */
+SAL_API const char *sal_nearest_hint(sal_nearest *nearest, const char *otherwise);
 
 /* ---- lists, for help and completion (sal_flat_list gives them as JSON) */
 

@@ -51,9 +51,8 @@ static sal_status set_option(const sal_option_table *table, const char *name, co
     for (int64_t k = 0; sal_option_list(table, k, &info); k++) {
         sal_nearest_offer(&nearest, info.name);
     }
-    return sali_fail(err, SAL_ERR_NOT_FOUND, "there is no option '%.100s'%s%s%s", name,
-                     nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
-                     nearest.name ? "'?" : "");
+    return sali_fail(err, SAL_ERR_NOT_FOUND, "there is no option '%.100s'%s%s", name,
+                     nearest.name ? "; " : "", sal_nearest_hint(&nearest, ""));
 }
 
 /* Set *text to a JSON value as the text of an option, in `room` or in the value itself. False: an
