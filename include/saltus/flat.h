@@ -189,7 +189,7 @@ SAL_API sal_status sal_flat_options_reals(sal_flat_options *options, const char 
                                           const double *values, sal_error *err);
 
 /* Give an array of codes (copied); n 0: none. Runs: "init" [V] for all chains, or
- * [chains x V]. AIS: "reverse-from" [chains x V].
+ * [chains x V]. Other options have none.
  * Returns: as sal_flat_options_reals.
  * Cost:    O(n).
  * Threads: one at a time. */
