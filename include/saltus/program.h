@@ -20,8 +20,14 @@ extern "C" {
 
 /* ---- types of other headers, which programs that call functions with them include */
 
+/* Options of annealed importance sampling (evaluate.h). */
+typedef struct sal_ais_options sal_ais_options;
 /* A communicator (mpi.h). */
 typedef struct sal_comm sal_comm;
+/* Rows of data (data.h). */
+typedef struct sal_data sal_data;
+/* Exact answers about a model (model.h). */
+typedef struct sal_exact sal_exact;
 /* Grey pictures (figure.h). */
 typedef struct sal_images sal_images;
 /* A model (model.h). */
@@ -113,6 +119,7 @@ typedef struct sal_nearest {
     const char *word; /* as it was typed */
     const char *name; /* the nearest of the names offered so far; NULL if none is near */
     int distance;     /* what that of a nearer name must be below */
+    char hint[64];    /* what sal_nearest_hint wrote */
 } sal_nearest;
 
 /* Start with a word and no names.
@@ -125,6 +132,10 @@ SAL_API sal_nearest sal_nearest_begin(const char *word);
  * Cost:    O(word name).
  * Threads: one at a time. */
 SAL_API void sal_nearest_offer(sal_nearest *nearest, const char *name);
+
+/* End a message about the word: "did you mean 'NAME'?", in nearest->hint; `otherwise` if none of
+ * the names is near. Cost:    O(1). Threads: one at a time. */
+SAL_API const char *sal_nearest_hint(sal_nearest *nearest, const char *otherwise);
 
 /* ---- lists, for help and completion (sal_flat_list gives them as JSON) */
 
@@ -319,6 +330,22 @@ SAL_API sal_status sal_stats_pair_covariance(int64_t variables, int64_t states, 
  *          1 / (sum of the weights). */
 SAL_API sal_status sal_stats_pair_correlation(int64_t variables, int64_t states, const float *A,
                                               const float *B, double *correlation, sal_error *err);
+
+/* Write exact answers as a JSON object, as sal_flat_exact does, to be freed by sal_free.
+ * Returns: SAL_ERR_MEMORY.
+ * Cost:    O(1).
+ * Threads: any. */
+SAL_API sal_status sal_exact_json(const sal_exact *exact, char **json, sal_error *err);
+
+/* Estimate log Z and the log-likelihood of held-out rows, as sal_flat_evaluate does, with options
+ * as a struct, of which reverse_from is not used.
+ * Returns: as sal_flat_evaluate.
+ * Cost:    as sal_flat_evaluate.
+ * Threads: any, while nobody sets the model's parameters. */
+SAL_API sal_status sal_evaluate_json(sal_model *model, const sal_ais_options *options,
+                                     const sal_data *test, const sal_data *samples,
+                                     void (*report)(const char *direction, void *data), void *data,
+                                     char **json, sal_error *err);
 
 /* Write a verdict as a JSON object, as sal_flat_verdict does, to be freed by sal_free.
  * Returns: SAL_ERR_MEMORY.

@@ -13,7 +13,7 @@ from . import _library
 from ._data import Data, fitting
 from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, Interrupts, address, ask, call, encode, fork_safe, lib, make,
-                       options_text, view)
+                       options_text, own_names, view)
 from ._model import Model, as_model
 from ._progress import Progress, raises
 from ._run import AIS, Run, communicator, give_comm, give_reals, give_samplers
@@ -21,9 +21,6 @@ from ._sampler import as_list
 from ._train import Training, warn
 
 Path = Union[str, os.PathLike]
-
-# As SAL_VERDICT_APART_NATS and SAL_VERDICT_APART_ERRORS: estimates of log Z that differ by more disagree.
-_APART_NATS, _APART_ERRORS = 3.0, 5.0
 
 
 class Evaluation:
@@ -151,7 +148,6 @@ class _Session:
         self.show = progress if self.first else False
         self.interrupts = Interrupts()
         self.interrupted = self.ended = False
-        self.log_weights: list[np.ndarray] = []
 
     def bar(self, what: str) -> _Bar:
         """A new one; :meth:`ask` ends it."""
@@ -189,57 +185,25 @@ def _fit_base(model: Model, data: Data) -> np.ndarray:
     return log_base
 
 
-def _starts(codes: np.ndarray, chains: int) -> np.ndarray:
-    """Evenly spaced rows, none twice."""
-    rows = (np.arange(chains) / chains * len(codes)).astype(np.int64)
-    return np.ascontiguousarray(codes[rows], dtype=np.int32)
-
-
-def _anneal(s: _Session, test: Data, log_base: np.ndarray, start: Optional[np.ndarray]) -> Optional[dict[str, Any]]:
-    """One direction; None if it was stopped."""
-    chains = s.options["chains"] if start is None else min(s.options["chains"], len(start))
-    text = options_text(dict(s.options, chains=chains))
-    options = Handle(make("sal_flat_options_create", AIS, text), "sal_flat_options_destroy", keep=s.own)
+def _anneal(s: _Session, result: Evaluation, test: Data, log_base: np.ndarray, drawn: Optional[Data]) -> None:
+    """Both directions, until the call is stopped."""
+    options = Handle(make("sal_flat_options_create", AIS, options_text(s.options)), "sal_flat_options_destroy",
+                     keep=s.own)
     give_samplers(options, s.own)
     give_comm(options, s.ranks)
     give_reals(options, "log-base", log_base)
-    if start is not None:
-        codes = _starts(start, chains)
-        call("sal_flat_options_codes", options, b"reverse-from", codes.size, address(codes))
     bar = s.bar("annealing")
     call("sal_flat_options_progress", options, bar.callback, None)
-    log_weights = np.empty(chains)
-    way = s.ask(bar, "sal_flat_ais", s.model, options, address(log_weights))
-    s.agree()
-    if way.pop("stopped"):
-        return None
-    likelihood = ask("sal_flat_likelihood", s.model, test, way["log_z"], way["log_z_error"] or 0.0)
-    s.log_weights.append(log_weights)
-    return {"chains": chains, **way, **likelihood}
 
+    def report(direction: bytes, _: Any) -> None:
+        try:
+            setattr(result, "forward" if result.forward is None else "reverse", _library.answer_of(direction))
+        except BaseException as exception:  # it cannot pass through C
+            bar.caught.note(exception)
 
-def _combine(s: _Session, test: Data) -> Optional[dict[str, Any]]:
-    """Both directions together; None if they do not overlap."""
-    forward, reverse = s.log_weights
-    value = np.empty(2)
-    call("sal_ais_bennett", len(forward), address(forward), len(reverse), address(reverse), address(value),
-         address(value[1:]))
-    if np.isinf(value[1]):
-        return None
-    log_z, error = float(value[0]), None if np.isnan(value[1]) else float(value[1])
-    likelihood = ask("sal_flat_likelihood", s.model, test, log_z, error or 0.0)
-    return {"log_z": log_z, "log_z_error": error, **likelihood}
-
-
-def _wrong_way(forward: dict[str, Any], reverse: dict[str, Any], start: str) -> Optional[str]:
-    """What it means that forward is above reverse by more than the errors, if it is."""
-    gap = forward["log_z"] - reverse["log_z"]
-    error = float(np.hypot(forward["log_z_error"] or 0, reverse["log_z_error"] or 0))
-    if not (error > 0 and gap > _APART_NATS and gap > _APART_ERRORS * error):
-        return None
-    return (f"log Z forward is {gap:.1f} above reverse, {gap / error:.0f} standard errors the wrong way round: the "
-            f"{start} that the reverse paths start from are no draws of this model. Forward is nearer the truth. For "
-            f"a reverse one, give draws of the model itself: samples=saltus.sample(model, tempering=16)")
+    answer = s.ask(bar, "sal_flat_evaluate", s.model, options, test, drawn, _library.DIRECTION(report), None)
+    result.both_ways = answer["both_ways"]
+    result.warnings += map(own_names, answer["warnings"])
 
 
 def _judge(s: _Session, result: Evaluation, train: Data, test: Data, fresh: int) -> None:
@@ -421,21 +385,14 @@ def _measure(s: _Session, result: Evaluation, test: Data, train: Optional[Data],
     if s.first and drawn is not None and drawn.rows > 1 and test.rows > 1:
         result.mmd = max(_mmd2(drawn, test, _U_STATISTIC), 0) ** 0.5
         result.mmd2_v = _mmd2(drawn, test, _V_STATISTIC)
-    result.forward = _anneal(s, test, log_base, None)
-    if result.forward is not None and not s.ended:
-        result.reverse = _anneal(s, test, log_base, (test if drawn is None else drawn).codes)
+    _anneal(s, result, test, log_base, drawn)
+    s.agree()
     if not s.first:
         return
     if result.reverse is None:
         result.warnings.append("stopped; there is " + ("the forward estimate only" if result.forward else
                                                        "no estimate of log Z yet"))
         return
-    start = "samples" if drawn is not None else "held-out pictures" if test.picture else "held-out rows"
-    text = _wrong_way(result.forward, result.reverse, start) if result.forward else None
-    if text:
-        result.warnings.append(text)
-    elif result.forward and drawn is not None:
-        result.both_ways = _combine(s, test)
     if train is not None and fresh > 0 and s.ended:
         result.warnings.append("stopped; there is no verdict")
     elif train is not None and fresh > 0:

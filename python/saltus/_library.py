@@ -87,6 +87,7 @@ ENERGY = CFUNCTYPE(None, c_int64, POINTER(c_double), POINTER(c_double), POINTER(
 DRAW = CFUNCTYPE(None, c_void_p, c_void_p, POINTER(c_int32), c_void_p)
 REPORT = CFUNCTYPE(c_int, c_void_p, c_void_p)
 BEFORE = CFUNCTYPE(c_int, c_int64, c_void_p, c_void_p)
+DIRECTION = CFUNCTYPE(None, c_char_p, c_void_p)
 LOG_Q = CFUNCTYPE(c_double, c_void_p, POINTER(c_int32), c_void_p)
 
 # By letter: p a handle or array, P the place of a handle or text to fill, s a text, i int, j int32, u
@@ -227,9 +228,7 @@ sal_model_train_start tpspUe
 sal_trajectory_open tspPe
 sal_trajectory_destroy vp
 sal_base_fit tpppe
-sal_ais_bennett tlplpppe
-sal_flat_ais tpppPe
-sal_flat_likelihood tppddPe
+sal_flat_evaluate tppppppPe
 sal_flat_base_likelihood tpppPe
 sal_stats_mmd tllplpipe
 sal_flat_verdict tpppslUipppPPe
@@ -288,6 +287,8 @@ def own_names(text: str) -> str:
     """A message of the library in the words of this package."""
     for words, own in ((r"'saltus exact --evidence FILE'", "model.exact(evidence=..)"),
                        (r"'saltus exact'", "model.exact()"),
+                       (r"saltus sample MODEL --tempering 16 .* --samples draws\.npy\.",
+                        "samples=saltus.sample(model, tempering=16)"),
                        (r"let the run keep its draws \(record\.draws\)", "give keep=True"),
                        (r"record\.draws", "keep"), (r"record\.best", "track_best"),
                        (r"anneal-(from|to|seconds)", r"anneal_\1"), ("swap-every", "swap_every"),
@@ -340,7 +341,12 @@ def text_at(address: int) -> str:
 
 def ask(name: str, *arguments: Any) -> Any:
     """Call a function that answers in JSON."""
-    return json.loads(text_at(make(name, *arguments)), object_hook=_with_infinities)
+    return answer_of(text_at(make(name, *arguments)))
+
+
+def answer_of(text: Union[str, bytes]) -> Any:
+    """An answer in JSON as an object of Python."""
+    return json.loads(text, object_hook=_with_infinities)
 
 
 def _with_infinities(answer: dict[str, Any]) -> dict[str, Any]:

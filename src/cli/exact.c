@@ -33,61 +33,53 @@ typedef struct counts {
     int64_t variables, clamped;
 } counts;
 
-/* Print the answers as a JSON object. Returns the exit code. */
-static int print_json(const sal_model *model, const sal_exact *exact, counts n)
+/* Print the answers as text, from the object that --json prints; the object is taken over. Returns
+ * the exit code. */
+static int print_text(json_t *object, double memory)
 {
-    json_t *object = json_pack(
-        "{s:o, s:s, s:I, s:I}", "model", cli_json_text(sal_model_name(model)), "oracle",
-        exact->oracle, "variables", (json_int_t)n.variables, "clamped", (json_int_t)n.clamped);
-    cli_json_number(object, "log_z", exact->log_z);
-    cli_json_number(object, "log_prob_mean", exact->log_prob_mean);
-    cli_json_number(object, "entropy", exact->log_z - exact->log_prob_mean);
-    cli_json_number(object, "rounding", exact->rounding);
-    if (object && exact->width >= 0) {
-        json_object_set_new(object, "width", json_integer(exact->width));
-        json_object_set_new(object, "memory", json_integer((json_int_t)exact->memory));
+    if (json_integer_value(json_object_get(object, "clamped")) == 0) {
+        json_object_del(object, "clamped");
     }
-    return cli_json_print_digits(object, CLI_EXACT_DIGITS);
-}
-
-/* Print the answers as text. Returns the exit code. */
-static int print_text(const sal_model *model, const sal_exact *exact, counts n)
-{
-    printf("model            %s, %lld variables", sal_model_name(model), (long long)n.variables);
-    if (n.clamped > 0) {
-        printf(" (and %lld clamped)", (long long)n.clamped);
-    }
-    printf("\n");
+    json_object_set_new(object, "mebibytes", json_real(memory / 0x1p20));
+    cli_render(object,
+               "model            {model}, {variables} variables< (and {clamped} clamped)>\n");
     cli_print_remarks();
-    printf("by               %s", exact->oracle);
-    if (exact->width >= 0) {
-        printf(", induced width %d, %.3g MiB of tables", exact->width, exact->memory / 0x1p20);
-    }
-    printf("\nlog Z            %.10g (natural)\n", exact->log_z);
-    if (!isnan(exact->log_prob_mean)) { /* not every method computes it */
-        printf("mean log prob    %.10g (unnormalised)\n", exact->log_prob_mean);
-        printf("entropy          %.10g\n", exact->log_z - exact->log_prob_mean);
-    }
+    cli_render(object, "by               {oracle}"
+                       "<, induced width {width}, {mebibytes:.3g} MiB of tables>\n"
+                       "log Z            {log_z:.10g} (natural)\n"
+                       "<mean log prob    {log_prob_mean:.10g} (unnormalised)\n"
+                       "entropy          {entropy:.10g}\n>");
+    json_decref(object);
     return CLI_OK;
 }
 
-/* Write and print the answers. `marginals` belong to the variables of `model`. Returns the exit
- * code. */
+/* Write and print the answers. `marginals` belong to the variables of `model`, which has lost
+ * `clamped` others. Returns the exit code. */
 static int report_answers(const sal_model *model, const sal_exact *exact, const double *marginals,
                           counts n, const options *o)
 {
     sal_error err = { 0 };
-    sal_status status = SAL_OK;
-    cli_remark_exact(exact);
-    if (o->marginals) {
+    char *answers = NULL;
+    sal_status status = sal_exact_json(exact, &answers, &err);
+    json_t *object =
+        json_pack("{s:o, s:n, s:I, s:I}", "model", cli_json_text(sal_model_name(model)),
+                  "oracle", /* in its place */
+                  "variables", (json_int_t)n.variables, "clamped", (json_int_t)n.clamped);
+    json_object_update_new(object, cli_json_take(answers));
+    cli_remark(json_string_value(json_object_get(object, "warning")), true);
+    json_object_del(object, "warning");
+    if (status == SAL_OK && o->marginals) {
         status = sal_marginals_write(o->marginals, model, marginals, exact->log_z, &err);
     }
     if (status == SAL_OK && o->out_pr) {
         status = save_pr(exact->log_z, o->out_pr, &err);
     }
-    return status    ? cli_fail(status, &err)
-           : o->json ? print_json(model, exact, n)
-                     : print_text(model, exact, n);
+    if (status != SAL_OK) {
+        json_decref(object);
+        return cli_fail(status, &err);
+    }
+    return o->json ? cli_json_print_digits(object, CLI_EXACT_DIGITS)
+                   : print_text(object, exact->memory);
 }
 
 /* Compute, write and print the answers about a model that has lost `clamped` variables. Returns the

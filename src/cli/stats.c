@@ -7,17 +7,15 @@
 #include "cli/help/help.h"
 #include "cli/json.h"
 
+/* A row of the table, of an object of json_row. */
+#define ROW                                                                             \
+    "{variable:8} {mean:10.4g} {sd:10.4g} {rhat:7.3f} {ess_bulk:9.1f} {ess_tail:9.1f} " \
+    "{ess_basic:9.1f} {ess_tfp:9.1f} {mcse_mean:10.3g}\n"
+
 static void print_header(void)
 {
     printf("%8s %10s %10s %7s %9s %9s %9s %9s %10s\n", "variable", "mean", "sd", "R-hat",
            "ESS bulk", "ESS tail", "ESS basic", "ESS TFP", "MCSE mean");
-}
-
-static void print_row(int64_t variable, const sal_diagnostics *d)
-{
-    printf("%8lld %10.4g %10.4g %7.3f %9.1f %9.1f %9.1f %9.1f %10.3g\n", (long long)variable,
-           d->mean, d->sd, d->rhat, d->ess_bulk, d->ess_tail, d->ess_basic, d->ess_tfp,
-           d->mcse_mean);
 }
 
 /* The diagnostics of a variable as an object. */
@@ -74,10 +72,12 @@ static int diagnose_draws(const sal_array *array, bool json)
         if (unmoved > 0) {
             forget_mixing(&d, unmoved == chains);
         }
-        if (status == SAL_OK && json) {
+        if (status == SAL_OK) {
             json_array_append_new(rows, json_row(v, &d));
-        } else if (status == SAL_OK) {
-            print_row(v, &d);
+        }
+        if (status == SAL_OK && !json) {
+            cli_render(json_array_get(rows, 0), ROW);
+            json_array_clear(rows);
         }
     }
     free(series);

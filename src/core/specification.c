@@ -138,11 +138,8 @@ static sal_status parse_pair(const char *owner, const sal_setting *settings, con
         }
         sal_nearest_offer(&nearest, p->name);
     }
-    char hint[96] = "it";
-    if (nearest.name) {
-        snprintf(hint, sizeof hint, "did you mean '%s'? It", nearest.name);
-    }
-    return sali_fail(err, SAL_ERR_ARGUMENT, "%s has no setting '%s'; %s has %s", owner, text, hint,
+    return sali_fail(err, SAL_ERR_ARGUMENT, "%s has no setting '%s'; %s%s has %s", owner, text,
+                     sal_nearest_hint(&nearest, ""), nearest.name ? " It" : "it",
                      keys[0] ? keys : "none");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The nearest of some names to a word that is none of them. */
+#include <stdio.h>
 #include <string.h>
 
 #include <saltus/options.h>
@@ -53,4 +54,13 @@ void sal_nearest_offer(sal_nearest *nearest, const char *name)
         nearest->distance = distance;
         nearest->name = name;
     }
+}
+
+const char *sal_nearest_hint(sal_nearest *nearest, const char *otherwise)
+{
+    if (!nearest->name) {
+        return otherwise;
+    }
+    snprintf(nearest->hint, sizeof nearest->hint, "did you mean '%s'?", nearest->name);
+    return nearest->hint;
 }

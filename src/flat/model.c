@@ -122,16 +122,31 @@ sal_status sal_flat_check(const sal_model *model, const sal_model *exact, uint64
     return sali_flat_give(object, json, err);
 }
 
-sal_status sal_flat_exact(const sal_model *model, const char *options, double *marginals,
-                          double *pairs, double *covariance, char **json, sal_error *err)
+sal_status sal_exact_json(const sal_exact *exact, char **json, sal_error *err)
 {
     static const sali_flat_field fields[] = {
         SALI_FLAT_FIELD("oracle", TEXT, sal_exact, oracle),
         SALI_FLAT_FIELD("log_z", REAL, sal_exact, log_z),
         SALI_FLAT_FIELD("log_prob_mean", REAL, sal_exact, log_prob_mean),
-        SALI_FLAT_FIELD("rounding", REAL, sal_exact, rounding),
         { 0 },
     };
+    json_t *object = sali_flat_record(exact, fields);
+    sali_flat_number(object, "entropy", exact->log_z - exact->log_prob_mean);
+    sali_flat_number(object, "rounding", exact->rounding);
+    char warning[SAL_ERROR_SIZE];
+    if (sal_exact_warning(exact, warning, sizeof warning)) {
+        json_object_set_new(object, "warning", json_string(warning));
+    }
+    if (exact->width >= 0) {
+        json_object_set_new(object, "width", json_integer(exact->width));
+        json_object_set_new(object, "memory", json_integer((json_int_t)exact->memory));
+    }
+    return sali_flat_give(object, json, err);
+}
+
+sal_status sal_flat_exact(const sal_model *model, const char *options, double *marginals,
+                          double *pairs, double *covariance, char **json, sal_error *err)
+{
     sal_exact_options o = { 0 };
     sali_flat_owner owner = { 0 };
     sal_exact exact;
@@ -140,18 +155,5 @@ sal_status sal_flat_exact(const sal_model *model, const char *options, double *m
     status =
         status ? status : sal_model_exact(model, &o, &exact, marginals, pairs, covariance, err);
     sali_flat_release(&owner);
-    if (status != SAL_OK) {
-        return status;
-    }
-    json_t *object = sali_flat_record(&exact, fields);
-    sali_flat_number(object, "entropy", exact.log_z - exact.log_prob_mean);
-    char warning[SAL_ERROR_SIZE];
-    if (sal_exact_warning(&exact, warning, sizeof warning)) {
-        json_object_set_new(object, "warning", json_string(warning));
-    }
-    if (exact.width >= 0) {
-        json_object_set_new(object, "width", json_integer(exact.width));
-        json_object_set_new(object, "memory", json_integer((json_int_t)exact.memory));
-    }
-    return sali_flat_give(object, json, err);
+    return status ? status : sal_exact_json(&exact, json, err);
 }

@@ -51,9 +51,8 @@ static sal_status set_option(const sal_option_table *table, const char *name, co
     for (int64_t k = 0; sal_option_list(table, k, &info); k++) {
         sal_nearest_offer(&nearest, info.name);
     }
-    return sali_fail(err, SAL_ERR_NOT_FOUND, "there is no option '%.100s'%s%s%s", name,
-                     nearest.name ? "; did you mean '" : "", nearest.name ? nearest.name : "",
-                     nearest.name ? "'?" : "");
+    return sali_fail(err, SAL_ERR_NOT_FOUND, "there is no option '%.100s'%s%s", name,
+                     nearest.name ? "; " : "", sal_nearest_hint(&nearest, ""));
 }
 
 /* Set *text to a JSON value as the text of an option, in `room` or in the value itself. False: an
@@ -305,22 +304,14 @@ sal_status sal_flat_options_reals(sal_flat_options *o, const char *name, int64_t
 sal_status sal_flat_options_codes(sal_flat_options *o, const char *name, int64_t n,
                                   const int32_t *codes, sal_error *err)
 {
-    const bool init = o->which == SAL_OPTIONS_RUN && strcmp(name, "init") == 0;
-    const bool from = o->which == SAL_OPTIONS_AIS && strcmp(name, "reverse-from") == 0;
     const void *kept = NULL;
-    if (!init && !from) {
-        return no_such("array of codes", name,
-                       o->which == SAL_OPTIONS_RUN   ? "init"
-                       : o->which == SAL_OPTIONS_AIS ? "reverse-from"
-                                                     : "none",
-                       err);
+    const bool run = o->which == SAL_OPTIONS_RUN;
+    if (!run || strcmp(name, "init") != 0) {
+        return no_such("array of codes", name, run ? "init" : "none", err);
     }
-    sal_status status = copy_array(o, codes, n, sizeof *codes, &kept,
-                                   init ? &o->sizes.init : &o->sizes.reverse_from, err);
-    if (status == SAL_OK && init) {
+    sal_status status = copy_array(o, codes, n, sizeof *codes, &kept, &o->sizes.init, err);
+    if (status == SAL_OK) {
         o->init = kept;
-    } else if (status == SAL_OK) {
-        o->of.ais.reverse_from = kept;
     }
     return status;
 }
@@ -537,12 +528,5 @@ sal_status sali_flat_fit(sal_flat_options *o, sal_options which, const sal_model
     }
     sal_status status = check_size("preconditioner", o->sizes.preconditioner, N * N, err);
     status = status ? status : check_size("log-base", o->sizes.log_base, R, err);
-    if (status == SAL_OK && which == SAL_OPTIONS_AIS && o->sizes.reverse_from > 0) {
-        sal_ais_options resolved = o->of.ais;
-        status = sal_option_resolve(sal_option_table_of(which), &resolved, err);
-        status = status
-                     ? status
-                     : check_size("reverse-from", o->sizes.reverse_from, resolved.chains * V, err);
-    }
     return status || which != SAL_OPTIONS_RUN ? status : fit_init(o, V, err);
 }

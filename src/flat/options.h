@@ -12,7 +12,7 @@
 
 /* Numbers of elements of the arrays, 0: not given. */
 typedef struct sali_flat_sizes {
-    int64_t temperatures, preconditioner, log_base, init, reverse_from;
+    int64_t temperatures, preconditioner, log_base, init;
 } sali_flat_sizes;
 
 /* Memory that is freed together. */

@@ -86,60 +86,6 @@ const double *sal_flat_trainer_averages(const sal_trainer *trainer)
     return report.averages;
 }
 
-sal_status sal_flat_ais(sal_model *model, sal_flat_options *options, double *log_weights,
-                        char **json, sal_error *err)
-{
-    static const sali_flat_field fields[] = {
-        SALI_FLAT_FIELD("log_z", REAL, sal_ais_estimate, log_z),
-        SALI_FLAT_FIELD("log_z_error", REAL, sal_ais_estimate, standard_error),
-        SALI_FLAT_FIELD("log_z_jackknife", REAL, sal_ais_estimate, jackknife),
-        SALI_FLAT_FIELD("effective_chains", REAL, sal_ais_estimate, ess),
-        SALI_FLAT_FIELD("dead", WHOLE, sal_ais_estimate, dead),
-        SALI_FLAT_FIELD("acceptance_rate", REAL, sal_ais_estimate, acceptance_rate),
-        SALI_FLAT_FIELD("stopped", TRUTH, sal_ais_estimate, stopped),
-        { 0 },
-    };
-    sal_ais_estimate estimate;
-    sal_status status = sali_flat_fit(options, SAL_OPTIONS_AIS, model, err);
-    status = status
-                 ? status
-                 : sal_ais(model, options ? &options->of.ais : NULL, &estimate, log_weights, err);
-    return status ? status : sali_flat_give(sali_flat_record(&estimate, fields), json, err);
-}
-
-/* Write a likelihood as a JSON object into *json. */
-static sal_status give_likelihood(const sal_likelihood *likelihood, char **json, sal_error *err)
-{
-    static const sali_flat_field fields[] = {
-        SALI_FLAT_FIELD("mean_f", REAL, sal_likelihood, mean_f),
-        SALI_FLAT_FIELD("log_likelihood", REAL, sal_likelihood, mean),
-        SALI_FLAT_FIELD("data_error", REAL, sal_likelihood, data_error),
-        SALI_FLAT_FIELD("log_likelihood_error", REAL, sal_likelihood, standard_error),
-        { 0 },
-    };
-    return sali_flat_give(sali_flat_record(likelihood, fields), json, err);
-}
-
-sal_status sal_flat_likelihood(const sal_model *model, const sal_data *data, double log_z,
-                               double log_z_error, char **json, sal_error *err)
-{
-    sal_likelihood likelihood;
-    sal_status status = sal_log_likelihood(model, data, log_z, log_z_error, &likelihood, err);
-    return status ? status : give_likelihood(&likelihood, json, err);
-}
-
-sal_status sal_flat_base_likelihood(const sal_model *model, const double *log_base,
-                                    const sal_data *data, char **json, sal_error *err)
-{
-    sal_likelihood likelihood;
-    if (!model) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "expected a model; found NULL");
-    }
-    sal_status status =
-        sal_base_log_prob(sal_model_space(model), log_base, data, NULL, &likelihood, err);
-    return status ? status : give_likelihood(&likelihood, json, err);
-}
-
 /* ---- the verdict */
 
 /* Set object[key] and object["key_error"] to a value and its standard error. */

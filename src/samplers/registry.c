@@ -186,11 +186,8 @@ static sal_status unknown_sampler(const sali_sampler *const *own, const char *sp
         snprintf(names + used, sizeof names - used, "%s%s%s%s", used ? ", " : "", s->name,
                  alias ? " or " : "", alias ? alias : "");
     }
-    return nearest.name
-               ? sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%s'; did you mean '%s'?",
-                           asked, nearest.name)
-               : sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%s'; there are: %s", asked,
-                           names);
+    return sali_fail(err, SAL_ERR_ARGUMENT, "there is no sampler '%s'; %s%s", asked,
+                     sal_nearest_hint(&nearest, "there are: "), nearest.name ? "" : names);
 }
 
 /* Fill `settings` from the specification and check that the sampler serves the model with them. A

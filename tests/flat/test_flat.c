@@ -552,6 +552,28 @@ START_TEST(data_sets)
 }
 END_TEST
 
+/* log Z of the directions that sal_flat_evaluate reported. */
+struct directions {
+    int n;
+    double log_z[2];
+};
+
+/* object[part][key], or object[key] without a part. */
+static double number_in(const json_t *object, const char *part, const char *key)
+{
+    const json_t *value = json_object_get(part ? json_object_get(object, part) : object, key);
+    ck_assert_msg(json_is_real(value), "%s is no number", key);
+    return json_real_value(value);
+}
+
+static void note_direction(const char *direction, void *data)
+{
+    struct directions *seen = data;
+    json_t *object = json_loads(direction, 0, NULL);
+    seen->log_z[seen->n++] = number_in(object, NULL, "log_z");
+    json_decref(object);
+}
+
 START_TEST(training_and_evaluation)
 {
     sal_error err = { 0 };
@@ -580,16 +602,28 @@ START_TEST(training_and_evaluation)
     ck_assert_int_ge(n, 10);
     sal_trainer_destroy(trainer);
     ck_ok(sal_flat_options_create(SAL_OPTIONS_AIS, "chains=20\ntemperatures=50", &ais, &err), &err);
-    ck_ok(sal_flat_ais(model, ais, NULL, &text, &err), &err);
-    json_t *estimate = parse(text);
-    const double log_z = json_real_value(json_object_get(estimate, "log_z"));
-    json_decref(estimate);
+    struct directions seen = { 0 };
+    ck_ok(sal_flat_evaluate(model, ais, data, data, note_direction, &seen, &text, &err), &err);
+    json_t *answer = parse(text);
+    ck_assert_int_eq(seen.n, 2);
+    ck_assert_double_eq(seen.log_z[1], number_in(answer, "reverse", "log_z"));
+    const double log_z = number_in(answer, "forward", "log_z");
+    const double mean_f = number_in(answer, "forward", "mean_f");
+    ck_assert_double_eq(seen.log_z[0], log_z);
+    ck_assert_double_eq_tol(number_in(answer, "forward", "log_likelihood"), mean_f - log_z, 1e-9);
+    json_decref(answer);
     ck_ok(sal_flat_likelihood(model, data, log_z, 0.1, &text, &err), &err);
-    json_t *likelihood = parse(text);
-    const double mean_f = json_real_value(json_object_get(likelihood, "mean_f"));
-    ck_assert_double_eq_tol(json_real_value(json_object_get(likelihood, "log_likelihood")),
-                            mean_f - log_z, 1e-9);
-    json_decref(likelihood);
+    answer = parse(text);
+    ck_assert_double_eq(number_in(answer, NULL, "mean_f"), mean_f);
+    json_decref(answer);
+    ck_ok(sal_flat_evaluate(model, ais, NULL, NULL, NULL, NULL, &text, &err), &err);
+    answer = parse(text);
+    ck_assert_double_eq(number_in(answer, "forward", "log_z"), log_z);
+    ck_assert_ptr_null(json_object_get(json_object_get(answer, "forward"), "mean_f"));
+    ck_assert(json_is_null(json_object_get(answer, "reverse")));
+    json_decref(answer);
+    ck_fails(sal_flat_evaluate(NULL, NULL, data, NULL, NULL, NULL, &text, &err), SAL_ERR_ARGUMENT,
+             &err, "expected a model");
     sal_flat_options_destroy(ais);
     sal_flat_options_destroy(options);
     sal_flat_data_destroy(data);
@@ -623,6 +657,26 @@ START_TEST(runs_without_memory)
     sal_error err = { 0 };
     char *text = NULL;
     ck_alloc_sweep(run_once(model, &text, &err), sal_free(text));
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(evaluations_without_memory)
+{
+    const uint8_t codes[] = { 0, 1, 1, 0, 1, 1, 0, 0, 0, 1, 0, 1 };
+    sal_model *model = chain_model();
+    sal_error err = { 0 };
+    sal_data *data = NULL;
+    sal_flat_options *options = NULL;
+    char *text = NULL;
+    ck_ok(sal_flat_data_create(3, 4, codes, NULL, NULL, 0, 0, &data, &err), &err);
+    ck_ok(sal_flat_options_create(SAL_OPTIONS_AIS, "chains=4\ntemperatures=3\nthreads=1", &options,
+                                  &err),
+          &err);
+    ck_alloc_sweep(sal_flat_evaluate(model, options, data, data, NULL, NULL, &text, &err),
+                   sal_free(text));
+    sal_flat_options_destroy(options);
+    sal_flat_data_destroy(data);
     sal_model_destroy(model);
 }
 END_TEST
@@ -675,6 +729,7 @@ int main(void)
     tcase_add_test(t, data_sets);
     tcase_add_test(t, training_and_evaluation);
     tcase_add_test(t, runs_without_memory);
+    tcase_add_test(t, evaluations_without_memory);
     tcase_add_test(t, splits_without_memory);
     suite_add_tcase(s, t);
     return test_main(s);

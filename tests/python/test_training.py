@@ -19,8 +19,7 @@ from unittest import mock
 import numpy as np
 
 import saltus as sal
-from saltus import _evaluate
-from saltus._evaluate import _starts
+from saltus import _evaluate, _library
 from saltus._train import _make_directory
 
 
@@ -747,10 +746,9 @@ class Evaluations(unittest.TestCase):
         with self.assertRaisesRegex(sal.ArgumentError, "samples"):
             sal.evaluate(self.model, self.test, samples=np.zeros((5, 3), int), seed=0)
 
-    def test_reverse_paths_start_at_evenly_spaced_rows(self):
-        rows = np.arange(10)[:, None]
-        np.testing.assert_array_equal(_starts(rows, 4).ravel(), [0, 2, 5, 7])
-        np.testing.assert_array_equal(_starts(rows, 10), rows)
+    def test_reverse_paths_start_at_different_rows(self):
+        result = sal.evaluate(self.model, self.test[:7], chains=20, temperatures=5, seed=0)
+        self.assertEqual((result.forward["chains"], result.reverse["chains"]), (20, 7))
 
     def test_directories_and_specifications(self):
         with tempfile.TemporaryDirectory() as place:
@@ -808,22 +806,28 @@ class Evaluations(unittest.TestCase):
             self.assertIsNone(result.verdict)
 
     def test_an_interrupt_between_the_parts_keeps_what_there_is(self):
-        ask = _evaluate.ask
+        answer_of = _library.answer_of
 
-        def signalled(name, *arguments):
-            if name == "sal_flat_likelihood":
+        def signalled(text):
+            answer = answer_of(text)
+            if "chains" in answer and not begun:
+                begun.append(answer)
                 os.kill(os.getpid(), signal.SIGINT)
-            return ask(name, *arguments)
+            return answer
 
-        with mock.patch.object(_evaluate, "ask", side_effect=signalled), self.assertRaises(KeyboardInterrupt) as stop:
-            sal.evaluate(self.model, self.test, temperatures=5, seed=0)
-        self.assertIsNotNone(stop.exception.evaluation.forward)
-        self.assertIsNone(stop.exception.evaluation.reverse)
-        with mock.patch.object(_evaluate, "ask", side_effect=signalled), \
-                self.assertWarnsRegex(sal.SaltusWarning, "forward estimate only"):
-            result = sal.evaluate(self.model, self.test, temperatures=5, interrupt="return", seed=0)
-        self.assertIsNotNone(result.forward)
-        with mock.patch.object(_evaluate, "_wrong_way", side_effect=KeyboardInterrupt):
+        for word in ("raise", "return"):
+            begun = []
+            with mock.patch.object(_library, "answer_of", side_effect=signalled):
+                if word == "raise":
+                    with self.assertRaises(KeyboardInterrupt) as stop:
+                        sal.evaluate(self.model, self.test, temperatures=5, seed=0)
+                    result = stop.exception.evaluation
+                else:
+                    with self.assertWarnsRegex(sal.SaltusWarning, "forward estimate only"):
+                        result = sal.evaluate(self.model, self.test, temperatures=5, interrupt=word, seed=0)
+            self.assertEqual(result.forward, begun[0])
+            self.assertIsNone(result.reverse)
+        with mock.patch.object(_evaluate._Session, "agree", side_effect=KeyboardInterrupt):
             with self.assertRaises(KeyboardInterrupt) as stop:
                 sal.evaluate(self.model, self.test, temperatures=5, seed=0)
             self.assertIsNotNone(stop.exception.evaluation.reverse)

@@ -42,8 +42,8 @@ int cli_unknown_command(const char *name)
     for (size_t k = 0; (page = cli_page_list(k)); k++) {
         sal_nearest_offer(&nearest, page->command->name);
     }
-    return nearest.name ? cli_usage("unknown command '%s'; did you mean '%s'?", name, nearest.name)
-                        : cli_usage("unknown command '%s'; see 'saltus help'", name);
+    return cli_usage("unknown command '%s'; %s", name,
+                     sal_nearest_hint(&nearest, "see 'saltus help'"));
 }
 
 /* The command `saltus help`. Returns an exit code. */

@@ -22,15 +22,6 @@ typedef struct options {
     bool json, verbose;
 } options;
 
-/* Annealing in one direction, and what it estimates. */
-typedef struct direction {
-    const char *name;
-    int64_t chains; /* at most the number of states to start from */
-    sal_ais_estimate ais;
-    double *log_weights; /* [chains] */
-    sal_likelihood likelihood;
-} direction;
-
 typedef struct session {
     options *o;
     sal_model *model;
@@ -39,10 +30,8 @@ typedef struct session {
     sal_likelihood independent;    /* of the test data under log_base */
     double mmd, mmd2_v; /* root of the U-statistic, and the V-statistic; NAN without samples */
     double pearson;     /* of samples with an alignment; NAN otherwise */
-    direction ways[2];  /* forward, reverse */
-    sal_verdict_value bennett; /* log Z from both directions together; NaN: unknown */
-    sal_likelihood both;       /* the likelihood with that log Z */
-    sal_bound bound;           /* of a denoising chain */
+    int ways;           /* directions that are finished */
+    sal_bound bound;    /* of a denoising chain */
     int64_t bound_rows;
     bool judged; /* there is a verdict */
     sal_verdict verdict;
@@ -111,66 +100,12 @@ static int show_progress(int64_t done, int64_t total, void *data)
     return cli_interrupted();
 }
 
-/* The states from which reverse paths start; and a name for them. */
-static const sal_data *reverse_states(const session *s)
-{
-    return s->samples.rows > 0 ? &s->samples : &s->test;
-}
-
+/* A name for the states from which reverse paths start. */
 static const char *name_reverse_states(const session *s)
 {
     return s->samples.rows > 0  ? "samples"
            : s->test.height > 0 ? "held-out pictures"
                                 : "held-out rows";
-}
-
-/* Starting states of `chains` reverse paths, [chains x V], to be freed: evenly spaced rows, none
- * twice. NULL when out of memory. */
-static int32_t *reverse_starts(const session *s, int64_t chains)
-{
-    const sal_data *from = reverse_states(s);
-    int64_t V = from->variables;
-    int32_t *codes = malloc((size_t)(chains * V) * sizeof *codes);
-    for (int64_t c = 0; codes && c < chains; c++) {
-        int64_t row = (int64_t)((double)c / (double)chains * (double)from->rows);
-        for (int64_t v = 0; v < V; v++) {
-            codes[c * V + v] = from->codes[row * V + v];
-        }
-    }
-    return codes;
-}
-
-/* Anneal in one direction, and compute the likelihood from its log Z. Until Ctrl-C: then
- * ais.stopped is set. */
-static sal_status anneal_direction(session *s, bool reverse, sal_error *err)
-{
-    direction *d = &s->ways[reverse];
-    sal_ais_options o = s->o->ais;
-    int64_t states = reverse ? reverse_states(s)->rows : o.chains;
-    d->name = reverse ? "reverse" : "forward";
-    d->chains = o.chains = states < o.chains ? states : o.chains;
-    int32_t *from = reverse ? reverse_starts(s, o.chains) : NULL;
-    if (reverse && !from) {
-        return SAL_ERR_MEMORY;
-    }
-    d->log_weights = malloc((size_t)o.chains * sizeof *d->log_weights);
-    if (!d->log_weights) {
-        free(from);
-        return SAL_ERR_MEMORY;
-    }
-    o.comm = cli_comm();
-    o.reverse_from = from;
-    o.progress = show_progress;
-    o.progress_data = s;
-    s->progress = cli_progress_begin();
-    sal_status status = sal_ais(s->model, &o, &d->ais, d->log_weights, err);
-    cli_progress_end(&s->progress);
-    free(from);
-    if (status == SAL_OK && !d->ais.stopped) {
-        double error = isnan(d->ais.standard_error) ? 0 : d->ais.standard_error;
-        status = sal_log_likelihood(s->model, &s->test, d->ais.log_z, error, &d->likelihood, err);
-    }
-    return status;
 }
 
 /* Set the MMD between samples and test rows; NaN without samples. */
@@ -208,59 +143,39 @@ static sal_status measure_pearson(session *s, sal_error *err)
 
 /* ---- output */
 
-/* Print log Z of one direction, before the next one begins. */
-static void print_log_z(const session *s, const direction *d)
+static void print_head(const session *s)
 {
-    const char *from = name_reverse_states(s);
-    printf("log Z %-10s %.3f, standard error %.3f, effective chains %.1f of %lld", d->name,
-           d->ais.log_z, d->ais.standard_error, d->ais.ess, (long long)d->chains);
-    if (d == &s->ways[1] && d->chains < s->o->ais.chains) {
-        printf(" (from all %lld %s)", (long long)d->chains, from);
-    } else if (d == &s->ways[1]) {
-        printf(" (from %s)", from);
-    }
-    printf("\n");
-    fflush(stdout);
+    printf("model            %s, %lld variables\n", sal_model_name(s->model),
+           (long long)s->test.variables);
+    printf("held-out rows    %lld\n", (long long)s->test.rows);
+    cli_print_remarks();
 }
 
-/* Forward estimates of log Z tend to be too low and reverse ones too high. Returns whether forward
- * is above reverse by more than their errors; `text` then explains it. */
-static bool wrong_way(const session *s, char *text, size_t room)
+/* Print log Z of a direction that is finished (sal_evaluate_json), before the next one begins. */
+static void print_log_z(const char *direction, void *data)
 {
-    const sal_ais_estimate *f = &s->ways[0].ais, *r = &s->ways[1].ais;
-    const double gap = f->log_z - r->log_z;
-    const double error = hypot(isnan(f->standard_error) ? 0 : f->standard_error,
-                               isnan(r->standard_error) ? 0 : r->standard_error);
-    if (!(error > 0 && gap > SAL_VERDICT_APART_NATS && gap > SAL_VERDICT_APART_ERRORS * error)) {
-        return false;
+    session *s = data;
+    json_t *way = json_loads(direction, 0, NULL);
+    const bool reverse = s->ways++ > 0;
+    const json_int_t chains = json_integer_value(json_object_get(way, "chains"));
+    cli_progress_end(&s->progress);
+    s->progress = cli_progress_begin();
+    if (!s->o->json && !reverse) {
+        print_head(s);
+    } else if (reverse) {
+        const char *from = name_reverse_states(s);
+        json_object_set_new(way, "from",
+                            chains < s->o->ais.chains
+                                ? json_sprintf("all %lld %s", (long long)chains, from)
+                                : json_string(from));
     }
-    snprintf(text, room,
-             "log Z forward is %.1f above reverse, %.0f standard errors the wrong way round: the "
-             "%s that the reverse paths start from are no draws of this model. Forward is nearer "
-             "the truth. For a reverse one, give draws of the model itself: saltus sample MODEL "
-             "--tempering 16 --out draws.npy, then --samples draws.npy.",
-             gap, gap / error, name_reverse_states(s));
-    return true;
-}
-
-/* Combine both directions, if the reverse paths started from draws of the model, as far as one can
- * tell, and the two overlap. */
-static sal_status combine_directions(session *s, sal_error *err)
-{
-    const direction *f = &s->ways[0], *r = &s->ways[1];
-    sal_verdict_value b;
-    char text[512];
-    if (s->samples.rows == 0 || wrong_way(s, text, sizeof text)) {
-        return SAL_OK;
+    json_object_set_new(way, "name", json_string(reverse ? "reverse" : "forward"));
+    if (!s->o->json) {
+        cli_render(way, "log Z {name:-10} {log_z:.3f}, standard error {log_z_error:.3f}, effective "
+                        "chains {effective_chains:.1f} of {chains}< (from {from})>\n");
+        fflush(stdout);
     }
-    sal_status status = sal_ais_bennett(f->chains, f->log_weights, r->chains, r->log_weights,
-                                        &b.value, &b.standard_error, err);
-    if (status != SAL_OK || isinf(b.standard_error)) {
-        return status;
-    }
-    double error = isnan(b.standard_error) ? 0 : b.standard_error;
-    s->bennett = b;
-    return sal_log_likelihood(s->model, &s->test, b.value, error, &s->both, err);
+    json_decref(way);
 }
 
 static void print_independent(const session *s)
@@ -271,34 +186,24 @@ static void print_independent(const session *s)
            pictures ? "pixels with the training means" : "variables with the training frequencies");
 }
 
-static void print_head(const session *s)
-{
-    printf("model            %s, %lld variables\n", sal_model_name(s->model),
-           (long long)s->test.variables);
-    printf("held-out rows    %lld\n", (long long)s->test.rows);
-    cli_print_remarks();
-}
+/* The results of sal_evaluate_json that have a log Z. */
+static const char *const parts[] = { "forward", "reverse", "both_ways" };
 
-/* Print all results; the first `ways` directions are finished. */
-static int print_rest(const session *s, int ways)
+/* Print the object that --json prints as text, without what print_log_z has printed. */
+static int print_rest(const session *s, const json_t *object)
 {
-    const char *row = s->test.height > 0 ? "picture" : "row";
-    if (!isnan(s->bennett.value)) {
-        printf("log Z both ways  %.3f, standard error %.3f\n", s->bennett.value,
-               s->bennett.standard_error);
+    const json_t *warnings = json_object_get(object, "warnings");
+    cli_render(json_object_get(object, "both_ways"),
+               "<log Z both ways  {log_z:.3f}, standard error {log_z_error:.3f}\n>");
+    for (int k = 0; k < 3; k++) {
+        json_t *part = json_object_get(object, parts[k]);
+        json_object_set_new(part, "name", json_string(k < 2 ? parts[k] : "both ways"));
+        json_object_set_new(part, "row", json_string(s->test.height > 0 ? "picture" : "row"));
+        cli_render(part, "<log-likelihood   {log_likelihood:.3f} nats a {row}, standard error "
+                         "{log_likelihood_error:.3f} (log Z {name})\n>");
     }
-    for (int k = 0; k < ways; k++) {
-        printf("log-likelihood   %.3f nats a %s, standard error %.3f (log Z %s)\n",
-               s->ways[k].likelihood.mean, row, s->ways[k].likelihood.standard_error,
-               s->ways[k].name);
-    }
-    char text[512];
-    if (!isnan(s->bennett.value)) {
-        printf("log-likelihood   %.3f nats a %s, standard error %.3f (log Z both ways)\n",
-               s->both.mean, row, s->both.standard_error);
-    }
-    if (ways > 1 && wrong_way(s, text, sizeof text)) {
-        printf("%s\n", text);
+    for (size_t k = 0; k < json_array_size(warnings); k++) {
+        printf("%s\n", json_string_value(json_array_get(warnings, k)));
     }
     print_independent(s);
     if (!isnan(s->mmd)) {
@@ -317,42 +222,21 @@ static int print_rest(const session *s, int ways)
     return CLI_OK;
 }
 
-/* A JSON object with the results of one direction. */
-static json_t *direction_json(const direction *d)
+/* Print all results, of which `found` are those of sal_evaluate_json. Returns the exit code. */
+static int print_results(const session *s, json_t *found)
 {
-    json_t *object = json_pack("{s:I}", "chains", (json_int_t)d->chains);
-    cli_json_number(object, "log_z", d->ais.log_z);
-    cli_json_number(object, "log_z_error", d->ais.standard_error);
-    cli_json_number(object, "log_z_jackknife", d->ais.jackknife);
-    cli_json_number(object, "effective_chains", d->ais.ess);
-    cli_json_number(object, "acceptance_rate", d->ais.acceptance_rate);
-    cli_json_number(object, "log_likelihood", d->likelihood.mean);
-    cli_json_number(object, "log_likelihood_error", d->likelihood.standard_error);
-    return object;
-}
-
-/* A JSON object with the results of both directions combined. */
-static json_t *both_json(const session *s)
-{
-    json_t *object = json_object();
-    cli_json_number(object, "log_z", s->bennett.value);
-    cli_json_number(object, "log_z_error", s->bennett.standard_error);
-    cli_json_number(object, "log_likelihood", s->both.mean);
-    cli_json_number(object, "log_likelihood_error", s->both.standard_error);
-    return object;
-}
-
-/* Print all results as JSON; the first `ways` directions are finished. */
-static int print_json(const session *s, int ways)
-{
-    json_t *reverse = ways > 1 ? direction_json(&s->ways[1]) : json_null();
+    static const char *const others[] = { "dead", "mean_f", "data_error" };
+    for (int k = 0; k < 9; k++) {
+        json_object_del(json_object_get(found, parts[k / 3]), others[k % 3]);
+    }
     json_t *object = json_pack(
-        "{s:o, s:I, s:I, s:I, s:I, s:o, s:o, s:s}", "model",
+        "{s:o, s:I, s:I, s:I, s:I, s:O, s:O, s:s, s:O}", "model",
         cli_json_text(sal_model_name(s->model)), "variables", (json_int_t)s->test.variables,
         "test_rows", (json_int_t)s->test.rows, "chains", (json_int_t)s->o->ais.chains,
-        "temperatures", (json_int_t)s->o->ais.temperatures, "forward", direction_json(&s->ways[0]),
-        "reverse", reverse, "reverse_from", s->samples.rows > 0 ? "samples" : "test");
-    json_object_set_new(object, "both_ways", isnan(s->bennett.value) ? json_null() : both_json(s));
+        "temperatures", (json_int_t)s->o->ais.temperatures, parts[0],
+        json_object_get(found, parts[0]), parts[1], json_object_get(found, parts[1]),
+        "reverse_from", s->samples.rows > 0 ? "samples" : "test", parts[2],
+        json_object_get(found, parts[2]));
     cli_json_number(object, "independent_log_likelihood", s->independent.mean);
     cli_json_number(object, "independent_log_likelihood_error", s->independent.standard_error);
     if (!isnan(s->mmd)) {
@@ -362,31 +246,39 @@ static int print_json(const session *s, int ways)
     if (!isnan(s->pearson)) {
         cli_json_number(object, "pearson", s->pearson);
     }
-    json_t *warnings = json_array();
-    char text[512];
-    if (ways > 1 && wrong_way(s, text, sizeof text)) {
-        json_array_append_new(warnings, json_string(text));
-    }
-    json_object_set_new(object, "warnings", warnings);
+    json_object_set(object, "warnings", json_object_get(found, "warnings"));
     json_object_set_new(object, "verdict", s->judged ? cli_verdict_json(&s->verdict) : json_null());
-    return cli_json_print(object);
+    if (s->o->json) {
+        return cli_json_print(object);
+    }
+    int code = print_rest(s, object);
+    json_decref(object);
+    return code;
 }
 
 /* ---- the verdict */
 
-/* Judge the model by fresh samples, and by log Z of both directions if `has_log_z`; no verdict
- * after Ctrl-C. */
-static sal_status find_verdict(session *s, bool has_log_z, sal_error *err)
+/* The number object[key]; NaN where it is null. */
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    return json_is_real(value) ? json_real_value(value) : NAN;
+}
+
+/* Judge the model by fresh samples, and by log Z of both directions (sal_evaluate_json) unless
+ * `found` is NULL; no verdict after Ctrl-C. */
+static sal_status find_verdict(session *s, const json_t *found, sal_error *err)
 {
     bool sheet = false;
     sal_verdict_value log_z[2];
     for (int k = 0; k < 2; k++) {
-        log_z[k] = (sal_verdict_value){ s->ways[k].ais.log_z, s->ways[k].ais.standard_error };
+        const json_t *way = json_object_get(found, k ? "reverse" : "forward");
+        log_z[k] = (sal_verdict_value){ number_of(way, "log_z"), number_of(way, "log_z_error") };
     }
     sal_verdict_inputs inputs = { .train = &s->train,
                                   .test = &s->test,
-                                  .forward = has_log_z ? &log_z[0] : NULL,
-                                  .reverse = has_log_z ? &log_z[1] : NULL,
+                                  .forward = found ? &log_z[0] : NULL,
+                                  .reverse = found ? &log_z[1] : NULL,
                                   .sampling = { .directory = s->o->directory,
                                                 .draws = s->o->fresh,
                                                 .seed = s->o->ais.seed,
@@ -398,23 +290,21 @@ static sal_status find_verdict(session *s, bool has_log_z, sal_error *err)
 
 /* ---- the whole */
 
-/* Anneal forward, then in reverse, until Ctrl-C; *ways is how many directions were finished. */
-static sal_status go_both_ways(session *s, int *ways, sal_error *err)
+/* Anneal in both directions, until Ctrl-C. *found receives what sal_evaluate_json found. */
+static sal_status go_both_ways(session *s, json_t **found, sal_error *err)
 {
-    sal_status status = SAL_OK;
+    sal_ais_options o = s->o->ais;
+    char *text = NULL;
+    o.comm = cli_comm();
+    o.progress = show_progress;
+    o.progress_data = s;
     cli_catch_interrupt();
-    for (*ways = 0; status == SAL_OK && *ways < 2; ++*ways) {
-        status = anneal_direction(s, *ways, err);
-        if (status == SAL_OK && s->ways[*ways].ais.stopped) {
-            return SAL_OK;
-        }
-        if (status == SAL_OK && !s->o->json) {
-            if (*ways == 0) {
-                print_head(s);
-            }
-            print_log_z(s, &s->ways[*ways]);
-        }
-    }
+    s->progress = cli_progress_begin();
+    sal_status status =
+        sal_evaluate_json(s->model, &o, &s->test, s->samples.rows > 0 ? &s->samples : NULL,
+                          print_log_z, s, &text, err);
+    cli_progress_end(&s->progress);
+    *found = cli_json_take(text);
     return status;
 }
 
@@ -422,7 +312,7 @@ static sal_status go_both_ways(session *s, int *ways, sal_error *err)
 static int evaluate_model(session *s)
 {
     sal_error err = { 0 };
-    int ways = 0;
+    json_t *found = NULL;
     sal_status status = evaluate_independent(s, sal_model_space(s->model), &err);
     s->o->ais.log_base = strcmp(s->o->base, "data") == 0 ? s->log_base : NULL;
     if (cli_is_first()) {
@@ -433,26 +323,24 @@ static int evaluate_model(session *s)
     if (code != CLI_OK) {
         return code;
     }
-    status = go_both_ways(s, &ways, &err);
+    status = go_both_ways(s, &found, &err);
+    if (status == SAL_OK && s->o->verbose) {
+        cli_ranks_report(s->ways * s->o->ais.temperatures, "temperature");
+    }
+    if (status == SAL_OK && cli_is_first()) { /* the rest is done by rank 0 only */
+        status = s->ways == 2 ? find_verdict(s, found, &err) : SAL_OK;
+    }
     if (status != SAL_OK) {
-        return cli_fail(status, &err);
+        code = cli_fail(status, &err);
+    } else if (cli_is_first()) {
+        if (s->ways < 2) {
+            fprintf(stderr, "saltus: stopped; there is %s\n",
+                    s->ways ? "the forward estimate only" : "no estimate of log Z yet");
+        }
+        code = s->ways == 0 ? CLI_FAULT : print_results(s, found);
     }
-    if (s->o->verbose) {
-        cli_ranks_report(ways * s->o->ais.temperatures, "temperature");
-    }
-    if (!cli_is_first()) { /* the rest is done by rank 0 only */
-        return CLI_OK;
-    }
-    status = ways == 2 ? combine_directions(s, &err) : SAL_OK;
-    status = status == SAL_OK && ways == 2 ? find_verdict(s, true, &err) : status;
-    if (status != SAL_OK) {
-        return cli_fail(status, &err);
-    }
-    if (ways < 2) {
-        fprintf(stderr, "saltus: stopped; there is %s\n",
-                ways ? "the forward estimate only" : "no estimate of log Z yet");
-    }
-    return ways == 0 ? CLI_FAULT : s->o->json ? print_json(s, ways) : print_rest(s, ways);
+    json_decref(found);
+    return code;
 }
 
 /* ---- denoising chains */
@@ -547,7 +435,7 @@ static int evaluate_chain(session *s)
         print_head(s);
         print_bound(s);
     }
-    status = status ? status : find_verdict(s, false, &err);
+    status = status ? status : find_verdict(s, NULL, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
@@ -615,7 +503,7 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
         { 0 },
     };
     const char *specification = "";
-    session s = { .o = &o, .bennett = { NAN, NAN } };
+    session s = { .o = &o };
     cli_library library = { sal_option_table_of(SAL_OPTIONS_AIS), &o.ais };
     cli_add_options(table, &library);
     int code = cli_parse(command, argc, argv, table, 1, &specification);
@@ -645,8 +533,6 @@ static int run_evaluate(const cli_command *command, int argc, char **argv)
     sal_data_destroy(&s.test);
     sal_data_destroy(&s.samples);
     free(s.log_base);
-    free(s.ways[0].log_weights);
-    free(s.ways[1].log_weights);
     return code;
 }
 

@@ -46,12 +46,8 @@ sal_status sali_builtin_find(const char *specification, const sali_builtin **out
         }
         sal_nearest_offer(&nearest, name);
     }
-    return nearest.name
-               ? sali_fail(err, SAL_ERR_NOT_FOUND,
-                           "there is no model or file '%s'; did you mean '%s'?", asked,
-                           nearest.name)
-               : sali_fail(err, SAL_ERR_NOT_FOUND,
-                           "there is no model or file '%s'; see 'saltus list models'", asked);
+    return sali_fail(err, SAL_ERR_NOT_FOUND, "there is no model or file '%s'; %s", asked,
+                     sal_nearest_hint(&nearest, "see 'saltus list models'"));
 }
 
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,

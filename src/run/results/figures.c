@@ -188,13 +188,9 @@ static sal_status refuse(const char *name, sal_error *err)
             sal_nearest_offer(&nearest, figures[k].field);
         }
     }
-    return nearest.name
-               ? sali_fail(err, SAL_ERR_NOT_FOUND,
-                           "a summary has no figure '%s'; did you mean '%s'?", name, nearest.name)
-               : sali_fail(err, SAL_ERR_NOT_FOUND,
-                           "a summary has no figure '%s'; expected a field of "
-                           "sal_run_summary that is a number, such as 'rhat_max'",
-                           name);
+    return sali_fail(err, SAL_ERR_NOT_FOUND, "a summary has no figure '%s'; %s", name,
+                     sal_nearest_hint(&nearest, "expected a field of sal_run_summary that is a "
+                                                "number, such as 'rhat_max'"));
 }
 
 sal_status sal_run_summary_value(const sal_run *run, const char *name, double *value,
