@@ -6,14 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "models/structure/chain.h"
 #include "models/clamp.h"
 #include "models/log_sum.h"
 #include "models/structure/recognise.h"
 
 typedef struct workspace {
+    sali_memory memory; /* of the arrays */
     const sal_model *model;
     sali_chain chain;
     bool ready;       /* `filter` was computed for `version` and `beta` */
@@ -37,11 +38,7 @@ void sali_chain_close(void *ws)
     workspace *w = ws;
     if (w) {
         sali_chain_free(&w->chain);
-        sali_free(w->filter);
-        sali_free(w->scratch);
-        sali_free(w->weights);
-        sali_free(w->uniforms);
-        sali_free(w->path);
+        sali_memory_free(&w->memory);
         sali_free(w);
     }
 }
@@ -57,14 +54,12 @@ sal_status sali_chain_open(const sal_model *model, int64_t chains, void **ws, sa
     sal_status status = sali_chain_create(model, &w->chain, err);
     if (status == SAL_OK) {
         const sali_chain_shape *shape = &w->chain.shape;
-        w->filter = SALI_NEW_ARRAY(double, shape->length * shape->codes);
-        w->scratch = SALI_NEW_ARRAY(double, 2 * shape->codes);
-        w->weights = SALI_NEW_ARRAY(double, shape->codes);
-        w->uniforms = SALI_NEW_ARRAY(double, shape->length);
-        w->path = SALI_NEW_ARRAY(int32_t, shape->length);
-        status = w->filter && w->scratch && w->weights && w->uniforms && w->path
-                     ? SAL_OK
-                     : sali_fail_memory(err);
+        w->filter = SALI_TAKE(&w->memory, double, shape->length * shape->codes);
+        w->scratch = SALI_TAKE(&w->memory, double, 2 * shape->codes);
+        w->weights = SALI_TAKE(&w->memory, double, shape->codes);
+        w->uniforms = SALI_TAKE(&w->memory, double, shape->length);
+        w->path = SALI_TAKE(&w->memory, int32_t, shape->length);
+        status = sali_memory_status(&w->memory, err);
     }
     if (status != SAL_OK) {
         sali_chain_close(w);

@@ -8,11 +8,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "models/log_sum.h"
 
 typedef struct workspace {
+    sali_memory memory; /* of the arrays */
     const sal_model *model;
     uint64_t version; /* of the parameters that log_weight and log_table were read from */
     int64_t V, K, R;
@@ -29,12 +30,7 @@ static void close_draws(void *ws)
 {
     workspace *w = ws;
     if (w) {
-        sali_free(w->log_weight);
-        sali_free(w->log_table);
-        sali_free(w->w);
-        sali_free(w->q);
-        sali_free(w->terms);
-        sali_free(w->uniforms);
+        sali_memory_free(&w->memory);
         sali_free(w);
     }
 }
@@ -48,18 +44,16 @@ static sal_status open_draws(const sal_model *model, int64_t chains, void **ws, 
     if (!w) {
         return sali_fail_memory(err);
     }
-    *w = (workspace){ .model = model,
-                      .version = sali_model_version(model) - 1,
-                      .V = V,
-                      .K = K,
-                      .R = R,
-                      .log_weight = SALI_NEW_ARRAY(double, K),
-                      .log_table = SALI_NEW_ARRAY(double, K *R),
-                      .w = SALI_NEW_ARRAY(double, K),
-                      .q = SALI_NEW_ARRAY(double, K *R),
-                      .terms = SALI_NEW_ARRAY(double, K),
-                      .uniforms = SALI_NEW_ARRAY(double, V + 1) };
-    if (!w->log_weight || !w->log_table || !w->w || !w->q || !w->terms || !w->uniforms) {
+    *w = (workspace){
+        .model = model, .version = sali_model_version(model) - 1, .V = V, .K = K, .R = R
+    };
+    w->log_weight = SALI_TAKE(&w->memory, double, K);
+    w->log_table = SALI_TAKE(&w->memory, double, K *R);
+    w->w = SALI_TAKE(&w->memory, double, K);
+    w->q = SALI_TAKE(&w->memory, double, K *R);
+    w->terms = SALI_TAKE(&w->memory, double, K);
+    w->uniforms = SALI_TAKE(&w->memory, double, V + 1);
+    if (w->memory.refused) {
         close_draws(w);
         return sali_fail_memory(err);
     }
