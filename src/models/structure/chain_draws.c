@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/choose.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "models/structure/chain.h"
@@ -111,20 +112,6 @@ static void weigh_codes(workspace *w, int64_t t, int32_t next)
     }
 }
 
-/* The code at which the cumulative probability by w->weights exceeds u; never an impossible
- * code. */
-static int32_t choose_code(const workspace *w, double u)
-{
-    int32_t chosen = 0;
-    for (int32_t z = 0; z < w->chain.shape.codes && u >= 0; z++) {
-        if (w->weights[z] > -INFINITY) {
-            chosen = z;
-            u -= exp(w->weights[z]);
-        }
-    }
-    return chosen;
-}
-
 void sali_chain_draw(void *ws, const sali_piece *at, const sali_stream *streams, int32_t *to)
 {
     workspace *w = ws;
@@ -135,7 +122,8 @@ void sali_chain_draw(void *ws, const sali_piece *at, const sali_stream *streams,
         sali_rng_uniform_f64(&streams[c], T, w->uniforms);
         for (int64_t t = T - 1; t >= 0; t--) {
             weigh_codes(w, t, next);
-            w->path[t] = next = choose_code(w, w->uniforms[t]);
+            next = (int32_t)sali_choose_log(w->chain.shape.codes, w->weights, 0, w->uniforms[t]);
+            w->path[t] = next;
         }
         sali_clamp_restrict(w->model, 1, w->path, to + c * V);
     }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/choose.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "models/log_sum.h"
@@ -125,23 +126,6 @@ static int64_t one_piece(const sal_model *model)
     return 1;
 }
 
-/* An index drawn with probabilities p [n] by a uniform number, n >= 1; never an index of
- * probability 0. */
-static int64_t choose_component(int64_t n, const double *p, double uniform)
-{
-    int64_t chosen = 0;
-    for (int64_t k = 0; k < n; k++) {
-        if (p[k] > 0) {
-            chosen = k;
-            uniform -= p[k];
-            if (uniform < 0) {
-                break;
-            }
-        }
-    }
-    return chosen;
-}
-
 /* Draw a component by its share of Z, then each variable from the component. */
 static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int32_t *to)
 {
@@ -149,10 +133,10 @@ static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int
     for (int64_t c = 0; c < at->n; c++, to += w->V) {
         temper_product(w, at->beta[c]);
         sali_rng_uniform_f64(&streams[c], w->V + 1, w->uniforms);
-        const double *q = w->q + w->R * choose_component(w->K, w->w, w->uniforms[w->V]);
+        const double *q = w->q + w->R * sali_choose(w->K, w->w, w->uniforms[w->V]);
         for (int64_t v = 0; v < w->V; v++) {
             int64_t states = w->model->space->variables[v].states;
-            to[v] = (int32_t)choose_component(states, q, w->uniforms[v]);
+            to[v] = (int32_t)sali_choose(states, q, w->uniforms[v]);
             q += states;
         }
     }
