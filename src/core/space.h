@@ -65,6 +65,16 @@ sal_space *sali_space_subset(const sal_space *space, const bool *keep);
 /* Whether both have the same variables, whatever their names. */
 bool sali_space_equal(const sal_space *a, const sal_space *b);
 
+/* The kinds of all variables: the sum of the bits 1u << kind. */
+static inline unsigned sali_space_kinds(const sal_space *space)
+{
+    unsigned kinds = 0;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        kinds |= 1u << space->stretches[b].kind;
+    }
+    return kinds;
+}
+
 /* Whether a stretch has two levels and one real (binary, spin, ordinal with two levels). */
 static inline bool sali_two_level(const sali_stretch *s)
 {

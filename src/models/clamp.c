@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 
 typedef struct clamp_content {
+    sali_memory memory; /* of the arrays */
     sal_model *inner;
     int32_t *fixed;   /* [inner V] code of a fixed variable, -1 of a free one */
     int64_t *free;    /* [n_free] inner index of each free variable */
@@ -15,6 +16,7 @@ typedef struct clamp_content {
 } clamp_content;
 
 typedef struct clamp_workspace {
+    sali_memory memory; /* of the arrays */
     const clamp_content *content;
     size_t element;
     sal_dtype dtype;
@@ -32,9 +34,7 @@ static void clamp_close(void *workspace)
     if (ws->inner_ws) {
         ws->content->inner->ops->close(ws->inner_ws);
     }
-    sali_free(ws->codes);
-    sali_free(ws->x);
-    sali_free(ws->gradient);
+    sali_memory_free(&ws->memory);
     sali_free(ws);
 }
 
@@ -63,12 +63,11 @@ static sal_status clamp_open(const sal_model *model, int64_t chains, unsigned wa
     ws->content = content;
     ws->dtype = inner->dtype;
     ws->element = inner->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
-    ws->codes = SALI_NEW_ARRAY(int32_t, chains * inner->space->n_variables);
-    ws->x = sali_alloc(chains * inner->space->width, ws->element);
-    ws->gradient = sali_alloc(chains * inner->space->width, ws->element);
-    sal_status status = ws->codes && ws->x && ws->gradient
-                            ? inner->ops->open(inner, chains, wants, &ws->inner_ws, err)
-                            : sali_fail_memory(err);
+    ws->codes = SALI_TAKE(&ws->memory, int32_t, chains * inner->space->n_variables);
+    ws->x = sali_memory_take(&ws->memory, chains * inner->space->width, ws->element);
+    ws->gradient = sali_memory_take(&ws->memory, chains * inner->space->width, ws->element);
+    sal_status status = sali_memory_status(&ws->memory, err);
+    status = status ? status : inner->ops->open(inner, chains, wants, &ws->inner_ws, err);
     if (status != SAL_OK) {
         clamp_close(ws);
         return status;
@@ -148,9 +147,7 @@ static void clamp_destroy(void *object)
 {
     clamp_content *content = object;
     sal_model_destroy(content->inner);
-    sali_free(content->fixed);
-    sali_free(content->free);
-    sali_free(content->real_of);
+    sali_memory_free(&content->memory);
     sali_free(content);
 }
 
@@ -225,9 +222,9 @@ static sal_status mark_fixed(const sal_model *model, int64_t n, const int64_t *v
 static sal_status map_free(clamp_content *content, sal_error *err)
 {
     const sal_space *space = content->inner->space;
-    content->free = SALI_NEW_ARRAY(int64_t, space->n_variables);
-    content->real_of = SALI_NEW_ARRAY(int64_t, space->width);
-    if (!content->free || !content->real_of) {
+    content->free = SALI_TAKE(&content->memory, int64_t, space->n_variables);
+    content->real_of = SALI_TAKE(&content->memory, int64_t, space->width);
+    if (content->memory.refused) {
         return sali_fail_memory(err);
     }
     for (int64_t v = 0; v < space->n_variables; v++) {
@@ -276,7 +273,7 @@ sal_status sali_clamp_create(sal_model *model, int64_t n, const int64_t *variabl
         return sali_fail_memory(err);
     }
     content->inner = sali_model_hold(model);
-    content->fixed = SALI_NEW_ARRAY(int32_t, model->space->n_variables);
+    content->fixed = SALI_TAKE(&content->memory, int32_t, model->space->n_variables);
     sal_status status = content->fixed ? mark_fixed(model, n, variables, codes, content->fixed, err)
                                        : sali_fail_memory(err);
     status = status == SAL_OK ? map_free(content, err) : status;

@@ -3,39 +3,32 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "models/model.h"
 
 /* Most states evaluated at a time, so that the memory for a long list is bounded. */
 #define BATCH 64
 
 typedef struct buffers {
+    sali_memory memory;         /* of the arrays */
     int64_t rows;               /* up to BATCH */
     void *x, *gradient, *slots; /* real [rows x ...] */
     double *f;
 } buffers;
 
-/* Allocate buffers for batches of up to BATCH of `states` states. False when out of memory; *b is
- * then still to be freed. */
-static bool buffers_create(const sal_model *model, int64_t states, buffers *b)
+/* Allocate buffers for batches of up to BATCH of `states` states; b->memory is zeros at first, and
+ * is to be freed in any case. */
+static sal_status buffers_create(const sal_model *model, int64_t states, buffers *b, sal_error *err)
 {
     const sal_space *space = model->space;
     size_t element = sali_dtype_size(model->dtype);
     b->rows = states < 1 ? 1 : states < BATCH ? states : BATCH;
-    b->x = sali_alloc(b->rows * space->width, element);
-    b->gradient = sali_alloc(b->rows * space->width, element);
-    b->slots = sali_alloc(b->rows * space->slots, element);
-    b->f = SALI_NEW_ARRAY(double, b->rows);
-    return b->x && b->gradient && b->slots && b->f;
-}
-
-static void buffers_free(buffers *b)
-{
-    sali_free(b->x);
-    sali_free(b->gradient);
-    sali_free(b->slots);
-    sali_free(b->f);
+    b->x = sali_memory_take(&b->memory, b->rows * space->width, element);
+    b->gradient = sali_memory_take(&b->memory, b->rows * space->width, element);
+    b->slots = sali_memory_take(&b->memory, b->rows * space->slots, element);
+    b->f = SALI_TAKE(&b->memory, double, b->rows);
+    return sali_memory_status(&b->memory, err);
 }
 
 static void to_double(sal_dtype dtype, int64_t n, const void *from, double *to)
@@ -105,9 +98,8 @@ static sal_status evaluate_states(const sal_model *model, int64_t states, const 
     buffers b = { 0 };
     unsigned wants =
         (gradient ? SALI_WANT_GRADIENT : 0) | (differences ? SALI_WANT_DIFFERENCES : 0);
-    sal_status status = buffers_create(model, states, &b)
-                            ? sali_evaluator_create(model, b.rows, wants, &e, err)
-                            : sali_fail_memory(err);
+    sal_status status = buffers_create(model, states, &b, err);
+    status = status ? status : sali_evaluator_create(model, b.rows, wants, &e, err);
     for (int64_t first = 0; status == SAL_OK && first < states; first += b.rows) {
         int64_t n = states - first < b.rows ? states - first : b.rows;
         const int32_t *rows = codes ? codes + first * space->n_variables : NULL;
@@ -130,7 +122,7 @@ static sal_status evaluate_states(const sal_model *model, int64_t states, const 
         status = check_values(model, first, n, b.f, err);
     }
     sali_evaluator_destroy(e);
-    buffers_free(&b);
+    sali_memory_free(&b.memory);
     return status;
 }
 

@@ -3,13 +3,14 @@
 
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 
 /* Rows of a batch: enough for an efficient matrix product. */
 #define ROWS 64
 
 struct sali_neighbours {
+    sali_memory memory; /* of the arrays */
     const sal_model *model;
     sali_tracker *tracker; /* not owned; NULL: batches are evaluated */
     void *ws;
@@ -58,15 +59,15 @@ sal_status sali_neighbours_create(const sal_model *model, int64_t chains, unsign
     }
     nb->element = sali_dtype_size(model->dtype);
     nb->rows = most >= ROWS || chains * most >= ROWS ? ROWS : chains * most + 1;
-    nb->codes = SALI_NEW_ARRAY(int32_t, nb->rows * space->n_variables);
-    nb->x = sali_alloc(nb->rows * space->width, nb->element);
-    nb->f = SALI_NEW_ARRAY(double, nb->rows);
-    nb->chain = SALI_NEW_ARRAY(int64_t, nb->rows);
-    nb->to = SALI_NEW_ARRAY(int64_t, nb->rows);
-    bool ok = nb->codes && nb->x && nb->f && nb->chain && nb->to;
-    sal_status status =
-        ok ? model->ops->open(model, nb->rows, wants & SALI_WANT_NO_LIMITS, &nb->ws, err)
-           : sali_fail_memory(err);
+    nb->codes = SALI_TAKE(&nb->memory, int32_t, nb->rows * space->n_variables);
+    nb->x = sali_memory_take(&nb->memory, nb->rows * space->width, nb->element);
+    nb->f = SALI_TAKE(&nb->memory, double, nb->rows);
+    nb->chain = SALI_TAKE(&nb->memory, int64_t, nb->rows);
+    nb->to = SALI_TAKE(&nb->memory, int64_t, nb->rows);
+    sal_status status = sali_memory_status(&nb->memory, err);
+    if (status == SAL_OK) {
+        status = model->ops->open(model, nb->rows, wants & SALI_WANT_NO_LIMITS, &nb->ws, err);
+    }
     if (status != SAL_OK) {
         sali_neighbours_destroy(nb);
         return status;
@@ -84,11 +85,7 @@ void sali_neighbours_destroy(void *neighbours)
     if (nb->ws) {
         nb->model->ops->close(nb->ws);
     }
-    sali_free(nb->codes);
-    sali_free(nb->x);
-    sali_free(nb->f);
-    sali_free(nb->chain);
-    sali_free(nb->to);
+    sali_memory_free(&nb->memory);
     sali_free(nb);
 }
 

@@ -3,7 +3,7 @@
 #include "graph_formulas.h"
 
 #include "alloc_fail.h"
-#include "models/zoo/lattice.h"
+#include "models/lattice.h"
 #include "models/zoo/random_graph.h"
 
 /* ---- formulas */
@@ -93,11 +93,12 @@ START_TEST(lattice_in_a_file_is_the_lattice)
 {
     const char *lattices[] = { "ising:side=6,theta=0.35,bias=0.1", "potts:side=6,theta=0.35" };
     const char *graphs[] = { "ising:theta=0.35,bias=0.1", "potts:theta=0.35" };
+    const int64_t side[] = { 6, 6 };
     int64_t pairs[144];
     double ones[72];
     sali_content content = { .kind = SALI_CONTENT_GRAPH };
     content.graph = (sali_graph){ .nodes = 36,
-                                  .edges = sali_lattice_rectangle(6, 6, true, pairs),
+                                  .edges = sali_lattice_pairs(2, side, true, pairs, pairs + 1, 2),
                                   .pairs = pairs,
                                   .weights = ones };
     for (int e = 0; e < 72; e++) {

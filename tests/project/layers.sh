@@ -38,7 +38,7 @@ check models/structure $below models
 check models/make $below models models/structure
 check models/exact $below models models/structure models/make
 check models/levels $below models models/make
-check models/formula $below
+check models/formula $below models
 check models/zoo $below models models/structure
 
 below="$below models... parallel"

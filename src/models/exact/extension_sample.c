@@ -2,8 +2,9 @@
 /* The extension by Monte Carlo: means over states drawn from the product of theta's rows. */
 #include <math.h>
 
-#include "core/memory.h"
+#include "core/choose.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/rng.h"
 #include "models/exact/extension.h"
 #include "models/states.h"
@@ -60,22 +61,6 @@ static void draws_free(draws *d)
     sali_memory_free(&d->memory);
 }
 
-/* The state whose interval of the cumulated probabilities holds u; never one of probability 0. */
-static int32_t draw_code(int32_t states, const double *theta, double u)
-{
-    int32_t last = 0;
-    for (int32_t k = 0; k < states; k++) {
-        if (theta[k] > 0) {
-            last = k;
-            u -= theta[k];
-            if (u < 0) {
-                break;
-            }
-        }
-    }
-    return last;
-}
-
 /* Draw `rows` states into d->codes. The numbers depend on the seed and the number of the state
  * only. */
 static void draw_states(draws *d, int64_t rows)
@@ -89,7 +74,8 @@ static void draw_states(draws *d, int64_t rows)
         sali_rng_uniform_f64(&stream, space->n_variables, d->uniform);
         for (int64_t v = 0; v < space->n_variables; v++) {
             int32_t states = space->variables[v].states;
-            d->codes[c * space->n_variables + v] = draw_code(states, theta, d->uniform[v]);
+            d->codes[c * space->n_variables + v] =
+                (int32_t)sali_choose(states, theta, d->uniform[v]);
             theta += states;
         }
     }

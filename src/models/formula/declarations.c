@@ -9,6 +9,7 @@
 #include "core/alloc.h"
 #include "core/number.h"
 #include "models/formula/parser.h"
+#include "models/lattice.h"
 
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define MOST_VARIABLES 4096
@@ -294,24 +295,16 @@ static bool add_pair(sali_formula_parser *p, sali_formula_block *b, int64_t i, i
 
 bool sali_formula_neighbours(sali_formula_parser *p, sali_formula_block *b)
 {
-    bool good = true;
     if (b->pairs >= 0) {
         return true;
     }
-    b->pairs = 0;
-    for (int64_t v = 0; good && v < b->count; v++) {
-        int64_t stride = 1;
-        for (int s = b->sides - 1; good && s >= 0; s--) {
-            const int64_t side = b->side[s], at = v / stride % side;
-            if (at + 1 < side) {
-                good = add_pair(p, b, v, v + stride);
-            } else if (b->cyclic && side > 2) { /* a side of two would give the same pair twice */
-                good = add_pair(p, b, v, v - at * stride);
-            }
-            stride *= side;
-        }
+    b->end[0] = sali_memory_take(&p->memory, b->sides * b->count, sizeof *b->end[0]);
+    b->end[1] = sali_memory_take(&p->memory, b->sides * b->count, sizeof *b->end[1]);
+    if (!b->end[0] || !b->end[1]) {
+        return sali_formula_no_memory(p);
     }
-    return good;
+    b->pairs = sali_lattice_pairs(b->sides, b->side, b->cyclic, b->end[0], b->end[1], 1);
+    return true;
 }
 
 static int compare_numbers(const void *a, const void *b)

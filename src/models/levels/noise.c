@@ -88,12 +88,11 @@ sal_status sali_noise_create(const sal_space *space, int64_t T, const double *ke
     sal_status status = noise->space ? check_noise(space, T, keep, err) : sali_fail_memory(err);
     status = status ? status : sali_base_create(space, log_base, &noise->log_base, err);
     if (status == SAL_OK) {
-        noise->keep = sali_memdup(keep, T + 1, sizeof *keep);
-        noise->share = SALI_NEW_ARRAY(double, space->n_states);
-        noise->same = SALI_NEW_ARRAY(double, T * space->n_states);
-        noise->other = SALI_NEW_ARRAY(double, T * space->n_states);
-        status = noise->keep && noise->share && noise->same && noise->other ? SAL_OK
-                                                                            : sali_fail_memory(err);
+        noise->keep = sali_memory_copy(&noise->memory, keep, T + 1, sizeof *keep);
+        noise->share = SALI_TAKE(&noise->memory, double, space->n_states);
+        noise->same = SALI_TAKE(&noise->memory, double, T * space->n_states);
+        noise->other = SALI_TAKE(&noise->memory, double, T * space->n_states);
+        status = sali_memory_status(&noise->memory, err);
     }
     if (status == SAL_OK && !fill_tables(noise)) {
         status = sali_fail(err, SAL_ERR_ARGUMENT,
@@ -107,11 +106,8 @@ void sali_noise_destroy(sali_noise *noise)
 {
     if (noise) {
         sal_space_destroy(noise->space);
-        sali_free(noise->keep);
         sali_free(noise->log_base);
-        sali_free(noise->share);
-        sali_free(noise->same);
-        sali_free(noise->other);
+        sali_memory_free(&noise->memory);
         sali_free(noise);
     }
 }

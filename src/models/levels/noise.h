@@ -11,15 +11,17 @@
 #ifndef SALI_NOISE_H
 #define SALI_NOISE_H
 
+#include "core/memory.h"
 #include "core/rng.h"
 #include "models/model.h"
 
 typedef struct sali_noise {
-    sal_space *space; /* space of x */
-    int64_t T;        /* levels */
-    double *keep;     /* [T + 1] share of variables of x_t kept from x_0; falls from 1 to 0 */
-    double *log_base; /* [R] log p_0 */
-    double *share;    /* [R] p_0 */
+    sali_memory memory; /* of the arrays, except log_base */
+    sal_space *space;   /* space of x */
+    int64_t T;          /* levels */
+    double *keep;       /* [T + 1] share of variables of x_t kept from x_0; falls from 1 to 0 */
+    double *log_base;   /* [R] log p_0 */
+    double *share;      /* [R] p_0 */
     /* [T x R] log q(x_(t+1) = k | x_t) for x_t = k, and for x_t at any other value. */
     double *same, *other;
 } sali_noise;

@@ -5,11 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "models/structure/binary_chains.h"
 
 typedef struct workspace {
+    sali_memory memory; /* of the arrays */
     const sal_model *model;
     const sali_binary_chains *form;
     sali_sum_reader sum;
@@ -26,10 +27,7 @@ void sali_binary_chains_close(void *ws)
     workspace *w = ws;
     if (w) {
         sali_sum_reader_close(&w->sum);
-        sali_free(w->h);
-        sali_free(w->G);
-        sali_free(w->log_odds);
-        sali_free(w->uniforms);
+        sali_memory_free(&w->memory);
         sali_free(w);
     }
 }
@@ -62,11 +60,11 @@ sal_status sali_binary_chains_open(const sal_model *model, int64_t chains, void 
     w->model = model;
     w->form = model->structure_data;
     int64_t T = w->form->length, K = w->form->chains;
-    w->h = SALI_NEW_ARRAY(double, T *K);
-    w->G = SALI_NEW_ARRAY(double, T *K *K);
-    w->log_odds = SALI_NEW_ARRAY(double, T);
-    w->uniforms = SALI_NEW_ARRAY(double, T);
-    if (!w->h || !w->G || !w->log_odds || !w->uniforms ||
+    w->h = SALI_TAKE(&w->memory, double, T *K);
+    w->G = SALI_TAKE(&w->memory, double, T *K *K);
+    w->log_odds = SALI_TAKE(&w->memory, double, T);
+    w->uniforms = SALI_TAKE(&w->memory, double, T);
+    if (w->memory.refused ||
         sali_sum_reader_open(sali_model_tape(model), &w->form->sum, &w->sum) != SAL_OK) {
         sali_binary_chains_close(w);
         return sali_fail_memory(err);

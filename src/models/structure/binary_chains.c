@@ -9,17 +9,6 @@
 
 /* ---- recognition */
 
-/* Whether every variable has the kind SAL_BINARY. */
-static bool is_binary(const sal_space *space)
-{
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        if (space->variables[v].kind != SAL_BINARY) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* The largest |i - j| of an edge (i, j). This is the number of chains, K: neighbours in time are K
  * apart, and no coupled pair is further apart. */
 static int64_t longest_distance(const sali_node *edges)
@@ -102,7 +91,7 @@ sal_status sali_recognise_chains(sal_model *model, const sali_sum_form *sum)
     const sali_node *node = sum->core >= 0 ? &program->nodes[sum->core] : NULL;
     if (!node || !program->steps[sum->core].op->lists_pairs || node->in[0] != program->state ||
         program->nodes[node->in[1]].varying || program->steps[node->in[1]].param_path ||
-        !is_binary(model->space)) {
+        sali_space_kinds(model->space) != 1u << SAL_BINARY) {
         return SAL_ERR_UNSUPPORTED;
     }
     int64_t V = model->space->n_variables, K = longest_distance(node);

@@ -60,13 +60,8 @@ static bool check_edges(const sali_tape_model *tape, chain_form *form)
 /* Whether all variables are categorical and have the same number of states. */
 static bool has_equal_variables(const sal_space *space)
 {
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        const sali_variable *variable = &space->variables[v];
-        if (variable->kind != SAL_CATEGORICAL || variable->states != space->variables[0].states) {
-            return false;
-        }
-    }
-    return true;
+    return sali_space_kinds(space) == 1u << SAL_CATEGORICAL &&
+           space->n_states == space->n_variables * space->max_states;
 }
 
 /* ---- as a chain */

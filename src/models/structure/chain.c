@@ -21,9 +21,7 @@ const struct sali_chain_rule *sali_chain_rule_of(const sal_model *model)
 
 void sali_chain_free(sali_chain *chain)
 {
-    sali_free(chain->emission);
-    sali_free(chain->transition);
-    sali_free(chain->fixed);
+    sali_memory_free(&chain->memory);
     if (chain->sum.tape) {
         sali_sum_reader_close(&chain->sum);
     }
@@ -55,14 +53,12 @@ sal_status sali_chain_create(const sal_model *model, sali_chain *chain, sal_erro
     const struct sali_chain_rule *rule = sali_chain_rule_of(model);
     sali_chain_shape shape = rule->shape(inner);
     int64_t states = (int64_t)sali_chain_states(&shape);
-    *chain = (sali_chain){ .shape = shape,
-                           .states = states,
-                           .emission = SALI_NEW_ARRAY(double, shape.length *states),
-                           .transition = SALI_NEW_ARRAY(double, shape.codes *shape.codes),
-                           .fixed = SALI_NEW_ARRAY(int32_t, shape.length * shape.variables) };
-    sal_status status = chain->emission && chain->transition && chain->fixed
-                            ? find_fixed(model, chain, err)
-                            : sali_fail_memory(err);
+    *chain = (sali_chain){ .shape = shape, .states = states };
+    chain->emission = SALI_TAKE(&chain->memory, double, shape.length *states);
+    chain->transition = SALI_TAKE(&chain->memory, double, shape.codes *shape.codes);
+    chain->fixed = SALI_TAKE(&chain->memory, int32_t, shape.length * shape.variables);
+    sal_status status = sali_memory_status(&chain->memory, err);
+    status = status ? status : find_fixed(model, chain, err);
     if (status == SAL_OK &&
         sali_sum_reader_open(sali_model_tape(inner), rule->form(inner), &chain->sum) != SAL_OK) {
         status = sali_fail_memory(err);

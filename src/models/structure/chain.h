@@ -6,6 +6,7 @@
 #ifndef SALI_CHAIN_H
 #define SALI_CHAIN_H
 
+#include "core/memory.h"
 #include "models/structure.h"
 #include "models/structure/sum_form.h"
 
@@ -20,6 +21,7 @@ typedef struct sali_chain_shape {
  * numbering the states of slice t: z = sum_k x_k codes^k. All may be -inf, none +inf. The
  * distribution of the first slice is in its emission. */
 typedef struct sali_chain {
+    sali_memory memory; /* of the arrays */
     sali_chain_shape shape;
     int64_t states; /* S = codes^K */
     double constant;

@@ -6,14 +6,16 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/choose.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "models/structure/chain.h"
 #include "models/clamp.h"
 #include "models/log_sum.h"
 #include "models/structure/recognise.h"
 
 typedef struct workspace {
+    sali_memory memory; /* of the arrays */
     const sal_model *model;
     sali_chain chain;
     bool ready;       /* `filter` was computed for `version` and `beta` */
@@ -37,11 +39,7 @@ void sali_chain_close(void *ws)
     workspace *w = ws;
     if (w) {
         sali_chain_free(&w->chain);
-        sali_free(w->filter);
-        sali_free(w->scratch);
-        sali_free(w->weights);
-        sali_free(w->uniforms);
-        sali_free(w->path);
+        sali_memory_free(&w->memory);
         sali_free(w);
     }
 }
@@ -57,14 +55,12 @@ sal_status sali_chain_open(const sal_model *model, int64_t chains, void **ws, sa
     sal_status status = sali_chain_create(model, &w->chain, err);
     if (status == SAL_OK) {
         const sali_chain_shape *shape = &w->chain.shape;
-        w->filter = SALI_NEW_ARRAY(double, shape->length * shape->codes);
-        w->scratch = SALI_NEW_ARRAY(double, 2 * shape->codes);
-        w->weights = SALI_NEW_ARRAY(double, shape->codes);
-        w->uniforms = SALI_NEW_ARRAY(double, shape->length);
-        w->path = SALI_NEW_ARRAY(int32_t, shape->length);
-        status = w->filter && w->scratch && w->weights && w->uniforms && w->path
-                     ? SAL_OK
-                     : sali_fail_memory(err);
+        w->filter = SALI_TAKE(&w->memory, double, shape->length * shape->codes);
+        w->scratch = SALI_TAKE(&w->memory, double, 2 * shape->codes);
+        w->weights = SALI_TAKE(&w->memory, double, shape->codes);
+        w->uniforms = SALI_TAKE(&w->memory, double, shape->length);
+        w->path = SALI_TAKE(&w->memory, int32_t, shape->length);
+        status = sali_memory_status(&w->memory, err);
     }
     if (status != SAL_OK) {
         sali_chain_close(w);
@@ -116,20 +112,6 @@ static void weigh_codes(workspace *w, int64_t t, int32_t next)
     }
 }
 
-/* The code at which the cumulative probability by w->weights exceeds u; never an impossible
- * code. */
-static int32_t choose_code(const workspace *w, double u)
-{
-    int32_t chosen = 0;
-    for (int32_t z = 0; z < w->chain.shape.codes && u >= 0; z++) {
-        if (w->weights[z] > -INFINITY) {
-            chosen = z;
-            u -= exp(w->weights[z]);
-        }
-    }
-    return chosen;
-}
-
 void sali_chain_draw(void *ws, const sali_piece *at, const sali_stream *streams, int32_t *to)
 {
     workspace *w = ws;
@@ -140,7 +122,8 @@ void sali_chain_draw(void *ws, const sali_piece *at, const sali_stream *streams,
         sali_rng_uniform_f64(&streams[c], T, w->uniforms);
         for (int64_t t = T - 1; t >= 0; t--) {
             weigh_codes(w, t, next);
-            w->path[t] = next = choose_code(w, w->uniforms[t]);
+            next = (int32_t)sali_choose_log(w->chain.shape.codes, w->weights, 0, w->uniforms[t]);
+            w->path[t] = next;
         }
         sali_clamp_restrict(w->model, 1, w->path, to + c * V);
     }

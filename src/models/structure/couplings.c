@@ -112,11 +112,7 @@ static bool terms_suit(const sali_coupling_terms *terms, const sal_model *model,
 /* Whether all variables have at most two states, and none is a count. */
 static bool has_bits(const sal_space *space)
 {
-    bool counts = false;
-    for (int64_t b = 0; b < space->n_blocks; b++) {
-        counts |= space->stretches[b].kind == SAL_COUNT;
-    }
-    return space->max_states <= 2 && !counts;
+    return space->max_states <= 2 && !(sali_space_kinds(space) & 1u << SAL_COUNT);
 }
 
 /* Whether tables forbid states at the present parameters: couplings are differences of entries,

@@ -8,11 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/alloc.h"
+#include "core/choose.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "models/log_sum.h"
 
 typedef struct workspace {
+    sali_memory memory; /* of the arrays */
     const sal_model *model;
     uint64_t version; /* of the parameters that log_weight and log_table were read from */
     int64_t V, K, R;
@@ -29,12 +31,7 @@ static void close_draws(void *ws)
 {
     workspace *w = ws;
     if (w) {
-        sali_free(w->log_weight);
-        sali_free(w->log_table);
-        sali_free(w->w);
-        sali_free(w->q);
-        sali_free(w->terms);
-        sali_free(w->uniforms);
+        sali_memory_free(&w->memory);
         sali_free(w);
     }
 }
@@ -48,18 +45,16 @@ static sal_status open_draws(const sal_model *model, int64_t chains, void **ws, 
     if (!w) {
         return sali_fail_memory(err);
     }
-    *w = (workspace){ .model = model,
-                      .version = sali_model_version(model) - 1,
-                      .V = V,
-                      .K = K,
-                      .R = R,
-                      .log_weight = SALI_NEW_ARRAY(double, K),
-                      .log_table = SALI_NEW_ARRAY(double, K *R),
-                      .w = SALI_NEW_ARRAY(double, K),
-                      .q = SALI_NEW_ARRAY(double, K *R),
-                      .terms = SALI_NEW_ARRAY(double, K),
-                      .uniforms = SALI_NEW_ARRAY(double, V + 1) };
-    if (!w->log_weight || !w->log_table || !w->w || !w->q || !w->terms || !w->uniforms) {
+    *w = (workspace){
+        .model = model, .version = sali_model_version(model) - 1, .V = V, .K = K, .R = R
+    };
+    w->log_weight = SALI_TAKE(&w->memory, double, K);
+    w->log_table = SALI_TAKE(&w->memory, double, K *R);
+    w->w = SALI_TAKE(&w->memory, double, K);
+    w->q = SALI_TAKE(&w->memory, double, K *R);
+    w->terms = SALI_TAKE(&w->memory, double, K);
+    w->uniforms = SALI_TAKE(&w->memory, double, V + 1);
+    if (w->memory.refused) {
         close_draws(w);
         return sali_fail_memory(err);
     }
@@ -131,23 +126,6 @@ static int64_t one_piece(const sal_model *model)
     return 1;
 }
 
-/* An index drawn with probabilities p [n] by a uniform number, n >= 1; never an index of
- * probability 0. */
-static int64_t choose_component(int64_t n, const double *p, double uniform)
-{
-    int64_t chosen = 0;
-    for (int64_t k = 0; k < n; k++) {
-        if (p[k] > 0) {
-            chosen = k;
-            uniform -= p[k];
-            if (uniform < 0) {
-                break;
-            }
-        }
-    }
-    return chosen;
-}
-
 /* Draw a component by its share of Z, then each variable from the component. */
 static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int32_t *to)
 {
@@ -155,10 +133,10 @@ static void draw(void *ws, const sali_piece *at, const sali_stream *streams, int
     for (int64_t c = 0; c < at->n; c++, to += w->V) {
         temper_product(w, at->beta[c]);
         sali_rng_uniform_f64(&streams[c], w->V + 1, w->uniforms);
-        const double *q = w->q + w->R * choose_component(w->K, w->w, w->uniforms[w->V]);
+        const double *q = w->q + w->R * sali_choose(w->K, w->w, w->uniforms[w->V]);
         for (int64_t v = 0; v < w->V; v++) {
             int64_t states = w->model->space->variables[v].states;
-            to[v] = (int32_t)choose_component(states, q, w->uniforms[v]);
+            to[v] = (int32_t)sali_choose(states, q, w->uniforms[v]);
             q += states;
         }
     }

@@ -5,17 +5,8 @@
 #include "models/structure/rbm_layers.h"
 #include "models/structure/recognise.h"
 
-/* Whether all variables are binary or spins. */
-static bool has_two_levels(const sal_space *space)
-{
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        sal_kind kind = space->variables[v].kind;
-        if (kind != SAL_BINARY && kind != SAL_SPIN) {
-            return false;
-        }
-    }
-    return true;
-}
+/* The kinds of variables that the layers draw. */
+#define KINDS (1u << SAL_BINARY | 1u << SAL_SPIN)
 
 /* SAL_ERR_UNSUPPORTED unless every hidden unit has weight 1 in f now. For a bridge this holds at
  * its end, and all units have the same weight elsewhere. */
@@ -36,7 +27,7 @@ sal_status sali_recognise_layers(sal_model *model, const sali_sum_form *sum, boo
     const sali_program *program = tape->program;
     sali_rbm_form form = { .sum = *sum };
     if (sum->core < 0 || program->steps[sum->core].op->hidden != SALI_HIDES_BITS ||
-        !(sum->plain || bridge) || !has_two_levels(program->space) ||
+        !(sum->plain || bridge) || (sali_space_kinds(program->space) & ~KINDS) != 0 ||
         !sali_affine_form_find(program, program->nodes[sum->core].in[0], &form.units)) {
         return SAL_ERR_UNSUPPORTED;
     }

@@ -23,11 +23,12 @@
 
 #include "ad/workspace.h"
 #include "core/real.h"
-#include "core/alloc.h"
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/vector/vmath.h"
 
 typedef struct workspace {
+    sali_memory memory; /* of the arrays */
     const sal_model *model;
     const sali_rbm_form *form;
     sali_sum_reader sum;
@@ -102,21 +103,8 @@ static void close_layers(void *ws)
     workspace *w = ws;
     if (w) {
         sali_sum_reader_close(&w->sum);
-        sali_free(w->numbers);
-        sali_free(w->b);
-        sali_free(w->c);
-        sali_free(w->level);
-        sali_free(w->rise);
-        sali_free(w->v);
-        sali_free(w->h);
-        sali_free(w->uniforms);
-        sali_free(w->scratch);
         sali_workspace_destroy(w->formula);
-        sali_free(w->mean);
-        sali_free(w->slope);
-        sali_free(w->units);
-        sali_free(w->in);
-        sali_free(w->f);
+        sali_memory_free(&w->memory);
         sali_free(w);
     }
 }
@@ -124,36 +112,32 @@ static void close_layers(void *ws)
 /* Allocate the arrays that every workspace has; the caller frees them after SAL_ERR_MEMORY. */
 static sal_status allocate_arrays(workspace *w, int64_t chains)
 {
-    w->numbers = SALI_NEW_ARRAY(double, w->hidden);
-    w->b = SALI_NEW_ARRAY(real, w->visible);
-    w->c = SALI_NEW_ARRAY(real, w->hidden);
-    w->level = SALI_NEW_ARRAY(real, w->visible);
-    w->rise = SALI_NEW_ARRAY(real, w->visible);
-    w->v = SALI_NEW_ARRAY(real, chains * w->visible);
-    w->h = SALI_NEW_ARRAY(real, chains * w->hidden);
-    w->uniforms = SALI_NEW_ARRAY(real, w->hidden + 2 * w->visible + 1);
-    w->scratch = SALI_NEW_ARRAY(
-        real,
+    w->numbers = SALI_TAKE(&w->memory, double, w->hidden);
+    w->b = SALI_TAKE(&w->memory, real, w->visible);
+    w->c = SALI_TAKE(&w->memory, real, w->hidden);
+    w->level = SALI_TAKE(&w->memory, real, w->visible);
+    w->rise = SALI_TAKE(&w->memory, real, w->visible);
+    w->v = SALI_TAKE(&w->memory, real, chains * w->visible);
+    w->h = SALI_TAKE(&w->memory, real, chains * w->hidden);
+    w->uniforms = SALI_TAKE(&w->memory, real, w->hidden + 2 * w->visible + 1);
+    w->scratch = SALI_TAKE(
+        &w->memory, real,
         1 + sali_affine_form_scratch(&w->form->units, sali_model_tape(w->model)->program, chains));
-    return w->numbers && w->b && w->c && w->level && w->rise && w->v && w->h && w->uniforms &&
-                   w->scratch
-               ? SAL_OK
-               : SAL_ERR_MEMORY;
+    return sali_memory_status(&w->memory, NULL);
 }
 
 /* Allocate the arrays for a rest with a slope, and a workspace that computes gradients of f. */
 static sal_status open_rest(workspace *w, int64_t chains, sal_error *err)
 {
     const sali_tape_model *tape = sali_model_tape(w->model);
-    w->mean = SALI_NEW_ARRAY(real, chains * w->visible);
-    w->slope = SALI_NEW_ARRAY(real, chains * w->visible);
-    w->units = SALI_NEW_ARRAY(real, chains * w->hidden);
-    w->f = SALI_NEW_ARRAY(double, chains);
-    w->in = SALI_NEW_ARRAY(bool, chains * w->visible);
-    return w->mean && w->slope && w->units && w->in && w->f
-               ? sali_workspace_create(tape->program, tape->params, chains,
-                                       SALI_WANT_STATE_GRADIENT, &w->formula, err)
-               : SAL_ERR_MEMORY;
+    w->mean = SALI_TAKE(&w->memory, real, chains * w->visible);
+    w->slope = SALI_TAKE(&w->memory, real, chains * w->visible);
+    w->units = SALI_TAKE(&w->memory, real, chains * w->hidden);
+    w->f = SALI_TAKE(&w->memory, double, chains);
+    w->in = SALI_TAKE(&w->memory, bool, chains * w->visible);
+    return w->memory.refused ? SAL_ERR_MEMORY
+                             : sali_workspace_create(tape->program, tape->params, chains,
+                                                     SALI_WANT_STATE_GRADIENT, &w->formula, err);
 }
 
 static sal_status open_layers(const sal_model *model, int64_t chains, void **ws, sal_error *err)

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "models/lattice.h"
 #include "models/zoo/graph_families.h"
 #include "models/zoo/graph_terms.h"
-#include "models/zoo/lattice.h"
 
 double *sali_making_repeat(sali_making *m, int64_t n, double number)
 {
@@ -218,7 +218,14 @@ sal_status sali_making_lattice(sali_making *m, int64_t side, bool cyclic, const 
         return graph_of_file(m, graph);
     }
     *graph = &m->graph;
-    return sali_lattice_graph(side, cyclic, &m->graph, m->err);
+    m->graph.nodes = side * side;
+    m->graph.pairs = SALI_NEW_ARRAY(int64_t, 4 * side * side);
+    if (!m->graph.pairs) {
+        return sali_fail_memory(m->err);
+    }
+    m->graph.edges = sali_lattice_pairs(2, (const int64_t[]){ side, side }, cyclic, m->graph.pairs,
+                                        m->graph.pairs + 1, 2);
+    return SAL_OK;
 }
 
 /* ---- the model */

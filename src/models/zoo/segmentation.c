@@ -17,7 +17,7 @@
 
 #include "core/error.h"
 #include "core/rng.h"
-#include "models/zoo/lattice.h"
+#include "models/lattice.h"
 #include "models/zoo/making.h"
 
 enum { SIDE, LAMBDA, MU, SIGMA, SEED, CYCLIC, PIXELS, PICTURE, SHAPE, NOISE, ALPHA };
@@ -123,6 +123,7 @@ static sal_status observe(sali_making *m, int64_t n, double *y)
 static sal_status posterior(sali_making *m, int64_t rows, int64_t columns, double *y, sal_expr *f)
 {
     const double *values = m->values;
+    const int64_t side[] = { rows, columns };
     int64_t n = rows * columns, *pairs = SALI_BORROW(m, int64_t, 4 * n);
     double factor = values[ALPHA] == RAW ? 1 : values[MU] / (values[SIGMA] * values[SIGMA]);
     for (int64_t i = 0; i < n; i++) { /* y becomes alpha */
@@ -134,7 +135,8 @@ static sal_status posterior(sali_making *m, int64_t rows, int64_t columns, doubl
                              (long long)i, y[i], LARGEST);
         }
     }
-    int64_t edges = pairs ? sali_lattice_rectangle(rows, columns, values[CYCLIC] != 0, pairs) : 0;
+    int64_t edges =
+        pairs ? sali_lattice_pairs(2, side, values[CYCLIC] != 0, pairs, pairs + 1, 2) : 0;
     const double *ones = sali_making_repeat(m, edges, 1);
     if (!pairs || !ones) {
         return sali_fail_memory(m->err);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/choose.h"
 #include "core/error.h"
 #include "core/memory.h"
 #include "core/object.h"
@@ -227,19 +228,6 @@ static void fill_differences(sali_lsb_batch *batch, double *f, double *log_t)
     }
 }
 
-/* The slot that u selects by weights exp(log_g - log_Z); if rounding carries u past the end, the
- * last possible slot. */
-static int64_t pick_slot(int64_t n, const double *log_g, double log_Z, double u)
-{
-    int64_t chosen = -1;
-    for (int64_t k = 0; k < n && (chosen < 0 || u >= 0); k++) {
-        double q = exp(log_g[k] - log_Z);
-        chosen = q > 0 ? k : chosen;
-        u -= q;
-    }
-    return chosen;
-}
-
 /* Draw a move of row r by g: the pool's codes become the proposed state, and log_q receives the
  * move's log-probability. move[r] stays -1 where f or the sum of g(t) is not finite. */
 static void propose_move(sali_lsb_batch *batch, const sali_balance *g, int64_t r, uint64_t number)
@@ -253,7 +241,7 @@ static void propose_move(sali_lsb_batch *batch, const sali_balance *g, int64_t r
     double log_Z = sal_log_sum_exp(S, batch->log_g);
     batch->move[r] = -1;
     if (isfinite(pool->f[r]) && isfinite(log_Z)) {
-        int64_t move = pick_slot(S, batch->log_g, log_Z, sali_rng_uniform_at(&stream, 0));
+        int64_t move = sali_choose_log(S, batch->log_g, log_Z, sali_rng_uniform_at(&stream, 0));
         sali_slot_move(pool->space, codes, move, &site, &code);
         codes[site] = code;
         batch->move[r] = move;
