@@ -29,7 +29,8 @@ extern "C" {
 #endif
 
 /* Chains at their present states, and what their sampler knows of these. One thread at a time may
- * use them. */
+ * use them. While a call makes steps, calls from its callbacks that would change the chains return
+ * SAL_ERR_ARGUMENT. */
 typedef struct sal_chains sal_chains;
 
 /* Create chains where a run would start.
@@ -37,6 +38,7 @@ typedef struct sal_chains sal_chains;
  *          options  as for sal_sample. The first `warmup` steps adapt step sizes, temperatures and
  *                   what else the sampler adapts (-1: none do). With `resume` the chains go on from
  *                   a state of sal_chains_state, in a model with the same parameters as then.
+ *                   The descriptors of own samplers must live as long as the chains.
  *                   The callback `progress` may end a call of sal_chains_step early. Not for
  *                   chains, and refused: draws, thin, until, seconds, annealing, trajectory,
  *                   steps_per_level, record, comm, and the callbacks `draw` and `state`.
@@ -56,10 +58,11 @@ SAL_API void sal_chains_destroy(sal_chains *chains);
 /* Make n steps of all chains with the parameters that the model has now. During the call nobody can
  * set them (sal_model_set_params refuses).
  * Returns: SAL_OK, also when `progress` ended the call early; SAL_ERR_ARGUMENT (n < 0);
- *          SAL_ERR_MODEL (NaN or +inf, with chain and step: then set the states or the parameters);
- *          SAL_ERR_MEMORY.
- * Cost:    n steps of every replica of every chain. Less than 5 us more for a call; after a change
- *          of parameters or states, one evaluation of what the sampler needs of all chains.
+ *          SAL_ERR_MODEL (NaN or +inf, with chain and step; or f of a present state is -inf with the
+ *          parameters set: then set states or parameters, and go on); SAL_ERR_MEMORY.
+ * Cost:    n steps of every replica of every chain. Less than 5 us more for a call. After a change
+ *          of parameters or states the sampler computes anew what it keeps of the model, such as
+ *          couplings, and of all states; for a model from a function, at each call.
  * Threads: one at a time for the same chains. */
 SAL_API sal_status sal_chains_step(sal_chains *chains, int64_t n, sal_error *err);
 
@@ -67,8 +70,9 @@ SAL_API sal_status sal_chains_step(sal_chains *chains, int64_t n, sal_error *err
  * thread, before the steps of chain c, `before` is called with c, and sets the parameters of the
  * model. It may be called several times for a chain, when its n steps are made in pieces. The model
  * keeps the parameters of the last call.
- * Params:  before  returns SAL_OK, or a failure with its message, which ends the call; the chains
- *                  may then have made different numbers of steps, and can only be destroyed.
+ * Params:  before  returns SAL_OK, or a failure with its message, which ends the call. If some
+ *                  chains have then made more steps than others, all calls but sal_chains_codes,
+ *                  sal_chains_describe and sal_chains_destroy fail.
  * Returns: as sal_chains_step; SAL_ERR_ARGUMENT for chains that are not apart; what `before`
  *          returned.
  * Cost:    as sal_chains_step in one thread, and one evaluation for each call of `before`.
@@ -91,15 +95,15 @@ SAL_API sal_status sal_chains_adapt(sal_chains *chains, int64_t steps, sal_error
 SAL_API void sal_chains_codes(const sal_chains *chains, int32_t *codes);
 
 /* Set the states of all chains (with tempering, those at temperature 1), codes [chains x V] of the
- * whole space. States where f is -inf are allowed: each proposal of finite f is accepted there.
+ * whole space.
  * Returns: SAL_ERR_ARGUMENT (a code out of range; a clamped variable with another code);
- *          SAL_ERR_MODEL (f is NaN or +inf there); SAL_ERR_MEMORY. No state has then changed.
+ *          SAL_ERR_MODEL (f is NaN or infinite there); SAL_ERR_MEMORY. No state has then changed.
  * Cost:    one evaluation of what the sampler needs of all chains.
  * Threads: one at a time for the same chains. */
 SAL_API sal_status sal_chains_set_codes(sal_chains *chains, const int32_t *codes, sal_error *err);
 
 /* Get f [chains] of the present states, with the parameters that the model has now.
- * Returns: SAL_ERR_MODEL (f is NaN or +inf).
+ * Returns: SAL_ERR_MODEL (f is NaN or infinite).
  * Cost:    O(chains); after a change of parameters, one evaluation.
  * Threads: one at a time for the same chains. */
 SAL_API sal_status sal_chains_log_prob(sal_chains *chains, double *f, sal_error *err);
@@ -108,6 +112,7 @@ SAL_API sal_status sal_chains_log_prob(sal_chains *chains, double *f, sal_error 
 typedef struct sal_chains_info {
     int64_t chains;         /* number of chains */
     int64_t variables;      /* number of variables V of the whole space */
+    uint64_t seed;          /* as in the options */
     int64_t steps;          /* steps made by each chain */
     int64_t adapting;       /* how many of the next steps adapt */
     double step_size;       /* of the chains at temperature 1; NaN for samplers without one */

@@ -322,7 +322,7 @@ SAL_API sal_status sal_model_set_params(sal_model *model, const char *name, cons
 /* Read one parameter [its size], or all of them (name NULL: the flat vector).
  * Returns: SAL_ERR_NOT_FOUND with the names that exist; SAL_ERR_MEMORY.
  * Cost:    O(all parameters).
- * Threads: any. */
+ * Threads: any, while the model is not trained. */
 SAL_API sal_status sal_model_get_params(const sal_model *model, const char *name, double *values,
                                         sal_error *err);
 

@@ -59,7 +59,8 @@ class Chain:
 
     Notes
     -----
-    One thread at a time may use a Chain. While it makes steps, the parameters of its model cannot be set.
+    One thread at a time may use a Chain. While it makes steps, the parameters of its model cannot be set. pavg
+    keeps the matrix that it made of the first parameters.
 
     Examples
     --------
@@ -88,11 +89,10 @@ class Chain:
         given = dict(options, sampler=sampler, chains=chains, warmup=warmup, seed=_library.seed_of(seed),
                      step_size=step_size, tempering=tempering, threads=threads)
         self._begin(made, run_options(made, given, own=own, init=init, codes=codes, clamp=clamp, tuning=tuning,
-                                      temperatures=temperatures, preconditioner=preconditioner), apart, own,
-                    given["seed"])
+                                      temperatures=temperatures, preconditioner=preconditioner), apart, own)
 
-    def _begin(self, model: Model, options: Handle, apart: bool, own: Any, seed: int) -> None:
-        self.model, self.seed, self._apart = model, seed, apart
+    def _begin(self, model: Model, options: Handle, apart: bool, own: Any) -> None:
+        self.model = model
         self._watch: list[Caught] = [model._caught] if model._is_function else []
         self._watch += [sampler._caught for sampler in as_list(own)]
         self._failure = Failure()
@@ -100,7 +100,7 @@ class Chain:
         self._handle = self._watched(lambda: Handle(make("sal_flat_chains_create", model, options, apart),
                                                     "sal_chains_destroy", keep=(model, options)))
         info = self.info
-        self._shape = info["chains"], info["variables"]
+        self._shape, self.seed = (info["chains"], info["variables"]), int(info["seed"])
 
     def _watched(self, work: Callable[[], Any]) -> Any:
         """What `work` returns; or what Python functions of the model or the samplers raised, as itself."""
@@ -129,7 +129,8 @@ class Chain:
         n : int
         before : callable, optional
             Of chains that are `apart`: called with the number of each chain before its steps, to set the
-            parameters that this chain sees. It may be called more than once for a chain.
+            parameters that this chain sees. It may be called more than once for a chain. If it raises an
+            exception when some chains have made their steps, the chains can no longer be used.
 
         Returns
         -------
@@ -139,7 +140,8 @@ class Chain:
         Raises
         ------
         ModelError
-            f is NaN or +inf, with chain and step. Set states or parameters, and go on.
+            f is NaN or +inf, with chain and step; or a parameter was set that makes f of a present state -inf.
+            Set states or parameters, and go on.
         ArgumentError
             n is below 0; `before` for chains that are not apart.
         KeyboardInterrupt
@@ -222,7 +224,7 @@ class Chain:
         """The present states by value, shape (chains, V); a copy. May be set, also to one state for all.
 
         Setting raises ShapeError or ArgumentError for what is no state, or moves a clamped variable, and
-        ModelError if f is NaN or +inf there; the states are then what they were.
+        ModelError if f is NaN or infinite there; the states are then what they were.
         """
         return self.model.values(self.codes)
 
@@ -249,7 +251,7 @@ class Chain:
 
     @property
     def info(self) -> dict[str, Any]:
-        """Numbers: "chains", "variables", "steps" made by each chain, "adapting" (how many of the next steps
+        """Numbers: "chains", "variables", "seed", "steps" made by each chain, "adapting" (how many of the next steps
         adapt), "step_size" (in squared units of the embedding; None without one), and of the steps that did not
         adapt "acceptance_rate" and "mean_jump" (mean L1 distance in the embedding)."""
         return ask("sal_flat_chains_describe", self._handle)
@@ -315,5 +317,5 @@ class Chain:
         state = Handle(make("sal_run_state_open", encode(path)), "sal_run_state_destroy")
         self = cls.__new__(cls)
         options = run_options(made, {"threads": threads}, own=own, state=state)
-        self._begin(made, options, apart, own, -1)
+        self._begin(made, options, apart, own)
         return self

@@ -20,6 +20,7 @@ sal_status sal_flat_chains_describe(const sal_chains *chains, char **json, sal_e
     static const sali_flat_field fields[] = {
         SALI_FLAT_FIELD("chains", WHOLE, sal_chains_info, chains),
         SALI_FLAT_FIELD("variables", WHOLE, sal_chains_info, variables),
+        SALI_FLAT_FIELD("seed", SEED, sal_chains_info, seed),
         SALI_FLAT_FIELD("steps", WHOLE, sal_chains_info, steps),
         SALI_FLAT_FIELD("adapting", WHOLE, sal_chains_info, adapting),
         SALI_FLAT_FIELD("step_size", REAL, sal_chains_info, step_size),

@@ -54,6 +54,12 @@ sal_status sali_flat_give(json_t *object, char **json, sal_error *err)
     return SAL_OK;
 }
 
+json_t *sali_flat_seed(uint64_t seed)
+{
+    return seed > INT64_MAX ? json_sprintf("%llu", (unsigned long long)seed)
+                            : json_integer((json_int_t)seed);
+}
+
 /* The field at `at` as a JSON value. */
 static json_t *value_of(const void *at, sali_flat_kind kind)
 {
@@ -64,6 +70,8 @@ static json_t *value_of(const void *at, sali_flat_kind kind)
         return json_integer(*(const int64_t *)at);
     case SALI_FLAT_TRUTH:
         return json_boolean(*(const bool *)at);
+    case SALI_FLAT_SEED:
+        return sali_flat_seed(*(const uint64_t *)at);
     case SALI_FLAT_TEXT:
         break;
     }

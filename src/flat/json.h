@@ -31,6 +31,7 @@ typedef enum sali_flat_kind {
     SALI_FLAT_REAL,  /* double */
     SALI_FLAT_WHOLE, /* int64_t */
     SALI_FLAT_TRUTH, /* bool */
+    SALI_FLAT_SEED,  /* uint64_t */
     SALI_FLAT_TEXT   /* const char * */
 } sali_flat_kind;
 
@@ -44,6 +45,9 @@ typedef struct sali_flat_field {
     {                                                 \
         key, SALI_FLAT_##kind, offsetof(type, member) \
     }
+
+/* A seed as an integer, or as a text if it is beyond the integers of readers of JSON. */
+json_t *sali_flat_seed(uint64_t seed);
 
 /* The fields of a struct as a JSON object. */
 json_t *sali_flat_record(const void *record, const sali_flat_field *fields);

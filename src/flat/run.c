@@ -152,13 +152,6 @@ static json_t *list_variables(size_t most, const int64_t *list)
     return array;
 }
 
-/* A seed as an integer, or as a text if it is beyond the integers of readers of JSON. */
-static json_t *seed_of(uint64_t seed)
-{
-    return seed > INT64_MAX ? json_sprintf("%llu", (unsigned long long)seed)
-                            : json_integer((json_int_t)seed);
-}
-
 /* A figure that the run has; NULL: no memory. A whole number below 0 means that there is none, or
  * that it is not known, and becomes null. */
 static json_t *value_of(const sali_figure *f, const sal_run *run, const sal_run_summary *s)
@@ -188,7 +181,7 @@ static json_t *value_of(const sali_figure *f, const sal_run *run, const sal_run_
     case SAL_OPTION_INT:
         return json_integer(*(const int *)at);
     case SAL_OPTION_SEED:
-        return seed_of(*(const uint64_t *)at);
+        return sali_flat_seed(*(const uint64_t *)at);
     default:
         return sali_flat_real(*(const double *)at);
     }

@@ -122,7 +122,7 @@ static void advance_shard(void *context, int64_t k)
  * step is not known yet, so that the first step of a run measures it. */
 static int64_t steps_apart(const sal_run *run, int64_t end)
 {
-    int64_t n = run->pace.alone == 0 ? 1 : end - run->made;
+    int64_t n = run->pace.alone == 0 && !run->before ? 1 : end - run->made;
     SALI_EACH_PART (run, k, part, apart) {
         const int64_t steps =
             part->apart(run->selves[k], run->warmup_done + run->steps + run->made);
@@ -156,11 +156,15 @@ static sal_status advance_one_by_one(work *w, sal_error *err)
     sal_status status = SAL_OK;
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
         status = run->before(run->shards[k].first, run->before_data, err);
-        if (status == SAL_OK) {
-            sali_model_use(run->base);
-            advance_shard(w, k);
-            sali_model_release(run->base);
+        sali_model_use(run->base);
+        if (status == SAL_OK && run->shards[k].version != sali_model_version(run->model)) {
+            sali_run_refresh_shard(run, &run->shards[k]);
+            status = sali_run_check_finite(run, &run->shards[k], err);
         }
+        if (status == SAL_OK) {
+            advance_shard(w, k);
+        }
+        sali_model_release(run->base);
     }
     return status;
 }
@@ -181,12 +185,15 @@ static sal_status advance_window(work *w, int64_t most, sal_error *err)
         run->stale = false;
         if (run->before) {
             status = advance_one_by_one(w, err);
+            if (status != SAL_OK) {
+                return status;
+            }
         } else {
             sali_ranks_run(&run->ranks, &run->pace, (double)w->piece.steps, run->options.threads,
                            advance_shard, w);
         }
         run->made += w->piece.steps;
-        status = status ? status : meet_parts(run, run->warmup_done + run->steps + run->made, err);
+        status = meet_parts(run, run->warmup_done + run->steps + run->made, err);
     }
     return status ? status : sali_run_check(run, err);
 }
@@ -373,10 +380,21 @@ sal_status sali_run_end_window(sal_run *run, sal_error *err)
     return begun ? close_window(run, err) : SAL_OK;
 }
 
+/* Count the steps of a window in which a chain met NaN or +inf. Nothing learns from them. */
+static void abandon_window(sal_run *run)
+{
+    *(run->window.warmup ? &run->warmup_done : &run->steps) += run->made;
+    run->window.steps = run->made;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        sali_chains_take_sums(run->shards[k].chains);
+    }
+}
+
 sal_status sali_run_advance(sal_run *run, int64_t n, sal_error *err)
 {
     work w = begin_work(run, !run->sampling);
-    sal_status status = SAL_OK;
+    const bool over = !run->sampling && run->warmup_done >= run->options.warmup; /* abandoned */
+    sal_status status = over ? end_warm_up(run, err) : SAL_OK;
     while (status == SAL_OK && n > 0 && !run->stopped) {
         const bool warmup = !run->sampling;
         if (w.warmup != warmup) {
@@ -389,7 +407,9 @@ sal_status sali_run_advance(sal_run *run, int64_t n, sal_error *err)
         const int64_t before = run->made;
         status = advance_window(&w, n, err);
         n -= run->made - before;
-        if (status == SAL_OK && run->made == run->window.steps) {
+        if (status != SAL_OK) {
+            abandon_window(run);
+        } else if (run->made == run->window.steps) {
             status = close_window(run, err);
             status = status ? status : sali_run_ask(run, run->warmup_done + run->steps, err);
         }

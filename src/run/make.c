@@ -7,7 +7,6 @@
 #include "core/vector/blas.h"
 #include "models/clamp.h"
 #include "models/fingerprint.h"
-#include "models/tape_model.h"
 #include "run/part.h"
 #include "run/sync.h"
 #include "run/trajectory/trajectory.h"
@@ -275,12 +274,10 @@ sal_status sali_run_once(sal_model *model, const sal_run_options *options, sal_r
     if (status != SAL_OK) {
         return status;
     }
-    sali_model_use(model);
     sali_blas_single_thread_begin(); /* once for all windows */
     status = run_all(run, model, err);
     sali_blas_single_thread_end();
     status = status ? status : finish_run(run, err);
-    sali_model_release(model);
     forget_pointers(&run->options);
     return SALI_GIVE(status, run, out, sal_run_destroy);
 }

@@ -132,9 +132,8 @@ sal_status sali_run_note_present(sal_run *run, sal_error *err)
 {
     uint64_t fingerprint = 0;
     const sal_status status = sali_model_fingerprint(run->base, &fingerprint, err);
-    const int64_t warmup = run->options.warmup;
-    bool ok = put_option(run, MODEL, "%016llx", (unsigned long long)fingerprint) &&
-              put_option(run, "warmup", "%lld", (long long)(warmup ? warmup : -1));
+    const bool ok = put_option(run, MODEL, "%016llx", (unsigned long long)fingerprint) &&
+                    put_option(run, "warmup", "%lld", (long long)run->options.warmup);
     return status || ok ? status : sali_fail_memory(err);
 }
 

@@ -218,6 +218,10 @@ sal_status sali_run_check(const sal_run *run, sal_error *err);
 void sali_run_refresh_shard(const sal_run *run, sali_run_shard *shard);
 void sali_run_refresh(sal_run *run);
 
+/* SAL_ERR_MODEL if f is -inf at the state of a chain of the shard: samplers leave such states alone
+ * or divide by their probability. */
+sal_status sali_run_check_finite(const sal_run *run, const sali_run_shard *shard, sal_error *err);
+
 /* Whether a shard of this rank follows its chains by small changes. */
 bool sali_run_follows(const sal_run *run, const sali_run_shard *shard);
 

@@ -36,6 +36,9 @@ bool sali_run_anchor_is_due(const sal_run *run, int64_t before, int64_t done)
 
 #define MOST_RUN_ITEMS 8
 
+/* More steps than any run can have made. */
+#define MOST_STEPS (INT64_C(1) << 61)
+
 static int64_t list_kept(const sal_run *run, int64_t shard, sali_state_item *items)
 {
     return sali_run_shard_items(run, &run->shards[shard], SALI_STATE_KEPT, items);
@@ -220,7 +223,7 @@ static sal_status check_position(const sal_run *run, sal_error *err)
 {
     const sal_run_options *o = &run->options;
     bool ok = run->warmup_done >= 0 && run->warmup_done <= o->warmup && run->steps >= 0 &&
-              run->draws_made == run->steps / o->thin &&
+              run->steps <= MOST_STEPS && run->draws_made == run->steps / o->thin &&
               (run->sampling == 1 ? run->warmup_done == o->warmup
                                   : run->sampling == 0 && run->steps == 0);
     if (!ok) {

@@ -2,6 +2,7 @@
 /* The shards of a run: how chains and their replicas are divided among shards, threads and ranks;
  * making shards; work on all of them; and the items that a shard has. */
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -156,6 +157,20 @@ void sali_run_refresh_shard(const sal_run *run, sali_run_shard *shard)
 static void refresh_shard(void *context, int64_t k)
 {
     sali_run_refresh_shard(context, &((const sal_run *)context)->shards[k]);
+}
+
+sal_status sali_run_check_finite(const sal_run *run, const sali_run_shard *shard, sal_error *err)
+{
+    const sali_chains *chains = shard->chains;
+    for (int64_t c = 0; c < chains->n; c++) {
+        if (chains->f[c] == -INFINITY) {
+            return sali_fail(err, SAL_ERR_MODEL,
+                             "chain %lld: f is -inf at its state, which has no probability now; "
+                             "set another state, or other parameters",
+                             (long long)(chains->id[c] / run->replicas));
+        }
+    }
+    return SAL_OK;
 }
 
 void sali_run_refresh(sal_run *run)

@@ -78,6 +78,13 @@ class Setting(unittest.TestCase):
         np.testing.assert_allclose(sums / 3000, np.tanh(fields), atol=0.06)
         with self.assertRaises(ZeroDivisionError):
             chain.step(3, before=lambda c: 1 // 0)
+        with self.assertRaisesRegex(sal.ArgumentError, "making steps"):
+            chain.step(3, before=lambda c: chain.adapt(10))
+        self.assertEqual(chain.steps, 9000)
+        with self.assertRaises(ZeroDivisionError):
+            chain.step(3, before=lambda c: 1 // (1 - c))
+        with self.assertRaisesRegex(sal.ArgumentError, "different numbers"):
+            chain.step(3)
         with self.assertRaisesRegex(sal.ArgumentError, "create them apart"):
             sal.Chain(model, "gibbs").step(1, before=print)
 
@@ -133,8 +140,14 @@ class Files(unittest.TestCase):
                 chain = sal.Chain(model, "gwg", warmup=60, seed=3).step(steps)
                 chain.save(path)
                 other = sal.Chain.load(path, model)
-                self.assertEqual(other.steps, steps)
+                self.assertEqual((other.steps, other.seed), (steps, 3))
                 np.testing.assert_array_equal(chain.step(91).state, other.step(91).state)
+            chain = sal.Chain(model, "gibbs", warmup=0, seed=2**64 - 1).step(10)
+            model.params["b"] = 0.3
+            chain.step(5).save(path)
+            other = sal.Chain.load(path, model)
+            np.testing.assert_array_equal(chain.step(9).state, other.step(9).state)
+            self.assertEqual(other.seed, 2**64 - 1)
             model.params["b"] = 0.1
             with self.assertRaisesRegex(sal.ArgumentError, "other parameters"):
                 sal.Chain.load(path, model)

@@ -195,7 +195,7 @@ static sal_chains *from_state_of(sal_chains *chains, sal_model *model, const cha
 
 START_TEST(saved_chains_have_the_same_bits)
 {
-    static const int64_t at[] = { 0, 60, WARMUP, WARMUP + 256, 700 };
+    static const int64_t at[] = { 60, WARMUP, 700 };
     const char *path = temp_path("state.safetensors");
     sal_sampler_info info;
     for (int64_t k = 0; sal_sampler_list(k, &info); k++) {
@@ -239,7 +239,7 @@ START_TEST(what_was_set_is_saved)
             continue;
         }
         const sal_run_options options = {
-            .sampler = info.name, .chains = 3, .warmup = 40, .threads = 1
+            .sampler = info.name, .chains = 3, .warmup = _i == 3 ? -1 : 40, .threads = 1
         };
         sal_chains *a = created(model, &options, false);
         step(a, 33 + 50 * _i);
@@ -257,6 +257,33 @@ START_TEST(what_was_set_is_saved)
         sal_chains_destroy(a);
         sal_chains_destroy(b);
     }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Resuming makes the steps after the state whatever the caller's progress says. */
+static int always_stop(int64_t done, int64_t total, void *data)
+{
+    (void)total;
+    (void)data;
+    return done > 0;
+}
+
+START_TEST(progress_does_not_stop_resuming)
+{
+    sal_model *model = opened("ising:side=10,theta=0.1", SAL_F64);
+    const sal_run_state *state;
+    sal_run_options options;
+    sal_error err;
+    sal_chains *a = created(model, &(sal_run_options){ .sampler = "gibbs", .warmup = -1 }, false);
+    step(a, 1636);
+    ck_ok(sal_chains_state(a, &state, &err), &err);
+    ck_ok(sal_run_state_options(state, &options, &err), &err);
+    options.callbacks.progress = always_stop;
+    sal_chains *b = created(model, &options, false);
+    ck_assert_int_eq(described(b).steps, 1636);
+    sal_chains_destroy(a);
+    sal_chains_destroy(b);
     sal_model_destroy(model);
 }
 END_TEST
@@ -297,6 +324,8 @@ START_TEST(states_that_cannot_be_are_refused)
     refused_state(model, damaged, "ahead", INT64_MAX, SAL_ERR_DATA, "damaged.safetensors: 9223");
     refused_state(model, damaged, "ahead", -1, SAL_ERR_ARGUMENT, "of a run");
     refused_state(model, damaged, "earlier", -2, SAL_ERR_DATA, "and -2 before");
+    refused_state(model, damaged, "earlier", INT64_MAX, SAL_ERR_DATA, "before");
+    refused_state(model, damaged, "steps", INT64_MAX, SAL_ERR_DATA, "do not go together");
     refused_state(model, damaged, "warmup_done", 51, SAL_ERR_DATA, "do not go together");
     sal_run_state_destroy(damaged);
 
@@ -436,12 +465,24 @@ START_TEST(each_chain_sees_its_own_parameters)
         }
     }
     ck_assert_int_ge(own.calls, 3 * N);
+    ck_assert_int_le(own.calls, 3 * N + 3 * (N / 20)); /* more where a window ends */
     for (int c = 0; c < 3; c++) {
         ck_assert_double_eq_tol(sum[c], tanh(c == 1 ? -1 : 0.5), 0.02);
     }
+    double f[3], expected[3];
+    int32_t codes[9];
+    sal_chains_codes(chains, codes);
+    ck_ok(sal_chains_log_prob(chains, f, &err), &err);
+    ck_ok(sal_model_evaluate(model, 3, codes, expected, NULL, NULL, &err), &err);
+    ck_assert_mem_eq(f, expected, sizeof f);
+    own.fail_at = own.calls;
+    ck_fails(sal_chains_step_each(chains, 3, set_own_field, &own, &err), SAL_ERR_ARGUMENT, &err,
+             "enough");
+    ck_ok(sal_chains_step_each(chains, 3, set_own_field, &own, &err), &err);
     own.fail_at = own.calls + 1;
     ck_fails(sal_chains_step_each(chains, 3, set_own_field, &own, &err), SAL_ERR_ARGUMENT, &err,
              "enough");
+    ck_fails(sal_chains_step(chains, 1, &err), SAL_ERR_ARGUMENT, &err, "different numbers");
     ck_fails(sal_chains_step_each(together, 3, set_own_field, &own, &err), SAL_ERR_ARGUMENT, &err,
              "create them apart");
     sal_chains_destroy(chains);
@@ -496,6 +537,71 @@ static double nan_at_ones(const double *x, double *gradient, void *data)
 }
 
 /* A state or a parameter for which f is NaN is refused; once there are others, chains go on. */
+/* Infinite where the steps lead to sooner or later. */
+static double bad_at_zeros(const double *x, double *gradient, void *data)
+{
+    (void)gradient;
+    return *(const bool *)data && x[0] + x[1] + x[2] == 0 ? NAN : x[0] - x[1];
+}
+
+/* Steps made until NaN was met count, and saved states of the chains that go on are right. */
+START_TEST(steps_before_a_bad_value_count)
+{
+    const sal_block block = { .name = "x", .kind = SAL_BINARY, .count = 3 };
+    bool bad = false;
+    const sal_callback callback = { .f = bad_at_zeros, .data = &bad };
+    const int32_t ones[] = { 1, 1, 1, 1, 1, 1 };
+    sal_model *model = NULL;
+    sal_error err;
+    sal_space *space = sal_space_create();
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    ck_ok(sal_model_from_callback(space, &callback, &model, &err), &err);
+    const sal_run_options options = {
+        .sampler = "gibbs", .chains = 2, .warmup = _i ? 600 : -1, .init = ones
+    };
+    sal_chains *chains = created(model, &options, false);
+    step(chains, 300);
+    bad = true;
+    int64_t made = described(chains).steps;
+    for (int k = 0; k < 5; k++) {
+        ck_fails(sal_chains_step(chains, 1000, &err), SAL_ERR_MODEL, &err, "NaN");
+        ck_assert_int_ge(described(chains).steps, made);
+        made = described(chains).steps;
+    }
+    bad = false;
+    ck_ok(sal_chains_set_codes(chains, ones, &err), &err);
+    step(chains, 700);
+    ck_assert_int_eq(described(chains).steps, made + 700);
+    sal_chains *b = from_state_of(chains, model, NULL, NULL);
+    go_on_alike(chains, b, "after NaN");
+    sal_chains_destroy(b);
+    sal_chains_destroy(chains);
+    sal_model_destroy(model);
+    sal_space_destroy(space);
+}
+END_TEST
+
+/* -inf, from states and from parameters. */
+START_TEST(states_that_become_impossible_are_named)
+{
+    sal_model *model =
+        opened("formula:x: binary[2]; b = 1; log(b x[0] + x[1]) + 0 sum(i: x[i])", SAL_F64);
+    const int32_t good[] = { 1, 0 }, none[] = { 0, 0 };
+    const double zero = 0, one = 1;
+    const sal_run_options options = { .sampler = "gibbs", .chains = 1, .warmup = -1, .init = good };
+    sal_chains *chains = created(model, &options, false);
+    sal_error err;
+    ck_fails(sal_chains_set_codes(chains, none, &err), SAL_ERR_MODEL, &err, "f is -inf");
+    ck_ok(sal_model_set_params(model, "b", &zero, &err), &err);
+    ck_fails(sal_chains_step(chains, 1, &err), SAL_ERR_MODEL, &err, "chain 0: f is -inf");
+    ck_fails(sal_chains_adapt(chains, 9, &err), SAL_ERR_MODEL, &err, "chain 0: f is -inf");
+    ck_ok(sal_model_set_params(model, "b", &one, &err), &err);
+    step(chains, 10);
+    sal_chains_destroy(chains);
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(chains_outlive_bad_values)
 {
     const sal_block block = { .name = "x", .kind = SAL_BINARY, .count = 3 };
@@ -528,6 +634,7 @@ START_TEST(chains_outlive_bad_values)
     ck_fails(sal_chains_step(chains, 5, &err), SAL_ERR_MODEL, &err, "NaN");
     set_b(model, 0.5);
     step(chains, 5);
+    ck_assert_int_eq(described(chains).steps, 5);
     sal_chains_destroy(chains);
     sal_model_destroy(model);
 }
@@ -577,6 +684,39 @@ START_TEST(adaptation_begins_and_ends)
     ck_fails(sal_chains_adapt(chains, -1, &err), SAL_ERR_ARGUMENT, &err, "0 or more");
     ck_fails(sal_chains_step(chains, -1, &err), SAL_ERR_ARGUMENT, &err, "0 or more");
     sal_chains_destroy(chains);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* At any step, the search for a step size too: it leaves no chain with a candidate. */
+START_TEST(adaptation_ends_at_any_step)
+{
+    static const char *const samplers[] = { "ncg", "dlmc", "pavg" };
+    static const int64_t at[] = { 0, 1, 5, 25, 100, 199, 200, 201, 250, 399, 400, 401, 500, 799 };
+    sal_model *model = opened("ising:side=4,theta=0.1", SAL_F64);
+    for (size_t k = 0; k < sizeof at / sizeof *at; k++) {
+        const sal_run_options options = { .sampler = samplers[_i],
+                                          .warmup = 800,
+                                          .threads = 1,
+                                          .step_size_rule = SAL_STEP_SIZE_SEARCH };
+        sal_chains *chains = created(model, &options, false);
+        sal_error err;
+        step(chains, at[k]);
+        ck_ok(sal_chains_adapt(chains, 0, &err), &err);
+        step(chains, 3);
+        const sal_run *run = *(sal_run *const *)chains; /* its first member */
+        ck_assert_int_eq(described(chains).adapting, 0);
+        for (int64_t s = 0; s < run->n_shards; s++) {
+            for (int64_t c = 0; c < run->shards[s].chains->n; c++) {
+                ck_assert_double_eq(run->shards[s].chains->step_size[c],
+                                    described(chains).step_size);
+            }
+        }
+        sal_chains *b = from_state_of(chains, model, NULL, NULL);
+        go_on_alike(chains, b, samplers[_i]);
+        sal_chains_destroy(b);
+        sal_chains_destroy(chains);
+    }
     sal_model_destroy(model);
 }
 END_TEST
@@ -699,6 +839,48 @@ START_TEST(parameters_do_not_change_under_a_run)
 }
 END_TEST
 
+/* Calls from callbacks, which would pull the run from under the steps. */
+static int call_back(int64_t done, int64_t total, void *data)
+{
+    sal_chains *chains = *(sal_chains **)data;
+    const sal_run_state *state;
+    int32_t codes[3] = { 0 };
+    double f[1];
+    sal_error err;
+    (void)total;
+    if (!chains || done == 0) {
+        return 0;
+    }
+    ck_fails(sal_chains_step(chains, 1, &err), SAL_ERR_ARGUMENT, &err, "are making steps");
+    ck_fails(sal_chains_adapt(chains, 9, &err), SAL_ERR_ARGUMENT, &err, "are making steps");
+    ck_fails(sal_chains_set_codes(chains, codes, &err), SAL_ERR_ARGUMENT, &err, "are making steps");
+    ck_fails(sal_chains_log_prob(chains, f, &err), SAL_ERR_ARGUMENT, &err, "are making steps");
+    ck_fails(sal_chains_state(chains, &state, &err), SAL_ERR_ARGUMENT, &err, "are making steps");
+    return 0;
+}
+
+START_TEST(callbacks_cannot_change_the_chains)
+{
+    sal_model *model = field_model();
+    sal_chains *chains = NULL;
+    const sal_run_options options = { .sampler = "gibbs",
+                                      .chains = 1,
+                                      .warmup = -1,
+                                      .callbacks.progress = call_back,
+                                      .callbacks.progress_data = &chains };
+    chains = created(model, &options, false);
+    step(chains, 1000);
+    ck_assert_int_eq(described(chains).steps, 1000);
+    sal_chains_destroy(chains);
+    chains = NULL;
+    sal_error err;
+    ck_fails(
+        sal_chains_create(model, &(sal_run_options){ .sampler = "d-svgd" }, true, &chains, &err),
+        SAL_ERR_UNSUPPORTED, &err, "cannot be apart");
+    sal_model_destroy(model);
+}
+END_TEST
+
 static int stop_at_once(int64_t done, int64_t total, void *data)
 {
     (void)total;
@@ -738,8 +920,9 @@ static Suite *going_on_suite(void)
     TCase *saving = tcase_create("saving");
     tcase_set_timeout(saving, 60);
     tcase_add_checked_fixture(saving, temp_dir_make, temp_dir_remove);
-    tcase_add_loop_test(saving, saved_chains_have_the_same_bits, 0, 5);
+    tcase_add_loop_test(saving, saved_chains_have_the_same_bits, 0, 3);
     tcase_add_loop_test(saving, what_was_set_is_saved, 0, 4);
+    tcase_add_test(saving, progress_does_not_stop_resuming);
     tcase_add_test(saving, states_that_cannot_be_are_refused);
     suite_add_tcase(suite, saving);
 
@@ -749,10 +932,13 @@ static Suite *going_on_suite(void)
     tcase_add_loop_test(setting, each_chain_sees_its_own_parameters, 0, 2);
     tcase_add_test(setting, states_are_set_or_left);
     tcase_add_test(setting, chains_outlive_bad_values);
+    tcase_add_loop_test(setting, steps_before_a_bad_value_count, 0, 2);
+    tcase_add_test(setting, states_that_become_impossible_are_named);
     suite_add_tcase(suite, setting);
 
     TCase *adaptation = tcase_create("adaptation");
     tcase_add_test(adaptation, adaptation_begins_and_ends);
+    tcase_add_loop_test(adaptation, adaptation_ends_at_any_step, 0, 3);
     tcase_add_test(adaptation, random_numbers_go_on);
     suite_add_tcase(suite, adaptation);
 
@@ -760,6 +946,7 @@ static Suite *going_on_suite(void)
     tcase_add_test(calls, options_of_runs_are_refused);
     tcase_add_test(calls, parameters_do_not_change_under_a_run);
     tcase_add_test(calls, progress_ends_a_call);
+    tcase_add_test(calls, callbacks_cannot_change_the_chains);
     suite_add_tcase(suite, calls);
     return suite;
 }

@@ -3,12 +3,13 @@
 #include <saltus/chains.h>
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/vector/blas.h"
-#include "models/fingerprint.h"
+#include "models/clamp.h"
 #include "models/tape_model.h"
 #include "run/part.h"
 #include "run/parts/movement.h"
@@ -17,8 +18,10 @@
 struct sal_chains {
     sal_run *run;
     const struct sal_sampler_descriptor **own; /* the samplers of the options, and NULL */
-    uint64_t version;                          /* of the parameters at the last steps */
-    bool changed; /* states or parameters were set after the state that the run noted last */
+    bool changed;        /* states or parameters were set after the state that the run noted last */
+    bool unfit;          /* f of a present state is NaN or infinite under the present parameters */
+    bool failed;         /* chains have made different numbers of steps */
+    _Atomic bool in_use; /* by a call that changes the chains */
 };
 
 /* ---- options */
@@ -75,13 +78,14 @@ static sal_status copy_own(const struct sal_sampler_descriptor *const *given,
 
 /* Name of the item of a state with the steps of earlier runs of the chains. */
 #define EARLIER "earlier"
+#define MOST_EARLIER (INT64_C(1) << 61)
 
 /* SAL_ERR_DATA unless a state of the run can have `ahead` steps after it, and `earlier` steps in
  * other runs before. */
 static sal_status check_steps(const sal_run *run, int64_t ahead, int64_t earlier, sal_error *err)
 {
     const int64_t most = sali_run_anchor_steps(run) + sali_run_adapt_window(run);
-    return ahead >= 0 && ahead <= most && earlier >= 0
+    return ahead >= 0 && ahead <= most && earlier >= 0 && earlier <= MOST_EARLIER
                ? SAL_OK
                : sali_fail(
                      err, SAL_ERR_DATA,
@@ -108,7 +112,12 @@ static sal_status open_run(sal_model *model, const sal_run_options *options, boo
     if (status == SAL_OK && from && check_steps(run, ahead, earlier, err) != SAL_OK) {
         status = sali_fail_prefix(err, SAL_ERR_DATA, "%s", from->name ? from->name : "the state");
     }
-    status = status ? status : sali_run_advance(run, ahead, err);
+    if (status == SAL_OK) { /* the caller, who may stop steps, knows nothing of these */
+        const sal_run_callbacks callbacks = run->options.callbacks;
+        run->options.callbacks = (sal_run_callbacks){ 0 };
+        status = sali_run_advance(run, ahead, err);
+        run->options.callbacks = callbacks;
+    }
     sali_blas_single_thread_end();
     sali_model_release(model);
     return SALI_GIVE(status, run, out, sal_run_destroy);
@@ -133,7 +142,11 @@ sal_status sal_chains_create(sal_model *model, const sal_run_options *options, b
     }
     status = status || !options ? status : copy_own(options->own_samplers, &chains->own, err);
     status = status ? status : open_run(model, options, apart, 0, &chains->run, err);
-    chains->version = status ? 0 : sali_model_version(chains->run->model);
+    if (status == SAL_OK && apart && chains->run->n_shards < chains->run->options.chains) {
+        status = sali_fail(err, SAL_ERR_UNSUPPORTED,
+                           "sampler '%s' moves its chains together: they cannot be apart",
+                           chains->run->sampler->name);
+    }
     return SALI_GIVE(status, chains, out, sal_chains_destroy);
 }
 
@@ -146,72 +159,137 @@ void sal_chains_destroy(sal_chains *chains)
     }
 }
 
-/* ---- steps */
+/* ---- use, by one call at a time */
 
-/* Forget values of f that were NaN or +inf: states or parameters are others now. */
-static void forget_bad(const sal_run *run)
+/* Every call that changes the chains begins and ends so. SAL_ERR_ARGUMENT from a callback of
+ * another such call, or in another thread meanwhile. */
+static sal_status begin_use(sal_chains *chains, sal_error *err)
 {
-    for (int64_t k = 0; k < run->n_shards; k++) {
-        run->shards[k].chains->bad_chain = -1;
+    if (atomic_exchange(&chains->in_use, true)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "the chains are making steps: call this when the steps are made, not from "
+                         "a callback or another thread");
     }
+    if (chains->failed) {
+        chains->in_use = false;
+        return sali_fail(
+            err, SAL_ERR_ARGUMENT,
+            "a call of the function before the steps of a chain failed, and the chains "
+            "have made different numbers of steps: go on from a saved state, or "
+            "create others");
+    }
+    sali_blas_single_thread_begin();
+    return SAL_OK;
 }
 
-/* End the window of the run if the model's parameters have changed in it: adaptation learns from
- * windows with the same parameters throughout. */
+/* The status of the call that ends. */
+static sal_status end_use(sal_chains *chains, sal_status status)
+{
+    sali_blas_single_thread_end();
+    chains->in_use = false;
+    return status;
+}
+
+/* ---- what was set */
+
+/* Whether the parameters of the model have changed since some shard was refreshed. */
+static bool is_stale(const sal_run *run)
+{
+    bool stale = false;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        stale |= run->shards[k].version != sali_model_version(run->model);
+    }
+    return stale;
+}
+
+/* Compute f, and what the sampler keeps, at the present states with the present parameters. This
+ * ends the window: adaptation learns from windows with the same parameters throughout. */
+static sal_status renew(sal_chains *chains, sal_error *err)
+{
+    sal_run *run = chains->run;
+    sali_model_use(run->base);
+    chains->changed = true;
+    for (int64_t k = 0; k < run->n_shards; k++) {
+        run->shards[k].chains->bad_chain = -1; /* NaN or +inf was of other states or parameters */
+    }
+    sal_status status = sali_run_end_window(run, err);
+    sali_run_refresh(run);
+    run->stale = false;
+    status = status ? status : sali_run_check(run, err);
+    for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
+        status = sali_run_check_finite(run, &run->shards[k], err);
+    }
+    sali_model_release(run->base);
+    chains->unfit = status != SAL_OK;
+    return status;
+}
+
+/* `renew`, if parameters have changed, or what the caller set before cannot be. */
 static sal_status see_parameters(sal_chains *chains, sal_error *err)
 {
-    const uint64_t version = sali_model_version(chains->run->model);
-    if (version == chains->version) {
-        return SAL_OK;
-    }
-    chains->version = version;
-    chains->changed = true;
-    forget_bad(chains->run);
-    return sali_run_end_window(chains->run, err);
+    return chains->unfit || is_stale(chains->run) ? renew(chains, err) : SAL_OK;
 }
+
+/* ---- steps */
 
 static sal_status make_steps(sal_chains *chains, int64_t n, sal_error *err)
 {
     sal_run *run = chains->run;
     run->stopped = false;
-    const sal_status status = n >= 0 ? SAL_OK
-                                     : sali_fail(err, SAL_ERR_ARGUMENT,
-                                                 "steps is %lld; expected 0 or more", (long long)n);
-    return status ? status : sali_run_advance(run, n, err);
+    /* a function of the caller's own may be another one now, and says nothing */
+    run->stale |= !sali_clamp_inner(run->model)->ops->version;
+    return n >= 0 ? sali_run_advance(run, n, err)
+                  : sali_fail(err, SAL_ERR_ARGUMENT, "steps is %lld; expected 0 or more",
+                              (long long)n);
 }
 
 sal_status sal_chains_step(sal_chains *chains, int64_t n, sal_error *err)
 {
+    sal_status status = begin_use(chains, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     const sal_run *run = chains->run;
     sali_model_use(run->base);
-    sali_blas_single_thread_begin();
-    sal_status status = see_parameters(chains, err);
+    status = see_parameters(chains, err);
     status = status ? status : make_steps(chains, n, err);
-    sali_blas_single_thread_end();
     sali_model_release(run->base);
-    return status;
+    return end_use(chains, status);
+}
+
+/* Whether some chain has made more steps than another one. */
+static bool has_parted(const sal_run *run)
+{
+    bool parted = false;
+    for (int64_t k = 1; k < run->n_shards; k++) {
+        parted |= run->shards[k].chains->step[0] != run->shards[0].chains->step[0];
+    }
+    return parted;
 }
 
 sal_status sal_chains_step_each(sal_chains *chains, int64_t n,
                                 sal_status (*before)(int64_t chain, void *data, sal_error *err),
                                 void *data, sal_error *err)
 {
+    sal_status status = begin_use(chains, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     sal_run *run = chains->run;
     if (!run->apart || !before) {
-        return sali_fail(err, SAL_ERR_ARGUMENT,
-                         run->apart ? "sal_chains_step_each: the function is NULL"
-                                    : "the chains are moved together; create them apart");
+        status = sali_fail(err, SAL_ERR_ARGUMENT,
+                           run->apart ? "sal_chains_step_each: the function is NULL"
+                                      : "the chains are moved together; create them apart");
+        return end_use(chains, status);
     }
     run->before = before;
     run->before_data = data;
     chains->changed = true;
-    sali_blas_single_thread_begin();
-    sal_status status = sali_run_end_window(run, err);
+    status = sali_run_end_window(run, err);
     status = status ? status : make_steps(chains, n, err);
-    sali_blas_single_thread_end();
     run->before = NULL;
-    chains->version = sali_model_version(run->model);
-    return status;
+    chains->failed = has_parted(run);
+    return end_use(chains, status);
 }
 
 /* ---- adaptation */
@@ -255,7 +333,6 @@ static sal_status begin_anew(sal_chains *chains, int64_t steps, sal_error *err)
     if (status == SAL_OK) {
         sal_run_destroy(old);
         chains->run = run;
-        chains->version = sali_model_version(run->model);
         chains->changed = false;
     }
     return status;
@@ -263,18 +340,20 @@ static sal_status begin_anew(sal_chains *chains, int64_t steps, sal_error *err)
 
 sal_status sal_chains_adapt(sal_chains *chains, int64_t steps, sal_error *err)
 {
-    if (steps < 0) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "adapt: steps is %lld; expected 0 or more",
-                         (long long)steps);
+    sal_status status = begin_use(chains, err);
+    if (status != SAL_OK) {
+        return status;
     }
-    if (steps > 0) {
-        return begin_anew(chains, steps, err);
+    status = steps >= 0 ? see_parameters(chains, err)
+                        : sali_fail(err, SAL_ERR_ARGUMENT,
+                                    "adapt: steps is %lld; expected 0 or more", (long long)steps);
+    if (status == SAL_OK && steps > 0) {
+        status = begin_anew(chains, steps, err);
+    } else if (status == SAL_OK && !chains->run->sampling) {
+        chains->changed = true; /* a state would have the old end of warm-up */
+        status = end_adaptation(chains->run, err);
     }
-    if (chains->run->sampling) {
-        return SAL_OK;
-    }
-    chains->changed = true; /* a state would have the old end of warm-up */
-    return end_adaptation(chains->run, err);
+    return end_use(chains, status);
 }
 
 /* ---- states */
@@ -282,23 +361,6 @@ sal_status sal_chains_adapt(sal_chains *chains, int64_t steps, sal_error *err)
 void sal_chains_codes(const sal_chains *chains, int32_t *codes)
 {
     sal_run_last(chains->run, codes, NULL);
-}
-
-/* Compute f, and what the sampler keeps, at the present states with the present parameters. */
-static sal_status refresh(sal_chains *chains, sal_error *err)
-{
-    sal_run *run = chains->run;
-    forget_bad(run);
-    sali_model_use(run->base);
-    sali_blas_single_thread_begin();
-    chains->version = sali_model_version(run->model);
-    chains->changed = true;
-    sal_status status = sali_run_end_window(run, err);
-    sali_run_refresh(run);
-    run->stale = false;
-    sali_blas_single_thread_end();
-    sali_model_release(run->base);
-    return status ? status : sali_run_check(run, err);
 }
 
 /* SAL_ERR_ARGUMENT unless codes [chains x V of base] are states of the run, with clamped variables
@@ -339,42 +401,46 @@ static void put_codes(sal_run *run, const int32_t *codes)
 
 sal_status sal_chains_set_codes(sal_chains *chains, const int32_t *codes, sal_error *err)
 {
+    sal_status status = begin_use(chains, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     sal_run *run = chains->run;
     const int64_t V = run->base->space->n_variables, n = run->options.chains * V;
     int32_t *before = SALI_NEW_ARRAY(int32_t, n), *scratch = SALI_NEW_ARRAY(int32_t, 2 * V);
-    sal_status status =
-        before && scratch ? check_codes(run, codes, scratch, err) : sali_fail_memory(err);
+    status = before && scratch ? check_codes(run, codes, scratch, err) : sali_fail_memory(err);
     if (status == SAL_OK) {
         sal_chains_codes(chains, before);
         status = sali_run_end_window(run, err);
     }
     if (status == SAL_OK) {
         put_codes(run, codes);
-        status = refresh(chains, err);
+        status = renew(chains, err);
         if (status != SAL_OK) {
             put_codes(run, before);
-            refresh(chains, NULL);
+            renew(chains, NULL);
         }
     }
     sali_free(before);
     sali_free(scratch);
-    return status;
+    return end_use(chains, status);
 }
 
 sal_status sal_chains_log_prob(sal_chains *chains, double *f, sal_error *err)
 {
-    const sal_run *run = chains->run;
-    sal_status status = SAL_OK;
-    if (sali_model_version(run->model) != chains->version) {
-        status = refresh(chains, err);
+    sal_status status = begin_use(chains, err);
+    if (status != SAL_OK) {
+        return status;
     }
+    const sal_run *run = chains->run;
+    status = see_parameters(chains, err);
     for (int64_t k = 0; status == SAL_OK && k < run->n_shards; k++) {
         const sali_run_shard *shard = &run->shards[k];
         for (int64_t g = 0; g < shard->groups; g++) {
             f[shard->first + g] = shard->chains->f[g * run->replicas];
         }
     }
-    return status;
+    return end_use(chains, status);
 }
 
 /* ---- what is known of them */
@@ -386,6 +452,7 @@ void sal_chains_describe(const sal_chains *chains, sal_chains_info *info)
     *info = (sal_chains_info){
         .chains = run->options.chains,
         .variables = run->base->space->n_variables,
+        .seed = run->options.seed,
         .steps = run->earlier + run->warmup_done + run->steps + open,
         .adapting = run->sampling ? 0 : run->options.warmup - run->warmup_done - open,
         .step_size = run->sampler->has_step_size ? sali_run_step_sizes(run)->value[0] : NAN,
@@ -407,10 +474,13 @@ sal_status sal_chains_tuning(const sal_chains *chains, sal_tuning **tuning, sal_
  * set after the anchor, the present step becomes one. */
 sal_status sal_chains_state(sal_chains *chains, const sal_run_state **state, sal_error *err)
 {
+    sal_status status = begin_use(chains, err);
+    if (status != SAL_OK) {
+        return status;
+    }
     sal_run *run = chains->run;
-    sal_status status = SAL_OK;
-    if (chains->changed || sali_model_version(run->model) != chains->version) {
-        status = refresh(chains, err);
+    if (chains->changed || is_stale(run)) {
+        status = renew(chains, err);
         status = status ? status : sali_run_note_present(run, err);
         status = status ? status : sali_run_note_state(run, err);
         chains->changed = status != SAL_OK;
@@ -426,5 +496,5 @@ sal_status sal_chains_state(sal_chains *chains, const sal_run_state **state, sal
     if (status == SAL_OK) {
         *state = run->state;
     }
-    return status;
+    return end_use(chains, status);
 }

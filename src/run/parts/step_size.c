@@ -145,13 +145,18 @@ static bool search_window(sali_step_sizes *s, int64_t n_shards, sali_chains *con
 {
     bool magnitudes = s->search.candidates == SALI_MAGNITUDES;
     add_jumps(s, n_shards, chains, done - window);
+    if (done >= total && !sali_jump_search_over(&s->search, done)) { /* warm-up was cut short */
+        s->search.candidates = 0;
+        sali_step_sizes_set(s, n_shards, chains);
+        return true;
+    }
     if (!sali_jump_search_over(&s->search, done)) {
         set_candidates(s, n_shards, chains, done);
         return (done - s->search.begin) % s->search.length == 0;
     }
     choose_candidates(s);
     sali_step_sizes_set(s, n_shards, chains);
-    if (magnitudes) {
+    if (magnitudes && done < total) {
         begin_stage(s, SALI_DECILES, done, total);
         set_candidates(s, n_shards, chains, done);
     }
@@ -199,7 +204,7 @@ int64_t sali_step_sizes_window(const sali_step_sizes *s, int64_t done, int64_t t
     } else if (s->rule == SAL_STEP_SIZE_SEARCH && search->begin == 0) {
         left = total / 4 - done;
     }
-    return left < most ? left : most;
+    return left > 0 && left < most ? left : most;
 }
 
 /* Adapt the step size of each rung to the mean acceptance of its chains in a window of `window`
@@ -234,7 +239,7 @@ bool sali_step_sizes_learn(sali_step_sizes *s, int64_t n_shards, sali_chains *co
         return false; /* found */
     }
     approximate_window(s, n_shards, chains, window);
-    if (s->rule == SAL_STEP_SIZE_SEARCH && done >= total / 4) {
+    if (s->rule == SAL_STEP_SIZE_SEARCH && done >= total / 4 && done < total) {
         begin_stage(s, SALI_MAGNITUDES, done, total);
         set_candidates(s, n_shards, chains, done);
     }
@@ -272,7 +277,7 @@ static sal_status restore_stage(sali_step_sizes *s, int64_t done, int64_t total,
                            (long long)n, SALI_MAGNITUDES, SALI_DECILES);
     }
     if (status == SAL_OK && s->rule == SAL_STEP_SIZE_SEARCH && s->search.begin == 0 &&
-        done >= total / 4) {
+        done >= total / 4 && done < total) {
         status = sali_fail(err, SAL_ERR_DATA, "begin is 0 after %lld steps of %lld",
                            (long long)done, (long long)total);
     }
@@ -365,7 +370,8 @@ static sal_status open_part(void *self, sal_error *err)
     const sal_run *run = s->run;
     const int64_t warmup = run->options.warmup;
     sali_step_sizes_set(&s->sizes, run->n_shards, run->shard_chains);
-    return s->sizes.rule != SAL_STEP_SIZE_SEARCH || warmup >= SALI_SEARCH_LEAST
+    return s->sizes.rule != SAL_STEP_SIZE_SEARCH || warmup >= SALI_SEARCH_LEAST ||
+                   run->options.resume /* which may have cut its warm-up short */
                ? SAL_OK
                : sali_fail(err, SAL_ERR_ARGUMENT,
                            "the search for a step size needs a warm-up of %d steps or more; warmup "

@@ -25,6 +25,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/rng.h"
+#include "models/tape_model.h"
 #include "run/parts/annealing.h"
 #include "run/parts/best.h"
 #include "run/parts/decode.h"
@@ -339,6 +340,9 @@ sal_status sal_sample(sal_model *model, const sal_run_options *options, sal_run 
     if (!model) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "sal_sample: the model is NULL");
     }
-    return sali_is_search(options) ? sali_search(model, options, out, err)
-                                   : sali_run_once(model, options, out, err);
+    sali_model_use(model);
+    const sal_status status = sali_is_search(options) ? sali_search(model, options, out, err)
+                                                      : sali_run_once(model, options, out, err);
+    sali_model_release(model);
+    return status;
 }
