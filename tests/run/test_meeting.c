@@ -34,6 +34,9 @@ static sal_meeting meeting_of(sal_model *model, const sal_run_options *options,
 static const char *const models[] = { "ising:side=2,theta=0.3", "potts:side=2,states=3,theta=0.4",
                                       "rbm:visible=2,hidden=2", "formula over spin",
                                       "formula over label" };
+/* Where pairs meet by moves that say which variables change: spins without fields can stay opposite
+ * for ever. */
+static const bool without_symmetry[] = { false, true, false, false, true };
 #define N_MODELS ((int)(sizeof models / sizeof *models))
 
 static sal_model *model_at(int k)
@@ -44,16 +47,21 @@ static sal_model *model_at(int k)
                : opened(models[k]);
 }
 
-/* The samplers, and whether all pairs meet in all models that they serve. */
+/* The samplers, and where all their pairs meet. */
+enum { ALWAYS, WITHOUT_SYMMETRY, UNKNOWN };
 static const struct {
     const char *name;
-    bool meets;
+    int meets;
 } samplers[] = {
-    { "gibbs", true },          { "gibbs:scan=random", true },
-    { "gibbs:block=2", false }, { "block-gibbs", true },
-    { "ncg", false },           { "ncg:cycle=3", false },
-    { "gwg", false },           { "lb", false },
-    { "mh-uniform", false },
+    { "gibbs", ALWAYS },
+    { "gibbs:scan=random", ALWAYS },
+    { "gibbs:block=2", UNKNOWN },
+    { "block-gibbs", ALWAYS },
+    { "ncg", WITHOUT_SYMMETRY },
+    { "ncg:cycle=3", WITHOUT_SYMMETRY },
+    { "gwg", WITHOUT_SYMMETRY },
+    { "lb", WITHOUT_SYMMETRY },
+    { "mh-uniform", WITHOUT_SYMMETRY },
 };
 #define N_SAMPLERS ((int)(sizeof samplers / sizeof *samplers))
 
@@ -96,13 +104,13 @@ static void exact_distances(const sal_model *model, const sal_run_options *optio
     free(P);
 }
 
-static void check_bound(sal_model *model, int s, int64_t lag, const char *where)
+static void check_bound(sal_model *model, int s, bool meets, int64_t lag, const char *where)
 {
     const bool size = strncmp(samplers[s].name, "ncg", 3) == 0;
     const sal_run_options options = {
         .sampler = samplers[s].name, .seed = 11, .step_size = size ? 0.5 : 0, .warmup = 20
     };
-    const int64_t most = samplers[s].meets ? 4000 : 200;
+    const int64_t most = meets ? 4000 : 200;
     const sal_meeting_options m = { .pairs = PAIRS, .lag = lag, .most_steps = most };
     double distance[TIMES + 1], bound, error;
     int64_t *tau = malloc(PAIRS * sizeof *tau), unmet = 0;
@@ -113,7 +121,7 @@ static void check_bound(sal_model *model, int s, int64_t lag, const char *where)
         unmet += tau[c] == -1;
     }
     ck_assert_int_eq(r.not_met, unmet);
-    ck_assert_msg(unmet == 0 || !samplers[s].meets, "%s: %d not met", where, (int)unmet);
+    ck_assert_msg(unmet == 0 || !meets, "%s: %d not met", where, (int)unmet);
     for (int64_t t = 0; t <= TIMES; t++) {
         sal_meeting_bound(PAIRS, tau, r.lag, t, &bound, &error);
         ck_assert_msg(isnan(bound) == (unmet > 0) && isnan(error) == (unmet > 0), "%s", where);
@@ -129,11 +137,13 @@ START_TEST(the_bound_is_above_the_exact_distance)
 {
     sal_model *model = model_at(_i);
     for (int s = 0; s < N_SAMPLERS; s++) {
+        const bool meets = samplers[s].meets == ALWAYS ||
+                           (samplers[s].meets == WITHOUT_SYMMETRY && without_symmetry[_i]);
         for (int64_t lag = 0; lag <= 3; lag += 1 + 2 * (lag == 1)) {
             char where[160];
             snprintf(where, sizeof where, "%s, %s, lag %d", models[_i], samplers[s].name, (int)lag);
             if (sal_sampler_find(samplers[s].name, model, 0, NULL, NULL) == SAL_OK) {
-                check_bound(model, s, lag, where);
+                check_bound(model, s, meets, lag, where);
             }
         }
     }
