@@ -58,8 +58,8 @@ SAL_API void sal_chains_destroy(sal_chains *chains);
 /* Make n steps of all chains with the parameters that the model has now. During the call nobody can
  * set them (sal_model_set_params refuses).
  * Returns: SAL_OK, also when `progress` ended the call early; SAL_ERR_ARGUMENT (n < 0);
- *          SAL_ERR_MODEL (NaN or +inf, with chain and step; or f of a present state is -inf with the
- *          parameters set: then set states or parameters, and go on); SAL_ERR_MEMORY.
+ *          SAL_ERR_MODEL (NaN or +inf, with chain and step; or the parameters make f of a present
+ *          state -inf: then set states or parameters, and go on); SAL_ERR_MEMORY.
  * Cost:    n steps of every replica of every chain. Less than 5 us more for a call. After a change
  *          of parameters or states the sampler computes anew what it keeps of the model, such as
  *          couplings, and of all states; for a model from a function, at each call.

@@ -23,6 +23,7 @@
 #include <saltus/ad.h>
 #include <saltus/chains.h>
 #include <saltus/data.h>
+#include <saltus/meeting.h>
 #include <saltus/model.h>
 #include <saltus/options.h>
 #include <saltus/sample.h>
@@ -286,6 +287,17 @@ SAL_API sal_status sal_flat_chains_create(sal_model *model, sal_flat_options *op
  * Cost:    O(chains).
  * Threads: one at a time for the same chains. */
 SAL_API sal_status sal_flat_chains_describe(const sal_chains *chains, char **json, sal_error *err);
+
+/* Measure as sal_meeting_times does. The JSON object has the names of sal_meeting, and "times", a
+ * list of tau of all pairs; null for NaN, and for a pair that did not meet.
+ * Params:  options  of SAL_OPTIONS_RUN; NULL: the defaults.
+ *          pairs    as lag and most_steps a field of sal_meeting_options.
+ * Returns: as sal_meeting_times; SAL_ERR_ARGUMENT also for arrays of wrong sizes.
+ * Cost:    as sal_meeting_times.
+ * Threads: several calls may share a model whose parameters do not change. */
+SAL_API sal_status sal_flat_meeting_times(sal_model *model, sal_flat_options *options,
+                                          int64_t pairs, int64_t lag, int64_t most_steps,
+                                          char **json, sal_error *err);
 
 /* Numbers of a tuning as JSON: {"sampler": .., "step_size": [..], "temperatures": [..],
  * "sampler.NAME": [..]}.

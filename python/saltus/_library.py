@@ -170,6 +170,7 @@ sal_run_last_state pp
 sal_run_state_open tsPe
 sal_run_state_note sps
 sal_run_state_destroy vp
+sal_flat_meeting_times tpplllPe
 sal_flat_chains_create tppbPe
 sal_flat_chains_describe tpPe
 sal_chains_destroy vp

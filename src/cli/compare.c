@@ -18,6 +18,7 @@ typedef struct options {
     sal_exact_options exact;
     cli_fixed fixed;
     const char *samplers, *dtype, *params, *marginals_exact, *time_text, *memory;
+    int64_t couplings;
     double time;
     bool check_exact, json;
 } options;
@@ -224,13 +225,43 @@ static sal_status measure_row(const sal_run *run, const sal_model *model, const 
     return status;
 }
 
+/* The progress callback of coupled pairs: Ctrl-C ends them. */
+static int stop_pairs(int64_t done, int64_t total, void *data)
+{
+    (void)done;
+    (void)total;
+    (void)data;
+    return cli_interrupted();
+}
+
+/* Set the meeting times of a row at rank 0, if pairs are asked for and the sampler can be coupled.
+ */
+static sal_status measure_meeting(sal_model *model, const options *o, const cli_sampler_item *item,
+                                  compare_row *row, sal_error *err)
+{
+    const sal_run_options r = { .sampler = item->specification,
+                                .step_size = item->step_size,
+                                .warmup = o->run.warmup,
+                                .seed = o->run.seed,
+                                .threads = o->run.threads,
+                                .callbacks.progress = stop_pairs };
+    const sal_meeting_options m = { .pairs = o->couplings };
+    if (o->couplings == 0 || cli_interrupted()) {
+        return SAL_OK;
+    }
+    const sal_status status = sal_meeting_times(model, &r, &m, NULL, &row->meeting, err);
+    return status == SAL_ERR_UNSUPPORTED || cli_interrupted() ? SAL_OK : status;
+}
+
 /* Run a sampler and set its row; on failure the row has the reason. */
 static void fill_row(sal_model *model, const options *o, const compare_reference *reference,
                      const cli_sampler_item *item, compare_row *row)
 {
     sal_error err = { 0 };
     sal_run *run = NULL;
-    *row = (compare_row){ .errors = { NAN, NAN, NAN, NAN, NAN }, .variation = { NAN, NAN, NAN } };
+    *row = (compare_row){ .errors = { NAN, NAN, NAN, NAN, NAN },
+                          .variation = { NAN, NAN, NAN },
+                          .meeting = { .median = NAN, .steps_25 = NAN, .steps_01 = NAN } };
     snprintf(row->sampler, sizeof row->sampler, "%s", item->name);
     sal_sampler_info info = { 0 };
     sal_sampler_find(item->specification, NULL, 0, &info, NULL);
@@ -238,6 +269,7 @@ static void fill_row(sal_model *model, const options *o, const compare_reference
     sal_status status = run_sampler(model, o, reference, item, &run, &err);
     if (status == SAL_OK && cli_is_first()) {
         status = measure_row(run, model, o, reference, row, &err);
+        status = status ? status : measure_meeting(model, o, item, row, &err);
     }
     double known[] = { (double)row->summary.thin, row->summary.seconds };
     const bool again =
@@ -335,6 +367,9 @@ static int compare_samplers(sal_model *model, const options *o, const item_list 
 
 static int check_options(options *o)
 {
+    if (o->couplings < 0 || o->couplings > INT32_MAX) {
+        return cli_usage("--couplings %lld: expected 1 or more pairs", (long long)o->couplings);
+    }
     o->exact.threads = o->run.threads;
     int code = cli_bytes("memory", o->memory, &o->exact.memory);
     return code || !o->time_text ? code : cli_seconds("time", o->time_text, &o->time);
@@ -368,6 +403,9 @@ static int run_compare(const cli_command *command, int argc, char **argv)
           "true marginals, as exact --marginals writes [MODEL.mar.json, MODEL.uai.MAR]" },
         { "check-exact", CLI_FLAG, &o.check_exact, NULL,
           "print the total variation distance to enumeration" },
+        { "couplings", CLI_INT, &o.couplings, "N",
+          "print after how many steps N pairs of coupled chains meet, and bring chains near the "
+          "model" },
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
         { 0 },
     };

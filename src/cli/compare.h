@@ -44,6 +44,7 @@ typedef struct compare_row {
     sal_run_errors errors;       /* NaN where unknown */
     sal_run_variation variation; /* NaN where unknown */
     compare_trace trace;
+    sal_meeting meeting; /* NaN where unknown */
 } compare_row;
 
 typedef struct compare_report {

@@ -33,6 +33,9 @@ static const column columns[] = {
     { "covariance_error", "covar", "%.4g", OF(errors.covariance) },
     { "total_variation", "TV", "%.4f", OF(variation.distance) },
     { "total_variation_ideal", "ideal TV", "%.4f", OF(variation.ideal) },
+    { "meeting_time", "meeting", "%.6g", OF(meeting.median) },
+    { "steps_to_25", "TV<.25", "%.6g", OF(meeting.steps_25) },
+    { "steps_to_01", "TV<.01", "%.6g", OF(meeting.steps_01) },
     { "log_prob_mean", NULL, NULL, OF(summary.log_prob_mean) },
     { "statistic", "statistic", "%.6g", OF(summary.statistic_mean) },
     { "steps_per_second", NULL, NULL, OF(summary.steps_per_second) },
@@ -115,6 +118,11 @@ static json_t *row_json(const compare_row *row)
     json_object_set_new(o, "thin", json_integer(s->thin));
     for (size_t k = 0; k < N_COLUMNS; k++) {
         cli_json_number(o, columns[k].key, column_number(row, &columns[k]));
+    }
+    if (row->meeting.pairs > 0) {
+        json_object_set_new(o, "lag", json_integer(row->meeting.lag));
+        json_object_set_new(o, "pairs", json_integer(row->meeting.pairs));
+        json_object_set_new(o, "pairs_not_met", json_integer(row->meeting.not_met));
     }
     json_object_set_new(o, "note", note_of(row) ? json_string(note_of(row)) : json_null());
     json_object_set_new(o, "error_trace", trace_json(&row->trace));
@@ -241,13 +249,20 @@ static void print_head(const compare_report *r)
     putchar('\n');
 }
 
-/* Print the remarks on rows (note_of). */
+/* Print the remarks on rows (note_of), and which pairs of coupled chains did not meet. */
 static void print_notes(const compare_report *r)
 {
     const char *before = "\n";
     for (int64_t k = 0; k < r->n; k++) {
         if (note_of(&r->rows[k])) {
             printf("%s%s: %s\n", before, r->rows[k].sampler, note_of(&r->rows[k]));
+            before = "";
+        }
+        const sal_meeting *m = &r->rows[k].meeting;
+        if (m->not_met > 0) {
+            printf("%s%s: %lld of %lld pairs did not meet in %lld steps: no bound on TV\n", before,
+                   r->rows[k].sampler, (long long)m->not_met, (long long)m->pairs,
+                   (long long)m->most_steps);
             before = "";
         }
     }

@@ -9,8 +9,7 @@
 typedef struct sali_tape_model {
     sali_program *program;
     sali_params *params;
-    _Atomic int64_t
-        users; /* how many use the parameters (sali_model_use); -1: they are being set */
+    _Atomic int64_t users; /* of the parameters (sali_model_use); -1: they are being set */
 } sali_tape_model;
 
 /* A model of f, recorded on `tape`, as sal_model_from_tape makes one, but without a structure
@@ -22,8 +21,7 @@ sal_status sali_tape_model_create(const sal_tape *tape, sal_expr f, sal_model **
 sali_tape_model *sali_model_tape(const sal_model *model);
 
 /* Until sali_model_release, sal_model_set_params refuses to change the model's parameters: chains,
- * sums and caches would be of two models. Any number of threads may use a model at the same time.
- */
+ * sums and caches would be of two models. Any number of threads may use a model at once. */
 void sali_model_use(const sal_model *model);
 void sali_model_release(const sal_model *model);
 

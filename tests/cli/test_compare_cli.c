@@ -432,6 +432,26 @@ START_TEST(compare_refuses_samplers_that_do_not_exist)
 }
 END_TEST
 
+START_TEST(compare_couples_chains)
+{
+    ck_run("compare ising:side=3,theta=0.1 --samplers gibbs,dula --draws 20 --couplings 30 --json");
+    json_t *object = json_out();
+    const double near = figure(object, "gibbs", "steps_to_01");
+    ck_assert(near >= figure(object, "gibbs", "steps_to_25") && near < 1000);
+    ck_assert(figure(object, "gibbs", "meeting_time") < near);
+    ck_assert_double_eq(figure(object, "gibbs", "pairs"), 30);
+    ck_assert_double_eq(figure(object, "gibbs", "pairs_not_met"), 0);
+    ck_assert(isnan(figure(object, "dula", "steps_to_01")));
+    json_decref(object);
+    ck_run("compare ising:side=3,theta=3 --samplers gibbs --draws 20 --couplings 30");
+    ck_assert_ptr_nonnull(strstr(out, "of 30 pairs did not meet in 20000 steps: no bound on TV"));
+    ck_assert_ptr_null(strstr(out, "TV<"));
+    ck_run("compare ising:side=3,theta=0.1 --samplers gibbs --draws 20");
+    ck_assert_ptr_null(strstr(out, "meeting"));
+    ck_refused(64, "--couplings -1", "compare ising:side=3 --samplers gibbs --couplings -1");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("compare_cli");
@@ -451,6 +471,7 @@ int main(void)
     tcase_add_test(tcase, compare_reads_exact_marginals_made_for_the_same_evidence);
     tcase_add_test(tcase, uai_results_are_written_and_compared_with);
     tcase_add_test(tcase, networks_with_names_are_clamped_by_name);
+    tcase_add_test(tcase, compare_couples_chains);
     tcase_add_test(tcase, compare_refuses_samplers_that_do_not_exist);
     suite_add_tcase(suite, tcase);
     return test_main(suite);

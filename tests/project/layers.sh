@@ -63,6 +63,7 @@ check run/parts $below samplers... run run/trajectory
 check run/results $below samplers... run run/parts run/trajectory
 check run/search $below samplers... run run/parts
 check run/chains $below samplers... run run/parts
+check run/coupling $below samplers... run
 check run/ais $below samplers run
 check train $below samplers... io... run... train/objectives
 check train/objectives $below samplers... io... run... train

@@ -498,6 +498,39 @@ class Seeds(unittest.TestCase):
         self.assertEqual(small.balance("gwg", seed=proof["seed"]), proof)
 
 
+class Meeting(unittest.TestCase):
+    def test_the_bound_falls_and_is_that_of_the_library(self):
+        times = sal.meeting_times(ISING, "gibbs", pairs=200, seed=1)
+        self.assertEqual(times.times.shape, (200,))
+        self.assertTrue((times.times > times.lag).all())
+        bounds = [times.bound(t) for t in range(300)]
+        self.assertEqual(sorted(bounds, reverse=True), bounds)
+        self.assertEqual(times.steps_to(0.05), times._answer["steps_05"])
+        self.assertEqual(times.bound(times.warmup), times._answer["warmed_up"])
+        again = sal.meeting_times(ISING, "gibbs", pairs=200, seed=1, threads=1)
+        np.testing.assert_array_equal(again.times, times.times)
+        self.assertIn("200 pairs", repr(times))
+
+    def test_pairs_that_do_not_meet_have_no_bound(self):
+        times = sal.meeting_times("ising:side=3,theta=3", "gibbs", most_steps=1000, seed=1)
+        self.assertGreater(times.not_met, 0)
+        self.assertEqual((times.times == -1).sum(), times.not_met)
+        self.assertTrue(np.isnan(times.bound(10**9)) and np.isnan(times.steps_to(0.5)))
+
+    def test_what_cannot_be_coupled(self):
+        with self.assertRaises(sal.UnsupportedError):
+            sal.meeting_times(ISING, "dula")
+        for wrong in ({"pairs": 0}, {"lag": -1}, {"most_steps": -1}, {"lag": 100, "most_steps": 50}):
+            with self.assertRaises(sal.ArgumentError):
+                sal.meeting_times(ISING, "gibbs", **wrong)
+
+    def test_what_progress_raises_comes_back(self):
+        def fail(done, total):
+            raise KeyError(done)
+        with self.assertRaises(KeyError):
+            sal.meeting_times(ISING, "gibbs", progress=fail)
+
+
 class Printing(unittest.TestCase):
     def test_tables(self):
         run = sal.sample(ISING, "gwg", draws=2000, seed=1)
