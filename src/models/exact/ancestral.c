@@ -84,6 +84,16 @@ typedef struct block {
     int32_t index[BLOCK]; /* of the first threshold of each draw */
 } block;
 
+/* index[j] += stride codes[j]. A function of its own, since compilers join these loops of several
+ * nodes and then do not vectorise them. */
+SALI_CLONES
+static void add_given(int32_t stride, const int32_t *restrict codes, int32_t *restrict index)
+{
+    for (int j = 0; j < BLOCK; j++) {
+        index[j] += stride * codes[j];
+    }
+}
+
 /* Draw node *v by the high words of its thresholds: the code is the number of thresholds that are
  * not above the draw's word. Returns whether a word equals a high word, so that low words
  * decide. */
@@ -99,13 +109,11 @@ static bool draw_node(const sali_ancestral *net, const sali_ancestral_node *v,
         to[j] = 0;
     }
     for (int32_t g = 0; g < v->n_given; g++) {
-        const int32_t *restrict from = codes + (int64_t)net->given[v->given + g] * BLOCK;
-        const int32_t stride = net->strides[v->given + g];
-        for (int j = 0; j < BLOCK; j++) {
-            index[j] += stride * from[j];
-        }
+        add_given(net->strides[v->given + g], codes + (int64_t)net->given[v->given + g] * BLOCK,
+                  index);
     }
     for (int32_t k = 0; k < v->states - 1; k++) {
+#pragma omp simd reduction(| : tie)
         for (int j = 0; j < BLOCK; j++) {
             const uint32_t threshold = high[index[j] + k];
             to[j] += words[j] >= threshold;
