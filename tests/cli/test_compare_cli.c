@@ -349,6 +349,14 @@ START_TEST(exact_draws_are_written)
     ck_ok(sal_array_read(temp_path("d.npy"), SAL_COLUMNS_FIND, &draws, &err), &err);
     ck_assert(draws.count == 6 && draws.values[4] == 1 && draws.values[5] == 2);
     sal_array_free(&draws);
+    ck_run("exact poisson:dim=2,rate=250,cap=400 --draws 500 --out d.npy");
+    ck_ok(sal_array_read(temp_path("d.npy"), SAL_COLUMNS_FIND, &draws, &err), &err);
+    double most = 0;
+    for (int64_t k = 0; k < draws.count; k++) {
+        most = fmax(most, draws.values[k]);
+    }
+    ck_assert(draws.count == 1000 && most > 255 && most <= 400);
+    sal_array_free(&draws);
     ck_refused(64, "--draws N, of 1 or more, and --out FILE.npy go together",
                "exact chain.uai --draws 3");
     ck_refused(64, "--draws N, of 1 or more, and --out FILE.npy go together",
