@@ -144,6 +144,14 @@ SAL_API sal_status sal_flat_check(const sal_model *model, const sal_model *exact
 SAL_API sal_status sal_flat_exact(const sal_model *model, const char *options, double *marginals,
                                   double *pairs, double *covariance, char **json, sal_error *err);
 
+/* sal_model_exact_draws: n draws, codes [n x V], and the JSON of sal_flat_exact.
+ * Params:  options  as of sal_flat_exact.
+ * Returns: as sal_model_exact_draws; SAL_ERR_NOT_FOUND and SAL_ERR_ARGUMENT for options.
+ * Cost:    as sal_model_exact_draws.
+ * Threads: any; works on `threads` threads. */
+SAL_API sal_status sal_flat_exact_draws(const sal_model *model, const char *options, int64_t n,
+                                        uint64_t seed, int32_t *codes, char **json, sal_error *err);
+
 /* ---- options */
 
 /* Options of a run, a training and so on, with the arrays and handles that belong to them. */

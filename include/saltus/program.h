@@ -331,6 +331,17 @@ SAL_API sal_status sal_stats_pair_covariance(int64_t variables, int64_t states, 
 SAL_API sal_status sal_stats_pair_correlation(int64_t variables, int64_t states, const float *A,
                                               const float *B, double *correlation, sal_error *err);
 
+/* Write draws as an array of shape (1, draws, variables), uint8, or int32 where a variable has more
+ * than 256 states or no cap, as sal_run_save writes the draws of one chain. Draws of a clamped
+ * model are written with the clamped variables.
+ * Params:  path   ends in ".npy".
+ *          codes  [draws x V] of the model's variables.
+ * Returns: SAL_ERR_UNSUPPORTED for another kind of file; SAL_ERR_IO; SAL_ERR_MEMORY.
+ * Cost:    O(entries).
+ * Threads: any. */
+SAL_API sal_status sal_draws_write(const char *path, const sal_model *model, int64_t draws,
+                                   const int32_t *codes, sal_error *err);
+
 /* Write exact answers as a JSON object, as sal_flat_exact does, to be freed by sal_free.
  * Returns: SAL_ERR_MEMORY.
  * Cost:    O(1).

@@ -120,6 +120,7 @@ sal_flat_model_from_function tpppbPe
 sal_flat_model_info tpPe
 sal_flat_check tppUPe
 sal_flat_exact tpspppPe
+sal_flat_exact_draws tpslUpPe
 sal_model_open tsiPe
 sal_model_from_factors tlplpppiPe
 sal_model_save tpse
@@ -288,6 +289,7 @@ def own_names(text: str) -> str:
     """A message of the library in the words of this package."""
     for words, own in ((r"'saltus exact --evidence FILE'", "model.exact(evidence=..)"),
                        (r"'saltus exact'", "model.exact()"),
+                       (r"draws independent states \(--draws\)", "model.exact_draws() draws independent states"),
                        (r"saltus sample MODEL --tempering 16 .* --samples draws\.npy\.",
                         "samples=saltus.sample(model, tempering=16)"),
                        (r"let the run keep its draws \(record\.draws\)", "give keep=True"),

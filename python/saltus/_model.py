@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import operator
 import os
 from collections.abc import Mapping
 from typing import Any, Callable, Iterator, Optional, Sequence, Union
@@ -886,6 +887,60 @@ class Model:
         if len(variables) < self.variables:
             return Exact(self.observe(evidence, sample), options)
         return Exact._of_state(self, codes)
+
+    def exact_draws(self, n: int, seed: Any = None, codes: bool = False, **options: Any) -> np.ndarray:
+        """Independent draws from p, without a chain, where :meth:`exact` can answer.
+
+        Parameters
+        ----------
+        n : int
+            How many, at least 1.
+        seed
+            None: another one each time.
+        codes : bool
+            Whether states are given as codes, and not as values.
+        **options
+            As those of :meth:`exact`. Chains are drawn by elimination.
+
+        Returns
+        -------
+        array, shape (n, V)
+            As of :meth:`values`; codes are int32.
+
+        Raises
+        ------
+        UnsupportedError, ModelError, NotFoundError
+            As :meth:`exact`.
+        ArgumentError
+            n is less than 1; there is no such oracle.
+
+        Notes
+        -----
+        Draws of a model with evidence or clamps have its free variables only. With the same seed, more draws begin
+        with the same ones. It cannot be stopped: Ctrl-C takes effect when it has ended.
+
+        References
+        ----------
+        Dawid (1992), Applications of a general propagation algorithm for probabilistic expert systems; Dechter (1999).
+
+        Examples
+        --------
+        Of two modes that no sampler of single flips crosses between, both are drawn:
+
+        >>> import saltus as sal
+        >>> draws = sal.Model("ising:side=4,theta=0.5").exact_draws(2000, seed=1)
+        >>> draws.shape
+        (2000, 16)
+        >>> bool(abs((draws.sum(axis=1) > 0).mean() - 0.5) < 0.05)
+        True
+        """
+        n = operator.index(n)
+        drawn = np.empty((max(n, 1), self.variables), dtype=np.int32)
+        answer = self._calls(ask, "sal_flat_exact_draws", self, _library.options_text(options), n, seed_of(seed),
+                             address(drawn))
+        if "warning" in answer:
+            warn_of(own_names(answer["warning"]), True)
+        return drawn if codes else self.values(drawn)
 
     def balance(self, sampler: Optional[str] = None, own: Any = (), **options: Any) -> dict[str, Any]:
         """Prove a sampler on this model, which must be small, by its exact transition matrix.

@@ -57,9 +57,12 @@ static const cli_page pages[] = {
     { &cli_exact,
       CLI_GROUP_SAMPLE,
       "Sums over all states: by a formula of the model's own, by enumeration, or by variable "
-      "elimination if the induced width is small enough for --memory. " MODEL,
+      "elimination if the induced width is small enough for --memory. The same methods draw "
+      "independent states (--draws): there is no warm-up, and no mode is missed. " MODEL,
       { { "A network and its marginals, in the format of the UAI competitions:",
           "saltus exact Grids_11.uai --evidence Grids_11.uai.evid --marginals Grids_11.uai.MAR" },
+        { "Independent draws given evidence, without a chain:",
+          "saltus exact Grids_11.uai --evidence Grids_11.uai.evid --draws 10000 --out draws.npy" },
         { "log Z of a lattice with one spin fixed:",
           "saltus exact ising:side=4,theta=0.15 --clamp 0=1 --json" } } },
     { &cli_compare,

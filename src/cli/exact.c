@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* saltus exact: log Z and marginals of a model with few states, of small induced width, or with an
- * exact method of its own. */
+/* saltus exact: log Z and marginals, and independent draws, of a model with few states, of small
+ * induced width, or with an exact method of its own. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/cli.h"
 #include "cli/json.h"
+#include "cli/text.h"
 
 typedef struct options {
     sal_exact_options exact;
     cli_fixed fixed;
     const char *dtype, *params, *marginals, *out_pr, *memory;
+    int64_t draws; /* 0: none */
+    uint64_t seed;
+    const char *out; /* the file of the draws */
     bool json;
 } options;
 
@@ -48,7 +53,8 @@ static int print_text(json_t *object, double memory)
                        "<, induced width {width}, {mebibytes:.3g} MiB of tables>\n"
                        "log Z            {log_z:.10g} (natural)\n"
                        "<mean log prob    {log_prob_mean:.10g} (unnormalised)\n"
-                       "entropy          {entropy:.10g}\n>");
+                       "entropy          {entropy:.10g}\n>"
+                       "<draws            {draws}, independent, in {out}\n>");
     json_decref(object);
     return CLI_OK;
 }
@@ -74,6 +80,10 @@ static int report_answers(const sal_model *model, const sal_exact *exact, const 
     if (status == SAL_OK && o->out_pr) {
         status = save_pr(exact->log_z, o->out_pr, &err);
     }
+    if (o->draws > 0) {
+        json_object_set_new(object, "draws", json_integer(o->draws));
+        json_object_set_new(object, "out", cli_json_text(o->out));
+    }
     if (status != SAL_OK) {
         json_decref(object);
         return cli_fail(status, &err);
@@ -81,6 +91,46 @@ static int report_answers(const sal_model *model, const sal_exact *exact, const 
     return o->json ? cli_json_print_digits(object, CLI_EXACT_DIGITS)
                    : print_text(object, exact->memory);
 }
+
+/* ---- draws */
+
+/* Draw from a model, or repeat its state `fixed` if that is not NULL, and write the draws to --out,
+ * if any are wanted. Returns the exit code. */
+static int draw_states(const sal_model *model, const int32_t *fixed, const options *o)
+{
+    const int64_t V = sal_space_variables(sal_model_space(model));
+    sal_error err = { 0 };
+    if (o->draws == 0) {
+        return CLI_OK;
+    }
+    const bool fits = o->draws <= PTRDIFF_MAX / (int64_t)sizeof(int32_t) / V;
+    int32_t *codes = fits ? malloc((size_t)(o->draws * V) * sizeof *codes) : NULL;
+    sal_status status = codes ? SAL_OK : SAL_ERR_MEMORY;
+    for (int64_t d = 0; status == SAL_OK && fixed && d < o->draws; d++) {
+        memcpy(codes + d * V, fixed, (size_t)V * sizeof *codes);
+    }
+    if (status == SAL_OK && !fixed) {
+        status = sal_model_exact_draws(model, &o->exact, o->draws, o->seed, codes, NULL, &err);
+    }
+    status = status ? status : sal_draws_write(o->out, model, o->draws, codes, &err);
+    free(codes);
+    return status ? cli_fail(status, &err) : CLI_OK;
+}
+
+/* Check --draws and --out, and claim the file. Returns the exit code. */
+static int check_draws(const options *o)
+{
+    if (o->draws < 0 || (o->draws > 0) != (o->out != NULL)) {
+        return cli_usage("--draws N, of 1 or more, and --out FILE.npy go together: give both or "
+                         "neither");
+    }
+    if (o->out && !cli_has_suffix(o->out, ".npy")) {
+        return cli_usage("--out %s: expected a file name that ends in .npy", o->out);
+    }
+    return cli_claim_output(o->out);
+}
+
+/* ---- some variables free */
 
 /* Compute, write and print the answers about a model that has lost `clamped` variables. Returns the
  * exit code. */
@@ -94,7 +144,8 @@ static int answer_model(const sal_model *model, int64_t clamped, const options *
                             ? sal_model_exact(model, &o->exact, &exact, marginals, NULL, NULL, &err)
                             : SAL_ERR_MEMORY;
     const counts n = { sal_space_variables(space), clamped };
-    int code = status ? cli_fail(status, &err) : report_answers(model, &exact, marginals, n, o);
+    int code = status ? cli_fail(status, &err) : draw_states(model, NULL, o);
+    code = code ? code : report_answers(model, &exact, marginals, n, o);
     free(marginals);
     return code;
 }
@@ -147,6 +198,7 @@ static int answer_state(const sal_model *model, const int32_t *codes, const opti
                               .log_prob_mean = f,
                               .oracle = "the value of f, as every variable is fixed",
                               .width = -1 };
+    code = code ? code : draw_states(model, codes, o);
     code = code ? code : report_answers(model, &exact, marginals, n, o);
     free(marginals);
     return code;
@@ -167,6 +219,10 @@ static int run_exact(const cli_command *command, int argc, char **argv)
           "number of threads; results do not depend on it [all]" },
         { "marginals", CLI_TEXT, &o.marginals, "FILE",
           "write log Z and the marginals as JSON, or as UAI results to NAME.MAR" },
+        { "draws", CLI_INT, &o.draws, "N", "draw N independent states, with --out" },
+        { "out", CLI_TEXT, &o.out, "FILE.npy",
+          "with --draws: write the states as an array (1, draws, variables)" },
+        { "seed", CLI_SEED, &o.seed, "N", "seed of the draws [0]" },
         { "out-pr", CLI_TEXT, &o.out_pr, "FILE", "write log10 Z as UAI results" },
         { "json", CLI_FLAG, &o.json, NULL, "print one JSON object" },
         { 0 },
@@ -178,6 +234,7 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_bytes("memory", o.memory, &o.exact.memory);
     code = code ? code : cli_claim_output(o.marginals);
     code = code ? code : cli_claim_output(o.out_pr);
+    code = code ? code : check_draws(&o);
     code = code ? code : cli_open(specification, o.dtype, o.params, &model);
     code = code ? code : cli_clamps_read(&o.fixed, model, &list);
     int32_t *codes = code == CLI_OK ? fixed_state(model, &list) : NULL;

@@ -36,7 +36,8 @@ typedef enum sali_purpose {
     SALI_RNG_VISITS,     /* the order of a shuffled sweep: "step" is the sweep; a random piece */
     SALI_RNG_DIRECTION,  /* a chain's direction, at first and anew */
     SALI_RNG_COOLING,    /* seeds of the coolings of a search: "step" is the cooling */
-    SALI_RNG_NOISE       /* noise of denoising chains */
+    SALI_RNG_NOISE,      /* noise of denoising chains */
+    SALI_RNG_EXACT_DRAW  /* independent draws of oracles: "chain" and "step" number the draws */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of

@@ -157,3 +157,16 @@ sal_status sal_flat_exact(const sal_model *model, const char *options, double *m
     sali_flat_release(&owner);
     return status ? status : sal_exact_json(&exact, json, err);
 }
+
+sal_status sal_flat_exact_draws(const sal_model *model, const char *options, int64_t n,
+                                uint64_t seed, int32_t *codes, char **json, sal_error *err)
+{
+    sal_exact_options o = { 0 };
+    sali_flat_owner owner = { 0 };
+    sal_exact exact;
+    sal_status status =
+        sali_flat_read(sal_option_table_of(SAL_OPTIONS_EXACT), options, &o, &owner, err);
+    status = status ? status : sal_model_exact_draws(model, &o, n, seed, codes, &exact, err);
+    sali_flat_release(&owner);
+    return status ? status : sal_exact_json(&exact, json, err);
+}

@@ -323,6 +323,48 @@ START_TEST(compare_reads_exact_marginals_made_for_the_same_evidence)
 }
 END_TEST
 
+/* Draws have all variables, also clamped ones, and the probabilities of the model. */
+START_TEST(exact_draws_are_written)
+{
+    sal_array draws;
+    sal_error err;
+    double ones = 0;
+    temp_write("chain.uai", chain_uai, sizeof chain_uai - 1);
+    ck_run("exact chain.uai --clamp 1=0 --draws 20000 --seed 3 --out d.npy --json");
+    json_t *object = json_out();
+    ck_assert_int_eq(json_integer_value(json_object_get(object, "draws")), 20000);
+    ck_assert_str_eq(json_string_value(json_object_get(object, "out")), "d.npy");
+    json_decref(object);
+    ck_ok(sal_array_read(temp_path("d.npy"), SAL_COLUMNS_FIND, &draws, &err), &err);
+    ck_assert_int_eq(draws.ndim, 3);
+    ck_assert(draws.shape[0] == 1 && draws.shape[1] == 20000 && draws.shape[2] == 2);
+    for (int64_t d = 0; d < 20000; d++) {
+        ones += draws.values[2 * d];
+        ck_assert(draws.values[2 * d + 1] == 0);
+    }
+    ck_assert_double_eq_tol(ones / 20000, 6 / 7.0, 5 * sqrt(6 / 49.0 / 20000));
+    sal_array_free(&draws);
+    ck_run("exact chain.uai --clamp 0=1,1=2 --draws 3 --out d.npy");
+    ck_assert_ptr_nonnull(strstr(out, "draws            3, independent, in d.npy"));
+    ck_ok(sal_array_read(temp_path("d.npy"), SAL_COLUMNS_FIND, &draws, &err), &err);
+    ck_assert(draws.count == 6 && draws.values[4] == 1 && draws.values[5] == 2);
+    sal_array_free(&draws);
+    ck_run("exact poisson:dim=2,rate=250,cap=400 --draws 500 --out d.npy");
+    ck_ok(sal_array_read(temp_path("d.npy"), SAL_COLUMNS_FIND, &draws, &err), &err);
+    double most = 0;
+    for (int64_t k = 0; k < draws.count; k++) {
+        most = fmax(most, draws.values[k]);
+    }
+    ck_assert(draws.count == 1000 && most > 255 && most <= 400);
+    sal_array_free(&draws);
+    ck_refused(64, "--draws N, of 1 or more, and --out FILE.npy go together",
+               "exact chain.uai --draws 3");
+    ck_refused(64, "--draws N, of 1 or more, and --out FILE.npy go together",
+               "exact chain.uai --out d.npy");
+    ck_refused(64, "ends in .npy", "exact chain.uai --draws 3 --out d.nc");
+}
+END_TEST
+
 /* The UAI's MAR has all variables, observed ones as point masses; PR is in log10. */
 START_TEST(uai_results_are_written_and_compared_with)
 {
@@ -469,6 +511,7 @@ int main(void)
     tcase_add_test(tcase, exact_says_what_is_not_known);
     tcase_add_test(tcase, compare_for_equal_time_stops_by_the_clock);
     tcase_add_test(tcase, compare_reads_exact_marginals_made_for_the_same_evidence);
+    tcase_add_test(tcase, exact_draws_are_written);
     tcase_add_test(tcase, uai_results_are_written_and_compared_with);
     tcase_add_test(tcase, networks_with_names_are_clamped_by_name);
     tcase_add_test(tcase, compare_couples_chains);

@@ -107,6 +107,19 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(sal.NotFoundError, "did you mean 'limit'"):
             self.model.exact(limits=3)
 
+    def test_exact_draws(self):
+        codes = self.model.exact_draws(20000, seed=1, codes=True)
+        self.assertEqual(codes.shape, (20000, self.model.variables))
+        for v, marginal in enumerate(self.model.exact().marginals):
+            found = np.bincount(codes[:, v], minlength=len(marginal)) / 20000
+            np.testing.assert_allclose(found, marginal, atol=0.02)
+        np.testing.assert_array_equal(self.model.exact_draws(100, seed=1), self.model.values(codes[:100]))
+        self.assertEqual(self.model.clamp({0: -1}).exact_draws(3).shape, (3, self.model.variables - 1))
+        with self.assertRaisesRegex(sal.ArgumentError, "0 draws; expected 1 or more"):
+            self.model.exact_draws(0)
+        with self.assertRaisesRegex(sal.UnsupportedError, "no exact draws"):
+            sal.Model("poisson:dim=3").exact_draws(1)
+
     def test_clamp(self):
         clamped = self.model.clamp({0: -1, 4: 2})
         self.assertEqual(clamped.variables, 3)

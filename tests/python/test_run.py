@@ -161,6 +161,7 @@ class Doubt(unittest.TestCase):
         self.assertEqual(run.summary["stuck_variables"], [10, 11])
         self.assertIn("never changed    2 variables in any chain: 10, 11", repr(run.summary))
         self.assertIn("model.exact()", " ".join(run.summary["warnings"]))
+        self.assertIn("model.exact_draws() draws independent states", " ".join(run.summary["warnings"]))
 
     def test_figures_are_listed(self):
         run = sal.sample("independent-set:nodes=9", anneal=True, draws=20)

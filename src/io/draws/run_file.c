@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Saving the draws of a run. */
+/* Saving the draws of a run, and draws without a run. */
 #include <saltus/io.h>
+#include <saltus/program.h>
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/text.h"
 #include "io/format.h"
 #include "io/arrays/npy.h"
 #include "io/draws/draw_configuration.h"
 #include "io/draws/draw_netcdf.h"
 #include "models/alphabet.h"
+#include "models/clamp.h"
 #include "models/sequences.h"
 
 /* Write the draws that a run kept in memory, with f as their only figure. */
@@ -108,4 +111,40 @@ sal_status sal_run_save(const sal_run *run, const char *path, sal_alphabet alpha
     return netcdf ? save_netcdf(run, path, err)
                   : sali_npy_write(path, bytes == 1 ? SALI_DTYPE_U8 : SALI_DTYPE_I32, 3, shape,
                                    draws, err);
+}
+
+/* Expand draws of `model` to all variables of the inner model, as bytes or as int32. `row` has room
+ * for one state. */
+static void expand_draws(const sal_model *model, int64_t draws, const int32_t *codes, bool narrow,
+                         int32_t *row, void *to)
+{
+    const int64_t V = sali_clamp_inner(model)->space->n_variables;
+    for (int64_t d = 0; d < draws; d++, codes += model->space->n_variables) {
+        sali_clamp_expand(model, 1, codes, narrow ? row : (int32_t *)to + d * V);
+        for (int64_t v = 0; narrow && v < V; v++) {
+            ((uint8_t *)to)[d * V + v] = (uint8_t)row[v];
+        }
+    }
+}
+
+sal_status sal_draws_write(const char *path, const sal_model *model, int64_t draws,
+                           const int32_t *codes, sal_error *err)
+{
+    if (!sali_has_suffix(path, ".npy")) {
+        return sali_fail(err, SAL_ERR_UNSUPPORTED, "%s: these draws are saved as NAME.npy",
+                         path ? path : "no path");
+    }
+    const sal_space *space = sali_clamp_inner(model)->space;
+    const int64_t V = space->n_variables, shape[3] = { 1, draws, V };
+    const bool narrow = !space->unbounded && space->max_states <= 256;
+    sali_memory memory = { 0 };
+    int32_t *row = SALI_TAKE(&memory, int32_t, V);
+    void *all = sali_memory_take(&memory, draws * V, narrow ? sizeof(uint8_t) : sizeof(int32_t));
+    sal_status status = sali_memory_status(&memory, err);
+    if (status == SAL_OK) {
+        expand_draws(model, draws, codes, narrow, row, all);
+        status = sali_npy_write(path, narrow ? SALI_DTYPE_U8 : SALI_DTYPE_I32, 3, shape, all, err);
+    }
+    sali_memory_free(&memory);
+    return status;
 }

@@ -219,11 +219,14 @@ static bool is_passed(const sali_bucket_tree *tree, sali_pin pin, int32_t p)
 typedef struct pass {
     frame frame;
     const sali_bucket_tree *tree;
-    int32_t code; /* code of the bucket's variable if it is pinned, else -1 */
+    int32_t code;        /* code of the bucket's variable if it is pinned, else -1 */
+    sali_ancestral *net; /* the network that sali_bucket_conditionals makes */
+    int64_t node;        /* of the bucket in it */
 } pass;
 
-/* message[j] = log of the sum over k of exp rows[k][j]; rows are overwritten. */
-static void log_sum(const frame *f, double *rows, double *message)
+/* Replace rows [states x block] by exp(rows[k][j] - message[j]), message[j] being the largest of
+ * column j. */
+static void scale_rows(const frame *f, double *rows, double *message)
 {
     int64_t B = f->block;
     memcpy(message, rows, (size_t)B * sizeof *message);
@@ -238,6 +241,13 @@ static void log_sum(const frame *f, double *rows, double *message)
         }
     }
     sali_vexp_f64(f->states * B, rows, rows);
+}
+
+/* message[j] = log of the sum over k of exp rows[k][j]; rows are overwritten. */
+static void log_sum(const frame *f, double *rows, double *message)
+{
+    int64_t B = f->block;
+    scale_rows(f, rows, message);
     for (int32_t k = 1; k < f->states; k++) {
         for (int64_t j = 0; j < B; j++) {
             rows[j] += rows[k * B + j];
@@ -307,6 +317,59 @@ sal_status sali_bucket_upward(sali_bucket_tree *tree, sali_pin pin, double *log_
     frame_free(&s.frame);
     *log_z = sum.sum > -INFINITY ? sum.sum + sum.lost : -INFINITY;
     return ok ? SAL_OK : sali_fail_memory(err);
+}
+
+/* ---- conditional distributions */
+
+/* Set the distributions of the current bucket's variable at the shard's states of its separator. */
+static void conditional_shard(void *context, int64_t shard)
+{
+    const pass *s = context;
+    const frame *f = &s->frame;
+    double *rows = f->sums + shard * f->states * f->block;
+    int64_t end = sali_shard_first(f->n_blocks, f->n_shards, shard + 1);
+    for (int64_t at = sali_shard_first(f->n_blocks, f->n_shards, shard); at < end; at++) {
+        add_up(f, at, rows);
+        scale_rows(f, rows, s->tree->scratch + at * f->block);
+        for (int64_t j = 0; j < f->block; j++) {
+            sali_ancestral_set(s->net, s->node, at * f->block + j, rows + j, f->block);
+        }
+    }
+}
+
+/* Append the node of bucket p, whose separator's nodes are in the network already. */
+static void add_node(const sali_bucket_tree *tree, int32_t p, sali_ancestral *net)
+{
+    const sali_bucket *b = &tree->bucket[p];
+    int32_t given[SALI_MOST_AXES];
+    for (int32_t k = 0; k < b->n_separator; k++) {
+        given[k] = tree->n - 1 - tree->separators[b->separator + k];
+    }
+    sali_ancestral_add(net, tree->states[p], tree->variable[p], b->n_separator, given);
+}
+
+sal_status sali_bucket_conditionals(sali_bucket_tree *tree, sali_ancestral *net, sal_error *err)
+{
+    pass s = { .frame = { .tree = tree }, .tree = tree, .code = -1, .net = net };
+    int64_t given = 0, thresholds = 0;
+    for (int32_t p = 0; p < tree->n; p++) {
+        given += tree->bucket[p].n_separator;
+        thresholds += tree->bucket[p].size * (tree->states[p] - 1);
+    }
+    sal_status status = sali_ancestral_create(tree->n, tree->n, given, thresholds, net, err);
+    for (int32_t p = tree->n - 1; status == SAL_OK && p >= 0; p--) {
+        s.node = net->n;
+        add_node(tree, p, net);
+        status = frame_open(&s.frame, p) ? SAL_OK : sali_fail_memory(err);
+        if (status == SAL_OK) {
+            run_shards(&s, conditional_shard);
+        }
+    }
+    frame_free(&s.frame);
+    if (status != SAL_OK) {
+        sali_ancestral_free(net);
+    }
+    return status;
 }
 
 /* ---- downward */

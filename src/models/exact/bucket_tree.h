@@ -13,6 +13,7 @@
 #define SALI_BUCKET_TREE_H
 
 #include "core/memory.h"
+#include "models/exact/ancestral.h"
 #include "models/exact/elimination_order.h"
 
 typedef struct sali_bucket {
@@ -83,6 +84,11 @@ typedef struct sali_pin {
 /* Compute all messages, and *log_z = the log of the sum over all states of the variables visited,
  * without the terms' constant; -INFINITY if every state is forbidden. Returns: SAL_ERR_MEMORY. */
 sal_status sali_bucket_upward(sali_bucket_tree *tree, sali_pin pin, double *log_z, sal_error *err);
+
+/* Make the directed network of all variables, the last place first, each given its separator. Must
+ * follow an upward pass with a finite log Z and no pin, and keeps the messages. Returns:
+ * SAL_ERR_MEMORY; *net is empty then. */
+sal_status sali_bucket_conditionals(sali_bucket_tree *tree, sali_ancestral *net, sal_error *err);
 
 /* Compute the marginals, of variable v from marginals[begin[v]] on, with begin[n] = R. If not NULL,
  * `pairs` [R x R], in the same order, receives the entries of variables i < j that share a clique,

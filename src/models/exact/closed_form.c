@@ -9,6 +9,7 @@
 #include "core/memory.h"
 #include "core/error.h"
 #include "models/clamp.h"
+#include "models/exact/ancestral.h"
 #include "models/exact/exact.h"
 #include "models/log_sum.h"
 #include "models/structure/products.h"
@@ -109,21 +110,69 @@ static sal_status combine_components(work *w, sali_question *q, sal_error *err)
     return SAL_OK;
 }
 
+/* Sum all components and fill the outputs of the request; *w is to be freed even on failure. */
+static sal_status sum_up(work *w, sali_question *q, sal_error *err)
+{
+    sal_status status = work_create(w, q->model, err);
+    for (int64_t k = 0; status == SAL_OK && k < w->components; k++) {
+        sum_component(w, k);
+    }
+    return status ? status : combine_components(w, q, err);
+}
+
 static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *err)
 {
     (void)offer;
     work w = { 0 };
-    sal_status status = work_create(&w, q->model, err);
-    for (int64_t k = 0; status == SAL_OK && k < w.components; k++) {
-        sum_component(&w, k);
+    sal_status status = sum_up(&w, q, err);
+    sali_memory_free(&w.memory);
+    return status;
+}
+
+/* ---- draws */
+
+/* Make the network of a hidden node, the component, on which all variables depend. */
+static sal_status make_network(const work *w, double log_z, sali_ancestral *net, sal_error *err)
+{
+    const sal_space *space = w->model->space;
+    const int64_t V = space->n_variables, K = w->components;
+    const int32_t hidden = 0;
+    sal_status status = sali_ancestral_create(V, V + 1, V, K - 1 + K * (w->R - V), net, err);
+    if (status != SAL_OK) {
+        return status;
     }
-    status = status ? status : combine_components(&w, q, err);
+    sali_ancestral_add(net, (int32_t)K, (int32_t)V, 0, NULL);
+    for (int64_t k = 0; k < K; k++) {
+        w->log_weight[k] = exp(w->log_weight[k] - log_z);
+    }
+    sali_ancestral_set(net, 0, 0, w->log_weight, 1);
+    const double *p = w->p;
+    for (int64_t v = 0; v < V; p += space->variables[v++].states) {
+        sali_ancestral_add(net, space->variables[v].states, (int32_t)v, 1, &hidden);
+        for (int64_t k = 0; k < K; k++) {
+            sali_ancestral_set(net, v + 1, k, p + k * w->R, 1);
+        }
+    }
+    return SAL_OK;
+}
+
+static sal_status draw(sali_question *q, const sali_offer *offer, sal_error *err)
+{
+    (void)offer;
+    work w = { 0 };
+    sali_ancestral net = { 0 };
+    sal_status status = sum_up(&w, q, err);
+    status = status ? status : make_network(&w, q->log_z, &net, err);
+    status = status ? status
+                    : sali_ancestral_draw(&net, q->draws->n, q->draws->seed, q->options.threads,
+                                          q->draws->codes, err);
+    sali_ancestral_free(&net);
     sali_memory_free(&w.memory);
     return status;
 }
 
 /* For small mixtures enumeration is preferred, as it also gives the mean of f: this oracle then
- * only serves if it was requested by name. */
+ * only serves if it was requested by name, or for draws. */
 static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *err)
 {
     const sal_model *inner = sali_clamp_inner(q->model);
@@ -136,10 +185,10 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
     int64_t components = inner->products->components(inner);
     double R = (double)q->model->space->n_states;
     snprintf(offer->why, sizeof offer->why, "enumeration of this mixture gives E f as well");
-    offer->serves = q->options.oracle || components == 1 ||
+    offer->serves = q->options.oracle || components == 1 || q->draws ||
                     sali_states_count(q->model->space) > (double)q->options.limit;
-    offer->cost = (double)components * R * (10 + (q->with_pairs ? R : 0));
+    offer->cost = (double)components * R * (10 + (q->with_pairs ? R : 0)) + sali_draws_cost(q);
     return SAL_OK;
 }
 
-const sali_oracle sali_oracle_closed_form = { "closed form", offer, answer, NULL };
+const sali_oracle sali_oracle_closed_form = { "closed form", offer, answer, NULL, draw };

@@ -63,8 +63,9 @@ static void consider_order(const sali_question *q, const plan *p, sali_offer *of
     double allowed = (double)q->options.memory;
     offer->width = order->width;
     offer->memory = sali_bucket_tree_bytes(order) + sizeof(double) * (double)p->terms.n_tables;
+    offer->memory += q->draws ? sizeof(uint64_t) * (order->work - order->messages) : 0;
     double work = q->with_pairs ? order->pair_work : order->work;
-    offer->cost = ENTRY_NANOSECONDS * work + p->terms.effort;
+    offer->cost = ENTRY_NANOSECONDS * work + p->terms.effort + sali_draws_cost(q);
     if (!order->complete || !(offer->memory <= allowed)) {
         explain_width(order, offer->memory, allowed, offer);
     } else if (q->with_pairs && work > MOST_PAIR_WORK) {
@@ -72,6 +73,11 @@ static void consider_order(const sali_question *q, const plan *p, sali_offer *of
                  "its induced width is %d: pairs and covariances would take %.3g table entries, "
                  "more than the limit of %.3g; ask for marginals only",
                  order->width, work, MOST_PAIR_WORK);
+    } else if (q->draws && order->largest > (double)SALI_MOST_THRESHOLDS) {
+        snprintf(offer->why, sizeof offer->why,
+                 "its induced width is %d: draws would need a table of %.3g entries, more than "
+                 "the limit of %.3g",
+                 order->width, order->largest, (double)SALI_MOST_THRESHOLDS);
     } else if (SALI_ENTRY_STEPS * p->terms.effort > (double)q->steps) {
         snprintf(offer->why, sizeof offer->why, "its terms' tables take long to make");
     } else if (offer->cost >= q->affordable) {
@@ -169,10 +175,11 @@ static sal_status find_pairs(sali_bucket_tree *tree, const int64_t *begin, sali_
     return status;
 }
 
-/* Run both passes and fill the outputs of the request; `constant` is added to log Z and to the mean
- * of f. Returns: SAL_ERR_MODEL if all states are forbidden; SAL_ERR_MEMORY. */
+/* Run both passes and fill the outputs of the request, and *net with the network of draws if they
+ * are wanted; `constant` is added to log Z and to the mean of f. Returns: SAL_ERR_MODEL if all
+ * states are forbidden; SAL_ERR_MEMORY. */
 static sal_status run_passes(sali_bucket_tree *tree, double constant, const int64_t *begin,
-                             sali_question *q, sal_error *err)
+                             sali_question *q, sali_ancestral *net, sal_error *err)
 {
     const sali_pin none = { -1, -1 };
     sal_status status = sali_bucket_upward(tree, none, &q->log_z, err);
@@ -184,6 +191,7 @@ static sal_status run_passes(sali_bucket_tree *tree, double constant, const int6
          k++) {
         q->pairs[k] = UNKNOWN;
     }
+    status = status || !q->draws ? status : sali_bucket_conditionals(tree, net, err);
     status = status ? status
                     : sali_bucket_downward(tree, none, begin, q->marginals, q->pairs,
                                            &q->log_prob_mean, err);
@@ -191,7 +199,9 @@ static sal_status run_passes(sali_bucket_tree *tree, double constant, const int6
     return status == SAL_OK && q->pairs ? find_pairs(tree, begin, q, err) : status;
 }
 
-static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *err)
+/* Answer the request; also make *net if it wants draws. */
+static sal_status serve(sali_question *q, const sali_offer *offer, sali_ancestral *net,
+                        sal_error *err)
 {
     plan *p = offer->plan;
     int64_t V = q->model->space->n_variables, *begin = SALI_NEW_ARRAY(int64_t, V + 1);
@@ -202,10 +212,26 @@ static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *e
     for (int64_t v = 1; status == SAL_OK && v <= V; v++) {
         begin[v] = begin[v - 1] + p->terms.states[v - 1];
     }
-    status = status ? status : run_passes(&tree, p->terms.constant, begin, q, err);
+    status = status ? status : run_passes(&tree, p->terms.constant, begin, q, net, err);
     sali_bucket_tree_free(&tree);
     sali_free(begin);
     return status;
 }
 
-const sali_oracle sali_oracle_elimination = { "elimination", offer, answer, release };
+static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *err)
+{
+    return serve(q, offer, NULL, err);
+}
+
+static sal_status draw(sali_question *q, const sali_offer *offer, sal_error *err)
+{
+    sali_ancestral net = { 0 };
+    sal_status status = serve(q, offer, &net, err);
+    status = status ? status
+                    : sali_ancestral_draw(&net, q->draws->n, q->draws->seed, q->options.threads,
+                                          q->draws->codes, err);
+    sali_ancestral_free(&net);
+    return status;
+}
+
+const sali_oracle sali_oracle_elimination = { "elimination", offer, answer, release, draw };

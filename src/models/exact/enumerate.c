@@ -8,6 +8,7 @@
 
 #include "core/memory.h"
 #include "core/error.h"
+#include "core/rng.h"
 #include "core/shard.h"
 #include "models/exact/exact.h"
 #include "models/states.h"
@@ -245,13 +246,89 @@ static sal_status answer(sali_question *q, const sali_offer *offer, sal_error *e
     return status;
 }
 
+/* ---- draws */
+
+/* Draws of a block. */
+#define BLOCK 128
+
+typedef struct drawer {
+    const sal_space *space;
+    const sali_exact_draws *draws;
+    int64_t count, n_shards, n_blocks;
+    const double *cumulative; /* [count] sums of p over the states up to each */
+} drawer;
+
+/* The first state whose cumulative probability is above x, which is below the last one. States of
+ * probability 0 are never the first. */
+static int64_t find_state(const drawer *d, double x)
+{
+    int64_t low = 0, high = d->count - 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (d->cumulative[middle] > x) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
+static void draw_shard(void *context, int64_t at)
+{
+    const drawer *d = context;
+    const int64_t V = d->space->n_variables,
+                  end = sali_shard_first(d->n_blocks, d->n_shards, at + 1);
+    uint32_t chain[BLOCK];
+    double uniform[BLOCK], unused[BLOCK];
+    for (int64_t k = sali_shard_first(d->n_blocks, d->n_shards, at); k < end; k++) {
+        const int64_t first = k * BLOCK, left = d->draws->n - first,
+                      n = left < BLOCK ? left : BLOCK;
+        const sali_stream stream = { .seed = d->draws->seed,
+                                     .step = (uint64_t)first >> 32,
+                                     .purpose = SALI_RNG_EXACT_DRAW };
+        for (int64_t j = 0; j < n; j++) {
+            chain[j] = (uint32_t)(first + j);
+        }
+        sali_rng_uniform_pairs(&stream, n, chain, uniform, unused);
+        for (int64_t j = 0; j < n; j++) {
+            const int64_t state = find_state(d, uniform[j] * d->cumulative[d->count - 1]);
+            sali_states_at(d->space, state, d->draws->codes + (first + j) * V);
+        }
+    }
+}
+
+static sal_status draw(sali_question *q, const sali_offer *offer, sal_error *err)
+{
+    (void)offer;
+    const int64_t count = (int64_t)sali_states_count(q->model->space);
+    double *p = SALI_NEW_ARRAY(double, count), sum = 0, mean = 0;
+    sal_status status =
+        p ? sali_enumerate_table(q->model, count, q->options.threads, p, &q->log_z, err)
+          : sali_fail_memory(err);
+    for (int64_t i = 0; status == SAL_OK && i < count; i++) {
+        const double probability = exp(p[i]);
+        mean += probability > 0 ? probability * (p[i] + q->log_z) : 0;
+        p[i] = sum += probability;
+    }
+    if (status == SAL_OK) {
+        drawer d = { q->model->space, q->draws, count, 0, (q->draws->n - 1) / BLOCK + 1, p };
+        d.n_shards = d.n_blocks < MOST_SHARDS ? d.n_blocks : MOST_SHARDS;
+        q->log_prob_mean = mean / sum;
+        sali_shard_run(d.n_shards, q->options.threads, draw_shard, &d);
+    }
+    sali_free(p);
+    return status;
+}
+
 static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *err)
 {
     (void)err;
     const sal_space *space = q->model->space;
     double count = sali_states_count(space), V = (double)space->n_variables;
     offer->serves = !space->unbounded && count <= (double)q->options.limit && count < 0x1p62;
-    offer->cost = count * (20 + 4 * V + (q->with_pairs ? V * V : 0));
+    offer->cost = count * (20 + 4 * V + (q->with_pairs ? V * V : 0)) +
+                  (q->draws ? 100 * (double)q->draws->n : 0) + sali_draws_cost(q);
     if (space->unbounded) {
         snprintf(offer->why, sizeof offer->why, "it has counts without a cap");
     } else {
@@ -263,7 +340,7 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
     return SAL_OK;
 }
 
-const sali_oracle sali_oracle_enumeration = { "enumeration", offer, answer, NULL };
+const sali_oracle sali_oracle_enumeration = { "enumeration", offer, answer, NULL, draw };
 
 sal_status sali_enumerate_table(const sal_model *model, int64_t count, int threads, double *log_p,
                                 double *log_z, sal_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sal_model_exact: arguments, and which oracle. */
+/* sal_model_exact and sal_model_exact_draws: arguments, and which oracle. */
 #include "models/exact/exact.h"
 
 #include <math.h>
@@ -57,6 +57,11 @@ static sal_status unknown_oracle(const char *name, sal_error *err)
                      name, names);
 }
 
+double sali_draws_cost(const sali_question *q)
+{
+    return q->draws ? 2.0 * (double)q->draws->n * (double)q->model->space->n_variables : 0;
+}
+
 static void release_offer(const sali_oracle *oracle, sali_offer *offer)
 {
     if (offer->plan) {
@@ -105,7 +110,11 @@ static sal_status choose_oracle(sali_question *q, const sali_oracle **best, sali
             break;
         }
         q->affordable = *best ? best_offer->cost : INFINITY;
-        status = oracles[k]->offer(q, &offer, err);
+        if (q->draws && !oracles[k]->draw) {
+            snprintf(offer.why, sizeof offer.why, "it makes no draws");
+        } else {
+            status = oracles[k]->offer(q, &offer, err);
+        }
         if (status == SAL_OK) {
             weigh_offer(oracles[k], &offer, best, best_offer, reasons, sizeof reasons);
         }
@@ -113,8 +122,8 @@ static sal_status choose_oracle(sali_question *q, const sali_oracle **best, sali
     if (status != SAL_OK || *best) {
         return status;
     }
-    return known ? sali_fail(err, SAL_ERR_UNSUPPORTED, "%s: no exact answers; %s", q->model->name,
-                             reasons)
+    return known ? sali_fail(err, SAL_ERR_UNSUPPORTED, "%s: no exact %s; %s", q->model->name,
+                             q->draws ? "draws" : "answers", reasons)
                  : unknown_oracle(q->options.oracle, err);
 }
 
@@ -189,6 +198,33 @@ bool sal_exact_warning(const sal_exact *exact, char *text, size_t room)
     return warns;
 }
 
+/* Let the oracle of the options, or the cheapest one, answer the request or make its draws, and
+ * fill *exact unless it is NULL. The outputs of *q are to be freed even on failure. */
+static sal_status ask(sali_question *q, const sal_exact_options *options, sal_exact *exact,
+                      sal_error *err)
+{
+    const sali_oracle *oracle = NULL;
+    sali_offer offer = { 0 };
+    sal_status status = sali_model_check_joint(q->model, err);
+    status = status ? status : fill_options(options, &q->options, err);
+    status = status ? status : choose_oracle(q, &oracle, &offer, err);
+    status = status ? status : prepare_outputs(q, err);
+    status = status ? status : (q->draws ? oracle->draw : oracle->answer)(q, &offer, err);
+    if (status == SAL_OK && exact) {
+        *exact = (sal_exact){ .log_z = q->log_z,
+                              .log_prob_mean = q->log_prob_mean,
+                              .oracle = oracle->name,
+                              .width = offer.width,
+                              .memory = offer.memory,
+                              .dtype = q->model->dtype,
+                              .rounding = find_rounding(q, oracle) };
+    }
+    if (oracle) {
+        release_offer(oracle, &offer);
+    }
+    return status;
+}
+
 sal_status sal_model_exact(const sal_model *model, const sal_exact_options *options,
                            sal_exact *exact, double *marginals, double *pairs, double *covariance,
                            sal_error *err)
@@ -198,26 +234,31 @@ sal_status sal_model_exact(const sal_model *model, const sal_exact_options *opti
                          model ? "exact" : "the model");
     }
     sali_question q = { .model = model, .steps = INT64_MAX, .with_pairs = pairs || covariance };
-    const sali_oracle *oracle = NULL;
-    sali_offer offer = { 0 };
-    sal_status status = sali_model_check_joint(model, err);
-    status = status ? status : fill_options(options, &q.options, err);
-    status = status ? status : choose_oracle(&q, &oracle, &offer, err);
-    status = status ? status : prepare_outputs(&q, err);
-    status = status ? status : oracle->answer(&q, &offer, err);
+    sal_status status = ask(&q, options, exact, err);
     if (status == SAL_OK) {
         hand_out(&q, marginals, pairs, covariance);
-        *exact = (sal_exact){ .log_z = q.log_z,
-                              .log_prob_mean = q.log_prob_mean,
-                              .oracle = oracle->name,
-                              .width = offer.width,
-                              .memory = offer.memory,
-                              .dtype = model->dtype,
-                              .rounding = find_rounding(&q, oracle) };
     }
-    if (oracle) {
-        release_offer(oracle, &offer);
+    sali_free(q.marginals);
+    return status;
+}
+
+sal_status sal_model_exact_draws(const sal_model *model, const sal_exact_options *options,
+                                 int64_t n, uint64_t seed, int32_t *codes, sal_exact *exact,
+                                 sal_error *err)
+{
+    if (!model || !codes) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "sal_model_exact_draws: %s NULL",
+                         model ? "codes are" : "the model is");
     }
+    if (n < 1) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "sal_model_exact_draws: %lld draws; expected 1 or "
+                         "more",
+                         (long long)n);
+    }
+    const sali_exact_draws draws = { n, seed, codes };
+    sali_question q = { .model = model, .steps = INT64_MAX, .draws = &draws };
+    sal_status status = ask(&q, options, exact, err);
     sali_free(q.marginals);
     return status;
 }

@@ -5,8 +5,15 @@
 
 #include "models/model.h"
 
-/* A request for exact answers. The outputs are zeroed scratch of the library, filled by
- * `answer`. */
+/* Independent draws that a request wants. */
+typedef struct sali_exact_draws {
+    int64_t n;
+    uint64_t seed;
+    int32_t *codes; /* [n x V] of the caller, to be written only when nothing can fail any more */
+} sali_exact_draws;
+
+/* A request for exact answers, or for draws. The outputs are zeroed scratch of the library, filled
+ * by `answer`. */
 typedef struct sali_question {
     const sal_model *model;
     sal_exact_options options; /* defaults filled in */
@@ -14,7 +21,8 @@ typedef struct sali_question {
     int64_t steps;     /* most steps, of a few nanoseconds each, to make an offer, or INT64_MAX: an
                           oracle that needs more does not serve */
     double log_z;
-    double log_prob_mean; /* the mean of f; NaN if the oracle cannot compute it */
+    double log_prob_mean;          /* the mean of f; NaN if the oracle cannot compute it */
+    const sali_exact_draws *draws; /* NULL: none, but answers */
     bool with_pairs;
     double *marginals; /* [R] */
     double *pairs;     /* [R x R], or NULL when not wanted; entries of variables i < j suffice */
@@ -39,6 +47,9 @@ typedef struct sali_oracle {
     sal_status (*offer)(const sali_question *question, sali_offer *offer, sal_error *err);
     sal_status (*answer)(sali_question *question, const sali_offer *offer, sal_error *err);
     void (*release)(void *plan); /* NULL: there are no plans */
+    /* Make the draws, in place of `answer`, and set log_z and log_prob_mean; the marginals may be
+     * used as scratch. NULL: it cannot draw, and is passed over. */
+    sal_status (*draw)(sali_question *question, const sali_offer *offer, sal_error *err);
 } sali_oracle;
 
 extern const sali_oracle sali_oracle_closed_form, sali_oracle_elimination, sali_oracle_enumeration,
@@ -50,6 +61,9 @@ extern const sali_oracle sali_oracle_closed_form, sali_oracle_elimination, sali_
  * untouched. */
 sal_status sali_exact_cost(const sal_model *model, const char **oracle, double *cost,
                            sal_error *err);
+
+/* Nanoseconds of a request's draws, roughly; 0 without draws. */
+double sali_draws_cost(const sali_question *question);
 
 /* Report SAL_ERR_MODEL for a model that forbids all states. */
 sal_status sali_fail_all_forbidden(const sal_model *model, sal_error *err);

@@ -223,8 +223,8 @@ static void describe_exact(const sal_run_summary *s, char *text, size_t room)
 {
     append_warning(
         text, room,
-        "This model needs no draws: 'saltus exact' computes log Z and all marginals, by %s, in "
-        "%s.",
+        "This model needs no chains: 'saltus exact' computes log Z and all marginals, by %s, in "
+        "%s, and draws independent states (--draws).",
         s->exact, s->exact_is_short ? "about a second" : "less time than this run took");
 }
 
