@@ -148,6 +148,9 @@ int64_t sali_run_total(const sal_run *run);
 sal_status sali_run_resolve(sal_run_options *options, sal_error *err);
 sal_status sali_run_resolve_intervals(sal_run *run, sal_error *err);
 
+/* The first option that is set and that runs without draws do not have; NULL: none. */
+const char *sali_run_option_of_draws(const sal_run_options *options);
+
 /* SAL_ERR_ARGUMENT unless temperatures [n] rise from 1. `what` says in the message where they come
  * from. */
 sal_status sali_run_check_temperatures(int64_t n, const double *temperatures, const char *what,

@@ -225,6 +225,33 @@ int64_t sali_run_total(const sal_run *run)
     return run->endless ? INT64_MAX : run->options.draws * run->options.thin;
 }
 
+const char *sali_run_option_of_draws(const sal_run_options *o)
+{
+    const sal_annealing_options *a = &o->annealing;
+    const struct {
+        const char *name;
+        bool set;
+    } options[] = {
+        { "draws", o->draws != 0 && !o->resume }, /* else that of the state */
+        { "thin", o->thin != 0 && !o->resume },
+        { "until", o->until != NULL },
+        { "time", o->seconds != 0 },
+        { "anneal", a->on || a->schedule || a->coolings || a->seconds != 0 },
+        { "trajectory", o->trajectory != NULL },
+        { "steps_per_level", o->steps_per_level != 0 },
+        { "record", o->record.draws || o->record.best || o->record.warmup },
+        { "comm", o->comm != NULL },
+        { "callbacks.draw", o->callbacks.draw != NULL },
+        { "callbacks.state", o->callbacks.state != NULL },
+    };
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        if (options[k].set) {
+            return options[k].name;
+        }
+    }
+    return NULL;
+}
+
 /* Steps in which the sampler has moved, or tried to move, about all variables. */
 static int64_t sampler_interval(const sal_run *run)
 {

@@ -45,18 +45,20 @@ static sal_chains_info described(const sal_chains *chains)
 
 /* ---- the same bits as a run */
 
+enum { WARMUP = 107, DRAWS = 900, MOST_CHAINS = 64, MOST_CODES = 1024 };
+
 /* Present codes and f are those of draw number `draw` of the run, bit by bit. */
 static void same_as_draw(sal_chains *chains, const sal_run *run, int64_t draw, const char *where)
 {
     const sal_chains_info info = described(chains);
     const int64_t V = info.variables;
-    int32_t codes[1024];
-    double f[16];
+    int32_t codes[MOST_CODES];
+    double f[MOST_CHAINS];
     sal_error err;
     int width;
     const uint8_t *draws = sal_run_draws(run, &width);
     ck_assert_int_eq(width, 1);
-    ck_assert_int_le(info.chains * V, 1024);
+    ck_assert(info.chains <= MOST_CHAINS && info.chains * V <= MOST_CODES);
     sal_chains_codes(chains, codes);
     ck_ok(sal_chains_log_prob(chains, f, &err), &err);
     for (int64_t c = 0; c < info.chains; c++) {
@@ -70,8 +72,6 @@ static void same_as_draw(sal_chains *chains, const sal_run *run, int64_t draw, c
         }
     }
 }
-
-enum { WARMUP = 107, DRAWS = 900 };
 
 /* Make the steps of a run in pieces of many sizes, and compare at the end of each. */
 static void compare_with_run(sal_model *model, sal_run_options options, const char *where)

@@ -26,35 +26,6 @@ struct sal_chains {
 
 /* ---- options */
 
-/* The first option that is set and that chains do not have; NULL: none. */
-static const char *refused(const sal_run_options *o)
-{
-    const bool given = !o->resume; /* else they are those of the state */
-    const sal_annealing_options *a = &o->annealing;
-    const struct {
-        const char *name;
-        bool set;
-    } options[] = {
-        { "draws", given && o->draws != 0 },
-        { "thin", given && o->thin != 0 },
-        { "until", o->until != NULL },
-        { "time", o->seconds != 0 },
-        { "anneal", a->on || a->schedule || a->coolings || a->seconds != 0 },
-        { "trajectory", o->trajectory != NULL },
-        { "steps_per_level", o->steps_per_level != 0 },
-        { "record", o->record.draws || o->record.best || o->record.warmup },
-        { "comm", o->comm != NULL },
-        { "callbacks.draw", o->callbacks.draw != NULL },
-        { "callbacks.state", o->callbacks.state != NULL },
-    };
-    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
-        if (options[k].set) {
-            return options[k].name;
-        }
-    }
-    return NULL;
-}
-
 /* *own receives a copy of a list of samplers that ends with NULL; NULL for NULL. */
 static sal_status copy_own(const struct sal_sampler_descriptor *const *given,
                            const struct sal_sampler_descriptor ***own, sal_error *err)
@@ -127,7 +98,7 @@ sal_status sal_chains_create(sal_model *model, const sal_run_options *options, b
                              sal_chains **out, sal_error *err)
 {
     sal_chains *chains = SALI_NEW(sal_chains);
-    const char *option = options ? refused(options) : NULL;
+    const char *option = options ? sali_run_option_of_draws(options) : NULL;
     sal_status status = SAL_OK;
     if (!chains) {
         return sali_fail_memory(err);

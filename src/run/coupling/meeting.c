@@ -28,32 +28,12 @@
 /* The first option of a run that is set and that pairs do not have; NULL: none. */
 static const char *refused(const sal_run_options *o)
 {
-    const sal_annealing_options *a = &o->annealing;
-    const struct {
-        const char *name;
-        bool set;
-    } options[] = {
-        { "draws", o->draws != 0 },
-        { "thin", o->thin != 0 },
-        { "until", o->until != NULL },
-        { "time", o->seconds != 0 },
-        { "tempering", o->tempering.replicas != 0 || o->tempering.temperatures },
-        { "anneal", a->on || a->schedule || a->coolings || a->seconds != 0 },
-        { "trajectory", o->trajectory != NULL },
-        { "steps_per_level", o->steps_per_level != 0 },
-        { "record", o->record.draws || o->record.best || o->record.warmup },
-        { "comm", o->comm != NULL },
-        { "init", o->init != NULL },
-        { "resume", o->resume != NULL },
-        { "callbacks.draw", o->callbacks.draw != NULL },
-        { "callbacks.state", o->callbacks.state != NULL },
-    };
-    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
-        if (options[k].set) {
-            return options[k].name;
-        }
-    }
-    return NULL;
+    const char *name = sali_run_option_of_draws(o);
+    return name                                                      ? name
+           : o->tempering.replicas != 0 || o->tempering.temperatures ? "tempering"
+           : o->init                                                 ? "init"
+           : o->resume                                               ? "resume"
+                                                                     : NULL;
 }
 
 static sal_status check_options(const sal_model *model, const sal_run_options *run,
