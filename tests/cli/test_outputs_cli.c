@@ -99,11 +99,11 @@ static void await(const char *name)
 static const struct {
     const char *first, *file, *second;
 } pairs[] = {
-    { "sample n.uai --draws 200000 --thin 20000 --seed 1 --out", "two.npy",
+    { "sample n.uai --draws 200000 --thin 2000 --seed 1 --out", "two.npy",
       "sample n.uai --draws 20 --seed 2 --out" },
-    { "sample n.uai --draws 200000 --thin 20000 --seed 1 --marginals", "two.json",
+    { "sample n.uai --draws 200000 --thin 2000 --seed 1 --marginals", "two.json",
       "exact n.uai --marginals" },
-    { "sample ising:side=3 --draws 200000 --thin 20000 --seed 1 --out", "two.png",
+    { "sample ising:side=3 --draws 200000 --thin 2000 --seed 1 --out", "two.png",
       "inpaint rbm --data digits --mask top --out" },
     { "train rbm:hidden=4 --data digits --iterations 100000000 --fresh 0 --out", "dir",
       "train rbm:hidden=4 --data digits --iterations 10 --overwrite --out" },
