@@ -107,7 +107,7 @@ static void advance_shard(void *context, int64_t k)
     const work *w = context;
     sal_run *run = w->run;
     sali_run_shard *shard = &run->shards[k];
-    if (w->refresh || shard->version != sali_model_version(run->model)) {
+    if (w->refresh) {
         sali_run_refresh_shard(run, shard);
     }
     for (int64_t i = 0, n; i < w->piece.steps; i += n) {
