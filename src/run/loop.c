@@ -23,7 +23,6 @@ typedef struct work {
     sal_run *run;
     bool refresh;                     /* refresh shards before the first step */
     sali_window piece;                /* of the run's window: what shards do without each other */
-    bool warmup;                      /* the windows are of warm-up */
     bool each_step;                   /* some part wants to see each step */
     callees due, before, after, draw; /* parts with a function of that name */
 } work;
@@ -37,7 +36,7 @@ static void add_callee(callees *c, const sali_run_part *part, void *self)
 /* A work for the windows of warm-up (`warmup`) or for those after it, with no piece set yet. */
 static work begin_work(sal_run *run, bool warmup)
 {
-    work w = { .run = run, .warmup = warmup };
+    work w = { .run = run, .piece.warmup = warmup };
     SALI_EACH_PART (run, k, part, each_step) {
         w.each_step = !warmup;
     }
@@ -178,7 +177,6 @@ static sal_status advance_window(work *w, int64_t most, sal_error *err)
     const int64_t end = run->made + (most < left ? most : left);
     sal_status status = SAL_OK;
     while (status == SAL_OK && run->made < end) {
-        w->piece.warmup = run->window.warmup;
         w->piece.done = run->window.done + run->made;
         w->piece.steps = steps_apart(run, end);
         w->refresh = run->stale;
@@ -375,9 +373,9 @@ static sal_status close_window(sal_run *run, sal_error *err)
 
 sal_status sali_run_end_window(sal_run *run, sal_error *err)
 {
-    const bool begun = run->made > 0 && run->made < run->window.steps;
+    const bool open = sali_run_open_steps(run) > 0;
     run->window.steps = run->made;
-    return begun ? close_window(run, err) : SAL_OK;
+    return open ? close_window(run, err) : SAL_OK;
 }
 
 /* Count the steps of a window in which a chain met NaN or +inf. Nothing learns from them. */
@@ -397,7 +395,7 @@ sal_status sali_run_advance(sal_run *run, int64_t n, sal_error *err)
     sal_status status = over ? end_warm_up(run, err) : SAL_OK;
     while (status == SAL_OK && n > 0 && !run->stopped) {
         const bool warmup = !run->sampling;
-        if (w.warmup != warmup) {
+        if (w.piece.warmup != warmup) {
             w = begin_work(run, warmup);
         }
         if (run->made == run->window.steps) {

@@ -188,6 +188,12 @@ sal_status sali_run_endless(sal_model *model, const sal_run_options *options, bo
 sal_status sali_run_warm_up(sal_run *run, sal_error *err);
 sal_status sali_run_sample(sal_run *run, sal_error *err);
 
+/* Steps made in a window that is not over, which the run's counters do not include yet. */
+static inline int64_t sali_run_open_steps(const sal_run *run)
+{
+    return run->made < run->window.steps ? run->made : 0;
+}
+
 /* Make n more steps of a run without an end, in warm-up or after it: the same bits in one call or
  * in many. sali_run_end_window ends a window before its time, if one is begun: what follows may
  * change states or parameters. */

@@ -265,17 +265,11 @@ sal_status sal_chains_step_each(sal_chains *chains, int64_t n,
 
 /* ---- adaptation */
 
-/* Steps made in a window that is not over. */
-static int64_t open_steps(const sal_run *run)
-{
-    return run->made < run->window.steps ? run->made : 0;
-}
-
 /* Let the present warm-up end with the steps that are made; with the next one, if its last window
  * is over. */
 static sal_status end_adaptation(sal_run *run, sal_error *err)
 {
-    const int64_t made = open_steps(run);
+    const int64_t made = sali_run_open_steps(run);
     run->options.warmup = run->warmup_done + (made > 0 ? made : 1);
     return sali_run_end_window(run, err);
 }
@@ -419,7 +413,7 @@ sal_status sal_chains_log_prob(sal_chains *chains, double *f, sal_error *err)
 void sal_chains_describe(const sal_chains *chains, sal_chains_info *info)
 {
     const sal_run *run = chains->run;
-    const int64_t open = open_steps(run);
+    const int64_t open = sali_run_open_steps(run);
     *info = (sal_chains_info){
         .chains = run->options.chains,
         .variables = run->base->space->n_variables,
@@ -458,7 +452,7 @@ sal_status sal_chains_state(sal_chains *chains, const sal_run_state **state, sal
     }
     const int64_t noted =
         sali_run_state_whole(run->state, "warmup_done") + sali_run_state_whole(run->state, "steps");
-    int64_t ahead = run->warmup_done + run->steps + open_steps(run) - noted;
+    int64_t ahead = run->warmup_done + run->steps + sali_run_open_steps(run) - noted;
     const sali_state_item items[] = { sali_state_i64(SALI_RUN_AHEAD, 1, &ahead),
                                       sali_state_i64(EARLIER, 1, &run->earlier) };
     for (int k = 0; status == SAL_OK && k < 2; k++) {

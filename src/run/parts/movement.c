@@ -37,10 +37,10 @@ static void add_sums(const sal_run *run, double *accepted, double *jump)
 void sali_run_rates(const sal_run *run, double *acceptance, double *jump)
 {
     const movement *m = run->selves[SALI_PART_movement];
-    const bool open = !run->window.warmup && run->made < run->window.steps;
-    const double steps = (double)(run->steps + (open ? run->made : 0));
+    const int64_t open = run->window.warmup ? 0 : sali_run_open_steps(run);
+    const double steps = (double)(run->steps + open);
     double accepted_sum = m->accepted_sum, jump_sum = m->jump_sum;
-    if (open) {
+    if (open > 0) {
         add_sums(run, &accepted_sum, &jump_sum);
     }
     *acceptance = accepted_sum / (steps * (double)run->options.chains);
