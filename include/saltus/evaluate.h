@@ -75,7 +75,8 @@ typedef struct sal_ais_options {
     const struct sal_sampler_descriptor *const *own_samplers; /* as in sal_run_options */
 
     /* The base distribution p_0 as finite log-probabilities [R], in the layout of sal_base_fit;
-     * those of each variable form a distribution. NULL: uniform. */
+     * those of each variable form a distribution. A count without a cap has two, log(1 - t) and log
+     * t of the geometric distribution P(k) = (1 - t) t^k. NULL: uniform. */
     const double *log_base;
 
     /* NULL: forward. Else codes [chains x V] with finite f, where the chains start: they go from
@@ -123,9 +124,9 @@ typedef struct sal_ais_estimate {
  *          for dead chains.
  * Returns: SAL_ERR_ARGUMENT (options; reverse_from out of range or forbidden, naming the chain);
  *          SAL_ERR_UNSUPPORTED (a sampler that is approximate, couples its chains or cannot serve
- *          the model; a count without a cap); SAL_ERR_MODEL (f is NaN or +inf, showing the state;
- *          or every chain started at a forbidden state: p_0 is too far away); SAL_ERR_MEMORY. The
- *          outputs are then untouched.
+ *          the model; a count without a cap and no base); SAL_ERR_MODEL (f is NaN or +inf, showing
+ *          the state; or every chain started at a forbidden state: p_0 is too far away);
+ *          SAL_ERR_MEMORY. The outputs are then untouched.
  * Cost:    T (steps + 1) evaluations of all chains; the weights and the sampler share the
  *          evaluation at each new temperature. A tape model is copied as a formula with beta as a
  *          parameter. "block-gibbs" recognises its hidden chains and RBM layers; a

@@ -46,15 +46,15 @@ static void normalise_variable(int32_t states, const double *given, double *out)
 sal_status sali_base_create(const sal_space *space, const double *log_base, double **out,
                             sal_error *err)
 {
-    if (space->unbounded) {
+    if (space->unbounded && !log_base) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED,
-                         "base: counts without a cap have no list of probabilities; give them a "
-                         "cap");
+                         "base: counts without a cap have no uniform distribution; give them a "
+                         "cap, or a base");
     }
     double *base = SALI_NEW_ARRAY(double, space->n_states);
     sal_status status = base ? SAL_OK : sali_fail_memory(err);
     for (int64_t v = 0, at = 0; status == SAL_OK && v < space->n_variables; v++) {
-        int32_t states = space->variables[v].states;
+        const int32_t states = sali_entries(space->variables[v].states);
         status = log_base ? check_variable(v, states, log_base + at, err) : SAL_OK;
         normalise_variable(states, log_base ? log_base + at : NULL, base + at);
         at += states;
@@ -73,10 +73,29 @@ double sali_base_value(const sal_space *space, const double *log_base, const int
 {
     double sum = 0;
     for (int64_t v = 0; v < space->n_variables; v++) {
-        sum += log_base[codes[v]];
-        log_base += space->variables[v].states;
+        const int32_t states = space->variables[v].states;
+        sum += states > 0 ? log_base[codes[v]] : log_base[0] + codes[v] * log_base[1];
+        log_base += sali_entries(states);
     }
     return sum;
+}
+
+/* A draw from the distribution P(k) = (1 - t) t^k by a uniform. */
+static int32_t draw_geometric(double uniform, double log_t)
+{
+    const double count = floor(log(uniform) / log_t);
+    return count < SAL_COUNT_MOST ? (int32_t)count : SAL_COUNT_MOST;
+}
+
+/* A draw from a list of the log-probabilities of codes 0 .. last by a uniform. */
+static int32_t draw_listed(double uniform, int32_t last, const double *log_p)
+{
+    int32_t code = 0;
+    double left = uniform - exp(log_p[0]);
+    while (code < last && left > 0) {
+        left -= exp(log_p[++code]);
+    }
+    return code;
 }
 
 void sali_base_draw(const sal_space *space, const double *log_base, const sali_stream *stream,
@@ -84,13 +103,10 @@ void sali_base_draw(const sal_space *space, const double *log_base, const sali_s
 {
     sali_rng_uniform_f64(stream, space->n_variables, uniform);
     for (int64_t v = 0; v < space->n_variables; v++) {
-        int32_t code = 0, last = space->variables[v].states - 1;
-        double left = uniform[v] - exp(log_base[0]);
-        while (code < last && left > 0) {
-            left -= exp(log_base[++code]);
-        }
-        codes[v] = code;
-        log_base += last + 1;
+        const int32_t states = space->variables[v].states;
+        codes[v] = states > 0 ? draw_listed(uniform[v], states - 1, log_base)
+                              : draw_geometric(uniform[v], log_base[1]);
+        log_base += sali_entries(states);
     }
 }
 
@@ -128,12 +144,15 @@ static double linear_part(const sal_space *space, const double *log_base, double
         for (int32_t k = 0; v->width > 1 && k < v->states; k++) {
             weights[v->offset + k] = log_base[k];
         }
-        if (v->kind != SAL_CATEGORICAL) {
+        if (v->states == 0) {
+            weights[v->offset] = log_base[1];
+            constant += log_base[0];
+        } else if (v->kind != SAL_CATEGORICAL) {
             double alpha;
             interpolate_levels(v, log_base, &alpha, &weights[v->offset], bend);
             constant += alpha;
         } /* a label of one state has probability 1 */
-        log_base += v->states;
+        log_base += sali_entries(v->states);
     }
     return constant;
 }
@@ -181,7 +200,7 @@ sal_expr sali_base_record(sal_tape *tape, const sal_space *space, const double *
         if (stretch->kind != SAL_CATEGORICAL && stretch->states > 2) {
             sum = add_kinks(tape, stretch, space->blocks[b].name, space, log_base, bends, sum);
         }
-        log_base += stretch->count * stretch->states;
+        log_base += stretch->count * sali_entries(stretch->states);
     }
     sali_free(weights);
     sali_free(bends);

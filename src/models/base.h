@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Independent variables given by the log-probabilities of their states, [R] with variable 0 first:
- * the distribution p_0 from which annealed importance sampling starts. */
+ * the distribution p_0 from which annealing starts. A count without a cap has two entries, log(1 -
+ * t) and log t of the geometric distribution P(k) = (1 - t) t^k. */
 #ifndef SALI_BASE_H
 #define SALI_BASE_H
 
@@ -9,14 +10,15 @@
 
 /* A copy in which every variable's probabilities sum to 1 exactly; uniform for NULL. The caller
  * frees it. Returns: SAL_ERR_ARGUMENT naming the variable whose entries are not finite or do not
- * sum to 1 within 1e-6; SAL_ERR_UNSUPPORTED (a count without a cap); SAL_ERR_MEMORY. */
+ * sum to 1 within 1e-6; SAL_ERR_UNSUPPORTED (NULL for a count without a cap); SAL_ERR_MEMORY. */
 sal_status sali_base_create(const sal_space *space, const double *log_base, double **out,
                             sal_error *err);
 
 /* log p_0 of codes [V]. */
 double sali_base_value(const sal_space *space, const double *log_base, const int32_t *codes);
 
-/* Codes [V] drawn from p_0 by the uniforms of a stream; `uniform` [V] is scratch. */
+/* Codes [V] drawn from p_0 by the uniforms of a stream; `uniform` [V] is scratch. Counts without a
+ * cap end at SAL_COUNT_MOST. */
 void sali_base_draw(const sal_space *space, const double *log_base, const sali_stream *stream,
                     double *uniform, int32_t *codes);
 

@@ -70,8 +70,47 @@ static sal_status bridge_tape(const sal_model *of, const double *log_base, sali_
     return SAL_OK;
 }
 
-/* The bridge of a model that is no tape or is clamped: evaluates `of` and a tape of log p_0
- * (bridge_mix.h). */
+/* The base over the variables of the inner model of `of`, [R of the inner model], to be freed: 0
+ * for all states of a fixed variable, so that it adds nothing. NULL: out of memory. */
+static double *expand_base(const sal_model *of, const double *log_base)
+{
+    const sal_space *space = sali_clamp_inner(of)->space;
+    double *expanded = SALI_NEW_ARRAY(double, space->n_states);
+    int32_t *index = SALI_NEW_ARRAY(int32_t, space->n_variables);
+    int32_t *code = SALI_NEW_ARRAY(int32_t, space->n_variables);
+    const bool room = expanded && index && code && sali_clamp_index(of, index, code) == SAL_OK;
+    for (int64_t v = 0, at = 0; room && v < space->n_variables; v++) {
+        const int32_t entries = sali_entries(space->variables[v].states);
+        for (int32_t k = 0; index[v] >= 0 && k < entries; k++) {
+            expanded[at + k] = *log_base++;
+        }
+        at += entries;
+    }
+    sali_free(index);
+    sali_free(code);
+    if (!room) {
+        sali_free(expanded);
+        return NULL;
+    }
+    return expanded;
+}
+
+/* The bridge of a clamped tape: the bridge of the whole tape, with the same variables fixed. */
+static sal_status bridge_clamped(const sal_model *of, const double *log_base, sali_bridge *bridge,
+                                 sal_error *err)
+{
+    sali_bridge whole = { 0 };
+    double *expanded = expand_base(of, log_base);
+    sal_status status =
+        expanded ? bridge_tape(sali_clamp_inner(of), expanded, &whole, err) : sali_fail_memory(err);
+    status = status ? status : sali_clamp_alike(of, whole.model, &bridge->model, err);
+    bridge->parameter = status == SAL_OK ? whole.parameter : bridge->parameter;
+    sal_model_destroy(whole.model);
+    sali_free(expanded);
+    return status;
+}
+
+/* The bridge of a model that is no tape: evaluates `of` and a tape of log p_0 (bridge_mix.h). */
 static sal_status bridge_any(sal_model *of, const double *log_base, sali_bridge *bridge,
                              sal_error *err)
 {
@@ -91,8 +130,9 @@ static sal_status bridge_any(sal_model *of, const double *log_base, sali_bridge 
 sal_status sali_bridge_create(sal_model *of, const double *log_base, sali_bridge *bridge,
                               sal_error *err)
 {
-    bool is_tape = sali_clamp_inner(of) == of && sali_model_tape(of);
-    return is_tape ? bridge_tape(of, log_base, bridge, err) : bridge_any(of, log_base, bridge, err);
+    return !sali_model_tape(of)         ? bridge_any(of, log_base, bridge, err)
+           : sali_clamp_inner(of) == of ? bridge_tape(of, log_base, bridge, err)
+                                        : bridge_clamped(of, log_base, bridge, err);
 }
 
 void sali_bridge_free(sali_bridge *bridge)

@@ -7,8 +7,8 @@
 #include "models/model.h"
 
 /* `model` can be used as any other model; its version rises with each change of beta. If `of` is a
- * tape that is not clamped, `model` is a tape with a copy of the parameters of `of`, and beta as
- * one more; otherwise `model` holds `of` and evaluates both ends. */
+ * tape, clamped or not, `model` is a tape with a copy of the parameters of `of`, and beta as one
+ * more, clamped alike; otherwise `model` holds `of` and evaluates both ends. */
 typedef struct sali_bridge {
     sal_model *model;
     int32_t parameter; /* index of beta among the parameters of a tape; else -1 */

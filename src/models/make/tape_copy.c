@@ -38,22 +38,15 @@ sal_tape *sali_tape_reopen_over(const sali_program *program, const sal_space *sp
     return reopen_tape(program, space, program->dtype);
 }
 
-/* A model of the tape of `of`, unclamped, in type `dtype`, with `passes` added to the tape's own
- * and the same name and values of parameters. */
-static sal_status copy_model(const sal_model *of, uint32_t passes, sal_dtype dtype, sal_model **out,
-                             sal_error *err)
+sal_status sali_tape_model_remake(const sal_model *of, const sal_tape *tape, sal_expr f,
+                                  sal_model **out, sal_error *err)
 {
     const sali_tape_model *content = sali_model_tape(of);
-    sal_tape *tape = reopen_tape(content->program, content->program->space, dtype);
     double *flat = SALI_NEW_ARRAY(double, content->program->parameters_size);
     sal_model *made = NULL;
-    sal_status status = tape && flat ? SAL_OK : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        tape->passes |= passes;
-        sal_expr f = { .tape = tape, .node = content->program->output };
-        status = sal_model_from_tape(tape, f, &made, err);
-        status = status ? status : sal_model_set_name(made, of->name, err);
-    }
+    sal_status status = flat ? SAL_OK : sali_fail_memory(err);
+    status = status ? status : sal_model_from_tape(tape, f, &made, err);
+    status = status ? status : sal_model_set_name(made, of->name, err);
     if (status == SAL_OK) {
         sali_params_get(content->params, flat);
         sali_params_set(sali_model_tape(made)->params, flat);
@@ -61,8 +54,24 @@ static sal_status copy_model(const sal_model *of, uint32_t passes, sal_dtype dty
     } else {
         sal_model_destroy(made);
     }
-    sal_tape_destroy(tape);
     sali_free(flat);
+    return status;
+}
+
+/* A model of the tape of `of`, unclamped, in type `dtype`, with `passes` added to the tape's own
+ * and the same name and values of parameters. */
+static sal_status copy_model(const sal_model *of, uint32_t passes, sal_dtype dtype, sal_model **out,
+                             sal_error *err)
+{
+    const sali_program *program = sali_model_tape(of)->program;
+    sal_tape *tape = reopen_tape(program, program->space, dtype);
+    if (!tape) {
+        return sali_fail_memory(err);
+    }
+    tape->passes |= passes;
+    sal_status status = sali_tape_model_remake(
+        of, tape, (sal_expr){ .tape = tape, .node = program->output }, out, err);
+    sal_tape_destroy(tape);
     return status;
 }
 

@@ -11,6 +11,11 @@ sal_tape *sali_tape_reopen(const sali_program *program);
  * state by the state of `space`. NULL when out of memory. */
 sal_tape *sali_tape_reopen_over(const sali_program *program, const sal_space *space);
 
+/* A model of f, recorded on a tape with the same parameters as that of `of`, which gives it its
+ * name and their values. */
+sal_status sali_tape_model_remake(const sal_model *of, const sal_tape *tape, sal_expr f,
+                                  sal_model **out, sal_error *err);
+
 /* A model of the same tape, without clamps, with parameters of its own at the same values. */
 sal_status sali_tape_model_copy(const sal_model *of, sal_model **out, sal_error *err);
 /* sali_tape_model_copy, but with the canonical extension off the lattice (SAL_PASS_CANONICAL). */
