@@ -36,7 +36,8 @@ typedef enum sal_options {
     SAL_OPTIONS_AIS,     /* sal_ais_options: `saltus evaluate` */
     SAL_OPTIONS_INPAINT, /* sal_inpaint_options: `saltus inpaint` */
     SAL_OPTIONS_EXACT,   /* sal_exact_options */
-    SAL_OPTIONS_DATA     /* sal_data_options */
+    SAL_OPTIONS_DATA,    /* sal_data_options */
+    SAL_OPTIONS_LOG_Z    /* sal_log_z_options: `saltus logz` */
 } sal_options;
 
 /* Which index the first column has in a libsvm file. LIBSVM's own files count from 1, those of

@@ -28,6 +28,8 @@ typedef struct sal_comm sal_comm;
 typedef struct sal_data sal_data;
 /* Exact answers about a model (model.h). */
 typedef struct sal_exact sal_exact;
+/* An estimate of log Z (log_z.h). */
+typedef struct sal_log_z_estimate sal_log_z_estimate;
 /* Grey pictures (figure.h). */
 typedef struct sal_images sal_images;
 /* A model (model.h). */
@@ -347,6 +349,12 @@ SAL_API sal_status sal_draws_write(const char *path, const sal_model *model, int
  * Cost:    O(1).
  * Threads: any. */
 SAL_API sal_status sal_exact_json(const sal_exact *exact, char **json, sal_error *err);
+
+/* Write an estimate of log Z as a JSON object, as sal_flat_log_z does, to be freed by sal_free.
+ * Returns: SAL_ERR_MEMORY.
+ * Cost:    O(1).
+ * Threads: any. */
+SAL_API sal_status sal_log_z_json(const sal_log_z_estimate *estimate, char **json, sal_error *err);
 
 /* Estimate log Z and the log-likelihood of held-out rows, as sal_flat_evaluate does, with options
  * as a struct, of which reverse_from is not used.

@@ -25,6 +25,7 @@
 #include <saltus/flat.h>
 #include <saltus/inpaint.h>
 #include <saltus/io.h>
+#include <saltus/log_z.h>
 #include <saltus/meeting.h>
 #include <saltus/model.h>
 #include <saltus/mpi.h>

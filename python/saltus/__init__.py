@@ -23,6 +23,7 @@ from ._formula import (Expr, abs_ as abs, at_most, avg_pool2d, binary, categoric
                        take, tanh, transpose, where)
 from ._library import (VERSION as __version__, ArgumentError, DataError, FileError, InternalError, ModelError,
                        NotFoundError, OutOfRangeError, SaltusError, ShapeError, UnsupportedError)
+from ._log_z import LogZ, log_z
 from ._meeting import MeetingTimes, meeting_times
 from ._model import Block, Exact, Model, Params, check, exact, list_of, read
 from ._run import Comparison, Run, SaltusWarning, Summary, Tuning, compare, resume, sample

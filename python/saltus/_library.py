@@ -171,6 +171,7 @@ sal_run_last_state pp
 sal_run_state_open tsPe
 sal_run_state_note sps
 sal_run_state_destroy vp
+sal_flat_log_z tppPe
 sal_flat_meeting_times tpplllPe
 sal_flat_chains_create tppbPe
 sal_flat_chains_describe tpPe
@@ -292,6 +293,7 @@ def own_names(text: str) -> str:
                        (r"draws independent states \(--draws\)", "model.exact_draws() draws independent states"),
                        (r"saltus sample MODEL --tempering 16 .* --samples draws\.npy\.",
                         "samples=saltus.sample(model, tempering=16)"),
+                       (r"--until error=E", "error=E"),
                        (r"let the run keep its draws \(record\.draws\)", "give keep=True"),
                        (r"record\.draws", "keep"), (r"record\.best", "track_best"),
                        (r"anneal-(from|to|seconds)", r"anneal_\1"), ("swap-every", "swap_every"),

@@ -20,7 +20,7 @@ from ._sampler import as_list
 
 Path = Union[str, os.PathLike]
 
-RUN, TRAIN, AIS = 0, 1, 2
+RUN, TRAIN, AIS, LOG_Z = 0, 1, 2, 6
 
 
 class SaltusWarning(UserWarning):

@@ -61,8 +61,8 @@ int cli_agree(int code);
 bool cli_first_says(bool yes);
 
 extern const cli_command cli_sample, cli_train, cli_value, cli_check, cli_stats, cli_bench,
-    cli_list, cli_exact, cli_evaluate, cli_compare, cli_convert, cli_show, cli_report, cli_inpaint,
-    cli_help;
+    cli_list, cli_exact, cli_logz, cli_evaluate, cli_compare, cli_convert, cli_show, cli_report,
+    cli_inpaint, cli_help;
 
 /* CLI_LIBRARY: an option of one of the library's structs. */
 typedef enum cli_kind { CLI_FLAG, CLI_INT, CLI_SEED, CLI_REAL, CLI_TEXT, CLI_LIBRARY } cli_kind;
@@ -149,6 +149,10 @@ void cli_set_words(char **argv);
  * none of the files that the words name, also by links, and keep other processes from writing it
  * until this one ends. CLI_OK (also for NULL), or CLI_USAGE or CLI_IO after a message. */
 int cli_claim_output(const char *path);
+
+/* Write log10 of Z in PR, a format of the UAI competitions, with the fewest digits, 15 or more,
+ * that keep the number. */
+sal_status cli_save_pr(double log_z, const char *path, sal_error *err);
 
 /* The files of a training's directory by which it is recognised. */
 #define CLI_N_TRAINING_FILES 4

@@ -54,6 +54,18 @@ static const cli_page pages[] = {
         { "Run for a minute now and the rest later:",
           "saltus sample ising:side=50 --thin 2500 --draws 10000 --time 60s --out run.nc; "
           "saltus sample --resume run.nc" } } },
+    { &cli_logz,
+      CLI_GROUP_SAMPLE,
+      "Estimates log Z of a model too large for 'saltus exact', by ladders of levels between "
+      "independent variables and the model: states are exchanged between neighbours, and the "
+      "ratios "
+      "of their constants add up (Bennett). The standard error comes from independent ladders. "
+      "Where "
+      "the ladders have not mixed, a line says so: do not use the figure then. " MODEL,
+      { { "A network given evidence, to a standard error of .02:",
+          "saltus logz BN_8.uai --evidence BN_8.uai.evid --until error=.02" },
+        { "In the format of the UAI competitions:",
+          "saltus logz Grids_11.uai --out-pr Grids_11.uai.PR" } } },
     { &cli_exact,
       CLI_GROUP_SAMPLE,
       "Sums over all states: by a formula of the model's own, by enumeration, or by variable "

@@ -246,3 +246,17 @@ int cli_sampler(cli_sampler_options *o, const char **sampler, bool replace)
     *sampler = name ? o->specification : NULL;
     return fits ? CLI_OK : cli_usage("--sampler %s: too long", name);
 }
+
+/* ---- results */
+
+sal_status cli_save_pr(double log_z, const char *path, sal_error *err)
+{
+    const double log10_z = log_z / M_LN10;
+    char text[64];
+    int size = 0;
+    for (int digits = 15; digits <= 17 && (size == 0 || strtod(text + 3, NULL) != log10_z);
+         digits++) {
+        size = snprintf(text, sizeof text, "PR\n%.*g\n", digits, log10_z);
+    }
+    return sal_file_write(path, text, size, err);
+}

@@ -19,20 +19,6 @@ typedef struct options {
     bool json;
 } options;
 
-/* Write log10 of Z in PR, a format of the UAI competitions, with the fewest digits, 15 or more,
- * that keep the number. */
-static sal_status save_pr(double log_z, const char *path, sal_error *err)
-{
-    const double log10_z = log_z / M_LN10;
-    char text[64];
-    int size = 0;
-    for (int digits = 15; digits <= 17 && (size == 0 || strtod(text + 3, NULL) != log10_z);
-         digits++) {
-        size = snprintf(text, sizeof text, "PR\n%.*g\n", digits, log10_z);
-    }
-    return sal_file_write(path, text, size, err);
-}
-
 /* How many variables are free, and how many are clamped. */
 typedef struct counts {
     int64_t variables, clamped;
@@ -78,7 +64,7 @@ static int report_answers(const sal_model *model, const sal_exact *exact, const 
         status = sal_marginals_write(o->marginals, model, marginals, exact->log_z, &err);
     }
     if (status == SAL_OK && o->out_pr) {
-        status = save_pr(exact->log_z, o->out_pr, &err);
+        status = cli_save_pr(exact->log_z, o->out_pr, &err);
     }
     if (o->draws > 0) {
         json_object_set_new(object, "draws", json_integer(o->draws));

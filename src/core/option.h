@@ -47,6 +47,7 @@ struct sal_option_table {
 const sal_option_table *sali_run_option_table(void);
 const sal_option_table *sali_train_option_table(void);
 const sal_option_table *sali_ais_option_table(void);
+const sal_option_table *sali_log_z_option_table(void);
 const sal_option_table *sali_inpaint_option_table(void);
 const sal_option_table *sali_exact_option_table(void);
 const sal_option_table *sali_data_option_table(void);

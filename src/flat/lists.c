@@ -126,6 +126,7 @@ static json_t *list_options(void)
         { SAL_OPTIONS_RUN, "run" },     { SAL_OPTIONS_TRAIN, "train" },
         { SAL_OPTIONS_AIS, "ais" },     { SAL_OPTIONS_INPAINT, "inpaint" },
         { SAL_OPTIONS_EXACT, "exact" }, { SAL_OPTIONS_DATA, "data" },
+        { SAL_OPTIONS_LOG_Z, "log_z" },
     };
     static const char *const kinds[] = {
         [SAL_OPTION_FLAG] = "flag",  [SAL_OPTION_WHOLE] = "whole", [SAL_OPTION_INT] = "whole",

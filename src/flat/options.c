@@ -9,6 +9,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/space.h"
 #include "flat/json.h"
 
 /* ---- memory */
@@ -148,9 +149,10 @@ sal_status sali_flat_read(const sal_option_table *table, const char *text, void 
  * this kind of options. */
 static sal_status begin_options(sal_options which, sal_flat_options **made, sal_error *err)
 {
-    if (which != SAL_OPTIONS_RUN && which != SAL_OPTIONS_TRAIN && which != SAL_OPTIONS_AIS) {
+    if (which != SAL_OPTIONS_RUN && which != SAL_OPTIONS_TRAIN && which != SAL_OPTIONS_AIS &&
+        which != SAL_OPTIONS_LOG_Z) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "options: expected those of a run, of a training or of AIS");
+                         "options: expected those of a run, of a training, of AIS or of log Z");
     }
     *made = SALI_NEW(sal_flat_options);
     if (!*made) {
@@ -271,7 +273,8 @@ sal_status sal_flat_options_reals(sal_flat_options *o, const char *name, int64_t
 {
     static const char *const there[] = { [SAL_OPTIONS_RUN] = "temperatures, preconditioner",
                                          [SAL_OPTIONS_TRAIN] = "preconditioner",
-                                         [SAL_OPTIONS_AIS] = "log-base" };
+                                         [SAL_OPTIONS_AIS] = "log-base",
+                                         [SAL_OPTIONS_LOG_Z] = "log-base" };
     const bool matrix = strcmp(name, "preconditioner") == 0;
     const void *kept = NULL;
     int64_t *count = NULL;
@@ -287,6 +290,9 @@ sal_status sal_flat_options_reals(sal_flat_options *o, const char *name, int64_t
         count = &o->sizes.preconditioner;
     } else if (o->which == SAL_OPTIONS_AIS && strcmp(name, "log-base") == 0) {
         field = &o->of.ais.log_base;
+        count = &o->sizes.log_base;
+    } else if (o->which == SAL_OPTIONS_LOG_Z && strcmp(name, "log-base") == 0) {
+        field = &o->of.log_z.log_base;
         count = &o->sizes.log_base;
     } else {
         return no_such("array of reals", name, there[o->which], err);
@@ -367,8 +373,10 @@ static sal_status add_sampler(sal_flat_options *o, const void *handle, sal_error
         o->of.run.own_samplers = o->samplers;
     } else if (o->which == SAL_OPTIONS_TRAIN) {
         o->of.train.own_samplers = o->samplers;
-    } else {
+    } else if (o->which == SAL_OPTIONS_AIS) {
         o->of.ais.own_samplers = o->samplers;
+    } else {
+        o->of.log_z.own_samplers = o->samplers;
     }
     return SAL_OK;
 }
@@ -392,11 +400,12 @@ sal_status sal_flat_options_handle(sal_flat_options *o, const char *name, const 
                                              "tuning, trajectory, sampler, trainer, comm",
                                          [SAL_OPTIONS_TRAIN] =
                                              "test, first, first_model, sampler, comm",
-                                         [SAL_OPTIONS_AIS] = "sampler, comm" };
+                                         [SAL_OPTIONS_AIS] = "sampler, comm",
+                                         [SAL_OPTIONS_LOG_Z] = "sampler" };
     if (strcmp(name, "sampler") == 0) {
         return add_sampler(o, handle, err);
     }
-    if (strcmp(name, "comm") == 0) {
+    if (strcmp(name, "comm") == 0 && o->which != SAL_OPTIONS_LOG_Z) {
         give_comm(o, (sal_comm *)handle);
         return SAL_OK;
     }
@@ -441,6 +450,9 @@ sal_status sal_flat_options_progress(sal_flat_options *o,
     } else if (o->which == SAL_OPTIONS_AIS) {
         o->of.ais.progress = progress;
         o->of.ais.progress_data = data;
+    } else if (o->which == SAL_OPTIONS_LOG_Z) {
+        o->of.log_z.progress = progress;
+        o->of.log_z.progress_data = data;
     } else {
         train_progress *p = sali_flat_own(&o->owner, SALI_NEW(train_progress));
         if (!p) {
@@ -508,7 +520,10 @@ sal_status sali_flat_fit(sal_flat_options *o, sal_options which, const sal_model
                          sal_error *err)
 {
     static const char *const names[] = {
-        [SAL_OPTIONS_RUN] = "a run", [SAL_OPTIONS_TRAIN] = "a training", [SAL_OPTIONS_AIS] = "AIS"
+        [SAL_OPTIONS_RUN] = "a run",
+        [SAL_OPTIONS_TRAIN] = "a training",
+        [SAL_OPTIONS_AIS] = "AIS",
+        [SAL_OPTIONS_LOG_Z] = "log Z",
     };
     if (!model) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "expected a model; found NULL");
@@ -522,11 +537,7 @@ sal_status sali_flat_fit(sal_flat_options *o, sal_options which, const sal_model
     }
     const sal_space *space = sal_model_space(model);
     const int64_t V = sal_space_variables(space), N = sal_space_width(space);
-    int64_t R = 0;
-    for (int64_t v = 0; v < V; v++) {
-        R += sal_space_states(space, v);
-    }
     sal_status status = check_size("preconditioner", o->sizes.preconditioner, N * N, err);
-    status = status ? status : check_size("log-base", o->sizes.log_base, R, err);
+    status = status ? status : check_size("log-base", o->sizes.log_base, space->n_states, err);
     return status || which != SAL_OPTIONS_RUN ? status : fit_init(o, V, err);
 }

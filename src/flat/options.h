@@ -5,6 +5,7 @@
 
 #include <saltus/evaluate.h>
 #include <saltus/flat.h>
+#include <saltus/log_z.h>
 #include <saltus/program.h>
 
 /* The most samplers of the user's own in one run. */
@@ -31,6 +32,7 @@ struct sal_flat_options {
         sal_run_options run;
         sal_train_options train;
         sal_ais_options ais;
+        sal_log_z_options log_z;
     } of;
     sali_flat_sizes sizes;
     const char *model, *training, *ladder; /* of a run, for sal_trajectory_suggest */

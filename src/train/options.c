@@ -259,5 +259,6 @@ const sal_option_table *sal_option_table_of(sal_options which)
            : which == SAL_OPTIONS_INPAINT ? sali_inpaint_option_table()
            : which == SAL_OPTIONS_EXACT   ? sali_exact_option_table()
            : which == SAL_OPTIONS_DATA    ? sali_data_option_table()
+           : which == SAL_OPTIONS_LOG_Z   ? sali_log_z_option_table()
                                           : NULL;
 }

@@ -801,6 +801,40 @@ START_TEST(convert_writes_other_formats)
 END_TEST
 
 /* By the probabilities of all six states, the products of the two tables' entries. */
+/* log10 of Z in the file z.PR. */
+static double log10_of_pr(void)
+{
+    char text[128];
+    read_all(temp_path("z.PR"), text, sizeof text);
+    ck_assert_int_eq(strncmp(text, "PR\n", 3), 0);
+    return atof(text + 3);
+}
+
+START_TEST(log_z_is_estimated)
+{
+    ck_run("logz ising:side=3,theta=0.2 --sweeps 100 --warmup 64 --seed 1 --out-pr z.PR --json");
+    json_t *z = json_out();
+    const double log_z = json_number_value(json_object_get(z, "log_z"));
+    const double error = json_number_value(json_object_get(z, "log_z_error"));
+    ck_assert(json_is_true(json_object_get(z, "trusted")));
+    ck_assert_int_eq(json_integer_value(json_object_get(z, "sweeps")), 100);
+    ck_assert_double_eq_tol(log10_of_pr(), log_z / log(10), 1e-9);
+    json_decref(z);
+    ck_run("exact ising:side=3,theta=0.2 --json");
+    z = json_out();
+    ck_assert_double_eq_tol(log_z, json_number_value(json_object_get(z, "log_z")), 4 * error);
+    json_decref(z);
+    ck_run("logz ising:side=3,theta=0.2 --clamp 0=1 --sweeps 100 --warmup 64");
+    ck_assert_ptr_nonnull(strstr(out, "8 variables (and 1 clamped)"));
+    ck_assert_ptr_nonnull(strstr(out, "from both ends"));
+    ck_assert_ptr_null(strstr(out, "allowed"));
+    ck_assert_int_eq(saltus("logz ising:side=12,theta=0.6 --sweeps 20 --warmup 32 --steps 1"), 0);
+    ck_assert_ptr_nonnull(strstr(errors, "help"));
+    ck_refused(64, "until", "logz ising:side=3 --until ess=4");
+    ck_refused(64, "dula", "logz ising:side=3 --sampler dula");
+}
+END_TEST
+
 START_TEST(the_entropy_is_that_of_all_states)
 {
     static const double product[] = { 0.25, 0, 0.25, 1.5, 0.75, 0.75 };
@@ -908,6 +942,7 @@ int main(void)
     tcase_add_test(tcase, bench_says_how_far_from_the_machines_limits_a_case_is);
     tcase_add_test(tcase, mistakes_get_one_line_and_the_right_code);
     tcase_add_test(tcase, convert_writes_other_formats);
+    tcase_add_test(tcase, log_z_is_estimated);
     tcase_add_test(tcase, the_entropy_is_that_of_all_states);
     tcase_add_test(tcase, convert_refuses_what_cannot_be);
     tcase_add_test(tcase, help_and_lists_are_there);

@@ -65,6 +65,7 @@ check run/search $below samplers... run run/parts
 check run/chains $below samplers... run run/parts
 check run/coupling $below samplers... run
 check run/ais $below samplers run
+check run/log_z $below samplers run run/parts run/trajectory
 check train $below samplers... io... run... train/objectives
 check train/objectives $below samplers... io... run... train
 check report $below io... figure

@@ -532,6 +532,45 @@ class Meeting(unittest.TestCase):
             sal.meeting_times(ISING, "gibbs", progress=fail)
 
 
+class LogZ(unittest.TestCase):
+    def test_it_is_near_the_exact_answer(self):
+        exact = ISING.exact().log_z
+        z = sal.log_z(ISING, error=0.05, seed=1)
+        self.assertTrue(z.trusted and z.warning is None)
+        self.assertLessEqual(z.error, 0.05)
+        self.assertLess(abs(z.log_z - exact), 4 * z.error)
+        self.assertEqual(float(z), z.log_z)
+        self.assertEqual(sal.log_z(ISING, error=0.05, seed=1, threads=1).log_z, z.log_z)
+        self.assertIn("16 ladders", repr(z))
+
+    def test_evidence_clamps_and_counts(self):
+        clamped = ISING.clamp({0: 1})
+        z = sal.log_z(clamped, seed=1)
+        self.assertLess(abs(z.log_z - clamped.exact().log_z), 4 * z.error)
+        counts = sal.Model("poisson:dim=2,rate=3")
+        z = sal.log_z(counts, log_base=np.log([0.25, 0.75, 0.25, 0.75]), seed=1)
+        self.assertLess(abs(z.log_z - 6), 4 * z.error)
+
+    def test_doubt_is_a_warning_in_words_of_python(self):
+        with self.assertWarns(sal.SaltusWarning):
+            z = sal.log_z("ising:side=12,theta=0.6", sweeps=20, warmup=32, steps=1, seed=1)
+        self.assertFalse(z.trusted)
+        self.assertNotIn("--", z.warning)
+        self.assertIn("not to be trusted", repr(z))
+
+    def test_mistakes(self):
+        for wrong in ({"chains": 1}, {"error": 0}, {"sample": 2}, {"log_base": [0.5]}, {"steps": -1}):
+            with self.assertRaises(sal.ArgumentError, msg=str(wrong)):
+                sal.log_z(ISING, **wrong)
+        with self.assertRaises(sal.UnsupportedError):
+            sal.log_z(ISING, sampler="dula")
+
+        def fail(done, total):
+            raise KeyError(done)
+        with self.assertRaises(KeyError):
+            sal.log_z(ISING, progress=fail)
+
+
 class Printing(unittest.TestCase):
     def test_tables(self):
         run = sal.sample(ISING, "gwg", draws=2000, seed=1)
