@@ -243,9 +243,10 @@ SAL_API sal_status sal_model_extension(const sal_model *model, const sal_extensi
 /* Options of sal_model_exact. Fields left zero take their defaults. */
 typedef struct sal_exact_options {
     const char *oracle; /* "forward-backward" (chains), "closed form" (independent variables and
-                           their mixtures), "enumeration", "elimination"; NULL: the cheapest oracle
-                           that can serve the model */
-    int64_t limit;      /* the most states to enumerate; 0: 2^20 */
+                           their mixtures), "enumeration", "elimination", "enumeration of hidden
+                           units" (RBMs); NULL: the cheapest oracle that can serve the model, but
+                           one that knows E f if there is one */
+    int64_t limit;      /* the most states to enumerate, of the model or of hidden units; 0: 2^20 */
     int64_t memory;     /* the largest size, in bytes, of elimination's tables; 0: 2^30 */
     int threads;        /* 0: OpenMP's choice; the results do not depend on it */
 } sal_exact_options;
@@ -253,8 +254,8 @@ typedef struct sal_exact_options {
 /* The result of sal_model_exact. */
 typedef struct sal_exact {
     double log_z;         /* natural log of the sum of exp f over all states */
-    double log_prob_mean; /* E f; the entropy of p is log_z - E f. NaN: a mixture too large to
-                             enumerate, which has no closed form */
+    double log_prob_mean; /* E f; the entropy of p is log_z - E f. NaN: a mixture or an RBM
+                             too large to enumerate, where E f has no closed form */
     const char *oracle;   /* the oracle that answered */
     int32_t width;        /* elimination: the induced width of its order; else -1 */
     double memory;        /* elimination: the bytes of its tables; else 0 */
@@ -291,6 +292,8 @@ SAL_API bool sal_exact_warning(const sal_exact *exact, char *text, size_t room);
  *          Closed form of k components: O(k R), with pairs O(k R^2).
  *          Enumeration: f of all states, and for pairs or covariance O(V^2) per state; memory
  *          O(64 R), with pairs O(R^2) to O(64 R^2), independent of the number of states.
+ *          Enumeration of H hidden units: O(2^H (R + H)), with pairs O(2^H R^2), which may be 2^38;
+ *          memory 8 bytes for each of the 2^H states, and O(R H + 64 R).
  *          Elimination: two passes over tables with one axis for each variable of a clique, in
  *          double precision; pairs and covariance as often again as variables that are connected by
  *          terms have states, at most R times.
@@ -307,13 +310,14 @@ SAL_API sal_status sal_model_exact(const sal_model *model, const sal_exact_optio
  *          elimination, whose tables for draws count for `memory`.
  *          n: the number of draws, at least 1.
  *          codes [n x V]: the draws, one after the other.
- *          exact: gets the same figures as from sal_model_exact, except that E f of a mixture may
- *          be NaN where enumeration would find it. NULL: not wanted.
+ *          exact: gets the same figures as from sal_model_exact, except that E f of a mixture or an
+ *          RBM may be NaN where enumeration would find it. NULL: not wanted.
  * Returns: as sal_model_exact; also SAL_ERR_ARGUMENT for n < 1. The outputs are then untouched.
  * Cost:    once, that of the oracle's answer without pairs; enumeration keeps 8 bytes a state.
  *          Then for each draw of elimination O(the sum over V of a variable's states and its
  *          neighbours when it is eliminated); of the closed form O(R); of enumeration
- *          O(V + log of the number of states). Probabilities are exact to about 2^-52.
+ *          O(V + log of the number of states); of enumeration of H hidden units O(R H).
+ *          Probabilities are exact to about 2^-52.
  * Threads: any; works on `threads` threads.
  * Source:  Dawid 1992; Dechter 1999 (draws backwards through the buckets). */
 SAL_API sal_status sal_model_exact_draws(const sal_model *model, const sal_exact_options *options,

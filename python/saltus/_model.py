@@ -851,10 +851,10 @@ class Model:
         sample : int
             Which sample of the evidence, from 1; 0: the only one of the file. Without evidence an error.
         **options
-            oracle : {'forward-backward', 'closed form', 'enumeration', 'elimination'}
-                None: the cheapest one that can serve the model.
+            oracle : {'forward-backward', 'closed form', 'enumeration', 'elimination', 'enumeration of hidden units'}
+                None: the cheapest one that can serve the model, but one that knows the mean of f if there is one.
             limit : int
-                The most states to enumerate, 2^20.
+                The most states to enumerate, of the model or of an RBM's hidden units, 2^20.
             memory : int
                 The most bytes of elimination's tables, 2^30.
             threads : int
@@ -1009,7 +1009,7 @@ class Exact:
     log_z : float
         The natural log of the sum of exp f over all states.
     log_prob_mean, entropy : float or None
-        The mean of f under p, and log_z less that, in nats. None: a mixture too large to enumerate.
+        The mean of f under p, and log_z less that, in nats. None: a mixture or an RBM too large to enumerate.
     marginals : list of array, each of shape (states,)
         The probabilities of each variable's states, by variable.
     oracle : str

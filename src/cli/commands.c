@@ -68,9 +68,10 @@ static const cli_page pages[] = {
           "saltus logz Grids_11.uai --out-pr Grids_11.uai.PR" } } },
     { &cli_exact,
       CLI_GROUP_SAMPLE,
-      "Sums over all states: by a formula of the model's own, by enumeration, or by variable "
-      "elimination if the induced width is small enough for --memory. The same methods draw "
-      "independent states (--draws): there is no warm-up, and no mode is missed. " MODEL,
+      "Sums over all states: by a formula of the model's own, by enumeration (of an RBM's hidden "
+      "units, if these are few), or by variable elimination if the induced width is small enough "
+      "for --memory. The same methods draw independent states (--draws): there is no warm-up, and "
+      "no mode is missed. " MODEL,
       { { "A network and its marginals, in the format of the UAI competitions:",
           "saltus exact Grids_11.uai --evidence Grids_11.uai.evid --marginals Grids_11.uai.MAR" },
         { "Independent draws given evidence, without a chain:",

@@ -33,4 +33,20 @@ static inline int64_t sali_choose_log(int64_t n, const double *log_p, double log
     return chosen;
 }
 
+/* The first index at which cumulative [n], rising weights, is above x, which is below its last
+ * number. */
+static inline int64_t sali_choose_cumulative(int64_t n, const double *cumulative, double x)
+{
+    int64_t low = 0, high = n - 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (cumulative[middle] > x) {
+            high = middle;
+        } else {
+            low = middle + 1;
+        }
+    }
+    return low;
+}
+
 #endif

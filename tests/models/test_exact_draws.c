@@ -8,7 +8,7 @@
 #include "elimination_helpers.h"
 #include "models/exact/exact.h"
 #include "models/states.h"
-#include "tiny_models.h"
+#include "rbm_formula.h"
 
 /* Below this a test fails: of some hundred tests with fixed seeds, one in 10^4 would by chance. */
 #define LEAST_P 1e-6
@@ -62,25 +62,30 @@ static int check_states(const sal_model *model, const char *oracle)
     return 1;
 }
 
-static const char *const oracles[] = { "enumeration", "elimination", "closed form" };
+static const char *const oracles[] = { "enumeration", "elimination", "closed form",
+                                       "enumeration of hidden units" };
+#define N_ORACLES ((int)(sizeof oracles / sizeof *oracles))
 
 START_TEST(frequencies_of_states_are_their_probabilities)
 {
-    int served[3] = { 0 };
+    int served[N_ORACLES] = { 0 };
     for (int s = 0; s < N_TINY_SPACES; s++) {
         sal_space *space = tiny_space_make(&tiny_spaces[s]);
         for (int m = 0; m < N_TINY_MODELS; m++) {
             sal_model *model = tiny_models[m].make(space, SAL_F64);
-            for (int k = 0; model && k < 3; k++) {
+            for (int k = 0; model && k < N_ORACLES; k++) {
                 served[k] += check_states(model, oracles[k]);
             }
             sal_model_destroy(model);
         }
+        sal_model *rbm = rbm_over(space, 8, 0.8, SAL_F64);
+        served[3] += check_states(rbm, oracles[3]);
+        sal_model_destroy(rbm);
         sal_space_destroy(space);
     }
     for (int b = 0; b < N_TINY_BUILTINS; b++) {
         sal_model *model = tiny_builtin(b, SAL_F64);
-        for (int k = 0; k < 3; k++) {
+        for (int k = 0; k < N_ORACLES; k++) {
             served[k] += check_states(model, oracles[k]);
         }
         sal_model_destroy(model);
@@ -91,6 +96,7 @@ START_TEST(frequencies_of_states_are_their_probabilities)
     ck_assert_int_ge(served[0], 30);
     ck_assert_int_ge(served[1], 15);
     ck_assert_int_ge(served[2], 2);
+    ck_assert_int_eq(served[3], N_TINY_SPACES + 1);
 }
 END_TEST
 
@@ -211,10 +217,11 @@ END_TEST
 START_TEST(draws_depend_on_seed_and_number_only)
 {
     sal_model *models[] = { network(), open_model("ising:side=3,theta=0.3"),
-                            open_model("mixture:dim=4,states=3,components=3") };
-    const char *const by[] = { "elimination", "enumeration", "closed form" };
+                            open_model("mixture:dim=4,states=3,components=3"),
+                            open_model("rbm:visible=15,hidden=9") };
+    const char *const by[] = { "elimination", "enumeration", "closed form", oracles[3] };
     sal_error err;
-    for (int m = 0; m < 3; m++) {
+    for (int m = 0; m < 4; m++) {
         const size_t V = (size_t)sal_space_variables(sal_model_space(models[m]));
         sal_exact_options options = { .oracle = by[m], .threads = 1 };
         ck_ok(sal_model_exact_draws(models[m], &options, 3001, 3, codes, NULL, &err), &err);
@@ -231,7 +238,8 @@ START_TEST(draws_depend_on_seed_and_number_only)
 }
 END_TEST
 
-/* Chains are drawn by elimination, mixtures in closed form, whatever their number of states. */
+/* Chains are drawn by elimination, mixtures in closed form, and RBMs by their hidden units if those
+ * are few, whatever the number of states. */
 START_TEST(the_cheapest_oracle_that_draws_is_chosen)
 {
     static const char *const cases[][2] = {
@@ -240,8 +248,11 @@ START_TEST(the_cheapest_oracle_that_draws_is_chosen)
         { "mixture:dim=20,states=4,components=3", "closed form" },
         { "bernoulli:dim=20", "closed form" },
         { "ising-dense:dim=10", "enumeration" },
+        { "rbm:visible=12,hidden=5", "enumeration" },
+        { "rbm:visible=20,hidden=5", "enumeration of hidden units" },
+        { "rbm:visible=20,hidden=30", "enumeration" },
     };
-    for (int k = 0; k < 5; k++) {
+    for (int k = 0; k < 8; k++) {
         sal_model *model = open_model(cases[k][0]);
         sal_exact exact;
         ck_assert(draws_of(model, NULL, 100, &exact));
@@ -296,8 +307,9 @@ static sal_status draw_anew(const sal_model *model, const char *oracle)
 START_TEST(allocation_failures_are_reported)
 {
     sal_model *models[] = { open_model("ising:side=2"), open_model("ising:side=2"),
-                            open_model("mixture:dim=3,states=2,components=2") };
-    for (int m = 0; m < 3; m++) {
+                            open_model("mixture:dim=3,states=2,components=2"),
+                            open_model("rbm:visible=3,hidden=2") };
+    for (int m = 0; m < 4; m++) {
         ck_alloc_sweep(draw_anew(models[m], oracles[m]), (void)0);
         sal_model_destroy(models[m]);
     }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/choose.h"
 #include "core/memory.h"
 #include "core/error.h"
 #include "core/rng.h"
@@ -258,22 +259,6 @@ typedef struct drawer {
     const double *cumulative; /* [count] sums of p over the states up to each */
 } drawer;
 
-/* The first state whose cumulative probability is above x, which is below the last one. States of
- * probability 0 are never the first. */
-static int64_t find_state(const drawer *d, double x)
-{
-    int64_t low = 0, high = d->count - 1;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (d->cumulative[middle] > x) {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    return low;
-}
-
 static void draw_shard(void *context, int64_t at)
 {
     const drawer *d = context;
@@ -292,7 +277,8 @@ static void draw_shard(void *context, int64_t at)
         }
         sali_rng_uniform_pairs(&stream, n, chain, uniform, unused);
         for (int64_t j = 0; j < n; j++) {
-            const int64_t state = find_state(d, uniform[j] * d->cumulative[d->count - 1]);
+            const int64_t state = sali_choose_cumulative(d->count, d->cumulative,
+                                                         uniform[j] * d->cumulative[d->count - 1]);
             sali_states_at(d->space, state, d->draws->codes + (first + j) * V);
         }
     }

@@ -19,11 +19,10 @@
 /* Steps of an offer in sali_exact_cost. */
 #define QUICK_STEPS (INT64_C(1) << 23)
 
+/* In the order in which they are asked: an oracle that makes way for others comes after them. */
 static const sali_oracle *const oracles[] = {
-    &sali_oracle_forward_backward,
-    &sali_oracle_closed_form,
-    &sali_oracle_enumeration,
-    &sali_oracle_elimination,
+    &sali_oracle_forward_backward, &sali_oracle_closed_form,  &sali_oracle_enumeration,
+    &sali_oracle_elimination,      &sali_oracle_hidden_units,
 };
 
 #define N_ORACLES ((int)(sizeof oracles / sizeof *oracles))

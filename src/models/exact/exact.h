@@ -53,7 +53,7 @@ typedef struct sali_oracle {
 } sali_oracle;
 
 extern const sali_oracle sali_oracle_closed_form, sali_oracle_elimination, sali_oracle_enumeration,
-    sali_oracle_forward_backward;
+    sali_oracle_forward_backward, sali_oracle_hidden_units;
 
 /* Name of the cheapest oracle for a model with the default options, and its cost in nanoseconds.
  * The search takes at most some tens of milliseconds. Returns: errors as sal_model_exact, and
