@@ -4,6 +4,13 @@
  * such pairs meet bound how far chains are from the model after t steps, whatever the chains agree
  * on: R-hat cannot see states that no chain has found.
  *
+ * Each chain of a pair moves by the kernel of its sampler, and the bound holds however the two are
+ * coupled; a good coupling meets sooner. "gwg", "lb", "lsb1" and "lsb2" choose the same move, or
+ * moves towards each other, nearly as often as the weights of both chains allow; samplers that move
+ * all variables ("ncg", "dlmc", "avg" and their relatives) draw the same new code of each two-level
+ * variable as often as its probabilities allow; other samplers use the same numbers. The handbook
+ * (docs/diagnosing.md) says which pairs may never meet.
+ *
  *     sal_meeting meeting;
  *     sal_run_options options = { .sampler = "gibbs" };
  *     sal_meeting_times(model, &options, NULL, NULL, &meeting, &err);
@@ -68,7 +75,8 @@ typedef struct sal_meeting {
  *          sampler that is approximate or couples its chains, or whose step size depends on the
  * step in another way than by a cycle), and as sal_sample. tau and *result are then untouched.
  * Cost:    2 pairs chains of L and their common steps, after a warm-up of chains; twice if L is to
- *          be chosen. A step of a pair compares two states.
+ *          be chosen. A step of a pair compares two states, and of gwg, lb, lsb1 and lsb2 draws a
+ *          number for every move.
  * Threads: several calls may share a model whose parameters do not change.
  * Source:  Biswas, Jacob & Vanetti 2019, Estimating convergence of Markov chains with L-lag
  *          couplings, theorem 2.5. */

@@ -45,6 +45,11 @@ typedef struct sali_chains {
     uint32_t *id;
     uint64_t *step; /* steps made so far by each chain: rises with every step */
 
+    /* For pairs of coupled chains (samplers/coupled.h): the codes [n x V] of each chain's partner
+     * before the next step; NULL: chains by themselves. `second`: of each pair. */
+    const int32_t *partner;
+    bool second;
+
     /* Filled by sali_chains_decide for each chain at every step. */
     double *log_ratio; /* [n] input: log of the Metropolis-Hastings ratio; INFINITY: accept
                           always */

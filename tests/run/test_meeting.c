@@ -57,10 +57,12 @@ static const struct {
     { "gibbs:scan=random", ALWAYS },
     { "gibbs:block=2", UNKNOWN },
     { "block-gibbs", ALWAYS },
-    { "ncg", WITHOUT_SYMMETRY },
-    { "ncg:cycle=3", WITHOUT_SYMMETRY },
-    { "gwg", WITHOUT_SYMMETRY },
-    { "lb", WITHOUT_SYMMETRY },
+    { "ncg", ALWAYS },
+    { "ncg:cycle=3", ALWAYS },
+    { "dlmc", ALWAYS },
+    { "gwg", ALWAYS },
+    { "gwg:hops=2", WITHOUT_SYMMETRY },
+    { "lb", ALWAYS },
     { "mh-uniform", WITHOUT_SYMMETRY },
 };
 #define N_SAMPLERS ((int)(sizeof samplers / sizeof *samplers))
@@ -106,7 +108,7 @@ static void exact_distances(const sal_model *model, const sal_run_options *optio
 
 static void check_bound(sal_model *model, int s, bool meets, int64_t lag, const char *where)
 {
-    const bool size = strncmp(samplers[s].name, "ncg", 3) == 0;
+    const bool size = sali_sampler_find(samplers[s].name)->has_step_size;
     const sal_run_options options = {
         .sampler = samplers[s].name, .seed = 11, .step_size = size ? 0.5 : 0, .warmup = 20
     };
@@ -203,8 +205,11 @@ END_TEST
  * have met stay together. */
 START_TEST(pairs_that_met_stay_together)
 {
-    static const char *const names[] = { "gibbs", "gibbs:scan=shuffled", "block-gibbs", "avg",
-                                         "pavg",  "avg:momentum=0.3",    "ncg",         "lb" };
+    static const char *const names[] = { "gibbs",       "gibbs:scan=shuffled",
+                                         "block-gibbs", "avg",
+                                         "pavg",        "avg:momentum=0.3",
+                                         "ncg",         "lb",
+                                         "dlmc",        "gwg" };
     sal_model *model = model_at(2);
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         const sal_run_options options = { .sampler = names[k], .chains = 70, .warmup = -1 };
@@ -222,8 +227,7 @@ START_TEST(pairs_that_met_stay_together)
                                   names[k]);
                 }
                 ck_assert_uint_eq(x->chains->step[0], y->chains->step[0]);
-                sali_sampler_steps(c.x->sampler, x->self, x->chains, 1);
-                sali_sampler_steps(c.y->sampler, y->self, y->chains, 1);
+                sali_coupling_step(&c, s);
             }
         }
         sali_coupling_close(&c);

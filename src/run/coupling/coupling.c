@@ -23,6 +23,25 @@ static void share_numbers(sal_run *run, uint64_t seed, bool apart, int64_t ahead
     sali_run_refresh(run);
 }
 
+/* The rows of shard k in coupling->before. */
+static int32_t *states_before(const sali_coupling *coupling, int64_t k)
+{
+    const sali_run_shard *x = &coupling->x->shards[k];
+    return coupling->before + x->first * x->chains->space->n_variables;
+}
+
+/* Give each chain the codes of its partner before a step. X steps first, so the codes of Y itself
+ * serve X. */
+static void set_partners(const sali_coupling *coupling)
+{
+    for (int64_t k = 0; k < coupling->x->n_shards; k++) {
+        sali_chains *x = coupling->x->shards[k].chains, *y = coupling->y->shards[k].chains;
+        x->partner = y->codes;
+        y->partner = states_before(coupling, k);
+        y->second = true;
+    }
+}
+
 /* Write the number of unmet pairs of each shard at the start. */
 static void count_pairs(sali_coupling *coupling)
 {
@@ -45,9 +64,11 @@ sal_status sali_coupling_open(sal_model *model, const sal_run_options *options, 
         return status;
     }
     coupling->unmet = SALI_NEW_ARRAY(int64_t, coupling->x->n_shards);
-    if (!coupling->unmet) {
+    coupling->before = SALI_NEW_ARRAY(int32_t, o.chains * coupling->x->model->space->n_variables);
+    if (!coupling->unmet || !coupling->before) {
         return sali_fail_memory(err);
     }
+    set_partners(coupling);
     share_numbers(coupling->x, coupling->x->stream_seed, apart, 0);
     share_numbers(coupling->y, coupling->x->stream_seed, apart, lag);
     count_pairs(coupling);
@@ -60,6 +81,7 @@ void sali_coupling_close(sali_coupling *coupling)
     sal_run_destroy(coupling->x);
     sal_run_destroy(coupling->y);
     sali_free(coupling->unmet);
+    sali_free(coupling->before);
     *coupling = (sali_coupling){ 0 };
 }
 
@@ -92,6 +114,15 @@ bool sali_coupling_is_met(const sali_coupling *coupling, int64_t k, int64_t c)
     return same;
 }
 
+void sali_coupling_step(const sali_coupling *coupling, int64_t k)
+{
+    const sali_run_shard *x = &coupling->x->shards[k], *y = &coupling->y->shards[k];
+    memcpy(states_before(coupling, k), x->chains->codes,
+           (size_t)(x->chains->n * x->chains->space->n_variables) * sizeof *x->chains->codes);
+    sali_sampler_steps(coupling->x->sampler, x->self, x->chains, 1);
+    sali_sampler_steps(coupling->y->sampler, y->self, y->chains, 1);
+}
+
 /* Note which pairs of shard k have met after step t of X. */
 static void note_meetings(const sali_coupling *coupling, int64_t k, int64_t t)
 {
@@ -114,15 +145,14 @@ static void advance_shard(void *context, int64_t k)
 {
     const advance_work *work = context;
     const sali_coupling *c = work->coupling;
-    const sali_run_shard *x = &c->x->shards[k], *y = &c->y->shards[k];
+    const sali_run_shard *x = &c->x->shards[k];
     const int64_t end = c->steps + work->n, left = c->lag - c->steps;
     const int64_t alone = left < 0 ? 0 : left < work->n ? left : work->n;
     if (alone > 0) {
         sali_sampler_steps(c->x->sampler, x->self, x->chains, alone);
     }
     for (int64_t t = c->steps + alone; t < end && c->unmet[k] > 0; t++) {
-        sali_sampler_steps(c->x->sampler, x->self, x->chains, 1);
-        sali_sampler_steps(c->y->sampler, y->self, y->chains, 1);
+        sali_coupling_step(c, k);
         note_meetings(c, k, t + 1);
     }
 }

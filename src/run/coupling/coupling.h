@@ -5,7 +5,8 @@
  * Pair c has chain c of two runs. X starts and makes L steps alone; Y starts from other random
  * numbers; then both step together, with the seed, the number and the step counter of X. Each chain
  * alone moves as in any run, if the kernel of step t is that of step t + L. Two chains in the same
- * state make the same move, so a pair is over when it has met. */
+ * state make the same move, so a pair is over when it has met. How chains come to meet is for their
+ * sampler: what it makes of the random numbers, and of the partner's state (samplers/coupled.h). */
 #ifndef SALI_COUPLING_H
 #define SALI_COUPLING_H
 
@@ -13,10 +14,11 @@
 
 typedef struct sali_coupling {
     sal_run *x, *y;
-    int64_t lag;    /* L, a multiple of the steps after which kernels repeat */
-    int64_t steps;  /* made by X, or fewer in a shard whose pairs have all met */
-    int64_t *tau;   /* [pairs] the first step t > L of X after which X_t = Y_(t-L); -1: not yet */
-    int64_t *unmet; /* [shards] pairs that have not met */
+    int64_t lag;     /* L, a multiple of the steps after which kernels repeat */
+    int64_t steps;   /* made by X, or fewer in a shard whose pairs have all met */
+    int64_t *tau;    /* [pairs] the first step t > L of X after which X_t = Y_(t-L); -1: not yet */
+    int64_t *unmet;  /* [shards] pairs that have not met */
+    int32_t *before; /* [pairs x V] states of X before the step that Y makes next */
 } sali_coupling;
 
 /* Open pairs at their starts, to be closed also after a failure. `options` have as many chains as
@@ -30,6 +32,9 @@ sal_status sali_coupling_open(sal_model *model, const sal_run_options *options, 
 /* Make n steps of X, and of Y from step L on, but none of pairs that have met together with their
  * whole shard. Returns: SAL_ERR_MODEL. */
 sal_status sali_coupling_advance(sali_coupling *coupling, int64_t n, sal_error *err);
+
+/* One step of both chains of the pairs of shard k. */
+void sali_coupling_step(const sali_coupling *coupling, int64_t k);
 
 /* Whether chain c of both runs' shard k is in the same state: codes, and what the sampler keeps of
  * a chain beyond them. */

@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/object.h"
 #include "core/vector/vmath.h"
+#include "samplers/coupled.h"
 
 /* The function for the model's type. */
 #define BY_TYPE(chains, name) ((chains)->model->dtype == SAL_F32 ? name##_f32 : name##_f64)
@@ -158,6 +159,7 @@ static void draw_proposals(sali_auxiliary_state *a, sali_chains *chains, void *w
         shift_y(a, chains, c, w, NULL);
         const sali_factorised q = proposal_of(a, chains, c, a->gradient);
         a->kernels->uniforms(&stream, V, a->moves.buffer);
+        sali_coupled_uniforms(chains, c, a->moves.buffer);
         a->log_q[c] =
             a->kernels->propose(space, chains->codes + c * V, &q, a->moves.buffer,
                                 &a->moves.rows[0], chains->codes_new + c * V,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/object.h"
+#include "samplers/coupled.h"
 
 const char *const sali_schedule_forms[] = { "constant", "polynomial", "exponential", NULL };
 
@@ -177,6 +178,7 @@ static void draw_proposals(sali_langevin *l, sali_chains *chains)
         }
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
         l->kernels->uniforms(&stream, space->n_variables, l->moves.buffer);
+        sali_coupled_uniforms(chains, c, l->moves.buffer);
         l->log_q[c] = l->kernels->draw(space, chains->codes + c * space->n_variables,
                                        l->moves.buffer, sali_move_now(&l->moves, c),
                                        chains->codes_new + c * space->n_variables,

@@ -42,6 +42,7 @@ static void allocate_arrays(sali_single_site *g, const sali_chains *chains)
     g->sites = SALI_OBJECT_ARRAY(g, int64_t, n * (o->ball > 1 ? o->ball : o->hops));
     g->made = SALI_OBJECT_ARRAY(g, int64_t, n);
     g->log_q = SALI_OBJECT_ARRAY(g, double, n);
+    g->noise = SALI_OBJECT_ARRAY(g, double, slots + 2);
     sali_move_rows_create(g, chains->space, g->moves, chains->model->dtype, n, &g->rows);
     sali_followed_gradient_open(&g->followed, g, chains, o->couplings, o->paths,
                                 o->direction == SALI_FIRST_ORDER);
@@ -157,7 +158,8 @@ void sali_single_site_refresh(void *self, sali_chains *chains)
     if (g->options.adapted_hops) {
         g->options.hops = (int64_t)*g->options.adapted_hops;
     }
-    g->fast = g->pairwise && sali_pairwise_moves_refresh(g->pairwise, chains);
+    g->fast = g->pairwise && !sali_single_site_races(g, chains) &&
+              sali_pairwise_moves_refresh(g->pairwise, chains);
     if (g->fast) {
         g->followed.values = NULL;
         return;
@@ -226,7 +228,11 @@ static void draw_proposal(sali_single_site *g, sali_chains *chains, int64_t c)
 
 void sali_single_site_decide(sali_single_site *g, sali_chains *chains)
 {
+    const double stay = chains->stay;
+    /* Coupled chains have drawn to stay among their moves. */
+    chains->stay = sali_single_site_races(g, chains) ? 0 : stay;
     sali_chains_decide(chains);
+    chains->stay = stay;
     for (int64_t c = 0; c < chains->n; c++) {
         if (chains->accepted[c]) {
             sali_move_flip(&g->rows, c);

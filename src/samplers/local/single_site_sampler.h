@@ -33,6 +33,9 @@ typedef struct sali_site_rule {
                       const sali_move_row *row);
 } sali_site_rule;
 
+/* Whether the chains are coupled and draw their one move, or staying, by sali_coupled_pick. */
+bool sali_single_site_races(const sali_single_site *g, const sali_chains *chains);
+
 /* Several sites drawn independently (one by default); all moves of up to `ball` sites. */
 extern const sali_site_rule sali_hops_rule, sali_ball_rule;
 
@@ -66,6 +69,7 @@ struct sali_single_site {
     int64_t *sites; /* [n x hops or ball] variables drawn, in their order */
     int64_t *made;  /* [n] number of entries in `sites` */
     double *log_q;  /* [n] log q of the proposal */
+    double *noise;  /* [S + 2] scratch of sali_coupled_pick */
     /* On pairwise models, if wanted, with one site a move. If `fast`, which a refresh decides, it
      * does all steps and log_q until the next refresh, and there are no rows. */
     sali_pairwise_moves *pairwise; /* NULL: the model is not pairwise, or its moves are not */

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+#include "samplers/coupled.h"
+
 /* ---- hops: `hops` sites independently from q(i | s), a value for each distinct one from
  * q(v | i, s). The ordered sites are an auxiliary variable, the same for the way back. One hop is
  * the usual single-site proposal. Grathwohl et al. 2021, sec. 6. */
@@ -61,6 +63,22 @@ static double hops_log_q(const sali_single_site *g, const sali_chains *chains,
     return log_q;
 }
 
+bool sali_single_site_races(const sali_single_site *g, const sali_chains *chains)
+{
+    return chains->partner && g->options.rule == &sali_hops_rule && g->options.hops == 1;
+}
+
+/* The slot of hop h of chain c; -1: coupled chains stay. */
+static int64_t pick_hop(const sali_single_site *g, const sali_chains *chains, int64_t c, int64_t h)
+{
+    const sali_move_row *row = sali_move_now(&g->rows, c);
+    if (sali_single_site_races(g, chains)) {
+        return sali_coupled_pick(chains, c, row->weight, g->noise);
+    }
+    const sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
+    return g->kernels->pick(g->moves, row, sali_rng_uniform_at(&stream, (uint32_t)h));
+}
+
 /* Draw hops of chain c: the rule's `draw`. A hop of a site that has moved already only adds the
  * site to the list. */
 static void hops_draw(sali_single_site *g, sali_chains *chains, int64_t c)
@@ -70,11 +88,13 @@ static void hops_draw(sali_single_site *g, sali_chains *chains, int64_t c)
     const int32_t *codes = chains->codes + c * space->n_variables;
     const int32_t *codes_new = chains->codes_new + c * space->n_variables;
     int64_t *sites = g->sites + c * g->options.hops;
-    sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     for (int64_t h = 0; h < g->options.hops; h++) {
-        double u = sali_rng_uniform_at(&stream, (uint32_t)h);
+        const int64_t slot = pick_hop(g, chains, c, h);
         int32_t code;
-        sali_slot_move(space, codes, g->kernels->pick(g->moves, row, u), &sites[h], &code);
+        if (slot < 0) {
+            return;
+        }
+        sali_slot_move(space, codes, slot, &sites[h], &code);
         if (codes_new[sites[h]] == codes[sites[h]]) {
             sali_single_site_put(chains, c, sites[h], code);
         }
