@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Changes of single variables: any sequence of tried, kept and taken-back changes leaves the value
  * and gradient of an evaluation from scratch, and taking back restores every bit. */
+#define TEST_FORKS 0
 #include "test.h"
 
 #include <math.h>

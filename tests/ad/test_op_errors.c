@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Shape rules: every op refuses what does not fit, by name, with shapes and the caller's place; and
  * survives attributes that a hostile file may hold. */
+#define TEST_FORKS 0
 #include "test.h"
 
 #include "ad/tape.h"

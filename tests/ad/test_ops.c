@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The contract of every op: derivatives against differences, float against double, batches against
  * single chains, replays, zero adjoints. The cases are data: op_cases.h. */
+#define TEST_FORKS 0
 #include "test.h"
 
 #include <math.h>
@@ -480,9 +481,6 @@ END_TEST
 
 int main(void)
 {
-    if (TEST_SANITIZED) { /* a process for each of nearly two thousand checks starts slowly there */
-        setenv("CK_FORK", "no", 1);
-    }
     Suite *suite = suite_create("ops");
     TCase *list = tcase_create("list");
     tcase_add_test(list, every_op_has_a_case);

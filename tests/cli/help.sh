@@ -24,14 +24,25 @@ options_of() {
     sed -n '/^options:/,/^examples:/s/^  --\([a-z0-9-]*\).*/\1/p' <<<"$1"
 }
 
+# Whether a list, one a line, has this line.
+has_line() {
+    [[ $'\n'$1$'\n' == *$'\n'"$2"$'\n'* ]]
+}
+
+declare -A helps options # of each command
+for command in $commands; do
+    helps[$command]=$("$program" help "$command")
+    options[$command]=$(options_of "${helps[$command]}")
+done
+
 check_command() {
     local command=$1 file help page option example
     file=$(find "$source/src/cli" -name "$1.c")
-    help=$("$program" help "$command")
+    help=${helps[$command]}
     page=$(<"$pages/saltus-$command.1")
     [[ $help == "$("$program" "$command" --help)" ]] || fail "help $command is not $command --help"
-    for option in $(options_of "$help") $(sed -n 's/^ *{ "\([a-z0-9-]*\)", CLI_.*/\1/p' "$file"); do
-        grep -qx "$option" <<<"$(options_of "$help")" || fail "help $command lacks --$option"
+    for option in ${options[$command]} $(sed -n 's/^ *{ "\([a-z0-9-]*\)", CLI_.*/\1/p' "$file"); do
+        has_line "${options[$command]}" "$option" || fail "help $command lacks --$option"
         grep -q "^.fB.-.-${option//-/.-}.fR" <<<"$page" || fail "saltus-$command.1 lacks --$option"
     done
     grep -q "^\.BR saltus.-$command (1)\$" "$pages/saltus.1" || fail "saltus.1 lacks $command"
@@ -39,7 +50,7 @@ check_command() {
     while read -r example; do
         read -r _ example_command _ <<<"$example"
         for option in $(grep -o -- ' --[a-z][a-z0-9-]*' <<<"$example" | sed 's/ --//'); do
-            options_of "$("$program" help "$example_command")" | grep -x -- "$option" >/dev/null ||
+            has_line "${options[$example_command]:-}" "$option" ||
                 fail "help $command: no option --$option in its example: $example"
         done
     done < <(sed -n '/^examples:/,$s/^    \(saltus .*\)/\1/p' <<<"$help")

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Saved tapes: what is written reads back as the same formula, and everything else is refused. */
+#define TEST_FORKS 0
 #include "temp_dir.h"
 
 #include <locale.h>
