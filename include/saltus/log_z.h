@@ -91,29 +91,34 @@ typedef struct sal_log_z_estimate {
 
 /* Estimate log Z by parallel tempering between independent variables and the model.
  * Math:    p_l is proportional to p_0^(1 - beta_l) exp(beta_l f), 0 = beta_0 < .. < beta_L = 1. In
- * a sweep level 0 is drawn exactly, a sampler moves the states of all other levels, and neighbours
- * exchange states. Warm-up places the levels for equal rates of rejection. log Z is the sum over
- * neighbours of Bennett's estimate of log Z_(l + 1) / Z_l, and its error that of the sum of all
- * states' first-order influences on it, as each of at least 16 independent groups (ladders, or
- * parts of them) has its own. Where tables or hard limits forbid states, the levels lead to a model
- * in which such states have a price, and a last ratio, the share of its states that are allowed, to
- * f itself. Params:  options    NULL: the defaults. Clamp variables first (sal_model_clamp): log Z
- * is then that of the clamped model, log of the sum over the free variables. estimate   receives
- * the result, also if it is doubtful: see `doubt`. Returns: SAL_ERR_ARGUMENT (options);
- * SAL_ERR_UNSUPPORTED (a sampler that is approximate, couples its chains or cannot serve the
- * levels; a conditional energy); SAL_ERR_MODEL (f is NaN or +inf, showing the state; or no state
- * was met that the model allows); SAL_ERR_MEMORY. *estimate is then untouched. Cost:    levels
- * chains (warmup + sweeps) (steps of the sampler and 2 evaluations); the number of levels grows as
- * the square root of the number of variables or, at a phase transition, faster. Memory: a copy of
- * the model's parameters for each level, 8 bytes for each level, ladder and sweep. Threads: several
- * calls may share a model whose parameters do not change; works on `threads` threads. Source:
- * Bennett 1976; Geyer 1991 and Hukushima & Nemoto 1996 (exchanges); Syed, Bouchard-Cote,
+ *          a sweep level 0 is drawn exactly, a sampler moves the states of all other levels, and
+ *          neighbours exchange states. Warm-up places the levels for equal rates of rejection.
+ *          log Z is the sum over neighbours of Bennett's estimate of log Z_(l + 1) / Z_l, and its
+ *          error that of the sum of all states' first-order influences on it, as each of at least
+ *          16 independent groups (ladders, or parts of them) has its own. Where tables or hard
+ *          limits forbid states, the levels lead to a model in which such states have a price, and
+ *          a last ratio, the share of its states that are allowed, to f itself.
+ * Params:  options: NULL for the defaults. Clamp variables first (sal_model_clamp): log Z is then
+ *          that of the clamped model, the log of the sum over the free variables. estimate:
+ *          receives the result, also if it is doubtful: see `doubt`.
+ * Returns: SAL_ERR_ARGUMENT (options); SAL_ERR_UNSUPPORTED (a sampler that is approximate, couples
+ *          its chains or cannot serve the levels; a conditional energy); SAL_ERR_MODEL (f is NaN or
+ *          +inf, showing the state; or no state was met that the model allows); SAL_ERR_MEMORY.
+ *          *estimate is then untouched.
+ * Cost:    levels chains (warmup + sweeps) (steps of the sampler and 2 evaluations); the number of
+ *          levels grows as the square root of the number of variables or, at a phase transition,
+ *          faster. Memory: a copy of the model's parameters for each level, 8 bytes for each level,
+ *          ladder and sweep.
+ * Threads: several calls may share a model whose parameters do not change; works on `threads`
+ *          threads.
+ * Source:  Bennett 1976; Geyer 1991 and Hukushima & Nemoto 1996 (exchanges); Syed, Bouchard-Cote,
  *          Deligiannidis & Doucet 2022 (the levels). */
 SAL_API sal_status sal_log_z(sal_model *model, const sal_log_z_options *options,
                              sal_log_z_estimate *estimate, sal_error *err);
 
 /* Write why an estimate is not to be trusted, and what would help, as one or two sentences; "" if
- * it can be. The text is cut to `room` bytes, including the NUL; 512 are enough. Cost:    O(1).
+ * it can be. The text is cut to `room` bytes, including the NUL; 512 are enough.
+ * Cost:    O(1).
  * Threads: any. */
 SAL_API void sal_log_z_sentence(const sal_log_z_estimate *estimate, char *text, size_t room);
 

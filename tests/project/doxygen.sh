@@ -15,7 +15,7 @@ sed "s|@SOURCE@|$source|g; s|@OUTPUT@|$folder|; s|@VERSION@|test|" \
 # A filter that made nothing of the headers would leave nothing to remark.
 for header in "$source"/include/saltus/*.h; do
     name=$(basename "$header" .h)
-    [[ $name == saltus ]] || grep -q 'class="memdoc"' "$folder/reference/${name}_8h.html" ||
+    [[ $name == saltus ]] || grep -q 'class="memdoc"' "$folder/reference/${name//_/__}_8h.html" ||
         { echo "FAILED: the page of $name.h is empty"; exit 1; }
     grep -q "saltus/$name\.h" "$source/docs/reference/main.dox" ||
         { echo "FAILED: docs/reference/main.dox does not name $name.h"; exit 1; }
