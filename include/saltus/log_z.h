@@ -29,16 +29,16 @@ typedef struct sal_log_z_options {
     int64_t warmup; /* sweeps before, in the first half of which the levels are placed, 32 or
                        more; 0: 512 */
     int64_t steps;  /* sampler steps of a level in a sweep; 0: as many as variables for gibbs where
-                       f follows moves of single variables, and for counts without a cap; else
-                       4 */
+                       f follows single moves; 16 for each count without a cap, at most 1024 or
+                       the number of variables; else 4 */
     const char *sampler; /* an exact sampler whose chains do not depend on each other; NULL: gibbs
                             where f follows moves of single variables, else as in
                             sal_run_options */
     double step_size;    /* of samplers that have one, never adapted; 0: the sampler's default */
     const char *until; /* "error=E": end when the standard error is E or less. It is looked at after
                           100 sweeps, 200, 400 and so on. NULL: make all sweeps */
-    double seconds;    /* stop after so much time, if there were 20 sweeps after warm-up; 0: never.
-                          The estimate then depends on the clock */
+    double seconds;    /* stop after so much time; 0: never. The estimate then depends on the
+                          clock */
     uint64_t seed;     /* the same seed gives the same bits */
     int threads;       /* 0: OpenMP's choice; the results do not depend on it */
 
@@ -49,8 +49,8 @@ typedef struct sal_log_z_options {
      * uniform; for counts without a cap geometric, with the means of a short run. */
     const double *log_base;
 
-    /* Called from the calling thread after each sweep of all ladders. A return value other than 0
-     * stops the call. NULL: not called. */
+    /* Called from the calling thread with the number of sweeps of all ladders, now and then within
+     * a sweep too. A return value other than 0 stops the call. NULL: not called. */
     int (*progress)(int64_t done, int64_t total, void *data);
     void *progress_data; /* passed to `progress` */
 } sal_log_z_options;
@@ -63,13 +63,15 @@ typedef enum sal_log_z_doubt {
     SAL_LOG_Z_NO_ARRIVALS,   /* hardly any states came from p_0 up to the model */
     SAL_LOG_Z_LADDERS_APART, /* the ladders disagree: R-hat is too large */
     SAL_LOG_Z_HALVES_APART,  /* the first and the second half of the sweeps disagree */
-    SAL_LOG_Z_ENDS_APART     /* the estimates in the two directions disagree */
+    SAL_LOG_Z_ENDS_APART,    /* the estimates in the two directions disagree */
+    SAL_LOG_Z_SAME           /* f - log p_0 was the same at all states met */
 } sal_log_z_doubt;
 
 /* The result of sal_log_z. */
 typedef struct sal_log_z_estimate {
     double log_z;          /* the estimate of log Z */
     double standard_error; /* of log_z, by the differences between independent ladders */
+    double aim;            /* of `until`; 0: there was none */
     double forward;     /* log Z by the states of each level and exp of the difference to the next
                            one; tends to be too low */
     double reverse;     /* the same from the model down to p_0; tends to be too high */
@@ -116,8 +118,9 @@ typedef struct sal_log_z_estimate {
 SAL_API sal_status sal_log_z(sal_model *model, const sal_log_z_options *options,
                              sal_log_z_estimate *estimate, sal_error *err);
 
-/* Write why an estimate is not to be trusted, and what would help, as one or two sentences; "" if
- * it can be. The text is cut to `room` bytes, including the NUL; 512 are enough.
+/* Write why an estimate is not to be trusted, or that it is less precise than was asked for, and
+ * what would help, as one or two sentences; else "". The text is cut to `room` bytes, including the
+ * NUL; 512 are enough.
  * Cost:    O(1).
  * Threads: any. */
 SAL_API void sal_log_z_sentence(const sal_log_z_estimate *estimate, char *text, size_t room);

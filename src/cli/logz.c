@@ -30,13 +30,16 @@ static int print_text(json_t *object)
     if (!json_is_true(json_object_get(object, "softened"))) {
         json_object_del(object, "allowed");
     }
+    if (json_is_true(json_object_get(object, "stopped"))) {
+        json_object_set_new(object, "early", json_string("stopped early"));
+    }
     cli_render(object,
                "model            {model}, {variables} variables< (and {clamped} clamped)>\n");
     cli_print_remarks();
     cli_render(
         object,
         "by               {chains} ladders of {levels} levels, {sweeps} sweeps of {steps} "
-        "steps each ({sampler})\n"
+        "steps each ({sampler})<, {early}>\n"
         "log Z            {log_z:.10g} +- {log_z_error:.2g} (natural)\n"
         "from both ends   {forward:.10g} up, {reverse:.10g} down\n"
         "mixing           R-hat {rhat:.3f}, {arrivals:.3g} arrivals a ladder, exchanges from "

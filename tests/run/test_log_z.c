@@ -271,6 +271,7 @@ START_TEST(the_base_itself_has_no_error)
     const sal_log_z_estimate z = estimate_of(model, &(sal_log_z_options){ .log_base = half });
     ck_assert_double_eq_tol(z.log_z, 5 * log(2), 1e-12);
     ck_assert_double_lt(z.standard_error, 1e-12);
+    ck_assert_int_eq(z.doubt, SAL_LOG_Z_SAME);
     sal_model_destroy(model);
 }
 END_TEST
@@ -396,6 +397,10 @@ START_TEST(each_reason_for_doubt_is_found)
         energy[(i / N) * 2 * N + N + i % N] += i < T * N / 2 ? 0 : 0.3;
     }
     ck_assert_int_eq(doubt_about(&record, 0.5, 10), SAL_LOG_Z_HALVES_APART);
+    for (int i = 0; i < T * 2 * N; i++) {
+        energy[i] = 1;
+    }
+    ck_assert_int_eq(doubt_about(&record, 0.5, 10), SAL_LOG_Z_SAME);
     fill_record(T, N, 2, energy); /* no such model: 1/2 up, and 3/2 down */
     ck_assert_int_eq(doubt_about(&record, 0.5, 10), SAL_LOG_Z_ENDS_APART);
     for (int i = 0; i < T * N; i++) { /* p_0 never draws a state that is allowed */
@@ -451,6 +456,9 @@ START_TEST(until_ends_at_the_error_or_at_the_sweeps)
     ck_assert_int_gt(z.sweeps, 100);
     z = estimate_of(model, &(sal_log_z_options){ .until = "error=1e-9", .sweeps = 150 });
     ck_assert_int_eq(z.sweeps, 150);
+    char text[512];
+    sal_log_z_sentence(&z, text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "above the 1e-09 that was asked for"));
     sal_model_destroy(model);
 }
 END_TEST
@@ -477,6 +485,28 @@ START_TEST(progress_can_stop_it)
     ck_assert(z.stopped && isnan(z.log_z) && isnan(z.standard_error));
     ck_assert_int_eq(z.sweeps, 0);
     z = estimate_of(model, &(sal_log_z_options){ .seconds = 1e-9, .warmup = 64 });
+    ck_assert(z.stopped && isnan(z.log_z));
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* Progress that stops within a sweep of many steps: when it is called again for the same one. */
+static int stop_within(int64_t done, int64_t total, void *data)
+{
+    int64_t *last = data;
+    const bool again = done == *last;
+    (void)total;
+    *last = done;
+    return again;
+}
+
+START_TEST(progress_can_stop_it_within_a_sweep)
+{
+    sal_model *model = opened("ising:side=3,theta=0.3");
+    int64_t last = -1;
+    const sal_log_z_estimate z = estimate_of(model, &(sal_log_z_options){ .steps = INT64_C(1) << 40,
+                                                                          .progress = stop_within,
+                                                                          .progress_data = &last });
     ck_assert(z.stopped && isnan(z.log_z));
     sal_model_destroy(model);
 }
@@ -588,6 +618,7 @@ static Suite *make(void)
     tcase_add_test(tc, estimates_do_not_depend_on_threads);
     tcase_add_test(tc, until_ends_at_the_error_or_at_the_sweeps);
     tcase_add_test(tc, progress_can_stop_it);
+    tcase_add_test(tc, progress_can_stop_it_within_a_sweep);
     tcase_add_test(tc, bad_calls_are_refused);
     tcase_add_test(tc, a_value_that_is_no_number_is_an_error);
     tcase_add_test(tc, allocation_failures_are_errors);

@@ -18,6 +18,8 @@
 /* Least number of allowed states of a softened model. */
 #define LEAST_ALLOWED 50
 #define LEAST_ARRIVALS 1.0
+/* States whose energies differ give a relative error above this. */
+#define SAME 1e-14
 /* Two estimates disagree if they differ by more than both of these limits. */
 #define APART_ERRORS 4
 #define APART_NATS 0.01
@@ -31,6 +33,7 @@ typedef struct rows {
     double *influence;     /* [groups] of the whole estimate */
     int64_t groups;
     double forward, reverse; /* sums of the estimates in one direction */
+    double squares;          /* of their errors, as if states were independent */
 } rows;
 
 /* Copy the energies of level k, times `scale`, to `to` [ladders x n]. */
@@ -57,13 +60,16 @@ static double ratio_of_levels(rows *r, int64_t k)
     if (isfinite(ratio)) {
         sali_bennett_influence(&a, r->group, r->influence, &b, r->group, r->influence, ratio);
     }
-    r->forward += sali_log_mean_exp(n, below).value;
+    const sali_log_mean up = sali_log_mean_exp(n, below);
     double allowed = 0;
     for (int64_t i = 0; i < n; i++) { /* states that are forbidden above are not met there */
         allowed += below[i] > -INFINITY;
         above[i] = -above[i];
     }
-    r->reverse += log(allowed / (double)n) - sali_log_mean_exp(n, above).value;
+    const sali_log_mean down = sali_log_mean_exp(n, above);
+    r->forward += up.value;
+    r->reverse += log(allowed / (double)n) - down.value;
+    r->squares += up.standard_error * up.standard_error + down.standard_error * down.standard_error;
     return ratio;
 }
 
@@ -166,17 +172,19 @@ static bool are_apart(double a, double b, double error)
 }
 
 /* The first reason not to trust an estimate whose halves are these. */
-static sal_log_z_doubt doubt_of(const sali_log_z_record *record, const sal_log_z_estimate *z,
-                                const double half[2])
+static sal_log_z_doubt doubt_of(const rows *all, const sal_log_z_estimate *z, const double half[2])
 {
+    const sali_log_z_record *record = all->of;
+    const double ends = 2 * fmax(z->standard_error, sqrt(all->squares));
     const double states = (double)(record->n * record->sweeps);
-    return !(z->least_swaps >= LEAST_SWAPS) || !isfinite(z->log_z)    ? SAL_LOG_Z_GAP
-           : z->allowed * states < LEAST_ALLOWED                      ? SAL_LOG_Z_FEW_ALLOWED
-           : z->arrivals < LEAST_ARRIVALS                             ? SAL_LOG_Z_NO_ARRIVALS
-           : z->rhat > SAL_RHAT_LIMIT                                 ? SAL_LOG_Z_LADDERS_APART
-           : are_apart(half[0], half[1], 2 * z->standard_error)       ? SAL_LOG_Z_HALVES_APART
-           : are_apart(z->forward, z->reverse, 2 * z->standard_error) ? SAL_LOG_Z_ENDS_APART
-                                                                      : SAL_LOG_Z_TRUSTED;
+    return !(z->least_swaps >= LEAST_SWAPS) || !isfinite(z->log_z) ? SAL_LOG_Z_GAP
+           : z->allowed * states < LEAST_ALLOWED                   ? SAL_LOG_Z_FEW_ALLOWED
+           : z->arrivals < LEAST_ARRIVALS                          ? SAL_LOG_Z_NO_ARRIVALS
+           : z->rhat > SAL_RHAT_LIMIT                              ? SAL_LOG_Z_LADDERS_APART
+           : are_apart(half[0], half[1], 2 * z->standard_error)    ? SAL_LOG_Z_HALVES_APART
+           : are_apart(z->forward, z->reverse, ends)               ? SAL_LOG_Z_ENDS_APART
+           : z->standard_error <= SAME * (1 + fabs(z->log_z))      ? SAL_LOG_Z_SAME
+                                                                   : SAL_LOG_Z_TRUSTED;
 }
 
 sal_status sali_log_z_estimate(const sali_log_z_record *record, sal_log_z_estimate *z,
@@ -202,7 +210,8 @@ sal_status sali_log_z_estimate(const sali_log_z_record *record, sal_log_z_estima
         z->forward = all.forward;
         z->reverse = all.reverse;
         z->allowed = allowed;
-        z->doubt = doubt_of(record, z, half);
+        z->doubt = doubt_of(&all, z, half);
+        z->standard_error = hypot(z->standard_error, record->epsilon * fabs(log_z));
     }
     free_rows(&all);
     return status;
@@ -213,12 +222,12 @@ void sal_log_z_sentence(const sal_log_z_estimate *z, char *text, size_t room)
     static const char more[] = "More sweeps (--sweeps, --until error=E) help, or another sampler.";
     switch (z->doubt) {
     case SAL_LOG_Z_GAP:
-        snprintf(
-            text, room,
-            "Two levels next to each other overlap so little (%.2g of the exchanges) that log Z "
-            "may be far off: the model changes at once on the way, or warm-up was too short to "
-            "place levels there. A longer warm-up helps (--warmup).",
-            z->least_swaps);
+        snprintf(text, room,
+                 "Two levels next to each other overlap so little (%.2g of the exchanges) that log "
+                 "Z may be far off: the model changes at once on the way, it allows hardly any "
+                 "state of the independent variables (then others, nearer to it, help), or warm-up "
+                 "was too short to place levels there (then a longer one helps, --warmup).",
+                 z->least_swaps);
         return;
     case SAL_LOG_Z_FEW_ALLOWED:
         snprintf(
@@ -247,11 +256,23 @@ void sal_log_z_sentence(const sal_log_z_estimate *z, char *text, size_t room)
         return;
     case SAL_LOG_Z_ENDS_APART:
         snprintf(text, room,
-                 "From p_0 up log Z is %.4g, from the model down %.4g, further apart than the "
+                 "From p_0 up log Z is %.10g, from the model down %.10g, further apart than the "
                  "standard error allows: the levels have not mixed. %s",
                  z->forward, z->reverse, more);
         return;
+    case SAL_LOG_Z_SAME:
+        snprintf(text, room,
+                 "f - log p_0 was the same at all states met. If f varies, the states that matter "
+                 "were not met, and log Z is too low.");
+        return;
     default:
-        snprintf(text, room, "%s", "");
+        break;
+    }
+    snprintf(text, room, "%s", "");
+    if (z->aim > 0 && z->standard_error > z->aim) {
+        snprintf(text, room,
+                 "The standard error %.2g is above the %.2g that was asked for: the sweeps or the "
+                 "time ended before. Allow more (--sweeps, --time).",
+                 z->standard_error, z->aim);
     }
 }

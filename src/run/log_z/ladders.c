@@ -16,10 +16,15 @@
 #define FIRST_LEVELS 8
 /* The standard deviation, at first, of the difference between p_0 and the level above it. */
 #define FIRST_SPREAD 0.5
+/* Least beta above 0, at first. */
+#define LEAST_BETA 1e-100
 /* Neighbours are to reject this share of their exchanges. */
 #define REJECTION 0.35
 /* A pair counts as if it rejected at least this share, so that no two levels meet. */
 #define LEAST_REJECTION 1e-3
+
+/* Most steps from one question whether to stop to the next. */
+#define PIECE 256
 
 /* ---- one level */
 
@@ -176,7 +181,7 @@ sal_status sali_log_z_ladders_create(sali_log_z_ladders *l, sal_model *target, c
     }
     set_beta(l, 0, 0);
     draw_base(l, &l->levels[0]);
-    const double first = fmin(0.5, FIRST_SPREAD / spread_of_energies(l));
+    const double first = fmax(fmin(0.5, FIRST_SPREAD / spread_of_energies(l)), LEAST_BETA);
     for (int64_t k = 1; status == SAL_OK && k < l->L; k++) {
         set_beta(l, k, pow(first, (double)(l->L - 1 - k) / (double)(l->L - 2)));
         status = start_level(l, k, err);
@@ -197,14 +202,22 @@ void sali_log_z_ladders_free(sali_log_z_ladders *l)
 
 /* ---- sweeps */
 
-/* Move the states of level k + 1 by the steps of a sweep. */
+/* Move the states of level k + 1 by the next steps of a sweep. */
 static void move_level(void *context, int64_t k)
 {
     sali_log_z_ladders *l = context;
     sali_log_z_level *level = &l->levels[k + 1];
-    sali_chains_embed(level->moved.chains);
-    sali_moved_go(&level->moved, l->steps);
-    note_energies(l, level);
+    const int64_t left = l->steps - l->moved, n = left < PIECE ? left : PIECE;
+    sali_moved *m = &level->moved;
+    if (l->moved == 0) {
+        sali_chains_embed(m->chains);
+        sali_moved_go(m, n);
+    } else {
+        sali_sampler_steps(m->sampler, m->self, m->chains, n);
+    }
+    if (n == left) {
+        note_energies(l, level);
+    }
 }
 
 /* Exchange the states of ladder c at levels k and k + 1. */
@@ -252,10 +265,16 @@ static void count_arrivals(sali_log_z_ladders *l)
     }
 }
 
-sal_status sali_log_z_sweep(sali_log_z_ladders *l, double *energies, sal_error *err)
+sal_status sali_log_z_sweep(sali_log_z_ladders *l, double *energies, bool (*stops)(void *data),
+                            void *data, sal_error *err)
 {
     draw_base(l, &l->levels[0]);
-    sali_shard_run_paced(&l->pace, 1, l->L - 1, l->threads, move_level, l);
+    for (l->moved = 0; l->moved < l->steps; l->moved += PIECE) {
+        if (l->moved > 0 && stops(data)) {
+            return SAL_OK;
+        }
+        sali_shard_run_paced(&l->pace, 1, l->L - 1, l->threads, move_level, l);
+    }
     sal_status status = check_values(l, err);
     for (int64_t k = 0; status == SAL_OK && energies && k < l->L; k++) {
         memcpy(energies + k * l->n, l->levels[k].energy, (size_t)l->n * sizeof *energies);

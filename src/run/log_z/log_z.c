@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* log Z of any model: options, warm-up, sweeps. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "core/vector/blas.h"
 #include "models/base.h"
 #include "models/make/soften.h"
+#include "models/states.h"
 #include "models/tape_model.h"
 #include "run/log_z/log_z.h"
 #include "run/run.h"
@@ -27,8 +29,11 @@
 #define FIRST_LOOK 100
 /* Number of times that the levels are placed, at 1/64, 1/32, .. 1/2 of warm-up. */
 #define PLACINGS 6
-/* Steps in a sweep where each step costs evaluations. Counts without a cap move by one in each. */
+/* Steps in a sweep where each step costs evaluations. Counts without a cap move by one in each, so
+ * each of them makes some moves on average, unless they are many. */
 #define USUAL_STEPS 4
+#define COUNT_MOVES 16
+#define COUNT_STEPS 1024
 /* Sweeps of the run that finds the means of counts without a cap. */
 #define COUNT_SWEEPS 64
 #define COUNT_CHAINS 8
@@ -51,7 +56,7 @@ static const sali_option entries[] = {
                 .usual = "no limit"),
     SALI_OPTION("steps", WHOLE, "K", "sampler steps of each level in a sweep", LOG_Z(steps),
                 SALI_RANGE(1, INT64_C(1) << 40),
-                .usual = "as many as variables for gibbs and counts without a cap, else 4"),
+                .usual = "as many as variables for gibbs, more for counts without a cap, else 4"),
     SALI_OPTION(
         "sampler", TEXT, "NAME",
         "name, see 'saltus list samplers'; settings as NAME:key=value,... or as their own options",
@@ -111,12 +116,25 @@ typedef struct work {
     double *energy;            /* [sweeps x L x n] */
     double *gap;               /* [sweeps x n] */
     int64_t energy_room, gap_room;
+    int64_t done;   /* sweeps, of warm-up too */
     int64_t sweeps; /* recorded */
     bool stopped;
 } work;
 
+/* Ask the caller's progress, and the clock, whether to stop. */
+static bool is_stopped(void *data)
+{
+    work *w = data;
+    const sal_log_z_options *o = &w->options;
+    if (o->progress) {
+        w->stopped |= o->progress(w->done, o->warmup + o->sweeps, o->progress_data) != 0;
+    }
+    w->stopped |= o->seconds > 0 && sali_now() - w->begun >= o->seconds;
+    return w->stopped;
+}
+
 /* Means [V] of a short run of the model by the sampler of burn-in. */
-static sal_status find_means(const work *w, double *mean, sal_error *err)
+static sal_status find_means(work *w, double *mean, sal_error *err)
 {
     const sal_model *model = w->soft ? w->soft : w->model;
     const int64_t V = model->space->n_variables;
@@ -126,7 +144,7 @@ static sal_status find_means(const work *w, double *mean, sal_error *err)
     status = status ? status
                     : sali_settling_chains(&settling, COUNT_CHAINS, w->options.seed, &chains, err);
     status = status ? status : sali_start(chains, NULL, NULL, err);
-    for (int64_t k = 0; status == SAL_OK && k < 2 * COUNT_SWEEPS; k++) {
+    for (int64_t k = 0; status == SAL_OK && k < 2 * COUNT_SWEEPS && !is_stopped(w); k++) {
         status = sali_settle(&settling, chains, 1, INT64_MAX, k, err);
         for (int64_t i = 0; status == SAL_OK && k >= COUNT_SWEEPS && i < COUNT_CHAINS * V; i++) {
             mean[i % V] += (double)chains->codes[i] / (COUNT_CHAINS * COUNT_SWEEPS);
@@ -195,8 +213,11 @@ static sal_status choose_sampler(work *w, sal_model *target, sal_error *err)
     status = status ? status
                     : sali_run_check_independent(l->sampler, "log Z: ", "exchanges of levels", err);
     if (status == SAL_OK && o->steps == 0) {
+        const int64_t V = target->space->n_variables, most = V > COUNT_STEPS ? V : COUNT_STEPS;
         const bool cheap = bridge.model->trackable && sali_engine(l->sampler)->rejection_free;
-        o->steps = cheap || target->space->unbounded ? target->space->n_variables : USUAL_STEPS;
+        o->steps = cheap                      ? V
+                   : target->space->unbounded ? (V < most / COUNT_MOVES ? COUNT_MOVES * V : most)
+                                              : USUAL_STEPS;
     }
     sali_bridge_free(&bridge);
     return status;
@@ -239,48 +260,40 @@ static void release(work *w)
     sali_free(w->gap);
 }
 
-/* Ask the caller's progress, and the clock, whether to stop after `done` of all sweeps. */
-static void look_up(work *w, int64_t done)
-{
-    const sal_log_z_options *o = &w->options;
-    if (o->progress) {
-        w->stopped |= o->progress(done, o->warmup + o->sweeps, o->progress_data) != 0;
-    }
-    w->stopped |= o->seconds > 0 && sali_now() - w->begun >= o->seconds &&
-                  (done < o->warmup || w->sweeps >= LEAST_SWEEPS);
-}
-
 /* The sweeps of warm-up, with the placing of the levels. */
 static sal_status warm_up(work *w, sal_error *err)
 {
     const int64_t total = w->options.warmup;
     sal_status status = SAL_OK;
     int placed = 0;
-    for (int64_t t = 1; status == SAL_OK && !w->stopped && t <= total; t++) {
-        status = sali_log_z_sweep(&w->ladders, NULL, err);
-        if (status == SAL_OK) {
-            sali_log_z_exchange(&w->ladders);
+    while (status == SAL_OK && w->done < total && !is_stopped(w)) {
+        status = sali_log_z_sweep(&w->ladders, NULL, is_stopped, w, err);
+        if (status != SAL_OK || w->stopped) {
+            return status;
         }
-        if (status == SAL_OK && placed < PLACINGS && t >= total >> (PLACINGS - placed)) {
+        sali_log_z_exchange(&w->ladders);
+        w->done++;
+        if (placed < PLACINGS && w->done >= total >> (PLACINGS - placed)) {
             status = sali_log_z_place(&w->ladders, err);
             placed++;
         }
-        look_up(w, t);
     }
     sali_log_z_clear(&w->ladders);
     return status;
 }
 
 /* Append the differences between f and its softened form at the last level's states. */
-static void record_gaps(work *w)
+static sal_status record_gaps(work *w, sal_error *err)
 {
     const sali_chains *chains = w->ladders.levels[w->ladders.L - 1].moved.chains;
     double *gap = w->gap + w->sweeps * w->ladders.n;
     sali_model_embed(w->model, chains->n, chains->codes, w->x);
     sali_value(w->evaluator, chains->n, chains->codes, w->x, gap);
+    sal_status status = sali_states_check(w->model, chains->n, chains->codes, gap, err);
     for (int64_t c = 0; c < chains->n; c++) {
         gap[c] = gap[c] == -INFINITY ? -INFINITY : 0;
     }
+    return status;
 }
 
 /* One sweep, recorded. */
@@ -294,17 +307,15 @@ static sal_status record_sweep(work *w, sal_error *err)
          sali_grow((void **)&w->gap, &w->gap_room, (w->sweeps + 1) * l->n, sizeof *w->gap) != 0)) {
         return sali_fail_memory(err);
     }
-    sal_status status = sali_log_z_sweep(l, w->energy + w->sweeps * size, err);
-    if (status != SAL_OK) {
+    sal_status status = sali_log_z_sweep(l, w->energy + w->sweeps * size, is_stopped, w, err);
+    if (status != SAL_OK || w->stopped) {
         return status;
     }
-    if (w->soft) {
-        record_gaps(w);
-    }
+    status = w->soft ? record_gaps(w, err) : SAL_OK;
     sali_log_z_exchange(l);
     w->sweeps++;
-    look_up(w, w->options.warmup + w->sweeps);
-    return SAL_OK;
+    w->done++;
+    return status;
 }
 
 /* The least mean probability of an exchange of neighbouring levels. */
@@ -322,6 +333,7 @@ static sal_status estimate(work *w, sal_log_z_estimate *z, sal_error *err)
 {
     const sali_log_z_ladders *l = &w->ladders;
     z->sweeps = w->sweeps;
+    z->aim = w->aim;
     if (w->sweeps < LEAST_SWEEPS) {
         z->log_z = z->standard_error = z->forward = z->reverse = z->rhat = NAN;
         z->least_swaps = z->arrivals = z->allowed = NAN;
@@ -332,7 +344,9 @@ static sal_status estimate(work *w, sal_log_z_estimate *z, sal_error *err)
                                        .sweeps = w->sweeps,
                                        .beta = w->beta,
                                        .energy = w->energy,
-                                       .gap = w->gap };
+                                       .gap = w->gap,
+                                       .epsilon =
+                                           w->model->dtype == SAL_F32 ? FLT_EPSILON : DBL_EPSILON };
     z->least_swaps = least_swaps(l);
     z->arrivals = (double)l->arrivals / (double)l->n;
     return sali_log_z_estimate(&record, z, err);
@@ -349,13 +363,14 @@ static sal_status make_sweeps(work *w, sal_log_z_estimate *z, sal_error *err)
     }
     int64_t look = FIRST_LOOK;
     bool enough = false;
-    while (status == SAL_OK && !w->stopped && !enough && w->sweeps < w->options.sweeps) {
+    while (status == SAL_OK && !enough && w->sweeps < w->options.sweeps && !is_stopped(w)) {
         status = record_sweep(w, err);
-        if (status == SAL_OK && w->aim > 0 && w->sweeps == look) {
+        if (status == SAL_OK && w->aim > 0 && w->sweeps == look && look < w->options.sweeps) {
             look *= 2;
             status = estimate(w, z, err);
             enough =
                 status == SAL_OK && z->standard_error <= w->aim && z->doubt == SAL_LOG_Z_TRUSTED;
+            status = status == SAL_ERR_MODEL ? SAL_OK : status; /* no state was allowed so far */
         }
     }
     return status || enough ? status : estimate(w, z, err);

@@ -33,6 +33,7 @@ typedef struct sali_log_z_ladders {
     int64_t steps; /* of the sampler in a sweep */
     uint64_t seed;
     int threads;
+    int64_t moved;            /* steps made in this sweep */
     int64_t sweep;            /* number of sweeps made; the random numbers depend on it */
     sali_log_z_level *levels; /* [SALI_LOG_Z_MOST_LEVELS], the first L of them made */
     double *uniform;          /* [V] scratch of draws from p_0 */
@@ -57,8 +58,10 @@ void sali_log_z_ladders_free(sali_log_z_ladders *ladders);
 double sali_log_z_beta(const sali_log_z_ladders *ladders, int64_t k);
 
 /* Move the states of all levels; `energies` [L x n] receives their energies, NULL: not wanted.
- * Returns: SAL_ERR_MODEL (f is NaN or +inf). */
-sal_status sali_log_z_sweep(sali_log_z_ladders *ladders, double *energies, sal_error *err);
+ * Between some steps stops(data) is asked; if true, the sweep is abandoned, and no other may
+ * follow. Returns: SAL_ERR_MODEL (f is NaN or +inf). */
+sal_status sali_log_z_sweep(sali_log_z_ladders *ladders, double *energies,
+                            bool (*stops)(void *data), void *data, sal_error *err);
 
 /* Exchange states between neighbours, of even and odd levels in turn, which ends a sweep. */
 void sali_log_z_exchange(sali_log_z_ladders *ladders);
@@ -75,6 +78,7 @@ typedef struct sali_log_z_record {
     int64_t n, L, sweeps; /* ladders, levels, sweeps */
     const double *beta;   /* [L] */
     const double *energy; /* [sweeps x L x n] */
+    double epsilon;       /* of the numbers that f is computed with */
     const double *gap; /* [sweeps x n] f less the target's f at the last level: 0 or -inf; NULL: the
                           target is f */
 } sali_log_z_record;
