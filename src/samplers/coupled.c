@@ -82,12 +82,12 @@ static int64_t pick_towards(const moves *m, double target)
     return -1;
 }
 
-int64_t sali_coupled_pick(const sali_chains *chains, int64_t c, const void *weight, double *noise)
+int64_t sali_coupled_pick(const sali_chains *chains, int64_t c, const void *weight)
 {
     const int64_t V = chains->space->n_variables, S = chains->space->slots;
     const moves m = { chains->model, chains->codes + c * V, chains->partner + c * V, weight };
     const sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-    double first;
+    double first, *noise = chains->noise;
     sums sum;
     sali_rng_uniform_f64(&stream, S + 2, noise);
     const double u = noise[S] + (chains->second ? 0.5 : 0);

@@ -38,8 +38,8 @@
 #include "samplers/sampler.h"
 
 /* The slot of chain c's move by the weights real [S] of all slots, not all of them 0; -1: it stays.
- * chains->partner is not NULL. `noise` [S + 2] is overwritten. */
-int64_t sali_coupled_pick(const sali_chains *chains, int64_t c, const void *weight, double *noise);
+ * chains->partner is not NULL; chains->noise is overwritten. */
+int64_t sali_coupled_pick(const sali_chains *chains, int64_t c, const void *weight);
 
 /* If chains->partner is not NULL: replace the uniforms real [V] of chain c as above. */
 void sali_coupled_uniforms(const sali_chains *chains, int64_t c, void *uniforms);

@@ -49,6 +49,7 @@ typedef struct sali_chains {
      * before the next step; NULL: chains by themselves. `second`: of each pair. */
     const int32_t *partner;
     bool second;
+    double *noise; /* [S + 2] scratch, with a partner */
 
     /* Filled by sali_chains_decide for each chain at every step. */
     double *log_ratio; /* [n] input: log of the Metropolis-Hastings ratio; INFINITY: accept

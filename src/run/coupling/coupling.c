@@ -37,6 +37,7 @@ static void set_partners(const sali_coupling *coupling)
     for (int64_t k = 0; k < coupling->x->n_shards; k++) {
         sali_chains *x = coupling->x->shards[k].chains, *y = coupling->y->shards[k].chains;
         x->partner = y->codes;
+        x->noise = y->noise = coupling->noise + k * (x->space->slots + 2);
         y->partner = states_before(coupling, k);
         y->second = true;
     }
@@ -64,8 +65,11 @@ sal_status sali_coupling_open(sal_model *model, const sal_run_options *options, 
         return status;
     }
     coupling->unmet = SALI_NEW_ARRAY(int64_t, coupling->x->n_shards);
-    coupling->before = SALI_NEW_ARRAY(int32_t, o.chains * coupling->x->model->space->n_variables);
-    if (!coupling->unmet || !coupling->before) {
+    const sal_space *space = coupling->x->model->space;
+    const int64_t numbers = coupling->x->n_shards * (space->slots + 2);
+    coupling->before = SALI_NEW_ARRAY(int32_t, o.chains * space->n_variables);
+    coupling->noise = SALI_NEW_ARRAY(double, numbers);
+    if (!coupling->unmet || !coupling->before || !coupling->noise) {
         return sali_fail_memory(err);
     }
     set_partners(coupling);
@@ -82,6 +86,7 @@ void sali_coupling_close(sali_coupling *coupling)
     sal_run_destroy(coupling->y);
     sali_free(coupling->unmet);
     sali_free(coupling->before);
+    sali_free(coupling->noise);
     *coupling = (sali_coupling){ 0 };
 }
 

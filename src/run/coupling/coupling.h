@@ -19,6 +19,7 @@ typedef struct sali_coupling {
     int64_t *tau;    /* [pairs] the first step t > L of X after which X_t = Y_(t-L); -1: not yet */
     int64_t *unmet;  /* [shards] pairs that have not met */
     int32_t *before; /* [pairs x V] states of X before the step that Y makes next */
+    double *noise;   /* [shards x (S + 2)] scratch of both chains of a pair */
 } sali_coupling;
 
 /* Open pairs at their starts, to be closed also after a failure. `options` have as many chains as

@@ -42,7 +42,6 @@ static void allocate_arrays(sali_single_site *g, const sali_chains *chains)
     g->sites = SALI_OBJECT_ARRAY(g, int64_t, n * (o->ball > 1 ? o->ball : o->hops));
     g->made = SALI_OBJECT_ARRAY(g, int64_t, n);
     g->log_q = SALI_OBJECT_ARRAY(g, double, n);
-    g->noise = SALI_OBJECT_ARRAY(g, double, slots + 2);
     sali_move_rows_create(g, chains->space, g->moves, chains->model->dtype, n, &g->rows);
     sali_followed_gradient_open(&g->followed, g, chains, o->couplings, o->paths,
                                 o->direction == SALI_FIRST_ORDER);

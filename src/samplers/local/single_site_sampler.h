@@ -69,7 +69,6 @@ struct sali_single_site {
     int64_t *sites; /* [n x hops or ball] variables drawn, in their order */
     int64_t *made;  /* [n] number of entries in `sites` */
     double *log_q;  /* [n] log q of the proposal */
-    double *noise;  /* [S + 2] scratch of sali_coupled_pick */
     /* On pairwise models, if wanted, with one site a move. If `fast`, which a refresh decides, it
      * does all steps and log_q until the next refresh, and there are no rows. */
     sali_pairwise_moves *pairwise; /* NULL: the model is not pairwise, or its moves are not */

@@ -73,7 +73,7 @@ static int64_t pick_hop(const sali_single_site *g, const sali_chains *chains, in
 {
     const sali_move_row *row = sali_move_now(&g->rows, c);
     if (sali_single_site_races(g, chains)) {
-        return sali_coupled_pick(chains, c, row->weight, g->noise);
+        return sali_coupled_pick(chains, c, row->weight);
     }
     const sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     return g->kernels->pick(g->moves, row, sali_rng_uniform_at(&stream, (uint32_t)h));
