@@ -95,13 +95,14 @@ void NAME(trsv)(int order, int triangle, CBLAS_TRANSPOSE op, int diagonal, int n
     NAME(trsm)(order, CblasLeft, triangle, op, diagonal, n, 1, 1, A, lda, x, step_x);
 }
 
-/* The lower triangle of C. */
+/* One triangle of C, with the diagonal. */
 void NAME(syrk)(int order, int triangle, CBLAS_TRANSPOSE op, int n, int k, real alpha,
                 const real *A, int lda, real beta, real *C, int ldc)
 {
-    (void)order, (void)triangle;
+    (void)order;
     for (int i = 0; i < n; i++) {
-        for (int j = 0; j <= i; j++) {
+        const int first = triangle == CblasUpper ? i : 0, end = triangle == CblasUpper ? n : i + 1;
+        for (int j = first; j < end; j++) {
             real sum = 0;
             for (int l = 0; l < k; l++) {
                 sum += op == CblasNoTrans ? A[(long)i * lda + l] * A[(long)j * lda + l]

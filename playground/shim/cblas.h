@@ -5,7 +5,7 @@
 
 enum { CblasRowMajor = 101 };
 typedef enum { CblasNoTrans = 111, CblasTrans = 112 } CBLAS_TRANSPOSE;
-enum { CblasLower = 122, CblasNonUnit = 131, CblasLeft = 141 };
+enum { CblasUpper = 121, CblasLower = 122, CblasNonUnit = 131, CblasLeft = 141 };
 
 #define DECLARE(prefix, real)                                                                      \
     void cblas_##prefix##gemm(int order, CBLAS_TRANSPOSE op_a, CBLAS_TRANSPOSE op_b, int m, int n, \

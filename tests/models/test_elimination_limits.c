@@ -27,7 +27,7 @@ START_TEST(what_is_too_wide_or_not_local_is_refused_with_the_reason)
         { "ising:side=16", "--evidence", 0, false },
         { "ising:side=8", "its induced width is 1", 100000, false },
         { "ising:side=10", "ask for marginals only", 0, true },
-        { "rbm:visible=30,hidden=4", "all variables are in one term, by softplus", 0, false },
+        { "rbm:visible=30,hidden=30", "all variables are in one term, by softplus", 0, false },
         { "poisson", "counts without a cap", 0, false },
         { "potts:side=9,states=60", "more than", 4096, false },
     };
