@@ -348,6 +348,8 @@ START_TEST(energies_give_log_z)
     ck_ok(sali_log_z_estimate(&record, &z, &err), &err);
     ck_assert_double_eq_tol(z.allowed, 0.75, 1e-12);
     ck_assert_double_eq_tol(z.log_z, whole + log(0.75), 1e-12);
+    /* Every fourth ladder forbids all: sqrt(16 / 15 (12 / 48^2 + 4 / 16^2)). */
+    ck_assert_double_eq_tol(z.standard_error, 0.149, 0.005);
     for (int i = 0; i < T * N; i++) {
         gap[i] = -INFINITY;
     }
