@@ -9,9 +9,9 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _library
-from ._library import Handle, Interrupts, ask, call, make, options_text, own_names
+from ._library import Handle, make, options_text, own_names
 from ._model import Model, as_model
-from ._progress import Progress, raises
+from ._progress import ask_shown, raises
 from ._run import LOG_Z, give_reals, give_samplers
 from ._sampler import as_list
 from ._train import warn
@@ -150,21 +150,9 @@ def log_z(model: Union[Model, Any], *, error: Optional[float] = None, sampler: O
     options = Handle(make("sal_flat_options_create", LOG_Z, options_text(given)), "sal_flat_options_destroy", keep=own)
     give_samplers(options, own)
     give_reals(options, "log-base", log_base)
-    interrupts = Interrupts()
-    bar = Progress(interrupts, progress, "sweeps", [made._caught] + [each._caught for each in own])
-    call("sal_flat_options_progress", options, bar.callback, None)
-    with interrupts:
-        try:
-            with bar:
-                answer = ask("sal_flat_log_z", made, options)
-        except _library.SaltusError:
-            bar.reraise()
-            if bar.interrupted:
-                raise KeyboardInterrupt from None
-            raise
-        bar.reraise(failed=False)
+    answer, interrupted = ask_shown("sweeps", progress, own, "sal_flat_log_z", made, options)
     result = LogZ(answer, given["seed"])
-    if bar.interrupted and (raising or np.isnan(result.log_z)):
+    if interrupted and (raising or np.isnan(result.log_z)):
         raise KeyboardInterrupt
     if result.warning:
         warn(result.warning)

@@ -8,9 +8,9 @@ from typing import Any, Optional, Union
 import numpy as np
 
 from . import _library
-from ._library import ArgumentError, Interrupts, ask, call
+from ._library import ArgumentError
 from ._model import Model, as_model
-from ._progress import Progress
+from ._progress import ask_shown
 from ._run import Tuning, run_options
 from ._sampler import as_list
 
@@ -137,19 +137,8 @@ def meeting_times(model: Union[Model, Any], sampler: Optional[str] = None, *, pa
              "threads": threads}
     options = run_options(made, given, own=own, clamp=clamp, codes=codes, tuning=tuning,
                           preconditioner=preconditioner)
-    interrupts = Interrupts()
-    bar = Progress(interrupts, progress, "coupling", [made._caught] + [each._caught for each in as_list(own)])
-    call("sal_flat_options_progress", options, bar.callback, None)
-    with interrupts:
-        try:
-            with bar:
-                answer = ask("sal_flat_meeting_times", made, options, pairs, lag or 0, most_steps or 0)
-        except _library.SaltusError:
-            bar.reraise()
-            if bar.interrupted:
-                raise KeyboardInterrupt from None
-            raise
-        bar.reraise(failed=False)
-    if bar.interrupted:
+    answer, interrupted = ask_shown("coupling", progress, as_list(own), "sal_flat_meeting_times", made, options, pairs,
+                                    lag or 0, most_steps or 0)
+    if interrupted:
         raise KeyboardInterrupt
     return MeetingTimes(answer, given["seed"])

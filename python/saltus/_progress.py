@@ -10,7 +10,7 @@ from typing import Any, Iterable, Optional
 import numpy as np
 
 from . import _library
-from ._library import ArgumentError, Caught, Interrupts
+from ._library import ArgumentError, Caught, Interrupts, SaltusError, ask, call
 
 
 class Progress:
@@ -101,6 +101,28 @@ class Progress:
             self._bar.close()
         elif self._shown:
             print("\r" + " " * (len(self.what) + 6) + "\r", end="", file=sys.stderr, flush=True)
+
+
+def ask_shown(what: str, progress: Any, own: Any, function: str, model: Any, options: Any,
+              *arguments: Any) -> tuple[dict[str, Any], bool]:
+    """The answer of a function of the library to a model and options, under a bar; and whether Ctrl-C ended it.
+
+    What Python code of the model, of `own` samplers or of `progress` raised comes back.
+    """
+    interrupts = Interrupts()
+    bar = Progress(interrupts, progress, what, [model._caught] + [each._caught for each in own])
+    call("sal_flat_options_progress", options, bar.callback, None)
+    with interrupts:
+        try:
+            with bar:
+                answer = ask(function, model, options, *arguments)
+        except SaltusError:
+            bar.reraise()
+            if bar.interrupted:
+                raise KeyboardInterrupt from None
+            raise
+        bar.reraise(failed=False)
+    return answer, bar.interrupted
 
 
 def raises(interrupt: Any) -> bool:

@@ -209,3 +209,14 @@ sal_status sali_specification_take(char *specification, const char *key, char **
     *value = copy;
     return SAL_OK;
 }
+
+sal_status sali_specification_until(const char *until, const sal_setting *aims,
+                                    double values[SAL_SETTINGS], sal_error *err)
+{
+    char text[256];
+    if (snprintf(text, sizeof text, "until:%s", until) >= (int)sizeof text) {
+        return sali_fail(err, SAL_ERR_ARGUMENT, "until: the text is longer than %zu letters",
+                         sizeof text - 7);
+    }
+    return sali_specification_values(text, aims, values, err);
+}

@@ -34,4 +34,8 @@ const char *sali_setting_word(const sal_setting *setting, double value);
 /* "side=10, theta=0.2": the keys with their defaults; "" without any. */
 void sali_specification_keys(const sal_setting *settings, char *text, size_t room);
 
+/* sali_specification_values of the aims "key=value,..." of an option `until`. */
+sal_status sali_specification_until(const char *until, const sal_setting *aims,
+                                    double values[SAL_SETTINGS], sal_error *err);
+
 #endif

@@ -84,16 +84,11 @@ static const sal_setting aims[] = {
 /* *error receives the aim of the option `until`; 0: there is none. */
 static sal_status read_until(const char *until, double *error, sal_error *err)
 {
-    char text[256];
     double values[SAL_SETTINGS] = { 0 };
     if (!until) {
         return SAL_OK;
     }
-    if (snprintf(text, sizeof text, "until:%s", until) >= (int)sizeof text) {
-        return sali_fail(err, SAL_ERR_ARGUMENT, "until: the text is longer than %zu letters",
-                         sizeof text - 7);
-    }
-    sal_status status = sali_specification_values(text, aims, values, err);
+    sal_status status = sali_specification_until(until, aims, values, err);
     *error = values[0];
     return status || *error > 0
                ? status

@@ -6,7 +6,6 @@
  * on sequential stopping); looks at doubled numbers of draws are few, and half of all draws come
  * between the last two. */
 #include <math.h>
-#include <stdio.h>
 
 #include <saltus/stats.h>
 #include "core/error.h"
@@ -40,19 +39,13 @@ static sal_status create(void *self, sal_error *err)
 {
     until *u = self;
     sal_run *run = u->run;
-    char text[256];
     if (run->options.annealing.on) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "until: a search by annealing has no ESS and no R-hat to aim at");
     }
     run->options.until = sali_memory_text(&run->memory, run->options.until);
     sal_status status = sali_memory_status(&run->memory, err);
-    if (status == SAL_OK &&
-        snprintf(text, sizeof text, "until:%s", run->options.until) >= (int)sizeof text) {
-        status = sali_fail(err, SAL_ERR_ARGUMENT, "until: the text is longer than %zu letters",
-                           sizeof text - 7);
-    }
-    status = status ? status : sali_specification_values(text, aims, u->aim, err);
+    status = status ? status : sali_specification_until(run->options.until, aims, u->aim, err);
     if (status == SAL_OK && (u->aim[ESS] == 0 && u->aim[RHAT] == 0)) {
         status = sali_fail(err, SAL_ERR_ARGUMENT, "until %s: expected ess=N, rhat=X or both",
                            run->options.until);
