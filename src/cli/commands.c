@@ -58,10 +58,8 @@ static const cli_page pages[] = {
       CLI_GROUP_SAMPLE,
       "Estimates log Z of a model too large for 'saltus exact', by ladders of levels between "
       "independent variables and the model: states are exchanged between neighbours, and the "
-      "ratios "
-      "of their constants add up (Bennett). The standard error comes from independent ladders. "
-      "Where "
-      "the ladders have not mixed, a line says so: do not use the figure then. " MODEL,
+      "ratios of their constants add up (Bennett). The standard error comes from independent "
+      "ladders. Where they have not mixed, a line says so: do not use the figure then. " MODEL,
       { { "A network given evidence, to a standard error of .02:",
           "saltus logz BN_8.uai --evidence BN_8.uai.evid --until error=.02" },
         { "In the format of the UAI competitions:",

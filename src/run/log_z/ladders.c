@@ -33,7 +33,7 @@ static int64_t variables(const sali_log_z_ladders *l)
     return l->target->space->n_variables;
 }
 
-/* Make level k, which is the last one made so far or one beyond. */
+/* Make level k. To be freed after a failure too. */
 static sal_status create_level(sali_log_z_ladders *l, int64_t k, sal_error *err)
 {
     sali_log_z_level *level = &l->levels[k];
