@@ -552,7 +552,8 @@ enum {
     SAL_MOVES_COUNT = 1 << SAL_COUNT, /* with a cap */
     SAL_MOVES_FINITE = SAL_MOVES_BINARY | SAL_MOVES_SPIN | SAL_MOVES_ORDINAL |
                        SAL_MOVES_CATEGORICAL | SAL_MOVES_COUNT,
-    SAL_MOVES_UNBOUNDED = 1 << (SAL_COUNT + 1) /* counts without a cap */
+    SAL_MOVES_UNBOUNDED = 1 << (SAL_COUNT + 1), /* counts without a cap */
+    SAL_MOVES_FIXED = 1 << (SAL_COUNT + 2)      /* also within fixed sums and labels (space.h) */
 };
 
 /* A description of one sampler. */

@@ -3,6 +3,7 @@
 #ifndef SALTUS_SPACE_H
 #define SALTUS_SPACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <saltus/status.h>
 
@@ -38,6 +39,11 @@ typedef struct sal_block {
                              cap + 1 for a count with a cap, 0 for one without */
     const double *levels; /* [states] ordinal: finite, strictly increasing; NULL: 0 to states - 1 */
     int64_t cap;          /* count: the largest count, 1 to 2^20 - 1; 0: unbounded */
+    bool fixed_sum;       /* binary, spin, count with a cap: the values of the block's variables sum
+                             to `sum` in every state */
+    int64_t sum;          /* with fixed_sum: of ones, of -1 and +1, of counts; else 0 */
+    const int64_t *labels; /* [states] categorical: how many of the block's variables have each
+                              label, which sum to `count`; NULL: any number */
 } sal_block;
 
 /* The largest code of a count without a cap, 2^24: floats hold every integer up to it. */
@@ -55,12 +61,32 @@ SAL_API sal_space *sal_space_create(void);
 /* Free a space; NULL is fine. */
 SAL_API void sal_space_destroy(sal_space *space);
 
-/* Append a block to a space; name and levels are copied.
+/* Append a block to a space; name, levels and labels are copied.
  * Returns: SAL_ERR_ARGUMENT when a field is out of range or the name is taken; SAL_ERR_MEMORY. The
  *          space is then unchanged.
  * Cost:    O(count).
  * Threads: one at a time. */
 SAL_API sal_status sal_space_add(sal_space *space, const sal_block *block, sal_error *err);
+
+/* Fix the sum of the values of a block's variables: the number of ones among binary variables, the
+ * magnetisation of spins, the total of counts with a cap. The states of the space are then those
+ * with this sum: the others are no states, whatever f is there. Samplers keep to them by exchanges
+ * (samplers that cannot refuse the model), starts and exact answers too.
+ * Params:  block: its name.
+ * Returns: SAL_ERR_NOT_FOUND (no such block, naming those there are); SAL_ERR_ARGUMENT when no
+ * state has this sum, or the block is of another kind. The space is then unchanged. Cost:    O(1).
+ * Threads: one at a time. */
+SAL_API sal_status sal_space_fix_sum(sal_space *space, const char *block, int64_t sum,
+                                     sal_error *err);
+
+/* Append a block of n categorical variables of n states each, of which every label occurs once: the
+ * states are permutations of 0 .. n - 1. In the embedding [n x n] every row and every column has
+ * exactly one 1. Other numbers of each label are fixed by `labels` of sal_block.
+ * Returns: SAL_ERR_ARGUMENT for n outside of 1 .. 4096 or a name that is taken; SAL_ERR_MEMORY.
+ * Cost:    O(n).
+ * Threads: one at a time. */
+SAL_API sal_status sal_space_permutation(sal_space *space, const char *name, int64_t n,
+                                         sal_error *err);
 
 /* Number of variables V. */
 SAL_API int64_t sal_space_variables(const sal_space *space);
@@ -76,7 +102,8 @@ SAL_API const sal_block *sal_space_block(const sal_space *space, int64_t index);
 SAL_API int64_t sal_space_states(const sal_space *space, int64_t variable);
 
 /* Embed codes [chains x V] as reals x [chains x N], both row-major.
- * Returns: SAL_ERR_ARGUMENT when a code is out of range (names chain and variable; x unspecified).
+ * Returns: SAL_ERR_ARGUMENT when a code is out of range (names chain and variable), or a block's
+ *          fixed sum or labels are others (names chain and block); x is then unspecified.
  * Cost:    O(chains N).
  * Threads: any. */
 SAL_API sal_status sal_space_embed(const sal_space *space, int64_t chains, const int32_t *codes,

@@ -33,7 +33,16 @@ typedef struct sali_stretch {
     int64_t slot;         /* of the first variable's moves */
     int64_t bin;          /* of the first variable's draws */
     const double *levels;
+    const int64_t *fixed_codes; /* [states] how many variables have each code; NULL: any number */
+    int64_t fixed_total;        /* the sum of the codes, of more than two states; -1: any sum */
 } sali_stretch;
+
+/* Whether not all codes of the stretch's variables are states: their sum or their labels are fixed.
+ * With two levels a fixed sum is a fixed number of each code, and kept as that. */
+static inline bool sali_is_fixed(const sali_stretch *s)
+{
+    return s->fixed_codes || s->fixed_total >= 0;
+}
 
 /* The mean distance of neighbouring levels; 1 for one-hot variables and counts without a cap. */
 double sali_stretch_spacing(const sali_stretch *stretch);
@@ -51,6 +60,7 @@ struct sal_space {
     int64_t n_states;   /* entries (see below) of all variables together */
     int32_t max_states; /* the most entries of a variable */
     bool unbounded;     /* has counts without a cap */
+    bool fixed;         /* has a block whose sum or labels are fixed (core/slice.h) */
     bool settled;       /* a clone, which nobody adds to any more */
     _Atomic int others; /* of a settled space: the number of its owners, less one */
 };
@@ -59,10 +69,18 @@ struct sal_space {
  * owner more if it is a clone already. NULL when out of memory. Call sal_space_destroy on it. */
 sal_space *sali_space_clone(const sal_space *space);
 
-/* The sub-space of the variables where keep[v]; blocks that lose all variables vanish. */
-sal_space *sali_space_subset(const sal_space *space, const bool *keep);
+/* The sub-space of the variables where codes[v] is -1, given the other variables' codes; NULL: of
+ * all. Blocks that lose all variables vanish; fixed sums and labels lose what the given codes have.
+ * Returns: SAL_ERR_ARGUMENT when no state of the space has these codes, SAL_ERR_MEMORY. */
+sal_status sali_space_subset(const sal_space *space, const int32_t *codes, sal_space **out,
+                             sal_error *err);
 
-/* Whether both have the same variables, whatever their names. */
+/* SAL_ERR_UNSUPPORTED, "NAME: WHAT ..", if the space has a fixed sum or fixed labels. */
+sal_status sali_space_check_free(const sal_space *space, const char *name, const char *what,
+                                 sal_error *err);
+
+/* Whether both have the same variables, and the same sums and labels fixed, whatever their names.
+ */
 bool sali_space_equal(const sal_space *a, const sal_space *b);
 
 /* The kinds of all variables: the sum of the bits 1u << kind. */
@@ -124,6 +142,16 @@ static inline double sali_level(const sali_variable *v, int32_t code)
 static inline const sali_variable *sali_space_kind(const sal_space *space, int64_t v)
 {
     return &space->variables[space->n_blocks == 1 ? 0 : v];
+}
+
+/* The stretch of variable v. */
+static inline const sali_stretch *sali_space_stretch(const sal_space *space, int64_t v)
+{
+    const sali_stretch *s = space->stretches;
+    while (v >= s->first + s->count) {
+        s++;
+    }
+    return s;
 }
 
 /* Index of the variable that owns coordinate `coordinate` of the embedding. */

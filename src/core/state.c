@@ -34,6 +34,11 @@ sal_status sali_state_check(const sali_state_item *item, sal_error *err)
                                (int)code, (long long)v);
         }
     }
+    if (status == SAL_OK && item->space && item->space->fixed) {
+        status =
+            sali_codes_check(item->space, item->count / item->space->n_variables, item->data, err);
+        status = status ? sali_fail_prefix(err, SAL_ERR_DATA, "%s", item->name) : SAL_OK;
+    }
     return status;
 }
 

@@ -245,22 +245,6 @@ static sal_status map_free(clamp_content *content, sal_error *err)
                      "of f");
 }
 
-/* The inner model's space restricted to the free variables; NULL when out of memory. */
-static sal_space *free_space(const clamp_content *content)
-{
-    const sal_space *space = content->inner->space;
-    bool *keep = SALI_NEW_ARRAY(bool, space->n_variables);
-    sal_space *subset = NULL;
-    if (keep) {
-        for (int64_t k = 0; k < content->n_free; k++) {
-            keep[content->free[k]] = true;
-        }
-        subset = sali_space_subset(space, keep);
-    }
-    sali_free(keep);
-    return subset;
-}
-
 sal_status sali_clamp_create(sal_model *model, int64_t n, const int64_t *variables,
                              const int32_t *codes, sal_model **clamped, sal_error *err)
 {
@@ -281,9 +265,14 @@ sal_status sali_clamp_create(sal_model *model, int64_t n, const int64_t *variabl
         clamp_destroy(content);
         return status;
     }
+    sal_space *rest = NULL;
+    status = sali_space_subset(model->space, content->fixed, &rest, err);
+    if (status != SAL_OK) {
+        clamp_destroy(content);
+        return sali_fail_prefix(err, status, "clamp");
+    }
     sal_model *made = NULL;
-    status = sali_model_create(&clamp_ops, content, free_space(content), model->dtype, model->name,
-                               &made, err);
+    status = sali_model_create(&clamp_ops, content, rest, model->dtype, model->name, &made, err);
     if (status == SAL_OK) {
         made->has_gradient = model->has_gradient;
         made->multilinear = model->multilinear;

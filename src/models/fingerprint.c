@@ -37,6 +37,13 @@ static uint64_t hash_space(uint64_t h, const sal_space *space)
             h = sali_hash(h, v->levels, v->states * (int64_t)sizeof *v->levels);
         }
     }
+    for (int64_t b = 0; space->fixed && b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        h = sali_hash_whole(sali_hash_whole(h, s->first), s->fixed_total);
+        if (s->fixed_codes) {
+            h = sali_hash(h, s->fixed_codes, s->states * (int64_t)sizeof *s->fixed_codes);
+        }
+    }
     return h;
 }
 

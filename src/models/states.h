@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting through all states of a space, the last variable fastest. */
+/* Counting through all states of a space, the last variable fastest. States of other sums or labels
+ * than the space fixes are none, and are not counted. */
 #ifndef SALI_STATES_H
 #define SALI_STATES_H
 
@@ -12,8 +13,8 @@ double sali_states_count(const sal_space *space);
 /* A number given by its log10, for messages: "1.26765e+30", and "10^3010" past double's range. */
 const char *sali_print_power(double log10, char text[32]);
 
-/* log10 of the number of states of n variables; counts without a cap are left out. */
-double sali_states_log10(int64_t n, const sali_variable *variables);
+/* log10 of the number of states; counts without a cap are left out. */
+double sali_states_log10(const sal_space *space);
 
 /* Advance `state` [V] to the next state. Returns false after the last state, and the first one
  * follows. */

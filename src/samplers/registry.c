@@ -109,6 +109,12 @@ static bool find_obstacle(const sali_sampler *sampler, const sali_sampler_settin
             snprintf(text, room, "it does not move %s", kind_names[kind]);
             return true;
         }
+        if (sali_is_fixed(stretch) && !(kinds_of(sampler) & SAL_MOVES_FIXED)) {
+            snprintf(text, room, "it cannot keep the fixed %s of block '%.60s'",
+                     model->space->blocks[b].fixed_sum ? "sum" : "labels",
+                     model->space->blocks[b].name);
+            return true;
+        }
         if (stretch->states == 0 && wants_window(sampler, settings)) {
             snprintf(text, room,
                      "a radius above 1 is a window of levels, and counts without a cap move by 1; "

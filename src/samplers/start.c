@@ -8,6 +8,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/object.h"
+#include "core/slice.h"
 #include "models/tracker.h"
 #include "samplers/completion.h"
 #include "samplers/conditional.h"
@@ -22,10 +23,16 @@
 
 void sali_random_codes(const sal_space *space, const sali_stream *stream, int32_t *codes)
 {
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        int32_t states = space->variables[v].states;
-        codes[v] =
-            (int32_t)sali_rng_below(stream, (uint32_t)v, (uint32_t)(states ? states : COUNT_START));
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        const uint32_t below = (uint32_t)(s->states ? s->states : COUNT_START);
+        if (sali_is_fixed(s)) {
+            sali_slice_random(s, stream, (uint32_t)s->first, codes + s->first);
+            continue;
+        }
+        for (int64_t v = s->first; v < s->first + s->count; v++) {
+            codes[v] = (int32_t)sali_rng_below(stream, (uint32_t)v, below);
+        }
     }
 }
 
@@ -167,9 +174,11 @@ sal_status sali_start_search_create(sali_chains *chains, const int32_t *init,
     sal_status status = sali_object_failed(s) ? sali_fail_memory(err) : SAL_OK;
     if (status == SAL_OK) {
         memset(s->forbidden, 1, (size_t)chains->n * sizeof *s->forbidden);
-        status = sali_completion_create(chains->model, guide != NULL, &s->completion, err);
+        status = chains->space->fixed
+                     ? SAL_OK /* single variables cannot be completed or repaired */
+                     : sali_completion_create(chains->model, guide != NULL, &s->completion, err);
     }
-    if (status == SAL_OK && guide && guide->trackable) {
+    if (status == SAL_OK && guide && guide->trackable && !chains->space->fixed) {
         status = sali_tracker_create(guide, chains->n, 0, &s->guide, err);
     }
     if (status != SAL_OK) {

@@ -142,9 +142,23 @@ static sal_status first_order(const sal_model *model, double *error, sal_error *
     return status;
 }
 
+/* With fixed sums or labels: exchanges by the gradient where its differences of single variables
+ * are exact and all blocks are fixed, else exact conditionals of pairs. */
+static const char *usual_of_fixed(const sal_model *model)
+{
+    return model->has_gradient && sali_strategy_best(model) == SALI_BY_GRADIENT &&
+                   sali_sampler_serves(sali_sampler_find("exchange"), model)
+               ? "exchange"
+               : "pair-gibbs";
+}
+
 sal_status sali_sampler_usual(const sal_model *model, bool pieces, const char **name,
                               sal_error *err)
 {
+    if (model->space->fixed) {
+        *name = usual_of_fixed(model);
+        return SAL_OK;
+    }
     if (pieces && sali_structure_is_whole(model)) {
         *name = "block-gibbs";
         return SAL_OK;

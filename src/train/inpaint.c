@@ -232,6 +232,7 @@ sal_status sal_inpaint(sal_model *model, int64_t rows, const uint8_t *codes, con
                      .out = out,
                      .options = options ? *options : (sal_inpaint_options){ 0 } };
     sal_status status = sali_model_check_joint(model, err);
+    status = status ? status : sali_space_check_free(model->space, model->name, "in-painting", err);
     status = status ? status : resolve_options(&p, err);
     if (status != SAL_OK) {
         return status;

@@ -349,6 +349,10 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
     if (sali_clamp_inner(model) != model) {
         return sali_fail(err, SAL_ERR_UNSUPPORTED, "train: %s has clamped variables", model->name);
     }
+    sal_status free = sali_space_check_free(model->space, model->name, "training", err);
+    if (free != SAL_OK) {
+        return free;
+    }
     sal_trainer *t = SALI_NEW(sal_trainer);
     sal_status status =
         sal_comm_agree(options ? options->comm : NULL, t ? SAL_OK : sali_fail_memory(err), err);

@@ -79,8 +79,10 @@ END_TEST
 START_TEST(subsets_drop_variables_and_empty_blocks)
 {
     sal_space *space = mixed();
-    const bool keep[] = { false, true, false, true, true, false, true };
-    sal_space *subset = sali_space_subset(space, keep);
+    const int32_t codes[] = { 0, -1, 1, -1, -1, 0, -1 };
+    sal_space *subset = NULL;
+    sal_error err;
+    ck_ok(sali_space_subset(space, codes, &subset, &err), &err);
     ck_assert_int_eq(sal_space_variables(subset), 4);
     ck_assert_int_eq(subset->n_blocks, 3);
     ck_assert_str_eq(sal_space_block(subset, 1)->name, "o");

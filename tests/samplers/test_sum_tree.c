@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "core/rng.h"
-#include "samplers/local/sum_tree.h"
+#include "samplers/sum_tree.h"
 
 static int64_t pick_one(const sali_sum_tree *tree, const double *nodes, double u)
 {

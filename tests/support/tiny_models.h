@@ -72,6 +72,41 @@ static const tiny_space tiny_spaces[] = {
 };
 #define N_TINY_SPACES ((int)(sizeof tiny_spaces / sizeof *tiny_spaces))
 
+/* Spaces whose sums or labels are fixed. */
+static const int64_t tiny_once[] = { 1, 1, 1, 1 }, tiny_seats[] = { 2, 1, 1 };
+#define TINY_CHOSEN(n, k)                                                                 \
+    {                                                                                     \
+        .name = "chosen", .kind = SAL_BINARY, .count = (n), .fixed_sum = true, .sum = (k) \
+    }
+#define TINY_MAGNETISED(n, M)                                                               \
+    {                                                                                       \
+        .name = "magnetised", .kind = SAL_SPIN, .count = (n), .fixed_sum = true, .sum = (M) \
+    }
+#define TINY_SHARED(n, k)                                                                          \
+    {                                                                                              \
+        .name = "shared", .kind = SAL_COUNT, .count = (n), .cap = 3, .sum = (k), .fixed_sum = true \
+    }
+#define TINY_SEATED                                                                              \
+    {                                                                                            \
+        .name = "seated", .kind = SAL_CATEGORICAL, .count = 4, .states = 3, .labels = tiny_seats \
+    }
+#define TINY_PERMUTED                                                                             \
+    {                                                                                             \
+        .name = "permuted", .kind = SAL_CATEGORICAL, .count = 4, .states = 4, .labels = tiny_once \
+    }
+static const tiny_space tiny_slices[] = {
+    { "chosen", 1, { TINY_CHOSEN(5, 2) } },
+    { "magnetised", 1, { TINY_MAGNETISED(5, -1) } },
+    { "two of two", 1, { TINY_MAGNETISED(2, 0) } },
+    { "shared", 1, { TINY_SHARED(4, 5) } },
+    { "seated", 1, { TINY_SEATED } },
+    { "permuted", 1, { TINY_PERMUTED } },
+    { "chosen and magnetised", 2, { TINY_CHOSEN(4, 1), TINY_MAGNETISED(3, 1) } },
+    { "seated and shared", 2, { TINY_SEATED, TINY_SHARED(2, 3) } },
+    { "chosen of mixed", 4, { TINY_SPIN(1), TINY_CHOSEN(3, 2), TINY_LABEL(1), TINY_SHARED(2, 2) } },
+};
+#define N_TINY_SLICES ((int)(sizeof tiny_slices / sizeof *tiny_slices))
+
 static inline const tiny_space *tiny_space_named(const char *name)
 {
     int s = 0;

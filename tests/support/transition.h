@@ -17,7 +17,8 @@ static inline int64_t tuned_values(const sali_sampler *sampler, void *shared, do
 
 /* ---- all states of a space, the last variable fastest */
 
-static inline int64_t states_count(const sal_space *space)
+/* The number of all codes, those with other sums or labels than the space fixes included. */
+static inline int64_t words_count(const sal_space *space)
 {
     int64_t n = 1;
     for (int64_t v = 0; v < space->n_variables; v++) {
@@ -26,21 +27,47 @@ static inline int64_t states_count(const sal_space *space)
     return n;
 }
 
-static inline void state_codes(const sal_space *space, int64_t state, int32_t *codes)
+static inline void word_codes(const sal_space *space, int64_t word, int32_t *codes)
 {
     for (int64_t v = space->n_variables - 1; v >= 0; v--) {
-        codes[v] = (int32_t)(state % space->variables[v].states);
-        state /= space->variables[v].states;
+        codes[v] = (int32_t)(word % space->variables[v].states);
+        word /= space->variables[v].states;
     }
 }
 
+static inline bool is_state(const sal_space *space, const int32_t *codes)
+{
+    return !space->fixed || sali_codes_check(space, 1, codes, NULL) == SAL_OK;
+}
+
+/* The number of states before the word `codes`, or of all states where it is NULL. */
 static inline int64_t state_of(const sal_space *space, const int32_t *codes)
 {
-    int64_t state = 0;
-    for (int64_t v = 0; v < space->n_variables; v++) {
-        state = state * space->variables[v].states + codes[v];
+    int32_t other[TINY_MOST_REALS];
+    int64_t word = 0, states = 0, words = words_count(space);
+    for (int64_t v = 0; codes && v < space->n_variables; v++) {
+        word = word * space->variables[v].states + codes[v];
     }
-    return state;
+    for (int64_t k = 0; space->fixed && k < (codes ? word : words); k++) {
+        word_codes(space, k, other);
+        states += is_state(space, other);
+    }
+    return space->fixed ? states : codes ? word : words;
+}
+
+static inline int64_t states_count(const sal_space *space)
+{
+    return state_of(space, NULL);
+}
+
+static inline void state_codes(const sal_space *space, int64_t state, int32_t *codes)
+{
+    int64_t word = space->fixed ? -1 : state;
+    for (state = space->fixed ? state : -1; state >= 0;) {
+        word_codes(space, ++word, codes);
+        state -= is_state(space, codes);
+    }
+    word_codes(space, word, codes);
 }
 
 /* beta f of all states, and the probabilities that they have under exp(beta f). */
@@ -251,14 +278,16 @@ static inline void for_every_sampler(const sal_model *model, const sal_model *ex
 /* Check every sampler on every model of a type over every tiny space. */
 static inline void for_every_space(sal_dtype dtype, contract_check *check)
 {
-    for (int s = 0; s < N_TINY_SPACES; s++) {
-        sal_space *space = tiny_space_make(&tiny_spaces[s]);
+    for (int s = 0; s < N_TINY_SPACES + N_TINY_SLICES; s++) {
+        const tiny_space *tiny =
+            s < N_TINY_SPACES ? &tiny_spaces[s] : &tiny_slices[s - N_TINY_SPACES];
+        sal_space *space = tiny_space_make(tiny);
         for (int m = TEST_SANITIZED ? s % 2 : 0; m < N_TINY_MODELS; m += TEST_SANITIZED ? 2 : 1) {
             sal_model *model = tiny_models[m].make(space, dtype);
             sal_model *exact = tiny_models[m].make(space, SAL_F64);
             if (model) {
                 char name[80];
-                snprintf(name, sizeof name, "%s over %s", tiny_models[m].name, tiny_spaces[s].name);
+                snprintf(name, sizeof name, "%s over %s", tiny_models[m].name, tiny->name);
                 for_every_sampler(model, exact, name, check);
             }
             sal_model_destroy(model);

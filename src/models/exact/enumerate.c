@@ -312,7 +312,8 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
     (void)err;
     const sal_space *space = q->model->space;
     double count = sali_states_count(space), V = (double)space->n_variables;
-    offer->serves = !space->unbounded && count <= (double)q->options.limit && count < 0x1p62;
+    offer->serves = !space->unbounded && count <= (double)q->options.limit &&
+                    count < (space->fixed ? 0x1p40 : 0x1p62);
     offer->cost = count * (20 + 4 * V + (q->with_pairs ? V * V : 0)) +
                   (q->draws ? 100 * (double)q->draws->n : 0) + sali_draws_cost(q);
     if (space->unbounded) {
@@ -320,8 +321,7 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
     } else {
         char text[32];
         snprintf(offer->why, sizeof offer->why, "it has %s states, more than the limit of %lld",
-                 sali_print_power(sali_states_log10(space->n_variables, space->variables), text),
-                 (long long)q->options.limit);
+                 sali_print_power(sali_states_log10(space), text), (long long)q->options.limit);
     }
     return SAL_OK;
 }

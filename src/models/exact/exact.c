@@ -109,7 +109,9 @@ static sal_status choose_oracle(sali_question *q, const sali_oracle **best, sali
             break;
         }
         q->affordable = *best ? best_offer->cost : INFINITY;
-        if (q->draws && !oracles[k]->draw) {
+        if (q->model->space->fixed && oracles[k] != &sali_oracle_enumeration) {
+            snprintf(offer.why, sizeof offer.why, "it knows no fixed sums or labels");
+        } else if (q->draws && !oracles[k]->draw) {
             snprintf(offer.why, sizeof offer.why, "it makes no draws");
         } else {
             status = oracles[k]->offer(q, &offer, err);

@@ -159,6 +159,11 @@ sal_status sal_model_extension(const sal_model *model, const sal_extension_optio
                          "cap",
                          model->name);
     }
+    sal_status free = sali_space_check_free(model->space, model->name,
+                                            "an extension over independent variables", err);
+    if (free != SAL_OK) {
+        return free;
+    }
     size_t R = (size_t)model->space->n_states;
     sali_extension ext = { .model = model };
     sal_model *form = NULL;

@@ -253,12 +253,15 @@ sal_space *sali_levels_space(const sal_model *joint)
 {
     const sal_space *space = joint->space;
     const int64_t V = space->n_variables;
-    bool *keep = SALI_NEW_ARRAY(bool, V);
-    for (int64_t v = 0; keep && v < V - 1; v++) {
-        keep[v] = true;
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, V);
+    sal_space *made = NULL;
+    for (int64_t v = 0; codes && v < V - 1; v++) {
+        codes[v] = -1;
     }
-    sal_space *made = keep ? sali_space_subset(space, keep) : NULL;
-    sali_free(keep);
+    if (codes) {
+        sali_space_subset(space, codes, &made, NULL);
+    }
+    sali_free(codes);
     return made;
 }
 

@@ -327,6 +327,9 @@ sal_status sal_ais(sal_model *model, const sal_ais_options *options, sal_ais_est
     sali_model_use(model);
     sali_blas_single_thread_begin();
     sal_status status = sali_model_check_joint(model, err);
+    status = status ? status
+                    : sali_space_check_free(model->space, model->name,
+                                            "annealing from independent variables", err);
     status = status ? status : sali_ais_prepare(&ais, model, options, err);
     status = sal_comm_agree(options ? options->comm : NULL, status, err);
     status = status ? status : run_stages(&ais, estimate, err);

@@ -382,6 +382,9 @@ sal_status sal_log_z(sal_model *model, const sal_log_z_options *options, sal_log
     sali_model_use(model);
     sali_blas_single_thread_begin();
     sal_status status = sali_model_check_joint(model, err);
+    status = status ? status
+                    : sali_space_check_free(model->space, model->name,
+                                            "a ladder from independent variables", err);
     status = status ? status : prepare(&w, options, err);
     status = status ? status : warm_up(&w, err);
     status = status ? status : make_sweeps(&w, &z, err);

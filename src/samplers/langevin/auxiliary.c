@@ -38,9 +38,17 @@ sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_s
     a->norm_reverse = SALI_OBJECT_ARRAY(a, double, n);
     a->chains = chains;
     sali_momentum_create(a, chains, settings);
+    sali_fixed_rows_create(a, chains->space, &a->fixed);
     sali_move_rows_create(a, chains->space, chains->space->slots, chains->model->dtype, 1,
                           &a->moves);
     return sali_object_give(a, self, err);
+}
+
+const char *sali_auxiliary_obstacle(const sal_model *model, const double *values, const void *data)
+{
+    (void)values;
+    (void)data;
+    return model->space->fixed ? sali_fixed_rows_obstacle(model->space) : NULL;
 }
 
 int64_t sali_auxiliary_state_of(void *self, sali_state_item *items)
@@ -148,6 +156,14 @@ static sali_factorised proposal_of(sali_auxiliary_state *a, const sali_chains *c
                               .y = sali_row(chains, a->y, c, N) };
 }
 
+/* Prepare the row of q at `codes` [V], given the fixed sums. */
+static void prepare_fixed(sali_auxiliary_state *a, const sali_chains *chains, const int32_t *codes,
+                          const sali_factorised *q)
+{
+    a->kernels->prepare(chains->space, codes, q, &a->moves.rows[0]);
+    sali_fixed_rows_prepare(&a->fixed, chains->model, codes, &a->moves.rows[0]);
+}
+
 /* Draw the proposed state of every chain from q(s' | z, s), given w [n x N]; log_q receives its log
  * probability plus log norm. */
 static void draw_proposals(sali_auxiliary_state *a, sali_chains *chains, void *w)
@@ -160,11 +176,34 @@ static void draw_proposals(sali_auxiliary_state *a, sali_chains *chains, void *w
         const sali_factorised q = proposal_of(a, chains, c, a->gradient);
         a->kernels->uniforms(&stream, V, a->moves.buffer);
         sali_coupled_uniforms(chains, c, a->moves.buffer);
-        a->log_q[c] =
-            a->kernels->propose(space, chains->codes + c * V, &q, a->moves.buffer,
-                                &a->moves.rows[0], chains->codes_new + c * V,
-                                sali_row(chains, chains->x_new, c, space->width), &a->norm[c]);
+        const int32_t *codes = chains->codes + c * V;
+        int32_t *to = chains->codes_new + c * V;
+        void *x = sali_row(chains, chains->x_new, c, space->width);
+        sali_move_row *row = &a->moves.rows[0];
+        if (a->fixed.on) {
+            prepare_fixed(a, chains, codes, &q);
+            a->log_q[c] =
+                sali_fixed_rows_draw(&a->fixed, chains->model, codes, a->moves.buffer, row, to, x);
+            a->norm[c] = 1;
+        } else {
+            a->log_q[c] =
+                a->kernels->propose(space, codes, &q, a->moves.buffer, row, to, x, &a->norm[c]);
+        }
     }
+}
+
+/* log q(s | z', s') of chain c, plus log norm_reverse. */
+static double judge(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
+                    const sali_factorised *q)
+{
+    const int64_t V = chains->space->n_variables;
+    const int32_t *from = chains->codes_new + c * V, *to = chains->codes + c * V;
+    if (a->fixed.on) {
+        prepare_fixed(a, chains, from, q);
+        a->norm_reverse[c] = 1;
+        return a->kernels->log_q(chains->space, from, to, &a->moves.rows[0]);
+    }
+    return a->kernels->judge(chains->space, from, q, to, &a->moves.rows[0], &a->norm_reverse[c]);
 }
 
 /* M d of all chains, or NULL. */
@@ -199,17 +238,13 @@ static double gaussian_ratio(const sali_auxiliary_state *a, const sali_chains *c
 static void fill_log_q_reverse(sali_auxiliary_state *a, const sali_chains *chains, void *w,
                                void *product)
 {
-    const sal_space *space = chains->space;
-    int64_t V = space->n_variables;
     for (int64_t c = 0; c < chains->n; c++) {
         if (product && !a->momentum.corrects) {
             shift_y(a, chains, c, w, product);
         }
         const sali_factorised q = proposal_of(a, chains, c, chains->gradient);
         double gaussian = gaussian_ratio(a, chains, c, w, product);
-        a->log_q_reverse[c] = gaussian + a->kernels->judge(space, chains->codes_new + c * V, &q,
-                                                           chains->codes + c * V, &a->moves.rows[0],
-                                                           &a->norm_reverse[c]);
+        a->log_q_reverse[c] = gaussian + judge(a, chains, c, &q);
     }
 }
 

@@ -26,6 +26,7 @@
 #ifndef SALI_AUXILIARY_H
 #define SALI_AUXILIARY_H
 
+#include "samplers/fixed_rows.h"
 #include "samplers/kernels.h"
 #include "samplers/langevin/momentum.h"
 #include "samplers/langevin/preconditioner.h"
@@ -48,6 +49,7 @@ typedef struct sali_auxiliary_state {
     bool flat;                           /* H = 0 */
     bool exact;                          /* H is the Hessian: q is p(s' | z) and does not depend
                                             on s */
+    sali_fixed_rows fixed;
     sali_momentum momentum;
     sali_history *history; /* where steps are recorded, or NULL */
 } sali_auxiliary_state;
@@ -55,6 +57,7 @@ typedef struct sali_auxiliary_state {
 /* Functions of the engines. `preconditioner` is what shards share, or NULL. */
 sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                  void *preconditioner, void **self, sal_error *err);
+const char *sali_auxiliary_obstacle(const sal_model *model, const double *values, const void *data);
 int64_t sali_auxiliary_state_of(void *self, sali_state_item *items);
 void sali_auxiliary_refresh(void *self, sali_chains *chains);
 void sali_auxiliary_step(void *self, sali_chains *chains);

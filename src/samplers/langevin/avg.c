@@ -22,6 +22,8 @@ const sali_sampler sali_sampler_avg = {
     .source = "Rhodes & Gutmann 2022, eq. 13, alg. B.2",
     .needs_gradient = true,
     .has_step_size = true,
+    .kinds = SAL_MOVES_FINITE | SAL_MOVES_FIXED,
+    .obstacle = sali_auxiliary_obstacle,
     .settings = known_settings,
     .engine =
         &(const sal_sampler_engine){

@@ -40,6 +40,14 @@ static void weigh(sali_langevin *l, const sali_chains *chains, int64_t c, const 
     l->kernels->prepare(chains->space, codes, &q, row);
 }
 
+const char *sali_langevin_obstacle(const sal_space *space, double most)
+{
+    const char *why = space->fixed ? sali_fixed_rows_obstacle(space) : NULL;
+    return !why && space->fixed && most > 0
+               ? "it keeps either a fixed sum or a cap on variables that move (most), not both"
+               : why;
+}
+
 sali_langevin *sali_langevin_open(sali_langevin *l, const sali_chains *chains,
                                   const sali_sampler_settings *settings)
 {
@@ -60,6 +68,7 @@ sali_langevin *sali_langevin_open(sali_langevin *l, const sali_chains *chains,
     l->log_q = SALI_OBJECT_ARRAY(l, double, chains->n);
     sali_cap_create(l, chains->space,
                     (int64_t)sali_sampler_value(settings->sampler, settings, "most"), &l->cap);
+    sali_fixed_rows_create(l, chains->space, &l->fixed);
     sali_move_rows_create(l, chains->space, chains->space->slots, chains->model->dtype, chains->n,
                           &l->moves);
     return l;
@@ -101,6 +110,9 @@ static void prepare_row(sali_langevin *l, sali_chains *chains, int64_t c, const 
     l->weigh(l, chains, c, codes, sali_row(chains, x, c, space->width), d, row);
     if (l->cap.most > 0) {
         sali_cap_prepare(&l->cap, chains->model, codes, row);
+    }
+    if (l->fixed.on) {
+        sali_fixed_rows_prepare(&l->fixed, chains->model, codes, row);
     }
 }
 
@@ -179,10 +191,13 @@ static void draw_proposals(sali_langevin *l, sali_chains *chains)
         sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
         l->kernels->uniforms(&stream, space->n_variables, l->moves.buffer);
         sali_coupled_uniforms(chains, c, l->moves.buffer);
-        l->log_q[c] = l->kernels->draw(space, chains->codes + c * space->n_variables,
-                                       l->moves.buffer, sali_move_now(&l->moves, c),
-                                       chains->codes_new + c * space->n_variables,
-                                       sali_row(chains, chains->x_new, c, space->width));
+        const int32_t *codes = chains->codes + c * space->n_variables;
+        const sali_move_row *row = sali_move_now(&l->moves, c);
+        int32_t *to = chains->codes_new + c * space->n_variables;
+        void *x = sali_row(chains, chains->x_new, c, space->width);
+        l->log_q[c] = l->fixed.on ? sali_fixed_rows_draw(&l->fixed, chains->model, codes,
+                                                         l->moves.buffer, row, to, x)
+                                  : l->kernels->draw(space, codes, l->moves.buffer, row, to, x);
     }
 }
 

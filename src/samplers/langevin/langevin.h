@@ -11,6 +11,7 @@
 #define SALI_LANGEVIN_H
 
 #include "core/object.h"
+#include "samplers/fixed_rows.h"
 #include "samplers/followed_gradient.h"
 #include "samplers/kernels.h"
 #include "samplers/sampler.h"
@@ -33,6 +34,7 @@ typedef struct sali_langevin {
     const sali_factorised_kernels *kernels;
     sali_move_rows moves;
     sali_cap cap;
+    sali_fixed_rows fixed;
     double *log_q; /* [n] log q of the proposal */
     bool adjusted; /* accept by Metropolis-Hastings; else accept every proposal that is not
                       forbidden */
@@ -61,6 +63,9 @@ typedef struct sali_langevin {
     void *slots;          /* real [n x S] */
     void *y;              /* real [N] */
 } sali_langevin;
+
+/* Why the settings `most` and the space do not go together, or the space is not served; NULL. */
+const char *sali_langevin_obstacle(const sal_space *space, double most);
 
 /* Fill the fields that all these samplers use, in a new object `l` (core/object.h) or at the
  * beginning of one; NULL returns NULL. The caller sets `evaluate` and the fields that it needs. */

@@ -10,7 +10,7 @@
 #include "samplers/langevin/step_scale.h"
 #include "samplers/radius_search.h"
 
-enum { PRECONDITIONER = SALI_LANGEVIN_SETTINGS, CYCLE, BETA };
+enum { MOST = SALI_LANGEVIN_SETTINGS - 1, PRECONDITIONER = SALI_LANGEVIN_SETTINGS, CYCLE, BETA };
 
 enum { NONE, DIAGONAL, SPREAD, AUTO };
 
@@ -69,9 +69,12 @@ static const char *without_cycle(bool given, const double *values)
 
 static const char *ncg_obstacle(const sal_model *model, const double *values, const void *data)
 {
-    (void)model;
     (void)data;
     const double beta = values[BETA];
+    const char *why = sali_langevin_obstacle(model->space, values[MOST]);
+    if (why) {
+        return why;
+    }
     return beta > SEARCHED && beta < LEAST_BETA
                ? "beta is from 1/2, the weight without a cycle, to 1"
                : without_cycle(beta != SEARCHED, values);
@@ -79,9 +82,9 @@ static const char *ncg_obstacle(const sal_model *model, const double *values, co
 
 static const char *dula_obstacle(const sal_model *model, const double *values, const void *data)
 {
-    (void)model;
     (void)data;
-    return without_cycle(values[BETA] != LEAST_BETA, values);
+    const char *why = sali_langevin_obstacle(model->space, values[MOST]);
+    return why ? why : without_cycle(values[BETA] != LEAST_BETA, values);
 }
 
 /* The search's radii 1 .. 20 stand for 1/2 .. 1. */
@@ -145,6 +148,7 @@ const sali_sampler sali_sampler_ncg = {
     .source = "Rhodes & Gutmann 2022, eq. 8, alg. B.1; Zhang et al. 2022; Pynadath et al. 2024",
     .needs_gradient = true,
     .has_step_size = true,
+    .kinds = SAL_MOVES_FINITE | SAL_MOVES_FIXED,
     .settings = ncg_settings,
     .obstacle = ncg_obstacle,
     .engine =
@@ -162,6 +166,7 @@ const sali_sampler sali_sampler_dula = {
     .needs_gradient = true,
     .has_step_size = true,
     .unadjusted = true,
+    .kinds = SAL_MOVES_FINITE | SAL_MOVES_FIXED,
     .settings = dula_settings,
     .obstacle = dula_obstacle,
     .engine =

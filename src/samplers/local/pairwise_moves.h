@@ -9,7 +9,7 @@
 #include "models/structure/couplings.h"
 #include "samplers/balance.h"
 #include "samplers/local/path_length.h"
-#include "samplers/local/sum_tree.h"
+#include "samplers/sum_tree.h"
 #include "samplers/sampler.h"
 
 typedef struct sali_pairwise_path sali_pairwise_path;

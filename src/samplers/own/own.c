@@ -382,6 +382,10 @@ static const char *proposal_fault(const sali_chains *chains, const int32_t *to, 
             return "draw gave a code out of range";
         }
     }
+    if (chains->space->fixed && sali_codes_check(chains->space, 1, to, NULL) != SAL_OK) {
+        *value = log_q;
+        return "draw gave another sum, or other labels, than the space fixes";
+    }
     *value = log_q;
     /* Rounding may take a sum of weights past 1. */
     return log_q > -INFINITY && log_q < 1e-6

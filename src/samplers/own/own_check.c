@@ -141,7 +141,7 @@ static sal_status check_one(const sali_sampler *d, sal_error *err)
     if (fault) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "sampler '%s': %s", d->name, fault);
     }
-    if (d->kinds & ~(unsigned)(SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED)) {
+    if (d->kinds & ~(unsigned)(SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED | SAL_MOVES_FIXED)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "sampler '%s': kinds is %#x; expected an OR of SAL_MOVES_*", d->name,
                          d->kinds);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "samplers/local/sum_tree.h"
+#include "samplers/sum_tree.h"
 
 #include <string.h>
 
