@@ -53,7 +53,8 @@ static void show_a_mistake(void)
     sal_error err = { 0 };
     sal_model *model = NULL;
     sal_space *space = sal_space_create();
-    sal_space_add(space, &(sal_block){ "colour", SAL_CATEGORICAL, STATES, COLOURS, NULL, 0 }, &err);
+    sal_space_add(space, &(sal_block){ "colour", SAL_CATEGORICAL, STATES, .states = COLOURS },
+                  &err);
     sal_tape *t = sal_tape_create(space, SAL_F64);
     sal_expr x = sal_state_block(t, "colour");
     sal_expr A = sal_constant(t, (double[STATES * STATES]){ 0 }, SAL_SHAPE(STATES, STATES));

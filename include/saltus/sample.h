@@ -460,7 +460,8 @@ SAL_API sal_status sal_run_decoded(const sal_run *run, int32_t *codes, double *l
  * The weight falls by at most the largest weight for each conflict, and a feasible state loses
  * nothing. Clamped variables stay, and so do conflicts among them. For any other model the state
  * is raised to one from which no change of a single variable raises f, or as far as a bounded
- * number of rounds leads; a state with f = -inf, or with counts without a cap, then stays as it is.
+ * number of rounds leads (with fixed sums or labels, of exchanges of random pairs); a state with f
+ * = -inf, or with counts without a cap, then stays as it is.
  * Params:  codes     [V], in and out. log_prob: f of the decoded state; NULL: not wanted.
  * Returns: SAL_ERR_ARGUMENT (NULL, or no codes of the model); SAL_ERR_MODEL (f is NaN or +inf);
  *          SAL_ERR_MEMORY. The outputs are then untouched.

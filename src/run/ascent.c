@@ -18,6 +18,12 @@
 /* Sizes below this many roundings of the largest are errors of rounding. */
 #define ROUNDINGS 64
 
+/* A variable that takes a code, and with it another one, or -1. */
+typedef struct uphill {
+    int64_t site, other;
+    int32_t code, other_code;
+} uphill;
+
 typedef struct ascent {
     sali_memory memory; /* owns all arrays except `codes` */
     const sal_model *model;
@@ -25,14 +31,17 @@ typedef struct ascent {
     int64_t chains;
     uint64_t seed;
     int32_t *codes;  /* [chains x V] the highest states yet */
-    int32_t *better; /* [chains x V] the code that raises f most, for each variable at `codes` */
+    double *delta;   /* [chains x entries] differences at `codes` */
     double *f;       /* [chains] */
     double *share;   /* [chains] p */
     int32_t *tried;  /* [chains x V] */
     double *f_tried; /* [chains] */
     void *x;         /* of the model's type, [chains x N] */
     void *slots;     /* [chains x S] */
-    double *rows;    /* [chains x entries] */
+    double *rows;    /* [chains x entries] differences evaluated last */
+    int64_t able;    /* moves of one chain that may raise f: */
+    uphill *uphill;  /* [V] */
+    int64_t *order;  /* [V] scratch */
 } ascent;
 
 /* Allocate the arrays and the evaluator; the given codes are the states to try first. */
@@ -42,7 +51,9 @@ static sal_status ascent_create(ascent *a, sal_error *err)
     int64_t n = a->chains;
     size_t element = a->model->dtype == SAL_F32 ? sizeof(float) : sizeof(double);
     sali_memory *m = &a->memory;
-    a->better = sali_memory_copy(m, a->codes, n * space->n_variables, sizeof *a->codes);
+    a->delta = SALI_TAKE(m, double, n * space->n_states);
+    a->uphill = SALI_TAKE(m, uphill, space->n_variables);
+    a->order = SALI_TAKE(m, int64_t, space->n_variables);
     a->tried = sali_memory_copy(m, a->codes, n * space->n_variables, sizeof *a->codes);
     a->f = SALI_TAKE(m, double, n);
     a->f_tried = SALI_TAKE(m, double, n);
@@ -73,56 +84,129 @@ static void evaluate_tried(ascent *a)
     spread_differences(a);
 }
 
-/* Make the tried state of chain c its highest one, and find the best code of each variable from
- * there. */
+/* Make the tried state of chain c its highest one, with its differences. */
 static void keep_tried(ascent *a, int64_t c)
 {
     const sal_space *space = a->model->space;
-    int64_t V = space->n_variables;
-    const double *delta = a->rows + c * space->n_states;
+    const int64_t V = space->n_variables, R = space->n_states;
     memcpy(a->codes + c * V, a->tried + c * V, (size_t)V * sizeof *a->codes);
+    memcpy(a->delta + c * R, a->rows + c * R, (size_t)R * sizeof *a->delta);
     a->f[c] = a->f_tried[c];
-    for (int64_t v = 0; v < V; v++) {
-        int32_t now = a->codes[c * V + v], states = space->variables[v].states;
-        double best = 0;
-        a->better[c * V + v] = now;
-        for (int32_t k = 0; k < sali_entries(states); k++) {
-            if (delta[k] > best) {
-                best = delta[k];
-                a->better[c * V + v] = sali_entry_code(states, now, k);
-            }
+}
+
+/* ---- moves that may raise f */
+
+/* The best code of variable v, from its differences: its present one if none is above 0. */
+static int32_t best_code(const sali_stretch *s, const double *delta, int32_t now)
+{
+    int32_t best = now;
+    double most = 0;
+    for (int32_t k = 0; k < sali_entries(s->states); k++) {
+        if (delta[k] > most) {
+            most = delta[k];
+            best = sali_entry_code(s->states, now, k);
         }
-        delta += sali_entries(states);
+    }
+    return best;
+}
+
+static void add_uphill(ascent *a, uphill move)
+{
+    a->uphill[a->able++] = move;
+}
+
+/* List the variables of a free stretch whose best code raises f; `delta` are those of the
+ * stretch. */
+static void list_singles(ascent *a, const sali_stretch *s, const int32_t *codes,
+                         const double *delta)
+{
+    for (int64_t v = s->first; v < s->first + s->count; v++, delta += sali_entries(s->states)) {
+        const int32_t code = best_code(s, delta, codes[v]);
+        if (code != codes[v]) {
+            add_uphill(a, (uphill){ v, -1, code, 0 });
+        }
     }
 }
 
-/* Set the next state that chain c tries: each variable that can raise f does so with probability p;
- * if none is drawn, one of these variables moves. False: no variable can raise f. */
+/* List the pair i, j with these codes if their differences sum to more than 0. Returns whether they
+ * do. */
+static bool list_pair(ascent *a, const sali_stretch *s, const double *delta, uphill to)
+{
+    const int64_t K = s->states;
+    const bool within = to.code >= 0 && to.code < K && to.other_code >= 0 && to.other_code < K;
+    if (within && delta[(to.site - s->first) * K + to.code] +
+                          delta[(to.other - s->first) * K + to.other_code] >
+                      0) {
+        add_uphill(a, to);
+        return true;
+    }
+    return false;
+}
+
+/* List the exchanges of a fixed stretch that may raise f, of variables paired at random. */
+static void list_exchanges(ascent *a, const sali_stretch *s, const int32_t *codes,
+                           const double *delta, const sali_stream *stream)
+{
+    for (int64_t k = 0; k < s->count; k++) { /* Fisher & Yates, from the inside out */
+        const int64_t j = sali_rng_below(stream, (uint32_t)(s->first + k), (uint32_t)k + 1);
+        a->order[k] = a->order[j];
+        a->order[j] = s->first + k;
+    }
+    for (int64_t k = 0; k + 1 < s->count; k += 2) {
+        const int64_t i = a->order[k], j = a->order[k + 1];
+        const int32_t of_i = codes[i], of_j = codes[j];
+        if (s->fixed_codes) {
+            list_pair(a, s, delta, (uphill){ i, j, of_j, of_i });
+        } else if (!list_pair(a, s, delta, (uphill){ i, j, of_i + 1, of_j - 1 })) {
+            list_pair(a, s, delta, (uphill){ i, j, of_i - 1, of_j + 1 });
+        }
+    }
+}
+
+static void make_move(int32_t *tried, uphill move)
+{
+    tried[move.site] = move.code;
+    if (move.other >= 0) {
+        tried[move.other] = move.other_code;
+    }
+}
+
+/* Set the next state that chain c tries: each move that can raise f is made with probability p; if
+ * none is drawn, one of them is made. False: no move can raise f. */
 static bool try_moves(ascent *a, int64_t c, uint64_t round)
 {
-    int64_t V = a->model->space->n_variables, able = 0, moved = 0, at = 0;
-    const int32_t *codes = a->codes + c * V, *better = a->better + c * V;
-    int32_t *tried = a->tried + c * V;
+    const sal_space *space = a->model->space;
+    const int32_t *codes = a->codes + c * space->n_variables;
+    const double *delta = a->delta + c * space->n_states;
+    int32_t *tried = a->tried + c * space->n_variables;
+    int64_t moved = 0;
     sali_stream stream = {
         .seed = a->seed, .step = round, .chain = (uint32_t)c, .purpose = SALI_RNG_ANNEAL
     };
-    memcpy(tried, codes, (size_t)V * sizeof *tried);
-    for (int64_t v = 0; v < V; v++) {
-        if (better[v] == codes[v]) {
-            continue;
+    sali_stream pairs = stream;
+    pairs.purpose = SALI_RNG_VISITS;
+    memcpy(tried, codes, (size_t)space->n_variables * sizeof *tried);
+    a->able = 0;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        if (sali_is_fixed(s)) {
+            list_exchanges(a, s, codes, delta, &pairs);
+        } else {
+            list_singles(a, s, codes, delta);
         }
-        if (sali_rng_uniform_at(&stream, (uint32_t)able++) < a->share[c]) {
-            tried[v] = better[v];
+        delta += s->count * sali_entries(s->states);
+    }
+    for (int64_t k = 0; k < a->able; k++) {
+        if (sali_rng_uniform_at(&stream, (uint32_t)k) < a->share[c]) {
+            make_move(tried, a->uphill[k]);
             moved++;
         }
     }
-    for (int64_t left = moved == 0 && able > 0 ? (int64_t)(round % (uint64_t)able) : -1; left >= 0;
-         at++) {
-        if (better[at] != codes[at] && left-- == 0) {
-            tried[at] = better[at];
-        }
+    if (moved == 0 && a->able > 0) {
+        make_move(tried, a->uphill[round % (uint64_t)a->able]);
     }
-    return able > 0;
+    /* Other pairs may raise f, in the next rounds. */
+    return a->able > 0 || space->fixed;
 }
 
 /* How many rounds of the model's differences the bound on evaluations allows. */

@@ -517,6 +517,71 @@ START_TEST(coupled_pairs_reach_all_states_or_are_refused)
 }
 END_TEST
 
+/* ---- searches */
+
+/* An assignment: the sum of C[i][p_i] over the permutations p; `best`: the largest. */
+static sal_model *assignment(int64_t n, double *C, double *best)
+{
+    sal_space *space = sal_space_create();
+    sal_model *model = NULL;
+    sal_error err;
+    double top[1 << 8] = { 0 }; /* of the first rows, by the set of columns taken */
+    ck_ok(sal_space_permutation(space, "p", n, &err), &err);
+    tiny_normals(40, n * n, 1, C);
+    for (int set = 1; set < 1 << n; set++) {
+        const int row = __builtin_popcount((unsigned)set) - 1;
+        top[set] = -INFINITY;
+        for (int k = 0; k < n; k++) {
+            top[set] = set >> k & 1 ? fmax(top[set], top[set ^ 1 << k] + C[row * n + k]) : top[set];
+        }
+    }
+    *best = top[(1 << n) - 1];
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr f = sal_dot(sal_state(tape), sal_constant(tape, C, SAL_SHAPE(n * n)));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+    return model;
+}
+
+START_TEST(annealing_finds_the_best_assignment)
+{
+    double C[64], best, found;
+    int32_t codes[8];
+    sal_model *model = assignment(8, C, &best);
+    sal_error err;
+    sal_run *run = NULL;
+    sal_run_options o = { .chains = 8, .draws = 1500, .seed = 4, .annealing.on = true };
+    ck_ok(sal_sample(model, &o, &run, &err), &err);
+    ck_ok(sal_run_best(run, codes, &found, &err), &err);
+    ck_ok(sali_codes_check(model->space, 1, codes, &err), &err);
+    ck_assert_double_eq_tol(found, best, 1e-12);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(decoding_raises_f_and_keeps_the_sum)
+{
+    sal_model *model = formula_over(&tiny_slices[_i]);
+    const int64_t n = states_count(model->space);
+    sal_error err;
+    int raised = 0;
+    for (int64_t k = 0; k < n; k++) {
+        int32_t codes[TINY_MOST_REALS];
+        double before, after;
+        state_codes(model->space, k, codes);
+        ck_ok(sal_model_evaluate(model, 1, codes, &before, NULL, NULL, &err), &err);
+        ck_ok(sal_model_decode(model, codes, &after, &err), &err);
+        ck_ok(sali_codes_check(model->space, 1, codes, &err), &err);
+        ck_assert_double_ge(after, before);
+        raised += after > before;
+    }
+    ck_assert_int_gt(raised, 0);
+    sal_model_destroy(model);
+}
+END_TEST
+
 int main(void)
 {
     enum { SUMS = sizeof sums / sizeof *sums };
@@ -537,6 +602,8 @@ int main(void)
     tcase_add_test(tc, states_of_other_sums_are_refused);
     tcase_add_test(tc, what_cannot_keep_a_sum_says_so);
     tcase_add_test(tc, coupled_pairs_reach_all_states_or_are_refused);
+    tcase_add_test(tc, annealing_finds_the_best_assignment);
+    tcase_add_loop_test(tc, decoding_raises_f_and_keeps_the_sum, 0, N_TINY_SLICES);
     suite_add_tcase(suite, tc);
     return test_main(suite);
 }
