@@ -4,16 +4,22 @@
 /* Number of the first burn-in step: above the number of any other step of a chain. */
 #define FIRST_STEP (UINT64_C(1) << 62)
 
+static const char *name_of(const sal_model *model)
+{
+    return model->space->fixed ? "pair-gibbs" : model->space->unbounded ? "lb" : "gibbs";
+}
+
 bool sali_settles(const sal_model *model)
 {
-    return sali_sampler_serves(sali_sampler_find("gibbs"), model);
+    return !model->space->unbounded &&
+           sali_sampler_serves(sali_sampler_find(name_of(model)), model);
 }
 
 sal_status sali_settling_open(sali_settling *s, const sal_model *model, sal_error *err)
 {
     *s = (sali_settling){ .model = model };
-    sal_status status = sali_sampler_choose(model->space->unbounded ? "lb" : "gibbs", model, 0,
-                                            &s->sampler, &s->settings, err);
+    sal_status status =
+        sali_sampler_choose(name_of(model), model, 0, &s->sampler, &s->settings, err);
     return status ? status : sali_sampler_share(s->sampler, model, &s->settings, &s->shared, err);
 }
 

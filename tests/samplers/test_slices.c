@@ -313,6 +313,34 @@ START_TEST(auxiliary_variables_keep_the_sum)
 }
 END_TEST
 
+/* What a summary finds out about variables that did not change must not leave the sum. */
+START_TEST(runs_are_summarised)
+{
+    static const char *const samplers[] = { NULL, "pair-gibbs", "ncg" };
+    sal_space *space = tiny_space_make(&tiny_slices[0]);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_model *model = NULL;
+    const double h[] = { 60, 0.3, -0.4, 0.2, -60 };
+    sal_error err;
+    sal_expr f = sal_dot(sal_state(tape), sal_constant(tape, h, SAL_SHAPE(5)));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    for (int k = 0; k < 3; k++) {
+        sal_run_options o = { .sampler = samplers[k], .chains = 8, .draws = 400, .seed = 2 };
+        sal_run *run = NULL;
+        sal_run_summary s;
+        ck_ok(sal_sample(model, &o, &run, &err), &err);
+        ck_ok(sal_run_summarise(run, &s, &err), &err);
+        ck_assert_int_eq(s.unchanged, 2);
+        ck_assert_int_eq(s.unmoved, 0);
+        ck_assert_double_gt(s.acceptance_rate, 0.2);
+        sal_run_destroy(run);
+    }
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 /* ---- spaces, starts, and what refuses */
 
 static const struct {
@@ -596,6 +624,7 @@ int main(void)
     tcase_add_test(tc, codes_are_drawn_given_their_sum);
     tcase_add_test(tc, draws_of_many_variables_have_the_sum);
     tcase_add_test(tc, auxiliary_variables_keep_the_sum);
+    tcase_add_test(tc, runs_are_summarised);
     tcase_add_test(tc, bad_sums_and_labels_are_refused);
     tcase_add_test(tc, clamps_take_their_part_of_the_sum);
     tcase_add_loop_test(tc, exact_answers_are_of_the_states_with_the_sum, 0, N_TINY_SLICES);

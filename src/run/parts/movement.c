@@ -84,7 +84,7 @@ static int64_t items(void *self, sali_run_shard *shard, sali_state_item *items)
 #define MOST_CODES (1 << 24)
 
 /* *isolated receives whether f is -inf after each change of a single variable of a state; false if
- * that is unknown or would take too many evaluations. */
+ * that is unknown or would take too many evaluations, and where sums or labels are fixed. */
 static sal_status find_isolated(const sal_model *model, const int32_t *codes, bool *isolated,
                                 sal_error *err)
 {
@@ -92,7 +92,7 @@ static sal_status find_isolated(const sal_model *model, const int32_t *codes, bo
     const int64_t V = space->n_variables;
     int64_t n = 0;
     *isolated = false;
-    if (space->unbounded || space->n_states > MOST_CODES / V) {
+    if (space->unbounded || space->fixed || space->n_states > MOST_CODES / V) {
         return SAL_OK;
     }
     int32_t *rows = SALI_NEW_ARRAY(int32_t, space->n_states * V);

@@ -339,7 +339,8 @@ sal_status sali_unchanged_summarise(const sal_run *run, sal_run_summary *s, sal_
     for (int64_t k = 0; k < s->unchanged && k < SAL_RUN_NAMED; k++) {
         s->unchanged_first[k] = original[unchanged[k]];
     }
-    if (status == SAL_OK && s->unchanged > 0 && s->unmoved < s->chains) {
+    const bool singly = !run->model->space->fixed; /* else no variable changes by itself */
+    if (status == SAL_OK && singly && s->unchanged > 0 && s->unmoved < s->chains) {
         status = inspect_unchanged(run, s->unchanged, unchanged, original, s, err);
     }
     sali_memory_free(&memory);
