@@ -8,7 +8,7 @@
 #include "core/vector/clones.h"
 
 /* Sums of a probability below exp(-TAIL) are left out. */
-#define TAIL 75.
+#define TAIL 42.
 /* The most steps towards lambda, and how near to the fixed sum, in standard deviations. */
 #define STEPS 100
 #define NEAR 0.5
@@ -141,10 +141,42 @@ static void add_scaled(int64_t n, double p, const double *x, double *y)
     }
 }
 
+/* y[j] = p x[j] + q x[j - 1]. */
+SALI_CLONES
+static void add_shifted(int64_t n, double p, double q, const double *x, double *y)
+{
+    for (int64_t j = 0; j < n; j++) {
+        y[j] = p * x[j] + q * x[j - 1];
+    }
+}
+
+/* Row v + 1 from row v, of two codes: the sums that both codes lead to, and the two ends. */
+static void next_of_two(const sali_fixed_sum *s, int64_t v, const double *from, double *to)
+{
+    const double *p = s->p + 2 * v;
+    const int64_t low = s->low[v + 1], high = s->high[v + 1], from_low = s->low[v];
+    const int64_t first = low > from_low ? low : from_low + 1;
+    const int64_t end = high < s->high[v] ? high : s->high[v];
+    if (low <= from_low) {
+        memset(to, 0, (size_t)(from_low - low) * sizeof *to);
+        to[from_low - low] = p[0] * from[0];
+    }
+    if (end >= first) {
+        add_shifted(end - first + 1, p[0], p[1], from + first - from_low, to + first - low);
+    }
+    for (int64_t j = s->high[v] + 1; j <= high; j++) {
+        to[j - low] = j == s->high[v] + 1 ? p[1] * from[j - 1 - from_low] : 0;
+    }
+}
+
 /* Row v + 1 from row v. */
 static void next_row(const sali_fixed_sum *s, int64_t v, const double *from, double *to)
 {
     const int64_t low = s->low[v + 1], high = s->high[v + 1];
+    if (s->states == 2) {
+        next_of_two(s, v, from, to);
+        return;
+    }
     memset(to, 0, (size_t)(high - low + 1) * sizeof *to);
     for (int32_t k = 0; k < s->states; k++) {
         const int64_t first = low > s->low[v] + k ? low : s->low[v] + k;

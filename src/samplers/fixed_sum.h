@@ -10,11 +10,11 @@
  *     P_(v+1)[j] = sum over k of p_v(k) P_v[j - k],
  *
  * neither overflow nor underflow where they matter, and E is P_n[total] times the norms. Of each
- * row only the sums are kept that the fixed one can be reached by with a probability above exp(-75)
+ * row only the sums are kept that the fixed one can be reached by with a probability above exp(-42)
  * (Bernstein's inequality), far below rounding. Codes are drawn from the last variable to the
  * first, from rows that are computed again between every sqrt(n)-th one.
  *
- * Cost: O(n B K) time and O(sqrt(n) B) memory, with B about 25 standard deviations of the sum, and
+ * Cost: O(n B K) time and O(sqrt(n) B) memory, with B about 20 standard deviations of the sum, and
  * at most total + 1. */
 #ifndef SALI_FIXED_SUM_H
 #define SALI_FIXED_SUM_H
