@@ -5,7 +5,7 @@
 
 #include "models/structure/couplings.h"
 
-/* Marks of a variable: neither of them 0. */
+/* Marks of a variable; 0: neither. */
 enum { CANDIDATE = 1, MEMBER = 2 };
 
 /* Fields count as none if they are smaller than this part of the largest sum of couplings of a
@@ -48,7 +48,7 @@ sal_status sali_cluster_exchange_create(sali_cluster_exchange *e, sali_memory *m
     *e = (sali_cluster_exchange){ .graph = graph,
                                   .symmetric = symmetric,
                                   .mark = SALI_TAKE(memory, uint8_t, graph->n),
-                                  .member = SALI_TAKE(memory, int32_t, graph->n) };
+                                  .member = SALI_TAKE(memory, int32_t, graph->n + 1) };
     return sali_memory_status(memory, err);
 }
 
@@ -64,7 +64,8 @@ int64_t sali_cluster_candidates(sali_cluster_exchange *e, const int32_t *s, cons
     for (int64_t v = 0; e->flips && v < V; v++) {
         e->mark[v] ^= CANDIDATE;
     }
-    return e->flips ? V - differing : differing;
+    e->candidates = e->flips ? V - differing : differing;
+    return e->candidates;
 }
 
 /* Variable number `which` of the candidates. */
@@ -77,7 +78,8 @@ static int64_t candidate_at(const sali_cluster_exchange *e, int64_t which)
     return v;
 }
 
-/* Mark the cluster of the candidate `first`; returns its size. */
+/* Mark the cluster of the candidate `first`; returns its size. Without branches that depend on
+ * states, which processors cannot predict. */
 static int64_t find_cluster(sali_cluster_exchange *e, int64_t first)
 {
     const sali_interactions *graph = e->graph;
@@ -88,36 +90,24 @@ static int64_t find_cluster(sali_cluster_exchange *e, int64_t first)
         const int64_t v = e->member[at];
         for (int64_t k = graph->begin[v]; k < graph->begin[v + 1]; k++) {
             const int64_t to = graph->neighbour[k];
-            if (e->mark[to] == CANDIDATE) {
-                e->mark[to] = MEMBER;
-                e->member[size++] = (int32_t)to;
-            }
+            const bool joins = e->mark[to] == CANDIDATE;
+            e->member[size] = (int32_t)to;
+            size += joins;
+            e->mark[to] = joins ? MEMBER : e->mark[to];
         }
     }
     return size;
 }
 
-/* Exchange the values of variable v, or flip both. */
-static void move_variable(const sali_cluster_exchange *e, int64_t v, int32_t *s, int32_t *t)
-{
-    const int32_t code = s[v];
-    s[v] = e->flips ? 1 - code : t[v];
-    t[v] = e->flips ? 1 - t[v] : code;
-}
-
 int64_t sali_cluster_exchange_states(sali_cluster_exchange *e, int64_t which, int32_t *s,
                                      int32_t *t)
 {
-    const int64_t V = e->graph->n, size = find_cluster(e, candidate_at(e, which));
-    int64_t candidates = 0;
-    for (int64_t v = 0; v < V; v++) {
-        candidates += e->mark[v] != 0;
-    }
-    const uint8_t moves = 2 * size > candidates ? CANDIDATE : MEMBER;
-    for (int64_t v = 0; v < V; v++) {
-        if (e->mark[v] == moves) {
-            move_variable(e, v, s, t);
-        }
+    const int64_t size = find_cluster(e, candidate_at(e, which));
+    const uint8_t moves = 2 * size > e->candidates ? CANDIDATE : MEMBER;
+    for (int64_t v = 0; v < e->graph->n; v++) {
+        const int32_t change = e->flips ? 1 : s[v] ^ t[v];
+        s[v] ^= e->mark[v] == moves ? change : 0;
+        t[v] ^= e->mark[v] == moves ? change : 0;
     }
     return size;
 }

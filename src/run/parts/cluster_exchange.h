@@ -26,10 +26,12 @@
 
 typedef struct sali_cluster_exchange {
     const sali_interactions *graph;
-    bool symmetric;  /* f is the same with all variables flipped; each has two codes */
-    bool flips;      /* candidates are the variables that agree, not those that differ */
-    uint8_t *mark;   /* [V] whether a variable is a candidate, and in the cluster */
-    int32_t *member; /* [V] the members of the cluster, in the order in which they were found */
+    bool symmetric; /* f is the same with all variables flipped; each has two codes */
+    bool flips;     /* candidates are the variables that agree, not the ones that differ */
+    int64_t candidates;
+    uint8_t *mark;   /* [V] whether a variable is a candidate, or in the cluster */
+    int32_t *member; /* [V + 1] the members of the cluster, in the order in which they were found;
+                        scratch after them */
 } sali_cluster_exchange;
 
 /* Whether every two variables are neighbours: a cluster then has all differing variables. */
