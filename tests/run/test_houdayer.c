@@ -308,6 +308,31 @@ START_TEST(mistakes_are_named)
 }
 END_TEST
 
+/* The exchange of a cluster would change the sums of both states. */
+START_TEST(fixed_sums_are_refused)
+{
+    static const int64_t pairs[] = { 0, 1, 1, 2, 2, 3, 3, 4, 4, 5 };
+    const double J[] = { 1, -1, 1, 1, -1 };
+    const sal_block block = {
+        .name = "x", .kind = SAL_SPIN, .count = 6, .fixed_sum = true, .sum = 2
+    };
+    sal_model *model = NULL;
+    sal_error err;
+    sal_space *space = sal_space_create();
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr s = sal_state(tape);
+    ck_ok(sal_model_from_tape(tape, sal_edges(s, sal_constant(tape, J, SAL_SHAPE(5)), 5, pairs),
+                              &model, &err),
+          &err);
+    const sal_run_options options = { .tempering = { .replicas = 3, .houdayer = true } };
+    run_refused(model, &options, SAL_ERR_UNSUPPORTED, "exchange of clusters cannot keep the fixed");
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 static Suite *houdayer_suite(void)
 {
     Suite *suite = suite_create("houdayer");
@@ -320,6 +345,7 @@ static Suite *houdayer_suite(void)
     tcase_add_test(tcase, no_exchanges_are_made_where_clusters_are_all);
     tcase_add_test(tcase, few_chains_are_reported);
     tcase_add_test(tcase, mistakes_are_named);
+    tcase_add_test(tcase, fixed_sums_are_refused);
     suite_add_tcase(suite, tcase);
     return suite;
 }

@@ -70,6 +70,9 @@ static sal_status create(void *self, sal_error *err)
     sali_interactions graph = { 0 };
     bool known = false;
     sal_status status = check_chains(run, err);
+    status = status ? status
+                    : sali_space_check_free(run->model->space, run->base->name,
+                                            "an exchange of clusters", err);
     status = status ? status : sali_interactions_create(run->model, &graph, &known, err);
     status = status ? status : check_graph(run, &graph, known, err);
     status = status ? status : sali_is_flip_symmetric(run->model, &h->symmetric, err);
