@@ -56,6 +56,11 @@ typedef struct sal_tempering_options {
     int64_t replicas; /* of each chain; 0: as many as `tuning` has, else 1 (no tempering) */
     const double *temperatures; /* [replicas], rising from 1; NULL: warm-up finds them */
     int64_t swap_every;         /* steps between two swaps; 0: one interval */
+    /* After each swap, chains 2k and 2k + 1 exchange a cluster of variables at each temperature at
+     * which warm-up finds clusters to be small (docs/tuning.md). For formulas whose terms have few
+     * variables each.
+     * Source:  Houdayer 2001; Zhu, Ochoa & Katzgraber 2015. */
+    bool houdayer;
 } sal_tempering_options;
 
 /* How the temperature goes in annealing (docs/tuning.md). */
@@ -307,7 +312,12 @@ typedef struct sal_run_summary {
                            chain */
     double barrier; /* sum of the swaps' rejection rates; NaN without tempering. The best number of
                        replicas is about 2 barrier + 1 (Syed et al. 2022) */
-    int64_t levels; /* number of levels of the trajectory; 0 without one */
+    int64_t houdayer_levels; /* temperatures at which draws had exchanges of clusters; 0 without */
+    const double *houdayer_shares; /* [replicas] the part of the differing variables that was in
+                                      clusters at each temperature, in the second half of warm-up
+                                      (without warm-up: in the run); NaN where replicas never
+                                      differed; NULL without exchanges of clusters */
+    int64_t levels;                /* number of levels of the trajectory; 0 without one */
     double level_rate_min; /* the smallest swap rate between two levels; NaN without levels */
     double arrivals; /* states that came up from the first level, per chain; NaN without levels */
     bool annealed;   /* whether the run annealed; R-hat and ESS then mean nothing */

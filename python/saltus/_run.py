@@ -646,8 +646,8 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
         number of them. `out` is written and `progress` called at rank 0.
     **options
         anneal (True, or "linear", "reheat", "rlsa"), anneal_from, anneal_to, anneal_seconds, coolings,
-        swap_every, track_best, save_warmup: as the options of ``saltus sample``. until ("ess=N", "rhat=X"): end when
-        the draws are that good, after `draws` of each chain at most (None: 102400).
+        swap_every, houdayer, track_best, save_warmup: as the options of ``saltus sample``. until ("ess=N",
+        "rhat=X"): end when the draws are that good, after `draws` of each chain at most (None: 102400).
 
     Returns
     -------

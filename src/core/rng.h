@@ -37,7 +37,8 @@ typedef enum sali_purpose {
     SALI_RNG_DIRECTION,  /* a chain's direction, at first and anew */
     SALI_RNG_COOLING,    /* seeds of the coolings of a search: "step" is the cooling */
     SALI_RNG_NOISE,      /* noise of denoising chains */
-    SALI_RNG_EXACT_DRAW  /* independent draws of oracles: "chain" and "step" number the draws */
+    SALI_RNG_EXACT_DRAW, /* independent draws of oracles: "chain" and "step" number the draws */
+    SALI_RNG_EXCHANGE    /* clusters that two chains exchange: "chain" is the slot of the first */
 } sali_purpose;
 
 /* One stream: all the numbers of one purpose at one step of one chain. At most 2^24 blocks of

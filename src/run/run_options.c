@@ -71,6 +71,10 @@ static const sali_option entries[] = {
                 RUN(tempering.replicas), SALI_RANGE(1, SALI_MOST_REPLICAS)),
     SALI_OPTION("swap-every", WHOLE, "N", "steps between two swaps", RUN(tempering.swap_every),
                 .usual = "a sweep, or 5", STEPS),
+    SALI_OPTION("houdayer", FLAG, NULL,
+                "with tempering: pairs of chains exchange clusters of variables at each "
+                "temperature where that helps",
+                RUN(tempering.houdayer)),
     SALI_OPTION("anneal", WORD, "[linear|reheat|rlsa]",
                 "search for large f by cooling down, and print the best f found; linear, with "
                 "reheating, or by parallel flips",
@@ -239,6 +243,7 @@ const char *sali_run_option_of_draws(const sal_run_options *o)
         { "anneal", a->on || a->schedule || a->coolings || a->seconds != 0 },
         { "trajectory", o->trajectory != NULL },
         { "steps_per_level", o->steps_per_level != 0 },
+        { "houdayer", o->tempering.houdayer }, /* parameters may change after warm-up */
         { "record", o->record.draws || o->record.best || o->record.warmup },
         { "comm", o->comm != NULL },
         { "callbacks.draw", o->callbacks.draw != NULL },

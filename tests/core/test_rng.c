@@ -251,6 +251,7 @@ static bool is_purpose(sali_purpose purpose)
     case SALI_RNG_COOLING:
     case SALI_RNG_NOISE:
     case SALI_RNG_EXACT_DRAW:
+    case SALI_RNG_EXCHANGE:
         return true;
     }
     return false;
@@ -263,7 +264,7 @@ START_TEST(no_two_purposes_have_one_number)
     for (int k = 0; k < 256; k++) {
         known += is_purpose((sali_purpose)k);
     }
-    ck_assert_int_eq(known, 28);
+    ck_assert_int_eq(known, 29);
 }
 END_TEST
 

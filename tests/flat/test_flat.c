@@ -470,6 +470,7 @@ START_TEST(figures_of_the_table_are_in_the_json)
         const char *model, *options;
     } runs[] = {
         { "ising:side=3", "chains=2\ndraws=20\nwarmup=20\ntempering=3\nuntil=ess=5" },
+        { "ising:side=3", "chains=2\ndraws=20\nwarmup=20\ntempering=3\nhoudayer=yes" },
         { "independent-set:nodes=9", "chains=2\ndraws=20\nwarmup=20\nanneal=yes" },
     };
     enum { RUNS = sizeof runs / sizeof *runs, MOST = 100 };

@@ -64,6 +64,8 @@ run ising:side=4,theta=0.3 --chains 40 --draws 40 --warmup 200 --sampler gibbs -
 run poisson:dim=5 --chains 40 --draws 40 --out draws.npy
 numbers="2 3 5" # two ladders, each cut in two
 run ising:side=4,theta=0.3 --chains 2 --draws 100 --warmup 400 --sampler ncg --tempering 64 --out draws.npy
+run ising:side=4,theta=0.1 --chains 3 --draws 40 --warmup 200 --sampler gibbs --tempering 40 --houdayer --out draws.npy
+run ising:side=4,theta=0.1 --chains 34 --draws 40 --warmup 200 --sampler ncg --tempering 5 --houdayer --out draws.npy
 numbers=3
 run ising:side=3 --chains 1 --draws 40 --out draws.npy
 run max-cut:nodes=30 --anneal reheat --chains 70 --draws 300 --best best.npy

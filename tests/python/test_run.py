@@ -98,6 +98,8 @@ class Options(unittest.TestCase):
         self.assertTrue((run.values[..., [3, 5]] == [-1, 1]).all())
         run = sal.sample(ISING, "gibbs", draws=50, temperatures=[1, 2, 4], seed=0)
         self.assertEqual(run.summary["tempering"]["temperatures"], [1, 2, 4])
+        run = sal.sample(ISING, "gibbs", draws=50, temperatures=[1, 2, 4], houdayer=True, seed=0)
+        self.assertEqual(len(run.summary["houdayer"]["shares"]), 3)
         run = sal.sample(ISING, "ncg", draws=500, step_size=0.3, seed=0)
         self.assertEqual(run.summary["step_size"], 0.3)
 

@@ -753,10 +753,10 @@ START_TEST(options_of_runs_are_refused)
         { .draws = 10 },          { .thin = 2 },
         { .until = "ess=100" },   { .seconds = 1 },
         { .annealing.on = true }, { .steps_per_level = 2 },
-        { .record.best = 1 },
+        { .record.best = 1 },     { .tempering = { .replicas = 2, .houdayer = true } },
     };
-    static const char *const names[] = { "draws",           "thin",  "until", "time", "anneal",
-                                         "steps_per_level", "record" };
+    static const char *const names[] = { "draws",           "thin",   "until",   "time", "anneal",
+                                         "steps_per_level", "record", "houdayer" };
     sal_model *model = field_model();
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         sal_chains *chains = NULL;

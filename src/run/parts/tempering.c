@@ -289,7 +289,7 @@ typedef struct tempering {
     sali_ladder ladder;
     sali_swaps *swaps; /* [n_shards] */
     sali_swaps **all;  /* [n_shards] pointers to the elements of swaps */
-    bool seams;        /* sali_run_has_seams */
+    bool meets;        /* shards meet after swaps, across seams or to exchange clusters */
 } tempering;
 
 /* Make the ladder: given, from a tuning, or a first guess. */
@@ -332,7 +332,7 @@ static sal_status open(void *self, sal_error *err)
     sal_run *run = t->run;
     sal_status status = SAL_OK;
     t->ladder.every = run->options.tempering.swap_every;
-    t->seams = sali_run_has_seams(run);
+    t->meets = sali_run_has_seams(run) || run->options.tempering.houdayer;
     set_temperatures(t);
     if (run->replicas == 1) {
         return SAL_OK;
@@ -360,8 +360,8 @@ static int64_t due(const void *self, const sali_run_shard *shard)
                            : SALI_NEVER;
 }
 
-/* Swap within the shard if that is due. True: refresh the shard. With seams false, because the
- * refresh comes after the swaps across seams. */
+/* Swap within the shard if that is due. True: refresh the shard. False where shards meet then,
+ * because the refresh comes after that. */
 static bool after(void *self, const sali_window *w, sali_run_shard *shard)
 {
     tempering *t = self;
@@ -371,7 +371,7 @@ static bool after(void *self, const sali_window *w, sali_run_shard *shard)
         return false;
     }
     sali_swap(&t->swaps[shard->k], shard->chains, (int64_t)(step / every % 2));
-    return !t->seams;
+    return !t->meets;
 }
 
 /* Update the ladder where that is due in warm-up. */

@@ -25,6 +25,7 @@ typedef enum sali_figure_when {
     SALI_WITH_AIM,  /* the JSON of other runs has no entry, here and below */
     SALI_WITH_STATISTIC,
     SALI_WITH_TEMPERING,
+    SALI_WITH_HOUDAYER,
     SALI_WITH_LEVELS,
     SALI_WITH_ANNEALING,
     SALI_WITH_BEST,

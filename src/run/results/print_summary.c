@@ -18,6 +18,12 @@ static void print_tempering(const sal_run_summary *s, FILE *stream)
                 (long long)s->replicas, s->temperatures[s->replicas - 1], s->swap_rate_min,
                 s->round_trips);
     }
+    if (s->houdayer_shares) {
+        fprintf(stream,
+                "cluster exchange at %lld of %lld temperatures: clusters of %.0f%% of the "
+                "differing variables at T = 1\n",
+                (long long)s->houdayer_levels, (long long)s->replicas, 100 * s->houdayer_shares[0]);
+    }
     if (sali_run_is_from_scratch(s)) {
         fprintf(stream,
                 "levels           %lld of the training's denoising chain: each draw is from "

@@ -6,6 +6,7 @@
 
 #include <saltus/stats.h>
 #include "models/exact/rounding.h"
+#include "run/parts/houdayer.h"
 #include "run/results/results.h"
 
 /* Append formatted text, cut to the room. */
@@ -85,6 +86,17 @@ static void describe_rare_swaps(const sal_run_summary *s, char *text, size_t roo
     append_warning(
         text, room, "About %.0f replicas would serve (--tempering).%s", ceil(2 * s->barrier) + 1,
         s->barrier > 0.8 * (double)(s->replicas - 1) ? " Perhaps more: the estimate is low." : "");
+}
+
+/* Report that draws had no exchanges of clusters, and why. */
+static void describe_no_exchanges(const sal_run_summary *s, char *text, size_t room)
+{
+    append_warning(
+        text, room,
+        "Draws exchanged no clusters (--houdayer): at T = 1 clusters had %.1f%% of the variables "
+        "in which two chains differ, and no less than %.0f%% at any temperature, so that "
+        "exchanges would do next to nothing.",
+        100 * s->houdayer_shares[0], 100 * SALI_HOUDAYER_LIMIT);
 }
 
 /* Report chains that never moved, why, and what would help. */
@@ -228,6 +240,9 @@ static void describe_exact(const sal_run_summary *s, char *text, size_t room)
         s->exact, s->exact_is_short ? "about a second" : "less time than this run took");
 }
 
+/* With fewer chains that exchange clusters, all chains or all but one are one pair. */
+#define ENOUGH_CHAINS 4
+
 bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
 {
     const bool mixes = !s->annealed; /* annealed chains need not mix */
@@ -246,6 +261,11 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
         { s->until && !s->reached && !s->stopped, NULL, describe_missed_aim },
         { s->unchanged > 0 && s->stuck[0] >= 0 && s->unmoved == 0, NULL, describe_stuck },
         { s->swap_rate_min < RARE_SWAPS, NULL, describe_rare_swaps },
+        { s->houdayer_shares && s->houdayer_levels == 0, NULL, describe_no_exchanges },
+        { s->houdayer_levels > 0 && s->chains < ENOUGH_CHAINS,
+          "Chains that exchange clusters (--houdayer) resemble each other, and R-hat compares them "
+          "as if they did not: use 4 chains or more.",
+          NULL },
         { unsettled, NULL, describe_step_size },
         /* if no chain moved, that is reported already */
         { s->unreached > 0 && s->unmoved < s->chains, NULL, describe_unreached },
