@@ -5,6 +5,7 @@
 #include "chi_square.h"
 #include "core/object.h"
 #include "core/slice.h"
+#include "models/fingerprint.h"
 #include "models/states.h"
 #include "samplers/fixed_sum.h"
 #include "samplers/start.h"
@@ -263,6 +264,46 @@ START_TEST(draws_of_many_variables_have_the_sum)
 }
 END_TEST
 
+/* ---- the steps of samplers, against their matrices */
+
+START_TEST(steps_are_those_of_the_matrix)
+{
+    static const char *const samplers[] = { "exchange", "exchange:radius=2", "pair-gibbs", "ncg",
+                                            "dlmc:balance=barker" };
+    const tiny_space *tiny = &tiny_slices[_i];
+    sal_space *space = tiny_space_make(tiny);
+    int served = 0;
+    for (int m = 0; m < N_TINY_MODELS; m++) {
+        sal_model *model = tiny_models[m].make(space, SAL_F64);
+        for (size_t k = 0; model && k < sizeof samplers / sizeof *samplers; k++) {
+            const double temperature = m % 2 ? 1.6 : 1;
+            sal_run_options o = { .sampler = samplers[k],
+                                  .draws = 300,
+                                  .seed = 7,
+                                  .tempering = { .replicas = 1, .temperatures = &temperature } };
+            sal_balance b;
+            sal_error err;
+            sal_status status = sal_sampler_balance(model, &o, &b, NULL, &err);
+            if (status != SAL_ERR_UNSUPPORTED) {
+                ck_ok(status, &err);
+                const bool apart =
+                    strcmp(tiny_models[m].name, "tables") == 0; /* forbidden states */
+                ck_assert_msg(b.invariance < 1e-12 && b.reversibility < 1e-12 &&
+                                  b.normalisation < 1e-12 && b.frequency < 5 &&
+                                  (apart || b.unreached == 0),
+                              "%s, %s over %s: %g, %g, %g, %g, %d unreached", samplers[k],
+                              tiny_models[m].name, tiny->name, b.invariance, b.reversibility,
+                              b.normalisation, b.frequency, (int)b.unreached);
+                served++;
+            }
+        }
+        sal_model_destroy(model);
+    }
+    ck_assert_int_ge(served, 6);
+    sal_space_destroy(space);
+}
+END_TEST
+
 /* ---- samplers that have no matrix */
 
 /* Draws of chains against the probabilities of all states; one in `thin` steps. */
@@ -419,6 +460,25 @@ START_TEST(clamps_take_their_part_of_the_sum)
     sal_model_destroy(clamped);
     sal_model_destroy(permuted);
     sal_model_destroy(model);
+}
+END_TEST
+
+START_TEST(saved_runs_know_the_sum)
+{
+    sal_space *space = tiny_space_make(&tiny_slices[0]), *other = sal_space_create();
+    sal_error err;
+    ck_ok(sal_space_add(other, &(sal_block)TINY_CHOSEN(5, 3), &err), &err);
+    sal_model *two = tiny_formula(space, SAL_F64), *three = tiny_formula(other, SAL_F64);
+    sal_model *again = tiny_formula(space, SAL_F64);
+    ck_assert(sali_model_structure(two) == sali_model_structure(again));
+    ck_assert(sali_model_structure(two) != sali_model_structure(three));
+    ck_assert(!sali_space_equal(two->space, three->space));
+    ck_assert(sali_space_equal(two->space, again->space));
+    sal_model_destroy(two);
+    sal_model_destroy(three);
+    sal_model_destroy(again);
+    sal_space_destroy(space);
+    sal_space_destroy(other);
 }
 END_TEST
 
@@ -627,6 +687,8 @@ int main(void)
     tcase_add_test(tc, runs_are_summarised);
     tcase_add_test(tc, bad_sums_and_labels_are_refused);
     tcase_add_test(tc, clamps_take_their_part_of_the_sum);
+    tcase_add_test(tc, saved_runs_know_the_sum);
+    tcase_add_loop_test(tc, steps_are_those_of_the_matrix, 0, N_TINY_SLICES);
     tcase_add_loop_test(tc, exact_answers_are_of_the_states_with_the_sum, 0, N_TINY_SLICES);
     tcase_add_test(tc, states_of_other_sums_are_refused);
     tcase_add_test(tc, what_cannot_keep_a_sum_says_so);
