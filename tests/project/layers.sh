@@ -43,7 +43,7 @@ check models/zoo $below models models/structure
 
 below="$below models... parallel"
 check samplers $below
-for kind in local langevin blocks relaxed own; do
+for kind in local langevin blocks clusters relaxed own; do
     check samplers/$kind $below samplers
 done
 check samplers/proof $below samplers...
