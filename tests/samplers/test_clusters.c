@@ -596,6 +596,36 @@ START_TEST(resumed_runs_have_the_same_bits)
 }
 END_TEST
 
+/* ---- advice */
+
+static void check_advice(sal_model *model, const char *sampler, bool expected)
+{
+    const sal_run_options options = { .sampler = sampler, .warmup = 50, .draws = 50 };
+    char text[SAL_WARNING_SIZE];
+    sal_run *run = run_it(model, &options);
+    const sal_run_summary s = summary_of(run);
+    sal_run_warning(&s, text, sizeof text);
+    ck_assert_int_eq(s.clusters, expected);
+    ck_assert_msg((strstr(text, "Try --sampler swendsen-wang or wolff") != NULL) == expected, "%s",
+                  text);
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+
+/* Only where chains disagree, there is no oracle, and edges do not contradict each other. */
+START_TEST(runs_that_have_not_mixed_are_told_of_clusters)
+{
+    check_advice(opened("ising:side=40,theta=0.25"), "gibbs", true);
+    check_advice(opened("ising:side=40,theta=-0.25"), "gwg", true);
+    check_advice(opened("potts:side=40,theta=0.6"), "gibbs", true);
+    check_advice(opened("ising:side=40,theta=0.25"), "wolff", false);
+    check_advice(opened("ising-dense:dim=300,scale=0.5"), "gibbs", false); /* contradicts */
+    check_advice(opened("bernoulli:dim=40"), "gibbs", false);              /* mixes */
+    check_advice(opened("ising:side=8,theta=0.3"), "gibbs", false);        /* an oracle serves */
+    check_advice(opened("rbm:visible=300,hidden=100,scale=1"), "gibbs", false);
+}
+END_TEST
+
 /* ---- graphs of more edges and variables than random words are made for at once */
 
 enum { RING = 9000 };
@@ -718,6 +748,7 @@ static Suite *clusters_suite(void)
     tcase_add_test(tcase, parameters_are_read_again);
     tcase_add_test(tcase, f_is_current_and_threads_do_not_matter);
     tcase_add_test(tcase, resumed_runs_have_the_same_bits);
+    tcase_add_test(tcase, runs_that_have_not_mixed_are_told_of_clusters);
     suite_add_tcase(suite, tcase);
     tcase = statistics_create("matrices");
     tcase_set_timeout(tcase, 60);

@@ -13,8 +13,8 @@
 #define MOST_BYTES 0x1p30
 #define MOST_STEPS (INT64_C(1) << 30)
 
-/* The most edges: a step has a random word for each (core/rng.h). */
-#define MOST_EDGES (INT64_C(1) << 25)
+/* The most edges: a step takes up to two random words for each (core/rng.h). */
+#define MOST_EDGES ((INT64_C(1) << 25) - 64)
 
 /* Rounding of a sum of terms of a formula, relative to their sizes. */
 static double rounding_of(const sal_model *model)
@@ -272,6 +272,9 @@ static const char *space_obstacle(const sal_model *model)
 {
     for (int64_t b = 0; b < model->space->n_blocks; b++) {
         const sali_stretch *s = &model->space->stretches[b];
+        if (s->kind == SAL_COUNT) {
+            return "it does not move counts";
+        }
         if (s->kind == SAL_ORDINAL && s->states > 2) {
             return "it needs ordinal variables of two levels";
         }
@@ -296,7 +299,7 @@ sal_status sali_cluster_graph_read(const sal_model *model, sali_couplings *coupl
         status = take_terms(model, &g, why, err);
     }
     if (status == SAL_OK && g.edges > MOST_EDGES) {
-        *why = "it needs at most 2^25 pairs of variables";
+        *why = "it needs fewer than 2^25 pairs of variables";
         status = SAL_ERR_UNSUPPORTED;
     }
     if (status != SAL_OK) {
@@ -307,18 +310,37 @@ sal_status sali_cluster_graph_read(const sal_model *model, sali_couplings *coupl
     return SAL_OK;
 }
 
+/* sali_cluster_graph_read, with couplings of the caller's model that end with the call. */
+static sal_status read_alone(const sal_model *model, sali_cluster_graph *g, const char **why)
+{
+    sali_couplings *couplings = NULL;
+    *g = (sali_cluster_graph){ 0 };
+    *why = NULL;
+    sal_status status = sali_couplings_create(model, SALI_BIT_COUPLINGS, &couplings, NULL);
+    status = status ? status : sali_cluster_graph_read(model, couplings, g, why, NULL);
+    sali_couplings_destroy(couplings);
+    return status;
+}
+
 const char *sali_cluster_obstacle(const sal_model *model)
 {
-    const char *why = NULL;
-    sali_couplings *couplings = NULL;
-    sali_cluster_graph graph = { 0 };
-    sal_status status = sali_couplings_create(model, SALI_BIT_COUPLINGS, &couplings, NULL);
-    status = status ? status : sali_cluster_graph_read(model, couplings, &graph, &why, NULL);
+    const char *why;
+    sali_cluster_graph graph;
+    const sal_status status = read_alone(model, &graph, &why);
     sali_cluster_graph_free(&graph);
-    sali_couplings_destroy(couplings);
     return status == SAL_ERR_MODEL         ? "it needs terms of f that are numbers"
            : status == SAL_ERR_UNSUPPORTED ? why
                                            : NULL; /* without memory opening the sampler fails */
+}
+
+bool sali_clusters_suit(const sal_model *model)
+{
+    const char *why;
+    sali_cluster_graph graph;
+    const bool suits = read_alone(model, &graph, &why) == SAL_OK && graph.edges > 0 &&
+                       sali_cluster_graph_is_satisfiable(&graph);
+    sali_cluster_graph_free(&graph);
+    return suits;
 }
 
 double sali_cluster_graph_value(const sali_cluster_graph *g, const int32_t *codes)

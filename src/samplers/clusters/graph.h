@@ -44,4 +44,8 @@ double sali_cluster_graph_value(const sali_cluster_graph *graph, const int32_t *
  * frustration they soon fill the graph. Returns false without memory. */
 bool sali_cluster_graph_is_satisfiable(const sali_cluster_graph *graph);
 
+/* Whether cluster samplers serve a model and should mix well: there are edges, and some state
+ * satisfies them all. */
+bool sali_clusters_suit(const sal_model *model);
+
 #endif

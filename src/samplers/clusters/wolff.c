@@ -18,66 +18,57 @@ enum { FEW = 16, MANY = 64 };
 
 typedef struct wolff {
     sali_clusters common;
-    int32_t *cluster; /* [V] its variables, in the order in which they joined */
+    int32_t *cluster; /* [V + 1] its variables, in the order in which they joined */
     uint32_t *joined; /* [V] the stamp of the last cluster that a variable was in */
     uint32_t stamp;
     bool usable; /* since the last refresh there is a graph */
 
-    /* The random words of one step: `next` is the number of the next, all before `end` are made. */
-    sali_stream stream, ties;
-    uint32_t words[MANY];
-    int64_t next, end;
-
-    /* The chance of no bond of the last edge that was asked for. */
-    double strength, beta;
-    sali_chance broken;
+    uint32_t words[MANY]; /* random words of a step, a few at a time */
 } wolff;
 
-/* ---- random numbers */
+/* ---- bonds */
 
-/* Begin the words of chain c's present step; the first block is for the first variable and the
- * shift. */
-static void begin_words(wolff *w, const sali_chains *chains, int64_t c)
+/* The bonds of one step of a chain. */
+typedef struct bond_drawer {
+    sali_stream stream, ties;
+    double beta, strength; /* the strength of the last edge that was asked for */
+    sali_chance broken;    /* the chance that such an edge gets no bond */
+    int64_t next, end;     /* numbers of the next word, and after the last one that is made */
+} bond_drawer;
+
+/* Make more words; the first block of the stream is for the first variable and the shift. */
+static void make_words(bond_drawer *b, uint32_t *words)
 {
-    w->stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
-    w->ties = sali_chains_stream(chains, c, SALI_RNG_AUXILIARY);
-    w->next = w->end = 0;
+    const int64_t n = b->next == 0 ? FEW : MANY;
+    sali_rng_words(&b->stream, (uint32_t)(1 + b->next / 4), n, words);
+    b->end += n;
 }
 
-/* The next word; *number is how many were taken before. */
-static inline uint32_t next_word(wolff *w, int64_t *number)
+static void set_strength(bond_drawer *b, double strength)
 {
-    if (w->next == w->end) {
-        const int64_t n = w->next == 0 ? FEW : MANY;
-        sali_rng_words(&w->stream, (uint32_t)(1 + w->next / 4), n, w->words);
-        w->end += n;
-    }
-    *number = w->next++;
-    const int64_t first = *number < FEW ? 0 : FEW;
-    return w->words[(*number - first) % MANY];
+    b->strength = strength;
+    b->broken = sali_chance_of(exp(-b->beta * strength));
 }
 
-/* Whether a satisfied edge of this strength gets a bond. */
-static inline bool draw_bond(wolff *w, double strength, double beta)
+/* Whether an edge gets a bond if it is satisfied. A word is taken in any case: asking first whether
+ * it is needed would take longer, as the answer cannot be predicted. */
+static inline bool draw_bond(bond_drawer *b, uint32_t *words, double strength)
 {
-    int64_t number;
-    const uint32_t word = next_word(w, &number);
-    if (strength != w->strength || beta != w->beta) {
-        w->strength = strength;
-        w->beta = beta;
-        w->broken = sali_chance_of(exp(-beta * fabs(strength)));
+    if (b->next == b->end) {
+        make_words(b, words);
     }
-    return !sali_chance_holds(w->broken, word, &w->ties, (uint32_t)number);
+    if (strength != b->strength) {
+        set_strength(b, strength);
+    }
+    const int64_t number = b->next++, first = number < FEW ? 0 : FEW;
+    const uint32_t word = words[(number - first) % MANY];
+    if (word == b->broken.whole) { /* hardly ever */
+        return !sali_chance_holds(b->broken, word, &b->ties, (uint32_t)number);
+    }
+    return word > b->broken.whole;
 }
 
 /* ---- a step */
-
-/* Mark variable i as one of the cluster. */
-static inline void add(wolff *w, int64_t *n, int32_t i)
-{
-    w->joined[i] = w->stamp;
-    w->cluster[(*n)++] = i;
-}
 
 /* A new stamp, which no variable has. */
 static void begin_cluster(wolff *w)
@@ -88,24 +79,35 @@ static void begin_cluster(wolff *w)
     }
 }
 
-/* Grow a cluster of chain c from variable `first`; returns the number of its variables. An edge is
- * asked once: the second of its ends finds the first in the cluster, or was refused by it. */
+/* Grow a cluster of chain c from variable `first`; returns the number of its variables. An edge
+ * counts once: the second of its ends finds the first in the cluster. Without branches. */
 static int64_t grow(wolff *w, const sali_chains *chains, int64_t c, int32_t first)
 {
-    const sali_cluster_graph *g = &w->common.graph;
-    const int32_t *codes = chains->codes + c * g->n;
-    const double beta = chains->beta[c];
-    int64_t n = 0;
+    const sali_cluster_graph g = w->common.graph;
+    const int32_t *codes = chains->codes + c * g.n;
+    bond_drawer bonds = { .stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL),
+                          .ties = sali_chains_stream(chains, c, SALI_RNG_AUXILIARY),
+                          .beta = chains->beta[c],
+                          .strength = NAN };
+    int32_t *cluster = w->cluster;
+    uint32_t *joined = w->joined, *words = w->words;
     begin_cluster(w);
-    add(w, &n, first);
+    const uint32_t stamp = w->stamp;
+    int64_t n = 1;
+    cluster[0] = first;
+    joined[first] = stamp;
     for (int64_t at = 0; at < n; at++) {
-        const int32_t i = w->cluster[at];
-        for (int64_t k = g->begin[i]; k < g->begin[i + 1]; k++) {
-            const int32_t j = g->to[k];
-            const bool satisfied = (codes[i] == codes[j]) == (g->strength[k] > 0);
-            if (satisfied && w->joined[j] != w->stamp && draw_bond(w, g->strength[k], beta)) {
-                add(w, &n, j);
-            }
+        const int32_t i = cluster[at], code = codes[i];
+        const int64_t end = g.begin[i + 1];
+        for (int64_t k = g.begin[i]; k < end; k++) {
+            const int32_t j = g.to[k];
+            const uint32_t before = joined[j];
+            const bool satisfied = (code == codes[j]) == (g.strength[k] > 0);
+            const bool bond = draw_bond(&bonds, words, fabs(g.strength[k]));
+            const bool joins = satisfied & bond & (before != stamp);
+            cluster[n] = j; /* the last entry is room for one that does not join */
+            n += joins;
+            joined[j] = joins ? stamp : before;
         }
     }
     return n;
@@ -133,14 +135,15 @@ static double change_fields(const wolff *w, const int32_t *codes, int64_t n, int
 
 static double change_border(const wolff *w, const int32_t *codes, int64_t n, int32_t shift)
 {
-    const sali_cluster_graph *g = &w->common.graph;
+    const sali_cluster_graph g = w->common.graph;
+    const uint32_t *joined = w->joined, stamp = w->stamp;
     double sum = 0;
     for (int64_t at = 0; at < n; at++) {
-        const int32_t i = w->cluster[at], to = shifted(g, codes, i, shift);
-        for (int64_t k = g->begin[i]; k < g->begin[i + 1]; k++) {
-            const int32_t j = g->to[k];
-            const int change = (to == codes[j]) - (codes[i] == codes[j]);
-            sum += w->joined[j] == w->stamp ? 0 : change * g->strength[k];
+        const int32_t i = w->cluster[at], from = codes[i], to = shifted(&g, codes, i, shift);
+        const int64_t end = g.begin[i + 1];
+        for (int64_t k = g.begin[i]; k < end; k++) {
+            const int32_t j = g.to[k], change = (to == codes[j]) - (from == codes[j]);
+            sum += (joined[j] != stamp) * change * g.strength[k];
         }
     }
     return sum;
@@ -166,11 +169,11 @@ static void step_chain(wolff *w, sali_chains *chains, int64_t c)
     const sali_cluster_graph *g = &w->common.graph;
     const int32_t *codes = chains->codes + c * g->n;
     const sali_stream accept = sali_chains_stream(chains, c, SALI_RNG_ACCEPT);
-    begin_words(w, chains, c);
+    const sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_PROPOSAL);
     const uint32_t movable = (uint32_t)w->common.n_movable;
-    const int32_t first = w->common.movable[sali_rng_below(&w->stream, 0, movable)];
+    const int32_t first = w->common.movable[sali_rng_below(&stream, 0, movable)];
     const uint32_t others = (uint32_t)g->states[first] - 1;
-    const int32_t shift = 1 + (others > 1 ? (int32_t)sali_rng_below(&w->stream, 1, others) : 0);
+    const int32_t shift = 1 + (others > 1 ? (int32_t)sali_rng_below(&stream, 1, others) : 0);
     const int64_t n = grow(w, chains, c, first);
     const double fields = change_fields(w, codes, n, shift);
     const double u = sali_rng_uniform_at(&accept, 0);
@@ -205,7 +208,7 @@ static sal_status wolff_create(const sali_chains *chains, const sali_sampler_set
     if (!w) {
         return sali_fail_memory(err);
     }
-    w->cluster = SALI_OBJECT_ARRAY(w, int32_t, chains->space->n_variables);
+    w->cluster = SALI_OBJECT_ARRAY(w, int32_t, chains->space->n_variables + 1);
     w->joined = SALI_OBJECT_ARRAY(w, uint32_t, chains->space->n_variables);
     return sali_object_finish(w, sali_clusters_open(w, chains, &w->common, err), self, err);
 }
