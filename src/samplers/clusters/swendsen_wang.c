@@ -10,6 +10,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/object.h"
+#include "core/vector/clones.h"
 #include "samplers/clusters/clusters.h"
 #include "samplers/conditional.h"
 
@@ -117,18 +118,28 @@ static inline void join(int32_t *parent, int32_t i, int32_t j)
     }
 }
 
-/* List which of the m edges from `first` on get a bond, by a word each, with those whose word ties:
- * without branches, as about half of them do. Returns their number. */
+/* Mark which of m edges get a bond, by a word each, with those whose word ties. */
+SALI_CLONES
+static void mark_bonds(int64_t m, const int32_t *tail, const uint32_t *head, const uint32_t *broken,
+                       const int32_t *codes, const uint32_t *words, uint32_t *marked)
+{
+    for (int64_t k = 0; k < m; k++) {
+        const uint32_t same = codes[tail[k]] == codes[head[k] & ~DIFFERENT];
+        marked[k] = (same ^ head[k] / DIFFERENT) & (uint32_t)(words[k] >= broken[k]);
+    }
+}
+
+/* List the edges that get a bond, of the m from `first` on: without branches, as about half of them
+ * do. Returns their number. */
 static int64_t draw_bonds(const edge_list *e, int64_t first, int64_t m, const int32_t *codes,
                           const uint32_t *words, int32_t *bonds)
 {
-    const int32_t *tail = e->tail + first;
-    const uint32_t *head = e->head + first, *broken = e->broken + first;
+    uint32_t marked[CHUNK];
     int64_t n = 0;
+    mark_bonds(m, e->tail + first, e->head + first, e->broken + first, codes, words, marked);
     for (int64_t k = 0; k < m; k++) {
-        const bool same = codes[tail[k]] == codes[head[k] & ~DIFFERENT];
         bonds[n] = (int32_t)k;
-        n += (same != (head[k] & DIFFERENT) / DIFFERENT) & (words[k] >= broken[k]);
+        n += marked[k];
     }
     return n;
 }
@@ -236,20 +247,63 @@ static void draw_shifts(swendsen_wang *s, const sali_chains *chains, int64_t c)
 
 /* ---- a step */
 
+/* Sums of many numbers have LANES parts, so that they are vectorised, in the same order on every
+ * processor. */
+enum { LANES = 8 };
+
+static double sum_lanes(const double *lane)
+{
+    return ((lane[0] + lane[4]) + (lane[1] + lane[5])) +
+           ((lane[2] + lane[6]) + (lane[3] + lane[7]));
+}
+
+/* Shift n codes in place; returns the sum of the spans of those that change. */
+SALI_CLONES
+static double shift_codes(int64_t n, const int32_t *states, const uint8_t *shift,
+                          const double *span, int32_t *codes)
+{
+    double jump[LANES] = { 0 };
+    for (int64_t first = 0; first < n; first += LANES) {
+        const int64_t m = n - first < LANES ? n - first : LANES;
+        for (int64_t l = 0; l < m; l++) {
+            const int64_t i = first + l;
+            const int32_t code = codes[i] + shift[i];
+            jump[l] += shift[i] ? span[i] : 0;
+            codes[i] = code - (code >= states[i] ? states[i] : 0);
+        }
+    }
+    return sum_lanes(jump);
+}
+
 /* Shift the variables of chain c by `shift`, in codes and x; adds the distance to jump_sum. */
 static void apply_shifts(swendsen_wang *s, sali_chains *chains, int64_t c)
 {
     const sali_cluster_graph *g = &s->common.graph;
     int32_t *codes = chains->codes + c * g->n;
-    double jump = 0;
-    for (int64_t i = 0; i < g->n; i++) {
-        const int32_t code = codes[i] + s->shift[i];
-        jump += s->shift[i] ? s->common.span[i] : 0;
-        codes[i] = code >= g->states[i] ? code - g->states[i] : code;
-    }
-    chains->jump_sum[c] += jump;
+    chains->jump_sum[c] += shift_codes(g->n, g->states, s->shift, s->common.span, codes);
     sali_model_embed(s->common.model, 1, codes,
                      sali_row(chains, chains->x, c, chains->space->width));
+}
+
+/* The sum of the strengths of those of n edges whose variables are equal. */
+SALI_CLONES
+static double sum_equal(int64_t n, const int32_t *tail, const uint32_t *head,
+                        const double *strength, const int32_t *codes)
+{
+    double sum[LANES] = { 0 };
+    const int64_t whole = n / LANES * LANES;
+    for (int64_t first = 0; first < whole; first += LANES) {
+        for (int64_t l = 0; l < LANES; l++) {
+            const int64_t k = first + l;
+            const bool same = codes[tail[k]] == codes[head[k] & ~DIFFERENT];
+            sum[l] += same ? strength[k] : 0;
+        }
+    }
+    for (int64_t k = whole; k < n; k++) {
+        const bool same = codes[tail[k]] == codes[head[k] & ~DIFFERENT];
+        sum[k - whole] += same ? strength[k] : 0;
+    }
+    return sum_lanes(sum);
 }
 
 /* f of the codes of chain c: sali_cluster_graph_value, from the list of edges. */
@@ -257,15 +311,11 @@ static double value_of(const swendsen_wang *s, const int32_t *codes)
 {
     const sali_cluster_graph *g = &s->common.graph;
     const edge_list *e = &s->edges;
-    double fields = 0, sum[4] = { 0 };
+    double fields = 0;
     for (int64_t i = 0; g->fields && i < g->n; i++) {
         fields += g->field[i * g->most + codes[i]];
     }
-    for (int64_t k = 0; k < e->n; k++) {
-        const bool same = codes[e->tail[k]] == codes[e->head[k] & ~DIFFERENT];
-        sum[k % 4] += same ? e->strength[k] : 0;
-    }
-    return g->constant + fields + ((sum[0] + sum[1]) + (sum[2] + sum[3]));
+    return g->constant + fields + sum_equal(e->n, e->tail, e->head, e->strength, codes);
 }
 
 static void swendsen_wang_step(void *self, sali_chains *chains)
