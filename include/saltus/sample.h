@@ -338,9 +338,11 @@ typedef struct sal_run_summary {
                    sal_model_exact that answers in about a second or in less time than the
                    run took; NULL: none is known after a short look, or none was looked for */
     bool exact_is_short; /* it answers in about a second; false: only in less time than the run */
-    const char *missed;  /* what the sampler was to find in warm-up and did not, or why a search
-                            ended early, and what would help, in sentences; NULL: nothing. Lives as
-                            long as the run */
+    bool clusters; /* chains disagree or have no ESS, no oracle is near, and samplers of clusters
+                      serve the model, of which no pairs contradict each other */
+    const char *missed; /* what the sampler was to find in warm-up and did not, or why a search
+                           ended early, and what would help, in sentences; NULL: nothing. Lives as
+                           long as the run */
 
     const char *statistic;      /* name of a figure that the model reports besides f, such as its
                                    reconstruction error; NULL: none. Lives as long as the model */

@@ -43,7 +43,7 @@ check models/zoo $below models models/structure
 
 below="$below models... parallel"
 check samplers $below
-for kind in local langevin blocks relaxed own slice; do
+for kind in local langevin blocks clusters relaxed own slice; do
     check samplers/$kind $below samplers
 done
 check samplers/proof $below samplers...

@@ -138,6 +138,7 @@ static const sali_figure figures[] = {
     MADE(DECODED, WITH_DECODED, "decoded.state", NULL, "codes of the best decoded state"),
     OUT(exact, warned),
     OUT(exact_is_short, warned),
+    OUT(clusters, warned),
     OUT(missed, warned),
 };
 

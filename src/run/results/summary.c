@@ -14,6 +14,7 @@
 #include "models/tape_model.h"
 #include "run/parts/record.h"
 #include "run/results/results.h"
+#include "samplers/clusters/graph.h"
 
 /* SHORT_WAIT: nanoseconds of estimated cost that take about a second: the estimate is right within
  * a factor of ten, and the quick estimate used here is up to twice the cost of the answer, for
@@ -43,6 +44,17 @@ static sal_status summarise_exact(const sal_run *run, sal_run_summary *s, sal_er
         s->exact_is_short = cost <= SHORT_WAIT;
     }
     return status == SAL_ERR_UNSUPPORTED || status == SAL_ERR_MODEL ? SAL_OK : status;
+}
+
+/* Set s->clusters where single variables seem to move too slowly, or not at all, and clusters of
+ * them can: after the exact method, which is better where there is one. */
+static void summarise_clusters(const sal_run *run, sal_run_summary *s)
+{
+    const bool doubtful = s->rhat_max > SAL_RHAT_LIMIT || isnan(s->ess_median);
+    const bool used = strcmp(run->sampler->name, "swendsen-wang") == 0 ||
+                      strcmp(run->sampler->name, "wolff") == 0;
+    s->clusters = doubtful && !used && !s->annealed && !s->exact && s->draws >= SALI_FEW_DRAWS &&
+                  sali_clusters_suit(run->model);
 }
 
 sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err)
@@ -95,6 +107,7 @@ sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_e
     status = status ? status : sali_unreached_summarise(run, &s, err);
     status = status ? status : summarise_exact(run, &s, err);
     if (status == SAL_OK) {
+        summarise_clusters(run, &s);
         *summary = s;
     }
     return status;

@@ -271,6 +271,10 @@ bool sal_run_warning(const sal_run_summary *s, char *text, size_t room)
         { s->unreached > 0 && s->unmoved < s->chains, NULL, describe_unreached },
         { s->draws > 0 && sali_rounding_is_coarse(s->rounding), NULL, describe_rounding },
         { s->exact, NULL, describe_exact },
+        { s->clusters,
+          "Try --sampler swendsen-wang or wolff, which move clusters of this model's variables at "
+          "once.",
+          NULL },
         { s->draws > 0 && s->missed, s->missed, NULL },
     };
     bool found = false;
