@@ -443,6 +443,7 @@ START_TEST(what_clusters_cannot_serve_is_refused)
     check_refused(opened("ordinal-poly2:dim=2,levels=4"), "ordinal variables of two levels");
     check_refused(opened("poisson:dim=3"), "does not move counts");
     check_refused(pair_model(3, 3, bent), "Potts form");
+    check_refused(opened("potts-dense:dim=30"), "Potts form");
     check_refused(pair_model(2, 2, forbidden), "tables forbid states");
     sal_space *space = tiny_space_make(tiny_space_named("binary"));
     sal_tape *tape = sal_tape_create(space, SAL_F64);

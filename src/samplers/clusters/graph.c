@@ -7,11 +7,14 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/rng.h"
 #include "models/structure/local_terms.h"
 
-/* Bounds on the tables of terms. */
+/* Bounds on the tables of terms: their bytes, and the steps, of a few nanoseconds each, of reading
+ * them for a sampler that was asked for, or for advice only. */
 #define MOST_BYTES 0x1p30
 #define MOST_STEPS (INT64_C(1) << 30)
+#define FEW_STEPS (INT64_C(1) << 26)
 
 /* The most edges: a step takes up to two random words for each (core/rng.h). */
 #define MOST_EDGES ((INT64_C(1) << 25) - 64)
@@ -93,6 +96,8 @@ static bool take_bits(sali_cluster_graph *g, const sali_coupling_values *p)
 
 /* ---- from tables of terms */
 
+static const char not_potts[] =
+    "it needs pair terms of two-level variables, or of Potts form: theta [s_i = s_j]";
 static const char forbids[] = "it needs a finite f, and tables forbid states (-inf)";
 
 static bool all_finite(const double *table, int64_t size)
@@ -122,8 +127,7 @@ static const char *split_pair(sali_cluster_graph *g, const int32_t *scope, doubl
     for (int64_t k = 0; k < (int64_t)p * q; k++) {
         const double sum = table[k / q * q] + table[k % q] - table[0];
         if (!(fabs(table[k] - sum) <= rounding * largest)) {
-            return "it needs pair terms of two-level variables, or of Potts form: theta [s_i = "
-                   "s_j]";
+            return not_potts;
         }
     }
     if (theta != 0 && p != q) {
@@ -231,18 +235,85 @@ static bool has_large_term(const sali_local_terms *terms)
     return most > 2;
 }
 
+/* ---- a quick look */
+
+/* Pairs of variables that are looked at, with three states each, and the most reals of a state. */
+enum { LOOKED_AT = 16, ROWS = 6, MOST_REALS = 20000 };
+
+/* Rounding of f in differences of its values, relative to them. */
+#define COARSE 1e-3
+
+/* Fill `codes` [LOOKED_AT x ROWS x V]: for each random pair the state of zeros with one variable at
+ * 0 or 1, and the other at 0, 1 or 2. `usable` is false of pairs with fewer states, or of one
+ * variable; returns whether some pair is usable. */
+static bool make_rows(const sal_space *space, int32_t *codes, bool *usable)
+{
+    const int64_t V = space->n_variables;
+    const sali_stream stream = { .purpose = SALI_RNG_STATISTIC };
+    bool any = false;
+    for (uint32_t p = 0; p < LOOKED_AT; p++) {
+        const int64_t i = sali_rng_below(&stream, 2 * p, (uint32_t)V);
+        const int64_t j = sali_rng_below(&stream, 2 * p + 1, (uint32_t)V);
+        usable[p] = i != j && space->variables[i].states > 2 && space->variables[j].states > 2;
+        any |= usable[p];
+        for (int64_t r = 0; r < ROWS; r++) {
+            int32_t *row = codes + (p * ROWS + r) * V;
+            memset(row, 0, (size_t)V * sizeof *row);
+            row[i] = usable[p] ? (int32_t)(r / 3) : 0;
+            row[j] = usable[p] ? (int32_t)(r % 3) : 0;
+        }
+    }
+    return any;
+}
+
+/* Whether values of f show quickly that some pair of variables is not of Potts form, of which T(0,
+ * 0) - T(0, 1) - T(1, 0) + T(1, 1) is twice T(0, 0) - T(0, 2) - T(1, 0) + T(1, 2). Tables of dense
+ * couplings take long to make; false says nothing. */
+static bool bends(const sal_model *model)
+{
+    const int64_t n = LOOKED_AT * ROWS, V = model->space->n_variables;
+    bool usable[LOOKED_AT], found = false;
+    double f[LOOKED_AT * ROWS];
+    if (model->space->max_states < 3 || model->space->width > MOST_REALS) {
+        return false;
+    }
+    int32_t *codes = SALI_NEW_ARRAY(int32_t, n * V);
+    const bool known = codes && make_rows(model->space, codes, usable) &&
+                       sal_model_evaluate(model, n, codes, f, NULL, NULL, NULL) == SAL_OK;
+    for (int64_t p = 0; known && p < LOOKED_AT; p++) {
+        const double *T = f + p * ROWS;
+        const double twice = T[0] - T[1] - T[3] + T[4], once = T[0] - T[2] - T[3] + T[5];
+        double size = 0;
+        for (int r = 0; r < ROWS; r++) {
+            size = fmax(size, fabs(T[r]));
+        }
+        found |= usable[p] && fabs(twice - 2 * once) > COARSE * size;
+    }
+    sali_free(codes);
+    return found;
+}
+
+/* ---- reading */
+
 /* Fill the graph from the terms of f, as tables; *why says what they are not. */
-static sal_status take_terms(const sal_model *model, sali_cluster_graph *g, const char **why,
-                             sal_error *err)
+static sal_status take_terms(const sal_model *model, int64_t steps, sali_cluster_graph *g,
+                             const char **why, sal_error *err)
 {
     char unread[200];
     sali_local_terms terms = { 0 };
     double *theta = NULL;
+    if (bends(model)) {
+        *why = not_potts;
+        return SAL_ERR_UNSUPPORTED;
+    }
     *why = "it needs f as a formula, a sum of terms of one and two variables";
     sal_status status =
-        sali_local_terms_read(model, MOST_BYTES, MOST_STEPS, &terms, unread, sizeof unread, err);
+        sali_local_terms_read(model, MOST_BYTES, steps, &terms, unread, sizeof unread, err);
     if (status == SAL_OK && has_large_term(&terms)) {
         *why = "it needs terms of one and two variables, and f has larger ones";
+        status = SAL_ERR_UNSUPPORTED;
+    } else if (status == SAL_OK && SALI_ENTRY_STEPS * terms.effort > (double)steps) {
+        *why = "it needs terms whose tables take less time to make";
         status = SAL_ERR_UNSUPPORTED;
     }
     status = status ? status : sali_local_terms_fill(&terms, unread, sizeof unread, err);
@@ -282,8 +353,9 @@ static const char *space_obstacle(const sal_model *model)
     return model->fields ? "it needs an f that is the same for all chains" : NULL;
 }
 
-sal_status sali_cluster_graph_read(const sal_model *model, sali_couplings *couplings,
-                                   sali_cluster_graph *graph, const char **why, sal_error *err)
+/* sali_cluster_graph_read, with a bound on the steps of reading terms. */
+static sal_status read_graph(const sal_model *model, sali_couplings *couplings, int64_t steps,
+                             sali_cluster_graph *graph, const char **why, sal_error *err)
 {
     sali_cluster_graph g = { 0 };
     const sali_coupling_values *pairs = couplings ? sali_couplings_values(couplings) : NULL;
@@ -296,7 +368,7 @@ sal_status sali_cluster_graph_read(const sal_model *model, sali_couplings *coupl
     if (status == SAL_OK && pairs) {
         status = take_bits(&g, pairs) ? SAL_OK : sali_fail_memory(err);
     } else if (status == SAL_OK) {
-        status = take_terms(model, &g, why, err);
+        status = take_terms(model, steps, &g, why, err);
     }
     if (status == SAL_OK && g.edges > MOST_EDGES) {
         *why = "it needs fewer than 2^25 pairs of variables";
@@ -310,14 +382,21 @@ sal_status sali_cluster_graph_read(const sal_model *model, sali_couplings *coupl
     return SAL_OK;
 }
 
-/* sali_cluster_graph_read, with couplings of the caller's model that end with the call. */
-static sal_status read_alone(const sal_model *model, sali_cluster_graph *g, const char **why)
+sal_status sali_cluster_graph_read(const sal_model *model, sali_couplings *couplings,
+                                   sali_cluster_graph *graph, const char **why, sal_error *err)
+{
+    return read_graph(model, couplings, MOST_STEPS, graph, why, err);
+}
+
+/* read_graph, with couplings that end with the call. */
+static sal_status read_alone(const sal_model *model, int64_t steps, sali_cluster_graph *g,
+                             const char **why)
 {
     sali_couplings *couplings = NULL;
     *g = (sali_cluster_graph){ 0 };
     *why = NULL;
     sal_status status = sali_couplings_create(model, SALI_BIT_COUPLINGS, &couplings, NULL);
-    status = status ? status : sali_cluster_graph_read(model, couplings, g, why, NULL);
+    status = status ? status : read_graph(model, couplings, steps, g, why, NULL);
     sali_couplings_destroy(couplings);
     return status;
 }
@@ -326,7 +405,7 @@ const char *sali_cluster_obstacle(const sal_model *model)
 {
     const char *why;
     sali_cluster_graph graph;
-    const sal_status status = read_alone(model, &graph, &why);
+    const sal_status status = read_alone(model, MOST_STEPS, &graph, &why);
     sali_cluster_graph_free(&graph);
     return status == SAL_ERR_MODEL         ? "it needs terms of f that are numbers"
            : status == SAL_ERR_UNSUPPORTED ? why
@@ -337,7 +416,7 @@ bool sali_clusters_suit(const sal_model *model)
 {
     const char *why;
     sali_cluster_graph graph;
-    const bool suits = read_alone(model, &graph, &why) == SAL_OK && graph.edges > 0 &&
+    const bool suits = read_alone(model, FEW_STEPS, &graph, &why) == SAL_OK && graph.edges > 0 &&
                        sali_cluster_graph_is_satisfiable(&graph);
     sali_cluster_graph_free(&graph);
     return suits;

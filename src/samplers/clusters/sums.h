@@ -15,12 +15,12 @@ typedef struct sali_cluster_sums sali_cluster_sums;
 sali_cluster_sums *sali_cluster_sums_open(void *object);
 
 /* The probability that a step of Swendsen-Wang leads from `codes` to `to` at an inverse
- * temperature: bonds that no set of them is left out of, and a shift for each cluster. */
+ * temperature, summed over all sets of bonds. */
 double sali_cluster_sums_sweep(sali_cluster_sums *sums, const sali_cluster_graph *graph,
                                double beta, const int32_t *codes, const int32_t *to);
 
-/* The probability that the clusters of a set of m variables are one, which has no bonds to other
- * variables. */
+/* The probability that m variables are one cluster: bonds join all of them, and none joins one of
+ * them to another variable. */
 double sali_cluster_sums_one(sali_cluster_sums *sums, const sali_cluster_graph *graph, double beta,
                              const int32_t *codes, int64_t m, const int32_t *site);
 
