@@ -231,7 +231,7 @@ static int open_state(options *o, sal_run_state **state)
     o->params = sal_run_state_note(*state, "params");
     o->dtype = sal_run_state_note(*state, "dtype");
     o->ladder = sal_run_state_note(*state, "ladder");
-    o->sums = sal_run_state_note(*state, "fix-sum");
+    o->sums = sal_run_state_note(*state, "fix_sum");
     o->outputs.out = o->resume;
     o->resumed = o->run.sampler;
     return given.init ? cli_usage("--init and --resume: the run goes on from its own states")
@@ -263,7 +263,7 @@ static int open_writer(const sal_model *model, options *o, sal_draw_writer **wri
                                { "init", o->init },
                                { "clamp", o->fixed.clamp },
                                { "evidence", evidence },
-                               { "fix-sum", o->sums },
+                               { "fix_sum", o->sums },
                                { 0 } };
     sal_status status = sal_draw_writer_open(o->outputs.out, model, &o->run, notes, writer, &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
