@@ -60,7 +60,9 @@ SAL_API sal_status sal_flat_list(const char *what, char **json, sal_error *err);
 
 /* Append a block to a space, as sal_space_add.
  * Params:  kind    sal_kind: 1 binary, 2 spin, 3 ordinal, 4 categorical, 5 count.
- *          levels  [states] of an ordinal block, or NULL.
+ *          levels  [states] of an ordinal block, or NULL; of a categorical block how many of its
+ *                  variables have each label in every state (`labels` of sal_block), or NULL.
+ *                  Sums are fixed by sal_space_fix_sum and sal_model_fix_sum.
  * Returns: as sal_space_add.
  * Cost:    O(count).
  * Threads: one at a time. */

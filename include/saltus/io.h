@@ -135,8 +135,8 @@ typedef struct sal_note {
  *                   `callbacks`. To see draws too, replace these callbacks by functions that call
  *                   them.
  *          notes    texts for sal_run_state_note; the last name is NULL. The file's attribute
- *                   `configuration` tells those named params, tuning, preconditioner, init, clamp
- *                   and evidence, which say where the options came from. NULL: none.
+ *                   `configuration` tells those named params, tuning, preconditioner, init, clamp,
+ *                   evidence and fix_sum, which say where the options came from. NULL: none.
  * Returns: SAL_ERR_UNSUPPORTED for another kind of file, or if the library was built without
  *          libnetcdf; SAL_ERR_ARGUMENT for a number of chains out of range; SAL_ERR_IO, also while
  *          another run writes to PATH, and when PATH.draws holds a run that ended early and is not

@@ -65,6 +65,18 @@ SAL_API sal_status sal_model_from_factors(int64_t n_variables, const int32_t *st
 SAL_API sal_status sal_model_clamp(sal_model *model, int64_t n, const int64_t *variables,
                                    const int32_t *codes, sal_model **clamped, sal_error *err);
 
+/* Fix the sum of the values of a block of the model, as sal_space_fix_sum does of a space: the
+ * model is then over the states with this sum only. f, parameters and the layout of states stay the
+ * same. Fix sums before you clamp variables, sample or keep the model anywhere.
+ * Params:  block: its name.
+ * Returns: as sal_space_fix_sum; SAL_ERR_ARGUMENT also for a clamped model, and while runs, chains,
+ *          clamped models or other calls use the model; SAL_ERR_UNSUPPORTED for a denoising chain;
+ *          SAL_ERR_MEMORY. The model is then unchanged.
+ * Cost:    O(V).
+ * Threads: nobody may use the model at the same time. */
+SAL_API sal_status sal_model_fix_sum(sal_model *model, const char *block, int64_t sum,
+                                     sal_error *err);
+
 /* Get the number of levels of a conditional energy f(x, t): the states of the level t, which is the
  * last block of the space and one categorical variable. 0: the formula has no such block, or the
  * model is no tape, or has clamped variables. The objective SAL_DENOISING trains such models on

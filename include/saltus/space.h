@@ -74,7 +74,8 @@ SAL_API sal_status sal_space_add(sal_space *space, const sal_block *block, sal_e
  * (samplers that cannot refuse the model), starts and exact answers too.
  * Params:  block: its name.
  * Returns: SAL_ERR_NOT_FOUND (no such block, naming those there are); SAL_ERR_ARGUMENT when no
- * state has this sum, or the block is of another kind. The space is then unchanged. Cost:    O(1).
+ *          state has this sum, or the block is of another kind. The space is then unchanged.
+ * Cost:    O(1).
  * Threads: one at a time. */
 SAL_API sal_status sal_space_fix_sum(sal_space *space, const char *block, int64_t sum,
                                      sal_error *err);

@@ -9,8 +9,8 @@
 (4, 1000, 20)
 
 Energies are formulas with NumPy's operators over blocks of variables (:func:`spins`, :func:`binary`,
-:func:`categorical`, :func:`ordinal`, :func:`counts`), ready-made models and files by name, Python
-functions (:meth:`Model.from_function`) and PyTorch modules (:func:`from_torch`).
+:func:`categorical`, :func:`permutation`, :func:`ordinal`, :func:`counts`), ready-made models and files by
+name, Python functions (:meth:`Model.from_function`) and PyTorch modules (:func:`from_torch`).
 """
 
 from ._chain import Chain
@@ -18,8 +18,8 @@ from ._data import Data
 from ._evaluate import Evaluation, evaluate
 from ._formula import (Expr, abs_ as abs, at_most, avg_pool2d, binary, categorical, clip, concatenate, constant, conv2d, cos,
                        counts, cumsum, dot, edges, elu, erf, exp, expand_dims, gelu, lgamma, log, log1p, logsumexp,
-                       matmul, max, max_pool2d, maximum, mean, min, minimum, operation, ordinal, param, power, quad,
-                       relu, reshape, sigmoid, silu, sin, softmax, softplus, spins, sqrt, square, squeeze, stack, sum,
+                       matmul, max, max_pool2d, maximum, mean, min, minimum, operation, ordinal, param, permutation,
+                       power, quad, relu, reshape, sigmoid, silu, sin, softmax, softplus, spins, sqrt, square, squeeze, stack, sum,
                        take, tanh, transpose, where)
 from ._library import (VERSION as __version__, ArgumentError, DataError, FileError, InternalError, ModelError,
                        NotFoundError, OutOfRangeError, SaltusError, ShapeError, UnsupportedError)

@@ -239,15 +239,18 @@ class Expr:
 # ---- leaves
 
 
-def _block(kind: str, shape: Any, name: Optional[str], states: int = 0, levels: Any = None, cap: int = 0) -> Expr:
+def _block(kind: str, shape: Any, name: Optional[str], states: int = 0, levels: Any = None, cap: int = 0,
+           total: Optional[int] = None) -> Expr:
     sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     if not sizes or not all(isinstance(n, (int, np.integer)) and n >= 1 for n in sizes):
         raise ShapeError(f"{kind}: expected a number of variables, or a shape; found {shape!r}")
     if levels is not None:
         levels = np.ascontiguousarray(levels, dtype=np.float64)
+        if kind == "categorical" and levels.shape != (states,):
+            raise ShapeError(f"{kind}: occurrences of the shape {levels.shape}; expected one for each of {states} labels")
         states = len(levels)
     extra = {"kind": kind, "name": name, "count": int(np.prod(sizes, dtype=np.int64)), "states": states,
-             "levels": levels, "cap": cap}
+             "levels": levels, "cap": cap, "total": None if total is None else operator.index(total)}
     own = (extra["count"],) if kind != "categorical" else (extra["count"], states)
     block = Expr("block", shape=own, extra=extra)
     extra["name"] = name or f"{kind}{block.order}"
@@ -256,7 +259,7 @@ def _block(kind: str, shape: Any, name: Optional[str], states: int = 0, levels: 
     return block if len(sizes) == 1 else reshape(block, sizes + own[1:])
 
 
-def spins(shape: Any, name: Optional[str] = None) -> Expr:
+def spins(shape: Any, name: Optional[str] = None, total: Optional[int] = None) -> Expr:
     """A block of variables in {-1, +1}.
 
     Parameters
@@ -265,6 +268,9 @@ def spins(shape: Any, name: Optional[str] = None) -> Expr:
         Number of variables, or the shape of the expression.
     name : str, optional
         Name of the block, unique in a model.
+    total : int, optional
+        The sum of the values, the magnetisation, in every state; None: any. Samplers keep to it by exchanges of
+        two variables; samplers that cannot refuse the model.
 
     Returns
     -------
@@ -275,6 +281,8 @@ def spins(shape: Any, name: Optional[str] = None) -> Expr:
     ------
     ShapeError
         No axis, or one without elements.
+    ArgumentError
+        No state has the total.
 
     Examples
     --------
@@ -284,15 +292,26 @@ def spins(shape: Any, name: Optional[str] = None) -> Expr:
     >>> model.value([1, 1, -1])
     0.0
     """
-    return _block("spin", shape, name)
+    return _block("spin", shape, name, total=total)
 
 
-def binary(shape: Any, name: Optional[str] = None) -> Expr:
-    """A block of variables in {0, 1}; see :func:`spins`."""
-    return _block("binary", shape, name)
+def binary(shape: Any, name: Optional[str] = None, total: Optional[int] = None) -> Expr:
+    """A block of variables in {0, 1}; see :func:`spins`. A total is the number of ones in every state.
+
+    Examples
+    --------
+    Which 2 of 4 variables are 1 is free; how many are is not.
+
+    >>> import saltus as sal
+    >>> x = sal.binary(4, total=2)
+    >>> model = sal.Model((x * [1.0, 2.0, 3.0, 4.0]).sum())
+    >>> sal.sample(model, draws=1000, seed=1).draws.sum(axis=-1).min()
+    2
+    """
+    return _block("binary", shape, name, total=total)
 
 
-def categorical(shape: Any, states: int, name: Optional[str] = None) -> Expr:
+def categorical(shape: Any, states: int, name: Optional[str] = None, occurrences: Optional[ArrayLike] = None) -> Expr:
     """A block of variables with `states` labels 0, 1, ...
 
     The expression is one-hot: its shape is `shape` with `states` appended, and an element is 1 where the
@@ -304,13 +323,16 @@ def categorical(shape: Any, states: int, name: Optional[str] = None) -> Expr:
     states : int
         Number of labels, the same for all variables of the block.
     name : str, optional
+    occurrences : array of int, shape (states,), optional
+        How many of the variables have each label, in every state; None: any number. They sum to the number of
+        variables. See also :func:`permutation`.
 
     Raises
     ------
     ArgumentError
-        The states are not 1 to 1048576.
+        The states are not 1 to 1048576; the occurrences do not sum to the number of variables.
     ShapeError
-        As :func:`spins`.
+        As :func:`spins`; occurrences that are not one for each label.
 
     Examples
     --------
@@ -324,7 +346,39 @@ def categorical(shape: Any, states: int, name: Optional[str] = None) -> Expr:
     >>> model.value([[2, 2], [0, 2]])
     array([1., 0.])
     """
-    return _block("categorical", shape, name, states=int(states))
+    return _block("categorical", shape, name, states=int(states), levels=occurrences)
+
+
+def permutation(n: int, name: Optional[str] = None) -> Expr:
+    """A block of n variables with n labels, of which every label occurs once.
+
+    The expression is the matrix of the permutation, (n, n): an element is 1 where the variable of the row has the
+    label of the column.
+
+    Parameters
+    ----------
+    n : int
+    name : str, optional
+
+    Raises
+    ------
+    ArgumentError, ShapeError
+        As :func:`categorical`.
+
+    Examples
+    --------
+    Items in the order that costs least, where ``cost[i, k]`` is that of item i at place k:
+
+    >>> import numpy as np
+    >>> import saltus as sal
+    >>> cost = np.array([[3.0, 1.0, 2.0], [2.0, 3.0, 1.0], [1.0, 2.0, 3.0]])
+    >>> model = sal.Model(-(sal.permutation(3) * cost).sum())
+    >>> model.exact().log_z > -3
+    True
+    """
+    if n > 4096:
+        raise ArgumentError(f"permutation: expected 1 to 4096 variables; found {n}")
+    return categorical(n, n, name, occurrences=[1] * int(n))
 
 
 def ordinal(shape: Any, levels: Any, name: Optional[str] = None) -> Expr:
@@ -349,12 +403,13 @@ def ordinal(shape: Any, levels: Any, name: Optional[str] = None) -> Expr:
     return _block("ordinal", shape, name, levels=levels)
 
 
-def counts(shape: Any, cap: Optional[int] = None, name: Optional[str] = None) -> Expr:
+def counts(shape: Any, cap: Optional[int] = None, name: Optional[str] = None, total: Optional[int] = None) -> Expr:
     """A block of variables in 0, 1, 2, .., up to `cap` (None: without end).
 
-    Exact answers, :func:`evaluate` and some samplers need a cap.
+    Exact answers, :func:`evaluate` and some samplers need a cap. With a cap the sum of all counts can be fixed to
+    `total`, as that of :func:`spins`.
     """
-    return _block("count", shape, name, cap=0 if cap is None else int(cap))
+    return _block("count", shape, name, cap=0 if cap is None else int(cap), total=total)
 
 
 def param(name: str, shape: Any = (), value: Optional[ArrayLike] = None) -> Expr:
@@ -494,6 +549,8 @@ def _shape(e: Expr) -> tuple[int, ...]:
 def _add_block(space: int, extra: dict[str, Any]) -> int:
     call("sal_flat_space_add", space, extra["name"].encode(), _KINDS[extra["kind"]], extra["count"],
          extra["states"], address(extra["levels"]), extra["cap"])
+    if extra["total"] is not None:
+        call("sal_space_fix_sum", space, extra["name"].encode(), extra["total"])
     return space
 
 

@@ -106,6 +106,7 @@ sal_space_destroy vp
 sal_space_variables lp
 sal_space_width lp
 sal_space_states lpl
+sal_space_fix_sum tpsle
 sal_flat_space_add tpsillple
 sal_flat_tape_create ppb
 sal_tape_destroy vp
@@ -128,6 +129,7 @@ sal_model_load_params tpse
 sal_model_save_params tpse
 sal_model_evidence tsplpPPPe
 sal_model_clamp tplppPe
+sal_model_fix_sum tpsle
 sal_model_destroy vp
 sal_model_space pp
 sal_model_name sp

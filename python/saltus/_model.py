@@ -131,6 +131,10 @@ class Block:
         States of each; None: counts without a cap.
     levels : array, shape (states,), or None
         Of ordinal variables.
+    total : int or None
+        The sum of the values, if it is fixed.
+    occurrences : array of int, shape (states,), or None
+        How many variables have each label, if that is fixed.
     variables, reals : slice
         Where the block is among the model's V variables, and among the N reals of the embedding.
     """
@@ -141,13 +145,17 @@ class Block:
         self.count: int = info["count"]
         self.states: Optional[int] = info.get("states")
         self.levels: Optional[np.ndarray] = np.array(info["levels"]) if "levels" in info else None
+        self.total: Optional[int] = info.get("sum")
+        self.occurrences: Optional[np.ndarray] = np.array(info["labels"]) if "labels" in info else None
         self.variables = slice(first, first + self.count)
         width = self.count * (self.states if self.kind == "categorical" else 1)
         self.reals = slice(first_real, first_real + width)
 
     def __repr__(self) -> str:
         states = f", {self.states} states" if self.states else ""
-        return f"<saltus block {self.name!r}: {self.count} x {self.kind}{states}>"
+        fixed = (f", total {self.total}" if self.total is not None
+                 else f", occurrences {self.occurrences.tolist()}" if self.occurrences is not None else "")
+        return f"<saltus block {self.name!r}: {self.count} x {self.kind}{states}{fixed}>"
 
     def values(self, codes: np.ndarray) -> np.ndarray:
         """Values of codes, of the same shape: -1 and 1 of spins, levels of ordinals, else the codes."""
@@ -262,7 +270,12 @@ class Model:
         self._is_function = caught is not None  # a Python function, perhaps
         self._opened = opened  # the specification, file or directory that it was made from
         self._trained = opened is not None  # whether its parameters are still those of that
-        self.info: dict[str, Any] = ask("sal_flat_model_info", handle)
+        self._describe()
+        self.params = Params(self)
+
+    def _describe(self) -> None:
+        """Ask the library what the model is."""
+        self.info: dict[str, Any] = ask("sal_flat_model_info", self._handle)
         if "remark" in self.info:
             self.info["remark"] = own_names(self.info["remark"])
         self.variables: int = self.info["variables"]
@@ -274,7 +287,6 @@ class Model:
             block = Block(item, first, real)
             self.blocks.append(block)
             first, real = block.variables.stop, block.reals.stop
-        self.params = Params(self)
 
     @classmethod
     def _of(cls, handle: Handle, caught: Optional[Caught] = None) -> "Model":
@@ -748,6 +760,38 @@ class Model:
         variables, fixed = self._clamps(states, codes)
         pointer = make("sal_model_clamp", self, len(variables), address(variables), address(fixed))
         return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught)
+
+    def fix_sum(self, block: Union[str, Block], total: int) -> None:
+        """Fix the sum of the values of a block: the states are then those with this sum only.
+
+        Fix sums before the model is clamped or sampled. Blocks of one's own formulas have `total`
+        (:func:`binary` and so on); this is for models by name, from files and from Python functions.
+
+        Parameters
+        ----------
+        block : str or Block
+            Of binary variables, spins, or counts with a cap.
+        total : int
+
+        Raises
+        ------
+        NotFoundError
+            There is no such block.
+        ArgumentError
+            No state has the total; the block is of another kind; the model is clamped; runs, chains or clamped
+            models use it.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> model = sal.Model("ising:side=4")
+        >>> model.fix_sum("spin", 0)
+        >>> model.blocks
+        [<saltus block 'spin': 16 x spin, 2 states, total 0>]
+        """
+        name = block.name if isinstance(block, Block) else block
+        call("sal_model_fix_sum", self, name.encode(), operator.index(total))
+        self._describe()
 
     def observe(self, path: Union[str, os.PathLike], sample: int = 0) -> "Model":
         """The model with the evidence in a .uai.evid file fixed, as by :meth:`clamp`.

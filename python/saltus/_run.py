@@ -760,7 +760,12 @@ def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, trajec
     dtype = (lib.sal_run_state_note(state, b"dtype") or b"").decode() or None
     given = name.decode() if model is None else model
     try:
-        used, opened, training = _source(Model(given, dtype=dtype) if isinstance(given, (str, os.PathLike)) else given)
+        if isinstance(given, (str, os.PathLike)):
+            given = Model(given, dtype=dtype)
+            for pair in (lib.sal_run_state_note(state, b"fix_sum") or b"").decode().split(","):
+                if pair:
+                    given.fix_sum(pair.split("=")[0], int(pair.split("=")[1]))
+        used, opened, training = _source(given)
     except _library.NotFoundError:
         raise ArgumentError(f"{os.fspath(path)}: its model {name.decode()!r} is no file or ready-made model; give "
                             "model=") from None

@@ -14,6 +14,7 @@ from ._formula import _KINDS
 from ._library import ArgumentError, Caught, Handle, ModelError, ShapeError, address, lib, make
 
 _UNBOUNDED = 1 << 6  # counts without a cap
+_FIXED = 1 << 7  # within fixed sums and labels
 _MOST = 2**63 - 1
 
 
@@ -162,10 +163,13 @@ def _kinds(names: Optional[Iterable[str]]) -> int:
     for name in [names] if isinstance(names, str) else names or []:
         if name == "unbounded":
             kinds |= _UNBOUNDED
+        elif name == "fixed-sums":
+            kinds |= _FIXED
         elif name in _KINDS:
             kinds |= 1 << _KINDS[name]
         else:
-            raise ArgumentError(f"kinds: {name!r}; expected some of: {', '.join(_KINDS)}, unbounded")
+            raise ArgumentError(f"kinds: {name!r}; expected some of: {', '.join(_KINDS)}, unbounded, "
+                                f"fixed-sums")
     return kinds
 
 
@@ -190,7 +194,8 @@ class Sampler:
         None only for an unadjusted sampler.
     kinds : iterable of str, optional
         The kinds of variables that it moves: 'binary', 'spin', 'ordinal', 'categorical', 'count' (with a
-        cap), 'unbounded' (counts without one); None: all but 'unbounded'.
+        cap), 'unbounded' (counts without one), 'fixed-sums' (it keeps fixed sums and occurrences of labels); None: all
+        but the last two.
     needs_gradient, needs_differences : bool
         Whether origins have these.
     has_step_size : bool

@@ -21,7 +21,8 @@ static void print_model(const json_t *model)
                       "variables    {variables}, embedding of {width} reals\n");
     for (size_t k = 0; k < json_array_size(blocks); k++) {
         cli_render(json_array_get(blocks, k),
-                   "  block      {name:-12} {count} x {kind}<, {states} states>\n");
+                   "  block      {name:-12} {count} x {kind}<, {states} states>"
+                   "<, sum fixed to {sum}><, labels fixed to {labels: }>\n");
     }
     for (size_t k = 0; k < json_array_size(parameters); k++) {
         cli_render(json_array_get(parameters, k), "  parameter  {name:-12} [{shape:, }]\n");
@@ -132,10 +133,11 @@ static int check_model(const sal_model *model, int64_t seed, bool json, bool pro
 
 static int run_check(const cli_command *command, int argc, char **argv)
 {
-    const char *dtype = NULL, *params = NULL, *specification = NULL;
+    const char *dtype = NULL, *params = NULL, *sums = NULL, *specification = NULL;
     int64_t seed = 0;
     bool program = false, json = false;
     const cli_option table[] = {
+        CLI_FIX_SUM_OPTION(sums),
         { "params", CLI_TEXT, &params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &dtype, "f32|f64", "type of the computation [the model's]" },
         { "seed", CLI_INT, &seed, "N", "seed of the random states [0]" },
@@ -148,11 +150,8 @@ static int run_check(const cli_command *command, int argc, char **argv)
     if (code == CLI_OK && json && program) {
         code = cli_usage("check: --program is a text; leave out --json");
     }
-    code = code ? code : cli_open(specification, dtype, params, &model);
-    if (code != CLI_OK) {
-        return code;
-    }
-    code = check_model(model, seed, json, program);
+    code = code ? code : cli_open_fixed(specification, dtype, params, sums, &model);
+    code = code ? code : check_model(model, seed, json, program);
     sal_model_destroy(model);
     return code;
 }

@@ -184,6 +184,16 @@ bool cli_dtype(const char *text, sal_dtype *dtype);
  * code. */
 int cli_open(const char *specification, const char *dtype, const char *params, sal_model **model);
 
+/* cli_open, and fix the sums of blocks that a text BLOCK=SUM,... gives (NULL: none). Returns the
+ * exit code. */
+int cli_open_fixed(const char *specification, const char *dtype, const char *params,
+                   const char *sums, sal_model **model);
+#define CLI_FIX_SUM_OPTION(text)                                                   \
+    {                                                                              \
+        "fix-sum", CLI_TEXT, &(text), "BLOCK=SUM,...",                             \
+            "keep to states in which the values of a block's variables have a sum" \
+    }
+
 /* Entries of a variable in marginals: its states, or SAL_COUNT_LEVELS of a count without a cap. */
 int64_t cli_levels(const sal_space *space, int64_t variable);
 

@@ -134,6 +134,35 @@ int cli_open(const char *specification, const char *dtype, const char *params, s
     return CLI_OK;
 }
 
+/* Fix the sum in the first `size` characters of a text BLOCK=SUM,... Returns the exit code. */
+static int fix_sum(sal_model *model, const char *text, size_t size)
+{
+    const size_t length = strcspn(text, "=");
+    sal_error err = { 0 };
+    int64_t sum;
+    if (length >= size || !cli_parse_int(text + length + 1, size - length - 1, &sum)) {
+        return cli_usage("--fix-sum %.*s: expected BLOCK=SUM,..., with whole numbers", (int)size,
+                         text);
+    }
+    char *block = strndup(text, length);
+    const sal_status status =
+        block ? sal_model_fix_sum(model, block, sum, &err) : (sal_status)SAL_ERR_MEMORY;
+    free(block);
+    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+}
+
+int cli_open_fixed(const char *specification, const char *dtype, const char *params,
+                   const char *sums, sal_model **model)
+{
+    int code = cli_open(specification, dtype, params, model);
+    while (code == CLI_OK && sums && *sums) {
+        const size_t size = strcspn(sums, ",");
+        code = fix_sum(*model, sums, size);
+        sums += size + (sums[size] == ',');
+    }
+    return code;
+}
+
 /* ---- progress */
 
 double cli_clock(void)

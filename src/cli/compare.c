@@ -17,7 +17,7 @@ typedef struct options {
     sal_run_options run;
     sal_exact_options exact;
     cli_fixed fixed;
-    const char *samplers, *dtype, *params, *marginals_exact, *time_text, *memory;
+    const char *samplers, *dtype, *params, *sums, *marginals_exact, *time_text, *memory;
     int64_t couplings;
     double time;
     bool check_exact, json;
@@ -394,6 +394,7 @@ static int run_compare(const cli_command *command, int argc, char **argv)
         { "threads", CLI_LIBRARY, &run, "N",
           "number of threads; figures do not depend on it [all]" },
         CLI_FIXED_OPTIONS(o.fixed),
+        CLI_FIX_SUM_OPTION(o.sums),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "limit", CLI_INT, &o.exact.limit, "N", "largest number of states to enumerate [2^20]" },
@@ -416,7 +417,7 @@ static int run_compare(const cli_command *command, int argc, char **argv)
     compare_reference reference = { .log_z = NAN };
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     code = code ? code : check_options(&o);
-    code = code ? code : cli_open(specification, o.dtype, o.params, &model);
+    code = code ? code : cli_open_fixed(specification, o.dtype, o.params, o.sums, &model);
     code = code ? code : cli_clamps_read(&o.fixed, model, &clamps);
     code = code ? code : cli_clamps_apply(&clamps, &model);
     if (code == CLI_OK) {

@@ -12,7 +12,7 @@
 typedef struct options {
     sal_exact_options exact;
     cli_fixed fixed;
-    const char *dtype, *params, *marginals, *out_pr, *memory;
+    const char *dtype, *params, *sums, *marginals, *out_pr, *memory;
     int64_t draws; /* 0: none */
     uint64_t seed;
     const char *out; /* the file of the draws */
@@ -196,6 +196,7 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     cli_library exact = { sal_option_table_of(SAL_OPTIONS_EXACT), &o.exact };
     const cli_option table[] = {
         CLI_FIXED_OPTIONS(o.fixed),
+        CLI_FIX_SUM_OPTION(o.sums),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [f64]" },
         { "limit", CLI_INT, &o.exact.limit, "N",
@@ -222,7 +223,7 @@ static int run_exact(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_claim_output(o.marginals);
     code = code ? code : cli_claim_output(o.out_pr);
     code = code ? code : check_draws(&o);
-    code = code ? code : cli_open(specification, o.dtype, o.params, &model);
+    code = code ? code : cli_open_fixed(specification, o.dtype, o.params, o.sums, &model);
     code = code ? code : cli_clamps_read(&o.fixed, model, &list);
     int32_t *codes = code == CLI_OK ? fixed_state(model, &list) : NULL;
     if (codes) {

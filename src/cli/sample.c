@@ -15,7 +15,7 @@ typedef struct options {
     cli_sampler_options sampler;
     cli_sample_outputs outputs;
     cli_fixed fixed;
-    const char *model, *dtype, *params, *init, *temperatures, *tuning, *preconditioner;
+    const char *model, *dtype, *params, *sums, *init, *temperatures, *tuning, *preconditioner;
     double *temperature_list;
     bool write_tuning, verbose;
     const char *resume;
@@ -142,19 +142,51 @@ static int read_preconditioner(const char *path, const sal_model *model, double 
 
 /* ---- --check-exact */
 
+/* log n!, infinite for negative n, of which nothing is left to choose. */
+static double log_factorial(int64_t n)
+{
+    return lgamma((double)n + 1);
+}
+
+/* Number of states of a block, from variable `first` on, whose clamped variables have one state. Of
+ * counts with a fixed sum no more than this. */
+static double count_states(const sal_block *block, int64_t first, const sal_clamps *clamps)
+{
+    const bool two = block->kind == SAL_BINARY || block->kind == SAL_SPIN;
+    int64_t left = block->count, ones = block->sum;
+    ones = block->kind == SAL_SPIN ? (ones + block->count) / 2 : ones;
+    for (int64_t k = 0; k < clamps->n; k++) {
+        const int64_t i = clamps->variables[k] - first;
+        left -= i >= 0 && i < block->count;
+        ones -= i >= 0 && i < block->count ? clamps->codes[k] : 0;
+    }
+    double log_count = log_factorial(left);
+    if (block->fixed_sum && two) {
+        return exp(log_count - log_factorial(ones) - log_factorial(left - ones));
+    }
+    for (int64_t label = 0; block->labels && label < block->states; label++) {
+        int64_t n = block->labels[label];
+        for (int64_t k = 0; k < clamps->n; k++) {
+            const int64_t i = clamps->variables[k] - first;
+            n -= i >= 0 && i < block->count && clamps->codes[k] == label;
+        }
+        log_count -= log_factorial(n);
+    }
+    return block->labels ? exp(log_count)
+                         : pow(block->states > 0 ? (double)block->states : INFINITY, (double)left);
+}
+
 /* CLI_USAGE, after a message, if the states of the free variables are too many to list. Called
  * before anything runs. */
 static int check_enumerable(const sal_model *model, const sal_clamps *clamps)
 {
     const sal_space *space = sal_model_space(model);
     double states = 1;
-    for (int64_t v = 0; v < sal_space_variables(space); v++) {
-        bool clamped = false;
-        for (int64_t k = 0; k < clamps->n && !clamped; k++) {
-            clamped = clamps->variables[k] == v;
-        }
-        int64_t levels = sal_space_states(space, v);
-        states *= clamped ? 1 : levels > 0 ? (double)levels : INFINITY;
+    int64_t first = 0;
+    const sal_block *block;
+    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
+        states *= count_states(block, first, clamps);
+        first += block->count;
     }
     return states <= (double)SAL_ENUMERATION_LIMIT
                ? CLI_OK
@@ -199,6 +231,7 @@ static int open_state(options *o, sal_run_state **state)
     o->params = sal_run_state_note(*state, "params");
     o->dtype = sal_run_state_note(*state, "dtype");
     o->ladder = sal_run_state_note(*state, "ladder");
+    o->sums = sal_run_state_note(*state, "fix_sum");
     o->outputs.out = o->resume;
     o->resumed = o->run.sampler;
     return given.init ? cli_usage("--init and --resume: the run goes on from its own states")
@@ -221,13 +254,17 @@ static int open_writer(const sal_model *model, options *o, sal_draw_writer **wri
         snprintf(sample, sizeof sample, "%s, sample %lld", evidence, (long long)o->fixed.sample);
         evidence = sample;
     }
-    const sal_note notes[] = {
-        { "model", o->model },    { "params", o->params },
-        { "dtype", o->dtype },    { "ladder", o->run.trajectory ? "yes" : "no" },
-        { "tuning", o->tuning },  { "preconditioner", o->preconditioner },
-        { "init", o->init },      { "clamp", o->fixed.clamp },
-        { "evidence", evidence }, { 0 }
-    };
+    const sal_note notes[] = { { "model", o->model },
+                               { "params", o->params },
+                               { "dtype", o->dtype },
+                               { "ladder", o->run.trajectory ? "yes" : "no" },
+                               { "tuning", o->tuning },
+                               { "preconditioner", o->preconditioner },
+                               { "init", o->init },
+                               { "clamp", o->fixed.clamp },
+                               { "evidence", evidence },
+                               { "fix_sum", o->sums },
+                               { 0 } };
     sal_status status = sal_draw_writer_open(o->outputs.out, model, &o->run, notes, writer, &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
@@ -416,6 +453,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
           "step sizes, temperatures ..: read from the file if it exists, else written to it" },
         { "init", CLI_TEXT, &o.init, "FILE.npy", "starting codes, (V,) or (chains, V) [random]" },
         CLI_FIXED_OPTIONS(o.fixed),
+        CLI_FIX_SUM_OPTION(o.sums),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "marginals", CLI_TEXT, &o.outputs.marginals, "FILE",
@@ -457,7 +495,7 @@ static int run_sample(const cli_command *command, int argc, char **argv)
         code = code ? code : cli_parse(command, argc, argv, table, 1, &o.model);
     }
     code = code ? code : check_options(&o);
-    code = code ? code : cli_open(o.model, o.dtype, o.params, &model);
+    code = code ? code : cli_open_fixed(o.model, o.dtype, o.params, o.sums, &model);
     code = code ? code : cli_clamps_read(&o.fixed, model, &list);
     if (code == CLI_OK && o.init) {
         code = read_init(o.init, model, o.run.chains, &init);

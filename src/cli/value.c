@@ -8,7 +8,7 @@
 #include "cli/cli.h"
 
 typedef struct options {
-    const char *state, *params, *dtype, *out_value, *out_gradient, *out_differences;
+    const char *state, *params, *dtype, *sums, *out_value, *out_gradient, *out_differences;
     bool codes, json;
 } options;
 
@@ -189,6 +189,7 @@ static int run_value(const cli_command *command, int argc, char **argv)
         { "state", CLI_TEXT, &o.state, "FILE.npy",
           "read the states: (states, N) reals of the embedding" },
         { "codes", CLI_FLAG, &o.codes, NULL, "--state holds codes, (states, V)" },
+        CLI_FIX_SUM_OPTION(o.sums),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
         { "out-value", CLI_TEXT, &o.out_value, "FILE.npy", "write f instead of printing it" },
@@ -208,7 +209,7 @@ static int run_value(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_claim_output(o.out_value);
     code = code ? code : cli_claim_output(o.out_gradient);
     code = code ? code : cli_claim_output(o.out_differences);
-    code = code ? code : cli_open(specification, o.dtype, o.params, &model);
+    code = code ? code : cli_open_fixed(specification, o.dtype, o.params, o.sums, &model);
     code = code ? code : cli_check_joint("value", model);
     code = code ? code : read_states(&o, sal_model_space(model), &v);
     code = code ? code : compute_values(&o, model, &v);

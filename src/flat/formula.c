@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Spaces, and formulas whose nodes are numbers. */
+#include <math.h>
+
 #include <saltus/flat.h>
 
 #include "ad/tape.h"
@@ -19,6 +21,24 @@ int sal_flat_version(void)
     return 1000 * major + minor;
 }
 
+/* Copy the numbers of labels of a block as integers, to be freed. */
+static sal_status whole_numbers(const char *name, int64_t n, const double *values, int64_t **out,
+                                sal_error *err)
+{
+    int64_t *numbers = SALI_NEW_ARRAY(int64_t, n);
+    sal_status status = numbers ? SAL_OK : sali_fail_memory(err);
+    for (int64_t k = 0; status == SAL_OK && k < n; k++) {
+        if (!(fabs(values[k]) < 0x1p53) || values[k] != floor(values[k])) {
+            status = sali_fail(err, SAL_ERR_ARGUMENT,
+                               "block '%s': label %lld occurs %g times; expected a whole number",
+                               name, (long long)k, values[k]);
+        } else {
+            numbers[k] = (int64_t)values[k];
+        }
+    }
+    return SALI_GIVE(status, numbers, out, sali_free);
+}
+
 sal_status sal_flat_space_add(sal_space *space, const char *name, int kind, int64_t count,
                               int64_t states, const double *levels, int64_t cap, sal_error *err)
 {
@@ -26,13 +46,19 @@ sal_status sal_flat_space_add(sal_space *space, const char *name, int kind, int6
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "sal_flat_space_add: expected a space, a name and a kind from 1 to 5");
     }
+    const bool labels = kind == SAL_CATEGORICAL && levels && states > 0;
+    int64_t *numbers = NULL;
+    sal_status status = labels ? whole_numbers(name, states, levels, &numbers, err) : SAL_OK;
     const sal_block block = { .name = name,
                               .kind = (sal_kind)kind,
                               .count = count,
                               .states = states,
-                              .levels = levels,
-                              .cap = cap };
-    return sal_space_add(space, &block, err);
+                              .levels = labels ? NULL : levels,
+                              .cap = cap,
+                              .labels = numbers };
+    status = status ? status : sal_space_add(space, &block, err);
+    sali_free(numbers);
+    return status;
 }
 
 sal_tape *sal_flat_tape_create(const sal_space *space, bool doubles)

@@ -30,7 +30,7 @@ static json_t *settings_text(const sal_setting *settings)
 }
 
 /* An array of the kinds of variables that a sampler moves; "capped-count": counts must have a
- * cap. */
+ * cap; "fixed-sums": it keeps to fixed sums, and perhaps labels, of these. */
 static json_t *kinds_of(const sal_sampler_info *info)
 {
     json_t *list = json_array();
@@ -40,6 +40,9 @@ static json_t *kinds_of(const sal_sampler_info *info)
             json_array_append_new(list,
                                   json_string(capped ? "capped-count" : sali_kind_name(kind)));
         }
+    }
+    if (info->kinds & SAL_MOVES_FIXED) {
+        json_array_append_new(list, json_string("fixed-sums"));
     }
     return list;
 }

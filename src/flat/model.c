@@ -11,7 +11,8 @@
 #include "models/exact/exact.h"
 #include "models/tape_model.h"
 
-/* An array with an object for each block of variables. */
+/* An array with an object for each block of variables; "sum" and "labels" are there where they are
+ * fixed. */
 static json_t *blocks_of(const sal_space *space)
 {
     json_t *list = json_array();
@@ -24,6 +25,16 @@ static json_t *blocks_of(const sal_space *space)
         }
         if (block->kind == SAL_ORDINAL && block->levels) {
             json_object_set_new(item, "levels", sali_flat_reals(block->states, block->levels));
+        }
+        if (block->fixed_sum) {
+            json_object_set_new(item, "sum", json_integer(block->sum));
+        }
+        if (block->labels) {
+            json_t *labels = json_array();
+            for (int64_t k = 0; k < block->states; k++) {
+                json_array_append_new(labels, json_integer(block->labels[k]));
+            }
+            json_object_set_new(item, "labels", labels);
         }
         json_array_append_new(list, item);
     }

@@ -14,10 +14,33 @@
 #include "core/saved/tuning.h"
 #include "flat/json.h"
 #include "flat/options.h"
+#include "models/clamp.h"
 #include "run/results/figures.h"
 #include "train/trajectory_file.h"
 
 /* ---- running */
+
+/* Room for the sums of a model's blocks as a text. */
+#define SUMS_TEXT 4096
+
+/* The fixed sums of a model's blocks as the program's --fix-sum takes them, "spin=0,hidden=3":
+ * empty if there are none, if variables are clamped, or if they do not fit. */
+static void list_sums(const sal_model *model, char text[SUMS_TEXT])
+{
+    const sal_space *space = sal_model_space(model);
+    const sal_block *block;
+    size_t used = 0;
+    text[0] = '\0';
+    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
+        if (block->fixed_sum && used < SUMS_TEXT) {
+            used += (size_t)snprintf(text + used, SUMS_TEXT - used, "%s%s=%lld", used ? "," : "",
+                                     block->name, (long long)block->sum);
+        }
+    }
+    if (used >= SUMS_TEXT || sali_clamp_inner(model) != model) {
+        text[0] = '\0';
+    }
+}
 
 /* Make a run that rank 0 writes to `path` (NULL: not written). All ranks call this, also those
  * without a path: if rank 0 cannot open the file, all ranks fail, so that none waits for rank 0.
@@ -27,8 +50,11 @@ static sal_status sample_to(sal_model *model, const char *opened, sal_run_option
                             const char *path, sal_run **run, sal_error *err)
 {
     const char *name = opened ? opened : sal_model_name(model);
+    char sums[SUMS_TEXT];
+    list_sums(model, sums);
     const sal_note notes[] = { { "model", name[0] ? name : NULL },
                                { "dtype", sal_model_dtype(model) == SAL_F32 ? "f32" : "f64" },
+                               { "fix_sum", sums[0] ? sums : NULL },
                                { "ladder", options->trajectory ? "yes" : "no" },
                                { 0 } };
     sal_draw_writer *writer = NULL;

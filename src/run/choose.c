@@ -56,7 +56,8 @@ static sal_status check_trajectory(const sal_run *run, sal_error *err)
                        : run->base->space->n_variables != run->model->space->n_variables ||
                                sali_clamp_inner(run->model) != run->model
                            ? "clamped variables"
-                           : NULL;
+                       : run->model->space->fixed ? "fixed sums or labels"
+                                                  : NULL;
     if (what) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "a run along a trajectory does not go together with %s", what);

@@ -37,7 +37,7 @@ sal_status sal_trajectory_suggest(const char *specification, const sal_model *mo
                          "NULL");
     }
     sal_status status = sali_trajectory_wanted(options, ladder, &wanted, err);
-    if (status == SAL_OK && wanted) {
+    if (status == SAL_OK && wanted && (ladder || !model->space->fixed)) {
         status = sal_trajectory_open(specification, model, &found, err);
         status = status == SAL_ERR_NOT_FOUND && !ladder ? SAL_OK : status;
     }

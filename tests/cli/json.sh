@@ -31,6 +31,8 @@ PY
 done
 holds samplers.json '[s for s in d["samplers"] if s["name"] == "ncg"][0]["exact"] is True'
 holds samplers.json '"spin" in [s for s in d["samplers"] if s["name"] == "gwg"][0]["kinds"]'
+holds samplers.json '"fixed-sums" in [s for s in d["samplers"] if s["name"] == "exchange"][0]["kinds"]'
+holds samplers.json '"fixed-sums" not in [s for s in d["samplers"] if s["name"] == "gwg"][0]["kinds"]'
 holds models.json '"side=10" in [m for m in d["models"] if m["name"] == "ising"][0]["settings"]'
 holds ops.json '[o for o in d["ops"] if o["name"] == "dot"][0]["inputs"] == 2'
 holds formats.json '[f for f in d["formats"] if f["name"] == "uai"][0]["suffixes"][0] == ".uai"'

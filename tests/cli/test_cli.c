@@ -835,6 +835,43 @@ START_TEST(log_z_is_estimated)
 }
 END_TEST
 
+/* --fix-sum, where models are opened: one of the nine spins is 1, with eight edges to others. */
+START_TEST(sums_are_fixed)
+{
+    const int32_t codes[2][9] = { { 0, 1 }, { 1, 1 } };
+    const int64_t shape[2] = { 1, 9 };
+    sal_error err = { 0 };
+    ck_run("exact ising:side=3,theta=0.2 --fix-sum spin=-7 --json");
+    json_t *object = json_out();
+    ck_assert_double_eq_tol(json_number_value(json_object_get(object, "log_z")), log(9) + 4, 1e-9);
+    json_decref(object);
+    ck_run("exact ising:side=3,theta=0.2 --fix-sum spin=-7 --clamp 3=1");
+    ck_assert_ptr_nonnull(strstr(out, "entropy          0\n"));
+    ck_run("check ising:side=3 --fix-sum spin=-7");
+    ck_assert_ptr_nonnull(strstr(out, "9 x spin, 2 states, sum fixed to -7\n"));
+    ck_run("check --formula 'a: categorical(3)[4] labels 2 1 1; a[0] == a[1]'");
+    ck_assert_ptr_nonnull(strstr(out, "4 x categorical, 3 states, labels fixed to 2 1 1\n"));
+    ck_run("compare ising:side=3 --fix-sum spin=-7 --samplers exchange,gwg --draws 50");
+    ck_assert_ptr_nonnull(strstr(out, "cannot keep the fixed sum of block 'spin'"));
+    for (int k = 0; k < 2; k++) {
+        const char *path = temp_path(k ? "two.npy" : "one.npy");
+        ck_ok(sali_npy_write(path, SALI_DTYPE_I32, 2, shape, codes[k], &err), &err);
+    }
+    ck_run("value ising:side=3,theta=0.2 --dtype f64 --fix-sum spin=-7 --codes --state one.npy");
+    ck_assert_double_eq_tol(strtod(out, NULL), 4, 1e-9);
+    ck_refused(64, "sums to -5; its sum is fixed to -7",
+               "value ising:side=3 --fix-sum spin=-7 --codes --state two.npy");
+    ck_refused(64, "expected an odd number from -9 to 9", "exact ising:side=3 --fix-sum spin=0");
+    ck_refused(66, "there are: spin", "sample ising:side=3 --fix-sum x=1");
+    ck_refused(64, "expected BLOCK=SUM", "sample ising:side=3 --fix-sum spin");
+    ck_refused(64, "expected BLOCK=SUM", "sample ising:side=3 --fix-sum spin=1.5");
+    ck_refused(64, "cannot keep the fixed sum",
+               "sample ising:side=3 --fix-sum spin=1 --sampler gwg");
+    ck_refused(64, "9.07514e+09 states; it can list 1048576",
+               "sample ising:side=6 --fix-sum spin=0 --check-exact --draws 5");
+}
+END_TEST
+
 START_TEST(the_entropy_is_that_of_all_states)
 {
     static const double product[] = { 0.25, 0, 0.25, 1.5, 0.75, 0.75 };
@@ -943,6 +980,7 @@ int main(void)
     tcase_add_test(tcase, mistakes_get_one_line_and_the_right_code);
     tcase_add_test(tcase, convert_writes_other_formats);
     tcase_add_test(tcase, log_z_is_estimated);
+    tcase_add_test(tcase, sums_are_fixed);
     tcase_add_test(tcase, the_entropy_is_that_of_all_states);
     tcase_add_test(tcase, convert_refuses_what_cannot_be);
     tcase_add_test(tcase, help_and_lists_are_there);

@@ -393,6 +393,20 @@ START_TEST(exact_answers_know_the_clamps_of_the_first_start)
 }
 END_TEST
 
+/* A run goes on within the sums of its first start, and within no others. */
+START_TEST(fixed_sums_are_those_of_the_first_start)
+{
+    succeeds("sample ising:side=5 --fix-sum spin=21 --draws 300 --warmup 50 --out whole.nc");
+    succeeds("sample ising:side=5 --fix-sum spin=21 --draws 100 --warmup 50 --out a.nc");
+    succeeds("sample --resume a.nc --draws 300 --check-exact");
+    ck_assert_ptr_nonnull(strstr(out, "enumeration of 300 states"));
+    same_files("whole.nc", "a.nc", 0, 300);
+    fails(64, "another model", "sample --resume a.nc --draws 400 --fix-sum spin=19");
+    fails(64, "exchanges variables of fixed sums", "sample --resume a.nc --fix-sum ''");
+    succeeds("sample --resume a.nc --draws 400 --fix-sum spin=21");
+}
+END_TEST
+
 START_TEST(a_sampler_keeps_the_name_that_it_was_called_by)
 {
     succeeds("sample ising:side=3 --sampler dmala --draws 100 --warmup 50 --out a.nc");
@@ -440,6 +454,7 @@ static Suite *resume_suite(void)
     tcase_add_test(tcase, what_a_killed_run_of_another_kind_left_is_not_taken);
     tcase_add_test(tcase, a_setting_of_the_sampler_may_be_given_again);
     tcase_add_test(tcase, exact_answers_know_the_clamps_of_the_first_start);
+    tcase_add_test(tcase, fixed_sums_are_those_of_the_first_start);
     tcase_add_test(tcase, a_sampler_keeps_the_name_that_it_was_called_by);
     tcase_add_test(tcase, denoising_chains_go_on_with_the_same_bits);
     suite_add_tcase(suite, tcase);

@@ -51,6 +51,45 @@ START_TEST(formulas_by_numbers)
 }
 END_TEST
 
+/* Numbers of labels are the levels of a categorical block; sums are fixed in the space. */
+START_TEST(fixed_sums_and_labels)
+{
+    sal_error err = { 0 };
+    char *json = NULL;
+    sal_model *model = NULL;
+    sal_space *space = sal_space_create();
+    const double labels[] = { 2, 0, 2 }, bad[] = { 2, 0.5, 1.5 }, few[] = { 1, 1, 1 };
+    ck_ok(sal_flat_space_add(space, "l", SAL_CATEGORICAL, 4, 3, labels, 0, &err), &err);
+    ck_fails(sal_flat_space_add(space, "m", SAL_CATEGORICAL, 4, 3, bad, 0, &err), SAL_ERR_ARGUMENT,
+             &err, "label 1 occurs 0.5 times; expected a whole number");
+    ck_fails(sal_flat_space_add(space, "m", SAL_CATEGORICAL, 4, 3, few, 0, &err), SAL_ERR_ARGUMENT,
+             &err, "sum to 3");
+    ck_fails(sal_flat_space_add(space, "m", SAL_BINARY, 4, 0, labels, 0, &err), SAL_ERR_ARGUMENT,
+             &err, "levels are for");
+    ck_ok(sal_flat_space_add(space, "s", SAL_SPIN, 3, 0, NULL, 0, &err), &err);
+    ck_ok(sal_space_fix_sum(space, "s", -1, &err), &err);
+    sal_tape *tape = sal_flat_tape_create(space, true);
+    int32_t f = sal_flat_state(NULL, 0, tape, NULL);
+    f = sal_flat_operation(NULL, 0, tape, "sum", 1, &f, 1, &(int64_t){ -1 }, 0, NULL);
+    ck_ok(sal_flat_model(tape, f, &model, &err), &err);
+    ck_ok(sal_flat_model_info(model, &json, &err), &err);
+    json_t *info = json_loads(json, 0, NULL);
+    json_t *blocks = json_object_get(info, "blocks");
+    json_t *first = json_array_get(blocks, 0), *second = json_array_get(blocks, 1);
+    ck_assert(!json_object_get(first, "sum") && !json_object_get(second, "labels"));
+    ck_assert_int_eq(json_integer_value(json_object_get(second, "sum")), -1);
+    for (size_t k = 0; k < 3; k++) {
+        const json_t *n = json_array_get(json_object_get(first, "labels"), k);
+        ck_assert_int_eq(json_integer_value(n), (int64_t)labels[k]);
+    }
+    json_decref(info);
+    sal_free(json);
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 START_TEST(nodes_that_do_not_exist)
 {
     sal_error err = { 0 };
@@ -715,6 +754,7 @@ int main(void)
     TCase *t = tcase_create("flat");
     tcase_add_test(t, version_has_major_and_minor);
     tcase_add_test(t, formulas_by_numbers);
+    tcase_add_test(t, fixed_sums_and_labels);
     tcase_add_test(t, nodes_that_do_not_exist);
     tcase_add_test(t, mistakes_name_the_users_line);
     tcase_add_test(t, options_from_json_and_lines_are_the_same);

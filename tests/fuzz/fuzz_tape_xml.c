@@ -3,10 +3,23 @@
 
 #include <saltus/io.h>
 
-#include "core/space.h"
+#include "core/rng.h"
+#include "core/slice.h"
 #include "io/tape/tape_xml.h"
 
-/* A formula that was accepted runs: f and its derivatives at the first state. */
+/* Codes of a state: zeros, but for blocks whose sum or labels are fixed. */
+static void fill_codes(const sal_space *space, int32_t *codes)
+{
+    const sali_stream stream = { 0 };
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
+        if (sali_is_fixed(s)) {
+            sali_slice_random(s, &stream, 0, codes + s->first);
+        }
+    }
+}
+
+/* A formula that was accepted runs: f and its derivatives at a state. */
 static void run(const sal_model *model)
 {
     sal_error err = { 0 };
@@ -15,6 +28,7 @@ static void run(const sal_model *model)
     int32_t *codes = fuzz_alloc(variables, sizeof *codes);
     double *gradient = fuzz_alloc(sal_space_width(space), sizeof *gradient), f;
     double *differences = fuzz_alloc(moves, sizeof *differences);
+    fill_codes(space, codes);
     sal_status status =
         sal_model_evaluate(model, 1, codes, &f, gradient, moves <= 64 ? differences : NULL, &err);
     if (status != SAL_OK && status != SAL_ERR_MODEL) {

@@ -150,6 +150,51 @@ static char *saved_text(const sal_model *model)
     return (char *)bytes.data;
 }
 
+/* A formula over blocks of which all are fixed: by their sum, or by how often labels occur. */
+static sal_model *fixed_model(void)
+{
+    sal_error err = { 0 };
+    sal_space *space = sal_space_create();
+    const sal_block blocks[] = {
+        { .name = "b", .kind = SAL_BINARY, .count = 5, .fixed_sum = true, .sum = 0 },
+        { .name = "s", .kind = SAL_SPIN, .count = 3, .fixed_sum = true, .sum = -1 },
+        { .name = "c", .kind = SAL_COUNT, .count = 4, .cap = 3, .fixed_sum = true, .sum = 7 },
+        { .name = "l",
+          .kind = SAL_CATEGORICAL,
+          .count = 4,
+          .states = 3,
+          .labels = (int64_t[]){ 2, 0, 2 } },
+    };
+    for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
+        ck_ok(sal_space_add(space, &blocks[b], &err), &err);
+    }
+    ck_ok(sal_space_permutation(space, "p", 3, &err), &err);
+    sal_tape *t = sal_tape_create(space, SAL_F64);
+    sal_model *model = NULL;
+    ck_ok(sal_model_from_tape(t, sal_sum(sal_square(sal_state(t))), &model, &err), &err);
+    sal_tape_destroy(t);
+    sal_space_destroy(space);
+    return model;
+}
+
+START_TEST(fixed_sums_and_labels_round_trip)
+{
+    sal_model *model = fixed_model(), *copy = round_trip(model), *mixed = mixed_model();
+    char *text = saved_text(copy), *free_text = saved_text(mixed);
+    ck_models_equal(model, copy);
+    ck_assert_ptr_nonnull(strstr(text, "kind=\"binary\" sum=\"0\"/>"));
+    ck_assert_ptr_nonnull(strstr(text, "kind=\"spin\" sum=\"-1\"/>"));
+    ck_assert_ptr_nonnull(strstr(text, "kind=\"count\" cap=\"3\" sum=\"7\"/>"));
+    ck_assert_ptr_nonnull(strstr(text, "states=\"3\" labels=\"2 0 2\"/>"));
+    ck_assert(!strstr(free_text, " sum=\"") && !strstr(free_text, "labels="));
+    sal_free(text);
+    sal_free(free_text);
+    sal_model_destroy(model);
+    sal_model_destroy(copy);
+    sal_model_destroy(mixed);
+}
+END_TEST
+
 START_TEST(numbers_do_not_depend_on_the_locale)
 {
     sal_model *model = mixed_model();
@@ -360,6 +405,31 @@ static const struct {
     { SPACE("<block name='x' count='1' kind='ordinal'><levels>1\n2x</levels></block>"),
       "f:3: expected a number, found '2x'" },
     { SPACE("<block name='x' count='1' kind='spin'><levels>1 2</levels></block>"), "f:2: " },
+    /* fixed sums and labels */
+    { SPACE(BLOCK("name='x' count='3' kind='binary' sum='4'")),
+      "f:2: block 'x': no state has the sum 4; expected 0 to 3" },
+    { SPACE(BLOCK("name='x' count='3' kind='binary' sum='-1'")), "f:2: block 'x': no state" },
+    { SPACE(BLOCK("name='x' count='3' kind='spin' sum='2'")), "f:2: block 'x': no state" },
+    { SPACE(BLOCK("name='x' count='3' kind='spin' sum='-5'")), "f:2: block 'x': no state" },
+    { SPACE(BLOCK("name='x' count='3' kind='spin' sum=''")), "f:2: " },
+    { SPACE(BLOCK("name='x' count='3' kind='spin' sum='1.5'")), "f:2: " },
+    { SPACE(BLOCK("name='x' count='3' kind='spin' sum='99999999999999999999'")), "f:2: " },
+    { SPACE(BLOCK("name='x' count='3' kind='spin' sum='9000000000000000000'")),
+      "f:2: expected sum" },
+    { SPACE(BLOCK("name='x' count='3' kind='count' sum='3'")), "f:2: " },
+    { SPACE(BLOCK("name='x' count='3' kind='count' cap='2' sum='7'")), "f:2: block 'x': no state" },
+    { SPACE(BLOCK("name='x' count='3' kind='categorical' states='2' sum='1'")), "f:2: " },
+    { SPACE(BLOCK("name='x' count='3' kind='binary' labels='1 2'")), "f:2: " },
+    { SPACE(BLOCK("name='x' count='3' kind='categorical' states='2' labels=''")),
+      "f:2: labels: 0 numbers; expected one for each of 2 states" },
+    { SPACE(BLOCK("name='x' count='3' kind='categorical' states='2' labels='1 1 1'")),
+      "f:2: labels: 3 numbers" },
+    { SPACE(BLOCK("name='x' count='3' kind='categorical' states='2' labels='1 1'")),
+      "f:2: block 'x': the numbers of its labels sum to 2" },
+    { SPACE(BLOCK("name='x' count='3' kind='categorical' states='2' labels='4 -1'")),
+      "f:2: block 'x': label 0 occurs 4 times" },
+    { SPACE(BLOCK("name='x' count='3' kind='categorical' states='2' labels='1 x'")),
+      "f:2: expected an integer, found 'x'" },
     /* nodes */
     { NODE("op='explode' in='0'", ""), "f:5: there is no op 'explode'" },
     { NODE("op='' in='0'", ""), "f:5: there is no op ''" },
@@ -516,14 +586,17 @@ END_TEST
 START_TEST(allocation_failures_are_survived)
 {
     static const char text[] = TAPE(
-        BITS "<block name='g' count='2' kind='ordinal'><levels>1 2</levels></block>",
-        STATE_NODE "<node op='param' name='p' shape='5'/><node op='dot' in='0 1'/>", OUTPUT("2"));
+        BITS "<block name='g' count='2' kind='ordinal'><levels>1 2</levels></block>"
+             "<block name='l' count='2' kind='categorical' states='2' labels='1 1'/>",
+        STATE_NODE "<node op='param' name='p' shape='9'/><node op='dot' in='0 1'/>", OUTPUT("2"));
     sal_model *model = NULL;
     ck_alloc_sweep(parse_text(text, &model, NULL), (sal_model_destroy(model), model = NULL));
-    sal_model *mixed = mixed_model();
+    sal_model *models[] = { mixed_model(), fixed_model() };
     const char *path = temp_path("m.xml");
-    ck_alloc_sweep(sal_model_save(mixed, path, NULL), (void)0);
-    sal_model_destroy(mixed);
+    for (int k = 0; k < 2; k++) {
+        ck_alloc_sweep(sal_model_save(models[k], path, NULL), (void)0);
+        sal_model_destroy(models[k]);
+    }
 }
 END_TEST
 
@@ -534,6 +607,7 @@ int main(void)
     tcase_add_checked_fixture(tc, temp_dir_make, temp_dir_remove);
     tcase_add_loop_test(tc, every_op_round_trips, 0, 2 * OP_CASES);
     tcase_add_test(tc, mixed_formula_round_trips);
+    tcase_add_test(tc, fixed_sums_and_labels_round_trip);
     tcase_add_test(tc, every_builtin_round_trips);
     tcase_add_test(tc, numbers_do_not_depend_on_the_locale);
     tcase_add_test(tc, hand_written_tape_is_read);

@@ -152,6 +152,43 @@ START_TEST(a_specification_is_opened_and_named)
 }
 END_TEST
 
+/* The sums and labels of these blocks are those of the space, and states of others are refused. */
+START_TEST(sums_and_labels_are_fixed)
+{
+    sal_model *model =
+        opened("a: binary[2, 2] sum 3 cyclic; b: spin[3] sum -1 0~1, 0~2; c: count(5)[2] sum 7; "
+               "d: categorical(3)[4] labels 2 0 2; e: spin[2] cyclic sum 0; p: permutation[3]; "
+               "sum(i~j in b: b[i] b[j]) + sum(i~j in e: e[i] e[j]) + sum(i<j in p: p[i] == p[j])");
+    const sal_space *space = sal_model_space(model);
+    const struct {
+        bool fixed;
+        int64_t sum, states, labels[3];
+    } want[] = {
+        { true, 3, 2, { -1 } },       { true, -1, 2, { -1 } }, { true, 7, 6, { -1 } },
+        { false, 0, 3, { 2, 0, 2 } }, { true, 0, 2, { -1 } },  { false, 0, 3, { 1, 1, 1 } }
+    };
+    for (int64_t b = 0; b < 6; b++) {
+        const sal_block *block = sal_space_block(space, b);
+        ck_assert(block->fixed_sum == want[b].fixed && block->sum == want[b].sum &&
+                  block->states == want[b].states && !block->labels == (want[b].labels[0] < 0));
+        for (int k = 0; block->labels && k < 3; k++) {
+            ck_assert_int_eq(block->labels[k], want[b].labels[k]);
+        }
+    }
+    const int32_t codes[] = { 1, 1, 1, 0, 0, 1, 0, 2, 5, 0, 2, 2, 0, 1, 0, 2, 0, 1 };
+    int32_t other[18];
+    double f;
+    sal_error err;
+    ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
+    ck_assert_double_eq_tol(f, -1 + 1 - 1, 1e-12);
+    memcpy(other, codes, sizeof other);
+    other[3] = 1;
+    ck_fails(sal_model_evaluate(model, 1, other, &f, NULL, NULL, &err), SAL_ERR_ARGUMENT, &err,
+             "block 'a' sums to 4; its sum is fixed to 3");
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* ---- mistakes */
 
 static const struct {
@@ -176,6 +213,24 @@ static const struct {
     { "x: spin[3] 0~0; 1", "no neighbour of its own", 11 },
     { "x: spin[3] 0~1, 2~1, 1~0; 1", "the neighbours 0~1 are listed twice", 11 },
     { "x: spin[3] 0-1; 1", "expected '~' between neighbours", 12 },
+    { "x: binary[3] sum 4; 1", "block 'x': no state has the sum 4; expected 0 to 3", 13 },
+    { "x: binary[3] cyclic sum 4; 1", "no state has the sum 4", 20 },
+    { "x: spin[3] sum -2; 1", "no state has the sum -2; expected an odd number", 11 },
+    { "x: spin[3] sum - x; 1", "expected the sum of all variables, a whole number", 17 },
+    { "x: spin[3] sum 1 sum 1; 1", "expected ';' after a declaration", 17 },
+    { "x: spin[3] summe 1; 1", "expected ';' after a declaration", 11 },
+    { "x: spin[3] sum 99999999999999999999; 1", "expected the sum of all variables", 15 },
+    { "x: count[3] sum 1; 1", "a fixed sum of counts needs a cap", 12 },
+    { "x: ordinal(3)[3] sum 1; 1", "a fixed sum is for binary variables, spins and counts", 17 },
+    { "x: categorical(3)[3] sum 1; 1", "of labels their numbers can be fixed", 21 },
+    { "x: binary[3] labels 1 2; 1", "labels are of categorical variables", 13 },
+    { "x: categorical(2)[3] labels 1; 1", "expected how often each label occurs", 29 },
+    { "x: categorical(2)[3] labels 1 1; 1", "the numbers of its labels sum to 2, and it has 3",
+      21 },
+    { "x: categorical(2)[3] labels 4 0; 1", "a whole number up to 3", 28 },
+    { "x: permutation[5000]; 1", "a permutation has at most 4096 variables", 2 },
+    { "x: permutation[3] labels 1 1 1; 1", "expected ';' after a declaration", 18 },
+    { "x: permutation(3)[3]; 1", "expected '[' and the number of variables", 14 },
     { "x: spin[3]; x: spin[2]; 1", "the name 'x' is taken", 12 },
     { "i: spin[3]; 1", "the name 'i' is taken", 0 },
     { "x: spin[3]; h = [1, 2; h[0]", "expected ']' after the numbers", 21 },
@@ -251,7 +306,8 @@ static sal_status read_and_close(const char *text)
 START_TEST(running_out_of_memory_is_reported)
 {
     static const char text[] =
-        "x: spin[2, 3] cyclic; y: ordinal(3, 0, 1)[6]; z: categorical(3)[2] 0~1; t = 1; "
+        "x: spin[2, 3] sum 0 cyclic; y: ordinal(3, 0, 1)[6]; z: categorical(3)[2] labels 1 1 0 "
+        "0~1; p: permutation[3]; t = 1; "
         "h = [1, 2, 3, 4, 5, 6]; t sum(i~j in x: x[i] x[j]) + sum(i: h[i] y[i]) + sum(i<j: y[i] "
         "y[j]) + sum(i~j: z[i] == z[j])";
     ck_alloc_sweep(read_and_close(text), (void)0);
@@ -266,6 +322,7 @@ static Suite *formula_suite(void)
     tcase_add_test(tcase, parameters_are_the_models);
     tcase_add_test(tcase, a_lattice_becomes_one_list_of_edges);
     tcase_add_test(tcase, a_specification_is_opened_and_named);
+    tcase_add_test(tcase, sums_and_labels_are_fixed);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("mistakes");
     tcase_add_loop_test(tcase, mistakes_are_told_at_their_place, 0,

@@ -133,6 +133,47 @@ class Blocks(unittest.TestCase):
         with self.assertRaisesRegex(sal.ArgumentError, "block 'b' .binary.: -1 is not a value of it; expected 0 to 1"):
             model.value([-1, 1, 0, 1, 2, 0, 4.0, 3])
 
+    def test_fixed_sums_and_labels(self):
+        b = sal.binary((2, 2), name="b", total=3)
+        s = sal.spins(3, name="s", total=-1)
+        n = sal.counts(2, cap=5, name="n", total=7)
+        c = sal.categorical(4, 3, name="c", occurrences=[2, 0, 2])
+        p = sal.permutation(3, name="p")
+        self.assertEqual((b.shape, c.shape, p.shape), ((2, 2), (4, 3), (3, 3)))
+        model = sal.Model(b.sum() + s.sum() + n.sum() + c[0, 0] + (p * np.eye(3)).sum())
+        self.assertEqual([block.total for block in model.blocks], [3, -1, 7, None, None])
+        self.assertIsNone(model.blocks[0].occurrences)
+        np.testing.assert_array_equal(model.blocks[3].occurrences, [2, 0, 2])
+        np.testing.assert_array_equal(model.blocks[4].occurrences, [1, 1, 1])
+        self.assertEqual(repr(model.blocks[1]), "<saltus block 's': 3 x spin, 2 states, total -1>")
+        self.assertEqual(repr(model.blocks[4]), "<saltus block 'p': 3 x categorical, 3 states, occurrences [1, 1, 1]>")
+        state = [1, 1, 0, 1, -1, 1, -1, 5, 2, 0, 2, 2, 0, 0, 2, 1]
+        self.assertEqual(model.value(state), 3 - 1 + 7 + 1 + 1)
+        with self.assertRaisesRegex(sal.ArgumentError, "block 'b' sums to 4; its sum is fixed to 3"):
+            model.value([1] * 4 + state[4:])
+        draws = sal.sample(model, draws=2000, seed=0).values
+        np.testing.assert_array_equal(draws[..., :4].sum(-1), 3)
+        np.testing.assert_array_equal(draws[..., 4:7].sum(-1), -1)
+        np.testing.assert_array_equal(draws[..., 7:9].sum(-1), 7)
+        np.testing.assert_array_equal(np.sort(draws[..., 9:13], -1), np.broadcast_to([0, 0, 2, 2], draws.shape[:2] + (4,)))
+        np.testing.assert_array_equal(np.sort(draws[..., 13:], -1), np.broadcast_to([0, 1, 2], draws.shape[:2] + (3,)))
+
+    def test_sums_and_labels_that_no_state_has(self):
+        for make, message in ((lambda: sal.binary(3, total=4), "no state has the sum 4; expected 0 to 3"),
+                              (lambda: sal.spins(3, total=0), "expected an odd number from -3 to 3"),
+                              (lambda: sal.counts(3, total=1), "needs a cap"),
+                              (lambda: sal.categorical(3, 2, occurrences=[1, 1]), "sum to 2, and it has 3"),
+                              (lambda: sal.categorical(3, 2, occurrences=[1.5, 1.5]), "expected a whole number"),
+                              (lambda: sal.permutation(5000), "expected 1 to 4096")):
+            with self.assertRaisesRegex(sal.ArgumentError, message):
+                make()
+        with self.assertRaisesRegex(sal.ShapeError, "expected one for each of 2 labels"):
+            sal.categorical(3, 2, occurrences=[1, 1, 1])
+        with self.assertRaises(sal.ShapeError):
+            sal.permutation(0)
+        with self.assertRaises(TypeError):
+            sal.spins(4, total=0.5)
+
     def test_order_is_that_of_making(self):
         a, b = sal.spins(2, name="a"), sal.binary(3, name="b")
         model = sal.Model(b.sum() + 10 * a[0])

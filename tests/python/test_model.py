@@ -130,6 +130,28 @@ class Values(unittest.TestCase):
         with self.assertRaises(sal.ArgumentError):
             clamped.clamp({9: 1})
 
+    def test_fix_sum(self):
+        model = sal.Model("ising:side=3", dtype="f64")
+        model.fix_sum("spin", -7)
+        self.assertEqual(model.blocks[0].total, -7)
+        self.assertEqual(model.info["blocks"][0]["sum"], -7)
+        self.assertAlmostEqual(model.exact().log_z, np.log(9) + 0.2 * 2 * (18 - 8))
+        self.assertNotIn("gwg", model.samplers)
+        self.assertIn("exchange", model.samplers)
+        with self.assertRaises(sal.NotFoundError):
+            model.fix_sum("x", 1)
+        with self.assertRaisesRegex(sal.ArgumentError, "expected an odd number from -9 to 9"):
+            model.fix_sum(model.blocks[0], 0)
+        clamped = model.clamp({0: 1})
+        with self.assertRaisesRegex(sal.ArgumentError, "fix the sum first, then clamp"):
+            clamped.fix_sum("spin", 0)
+        with self.assertRaisesRegex(sal.ArgumentError, "is in use"):
+            model.fix_sum("spin", 1)
+        self.assertEqual(model.blocks[0].total, -7)
+        function = sal.Model.from_function(lambda x: x.sum(-1), sal.binary(4, name="b"))
+        function.fix_sum("b", 3)
+        self.assertAlmostEqual(function.exact().log_z, np.log(4) + 3)
+
     def test_check_and_balance(self):
         checks = self.model.check(seed=0)
         self.assertLess(checks["gradient_error"], 1e-6)

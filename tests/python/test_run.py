@@ -201,6 +201,21 @@ class Files(unittest.TestCase):
         np.testing.assert_array_equal(first.resume(900).draws, whole.draws)
 
     @needs_netcdf
+    def test_resume_keeps_to_fixed_sums(self):
+        def magnetised():
+            model = sal.Model("ising:side=4")
+            model.fix_sum("spin", 4)
+            return model
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.nc")
+            whole = sal.sample(magnetised(), draws=200, seed=3)
+            sal.sample(magnetised(), draws=100, seed=3, out=path)
+            resumed = sal.resume(path, 200)
+            np.testing.assert_array_equal(resumed.draws, whole.draws)
+            self.assertEqual(resumed.model.blocks[0].total, 4)
+            self.assertEqual(set(resumed.values.sum(-1).ravel()), {4})
+
     def test_resume_of_a_formula_wants_it(self):
         model = sal.Model(sal.spins(4).sum() * 0.1, name="")
         with tempfile.TemporaryDirectory() as folder:

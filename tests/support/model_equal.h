@@ -34,6 +34,10 @@ static inline void ck_spaces_equal(const sal_space *a, const sal_space *b)
         ck_assert_str_eq(p->name, q->name);
         ck_assert(p->kind == q->kind && p->count == q->count && p->states == q->states &&
                   p->cap == q->cap);
+        ck_assert(p->fixed_sum == q->fixed_sum && p->sum == q->sum && !p->labels == !q->labels);
+        if (p->labels) {
+            ck_assert_mem_eq(p->labels, q->labels, (size_t)p->states * sizeof *p->labels);
+        }
         if (p->kind == SAL_ORDINAL) {
             ck_assert_mem_eq(p->levels, q->levels, (size_t)p->states * sizeof *p->levels);
         }

@@ -106,6 +106,7 @@ json_t *sali_draw_configuration(const sal_model *model, const sal_run_options *o
         put_note(c, "init", o->init, notes);
         put_note(c, "clamp", NULL, notes);
         put_note(c, "evidence", NULL, notes);
+        put_note(c, "fix_sum", NULL, notes);
     }
     put_count(c, "draws", o->draws ? o->draws : 1000); /* a resumed run may */
     return c;

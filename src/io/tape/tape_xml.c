@@ -129,6 +129,28 @@ static void add_block(const tape_reader *r, const xmlNode *element, sal_space *s
     }
 }
 
+/* Read the attributes of a <block> by which it fixes its sum or how often each label occurs. */
+static void read_fixed(tape_reader *r, const xmlNode *element, sal_block *block,
+                       sali_memory *memory)
+{
+    const char *labels = sali_xml_value(element, "labels");
+    block->fixed_sum = sali_xml_value(element, "sum") != NULL;
+    if (block->fixed_sum) { /* whether a state has the sum, the space checks */
+        block->sum = read_int(r, element, "sum", -SALI_TAPE_MAX_VARIABLES,
+                              SALI_TAPE_MAX_VARIABLES * SALI_TAPE_MAX_ELEMENTS);
+    }
+    if (labels) {
+        list numbers = parse_list(r, element, labels, false, memory);
+        block->labels = numbers.ints;
+        if (numbers.count != block->states) {
+            sali_scan_fail(r->scan, xmlGetLineNo(element),
+                           "labels: %" PRId64 " numbers; expected one for each of %" PRId64
+                           " states",
+                           numbers.count, block->states);
+        }
+    }
+}
+
 /* Read a <block> with its attributes and levels, and add it to the space. */
 static void read_block(tape_reader *r, const xmlNode *element, sal_space *space)
 {
@@ -152,6 +174,7 @@ static void read_block(tape_reader *r, const xmlNode *element, sal_space *space)
                            levels.count);
         }
     }
+    read_fixed(r, element, &block, &memory);
     add_block(r, element, space, &block);
     sali_memory_free(&memory);
 }

@@ -8,6 +8,17 @@
 /* A line of numbers ends once it has this many characters. */
 #define LINE_WIDTH 90
 
+/* SAL_ERR_UNSUPPORTED once the text is too long for the reader. */
+static void check_size(sali_text_output *w)
+{
+    if (w->size > SALI_XML_MAX_SIZE && w->status == SAL_OK) {
+        w->status = sali_fail(w->err, SAL_ERR_UNSUPPORTED,
+                              "%s: the constants make more than %" PRId64
+                              " bytes of XML; make them parameters",
+                              w->out.path, SALI_XML_MAX_SIZE);
+    }
+}
+
 /* Write an element with n numbers: `ints`, or `reals` if `ints` is NULL. */
 static void put_list(sali_text_output *w, const char *element, int64_t n, const int64_t *ints,
                      const double *reals)
@@ -25,14 +36,22 @@ static void put_list(sali_text_output *w, const char *element, int64_t n, const 
         } else if (reals) {
             sali_put(w, "%g", reals[i]);
         }
-        if (w->size > SALI_XML_MAX_SIZE && w->status == SAL_OK) {
-            w->status = sali_fail(w->err, SAL_ERR_UNSUPPORTED,
-                                  "%s: the constants make more than %" PRId64
-                                  " bytes of XML; make them parameters",
-                                  w->out.path, SALI_XML_MAX_SIZE);
-        }
+        check_size(w);
     }
     sali_put(w, "</%s>\n", element);
+}
+
+/* Write the fixed sum of a block, or how often each label occurs. */
+static void put_fixed(sali_text_output *w, const sal_block *block)
+{
+    if (block->fixed_sum) {
+        sali_put(w, " sum=\"%lld\"", (long long)block->sum);
+    }
+    for (int64_t k = 0; block->labels && k < block->states && w->status == SAL_OK; k++) {
+        sali_put(w, k == 0 ? " labels=\"%lld" : " %lld", (long long)block->labels[k]);
+        check_size(w);
+    }
+    sali_put_raw(w, block->labels ? "\"" : "");
 }
 
 /* Write a block of the space with its levels, states or cap. */
@@ -51,6 +70,7 @@ static void put_block(sali_text_output *w, const sal_block *block)
     } else if (block->kind == SAL_COUNT && block->cap > 0) {
         sali_put(w, " cap=\"%lld\"", (long long)block->cap);
     }
+    put_fixed(w, block);
     sali_put_raw(w, "/>\n");
 }
 

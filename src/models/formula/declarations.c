@@ -19,6 +19,8 @@
 #define MOST_STATES (1 << 20)
 /* Most states of all variables of a block together. */
 #define MOST_LABELS (2 * MOST_VARIABLES)
+#define MOST_PERMUTED 4096
+#define MOST_SUM (INT64_C(1) << 50)
 
 /* ---- letters, words and numbers */
 
@@ -183,9 +185,14 @@ static void *append_element(sali_formula_parser *p, void **list, int64_t *n, int
 static const struct {
     const char *name;
     sal_kind kind;
+    bool permutes;
 } kinds[] = {
-    { "binary", SAL_BINARY },           { "spin", SAL_SPIN },   { "ordinal", SAL_ORDINAL },
-    { "categorical", SAL_CATEGORICAL }, { "count", SAL_COUNT },
+    { .name = "binary", .kind = SAL_BINARY },
+    { .name = "spin", .kind = SAL_SPIN },
+    { .name = "ordinal", .kind = SAL_ORDINAL },
+    { .name = "categorical", .kind = SAL_CATEGORICAL },
+    { .name = "count", .kind = SAL_COUNT },
+    { .name = "permutation", .kind = SAL_CATEGORICAL, .permutes = true },
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -225,14 +232,15 @@ static bool read_kind(sali_formula_parser *p, sali_formula_block *b)
     }
     if (k == KINDS) {
         return sali_formula_fail(p, p->at,
-                                 "expected binary, spin, ordinal(5), categorical(3) or count, "
-                                 "found '%.12s'",
+                                 "expected binary, spin, ordinal(5), categorical(3), count or "
+                                 "permutation, found '%.12s'",
                                  p->at);
     }
     p->at += length;
     b->kind = kinds[k].kind;
+    b->permutes = kinds[k].permutes;
     const bool levels = b->kind == SAL_ORDINAL, labels = b->kind == SAL_CATEGORICAL;
-    if (b->kind == SAL_BINARY || b->kind == SAL_SPIN) {
+    if (b->kind == SAL_BINARY || b->kind == SAL_SPIN || b->permutes) {
         return true;
     }
     if (!sali_formula_take(p, "(")) {
@@ -274,6 +282,102 @@ static bool read_sides(sali_formula_parser *p, sali_formula_block *b)
     } while (sali_formula_take(p, ","));
     return sali_formula_expect(p, "]", "after the number of variables");
 }
+
+/* ---- fixed sums and labels */
+
+sal_block sali_formula_space_block(const sali_formula_block *b)
+{
+    const bool counts = b->kind == SAL_COUNT;
+    return (sal_block){ .name = b->name,
+                        .kind = b->kind,
+                        .count = b->count,
+                        .states = counts ? 0 : b->states,
+                        .cap = counts ? b->states : 0,
+                        .levels = b->levels,
+                        .fixed_sum = b->fixed_sum,
+                        .sum = b->sum,
+                        .labels = b->labels };
+}
+
+/* A mistake at `place`, in the words of the space, if no state has the block's sum or labels. */
+static bool check_fixed(sali_formula_parser *p, const sali_formula_block *b, const char *place)
+{
+    sal_error err = { 0 };
+    const sal_block block = sali_formula_space_block(b);
+    sal_space *space = sal_space_create();
+    const sal_status status = space ? sal_space_add(space, &block, &err) : SAL_ERR_MEMORY;
+    sal_space_destroy(space);
+    return status == SAL_OK ||
+           (status == SAL_ERR_MEMORY ? sali_formula_no_memory(p)
+                                     : sali_formula_fail(p, place, "%.*s", 180, err.message));
+}
+
+/* Room for the numbers of a block's labels; false when out of memory. */
+static bool take_labels(sali_formula_parser *p, sali_formula_block *b)
+{
+    b->labels = sali_memory_take(&p->memory, b->states, sizeof *b->labels);
+    return b->labels || sali_formula_no_memory(p);
+}
+
+/* Every label of a permutation occurs once. */
+static bool fill_permutation(sali_formula_parser *p, sali_formula_block *b, const char *place)
+{
+    b->states = b->count;
+    if (b->count > MOST_PERMUTED) {
+        return sali_formula_fail(p, place, "a permutation has at most %d variables", MOST_PERMUTED);
+    }
+    if (!take_labels(p, b)) {
+        return false;
+    }
+    for (int64_t k = 0; k < b->states; k++) {
+        b->labels[k] = 1;
+    }
+    return true;
+}
+
+/* Take a word if it is next, and not the beginning of a longer one. */
+static bool take_word(sali_formula_parser *p, const char *word)
+{
+    return sali_formula_word(p) == (int)strlen(word) && sali_formula_take(p, word);
+}
+
+/* Read "sum -2" or "labels 4 4 4", if it is next and nothing is fixed yet. */
+static bool read_fixed(sali_formula_parser *p, sali_formula_block *b)
+{
+    sali_formula_skip(p);
+    const char *place = p->at;
+    if (b->fixed_sum || b->labels) {
+        return true;
+    }
+    if (take_word(p, "sum")) {
+        const bool minus = sali_formula_take(p, "-");
+        b->fixed_sum = true;
+        if (!sali_formula_whole(p, MOST_SUM, "the sum of all variables", &b->sum)) {
+            return false;
+        }
+        b->sum = minus ? -b->sum : b->sum;
+        return check_fixed(p, b, place);
+    }
+    if (!take_word(p, "labels")) {
+        return true;
+    }
+    if (b->kind != SAL_CATEGORICAL) {
+        return sali_formula_fail(p, place,
+                                 "labels are of categorical variables; of others, as "
+                                 "binary ones, the sum can be fixed");
+    }
+    if (!take_labels(p, b)) {
+        return false;
+    }
+    for (int64_t k = 0; k < b->states; k++) {
+        if (!sali_formula_whole(p, b->count, "how often each label occurs", &b->labels[k])) {
+            return false;
+        }
+    }
+    return check_fixed(p, b, place);
+}
+
+/* ---- neighbours */
 
 /* Append the neighbours i and j to a block; false when out of memory. */
 static bool add_pair(sali_formula_parser *p, sali_formula_block *b, int64_t i, int64_t j)
@@ -365,14 +469,20 @@ static bool read_block(sali_formula_parser *p, sali_formula_block *b)
 {
     const char *place = p->at;
     b->pairs = -1;
-    if (!read_kind(p, b) || !read_sides(p, b)) {
+    if (!read_kind(p, b) || !read_sides(p, b) || (b->permutes && !fill_permutation(p, b, place))) {
         return false;
     }
     if (b->kind != SAL_COUNT && b->states > MOST_LABELS / b->count) {
         return sali_formula_fail(p, place, "a block has at most %lld states of all its variables",
                                  (long long)MOST_LABELS);
     }
+    if (!read_fixed(p, b)) {
+        return false;
+    }
     b->cyclic = sali_formula_take(p, "cyclic");
+    if (!read_fixed(p, b)) {
+        return false;
+    }
     sali_formula_skip(p);
     return b->cyclic || !isdigit((unsigned char)*p->at) || read_pairs(p, b);
 }

@@ -18,14 +18,7 @@ static sal_status make_space(const sali_formula_parser *p, sal_space **space, sa
     *space = sal_space_create();
     sal_status status = *space ? SAL_OK : sali_fail_memory(err);
     for (int64_t k = 0; status == SAL_OK && k < p->n_blocks; k++) {
-        const sali_formula_block *b = &p->blocks[k];
-        const bool counts = b->kind == SAL_COUNT;
-        const sal_block block = { .name = b->name,
-                                  .kind = b->kind,
-                                  .count = b->count,
-                                  .states = counts ? 0 : b->states,
-                                  .cap = counts ? b->states : 0,
-                                  .levels = b->levels };
+        const sal_block block = sali_formula_space_block(&p->blocks[k]);
         status = sal_space_add(*space, &block, err);
     }
     return status;

@@ -8,8 +8,12 @@
  *     x: spin[10]          a block of 10 variables; of 10 x 10, spin[10, 10]; up to four sides.
  *                          Kinds: binary, spin, count, count(20) up to 20, ordinal(5) with the
  *                          levels 0 .. 4, ordinal(5, -1, 1) with 5 levels from -1 to 1 at equal
- *                          distances, categorical(3) with the labels 0 .. 2
+ *                          distances, categorical(3) with the labels 0 .. 2, permutation of as
+ *                          many labels as variables, each of which occurs once
  *     x: spin[10] cyclic   the sides of the lattice meet
+ *     x: binary[9] sum 4   the values of the block sum to 4 in every state; also of spins, and of
+ *                          counts up to a number
+ *     x: categorical(3)[9] labels 4 3 2   4 variables have the label 0, 3 have 1, 2 have 2
  *     x: spin[3] 0~1, 0~2  variable 0 has the neighbours 1 and 2, and no others are neighbours
  *     theta = 0.3          a parameter, which training changes
  *     h = [0.1, -2, 3]     one for each variable

@@ -20,6 +20,10 @@ typedef struct sali_formula_block {
     sal_kind kind;
     int64_t count, states;
     double *levels; /* [states] of an ordinal block; NULL: 0 .. states - 1 */
+    bool permutes;  /* a permutation: as many labels as variables, and each once */
+    bool fixed_sum;
+    int64_t sum;
+    int64_t *labels; /* [states] how many variables have each label; NULL: any number */
     int sides;
     int64_t side[SALI_FORMULA_SIDES];
     bool cyclic;
@@ -81,6 +85,9 @@ bool sali_formula_signed(sali_formula_parser *p, double *value);
 bool sali_formula_whole(sali_formula_parser *p, int64_t most, const char *what, int64_t *value);
 
 /* ---- parts */
+
+/* The block of a space that a declaration describes; its pointers are the declaration's. */
+sal_block sali_formula_space_block(const sali_formula_block *block);
 
 /* Read all declarations, up to f. */
 bool sali_formula_declarations(sali_formula_parser *p);
