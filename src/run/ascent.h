@@ -13,9 +13,10 @@ typedef struct sali_sizes_seen {
 } sali_sizes_seen;
 
 /* Move chains uphill until no change of a single variable raises f, or for a bounded number of
- * rounds. Where sums or labels are fixed, pairs of variables exchange, drawn anew in every round. `starts` [chains x V] have finite f and become the ends. In a round, variables that can
+ * rounds. `starts` [chains x V] have finite f and become the ends. In a round, variables that can
  * raise f do so together with probability p, which falls by half where that lowers f; one alone
- * takes its best move. Deterministic by `seed`.
+ * takes its best move. Where sums or labels are fixed, the moves are exchanges of pairs, drawn anew
+ * in every round. Deterministic by `seed`.
  *
  * Cost: at most 200 rounds of all exact differences, as few as 8 where they need evaluations of all
  * neighbours. Returns: SAL_ERR_MEMORY. */
