@@ -126,7 +126,8 @@ static void describe_standing(const sal_run_summary *s, char *text, size_t room)
         append_warning(
             text, room,
             "At the step size that is accepted hardly anything moves: its gradient tells little of "
-            "f there. Try a sampler by exact differences (--sampler gibbs, lb)%s.",
+            "f there. Try a sampler by exact differences (--sampler gibbs, lb; with fixed sums "
+            "pair-gibbs)%s.",
             s->replicas > 1 ? "" : ", or --tempering");
     } else {
         append_warning(text, room, "Try more draws, or a %s --step-size.",
@@ -208,7 +209,7 @@ static void describe_step_size(const sal_run_summary *s, char *text, size_t room
             text, room,
             "The step size ended at its lower bound, %.2g, with an acceptance of %.3f: f is too "
             "steep for steps along its gradient. Try a sampler by exact differences (--sampler "
-            "gibbs, lb).",
+            "gibbs, lb; with fixed sums pair-gibbs).",
             s->step_size, s->acceptance_rate);
         return;
     }
