@@ -96,7 +96,8 @@ SAL_API void sal_chains_codes(const sal_chains *chains, int32_t *codes);
 
 /* Set the states of all chains (with tempering, those at temperature 1), codes [chains x V] of the
  * whole space.
- * Returns: SAL_ERR_ARGUMENT (a code out of range; a clamped variable with another code);
+ * Returns: SAL_ERR_ARGUMENT (a code out of range; a clamped variable with another code; another
+ *          sum, or other labels, than the space fixes);
  *          SAL_ERR_MODEL (f is NaN or infinite there); SAL_ERR_MEMORY. No state has then changed.
  * Cost:    one evaluation of what the sampler needs of all chains.
  * Threads: one at a time for the same chains. */

@@ -78,15 +78,17 @@ double sali_slice_count(const sali_stretch *s)
     return N[s->count * (s->fixed_total + 1) + s->fixed_total];
 }
 
-/* log10 of the number of states of a fixed sum, by the normal density of the sum of uniform
- * codes: for messages. */
+/* log10 of the number of states of a fixed sum, for messages: by the normal density of the sum of
+ * uniform codes, and at most as if codes had no upper end. */
 static double log10_of_sum(const sali_stretch *s)
 {
     const double n = (double)s->count, K = s->states,
                  off = (double)s->fixed_total - n * (K - 1) / 2;
     const double variance = n * (K * K - 1) / 12;
     const double log_density = -off * off / (2 * variance) - 0.5 * log(2 * M_PI * variance);
-    return fmax(0, n * log10(K) + log_density / log(10));
+    const double off_end = fmin((double)s->fixed_total, n * (K - 1) - (double)s->fixed_total);
+    const double unbounded = lgamma(n + off_end) - lgamma(off_end + 1) - lgamma(n);
+    return fmin(fmax(0, n * log10(K) + log_density / log(10)), unbounded / log(10));
 }
 
 double sali_stretch_log10(const sali_stretch *s)

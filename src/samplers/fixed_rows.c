@@ -2,6 +2,7 @@
 #include "samplers/fixed_rows.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/object.h"
 
@@ -75,7 +76,11 @@ double sali_fixed_rows_draw(sali_fixed_rows *fixed, const sal_model *model, cons
         if (!sali_is_fixed(s)) {
             continue;
         }
-        sum_up(fixed, model, s, codes, row);
+        if (isnan(sum_up(fixed, model, s, codes, row))) {
+            memcpy(codes_new, codes, (size_t)model->space->n_variables * sizeof *codes);
+            sali_model_embed(model, 1, codes_new, x_new);
+            return NAN;
+        }
         for (int64_t v = 0; v < s->count; v++) {
             fixed->uniforms[v] = sali_load(model->dtype, uniforms, s->first + v);
         }

@@ -26,7 +26,8 @@ void sali_fixed_rows_prepare(sali_fixed_rows *fixed, const sal_model *model, con
                              sali_move_row *row);
 
 /* Draw codes_new and x_new, as the kernel's `draw` with uniforms real [V], from a row that
- * sali_fixed_rows_prepare has finished; returns log q of the draw. */
+ * sali_fixed_rows_prepare has finished; returns log q of the draw. Where the norm of the row is NaN
+ * the state stays, and NaN is returned. */
 double sali_fixed_rows_draw(sali_fixed_rows *fixed, const sal_model *model, const int32_t *codes,
                             const void *uniforms, const sali_move_row *row, int32_t *codes_new,
                             void *x_new);

@@ -2,6 +2,7 @@
 #include "samplers/fixed_sum.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "core/object.h"
@@ -10,7 +11,8 @@
 /* Sums of a probability below exp(-TAIL) are left out. */
 #define TAIL 42.
 /* The most steps towards lambda, and how near to the fixed sum, in standard deviations. */
-#define STEPS 100
+#define STEPS 200
+#define FIRST_STEP 4.
 #define NEAR 0.5
 
 /* How far the sum of independent codes, 0 .. most, goes from its mean with a probability above
@@ -87,7 +89,7 @@ static double tilt_all(sali_fixed_sum *s, double lambda, double *mean, double *v
  * log of the product of the norms. */
 static double find_tilt(sali_fixed_sum *s, double *lambda)
 {
-    double low = -INFINITY, high = INFINITY, mean, variance;
+    double low = -INFINITY, high = INFINITY, most = FIRST_STEP, mean, variance;
     *lambda = 0;
     double log_norm = tilt_all(s, *lambda, &mean, &variance);
     for (int k = 0; k < STEPS; k++) {
@@ -96,7 +98,8 @@ static double find_tilt(sali_fixed_sum *s, double *lambda)
             break;
         }
         *(off > 0 ? &low : &high) = *lambda;
-        double next = *lambda + fmax(-4, fmin(4, off / variance));
+        double next = *lambda + fmax(-most, fmin(most, off / variance));
+        most *= isfinite(high - low) ? 1 : 2; /* weights may be far apart */
         if (!(next > low && next < high)) {
             next = (low + high) / 2;
         }
@@ -111,9 +114,11 @@ static double find_tilt(sali_fixed_sum *s, double *lambda)
 
 /* ---- rows of partial sums */
 
-/* Fill low and high: the partial sums that are reached, and from which the fixed sum is. */
-static void find_bands(sali_fixed_sum *s)
+/* Fill low and high: the partial sums that are reached, and from which the fixed sum is. Returns
+ * whether every row has some, as it has unless weights are further apart than doubles are exact. */
+static bool find_bands(sali_fixed_sum *s)
 {
+    bool reached = true;
     const int64_t most = s->states - 1;
     double mean = 0, variance = 0, all_mean = 0, all_variance = 0;
     for (int64_t v = 0; v < s->n; v++) {
@@ -126,10 +131,12 @@ static void find_bands(sali_fixed_sum *s)
         const double top = fmin((double)(v * most), (double)s->total);
         s->low[v] = (int64_t)floor(fmax(fmax(mean - before, rest - after), 0));
         s->high[v] = (int64_t)fmin(ceil(fmin(mean + before, rest + after)), top);
+        reached &= s->high[v] >= s->low[v];
         if (v < s->n) {
             add_moments(s, v, &mean, &variance);
         }
     }
+    return reached;
 }
 
 /* y[j] += p x[j]. */
@@ -213,7 +220,9 @@ double sali_fixed_sum_prepare(sali_fixed_sum *s, int64_t n, int32_t states, int6
         }
     }
     const double log_norm = find_tilt(s, &lambda);
-    find_bands(s);
+    if (!find_bands(s) || s->high[n] < total) {
+        return NAN;
+    }
     double *here = s->row, *next = s->row + s->band;
     here[0] = 1;
     for (int64_t v = 0; v < n; v++) {
@@ -226,7 +235,8 @@ double sali_fixed_sum_prepare(sali_fixed_sum *s, int64_t n, int32_t states, int6
         here = next;
         next = swap;
     }
-    return log_norm + log(here[total - s->low[n]]) - lambda * (double)total;
+    const double chance = here[total - s->low[n]];
+    return chance > 0 ? log_norm + log(chance) - lambda * (double)total : (double)NAN;
 }
 
 void sali_fixed_sum_draw(sali_fixed_sum *s, const double *u, int32_t *codes)

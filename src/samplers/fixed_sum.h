@@ -37,8 +37,10 @@ typedef struct sali_fixed_sum {
 /* Allocate for up to n variables of K >= 2 codes; the arrays belong to `object` (core/object.h). */
 void sali_fixed_sum_create(void *object, int64_t n, int32_t states, sali_fixed_sum *sum);
 
-/* From log_weight: all that draws need. Returns log E; NaN if a weight is NaN or +inf. The sum must
- * have a positive weight. */
+/* From log_weight: all that draws need. Returns log E; NaN, after which nothing can be drawn, if a
+ * weight is NaN or +inf, or if E is lost to rounding: of two codes, where weights are further apart
+ * than double can tell; of more, where the codes that the weights favour by a factor of exp(600) or
+ * more cannot have the sum. The sum must have a positive weight. */
 double sali_fixed_sum_prepare(sali_fixed_sum *sum, int64_t n, int32_t states, int64_t total);
 
 /* log of the sum of exp(log_weight) of variable v. */

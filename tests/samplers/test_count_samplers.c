@@ -626,7 +626,8 @@ START_TEST(samplers_that_list_states_refuse_counts_without_a_cap)
             both |= strcmp(info.name, single_site[n]) == 0;
         }
         if (both || strcmp(info.name, "ncg") == 0) {
-            ck_assert_uint_eq(info.kinds, SAL_MOVES_FINITE | (both ? SAL_MOVES_UNBOUNDED : 0));
+            ck_assert_uint_eq(info.kinds & ~(unsigned)SAL_MOVES_FIXED,
+                              SAL_MOVES_FINITE | (both ? SAL_MOVES_UNBOUNDED : 0));
         }
     }
     ck_assert_double_eq(sali_default_step_size(open->space, 0.2), 0.2);

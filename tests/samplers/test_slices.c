@@ -162,8 +162,9 @@ static const struct {
     int64_t n;
     int32_t K;
     double scale;
-} sums[] = { { 1, 2, .5 },   { 2, 2, 3 },     { 9, 2, .7 }, { 40, 2, 20 }, { 300, 2, 1 },
-             { 300, 2, 90 }, { 2000, 2, .5 }, { 7, 4, .6 }, { 60, 5, 3 },  { 200, 3, 40 } };
+} sums[] = { { 1, 2, .5 },  { 2, 2, 3 },    { 9, 2, .7 },    { 40, 2, 20 },
+             { 300, 2, 1 }, { 300, 2, 90 }, { 2000, 2, .5 }, { 7, 4, .6 },
+             { 60, 5, 3 },  { 200, 3, 40 }, { 12, 2, 2000 }, { 60, 2, 1e5 } };
 
 START_TEST(norms_are_elementary_symmetric_polynomials)
 {
@@ -261,6 +262,40 @@ START_TEST(draws_of_many_variables_have_the_sum)
     free(u);
     free(codes);
     sali_object_free(object);
+}
+END_TEST
+
+START_TEST(weights_that_are_no_numbers_are_told)
+{
+    sali_fixed_sum sum;
+    void *object = sali_object(16);
+    sali_fixed_sum_create(object, 4, 2, &sum);
+    for (int k = 0; k < 3; k++) {
+        memset(sum.log_weight, 0, 8 * sizeof *sum.log_weight);
+        sum.log_weight[3] = k == 0 ? (double)NAN : k == 1 ? (double)INFINITY : -INFINITY;
+        ck_assert(isnan(sali_fixed_sum_prepare(&sum, 4, 2, 2)) == (k < 2));
+    }
+    sali_object_free(object);
+}
+END_TEST
+
+/* A gradient that is infinite at 0: told, not taken for a state that nothing leaves. */
+START_TEST(bad_gradients_are_told)
+{
+    static const char *const samplers[] = { "exchange", "ncg", "dlmc", "avg", "dula" };
+    sal_space *space = tiny_space_make(&tiny_slices[0]);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_from_tape(tape, sal_sum(sal_sqrt(sal_state(tape))), &model, &err), &err);
+    for (size_t k = 0; k < sizeof samplers / sizeof *samplers; k++) {
+        sal_run_options o = { .sampler = samplers[k], .chains = 2, .draws = 20, .seed = 2 };
+        sal_run *run = NULL;
+        ck_fails(sal_sample(model, &o, &run, &err), SAL_ERR_MODEL, &err, "NaN");
+    }
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
 }
 END_TEST
 
@@ -681,6 +716,8 @@ int main(void)
     tcase_add_loop_test(tc, random_states_are_states_and_uniform_where_they_say_so, 0,
                         N_TINY_SLICES);
     tcase_add_loop_test(tc, norms_are_elementary_symmetric_polynomials, 0, SUMS);
+    tcase_add_test(tc, weights_that_are_no_numbers_are_told);
+    tcase_add_test(tc, bad_gradients_are_told);
     tcase_add_test(tc, codes_are_drawn_given_their_sum);
     tcase_add_test(tc, draws_of_many_variables_have_the_sum);
     tcase_add_test(tc, auxiliary_variables_keep_the_sum);

@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "run/sync.h"
+#include "samplers/start.h"
 
 /* ---- best states of shards */
 
@@ -21,6 +22,11 @@ sali_best *sali_best_create(sal_run *run)
         }
         for (int64_t c = 0; best[k].worth && c < n; c++) {
             best[k].worth[c] = -INFINITY;
+            if (run->model->space->fixed && best[k].codes) { /* until there is one: any state */
+                const sali_stream stream = { .purpose = SALI_RNG_INIT };
+                sali_random_codes(run->model->space, &stream,
+                                  best[k].codes + c * run->model->space->n_variables);
+            }
         }
     }
     return run->memory.refused ? NULL : best;

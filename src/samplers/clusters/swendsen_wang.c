@@ -34,7 +34,7 @@ typedef struct swendsen_wang {
     sali_clusters common;
     edge_list edges;
     int32_t *parent; /* [V] a variable of the same cluster, never later; itself: the first one */
-    uint8_t *shift;  /* [V] of the cluster that a variable is first in, then of every variable */
+    int32_t *shift;  /* [V] of the cluster that a variable is first in, then of every variable */
     double *gain;    /* [V x most] summed fields of a cluster's shifts; NULL: room for none */
     bool usable;     /* since the last refresh there is a graph */
 } swendsen_wang;
@@ -191,7 +191,7 @@ static void flip_fairly(swendsen_wang *s, const sali_chains *chains, int64_t c)
             const uint32_t bit = words[(i - first) / BITS] >> (i % BITS) & 1;
             const bool heads = s->parent[i] == i;
             s->shift[i] =
-                heads ? (uint8_t)(bit & (uint32_t)(g->states[i] == 2)) : s->shift[s->parent[i]];
+                heads ? (int32_t)(bit & (uint32_t)(g->states[i] == 2)) : s->shift[s->parent[i]];
         }
     }
 }
@@ -237,10 +237,10 @@ static void draw_shifts(swendsen_wang *s, const sali_chains *chains, int64_t c)
         } else if (q == 1) {
             s->shift[i] = 0;
         } else if (g->fields) {
-            s->shift[i] = (uint8_t)sali_conditional_draw(q, s->gain + i * g->most, chains->beta[c],
+            s->shift[i] = (int32_t)sali_conditional_draw(q, s->gain + i * g->most, chains->beta[c],
                                                          sali_rng_uniform_at(&stream, (uint32_t)i));
         } else {
-            s->shift[i] = (uint8_t)sali_rng_below(&stream, (uint32_t)i, (uint32_t)q);
+            s->shift[i] = (int32_t)sali_rng_below(&stream, (uint32_t)i, (uint32_t)q);
         }
     }
 }
@@ -259,7 +259,7 @@ static double sum_lanes(const double *lane)
 
 /* Shift n codes in place; returns the sum of the spans of those that change. */
 SALI_CLONES
-static double shift_codes(int64_t n, const int32_t *states, const uint8_t *shift,
+static double shift_codes(int64_t n, const int32_t *states, const int32_t *shift,
                           const double *span, int32_t *codes)
 {
     double jump[LANES] = { 0 };
@@ -351,7 +351,7 @@ static sal_status swendsen_wang_create(const sali_chains *chains,
         return sali_fail_memory(err);
     }
     s->parent = SALI_OBJECT_ARRAY(s, int32_t, V);
-    s->shift = SALI_OBJECT_ARRAY(s, uint8_t, V);
+    s->shift = SALI_OBJECT_ARRAY(s, int32_t, V);
     s->gain = SALI_OBJECT_ARRAY(s, double, V * chains->space->max_states);
     sal_status status = sali_clusters_open(s, chains, &s->common, err);
     status = status ? status : sali_object_own(s, &s->edges, free_edges, err);

@@ -16,6 +16,9 @@
  * many. */
 enum { FEW = 16, MANY = 64 };
 
+/* Uniforms of a stream, for words that tie. */
+enum { MOST_TIES = 1 << 25 };
+
 typedef struct wolff {
     sali_clusters common;
     int32_t *cluster; /* [V + 1] its variables, in the order in which they joined */
@@ -63,7 +66,7 @@ static inline bool draw_bond(bond_drawer *b, uint32_t *words, double strength)
     const int64_t number = b->next++, first = number < FEW ? 0 : FEW;
     const uint32_t word = words[(number - first) % MANY];
     if (word == b->broken.whole) { /* hardly ever */
-        return !sali_chance_holds(b->broken, word, &b->ties, (uint32_t)number);
+        return !sali_chance_holds(b->broken, word, &b->ties, (uint32_t)(number % MOST_TIES));
     }
     return word > b->broken.whole;
 }

@@ -64,7 +64,7 @@ typedef struct sali_langevin {
     void *y;              /* real [N] */
 } sali_langevin;
 
-/* Why the settings `most` and the space do not go together, or the space is not served; NULL. */
+/* Why a space cannot be served, or not with the setting `most`, as "it ..."; NULL if it can. */
 const char *sali_langevin_obstacle(const sal_space *space, double most);
 
 /* Fill the fields that all these samplers use, in a new object `l` (core/object.h) or at the

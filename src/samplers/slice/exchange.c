@@ -88,12 +88,6 @@ typedef struct exchange {
 
 /* ---- creation */
 
-static sal_status share(const sal_model *model, const sali_sampler_settings *settings,
-                        void **shared, sal_error *err)
-{
-    return sali_followed_gradient_share(model, settings, shared, err);
-}
-
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
                          void *shared, void **self, sal_error *err)
 {
@@ -302,7 +296,10 @@ static void propose(exchange *e, sali_chains *chains)
         const double norm =
             weigh(e, chains, e->block[c], chains->codes + c * chains->space->n_variables,
                   gradient_now(e, chains, c), u, &e->made[c]);
-        e->log_q[c] = e->made[c].i < 0 ? 0 : weight_of(e, e->block[c], e->made[c]) - norm;
+        const bool none = norm == -INFINITY || chains->f[c] == -INFINITY;
+        e->log_q[c] = e->made[c].i >= 0 ? weight_of(e, e->block[c], e->made[c]) - norm
+                      : none            ? 0
+                                        : (double)NAN; /* a bad gradient */
         set_proposed(chains, c, e->block[c], e->made[c]);
     }
 }
@@ -314,7 +311,7 @@ static void fill_log_ratios(exchange *e, sali_chains *chains)
         const move m = e->made[c], back = { m.j, m.i, m.r };
         move unused;
         if (m.i < 0 || m.i == m.j) { /* the same state, and the same way back */
-            chains->log_ratio[c] = 0;
+            chains->log_ratio[c] = m.i < 0 ? e->log_q[c] : 0;
             continue;
         }
         const double norm =
@@ -429,8 +426,8 @@ const sali_sampler sali_sampler_exchange = {
         &(const sal_sampler_engine){
             .local = true,
             .variants = variants,
-            .share = share,
-            SALI_SHARED_FUNCTIONS,
+            .share = sali_followed_gradient_share,
+            .unshare = sali_object_free,
             .create = create,
             .destroy = sali_object_free,
             .refresh = refresh,

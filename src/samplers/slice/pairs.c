@@ -55,7 +55,7 @@ static void list_pairs(const sal_space *space, const sali_interactions *graph, s
         const sali_stretch *s = &space->stretches[b];
         const int64_t end = s->first + s->count;
         for (int64_t v = s->first; v < end; v++) {
-            if (!sali_is_fixed(s)) {
+            if (!sali_is_fixed(s) || s->count == 1) {
                 if (pairs->single) {
                     pairs->single[pairs->n_singles] = (int32_t)v;
                 }
