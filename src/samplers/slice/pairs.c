@@ -166,7 +166,7 @@ double sali_pairs_at(const sali_pairs *pairs, int64_t k, sali_pair *pair)
     const int64_t most = most_partners(pairs->space), i = k / most, rank = k % most;
     const sali_stretch *s = sali_space_stretch(pairs->space, i);
     const int64_t partners = sali_is_fixed(s) && s->count > 1 ? s->count - 1 : 1;
-    *pair = pair_with(pairs->space, i, rank);
+    *pair = rank < partners ? pair_with(pairs->space, i, rank) : (sali_pair){ i, -1 };
     return rank < partners ? 1 / ((double)pairs->space->n_variables * (double)partners) : 0;
 }
 
