@@ -7,6 +7,9 @@
 #include "core/rng.h"
 #include "core/space.h"
 
+/* The most variables of a permutation: each has as many labels. */
+#define SALI_MOST_PERMUTED 4096
+
 /* Number of states of a fixed stretch; INFINITY past double's range, and past what can be
  * enumerated where a sum of more than two levels is fixed. */
 double sali_slice_count(const sali_stretch *s);

@@ -7,6 +7,7 @@
 
 #include "core/alloc.h"
 #include "core/error.h"
+#include "core/slice.h"
 #include "core/text.h"
 #include "core/vector/clones.h"
 
@@ -345,15 +346,12 @@ sal_status sal_space_fix_sum(sal_space *space, const char *block, int64_t sum, s
     return status;
 }
 
-/* Permutations of more are no use: every position has a label of as many. */
-#define MOST_PERMUTED 4096
-
 sal_status sal_space_permutation(sal_space *space, const char *name, int64_t n, sal_error *err)
 {
-    int64_t once[MOST_PERMUTED];
-    if (n < 1 || n > MOST_PERMUTED) {
+    int64_t once[SALI_MOST_PERMUTED];
+    if (n < 1 || n > SALI_MOST_PERMUTED) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "a permutation of %lld; expected 1 to %d",
-                         (long long)n, MOST_PERMUTED);
+                         (long long)n, SALI_MOST_PERMUTED);
     }
     for (int64_t k = 0; k < n; k++) {
         once[k] = 1;

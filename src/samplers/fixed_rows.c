@@ -6,8 +6,11 @@
 
 #include "core/object.h"
 
-const char *sali_fixed_rows_obstacle(const sal_space *space)
+const char *sali_fixed_rows_obstacle(const sal_model *model, const double *values, const void *data)
 {
+    const sal_space *space = model->space;
+    (void)values;
+    (void)data;
     for (int64_t b = 0; b < space->n_blocks; b++) {
         const sali_stretch *s = &space->stretches[b];
         if (s->fixed_codes && !sali_two_level(s)) {

@@ -15,8 +15,10 @@ typedef struct sali_fixed_rows {
     double *uniforms; /* [variables of a block] */
 } sali_fixed_rows;
 
-/* Why a sampler with factorised proposals cannot serve a space, "it ..", or NULL. */
-const char *sali_fixed_rows_obstacle(const sal_space *space);
+/* The `obstacle` of samplers with factorised proposals (saltus/sampler.h), whatever their settings:
+ * labels are fixed. */
+const char *sali_fixed_rows_obstacle(const sal_model *model, const double *values,
+                                     const void *data);
 
 /* The arrays belong to `object` (core/object.h), which records a failed allocation. */
 void sali_fixed_rows_create(void *object, const sal_space *space, sali_fixed_rows *fixed);

@@ -8,6 +8,7 @@
 
 #include "core/alloc.h"
 #include "core/number.h"
+#include "core/slice.h"
 #include "models/formula/parser.h"
 #include "models/lattice.h"
 
@@ -19,7 +20,6 @@
 #define MOST_STATES (1 << 20)
 /* Most states of all variables of a block together. */
 #define MOST_LABELS (2 * MOST_VARIABLES)
-#define MOST_PERMUTED 4096
 #define MOST_SUM (INT64_C(1) << 50)
 
 /* ---- letters, words and numbers */
@@ -323,8 +323,9 @@ static bool take_labels(sali_formula_parser *p, sali_formula_block *b)
 static bool fill_permutation(sali_formula_parser *p, sali_formula_block *b, const char *place)
 {
     b->states = b->count;
-    if (b->count > MOST_PERMUTED) {
-        return sali_formula_fail(p, place, "a permutation has at most %d variables", MOST_PERMUTED);
+    if (b->count > SALI_MOST_PERMUTED) {
+        return sali_formula_fail(p, place, "a permutation has at most %d variables",
+                                 SALI_MOST_PERMUTED);
     }
     if (!take_labels(p, b)) {
         return false;

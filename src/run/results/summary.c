@@ -53,8 +53,8 @@ static void summarise_clusters(const sal_run *run, sal_run_summary *s)
     const bool doubtful = s->rhat_max > SAL_RHAT_LIMIT || isnan(s->ess_median);
     const bool used = strcmp(run->sampler->name, "swendsen-wang") == 0 ||
                       strcmp(run->sampler->name, "wolff") == 0;
-    s->clusters = !run->model->space->fixed && doubtful && !used && !s->annealed && !s->exact &&
-                  s->draws >= SALI_FEW_DRAWS && sali_clusters_suit(run->model);
+    s->clusters = doubtful && !used && !s->annealed && !s->exact && s->draws >= SALI_FEW_DRAWS &&
+                  sali_clusters_suit(run->model);
 }
 
 sal_status sal_run_summarise(const sal_run *run, sal_run_summary *summary, sal_error *err)

@@ -401,10 +401,12 @@ static sal_status read_alone(const sal_model *model, int64_t steps, sali_cluster
     return status;
 }
 
-const char *sali_cluster_obstacle(const sal_model *model)
+const char *sali_cluster_obstacle(const sal_model *model, const double *values, const void *data)
 {
     const char *why;
     sali_cluster_graph graph;
+    (void)values;
+    (void)data;
     const sal_status status = read_alone(model, MOST_STEPS, &graph, &why);
     sali_cluster_graph_free(&graph);
     return status == SAL_ERR_MODEL         ? "it needs terms of f that are numbers"
@@ -416,6 +418,9 @@ bool sali_clusters_suit(const sal_model *model)
 {
     const char *why;
     sali_cluster_graph graph;
+    if (model->space->fixed) {
+        return false;
+    }
     const bool suits = read_alone(model, FEW_STEPS, &graph, &why) == SAL_OK && graph.edges > 0 &&
                        sali_cluster_graph_is_satisfiable(&graph);
     sali_cluster_graph_free(&graph);

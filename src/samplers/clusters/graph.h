@@ -34,8 +34,8 @@ sal_status sali_cluster_graph_read(const sal_model *model, sali_couplings *coupl
                                    sali_cluster_graph *graph, const char **why, sal_error *err);
 void sali_cluster_graph_free(sali_cluster_graph *graph);
 
-/* Why cluster samplers cannot serve a model, as "it needs ..."; NULL: they can. */
-const char *sali_cluster_obstacle(const sal_model *model);
+/* The `obstacle` of cluster samplers (saltus/sampler.h), which have no settings. */
+const char *sali_cluster_obstacle(const sal_model *model, const double *values, const void *data);
 
 /* f of one state. */
 double sali_cluster_graph_value(const sali_cluster_graph *graph, const int32_t *codes);
@@ -44,8 +44,8 @@ double sali_cluster_graph_value(const sali_cluster_graph *graph, const int32_t *
  * frustration they soon fill the graph. Returns false without memory. */
 bool sali_cluster_graph_is_satisfiable(const sali_cluster_graph *graph);
 
-/* Whether cluster samplers serve a model and should mix well: there are edges, and some state
- * satisfies them all. */
+/* Whether cluster samplers serve a model and should mix well: no sum is fixed, there are edges, and
+ * some state satisfies them all. */
 bool sali_clusters_suit(const sal_model *model);
 
 #endif

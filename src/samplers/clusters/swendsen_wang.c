@@ -389,20 +389,13 @@ static void swendsen_wang_log_q(void *self, sali_chains *chains, const int32_t *
     }
 }
 
-static const char *cluster_obstacle(const sal_model *model, const double *values, const void *data)
-{
-    (void)values;
-    (void)data;
-    return sali_cluster_obstacle(model);
-}
-
 const sali_sampler sali_sampler_swendsen_wang = {
     .name = "swendsen-wang",
     .doc = "clusters of variables that bonds join, each with a new common state; pairs of "
            "two-level or Potts variables",
     .source = "Swendsen & Wang 1987; Edwards & Sokal 1988",
     .kinds = SAL_MOVES_BINARY | SAL_MOVES_SPIN | SAL_MOVES_ORDINAL | SAL_MOVES_CATEGORICAL,
-    .obstacle = cluster_obstacle,
+    .obstacle = sali_cluster_obstacle,
     .engine =
         &(const sal_sampler_engine){
             .rejection_free = true,

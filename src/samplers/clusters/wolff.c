@@ -273,20 +273,13 @@ static void wolff_log_q(void *self, sali_chains *chains, const int32_t *to, doub
     }
 }
 
-static const char *cluster_obstacle(const sal_model *model, const double *values, const void *data)
-{
-    (void)values;
-    (void)data;
-    return sali_cluster_obstacle(model);
-}
-
 const sali_sampler sali_sampler_wolff = {
     .name = "wolff",
     .doc = "one cluster of variables that bonds join, with a new common state; pairs of two-level "
            "or Potts variables",
     .source = "Wolff 1989",
     .kinds = SAL_MOVES_BINARY | SAL_MOVES_SPIN | SAL_MOVES_ORDINAL | SAL_MOVES_CATEGORICAL,
-    .obstacle = cluster_obstacle,
+    .obstacle = sali_cluster_obstacle,
     .engine =
         &(const sal_sampler_engine){
             .local = true, /* where nothing is coupled, a step moves one variable */

@@ -44,13 +44,6 @@ sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_s
     return sali_object_give(a, self, err);
 }
 
-const char *sali_auxiliary_obstacle(const sal_model *model, const double *values, const void *data)
-{
-    (void)values;
-    (void)data;
-    return model->space->fixed ? sali_fixed_rows_obstacle(model->space) : NULL;
-}
-
 int64_t sali_auxiliary_state_of(void *self, sali_state_item *items)
 {
     sali_auxiliary_state *a = self;

@@ -57,7 +57,6 @@ typedef struct sali_auxiliary_state {
 /* Functions of the engines. `preconditioner` is what shards share, or NULL. */
 sal_status sali_auxiliary_create(const sali_chains *chains, const sali_sampler_settings *settings,
                                  void *preconditioner, void **self, sal_error *err);
-const char *sali_auxiliary_obstacle(const sal_model *model, const double *values, const void *data);
 int64_t sali_auxiliary_state_of(void *self, sali_state_item *items);
 void sali_auxiliary_refresh(void *self, sali_chains *chains);
 void sali_auxiliary_step(void *self, sali_chains *chains);

@@ -23,7 +23,7 @@ const sali_sampler sali_sampler_avg = {
     .needs_gradient = true,
     .has_step_size = true,
     .kinds = SAL_MOVES_FINITE | SAL_MOVES_FIXED,
-    .obstacle = sali_auxiliary_obstacle,
+    .obstacle = sali_fixed_rows_obstacle,
     .settings = known_settings,
     .engine =
         &(const sal_sampler_engine){

@@ -24,13 +24,6 @@ static const char *const variants[] = {
     "", "balance=barker", "balance=min,radius=1", "balance=max,radius=2", "radius=search", NULL
 };
 
-static const char *obstacle(const sal_model *model, const double *values, const void *data)
-{
-    (void)values;
-    (void)data;
-    return sali_langevin_obstacle(model->space, 0);
-}
-
 /* ---- shared state */
 
 typedef struct dlmc_shared {
@@ -135,7 +128,7 @@ const sali_sampler sali_sampler_dlmc = {
     .has_step_size = true,
     .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED | SAL_MOVES_FIXED,
     .settings = known_settings,
-    .obstacle = obstacle,
+    .obstacle = sali_fixed_rows_obstacle,
     .engine = &(const sal_sampler_engine){ .create = create, FUNCTIONS },
 };
 
@@ -147,7 +140,7 @@ const sali_sampler sali_sampler_dlmcf = {
     .has_step_size = true,
     .kinds = SAL_MOVES_FINITE | SAL_MOVES_UNBOUNDED | SAL_MOVES_FIXED,
     .settings = known_settings,
-    .obstacle = obstacle,
+    .obstacle = sali_fixed_rows_obstacle,
     /* min(tau g / nu, 1) is 1 from tau = 1 on: a balanced g has g(t) (1 + t) / t of 1 at least */
     .engine = &(const sal_sampler_engine){ .create = create_euler, .most_step = 1, FUNCTIONS },
 };

@@ -40,10 +40,10 @@ static void weigh(sali_langevin *l, const sali_chains *chains, int64_t c, const 
     l->kernels->prepare(chains->space, codes, &q, row);
 }
 
-const char *sali_langevin_obstacle(const sal_space *space, double most)
+const char *sali_langevin_obstacle(const sal_model *model, double most)
 {
-    const char *why = space->fixed ? sali_fixed_rows_obstacle(space) : NULL;
-    return !why && space->fixed && most > 0
+    const char *why = sali_fixed_rows_obstacle(model, NULL, NULL);
+    return !why && model->space->fixed && most > 0
                ? "it keeps either a fixed sum or a cap on variables that move (most), not both"
                : why;
 }

@@ -64,8 +64,9 @@ typedef struct sali_langevin {
     void *y;              /* real [N] */
 } sali_langevin;
 
-/* Why a space cannot be served, or not with the setting `most`, as "it ..."; NULL if it can. */
-const char *sali_langevin_obstacle(const sal_space *space, double most);
+/* Why the space of a model cannot be served, or not with the setting `most`, as "it ..."; NULL if
+ * it can. */
+const char *sali_langevin_obstacle(const sal_model *model, double most);
 
 /* Fill the fields that all these samplers use, in a new object `l` (core/object.h) or at the
  * beginning of one; NULL returns NULL. The caller sets `evaluate` and the fields that it needs. */

@@ -71,7 +71,7 @@ static const char *ncg_obstacle(const sal_model *model, const double *values, co
 {
     (void)data;
     const double beta = values[BETA];
-    const char *why = sali_langevin_obstacle(model->space, values[MOST]);
+    const char *why = sali_langevin_obstacle(model, values[MOST]);
     if (why) {
         return why;
     }
@@ -83,7 +83,7 @@ static const char *ncg_obstacle(const sal_model *model, const double *values, co
 static const char *dula_obstacle(const sal_model *model, const double *values, const void *data)
 {
     (void)data;
-    const char *why = sali_langevin_obstacle(model->space, values[MOST]);
+    const char *why = sali_langevin_obstacle(model, values[MOST]);
     return why ? why : without_cycle(values[BETA] != LEAST_BETA, values);
 }
 
