@@ -19,7 +19,7 @@
 sal_status sali_ancestral_create(int64_t variables, int64_t nodes, int64_t given,
                                  int64_t thresholds, sali_ancestral *net, sal_error *err)
 {
-    *net = (sali_ancestral){ .variables = variables };
+    *net = (sali_ancestral){ .variables = variables, .rows = variables };
     net->nodes = SALI_TAKE(&net->memory, sali_ancestral_node, nodes);
     net->given = SALI_TAKE(&net->memory, int32_t, given);
     net->strides = SALI_TAKE(&net->memory, int32_t, given);
@@ -50,6 +50,7 @@ void sali_ancestral_add(sali_ancestral *net, int32_t states, int32_t row, int32_
     net->nodes[net->n++] =
         (sali_ancestral_node){ states, row, n_given, net->n_given, net->n_thresholds };
     net->n_given += n_given;
+    net->rows = row < net->rows ? net->rows : (int64_t)row + 1;
     net->n_thresholds += size;
 }
 
@@ -212,7 +213,7 @@ static int64_t count_shards(int64_t n_blocks, int64_t block_bytes, int threads)
 sal_status sali_ancestral_draw(const sali_ancestral *net, int64_t n, uint64_t seed, int threads,
                                int32_t *codes, sal_error *err)
 {
-    const int64_t rows = net->variables + 1;
+    const int64_t rows = net->rows;
     sali_memory memory = { 0 };
     work w = { .net = net, .n = n, .seed = seed, .codes = codes, .n_blocks = (n - 1) / BLOCK + 1 };
     w.n_shards = count_shards(w.n_blocks, rows * BLOCK * (int64_t)sizeof(int32_t), threads);

@@ -11,8 +11,8 @@
 
 typedef struct sali_ancestral_node {
     int32_t states;
-    int32_t row;     /* of its codes in a block: the variable, or one past the last for a hidden
-                        node */
+    int32_t row;     /* of its codes in a block: the variable, or one past the last variable for a
+                        hidden node */
     int32_t n_given; /* earlier nodes that it depends on */
     int64_t given;   /* index of the first of them in `given` and `strides` */
     int64_t table;   /* index of its first threshold */
@@ -22,7 +22,7 @@ typedef struct sali_ancestral_node {
  * states - 1 of them for each joint state of the nodes that it depends on, the last fastest. */
 typedef struct sali_ancestral {
     sali_memory memory;
-    int64_t variables, n, n_given, n_thresholds;
+    int64_t variables, rows, n, n_given, n_thresholds;
     sali_ancestral_node *nodes; /* [n] in the order of drawing */
     int32_t *given;             /* [n_given] rows */
     int32_t *strides;           /* [n_given] in thresholds */
@@ -33,12 +33,13 @@ typedef struct sali_ancestral {
 #define SALI_MOST_THRESHOLDS INT32_MAX
 
 /* Allocate a network without nodes, with room for as many as stated. `variables` counts the nodes
- * that are not hidden, of which there may be one. Returns: SAL_ERR_MEMORY. */
+ * that are not hidden. Returns: SAL_ERR_MEMORY. */
 sal_status sali_ancestral_create(int64_t variables, int64_t nodes, int64_t given,
                                  int64_t thresholds, sali_ancestral *net, sal_error *err);
 void sali_ancestral_free(sali_ancestral *net);
 
-/* Append the node of row `row`, which depends on the nodes given [n_given]. */
+/* Append the node of row `row`, below `variables` unless it is hidden, which depends on the nodes
+ * given [n_given]. */
 void sali_ancestral_add(sali_ancestral *net, int32_t states, int32_t row, int32_t n_given,
                         const int32_t *given);
 

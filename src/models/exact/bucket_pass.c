@@ -356,7 +356,8 @@ sal_status sali_bucket_conditionals(sali_bucket_tree *tree, sali_ancestral *net,
         given += tree->bucket[p].n_separator;
         thresholds += tree->bucket[p].size * (tree->states[p] - 1);
     }
-    sal_status status = sali_ancestral_create(tree->n, tree->n, given, thresholds, net, err);
+    sal_status status =
+        sali_ancestral_create(tree->n - tree->source->hidden, tree->n, given, thresholds, net, err);
     for (int32_t p = tree->n - 1; status == SAL_OK && p >= 0; p--) {
         s.node = net->n;
         add_node(tree, p, net);
@@ -425,16 +426,20 @@ static double write_marginals(const sali_bucket_tree *tree, int32_t p, double *m
     return sum;
 }
 
-/* Write the pairs of bucket p's variable and each other variable of the clique; `all` is the sum of
- * the joint table. */
+/* Write the pairs of bucket p's variable and each other variable of the clique, unless hidden;
+ * `all` is the sum of the joint table. */
 static void write_pairs(const sali_bucket_tree *tree, int32_t p, const int64_t *begin, double all,
                         double *pairs)
 {
     const sali_bucket *b = &tree->bucket[p];
-    int64_t R = begin[tree->n], i = begin[tree->variable[p]];
+    const int32_t V = tree->n - tree->source->hidden;
+    int64_t R = begin[V], i = begin[tree->variable[p]];
     for (int32_t c = 0; c < b->n_separator; c++) {
         int32_t scope[2] = { p, tree->separators[b->separator + c] };
         int64_t j = begin[tree->variable[scope[1]]];
+        if (tree->variable[p] >= V || tree->variable[scope[1]] >= V) {
+            continue;
+        }
         const double *sum = tree->scratch;
         sali_bucket_sums(tree, p, scope, 2, tree->scratch);
         for (int64_t k = 0; k < tree->states[p]; k++) {

@@ -90,10 +90,11 @@ sal_status sali_bucket_upward(sali_bucket_tree *tree, sali_pin pin, double *log_
  * SAL_ERR_MEMORY; *net is empty then. */
 sal_status sali_bucket_conditionals(sali_bucket_tree *tree, sali_ancestral *net, sal_error *err);
 
-/* Compute the marginals, of variable v from marginals[begin[v]] on, with begin[n] = R. If not NULL,
- * `pairs` [R x R], in the same order, receives the entries of variables i < j that share a clique,
- * and *mean the mean of the sum of the terms. Must follow an upward pass with a finite log Z and
- * the same pin, and destroys the messages. Returns: SAL_ERR_MEMORY. */
+/* Compute the marginals [begin[n]], of variable v from marginals[begin[v]] on. If not NULL, `pairs`
+ * [R x R], in the same order, receives the entries of variables i < j, not hidden, that share a
+ * clique, R being the entries of all variables that are not hidden, and *mean the mean of the sum
+ * of the terms. Must follow an upward pass with a finite log Z and the same pin, and destroys the
+ * messages. Returns: SAL_ERR_MEMORY. */
 sal_status sali_bucket_downward(sali_bucket_tree *tree, sali_pin pin, const int64_t *begin,
                                 double *marginals, double *pairs, double *mean, sal_error *err);
 

@@ -191,4 +191,4 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
     return SAL_OK;
 }
 
-const sali_oracle sali_oracle_closed_form = { "closed form", offer, answer, NULL, draw };
+const sali_oracle sali_oracle_closed_form = { "closed form", false, offer, answer, NULL, draw };

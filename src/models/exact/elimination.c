@@ -2,10 +2,12 @@
 /* The oracle by variable elimination. */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
 #include "models/exact/bucket_tree.h"
+#include "models/exact/counters.h"
 #include "models/exact/exact.h"
 
 #define GIB 0x1p30
@@ -17,6 +19,7 @@
 typedef struct plan {
     sali_local_terms terms;
     sali_elimination_order order;
+    sali_counters counters;
 } plan;
 
 static void release(void *content)
@@ -24,6 +27,7 @@ static void release(void *content)
     plan *p = content;
     sali_local_terms_free(&p->terms);
     sali_elimination_order_free(&p->order);
+    sali_counters_free(&p->counters);
     sali_free(p);
 }
 
@@ -91,15 +95,23 @@ static void consider_order(const sali_question *q, const plan *p, sali_offer *of
  * the offer serves. */
 static sal_status make_plan(const sali_question *q, plan *p, sali_offer *offer, sal_error *err)
 {
-    sal_status status = sali_local_terms_read(q->model, (double)q->options.memory, q->steps,
-                                              &p->terms, offer->why, sizeof offer->why, err);
+    const double memory = (double)q->options.memory;
+    sal_status status = sali_local_terms_read(q->model, memory, q->steps, &p->terms, offer->why,
+                                              sizeof offer->why, err);
     status = status ? status : sali_elimination_order_create(&p->terms, q->steps, &p->order, err);
+    if (status == SAL_OK && p->order.complete) {
+        status = sali_counters_add(q->model->space, memory, q->steps, &p->terms, &p->order,
+                                   &p->counters, offer->why, sizeof offer->why, err);
+    }
     if (status == SAL_OK) {
         consider_order(q, p, offer);
     }
     if (offer->serves) {
         status = sali_local_terms_fill(&p->terms, offer->why, sizeof offer->why, err);
         offer->serves = status == SAL_OK;
+    }
+    if (offer->serves) {
+        sali_counters_forbid(&p->counters, &p->terms);
     }
     return status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
 }
@@ -126,11 +138,11 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
 
 /* Fill the unknown pairs of variable i and later variables, which are in the same tree: p(s_i = k,
  * s_j = l) = p(s_i = k) p(s_j = l | s_i = k). For each k the passes are repeated with s_i pinned to
- * k. `given` [R] is scratch. */
+ * k. `given` [begin[n]] is scratch. */
 static sal_status pin_variable(sali_bucket_tree *tree, const int64_t *begin, sali_question *q,
                                int64_t i, double *given, sal_error *err)
 {
-    int64_t R = q->model->space->n_states;
+    const int64_t R = q->model->space->n_states;
     sal_status status = SAL_OK;
     for (int32_t k = 0; status == SAL_OK && k < tree->states[tree->place[i]]; k++) {
         sali_pin pin = { tree->place[i], k };
@@ -155,7 +167,7 @@ static sal_status find_pairs(sali_bucket_tree *tree, const int64_t *begin, sali_
     const sal_space *space = q->model->space;
     const double *p = q->marginals;
     int64_t R = space->n_states;
-    double *given = SALI_NEW_ARRAY(double, R);
+    double *given = SALI_NEW_ARRAY(double, begin[tree->n]);
     sal_status status = given ? SAL_OK : sali_fail_memory(err);
     for (int64_t i = 0; status == SAL_OK && i < space->n_variables; i++) {
         bool unknown = false;
@@ -176,25 +188,27 @@ static sal_status find_pairs(sali_bucket_tree *tree, const int64_t *begin, sali_
 }
 
 /* Run both passes and fill the outputs of the request, and *net with the network of draws if they
- * are wanted; `constant` is added to log Z and to the mean of f. Returns: SAL_ERR_MODEL if all
- * states are forbidden; SAL_ERR_MEMORY. */
+ * are wanted; `constant` is added to log Z and to the mean of f, and `marginals` [begin[n]] is
+ * scratch. Returns: SAL_ERR_MODEL if all states are forbidden; SAL_ERR_MEMORY. */
 static sal_status run_passes(sali_bucket_tree *tree, double constant, const int64_t *begin,
-                             sali_question *q, sali_ancestral *net, sal_error *err)
+                             double *marginals, sali_question *q, sali_ancestral *net,
+                             sal_error *err)
 {
+    const size_t R = (size_t)q->model->space->n_states;
     const sali_pin none = { -1, -1 };
     sal_status status = sali_bucket_upward(tree, none, &q->log_z, err);
     q->log_z += constant;
     if (status == SAL_OK && q->log_z == -INFINITY) {
         return sali_fail_all_forbidden(q->model, err);
     }
-    for (int64_t k = 0; q->pairs && k < q->model->space->n_states * q->model->space->n_states;
-         k++) {
+    for (size_t k = 0; q->pairs && k < R * R; k++) {
         q->pairs[k] = UNKNOWN;
     }
     status = status || !q->draws ? status : sali_bucket_conditionals(tree, net, err);
     status = status ? status
-                    : sali_bucket_downward(tree, none, begin, q->marginals, q->pairs,
+                    : sali_bucket_downward(tree, none, begin, marginals, q->pairs,
                                            &q->log_prob_mean, err);
+    memcpy(q->marginals, marginals, R * sizeof *marginals);
     q->log_prob_mean += constant;
     return status == SAL_OK && q->pairs ? find_pairs(tree, begin, q, err) : status;
 }
@@ -204,16 +218,19 @@ static sal_status serve(sali_question *q, const sali_offer *offer, sali_ancestra
                         sal_error *err)
 {
     plan *p = offer->plan;
-    int64_t V = q->model->space->n_variables, *begin = SALI_NEW_ARRAY(int64_t, V + 1);
+    const int64_t n = p->terms.n; /* the model's variables, and counters */
+    int64_t *begin = SALI_NEW_ARRAY(int64_t, n + 1);
     sali_bucket_tree tree = { 0 };
-    sal_status status =
-        begin ? sali_bucket_tree_create(&p->terms, &p->order, q->options.threads, &tree, err)
-              : sali_fail_memory(err);
-    for (int64_t v = 1; status == SAL_OK && v <= V; v++) {
-        begin[v] = begin[v - 1] + p->terms.states[v - 1];
+    for (int64_t v = 0; begin && v < n; v++) {
+        begin[v + 1] = begin[v] + p->terms.states[v];
     }
-    status = status ? status : run_passes(&tree, p->terms.constant, begin, q, net, err);
+    double *marginals = begin ? SALI_NEW_ARRAY(double, begin[n]) : NULL;
+    sal_status status =
+        marginals ? sali_bucket_tree_create(&p->terms, &p->order, q->options.threads, &tree, err)
+                  : sali_fail_memory(err);
+    status = status ? status : run_passes(&tree, p->terms.constant, begin, marginals, q, net, err);
     sali_bucket_tree_free(&tree);
+    sali_free(marginals);
     sali_free(begin);
     return status;
 }
@@ -234,4 +251,4 @@ static sal_status draw(sali_question *q, const sali_offer *offer, sal_error *err
     return status;
 }
 
-const sali_oracle sali_oracle_elimination = { "elimination", offer, answer, release, draw };
+const sali_oracle sali_oracle_elimination = { "elimination", true, offer, answer, release, draw };

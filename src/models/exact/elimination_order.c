@@ -18,7 +18,7 @@
 /* An order of no more work than this is not improved. */
 #define LITTLE_WORK 0x1p14
 
-typedef enum rule { MIN_WEIGHT, IN_ORDER, MIN_FILL, MIN_WEIGHTED_FILL, MIN_FILL_RANDOM } rule;
+typedef enum rule { MIN_WEIGHT, GIVEN, MIN_FILL, MIN_WEIGHTED_FILL, MIN_FILL_RANDOM } rule;
 
 /* An undirected graph without loops; neighbour lists are not sorted. */
 typedef struct graph {
@@ -48,6 +48,7 @@ typedef struct search {
     int32_t *stale;        /* [n] variables whose scores must be recomputed */
     int32_t n_stale;
     uint32_t *ties; /* [n] random numbers */
+    int32_t *rank;  /* [n] of the order that is given: by default the variables' numbers */
     double *passes; /* [n] 1 + the states of all variables connected with this one; 1 + the number
                        of these variables if all of them are neighbours of each other */
     int64_t steps, budget;
@@ -202,8 +203,8 @@ static score score_of(search *s, int32_t v)
     double size = clique_size(s, v);
     s->steps += s->graph.degree[v];
     switch (s->rule) {
-    case IN_ORDER:
-        return (score){ v, 0, 0 };
+    case GIVEN:
+        return (score){ s->rank[v], 0, 0 };
     case MIN_WEIGHT:
         return (score){ size, 0, s->ties[v] };
     case MIN_FILL_RANDOM:
@@ -394,6 +395,10 @@ static bool open_search(search *s, const sali_local_terms *terms)
     s->stale = SALI_TAKE(&s->arrays, int32_t, n);
     s->ties = SALI_TAKE(&s->arrays, uint32_t, n);
     s->passes = SALI_TAKE(&s->arrays, double, n);
+    s->rank = SALI_TAKE(&s->arrays, int32_t, n);
+    for (int32_t v = 0; s->rank && v < n; v++) {
+        s->rank[v] = v;
+    }
     return !s->arrays.refused;
 }
 
@@ -402,33 +407,78 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Find the order of try number `attempt`, which sets the rule and the random ties. Building the
- * graph and finding the order may take `steps` steps each. *spent grows by the steps taken, except
- * for try 0. Returns: SAL_ERR_MEMORY. *o is always to be freed. */
-static sal_status try_order(const sali_local_terms *terms, int attempt, double most, int64_t steps,
-                            sali_elimination_order *o, int64_t *spent)
+/* How to search for an order. */
+typedef struct manner {
+    rule rule;
+    const int32_t *given; /* [n] the order by GIVEN; NULL: that of the variables' numbers */
+    uint64_t ties;        /* number of the random ties; 0: ties are broken by the numbers */
+    double most;          /* work at which the search is given up */
+    int64_t steps;        /* that building the graph may take */
+    int64_t budget;       /* steps that finding the order may take */
+} manner;
+
+/* Find an order, which is not complete if that takes too long; *taken is the steps of finding it.
+ * Returns: SAL_ERR_MEMORY. *o is always to be freed. */
+static sal_status find_by(const sali_local_terms *terms, const manner *how,
+                          sali_elimination_order *o, int64_t *taken)
 {
-    static const rule rules[] = { MIN_WEIGHT, IN_ORDER, MIN_FILL, MIN_WEIGHTED_FILL,
-                                  MIN_FILL_RANDOM };
     search s;
     *o = (sali_elimination_order){ .n = terms->n, .variable = SALI_NEW_ARRAY(int32_t, terms->n) };
     bool ok = open_search(&s, terms) && o->variable;
-    s.budget = steps;
+    s.budget = how->steps;
     ok = ok && build_graph(&s);
     if (ok && s.steps <= s.budget) {
         count_passes(&s);
-        sali_rng_words(&(sali_stream){ .step = (uint64_t)attempt, .purpose = SALI_RNG_ORDER }, 0,
-                       attempt > 0 ? terms->n : 0, s.ties);
-        s.rule = rules[attempt < 4 ? attempt : 4];
-        s.budget = attempt == 0 ? least(FIRST_BUDGET, steps) : least(BUDGET, steps) - *spent;
+        sali_rng_words(&(sali_stream){ .step = how->ties, .purpose = SALI_RNG_ORDER }, 0,
+                       how->ties > 0 ? terms->n : 0, s.ties);
+        for (int32_t k = 0; how->given && k < terms->n; k++) {
+            s.rank[how->given[k]] = k;
+        }
+        s.rule = how->rule;
+        s.budget = how->budget;
         s.steps = 0;
-        find_order(&s, most, o);
+        find_order(&s, how->most, o);
     }
-    *spent += attempt > 0 ? s.steps + terms->n : 0;
+    *taken = s.steps;
     ok = ok && !s.memory;
     graph_free(&s.graph);
     sali_memory_free(&s.arrays);
     return ok ? SAL_OK : SAL_ERR_MEMORY;
+}
+
+/* Find the order of try number `attempt`, which sets the rule and the random ties. *spent grows by
+ * the steps taken, except for try 0. As find_by otherwise. */
+static sal_status try_order(const sali_local_terms *terms, int attempt, double most, int64_t steps,
+                            sali_elimination_order *o, int64_t *spent)
+{
+    static const rule rules[] = { MIN_WEIGHT, GIVEN, MIN_FILL, MIN_WEIGHTED_FILL, MIN_FILL_RANDOM };
+    int64_t taken;
+    const manner how = { .rule = rules[attempt < 4 ? attempt : 4],
+                         .ties = (uint64_t)attempt,
+                         .most = most,
+                         .steps = steps,
+                         .budget = attempt == 0 ? least(FIRST_BUDGET, steps)
+                                                : least(BUDGET, steps) - *spent };
+    sal_status status = find_by(terms, &how, o, &taken);
+    *spent += attempt > 0 ? taken + terms->n : 0;
+    return status;
+}
+
+sal_status sali_elimination_order_along(const sali_local_terms *terms, const int32_t *variables,
+                                        int64_t steps, sali_elimination_order *order,
+                                        sal_error *err)
+{
+    int64_t taken;
+    const manner how = { .rule = GIVEN,
+                         .given = variables,
+                         .most = INFINITY,
+                         .steps = steps,
+                         .budget = least(FIRST_BUDGET, steps) };
+    if (find_by(terms, &how, order, &taken) != SAL_OK) {
+        sali_elimination_order_free(order);
+        return sali_fail_memory(err);
+    }
+    return SAL_OK;
 }
 
 sal_status sali_elimination_order_create(const sali_local_terms *terms, int64_t steps,

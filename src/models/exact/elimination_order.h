@@ -27,6 +27,12 @@ typedef struct sali_elimination_order {
  * SAL_ERR_MEMORY. */
 sal_status sali_elimination_order_create(const sali_local_terms *terms, int64_t steps,
                                          sali_elimination_order *order, sal_error *err);
+
+/* The order that visits the variables as listed [n]. It is not complete if that takes more than
+ * `steps`. Returns: SAL_ERR_MEMORY. */
+sal_status sali_elimination_order_along(const sali_local_terms *terms, const int32_t *variables,
+                                        int64_t steps, sali_elimination_order *order,
+                                        sal_error *err);
 void sali_elimination_order_free(sali_elimination_order *order);
 
 #endif

@@ -326,7 +326,7 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
     return SAL_OK;
 }
 
-const sali_oracle sali_oracle_enumeration = { "enumeration", offer, answer, NULL, draw };
+const sali_oracle sali_oracle_enumeration = { "enumeration", true, offer, answer, NULL, draw };
 
 sal_status sali_enumerate_table(const sal_model *model, int64_t count, int threads, double *log_p,
                                 double *log_z, sal_error *err)

@@ -109,7 +109,7 @@ static sal_status choose_oracle(sali_question *q, const sali_oracle **best, sali
             break;
         }
         q->affordable = *best ? best_offer->cost : INFINITY;
-        if (q->model->space->fixed && oracles[k] != &sali_oracle_enumeration) {
+        if (q->model->space->fixed && !oracles[k]->counts) {
             snprintf(offer.why, sizeof offer.why, "it knows no fixed sums or labels");
         } else if (q->draws && !oracles[k]->draw) {
             snprintf(offer.why, sizeof offer.why, "it makes no draws");

@@ -42,6 +42,7 @@ typedef struct sali_offer {
  * its own file, and a line in the list in exact.c. */
 typedef struct sali_oracle {
     const char *name;
+    bool counts; /* it keeps to fixed sums and labels */
     /* Fill *offer: whether the oracle can serve the request, at which cost, or why not. Returns:
      * SAL_ERR_MEMORY, SAL_ERR_MODEL. */
     sal_status (*offer)(const sali_question *question, sali_offer *offer, sal_error *err);

@@ -230,4 +230,6 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
     return SAL_OK;
 }
 
-const sali_oracle sali_oracle_forward_backward = { "forward-backward", offer, answer, NULL, NULL };
+const sali_oracle sali_oracle_forward_backward = {
+    "forward-backward", false, offer, answer, NULL, NULL
+};

@@ -412,5 +412,6 @@ static sal_status offer(const sali_question *q, sali_offer *offer, sal_error *er
     return status == SAL_ERR_MEMORY ? sali_fail_memory(err) : SAL_OK;
 }
 
-const sali_oracle sali_oracle_hidden_units = { "enumeration of hidden units", offer, answer,
-                                               release, draw };
+const sali_oracle sali_oracle_hidden_units = {
+    "enumeration of hidden units", false, offer, answer, release, draw
+};

@@ -16,7 +16,8 @@ typedef struct sali_local_term {
 /* f = constant + the sum of the terms. No two terms have the same scope. Scopes list different
  * variables, ascending, none of them with one state; entries are finite or -inf. */
 typedef struct sali_local_terms {
-    int32_t n;       /* variables of the model */
+    int32_t n;       /* variables of the model, and hidden ones after them */
+    int32_t hidden;  /* of them (models/exact/counters.h) */
     int32_t *states; /* [n] */
     double constant;
     int64_t n_terms, terms_room;
