@@ -303,8 +303,9 @@ END_TEST
 
 START_TEST(steps_are_those_of_the_matrix)
 {
-    static const char *const samplers[] = { "exchange", "exchange:radius=2", "pair-gibbs", "ncg",
-                                            "dlmc:balance=barker" };
+    static const char *const samplers[] = { "exchange",    "exchange:radius=2",
+                                            "lb-exchange", "pair-gibbs",
+                                            "ncg",         "dlmc:balance=barker" };
     const tiny_space *tiny = &tiny_slices[_i];
     sal_space *space = tiny_space_make(tiny);
     int served = 0;
@@ -417,6 +418,58 @@ START_TEST(runs_are_summarised)
 }
 END_TEST
 
+static sal_model *formula_over(const tiny_space *tiny)
+{
+    sal_space *space = tiny_space_make(tiny);
+    sal_model *model = tiny_formula(space, SAL_F64);
+    sal_space_destroy(space);
+    return model;
+}
+
+/* f of a draw comes from what a sampler follows; it is f of the draw's state. */
+static void check_values(sal_model *model, const char *sampler)
+{
+    const int64_t V = model->space->n_variables;
+    const sal_run_options o = {
+        .sampler = sampler, .chains = 2, .draws = 100, .seed = 3, .record = { .draws = true }
+    };
+    sal_run *run = NULL;
+    int32_t codes[TINY_MOST_REALS];
+    double f;
+    int bytes;
+    sal_error err;
+    const sal_status status = sal_sample(model, &o, &run, &err);
+    ck_assert(status == SAL_OK || status == SAL_ERR_UNSUPPORTED);
+    for (int64_t d = 0; status == SAL_OK && d < 200; d++) {
+        const uint8_t *draw = (const uint8_t *)sal_run_draws(run, &bytes) + d * V;
+        for (int64_t v = 0; v < V; v++) {
+            codes[v] = draw[v];
+        }
+        ck_assert_int_eq(bytes, 1);
+        ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
+        ck_assert_double_eq_tol(sal_run_log_probs(run)[d], f, 1e-10);
+    }
+    sal_run_destroy(run);
+}
+
+START_TEST(values_of_draws_are_those_of_their_states)
+{
+    static const char *const samplers[] = { "exchange", "lb-exchange", "pair-gibbs", "ncg" };
+    sal_space *space = tiny_space_make(&tiny_slices[_i]);
+    int followed = 0;
+    for (int m = 0; m < N_TINY_MODELS; m++) {
+        sal_model *model = tiny_models[m].make(space, SAL_F64);
+        for (size_t k = 0; model && k < sizeof samplers / sizeof *samplers; k++) {
+            check_values(model, samplers[k]);
+            followed += model->trackable;
+        }
+        sal_model_destroy(model);
+    }
+    ck_assert_int_gt(followed, 0);
+    sal_space_destroy(space);
+}
+END_TEST
+
 /* ---- spaces, starts, and what refuses */
 
 static const struct {
@@ -464,14 +517,6 @@ START_TEST(bad_sums_and_labels_are_refused)
     sal_space_destroy(space);
 }
 END_TEST
-
-static sal_model *formula_over(const tiny_space *tiny)
-{
-    sal_space *space = tiny_space_make(tiny);
-    sal_model *model = tiny_formula(space, SAL_F64);
-    sal_space_destroy(space);
-    return model;
-}
 
 START_TEST(clamps_take_their_part_of_the_sum)
 {
@@ -722,6 +767,7 @@ int main(void)
     tcase_add_test(tc, draws_of_many_variables_have_the_sum);
     tcase_add_test(tc, auxiliary_variables_keep_the_sum);
     tcase_add_test(tc, runs_are_summarised);
+    tcase_add_loop_test(tc, values_of_draws_are_those_of_their_states, 0, N_TINY_SLICES);
     tcase_add_test(tc, bad_sums_and_labels_are_refused);
     tcase_add_test(tc, clamps_take_their_part_of_the_sum);
     tcase_add_test(tc, saved_runs_know_the_sum);

@@ -209,7 +209,7 @@ static void describe_step_size(const sal_run_summary *s, char *text, size_t room
             text, room,
             "The step size ended at its lower bound, %.2g, with an acceptance of %.3f: f is too "
             "steep for steps along its gradient. Try a sampler by exact differences (--sampler "
-            "gibbs, lb; with fixed sums pair-gibbs).",
+            "gibbs, lb; with fixed sums lb-exchange, pair-gibbs).",
             s->step_size, s->acceptance_rate);
         return;
     }
