@@ -6,6 +6,7 @@
 2. Which 20 of 500 features explain a response.
 3. An assignment: who does what.
 4. Seriation: an order in which similar things are near each other.
+5. A quantum spin chain: the energy of a wave function, from states of magnetisation 0.
 """
 import itertools
 
@@ -68,3 +69,45 @@ near = sal.Model(-sal.sum((order.T @ sal.constant(likeness) @ order) * apart))
 run = sal.sample(near, anneal=True, chains=8, draws=2000, seed=4)
 best = max(-(likeness * apart[np.ix_(q, q)]).sum() for q in itertools.permutations(range(THINGS)))
 print("seriation: the best of all 40320 orders:", bool(abs(run.best()[1] - best) < 1e-6))
+
+# ---- 5. Variational Monte Carlo: the chain H = sum_i S_i S_(i+1) keeps its magnetisation. The wave
+#         function of Haldane and Shastry (1988) has psi(n) = prod |sin(pi (i - j) / N)|^2 over the
+#         sites i < j whose spin is up, times a sign that makes each exchange of neighbours count
+#         -1/2 psi(n') / psi(n). States are drawn from psi^2.
+
+SPINS = 12
+n = sal.binary(SPINS, name="up", total=SPINS // 2)
+i, j = np.triu_indices(SPINS, 1)
+log_sin = np.log(np.sin(np.pi * (j - i) / SPINS))
+wave = sal.Model(4 * sal.sum(log_sin * (n[i] * n[j])))
+run = sal.sample(wave, "exchange", chains=8, draws=4000, thin=4, seed=5)
+
+
+def log_psi(states):
+    return 2 * (states[..., i] * states[..., j]) @ log_sin
+
+
+def exchanges(states):
+    """Of each pair of neighbours: the states with their spins exchanged, and where these differ."""
+    for a in range(SPINS):
+        turned = np.array(states)
+        turned[..., [a, a - 1]] = turned[..., [a - 1, a]]
+        yield turned, states[..., a] != states[..., a - 1]
+
+
+def local_energy(states):
+    """(H psi)(n) / psi(n)."""
+    ratio = ((turned, differ, np.exp(log_psi(turned) - log_psi(states))) for turned, differ in exchanges(states))
+    return sum(np.where(differ, -0.25 - 0.5 * r, 0.25) for _, differ, r in ratio)
+
+
+states = np.array([s for s in itertools.product([0, 1], repeat=SPINS) if sum(s) == SPINS // 2])
+number = {tuple(s): k for k, s in enumerate(states)}
+H = np.zeros((len(states), len(states)))
+for turned, differ in exchanges(states):
+    H += np.diag(np.where(differ, -0.25, 0.25))
+    H[[number[tuple(s)] for s in turned[differ]], np.flatnonzero(differ)] -= 0.5
+weight = np.exp(2 * log_psi(states))
+of_all = weight @ local_energy(states) / weight.sum()
+print(f"spin chain: energy {local_energy(run.draws.reshape(-1, SPINS)).mean():.2f}, of all {len(states)} states",
+      f"{of_all:.2f}, of the ground state {np.linalg.eigvalsh(H)[0]:.2f}")
