@@ -9,6 +9,7 @@ from typing import Any, Optional, Union
 
 import numpy as np
 
+from ._arrays import plain, reals
 from ._library import (ArgumentError, Handle, ShapeError, address, call, encode, lib, make, options_text, own_names,
                        seed_of, view, warn_of)
 
@@ -98,7 +99,7 @@ class Data:
     """
 
     def __init__(self, values: Any, weight: Any = None, shape: Optional[tuple[int, int]] = None):
-        array = np.asarray(values)
+        array = plain(values, "data")
         if array.dtype.kind not in "biuf":
             raise ArgumentError(f"data: expected integers (codes) or floats (intensities); found {array.dtype}")
         array = _without_channel(array)
@@ -107,7 +108,7 @@ class Data:
                              f"(or one channel of them), with 1 row or more; found {array.shape}")
         height, width = _picture(array.shape[1:] if array.ndim == 3 and shape is None else shape)
         array = array.reshape(len(array), -1)
-        weights = None if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
+        weights = None if weight is None else reals(weight, "weight")
         if weights is not None and weights.shape != (len(array),):
             raise ShapeError(f"data: expected {len(array)} weights, one for each row; found the shape {weights.shape}")
         codes = intensity = None

@@ -18,6 +18,7 @@ from typing import Any, Callable, Iterable, Optional, Sequence, Union
 import numpy as np
 
 from . import _library
+from ._arrays import reals
 from ._library import ArgumentError, OutOfRangeError, ShapeError, address, call, lib, make
 
 _KINDS = {"binary": 1, "spin": 2, "ordinal": 3, "categorical": 4, "count": 5}
@@ -431,7 +432,7 @@ def param(name: str, shape: Any = (), value: Optional[ArrayLike] = None) -> Expr
         The name is no text.
     """
     if value is not None:
-        value = np.array(value, dtype=np.float64, order="C")
+        value = np.array(reals(value, f"param {name}"))
         shape = shape or value.shape
     sizes = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(operator.index(n) for n in shape)
     if not isinstance(name, str):

@@ -13,6 +13,7 @@ from typing import Any, Callable, Iterator, Optional, Sequence, Union
 import numpy as np
 
 from . import _formula, _library
+from ._arrays import Copy, plain, reals
 from ._formula import Expr
 from ._library import (ArgumentError, Caught, Handle, ModelError, ShapeError, address, ask, call, encode, lib, make,
                        own_names, seed_of, warn_of)
@@ -30,11 +31,12 @@ def _dtype(dtype: Any) -> int:
 class Params(Mapping):
     """The parameters of a model by name, as arrays.
 
-    ``model.params["W"]`` is a copy; ``model.params["W"] = values`` sets it. ``model.params.flat`` is
-    all numbers as one vector, which can be set too.
+    ``model.params["W"]`` is a copy, which cannot be written. ``model.params["W"] = values`` sets the parameter: to
+    numbers of its shape, or to some that NumPy broadcasts to it, such as one number. :meth:`update` sets several.
+    ``model.params.flat`` is all numbers as one vector, which can be set too.
 
-    Setting raises KeyError for a name that is not there, and ShapeError for values of another shape. A
-    clamped model and its original share their parameters.
+    Setting raises KeyError for a name that is not there, ShapeError for values of another shape, and ArgumentError
+    for what are no real numbers, such as masked entries. A clamped model and its original share their parameters.
 
     Examples
     --------
@@ -44,27 +46,56 @@ class Params(Mapping):
     >>> model.params["b"] = [1, 2]
     >>> model.value([1, 1])
     3.0
+    >>> model.params["b"] = 0.5 * model.params["b"]
+    >>> model.params["b"]
+    array([0.5, 1. ])
     """
+
+    __slots__ = ("_model", "_shapes")  # a name that is set as an attribute is a mistake
 
     def __init__(self, model: "Model"):
         self._model = model
         self._shapes = {p["name"]: tuple(p["shape"]) for p in model.info["parameters"]}
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in ("_model", "_shapes", "flat"):
+            raise AttributeError(f"model.params has no attribute {name!r} to set; a parameter is set by "
+                                 f"model.params[{name!r}] = values")
+        super().__setattr__(name, value)
+
+    def _shape_of(self, name: str) -> tuple[int, ...]:
         if name not in self._shapes:
             raise KeyError(f"{name!r}; there are: {', '.join(self._shapes) or 'none'}")
-        values = np.empty(self._shapes[name])
+        return self._shapes[name]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        values = np.empty(self._shape_of(name))
         call("sal_model_get_params", self._model, name.encode(), address(values))
-        return values
+        return Copy.of(values, f"set the parameter, by model.params[{name!r}] = values")
+
+    def _fitting(self, name: str, values: Any) -> np.ndarray:
+        """Values of the shape of a parameter, as the library reads them."""
+        shape, array = self._shape_of(name), reals(values, f"parameter {name}")
+        try:
+            return np.ascontiguousarray(np.broadcast_to(array, shape))
+        except ValueError:
+            raise ShapeError(f"parameter {name}: expected the shape {shape}; found {array.shape}") from None
 
     def __setitem__(self, name: str, values: Any) -> None:
-        if name not in self._shapes:
-            raise KeyError(f"{name!r}; there are: {', '.join(self._shapes) or 'none'}")
-        array = np.asarray(values, dtype=np.float64, order="C")
-        if array.shape != self._shapes[name]:
-            raise ShapeError(f"parameter {name}: expected the shape {self._shapes[name]}; found {array.shape}")
-        call("sal_model_set_params", self._model, name.encode(), address(array))
+        self._set(name, self._fitting(name, values))
+
+    def _set(self, name: str, values: np.ndarray) -> None:
+        call("sal_model_set_params", self._model, name.encode(), address(values))
         self._model._trained = False
+
+    def update(self, *others: Any, **values: Any) -> None:
+        """Set several parameters: those of a mapping, such as a dict or the parameters of another model, or of pairs.
+
+        Names can be keywords too. If a name or a shape is wrong, nothing is set.
+        """
+        fitting = {name: self._fitting(name, array) for name, array in dict(*others, **values).items()}
+        for name, array in fitting.items():
+            self._set(name, array)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._shapes)
@@ -77,14 +108,14 @@ class Params(Mapping):
 
     @property
     def flat(self) -> np.ndarray:
-        """All numbers, in the order of the parameters, shape (size,); a copy."""
+        """All numbers, in the order of the parameters, shape (size,); a copy, which cannot be written."""
         values = np.empty(lib.sal_model_parameters_size(self._model))
         call("sal_model_get_params", self._model, None, address(values))
-        return values
+        return Copy.of(values, "set all numbers, by model.params.flat = values")
 
     @flat.setter
     def flat(self, values: Any) -> None:
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        array = reals(values, "params.flat")
         size = lib.sal_model_parameters_size(self._model)
         if array.shape != (size,):
             raise ShapeError(f"params.flat: expected {size} numbers; found an array of shape {array.shape}")
@@ -271,7 +302,7 @@ class Model:
         self._opened = opened  # the specification, file or directory that it was made from
         self._trained = opened is not None  # whether its parameters are still those of that
         self._describe()
-        self.params = Params(self)
+        self._params = Params(self)
 
     def _describe(self) -> None:
         """Ask the library what the model is."""
@@ -400,7 +431,7 @@ class Model:
         states = np.ascontiguousarray(states, dtype=np.int32)
         scopes, tables = [], []
         for number, (scope, table) in enumerate(factors):
-            scope, table = [int(v) for v in scope], np.asarray(table, dtype=np.float64)
+            scope, table = [int(v) for v in scope], reals(table, f"factor {number}")
             if any(not 0 <= v < len(states) for v in scope):
                 raise ArgumentError(f"factor {number}: variables {scope}; there are {len(states)}")
             if table.shape != tuple(states[scope]):
@@ -457,6 +488,15 @@ class Model:
         call("sal_model_set_name", self, name.encode())
 
     @property
+    def params(self) -> Params:
+        """The parameters by name."""
+        return self._params
+
+    @params.setter
+    def params(self, values: Any) -> None:
+        raise AttributeError("model.params is not to be replaced; model.params.update(values) sets parameters")
+
+    @property
     def samplers(self) -> list[str]:
         """Names of the samplers that can sample this model."""
         return list(self.info["samplers"])
@@ -489,7 +529,7 @@ class Model:
         >>> sal.Model(sal.spins(3).sum()).codes([-1, 1, 1])
         array([0, 1, 1], dtype=int32)
         """
-        values = np.asarray(x)
+        values = plain(x, "states")
         if values.ndim < 1 or values.shape[-1] != self.variables:
             raise ShapeError(f"states: expected the shape (.., {self.variables}); found {values.shape}")
         if values.dtype.kind not in "iufb":
@@ -520,7 +560,7 @@ class Model:
         ShapeError, ArgumentError
             As :meth:`codes`.
         """
-        codes = np.asarray(codes)
+        codes = plain(codes, "codes")
         if codes.ndim < 1 or codes.shape[-1] != self.variables:
             raise ShapeError(f"codes: expected the shape (.., {self.variables}); found {codes.shape}")
         _check_codes(codes)
@@ -548,7 +588,7 @@ class Model:
         if not codes:
             given = self.codes(x)
         else:
-            given = np.asarray(x)
+            given = plain(x, "codes")
             if given.ndim < 1 or given.shape[-1] != self.variables:
                 raise ShapeError(f"codes: expected the shape (.., {self.variables}); found {given.shape}")
             _check_codes(given)
@@ -697,7 +737,7 @@ class Model:
         return self._at(x, True)[1]
 
     def _at(self, x: Any, with_gradient: bool) -> tuple[Any, np.ndarray]:
-        points = np.ascontiguousarray(x, dtype=np.float64)
+        points = reals(x, "x")
         if points.ndim < 1 or points.shape[-1] != self.width:
             raise ShapeError(f"x: expected the shape (.., {self.width}); found {points.shape}")
         shape = points.shape[:-1]

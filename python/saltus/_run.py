@@ -11,6 +11,7 @@ from typing import Any, Iterable, Optional, Sequence, Union
 import numpy as np
 
 from . import _library
+from ._arrays import reals
 from ._formula import Expr
 from ._library import (ArgumentError, Handle, Interrupts, SaltusError, address, ask, call, encode, lib, make,
                        options_text, view)
@@ -50,7 +51,7 @@ def give_comm(options: Handle, comm: Optional[Handle]) -> None:
 def give_reals(options: Handle, name: str, values: Any) -> None:
     """Give an array of reals, if there is one."""
     if values is not None:
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        array = reals(values, name)
         call("sal_flat_options_reals", options, name.encode(), array.size, address(array))
 
 

@@ -189,6 +189,122 @@ class Values(unittest.TestCase):
             self.model.value([1, 1, 1, 0, 0])
 
 
+class Parameters(unittest.TestCase):
+    def setUp(self):
+        s = sal.spins(3)
+        self.model = sal.Model((sal.param("b", 3) * s).sum() + (sal.param("W", (2, 3)) @ s).sum())
+        self.model.params.update(b=[1, 2, 3], W=np.arange(6).reshape(2, 3))
+
+    def test_writing_into_what_was_read_is_an_error_and_not_lost(self):
+        params = self.model.params
+        before = params.flat.copy()
+        read = params["W"]
+
+        def write_item(array): array[0, 0] = 9
+        def write_row(array): array[1][2] = 9
+        def write_all(array): array[...] = 0
+        def write_flat(array): array.reshape(-1)[0] = 9
+        def add(array): array += 1
+        def multiply_row(array): array[0] *= 2
+        def out(array): np.add(array, 1, out=array)
+        def at(array): np.add.at(array, (0, 0), 1)
+        def copy_to(array): np.copyto(array, 0)
+        def fill(array): array.fill(0)
+        def sort(array): array.sort()
+
+        for write in (write_item, write_row, write_all, write_flat, add, multiply_row, out, at, copy_to, fill, sort):
+            with self.subTest(write.__name__), self.assertRaises(ValueError):
+                write(read)
+        with self.assertRaises(ValueError):
+            params["b"] += 1
+        with self.assertRaises(ValueError):
+            params.flat[0] = 7
+        with self.assertRaises(ValueError):
+            np.asarray(read)[0] = 1
+        np.testing.assert_array_equal(params.flat, before)
+        np.testing.assert_array_equal(read, np.arange(6).reshape(2, 3))
+        with self.assertRaisesRegex(sal.ArgumentError, r"set the parameter, by model.params\['W'\] = values"):
+            read[0] = 1
+        with self.assertRaisesRegex(sal.ArgumentError, "model.params.flat = values"):
+            params.flat[0] += 1
+
+    def test_what_was_read_is_otherwise_an_ordinary_array(self):
+        read = self.model.params["W"]
+        for result in (read + 1, read.copy(), np.exp(read), read @ np.ones(3), copy.deepcopy(read), copy.copy(read),
+                       pickle.loads(pickle.dumps(read))):
+            self.assertIs(type(result), np.ndarray)
+            result[...] = 0
+        self.assertEqual(read.sum(), 15)
+        self.assertEqual(float(read.mean()), 2.5)
+        self.assertEqual(repr(read), repr(np.arange(6.0).reshape(2, 3)))
+        total = np.zeros(3)
+        total += read[1]
+        np.testing.assert_array_equal(total, [3, 4, 5])
+        self.assertEqual((sal.Model((read @ sal.spins(3)).sum()).value([1, 1, 1])), 15)
+
+    def test_several_are_set_at_once_or_none(self):
+        params = self.model.params
+        params.update({"b": [3, 2, 1]}, W=0)
+        self.assertEqual(params.flat.tolist(), [3, 2, 1] + [0] * 6)
+        for wrong, error in (({"b": [1, 1, 1], "c": 1}, KeyError), ({"b": [1, 1, 1], "W": [1, 2]}, sal.ShapeError),
+                             ({"b": [1, 1, 1], "W": "text"}, sal.ArgumentError)):
+            with self.assertRaises(error):
+                params.update(wrong)
+            self.assertEqual(params.flat.tolist(), [3, 2, 1] + [0] * 6)
+        other = sal.Model((sal.param("b", 3) * sal.spins(3)).sum())
+        params.update(other.params)
+        np.testing.assert_array_equal(params["b"], 0)
+
+    def test_values_are_broadcast_as_numpy_does(self):
+        params = self.model.params
+        for value in (2.5, [1, 2, 3], [[1], [2]], np.float32(1), True):
+            params["W"] = value
+            np.testing.assert_array_equal(params["W"], np.broadcast_to(value, (2, 3)))
+        for value in ([1, 2], np.ones((3, 2)), np.ones((1, 2, 3))):
+            with self.assertRaises(sal.ShapeError):
+                params["W"] = value
+
+    def test_attributes_are_no_way_to_set_them(self):
+        with self.assertRaisesRegex(AttributeError, "params.update"):
+            self.model.params = {"b": [0, 0, 0]}
+        with self.assertRaisesRegex(AttributeError, r"model.params\['b'\] = values"):
+            self.model.params.b = [0, 0, 0]
+
+    def test_arrays_of_other_kinds_are_read_right_or_refused(self):
+        class Sparse:  # as those of SciPy
+            nnz = 2
+
+            def toarray(self):
+                return np.eye(2, 3)
+
+        class Tensor:  # as those of PyTorch that require a gradient
+            requires_grad = True
+
+            def detach(self): return self
+            def cpu(self): return np.ones(3)
+            def __array__(self, *_): raise RuntimeError("Can't call numpy() on Tensor that requires grad.")
+
+        model, params = self.model, self.model.params
+        params["W"], params["b"] = Sparse(), Tensor()
+        self.assertEqual(params.flat.tolist(), [1, 1, 1, 1, 0, 0, 0, 1, 0])
+        self.assertEqual(model.value(Tensor()), 5)
+        np.testing.assert_array_equal(sal.Data(Sparse()).codes, np.eye(2, 3))
+        some, all_there = np.ma.masked_array([1.0, 1, 1], [0, 1, 0]), np.ma.masked_array([1.0, 1, 1])
+        for read in (lambda x: params.__setitem__("b", x), lambda x: params.__setitem__("W", x), model.value,
+                     lambda x: params.update(b=x), model.value_at, lambda x: sal.Data([x]) if x is some else None,
+                     lambda x: sal.Data(x[None]), lambda x: sal.Data(np.ones((3, 1)), weight=x),
+                     lambda x: sal.sample(model, init=x, draws=1, warmup=0), lambda x: sal.param("c", value=x),
+                     lambda x: setattr(params, "flat", np.ma.concatenate([x, x, x]))):
+            read(all_there)
+            with self.assertRaisesRegex(sal.ArgumentError, "masked"):
+                read(some)
+        for wrong in (["1", "2", "3"], [None, 1, 2], [1j, 1, 2], np.array(["a"] * 3), [[1], [1, 2]], sal.spins(3)):
+            with self.assertRaises(sal.ArgumentError):
+                params["b"] = wrong
+        params["b"] = [2 ** 70, 1, 2]
+        self.assertEqual(params["b"][0], 2.0 ** 70)
+
+
 class Factors(unittest.TestCase):
     def test_tables(self):
         generator = np.random.default_rng(0)
