@@ -13,6 +13,7 @@ Energies are formulas with NumPy's operators over blocks of variables (:func:`sp
 name, Python functions (:meth:`Model.from_function`) and PyTorch modules (:func:`from_torch`).
 """
 
+from . import rbm
 from ._chain import Chain
 from ._data import Data
 from ._evaluate import Evaluation, evaluate
