@@ -29,6 +29,8 @@ from ._meeting import MeetingTimes, meeting_times
 from ._model import Block, Exact, Model, Params, check, exact, list_of, read
 from ._run import Comparison, Run, SaltusWarning, Summary, Tuning, compare, resume, sample
 from ._sampler import Sampler
+from ._tools import (Ladder, convert, diagnose, inpaint, ladder, load_marginals, report, save_marginals,
+                     save_pictures)
 from ._torch import from_torch, to_torch_state_dict
 from ._train import Training, train
 

@@ -236,6 +236,18 @@ sal_base_fit tpppe
 sal_flat_evaluate tppppppPe
 sal_flat_base_likelihood tpppPe
 sal_stats_mmd tllplpipe
+sal_stats_diagnose tllppe
+sal_inpaint tplppppe
+sal_trajectory_level_at bplp
+sal_trajectory_log_z tppppe
+sal_run_vote tpppe
+sal_run_vote_by_dimension tplpe
+sal_run_total_variation tplipe
+sal_convert tssssiPe
+sal_marginals_write tsppde
+sal_marginals_read tspppe
+sal_report_write tlPpse
+sal_sheet_write tsple
 sal_flat_verdict tpppslUipppPPe
 """
 

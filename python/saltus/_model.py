@@ -15,8 +15,8 @@ import numpy as np
 from . import _formula, _library
 from ._arrays import Copy, plain, reals
 from ._formula import Expr
-from ._library import (ArgumentError, Caught, Handle, ModelError, ShapeError, address, ask, call, encode, lib, make,
-                       own_names, seed_of, warn_of)
+from ._library import (ArgumentError, Caught, Handle, ModelError, OutOfRangeError, ShapeError, address, ask, call,
+                       encode, lib, make, own_names, seed_of, warn_of)
 
 _DTYPES = {None: 0, "f32": 1, "float32": 1, "f64": 2, "float64": 2}
 
@@ -500,6 +500,23 @@ class Model:
     def samplers(self) -> list[str]:
         """Names of the samplers that can sample this model."""
         return list(self.info["samplers"])
+
+    def label(self, variable: int, code: Optional[int] = None) -> Optional[str]:
+        """The name of a variable, or of one of its states, in the file that the model was made from; None: no name.
+
+        Raises
+        ------
+        OutOfRangeError
+            There is no such variable or state.
+        """
+        v, k = operator.index(variable), -1 if code is None else operator.index(code)
+        if not 0 <= v < self.variables:
+            raise OutOfRangeError(f"label: there is no variable {v}; there are {self.variables}")
+        states = lib.sal_space_states(lib.sal_model_space(self), v)
+        if code is not None and not 0 <= k < (states or 2 ** 31):
+            raise OutOfRangeError(f"label: variable {v} has no state {k}")
+        name = lib.sal_model_label(self, v, k)
+        return None if name is None else name.decode("utf-8", "replace")
 
     # ---- states
 

@@ -360,6 +360,86 @@ class Run:
         """
         return self._state("sal_run_decoded", codes)
 
+    def vote(self, by: str = "state", ones: int = 0, codes: bool = False) -> np.ndarray:
+        """The majority vote of the draws.
+
+        Parameters
+        ----------
+        by : {'state', 'variable'}
+            The state drawn most often (of equally frequent ones that with the largest f); or of each variable the
+            value that it has most often.
+        ones : int
+            By variables with two values: the code 1 goes to so many variables that had it most often, 0 to all others;
+            0: no such constraint.
+        codes : bool
+            Give codes instead of values.
+
+        Returns
+        -------
+        array, shape (V,)
+
+        Raises
+        ------
+        ArgumentError
+            No draws, or by 'state' none that were kept; `ones` out of range, or by 'state'.
+        UnsupportedError
+            Counts without a cap, by 'variable'.
+
+        References
+        ----------
+        Wang et al. (2022), by 'state'.
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> s = sal.spins(3)
+        >>> sal.sample(2 * s.sum(), draws=500, seed=1).vote()
+        array([1, 1, 1], dtype=int8)
+        """
+        if by not in ("state", "variable") or (by == "state" and ones != 0):
+            raise ArgumentError(f"vote: by={by!r}, ones={ones!r}; expected 'state', or 'variable' and perhaps ones")
+        state = np.empty(self.model.variables, dtype=np.int32)
+        if by == "state":
+            call("sal_run_vote", self._handle, address(state), None)
+        else:
+            call("sal_run_vote_by_dimension", self._handle, _library.whole(ones, 2 ** 63 - 1, "ones"), address(state))
+        return state if codes else self.model.values(state)
+
+    def total_variation(self, limit: int = 0, threads: Optional[int] = None) -> tuple[float, float]:
+        """How far the draws' distribution over states is from the exact one, which is found by enumeration.
+
+        Parameters
+        ----------
+        limit : int
+            The most states to enumerate; 0: 2^20.
+
+        Returns
+        -------
+        distance : float
+            Half the sum over states of |share of draws - p|.
+        ideal : float
+            What independent draws, as many as these are worth, have on average.
+
+        Raises
+        ------
+        UnsupportedError
+            There are more states, or counts without a cap.
+        ArgumentError
+            The run did not keep its draws, or made none.
+        ModelError
+
+        Examples
+        --------
+        >>> import saltus as sal
+        >>> distance, ideal = sal.sample("ising:side=2,theta=0.1", draws=2000, seed=1).total_variation()
+        >>> distance < 3 * ideal
+        True
+        """
+        figures = np.empty(3)  # sal_run_variation: three doubles
+        self.model._call("sal_run_total_variation", self._handle, _library.whole(limit, 2 ** 63 - 1, "limit"),
+                         _library.fork_safe(threads) or 0, address(figures))
+        return float(figures[0]), float(figures[1])
+
     def _state(self, function: str, codes: bool) -> tuple[np.ndarray, float]:
         state, f = np.empty(self.model.variables, dtype=np.int32), np.empty(1)
         call(function, self._handle, address(state), address(f))

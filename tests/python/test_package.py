@@ -13,14 +13,14 @@ import sys
 import unittest
 
 import saltus
-from saltus import _library
+from saltus import _library, _tools
 
 SOURCE = pathlib.Path(os.environ["SALTUS_SOURCE_DIR"])
 
 # How the letters of _library.SIGNATURES stand for C types.
 LETTERS = {"int": "i", "bool": "b", "int32_t": "j", "unsigned": "u", "int64_t": "l", "uint64_t": "U",
-           "double": "d", "sal_options": "i", "sal_mmd_estimator": "i", "sal_dtype": "i", "sal_alphabet": "i", "void": "v",
-           "sal_status": "t"}
+           "double": "d", "sal_options": "i", "sal_mmd_estimator": "i", "sal_dtype": "i", "sal_alphabet": "i",
+           "sal_columns_from": "i", "void": "v", "sal_status": "t"}
 
 
 def letter(declaration):
@@ -73,6 +73,28 @@ class Declarations(unittest.TestCase):
                     self.assertEqual(letters, result + arguments)
                 seen += 1
         self.assertGreater(seen, 80)
+
+    def test_structs_are_those_of_the_headers(self):
+        headers = "".join(path.read_text() for path in (SOURCE / "include" / "saltus").glob("*.h"))
+        headers = re.sub(r"/\*.*?\*/", " ", headers, flags=re.S)
+        types = {"double": ctypes.c_double, "int64_t": ctypes.c_int64, "uint64_t": ctypes.c_uint64, "int": ctypes.c_int,
+                 "bool": ctypes.c_bool}
+        for struct in (_tools.InpaintOptions, _tools.Diagnostics, _tools.TrajectoryLevel, _tools.ReportOptions,
+                       _tools.Images):
+            name = struct.__doc__.rstrip(".")
+            body = re.search(r"typedef struct " + name + r" \{(.*?)\n\} " + name + ";", headers, flags=re.S)[1]
+            fields = []
+            for line in filter(None, (" ".join(part.split()) for part in body.split(";"))):
+                if "(*" in line:
+                    fields.append((re.search(r"\(\*(\w+)\)", line)[1], _library.PROGRESS))
+                elif "*" in line:
+                    kind = ctypes.c_char_p if re.fullmatch(r"const char \*\w+", line) else ctypes.c_void_p
+                    fields.append((re.search(r"(\w+)$", line)[1], kind))
+                else:
+                    kind, field = line.split()
+                    fields.append((field, types[kind]))
+            with self.subTest(name):
+                self.assertEqual(struct._fields_, fields)
 
     def test_version_is_that_of_the_project(self):
         project = (SOURCE / "meson.build").read_text()
