@@ -12,6 +12,7 @@ from typing import Any, Callable, Optional, Sequence, Union
 import numpy as np
 
 from . import _library
+from ._arrays import Copy
 from ._library import (ArgumentError, Caught, Failure, Handle, ShapeError, address, ask, call, encode, lib, make,
                        raise_failure)
 from ._model import Model, as_model
@@ -208,12 +209,15 @@ class Chain:
 
     # ---- states
 
-    @property
-    def codes(self) -> np.ndarray:
-        """The present states by code, int32, shape (chains, V); a copy. May be set, also to one state for all."""
+    def _present(self) -> np.ndarray:
         codes = np.empty(self._shape, dtype=np.int32)
         lib.sal_chains_codes(self._handle, codes.ctypes.data)
         return codes
+
+    @property
+    def codes(self) -> np.ndarray:
+        """The present states by code, int32, shape (chains, V), as :attr:`state`."""
+        return Copy.of(self._present(), "set all states, by chain.codes = codes")
 
     @codes.setter
     def codes(self, codes: Any) -> None:
@@ -221,12 +225,13 @@ class Chain:
 
     @property
     def state(self) -> np.ndarray:
-        """The present states by value, shape (chains, V); a copy. May be set, also to one state for all.
+        """The present states by value, shape (chains, V); a copy, which cannot be written. May be set, also to one
+        state for all.
 
         Setting raises ShapeError or ArgumentError for what is no state, or moves a clamped variable, and
         ModelError if f is NaN or infinite there; the states are then what they were.
         """
-        return self.model.values(self.codes)
+        return Copy.of(self.model.values(self._present()), "set all states, by chain.state = states")
 
     @state.setter
     def state(self, state: Any) -> None:

@@ -54,6 +54,21 @@ class Steps(unittest.TestCase):
 
 
 class Setting(unittest.TestCase):
+    def test_writing_into_what_was_read_is_an_error_and_not_lost(self):
+        chain = sal.Chain(field(), "gibbs", chains=2, warmup=0, seed=1)
+        chain.state = [1, -1, 1]
+        with self.assertRaisesRegex(sal.ArgumentError, "chain.state = states"):
+            chain.state[0, 1] = 1
+        with self.assertRaisesRegex(sal.ArgumentError, "chain.codes = codes"):
+            chain.codes[0][1] = 1
+        with self.assertRaises(ValueError):
+            chain.state *= -1
+        state = chain.state.copy()
+        state[0, 1] = 1
+        np.testing.assert_array_equal(chain.state, [[1, -1, 1]] * 2)
+        chain.state = state
+        np.testing.assert_array_equal(chain.state, [[1, 1, 1], [1, -1, 1]])
+
     def test_states_by_value_and_by_code(self):
         chain = sal.Chain(field(), "gibbs", chains=2, warmup=0, seed=1)
         chain.state = [1, -1, 1]
