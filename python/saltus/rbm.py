@@ -21,6 +21,7 @@ __all__ = ["RBM"]
 
 _PARAMETERS = {"n_components": 256, "learning_rate": 0.1, "batch_size": 10, "n_iter": 10, "steps": 1, "verbose": 0,
                "random_state": None, "train_options": None}
+_ROUNDING = 1e-6  # of numbers that are to be probabilities
 _ROWS = 1000  # of which score_samples keeps the differences at a time
 
 
@@ -68,8 +69,9 @@ class RBM:
 
     Notes
     -----
-    X has rows of numbers from 0 to 1, dense or sparse; other numbers are refused. Where some lie between, training
-    draws the units of a row anew from these probabilities each time that it uses the row.
+    X has rows of numbers, dense or sparse. :meth:`fit` takes numbers from 0 to 1. Where some lie between, it draws the
+    units of a row anew from these probabilities each time that it uses the row. Formulas such as that of
+    :meth:`transform` take any numbers, so that held-out rows may be scaled a little beyond 0 and 1.
 
     Different from ``BernoulliRBM``: b starts at the log-odds of the columns' means, not at 0. Training is in single
     precision, and counts units from their means (``{"centring": "off"}`` does not). :meth:`score_samples` is the
@@ -175,7 +177,7 @@ class RBM:
         ModelError
             Training diverged.
         """
-        rows = self._rows(X, reset=True)
+        rows = self._in_range(self._rows(X, reset=True))
         most = 2 ** 31 - 1
         hidden, passes, batch = (_library.whole(getattr(self, name), most, name)
                                  for name in ("n_components", "n_iter", "batch_size"))
@@ -184,6 +186,8 @@ class RBM:
         batch = min(batch, len(rows))
         given = {"objective": "pcd", "sampler": "block-gibbs", "steps": self.steps, "batch": batch,
                  "learning_rate": self.learning_rate, "iterations": passes * -(-len(rows) // batch)}
+        if not isinstance(self.train_options, (dict, type(None))):
+            raise ArgumentError(f"train_options: expected a dict; found {type(self.train_options).__name__}")
         extra = dict(self.train_options or {})
         if "optimiser" not in extra:
             given.update(optimiser="sgd", momentum=0)
@@ -386,7 +390,7 @@ class RBM:
         if clamp is None or isinstance(clamp, dict):
             known = np.full(features, np.nan)
             for unit, value in (clamp or {}).items():
-                known[_library.whole(unit, features - 1, "clamp: unit")] = value
+                known[_library.whole(unit, features - 1, "clamp: unit")] = reals(value, f"clamp of unit {unit}")
         else:
             known = reals(clamp, "clamp")
             if known.ndim not in (1, 2) or known.shape[-1] != features or known.size == 0:
@@ -424,7 +428,7 @@ class RBM:
         return self._rows(X, reset=False)
 
     def _rows(self, X: Any, reset: bool) -> np.ndarray:
-        """X as doubles (rows, features) from 0 to 1, with the names and the number of features of `fit`."""
+        """X as doubles (rows, features), with the names and the number of features of `fit`."""
         self._check_names(X, reset)
         rows = plain(X, "X")
         if rows.dtype.kind == "O":
@@ -443,14 +447,15 @@ class RBM:
                              f"{self.n_features_in_} features as input")
         if not np.isfinite(rows).all():
             raise ArgumentError(f"Input X contains {'NaN' if np.isnan(rows).any() else 'infinity'}.")
-        return self._in_range(rows)
+        return rows
 
     def _in_range(self, rows: np.ndarray) -> np.ndarray:
-        wrong = rows[(rows < 0) | (rows > 1)]
+        """Rows of probabilities, which a scaler may have rounded beyond 0 and 1."""
+        wrong = rows[(rows < -_ROUNDING) | (rows > 1 + _ROUNDING)]
         if wrong.size:
-            raise ArgumentError(f"X has the number {wrong[0]:g}; expected numbers from 0 to 1: scale X, as "
-                                "MinMaxScaler does")
-        return rows
+            raise ArgumentError(f"X has the number {wrong[0]:g}; expected numbers from 0 to 1, which are the "
+                                "probabilities of units: scale X, as MinMaxScaler does")
+        return np.clip(rows, 0, 1)
 
     def _check_names(self, X: Any, reset: bool) -> None:
         """Keep the names of a table's columns in `fit`, and compare them later."""

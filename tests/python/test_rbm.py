@@ -21,6 +21,7 @@ try:
     from sklearn.exceptions import NotFittedError
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GridSearchCV
+    from sklearn.preprocessing import MinMaxScaler
     from sklearn.utils.estimator_checks import check_estimator
 except ImportError:
     sklearn = None
@@ -120,7 +121,7 @@ class Formulas(unittest.TestCase):
         for name in ("components_", "intercept_visible_", "intercept_hidden_"):
             setattr(theirs, name, getattr(self.rbm, name))
         grey = np.random.default_rng(1).random((20, V))
-        for rows in (VISIBLE.astype(float), grey):
+        for rows in (VISIBLE.astype(float), grey, 3 * grey - 1):
             np.testing.assert_allclose(self.rbm.free_energy(rows), theirs._free_energy(rows), rtol=1e-12)
             np.testing.assert_allclose(self.rbm.transform(rows), theirs.transform(rows), rtol=1e-12)
             # Their score is V times one term of ours, at random: the mean of all V terms is ours.
@@ -194,7 +195,9 @@ class Draws(unittest.TestCase):
     def test_mistakes(self):
         for wrong, error in (({9: 1}, sal.ArgumentError), ({0: 2}, sal.ArgumentError), ([0.5] * V, sal.ArgumentError),
                              ([1, 0], sal.ShapeError), (np.ones((2, 2, V)), sal.ShapeError), ("text", sal.ArgumentError),
-                             ({"a": 1}, sal.ArgumentError), (np.ma.masked_array([1.0] * V, [1, 0, 0, 0, 0]), sal.ArgumentError)):
+                             ({"a": 1}, sal.ArgumentError),
+                             ({0: None}, sal.ArgumentError), ({0: "1"}, sal.ArgumentError),
+                             (np.ma.masked_array([1.0] * V, [1, 0, 0, 0, 0]), sal.ArgumentError)):
             with self.subTest(wrong), self.assertRaises(error):
                 self.rbm.sample(clamp=wrong)
         with self.assertRaises(sal.ArgumentError):
@@ -229,7 +232,8 @@ class Fits(unittest.TestCase):
         training = sal.train("rbm:hidden=3", STRIPES, objective="pcd", sampler="block-gibbs", steps=2, optimiser="sgd",
                              momentum=0, learning_rate=0.05, batch=20, iterations=20, seed=5)
         np.testing.assert_array_equal(rbm.components_, training.model.params["W"])
-        other = RBM(3, n_iter=4, batch_size=20, random_state=5, train_options={"optimiser": "adam", "iterations": 7}).fit(STRIPES)
+        options = {"optimiser": "adam", "iterations": 7}
+        other = RBM(3, n_iter=4, batch_size=20, random_state=5, train_options=options).fit(STRIPES)
         training = sal.train("rbm:hidden=3", STRIPES, objective="pcd", sampler="block-gibbs", steps=1, optimiser="adam",
                              learning_rate=0.1, batch=20, iterations=7, seed=5)
         np.testing.assert_array_equal(other.components_, training.model.params["W"])
@@ -250,10 +254,23 @@ class Fits(unittest.TestCase):
                                    atol=1e-6)
         self.assertEqual(RBM(2, n_iter=1).fit([[1, 0]]).transform([[1, 0]]).shape, (1, 2))
 
+    def test_scaled_rows_may_be_rounded_and_held_out_ones_beyond(self):
+        rows = STRIPES * (1 + 5e-7)
+        first = RBM(2, n_iter=2, random_state=1).fit(STRIPES)
+        np.testing.assert_array_equal(RBM(2, n_iter=2, random_state=1).fit(rows).components_, first.components_)
+        beyond = 1.5 * STRIPES - 0.2
+        np.testing.assert_allclose(first.transform(beyond), sigmoid(beyond @ first.components_.T + first.intercept_hidden_))
+        self.assertTrue(np.isfinite(first.score_samples(beyond)).all())
+
     def test_mistakes(self):
         fitted = RBM(2, n_iter=1, random_state=1).fit(STRIPES)
-        wrong = {"number 2;": [[2, 0, 0, 0]], "number -1": [[-1, 0, 0, 0]], "NaN": [[np.nan, 0, 0, 0]],
-                 "infinity": [[np.inf, 0, 0, 0]], "1D array": [1, 0, 0, 0], "masked": np.ma.masked_array(STRIPES, STRIPES), "omplex": [[1j, 0, 0, 0]],
+        for row, text in (([2, 0, 0, 0], "number 2;"), ([-1, 0, 0, 0], "number -1;")):
+            with self.assertRaisesRegex(sal.ArgumentError, text):
+                RBM(2).fit([row])
+            with self.assertRaisesRegex(sal.ArgumentError, "0 and 1"):
+                fitted.gibbs([row])
+        wrong = {"NaN": [[np.nan, 0, 0, 0]], "infinity": [[np.inf, 0, 0, 0]], "1D array": [1, 0, 0, 0],
+                 "masked": np.ma.masked_array(STRIPES, STRIPES), "omplex": [[1j, 0, 0, 0]],
                  "0 sample": np.empty((0, 4)), "X: expected": [["a", "b", "c", "d"]]}
         for text, rows in wrong.items():
             for method in (RBM(2).fit, fitted.transform, fitted.score_samples, fitted.free_energy, fitted.reconstruct,
@@ -263,7 +280,8 @@ class Fits(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "X has 2 features, but RBM is expecting 4 features as input"):
             fitted.transform([[0, 1]])
         for parameters in ({"n_components": 0}, {"n_components": 2.5}, {"batch_size": 0}, {"n_iter": -1}, {"learning_rate": -1},
-                           {"steps": "many"}, {"random_state": -1}, {"train_options": {"nonsense": 1}}):
+                           {"steps": "many"}, {"random_state": -1}, {"train_options": {"nonsense": 1}},
+                           {"train_options": "adam"}):
             with self.subTest(parameters), self.assertRaises((sal.ArgumentError, sal.NotFoundError)):
                 RBM(**parameters).fit(STRIPES)
         for method in ("transform", "score_samples", "free_energy", "reconstruct", "gibbs", "sample", "to_model"):
@@ -344,10 +362,12 @@ class WithScikitLearn(unittest.TestCase):
         rng = np.random.default_rng(1)
         labels = np.repeat([0, 1], 50)
         rows = STRIPES ^ (rng.random(STRIPES.shape) < 0.05)
-        steps = pipeline.Pipeline([("rbm", RBM(4, n_iter=20, random_state=1)), ("regression", LogisticRegression())])
+        steps = pipeline.Pipeline([("scale", MinMaxScaler()), ("rbm", RBM(4, n_iter=60, random_state=1)),
+                                   ("regression", LogisticRegression())])
         self.assertGreater(steps.fit(rows, labels).score(rows, labels), 0.9)
+        noisy = 16 * rows + rng.normal(0, 0.3, rows.shape)  # of which held-out rows are scaled beyond 0 and 1
         search = GridSearchCV(steps, {"rbm__n_components": [1, 4], "rbm__learning_rate": [0.1, 0.01]}, cv=3)
-        search.fit(rows, labels)
+        search.fit(noisy, labels)
         self.assertGreater(search.best_score_, 0.9)
         alone = GridSearchCV(RBM(4, random_state=1), {"n_iter": [0, 50]}, cv=3).fit(rows)
         self.assertEqual(alone.best_params_, {"n_iter": 50})
