@@ -39,32 +39,47 @@ void sali_fixed_rows_create(void *object, const sal_space *space, sali_fixed_row
     }
 }
 
-/* Copy the log-weights of a block from a row, and sum them up; returns log E. */
+/* Copy the log-weights of a block from a row, and sum them up; returns log E, NaN if a weight is
+ * NaN or +inf, or if the sum is lost. */
 static double sum_up(sali_fixed_rows *fixed, const sal_model *model, const sali_stretch *s,
                      const int32_t *codes, const sali_move_row *row)
 {
-    double *w = fixed->sum.log_weight;
+    double *w = fixed->sum.log_weight, log_e;
+    bool usable = true;
     for (int64_t v = s->first; v < s->first + s->count; v++) {
         for (int32_t k = 0; k < s->states; k++) {
             const int64_t slot = sali_move_slot(model->space, v, codes[v], k);
-            *w++ = k == codes[v] ? 0 : sali_load(model->dtype, row->log_weight, slot);
+            *w = k == codes[v] ? 0 : sali_load(model->dtype, row->log_weight, slot);
+            usable &= *w++ < INFINITY;
         }
     }
-    return sali_fixed_sum_prepare(&fixed->sum, s->count, s->states,
-                                  s->fixed_codes ? s->fixed_codes[1] : s->fixed_total);
+    log_e = sali_fixed_sum_prepare(&fixed->sum, s->count, s->states,
+                                   s->fixed_codes ? s->fixed_codes[1] : s->fixed_total);
+    fixed->lost = usable && isnan(log_e);
+    return log_e;
 }
 
-void sali_fixed_rows_prepare(sali_fixed_rows *fixed, const sal_model *model, const int32_t *codes,
-                             sali_move_row *row)
+void sali_fixed_rows_prepare(sali_fixed_rows *fixed, sali_chains *chains, int64_t c,
+                             const int32_t *codes, sali_move_row *row)
 {
-    for (int64_t b = 0; b < model->space->n_blocks; b++) {
-        const sali_stretch *s = &model->space->stretches[b];
+    const sal_space *space = chains->space;
+    bool lost = false;
+    for (int64_t b = 0; b < space->n_blocks; b++) {
+        const sali_stretch *s = &space->stretches[b];
         if (sali_is_fixed(s)) {
-            row->log_norm += sum_up(fixed, model, s, codes, row);
+            row->log_norm += sum_up(fixed, chains->model, s, codes + c * space->n_variables, row);
+            lost |= fixed->lost;
             for (int64_t v = 0; v < s->count; v++) { /* the norms of free variables */
                 row->log_norm -= sali_fixed_sum_norm(&fixed->sum, v);
             }
         }
+    }
+    if (lost) {
+        sali_chains_note_fault(chains, c, codes,
+                               "the weights of its proposals are too far apart to be summed up "
+                               "given the fixed sum (take a smaller step size, or the samplers "
+                               "exchange or pair-gibbs); their sum is",
+                               (double)NAN);
     }
 }
 

@@ -13,6 +13,7 @@ typedef struct sali_fixed_rows {
     bool on; /* the space has fixed sums; else nothing else is used */
     sali_fixed_sum sum;
     double *uniforms; /* [variables of a block] */
+    bool lost;        /* the sum of the block that was summed up last is lost to rounding */
 } sali_fixed_rows;
 
 /* The `obstacle` of samplers with factorised proposals (saltus/sampler.h), whatever their settings:
@@ -23,9 +24,10 @@ const char *sali_fixed_rows_obstacle(const sal_model *model, const double *value
 /* The arrays belong to `object` (core/object.h), which records a failed allocation. */
 void sali_fixed_rows_create(void *object, const sal_space *space, sali_fixed_rows *fixed);
 
-/* Replace log_norm of a prepared row at `codes` [V] by that of the conditioned proposal. */
-void sali_fixed_rows_prepare(sali_fixed_rows *fixed, const sal_model *model, const int32_t *codes,
-                             sali_move_row *row);
+/* Replace log_norm of chain c's prepared row at `codes` [n x V] by that of the conditioned
+ * proposal. A norm that is lost to rounding (fixed_sum.h) is noted as a fault. */
+void sali_fixed_rows_prepare(sali_fixed_rows *fixed, sali_chains *chains, int64_t c,
+                             const int32_t *codes, sali_move_row *row);
 
 /* Draw codes_new and x_new, as the kernel's `draw` with uniforms real [V], from a row that
  * sali_fixed_rows_prepare has finished; returns log q of the draw. Where the norm of the row is NaN

@@ -299,6 +299,31 @@ START_TEST(bad_gradients_are_told)
 }
 END_TEST
 
+/* Weights of counts beyond what double tells apart: the message says so, and does not blame f. */
+START_TEST(lost_norms_are_told)
+{
+    static const char *const samplers[] = { "ncg", "avg" };
+    const double h[] = { 5e19, -1e20, 6.999999999999999e19, 1.5e20 };
+    sal_space *space = tiny_space_make(&tiny_slices[3]);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_model *model = NULL;
+    sal_error err;
+    sal_expr f = sal_dot(sal_state(tape), sal_constant(tape, h, SAL_SHAPE(4)));
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    for (size_t k = 0; k < sizeof samplers / sizeof *samplers; k++) {
+        sal_run_options o = {
+            .sampler = samplers[k], .chains = 16, .draws = 100, .seed = 2, .step_size = 0.01
+        };
+        sal_run *run = NULL;
+        ck_fails(sal_sample(model, &o, &run, &err), SAL_ERR_ARGUMENT, &err,
+                 "too far apart to be summed up given the fixed sum");
+    }
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 /* ---- the steps of samplers, against their matrices */
 
 START_TEST(steps_are_those_of_the_matrix)
@@ -763,6 +788,7 @@ int main(void)
     tcase_add_loop_test(tc, norms_are_elementary_symmetric_polynomials, 0, SUMS);
     tcase_add_test(tc, weights_that_are_no_numbers_are_told);
     tcase_add_test(tc, bad_gradients_are_told);
+    tcase_add_test(tc, lost_norms_are_told);
     tcase_add_test(tc, codes_are_drawn_given_their_sum);
     tcase_add_test(tc, draws_of_many_variables_have_the_sum);
     tcase_add_test(tc, auxiliary_variables_keep_the_sum);

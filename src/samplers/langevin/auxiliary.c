@@ -149,12 +149,13 @@ static sali_factorised proposal_of(sali_auxiliary_state *a, const sali_chains *c
                               .y = sali_row(chains, a->y, c, N) };
 }
 
-/* Prepare the row of q at `codes` [V], given the fixed sums. */
-static void prepare_fixed(sali_auxiliary_state *a, const sali_chains *chains, const int32_t *codes,
-                          const sali_factorised *q)
+/* Prepare the row of q of chain c at `codes` [n x V], given the fixed sums. */
+static void prepare_fixed(sali_auxiliary_state *a, sali_chains *chains, int64_t c,
+                          const int32_t *codes, const sali_factorised *q)
 {
-    a->kernels->prepare(chains->space, codes, q, &a->moves.rows[0]);
-    sali_fixed_rows_prepare(&a->fixed, chains->model, codes, &a->moves.rows[0]);
+    a->kernels->prepare(chains->space, codes + c * chains->space->n_variables, q,
+                        &a->moves.rows[0]);
+    sali_fixed_rows_prepare(&a->fixed, chains, c, codes, &a->moves.rows[0]);
 }
 
 /* Draw the proposed state of every chain from q(s' | z, s), given w [n x N]; log_q receives its log
@@ -174,7 +175,7 @@ static void draw_proposals(sali_auxiliary_state *a, sali_chains *chains, void *w
         void *x = sali_row(chains, chains->x_new, c, space->width);
         sali_move_row *row = &a->moves.rows[0];
         if (a->fixed.on) {
-            prepare_fixed(a, chains, codes, &q);
+            prepare_fixed(a, chains, c, chains->codes, &q);
             a->log_q[c] =
                 sali_fixed_rows_draw(&a->fixed, chains->model, codes, a->moves.buffer, row, to, x);
             a->norm[c] = 1;
@@ -186,13 +187,13 @@ static void draw_proposals(sali_auxiliary_state *a, sali_chains *chains, void *w
 }
 
 /* log q(s | z', s') of chain c, plus log norm_reverse. */
-static double judge(sali_auxiliary_state *a, const sali_chains *chains, int64_t c,
+static double judge(sali_auxiliary_state *a, sali_chains *chains, int64_t c,
                     const sali_factorised *q)
 {
     const int64_t V = chains->space->n_variables;
     const int32_t *from = chains->codes_new + c * V, *to = chains->codes + c * V;
     if (a->fixed.on) {
-        prepare_fixed(a, chains, from, q);
+        prepare_fixed(a, chains, c, chains->codes_new, q);
         a->norm_reverse[c] = 1;
         return a->kernels->log_q(chains->space, from, to, &a->moves.rows[0]);
     }
@@ -228,8 +229,7 @@ static double gaussian_ratio(const sali_auxiliary_state *a, const sali_chains *c
 
 /* log_q_reverse of all chains: the Gaussian ratio and log q(s | z', s') together, plus log
  * norm_reverse. `product` is M d or NULL. */
-static void fill_log_q_reverse(sali_auxiliary_state *a, const sali_chains *chains, void *w,
-                               void *product)
+static void fill_log_q_reverse(sali_auxiliary_state *a, sali_chains *chains, void *w, void *product)
 {
     for (int64_t c = 0; c < chains->n; c++) {
         if (product && !a->momentum.corrects) {

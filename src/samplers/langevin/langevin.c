@@ -106,13 +106,13 @@ static void prepare_row(sali_langevin *l, sali_chains *chains, int64_t c, const 
                         void *x, const void *d, sali_move_row *row)
 {
     const sal_space *space = chains->space;
-    codes += c * space->n_variables;
-    l->weigh(l, chains, c, codes, sali_row(chains, x, c, space->width), d, row);
+    const int32_t *now = codes + c * space->n_variables;
+    l->weigh(l, chains, c, now, sali_row(chains, x, c, space->width), d, row);
     if (l->cap.most > 0) {
-        sali_cap_prepare(&l->cap, chains->model, codes, row);
+        sali_cap_prepare(&l->cap, chains->model, now, row);
     }
     if (l->fixed.on) {
-        sali_fixed_rows_prepare(&l->fixed, chains->model, codes, row);
+        sali_fixed_rows_prepare(&l->fixed, chains, c, codes, row);
     }
 }
 
