@@ -22,6 +22,9 @@ from ._formula import (Expr, abs_ as abs, at_most, avg_pool2d, binary, categoric
                        matmul, max, max_pool2d, maximum, mean, min, minimum, operation, ordinal, param, permutation,
                        power, quad, relu, reshape, sigmoid, silu, sin, softmax, softplus, spins, sqrt, square, squeeze, stack, sum,
                        take, tanh, transpose, where)
+from ._formula_numpy import (arctan, average, broadcast_to, cosh, diagonal, diff, einsum, exp2, expm1, flip, floor, inner,
+                             log2, log10, outer, pad, prod, repeat, roll, sign, sinh, std, swapaxes, tensordot, tile, trace,
+                             tril, triu, var)
 from ._library import (VERSION as __version__, ArgumentError, DataError, FileError, InternalError, ModelError,
                        NotFoundError, OutOfRangeError, SaltusError, ShapeError, UnsupportedError)
 from ._log_z import LogZ, log_z

@@ -7,6 +7,7 @@ raises an exception at the line that makes it. `Model` turns a scalar expression
 
 from __future__ import annotations
 
+import builtins
 import functools
 import itertools
 import operator
@@ -18,13 +19,14 @@ from typing import Any, Callable, Iterable, Optional, Sequence, Union
 import numpy as np
 
 from . import _library
-from ._arrays import reals
+from ._arrays import plain, reals
 from ._library import ArgumentError, OutOfRangeError, ShapeError, address, call, lib, make
 
 _KINDS = {"binary": 1, "spin": 2, "ordinal": 3, "categorical": 4, "count": 5}
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _INNER = (_HERE, os.path.dirname(os.path.abspath(np.__file__)), "<__array_function__")
 _order = itertools.count()
+MOST_ELEMENTS = 1 << 28  # of a sparse matrix, which is stored with its zeros
 
 Axis = Union[None, int, Sequence[int]]
 ArrayLike = Any
@@ -59,7 +61,8 @@ class Expr:
     OutOfRangeError
         An index is beyond the end of its axis.
     TypeError
-        A use that needs numbers: as a condition, ``==``, ``len`` of a number, conversion to an array.
+        A use that needs numbers: as a condition of ``if``, ``len`` of a number, conversion to an array; and functions
+        of NumPy that no expression can have.
 
     Examples
     --------
@@ -111,12 +114,41 @@ class Expr:
     def __bool__(self) -> bool:
         raise TypeError("an expression is neither true nor false: its value depends on the state; see saltus.where")
 
-    def __eq__(self, other: Any) -> Any:
-        raise TypeError("expressions cannot be compared: [a = b] of one-hot variables is (a * b).sum(-1), of spins "
-                        "(1 + a * b) / 2, of binary variables 1 - (a - b) ** 2")
+    # ---- comparisons: 1 where they hold, else 0
 
-    __ne__ = __eq__
+    def __eq__(self, other: ArrayLike) -> "Expr":  # type: ignore[override]
+        return _UFUNCS["equal"](self, other)
+
+    def __ne__(self, other: ArrayLike) -> "Expr":  # type: ignore[override]
+        return _UFUNCS["not_equal"](self, other)
+
+    def __lt__(self, other: ArrayLike) -> "Expr":
+        return _UFUNCS["less"](self, other)
+
+    def __le__(self, other: ArrayLike) -> "Expr":
+        return _UFUNCS["less_equal"](self, other)
+
+    def __gt__(self, other: ArrayLike) -> "Expr":
+        return _UFUNCS["greater"](self, other)
+
+    def __ge__(self, other: ArrayLike) -> "Expr":
+        return _UFUNCS["greater_equal"](self, other)
+
     __hash__ = object.__hash__
+
+    def __and__(self, other: ArrayLike) -> "Expr":
+        return _UFUNCS["logical_and"](self, other)
+
+    def __or__(self, other: ArrayLike) -> "Expr":
+        return _UFUNCS["logical_or"](self, other)
+
+    def __xor__(self, other: ArrayLike) -> "Expr":
+        return _UFUNCS["logical_xor"](self, other)
+
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
+
+    def __invert__(self) -> "Expr":
+        return _UFUNCS["logical_not"](self)
 
     # ---- operators
 
@@ -155,8 +187,14 @@ class Expr:
 
     def __pow__(self, power: float) -> "Expr":
         if not isinstance(power, (int, float, np.integer, np.floating)):
-            raise ArgumentError("**: the power must be a number; for others use exp(p * log(a))")
+            return _powers(self, power)
         return Expr("square", (self,)) if power == 2 else Expr("pow", (self,), reals=[float(power)])
+
+    def __rpow__(self, base: ArrayLike) -> "Expr":
+        bases = reals(base, "**")
+        if not (bases > 0).all():
+            raise ArgumentError("**: expected bases above 0 of an expression as the power; for others use where on its values")
+        return exp(_binary("mul", self, np.log(bases)))
 
     def __matmul__(self, other: ArrayLike) -> "Expr":
         return matmul(self, other)
@@ -211,9 +249,37 @@ class Expr:
         """The axes in another order; without `axes` in reverse."""
         return transpose(self, axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes or None)
 
-    def clip(self, low: Optional[float] = None, high: Optional[float] = None) -> "Expr":
-        """min(max(a, low), high) for numbers low <= high; None: no limit."""
-        return clip(self, low, high)
+    def clip(self, low: Optional[ArrayLike] = None, high: Optional[ArrayLike] = None, **limits: Any) -> "Expr":
+        """min(max(a, low), high); None: no limit. `min` and `max` are other names of the limits."""
+        return clip(self, low, high, **limits)
+
+    def prod(self, axis: Axis = None, keepdims: bool = False) -> "Expr":
+        """The product over all elements, or over one or more axes."""
+        return _FUNCTIONS["prod"](self, axis, keepdims)
+
+    def var(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> "Expr":
+        """The variance over all elements, or over one or more axes, with divisor n - ddof."""
+        return _FUNCTIONS["var"](self, axis, ddof, keepdims)
+
+    def std(self, axis: Axis = None, ddof: float = 0, keepdims: bool = False) -> "Expr":
+        """The standard deviation, the root of :meth:`var`."""
+        return _FUNCTIONS["std"](self, axis, ddof, keepdims)
+
+    def repeat(self, repeats: Any, axis: Optional[int] = None) -> "Expr":
+        """Each element repeated, along an axis (None: of the flat expression)."""
+        return _FUNCTIONS["repeat"](self, repeats, axis)
+
+    def swapaxes(self, axis1: int, axis2: int) -> "Expr":
+        """Two axes exchanged."""
+        return _FUNCTIONS["swapaxes"](self, axis1, axis2)
+
+    def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "Expr":
+        """The diagonal of two axes, as the last axis."""
+        return _FUNCTIONS["diagonal"](self, offset, axis1, axis2)
+
+    def trace(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> "Expr":
+        """The sum of the diagonal."""
+        return _FUNCTIONS["trace"](self, offset, axis1, axis2)
 
     def take(self, indices: ArrayLike, axis: Optional[int] = None) -> "Expr":
         """Elements along an axis by index (None: of the flat expression)."""
@@ -225,15 +291,27 @@ class Expr:
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         function = _UFUNCS.get(ufunc.__name__)
-        if method != "__call__" or options or function is None:
+        if function is None:
+            raise _refusal(ufunc.__name__)
+        if method != "__call__" or options:
             return NotImplemented
         return function(*inputs)
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
         own = _FUNCTIONS.get(function.__name__)
-        return NotImplemented if own is None else own(*inputs, **options)
+        if own is None:
+            raise _refusal(function.__name__)
+        return own(*inputs, **options)
 
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        caller = sys._getframe(1).f_globals.get("__name__", "")
+        if caller.startswith("numpy.ma"):
+            raise TypeError("a masked array on the left of an expression has no result; write the expression first, or fill the "
+                            "masked array, by .filled(value)")
+        if caller.startswith("scipy.sparse"):
+            whole = np.empty((), dtype=object)  # with which A @ x of a sparse A asks x.__rmatmul__
+            whole[()] = self
+            return whole
         raise TypeError("an expression has no numbers yet; ask a model for values of states")
 
 
@@ -445,7 +523,8 @@ def param(name: str, shape: Any = (), value: Optional[ArrayLike] = None) -> Expr
 
 def _check_shape(what: str, shape: tuple[int, ...]) -> None:
     if len(shape) > 4 or any(n < 1 for n in shape):
-        raise ShapeError(f"{what} of shape {shape}: expected at most 4 axes, of 1 element or more each")
+        raise ShapeError(f"{what} of shape {shape}: expected at most 4 axes, of 1 element or more each; merge axes by "
+                         "reshape, or multiply by einsum")
 
 
 def constant(values: ArrayLike) -> Expr:
@@ -464,7 +543,10 @@ def constant(values: ArrayLike) -> Expr:
         return values
     if isinstance(values, (list, tuple)) and any(isinstance(part, Expr) for part in values):
         return stack(values)
-    given = np.asarray(values)
+    if hasattr(values, "nnz") and int(np.prod(values.shape, dtype=np.float64)) > MOST_ELEMENTS:
+        raise ArgumentError(f"a sparse matrix of shape {values.shape} has more than {MOST_ELEMENTS} elements with its zeros; use "
+                            "saltus.edges(s, A.data, pairs) for s'As, or gather its entries by indices and sum")
+    given = values if type(values) is np.ndarray else plain(values, "a constant")
     if given.dtype.kind not in "biuf":
         raise ArgumentError(f"expected numbers; found {values!r:.60}" if given.ndim == 0 else
                             f"expected an array of numbers; found one of {given.dtype}")
@@ -608,10 +690,13 @@ def model_of(f: Expr, doubles: bool) -> tuple[int, dict[str, np.ndarray]]:
 
 
 def _is_number(a: Any) -> bool:
-    return not isinstance(a, Expr) and np.ndim(a) == 0
+    return not isinstance(a, Expr) and np.ndim(a) == 0 and not hasattr(a, "nnz")
 
 
 def _binary(op: str, a: ArrayLike, b: ArrayLike) -> Expr:
+    if op in ("mul", "div") and (hasattr(a, "nnz") or hasattr(b, "nnz")):
+        raise ArgumentError("*: one is a sparse matrix, of which `*` means the matrix product or that of elements; use @, or "
+                            ".toarray()")
     if op == "mul" and _is_number(b):
         return Expr("scale", (constant(a),), reals=[float(b)])
     if op == "mul" and _is_number(a):
@@ -665,8 +750,18 @@ def maximum(a: ArrayLike, b: ArrayLike) -> Expr:
     return Expr("maximum", (constant(a), constant(b)))
 
 
-def clip(a: ArrayLike, low: Optional[float] = None, high: Optional[float] = None) -> Expr:
-    """min(max(a, low), high) for numbers low <= high; None: no limit. The derivative outside is 0."""
+def clip(a: ArrayLike, low: Optional[ArrayLike] = None, high: Optional[ArrayLike] = None, **limits: Any) -> Expr:
+    """min(max(a, low), high); None: no limit. The derivative outside is 0.
+
+    NumPy's names of the limits work too: `a_min` and `a_max`, `min` and `max`.
+    """
+    for name, value in limits.items():
+        if name not in ("a_min", "a_max", "min", "max") or (low if name.endswith("min") else high) is not None:
+            raise TypeError(f"clip: the argument {name!r} is unknown or given twice")
+        low, high = (value, high) if name.endswith("min") else (low, value)
+    if not all(limit is None or _is_number(limit) for limit in (low, high)):
+        a = constant(a) if low is None else maximum(a, low)
+        return a if high is None else minimum(a, high)
     return Expr("clamp", (constant(a),), reals=[-np.inf if low is None else float(low),
                                                 np.inf if high is None else float(high)])
 
@@ -681,17 +776,36 @@ def at_most(a: ArrayLike, most: float) -> Expr:
     return Expr("at_most", (constant(a),), reals=[float(most)])
 
 
-def power(a: ArrayLike, p: float) -> Expr:
-    """a^p for a number p. NaN where a is negative, unless p is a whole number; a^0 is 1."""
-    return constant(a) ** p
+def power(a: ArrayLike, p: ArrayLike) -> Expr:
+    """a^p for numbers p, or numbers a > 0. NaN where a is negative, unless p is a whole number; a^0 is 1."""
+    return a ** p if isinstance(a, Expr) else p.__rpow__(a) if isinstance(p, Expr) else constant(a) ** p
+
+
+def _powers(a: Expr, power: ArrayLike) -> Expr:
+    """a^p for an array of numbers p: the elements with equal p are one operation."""
+    if isinstance(power, Expr):
+        raise ArgumentError("**: the power must be a number or an array of numbers; for others use exp(p * log(a))")
+    p = reals(power, "**")
+    if p.ndim == 0:
+        return a ** float(p)
+    a, p = a + np.zeros(p.shape), np.broadcast_to(p, np.broadcast_shapes(a.shape, p.shape)).ravel()
+    groups = [np.flatnonzero(p == value) for value in np.unique(p)]
+    parts = [_take(a.ravel(), group, 0) ** float(p[group[0]]) for group in groups]
+    return reshape(_take(concatenate(parts), np.argsort(np.concatenate(groups)), 0), a.shape)
 
 
 def where(condition: ArrayLike, a: ArrayLike, b: ArrayLike) -> Expr:
     """a where the condition is not 0, else b; the three broadcast.
 
-    The condition has no derivative. What is not taken has none either, even where it is infinite or NaN.
+    The condition has no derivative. What is not taken has none either, even where it is infinite or NaN. Between finite
+    numbers, by a comparison of variables of two values, the result is linear in these variables.
     """
-    return Expr("where", (constant(condition), constant(a), constant(b)))
+    condition, a, b = constant(condition), constant(a), constant(b)
+    if isinstance(condition.extra, str) and condition.extra == "linear":
+        if all(e.op == "constant" and np.isfinite(e.extra["values"]).all() for e in (a, b)):
+            return condition * a + (1.0 - condition) * b
+        condition = relu(condition - 0.5)
+    return Expr("where", (condition, a, b))
 
 
 def _axes(a: Expr, axis: Axis, what: str) -> list[int]:
@@ -760,12 +874,12 @@ def matmul(a: ArrayLike, b: ArrayLike) -> Expr:
     """The product of matrices, vectors and stacks of matrices, as ``@``.
 
     Shapes: (n,) (n,) gives a number; (m, n) (n,) gives (m,); (m,) (m, n) gives (n,); (m, k) (k, n) gives
-    (m, n); (b, m, k) (b, k, n) gives (b, m, n).
+    (m, n); (b, m, k) (b, k, n) gives (b, m, n). Stacks of other ranks broadcast as NumPy's.
 
     Raises
     ------
     ShapeError
-        Other ranks, or inner sizes that differ.
+        Numbers without axes, or sizes that do not fit.
     """
     a, b = constant(a), constant(b)
     ranks = (a.ndim, b.ndim)
@@ -777,9 +891,24 @@ def matmul(a: ArrayLike, b: ArrayLike) -> Expr:
         return Expr("matvec", (transpose(b), a))
     if ranks == (2, 2):
         return Expr("matmul", (a, b))
-    if ranks == (3, 3):
+    if ranks == (3, 3) and (a.shape[0] == b.shape[0] or 1 not in (a.shape[0], b.shape[0])):
         return Expr("batched_matmul", (a, b))
-    raise ShapeError(f"@: shapes {a.shape} and {b.shape}; expected ranks 1 or 2, or two of rank 3")
+    if 0 in ranks or a.shape[-1] != b.shape[b.ndim - 2 if b.ndim > 1 else 0]:
+        raise ShapeError(f"@: shapes {a.shape} and {b.shape}; expected an inner size that both have, and no number")
+    if ranks[1] <= 2:  # all matrices of the stack by one
+        rows = reshape(a, (a.size // a.shape[-1], a.shape[-1]))
+        return reshape(matmul(rows, b), a.shape[:-1] + b.shape[1:])
+    if ranks[0] == 1:
+        return reshape(matmul(reshape(a, (1, a.size)), b), b.shape[:-2] + b.shape[-1:])
+    try:
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise ShapeError(f"@: shapes {a.shape} and {b.shape}; the axes before the last two do not broadcast") from None
+    stacks = []
+    for part in (a, b):
+        part = _FUNCTIONS["broadcast_to"](part, batch + part.shape[-2:])
+        stacks.append(reshape(part, (part.size // (part.shape[-2] * part.shape[-1]),) + part.shape[-2:]))
+    return reshape(Expr("batched_matmul", tuple(stacks)), batch + (a.shape[-2], b.shape[-1]))
 
 
 def dot(a: ArrayLike, b: ArrayLike) -> Expr:
@@ -957,7 +1086,7 @@ def transpose(a: ArrayLike, axes: Optional[Sequence[int]] = None) -> Expr:
 
 def concatenate(parts: Sequence[ArrayLike], axis: Optional[int] = 0) -> Expr:
     """Expressions one after the other along an axis (None: all of them flat). The other axes must agree."""
-    inputs = tuple(constant(part) for part in parts)
+    inputs = tuple(constant(part) for part in parts if isinstance(part, Expr) or np.size(part) > 0)
     if not inputs:
         raise ArgumentError("concatenate: expected one expression or more")
     if axis is None:
@@ -995,30 +1124,47 @@ def take(a: ArrayLike, indices: ArrayLike, axis: Optional[int] = None) -> Expr:
     return constant(a).take(indices, axis)
 
 
+def _is_mask(key: Any) -> bool:
+    """Whether an index is a mask of several axes."""
+    return isinstance(key, (list, np.ndarray)) and np.ndim(key) > 1 and np.asarray(key).dtype == bool
+
+
+def _elements(a: Expr, key: Any) -> Any:
+    """The elements that NumPy takes by an index of any kind; an array of NumPy if there are none."""
+    try:
+        places = np.arange(a.size).reshape(a.shape)[key]
+    except IndexError as failure:
+        raise OutOfRangeError(f"indices of an expression of shape {a.shape}: {failure}") from None
+    if places.size == 0:
+        return np.zeros(places.shape)
+    return reshape(_take(a.ravel(), places.ravel(), 0), places.shape)
+
+
 def _index(a: Expr, key: Any) -> Expr:
     keys = list(key) if isinstance(key, tuple) else [key]
-    used = len([k for k in keys if k is not None and k is not Ellipsis])
+    used = builtins.sum(np.ndim(k) if _is_mask(k) else 1 for k in keys if k is not None and k is not Ellipsis)
     if used > a.ndim:
         raise ShapeError(f"{used} indices of an expression of shape {a.shape}")
+    if any(isinstance(k, Expr) for k in keys):
+        raise ArgumentError("indices: an expression is no index, since the shape must not depend on the state; use where")
     arrays = [i for i, k in enumerate(keys) if isinstance(k, (list, np.ndarray))]
-    if len(arrays) > 1:
-        raise ArgumentError("indices: at most one of them may be an array")
-    if arrays and any(isinstance(k, (int, np.integer)) and abs(i - arrays[0]) > 1 for i, k in enumerate(keys)):
-        raise ArgumentError("indices: a number and an array must stand side by side")
+    if len(arrays) > 1 or arrays and (_is_mask(keys[arrays[0]]) or any(
+            isinstance(k, (int, np.integer)) and abs(i - arrays[0]) > 1 for i, k in enumerate(keys))):
+        return _elements(a, key)
     if any(isinstance(k, (bool, np.bool_)) for k in keys):
         raise ArgumentError("indices: True and False are no indices; a mask has one for each element")
     at = next((i for i, k in enumerate(keys) if k is Ellipsis), None)
     if at is not None:
         keys[at:at + 1] = [slice(None)] * (a.ndim - used)
-    axis, dropped = 0, []
+    axis, dropped, original = 0, [], a
     for k in keys:
         if k is None:
             a = reshape(a, a.shape[:axis] + (1,) + a.shape[axis:])
         elif isinstance(k, slice):
             start, stop, step = k.indices(a.shape[axis])
             length = len(range(start, stop, step))
-            if length == 0:
-                raise ShapeError(f"an empty slice of an axis of {a.shape[axis]} elements")
+            if length == 0:  # nothing depends on the state
+                return _elements(original, key)
             if step != 1:
                 a = _take(a, np.arange(start, stop, step), axis)
             elif length < a.shape[axis]:
@@ -1073,3 +1219,10 @@ _FUNCTIONS: dict[str, Callable[..., Expr]] = {
     "squeeze": lambda a, axis=None: squeeze(a, axis), "expand_dims": lambda a, axis: expand_dims(a, axis),
     "shape": lambda a: a.shape, "ndim": lambda a: a.ndim, "size": lambda a: a.size,
 }
+_REFUSED: dict[str, str] = {}  # functions of NumPy that no expression can have, and what to use in place
+
+
+def _refusal(name: str) -> TypeError:
+    """The exception for a function of NumPy that expressions do not have."""
+    return TypeError(f"numpy.{name} does not take expressions: "
+                     f"{_REFUSED.get(name, 'write it with the functions that do, listed in docs/python.md')}")

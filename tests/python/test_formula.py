@@ -2,15 +2,110 @@
 """Formulas: every operator and function against NumPy, shapes, and mistakes at the user's line."""
 
 import inspect
+import itertools
+import os
+import re
 import unittest
 
 import numpy as np
 
 import saltus as sal
+from saltus import _formula
+
+try:
+    import scipy.sparse as sparse
+except ImportError:
+    sparse = None
+try:
+    import torch
+except ImportError:
+    torch = None
 
 SPIN_STATES = np.array([[1, -1, 1, 1, -1, -1], [-1, -1, 1, -1, 1, 1], [1, 1, 1, -1, -1, 1]])
 MATRIX = np.random.default_rng(0).normal(size=(6, 6))
 VECTOR = np.random.default_rng(1).normal(size=6)
+CUBE = np.random.default_rng(5).normal(size=(2, 2, 3))
+FLAT = lambda s: s.reshape(2, 3)
+CUBED = lambda s: s.reshape(1, 2, 3) + CUBE
+# Forms by what they show: the same code on an expression of six spins and on an array.
+FORMS = {
+    "comparisons": [
+        lambda s: np.where(s > 0, VECTOR, 3.0), lambda s: np.where(s + 0.5 * VECTOR >= 0.2, s, 2 * s),
+        lambda s: (s == 1) * VECTOR,
+        lambda s: (s != 1) * VECTOR, lambda s: (VECTOR < s) * VECTOR, lambda s: (FLAT(s)[:, ::2] <= 0) * VECTOR[:2, None],
+        lambda s: ((s > 0) & (np.roll(s, 1) < 0)) * VECTOR, lambda s: ((s > 0) | (np.roll(s, 1) > 0)) * VECTOR,
+        lambda s: (~(s > 0)) * VECTOR, lambda s: ((s > 0) ^ (s[::-1] > 0)) * VECTOR,
+        lambda s: np.where(s[:5] + s[1:] > 0.1, 2 * s[1:], 5.0),
+        lambda s: np.where(s[0] + s[1] == 0, s[2], 2.0) * VECTOR, lambda s: np.logical_not(s > 0) * VECTOR,
+        lambda s: np.where(s > 0, np.log(s + 1.0001), s), lambda s: np.where(np.exp(s) > 1, 1.0, VECTOR),
+        lambda s: np.where(s > -5, VECTOR, 3.0), lambda s: (s.sum() > 1) * VECTOR, lambda s: (s < s[::-1]) * VECTOR],
+    "elementary": [
+        np.exp2, lambda s: np.log2(s + 2), lambda s: np.log10(s + 2), np.expm1, lambda s: np.expm1(1e-9 * s) * 1e9,
+        np.cosh, np.sinh,
+        lambda s: np.sinh(1e-9 * s) * 1e9, lambda s: np.arctan(2 * s), lambda s: np.sign(s - 0.1),
+        lambda s: np.sign(s + s[::-1] + 0.1),
+        lambda s: np.floor(1.5 * s), lambda s: np.ceil(1.5 * s + VECTOR), lambda s: np.rint(s * 1.7),
+        lambda s: np.trunc(s * 1.7),
+        lambda s: 2 ** s, lambda s: np.abs(VECTOR) ** s, lambda s: np.power(3.0, s), lambda s: (s + 2) ** np.arange(6),
+        lambda s: (FLAT(s) - 1.5) ** np.array([[2], [3]]), lambda s: np.power(s + 2, VECTOR), lambda s: np.reciprocal(s + 3),
+        lambda s: s ** np.array(2)],
+    "clip": [
+        lambda s: np.clip(s, a_min=-0.5, a_max=0.9), lambda s: np.clip(s, None, VECTOR), lambda s: s.clip(min=-0.5, max=0.7),
+        lambda s: s.clip(-0.4), lambda s: np.clip(s, VECTOR - 1, VECTOR)],
+    "reductions": [
+        lambda s: np.prod(s + VECTOR), lambda s: CUBED(s).prod(1), lambda s: np.prod(CUBED(s), (0, 2), keepdims=True),
+        lambda s: s[:5].prod(),
+        lambda s: np.var(s + VECTOR), lambda s: CUBED(s).var(axis=(0, 2), ddof=1),
+        lambda s: np.std(CUBED(s), -1, keepdims=True),
+        lambda s: (s + VECTOR).std(ddof=1), lambda s: np.average(s + VECTOR, weights=VECTOR ** 2),
+        lambda s: np.average(CUBED(s), 1),
+        lambda s: np.average(CUBED(s), -1, weights=[1.0, 2, 3]), lambda s: np.average(CUBED(s), (0, 1), weights=CUBE ** 2),
+        lambda s: np.average(FLAT(s) ** 2, 0, weights=FLAT(s) + 2), lambda s: np.trace(FLAT(s)), lambda s: FLAT(s).trace(1)],
+    "products": [
+        lambda s: np.einsum("i,ij,j", s, MATRIX, s), lambda s: np.einsum("ij,kj->ik", FLAT(s), MATRIX[:, :3]),
+        lambda s: np.einsum("i->", s),
+        lambda s: np.einsum("bij,bjk->ikb", CUBED(s), CUBE.transpose(0, 2, 1)),
+        lambda s: np.einsum("ii->i", np.outer(s, s) + MATRIX),
+        lambda s: np.einsum("ii", np.outer(s, VECTOR)), lambda s: np.einsum("ij,ij->j", FLAT(s), FLAT(s)),
+        lambda s: np.einsum("i,j->ji", s, VECTOR),
+        lambda s: np.einsum("ij,jk,kl->il", MATRIX, np.outer(s, s), MATRIX),
+        lambda s: np.einsum("bij, j -> b", CUBED(s), VECTOR[:3]),
+        lambda s: np.einsum("ij->ji", FLAT(s)), lambda s: np.einsum("ij,k->", FLAT(s), VECTOR),
+        lambda s: np.einsum("abc,abd,e->cde", CUBED(s), CUBE, s[:2]),
+        lambda s: np.outer(s, VECTOR), lambda s: np.inner(FLAT(s), FLAT(VECTOR)), lambda s: np.inner(s, s),
+        lambda s: np.inner(s, 2.0),
+        lambda s: np.tensordot(CUBED(s), FLAT(s)), lambda s: np.tensordot(CUBED(s), CUBE, ([0, 2], [1, 2])),
+        lambda s: np.tensordot(s[:2], CUBE, 1),
+        lambda s: np.tensordot(s[:2], VECTOR, 0), lambda s: np.tensordot(FLAT(s), MATRIX[:3], (-1, 0)),
+        lambda s: CUBED(s) @ s[:3], lambda s: s[:2] @ CUBED(s), lambda s: CUBED(s) @ FLAT(s).T,
+        lambda s: FLAT(s) @ CUBE.transpose(0, 2, 1),
+        lambda s: s.reshape(2, 1, 1, 3) @ CUBE.transpose(0, 2, 1), lambda s: CUBED(s)[None] @ CUBE.reshape(2, 1, 3, 2),
+        lambda s: MATRIX @ s,
+        lambda s: s[:3] @ FLAT(s).T, lambda s: np.matmul(CUBED(s)[:1], CUBE.transpose(0, 2, 1))],
+    "places": [
+        lambda s: np.roll(s, 2), lambda s: np.roll(FLAT(s), 1), lambda s: np.roll(FLAT(s), (1, -1), (0, 1)),
+        lambda s: np.roll(FLAT(s), -1, axis=1),
+        lambda s: np.diff(s), lambda s: np.diff(CUBED(s), axis=1), lambda s: np.diff(s, n=2),
+        lambda s: np.flip(CUBED(s)), lambda s: np.flip(FLAT(s), 0),
+        lambda s: np.pad(s, 2), lambda s: np.pad(FLAT(s), ((1, 0), (0, 2)), constant_values=3.0),
+        lambda s: np.pad(FLAT(s), 1, mode="wrap"),
+        lambda s: np.pad(FLAT(s), (1, 2), "edge"), lambda s: np.tile(s, 2), lambda s: np.tile(FLAT(s), (2, 1, 2)),
+        lambda s: np.repeat(s, 2),
+        lambda s: FLAT(s).repeat([1, 0, 2], axis=1), lambda s: np.triu(np.outer(s, s), 1), lambda s: np.tril(CUBED(s)),
+        lambda s: np.diagonal(CUBED(s), 0, 1, 2),
+        lambda s: CUBED(s).swapaxes(0, -1), lambda s: np.swapaxes(FLAT(s), 0, 1),
+        lambda s: np.broadcast_to(s[:2].reshape(2, 1), (3, 2, 2)),
+        lambda s: np.hstack([s, s[:2], VECTOR]), lambda s: np.vstack([s, VECTOR, s]), lambda s: FLAT(s).diagonal()],
+    "indices": [
+        lambda s: FLAT(s)[[0, 1, 1], [2, 0, 0]], lambda s: CUBED(s)[:, [0, 1], [2, 2]],
+        lambda s: CUBED(s)[[0, 1], :, [2, 2]],
+        lambda s: FLAT(s)[np.ix_([1, 0], [2, 0, 0])], lambda s: FLAT(s)[FLAT(VECTOR) > 0],
+        lambda s: CUBED(s)[CUBE[:, :, 0] > 0], lambda s: CUBED(s)[..., CUBE[0] > 0],
+        lambda s: CUBED(s)[0, :, [1, 2]], lambda s: FLAT(s)[[[0], [1]], [0, 2]], lambda s: s[3:3].sum() + s,
+        lambda s: np.concatenate([s[:0], s[2:]]),
+        lambda s: np.sum(s[4:2] * VECTOR[:0]) + s, lambda s: FLAT(s)[1, [0, 2], None],
+        lambda s: (FLAT(s)[:, 1:1] @ np.zeros((0, 6))) * s[0] + s],
+}
 
 
 def line():
@@ -59,6 +154,118 @@ class AgainstNumPy(unittest.TestCase):
         self.check(lambda s: np.logaddexp(s.reshape(2, 3), 0.3).sum() + np.min(s + VECTOR) + np.expand_dims(s, 1)[2, 0])
         self.check(lambda s: np.squeeze(s.reshape(1, 6, 1))[3] + np.take(s.reshape(2, 3), [0, 2], axis=-1).sum())
         self.check(lambda s: np.transpose(s.reshape(2, 3))[2, 1] * np.take(s, [0, 0, 5]).sum())
+
+    def test_forms(self):
+        def weighed(form):
+            def f(s):
+                result = form(s) * 1.0
+                return (result * np.random.default_rng(3).normal(size=result.shape)).sum()
+            return f
+
+        for group, forms in FORMS.items():
+            for number, form in enumerate(forms):
+                with self.subTest(group=group, number=number):
+                    self.assertEqual(form(sal.spins(6)).shape, form(SPIN_STATES[0] * 1.0).shape)
+                    self.check(weighed(form))
+                    expected = [weighed(form)(s.astype(float)) for s in SPIN_STATES]
+                    single = sal.Model(weighed(form)(sal.spins(6)), dtype="f32")
+                    np.testing.assert_allclose(single.value(SPIN_STATES), expected, rtol=2e-5, atol=2e-5)
+
+    def test_functions_of_one_variable_are_exact_for_every_kind(self):
+        blocks = {"binary": sal.binary, "ordinal": lambda n: sal.ordinal(n, [-2.0, -0.3, 0.0, 1.7]),
+            "count": lambda n: sal.counts(n, cap=4),
+                  "two levels": lambda n: sal.ordinal(n, [0.1, 0.3]), "levels by number": lambda n: sal.ordinal(n, 3)}
+        kinds = {"binary": [0, 1], "ordinal": [-2.0, -0.3, 0.0, 1.7], "count": range(5), "two levels": [0.1, 0.3],
+                 "levels by number": range(3)}
+        weights = np.array([1.0, -2.5])
+        forms = (lambda x: (x > 0.2) * weights, lambda x: (x <= weights) * weights, lambda x: (x == 0.3) * weights,
+                 lambda x: (1 != x) * weights,
+                 lambda x: np.where(x > 0.2, weights, 7.0), lambda x: np.floor(0.7 * x + weights) * weights,
+                 lambda x: np.arctan(x * weights),
+                 lambda x: np.ceil(x.reshape(2, 1) * weights).T, lambda x: np.sign(x) * weights,
+                 lambda x: np.rint(np.exp(x[::-1])),
+                 lambda x: np.trunc(abs(x - 0.6) ** 2 / 0.3))
+        for kind, values in kinds.items():
+            states = np.array(list(itertools.product(values, repeat=2)), dtype=float)
+            for number, form in enumerate(forms):
+                with self.subTest(kind=kind, number=number):
+                    for dtype, error in (("f64", 1e-12), ("f32", 2e-5)):
+                        model = sal.Model(form(blocks[kind](2)).sum(), dtype=dtype)
+                        np.testing.assert_allclose(model.value(states),
+                        [form(x).sum() for x in states], rtol=error, atol=error)
+
+    def test_comparisons_of_two_valued_variables_are_multilinear(self):
+        s, c = sal.spins(6), sal.categorical(3, 4)
+        f = np.where((s[:3] > 0) & (s[3:] < 0), VECTOR[:3], 2.0).sum() + ((c == 1) * MATRIX[:3, :4]).sum()
+        model, rng = sal.Model(f), np.random.default_rng(7)
+        x = np.concatenate([SPIN_STATES[0], [3, 0, 2]])
+        gradient = model.gradient(x)
+        for i in range(6):
+            flipped = x.copy()
+            flipped[i] *= -1
+            self.assertAlmostEqual(model.value(flipped) - model.value(x), gradient[i] * (flipped[i] - x[i]), places=12)
+        self.assertTrue((sal.Model((s.sum() > 1) * s[0]).gradient(SPIN_STATES)[:, 1:] == 0).all())
+
+    def test_constants_of_other_packages(self):
+        masked = np.ma.masked_array(VECTOR, mask=VECTOR > 0)
+        s = sal.spins(6)
+        for f in (lambda: s * masked, lambda: s + [masked[0]] * 6, lambda: np.where(masked, s, 0),
+                 lambda: sal.constant(masked)):
+            with self.assertRaisesRegex(sal.ArgumentError, "masked; fill them"):
+                f()
+        with self.assertRaisesRegex(TypeError, "write the expression first"):
+            masked * s
+        self.check(lambda s: (s * np.ma.masked_array(VECTOR)).sum(), lambda s: VECTOR @ s)
+        if sparse:
+            for kind in (sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, sparse.csr_array, sparse.lil_matrix):
+                thin = kind(np.where(MATRIX > 0.8, MATRIX, 0))
+                dense = thin.toarray()
+                self.check(lambda s: (thin @ s) @ s + (s @ thin)[2], lambda s: dense @ s @ s + (s @ dense)[2])
+                self.check(lambda s: (thin @ np.outer(s, VECTOR)).sum() + np.dot(thin, s)[0] + sal.quad(s, thin),
+                           lambda s: (dense @ np.outer(s, VECTOR)).sum() + (dense @ s)[0] + s @ dense @ s)
+                with self.assertRaisesRegex(sal.ArgumentError, "sparse matrix.*use @"):
+                    s * thin
+            with self.assertRaisesRegex(sal.ArgumentError, "use saltus.edges"):
+                sal.constant(sparse.coo_matrix((1 << 15, 1 << 14)))
+        if torch:
+            for grad in (False, True):
+                tensor = torch.tensor(VECTOR, requires_grad=grad)
+                self.check(lambda s: (sal.constant(tensor) * s).sum() + s @ tensor + (s * tensor).sum() + sal.dot(tensor, s),
+                           lambda s: 4 * (VECTOR @ s))
+                self.check(lambda s: (s * tensor[0]).sum(), lambda s: (s * VECTOR[0]).sum())
+
+    def test_refusals_name_what_works(self):
+        s = sal.spins(6)
+        for f, message in ((lambda: np.sort(s), "max and min work"), (lambda: np.argmax(s), "softmax"),
+                 (lambda: np.linalg.norm(s), "sqrt of sum"),
+                           (lambda: np.tan(s), "sin.a. / cos"), (lambda: np.heaviside(s, 1), "listed in docs/python.md"),
+                           (lambda: bool(s > 0), "saltus.where"),
+                           (lambda: np.clip(s, 0, 1, out=None), "clip: the argument 'out'")):
+            with self.assertRaisesRegex(TypeError, message):
+                f()
+        for f, message in ((lambda: np.floor(s[0] + s[1]), "one variable"), (lambda: np.arctan(s * s[0]), "one variable"),
+                           (lambda: s[s > 0], "no index.*use where"), (lambda: s & (s > 0), "expected comparisons"),
+                           (lambda: s ** s, r"exp\(p \* log"),
+                           (lambda: (-2) ** s, "bases above 0"), (lambda: np.pad(s, 1, "mean"), "'edge'"),
+                           (lambda: np.einsum("...i", s), "without '...'"),
+                           (lambda: np.floor(sal.counts(2)), "one variable"),
+                           (lambda: np.var(s, ddof=6), "less than their number"),
+                           (lambda: s.reshape(1, 1, 1, 2, 3), "4"),
+                           (lambda: s * np.zeros((1, 1, 1, 1, 6)), "merge axes by reshape"),
+                           (lambda: np.einsum("abc,de->abcde", FLAT(s)[None], FLAT(s)), "merge axes by reshape"),
+                           (lambda: np.einsum("ij,ik", s, s), "shapes"), (lambda: FLAT(s) @ CUBE, "inner size"),
+                           (lambda: FLAT(s)[[0, 9], [0, 1]], "out of bounds"), (lambda: np.roll(s, 1, 3), "axis 3")):
+            with self.assertRaisesRegex(sal.SaltusError, message):
+                f()
+
+    def test_documentation_lists_the_functions(self):
+        with open(os.path.join(os.environ["SALTUS_SOURCE_DIR"], "docs/python.md"), encoding="utf-8") as file:
+            section = file.read().split("### NumPy's functions\n")[1].split("\n### PyTorch")[0]
+        works, refused = section.split("| not | in place |\n")
+        listed = re.findall(r"`([a-z0-9_]+)`", " ".join(re.findall(r"^\|.*\|$", works, re.M)))
+        self.assertEqual(sorted(listed), sorted(set(_formula._UFUNCS) | set(_formula._FUNCTIONS)))
+        rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", refused, re.M))
+        self.assertEqual(rows, _formula._REFUSED)
 
     def test_own_functions(self):
         sigmoid = lambda s: 1 / (1 + np.exp(-s))
@@ -219,7 +426,7 @@ class Mistakes(unittest.TestCase):
 
     def test_others(self):
         s = sal.spins(6)
-        for wrong in (lambda: s[6], lambda: s[0, 0], lambda: s[[1, 9]], lambda: s["a"], lambda: s[3:3],
+        for wrong in (lambda: s[6], lambda: s[0, 0], lambda: s[[1, 9]], lambda: s["a"],
                       lambda: s.sum(axis=1), lambda: s.reshape(4), lambda: s.transpose((1,)), lambda: s ** s,
                       lambda: sal.Model(s), lambda: sal.Model(sal.constant(1.0)), lambda: sal.spins(0),
                       lambda: sal.categorical(3, 0), lambda: sal.ordinal(2, [2.0, 1.0]), lambda: sal.spins(2, name="a b"),
@@ -230,7 +437,7 @@ class Mistakes(unittest.TestCase):
                 with self.assertRaises(sal.SaltusError):
                     wrong()
         for wrong in (lambda: s + None, lambda: s + 1j, lambda: s ** "2", lambda: sal.constant("3"), lambda: s[True],
-                      lambda: sal.edges(s, 1.0, [[0.5, 1]]), lambda: s.reshape(1, 2, 3)[0, :, [1, 2]],
+                      lambda: sal.edges(s, 1.0, [[0.5, 1]]),
                       lambda: sal.operation("sum"), lambda: sal.param("p", -1), lambda: sal.param(3, 2),
                       lambda: s * np.zeros((0, 6))):
             with self.subTest(inspect.getsource(wrong)):
@@ -241,9 +448,6 @@ class Mistakes(unittest.TestCase):
         with self.assertRaises(sal.ShapeError) as caught:
             np.concatenate([s.reshape(2, 3), s.reshape(3, 2)])
         self.assertIn(f"test_formula.py:{line() - 1}", str(caught.exception))
-        for wrong in (lambda: s == 1, lambda: s != s, lambda: s < 1):
-            with self.assertRaises(TypeError):
-                wrong()
         for wrong in (lambda: bool(s), lambda: np.asarray(s), lambda: len(s.sum())):
             with self.assertRaises(TypeError):
                 wrong()
