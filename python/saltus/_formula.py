@@ -298,9 +298,10 @@ class Expr:
         return function(*inputs)
 
     def __array_function__(self, function: Any, types: Any, inputs: Any, options: Any) -> Any:
-        own = _FUNCTIONS.get(function.__name__)
+        linear = function.__module__ == "numpy.linalg"  # whose trace and diagonal have other axes
+        own = None if linear else _FUNCTIONS.get(function.__name__)
         if own is None:
-            raise _refusal(function.__name__)
+            raise _refusal(function.__name__, "numpy.linalg" if linear else "numpy")
         return own(*inputs, **options)
 
     def __array__(self, *_: Any, **__: Any) -> np.ndarray:
@@ -1222,7 +1223,7 @@ _FUNCTIONS: dict[str, Callable[..., Expr]] = {
 _REFUSED: dict[str, str] = {}  # functions of NumPy that no expression can have, and what to use in place
 
 
-def _refusal(name: str) -> TypeError:
+def _refusal(name: str, module: str = "numpy") -> TypeError:
     """The exception for a function of NumPy that expressions do not have."""
-    return TypeError(f"numpy.{name} does not take expressions: "
+    return TypeError(f"{module}.{name} does not take expressions: "
                      f"{_REFUSED.get(name, 'write it with the functions that do, listed in docs/python.md')}")

@@ -237,7 +237,7 @@ class AgainstNumPy(unittest.TestCase):
     def test_refusals_name_what_works(self):
         s = sal.spins(6)
         for f, message in ((lambda: np.sort(s), "max and min work"), (lambda: np.argmax(s), "softmax"),
-                 (lambda: np.linalg.norm(s), "sqrt of sum"),
+                 (lambda: np.linalg.norm(s), "numpy.linalg.norm .*sqrt of sum"),
                            (lambda: np.tan(s), "sin.a. / cos"), (lambda: np.heaviside(s, 1), "listed in docs/python.md"),
                            (lambda: bool(s > 0), "saltus.where"),
                            (lambda: np.clip(s, 0, 1, out=None), "clip: the argument 'out'")):
