@@ -212,11 +212,11 @@ class Chain:
     def _present(self) -> np.ndarray:
         codes = np.empty(self._shape, dtype=np.int32)
         lib.sal_chains_codes(self._handle, codes.ctypes.data)
-        return codes
+        return self.model._shaped(codes)
 
     @property
     def codes(self) -> np.ndarray:
-        """The present states by code, int32, shape (chains, V), as :attr:`state`."""
+        """The present states by code, int32, shape (chains, *model.shape), as :attr:`state`."""
         return Copy.of(self._present(), "set all states, by chain.codes = codes")
 
     @codes.setter
@@ -225,8 +225,8 @@ class Chain:
 
     @property
     def state(self) -> np.ndarray:
-        """The present states by value, shape (chains, V); a copy, which cannot be written. May be set, also to one
-        state for all.
+        """The present states by value, shape (chains, *model.shape); a copy, which cannot be written. May be set, also
+        to one state for all.
 
         Setting raises ShapeError or ArgumentError for what is no state, or moves a clamped variable, and
         ModelError if f is NaN or infinite there; the states are then what they were.

@@ -230,6 +230,10 @@ def _judge(s: _Session, result: Evaluation, train: Data, test: Data, fresh: int)
 def _sample_rows(samples: Any, variables: int) -> Data:
     """Draws as a data set of codes."""
     array = np.asarray(samples.draws if isinstance(samples, Run) else samples)
+    for axes in range(2, array.ndim):  # states that have a shape
+        if np.prod(array.shape[-axes:], dtype=np.int64) == variables != array.shape[-1]:
+            array = array.reshape(array.shape[:-axes] + (variables,))
+            break
     if array.ndim < 2 or array.shape[-1] != variables or array.dtype.kind not in "iub":
         raise ArgumentError(f"samples: expected codes, integers of the shape (.., {variables}); found {array.dtype} "
                             f"{array.shape}")

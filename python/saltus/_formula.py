@@ -100,7 +100,7 @@ class Expr:
         return self.transpose()
 
     def __repr__(self) -> str:
-        name = f" {self.extra['name']!r}" if self.op in ("block", "param") else ""
+        name = f" {self.extra['name']!r}" if self.op in ("block", "param") and self.extra["name"] else ""
         return f"<saltus {self.op}{name}, shape {self.shape}>"
 
     def __len__(self) -> int:
@@ -320,7 +320,7 @@ class Expr:
 
 
 def _block(kind: str, shape: Any, name: Optional[str], states: int = 0, levels: Any = None, cap: int = 0,
-           total: Optional[int] = None) -> Expr:
+           total: Optional[int] = None, dims: Any = None, coords: Any = None) -> Expr:
     sizes = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
     if not sizes or not all(isinstance(n, (int, np.integer)) and n >= 1 for n in sizes):
         raise ShapeError(f"{kind}: expected a number of variables, or a shape; found {shape!r}")
@@ -330,27 +330,33 @@ def _block(kind: str, shape: Any, name: Optional[str], states: int = 0, levels: 
             raise ShapeError(f"{kind}: occurrences of the shape {levels.shape}; expected one for each of {states} labels")
         states = len(levels)
     extra = {"kind": kind, "name": name, "count": int(np.prod(sizes, dtype=np.int64)), "states": states,
-             "levels": levels, "cap": cap, "total": None if total is None else operator.index(total)}
+             "levels": levels, "cap": cap, "total": None if total is None else operator.index(total),
+             "shape": tuple(int(n) for n in sizes), "dims": dims, "coords": coords}
     own = (extra["count"],) if kind != "categorical" else (extra["count"], states)
     block = Expr("block", shape=own, extra=extra)
-    extra["name"] = name or f"{kind}{block.order}"
-    space = _add_block(lib.sal_space_create(), extra)  # its mistakes now, not when the model is made
+    space = _add_block(lib.sal_space_create(), extra, name or kind)  # its mistakes now, not when the model is made
     lib.sal_space_destroy(space)
     return block if len(sizes) == 1 else reshape(block, sizes + own[1:])
 
 
-def spins(shape: Any, name: Optional[str] = None, total: Optional[int] = None) -> Expr:
+def spins(shape: Any, name: Optional[str] = None, total: Optional[int] = None,
+          dims: Optional[Sequence[str]] = None, coords: Optional[dict[str, Any]] = None) -> Expr:
     """A block of variables in {-1, +1}.
 
     Parameters
     ----------
     shape : int or tuple of int
-        Number of variables, or the shape of the expression.
+        Number of variables, or the shape of the expression; states and draws have it too.
     name : str, optional
-        Name of the block, unique in a model.
+        Name of the block, unique in a model. None: "spin0", "spin1" and so on in each model.
     total : int, optional
         The sum of the values, the magnetisation, in every state; None: any. Samplers keep to it by exchanges of
         two variables; samplers that cannot refuse the model.
+    dims : sequence of str, optional
+        Names of the axes of `shape`, for xarray and pandas: ("row", "column").
+    coords : dict, optional
+        The labels along such axes: {"row": ["a", "b"]}. The axes of all blocks of a model that have the same name have
+        the same labels.
 
     Returns
     -------
@@ -372,10 +378,11 @@ def spins(shape: Any, name: Optional[str] = None, total: Optional[int] = None) -
     >>> model.value([1, 1, -1])
     0.0
     """
-    return _block("spin", shape, name, total=total)
+    return _block("spin", shape, name, total=total, dims=dims, coords=coords)
 
 
-def binary(shape: Any, name: Optional[str] = None, total: Optional[int] = None) -> Expr:
+def binary(shape: Any, name: Optional[str] = None, total: Optional[int] = None,
+           dims: Optional[Sequence[str]] = None, coords: Optional[dict[str, Any]] = None) -> Expr:
     """A block of variables in {0, 1}; see :func:`spins`. A total is the number of ones in every state.
 
     Examples
@@ -388,10 +395,11 @@ def binary(shape: Any, name: Optional[str] = None, total: Optional[int] = None) 
     >>> sal.sample(model, draws=1000, seed=1).draws.sum(axis=-1).min()
     2
     """
-    return _block("binary", shape, name, total=total)
+    return _block("binary", shape, name, total=total, dims=dims, coords=coords)
 
 
-def categorical(shape: Any, states: int, name: Optional[str] = None, occurrences: Optional[ArrayLike] = None) -> Expr:
+def categorical(shape: Any, states: int, name: Optional[str] = None, occurrences: Optional[ArrayLike] = None,
+                dims: Optional[Sequence[str]] = None, coords: Optional[dict[str, Any]] = None) -> Expr:
     """A block of variables with `states` labels 0, 1, ...
 
     The expression is one-hot: its shape is `shape` with `states` appended, and an element is 1 where the
@@ -426,7 +434,7 @@ def categorical(shape: Any, states: int, name: Optional[str] = None, occurrences
     >>> model.value([[2, 2], [0, 2]])
     array([1., 0.])
     """
-    return _block("categorical", shape, name, states=int(states), levels=occurrences)
+    return _block("categorical", shape, name, states=int(states), levels=occurrences, dims=dims, coords=coords)
 
 
 def permutation(n: int, name: Optional[str] = None) -> Expr:
@@ -461,7 +469,8 @@ def permutation(n: int, name: Optional[str] = None) -> Expr:
     return categorical(n, n, name, occurrences=[1] * int(n))
 
 
-def ordinal(shape: Any, levels: Any, name: Optional[str] = None) -> Expr:
+def ordinal(shape: Any, levels: Any, name: Optional[str] = None,
+            dims: Optional[Sequence[str]] = None, coords: Optional[dict[str, Any]] = None) -> Expr:
     """A block of variables on a grid of real levels.
 
     Parameters
@@ -479,17 +488,18 @@ def ordinal(shape: Any, levels: Any, name: Optional[str] = None) -> Expr:
         As :func:`spins`.
     """
     if isinstance(levels, (int, np.integer)):
-        return _block("ordinal", shape, name, states=int(levels))
-    return _block("ordinal", shape, name, levels=levels)
+        return _block("ordinal", shape, name, states=int(levels), dims=dims, coords=coords)
+    return _block("ordinal", shape, name, levels=levels, dims=dims, coords=coords)
 
 
-def counts(shape: Any, cap: Optional[int] = None, name: Optional[str] = None, total: Optional[int] = None) -> Expr:
+def counts(shape: Any, cap: Optional[int] = None, name: Optional[str] = None, total: Optional[int] = None,
+           dims: Optional[Sequence[str]] = None, coords: Optional[dict[str, Any]] = None) -> Expr:
     """A block of variables in 0, 1, 2, .., up to `cap` (None: without end).
 
     Exact answers, :func:`evaluate` and some samplers need a cap. With a cap the sum of all counts can be fixed to
     `total`, as that of :func:`spins`.
     """
-    return _block("count", shape, name, cap=0 if cap is None else int(cap), total=total)
+    return _block("count", shape, name, cap=0 if cap is None else int(cap), total=total, dims=dims, coords=coords)
 
 
 def param(name: str, shape: Any = (), value: Optional[ArrayLike] = None) -> Expr:
@@ -569,11 +579,11 @@ def _dim(shape: Sequence[int]) -> np.ndarray:
     return np.array(list(shape) or [0], dtype=np.int64)
 
 
-def _record(tape: int, e: Expr, nodes: Sequence[int]) -> int:
-    """The node of an expression whose inputs are `nodes`."""
+def _record(tape: int, e: Expr, nodes: Sequence[int], name: str = "") -> int:
+    """The node of an expression whose inputs are `nodes`; `name`: that of a block in the model."""
     file, line = _file(e.place[0]), e.place[1]
     if e.op == "block":
-        return lib.sal_flat_state(file, line, tape, e.extra["name"].encode())
+        return lib.sal_flat_state(file, line, tape, name.encode())
     if e.op == "param":
         dim = _dim(e.shape)
         return lib.sal_flat_param(file, line, tape, e.extra["name"].encode(), e.ndim, address(dim))
@@ -630,11 +640,11 @@ def _shape(e: Expr) -> tuple[int, ...]:
     return _own.scratch.shape(e)
 
 
-def _add_block(space: int, extra: dict[str, Any]) -> int:
-    call("sal_flat_space_add", space, extra["name"].encode(), _KINDS[extra["kind"]], extra["count"],
+def _add_block(space: int, extra: dict[str, Any], name: str) -> int:
+    call("sal_flat_space_add", space, name.encode(), _KINDS[extra["kind"]], extra["count"],
          extra["states"], address(extra["levels"]), extra["cap"])
     if extra["total"] is not None:
-        call("sal_space_fix_sum", space, extra["name"].encode(), extra["total"])
+        call("sal_space_fix_sum", space, name.encode(), extra["total"])
     return space
 
 
@@ -654,12 +664,32 @@ def ordered(f: Expr) -> list[Expr]:
     return list(done.values())
 
 
+def names_of(blocks: Iterable[Expr]) -> dict[int, str]:
+    """The names of a model's blocks, by their order: blocks without one are spin0, spin1, binary0 and so on."""
+    blocks = sorted(blocks, key=lambda e: e.order)
+    names = {block.order: block.extra["name"] for block in blocks if block.extra["name"]}
+    taken = set(names.values())
+    for block in blocks:
+        if block.order not in names:
+            free = (f"{block.extra['kind']}{k}" for k in itertools.count())
+            names[block.order] = next(name for name in free if name not in taken)
+            taken.add(names[block.order])
+    return names
+
+
 def space_of(blocks: Iterable[Expr]) -> _library.Handle:
     """The space of blocks, in the order in which they were made."""
     space = _library.Handle(lib.sal_space_create(), "sal_space_destroy")
+    names = names_of(blocks)
     for block in sorted(blocks, key=lambda e: e.order):
-        _add_block(space._as_parameter_, block.extra)
+        _add_block(space._as_parameter_, block.extra, names[block.order])
     return space
+
+
+def shapes_of(blocks: Iterable[Expr]) -> dict[str, tuple[tuple[int, ...], Any, Any]]:
+    """What a model's blocks were given, by name: shape, dims and coords."""
+    names = names_of(blocks)
+    return {names[block.order]: (block.extra["shape"], block.extra["dims"], block.extra["coords"]) for block in blocks}
 
 
 def renewed(block: Expr) -> Expr:
@@ -667,8 +697,8 @@ def renewed(block: Expr) -> Expr:
     return Expr("block", shape=block.shape, extra=block.extra)
 
 
-def model_of(f: Expr, doubles: bool) -> tuple[int, dict[str, np.ndarray]]:
-    """The library's model of a formula, and the values that its parameters start at."""
+def model_of(f: Expr, doubles: bool) -> tuple[int, dict[str, np.ndarray], dict[str, tuple]]:
+    """The library's model of a formula, the values that its parameters start at, and the shapes of its blocks."""
     if f.shape != ():
         raise ShapeError(f"Model: f must be one number; this expression has the shape {f.shape}. Add up its "
                          f"elements: f.sum()")
@@ -676,15 +706,15 @@ def model_of(f: Expr, doubles: bool) -> tuple[int, dict[str, np.ndarray]]:
     blocks = [e for e in parts if e.op == "block"]
     if not blocks:
         raise ArgumentError("Model: f has no variables; make some by saltus.spins, saltus.binary, ...")
-    space = space_of(blocks)
+    space, names = space_of(blocks), names_of(blocks)
     tape = _library.Handle(lib.sal_flat_tape_create(space, doubles), "sal_tape_destroy")
     nodes: dict[int, int] = {}
     parameters = sorted((e for e in parts if e.op == "param"), key=lambda e: e.order)
     for e in parameters + [e for e in parts if e.op != "param"]:
-        nodes[id(e)] = _record(tape._as_parameter_, e, [nodes[id(part)] for part in e.inputs])
+        nodes[id(e)] = _record(tape._as_parameter_, e, [nodes[id(part)] for part in e.inputs], names.get(e.order, ""))
     model = make("sal_flat_model", tape, nodes[id(f)])
     values = {e.extra["name"]: e.extra["value"] for e in parts if e.op == "param" and e.extra["value"] is not None}
-    return model, values
+    return model, values, shapes_of(blocks)
 
 
 # ---- operations

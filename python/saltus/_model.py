@@ -168,6 +168,12 @@ class Block:
         How many variables have each label, if that is fixed.
     variables, reals : slice
         Where the block is among the model's V variables, and among the N reals of the embedding.
+    shape : tuple of int
+        That which :func:`spins` and so on were given; (count,) of models by name and from files.
+    dims : tuple of str
+        Names of the axes of `shape`. Those that have none are NAME_site, of more than one axis NAME_dim_0 and so on.
+    coords : dict of array
+        The labels along axes, by the name of the axis.
     """
 
     def __init__(self, info: dict[str, Any], first: int, first_real: int):
@@ -181,12 +187,25 @@ class Block:
         self.variables = slice(first, first + self.count)
         width = self.count * (self.states if self.kind == "categorical" else 1)
         self.reals = slice(first_real, first_real + width)
+        self.coords: dict[str, np.ndarray] = {}
+        self._give_shape((self.count,))
+
+    def _give_shape(self, shape: tuple[int, ...], dims: Any = None) -> None:
+        """Set the shape and the names of its axes."""
+        self.shape = shape
+        if dims is None:
+            dims = [f"{self.name}_site"] if len(shape) == 1 else [f"{self.name}_dim_{k}" for k in range(len(shape))]
+        self.dims: tuple[str, ...] = (dims,) if isinstance(dims, str) else tuple(dims)
+        if len(self.dims) != len(shape) or len(set(self.dims)) != len(shape):
+            raise ArgumentError(f"block {self.name!r}: dims {self.dims}; expected {len(shape)} different names, for the "
+                                f"axes of the shape {shape}")
 
     def __repr__(self) -> str:
         states = f", {self.states} states" if self.states else ""
         fixed = (f", total {self.total}" if self.total is not None
                  else f", occurrences {self.occurrences.tolist()}" if self.occurrences is not None else "")
-        return f"<saltus block {self.name!r}: {self.count} x {self.kind}{states}{fixed}>"
+        size = " x ".join(map(str, self.shape))
+        return f"<saltus block {self.name!r}: {size} x {self.kind}{states}{fixed}>"
 
     def values(self, codes: np.ndarray) -> np.ndarray:
         """Values of codes, of the same shape: -1 and 1 of spins, levels of ordinals, else the codes."""
@@ -212,6 +231,17 @@ class Block:
                                 + self._expected())
         return codes
 
+    def draws(self, codes: np.ndarray) -> np.ndarray:
+        """Values of the codes (.., count), of the shape (.., *shape); integers unless there are fractional levels."""
+        if self.levels is not None:
+            whole = (self.levels == np.floor(self.levels)).all() and np.abs(self.levels).max() < 2 ** 31
+            values = (self.levels.astype(np.int32) if whole else self.levels)[codes]
+        else:
+            values = codes.astype(np.int8 if self.states and self.states <= 128 else np.int32)
+            if self.kind == "spin":
+                values = 2 * values - 1
+        return values.reshape(codes.shape[:-1] + self.shape)
+
     def _nearest(self, values: np.ndarray) -> np.ndarray:
         """The codes of the nearest levels."""
         above = np.clip(np.searchsorted(self.levels, values), 1, len(self.levels) - 1)
@@ -223,6 +253,71 @@ class Block:
         if self.levels is not None:
             return f"one of its {len(self.levels)} levels"
         return f"0 to {self.states - 1}" if self.states else "a whole number of 0 or more"
+
+
+class _Layout:
+    """Shapes, names of axes and labels that the blocks of a model were given.
+
+    `shapes`: of blocks by name, each (shape, dims, coords) as :func:`spins` was given them; `dims` by block and
+    `coords` by axis are those of the model, which come first.
+    """
+
+    def __init__(self, shapes: dict[str, tuple], dims: Any = None, coords: Any = None):
+        self.shapes, self.dims, self.coords = shapes, dict(dims or {}), dict(coords or {})
+        self.partial = False
+
+    def free(self) -> "_Layout":
+        """The layout of the same model with some variables clamped: blocks that lost variables have no shape."""
+        layout = _Layout(self.shapes, self.dims, self.coords)
+        layout.partial = True
+        return layout
+
+    def give(self, blocks: list[Block]) -> None:
+        """Give the blocks their shapes, names of axes and labels."""
+        unknown = set(self.dims) - {block.name for block in blocks}
+        if unknown and not self.partial:
+            raise ArgumentError(f"dims: there is no block {sorted(unknown)[0]!r}; there are: "
+                                + ", ".join(block.name for block in blocks))
+        labels = dict(self.coords)
+        for block in blocks:
+            shape, dims, coords = self.shapes.get(block.name, ((block.count,), None, None))
+            if block.count != np.prod(shape, dtype=np.int64):
+                continue  # some of its variables are clamped
+            dims = self.dims.get(block.name, dims)
+            if self.partial and block.name not in self.shapes and len(_names(dims)) != 1:
+                dims = None
+            block._give_shape(shape, dims)
+            for dim, own in (coords or {}).items():
+                if dim not in block.dims:
+                    raise ArgumentError(f"block {block.name!r}: coords of {dim!r}; its dims are {block.dims}")
+                if dim in labels and not np.array_equal(labels[dim], own):
+                    raise ArgumentError(f"coords: {dim!r} has other labels in block {block.name!r} than before")
+                labels[dim] = own
+        self._label(blocks, labels)
+
+    def _label(self, blocks: list[Block], labels: dict[str, Any]) -> None:
+        """Give the blocks their labels, and check that axes of one name are alike."""
+        sizes: dict[str, int] = {}
+        for block in blocks:
+            for dim, size in zip(block.dims, block.shape):
+                if dim in ("chain", "draw") or any(dim == other.name for other in blocks):
+                    raise ArgumentError(f"block {block.name!r}: dims {dim!r} is the name of a block or of an axis of "
+                                        "draws; name it otherwise")
+                if sizes.setdefault(dim, size) != size:
+                    raise ArgumentError(f"dims: {dim!r} is an axis of {sizes[dim]} and of {size}")
+                if dim in labels:
+                    given = np.asarray(labels[dim])
+                    if given.shape == (size,):
+                        block.coords[dim] = given
+                    elif not self.partial:
+                        raise ArgumentError(f"coords: {dim!r} has {given.shape} labels; expected ({size},)")
+        unknown = set(labels) - set(sizes)
+        if unknown and not self.partial:
+            raise ArgumentError(f"coords: there is no axis {sorted(unknown)[0]!r}; there are: {', '.join(sizes)}")
+
+
+def _names(dims: Any) -> tuple[str, ...]:
+    return () if dims is None else (dims,) if isinstance(dims, str) else tuple(dims)
 
 
 class Model:
@@ -240,11 +335,17 @@ class Model:
         Type of the numbers that the model computes with; formulas: 'f64'; else as the program does.
     name : str, optional
         Name in messages and summaries.
+    dims : dict, optional
+        Names of the axes of blocks, for xarray and pandas: {"spin": ("row", "column")}.
+    coords : dict, optional
+        Labels along these axes: {"row": ["a", "b"]}. Blocks may have both themselves (:func:`spins`).
 
     Attributes
     ----------
     variables, width : int
         Number of variables V, and of reals N in the embedding.
+    shape : tuple of int
+        The shape of one state: that of its only block, else (V,).
     blocks : list of Block
     params : Params
     multilinear : bool
@@ -279,16 +380,19 @@ class Model:
     array([18., 18.])
     """
 
-    def __init__(self, f: Union[Expr, str, os.PathLike], dtype: Any = None, name: Optional[str] = None):
+    def __init__(self, f: Union[Expr, str, os.PathLike], dtype: Any = None, name: Optional[str] = None, *,
+                 dims: Optional[dict[str, Sequence[str]]] = None, coords: Optional[dict[str, Any]] = None):
         values: dict[str, np.ndarray] = {}
+        shapes: dict[str, tuple] = {}
         if isinstance(f, Expr):
-            pointer, values = _formula.model_of(f, _dtype(dtype) != 1)
+            pointer, values, shapes = _formula.model_of(f, _dtype(dtype) != 1)
         else:
             if not isinstance(f, (str, os.PathLike)):
                 torch = " (a PyTorch module becomes a model by saltus.from_torch)" if hasattr(f, "state_dict") else ""
                 raise ArgumentError(f"Model: expected an expression or a text; found {type(f).__name__}{torch}")
             pointer = make("sal_model_open", encode(f), _dtype(dtype))
-        self._set(Handle(pointer, "sal_model_destroy"), opened=None if isinstance(f, Expr) else f)
+        self._set(Handle(pointer, "sal_model_destroy"), opened=None if isinstance(f, Expr) else f,
+                  layout=_Layout(shapes, dims, coords))
         for parameter, value in values.items():
             self.params[parameter] = value
         if name is not None:
@@ -296,7 +400,8 @@ class Model:
         warn_of(self.info.get("remark"), self.info.get("warns"))
 
     def _set(self, handle: Handle, caught: Optional[Caught] = None,
-             opened: Union[None, str, os.PathLike] = None) -> None:
+             opened: Union[None, str, os.PathLike] = None, layout: Optional["_Layout"] = None) -> None:
+        self._layout = _Layout({}) if layout is None else layout
         self._handle, self._caught = handle, caught or Caught(stops=False)
         self._is_function = caught is not None  # a Python function, perhaps
         self._opened = opened  # the specification, file or directory that it was made from
@@ -318,11 +423,13 @@ class Model:
             block = Block(item, first, real)
             self.blocks.append(block)
             first, real = block.variables.stop, block.reals.stop
+        self._layout.give(self.blocks)
+        self.shape: tuple[int, ...] = self.blocks[0].shape if len(self.blocks) == 1 else (self.variables,)
 
     @classmethod
-    def _of(cls, handle: Handle, caught: Optional[Caught] = None) -> "Model":
+    def _of(cls, handle: Handle, caught: Optional[Caught] = None, layout: Optional["_Layout"] = None) -> "Model":
         model = cls.__new__(cls)
-        model._set(handle, caught)
+        model._set(handle, caught, layout=layout)
         return model
 
     @classmethod
@@ -392,7 +499,8 @@ class Model:
 
         function = _library.ENERGY(energy)
         pointer = make("sal_flat_model_from_function", space, function, None, gradient is not None)
-        model = cls._of(Handle(pointer, "sal_model_destroy", keep=function), caught)
+        model = cls._of(Handle(pointer, "sal_model_destroy", keep=function), caught,
+                        _Layout(_formula.shapes_of(leaves)))
         if name is not None:
             model.name = name
         return model
@@ -525,18 +633,18 @@ class Model:
 
         Parameters
         ----------
-        x : array, shape (.., V)
+        x : array, shape (.., V) or (.., *shape); or dict
             Values: -1 and 1 of spins, 0 and 1 of binary variables, levels of ordinals, labels of
-            categorical variables, counts.
+            categorical variables, counts. A dict has an array (.., *shape) for each block, by name.
 
         Returns
         -------
-        array of int32, of the same shape
+        array of int32, of the same shape; of a dict (.., V)
 
         Raises
         ------
         ShapeError
-            The last axis is not V long.
+            The last axes are neither V long nor those of `shape`.
         ArgumentError
             A number is no value of its variable.
 
@@ -546,30 +654,64 @@ class Model:
         >>> sal.Model(sal.spins(3).sum()).codes([-1, 1, 1])
         array([0, 1, 1], dtype=int32)
         """
-        values = plain(x, "states")
-        if values.ndim < 1 or values.shape[-1] != self.variables:
-            raise ShapeError(f"states: expected the shape (.., {self.variables}); found {values.shape}")
+        values, shape = self._flat(x, "states")
         if values.dtype.kind not in "iufb":
             raise ArgumentError(f"states: expected numbers; found {values.dtype}")
         if values.dtype.kind in "ub":  # their differences and signs would be others
             values = values.astype(np.int64)
         if len(self.blocks) == 1:
-            return self.blocks[0].codes(values)
+            return self.blocks[0].codes(values).reshape(shape)
         codes = np.empty(values.shape, dtype=np.int32)
         for block in self.blocks:
             codes[..., block.variables] = block.codes(values[..., block.variables])
         return codes
+
+    def _flat(self, x: Any, what: str) -> tuple[np.ndarray, tuple[int, ...]]:
+        """States as (.., V), and the shape that they were given in."""
+        if isinstance(x, Mapping):
+            x = self._joined(x, what)
+        array = plain(x, what)
+        axes = len(self.shape)
+        if axes > 1 and array.shape[-axes:] == self.shape:
+            return array.reshape(array.shape[:-axes] + (self.variables,)), array.shape
+        if array.ndim < 1 or array.shape[-1] != self.variables:
+            shaped = f"(.., {', '.join(map(str, self.shape))}) or " if axes > 1 else ""
+            raise ShapeError(f"{what}: expected the shape {shaped}(.., {self.variables}); found {array.shape}")
+        return array, array.shape
+
+    def _joined(self, x: Any, what: str) -> np.ndarray:
+        """States (.., V) of arrays by block."""
+        names = [block.name for block in self.blocks]
+        if set(x) != set(names):
+            raise ArgumentError(f"{what}: expected an array for each block, of {', '.join(names)}; found those of "
+                                + (", ".join(map(str, x)) or "none"))
+        parts = []
+        for block in self.blocks:
+            part, axes = plain(x[block.name], what), len(block.shape)
+            if part.shape[-axes:] != block.shape:
+                raise ShapeError(f"{what}: block {block.name!r}: expected the shape (.., "
+                                 f"{', '.join(map(str, block.shape))}); found {part.shape}")
+            parts.append(part.reshape(part.shape[:-axes] + (block.count,)))
+        if len({part.shape[:-1] for part in parts}) > 1:
+            raise ShapeError(f"{what}: the blocks have different numbers of states: "
+                             + ", ".join(str(part.shape[:-1]) for part in parts))
+        return np.concatenate(parts, axis=-1)
+
+    def _shaped(self, states: np.ndarray) -> np.ndarray:
+        """States (.., V) as (.., *shape)."""
+        return states.reshape(states.shape[:-1] + self.shape)
 
     def values(self, codes: Any) -> np.ndarray:
         """Values of states that are given by code: the inverse of :meth:`codes`.
 
         Parameters
         ----------
-        codes : array of int, shape (.., V)
+        codes : array of int, shape (.., V) or (.., *shape); or dict
+            As the states of :meth:`codes`.
 
         Returns
         -------
-        array, of the same shape
+        array, of the same shape; of a dict (.., V)
             int8 of spins, binary and categorical variables; float64 if there are real levels; else int32.
 
         Raises
@@ -577,9 +719,7 @@ class Model:
         ShapeError, ArgumentError
             As :meth:`codes`.
         """
-        codes = plain(codes, "codes")
-        if codes.ndim < 1 or codes.shape[-1] != self.variables:
-            raise ShapeError(f"codes: expected the shape (.., {self.variables}); found {codes.shape}")
+        codes, shape = self._flat(codes, "codes")
         _check_codes(codes)
         for block in self.blocks:
             own = codes[..., block.variables]
@@ -587,27 +727,23 @@ class Model:
                 raise ArgumentError(f"block {block.name!r} ({block.kind}): there is no code {own.max()}; expected 0 to "
                                     f"{block.states - 1}")
         if all(block.kind == "spin" for block in self.blocks):
-            return 2 * codes.astype(np.int8) - 1
+            return (2 * codes.astype(np.int8) - 1).reshape(shape)
         if all(block.kind in ("spin", "binary", "categorical") and block.states <= 128 for block in self.blocks):
             values = codes.astype(np.int8)
             for block in self.blocks:
                 if block.kind == "spin":
                     values[..., block.variables] = 2 * values[..., block.variables] - 1
-            return values
+            return values.reshape(shape)
         real = any(block.levels is not None for block in self.blocks)
         values = np.empty(codes.shape, dtype=np.float64 if real else np.int32)
         for block in self.blocks:
             values[..., block.variables] = block.values(codes[..., block.variables])
-        return values
+        return values.reshape(shape)
 
     def _states(self, x: Any, codes: bool) -> tuple[np.ndarray, tuple[int, ...]]:
         """Codes (states, V), and the shape of the states."""
-        if not codes:
-            given = self.codes(x)
-        else:
-            given = plain(x, "codes")
-            if given.ndim < 1 or given.shape[-1] != self.variables:
-                raise ShapeError(f"codes: expected the shape (.., {self.variables}); found {given.shape}")
+        given, _ = self._flat(x if codes else self.codes(x), "codes")
+        if codes:
             _check_codes(given)
         return np.ascontiguousarray(given.reshape(-1, self.variables), dtype=np.int32), given.shape[:-1]
 
@@ -708,7 +844,7 @@ class Model:
 
         Returns
         -------
-        state : array, shape (V,)
+        state : array, of the model's `shape`
             Codes with ``codes``, else values.
         f : float
 
@@ -729,7 +865,7 @@ class Model:
             raise ShapeError(f"decode: expected one state; found the shape {np.shape(x)}")
         state, f = states[0].copy(), np.empty(1)
         self._call("sal_model_decode", self, address(state), address(f))
-        return (state if codes else self.values(state)), float(f[0])
+        return self._shaped(state if codes else self.values(state)), float(f[0])
 
     def value_at(self, x: Any) -> Any:
         """f at any real x, shape (.., N), also between the states: what the formula says there.
@@ -816,7 +952,7 @@ class Model:
         """
         variables, fixed = self._clamps(states, codes)
         pointer = make("sal_model_clamp", self, len(variables), address(variables), address(fixed))
-        return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught)
+        return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught, self._layout.free())
 
     def fix_sum(self, block: Union[str, Block], total: int) -> None:
         """Fix the sum of the values of a block: the states are then those with this sum only.
@@ -876,7 +1012,7 @@ class Model:
         """
         variables, codes = self._evidence(path, sample)
         pointer = make("sal_model_clamp", self, len(variables), address(variables), address(codes))
-        return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught)
+        return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught, self._layout.free())
 
     def _evidence(self, path: Union[str, os.PathLike], sample: int) -> tuple[np.ndarray, np.ndarray]:
         """The observed variables and their codes."""
@@ -1005,7 +1141,7 @@ class Model:
 
         Returns
         -------
-        array, shape (n, V)
+        array, shape (n, *shape)
             As of :meth:`values`; codes are int32.
 
         Raises
@@ -1041,7 +1177,7 @@ class Model:
                              address(drawn))
         if "warning" in answer:
             warn_of(own_names(answer["warning"]), True)
-        return drawn if codes else self.values(drawn)
+        return self._shaped(drawn if codes else self.values(drawn))
 
     def balance(self, sampler: Optional[str] = None, own: Any = (), **options: Any) -> dict[str, Any]:
         """Prove a sampler on this model, which must be small, by its exact transition matrix.

@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 import ctypes
+import datetime
+import importlib
+import importlib.util
+import itertools
 import os
 import warnings
-from typing import Any, Iterable, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 
 import numpy as np
 
@@ -146,7 +150,12 @@ class Tuning:
 
 
 class Summary(dict):
-    """The figures of a run by name, as ``saltus sample --json`` has them; prints as a table.
+    """The figures of a run by name, as ``saltus sample --json`` has them; prints as a verdict and a table.
+
+    Attributes
+    ----------
+    verdict : str
+        Whether the draws can be trusted, in one sentence: not, if there is a warning.
 
     ``saltus.list_of("figures")`` has the name, unit and meaning of each; the figure "ess.min" is
     ``summary["ess"]["min"]``. What is not known is None. "unreached_states" is known for up to 256 states, with
@@ -162,6 +171,19 @@ class Summary(dict):
         super().__init__(figures)
         self["warnings"] = [_library.own_names(text) for text in figures["warnings"]]
         self["seed"] = int(figures["seed"])
+
+    @property
+    def verdict(self) -> str:
+        found = len(self["warnings"])
+        if found:
+            return f"These draws are NOT to be trusted, for {found} reason{'s' if found > 1 else ''}:"
+        if not self["draws"]:
+            return "There are no draws to judge."
+        ess, rhat = (self.get("ess") or {}).get("min"), self.get("rhat_max")
+        if ess is None or rhat is None:
+            return "Whether these draws can be trusted is not known: there is no ESS or R-hat of so few."
+        return (f"Nothing speaks against these draws: R-hat is at most {rhat:.4g}, and each chain has an ESS of "
+                f"{ess:.4g} or more.")
 
     def _rows(self) -> list[tuple[str, str]]:
         def number(value: Any) -> str:
@@ -195,22 +217,27 @@ class Summary(dict):
         return rows
 
     def __repr__(self) -> str:
-        return "\n".join([f"{name:<16} {value}" for name, value in self._rows()] +
-                         [f"warning: {text}" for text in self["warnings"]])
+        return "\n".join([self.verdict] + [f"warning: {text}" for text in self["warnings"]] +
+                         [f"{name:<16} {value}" for name, value in self._rows()])
 
     def _repr_html_(self) -> str:
         from html import escape
-        rows = "".join(f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(value)}</td></tr>"
-                       for name, value in self._rows())
-        return f"<table>{rows}</table>" + "".join(f"<p>warning: {escape(text)}</p>" for text in self["warnings"])
+        rows = "".join(f"<tr><th style='text-align:left'>{escape(name)}</th>"
+                       f"<td style='text-align:left'>{escape(value)}</td></tr>" for name, value in self._rows())
+        reasons = "".join(f"<li>{escape(text)}</li>" for text in self["warnings"])
+        return (f"<p><b>{escape(self.verdict)}</b></p>" + (f"<ul>{reasons}</ul>" if reasons else "")
+                + f"<table>{rows}</table>")
 
 
 class Run:
     """The result of :func:`sample`.
 
+    ``run["spin"]`` has the draws of one block by value, of the shape (chains, draws, *shape of the block);
+    ``list(run)`` the names of the blocks, and ``dict(run)`` all of them.
+
     Attributes
     ----------
-    draws : array of uint8 or int32, shape (chains, draws, V), or None
+    draws : array of uint8 or int32, shape (chains, draws, *model.shape), or None
         Codes of all draws, in the library's memory: a view that cannot be written. None: not kept.
         int32 if a variable has more than 256 states, or is a count without a cap.
     log_prob : array, shape (chains, draws)
@@ -233,7 +260,8 @@ class Run:
         width = ctypes.c_int()
         pointer = lib.sal_run_draws(handle, ctypes.addressof(width))
         kind = ctypes.c_uint8 if width.value == 1 else ctypes.c_int32
-        self.draws: Optional[np.ndarray] = view(pointer, kind, (chains, draws, variables), handle) if pointer else None
+        self.draws: Optional[np.ndarray] = (self.model._shaped(view(pointer, kind, (chains, draws, variables), handle))
+                                            if pointer else None)
         self.log_prob = view(lib.sal_run_log_probs(handle), ctypes.c_double, (chains, draws), handle)
         self._summary: Optional[Summary] = None
 
@@ -257,7 +285,9 @@ class Run:
 
     @property
     def values(self) -> np.ndarray:
-        """All draws by value (spins -1 and 1, levels of ordinals), shape (chains, draws, V); a copy.
+        """All draws by value (spins -1 and 1, levels of ordinals), shape (chains, draws, *model.shape); a copy.
+
+        V numbers in a row where the model has several blocks; ``run["NAME"]`` has those of one block.
 
         Raises
         ------
@@ -270,6 +300,23 @@ class Run:
         if self.draws is None:
             raise ArgumentError("the run did not keep its draws; give keep=True")
         return self.draws
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        for block in self.model.blocks:
+            if block.name == name:
+                codes = self._kept().reshape(self.log_prob.shape + (self.model.variables,))
+                return block.draws(codes[..., block.variables])
+        raise KeyError(f"{name!r}; the blocks are: {', '.join(self.keys())}")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.keys()
+
+    def keys(self) -> list[str]:
+        """The names of the blocks."""
+        return [block.name for block in self.model.blocks]
 
     def marginals(self) -> list[np.ndarray]:
         """The shares of each variable's states among the draws of all chains.
@@ -312,7 +359,7 @@ class Run:
 
         Returns
         -------
-        state : array, shape (V,)
+        state : array, of the model's `shape`
         f : float
 
         Raises
@@ -343,7 +390,7 @@ class Run:
 
         Returns
         -------
-        state : array, shape (V,)
+        state : array, of the model's `shape`
         f : float
 
         Raises
@@ -443,13 +490,13 @@ class Run:
     def _state(self, function: str, codes: bool) -> tuple[np.ndarray, float]:
         state, f = np.empty(self.model.variables, dtype=np.int32), np.empty(1)
         call(function, self._handle, address(state), address(f))
-        return (state if codes else self.model.values(state)), float(f[0])
+        return self.model._shaped(state if codes else self.model.values(state)), float(f[0])
 
     def last(self, codes: bool = False) -> np.ndarray:
-        """The last states of all chains, shape (chains, V), by value, or with ``codes=True`` by code."""
+        """The last states of all chains, shape (chains, *model.shape), by value, or with ``codes=True`` by code."""
         states = np.empty((self.summary["chains"], self.model.variables), dtype=np.int32)
         call("sal_run_last", self._handle, address(states))
-        return states if codes else self.model.values(states)
+        return self.model._shaped(states if codes else self.model.values(states))
 
     def tuning(self) -> Tuning:
         """What warm-up found, for another run. ArgumentError if the run was stopped in its warm-up."""
@@ -473,14 +520,61 @@ class Run:
         """
         call("sal_run_save", self._handle, encode(path), 0)
 
+    def to_netcdf(self, path: Path, overwrite: bool = False) -> None:
+        """Write draws, f, shapes, dims and coords to a netCDF file that xarray and ArviZ open.
+
+        :meth:`save` writes one too, without xarray, in which blocks have one axis.
+
+        Parameters
+        ----------
+        path : path
+        overwrite : bool
+            Whether to replace a file that is there.
+
+        Raises
+        ------
+        ImportError
+            xarray, or its netCDF4 or h5netcdf, is not installed.
+        ArgumentError
+            The run did not keep its draws.
+        FileError
+            There is such a file already, which stays as it is; or writing failed.
+
+        Notes
+        -----
+        A file that is replaced is there, old or new, at every moment.
+        """
+        path = os.fspath(path)
+        groups = {group: self.to_xarray(group) for group in _GROUPS}
+        engine = _netcdf_engine()
+        part, ours = f"{path}.{os.getpid()}.tmp", False
+        try:
+            if not overwrite:
+                open(path, "xb").close()  # nobody else takes the name while the file is written
+                ours = True
+            for mode, (group, data) in zip("wa", groups.items()):
+                packed = {name: {"zlib": True, "complevel": 4} for name in data.data_vars}
+                data.to_netcdf(part, mode=mode, group=group, engine=engine, encoding=packed)
+            os.replace(part, path)
+            ours = False
+        except FileExistsError:
+            raise _library.FileError(f"{path}: the file exists; give overwrite=True to replace it, or another "
+                                     "name") from None
+        except OSError as error:
+            raise _library.FileError(f"{path}: writing failed: {error.strerror or error}") from error
+        finally:
+            for left in [part] + [path] * ours:
+                if os.path.exists(left):
+                    os.remove(left)
+
     def to_xarray(self, group: str = "posterior") -> Any:
         """A group of ArviZ's layout as an xarray Dataset: the draws, or f.
 
         Parameters
         ----------
         group : 'posterior' or 'sample_stats'
-            The draws: a variable for each block of the model (chain, draw, BLOCK_site), by value, as
-            xarray reads them from NAME.nc; or ``lp``, f (chain, draw).
+            The draws: a variable for each block of the model (chain, draw, and the axes of the block), by value; or
+            ``lp``, f (chain, draw).
 
         Raises
         ------
@@ -491,50 +585,119 @@ class Run:
 
         Notes
         -----
-        For ArviZ 1: ``xarray.DataTree.from_dict({g: run.to_xarray(g) for g in ("posterior",
-        "sample_stats")})``. For ArviZ before 1: ``arviz.InferenceData(posterior=run.to_xarray(),
-        sample_stats=run.to_xarray("sample_stats"))``.
+        :meth:`to_datatree` has both groups, for ArviZ 1. For ArviZ before 1:
+        ``arviz.InferenceData(posterior=run.to_xarray(), sample_stats=run.to_xarray("sample_stats"))``.
         """
-        import xarray
+        xarray = _import("xarray", "to_xarray")
+        chains, draws = self.log_prob.shape
+        coordinates: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
         data = {}
         if group == "sample_stats":
-            data["lp"] = (("chain", "draw"), np.array(self.log_prob))
+            data["lp"] = (("chain", "draw"), np.array(self.log_prob), {"long_name": "f: log p + log Z", "units": "nat"})
         elif group == "posterior":
-            values = self.values
             taken = [block.name for block in self.model.blocks if block.name in ("chain", "draw")]
             if taken:
                 raise ArgumentError(f"to_xarray: a block may not be named {taken[0]!r}; name it otherwise")
             for block in self.model.blocks:
-                data[block.name] = (("chain", "draw", f"{block.name}_site"), values[..., block.variables])
+                data[block.name] = (("chain", "draw") + block.dims, self[block.name], {"kind": block.kind})
+                coordinates.update((dim, block.coords.get(dim, np.arange(size)))
+                                   for dim, size in zip(block.dims, block.shape))
         else:
             raise ArgumentError(f"to_xarray: group {group!r}; expected 'posterior' or 'sample_stats'")
-        chains, draws = self.log_prob.shape
-        coordinates = {"chain": np.arange(chains), "draw": np.arange(draws)}
-        return xarray.Dataset(data, coordinates, {"inference_library": "saltus",
-                                                  "inference_library_version": _library.VERSION,
-                                                  "sampler": self.summary["sampler"]})
+        return xarray.Dataset(data, coordinates, self._attributes())
 
-    def plot(self) -> Any:
-        """Traces of f and of the mean of the state, and the marginal means; the matplotlib figure.
+    def _attributes(self) -> dict[str, str]:
+        """What is said of the run in files and data sets, as ArviZ asks for it."""
+        made = {"created_at": datetime.datetime.now(datetime.timezone.utc).isoformat(),
+                "creation_library": "saltus", "creation_library_version": _library.VERSION,
+                "creation_library_language": "Python", "inference_library": "saltus",
+                "inference_library_version": _library.VERSION, "sampler": self.summary["sampler"],
+                "model": self.summary.get("model") or "", "seed": str(self.seed)}
+        if self.summary["warnings"]:
+            made["warning"] = " ".join(self.summary["warnings"])
+        return made
+
+    def to_datatree(self) -> Any:
+        """The groups "posterior" and "sample_stats" of :meth:`to_xarray` as an xarray DataTree, as ArviZ 1 takes it.
+
+        Raises
+        ------
+        ImportError
+            xarray is not installed, or is older than 2024.10.
+        ArgumentError
+            As :meth:`to_xarray`.
+        """
+        xarray = _import("xarray", "to_datatree")
+        if not hasattr(xarray, "DataTree"):
+            raise ImportError(f"to_datatree needs xarray 2024.10 or newer; found {xarray.__version__}. "
+                              "run.to_xarray(group) gives each group as a Dataset")
+        return xarray.DataTree.from_dict({group: self.to_xarray(group) for group in _GROUPS})
+
+    def to_dataframe(self) -> Any:
+        """All draws by value as a pandas DataFrame, a row for each draw.
+
+        Returns
+        -------
+        DataFrame
+            Its index is (chain, draw). Its columns are ``lp``, f, and the variables, "spin[0]" or "spin[0, 1]", with
+            labels instead of numbers where the block has coords.
+
+        Raises
+        ------
+        ImportError
+            pandas is not installed.
+        ArgumentError
+            The run did not keep its draws.
+        """
+        pandas = _import("pandas", "to_dataframe")
+        index = pandas.MultiIndex.from_product([range(n) for n in self.log_prob.shape], names=["chain", "draw"])
+        parts = [pandas.DataFrame({"lp": self.log_prob.reshape(-1)}, index=index)]
+        for block in self.model.blocks:
+            labels = [list(block.coords.get(dim, range(size))) for dim, size in zip(block.dims, block.shape)]
+            columns = [f"{block.name}[{', '.join(map(str, site))}]" for site in itertools.product(*labels)]
+            parts.append(pandas.DataFrame(self[block.name].reshape(len(index), -1), index=index, columns=columns))
+        return pandas.concat(parts, axis=1)
+
+    def plot(self, kind: Optional[str] = None, block: Optional[str] = None,
+             shape: Optional[tuple[int, int]] = None) -> Any:
+        """Draw the run: how its chains move and whether they agree.
+
+        Parameters
+        ----------
+        kind : {'trace', 'ranks', 'autocorrelation', 'pictures'}, optional
+            One kind of panel. None: the first three in a row for f and for the mean of each block, of up to three
+            blocks, and pictures of draws where a block is a picture.
+
+            - 'trace': the values over the draws.
+            - 'ranks': how the ranks of each chain among the draws of all chains are spread; chains that agree have
+              level bars.
+            - 'autocorrelation': by lag; the sooner it is within the grey band, the more the draws are worth.
+            - 'pictures': draws of up to four chains, the first on the left and the last on the right.
+        block : str, optional
+            Only this one; None: all.
+        shape : (int, int), optional
+            Height and width of the pictures of a block that has one axis.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            Not shown yet: a notebook shows what a cell returns, elsewhere ``matplotlib.pyplot.show()`` does.
 
         Raises
         ------
         ImportError
             Matplotlib is not installed.
         ArgumentError
-            The run did not keep its draws.
+            There is no such kind or block; the run has no draws; pictures of a run that did not keep its draws, or of
+            a block that is none. (Of a run that did not keep its draws f is shown only.)
+
+        References
+        ----------
+        Ranks: Vehtari, Gelman, Simpson, Carpenter & Buerkner (2021), section 4.
         """
-        import matplotlib.pyplot as plt
-        figure, axes = plt.subplots(1, 3, figsize=(12, 3), constrained_layout=True)
-        values = self.values
-        for chain in range(len(values)):
-            axes[0].plot(self.log_prob[chain], linewidth=0.7)
-            axes[1].plot(values[chain].mean(axis=1), linewidth=0.7)
-        axes[0].set(title="f", xlabel="draw")
-        axes[1].set(title="mean of the state", xlabel="draw")
-        axes[2].plot(values.mean(axis=1).T, ".", markersize=3)
-        axes[2].set(title="means by chain", xlabel="variable")
-        return figure
+        _import("matplotlib", "plot")
+        from ._plot import plot
+        return plot(self, kind, block, shape)
 
     def resume(self, draws: int, progress: Any = None, interrupt: str = "raise") -> "Run":
         """Go on to `draws` draws of each chain in all, with the same bits as if it had never stopped.
@@ -572,6 +735,27 @@ class Run:
     _own: Any = ()
     _opened: Any = None  # what its model was opened by
     _trajectory: Any = None  # as given to :func:`sample`
+
+
+_GROUPS = ("posterior", "sample_stats")
+
+
+def _import(name: str, what: str) -> Any:
+    """A package that only some methods need."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(f"{what} needs {name}, which is not installed (pip install {name}; Debian: "
+                          f"python3-{name})") from error
+
+
+def _netcdf_engine() -> str:
+    """The package by which xarray writes netCDF files with groups."""
+    for name, engine in (("netCDF4", "netcdf4"), ("h5netcdf", "h5netcdf")):
+        if importlib.util.find_spec(name) is not None:
+            return engine
+    raise ImportError("to_netcdf needs netCDF4 or h5netcdf, of which none is installed (pip install netCDF4; Debian: "
+                      "python3-netcdf4); run.save(\"run.nc\") needs neither")
 
 
 class _Borrowed:
@@ -697,7 +881,7 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
     trajectory : Training or path, optional
         The training, or its directory, that has the ladder; None: that of `model`. Giving one means
         ``ladder=True``.
-    init : array, shape (V,) or (chains, V), optional
+    init : array, of the model's `shape` or (chains, *shape), or dict of such by block; optional
         Where chains start, by value, or with ``codes=True`` by code. Random numbers depend on it as on the seed.
     clamp : dict, optional
         Variables that stay fixed: {index: value}.

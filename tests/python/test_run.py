@@ -2,6 +2,7 @@
 """Runs: draws without copies, bits, files, resuming, options, interruption."""
 
 import gc
+import importlib
 import json
 import os
 import pathlib
@@ -16,7 +17,7 @@ from unittest import mock
 import numpy as np
 
 import saltus as sal
-from saltus import _library, _run
+from saltus import _evaluate, _library, _run
 
 ISING = sal.Model("ising:side=4,theta=0.1", dtype="f64")
 
@@ -278,13 +279,265 @@ class Files(unittest.TestCase):
                     for name in data.data_vars:
                         np.testing.assert_allclose(stored[name], data[name], rtol=1e-15)
 
-    def test_plot(self):
-        try:
-            import matplotlib
-        except ImportError:
-            self.skipTest("python3-matplotlib is not installed")
+
+def needs(*names):
+    """Skip where a package is not installed."""
+
+    def wrap(test):
+        def wrapped(self):
+            try:
+                for name in names:
+                    importlib.import_module(name)
+            except ImportError as error:
+                self.skipTest(str(error))
+            test(self)
+
+        return wrapped
+
+    return wrap
+
+
+class Shapes(unittest.TestCase):
+    """States and draws have the shape that their block was given."""
+
+    @staticmethod
+    def grid(**options):
+        s = sal.spins((4, 5), name="spin", **options)
+        return sal.Model(0.2 * (s[1:] * s[:-1]).sum() + 0.3 * s[0, 4])
+
+    @staticmethod
+    def mixed():
+        s = sal.spins((2, 3), name="s", dims=("row", "column"), coords={"column": ["x", "y", "z"]})
+        c, o = sal.categorical((2, 2), 3, name="c"), sal.ordinal(2, [0.5, 2], name="o")
+        n = sal.ordinal(3, 5, name="n")
+        return sal.Model(0.1 * s.sum() + c[..., 1].sum() + o.sum() + 0.1 * n.sum())
+
+    def test_draws_have_the_shape_of_the_block(self):
+        model = self.grid()
+        run = sal.sample(model, "gwg", chains=2, draws=30, seed=1, track_best=True)
+        flat = sal.sample(sal.Model("ising:side=4"), "gwg", chains=2, draws=3, seed=1)
+        self.assertEqual((model.shape, flat.model.shape), ((4, 5), (16,)))
+        self.assertEqual((flat.draws.shape, flat["spin"].shape), ((2, 3, 16),) * 2)
+        self.assertEqual(run.draws.shape, (2, 30, 4, 5))
+        self.assertFalse(run.draws.flags.owndata or run.draws.flags.writeable)
+        for draws in (run.values, run["spin"], dict(run)["spin"]):
+            np.testing.assert_array_equal(draws, 2 * run.draws.astype(int) - 1)
+        np.testing.assert_array_equal(run.last(), run.values[:, -1])
+        self.assertEqual((run.best()[0].shape, run.last(codes=True).shape), ((4, 5), (2, 4, 5)))
+        self.assertEqual((model.exact_draws(3, seed=1).shape, model.decode(np.ones((4, 5)))[0].shape),
+                         ((3, 4, 5), (4, 5)))
+        for samples in (run, run.draws, run.draws.reshape(2, 30, 20)):
+            np.testing.assert_array_equal(_evaluate._sample_rows(samples, 20).codes, run.draws.reshape(60, 20))
+        # The sites are in the order of the formula's array.
+        energy = 0.2 * (run["spin"][..., 1:, :] * run["spin"][..., :-1, :]).sum((2, 3)) + 0.3 * run["spin"][..., 0, 4]
+        np.testing.assert_allclose(energy, run.log_prob, atol=1e-12)
+
+    def test_states_may_be_shaped_or_flat(self):
+        model = self.grid()
+        states = np.where(np.random.default_rng(0).random((2, 4, 5)) < 0.5, -1, 1)
+        flat = states.reshape(2, 20)
+        np.testing.assert_array_equal(model.value(states), model.value(flat))
+        self.assertEqual((np.shape(model.value(states[0])), model.value(states[0])), ((), model.value(flat[0])))
+        self.assertEqual((model.codes(states).shape, model.codes(flat).shape), ((2, 4, 5), (2, 20)))
+        np.testing.assert_array_equal(model.values(model.codes(states)), states)
+        runs = [sal.sample(model, "gwg", chains=2, draws=5, warmup=0, init=init, seed=1).draws
+                for init in (states, flat, {"spin": states})]
+        self.assertTrue((runs[0] == runs[1]).all() and (runs[0] == runs[2]).all())
+        self.assertLessEqual((model.values(runs[0][:, 0]) != states).sum(), 2)
+        one = sal.sample(model, "gwg", chains=2, draws=1, warmup=0, init=states[0], seed=1).values[:, 0]
+        self.assertLessEqual((one != states[0]).sum(), 2)
+        with self.assertRaisesRegex(sal.ShapeError, r"expected the shape \(.., 4, 5\) or \(.., 20\); found \(5, 4\)"):
+            model.value(np.ones((5, 4)))
+        chain = sal.Chain(model, "gibbs", chains=2, warmup=0, seed=1)
+        chain.state = states
+        np.testing.assert_array_equal(chain.state, states)
+        self.assertEqual(chain.codes.shape, (2, 4, 5))
+
+    def test_states_by_block(self):
+        model = self.mixed()
+        run = sal.sample(model, "gibbs", chains=2, draws=20, seed=0)
+        self.assertEqual(list(run), ["s", "c", "o", "n"])
+        self.assertIn("c", run)
+        self.assertEqual([run[name].shape for name in run], [(2, 20, 2, 3), (2, 20, 2, 2), (2, 20, 2), (2, 20, 3)])
+        self.assertEqual([run[name].dtype.kind for name in run], ["i", "i", "f", "i"])
+        np.testing.assert_allclose(model.value(dict(run)), run.log_prob, atol=1e-12)
+        np.testing.assert_array_equal(model.codes(dict(run)), run.draws)
+        with self.assertRaisesRegex(KeyError, "the blocks are: s, c, o, n"):
+            run["t"]
+        with self.assertRaisesRegex(sal.ArgumentError, "an array for each block, of s, c, o, n; found those of s"):
+            model.value({"s": np.ones((2, 3))})
+        with self.assertRaisesRegex(sal.ShapeError, "block 's': expected the shape"):
+            model.value({**dict(run), "s": run["s"][..., 0]})
+        with self.assertRaisesRegex(sal.ShapeError, "different numbers of states"):
+            model.value({**dict(run), "s": run["s"][0]})
+
+    def test_models_count_their_unnamed_blocks(self):
+        one, two, bits = sal.spins(2), sal.spins(3), sal.binary(2)
+        for expected in (["spin0", "spin1", "binary0"],) * 2:
+            model = sal.Model(one.sum() + two.sum() + bits.sum())
+            self.assertEqual([block.name for block in model.blocks], expected)
+        self.assertEqual([block.name for block in sal.Model(two.sum()).blocks], ["spin0"])
+        named = sal.spins(2, name="spin0")
+        self.assertEqual([block.name for block in sal.Model(one.sum() + named.sum()).blocks], ["spin1", "spin0"])
+        function = sal.Model.from_function(lambda x: x.sum(1), two, sal.spins((2, 2)))
+        self.assertEqual([(block.name, block.shape) for block in function.blocks], [("spin0", (3,)), ("spin1", (2, 2))])
+
+    def test_dims_and_coords(self):
+        model = self.mixed()
+        self.assertEqual([block.dims for block in model.blocks],
+                         [("row", "column"), ("c_dim_0", "c_dim_1"), ("o_site",), ("n_site",)])
+        self.assertEqual(list(model.blocks[0].coords["column"]), ["x", "y", "z"])
+        ready = sal.Model("ising:side=2", dims={"spin": ["node"]}, coords={"node": list("abcd")})
+        self.assertEqual((ready.blocks[0].dims, list(ready.blocks[0].coords["node"])), (("node",), list("abcd")))
+        ready.fix_sum("spin", 0)
+        self.assertEqual(ready.blocks[0].dims, ("node",))
+        clamped = self.grid(dims=("row", "column"), coords={"row": range(4)}).clamp({0: 1})
+        self.assertEqual((clamped.shape, clamped.blocks[0].dims), ((19,), ("spin_site",)))
+        self.assertEqual([block.shape for block in model.clamp({0: 1}).blocks], [(5,), (2, 2), (2,), (3,)])
+        for error, wrong in (("expected 2 different names", {"dims": ["row"]}),
+                             ("expected 2 different names", {"dims": ["row", "row"]}),
+                             ("coords of 'line'; its dims are", {"dims": ["row", "column"], "coords": {"line": [1]}}),
+                             ("has .2,. labels; expected .4,.", {"dims": ["row", "column"], "coords": {"row": [1, 2]}}),
+                             ("'draw' is the name of a block or of an axis", {"dims": ["draw", "column"]}),
+                             ("'spin' is the name of a block or of an axis", {"dims": ["spin", "column"]})):
+            with self.subTest(wrong), self.assertRaisesRegex(sal.ArgumentError, error):
+                self.grid(**wrong)
+        for error, wrong in (("there is no block 'spine'", {"dims": {"spine": ["node"]}}),
+                             ("there is no axis 'node'", {"coords": {"node": [1, 2, 3, 4]}})):
+            with self.subTest(wrong), self.assertRaisesRegex(sal.ArgumentError, error):
+                sal.Model("ising:side=2", **wrong)
+        a, b = sal.spins(2, name="a", dims=["k"]), sal.spins(3, name="b", dims=["k"])
+        with self.assertRaisesRegex(sal.ArgumentError, "'k' is an axis of 2 and of 3"):
+            sal.Model(a.sum() + b.sum())
+        a = sal.spins(2, name="a", dims=["k"], coords={"k": [1, 2]})
+        b = sal.spins(2, name="b", dims=["k"], coords={"k": [1, 3]})
+        with self.assertRaisesRegex(sal.ArgumentError, "other labels in block 'b'"):
+            sal.Model(a.sum() + b.sum())
+
+
+class Tables(unittest.TestCase):
+    """Draws for xarray, ArviZ and pandas."""
+
+    @needs("xarray")
+    def test_data_sets_have_shapes_dims_and_labels(self):
+        run = sal.sample(Shapes.mixed(), "gibbs", chains=2, draws=20, seed=0)
+        data = run.to_xarray()
+        self.assertEqual(data["s"].dims, ("chain", "draw", "row", "column"))
+        self.assertEqual(list(data["column"].values), ["x", "y", "z"])
+        np.testing.assert_array_equal(data["s"].sel(column="y"), run["s"][..., 1])
+        self.assertEqual([data[name].dtype.kind for name in ("s", "c", "o", "n")], ["i", "i", "f", "i"])
+        for name in ("created_at", "inference_library", "inference_library_version", "seed", "model", "sampler"):
+            self.assertIn(name, data.attrs)
+        with mock.patch.dict("sys.modules", xarray=None), self.assertRaisesRegex(ImportError, "to_xarray needs xarray"):
+            run.to_xarray()
+
+    @needs("xarray")
+    def test_a_tree_has_the_groups(self):
+        import xarray
+        run = sal.sample(Shapes.mixed(), "gibbs", chains=2, draws=20, seed=0)
+        if hasattr(xarray, "DataTree"):
+            tree = run.to_datatree()
+            self.assertEqual(set(tree.children), {"posterior", "sample_stats"})
+            np.testing.assert_array_equal(tree["posterior"]["s"], run["s"])
+            np.testing.assert_array_equal(tree["sample_stats"]["lp"], run.log_prob)
+        with mock.patch.object(xarray, "DataTree", types.SimpleNamespace(from_dict=dict), create=True):
+            self.assertEqual(list(run.to_datatree()), ["posterior", "sample_stats"])
+        with mock.patch.dict("sys.modules", xarray=types.SimpleNamespace(__version__="2023.1")), \
+                self.assertRaisesRegex(ImportError, "needs xarray 2024.10 or newer; found 2023.1"):
+            run.to_datatree()
+
+    @needs("xarray", "netCDF4")
+    def test_files_are_not_replaced_unasked(self):
+        import xarray
+        run = sal.sample(Shapes.mixed(), "gibbs", chains=2, draws=20, seed=0)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "run.nc"
+            run.to_netcdf(path)
+            for group in ("posterior", "sample_stats"):
+                with xarray.open_dataset(path, group=group) as stored:
+                    found = stored.load()
+                for name, values in run.to_xarray(group).variables.items():
+                    np.testing.assert_array_equal(found[name].values, values.values)
+                    self.assertEqual(found[name].dtype.kind, "O" if name == "column" else values.dtype.kind)
+            before = path.read_bytes()
+            with self.assertRaisesRegex(sal.FileError, "run.nc: the file exists; give overwrite=True"):
+                run.to_netcdf(path)
+            self.assertEqual(path.read_bytes(), before)
+            sal.sample(Shapes.mixed(), "gibbs", chains=2, draws=30, seed=0).to_netcdf(path, overwrite=True)
+            with xarray.open_dataset(path, group="posterior") as stored:
+                self.assertEqual(stored.sizes["draw"], 30)
+            with self.assertRaisesRegex(sal.FileError, "writing failed"):
+                run.to_netcdf(os.path.join(folder, "no", "run.nc"))
+            with mock.patch.object(_run, "_netcdf_engine", side_effect=ImportError("none")), \
+                    self.assertRaises(ImportError):
+                run.to_netcdf(os.path.join(folder, "other.nc"))
+            with mock.patch.object(xarray.Dataset, "to_netcdf", side_effect=OSError(28, "No space left")), \
+                    self.assertRaisesRegex(sal.FileError, "other.nc: writing failed: No space left"):
+                run.to_netcdf(os.path.join(folder, "other.nc"))
+            self.assertEqual(os.listdir(folder), ["run.nc"])
+
+    @needs("pandas")
+    def test_a_data_frame_has_a_row_for_each_draw(self):
+        run = sal.sample(Shapes.mixed(), "gibbs", chains=2, draws=20, seed=0)
+        frame = run.to_dataframe()
+        self.assertEqual((frame.shape, frame.index.names), ((40, 1 + 6 + 4 + 2 + 3), ["chain", "draw"]))
+        self.assertEqual(list(frame.columns[:3]), ["lp", "s[0, x]", "s[0, y]"])
+        np.testing.assert_array_equal(frame["s[1, z]"].unstack(), run["s"][..., 1, 2])
+        np.testing.assert_array_equal(frame["lp"].loc[1], run.log_prob[1])
+        self.assertEqual(frame["c[0, 1]"].dtype.kind, "i")
+
+
+class Pictures(unittest.TestCase):
+    @needs("matplotlib")
+    def test_panels(self):
+        import matplotlib
         matplotlib.use("Agg")
-        self.assertEqual(len(sal.sample(ISING, draws=60, seed=0).plot().axes), 3)
+        import matplotlib.pyplot as plt
+
+        def titles(figure):
+            figure.canvas.draw()
+            plt.close(figure)
+            return [axes.get_title() for axes in figure.axes if axes.get_title()]
+
+        run = sal.sample(Shapes.grid(), "gwg", draws=60, seed=0)
+        with mock.patch.object(plt, "show", side_effect=AssertionError):
+            self.assertEqual(titles(run.plot())[:6], ["trace", "ranks of f", "autocorrelation", "trace",
+                                                      "ranks of mean of spin", "autocorrelation"])
+        self.assertEqual(titles(run.plot("trace", block="spin")), ["trace"])
+        self.assertEqual(len(titles(run.plot("pictures"))), 10)
+        labels = [axes.get_ylabel() + axes.get_xlabel() for axes in run.plot("trace").axes]
+        self.assertEqual(labels, ["f (nats)draw", "mean of spindraw"])
+        self.assertEqual(len(titles(sal.sample(ISING, draws=60, seed=0).plot(shape=(4, 4)))), 6 + 10)
+        self.assertEqual(len(titles(sal.sample(ISING, draws=60, seed=0, keep=False).plot())), 3)
+        self.assertEqual(titles(sal.sample(ISING, draws=60, chains=9, seed=0).plot("ranks"))[0],
+                         "ranks of f (7 of 9 chains)")
+        titles(sal.sample(ISING, draws=1, chains=1, seed=0).plot())
+        titles(sal.sample(Shapes.mixed(), "gibbs", draws=30, seed=0).plot())
+        colour = sal.categorical((4, 4), 3, name="colour")
+        titles(sal.sample(sal.Model(colour[..., 0].sum()), draws=30, seed=0).plot())
+        for error, wrong in (("kind 'traces'; expected 'trace'", {"kind": "traces"}), ("no block 't'", {"block": "t"}),
+                             ("no block is a picture", {"kind": "pictures", "shape": (3, 3)})):
+            with self.assertRaisesRegex(sal.ArgumentError, error):
+                run.plot(**wrong)
+        with self.assertRaisesRegex(sal.ArgumentError, "keep=True"):
+            sal.sample(Shapes.grid(), draws=60, seed=0, keep=False).plot("pictures")
+        plt.close("all")
+
+    @needs("matplotlib")
+    def test_autocorrelation_is_that_of_its_definition(self):
+        from saltus._plot import autocorrelation
+        row = np.random.default_rng(0).normal(size=50).cumsum()
+        centred = row - row.mean()
+        expected = [(centred[:50 - k] * centred[k:]).sum() / (centred ** 2).sum() for k in range(50)]
+        np.testing.assert_allclose(autocorrelation(row), expected, atol=1e-12)
+        self.assertIsNone(autocorrelation(np.ones(5)))
+
+    def test_a_missing_package_is_named(self):
+        run = sal.sample(ISING, draws=10, seed=0)
+        for name, method in (("matplotlib", run.plot), ("pandas", run.to_dataframe), ("xarray", run.to_datatree)):
+            with mock.patch.dict("sys.modules", {name: None}), \
+                    self.assertRaisesRegex(ImportError, f"{method.__name__} needs {name}, which is not installed"):
+                method()
 
 
 class Interruption(unittest.TestCase):
@@ -589,6 +842,20 @@ class LogZ(unittest.TestCase):
 
 
 class Printing(unittest.TestCase):
+    def test_the_verdict_comes_first(self):
+        good = sal.sample(ISING, "gibbs", thin=16, draws=1000, seed=1)
+        self.assertRegex(repr(good).splitlines()[1], r"^Nothing speaks against these draws: R-hat is at most 1\.0")
+        self.assertTrue(good._repr_html_().startswith("<p><b>Nothing speaks against"))
+        with self.assertWarns(sal.SaltusWarning):
+            bad = sal.sample("ising:side=6,theta=1", "gwg", draws=200, seed=1)
+        lines = repr(bad).splitlines()
+        self.assertEqual(lines[1], "These draws are NOT to be trusted, for 1 reason:")
+        self.assertTrue(lines[2].startswith("warning: Nothing moved"))
+        self.assertRegex(bad._repr_html_(), "^<p><b>These draws are NOT .*</b></p><ul><li>Nothing moved.*</ul><table>")
+        few = sal.Summary({"warnings": [], "seed": "1", "draws": 2, "ess": {"min": None}, "rhat_max": None})
+        self.assertIn("is not known", few.verdict)
+        self.assertEqual(sal.Summary(dict(few, draws=0)).verdict, "There are no draws to judge.")
+
     def test_tables(self):
         run = sal.sample(ISING, "gwg", draws=2000, seed=1)
         for text in (repr(run), run._repr_html_()):
