@@ -299,6 +299,35 @@ START_TEST(bad_gradients_are_told)
 }
 END_TEST
 
+/* f is NaN where the first two variables are 0; the state that is told is one of these, in whatever
+ * chain it was met. */
+START_TEST(bad_values_are_told)
+{
+    static const char *const samplers[] = { "lb-exchange", "pair-gibbs" };
+    const int32_t codes[] = { 1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0 };
+    const double h[] = { 1, 1, 0, 0, 0 }, less = -0.5;
+    sal_space *space = tiny_space_make(&tiny_slices[0]);
+    sal_tape *tape = sal_tape_create(space, SAL_F64);
+    sal_expr sum = sal_dot(sal_state(tape), sal_constant(tape, h, SAL_SHAPE(5)));
+    sal_expr f = sal_sqrt(sal_add(sum, sal_constant(tape, &less, SAL_SCALAR)));
+    sal_model *model = NULL;
+    sal_error err;
+    ck_ok(sal_model_from_tape(tape, f, &model, &err), &err);
+    for (size_t k = 0; k < sizeof samplers / sizeof *samplers; k++) {
+        for (uint64_t seed = 0; seed < 20; seed++) {
+            sal_run_options o = {
+                .sampler = samplers[k], .chains = 3, .draws = 100, .seed = seed, .init = codes
+            };
+            sal_run *run = NULL;
+            ck_fails(sal_sample(model, &o, &run, &err), SAL_ERR_MODEL, &err, "state 0 0");
+        }
+    }
+    sal_model_destroy(model);
+    sal_tape_destroy(tape);
+    sal_space_destroy(space);
+}
+END_TEST
+
 /* Weights of counts beyond what double tells apart: the message says so, and does not blame f. */
 START_TEST(lost_norms_are_told)
 {
@@ -789,6 +818,7 @@ int main(void)
     tcase_add_test(tc, weights_that_are_no_numbers_are_told);
     tcase_add_test(tc, bad_gradients_are_told);
     tcase_add_test(tc, lost_norms_are_told);
+    tcase_add_test(tc, bad_values_are_told);
     tcase_add_test(tc, codes_are_drawn_given_their_sum);
     tcase_add_test(tc, draws_of_many_variables_have_the_sum);
     tcase_add_test(tc, auxiliary_variables_keep_the_sum);

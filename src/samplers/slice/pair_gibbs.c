@@ -7,9 +7,9 @@
 
 #include "core/error.h"
 #include "core/object.h"
-#include "models/tracker.h"
 #include "samplers/conditional.h"
 #include "samplers/slice/pairs.h"
+#include "samplers/slice/trials.h"
 
 enum { PAIRS };
 
@@ -24,12 +24,9 @@ static const char *const variants[] = { "", NULL };
 
 typedef struct pair_gibbs {
     sali_pairs pairs;
-    sali_tracker *tracker; /* NULL: f of other states is evaluated */
-    int64_t most;          /* codes of a pair */
-    sali_pair *pair;       /* [n] */
-    int64_t *count;        /* [n] codes of the pair, the present ones last */
-    int32_t *at;           /* [n x 2 most] */
-    double *f;             /* [n x most] f of each */
+    sali_trials trials; /* of a row, f[n] is that of the present state */
+    sali_pair *pair;    /* [n] */
+    int32_t *at;        /* [2 sali_pairs_most] scratch */
 } pair_gibbs;
 
 static sal_status create(const sali_chains *chains, const sali_sampler_settings *settings,
@@ -40,133 +37,62 @@ static sal_status create(const sali_chains *chains, const sali_sampler_settings 
     if (!g) {
         return sali_fail_memory(err);
     }
-    g->most = sali_pairs_most(chains->space);
+    const int64_t most = sali_pairs_most(chains->space);
     g->pair = SALI_OBJECT_ARRAY(g, sali_pair, chains->n);
-    g->count = SALI_OBJECT_ARRAY(g, int64_t, chains->n);
-    g->at = SALI_OBJECT_ARRAY(g, int32_t, 2 * chains->n * g->most);
-    g->f = SALI_OBJECT_ARRAY(g, double, chains->n * g->most);
+    g->at = SALI_OBJECT_ARRAY(g, int32_t, 2 * most);
     sal_status status =
         sali_pairs_open(g, chains->model, (int)settings->values[PAIRS], &g->pairs, err);
-    if (status == SAL_OK && chains->model->trackable) {
-        status = sali_tracker_create_values(chains->model, chains->n, &g->tracker, err);
-        status = status ? status : sali_object_own(g, g->tracker, sali_tracker_destroy, err);
-    }
+    status = status ? status : sali_trials_open(g, chains, most, &g->trials, err);
     return sali_object_finish(g, status, self, err);
 }
 
 static void refresh(void *self, sali_chains *chains)
 {
-    pair_gibbs *g = self;
-    sali_chains_start(chains, false);
-    if (g->tracker) {
-        sali_tracker_start(g->tracker, chains->n, chains->codes, chains->f);
-    }
+    sali_trials_refresh(&((pair_gibbs *)self)->trials, chains);
 }
 
 static bool follows(const void *self)
 {
-    return ((const pair_gibbs *)self)->tracker;
+    return ((const pair_gibbs *)self)->trials.tracker;
 }
 
-/* The variables of a pair, and their number. */
-static int64_t sites_of(sali_pair pair, int64_t sites[2])
+/* List the other codes that chain c's pair can have. */
+static void list_moves(pair_gibbs *g, const sali_chains *chains, int64_t c)
 {
-    sites[0] = pair.i;
-    sites[1] = pair.j;
-    return pair.j < 0 ? 1 : 2;
-}
-
-/* f of the other codes of chain c's pair, by the tracker. */
-static void track(pair_gibbs *g, int64_t c)
-{
-    int64_t sites[2], n = sites_of(g->pair[c], sites);
-    for (int64_t k = 0; k < g->count[c] - 1; k++) {
-        g->f[c * g->most + k] =
-            sali_tracker_try(g->tracker, c, n, sites, g->at + 2 * (c * g->most + k), false);
+    const sali_pair pair = g->pair[c];
+    sali_trial_row *row = &g->trials.rows[c];
+    row->n = sali_pair_codes(chains->space, pair, chains->codes + c * chains->space->n_variables,
+                             g->at) -
+             1;
+    for (int64_t k = 0; k < row->n; k++) {
+        row->move[k] = (sali_few){ pair.j < 0 ? 1 : 2,
+                                   { pair.i, pair.j },
+                                   { g->at[2 * k], g->at[2 * k + 1] } };
     }
 }
 
-/* Set chain c's proposed state to the present one with its pair at codes `at` [2]. */
-static void set_pair(sali_chains *chains, int64_t c, sali_pair pair, const int32_t *at)
-{
-    int32_t *codes = chains->codes_new + c * chains->space->n_variables;
-    void *x = sali_row(chains, chains->x_new, c, chains->space->width);
-    int64_t sites[2], n = sites_of(pair, sites);
-    for (int64_t k = 0; k < n; k++) {
-        codes[sites[k]] = at[k];
-        sali_model_embed_one(chains->model, sites[k], at[k], x);
-    }
-}
-
-/* f of the other codes of all chains' pairs, by evaluating entry k of all chains at once. */
-static void evaluate(pair_gibbs *g, sali_chains *chains)
-{
-    const sal_space *space = chains->space;
-    int64_t largest = 0;
-    memcpy(chains->codes_new, chains->codes,
-           (size_t)(chains->n * space->n_variables) * sizeof *chains->codes);
-    memcpy(chains->x_new, chains->x, (size_t)(chains->n * space->width) * chains->element);
-    for (int64_t c = 0; c < chains->n; c++) {
-        largest = g->count[c] > largest ? g->count[c] : largest;
-    }
-    for (int64_t k = 0; k < largest - 1; k++) {
-        for (int64_t c = 0; c < chains->n; c++) {
-            const int64_t entry = k < g->count[c] ? k : g->count[c] - 1;
-            set_pair(chains, c, g->pair[c], g->at + 2 * (c * g->most + entry));
-        }
-        sali_value(chains->evaluator, chains->n, chains->codes_new, chains->x_new, chains->f_new);
-        for (int64_t c = 0; c < chains->n; c++) {
-            if (k < g->count[c] - 1) {
-                g->f[c * g->most + k] = chains->f_new[c];
-            }
-        }
-    }
-}
-
-/* The codes that each chain's pair can have, and beta f of them. */
+/* Fill the rows with the codes that each chain's pair can have, and f of them. */
 static void weigh(pair_gibbs *g, sali_chains *chains)
 {
     for (int64_t c = 0; c < chains->n; c++) {
-        g->count[c] = sali_pair_codes(chains->space, g->pair[c],
-                                      chains->codes + c * chains->space->n_variables,
-                                      g->at + 2 * c * g->most);
-        if (g->tracker) {
-            track(g, c);
-        }
+        list_moves(g, chains, c);
     }
-    if (!g->tracker) {
-        evaluate(g, chains);
+    if (!g->trials.tracker) {
+        sali_trials_start(chains);
     }
+    sali_trials_evaluate(&g->trials, chains);
     for (int64_t c = 0; c < chains->n; c++) {
-        g->f[c * g->most + g->count[c] - 1] = chains->f[c];
+        g->trials.rows[c].f[g->trials.rows[c].n] = chains->f[c];
     }
 }
 
-/* Move chain c to entry k of its pair's codes. */
+/* Move chain c to entry k of its row. */
 static void move(pair_gibbs *g, sali_chains *chains, int64_t c, int64_t k)
 {
-    const int32_t *at = g->at + 2 * (c * g->most + k);
-    int64_t sites[2], n = sites_of(g->pair[c], sites);
-    double f = g->f[c * g->most + k];
-    if (g->tracker && k < g->count[c] - 1) {
-        f = sali_tracker_try(g->tracker, c, n, sites, at, true);
-    }
-    sali_chains_move_several(chains, c, n, sites, at, f);
-}
-
-/* Note the first entry of chain c whose f is NaN or +inf. */
-static void note_bad(const pair_gibbs *g, sali_chains *chains, int64_t c)
-{
-    const int64_t entry = c * g->most;
-    int64_t k = 0;
-    while (k < g->count[c] - 1 && g->f[entry + k] < INFINITY) {
-        k++;
-    }
-    memcpy(chains->codes_new + c * chains->space->n_variables,
-           chains->codes + c * chains->space->n_variables,
-           (size_t)chains->space->n_variables * sizeof *chains->codes);
-    set_pair(chains, c, g->pair[c], g->at + 2 * (entry + k));
-    sali_chains_note_bad(chains, c, chains->codes_new, g->f[entry + k]);
+    const sali_trial_row *row = &g->trials.rows[c];
+    const sali_few stay = { 0 }, *m = k < row->n ? &row->move[k] : &stay;
+    sali_trials_follow(&g->trials, c, m);
+    sali_chains_move_several(chains, c, m->n, m->site, m->code, row->f[k]);
 }
 
 /* Whether the present codes, and all others, are forbidden. */
@@ -192,18 +118,31 @@ static void step(void *self, sali_chains *chains)
     weigh(g, chains);
     for (int64_t c = 0; c < chains->n; c++) {
         const sali_stream stream = sali_chains_stream(chains, c, SALI_RNG_ACCEPT);
-        const int64_t k =
-            all_forbidden(g->count[c], g->f + c * g->most)
-                ? g->count[c] - 1
-                : sali_conditional_draw(g->count[c], g->f + c * g->most, chains->beta[c],
-                                        sali_rng_uniform_at(&stream, 0));
+        const sali_trial_row *row = &g->trials.rows[c];
+        const int64_t k = all_forbidden(row->n + 1, row->f)
+                              ? row->n
+                              : sali_conditional_draw(row->n + 1, row->f, chains->beta[c],
+                                                      sali_rng_uniform_at(&stream, 0));
         if (k < 0) {
-            note_bad(g, chains, c);
+            sali_trials_start(chains);
+            sali_trials_note_bad(&g->trials, chains, c);
         } else {
             move(g, chains, c, k);
         }
     }
     sali_chains_tick(chains);
+}
+
+/* Whether a move from `now` leads to `target`, which differs from it in `moved` variables. */
+static bool leads_to(const sali_few *m, const int32_t *now, const int32_t *target, int64_t moved)
+{
+    int64_t changes = 0;
+    bool same = true;
+    for (int64_t k = 0; k < m->n; k++) {
+        changes += m->code[k] != now[m->site[k]];
+        same &= m->code[k] == target[m->site[k]];
+    }
+    return same && changes == moved;
 }
 
 /* log of the sum over pairs of the probability of the pair and of `to` given it. */
@@ -221,16 +160,17 @@ static void log_q(void *self, sali_chains *chains, const int32_t *to, double *ou
         weigh(g, chains);
         for (int64_t c = 0; p > 0 && c < chains->n; c++) {
             const int32_t *target = to + c * V, *now = chains->codes + c * V;
-            const double *f = g->f + c * g->most;
-            double largest, sum = sali_conditional_norm(g->count[c], f, chains->beta[c], &largest);
-            bool elsewhere = false;
+            const sali_trial_row *row = &g->trials.rows[c];
+            double largest,
+                sum = sali_conditional_norm(row->n + 1, row->f, chains->beta[c], &largest);
+            int64_t moved = 0;
             for (int64_t v = 0; v < V; v++) {
-                elsewhere |= v != pair.i && v != pair.j && target[v] != now[v];
+                moved += target[v] != now[v];
             }
-            for (int64_t k = 0; !elsewhere && k < g->count[c]; k++) {
-                const int32_t *at = g->at + 2 * (c * g->most + k);
-                if (target[pair.i] == at[0] && (pair.j < 0 || target[pair.j] == at[1])) {
-                    out[c] += p * exp(chains->beta[c] * (f[k] - largest)) / sum;
+            for (int64_t k = 0; k <= row->n; k++) {
+                const sali_few stay = { 0 }, *m = k < row->n ? &row->move[k] : &stay;
+                if (leads_to(m, now, target, moved)) {
+                    out[c] += p * exp(chains->beta[c] * (row->f[k] - largest)) / sum;
                 }
             }
         }
