@@ -258,8 +258,8 @@ def _candidates() -> list[tuple[str, str]]:
     if os.environ.get("SALTUS_LIBRARY"):
         return [(os.environ["SALTUS_LIBRARY"], "the environment variable SALTUS_LIBRARY")]
     try:
-        from . import _place  # written by Meson: beside the build, or the installed library
-        found.append((_place.LIBRARY, "the place that this package was built for"))
+        from . import _place  # written by Meson: beside the build, the installed library, or in this package
+        found.append((str(Path(__file__).parent / _place.LIBRARY), "the place that this package was built for"))
     except ImportError:
         build = Path(__file__).resolve().parents[2] / "build" / "src" / "libsaltus.so"
         found.append((str(build), "the build folder of this source tree"))
@@ -286,7 +286,7 @@ def _load() -> ctypes.CDLL:
         return library
     raise ImportError(
         "saltus: the C library was not found. Tried:\n" + "\n".join(tried or ["  nothing: no place is known"]) +
-        "\nInstall it (apt install libsaltus0, or meson install), or set SALTUS_LIBRARY to libsaltus.so")
+        "\nInstall it (pip install, apt install libsaltus0, or meson install), or set SALTUS_LIBRARY to libsaltus.so")
 
 
 lib = _load()

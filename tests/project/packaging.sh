@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # packaging.sh BUILD_DIR SOURCE_DIR VERSION: every place that tells the version tells this one, and debian/
 # is in step: what Meson installs is in one package, what the library needs is in Build-Depends, and the
-# files can be read.
+# files can be read. A wheel has the Python package, the library and the program, and no more.
 source "$(dirname "${BASH_SOURCE[0]}")/../support/shell.sh"
 build=$1 source=$2 version=$3
 cd "$source"
@@ -14,6 +14,7 @@ same() {
 same CITATION.cff "$(sed -n 's/^version: //p' CITATION.cff)"
 same CHANGELOG.md "$(sed -n 's/^## \[\([0-9.]*\)\].*/\1/p' CHANGELOG.md | head -1)"
 same python/saltus/_library.py "$(sed -n 's/^VERSION = "\(.*\)"/\1/p' python/saltus/_library.py)"
+same packaging/conda-forge/meta.yaml "$(sed -n 's/^{% set version = "\(.*\)" %}$/\1/p' packaging/conda-forge/meta.yaml)"
 same debian/changelog "$(sed -n '1s/^saltus (\(.*\)-[^-]*) .*/\1/p' debian/changelog)"
 
 # The packages' lists of files are patterns; a folder stands for all in it.
@@ -56,6 +57,18 @@ done
 for test in $(sed -n 's/^Tests: //p' debian/tests/control); do
     [[ -x debian/tests/$test ]] || fail "debian/tests/control: there is no program $test"
 done
+
+make_folder
+if command -v meson >/dev/null; then
+    meson setup "$folder/wheel" . -Dwheel=true >"$folder/log" 2>&1 || { cat "$folder/log"; exit 1; }
+    diff <(printf '%s\n' '{bindir}/saltus' '{py_platlib}/saltus/'{_place.py,libsaltus.so.0,py.typed} \
+               $(cd python && printf '{py_platlib}/%s\n' saltus/*.py) | sort) \
+        <(python3 -c 'import json, sys
+for files in json.load(sys.stdin).values():
+    for file in files.values():
+        print(file["destination"])' <"$folder/wheel/meson-info/intro-install_plan.json" | sort) ||
+        fail "a wheel would have other files (>) than it should (<)"
+fi
 
 ((failures == 0)) || finish
 command -v dpkg-parsechangelog >/dev/null || skip "dpkg-dev is not there; only versions and lists were compared"

@@ -10,6 +10,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tempfile
 import unittest
 
 import saltus
@@ -141,6 +142,34 @@ class Library(unittest.TestCase):
                 "try: l._load()\nexcept ImportError as e: print(e)")
         result = self.run_python(code)
         self.assertIn(f"version {saltus.__version__}; this package is 9.9.0", result.stdout)
+
+
+class Program(unittest.TestCase):
+    def run_module(self, *arguments, **environment):
+        return subprocess.run([sys.executable, "-m", "saltus", *arguments], env={**os.environ, **environment},
+                              text=True, capture_output=True, check=False)
+
+    def test_the_module_is_the_program(self):
+        for arguments in (["--version"], ["value", "ising:side=2", "--state", "1,1,1,1"], ["frob"]):
+            with self.subTest(arguments[0]):
+                there = subprocess.run([os.environ["SALTUS_PROGRAM"], *arguments], text=True, capture_output=True,
+                                       check=False)
+                here = self.run_module(*arguments)
+                self.assertEqual((here.returncode, here.stdout, here.stderr),
+                                 (there.returncode, there.stdout, there.stderr))
+
+    def test_programs_of_other_versions_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            other = pathlib.Path(folder, "saltus")
+            other.write_text("#!/bin/sh\necho saltus 9.9.0\n")
+            other.chmod(0o755)
+            code = ("import saltus.__main__ as m\n"
+                    f"m._candidates = lambda: [('/nowhere/saltus', 'a place'), ({str(other)!r}, 'another')]\n"
+                    "m.main()")
+            result = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("/nowhere/saltus (a place): No such file or directory", result.stderr)
+        self.assertIn(f"(another): it says 'saltus 9.9.0'; this package is {saltus.__version__}", result.stderr)
 
 
 if __name__ == "__main__":

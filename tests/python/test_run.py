@@ -458,7 +458,8 @@ class Tables(unittest.TestCase):
                     found = stored.load()
                 for name, values in run.to_xarray(group).variables.items():
                     np.testing.assert_array_equal(found[name].values, values.values)
-                    self.assertEqual(found[name].dtype.kind, "O" if name == "column" else values.dtype.kind)
+                    # Texts: objects from older releases of xarray, fixed width since NumPy 2.
+                    self.assertIn(found[name].dtype.kind, "OU" if name == "column" else values.dtype.kind)
             before = path.read_bytes()
             with self.assertRaisesRegex(sal.FileError, "run.nc: the file exists; give overwrite=True"):
                 run.to_netcdf(path)
