@@ -66,6 +66,9 @@ typedef struct sal_data {
 
     int32_t *labels; /* [rows] classes, if the file has them, or NULL */
 
+    char **names; /* [rows] of an alignment: the sequences' names, if the file has them and all its
+                     sequences were kept, or NULL */
+
     char *remark; /* what reading the file found besides the rows, as sal_model_remark; NULL:
                      nothing */
     bool warns;   /* the remark says that something was dropped or decided */

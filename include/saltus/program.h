@@ -202,11 +202,22 @@ SAL_API sal_status sal_model_print_program(const sal_model *model, FILE *stream,
  * Threads: any. */
 SAL_API sal_status sal_format_find(const char *path, sal_format_info *info, sal_error *err);
 
-/* Write what a file holds in another format. It may be a network, a graph, an alignment or an array
- * (sal_format_list), a saved tape, or the directory of a training.
+/* The gauge of the parameters of a Potts model. f changes by a constant only. */
+typedef enum sal_gauge {
+    SAL_GAUGE_AS_IS = 0,  /* that of the file */
+    SAL_GAUGE_ZERO_SUM,   /* sums over the states of h_i, and of J_ij for either site, are 0 */
+    SAL_GAUGE_LATTICE_GAS /* h_i and J_ij are 0 where a state is 0, the gap */
+} sal_gauge;
+
+/* Write what a file holds in another format. It may be a network, a graph, an alignment, parameters
+ * of a Potts model or an array (sal_format_list), a saved tape, or the directory of a training. A
+ * model of a tape or training can be written as parameters if it is a Potts model: its variables
+ * have labels, equally many, and f has terms of one and of two variables.
  * Params:  from  the format of `in`; NULL: the one that its name and content tell.
  *          to    the format of `out`; NULL: the one that its name tells.
  *          columns_from  of a libsvm file; FIND for any other one.
+ *          gauge  of parameters of a Potts model; AS_IS for anything else, and for a model the
+ *                  zero-sum gauge.
  *          remark  gets what was dropped or decided in reading `in`, as sal_model_remark, or NULL.
  *                  Free it by sal_free. NULL: not wanted.
  * Returns: SAL_ERR_ARGUMENT (no such format, one that cannot express what the file holds, or
@@ -215,7 +226,8 @@ SAL_API sal_status sal_format_find(const char *path, sal_format_info *info, sal_
  * Cost:    O(size of the files).
  * Threads: any; for .nc as sal_draw_writer_open. */
 SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                               sal_columns_from columns_from, char **remark, sal_error *err);
+                               sal_columns_from columns_from, sal_gauge gauge, char **remark,
+                               sal_error *err);
 
 /* Write marginals, as exact answers or draws give them, for sal_marginals_read and other programs.
  * NAME.MAR: the format of the UAI competitions. Any other name: JSON, {"log_z": ..,

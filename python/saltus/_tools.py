@@ -301,10 +301,13 @@ def ladder(training: Any) -> Ladder:
 
 # ---- files
 
+GAUGES = (None, "zero-sum", "lattice-gas")
+
 
 def convert(source: Path, target: Path, from_format: Optional[str] = None, to_format: Optional[str] = None,
-            columns_from: Optional[int] = None) -> None:
-    """Write what a file holds in another format: a network, a graph, an alignment, an array or a saved model.
+            columns_from: Optional[int] = None, gauge: Optional[str] = None) -> None:
+    """Write what a file holds in another format: a network, a graph, an alignment, parameters of a Potts model, an array
+    or a saved model.
 
     Parameters
     ----------
@@ -314,6 +317,8 @@ def convert(source: Path, target: Path, from_format: Optional[str] = None, to_fo
         Names from ``saltus.list_of("formats")`` (None: what names and content tell).
     columns_from : {0, 1}, optional
         The index of the first column of a libsvm file (None: found).
+    gauge : {'zero-sum', 'lattice-gas'}, optional
+        Of parameters of a Potts model (None: of a file, its own; of a model, zero-sum).
 
     Raises
     ------
@@ -334,9 +339,11 @@ def convert(source: Path, target: Path, from_format: Optional[str] = None, to_fo
     _require_own_version("convert")
     if columns_from not in (None, 0, 1):
         raise ArgumentError(f"columns_from={columns_from!r}; expected 0 or 1")
+    if gauge not in GAUGES:
+        raise ArgumentError(f"gauge={gauge!r}; expected 'zero-sum' or 'lattice-gas'")
     remark = c_void_p()
     call("sal_convert", encode(source), encode(from_format), encode(target), encode(to_format),
-         0 if columns_from is None else int(columns_from) + 1, ctypes.byref(remark))
+         0 if columns_from is None else int(columns_from) + 1, GAUGES.index(gauge), ctypes.byref(remark))
     if remark.value:
         warn_of(own_names(_library.text_at(remark.value)), True)
 

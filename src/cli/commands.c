@@ -144,10 +144,13 @@ static const cli_page pages[] = {
           "saltus evaluate rbm --data digits --temperatures 2000" } } },
     { &cli_value,
       CLI_GROUP_LOOK,
-      "Evaluates f at the states in a .npy file, one per row. If you ask for them, it writes the "
+      "Evaluates f at the states in a file: rows of an array, or aligned sequences, whose names it "
+      "prints beside f. If you ask for them, it writes the "
       "gradient, and the differences of f where a variable takes another value. " MODEL,
       { { "f of draws, as codes, and its gradient:",
-          "saltus value ising:side=10 --state best.npy --codes --out-gradient gradient.npy" } } },
+          "saltus value ising:side=10 --state best.npy --codes --out-gradient gradient.npy" },
+        { "Mutants of a protein under a Potts model, less the wild type:",
+          "saltus value params.dat --state mutants.fasta --against wild.fasta" } } },
     { &cli_check,
       CLI_GROUP_LOOK,
       "Shows a model's variables, parameters and operations, compares its gradient and differences "

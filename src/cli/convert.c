@@ -26,17 +26,26 @@ static int write_sheet(const char *in, sal_columns_from columns_from, const char
 static int run_convert(const cli_command *command, int argc, char **argv)
 {
     const char *paths[2] = { NULL, NULL }, *from = NULL, *to = NULL, *shape = NULL;
-    const char *columns = NULL;
+    const char *columns = NULL, *gauge_name = NULL;
+    sal_gauge gauge = SAL_GAUGE_AS_IS;
     sal_columns_from columns_from;
     const cli_option options[] = {
         { "from", CLI_TEXT, &from, "FORMAT", "format of IN [told by its name and content]" },
         { "to", CLI_TEXT, &to, "FORMAT", "format of OUT [told by its name]" },
         CLI_SHAPE_OPTION(shape),
         CLI_COLUMNS_FROM_OPTION(columns),
+        { "gauge", CLI_TEXT, &gauge_name, "zero-sum|lattice-gas",
+          "gauge of parameters of a Potts model [of a file, its own; of a model, zero-sum]" },
         { 0 },
     };
     int code = cli_parse(command, argc, argv, options, 2, paths);
     code = code ? code : cli_columns_from(columns, &columns_from);
+    if (code == CLI_OK && gauge_name) {
+        gauge = strcmp(gauge_name, "zero-sum") == 0 ? SAL_GAUGE_ZERO_SUM : SAL_GAUGE_LATTICE_GAS;
+        code = gauge == SAL_GAUGE_LATTICE_GAS && strcmp(gauge_name, "lattice-gas") != 0
+                   ? cli_usage("--gauge %s: expected zero-sum or lattice-gas", gauge_name)
+                   : CLI_OK;
+    }
     code = code ? code : cli_claim_output(paths[1]);
     bool sheet = code == CLI_OK && !from && !to && is_picture(paths[1]);
     sal_format_info format;
@@ -52,7 +61,8 @@ static int run_convert(const cli_command *command, int argc, char **argv)
     }
     sal_error err = { 0 };
     char *remark = NULL;
-    sal_status status = sal_convert(paths[0], from, paths[1], to, columns_from, &remark, &err);
+    sal_status status =
+        sal_convert(paths[0], from, paths[1], to, columns_from, gauge, &remark, &err);
     cli_remark(remark, true);
     sal_free(remark);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);

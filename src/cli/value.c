@@ -8,7 +8,8 @@
 #include "cli/cli.h"
 
 typedef struct options {
-    const char *state, *params, *dtype, *sums, *out_value, *out_gradient, *out_differences;
+    const char *state, *against, *params, *dtype, *sums, *out_value, *out_gradient,
+        *out_differences;
     bool codes, json;
 } options;
 
@@ -18,7 +19,8 @@ typedef struct values {
     int32_t *codes; /* [states x V], or NULL: x */
     double *x;      /* [states x N] */
     double *f, *gradient, *differences;
-    int64_t row; /* entries of one row of differences */
+    int64_t row;        /* entries of one row of differences */
+    sal_data sequences; /* of an alignment, whose codes are taken over; else empty */
 } values;
 
 static void values_free(values *v)
@@ -28,6 +30,7 @@ static void values_free(values *v)
     free(v->f);
     free(v->gradient);
     free(v->differences);
+    sal_data_destroy(&v->sequences);
 }
 
 /* The code of the variable whose reals are x; -1 if x is no state of a variable of this block. */
@@ -77,29 +80,95 @@ static bool to_codes(const sal_space *space, int64_t states, const double *x, in
     return true;
 }
 
-/* Read the states, as codes or as rows of the embedding; rows that are all states get codes.
- * Returns the exit code. */
-static int read_states(const options *o, const sal_space *space, values *v)
+/* The alphabet of a model of sequences, by the states of its sites, and whether they lack the gap,
+ * code 0 of the alphabet. False: all variables would have as many states, and these be 20 or 21
+ * (proteins), 4 or 5 (RNA, DNA). */
+static bool find_alphabet(const sal_space *space, sal_alphabet *alphabet, bool *gapless)
+{
+    const int64_t q = sal_space_states(space, 0);
+    *alphabet = q == 20 || q == 21 ? SAL_ALPHABET_PROTEIN : SAL_ALPHABET_RNA;
+    *gapless = q == 20 || q == 4;
+    for (int64_t i = 0; i < sal_space_variables(space); i++) {
+        if (sal_space_states(space, i) != q) {
+            return false;
+        }
+    }
+    return *gapless || q == 21 || q == 5;
+}
+
+/* Read the sequences of a file as states. Returns the exit code. */
+static int read_sequences(const char *path, const sal_space *space, values *v)
+{
+    sal_data *data = &v->sequences;
+    sal_data_options o = { .kind = SAL_DATA_ALIGNMENT };
+    const int64_t V = sal_space_variables(space);
+    sal_error err = { 0 };
+    bool gapless;
+    if (!find_alphabet(space, &o.alphabet, &gapless)) {
+        return cli_error(
+            SAL_ERR_DATA,
+            "%s: sequences, and this model has other variables; expected sites of 20 or "
+            "21 states (proteins), or of 4 or 5 (RNA, DNA)",
+            path);
+    }
+    sal_status status = sal_data_read(path, &o, data, &err);
+    if (status != SAL_OK) {
+        return cli_fail(status, &err);
+    }
+    cli_remark(data->remark, data->warns);
+    if (data->variables != V) {
+        return cli_error(SAL_ERR_DATA, "%s: sequences of %lld sites; the model has %lld", path,
+                         (long long)data->variables, (long long)V);
+    }
+    v->states = data->rows;
+    v->codes = malloc((size_t)(data->rows * V) * sizeof *v->codes);
+    for (int64_t k = 0; v->codes && k < data->rows * V; k++) {
+        if (gapless && data->codes[k] == 0) {
+            return cli_error(
+                SAL_ERR_DATA,
+                "%s: sequence %lld has a gap, or a letter outside the alphabet, at site "
+                "%lld; the sites of this model have no gap",
+                path, (long long)(k / V + 1), (long long)(k % V + 1));
+        }
+        v->codes[k] = data->codes[k] - gapless;
+    }
+    return v->codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &err);
+}
+
+/* Whether a file holds aligned sequences. */
+static bool has_sequences(const char *path)
+{
+    sal_format_info info;
+    return sal_format_find(path, &info, NULL) == SAL_OK &&
+           strcmp(info.content, "an alignment") == 0;
+}
+
+/* Read the states of a file: sequences, codes or rows of the embedding; rows that are all states
+ * get codes. Returns the exit code. */
+static int read_states(const options *o, const char *path, const sal_space *space, values *v)
 {
     sal_array array = { 0 };
     sal_error err = { 0 };
+    if (has_sequences(path)) {
+        return read_sequences(path, space, v);
+    }
     int64_t width = o->codes ? sal_space_variables(space) : sal_space_width(space);
-    sal_status status = cli_array_read(o->state, SAL_COLUMNS_FIND, &array, &err);
+    sal_status status = cli_array_read(path, SAL_COLUMNS_FIND, &array, &err);
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
     int64_t rows = array.ndim == 1 ? 1 : array.ndim == 2 ? array.shape[0] : 0;
     if (rows < 1 || array.count != rows * width) {
         sal_array_free(&array);
-        snprintf(err.message, sizeof err.message, "%s: expected shape (states, %lld): the %s",
-                 o->state, (long long)width,
+        snprintf(err.message, sizeof err.message, "%s: expected shape (states, %lld): the %s", path,
+                 (long long)width,
                  o->codes ? "codes of all variables" : "embedding (or use --codes)");
         return cli_fail(SAL_ERR_DATA, &err);
     }
     v->states = rows;
     v->codes = malloc((size_t)(rows * sal_space_variables(space)) * sizeof *v->codes);
     if (o->codes || !v->codes) {
-        int code = cli_codes(o->state, &array, v->codes);
+        int code = cli_codes(path, &array, v->codes);
         sal_array_free(&array);
         return code;
     }
@@ -142,6 +211,26 @@ static int compute_values(const options *o, const sal_model *model, values *v)
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
+/* Compute f of the one state of o->against: *f. Without it, 0. Returns the exit code. */
+static int compute_reference(const options *o, const sal_model *model, double *f)
+{
+    values one = { 0 };
+    const options plain = { .codes = o->codes, .state = o->against };
+    int code = CLI_OK;
+    *f = 0;
+    if (o->against) {
+        code = read_states(o, o->against, sal_model_space(model), &one);
+        if (code == CLI_OK && one.states != 1) {
+            code = cli_error(SAL_ERR_DATA, "--against %s: %lld states; expected one", o->against,
+                             (long long)one.states);
+        }
+        code = code ? code : compute_values(&plain, model, &one);
+        *f = code ? 0 : one.f[0];
+        values_free(&one);
+    }
+    return code;
+}
+
 /* Write data [rows x columns], or [rows] for 0 columns, to a file; nothing without a path. Returns
  * the exit code. */
 static int write_array(const char *path, int64_t rows, int64_t columns, double *data)
@@ -155,26 +244,71 @@ static int write_array(const char *path, int64_t rows, int64_t columns, double *
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
-/* Print f [states] as a JSON object, with null where f is -inf. Returns the exit code. */
-static int print_json(const sal_model *model, const values *v)
+/* A number as JSON: null where it is infinite, or no number. */
+static json_t *json_number_of(double x)
 {
-    json_t *f = json_array();
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+/* The name of sequence i: in the file, or its number, from 1, in `number`. */
+static const char *name_of(const values *v, int64_t i, char number[24])
+{
+    snprintf(number, 24, "%lld", (long long)(i + 1));
+    return v->sequences.names ? v->sequences.names[i] : number;
+}
+
+/* Print f [states] as a JSON object, with null where f is -inf, beside the names of sequences and
+ * the differences to `reference`, where there are any. Returns the exit code. */
+static int print_json(const options *o, const sal_model *model, const values *v, double reference)
+{
+    json_t *object = json_pack("{s:o, s:I}", "model", cli_json_text(sal_model_name(model)),
+                               "states", (json_int_t)v->states);
+    json_t *f = json_array(), *names = json_array(), *difference = json_array();
+    char number[24];
     for (int64_t i = 0; i < v->states; i++) {
-        json_array_append_new(f, isfinite(v->f[i]) ? json_real(v->f[i]) : json_null());
+        json_array_append_new(f, json_number_of(v->f[i]));
+        json_array_append_new(names, cli_json_text(name_of(v, i, number)));
+        json_array_append_new(difference, json_number_of(v->f[i] - reference));
     }
-    return cli_json_print_digits(json_pack("{s:o, s:I, s:o}", "model",
-                                           cli_json_text(sal_model_name(model)), "states",
-                                           (json_int_t)v->states, "f", f),
-                                 17);
+    json_object_set_new(object, "f", f);
+    if (v->sequences.rows > 0) {
+        json_object_set(object, "sequence", names);
+    }
+    if (o->against) {
+        json_object_set(object, "difference", difference);
+    }
+    json_decref(names);
+    json_decref(difference);
+    return cli_json_print_digits(object, 17);
+}
+
+/* Print f, a line for each state; of sequences, or with --against, a table with a heading. */
+static void print_values(const options *o, const values *v, double reference)
+{
+    const bool sequences = v->sequences.rows > 0;
+    char number[24];
+    if (sequences || o->against) {
+        printf("%s%s\n", sequences ? "sequence\tf" : "f", o->against ? "\tdifference" : "");
+    }
+    for (int64_t i = 0; i < v->states; i++) {
+        if (sequences) {
+            printf("%s\t", name_of(v, i, number));
+        }
+        printf("%.17g", v->f[i]);
+        if (o->against) {
+            printf("\t%.17g", v->f[i] - reference);
+        }
+        printf("\n");
+    }
 }
 
 /* Print or write f, and write the other arrays that were asked for. Returns the exit code. */
-static int write_values(const options *o, const sal_model *model, const values *v)
+static int write_values(const options *o, const sal_model *model, const values *v, double reference)
 {
-    for (int64_t i = 0; i < v->states && !o->out_value && !o->json; i++) {
-        printf("%.17g\n", v->f[i]);
+    if (!o->out_value && !o->json) {
+        print_values(o, v, reference);
     }
-    int code = o->json ? print_json(model, v) : CLI_OK;
+    int code = o->json ? print_json(o, model, v, reference) : CLI_OK;
     code = code ? code : write_array(o->out_value, v->states, 0, v->f);
     code = code ? code
                 : write_array(o->out_gradient, v->states, sal_space_width(sal_model_space(model)),
@@ -186,9 +320,12 @@ static int run_value(const cli_command *command, int argc, char **argv)
 {
     options o = { 0 };
     const cli_option table[] = {
-        { "state", CLI_TEXT, &o.state, "FILE.npy",
-          "read the states: (states, N) reals of the embedding" },
+        { "state", CLI_TEXT, &o.state, "FILE",
+          "read the states: an array, (states, N) reals of the embedding; or aligned sequences, "
+          "such as FASTA" },
         { "codes", CLI_FLAG, &o.codes, NULL, "--state holds codes, (states, V)" },
+        { "against", CLI_TEXT, &o.against, "FILE",
+          "read one more state, such as the wild type, and print f less its f, too" },
         CLI_FIX_SUM_OPTION(o.sums),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
@@ -202,18 +339,23 @@ static int run_value(const cli_command *command, int argc, char **argv)
     const char *specification = NULL;
     sal_model *model = NULL;
     values v = { 0 };
+    double reference = 0;
     int code = cli_parse(command, argc, argv, table, 1, &specification);
     if (code == CLI_OK && !o.state) {
-        code = cli_usage("value: --state FILE.npy is needed");
+        code = cli_usage("value: --state FILE is needed");
+    }
+    if (code == CLI_OK && o.against && o.out_value) {
+        code = cli_usage("value: --against needs --json or printed values, not --out-value");
     }
     code = code ? code : cli_claim_output(o.out_value);
     code = code ? code : cli_claim_output(o.out_gradient);
     code = code ? code : cli_claim_output(o.out_differences);
     code = code ? code : cli_open_fixed(specification, o.dtype, o.params, o.sums, &model);
     code = code ? code : cli_check_joint("value", model);
-    code = code ? code : read_states(&o, sal_model_space(model), &v);
+    code = code ? code : read_states(&o, o.state, sal_model_space(model), &v);
+    code = code ? code : compute_reference(&o, model, &reference);
     code = code ? code : compute_values(&o, model, &v);
-    code = code ? code : write_values(&o, model, &v);
+    code = code ? code : write_values(&o, model, &v, reference);
     values_free(&v);
     sal_model_destroy(model);
     return code;

@@ -5,6 +5,7 @@
 #include <saltus/program.h>
 #include "core/error.h"
 #include "io/format.h"
+#include "models/potts.h"
 #include "models/zoo/alignment_rows.h"
 #include "models/zoo/builtin.h"
 
@@ -15,6 +16,31 @@ static sal_status save_model(const char *in, const char *out, sal_error *err)
     sal_model *model = NULL;
     sal_status status = sal_model_open(in, 0, &model, err);
     status = status ? status : sal_model_save(model, out, err);
+    sal_model_destroy(model);
+    return status;
+}
+
+/* Whether `out` is to be written as parameters of a Potts model. */
+static bool is_potts(const char *out, const sali_format *writer)
+{
+    bool potts = writer && writer->content == SALI_CONTENT_POTTS;
+    const sali_format *f;
+    for (int64_t k = 0; !writer && !potts && (f = sali_format_at(k)); k++) {
+        potts = f->content == SALI_CONTENT_POTTS && f->write && sali_format_has_suffix(f, out);
+    }
+    return potts;
+}
+
+/* Open the model `in`, with all digits, and find its parameters as a Potts model. */
+static sal_status read_potts(const char *in, sali_content *content, sal_error *err)
+{
+    sal_model *model = NULL;
+    sal_status status = sal_model_open(in, SAL_F64, &model, err);
+    content->kind = SALI_CONTENT_POTTS;
+    if (status == SAL_OK) {
+        status = sali_potts_of_model(model, &content->potts, err);
+        status = status ? sali_fail_prefix(err, status, "%s", in) : status;
+    }
     sal_model_destroy(model);
     return status;
 }
@@ -43,24 +69,39 @@ static sal_status read_content(const char *in, const char *from, const sali_form
 }
 
 sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
-                       sal_columns_from columns_from, char **remark, sal_error *err)
+                       sal_columns_from columns_from, sal_gauge gauge, char **remark,
+                       sal_error *err)
 {
     const sali_format *reader = NULL, *writer = NULL;
     struct stat there;
     sali_content content = { 0 };
     sal_status status = find_format(from, &reader, err);
     status = status ? status : find_format(to, &writer, err);
-    if (status == SAL_OK && !from && !to && stat(in, &there) == 0 && S_ISDIR(there.st_mode)) {
-        status = sali_columns_check(in, columns_from, &content, err);
-        status = status ? status : save_model(in, out, err);
-    } else {
-        status = status ? status : read_content(in, from, reader, columns_from, &content, err);
-        status = status ? status : sali_columns_check(in, columns_from, &content, err);
-        if (status == SAL_OK) {
-            status = !to && content.kind == SALI_CONTENT_TAPE
-                         ? save_model(in, out, err)
-                         : sali_content_write(out, writer, &content, err);
-        }
+    if (status == SAL_OK && ((int)gauge < 0 || gauge > SAL_GAUGE_LATTICE_GAS)) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT, "gauge %d; expected a value of the header",
+                           (int)gauge);
+    }
+    const bool directory = !from && stat(in, &there) == 0 && S_ISDIR(there.st_mode);
+    if (status == SAL_OK && !directory) {
+        status = read_content(in, from, reader, columns_from, &content, err);
+    }
+    status = status ? status : sali_columns_check(in, columns_from, &content, err);
+    bool model = directory || content.kind == SALI_CONTENT_TAPE;
+    if (status == SAL_OK && model && is_potts(out, writer)) {
+        sali_content_free(&content);
+        gauge = gauge ? gauge : SAL_GAUGE_ZERO_SUM;
+        status = read_potts(in, &content, err);
+        model = false;
+    }
+    if (status == SAL_OK && gauge && content.kind != SALI_CONTENT_POTTS) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT,
+                           "a gauge, and %s holds no parameters of a Potts model", in);
+    } else if (status == SAL_OK && gauge) {
+        sali_potts_set_gauge(&content.potts, gauge);
+    }
+    if (status == SAL_OK) {
+        status = model && !to ? save_model(in, out, err)
+                              : sali_content_write(out, writer, &content, err);
     }
     if (status == SAL_OK && remark) {
         *remark = content.remark.warns ? content.remark.text : NULL;

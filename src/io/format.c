@@ -9,7 +9,6 @@
 
 #include "core/error.h"
 #include "io/file.h"
-#include "io/potts_parameters.h"
 #include "io/torch.h"
 #include "models/conversion.h"
 
@@ -182,7 +181,6 @@ static sal_status read_content(const char *path, const sali_format *format, sali
     }
     if (!format) {
         status = sali_refuse_torch(path, bytes.data, bytes.size, err);
-        status = status ? status : sali_refuse_potts_parameters(path, bytes.data, bytes.size, err);
         format = status == SAL_OK ? recognise_format(path, &bytes, kind) : NULL;
     }
     if (status != SAL_OK) { /* reported already */

@@ -42,6 +42,9 @@ typedef struct sali_format {
     X(aln)                  \
     X(fasta)                \
     X(stockholm)            \
+    X(adabmdca)             \
+    X(ccmpred)              \
+    X(plmc)                 \
     X(graphml)              \
     X(coo)                  \
     X(dimacs)               \

@@ -15,6 +15,8 @@ const char *sali_content_name(sali_content_kind kind)
         return "a graph";
     case SALI_CONTENT_ALIGNMENT:
         return "an alignment";
+    case SALI_CONTENT_POTTS:
+        return "a Potts model";
     case SALI_CONTENT_ARRAY:
         return "an array";
     case SALI_CONTENT_TAPE:
@@ -76,6 +78,13 @@ void sali_alignment_recode(sali_alignment *a, sal_alphabet alphabet)
     a->alphabet = alphabet;
 }
 
+void sali_potts_free(sali_potts *potts)
+{
+    sali_free(potts->h);
+    sali_free(potts->J);
+    *potts = (sali_potts){ 0 };
+}
+
 void sal_array_free(sal_array *array)
 {
     sali_free(array->values);
@@ -103,6 +112,9 @@ void sali_content_free(sali_content *content)
         break;
     case SALI_CONTENT_ALIGNMENT:
         sali_alignment_free(&content->alignment);
+        break;
+    case SALI_CONTENT_POTTS:
+        sali_potts_free(&content->potts);
         break;
     case SALI_CONTENT_ARRAY:
         sal_array_free(&content->array);

@@ -18,6 +18,7 @@ typedef enum sali_content_kind {
     SALI_CONTENT_NETWORK,   /* a Bayesian or Markov network */
     SALI_CONTENT_GRAPH,     /* nodes, weighted edges */
     SALI_CONTENT_ALIGNMENT, /* aligned sequences */
+    SALI_CONTENT_POTTS,     /* parameters of a Potts model of sequences */
     SALI_CONTENT_ARRAY,     /* numbers: pictures, a table */
     SALI_CONTENT_TAPE       /* a saved tape: the text of its XML */
 } sali_content_kind;
@@ -104,6 +105,25 @@ void sali_alignment_recode(sali_alignment *alignment, sal_alphabet alphabet);
 
 void sali_alignment_free(sali_alignment *alignment);
 
+/* ---- parameters of Potts models */
+
+/* log p(x) = sum_i h_i(x_i) + sum_{i<j} J_ij(x_i, x_j), up to a constant. N = sites x states. */
+typedef struct sali_potts {
+    int64_t sites;  /* at least 1 */
+    int64_t states; /* of each site, at least 2 */
+    double *h;      /* [N] finite; the states of a site follow each other */
+    double *J;      /* [N x N] finite, symmetric, its diagonal blocks 0 */
+} sali_potts;
+
+/* The largest N: J is dense, 3 GB. */
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define SALI_POTTS_MOST 500
+#else
+#define SALI_POTTS_MOST 20000
+#endif
+
+void sali_potts_free(sali_potts *potts);
+
 /* ---- texts */
 
 /* UTF-8: `size` bytes without a NUL, and a NUL after them. */
@@ -133,6 +153,7 @@ typedef struct sali_content {
         sali_factor_graph network;
         sali_graph graph;
         sali_alignment alignment;
+        sali_potts potts;
         sal_array array;
         sali_text text;
     };

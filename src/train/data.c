@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "core/rng.h"
+#include "models/content.h"
 
 void sal_data_destroy(sal_data *data)
 {
@@ -15,6 +16,7 @@ void sal_data_destroy(sal_data *data)
         sali_free(data->intensity);
         sali_free(data->weight);
         sali_free(data->labels);
+        sali_names_free(data->names, data->rows);
         sali_free(data->remark);
         *data = (sal_data){ 0 };
     }
@@ -34,6 +36,21 @@ static void *gather(const void *array, int64_t first, int64_t count, const uint3
     return copy;
 }
 
+/* Copies of the names of `count` rows, as gather; NULL: no names, or no memory. */
+static char **gather_names(char *const *names, int64_t first, int64_t count, const uint32_t *rows)
+{
+    char **copies = names ? SALI_NEW_ARRAY(char *, count) : NULL;
+    bool ok = copies;
+    for (int64_t k = 0; ok && k < count; k++) {
+        copies[k] = sali_strdup(names[rows ? rows[k] : first + k]);
+        ok = copies[k];
+    }
+    if (copies && !ok) {
+        sali_names_free(copies, count);
+    }
+    return ok ? copies : NULL;
+}
+
 sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
                             const uint32_t *rows, sal_data *out, sal_error *err)
 {
@@ -46,8 +63,9 @@ sal_status sali_data_gather(const sal_data *data, int64_t first, int64_t count,
     part.intensity = gather(data->intensity, first, count, rows, V, sizeof *data->intensity);
     part.weight = gather(data->weight, first, count, rows, 1, sizeof *data->weight);
     part.labels = gather(data->labels, first, count, rows, 1, sizeof *data->labels);
-    if (!part.codes || (data->intensity && !part.intensity) || (data->weight && !part.weight) ||
-        (data->labels && !part.labels)) {
+    part.names = gather_names(data->names, first, count, rows);
+    if (!part.codes || (data->names && !part.names) || (data->intensity && !part.intensity) ||
+        (data->weight && !part.weight) || (data->labels && !part.labels)) {
         sal_data_destroy(&part);
         return sali_fail_memory(err);
     }

@@ -337,9 +337,8 @@ static sal_status take_array(const char *path, const sal_array *array, const sal
 
 /* Set the sequences that the options ask for, and their weights. Rows are counted after some are
  * dropped. The codes of the content may change. */
-static sal_status take_alignment(const char *path, const sali_content *content,
-                                 const sal_data_options *o, sal_data *data, sali_remark *remark,
-                                 sal_error *err)
+static sal_status take_alignment(const char *path, sali_content *content, const sal_data_options *o,
+                                 sal_data *data, sali_remark *remark, sal_error *err)
 {
     double effective;
     sali_alignment alignment = content->alignment;
@@ -351,6 +350,10 @@ static sal_status take_alignment(const char *path, const sali_content *content,
     status = status ? status : find_rows(path, alignment.sequences, o, &data->rows, err);
     if (status != SAL_OK) {
         return status;
+    }
+    if (alignment.names && alignment.sequences == data->rows) { /* all of them */
+        data->names = content->alignment.names;
+        content->alignment.names = NULL;
     }
     int64_t length = alignment.length;
     data->variables = length;

@@ -139,16 +139,55 @@ START_TEST(what_is_read_of_an_alignment_is_reported)
 }
 END_TEST
 
-START_TEST(parameters_of_other_programs_are_refused_in_a_sentence)
+START_TEST(parameters_of_potts_models_are_models)
 {
     temp_write("j.dat", "J 0 1 - A 0.25\nh 0 - 0.1\n", 25);
     temp_write("h.txt", "h 0 3 -1e-3\nh 1 0 1\n", 20);
     temp_write("j.csv", "J 0 1 2\n", 8);
-    ck_refused(65, "j.dat: holds parameters of a Potts model as adabmDCA and bmDCA write them",
-               "sample j.dat");
-    ck_refused(65, "h.txt: holds parameters of a Potts model", "convert h.txt h.npy");
-    ck_refused(65, "j.dat: holds parameters of a Potts model", "sample potts-alignment:file=j.dat");
+    ck_remarks("9 of 10 fields are not given, and are 0", "sample j.dat --draws 10 --chains 2");
+    ck_remarks("states are numbers, which stand for the letters", "convert h.txt h.dat");
+    ck_refused(64, "a Potts model can be written as: adabmdca (.dat)",
+               "convert h.txt h.npy --from adabmdca");
+    ck_refused(64, "--gauge x: expected zero-sum or lattice-gas", "convert j.dat k.dat --gauge x");
+    temp_write("n.csv", "1,2\n", 4);
+    ck_refused(64, "a gauge, and n.csv holds no parameters",
+               "convert n.csv k.csv --gauge zero-sum");
     ck_refused(65, "expected a finite decimal number", "convert j.csv j.npy");
+    ck_refused(65, "open it in place of the model",
+               "value ising:side=2 --params j.dat --state n.csv");
+}
+END_TEST
+
+#define POTTS                                                          \
+    "J 0 1 - A 0.5\nh 0 - 0.25\nh 0 A 0\nh 0 C 0\nh 0 G -1\nh 0 U 0\n" \
+    "h 1 - 0\nh 1 A 0\nh 1 C 0\nh 1 G 0\nh 1 U 2\n"
+#define WILD ">wild\n-A\n"
+#define MUTANTS ">A2U\n-U\n>-1G\nGA\n"
+
+START_TEST(mutants_are_held_against_the_wild_type)
+{
+    temp_write("p.dat", POTTS, sizeof POTTS - 1);
+    temp_write("wild.fa", WILD, sizeof WILD - 1);
+    temp_write("mutants.fa", MUTANTS, sizeof MUTANTS - 1);
+    temp_write("long.fa", ">a\nACGU\n", 8);
+    ck_assert_int_eq(saltus("value p.dat --state mutants.fa --against wild.fa"), 0);
+    ck_assert_str_eq(out, "sequence\tf\tdifference\nA2U\t2.25\t1.5\n-1G\t-1\t-1.75\n");
+    ck_assert_int_eq(saltus("value p.dat --state mutants.fa"), 0);
+    ck_assert_str_eq(out, "sequence\tf\nA2U\t2.25\n-1G\t-1\n");
+    ck_assert_int_eq(saltus("value p.dat --state mutants.fa --against wild.fa --json"), 0);
+    json_t *object = json_out();
+    ck_assert_str_eq(json_string_value(json_array_get(json_object_get(object, "sequence"), 1)),
+                     "-1G");
+    ck_assert_double_eq(json_real_value(json_array_get(json_object_get(object, "difference"), 1)),
+                        -1.75);
+    json_decref(object);
+    ck_refused(65, "--against mutants.fa: 2 states; expected one",
+               "value p.dat --state mutants.fa --against mutants.fa");
+    ck_refused(65, "long.fa: sequences of 4 sites; the model has 2", "value p.dat --state long.fa");
+    ck_refused(65, "sequences, and this model has other variables",
+               "value ising:side=2 --state long.fa");
+    ck_refused(64, "--against needs --json or printed values",
+               "value p.dat --state mutants.fa --against wild.fa --out-value f.npy");
 }
 END_TEST
 
@@ -162,7 +201,8 @@ int main(void)
     tcase_add_test(tcase, evidence_on_all_variables_gives_the_log_probability);
     tcase_add_test(tcase, marginals_of_clamped_counts);
     tcase_add_test(tcase, what_is_read_of_an_alignment_is_reported);
-    tcase_add_test(tcase, parameters_of_other_programs_are_refused_in_a_sentence);
+    tcase_add_test(tcase, parameters_of_potts_models_are_models);
+    tcase_add_test(tcase, mutants_are_held_against_the_wild_type);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

@@ -76,14 +76,14 @@ START_TEST(a_graph_keeps_its_weights_in_another_format)
     static char first[4096], again[4096];
     sal_error err = { 0 };
     temp_write("g.mc", triangle, strlen(triangle));
-    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("plain"), "gset", SAL_COLUMNS_FIND, NULL,
-                      &err),
+    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("plain"), "gset", SAL_COLUMNS_FIND,
+                      SAL_GAUGE_AS_IS, NULL, &err),
           &err);
-    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL, SAL_COLUMNS_FIND, NULL,
-                      &err),
+    ck_ok(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL, SAL_COLUMNS_FIND,
+                      SAL_GAUGE_AS_IS, NULL, &err),
           &err);
     ck_ok(sal_convert(temp_path("g.graphml"), NULL, temp_path("again"), "gset", SAL_COLUMNS_FIND,
-                      NULL, &err),
+                      SAL_GAUGE_AS_IS, NULL, &err),
           &err);
     size_t n = read_bytes(temp_path("plain"), first, sizeof first);
     ck_assert_uint_ge(n, strlen(triangle));
@@ -102,7 +102,7 @@ START_TEST(columns_of_libsvm_files_begin_where_the_caller_says)
         sal_array arrays[2] = { { 0 } };
         char *remark = NULL;
         ck_ok(sal_convert(temp_path("rows.svm"), NULL, temp_path("rows.npy"), NULL,
-                          (sal_columns_from)k, &remark, &err),
+                          (sal_columns_from)k, SAL_GAUGE_AS_IS, &remark, &err),
               &err);
         ck_assert_int_eq(remark && strstr(remark, "--columns-from 0 or 1"), k == 0);
         sal_free(remark);
@@ -119,11 +119,11 @@ START_TEST(columns_of_libsvm_files_begin_where_the_caller_says)
     }
     sal_array none = { 0 };
     ck_fails(sal_convert(temp_path("rows.npy"), NULL, temp_path("x.csv"), NULL, SAL_COLUMNS_FROM_0,
-                         NULL, &err),
+                         SAL_GAUGE_AS_IS, NULL, &err),
              SAL_ERR_ARGUMENT, &err, "rows.npy: no libsvm file");
-    ck_fails(
-        sal_convert(temp_path("."), NULL, temp_path("x.xml"), NULL, SAL_COLUMNS_FROM_0, NULL, &err),
-        SAL_ERR_ARGUMENT, &err, "no libsvm file");
+    ck_fails(sal_convert(temp_path("."), NULL, temp_path("x.xml"), NULL, SAL_COLUMNS_FROM_0,
+                         SAL_GAUGE_AS_IS, NULL, &err),
+             SAL_ERR_ARGUMENT, &err, "no libsvm file");
     ck_fails(sal_array_read(temp_path("rows.npy"), SAL_COLUMNS_FROM_1, &none, &err),
              SAL_ERR_ARGUMENT, &err, "rows.npy: no libsvm file");
     ck_fails(sal_array_read(temp_path("rows.svm"), (sal_columns_from)3, &none, &err),
@@ -152,7 +152,7 @@ START_TEST(what_cannot_be_converted_leaves_the_file_there)
         temp_write(cases[k].out, "old", 3);
         sal_status status =
             sal_convert(temp_path(cases[k].in), cases[k].from, temp_path(cases[k].out), cases[k].to,
-                        SAL_COLUMNS_FIND, NULL, &err);
+                        SAL_COLUMNS_FIND, SAL_GAUGE_AS_IS, NULL, &err);
         ck_assert_msg(status == cases[k].status && strstr(err.message, cases[k].text), "%s: %d, %s",
                       cases[k].out, status, err.message);
         ck_assert_uint_eq(read_bytes(temp_path(cases[k].out), bytes, sizeof bytes), 3);
@@ -167,7 +167,7 @@ START_TEST(running_out_of_memory_is_reported)
     temp_write("g.mc", triangle, strlen(triangle));
     ck_alloc_sweep(sal_format_find(temp_path("g.mc"), &info, &err), (void)0);
     ck_alloc_sweep(sal_convert(temp_path("g.mc"), NULL, temp_path("g.graphml"), NULL,
-                               SAL_COLUMNS_FIND, NULL, &err),
+                               SAL_COLUMNS_FIND, SAL_GAUGE_AS_IS, NULL, &err),
                    (void)0);
     ck_assert_int_eq(temp_count(), 2);
 }

@@ -205,7 +205,7 @@ START_TEST(bad_files_are_refused)
              SAL_ERR_DATA, &err, "18446744073709551615 bytes, but 2 are left");
     static const char potts[] = "J 0 1 A C 0.25\nh 0 A 0.5\n";
     ck_fails(sali_safetensors_parse("mem", potts, sizeof potts - 1, &file, &err), SAL_ERR_DATA,
-             &err, "mem: holds parameters of a Potts model as adabmDCA and bmDCA write them");
+             &err, "mem: holds the parameters of a whole Potts model");
     ck_fails(sali_safetensors_open(temp_path("none"), &file, &err), SAL_ERR_NOT_FOUND, &err,
              "none");
     ck_fails(sali_safetensors_open(temp_dir, &file, &err), SAL_ERR_NOT_FOUND, &err, "a directory");

@@ -49,7 +49,7 @@ done
 check samplers/proof $below samplers...
 
 check io $below
-for kind in arrays graphs networks alignments; do
+for kind in arrays graphs networks alignments potts; do
     check io/$kind $below io
 done
 check io/tape $below io io/arrays io/networks

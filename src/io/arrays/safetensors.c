@@ -7,7 +7,7 @@
 
 #include "core/alloc.h"
 #include "io/file.h"
-#include "io/potts_parameters.h"
+#include "io/format.h"
 #include "io/scan.h"
 #include "io/torch.h"
 
@@ -201,8 +201,9 @@ sal_status sali_safetensors_parse(const char *name, const void *bytes, int64_t s
     if (file) {
         scan.status = sali_refuse_torch(name, bytes, size, err);
     }
-    if (scan.status == SAL_OK) {
-        scan.status = sali_refuse_potts_parameters(name, bytes, size, err);
+    if (scan.status == SAL_OK && sali_format_recognises(&sali_format_adabmdca, bytes, size)) {
+        sali_scan_refuse(&scan, "holds the parameters of a whole Potts model: open it in place of "
+                                "the model, such as 'saltus sample FILE', not by --params");
     }
     if (scan.status == SAL_OK) {
         file->header = read_header(&scan);

@@ -51,6 +51,7 @@ typedef struct sali_builtin {
     X(potts)                 \
     X(potts_dense)           \
     X(potts_alignment)       \
+    X(potts_parameters)      \
     X(cellular_potts)        \
     X(max_cut)               \
     X(independent_set)       \

@@ -21,8 +21,6 @@ static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL }
 static const char *const unknowns[] = { "gap", "drop", NULL };
 static const char *const duplicates[] = { "keep", "drop", NULL };
 
-#define MOST_REALS 20000 /* J is dense: 3 GB in double */
-
 /* Compute h [N], N = sites x letters, and, if J is not NULL, J [N x N] from the alignment. */
 static sal_status fit(sali_making *m, const sali_alignment *a, double *h, double *J)
 {
@@ -65,9 +63,9 @@ static sal_status potts_alignment(sali_making *m, sal_expr *f)
         return status;
     }
     int q = sali_alphabet_states(a.alphabet);
-    if (a.length > MOST_REALS / q) {
+    if (a.length > SALI_POTTS_MOST / q) {
         return sali_fail(m->err, SAL_ERR_DATA, "the alignment has %lld sites; expected %d at most",
-                         (long long)a.length, MOST_REALS / q);
+                         (long long)a.length, SALI_POTTS_MOST / q);
     }
     int64_t N = a.length * q;
     double *h = SALI_BORROW(m, double, N), *J = zero ? NULL : SALI_BORROW(m, double, N *N);

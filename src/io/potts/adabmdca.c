@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT */
+/* Potts parameters as adabmDCA and bmDCA write them: "J i j a b value" for i < j and "h i a value",
+ * sites from 0, states as letters or as numbers. adabmDCA writes active couplings only. */
+#include <string.h>
+
+#include "core/alloc.h"
+#include "io/potts/potts_content.h"
+#include "models/alphabet.h"
+
+#define LETTER 0x10000 /* added to a state that is a letter: its character */
+
+typedef struct entry {
+    bool coupling;
+    int64_t i, j; /* sites; j = i for a field */
+    int64_t a, b; /* states */
+    double value;
+} entry;
+
+/* ---- reading */
+
+/* Read a state: a letter, '-' or a number. */
+static int64_t read_state(sali_scan *line)
+{
+    sali_scan ahead = *line;
+    ahead.err = NULL;
+    sali_token token = sali_scan_token(&ahead);
+    const char c = token.size == 1 ? token.text[0] : '\0';
+    if (c == '-' || (c >= 'A' && c <= 'Z')) {
+        sali_scan_token(line);
+        return LETTER + c;
+    }
+    return sali_scan_int(line, "a state (an upper-case letter, '-' or a number from 0)", 0,
+                         SALI_POTTS_MOST - 1);
+}
+
+static void read_entry(sali_scan *line, entry *e)
+{
+    sali_token kind = sali_scan_token(line);
+    e->coupling = kind.size == 1 && kind.text[0] == 'J';
+    if (!e->coupling && !(kind.size == 1 && kind.text[0] == 'h')) {
+        sali_scan_expected(line, &kind, "'J i j a b value' or 'h i a value'");
+        return;
+    }
+    e->i = e->j = sali_scan_int(line, "a site, from 0", 0, SALI_POTTS_MOST - 1);
+    if (e->coupling) {
+        e->j = sali_scan_int(line, "a site, from 0", 0, SALI_POTTS_MOST - 1);
+    }
+    e->a = read_state(line);
+    e->b = e->coupling ? read_state(line) : e->a;
+    e->value = sali_scan_double(line, "a value");
+    sali_scan_end(line);
+    if (e->coupling && e->i >= e->j) {
+        sali_scan_fail(line, line->line,
+                       "a coupling of sites %lld and %lld; expected the lower one first",
+                       (long long)e->i, (long long)e->j);
+    }
+}
+
+/* What all lines together say. */
+typedef struct extent {
+    int64_t sites, states; /* states: of numbers */
+    bool numbers;
+    bool letter[128];
+} extent;
+
+static void extend(extent *all, const entry *e)
+{
+    const int64_t states[] = { e->a, e->b };
+    all->sites = e->j + 1 > all->sites ? e->j + 1 : all->sites;
+    for (int k = 0; k < 2; k++) {
+        if (states[k] >= LETTER) {
+            all->letter[states[k] - LETTER] = true;
+        } else {
+            all->numbers = true;
+            all->states = states[k] + 1 > all->states ? states[k] + 1 : all->states;
+        }
+    }
+}
+
+static extent measure(sali_scan scan, sali_scan *failed)
+{
+    extent all = { 0 };
+    sali_scan line = { 0 };
+    entry e = { 0 };
+    while (sali_scan_line(&scan, &line)) {
+        if (sali_scan_more(&line)) {
+            read_entry(&line, &e);
+            if (line.status == SAL_OK) {
+                extend(&all, &e);
+            }
+        }
+    }
+    failed->status = scan.status;
+    return all;
+}
+
+/* The alphabet of letters: RNA or DNA if it has them all, else proteins. Fails for letters of none,
+ * and if states are numbers too. */
+static const char *alphabet_of(sali_scan *scan, const extent *all)
+{
+    static const sal_alphabet tried[] = { SAL_ALPHABET_RNA, SAL_ALPHABET_DNA,
+                                          SAL_ALPHABET_PROTEIN };
+    const char *letters = NULL;
+    for (int k = 0; k < 3; k++) {
+        bool has = true;
+        letters = sali_alphabet_letters(tried[k]);
+        for (int c = 0; c < 128; c++) {
+            has = has && (!all->letter[c] || strchr(letters, c));
+        }
+        if (has && !all->numbers) {
+            return letters;
+        }
+    }
+    sali_scan_refuse(scan, all->numbers ? "some states are letters, others are numbers"
+                                        : "the letters are those of no alphabet; expected "
+                                          "proteins (-ACDEFGHIKLMNPQRSTVWY), RNA (-ACGU) or DNA "
+                                          "(-ACGT)");
+    return letters;
+}
+
+/* Store an entry whose states are codes. Until all is read, the lower half of J, and `known`, say
+ * which numbers the file has given. */
+static void store(sali_scan *line, const entry *e, sali_potts *p, bool *known)
+{
+    const int64_t N = p->sites * p->states, k = e->i * p->states + e->a,
+                  l = e->j * p->states + e->b;
+    double *given = &p->J[l * N + k];
+    if (e->coupling ? *given != 0 : known[k]) {
+        sali_scan_fail(line, line->line, "this number is given twice");
+        return;
+    }
+    if (e->coupling) {
+        *given = 1;
+        p->J[k * N + l] = e->value;
+    } else {
+        known[k] = true;
+        p->h[k] = e->value;
+    }
+}
+
+/* Say what was decided about states that are numbers, and which fields are missing. */
+static void remark(sali_scan *scan, const extent *all, const bool *known, sali_content *out)
+{
+    const int64_t N = out->potts.sites * out->potts.states;
+    int64_t missing = 0;
+    for (int64_t k = 0; k < N; k++) {
+        missing += !known[k];
+    }
+    if (all->numbers && scan->status == SAL_OK) {
+        scan->status = sali_remark_add(&out->remark, false, scan->err,
+                                       "states are numbers, which stand for the letters "
+                                       "-ACDEFGHIKLMNPQRSTVWY if there are 21, -ACGU if 5");
+    }
+    if (missing > 0 && scan->status == SAL_OK) {
+        scan->status = sali_remark_add(&out->remark, true, scan->err,
+                                       "%lld of %lld fields are not given, and are 0",
+                                       (long long)missing, (long long)N);
+    }
+}
+
+static void parse(sali_scan *scan, sali_content *out)
+{
+    extent all = measure(*scan, scan);
+    if (scan->status == SAL_OK && all.sites == 0) {
+        sali_scan_refuse(scan, "no lines; expected 'J i j a b value' and 'h i a value'");
+    }
+    bool any_letter = memchr(all.letter, true, sizeof all.letter);
+    const char *letters = scan->status == SAL_OK && any_letter ? alphabet_of(scan, &all) : NULL;
+    const int64_t states = letters ? (int64_t)strlen(letters) : all.states;
+    bool *known = NULL;
+    if (scan->status == SAL_OK && sali_potts_allocate(scan, &out->potts, all.sites, states)) {
+        known = SALI_SCAN_ARRAY(scan, bool, all.sites *states);
+    }
+    sali_scan line = { 0 };
+    while (known && sali_scan_line(scan, &line)) {
+        entry e = { 0 };
+        if (sali_scan_more(&line)) {
+            read_entry(&line, &e);
+            if (line.status != SAL_OK) {
+                continue;
+            }
+            e.a = letters ? strchr(letters, (int)(e.a - LETTER)) - letters : e.a;
+            e.b = letters ? strchr(letters, (int)(e.b - LETTER)) - letters : e.b;
+            store(&line, &e, &out->potts, known);
+        }
+    }
+    if (scan->status == SAL_OK) {
+        remark(scan, &all, known, out);
+        sali_potts_mirror(&out->potts);
+    }
+    sali_free(known);
+}
+
+static bool recognise(sali_scan *scan)
+{
+    sali_scan line = { 0 };
+    entry e = { 0 };
+    if (!sali_scan_line(scan, &line)) {
+        return false;
+    }
+    line.err = NULL;
+    read_entry(&line, &e);
+    return line.status == SAL_OK;
+}
+
+/* ---- writing */
+
+static void put_state(sali_text_output *w, const char *letters, int64_t a)
+{
+    if (letters) {
+        sali_put(w, " %c", letters[a]);
+    } else {
+        sali_put(w, " %lld", (long long)a);
+    }
+}
+
+/* Write all couplings that are not 0, and all fields; states as letters where an alphabet has as
+ * many. */
+static void write(sali_text_output *w, const sali_content *content)
+{
+    const sali_potts *p = &content->potts;
+    const int64_t q = p->states, N = p->sites * q;
+    const char *letters = q == sali_alphabet_states(SAL_ALPHABET_PROTEIN)
+                              ? sali_alphabet_letters(SAL_ALPHABET_PROTEIN)
+                          : q == sali_alphabet_states(SAL_ALPHABET_RNA)
+                              ? sali_alphabet_letters(SAL_ALPHABET_RNA)
+                              : NULL;
+    for (int64_t k = 0; k < N; k++) {
+        for (int64_t l = (k / q + 1) * q; l < N && w->status == SAL_OK; l++) {
+            if (p->J[k * N + l] != 0) {
+                sali_put(w, "J %lld %lld", (long long)(k / q), (long long)(l / q));
+                put_state(w, letters, k % q);
+                put_state(w, letters, l % q);
+                sali_put(w, " %g\n", p->J[k * N + l]);
+            }
+        }
+    }
+    for (int64_t k = 0; k < N && w->status == SAL_OK; k++) {
+        sali_put(w, "h %lld", (long long)(k / q));
+        put_state(w, letters, k % q);
+        sali_put(w, " %g\n", p->h[k]);
+    }
+}
+
+const sali_format sali_format_adabmdca = {
+    .name = "adabmdca",
+    .doc = "Potts parameters of adabmDCA and bmDCA: \"J i j a b value\", \"h i a value\"",
+    .suffixes = { ".dat" },
+    .content = SALI_CONTENT_POTTS,
+    .model = "potts-parameters",
+    .recognise = recognise,
+    .has_heading = true,
+    .parse = parse,
+    .write = write,
+};

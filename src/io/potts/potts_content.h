@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What the formats of Potts parameters share. */
+#ifndef SALI_POTTS_CONTENT_H
+#define SALI_POTTS_CONTENT_H
+
+#include "io/format.h"
+
+/* Allocate h and J, with zeros. Fails for more than SALI_POTTS_MOST sites x states, or for fewer
+ * than one site or two states. Returns whether nothing failed. */
+bool sali_potts_allocate(sali_scan *scan, sali_potts *potts, int64_t sites, int64_t states);
+
+/* Copy the blocks (i, j) of J, i < j, to the blocks (j, i). */
+void sali_potts_mirror(sali_potts *potts);
+
+/* The letters that states of a file are, in the order of the file, become states in the order of an
+ * alphabet: order[k] is the state of letter k of `letters` [n]. Fails unless these are the letters
+ * of an alphabet, with or without the gap, each once, in any order. */
+void sali_potts_order(sali_scan *scan, const char *letters, int64_t n, int64_t *order);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* Parameters of Potts models: their gauge, and those of a given model. */
+#ifndef SALI_POTTS_H
+#define SALI_POTTS_H
+
+#include <saltus/program.h>
+#include "models/content.h"
+#include "models/model.h"
+
+/* Change the gauge, and f by a constant only. Cost: O(N^2) time, no memory.
+ * Source: Ekeberg et al. 2013, Improved contact prediction in proteins, Phys. Rev. E 87. */
+void sali_potts_set_gauge(sali_potts *potts, sal_gauge gauge);
+
+/* The parameters, in the lattice-gas gauge, of any model that is a Potts model: all variables have
+ * labels, equally many, and f has terms of one and of two variables only, which is tried at random
+ * states.
+ * Returns: ARGUMENT for another model; MEMORY; those of sal_model_evaluate. On failure *out is
+ *          untouched.
+ * Cost:    differences of f at 1 + N states. */
+sal_status sali_potts_of_model(const sal_model *model, sali_potts *out, sal_error *err);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* A Potts model of sequences with the parameters of a file. */
+#include <string.h>
+
+#include "core/error.h"
+#include "models/potts.h"
+#include "models/zoo/making.h"
+
+enum { GAUGE };
+
+/* In the order of sal_gauge. */
+static const char *const gauges[] = { "as-is", "zero-sum", "lattice-gas", NULL };
+
+/* Record x'Jx / 2 + h'x of the one-hot x. The settings work on a copy: the content of the file is
+ * not changed. */
+static sal_status potts_parameters(sali_making *m, sal_expr *f)
+{
+    const sali_potts *file = &m->content->potts;
+    const int64_t N = file->sites * file->states;
+    sali_potts p = *file;
+    p.h = SALI_BORROW(m, double, N);
+    p.J = SALI_BORROW(m, double, N *N);
+    if (!p.h || !p.J) {
+        return sali_fail_memory(m->err);
+    }
+    memcpy(p.h, file->h, (size_t)N * sizeof *p.h);
+    memcpy(p.J, file->J, (size_t)(N * N) * sizeof *p.J);
+    sali_potts_set_gauge(&p, (sal_gauge)m->values[GAUGE]);
+    sal_expr x = sali_making_state(m, "site", SAL_CATEGORICAL, p.sites, p.states);
+    sal_expr J = sali_making_param(m, "J", SAL_SHAPE(N, N), p.J);
+    sal_expr h = sali_making_param(m, "h", SAL_SHAPE(N), p.h);
+    *f = sal_add(sal_scale(sal_quad(x, J), 0.5), sal_dot(h, x));
+    return SAL_OK;
+}
+
+const sali_builtin sali_builtin_potts_parameters = {
+    .name = "potts-parameters",
+    .doc = "sum_i h_i(s_i) + sum_{i<j} J_ij(s_i, s_j), h and J from a file of adabmDCA, bmDCA, "
+           "CCMpred "
+           "or plmc",
+    .source = "Morcos et al. 2011; the programs' papers are in docs/formats.md",
+    .dtype = SAL_F32,
+    .settings = { [GAUGE] = { "gauge", 0, 0, 2, true,
+                              "of h and J; f changes by a constant. lattice-gas: 0 for state 0, "
+                              "the "
+                              "gap",
+                              gauges } },
+    .content = SALI_CONTENT_POTTS,
+    .formula = potts_parameters,
+    .needs_file = true,
+};

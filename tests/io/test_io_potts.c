@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT */
+/* Parameters of Potts models: f of files against f written out, gauges, writing and reading again,
+ * parameters of any model. */
+#include "temp_dir.h"
+
+#include <math.h>
+
+#include <saltus/saltus.h>
+
+#include <saltus/program.h>
+
+#include "alloc_fail.h"
+#include "io/format.h"
+#include "models/model.h"
+#include "models/potts.h"
+
+#define LETTERS "-ACDEFGHIKLMNPQRSTVWY"
+
+/* A number for each field and coupling, by the sites and the letters. */
+static double field(int64_t i, char a)
+{
+    return sin(3.0 * (double)i + 0.7 * a);
+}
+
+static double coupling(int64_t i, int64_t j, char a, char b)
+{
+    return cos(1.3 * (double)i + 2.9 * (double)j + 0.2 * a * b + 0.31 * a);
+}
+
+/* f of these numbers at codes of the alphabet `letters`. */
+static double written_out(const char *letters, int64_t sites, const int32_t *codes)
+{
+    double f = 0;
+    for (int64_t i = 0; i < sites; i++) {
+        f += field(i, letters[codes[i]]);
+        for (int64_t j = i + 1; j < sites; j++) {
+            f += coupling(i, j, letters[codes[i]], letters[codes[j]]);
+        }
+    }
+    return f;
+}
+
+static sal_model *opened(const char *specification)
+{
+    sal_model *model = NULL;
+    sal_error err = { 0 };
+    ck_ok(sal_model_open(specification, SAL_F64, &model, &err), &err);
+    return model;
+}
+
+static double value(const sal_model *model, const int32_t *codes)
+{
+    double f = NAN;
+    sal_error err = { 0 };
+    ck_ok(sal_model_evaluate(model, 1, codes, &f, NULL, NULL, &err), &err);
+    return f;
+}
+
+/* State number k of some that differ in all sites. */
+static void fill_state(int k, int64_t sites, int64_t states, int32_t *codes)
+{
+    for (int64_t i = 0; i < sites; i++) {
+        codes[i] = (int32_t)((k * (2 * i + 3) + i * i) % states);
+    }
+}
+
+/* That f of the model is that of the numbers above, plus a constant. */
+static void compare(const sal_model *model, const char *letters, int64_t sites)
+{
+    const int64_t q = (int64_t)strlen(letters);
+    int32_t codes[8];
+    ck_assert_int_eq(sal_space_variables(sal_model_space(model)), sites);
+    ck_assert_int_eq(sal_space_states(sal_model_space(model), 0), q);
+    fill_state(0, sites, q, codes);
+    const double constant = value(model, codes) - written_out(letters, sites, codes);
+    for (int k = 1; k < 60; k++) {
+        fill_state(k, sites, q, codes);
+        ck_assert_double_eq_tol(value(model, codes), written_out(letters, sites, codes) + constant,
+                                1e-10);
+    }
+}
+
+/* ---- adabmDCA, bmDCA */
+
+/* Write the numbers of an alphabet, in its order or backwards; states as numbers if `as_numbers`.
+ */
+static void write_adabmdca(const char *name, const char *letters, int64_t sites, bool as_numbers)
+{
+    FILE *file = fopen(temp_path(name), "w");
+    const int q = (int)strlen(letters);
+    char a[16], b[16];
+    for (int64_t i = 0; i < sites; i++) {
+        for (int64_t j = i + 1; j < sites; j++) {
+            for (int k = q * q - 1; k >= 0; k--) {
+                snprintf(a, sizeof a, as_numbers ? "%d" : "%c",
+                         as_numbers ? k / q : letters[k / q]);
+                snprintf(b, sizeof b, as_numbers ? "%d" : "%c",
+                         as_numbers ? k % q : letters[k % q]);
+                fprintf(file, "J %d %d %s %s %.17g\n", (int)i, (int)j, a, b,
+                        coupling(i, j, letters[k / q], letters[k % q]));
+            }
+        }
+    }
+    for (int64_t i = 0; i < sites; i++) {
+        for (int k = 0; k < q; k++) {
+            snprintf(a, sizeof a, as_numbers ? "%d" : "%c", as_numbers ? k : letters[k]);
+            fprintf(file, "h %d %s %.17g\n", (int)i, a, field(i, letters[k]));
+        }
+    }
+    fclose(file);
+}
+
+START_TEST(adabmdca_means_the_sum_of_its_numbers)
+{
+    static const char *const alphabets[] = { LETTERS, "-ACGU", "-ACGT" };
+    for (int k = 0; k < 6; k++) {
+        write_adabmdca("p.dat", alphabets[k / 2], 4, k % 2);
+        sal_model *model = opened(temp_path("p.dat"));
+        compare(model, alphabets[k / 2], 4);
+        const char *remark = sal_model_remark(model, NULL);
+        ck_assert_int_eq(remark && strstr(remark, "states are numbers"), k % 2);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* Couplings that are not listed are 0; so are fields, with a warning. */
+START_TEST(what_a_file_leaves_out_is_zero)
+{
+    static const char text[] = "J 0 2 A U 0.5\r\n\nh 1 C 2\nh 0 - -1\n";
+    static const int32_t codes[][3] = { { 1, 2, 4 }, { 0, 2, 4 }, { 1, 0, 4 }, { 1, 0, 0 } };
+    static const double f[] = { 2.5, 1, 0.5, 0 };
+    bool warns = false;
+    temp_write("p.dat", text, sizeof text - 1);
+    sal_model *model = opened(temp_path("p.dat"));
+    for (int k = 0; k < 4; k++) {
+        ck_assert_double_eq(value(model, codes[k]), f[k]);
+    }
+    ck_assert_ptr_nonnull(strstr(sal_model_remark(model, &warns), "13 of 15 fields are not given"));
+    ck_assert(warns);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- CCMpred */
+
+static const char ccmpred[] = "ARNDCQEGHILKMFPSTWYV-";
+
+/* The numbers of proteins, as CCMpred writes them: the gap has no field. */
+static void write_ccmpred(const char *name, int64_t sites, const char *after)
+{
+    FILE *file = fopen(temp_path(name), "w");
+    for (int64_t i = 0; i < sites; i++) {
+        for (int a = 0; a < 20; a++) {
+            fprintf(file, "%.17g\t", field(i, ccmpred[a]) - field(i, '-'));
+        }
+        fprintf(file, "\n");
+    }
+    for (int64_t i = 0; i < sites; i++) {
+        for (int64_t j = i + 1; j < sites; j++) {
+            fprintf(file, "# %d %d\n", (int)i, (int)j);
+            for (int k = 0; k < 21 * 21; k++) {
+                fprintf(file, "%.17g\t%s", coupling(i, j, ccmpred[k / 21], ccmpred[k % 21]),
+                        k % 21 == 20 ? "\n" : "");
+            }
+        }
+    }
+    fprintf(file, "%s", after);
+    fclose(file);
+}
+
+START_TEST(ccmpred_means_the_sum_of_its_numbers)
+{
+    write_ccmpred("p.raw", 4, "#>META> {\"version\": \"0.3.2\"}");
+    sal_model *model = opened(temp_path("p.raw"));
+    compare(model, LETTERS, 4);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- plmc */
+
+static void put_numbers(FILE *file, bool wide, int64_t n, const double *numbers)
+{
+    for (int64_t k = 0; k < n; k++) {
+        const double x = numbers ? numbers[k] : 0.25;
+        const float single = (float)x;
+        fwrite(wide ? (const void *)&x : &single, wide ? sizeof x : sizeof single, 1, file);
+    }
+}
+
+/* The numbers of these letters, as plmc writes them. */
+static void write_plmc(const char *name, const char *letters, int64_t sites, bool wide)
+{
+    FILE *file = fopen(temp_path(name), "wb");
+    const int q = (int)strlen(letters);
+    const int32_t head[] = { (int32_t)sites, q, 5, 2, 100 };
+    const int64_t pairs = sites * (sites - 1) / 2;
+    double numbers[21 * 21];
+    fwrite(head, sizeof head, 1, file);
+    put_numbers(file, wide, 5, NULL);
+    fwrite(letters, 1, (size_t)q, file);
+    put_numbers(file, wide, 7, NULL);
+    for (int64_t i = 0; i < sites; i++) {
+        fwrite(letters, 1, 1, file);
+    }
+    for (int32_t i = 0; i < sites; i++) {
+        fwrite(&i, sizeof i, 1, file);
+    }
+    put_numbers(file, wide, sites * q, NULL);
+    for (int64_t i = 0; i < sites; i++) {
+        for (int a = 0; a < q; a++) {
+            numbers[a] = field(i, letters[a]);
+        }
+        put_numbers(file, wide, q, numbers);
+    }
+    put_numbers(file, wide, pairs * q * q, NULL);
+    for (int64_t i = 0; i < sites; i++) {
+        for (int64_t j = i + 1; j < sites; j++) {
+            for (int k = 0; k < q * q; k++) {
+                numbers[k] = coupling(i, j, letters[k / q], letters[k % q]);
+            }
+            put_numbers(file, wide, q * q, numbers);
+        }
+    }
+    fclose(file);
+}
+
+/* With 64 bits to all digits; the letters in another order than ours, with and without the gap. */
+START_TEST(plmc_means_the_sum_of_its_numbers)
+{
+    static const struct {
+        const char *file, *order;
+    } cases[] = { { LETTERS, LETTERS },
+                  { "ACDEFGHIKLMNPQRSTVWY", "ACDEFGHIKLMNPQRSTVWY" },
+                  { "-UGCA", "-ACGU" },
+                  { "TGCA", "ACGT" } };
+    for (int k = 0; k < 4; k++) {
+        write_plmc("p.model", cases[k].file, 4, true);
+        sal_model *model = opened(temp_path("p.model"));
+        compare(model, cases[k].order, 4);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+START_TEST(plmc_has_numbers_of_32_bits_too)
+{
+    int32_t codes[4];
+    write_plmc("p.model", "-ACGU", 4, false);
+    sal_model *model = opened(temp_path("p.model"));
+    for (int k = 0; k < 20; k++) {
+        fill_state(k, 4, 5, codes);
+        ck_assert_double_eq_tol(value(model, codes), written_out("-ACGU", 4, codes), 1e-5);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* ---- gauges */
+
+static void fill(sali_potts *p)
+{
+    const int64_t q = p->states, N = p->sites * q;
+    for (int64_t k = 0; k < N; k++) {
+        p->h[k] = field(k / q, LETTERS[k % q]);
+        for (int64_t l = 0; l < N; l++) {
+            const int64_t i = k < l ? k : l, j = k < l ? l : k;
+            p->J[k * N + l] =
+                k / q == l / q ? 0 : coupling(i / q, j / q, LETTERS[i % q], LETTERS[j % q]);
+        }
+    }
+}
+
+/* What a gauge makes 0: the sum of n numbers, or the first. */
+static double level(sal_gauge gauge, int64_t n, const double *x, int64_t stride)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < n; k++) {
+        sum += gauge == SAL_GAUGE_ZERO_SUM || k == 0 ? x[k * stride] : 0;
+    }
+    return sum;
+}
+
+START_TEST(gauges_keep_f_and_have_their_zeros)
+{
+    enum { SITES = 4, Q = 5, N = SITES * Q };
+    double h[N], J[N * N];
+    for (int gauge = SAL_GAUGE_ZERO_SUM; gauge <= SAL_GAUGE_LATTICE_GAS; gauge++) {
+        sali_potts p = { SITES, Q, h, J };
+        int32_t codes[SITES];
+        double constant = NAN;
+        fill(&p);
+        sali_potts_set_gauge(&p, (sal_gauge)gauge);
+        for (int k = 0; k < N; k++) {
+            for (int j = 0; j < SITES; j++) {
+                ck_assert_double_eq_tol(level((sal_gauge)gauge, Q, &J[k * N + j * Q], 1), 0, 1e-12);
+                ck_assert_double_eq_tol(level((sal_gauge)gauge, Q, &J[j * Q * N + k], N), 0, 1e-12);
+            }
+            for (int l = 0; l < N; l++) {
+                ck_assert_double_eq(J[k * N + l], J[l * N + k]);
+            }
+        }
+        for (int i = 0; i < SITES; i++) {
+            ck_assert_double_eq_tol(level((sal_gauge)gauge, Q, &h[i * Q], 1), 0, 1e-12);
+        }
+        for (int k = 0; k < 60; k++) {
+            double f = 0;
+            fill_state(k, SITES, Q, codes);
+            for (int i = 0; i < SITES; i++) {
+                f += h[i * Q + codes[i]];
+                for (int j = i + 1; j < SITES; j++) {
+                    f += J[(i * Q + codes[i]) * N + j * Q + codes[j]];
+                }
+            }
+            f -= written_out(LETTERS, SITES, codes);
+            constant = k == 0 ? f : constant;
+            ck_assert_double_eq_tol(f, constant, 1e-12);
+        }
+    }
+}
+END_TEST
+
+START_TEST(the_setting_gauge_changes_parameters_and_keeps_differences)
+{
+    char text[600];
+    double h[21];
+    write_adabmdca("p.dat", "-ACGU", 4, false);
+    for (int k = 0; k < 3; k++) {
+        static const char *const names[] = { "as-is", "zero-sum", "lattice-gas" };
+        sal_error err = { 0 };
+        snprintf(text, sizeof text, "potts-parameters:file=%s,gauge=%s", temp_path("p.dat"),
+                 names[k]);
+        sal_model *model = opened(text);
+        double all[20];
+        compare(model, "-ACGU", 4);
+        ck_ok(sal_model_get_params(model, "h", all, &err), &err);
+        memcpy(h, all, sizeof all);
+        ck_assert_int_eq(fabs(level(SAL_GAUGE_ZERO_SUM, 5, h, 1)) < 1e-12, k == 1);
+        ck_assert_int_eq(h[0] == 0, k == 2);
+        sal_model_destroy(model);
+    }
+}
+END_TEST
+
+/* ---- writing */
+
+START_TEST(what_is_written_reads_back)
+{
+    static const char *const outs[] = { "q.dat", "q.raw" };
+    sal_error err = { 0 };
+    write_adabmdca("p.dat", LETTERS, 4, false);
+    for (int k = 0; k < 2; k++) {
+        for (int gauge = SAL_GAUGE_AS_IS; gauge <= SAL_GAUGE_LATTICE_GAS; gauge++) {
+            ck_ok(sal_convert(temp_path("p.dat"), NULL, temp_path(outs[k]), NULL, SAL_COLUMNS_FIND,
+                              (sal_gauge)gauge, NULL, &err),
+                  &err);
+            sal_model *model = opened(temp_path(outs[k]));
+            compare(model, LETTERS, 4);
+            sal_model_destroy(model);
+        }
+    }
+    ck_fails(sal_convert(temp_path("p.dat"), NULL, temp_path("p.npy"), NULL, SAL_COLUMNS_FIND,
+                         SAL_GAUGE_AS_IS, NULL, &err),
+             SAL_ERR_ARGUMENT, &err,
+             "a Potts model can be written as: adabmdca (.dat), ccmpred (.raw)");
+    write_adabmdca("p.dat", "-ACGU", 4, false);
+    ck_fails(sal_convert(temp_path("p.dat"), NULL, temp_path("r.raw"), NULL, SAL_COLUMNS_FIND,
+                         SAL_GAUGE_AS_IS, NULL, &err),
+             SAL_ERR_ARGUMENT, &err, "5 states; this format is for proteins");
+}
+END_TEST
+
+/* Parameters of a formula that was written for nothing of the kind. */
+START_TEST(any_potts_model_has_parameters)
+{
+    sal_error err = { 0 };
+    int32_t codes[4];
+    sal_model *model = opened("potts:side=2,states=3,theta=0.7");
+    ck_ok(sal_model_save(model, temp_path("m.xml"), &err), &err);
+    ck_ok(sal_convert(temp_path("m.xml"), NULL, temp_path("m.dat"), NULL, SAL_COLUMNS_FIND,
+                      SAL_GAUGE_AS_IS, NULL, &err),
+          &err);
+    sal_model *back = opened(temp_path("m.dat"));
+    fill_state(0, 4, 3, codes);
+    const double constant = value(back, codes) - value(model, codes);
+    for (int k = 1; k < 40; k++) {
+        fill_state(k, 4, 3, codes);
+        ck_assert_double_eq_tol(value(back, codes), value(model, codes) + constant, 1e-12);
+    }
+    sal_model_destroy(back);
+    sal_model_destroy(model);
+}
+END_TEST
+
+/* The model of a formula's text as parameters. */
+static sal_status parameters_of(const char *text, sali_potts *p, sal_error *err)
+{
+    sal_model *model = opened(text);
+    sal_status status = sali_potts_of_model(model, p, err);
+    sal_model_destroy(model);
+    return status;
+}
+
+START_TEST(other_models_have_none)
+{
+    sali_potts p = { 0 };
+    sal_error err = { 0 };
+    ck_fails(parameters_of("ising:side=2", &p, &err), SAL_ERR_ARGUMENT, &err,
+             "has variables with labels, equally many");
+    ck_fails(
+        parameters_of(
+            "formula: x: categorical(3)[4]; (x[0] == 1) * (x[1] == 2) * (x[2] == 0) + (x[3] == 1)",
+            &p, &err),
+        SAL_ERR_ARGUMENT, &err, "terms of more than two variables");
+    ck_assert_ptr_null(p.h);
+}
+END_TEST
+
+/* ---- mistakes */
+
+#define H5 "h 0 - 1\n"
+#define FIELDS "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20\n"
+
+START_TEST(mistakes_are_told_with_their_place)
+{
+    static const struct {
+        const char *format, *text, *message;
+    } cases[] = {
+        { "adabmdca", "", "no lines" },
+        { "adabmdca", H5 "J 0 1 A C\n", "mem:2: " },
+        { "adabmdca", H5 "J 0 1 A C x\n",
+          "mem:2: expected a value (a finite decimal number), found 'x'" },
+        { "adabmdca", H5 "J 0 1 A C nan\n", "mem:2: expected a value (a finite decimal number)" },
+        { "adabmdca", H5 "J 0 1 A C 1 2\n", "mem:2: " },
+        { "adabmdca", H5 "J 1 0 A C 1\n",
+          "mem:2: a coupling of sites 1 and 0; expected the lower" },
+        { "adabmdca", H5 "J 1 1 A C 1\n", "mem:2: a coupling of sites 1 and 1" },
+        { "adabmdca", H5 "J 0 -1 A C 1\n", "mem:2: expected a site, from 0" },
+        { "adabmdca", H5 "J 0 99999999999 A C 1\n", "mem:2: expected a site, from 0" },
+        { "adabmdca", H5 "J 0 1 a C 1\n", "mem:2: expected a state" },
+        { "adabmdca", H5 "J 0 1 A 2 1\n", "some states are letters, others are numbers" },
+        { "adabmdca", H5 "J 0 1 A B 1\n", "the letters are those of no alphabet" },
+        { "adabmdca", H5 H5, "mem:2: this number is given twice" },
+        { "adabmdca", "J 0 1 A C 1\n" H5 "J 0 1 A C 1\n", "mem:3: this number is given twice" },
+        { "adabmdca", H5 "K 0 1\n",
+          "mem:2: expected 'J i j a b value' or 'h i a value', found 'K'" },
+        { "adabmdca", "h 0 0 1\n", "1 sites of 1 states" },
+        { "adabmdca", "h 19999 1 1\n", "20000 sites of 2 states" },
+        { "ccmpred", "", "0 sites of 21 states" },
+        { "ccmpred", "1 2 3\n", "mem:1: " },
+        { "ccmpred", FIELDS "# 0 0\n", "mem:2: sites 0 and 0; expected the lower one first" },
+        { "ccmpred", FIELDS FIELDS "# 0 1\n1 2\n", "mem:4: " },
+        { "ccmpred", FIELDS FIELDS "# 0 2\n", "mem:3: expected a site" },
+        { "ccmpred", FIELDS FIELDS "# 0 1\n", "expected 21 couplings, found the end of the file" },
+        { "ccmpred", FIELDS "#>META> {}\n" FIELDS,
+          "mem:3: expected '# i j' before more couplings" },
+        { "plmc", "", "its size is not that of parameters by plmc" },
+        { "plmc", "aaaaaaaaaaaaaaaaaaaaaaaaaaa", "its size is not that of parameters by plmc" },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const sali_format *format;
+        sali_content content = { 0 };
+        sal_error err = { 0 };
+        ck_ok(sali_format_named(cases[k].format, &format, &err), &err);
+        ck_fails(sali_format_parse(format, "mem", cases[k].text, (int64_t)strlen(cases[k].text),
+                                   &content, &err),
+                 SAL_ERR_DATA, &err, cases[k].message);
+        ck_assert_int_eq(content.kind, SALI_CONTENT_NONE);
+    }
+}
+END_TEST
+
+START_TEST(letters_of_plmc_are_those_of_an_alphabet)
+{
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    write_plmc("p.model", "-ACGB", 3, false);
+    ck_fails(sal_model_open(temp_path("p.model"), SAL_F64, &model, &err), SAL_ERR_DATA, &err,
+             "the letters '-ACGB'");
+    write_plmc("p.model", "ACGA", 3, false);
+    ck_fails(sal_model_open(temp_path("p.model"), SAL_F64, &model, &err), SAL_ERR_DATA, &err,
+             "the letters 'ACGA'");
+}
+END_TEST
+
+START_TEST(memory_that_runs_out_is_told)
+{
+    static const char text[] = "J 0 1 0 1 0.5\nh 0 1 2\nh 1 2 -1\n";
+    sal_model *model = opened("potts:side=2,states=3,theta=0.7");
+    sali_content content = { 0 };
+    sali_potts p = { 0 };
+    sal_error err = { 0 };
+    ck_alloc_sweep(
+        sali_format_parse(&sali_format_adabmdca, "mem", text, sizeof text - 1, &content, &err),
+        sali_content_free(&content));
+    ck_alloc_sweep(sali_potts_of_model(model, &p, &err), sali_potts_free(&p));
+    sal_model_destroy(model);
+    write_plmc("p.model", "-ACGU", 3, false);
+    ck_alloc_sweep(sal_model_open(temp_path("p.model"), SAL_F64, &model, &err),
+                   sal_model_destroy(model));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("io_potts");
+    TCase *tcase = tcase_create("io_potts");
+    tcase_add_checked_fixture(tcase, temp_dir_make, temp_dir_remove);
+    tcase_add_test(tcase, adabmdca_means_the_sum_of_its_numbers);
+    tcase_add_test(tcase, what_a_file_leaves_out_is_zero);
+    tcase_add_test(tcase, ccmpred_means_the_sum_of_its_numbers);
+    tcase_add_test(tcase, plmc_means_the_sum_of_its_numbers);
+    tcase_add_test(tcase, plmc_has_numbers_of_32_bits_too);
+    tcase_add_test(tcase, gauges_keep_f_and_have_their_zeros);
+    tcase_add_test(tcase, the_setting_gauge_changes_parameters_and_keeps_differences);
+    tcase_add_test(tcase, what_is_written_reads_back);
+    tcase_add_test(tcase, any_potts_model_has_parameters);
+    tcase_add_test(tcase, other_models_have_none);
+    tcase_add_test(tcase, mistakes_are_told_with_their_place);
+    tcase_add_test(tcase, letters_of_plmc_are_those_of_an_alphabet);
+    tcase_add_test(tcase, memory_that_runs_out_is_told);
+    suite_add_tcase(suite, tcase);
+    return test_main(suite);
+}
