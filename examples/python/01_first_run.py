@@ -36,7 +36,7 @@ print(f"neighbours equal {sampled:.3f} of the draws")
 # ---- 4. Which sampler is best here? Equal numbers of draws; the figures are yours to compare.
 
 table = sal.compare(model, ["gwg", "gibbs", "ncg"], chains=20, draws=1000, seed=1)
-best_by_step = max(table, key=lambda s: s["ess"]["median"])
+best_by_step = max(table, key=lambda s: float(s["ess"]["median"]))
 print(f"\nmost effective draws a chain: {best_by_step['sampler']}")
 
 # ---- 5. A run that should not be trusted says so

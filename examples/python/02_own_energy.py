@@ -6,6 +6,7 @@ Eight people choose one of three shirts, 0, 1 or 2, and a volume from 0 to 4. Fr
 different shirts, and to have nearly the same volume.
 """
 import numpy as np
+from numpy.typing import NDArray
 
 import saltus as sal
 
@@ -46,11 +47,13 @@ print(f"mean volume                 {volumes.mean():.3f}")
 #         x has the reals that the formula sees: 8 one-hots of 3, then 8 levels.
 
 
-def energy(x):
+def energy(x: NDArray[np.float64]) -> NDArray[np.float64]:
     one_hot = x[:, :PEOPLE * SHIRTS].reshape(-1, PEOPLE, SHIRTS)
     level = x[:, PEOPLE * SHIRTS:]
     same = (one_hot[:, first] * one_hot[:, second]).sum((1, 2))
-    return -1.5 * same - 0.5 * ((level[:, first] - level[:, second]) ** 2).sum(1) + 0.2 * np.log(level + 1).sum(1)
+    apart = ((level[:, first] - level[:, second]) ** 2).sum(1)
+    f: NDArray[np.float64] = -1.5 * same - 0.5 * apart + 0.2 * np.log(level + 1).sum(1)
+    return f
 
 
 called_back = sal.Model.from_function(energy, sal.categorical(PEOPLE, SHIRTS, name="shirt"),

@@ -24,18 +24,19 @@ except ImportError:
 
 
 class Energy(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.first = nn.Conv2d(1, 3, 3, padding=1)
         self.second = nn.Conv2d(3, 3, 3, padding=1)
         self.last = nn.Linear(3, 1)
         self.couplings = nn.Parameter(torch.zeros(16, 16))
 
-    def forward(self, s):
+    def forward(self, s: torch.Tensor) -> torch.Tensor:
         x = self.first(s.view(-1, 1, 4, 4))
         x = x + self.second(nn.functional.silu(x))
         features = nn.functional.softplus(x).mean((2, 3))
-        return 4 * self.last(features).squeeze(-1) + ((s @ self.couplings) * s).sum(-1)
+        f: torch.Tensor = 4 * self.last(features).squeeze(-1) + ((s @ self.couplings) * s).sum(-1)
+        return f
 
 
 module = Energy()
@@ -54,10 +55,10 @@ print("parameters:", ", ".join(model.params))
 state = [1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1]
 s = torch.tensor([state], dtype=torch.float32, requires_grad=True)
 f = module(s)
-f.sum().backward()
+gradient, = torch.autograd.grad(f.sum(), s)
 print(f"f of a state: by Saltus {model.value(state):.4f}, by PyTorch {f.item():.4f}")
 print("its gradient, by Saltus: ", np.round(model.gradient(state)[:6], 4))
-print("its gradient, by PyTorch:", np.round(s.grad.numpy()[0, :6].astype(float), 4))
+print("its gradient, by PyTorch:", np.round(gradient.numpy()[0, :6].astype(float), 4))
 
 # ---- 4. Samples, and how good they are: 65536 states can be listed
 
@@ -80,7 +81,7 @@ print(f"\nwith other couplings: by Saltus {model.value(state):.4f}, by PyTorch {
 
 
 class Checked(Energy):
-    def forward(self, s):
+    def forward(self, s: torch.Tensor) -> torch.Tensor:
         if bool((s < 0).any()):
             raise ValueError("expected zeros and ones")
         return super().forward(s)
@@ -99,13 +100,13 @@ except sal.UnsupportedError as mistake:
 
 
 class ByBatch(Energy):
-    def forward(self, s):
+    def forward(self, s: torch.Tensor) -> torch.Tensor:
         f = super().forward(s)
         return f if s.sum() > 8 else torch.zeros_like(f)  # the sum over all states of the batch
 
 
 class ByState(Energy):
-    def forward(self, s):
+    def forward(self, s: torch.Tensor) -> torch.Tensor:
         f = super().forward(s)
         return torch.where(s.sum(1) > 8, f, torch.zeros_like(f))
 

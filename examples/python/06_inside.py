@@ -8,6 +8,7 @@
 import itertools
 
 import numpy as np
+from numpy.typing import NDArray
 
 import saltus as sal
 
@@ -30,9 +31,9 @@ included, SWEEPS = np.zeros(COLUMNS), 20000
 for sweep in range(SWEEPS):
     on = chain.state[0] == 1
     b = rng.normal(size=COLUMNS)  # those that are left out have their prior
-    precision = XX[np.ix_(on, on)] + np.eye(on.sum())
-    half = np.linalg.cholesky(np.linalg.inv(precision)) if on.any() else np.zeros((0, 0))
-    b[on] = np.linalg.solve(precision, Xy[on]) + half @ b[on]
+    matrix = XX[np.ix_(on, on)] + np.eye(on.sum())
+    half = np.linalg.cholesky(np.linalg.inv(matrix)) if on.any() else np.zeros((0, 0))
+    b[on] = np.linalg.solve(matrix, Xy[on]) + half @ b[on]
     chain.model.params["linear"] = b * Xy + np.log(PRIOR / (1 - PRIOR))
     chain.model.params["couplings"] = -0.5 * np.outer(b, b) * XX
     chain.step(COLUMNS)  # a sweep of gibbs
@@ -41,10 +42,10 @@ for sweep in range(SWEEPS):
 # The posterior of g with b integrated out, of all 1024 models.
 
 
-def log_evidence(on):
+def log_evidence(on: NDArray[np.intp]) -> float:
     matrix = np.eye(len(on)) + XX[np.ix_(on, on)]
-    return (0.5 * Xy[on] @ np.linalg.solve(matrix, Xy[on]) - 0.5 * np.linalg.slogdet(matrix)[1]
-            + len(on) * np.log(PRIOR / (1 - PRIOR)))
+    return float(0.5 * Xy[on] @ np.linalg.solve(matrix, Xy[on]) - 0.5 * np.linalg.slogdet(matrix)[1]
+                 + len(on) * np.log(PRIOR / (1 - PRIOR)))
 
 
 models = list(itertools.product([0, 1], repeat=COLUMNS))

@@ -9,8 +9,10 @@
 5. A quantum spin chain: the energy of a wave function, from states of magnetisation 0.
 """
 import itertools
+from typing import Any, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 import saltus as sal
 
@@ -83,11 +85,12 @@ wave = sal.Model(4 * sal.sum(log_sin * (n[i] * n[j])))
 run = sal.sample(wave, "exchange", chains=8, draws=4000, thin=4, seed=5)
 
 
-def log_psi(states):
-    return 2 * (states[..., i] * states[..., j]) @ log_sin
+def log_psi(states: NDArray[Any]) -> NDArray[np.float64]:
+    log_psi: NDArray[np.float64] = 2 * (states[..., i] * states[..., j]) @ log_sin
+    return log_psi
 
 
-def exchanges(states):
+def exchanges(states: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[np.bool_]]]:
     """Of each pair of neighbours: the states with their spins exchanged, and where these differ."""
     for a in range(SPINS):
         turned = np.array(states)
@@ -95,10 +98,10 @@ def exchanges(states):
         yield turned, states[..., a] != states[..., a - 1]
 
 
-def local_energy(states):
+def local_energy(states: NDArray[Any]) -> NDArray[np.float64]:
     """(H psi)(n) / psi(n)."""
     ratio = ((turned, differ, np.exp(log_psi(turned) - log_psi(states))) for turned, differ in exchanges(states))
-    return sum(np.where(differ, -0.25 - 0.5 * r, 0.25) for _, differ, r in ratio)
+    return sum((np.where(differ, -0.25 - 0.5 * r, 0.25) for _, differ, r in ratio), np.zeros(states.shape[:-1]))
 
 
 states = np.array([s for s in itertools.product([0, 1], repeat=SPINS) if sum(s) == SPINS // 2])

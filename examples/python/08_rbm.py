@@ -5,14 +5,17 @@
 saltus.rbm.RBM has the interface of scikit-learn's BernoulliRBM, and needs no scikit-learn. Two kinds of
 noisy 6 x 6 pictures, lines across and lines down, have a label: two more visible units.
 """
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 import saltus as sal
 
 rng = np.random.default_rng(1)
 
 
-def pictures(rows):
+def pictures(rows: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Pictures with three lines each, of which 2 % of the pixels are wrong, and their labels."""
     labels = rng.integers(0, 2, rows)
     lines = np.array([rng.permutation([1, 1, 1, 0, 0, 0]) for _ in range(rows)])
@@ -21,7 +24,7 @@ def pictures(rows):
     return images ^ (rng.random(images.shape) < 0.02), labels
 
 
-def with_labels(images, labels):
+def with_labels(images: NDArray[Any], labels: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate([images.reshape(len(images), 36), np.eye(2, dtype=int)[labels]], axis=1)
 
 

@@ -7,11 +7,12 @@ import numbers as _numbers
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._library import ArgumentError
 
 
-def plain(given: Any, what: str) -> np.ndarray:
+def plain(given: Any, what: str) -> NDArray[Any]:
     """An array of NumPy of what a user gave, with the same numbers.
 
     Sparse matrices of SciPy are filled with their zeros, and tensors of PyTorch leave their graph. An array with
@@ -35,7 +36,7 @@ def plain(given: Any, what: str) -> np.ndarray:
         raise ArgumentError(f"{what}: expected an array of numbers; found {type(given).__name__}: {failure}") from None
 
 
-def reals(given: Any, what: str) -> np.ndarray:
+def reals(given: Any, what: str) -> NDArray[np.float64]:
     """The same as doubles, in C order. ArgumentError for what are no real numbers, such as texts and None."""
     array = plain(given, what)
     if array.dtype.kind == "O" and all(isinstance(number, _numbers.Real) for number in array.flat):
@@ -45,7 +46,7 @@ def reals(given: Any, what: str) -> np.ndarray:
     return np.asarray(array, dtype=np.float64, order="C")
 
 
-class Copy(np.ndarray):
+class Copy(NDArray[Any]):
     """A copy of numbers that the library holds. It cannot be written, since that would change nothing but the copy.
 
     Results of operations are ordinary arrays, and ``.copy()`` gives an array that can be written.
@@ -54,7 +55,7 @@ class Copy(np.ndarray):
     _hint = "the numbers are a copy"
 
     @classmethod
-    def of(cls, array: np.ndarray, hint: str) -> "Copy":
+    def of(cls, array: NDArray[Any], hint: str) -> "Copy":
         """The same memory, which nobody can write any more. `hint` says how the original is changed."""
         array.flags.writeable = False
         copy = array.view(cls)
@@ -83,14 +84,14 @@ class Copy(np.ndarray):
             options["where"] = _base(options["where"])
         return getattr(ufunc, method)(*(_base(array) for array in inputs), **options)
 
-    def copy(self, order: Any = "C") -> np.ndarray:
+    def copy(self, order: Any = "C") -> NDArray[Any]:  # type: ignore[override]
         """An ordinary array, which can be written."""
         return np.array(self, order=order)
 
-    def __copy__(self) -> np.ndarray:
+    def __copy__(self) -> NDArray[Any]:  # type: ignore[override]
         return np.array(self)
 
-    def __deepcopy__(self, memory: Any) -> np.ndarray:
+    def __deepcopy__(self, memory: Any) -> NDArray[Any]:  # type: ignore[override]
         return np.array(self)
 
     def __reduce__(self) -> Any:

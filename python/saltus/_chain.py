@@ -7,17 +7,18 @@ import operator
 import time
 from contextlib import ExitStack
 from ctypes import byref
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Callable, Optional, Union
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _library
 from ._arrays import Copy
-from ._library import (ArgumentError, Caught, Failure, Handle, ShapeError, address, ask, call, encode, lib, make,
+from ._library import (ArgumentError, Caught, Failure, Handle, Path, ShapeError, address, ask, call, encode, lib, make,
                        raise_failure)
-from ._model import Model, as_model
-from ._run import Path, Tuning, run_options
-from ._sampler import as_list
+from ._model import AnyModel, Model, as_model
+from ._run import Tuning, run_options
+from ._sampler import OwnSamplers, as_list
 
 _SLICE = 0.05
 """Seconds of a long call of :meth:`Chain.step` between two looks for Ctrl-C, about."""
@@ -78,12 +79,12 @@ class Chain:
     200
     """
 
-    def __init__(self, model: Union[Model, Any], sampler: Optional[str] = None, *, chains: Optional[int] = None,
+    def __init__(self, model: AnyModel, sampler: Optional[str] = None, *, chains: Optional[int] = None,
                  warmup: Optional[int] = None, apart: bool = False, seed: Any = None,
                  step_size: Union[None, float, str] = None, tempering: Optional[int] = None,
-                 temperatures: Optional[Sequence[float]] = None, init: Any = None, codes: bool = False,
-                 clamp: Optional[dict[int, Any]] = None, preconditioner: Any = None, tuning: Optional[Tuning] = None,
-                 own: Any = (), threads: Optional[int] = None, **options: Any):
+                 temperatures: Optional[ArrayLike] = None, init: Any = None, codes: bool = False,
+                 clamp: Optional[dict[int, Any]] = None, preconditioner: Optional[ArrayLike] = None,
+                 tuning: Optional[Tuning] = None, own: OwnSamplers = (), threads: Optional[int] = None, **options: Any):
         made = as_model(model)
         if sampler is None and own:
             sampler = as_list(own)[0].name
@@ -209,13 +210,13 @@ class Chain:
 
     # ---- states
 
-    def _present(self) -> np.ndarray:
+    def _present(self) -> NDArray[np.int32]:
         codes = np.empty(self._shape, dtype=np.int32)
         lib.sal_chains_codes(self._handle, codes.ctypes.data)
         return self.model._shaped(codes)
 
     @property
-    def codes(self) -> np.ndarray:
+    def codes(self) -> NDArray[np.int32]:
         """The present states by code, int32, shape (chains, *model.shape), as :attr:`state`."""
         return Copy.of(self._present(), "set all states, by chain.codes = codes")
 
@@ -224,7 +225,7 @@ class Chain:
         self._set(codes, True)
 
     @property
-    def state(self) -> np.ndarray:
+    def state(self) -> NDArray[Any]:
         """The present states by value, shape (chains, *model.shape); a copy, which cannot be written. May be set, also
         to one state for all.
 
@@ -246,7 +247,7 @@ class Chain:
         self._watched(lambda: call("sal_chains_set_codes", self._handle, address(array)))
 
     @property
-    def log_prob(self) -> np.ndarray:
+    def log_prob(self) -> NDArray[np.float64]:
         """f of the present states with the parameters that the model has now, shape (chains,)."""
         f = np.empty(self._shape[0])
         self._watched(lambda: call("sal_chains_log_prob", self._handle, address(f)))
@@ -289,7 +290,7 @@ class Chain:
         call("sal_run_state_save", state, encode(path))
 
     @classmethod
-    def load(cls, path: Path, model: Any, *, apart: bool = False, own: Any = (),
+    def load(cls, path: Path, model: AnyModel, *, apart: bool = False, own: OwnSamplers = (),
              threads: Optional[int] = None) -> "Chain":
         """Chains that go on from a file of :meth:`save`, with the same bits.
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._arrays import plain, reals
-from ._library import (ArgumentError, Handle, ShapeError, address, call, encode, lib, make, options_text, own_names,
-                       seed_of, view, warn_of)
+from ._library import (ArgumentError, Handle, Path, ShapeError, address, call, encode, lib, make, options_text,
+                       own_names, seed_of, view, warn_of)
 
 
-def _picture(shape: Optional[tuple[int, int]]) -> tuple[int, int]:
+def _picture(shape: Optional[tuple[int, ...]]) -> tuple[int, int]:
     if shape is None:
         return 0, 0
     sizes = tuple(shape)
@@ -23,7 +24,7 @@ def _picture(shape: Optional[tuple[int, int]]) -> tuple[int, int]:
     return int(sizes[0]), int(sizes[1])
 
 
-def _as_codes(array: np.ndarray) -> np.ndarray:
+def _as_codes(array: NDArray[Any]) -> NDArray[np.uint8]:
     if array.dtype.kind == "b":
         return array.astype(np.uint8)
     if array.dtype != np.uint8:
@@ -34,7 +35,7 @@ def _as_codes(array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(array, dtype=np.uint8)
 
 
-def _without_channel(array: np.ndarray) -> np.ndarray:
+def _without_channel(array: NDArray[Any]) -> NDArray[Any]:
     """Pictures of one channel, before or after height and width, as pictures."""
     for axis in (1, 3):
         if array.ndim == 4 and array.shape[axis] == 1:
@@ -42,7 +43,7 @@ def _without_channel(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def _intensity_hint(array: np.ndarray) -> str:
+def _intensity_hint(array: NDArray[Any]) -> str:
     """What whole numbers that are no intensities may have been meant to be."""
     if not np.isfinite(array).all() or (array != np.floor(array)).any():
         return ""
@@ -138,7 +139,7 @@ class Data:
         return data
 
     @classmethod
-    def read(cls, path: Union[str, os.PathLike], **options: Any) -> "Data":
+    def read(cls, path: Path, **options: Any) -> "Data":
         """Read a file of any format of arrays or alignments, compressed or not.
 
         Parameters
@@ -291,24 +292,24 @@ class Data:
         return self._handle._as_parameter_
 
     @property
-    def codes(self) -> np.ndarray:
+    def codes(self) -> NDArray[np.uint8]:
         """The codes, shape (rows, V), uint8; of intensities cut in the middle. A view that cannot be written."""
         return view(lib.sal_flat_data_codes(self), ctypes.c_uint8, (self.rows, self.variables), self._handle)
 
     @property
-    def intensity(self) -> Optional[np.ndarray]:
+    def intensity(self) -> Optional[NDArray[np.float32]]:
         """The intensities, shape (rows, V), float32, a view; None if there are none."""
         pointer = lib.sal_flat_data_intensity(self)
         return view(pointer, ctypes.c_float, (self.rows, self.variables), self._handle) if pointer else None
 
     @property
-    def weight(self) -> Optional[np.ndarray]:
+    def weight(self) -> Optional[NDArray[np.float64]]:
         """The weights, shape (rows,), a view; None: all are 1."""
         pointer = lib.sal_flat_data_weight(self)
         return view(pointer, ctypes.c_double, (self.rows,), self._handle) if pointer else None
 
     @property
-    def pictures(self) -> np.ndarray:
+    def pictures(self) -> NDArray[np.uint8]:
         """The codes as pictures, shape (rows, H, W), a view.
 
         Raises

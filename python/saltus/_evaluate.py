@@ -8,19 +8,17 @@ import os
 from typing import Any, Optional, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _library
 from ._data import Data, fitting
-from ._formula import Expr
-from ._library import (ArgumentError, Caught, Handle, Interrupts, address, ask, call, encode, fork_safe, lib, make,
-                       options_text, own_names, view)
-from ._model import Model, as_model
+from ._library import (ArgumentError, Caught, Handle, Interrupts, MaybeNone, Path, address, ask, call, encode,
+                       fork_safe, lib, make, options_text, own_names, view)
+from ._model import AnyModel, Model, as_model
 from ._progress import Progress, raises
 from ._run import AIS, Run, communicator, give_comm, give_reals, give_samplers
-from ._sampler import as_list
+from ._sampler import OwnSamplers, Sampler, as_list
 from ._train import Training, warn
-
-Path = Union[str, os.PathLike]
 
 
 class Evaluation:
@@ -64,12 +62,12 @@ class Evaluation:
 
     def __init__(self, model: Model, test: Data, seed: int):
         self.model, self.test, self.seed = model, test, seed
-        self.forward: Optional[dict[str, Any]] = None
-        self.reverse: Optional[dict[str, Any]] = None
-        self.both_ways: Optional[dict[str, Any]] = None
-        self.independent: Optional[dict[str, Any]] = None
-        self.verdict: Optional[dict[str, Any]] = None
-        self.samples: Optional[np.ndarray] = None
+        self.forward: Union[dict[str, Any], MaybeNone] = None
+        self.reverse: Union[dict[str, Any], MaybeNone] = None
+        self.both_ways: Union[dict[str, Any], MaybeNone] = None
+        self.independent: Union[dict[str, Any], MaybeNone] = None
+        self.verdict: Union[dict[str, Any], MaybeNone] = None
+        self.samples: Union[NDArray[np.uint8], MaybeNone] = None
         self.mmd: Optional[float] = None
         self.mmd2_v: Optional[float] = None
         self.warnings: list[str] = []
@@ -141,8 +139,8 @@ class _Bar(Progress):
 class _Session:
     """What all parts of an evaluation share."""
 
-    def __init__(self, model: Model, options: dict[str, Any], own: list[Any], progress: Any, directory: Optional[Path],
-                 comm: Any):
+    def __init__(self, model: Model, options: dict[str, Any], own: list[Sampler], progress: Any,
+                 directory: Optional[Path], comm: Any):
         self.model, self.options, self.own, self.directory = model, options, own, directory
         self.comm, self.ranks, self.first = comm, communicator(comm), comm is None or comm.rank == 0
         self.show = progress if self.first else False
@@ -177,7 +175,7 @@ class _Session:
             self.interrupted, self.ended = self.comm.bcast((self.interrupted, self.ended), 0)
 
 
-def _fit_base(model: Model, data: Data) -> np.ndarray:
+def _fit_base(model: Model, data: Data) -> NDArray[np.float64]:
     """Log-probabilities of independent variables, the states of variable 0 first."""
     space = lib.sal_model_space(model)
     log_base = np.empty(sum(lib.sal_space_states(space, v) for v in range(model.variables)))
@@ -185,7 +183,7 @@ def _fit_base(model: Model, data: Data) -> np.ndarray:
     return log_base
 
 
-def _anneal(s: _Session, result: Evaluation, test: Data, log_base: np.ndarray, drawn: Optional[Data]) -> None:
+def _anneal(s: _Session, result: Evaluation, test: Data, log_base: NDArray[np.float64], drawn: Optional[Data]) -> None:
     """Both directions, until the call is stopped."""
     options = Handle(make("sal_flat_options_create", AIS, options_text(s.options)), "sal_flat_options_destroy",
                      keep=s.own)
@@ -250,10 +248,10 @@ def _mmd2(samples: Data, test: Data, estimator: int) -> float:
     return float(squared[0])
 
 
-def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = None, *, chains: Optional[int] = None,
+def evaluate(model: Union[AnyModel, Training], test: Any, train: Any = None, *, chains: Optional[int] = None,
              temperatures: Optional[int] = None, steps: Optional[int] = None, sampler: Optional[str] = None,
              samples: Any = None, fresh: int = 1000, directory: Optional[Path] = None, seed: Any = None,
-             threads: Optional[int] = None, own: Any = (), progress: Any = None, interrupt: str = "raise",
+             threads: Optional[int] = None, own: OwnSamplers = (), progress: Any = None, interrupt: str = "raise",
              comm: Any = None, **options: Any) -> Evaluation:
     """Estimate the log-likelihood of held-out rows, and judge the model's own samples.
 
@@ -358,10 +356,10 @@ def evaluate(model: Union[Model, Training, Expr, Path], test: Any, train: Any = 
     drawn = None if samples is None else _sample_rows(samples, made.variables)
     given = dict(options, chains=100 if chains is None else chains, temperatures=temperatures, steps=steps,
                  sampler=sampler, seed=_library.seed_of(seed, comm), threads=threads)
-    own = as_list(own)
-    if sampler is None and own:
-        given["sampler"] = own[0].name
-    s = _Session(made, given, own, progress, directory, comm)
+    samplers = as_list(own)
+    if sampler is None and samplers:
+        given["sampler"] = samplers[0].name
+    s = _Session(made, given, samplers, progress, directory, comm)
     result = Evaluation(made, rows, given["seed"])
     try:
         with s.interrupts:

@@ -14,9 +14,10 @@ import operator
 import os
 import sys
 import threading
-from typing import Any, Callable, Iterable, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence, SupportsIndex, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _library
 from ._arrays import plain, reals
@@ -28,8 +29,11 @@ _INNER = (_HERE, os.path.dirname(os.path.abspath(np.__file__)), "<__array_functi
 _order = itertools.count()
 MOST_ELEMENTS = 1 << 28  # of a sparse matrix, which is stored with its zeros
 
-Axis = Union[None, int, Sequence[int]]
-ArrayLike = Any
+Axis = Union[None, int, "np.integer[Any]", Sequence[int]]
+ArrayLike = Any  # also expressions, lists of expressions, and sparse matrices
+Shape = Union[int, "np.integer[Any]", Sequence[SupportsIndex]]
+GivenShape = tuple[tuple[int, ...], Any, Any]  # of a block: shape, dims and coords
+Numbers = Union[Sequence[float], NDArray[Any]]
 
 
 def _caller() -> tuple[str, int]:
@@ -75,8 +79,8 @@ class Expr:
     __slots__ = ("op", "inputs", "ints", "reals", "shape", "place", "extra", "order")
     __array_priority__ = 1000
 
-    def __init__(self, op: str, inputs: tuple["Expr", ...] = (), ints: Sequence[int] = (),
-                 reals: Sequence[float] = (), shape: Optional[tuple[int, ...]] = None, extra: Any = None):
+    def __init__(self, op: str, inputs: tuple["Expr", ...] = (), ints: Numbers = (), reals: Numbers = (),
+                 shape: Optional[tuple[int, ...]] = None, extra: Any = None):
         self.op, self.inputs, self.extra = op, inputs, extra
         self.ints = np.asarray(ints, dtype=np.int64)
         self.reals = np.asarray(reals, dtype=np.float64)
@@ -108,7 +112,7 @@ class Expr:
             raise TypeError("an expression without axes has no length")
         return self.shape[0]
 
-    def __iter__(self) -> Iterable["Expr"]:
+    def __iter__(self) -> Iterator["Expr"]:
         return (self[k] for k in range(len(self)))
 
     def __bool__(self) -> bool:
@@ -304,7 +308,7 @@ class Expr:
             raise _refusal(function.__name__, "numpy.linalg" if linear else "numpy")
         return own(*inputs, **options)
 
-    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+    def __array__(self, *_: Any, **__: Any) -> NDArray[np.object_]:
         caller = sys._getframe(1).f_globals.get("__name__", "")
         if caller.startswith("numpy.ma"):
             raise TypeError("a masked array on the left of an expression has no result; write the expression first, or fill the "
@@ -339,8 +343,8 @@ def _block(kind: str, shape: Any, name: Optional[str], states: int = 0, levels: 
     return block if len(sizes) == 1 else reshape(block, sizes + own[1:])
 
 
-def spins(shape: Any, name: Optional[str] = None, total: Optional[int] = None,
-          dims: Optional[Sequence[str]] = None, coords: Optional[dict[str, Any]] = None) -> Expr:
+def spins(shape: Shape, name: Optional[str] = None, total: Optional[int] = None,
+          dims: Optional[Sequence[str]] = None, coords: Optional[Mapping[str, Any]] = None) -> Expr:
     """A block of variables in {-1, +1}.
 
     Parameters
@@ -381,8 +385,8 @@ def spins(shape: Any, name: Optional[str] = None, total: Optional[int] = None,
     return _block("spin", shape, name, total=total, dims=dims, coords=coords)
 
 
-def binary(shape: Any, name: Optional[str] = None, total: Optional[int] = None,
-           dims: Optional[Sequence[str]] = None, coords: Optional[dict[str, Any]] = None) -> Expr:
+def binary(shape: Shape, name: Optional[str] = None, total: Optional[int] = None,
+           dims: Optional[Sequence[str]] = None, coords: Optional[Mapping[str, Any]] = None) -> Expr:
     """A block of variables in {0, 1}; see :func:`spins`. A total is the number of ones in every state.
 
     Examples
@@ -398,8 +402,8 @@ def binary(shape: Any, name: Optional[str] = None, total: Optional[int] = None,
     return _block("binary", shape, name, total=total, dims=dims, coords=coords)
 
 
-def categorical(shape: Any, states: int, name: Optional[str] = None, occurrences: Optional[ArrayLike] = None,
-                dims: Optional[Sequence[str]] = None, coords: Optional[dict[str, Any]] = None) -> Expr:
+def categorical(shape: Shape, states: int, name: Optional[str] = None, occurrences: Optional[ArrayLike] = None,
+                dims: Optional[Sequence[str]] = None, coords: Optional[Mapping[str, Any]] = None) -> Expr:
     """A block of variables with `states` labels 0, 1, ...
 
     The expression is one-hot: its shape is `shape` with `states` appended, and an element is 1 where the
@@ -469,8 +473,8 @@ def permutation(n: int, name: Optional[str] = None) -> Expr:
     return categorical(n, n, name, occurrences=[1] * int(n))
 
 
-def ordinal(shape: Any, levels: Any, name: Optional[str] = None,
-            dims: Optional[Sequence[str]] = None, coords: Optional[dict[str, Any]] = None) -> Expr:
+def ordinal(shape: Shape, levels: Any, name: Optional[str] = None,
+            dims: Optional[Sequence[str]] = None, coords: Optional[Mapping[str, Any]] = None) -> Expr:
     """A block of variables on a grid of real levels.
 
     Parameters
@@ -492,8 +496,8 @@ def ordinal(shape: Any, levels: Any, name: Optional[str] = None,
     return _block("ordinal", shape, name, levels=levels, dims=dims, coords=coords)
 
 
-def counts(shape: Any, cap: Optional[int] = None, name: Optional[str] = None, total: Optional[int] = None,
-           dims: Optional[Sequence[str]] = None, coords: Optional[dict[str, Any]] = None) -> Expr:
+def counts(shape: Shape, cap: Optional[int] = None, name: Optional[str] = None, total: Optional[int] = None,
+           dims: Optional[Sequence[str]] = None, coords: Optional[Mapping[str, Any]] = None) -> Expr:
     """A block of variables in 0, 1, 2, .., up to `cap` (None: without end).
 
     Exact answers, :func:`evaluate` and some samplers need a cap. With a cap the sum of all counts can be fixed to
@@ -502,7 +506,7 @@ def counts(shape: Any, cap: Optional[int] = None, name: Optional[str] = None, to
     return _block("count", shape, name, cap=0 if cap is None else int(cap), total=total, dims=dims, coords=coords)
 
 
-def param(name: str, shape: Any = (), value: Optional[ArrayLike] = None) -> Expr:
+def param(name: str, shape: Shape = (), value: Optional[ArrayLike] = None) -> Expr:
     """A named parameter, which training learns and :attr:`Model.params` sets.
 
     Parameters
@@ -575,11 +579,11 @@ def _file(name: str) -> bytes:
     return name.encode("utf-8", "replace")
 
 
-def _dim(shape: Sequence[int]) -> np.ndarray:
+def _dim(shape: Sequence[int]) -> NDArray[Any]:
     return np.array(list(shape) or [0], dtype=np.int64)
 
 
-def _record(tape: int, e: Expr, nodes: Sequence[int], name: str = "") -> int:
+def _record(tape: Any, e: Expr, nodes: Sequence[int], name: str = "") -> int:
     """The node of an expression whose inputs are `nodes`; `name`: that of a block in the model."""
     file, line = _file(e.place[0]), e.place[1]
     if e.op == "block":
@@ -686,7 +690,7 @@ def space_of(blocks: Iterable[Expr]) -> _library.Handle:
     return space
 
 
-def shapes_of(blocks: Iterable[Expr]) -> dict[str, tuple[tuple[int, ...], Any, Any]]:
+def shapes_of(blocks: Iterable[Expr]) -> dict[str, GivenShape]:
     """What a model's blocks were given, by name: shape, dims and coords."""
     names = names_of(blocks)
     return {names[block.order]: (block.extra["shape"], block.extra["dims"], block.extra["coords"]) for block in blocks}
@@ -697,7 +701,7 @@ def renewed(block: Expr) -> Expr:
     return Expr("block", shape=block.shape, extra=block.extra)
 
 
-def model_of(f: Expr, doubles: bool) -> tuple[int, dict[str, np.ndarray], dict[str, tuple]]:
+def model_of(f: Expr, doubles: bool) -> tuple[int, dict[str, NDArray[np.float64]], dict[str, GivenShape]]:
     """The library's model of a formula, the values that its parameters start at, and the shapes of its blocks."""
     if f.shape != ():
         raise ShapeError(f"Model: f must be one number; this expression has the shape {f.shape}. Add up its "
@@ -711,7 +715,7 @@ def model_of(f: Expr, doubles: bool) -> tuple[int, dict[str, np.ndarray], dict[s
     nodes: dict[int, int] = {}
     parameters = sorted((e for e in parts if e.op == "param"), key=lambda e: e.order)
     for e in parameters + [e for e in parts if e.op != "param"]:
-        nodes[id(e)] = _record(tape._as_parameter_, e, [nodes[id(part)] for part in e.inputs], names.get(e.order, ""))
+        nodes[id(e)] = _record(tape, e, [nodes[id(part)] for part in e.inputs], names.get(e.order, ""))
     model = make("sal_flat_model", tape, nodes[id(f)])
     values = {e.extra["name"]: e.extra["value"] for e in parts if e.op == "param" and e.extra["value"] is not None}
     return model, values, shapes_of(blocks)
@@ -1070,7 +1074,7 @@ def max_pool2d(x: ArrayLike, kernel: int, stride: Optional[int] = None) -> Expr:
     return Expr("max_pool2d", (constant(x),), ints=[kernel, kernel if stride is None else stride])
 
 
-def reshape(a: ArrayLike, shape: Any) -> Expr:
+def reshape(a: ArrayLike, shape: Shape) -> Expr:
     """The same elements in row-major order under another shape; one size may be -1."""
     a = constant(a)
     sizes = [int(shape)] if isinstance(shape, (int, np.integer)) else [int(n) for n in shape]
@@ -1213,7 +1217,7 @@ def _index(a: Expr, key: Any) -> Expr:
     return reshape(a, tuple(n for k, n in enumerate(a.shape) if k not in dropped)) if dropped else a
 
 
-def operation(op: str, *inputs: ArrayLike, ints: Sequence[int] = (), reals: Sequence[float] = ()) -> Expr:
+def operation(op: str, *inputs: ArrayLike, ints: Numbers = (), reals: Numbers = ()) -> Expr:
     """Any operation of the library by its name.
 
     Parameters

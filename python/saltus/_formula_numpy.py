@@ -11,6 +11,7 @@ import string
 from typing import Any, Callable, Optional, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._formula import (_FUNCTIONS, _REFUSED, _UFUNCS, ArrayLike, Axis, Expr, _axes, _binary, _take, concatenate, constant,
                        exp, log, matmul, mean, relu, reshape, sqrt, square, sum, transpose, where)
@@ -22,7 +23,7 @@ MOST_VALUES = 1024  # of a variable, for functions by a table of its values
 # ---- comparisons, and functions by a table of a variable's values
 
 
-def _levels(block: Expr) -> Optional[np.ndarray]:
+def _levels(block: Expr) -> Optional[NDArray[Any]]:
     """The values of every element of a block, 2 or more; None: one value, too many for a table, or without end."""
     kind, extra = block.extra["kind"], block.extra
     if kind == "spin":
@@ -35,7 +36,7 @@ def _levels(block: Expr) -> Optional[np.ndarray]:
     return np.arange(number, dtype=np.float64) if 2 <= number <= MOST_VALUES else None
 
 
-_ON_VALUES: dict[str, Callable[..., np.ndarray]] = {
+_ON_VALUES: dict[str, Callable[..., NDArray[Any]]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "minimum": np.minimum,
     "maximum": np.maximum, "exp": np.exp, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt, "square": np.square,
     "abs": np.abs, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
@@ -43,7 +44,7 @@ _ON_VALUES: dict[str, Callable[..., np.ndarray]] = {
 _MOVES = ("reshape", "slice", "gather", "transpose")
 
 
-def _of_variables(e: Expr, most: int) -> Optional[tuple[Expr, np.ndarray, np.ndarray]]:
+def _of_variables(e: Expr, most: int) -> Optional[tuple[Expr, NDArray[Any], NDArray[Any]]]:
     """Variables x in the shape of e, their levels, and e at each level, if each element of e depends on one variable.
 
     None where an element depends on several variables or on parameters, or a variable has more than `most` values.
@@ -79,7 +80,7 @@ def _of_variables(e: Expr, most: int) -> Optional[tuple[Expr, np.ndarray, np.nda
     return x, levels, values
 
 
-def _by_values(name: str, function: Callable[[np.ndarray], np.ndarray], e: Expr, steps: bool) -> Expr:
+def _by_values(name: str, function: Callable[[NDArray[Any]], NDArray[Any]], e: Expr, steps: bool) -> Expr:
     """function(e) by a table of the values of variables, of which each element of e has one.
 
     Linear in a variable of two values. In a variable of more values it is constant near each of them if `steps`,
@@ -105,7 +106,7 @@ def _by_values(name: str, function: Callable[[np.ndarray], np.ndarray], e: Expr,
     return reshape(table[:, 0] + (basis * weights).sum(1), x.shape)
 
 
-def _between(x: Expr, levels: np.ndarray, table: np.ndarray) -> Expr:
+def _between(x: Expr, levels: NDArray[Any], table: NDArray[Any]) -> Expr:
     """Linear in x from table[0] at levels[0] to table[1] at levels[1], without rounding where one of them is 0."""
     low, high = levels
     up, down = (x - low) / (high - low), (high - x) / (high - low)
@@ -120,7 +121,7 @@ _REST = "write it by where, abs, minimum and maximum"
 _INSTEAD = {"arctan": "x / sqrt(1 + x * x) and tanh are alike"}
 
 
-def _floor_like(name: str, function: Callable[[np.ndarray], np.ndarray]) -> Callable[[ArrayLike], Expr]:
+def _floor_like(name: str, function: Callable[[NDArray[Any]], NDArray[Any]]) -> Callable[[ArrayLike], Expr]:
     return lambda a: _by_values(name, function, constant(a), steps=name != "arctan")
 
 
@@ -427,7 +428,7 @@ def broadcast_to(a: ArrayLike, shape: Any) -> Expr:
     return a
 
 
-def _move(a: Expr, move: Callable[[np.ndarray], np.ndarray]) -> Expr:
+def _move(a: Expr, move: Callable[[NDArray[Any]], NDArray[Any]]) -> Expr:
     """The elements that `move` takes of an array with the same shape."""
     places = move(np.arange(a.size).reshape(a.shape))
     return reshape(_take(a.ravel(), places.ravel(), 0), places.shape)
@@ -463,7 +464,7 @@ def diff(a: ArrayLike, n: int = 1, axis: int = -1) -> Expr:
     return a
 
 
-def pad(a: ArrayLike, pad_width: Any, mode: str = "constant", constant_values: float = 0.0) -> Expr:
+def pad(a: ArrayLike, pad_width: Any, mode: Any = "constant", constant_values: float = 0.0) -> Expr:
     """The expression within a frame: of one number, or by the modes "edge", "wrap", "reflect" and "symmetric"."""
     a = constant(a)
     if mode in ("edge", "wrap", "reflect", "symmetric"):

@@ -12,6 +12,7 @@ import json
 import math
 import operator
 import os
+import pathlib
 import re
 import secrets
 import signal
@@ -19,13 +20,22 @@ import threading
 import weakref
 from ctypes import (CFUNCTYPE, POINTER, byref, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int32,
                     c_int64, c_uint, c_uint8, c_uint64, c_void_p)
-from pathlib import Path
-from typing import Any, Callable, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, NoReturn, Optional, Union, overload
 
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ._run import Run
+    from ._train import Training
 
 VERSION = "0.2.0"
 """The version of the package, which is that of the library it works with."""
+
+Path = Union[str, os.PathLike[str]]
+
+MaybeNone = Any
+"""Beside a type: None in special cases, in which type checkers shall not demand a test."""
 
 # ---- exceptions
 
@@ -49,6 +59,8 @@ class ShapeError(SaltusError, ValueError):
 class ModelError(SaltusError, ArithmeticError):
     """f is NaN or +inf somewhere, or no state with finite f was found."""
 
+    training: "Training"  # only where :func:`train` raises it
+
 
 class DataError(SaltusError, ValueError):
     """The content of a file is not acceptable."""
@@ -60,6 +72,8 @@ class NotFoundError(SaltusError, LookupError):
 
 class FileError(SaltusError, OSError):
     """Reading or writing failed."""
+
+    run: "Run"  # only where :func:`sample` raises it, and draws were made
 
 
 class UnsupportedError(SaltusError, NotImplementedError):
@@ -258,10 +272,10 @@ def _candidates() -> list[tuple[str, str]]:
     if os.environ.get("SALTUS_LIBRARY"):
         return [(os.environ["SALTUS_LIBRARY"], "the environment variable SALTUS_LIBRARY")]
     try:
-        from . import _place  # written by Meson: beside the build, the installed library, or in this package
-        found.append((str(Path(__file__).parent / _place.LIBRARY), "the place that this package was built for"))
+        from ._place import LIBRARY  # written by Meson: beside the build, the installed library, or in this package
+        found.append((str(pathlib.Path(__file__).parent / LIBRARY), "the place that this package was built for"))
     except ImportError:
-        build = Path(__file__).resolve().parents[2] / "build" / "src" / "libsaltus.so"
+        build = pathlib.Path(__file__).resolve().parents[2] / "build" / "src" / "libsaltus.so"
         found.append((str(build), "the build folder of this source tree"))
     found.append(("libsaltus.so.0", "the system's libraries"))
     return found
@@ -316,7 +330,7 @@ def own_names(text: str) -> str:
     return re.sub(r"--([a-z][a-z-]*)", lambda option: option[1].replace("-", "_"), text)
 
 
-def raise_failure(failure: Failure) -> None:
+def raise_failure(failure: Failure) -> NoReturn:
     """Raise the exception of a failure."""
     message = own_names(failure.message.decode("utf-8", "replace"))
     if failure.status == -1:
@@ -380,7 +394,13 @@ def _number(value: Any) -> Any:
     return float(value) if value in ("inf", "-inf") else value
 
 
-def encode(text: Union[None, str, bytes, os.PathLike]) -> Optional[bytes]:
+@overload
+def encode(text: None) -> None: ...
+@overload
+def encode(text: Union[bytes, Path]) -> bytes: ...
+
+
+def encode(text: Union[None, bytes, Path]) -> Optional[bytes]:
     """A text or path as the library takes it."""
     if text is None:
         return None
@@ -390,7 +410,7 @@ def encode(text: Union[None, str, bytes, os.PathLike]) -> Optional[bytes]:
     return encoded
 
 
-def address(array: Optional[np.ndarray]) -> Optional[int]:
+def address(array: Optional[NDArray[Any]]) -> Optional[int]:
     """Where an array's numbers are; it must be contiguous, and stay alive."""
     return None if array is None else array.ctypes.data
 
@@ -401,7 +421,7 @@ _cells = threading.RLock()  # a finalizer may run while another one does
 class _Cell:
     """An address, and how many need what is there: its handle, and the cells of objects that use it."""
 
-    def __init__(self, pointer: int, destroy: Callable, uses: list["_Cell"]):
+    def __init__(self, pointer: int, destroy: Callable[[int], Any], uses: list["_Cell"]):
         self.pointer, self.destroy, self.uses, self.count = pointer, destroy, uses, 1
         with _cells:
             for cell in uses:
@@ -452,12 +472,12 @@ class Handle:
             raise ValueError("this object was closed")
         return self.pointer
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> NoReturn:
         raise TypeError("objects of saltus live in this process only: save them to a file instead (Model.save, "
                         "Tuning.save, out='run.nc'), or make them anew from their specification")
 
-    def __deepcopy__(self, memory: Any) -> Any:
-        return self.__reduce__()
+    def __deepcopy__(self, memory: Any) -> NoReturn:
+        self.__reduce__()
 
 
 class _Lease:
@@ -469,7 +489,7 @@ class _Lease:
         weakref.finalize(self, cell.release).atexit = False
 
 
-def view(pointer: Optional[int], ctype: Any, shape: tuple[int, ...], owner: Any) -> np.ndarray:
+def view(pointer: Optional[int], ctype: Any, shape: tuple[int, ...], owner: Any) -> NDArray[Any]:
     """An array of memory that `owner` holds, without a copy; it cannot be written."""
     count = int(np.prod(shape, dtype=np.int64))
     if not pointer or count == 0:

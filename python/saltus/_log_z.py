@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import os
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _library
-from ._library import Handle, make, options_text, own_names
-from ._model import Model, as_model
+from ._library import Handle, Path, make, options_text, own_names
+from ._model import AnyModel, as_model
 from ._progress import ask_shown, raises
 from ._run import LOG_Z, give_reals, give_samplers
-from ._sampler import as_list
+from ._sampler import OwnSamplers, as_list
 from ._train import warn
 
 
@@ -67,11 +67,12 @@ class LogZ:
                 f"levels, {self.sweeps} sweeps>")
 
 
-def log_z(model: Union[Model, Any], *, error: Optional[float] = None, sampler: Optional[str] = None,
+def log_z(model: AnyModel, *, error: Optional[float] = None, sampler: Optional[str] = None,
           chains: Optional[int] = None, sweeps: Optional[int] = None, warmup: Optional[int] = None,
           steps: Optional[int] = None, step_size: Optional[float] = None, seconds: Optional[float] = None,
-          evidence: Union[None, str, os.PathLike] = None, sample: int = 0, log_base: Any = None, seed: Any = None,
-          own: Any = (), progress: Any = None, threads: Optional[int] = None, interrupt: str = "raise") -> LogZ:
+          evidence: Optional[Path] = None, sample: int = 0, log_base: Optional[ArrayLike] = None,
+          seed: Any = None, own: OwnSamplers = (), progress: Any = None, threads: Optional[int] = None,
+          interrupt: str = "raise") -> LogZ:
     """Estimate log Z, the log of the sum of exp f over all states, of a model of any size.
 
     Where :meth:`Model.exact` can answer, take that.
@@ -141,17 +142,19 @@ def log_z(model: Union[Model, Any], *, error: Optional[float] = None, sampler: O
         made = made.observe(evidence, sample)
     elif sample:
         raise _library.ArgumentError("sample chooses one of the evidence's, which is not given")
-    own = as_list(own)
+    samplers = as_list(own)
     raising = raises(interrupt)
-    given = {"sampler": own[0].name if sampler is None and own else sampler, "chains": chains, "sweeps": sweeps,
-             "warmup": warmup, "steps": steps, "step_size": step_size, "time": seconds,
-             "until": None if error is None else f"error={float(error)!r}", "seed": _library.seed_of(seed),
+    number = _library.seed_of(seed)
+    given = {"sampler": samplers[0].name if sampler is None and samplers else sampler, "chains": chains,
+             "sweeps": sweeps, "warmup": warmup, "steps": steps, "step_size": step_size, "time": seconds,
+             "until": None if error is None else f"error={float(error)!r}", "seed": number,
              "threads": threads}
-    options = Handle(make("sal_flat_options_create", LOG_Z, options_text(given)), "sal_flat_options_destroy", keep=own)
-    give_samplers(options, own)
+    options = Handle(make("sal_flat_options_create", LOG_Z, options_text(given)), "sal_flat_options_destroy",
+                     keep=samplers)
+    give_samplers(options, samplers)
     give_reals(options, "log-base", log_base)
-    answer, interrupted = ask_shown("sweeps", progress, own, "sal_flat_log_z", made, options)
-    result = LogZ(answer, given["seed"])
+    answer, interrupted = ask_shown("sweeps", progress, samplers, "sal_flat_log_z", made, options)
+    result = LogZ(answer, number)
     if interrupted and (raising or np.isnan(result.log_z)):
         raise KeyboardInterrupt
     if result.warning:

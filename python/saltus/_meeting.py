@@ -6,13 +6,14 @@ from __future__ import annotations
 from typing import Any, Optional, Union
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _library
 from ._library import ArgumentError
-from ._model import Model, as_model
+from ._model import AnyModel, as_model
 from ._progress import ask_shown
 from ._run import Tuning, run_options
-from ._sampler import as_list
+from ._sampler import OwnSamplers, as_list
 
 
 class MeetingTimes:
@@ -36,7 +37,7 @@ class MeetingTimes:
 
     def __init__(self, answer: dict[str, Any], seed: int):
         self._answer, self.seed = answer, seed
-        self.times = np.array([-1 if time is None else time for time in answer["times"]], dtype=np.int64)
+        self.times: NDArray[np.int64] = np.array([-1 if t is None else t for t in answer["times"]], dtype=np.int64)
         self.lag: int = answer["lag"]
         self.not_met: int = answer["not_met"]
         self.median: float = np.nan if answer["median"] is None else answer["median"]
@@ -74,11 +75,11 @@ class MeetingTimes:
         return pairs + f"median {self.median:g}; TV <= .01 after {self.steps_to(.01):g} steps>"
 
 
-def meeting_times(model: Union[Model, Any], sampler: Optional[str] = None, *, pairs: int = 100,
+def meeting_times(model: AnyModel, sampler: Optional[str] = None, *, pairs: int = 100,
                   lag: Optional[int] = None, most_steps: Optional[int] = None, warmup: Optional[int] = None,
                   seed: Any = None, step_size: Union[None, float, str] = None, clamp: Optional[dict[int, Any]] = None,
-                  codes: bool = False, preconditioner: Any = None, tuning: Optional[Tuning] = None, own: Any = (),
-                  progress: Any = None, threads: Optional[int] = None) -> MeetingTimes:
+                  codes: bool = False, preconditioner: Optional[ArrayLike] = None, tuning: Optional[Tuning] = None,
+                  own: OwnSamplers = (), progress: Any = None, threads: Optional[int] = None) -> MeetingTimes:
     """Measure after how many steps pairs of coupled chains meet, which bounds how far chains are from the model.
 
     R-hat compares chains with each other, and so does not see states that none of them has found. This bound holds
@@ -133,12 +134,12 @@ def meeting_times(model: Union[Model, Any], sampler: Optional[str] = None, *, pa
         sampler = as_list(own)[0].name
     if pairs < 1:
         raise ArgumentError(f"pairs is {pairs}; expected 1 or more")
-    given = {"sampler": sampler, "warmup": warmup, "seed": _library.seed_of(seed), "step_size": step_size,
-             "threads": threads}
+    number = _library.seed_of(seed)
+    given = {"sampler": sampler, "warmup": warmup, "seed": number, "step_size": step_size, "threads": threads}
     options = run_options(made, given, own=own, clamp=clamp, codes=codes, tuning=tuning,
                           preconditioner=preconditioner)
     answer, interrupted = ask_shown("coupling", progress, as_list(own), "sal_flat_meeting_times", made, options, pairs,
                                     lag or 0, most_steps or 0)
     if interrupted:
         raise KeyboardInterrupt
-    return MeetingTimes(answer, given["seed"])
+    return MeetingTimes(answer, number)

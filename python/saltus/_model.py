@@ -8,15 +8,19 @@ import ctypes
 import operator
 import os
 from collections.abc import Mapping
-from typing import Any, Callable, Iterator, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Optional, Sequence, Union
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _formula, _library
 from ._arrays import Copy, plain, reals
-from ._formula import Expr
-from ._library import (ArgumentError, Caught, Handle, ModelError, OutOfRangeError, ShapeError, address, ask, call,
-                       encode, lib, make, own_names, seed_of, warn_of)
+from ._formula import Expr, GivenShape
+from ._library import (ArgumentError, Caught, Handle, ModelError, OutOfRangeError, Path, ShapeError, address, ask,
+                       call, encode, lib, make, own_names, seed_of, warn_of)
+
+if TYPE_CHECKING:
+    from ._sampler import OwnSamplers
 
 _DTYPES = {None: 0, "f32": 1, "float32": 1, "f64": 2, "float64": 2}
 
@@ -28,7 +32,7 @@ def _dtype(dtype: Any) -> int:
     return _DTYPES[name]
 
 
-class Params(Mapping):
+class Params(Mapping[str, NDArray[np.float64]]):
     """The parameters of a model by name, as arrays.
 
     ``model.params["W"]`` is a copy, which cannot be written. ``model.params["W"] = values`` sets the parameter: to
@@ -68,12 +72,12 @@ class Params(Mapping):
             raise KeyError(f"{name!r}; there are: {', '.join(self._shapes) or 'none'}")
         return self._shapes[name]
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
         values = np.empty(self._shape_of(name))
         call("sal_model_get_params", self._model, name.encode(), address(values))
         return Copy.of(values, f"set the parameter, by model.params[{name!r}] = values")
 
-    def _fitting(self, name: str, values: Any) -> np.ndarray:
+    def _fitting(self, name: str, values: Any) -> NDArray[np.float64]:
         """Values of the shape of a parameter, as the library reads them."""
         shape, array = self._shape_of(name), reals(values, f"parameter {name}")
         try:
@@ -84,7 +88,7 @@ class Params(Mapping):
     def __setitem__(self, name: str, values: Any) -> None:
         self._set(name, self._fitting(name, values))
 
-    def _set(self, name: str, values: np.ndarray) -> None:
+    def _set(self, name: str, values: NDArray[np.float64]) -> None:
         call("sal_model_set_params", self._model, name.encode(), address(values))
         self._model._trained = False
 
@@ -107,7 +111,7 @@ class Params(Mapping):
         return "<saltus params: " + ", ".join(f"{name} {shape}" for name, shape in self._shapes.items()) + ">"
 
     @property
-    def flat(self) -> np.ndarray:
+    def flat(self) -> NDArray[np.float64]:
         """All numbers, in the order of the parameters, shape (size,); a copy, which cannot be written."""
         values = np.empty(lib.sal_model_parameters_size(self._model))
         call("sal_model_get_params", self._model, None, address(values))
@@ -122,7 +126,7 @@ class Params(Mapping):
         call("sal_model_set_params", self._model, None, address(array))
         self._model._trained = False
 
-    def load(self, path: Union[str, os.PathLike]) -> None:
+    def load(self, path: Path) -> None:
         """Set all parameters from a safetensors file.
 
         Raises
@@ -137,7 +141,7 @@ class Params(Mapping):
         call("sal_model_load_params", self._model, encode(path))
         self._model._trained = False
 
-    def save(self, path: Union[str, os.PathLike]) -> None:
+    def save(self, path: Path) -> None:
         """Write all parameters to a safetensors file, which is replaced at once.
 
         Raises
@@ -181,13 +185,13 @@ class Block:
         self.kind: str = info["kind"]
         self.count: int = info["count"]
         self.states: Optional[int] = info.get("states")
-        self.levels: Optional[np.ndarray] = np.array(info["levels"]) if "levels" in info else None
+        self.levels: Optional[NDArray[np.float64]] = np.array(info["levels"]) if "levels" in info else None
         self.total: Optional[int] = info.get("sum")
-        self.occurrences: Optional[np.ndarray] = np.array(info["labels"]) if "labels" in info else None
+        self.occurrences: Optional[NDArray[np.int64]] = np.array(info["labels"]) if "labels" in info else None
         self.variables = slice(first, first + self.count)
-        width = self.count * (self.states if self.kind == "categorical" else 1)
+        width = self.count * (info["states"] if self.kind == "categorical" else 1)
         self.reals = slice(first_real, first_real + width)
-        self.coords: dict[str, np.ndarray] = {}
+        self.coords: dict[str, NDArray[Any]] = {}
         self._give_shape((self.count,))
 
     def _give_shape(self, shape: tuple[int, ...], dims: Any = None) -> None:
@@ -207,19 +211,19 @@ class Block:
         size = " x ".join(map(str, self.shape))
         return f"<saltus block {self.name!r}: {size} x {self.kind}{states}{fixed}>"
 
-    def values(self, codes: np.ndarray) -> np.ndarray:
+    def values(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Values of codes, of the same shape: -1 and 1 of spins, levels of ordinals, else the codes."""
         if self.kind == "spin":
             return 2 * codes.astype(np.int64) - 1
         return self.levels[codes] if self.levels is not None else codes
 
-    def codes(self, values: np.ndarray) -> np.ndarray:
+    def codes(self, values: NDArray[Any]) -> NDArray[np.int32]:
         """Codes of values, int32, of the same shape. ArgumentError for what is no value of the block."""
         if self.kind == "spin":
             codes = (values > 0).astype(np.int32)
             bad = np.abs(values) != 1
         elif self.levels is not None:
-            codes = self._nearest(values)
+            codes = _nearest(self.levels, values)
             bad = ~(np.abs(self.levels[codes] - values) <= 1e-9 * np.maximum(1, np.abs(values)))
         else:
             most = (self.states or 2 ** 31) - 1
@@ -231,21 +235,17 @@ class Block:
                                 + self._expected())
         return codes
 
-    def draws(self, codes: np.ndarray) -> np.ndarray:
+    def draws(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Values of the codes (.., count), of the shape (.., *shape); integers unless there are fractional levels."""
         if self.levels is not None:
             whole = (self.levels == np.floor(self.levels)).all() and np.abs(self.levels).max() < 2 ** 31
-            values = (self.levels.astype(np.int32) if whole else self.levels)[codes]
+            levels: NDArray[Any] = self.levels.astype(np.int32) if whole else self.levels
+            values = levels[codes]
         else:
             values = codes.astype(np.int8 if self.states and self.states <= 128 else np.int32)
             if self.kind == "spin":
                 values = 2 * values - 1
         return values.reshape(codes.shape[:-1] + self.shape)
-
-    def _nearest(self, values: np.ndarray) -> np.ndarray:
-        """The codes of the nearest levels."""
-        above = np.clip(np.searchsorted(self.levels, values), 1, len(self.levels) - 1)
-        return np.where(values - self.levels[above - 1] < self.levels[above] - values, above - 1, above)
 
     def _expected(self) -> str:
         if self.kind == "spin":
@@ -255,6 +255,12 @@ class Block:
         return f"0 to {self.states - 1}" if self.states else "a whole number of 0 or more"
 
 
+def _nearest(levels: NDArray[np.float64], values: NDArray[Any]) -> NDArray[np.int32]:
+    """The codes of the levels that are nearest to values."""
+    above = np.clip(np.searchsorted(levels, values), 1, len(levels) - 1)
+    return np.where(values - levels[above - 1] < levels[above] - values, above - 1, above).astype(np.int32)
+
+
 class _Layout:
     """Shapes, names of axes and labels that the blocks of a model were given.
 
@@ -262,7 +268,7 @@ class _Layout:
     `coords` by axis are those of the model, which come first.
     """
 
-    def __init__(self, shapes: dict[str, tuple], dims: Any = None, coords: Any = None):
+    def __init__(self, shapes: dict[str, GivenShape], dims: Any = None, coords: Any = None):
         self.shapes, self.dims, self.coords = shapes, dict(dims or {}), dict(coords or {})
         self.partial = False
 
@@ -380,10 +386,10 @@ class Model:
     array([18., 18.])
     """
 
-    def __init__(self, f: Union[Expr, str, os.PathLike], dtype: Any = None, name: Optional[str] = None, *,
-                 dims: Optional[dict[str, Sequence[str]]] = None, coords: Optional[dict[str, Any]] = None):
-        values: dict[str, np.ndarray] = {}
-        shapes: dict[str, tuple] = {}
+    def __init__(self, f: Union[Expr, Path], dtype: Any = None, name: Optional[str] = None, *,
+                 dims: Optional[Mapping[str, Sequence[str]]] = None, coords: Optional[Mapping[str, Any]] = None):
+        values: dict[str, NDArray[np.float64]] = {}
+        shapes: dict[str, GivenShape] = {}
         if isinstance(f, Expr):
             pointer, values, shapes = _formula.model_of(f, _dtype(dtype) != 1)
         else:
@@ -400,7 +406,7 @@ class Model:
         warn_of(self.info.get("remark"), self.info.get("warns"))
 
     def _set(self, handle: Handle, caught: Optional[Caught] = None,
-             opened: Union[None, str, os.PathLike] = None, layout: Optional["_Layout"] = None) -> None:
+             opened: Optional[Path] = None, layout: Optional["_Layout"] = None) -> None:
         self._layout = _Layout({}) if layout is None else layout
         self._handle, self._caught = handle, caught or Caught(stops=False)
         self._is_function = caught is not None  # a Python function, perhaps
@@ -418,7 +424,7 @@ class Model:
         self.width: int = self.info["width"]
         self.multilinear: bool = self.info["multilinear"]
         first = real = 0
-        self.blocks = []
+        self.blocks: list[Block] = []
         for item in self.info["blocks"]:
             block = Block(item, first, real)
             self.blocks.append(block)
@@ -433,8 +439,8 @@ class Model:
         return model
 
     @classmethod
-    def from_function(cls, f: Callable[[np.ndarray], np.ndarray], *blocks: Expr,
-                      gradient: Optional[Callable[[np.ndarray], np.ndarray]] = None,
+    def from_function(cls, f: Callable[[NDArray[np.float64]], Any], *blocks: Expr,
+                      gradient: Optional[Callable[[NDArray[np.float64]], Any]] = None,
                       name: Optional[str] = None) -> "Model":
         """A model that is a Python function of many states at once.
 
@@ -491,6 +497,7 @@ class Model:
                 inputs = np.array(np.ctypeslib.as_array(x, (states, width)))  # the user may keep it
                 np.ctypeslib.as_array(values, (states,))[:] = _result(f(inputs), (states,), "f")
                 if slopes:
+                    assert gradient is not None  # without one the library asks for no slopes
                     np.ctypeslib.as_array(slopes, (states, width))[:] = _result(gradient(inputs), (states, width),
                                                                                 "gradient")
             except BaseException as exception:  # it cannot pass through C
@@ -506,7 +513,7 @@ class Model:
         return model
 
     @classmethod
-    def from_factors(cls, states: Sequence[int], factors: Sequence[tuple[Sequence[int], Any]], dtype: Any = None,
+    def from_factors(cls, states: ArrayLike, factors: Iterable[tuple[Iterable[int], Any]], dtype: Any = None,
                      name: Optional[str] = None) -> "Model":
         """A factor graph: f is the sum of tables over few variables each.
 
@@ -536,24 +543,24 @@ class Model:
         >>> model.value([1, 2])
         5.0
         """
-        states = np.ascontiguousarray(states, dtype=np.int32)
+        sizes = np.ascontiguousarray(states, dtype=np.int32)
         scopes, tables = [], []
-        for number, (scope, table) in enumerate(factors):
-            scope, table = [int(v) for v in scope], reals(table, f"factor {number}")
-            if any(not 0 <= v < len(states) for v in scope):
-                raise ArgumentError(f"factor {number}: variables {scope}; there are {len(states)}")
-            if table.shape != tuple(states[scope]):
-                raise ShapeError(f"factor {number}: expected a table of shape {tuple(int(n) for n in states[scope])}; "
+        for number, (variables, values) in enumerate(factors):
+            scope, table = [int(v) for v in variables], reals(values, f"factor {number}")
+            if any(not 0 <= v < len(sizes) for v in scope):
+                raise ArgumentError(f"factor {number}: variables {scope}; there are {len(sizes)}")
+            if table.shape != tuple(sizes[scope]):
+                raise ShapeError(f"factor {number}: expected a table of shape {tuple(int(n) for n in sizes[scope])}; "
                                  f"found {table.shape}")
             if np.isnan(table).any() or (table == np.inf).any():
                 raise ArgumentError(f"factor {number}: its table has NaN or +inf; log-potentials are finite or -inf")
             scopes.append(scope)
             tables.append(table.ravel())
         begin = np.concatenate([[0], np.cumsum([len(scope) for scope in scopes])]).astype(np.int64)
-        scope = np.array([v for part in scopes for v in part], dtype=np.int64)
+        members = np.array([v for part in scopes for v in part], dtype=np.int64)
         numbers = np.ascontiguousarray(np.concatenate(tables)) if tables else np.empty(0)
-        pointer = make("sal_model_from_factors", len(states), address(states), len(scopes), address(begin),
-                       address(scope), address(numbers), _dtype(dtype) or 2)
+        pointer = make("sal_model_from_factors", len(sizes), address(sizes), len(scopes), address(begin),
+                       address(members), address(numbers), _dtype(dtype) or 2)
         model = cls._of(Handle(pointer, "sal_model_destroy"))
         if name is not None:
             model.name = name
@@ -563,7 +570,7 @@ class Model:
     def _as_parameter_(self) -> int:
         return self._handle._as_parameter_
 
-    def _calls(self, function: Callable, *arguments: Any) -> Any:
+    def _calls(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """A call that may evaluate a Python function, whose exceptions pass."""
         interrupts = _library.Interrupts()
         try:
@@ -628,7 +635,7 @@ class Model:
 
     # ---- states
 
-    def codes(self, x: Any) -> np.ndarray:
+    def codes(self, x: Any) -> NDArray[np.int32]:
         """Codes of states that are given by value.
 
         Parameters
@@ -666,7 +673,7 @@ class Model:
             codes[..., block.variables] = block.codes(values[..., block.variables])
         return codes
 
-    def _flat(self, x: Any, what: str) -> tuple[np.ndarray, tuple[int, ...]]:
+    def _flat(self, x: Any, what: str) -> tuple[NDArray[Any], tuple[int, ...]]:
         """States as (.., V), and the shape that they were given in."""
         if isinstance(x, Mapping):
             x = self._joined(x, what)
@@ -679,7 +686,7 @@ class Model:
             raise ShapeError(f"{what}: expected the shape {shaped}(.., {self.variables}); found {array.shape}")
         return array, array.shape
 
-    def _joined(self, x: Any, what: str) -> np.ndarray:
+    def _joined(self, x: Any, what: str) -> NDArray[Any]:
         """States (.., V) of arrays by block."""
         names = [block.name for block in self.blocks]
         if set(x) != set(names):
@@ -697,11 +704,11 @@ class Model:
                              + ", ".join(str(part.shape[:-1]) for part in parts))
         return np.concatenate(parts, axis=-1)
 
-    def _shaped(self, states: np.ndarray) -> np.ndarray:
+    def _shaped(self, states: NDArray[Any]) -> NDArray[Any]:
         """States (.., V) as (.., *shape)."""
         return states.reshape(states.shape[:-1] + self.shape)
 
-    def values(self, codes: Any) -> np.ndarray:
+    def values(self, codes: Any) -> NDArray[Any]:
         """Values of states that are given by code: the inverse of :meth:`codes`.
 
         Parameters
@@ -728,7 +735,7 @@ class Model:
                                     f"{block.states - 1}")
         if all(block.kind == "spin" for block in self.blocks):
             return (2 * codes.astype(np.int8) - 1).reshape(shape)
-        if all(block.kind in ("spin", "binary", "categorical") and block.states <= 128 for block in self.blocks):
+        if all(block.kind in ("spin", "binary", "categorical") and (block.states or 0) <= 128 for block in self.blocks):
             values = codes.astype(np.int8)
             for block in self.blocks:
                 if block.kind == "spin":
@@ -740,7 +747,7 @@ class Model:
             values[..., block.variables] = block.values(codes[..., block.variables])
         return values.reshape(shape)
 
-    def _states(self, x: Any, codes: bool) -> tuple[np.ndarray, tuple[int, ...]]:
+    def _states(self, x: Any, codes: bool) -> tuple[NDArray[np.int32], tuple[int, ...]]:
         """Codes (states, V), and the shape of the states."""
         given, _ = self._flat(x if codes else self.codes(x), "codes")
         if codes:
@@ -774,7 +781,7 @@ class Model:
         self._call("sal_model_evaluate", self, len(states), address(states), address(f), None, None)
         return float(f[0]) if shape == () else f.reshape(shape)
 
-    def gradient(self, x: Any, codes: bool = False) -> np.ndarray:
+    def gradient(self, x: Any, codes: bool = False) -> NDArray[np.float64]:
         """The gradient of f by the embedding x at states.
 
         Parameters
@@ -799,7 +806,7 @@ class Model:
         self._call("sal_model_evaluate", self, len(states), address(states), address(f), address(gradient), None)
         return gradient.reshape(shape + (self.width,))
 
-    def differences(self, x: Any, codes: bool = False) -> np.ndarray:
+    def differences(self, x: Any, codes: bool = False) -> NDArray[np.float64]:
         """The exact changes of f when one variable moves.
 
         Parameters
@@ -832,7 +839,7 @@ class Model:
         self._call("sal_model_evaluate", self, len(states), address(states), address(f), None, address(differences))
         return differences.reshape(shape + (count,))
 
-    def decode(self, x: Any, codes: bool = False) -> tuple[np.ndarray, float]:
+    def decode(self, x: Any, codes: bool = False) -> tuple[NDArray[Any], float]:
         """A state made feasible by the model's rule, or led up to a state from which no single change leads up.
 
         Models of independent sets and cliques drop nodes in conflict and then add free ones; all others climb.
@@ -877,9 +884,10 @@ class Model:
         ModelError
             f is NaN or +inf there.
         """
-        return self._at(x, False)[0]
+        f = self._evaluate_at(self._points(x), None)
+        return float(f) if f.shape == () else f
 
-    def gradient_at(self, x: Any) -> np.ndarray:
+    def gradient_at(self, x: Any) -> NDArray[np.float64]:
         """The gradient of f at any real x, shape (.., N).
 
         Raises
@@ -887,20 +895,24 @@ class Model:
         ShapeError, ModelError, UnsupportedError
             As :meth:`value_at` and :meth:`gradient`.
         """
-        return self._at(x, True)[1]
+        points = self._points(x)
+        gradient = np.empty(points.shape)
+        self._evaluate_at(points, gradient)
+        return gradient
 
-    def _at(self, x: Any, with_gradient: bool) -> tuple[Any, np.ndarray]:
+    def _points(self, x: Any) -> NDArray[np.float64]:
         points = reals(x, "x")
         if points.ndim < 1 or points.shape[-1] != self.width:
             raise ShapeError(f"x: expected the shape (.., {self.width}); found {points.shape}")
-        shape = points.shape[:-1]
-        n = int(np.prod(shape, dtype=np.int64))
-        f = np.empty(n)
-        gradient = np.empty(points.shape) if with_gradient else None
-        self._call("sal_model_evaluate_at", self, n, address(points), address(f), address(gradient))
-        return (float(f[0]) if shape == () else f.reshape(shape)), gradient
+        return points
 
-    def _clamps(self, states: dict[Any, Any], codes: bool) -> tuple[np.ndarray, np.ndarray]:
+    def _evaluate_at(self, points: NDArray[np.float64], gradient: Optional[NDArray[np.float64]]) -> NDArray[np.float64]:
+        """f at points (.., N); `gradient`, of the shape of the points, is filled."""
+        f = np.empty(points.shape[:-1])
+        self._call("sal_model_evaluate_at", self, f.size, address(points), address(f), address(gradient))
+        return f
+
+    def _clamps(self, states: Mapping[Any, Any], codes: bool) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Variables and codes to be fixed."""
         if not all(isinstance(v, (int, np.integer)) for v in states):
             raise ArgumentError("clamp: expected {index of a variable: value}")
@@ -919,7 +931,7 @@ class Model:
 
     # ---- other models, and files
 
-    def clamp(self, states: dict[Any, Any], codes: bool = False) -> "Model":
+    def clamp(self, states: Mapping[Any, Any], codes: bool = False) -> "Model":
         """The model over the other variables, with some fixed.
 
         Parameters
@@ -986,7 +998,7 @@ class Model:
         call("sal_model_fix_sum", self, name.encode(), operator.index(total))
         self._describe()
 
-    def observe(self, path: Union[str, os.PathLike], sample: int = 0) -> "Model":
+    def observe(self, path: Path, sample: int = 0) -> "Model":
         """The model with the evidence in a .uai.evid file fixed, as by :meth:`clamp`.
 
         Parameters
@@ -1014,7 +1026,7 @@ class Model:
         pointer = make("sal_model_clamp", self, len(variables), address(variables), address(codes))
         return Model._of(Handle(pointer, "sal_model_destroy", keep=self._handle), self._caught, self._layout.free())
 
-    def _evidence(self, path: Union[str, os.PathLike], sample: int) -> tuple[np.ndarray, np.ndarray]:
+    def _evidence(self, path: Path, sample: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """The observed variables and their codes."""
         n, variables, codes, remark = ctypes.c_int64(), ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
         call("sal_model_evidence", encode(path), self, sample, ctypes.addressof(n), ctypes.byref(variables),
@@ -1030,7 +1042,7 @@ class Model:
             lib.sal_free(codes)
             lib.sal_free(remark)
 
-    def save(self, path: Union[str, os.PathLike]) -> None:
+    def save(self, path: Path) -> None:
         """Write the formula as NAME.xml, and its parameters beside it as NAME.safetensors.
 
         Raises
@@ -1077,7 +1089,7 @@ class Model:
         number = seed_of(seed)
         return dict(self._calls(ask, "sal_flat_check", self, None, number), seed=number)
 
-    def exact(self, evidence: Union[None, str, os.PathLike] = None, sample: int = 0, **options: Any) -> "Exact":
+    def exact(self, evidence: Optional[Path] = None, sample: int = 0, **options: Any) -> "Exact":
         """log Z and marginals, where they can be computed.
 
         Parameters
@@ -1125,7 +1137,7 @@ class Model:
             return Exact(self.observe(evidence, sample), options)
         return Exact._of_state(self, codes)
 
-    def exact_draws(self, n: int, seed: Any = None, codes: bool = False, **options: Any) -> np.ndarray:
+    def exact_draws(self, n: int, seed: Any = None, codes: bool = False, **options: Any) -> NDArray[Any]:
         """Independent draws from p, without a chain, where :meth:`exact` can answer.
 
         Parameters
@@ -1179,7 +1191,7 @@ class Model:
             warn_of(own_names(answer["warning"]), True)
         return self._shaped(drawn if codes else self.values(drawn))
 
-    def balance(self, sampler: Optional[str] = None, own: Any = (), **options: Any) -> dict[str, Any]:
+    def balance(self, sampler: Optional[str] = None, own: OwnSamplers = (), **options: Any) -> dict[str, Any]:
         """Prove a sampler on this model, which must be small, by its exact transition matrix.
 
         Parameters
@@ -1232,10 +1244,11 @@ class Model:
             with contextlib.ExitStack() as calls:
                 for caught in watch:
                     calls.enter_context(caught)
-                return dict(ask("sal_flat_balance", self, made), seed=seed)
+                proof = ask("sal_flat_balance", self, made)
         finally:
             for caught in watch:
                 caught.reraise()
+        return dict(proof, seed=seed)
 
 
 class Exact:
@@ -1267,10 +1280,10 @@ class Exact:
         self.log_z: float = answer["log_z"]
         self.log_prob_mean: Optional[float] = answer["log_prob_mean"]
         self.entropy: Optional[float] = answer["entropy"]
-        self.marginals = np.split(flat, np.cumsum(states)[:-1])
+        self.marginals: list[NDArray[np.float64]] = np.split(flat, np.cumsum(states)[:-1])
 
     @classmethod
-    def _of_state(cls, model: Model, codes: np.ndarray) -> "Exact":
+    def _of_state(cls, model: Model, codes: NDArray[Any]) -> "Exact":
         """The answers where every variable is fixed."""
         f = float(model.value(codes, codes=True))
         if np.isinf(f):
@@ -1295,7 +1308,7 @@ def _refuse_sample(sample: int) -> None:
         raise ArgumentError(f"sample {sample!r} chooses a sample of `evidence`, which is not given")
 
 
-def _check_codes(codes: np.ndarray) -> None:
+def _check_codes(codes: NDArray[Any]) -> None:
     """Whether numbers can be codes at all; they become int32."""
     if codes.dtype.kind not in "iub":
         raise ArgumentError(f"codes: expected integers; found {codes.dtype}")
@@ -1304,14 +1317,14 @@ def _check_codes(codes: np.ndarray) -> None:
         raise ArgumentError(f"codes: {int(wrong)} is no code")
 
 
-def _result(values: Any, shape: tuple[int, ...], what: str) -> np.ndarray:
+def _result(values: Any, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
     array = np.asarray(values, dtype=np.float64)
     if array.shape != shape:
         raise ShapeError(f"{what} of {shape[0]} states: expected the shape {shape}; found {array.shape}")
     return array
 
 
-def read(path: Union[str, os.PathLike], evidence: Union[None, str, os.PathLike] = None, dtype: Any = None,
+def read(path: Path, evidence: Optional[Path] = None, dtype: Any = None,
          sample: int = 0) -> Model:
     """Open a model from a file or directory, with evidence if there is some.
 
@@ -1370,12 +1383,15 @@ def list_of(what: str) -> list[dict[str, Any]]:
     return ask("sal_flat_list", what.encode())
 
 
-def as_model(model: Any, dtype: Any = None) -> Model:
+AnyModel = Union[Model, Expr, Path]
+
+
+def as_model(model: AnyModel, dtype: Any = None) -> Model:
     """A model as it is, or made from an expression, a specification or a file."""
     return model if isinstance(model, Model) else Model(model, dtype=dtype)
 
 
-def exact(model: Any, **options: Any) -> Exact:
+def exact(model: AnyModel, **options: Any) -> Exact:
     """log Z and marginals of a model: see :meth:`Model.exact`.
 
     Examples
@@ -1387,6 +1403,6 @@ def exact(model: Any, **options: Any) -> Exact:
     return as_model(model).exact(**options)
 
 
-def check(model: Any, seed: Any = None) -> dict[str, Any]:
+def check(model: AnyModel, seed: Any = None) -> dict[str, Any]:
     """Compare gradient and differences of a model with differences of f: see :meth:`Model.check`."""
     return as_model(model).check(seed)

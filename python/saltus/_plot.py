@@ -8,9 +8,11 @@ from typing import Any, Callable, Optional
 
 import matplotlib.pyplot as plt
 import numpy as np
+from numpy.typing import NDArray
 from matplotlib.ticker import MaxNLocator
 
 from ._library import ArgumentError
+from ._model import Block
 
 # Okabe & Ito (2008), colours that all readers can tell apart; without yellow, which is too light for lines.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
@@ -21,16 +23,16 @@ _MOST_POINTS = 4000  # of a trace
 _BINS = 20  # of ranks
 _COLUMNS, _ROWS = 10, 4  # of a sheet of pictures
 
-_Panel = Callable[[Any, np.ndarray, str, int], None]
+_Panel = Callable[[Any, NDArray[Any], str, int], None]
 
 
-def _chains(values: np.ndarray) -> tuple[np.ndarray, str]:
+def _chains(values: NDArray[Any]) -> tuple[NDArray[Any], str]:
     """The chains that are shown, and a remark if these are not all."""
     shown = values[:_MOST_CHAINS]
     return shown, "" if len(shown) == len(values) else f" ({len(shown)} of {len(values)} chains)"
 
 
-def _trace(axes: Any, values: np.ndarray, label: str, thin: int) -> None:
+def _trace(axes: Any, values: NDArray[Any], label: str, thin: int) -> None:
     shown, remark = _chains(values)
     stride = -(-values.shape[1] // _MOST_POINTS)
     at = np.arange(0, values.shape[1], stride)
@@ -42,7 +44,7 @@ def _trace(axes: Any, values: np.ndarray, label: str, thin: int) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(4, integer=True))
 
 
-def _ranks(axes: Any, values: np.ndarray, label: str, _thin: int) -> None:
+def _ranks(axes: Any, values: NDArray[Any], label: str, _thin: int) -> None:
     if np.ptp(values) == 0:
         _say_constant(axes)
     # Ties are broken at random, as the ranks of discrete values would else pile up.
@@ -70,7 +72,7 @@ def _say_constant(axes: Any) -> None:
               bbox={"color": "white", "alpha": 0.8})
 
 
-def autocorrelation(row: np.ndarray) -> Optional[np.ndarray]:
+def autocorrelation(row: NDArray[Any]) -> Optional[NDArray[Any]]:
     """The autocorrelation of one chain by lag; None if it does not vary."""
     centred = row - row.mean()
     if not np.isfinite(centred).all() or np.ptp(row) == 0:
@@ -80,7 +82,7 @@ def autocorrelation(row: np.ndarray) -> Optional[np.ndarray]:
     return covariance / covariance[0]
 
 
-def _autocorrelation(axes: Any, values: np.ndarray, label: str, thin: int) -> None:
+def _autocorrelation(axes: Any, values: NDArray[Any], label: str, thin: int) -> None:
     shown, remark = _chains(values)
     curves = [autocorrelation(row) for row in shown]
     band = 1.96 / math.sqrt(values.shape[1])
@@ -105,15 +107,15 @@ _PANELS: dict[str, _Panel] = {"trace": _trace, "ranks": _ranks, "autocorrelation
 _SIZES = {"trace": 1.35, "ranks": 1.0, "autocorrelation": 1.0}
 
 
-def _picture_shape(block: Any, shape: Optional[tuple[int, int]]) -> Optional[tuple[int, int]]:
+def _picture_shape(block: Block, shape: Optional[tuple[int, int]]) -> Optional[tuple[int, int]]:
     """Height and width of the pictures that the states of a block are; None if they are no pictures."""
     if shape is not None:
-        return tuple(shape) if math.prod(shape) == block.count else None
+        return shape if math.prod(shape) == block.count else None
     sides = [n for n in block.shape if n > 1]
-    return tuple(sides) if len(sides) == 2 and min(sides) >= 4 and len(block.shape) <= 4 else None
+    return (sides[0], sides[1]) if len(sides) == 2 and min(sides) >= 4 and len(block.shape) <= 4 else None
 
 
-def _sheet(figure: Any, draws: np.ndarray, block: Any, size: tuple[int, int]) -> None:
+def _sheet(figure: Any, draws: NDArray[Any], block: Any, size: tuple[int, int]) -> None:
     """Pictures of draws, a row for each of the first chains."""
     chains, n = draws.shape[:2]
     at = np.unique(np.linspace(0, n - 1, min(n, _COLUMNS)).round().astype(int))
@@ -121,13 +123,12 @@ def _sheet(figure: Any, draws: np.ndarray, block: Any, size: tuple[int, int]) ->
     pictures = draws[:shown, at].reshape((shown, len(at)) + size)
     low, high = (-1, 1) if block.kind == "spin" else (0, 1) if block.kind == "binary" else (
         float(draws.min()), float(draws.max()))
+    colours: Any = "viridis"
     if block.states == 2:
         colours = "gray"
     elif draws.dtype.kind != "f" and high - low < 12:  # a colour for each value
         low, high = low - 0.5, high + 0.5
         colours = plt.get_cmap("viridis", int(high - low))
-    else:
-        colours = "viridis"
     axes = figure.subplots(shown, len(at), squeeze=False)
     for chain in range(shown):
         for k, draw in enumerate(at):
@@ -149,7 +150,7 @@ def _sheet(figure: Any, draws: np.ndarray, block: Any, size: tuple[int, int]) ->
         bar.update_ticks()
 
 
-def _series(run: Any, blocks: list, every: bool) -> list[tuple[str, np.ndarray]]:
+def _series(run: Any, blocks: list[Block], every: bool) -> list[tuple[str, NDArray[Any]]]:
     """What traces and so on are of: f, and the means of blocks."""
     found = [("f (nats)", np.asarray(run.log_prob))] if every else []
     if run.draws is None:
@@ -163,14 +164,14 @@ def _series(run: Any, blocks: list, every: bool) -> list[tuple[str, np.ndarray]]
     return found
 
 
-def _blocks(run: Any, name: Optional[str]) -> list:
+def _blocks(run: Any, name: Optional[str]) -> list[Block]:
     blocks = [block for block in run.model.blocks if name in (None, block.name)]
     if not blocks:
         raise ArgumentError(f"plot: there is no block {name!r}; there are: {', '.join(run.keys())}")
     return blocks
 
 
-def _sheets(run: Any, blocks: list, shape: Optional[tuple[int, int]], kind: Optional[str]) -> list:
+def _sheets(run: Any, blocks: list[Block], shape: Optional[tuple[int, int]], kind: Optional[str]) -> list[Any]:
     """The blocks whose draws are shown as pictures, with height and width."""
     if kind not in (None, "pictures"):
         return []
@@ -218,8 +219,8 @@ def plot(run: Any, kind: Optional[str], block: Optional[str], shape: Optional[tu
                                fontsize=8, title_fontsize=8)
             for line in grid[0, -1].get_legend().get_lines():
                 line.set(linewidth=2, linestyle="-", alpha=1, marker="")
-    for part, (one, size) in zip(parts[bool(series):], sheets):
-        _sheet(part, run[one.name], one, size)
+    for part, (sheet, size) in zip(parts[bool(series):], sheets):
+        _sheet(part, run[sheet.name], sheet, size)
     summary = run.summary
     doubt = bool(summary["warnings"])
     figure.suptitle(f"{summary.get('model') or 'a formula'} by {summary['sampler']}\n{_heading(summary)}", fontsize=10,

@@ -10,20 +10,21 @@ import importlib.util
 import itertools
 import os
 import warnings
-from typing import Any, Iterable, Iterator, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, Optional, Union
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _library
 from ._arrays import reals
-from ._formula import Expr
-from ._library import (ArgumentError, Handle, Interrupts, SaltusError, address, ask, call, encode, lib, make,
-                       options_text, view)
-from ._model import Model, as_model
+from ._library import (ArgumentError, Handle, Interrupts, MaybeNone, Path, SaltusError, address, ask, call, encode, lib,
+                       make, options_text, view)
+from ._model import AnyModel, Model, as_model
 from ._progress import Progress, raises, seconds_of
-from ._sampler import as_list
+from ._sampler import OwnSamplers, as_list
 
-Path = Union[str, os.PathLike]
+if TYPE_CHECKING:
+    from ._train import Training
 
 RUN, TRAIN, AIS, LOG_Z = 0, 1, 2, 6
 
@@ -149,7 +150,7 @@ class Tuning:
 # ---- results
 
 
-class Summary(dict):
+class Summary(dict[str, Any]):
     """The figures of a run by name, as ``saltus sample --json`` has them; prints as a verdict and a table.
 
     Attributes
@@ -190,7 +191,7 @@ class Summary(dict):
             return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
         ess = self.get("ess") or {}
-        rows = [("model", self.get("model") or "(a formula)"), ("sampler", self.get("sampler")),
+        rows = [("model", self.get("model") or "(a formula)"), ("sampler", self["sampler"]),
                 ("chains x draws", f"{self['chains']} x {self['draws']}" + (" (stopped)" if self["stopped"] else "")),
                 ("seed", str(self["seed"])),
                 ("step size", number(self.get("step_size"))),
@@ -256,13 +257,14 @@ class Run:
         if variables != model.variables:  # over x, of a denoising chain
             over = ctypes.c_void_p()
             lib.sal_run_model(handle, ctypes.byref(over))
-            self.model = Model._of(Handle(over.value, "sal_model_destroy"))
+            self.model = Model._of(Handle(over.value or 0, "sal_model_destroy"))
         width = ctypes.c_int()
         pointer = lib.sal_run_draws(handle, ctypes.addressof(width))
         kind = ctypes.c_uint8 if width.value == 1 else ctypes.c_int32
-        self.draws: Optional[np.ndarray] = (self.model._shaped(view(pointer, kind, (chains, draws, variables), handle))
-                                            if pointer else None)
-        self.log_prob = view(lib.sal_run_log_probs(handle), ctypes.c_double, (chains, draws), handle)
+        self.draws: Union[NDArray[Any], MaybeNone] = (
+            self.model._shaped(view(pointer, kind, (chains, draws, variables), handle)) if pointer else None)
+        self.log_prob: NDArray[np.float64] = view(lib.sal_run_log_probs(handle), ctypes.c_double, (chains, draws),
+                                                  handle)
         self._summary: Optional[Summary] = None
 
     @property
@@ -284,7 +286,7 @@ class Run:
         return self.summary._repr_html_()
 
     @property
-    def values(self) -> np.ndarray:
+    def values(self) -> NDArray[Any]:
         """All draws by value (spins -1 and 1, levels of ordinals), shape (chains, draws, *model.shape); a copy.
 
         V numbers in a row where the model has several blocks; ``run["NAME"]`` has those of one block.
@@ -296,12 +298,12 @@ class Run:
         """
         return self.model.values(self._kept())
 
-    def _kept(self) -> np.ndarray:
+    def _kept(self) -> NDArray[Any]:
         if self.draws is None:
             raise ArgumentError("the run did not keep its draws; give keep=True")
         return self.draws
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> NDArray[Any]:
         for block in self.model.blocks:
             if block.name == name:
                 codes = self._kept().reshape(self.log_prob.shape + (self.model.variables,))
@@ -318,7 +320,7 @@ class Run:
         """The names of the blocks."""
         return [block.name for block in self.model.blocks]
 
-    def marginals(self) -> list[np.ndarray]:
+    def marginals(self) -> list[NDArray[np.float64]]:
         """The shares of each variable's states among the draws of all chains.
 
         Returns
@@ -349,7 +351,7 @@ class Run:
         call("sal_run_marginals", self._handle, address(flat))
         return np.split(flat, np.cumsum(states)[:-1])
 
-    def best(self, codes: bool = False) -> tuple[np.ndarray, float]:
+    def best(self, codes: bool = False) -> tuple[NDArray[Any], float]:
         """The best state that was met after warm-up, and its f; for runs with ``anneal`` or ``track_best``.
 
         Parameters
@@ -377,7 +379,7 @@ class Run:
         """
         return self._state("sal_run_best", codes)
 
-    def decoded(self, codes: bool = False) -> tuple[np.ndarray, float]:
+    def decoded(self, codes: bool = False) -> tuple[NDArray[Any], float]:
         """The best decoded state of a run with ``anneal`` or ``track_best``, and its f.
 
         Models of independent sets and cliques have a rule that makes any state feasible (:meth:`Model.decode`).
@@ -407,7 +409,7 @@ class Run:
         """
         return self._state("sal_run_decoded", codes)
 
-    def vote(self, by: str = "state", ones: int = 0, codes: bool = False) -> np.ndarray:
+    def vote(self, by: str = "state", ones: int = 0, codes: bool = False) -> NDArray[Any]:
         """The majority vote of the draws.
 
         Parameters
@@ -487,12 +489,12 @@ class Run:
                          _library.fork_safe(threads) or 0, address(figures))
         return float(figures[0]), float(figures[1])
 
-    def _state(self, function: str, codes: bool) -> tuple[np.ndarray, float]:
+    def _state(self, function: str, codes: bool) -> tuple[NDArray[Any], float]:
         state, f = np.empty(self.model.variables, dtype=np.int32), np.empty(1)
         call(function, self._handle, address(state), address(f))
         return self.model._shaped(state if codes else self.model.values(state)), float(f[0])
 
-    def last(self, codes: bool = False) -> np.ndarray:
+    def last(self, codes: bool = False) -> NDArray[Any]:
         """The last states of all chains, shape (chains, *model.shape), by value, or with ``codes=True`` by code."""
         states = np.empty((self.summary["chains"], self.model.variables), dtype=np.int32)
         call("sal_run_last", self._handle, address(states))
@@ -591,7 +593,7 @@ class Run:
         xarray = _import("xarray", "to_xarray")
         chains, draws = self.log_prob.shape
         coordinates: dict[str, Any] = {"chain": np.arange(chains), "draw": np.arange(draws)}
-        data = {}
+        data: dict[str, tuple[tuple[str, ...], NDArray[Any], dict[str, str]]] = {}
         if group == "sample_stats":
             data["lp"] = (("chain", "draw"), np.array(self.log_prob), {"long_name": "f: log p + log Z", "units": "nat"})
         elif group == "posterior":
@@ -771,7 +773,7 @@ class _Borrowed:
 
 def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, keep: bool = True, progress: Any = None,
          interrupt: str = "raise", own: Any = (), comm: Any = None, opened: Optional[Path] = None,
-         trajectory: Any = None, **arrays: Any) -> Any:
+         trajectory: Any = None, **arrays: Any) -> Run:
     raising = raises(interrupt)
     made = run_options(model, options, own=own, comm=communicator(comm), opened=opened, trajectory=trajectory, **arrays)
     interrupts = Interrupts()
@@ -800,7 +802,7 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
                 run = result()
                 bar.reraise()
                 if run is not None:  # only writing failed
-                    failure.run = run
+                    failure.run = run  # type: ignore[attr-defined]
                     if bar.interrupted and raising:
                         raise KeyboardInterrupt(str(failure)) from failure
                 raise
@@ -814,7 +816,7 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
         if bar.interrupted and raising:
             raise KeyboardInterrupt("the run cut short is the attribute `run` of this exception")
         if run is None:
-            return None
+            return None  # type: ignore[return-value]  # at ranks of `comm` other than 0 only, which types leave out
         for text in run.summary["warnings"]:
             warnings.warn(text, SaltusWarning, stacklevel=3)
         stopped = bar.interrupted
@@ -829,7 +831,7 @@ def _run(model: Model, options: dict[str, Any], *, out: Optional[Path] = None, k
     return run
 
 
-def _source(model: Any) -> tuple[Model, Any, Any]:
+def _source(model: Any) -> tuple[Model, Optional[Path], Any]:
     """The model of a call, what it was opened by, and the training whose ladder it has."""
     from ._train import Training
     if not isinstance(model, Training):
@@ -841,14 +843,15 @@ def _source(model: Any) -> tuple[Model, Any, Any]:
     return model.model, place, place if saved else model
 
 
-def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] = None, *, chains: Optional[int] = None,
+def sample(model: Union[AnyModel, Training], sampler: Optional[str] = None, *, chains: Optional[int] = None,
            draws: Optional[int] = None, warmup: Optional[int] = None, thin: Optional[int] = None,
            seed: Any = None, step_size: Union[None, float, str] = None, tempering: Optional[int] = None,
-           temperatures: Optional[Sequence[float]] = None, ladder: Optional[bool] = None, trajectory: Any = None,
-           init: Any = None, codes: bool = False, clamp: Optional[dict[int, Any]] = None, preconditioner: Any = None,
-           tuning: Optional[Tuning] = None, own: Any = (), out: Optional[Path] = None, keep: bool = True,
+           temperatures: Optional[ArrayLike] = None, ladder: Optional[bool] = None,
+           trajectory: Union[None, Training, Path] = None, init: Any = None, codes: bool = False,
+           clamp: Optional[dict[int, Any]] = None, preconditioner: Optional[ArrayLike] = None,
+           tuning: Optional[Tuning] = None, own: OwnSamplers = (), out: Optional[Path] = None, keep: bool = True,
            time: Union[None, float, str] = None, progress: Any = None, interrupt: str = "raise",
-           threads: Optional[int] = None, comm: Any = None, **options: Any) -> Any:
+           threads: Optional[int] = None, comm: Any = None, **options: Any) -> Run:
     """Run chains of a sampler on a model.
 
     Parameters
@@ -982,8 +985,9 @@ def sample(model: Union[Model, Expr, str, os.PathLike], sampler: Optional[str] =
                 tuning=tuning)
 
 
-def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, trajectory: Any = None, own: Any = (),
-           keep: bool = True, time: Union[None, float, str] = None, progress: Any = None, interrupt: str = "raise",
+def resume(path: Path, draws: Optional[int] = None, model: Union[None, AnyModel, Training] = None, *,
+           trajectory: Union[None, Training, Path] = None, own: OwnSamplers = (), keep: bool = True,
+           time: Union[None, float, str] = None, progress: Any = None, interrupt: str = "raise",
            threads: Optional[int] = None) -> Run:
     """Resume a run from its file, with the same bits as if it had never stopped.
 
@@ -1041,7 +1045,7 @@ def resume(path: Path, draws: Optional[int] = None, model: Any = None, *, trajec
                 trajectory=training if trajectory is None else trajectory)
 
 
-class Comparison(list):
+class Comparison(list[Summary]):
     """Summaries of samplers on one model, the best first; prints as a table.
 
     Attributes
@@ -1072,7 +1076,7 @@ def _ess_per_step(s: dict[str, Any]) -> Optional[float]:
     return None if rate is None or not seconds else rate * seconds / (s["chains"] * s["draws"] * s["thin"])
 
 
-def compare(model: Any, samplers: Optional[Iterable[str]] = None, **options: Any) -> Comparison:
+def compare(model: Union[AnyModel, Training], samplers: Optional[Iterable[str]] = None, **options: Any) -> Comparison:
     """Run samplers on one model with equal options.
 
     Parameters

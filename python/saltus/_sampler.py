@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import ctypes
 import operator
-from typing import Any, Callable, Iterable, Optional
+from typing import Any, Callable, Iterable, Optional, Sequence, Union, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _library
 from ._formula import _KINDS
@@ -18,7 +19,7 @@ _FIXED = 1 << 7  # within fixed sums and labels
 _MOST = 2**63 - 1
 
 
-def _copied(pointer: Optional[int], n: int, dtype: Any) -> np.ndarray:
+def _copied(pointer: int, n: int, dtype: Any) -> NDArray[Any]:
     """A copy of n numbers: the library's own array ends with the call."""
     array = np.empty(n, dtype=dtype)
     if n:
@@ -43,7 +44,7 @@ class Origin:
             raise ValueError("an origin is valid only during the call that it was given to")
         return self._pointer
 
-    def _array(self, name: bytes, needs: str) -> np.ndarray:
+    def _array(self, name: bytes, needs: str) -> NDArray[np.float64]:
         n = ctypes.c_int64()
         pointer = lib.sal_flat_origin_array(self._at(), name, ctypes.addressof(n))
         if not pointer and needs:
@@ -51,24 +52,24 @@ class Origin:
         return _copied(pointer, n.value, np.float64)
 
     @property
-    def codes(self) -> np.ndarray:
+    def codes(self) -> NDArray[np.int32]:
         """The codes, shape (V,), int32."""
         n = ctypes.c_int64()
         pointer = lib.sal_flat_origin_codes(self._at(), ctypes.addressof(n))
         return _copied(pointer, n.value, np.int32)
 
     @property
-    def x(self) -> np.ndarray:
+    def x(self) -> NDArray[np.float64]:
         """The embedding in real numbers, shape (N,): one-hot for categorical variables, else the values."""
         return self._array(b"x", "")
 
     @property
-    def gradient(self) -> np.ndarray:
+    def gradient(self) -> NDArray[np.float64]:
         """The gradient of f by x, shape (N,). ArgumentError unless the sampler has needs_gradient."""
         return self._array(b"gradient", "needs_gradient")
 
     @property
-    def differences(self) -> np.ndarray:
+    def differences(self) -> NDArray[np.float64]:
         """The exact changes of f when one variable moves, shape (R,), as in :meth:`Model.differences`.
 
         ArgumentError unless the sampler has needs_differences.
@@ -114,9 +115,19 @@ class Random:
         lib.sal_flat_random(self._at(), normal, len(numbers), address(numbers))
         return float(numbers[0]) if n is None else numbers
 
+    @overload
+    def uniform(self, n: None = None) -> float: ...
+    @overload
+    def uniform(self, n: int) -> NDArray[np.float64]: ...
+
     def uniform(self, n: Optional[int] = None) -> Any:
         """A number strictly between 0 and 1, or an array of n."""
         return self._numbers(False, n)
+
+    @overload
+    def normal(self, n: None = None) -> float: ...
+    @overload
+    def normal(self, n: int) -> NDArray[np.float64]: ...
 
     def normal(self, n: Optional[int] = None) -> Any:
         """A standard normal number, or an array of n."""
@@ -243,7 +254,8 @@ class Sampler:
     """
 
     def __init__(self, name: str, draw: Optional[Callable[[Origin, Random], Any]] = None,
-                 log_q: Optional[Callable[[Origin, np.ndarray], float]] = None, kinds: Optional[Iterable[str]] = None,
+                 log_q: Optional[Callable[[Origin, NDArray[np.int32]], float]] = None,
+                 kinds: Optional[Iterable[str]] = None,
                  needs_gradient: bool = False, needs_differences: bool = False, has_step_size: bool = False,
                  unadjusted: bool = False, directions: int = 0, reverse: Optional[Iterable[int]] = None,
                  refresh_direction: float = 0):
@@ -267,7 +279,7 @@ class Sampler:
         return f"<saltus Sampler {self.name!r}>"
 
 
-def _proposal(codes: Any, variables: int) -> np.ndarray:
+def _proposal(codes: Any, variables: int) -> NDArray[np.int32]:
     array = np.asarray(codes)
     if array.shape != (variables,):
         raise ShapeError(f"draw: expected codes of the shape ({variables},); found {array.shape}")
@@ -299,7 +311,7 @@ def _draw_of(draw: Callable[[Origin, Random], Any], caught: Caught) -> Any:
     return _library.DRAW(call_draw)
 
 
-def _log_q_of(log_q: Callable[[Origin, np.ndarray], float], caught: Caught) -> Any:
+def _log_q_of(log_q: Callable[[Origin, NDArray[np.int32]], float], caught: Caught) -> Any:
     def call_log_q(origin_at: int, to: Any, _: Any) -> float:
         origin = Origin(origin_at)
         try:
@@ -313,6 +325,9 @@ def _log_q_of(log_q: Callable[[Origin, np.ndarray], float], caught: Caught) -> A
             origin._pointer = None
 
     return _library.LOG_Q(call_log_q)
+
+
+OwnSamplers = Union[None, Sampler, Sequence[Sampler]]
 
 
 def as_list(own: Any) -> list[Sampler]:

@@ -12,16 +12,15 @@ from ctypes import c_bool, c_char_p, c_double, c_int, c_int64, c_uint64, c_void_
 from typing import Any, Optional, Sequence, Union
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _library, _train
 from ._arrays import plain, reals
-from ._library import (ArgumentError, Interrupts, SaltusError, ShapeError, UnsupportedError, address, call, encode, lib,
-                       own_names, warn_of)
-from ._model import Model, as_model
+from ._library import (ArgumentError, Interrupts, Path, SaltusError, ShapeError, UnsupportedError, address, call, encode,
+                       lib, own_names, warn_of)
+from ._model import AnyModel, Model, as_model
 from ._progress import Progress
 from ._run import Run
-
-Path = Union[str, os.PathLike]
 
 # ---- structs of the library, by the names and types of their fields
 
@@ -72,9 +71,9 @@ def _require_own_version(what: str) -> None:
 # ---- in-painting
 
 
-def inpaint(model: Any, x: Any, unknown: Any = None, *, samples: int = 8, steps: int = 1000,
+def inpaint(model: AnyModel, x: Any, unknown: Any = None, *, samples: int = 8, steps: int = 1000,
             sampler: Optional[str] = None, step_size: Optional[float] = None, seed: Any = None, codes: bool = False,
-            threads: Optional[int] = None, progress: Any = None) -> np.ndarray:
+            threads: Optional[int] = None, progress: Any = None) -> NDArray[Any]:
     """Draw unknown variables of states from their distribution given the known ones.
 
     Parameters
@@ -148,7 +147,8 @@ def inpaint(model: Any, x: Any, unknown: Any = None, *, samples: int = 8, steps:
     return drawn.reshape(shape + drawn.shape[1:])
 
 
-def _split_unknown(model: Model, x: Any, unknown: Any, codes: bool) -> tuple[tuple[int, ...], np.ndarray, np.ndarray]:
+def _split_unknown(model: Model, x: Any, unknown: Any,
+                   codes: bool) -> tuple[tuple[int, ...], NDArray[Any], NDArray[Any]]:
     """The shape of states, their codes with 0 at unknown variables, and where these are."""
     given = plain(x, "x")
     if given.ndim < 1 or given.shape[-1] != model.variables or given.size == 0:
@@ -216,11 +216,11 @@ def diagnose(draws: Any) -> dict[str, Any]:
         raise ShapeError(f"draws: expected the shape (chains, draws) or (chains, draws, ..); found {array.shape}")
     chains, length = array.shape[:2]
     series = np.moveaxis(array.reshape(chains, length, -1), 2, 0)
-    names = [name for name, _ in Diagnostics._fields_]
+    names = [field[0] for field in Diagnostics._fields_]
     found = np.empty((len(names), len(series)))
     figures = Diagnostics()
-    for k, one in enumerate(series):
-        one = np.ascontiguousarray(one)
+    for k in range(len(series)):
+        one = np.ascontiguousarray(series[k])
         call("sal_stats_diagnose", chains, length, address(one), ctypes.addressof(figures))
         found[:, k] = [getattr(figures, name) for name in names]
     if array.ndim == 2:
@@ -231,7 +231,7 @@ def diagnose(draws: Any) -> dict[str, Any]:
 # ---- the ladder of a training
 
 
-class Ladder(list):
+class Ladder(list[dict[str, Any]]):
     """The levels of a training by 'ptt', from independent variables to the model: the result of :func:`ladder`.
 
     A list of dicts with "iteration" (when the level was frozen), "beta", "log_z" and "log_z_error" (from level 0,
@@ -252,7 +252,7 @@ class Ladder(list):
         return f"<saltus Ladder: {len(self)} levels; log Z {self.log_z:.6g} +- {self.error:.2g}>"
 
 
-def ladder(training: Any) -> Ladder:
+def ladder(training: Union[_train.Training, Path]) -> Ladder:
     """The levels that a training by 'ptt' found, and log Z of its model by them.
 
     Parameters
@@ -283,19 +283,22 @@ def ladder(training: Any) -> Ladder:
     (0.0, True)
     """
     with contextlib.ExitStack() as stack:
-        place = training
+        place: Optional[Path]
         if isinstance(training, _train.Training):
             place = training.directory
             if place is None:
                 place = stack.enter_context(training._scratch())
                 call("sal_flat_trainer_save", training._trainer, training.model, encode(place))
-        elif not isinstance(training, (str, os.PathLike)):
+        elif isinstance(training, (str, os.PathLike)):
+            place = training
+        else:
             raise ArgumentError(f"ladder: expected a Training or the directory of one; found {type(training).__name__}")
         model, trajectory = _train._ladder_of(place)
-    log_z, error, level, levels = c_double(), c_double(), TrajectoryLevel(), []
+    log_z, error, level = c_double(), c_double(), TrajectoryLevel()
+    levels: list[dict[str, Any]] = []
     call("sal_trajectory_log_z", trajectory, model, ctypes.addressof(log_z), ctypes.addressof(error))
     while lib.sal_trajectory_level_at(trajectory, len(levels), ctypes.addressof(level)):
-        levels.append({name: getattr(level, name) for name, _ in TrajectoryLevel._fields_})
+        levels.append({field[0]: getattr(level, field[0]) for field in TrajectoryLevel._fields_})
     return Ladder(levels, log_z.value, error.value)
 
 
@@ -348,7 +351,8 @@ def convert(source: Path, target: Path, from_format: Optional[str] = None, to_fo
         warn_of(own_names(_library.text_at(remark.value)), True)
 
 
-def report(out: Path, *sources: Any, exact: Optional[Path] = None, model: Optional[Path] = None) -> None:
+def report(out: Path, *sources: Union[Run, _train.Training, Path], exact: Optional[Path] = None,
+           model: Optional[Path] = None) -> None:
     """Write one page of HTML about runs and trainings, with charts, which needs no other file.
 
     Parameters
@@ -413,7 +417,7 @@ def _write_log(training: _train.Training, path: Path) -> None:
             file.write(",".join("nan" if value is None else str(value) for value in row) + "\n")
 
 
-def save_marginals(path: Path, model: Any, marginals: Sequence[Any], log_z: Optional[float] = None) -> None:
+def save_marginals(path: Path, model: AnyModel, marginals: Sequence[Any], log_z: Optional[float] = None) -> None:
     """Write marginals: NAME.MAR in the format of the UAI competitions, any other name as JSON.
 
     Parameters
@@ -444,7 +448,7 @@ def save_marginals(path: Path, model: Any, marginals: Sequence[Any], log_z: Opti
     call("sal_marginals_write", encode(path), made, address(flat), math.nan if log_z is None else float(log_z))
 
 
-def load_marginals(path: Path, model: Any) -> tuple[list[np.ndarray], Optional[float]]:
+def load_marginals(path: Path, model: AnyModel) -> tuple[list[NDArray[np.float64]], Optional[float]]:
     """Read marginals that :func:`save_marginals`, or the program, wrote for a model.
 
     Returns

@@ -5,29 +5,29 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import json
 import os
+import pathlib
 import shutil
 import sys
 import tempfile
 import threading
 import warnings
-from pathlib import Path as FilePath
 from typing import Any, Callable, Iterator, Optional, Union
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from . import _library
 from ._data import Data, as_data, fitting
-from ._formula import Expr
-from ._library import (ArgumentError, Caught, Handle, Interrupts, SaltusError, ShapeError, UnsupportedError, address,
-                       ask, call, encode, lib, make, options_text, text_at, view)
-from ._model import Model
+from ._library import (ArgumentError, Caught, Handle, Interrupts, MaybeNone, Path, SaltusError, ShapeError, 
+                       UnsupportedError, address, ask, call, encode, lib, make, options_text, text_at, view)
+from ._model import AnyModel, Model
 from ._progress import Progress, raises
 from ._run import TRAIN, SaltusWarning, communicator, give_comm, give_reals, give_samplers
-from ._sampler import as_list
+from ._sampler import OwnSamplers, as_list
 
-Path = Union[str, os.PathLike]
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 # What a training leaves in its directory: an earlier one is not replaced unasked.
@@ -58,7 +58,7 @@ class _Hooks:
         self.model = model
         self.directory: Optional[Path] = None
         self.reports: list[dict[str, Any]] = []
-        self.best: Optional[np.ndarray] = None
+        self.best: Optional[NDArray[np.float64]] = None
         self.caught = Caught()
         self.bar: Optional[Progress] = None
         self.told: Optional[Callable[[dict[str, Any]], Any]] = None
@@ -137,7 +137,7 @@ def _new_model(text: str, data: Data, suggested: bool, seed: int, dtype: Any) ->
     return model
 
 
-def _is_symmetric(value: np.ndarray, tolerance: float) -> bool:
+def _is_symmetric(value: NDArray[np.float64], tolerance: float) -> bool:
     """Whether all rows of a matrix, or all columns, are the same but for rounding."""
     if value.ndim != 2 or min(value.shape) < 2 or not value.any():
         return False
@@ -169,7 +169,7 @@ def _make_directory(directory: Path, overwrite: bool) -> None:
     os.makedirs(directory, exist_ok=True)
 
 
-def _preconditioner(given: Any, model: Model, data: Data) -> Optional[np.ndarray]:
+def _preconditioner(given: Any, model: Model, data: Data) -> Optional[NDArray[Any]]:
     if isinstance(given, str):
         if given != "data":
             raise ArgumentError(f"preconditioner {given!r}; expected an array, or 'data'")
@@ -224,11 +224,11 @@ class Training:
         self._hooks.directory = directory
         if data.variables != model.variables:  # a denoising chain shows its parameters at reports only
             self._hooks.looks = False
-        self._last: Optional[np.ndarray] = None  # where training goes on, if the model has the best parameters
+        self._last: Optional[NDArray[np.float64]] = None  # where training goes on, if the model has the best parameters
         self._running = threading.Lock()
         self._trainer = self._create(None)  # which finds what is wrong before any file is touched
         if directory is not None:
-            self._at_first(lambda: _make_directory(directory, overwrite))
+            self._at_first(functools.partial(_make_directory, directory, overwrite))
         if first is not None:
             self._first = self._open_first(first() if callable(first) else first)
             self._trainer.close()
@@ -337,7 +337,7 @@ class Training:
         return ask("sal_flat_trainer_report", self._trainer)["iterations"]
 
     @property
-    def samples(self) -> Optional[np.ndarray]:
+    def samples(self) -> Union[NDArray[np.int32], MaybeNone]:
         """Codes of the persistent chains, shape (chains, V), int32; a copy. None: pseudo-likelihood has none."""
         n = ctypes.c_int64()
         pointer = lib.sal_flat_trainer_samples(self._trainer, ctypes.addressof(n))
@@ -345,7 +345,7 @@ class Training:
             if pointer else None
 
     @property
-    def averages(self) -> Optional[dict[str, np.ndarray]]:
+    def averages(self) -> Union[dict[str, NDArray[np.float64]], MaybeNone]:
         """Moving averages of the parameters by name, with the option `averaging`; else None."""
         pointer = lib.sal_flat_trainer_averages(self._trainer)
         if not pointer:
@@ -419,7 +419,7 @@ class Training:
         try:
             self._advance(end, bar, report)
         except _library.ModelError as failure:
-            failure.training = self  # type: ignore[attr-defined]
+            failure.training = self
             if self.directory is not None and (self._comm is None or self._comm.rank == 0):
                 self.model.save(os.path.join(self.directory, "model.xml"))
             raise
@@ -520,11 +520,15 @@ def _cell(key: str, value: Any) -> str:
 
 def _absolute(directory: Optional[Path]) -> Optional[Path]:
     """A directory is the same after the program has gone to another one."""
-    return None if directory is None else FilePath(directory).absolute()
+    return None if directory is None else pathlib.Path(directory).absolute()
 
 
 class _Stopped(Exception):
-    """The training that is to come first was stopped; its argument is that Training."""
+    """The training that is to come first was stopped."""
+
+    def __init__(self, training: Training):
+        super().__init__()
+        self.training = training
 
 
 def _is_begun(directory: Path) -> bool:
@@ -549,11 +553,12 @@ def _train_first(text: str, data: Data, directory: Optional[Path], *, overwrite:
     return first
 
 
-def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, iterations: Optional[int] = None,
+def train(model: AnyModel, data: Any, *, test: Any = None, iterations: Optional[int] = None,
           batch: Optional[int] = None, learning_rate: Optional[float] = None, objective: Optional[str] = None,
           sampler: Optional[str] = None, steps: Optional[int] = None, report_every: Optional[int] = None,
           averaging: Optional[float] = None, seed: Any = None, threads: Optional[int] = None,
-          preconditioner: Any = None, own: Any = (), first: Union[Training, Path, None] = None,
+          preconditioner: Union[None, str, ArrayLike] = None, own: OwnSamplers = (),
+          first: Union[None, Training, Path] = None,
           directory: Optional[Path] = None, overwrite: bool = False, dtype: Any = None, progress: Any = None,
           report: Optional[Callable[[dict[str, Any]], Any]] = None,
           interrupt: str = "raise", comm: Any = None, **options: Any) -> Training:
@@ -692,17 +697,17 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     """
     raises(interrupt)
     earlier = _earlier_seed(directory, overwrite, comm) if seed is None else None
-    seed = _library.seed_of(seed if earlier is None else earlier, comm)
+    number = _library.seed_of(seed if earlier is None else earlier, comm)
     given = dict(options, iterations=iterations, batch=batch, learning_rate=learning_rate, objective=objective,
-                 sampler=sampler, steps=steps, report=report_every, averaging=averaging, seed=seed, threads=threads)
-    rows, own = as_data(data)._shared(), as_list(own)
-    if sampler is None and own and objective != "pseudo-likelihood":
-        given["sampler"] = own[0].name
-    suggested, drawn = None, isinstance(model, (str, os.PathLike)) and not _is_saved(model)
-    if drawn:
-        suggests = preconditioner is None and all(given.get(name) is None for name in _UNSUGGESTED)
+                 sampler=sampler, steps=steps, report=report_every, averaging=averaging, seed=number, threads=threads)
+    rows, samplers = as_data(data)._shared(), as_list(own)
+    if sampler is None and samplers and objective != "pseudo-likelihood":
+        given["sampler"] = samplers[0].name
+    suggested, drawn = None, False
+    if isinstance(model, (str, os.PathLike)) and not _is_saved(model):
+        suggests, drawn = preconditioner is None and all(given.get(name) is None for name in _UNSUGGESTED), True
         suggested = os.fspath(model) if suggests else None
-        made = _new_model(os.fspath(model), rows, suggests, seed, dtype)
+        made = _new_model(os.fspath(model), rows, suggests, number, dtype)
     else:
         made = model if isinstance(model, Model) else Model(model, dtype=dtype)
         fitting(rows, made.variables, "data", lib.sal_model_levels(made))
@@ -710,12 +715,14 @@ def train(model: Union[Model, Expr, Path], data: Any, *, test: Any = None, itera
     if not made.info["parameters"]:
         raise UnsupportedError(f"train: {made.name or 'the model'} has no parameters; functions and modules that are "
                                f"called back have none and cannot be trained: write f as a formula, with saltus.param")
+    before: Any = first
     if suggested is not None and first is None:
-        first = lambda: _train_first(suggested, rows, directory, overwrite=overwrite, seed=seed, threads=threads,
-                                     dtype=dtype, test=held, progress=progress, interrupt=interrupt, comm=comm)
+        before = functools.partial(_train_first, suggested, rows, directory, overwrite=overwrite, seed=number,
+                                   threads=threads, dtype=dtype, test=held, progress=progress, interrupt=interrupt,
+                                   comm=comm)
     try:
-        training = Training(made, rows, held, given, suggested, directory, preconditioner, own, overwrite, drawn,
-                            comm, first)
+        training = Training(made, rows, held, given, suggested, directory, preconditioner, samplers, overwrite,
+                            drawn, comm, before)
     except _Stopped as stopped:
-        return stopped.args[0]
+        return stopped.training
     return training.run(progress=progress, report=report, interrupt=interrupt)

@@ -8,6 +8,7 @@ import warnings
 from typing import Any, Optional
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _library, _train
 from ._arrays import plain, reals
@@ -19,8 +20,8 @@ from ._run import SaltusWarning
 
 __all__ = ["RBM"]
 
-_PARAMETERS = {"n_components": 256, "learning_rate": 0.1, "batch_size": 10, "n_iter": 10, "steps": 1, "verbose": 0,
-               "random_state": None, "train_options": None}
+_PARAMETERS: dict[str, Any] = {"n_components": 256, "learning_rate": 0.1, "batch_size": 10, "n_iter": 10, "steps": 1,
+                               "verbose": 0, "random_state": None, "train_options": None}
 _ROUNDING = 1e-6  # of numbers that are to be probabilities
 _ROWS = 1000  # of which score_samples keeps the differences at a time
 
@@ -148,7 +149,7 @@ class RBM:
             self._sklearn_output_config = {"transform": transform}
         return self
 
-    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of what :meth:`transform` returns: rbm0, rbm1, .."""
         self._check_fitted()
         return np.array([f"{type(self).__name__.lower()}{k}" for k in range(len(self.components_))], dtype=object)
@@ -184,7 +185,7 @@ class RBM:
         if hidden < 1 or batch < 1:
             raise ArgumentError(f"n_components={hidden}, batch_size={batch}; expected 1 or more")
         batch = min(batch, len(rows))
-        given = {"objective": "pcd", "sampler": "block-gibbs", "steps": self.steps, "batch": batch,
+        given: dict[str, Any] = {"objective": "pcd", "sampler": "block-gibbs", "steps": self.steps, "batch": batch,
                  "learning_rate": self.learning_rate, "iterations": passes * -(-len(rows) // batch)}
         if not isinstance(self.train_options, (dict, type(None))):
             raise ArgumentError(f"train_options: expected a dict; found {type(self.train_options).__name__}")
@@ -273,12 +274,12 @@ class RBM:
         sklearn = sys.modules.get("sklearn")
         return "default" if sklearn is None else sklearn.get_config().get("transform_output", "default")
 
-    def free_energy(self, X: Any) -> np.ndarray:
+    def free_energy(self, X: Any) -> NDArray[np.float64]:
         """F(v) = -b'v - sum_j log(1 + exp(c_j + W_j v)), shape (rows,); p(v) is proportional to exp(-F(v))."""
         rows = self._fitting(X)
         return -self.to_model("f64").value_at(rows)
 
-    def score_samples(self, X: Any) -> np.ndarray:
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
         """The log pseudo-likelihood of rows, sum_i log p(v_i | all others), in nats, shape (rows,).
 
         Where numbers lie between 0 and 1, the other value of a unit is 1 - v_i, as that of ``BernoulliRBM``.
@@ -301,13 +302,13 @@ class RBM:
         """The mean of :meth:`score_samples`, for searches over parameters."""
         return float(self.score_samples(X).mean())
 
-    def reconstruct(self, X: Any) -> np.ndarray:
+    def reconstruct(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the visible units given those of the hidden ones, P(v = 1 | h = transform(X))."""
         return _sigmoid(self.to_model("f64").gradient_at(self._fitting(X)))  # df/dv is b + W' transform(v)
 
     # ---- drawing
 
-    def gibbs(self, v: Any, random_state: Any = None) -> np.ndarray:
+    def gibbs(self, v: Any, random_state: Any = None) -> NDArray[np.int8]:
         """One sweep of block Gibbs: h from p(h | v), then new visible units from p(v | h).
 
         Parameters
@@ -328,7 +329,7 @@ class RBM:
         return np.asarray(chain.step(1).state)
 
     def sample(self, n_samples: int = 1, *, clamp: Any = None, steps: int = 1000,
-               random_state: Any = None) -> np.ndarray:
+               random_state: Any = None) -> NDArray[np.int8]:
         """Draw visible units by block Gibbs, each sample by a chain of its own from a random state.
 
         Parameters
@@ -384,11 +385,11 @@ class RBM:
             self._draw(row, steps, int(seed), samples)
         return drawn.reshape(known.shape[:-1] + (n, self.n_features_in_))
 
-    def _known(self, clamp: Any) -> np.ndarray:
+    def _known(self, clamp: Any) -> NDArray[np.float64]:
         """What `clamp` fixes, NaN where units are free, shape (features,) or (rows, features)."""
         features = self.n_features_in_
         if clamp is None or isinstance(clamp, dict):
-            known = np.full(features, np.nan)
+            known: NDArray[np.float64] = np.full(features, np.nan)
             for unit, value in (clamp or {}).items():
                 known[_library.whole(unit, features - 1, "clamp: unit")] = reals(value, f"clamp of unit {unit}")
         else:
@@ -400,7 +401,7 @@ class RBM:
             raise ArgumentError(f"clamp: found {wrong[0]:g}; expected 0 or 1, or NaN for a free unit")
         return known
 
-    def _draw(self, known: np.ndarray, steps: int, seed: int, samples: np.ndarray) -> None:
+    def _draw(self, known: NDArray[Any], steps: int, seed: int, samples: NDArray[Any]) -> None:
         """Fill samples (n, features) given the units that are known."""
         free = np.isnan(known)
         samples[:, ~free] = known[~free]
@@ -422,12 +423,12 @@ class RBM:
         raise getattr(module, "NotFittedError", NotFittedError)(
             f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first.")
 
-    def _fitting(self, X: Any) -> np.ndarray:
+    def _fitting(self, X: Any) -> NDArray[Any]:
         """Rows for the weights that were learned."""
         self._check_fitted()
         return self._rows(X, reset=False)
 
-    def _rows(self, X: Any, reset: bool) -> np.ndarray:
+    def _rows(self, X: Any, reset: bool) -> NDArray[Any]:
         """X as doubles (rows, features), with the names and the number of features of `fit`."""
         self._check_names(X, reset)
         rows = plain(X, "X")
@@ -449,7 +450,7 @@ class RBM:
             raise ArgumentError(f"Input X contains {'NaN' if np.isnan(rows).any() else 'infinity'}.")
         return rows
 
-    def _in_range(self, rows: np.ndarray) -> np.ndarray:
+    def _in_range(self, rows: NDArray[Any]) -> NDArray[Any]:
         """Rows of probabilities, which a scaler may have rounded beyond 0 and 1."""
         wrong = rows[(rows < -_ROUNDING) | (rows > 1 + _ROUNDING)]
         if wrong.size:
@@ -491,7 +492,7 @@ def _names_differ(names: list[str], known: list[str]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def _model_of(W: np.ndarray, b: np.ndarray, c: np.ndarray, dtype: Any = None) -> Model:
+def _model_of(W: NDArray[Any], b: NDArray[Any], c: NDArray[Any], dtype: Any = None) -> Model:
     """The model `rbm` with these parameters."""
     hidden, visible = W.shape
     model = Model(f"rbm:visible={visible},hidden={hidden}", dtype=dtype)
@@ -499,14 +500,14 @@ def _model_of(W: np.ndarray, b: np.ndarray, c: np.ndarray, dtype: Any = None) ->
     return model
 
 
-def _sigmoid(x: np.ndarray) -> np.ndarray:
+def _sigmoid(x: NDArray[Any]) -> NDArray[Any]:
     return np.exp(-np.logaddexp(0, -x))
 
 
-def _is_binary(rows: np.ndarray) -> np.ndarray:
+def _is_binary(rows: NDArray[Any]) -> NDArray[Any]:
     return (rows == 0) | (rows == 1)
 
 
-def _codes_or_intensities(rows: np.ndarray) -> np.ndarray:
+def _codes_or_intensities(rows: NDArray[Any]) -> NDArray[Any]:
     """Rows as :class:`saltus.Data` takes them: integers are codes, and floats probabilities of code 1."""
     return rows.astype(np.uint8) if _is_binary(rows).all() else rows

@@ -48,6 +48,10 @@ class Values(unittest.TestCase):
         self.assertIsInstance(model.value(values[0]), float)
         self.assertEqual(model.value(values.reshape(8, 9, 5)).shape, (8, 9))
 
+    def test_codes_are_int32(self):
+        for block in (sal.spins(2), sal.binary(2), sal.counts(2), sal.ordinal(2, [0.0, 0.5, 1.0])):
+            self.assertEqual(sal.Model(block.sum()).codes([1, 1]).dtype, np.int32, block)
+
     def test_differences_are_exact(self):
         model = self.model
         codes = all_states(model)[::5]

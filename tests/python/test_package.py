@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The package as a whole: its declarations of C functions, its doctests, and how it finds the library."""
 
+import ast
 import ctypes.util
 import doctest
 import importlib
@@ -101,6 +102,19 @@ class Declarations(unittest.TestCase):
         project = (SOURCE / "meson.build").read_text()
         self.assertEqual(saltus.__version__, re.search(r"version: '(.*?)'", project)[1])
         self.assertEqual(_library.lib.sal_version().decode(), saltus.__version__)
+
+
+class Names(unittest.TestCase):
+    OF_PYTHON = {"abs", "max", "min", "sum"}  # which `from saltus import *` leaves alone
+
+    def test_all_is_complete(self):
+        public = {name for name in dir(saltus) if not name.startswith("_")}
+        self.assertEqual(saltus.__all__, sorted(public - self.OF_PYTHON))
+
+    def test_all_is_literal(self):  # type checkers and editors read the file, and run nothing
+        statements = ast.parse(pathlib.Path(saltus.__file__).read_text(encoding="utf-8")).body
+        given = [s.value for s in statements if isinstance(s, ast.Assign) and ast.unparse(s.targets[0]) == "__all__"]
+        self.assertEqual([ast.literal_eval(value) for value in given], [saltus.__all__])
 
 
 class Doctests(unittest.TestCase):
