@@ -48,16 +48,13 @@ print(f"mean volume                 {volumes.mean():.3f}")
 
 
 def energy(x: NDArray[np.float64]) -> NDArray[np.float64]:
-    one_hot = x[:, :PEOPLE * SHIRTS].reshape(-1, PEOPLE, SHIRTS)
-    level = x[:, PEOPLE * SHIRTS:]
+    one_hot, level = x[:, :PEOPLE * SHIRTS].reshape(-1, PEOPLE, SHIRTS), x[:, PEOPLE * SHIRTS:]
     same = (one_hot[:, first] * one_hot[:, second]).sum((1, 2))
     apart = ((level[:, first] - level[:, second]) ** 2).sum(1)
-    f: NDArray[np.float64] = -1.5 * same - 0.5 * apart + 0.2 * np.log(level + 1).sum(1)
-    return f
+    return np.asarray(-1.5 * same - 0.5 * apart + 0.2 * np.log(level + 1).sum(1))
 
 
-called_back = sal.Model.from_function(energy, sal.categorical(PEOPLE, SHIRTS, name="shirt"),
-                                      sal.ordinal(PEOPLE, 5, name="volume"))
+called_back = sal.Model.from_function(energy, shirt, volume)
 print(f"\nthe function says {called_back.value(state):.4f}")
 again = sal.sample(called_back, "gibbs", chains=20, draws=400, thin=16, seed=2)
 print(f"its mean volume             {again.values[..., PEOPLE:].mean():.2f}")
