@@ -24,6 +24,10 @@ from ._progress import Progress, raises, seconds_of
 from ._sampler import OwnSamplers, as_list
 
 if TYPE_CHECKING:
+    import pandas
+    import xarray
+    from matplotlib.figure import Figure
+
     from ._train import Training
 
 RUN, TRAIN, AIS, LOG_Z = 0, 1, 2, 6
@@ -547,7 +551,7 @@ class Run:
         A file that is replaced is there, old or new, at every moment.
         """
         path = os.fspath(path)
-        groups = {group: self.to_xarray(group) for group in _GROUPS}
+        groups: dict[str, Any] = {group: self.to_xarray(group) for group in _GROUPS}
         engine = _netcdf_engine()
         part, ours = f"{path}.{os.getpid()}.tmp", False
         try:
@@ -569,7 +573,7 @@ class Run:
                 if os.path.exists(left):
                     os.remove(left)
 
-    def to_xarray(self, group: str = "posterior") -> Any:
+    def to_xarray(self, group: str = "posterior") -> xarray.Dataset:
         """A group of ArviZ's layout as an xarray Dataset: the draws, or f.
 
         Parameters
@@ -635,7 +639,7 @@ class Run:
                               "run.to_xarray(group) gives each group as a Dataset")
         return xarray.DataTree.from_dict({group: self.to_xarray(group) for group in _GROUPS})
 
-    def to_dataframe(self) -> Any:
+    def to_dataframe(self) -> pandas.DataFrame:
         """All draws by value as a pandas DataFrame, a row for each draw.
 
         Returns
@@ -661,7 +665,7 @@ class Run:
         return pandas.concat(parts, axis=1)
 
     def plot(self, kind: Optional[str] = None, block: Optional[str] = None,
-             shape: Optional[tuple[int, int]] = None) -> Any:
+             shape: Optional[tuple[int, int]] = None) -> Figure:
         """Draw the run: how its chains move and whether they agree.
 
         Parameters

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _library
 from ._data import Data, as_data, fitting
-from ._library import (ArgumentError, Caught, Handle, Interrupts, MaybeNone, Path, SaltusError, ShapeError, 
+from ._library import (ArgumentError, Caught, Handle, Interrupts, MaybeNone, Path, SaltusError, ShapeError,
                        UnsupportedError, address, ask, call, encode, lib, make, options_text, text_at, view)
 from ._model import AnyModel, Model
 from ._progress import Progress, raises
