@@ -101,6 +101,7 @@ class Chain:
         self._place = byref(self._failure)
         self._handle = self._watched(lambda: Handle(make("sal_flat_chains_create", model, options, apart),
                                                     "sal_chains_destroy", keep=(model, options)))
+        self._versions = self._versions_now()
         info = self.info
         self._shape, self.seed = (info["chains"], info["variables"]), int(info["seed"])
 
@@ -117,6 +118,17 @@ class Chain:
                 for caught in self._watch:
                     caught.reraise()
         return result
+
+    def _versions_now(self) -> list[int]:
+        """The versions of Python functions that can change between steps."""
+        return [caught.version() for caught in self._watch if caught.version is not None]
+
+    def _see_changes(self) -> None:
+        """Evaluate f of the present states anew if a Python function of the model has changed."""
+        versions = self._versions_now()
+        if versions != self._versions:
+            self._set(self._present(), True)
+            self._versions = versions
 
     def __repr__(self) -> str:
         return f"<saltus Chain: {self._shape[0]} chains of {self._shape[1]} variables, {self.steps} steps>"
@@ -152,6 +164,7 @@ class Chain:
             Whatever `before`, or a Python function of the model or a sampler, raises, as itself.
         """
         n = operator.index(n)
+        self._see_changes()
         if before is not None:
             return self._step_each(n, before)
         if self._watch:
@@ -249,6 +262,7 @@ class Chain:
     @property
     def log_prob(self) -> NDArray[np.float64]:
         """f of the present states with the parameters that the model has now, shape (chains,)."""
+        self._see_changes()
         f = np.empty(self._shape[0])
         self._watched(lambda: call("sal_chains_log_prob", self._handle, address(f)))
         return f

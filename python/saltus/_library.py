@@ -531,11 +531,13 @@ class Caught:
     """What callbacks raised, until the calls that this interrupted are over.
 
     Several calls may be going on at once, in threads of their own; ``with`` counts them. `stops`: an
-    exception stops runs at their next report, because nothing else does.
+    exception stops runs at their next report, because nothing else does. `version`: a function that says by another
+    number that what is called has changed; None if it never changes.
     """
 
     def __init__(self, stops: bool = True) -> None:
         self.stops = stops
+        self.version: Optional[Callable[[], int]] = None
         self._exceptions: list[BaseException] = []
         self._calls = 0
 
