@@ -1,35 +1,31 @@
 # SPDX-License-Identifier: MIT
-"""PyTorch modules as models: by torch.fx into a formula, or called back.
+"""PyTorch modules as models: by torch.fx or torch.export into a formula, or called back.
 
 PyTorch is imported when :func:`from_torch` is called, not before.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
-import dis
-import inspect
 import itertools
 import math
-import operator
-import os
-import sys
 import warnings
 import weakref
-from typing import Any, Callable, Optional, Sequence, Union
+from typing import Any, Iterator, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _formula as sal
 from ._formula import Expr
-from ._library import ArgumentError, InternalError, SaltusError, ShapeError, UnsupportedError
+from ._library import ArgumentError, InternalError, ShapeError, UnsupportedError
 from ._model import Model
 from ._run import SaltusWarning
-from ._torch_operations import (ALIASES, CONDITIONAL, OPERATIONS, BatchSize, CannotTurn, Condition, Tensor, batch_norm,
-                                constant_tensor, expand, numbers_of, reshape)
+from ._torch_operations import CannotTurn, first_real, numbers_of
+from ._torch_trace import Turner
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
 _KINKS = {"relu", "abs", "max", "maximum", "minimum", "clamp", "max_pool2d"}  # gradients differ on their kinks
+_CONVERSIONS = {"float", "to", "type_as", "_to_copy"}  # operations that may round numbers to another type
 _CHECKED = 4  # random states that a module is compared at, besides the lowest and the highest one
 
 
@@ -43,266 +39,33 @@ def _import_torch() -> Any:
     return torch
 
 
-# ---- tracing
-
-
-def _make_tracer(torch: Any) -> Any:
-    """A tracer that goes into all modules, and notes the module and the user's line of each node."""
-    package = os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
-    whole = (torch.nn.modules.batchnorm._BatchNorm,)
-
-    def user_line() -> Optional[str]:
-        frame = sys._getframe(2)
-        while frame is not None:
-            file = os.path.abspath(frame.f_code.co_filename)
-            if frame.f_code is _Turner.turn.__code__:
-                return None
-            if not file.startswith(package) and os.path.dirname(file) != _HERE:
-                return f"{file}:{frame.f_lineno}"
-            frame = frame.f_back
-        return None
-
-    def unpacked(values: Any) -> Any:
-        """The items of `a, b = values`: torch.fx of older versions does not find them in Python 3.11."""
-        frame = sys._getframe(2)
-        for at in dis.get_instructions(frame.f_code):
-            if at.offset == frame.f_lasti and at.opname == "UNPACK_SEQUENCE":
-                return iter([values[k] for k in range(at.argval)])
-        return values.tracer.iter(values)
-
-    def augmented(name: str) -> Any:
-        """`a += b` as what it is: torch.fx records `a = a + b`, which leaves a's views as they are."""
-        return lambda self, other: self.tracer.create_proxy("call_function", getattr(operator, name), (self, other), {})
-
-    class Own:
-        def __iter__(self) -> Any:
-            return unpacked(self)
-
-    for name in ("iadd", "isub", "imul", "itruediv", "ipow", "imatmul", "ifloordiv", "imod"):
-        setattr(Own, f"__{name}__", augmented(name))
-
-    class Attribute(Own, torch.fx.proxy.Attribute):
-        pass
-
-    class Proxy(Own, torch.fx.Proxy):
-        def __getattr__(self, name: str) -> Any:
-            return Attribute(self, name)
-
-    class Tracer(torch.fx.Tracer):
-        def __init__(self) -> None:
-            super().__init__()
-            self.path: list[str] = []
-
-        def proxy(self, node: Any) -> Any:
-            return Proxy(node, self)
-
-        def is_leaf_module(self, module: Any, name: str) -> bool:
-            return isinstance(module, whole)
-
-        def call_module(self, module: Any, forward: Any, args: Any, kwargs: Any) -> Any:
-            self.path.append(f"{self.path_of_module(module)} ({type(module).__name__})")
-            try:
-                return super().call_module(module, forward, args, kwargs)
-            finally:
-                self.path.pop()
-
-        def create_node(self, *args: Any, **kwargs: Any) -> Any:
-            node = super().create_node(*args, **kwargs)
-            places = ([f"module {self.path[-1]}"] if self.path else []) + [user_line()]
-            node.meta["saltus_no_grad"] = not torch.is_grad_enabled()
-            node.meta["saltus_place"] = ", ".join(place for place in places if place)
-            return node
-
-    return Tracer()
-
-
-class _Turner:
-    """Turns the graph of a module into an expression."""
-
-    def __init__(self, torch: Any, module: Any):
-        self.torch, self.module = torch, module
-        self.learned = dict(module.named_parameters())
-        self.kept: dict[str, Tensor] = {}
-        self.converts = False  # whether the module rounds numbers to another type
-        self.homes = (torch, torch.nn.functional, operator, torch.special)
-        self.roots: dict[Any, Any] = {}  # nodes that may share memory with an earlier one, and the first of those
-        self.seen: set[Any] = set()  # nodes that have been turned, and the one that is
-
-    def attribute(self, target: str) -> Any:
-        """A parameter, buffer or other tensor of the module by its name."""
-        if target not in self.kept:
-            value = self.module
-            for part in target.split("."):
-                value = getattr(value, part)
-            if not isinstance(value, self.torch.Tensor):
-                return value
-            own = self.learned.get(target)
-            if own is not None and own.requires_grad:
-                numbers = numbers_of(own)
-                self.kept[target] = Tensor(sal.param(target, numbers.shape, numbers), False)
-            else:
-                self.kept[target] = constant_tensor(value)
-        return self.kept[target]
-
-    def operation(self, node: Any) -> Callable[..., Any]:
-        """How the operation of a node is turned."""
-        name = node.target if node.op == "call_method" else getattr(node.target, "__name__", str(node.target))
-        if node.op == "call_function" and node.target is not getattr \
-                and not any(getattr(home, name, None) is node.target for home in self.homes) \
-                and getattr(node.target, "__module__", None) not in ("torch._C._nn", "torch._C"):
-            raise CannotTurn("it is not one of those that can be turned")
-        plain = name[:-1] if name.endswith("_") and not name.startswith("_") else name
-        if plain not in OPERATIONS:
-            raise CannotTurn("it is not one of those that can be turned")
-        augments = name.startswith("i") and node.target is getattr(operator, name, None) and name[1:] in OPERATIONS
-        inside = plain != name or augments or _asks_in_place(OPERATIONS[plain], node)
-        operand = node.args[0] if node.args and isinstance(node.args[0], self.torch.fx.Node) else None
-        if inside and plain != "dropout" and operand is not None:
-            self.expect_forgotten(operand, node)
-        if operand is not None and (inside or plain in ALIASES or
-                                    (plain == "getattr" and node.args[1] in ("T", "mT"))):
-            self.roots[node] = self.roots.get(operand, operand)
-        elif plain == "einsum" and len(node.all_input_nodes) == 1:
-            self.roots[node] = self.roots.get(node.all_input_nodes[0], node.all_input_nodes[0])
-        return OPERATIONS[plain]
-
-    def expect_forgotten(self, operand: Any, node: Any) -> None:
-        """Refuse a change in place of memory that is used later through this tensor or through another one."""
-        root = self.roots.get(operand, operand)
-        if root.op == "get_attr":
-            raise CannotTurn("it changes a tensor of the module in place")
-        same = [root] + [other for other, first in self.roots.items() if first is root]
-        if any(user is not node and user not in self.seen for other in same for user in other.users):
-            raise CannotTurn("it changes a tensor in place that is used again")
-
-    def batch_norm(self, target: str, input: Tensor) -> Tensor:
-        """A module of batch normalisation, in evaluation mode."""
-        module = self.module.get_submodule(target)
-        own = [None if getattr(module, name) is None else self.attribute(f"{target}.{name}")
-               for name in ("running_mean", "running_var", "weight", "bias")]
-        return batch_norm(input, *own, eps=module.eps)
-
-    def node(self, node: Any, args: Any, kwargs: Any) -> Any:
-        """The value of a node, from the values of its arguments."""
-        if node.op == "get_attr":
-            return self.attribute(node.target)
-        if node.op == "call_module":
-            return self.batch_norm(node.target, *args, **kwargs)
-        parts: list[Any] = []
-        self.torch.fx.node.map_aggregate((args, kwargs), parts.append)
-        if not any(isinstance(part, (Tensor, Condition, BatchSize)) for part in parts) or \
-                node.target is operator.getitem and isinstance(args[0], tuple):
-            if node.target is operator.getitem and node.args[0] in self.roots:  # a piece of a tensor
-                self.roots[node] = self.roots[node.args[0]]
-            return node.target(*args, **kwargs) if node.op == "call_function" \
-                else getattr(args[0], node.target)(*args[1:], **kwargs)
-        function = self.operation(node)
-        self.converts = self.converts or node.target in ("float", "to", "type_as")
-        if any(isinstance(part, BatchSize) for part in parts) and function not in (reshape, expand):
-            raise CannotTurn("it computes with the size of the batch")
-        if any(isinstance(part, Condition) for part in parts) and function not in CONDITIONAL:
-            raise CannotTurn("it computes with the truth of a comparison; make it a number by .float()")
-        value = function(*args, **kwargs)
-        if node.meta.get("saltus_no_grad") and _varies(value):
-            raise CannotTurn("its gradient is hidden, as by torch.no_grad()")
-        return value
-
-    def turn(self, x: Tensor) -> Expr:
-        """The module's value for one state."""
-        tracer = _make_tracer(self.torch)
-        _expect_one_argument(self.module)
-        chance = self.torch.get_rng_state()
-        try:
-            graph = tracer.trace(_alone(self.module))
-        except Exception as failure:  # whatever the module's code does with what is not a tensor
-            raise CannotTurn(f"torch.fx cannot trace the module: {type(failure).__name__}: {failure}") from failure
-        if not self.torch.equal(chance, self.torch.get_rng_state()):
-            raise CannotTurn("it draws random numbers")
-        values: dict[Any, Any] = {}
-
-        def known(value: Any) -> Any:
-            return constant_tensor(value) if isinstance(value, self.torch.Tensor) else value
-
-        for node in graph.nodes:
-            self.seen.add(node)
-            args, kwargs = self.torch.fx.node.map_arg((node.args, node.kwargs), lambda n: known(values[n]))
-            if node.op == "placeholder":
-                values[node] = x
-            elif node.op == "output":
-                return _scalar(args[0])
-            else:
-                try:
-                    values[node] = self.node(node, args, kwargs)
-                except (CannotTurn, SaltusError, TypeError, ValueError, AttributeError, IndexError) as failure:
-                    raise CannotTurn(f"{_describe(node)}: {failure}") from failure
-        raise CannotTurn("its graph has no output")
-
-
-def _asks_in_place(function: Callable[..., Any], node: Any) -> bool:
-    try:
-        return inspect.signature(function).bind(*node.args, **node.kwargs).arguments.get("inplace") is True
-    except TypeError:  # other arguments than the function knows
-        return node.kwargs.get("inplace") is True
-
-
-def _varies(value: Any) -> bool:
-    """Whether a value depends on the state or on a parameter."""
-    if isinstance(value, tuple):
-        return any(_varies(part) for part in value)
-    return isinstance(value, Tensor) and any(e.op in ("block", "param") for e in sal.ordered(value.expr))
-
-
-def _expect_one_argument(module: Any) -> None:
-    try:
-        signature = inspect.signature(module.forward)
-    except ValueError:  # a compiled module
-        return
-    try:
-        signature.bind(None)
-    except TypeError as failure:
-        raise CannotTurn(f"its forward does not take one argument: {failure}") from failure
-
-
-def _alone(module: Any) -> Any:
-    """A module whose other arguments of forward have their defaults; torch.fx would make variables of them."""
-    kind, set_on_it = type(module), vars(module).get("forward")
-
-    def forward(self: Any, x: Any) -> Any:
-        return kind.forward(self, x) if set_on_it is None else set_on_it(x)
-
-    own = {"forward": forward, "__module__": kind.__module__}
-    module.__class__ = type(kind.__name__, (kind,), own)
-    return module
-
-
-def _describe(node: Any) -> str:
-    """A node for messages: operation, node, module and line."""
-    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", str(node.target))
-    place = node.meta.get("saltus_place", "")
-    return f"operation {name} (node %{node.name}{'; ' + place if place else ''})"
-
-
-def _scalar(output: Any) -> Expr:
-    if not isinstance(output, Tensor) or not output.batched or output.expr.shape not in ((), (1,)):
-        found = f"the shape {output.shape}" if isinstance(output, Tensor) else type(output).__name__
-        raise CannotTurn(f"the output has {found}; expected one number for each state, (B,) or (B, 1)")
-    return sal.reshape(output.expr, ())
-
-
 # ---- calling back
+
+
+@contextlib.contextmanager
+def _evaluating(module: Any) -> Iterator[None]:
+    """The module in evaluation mode, as in training it may be."""
+    parts = [part for part in module.modules() if part.training]
+    for part in parts:
+        part.training = False
+    try:
+        yield
+    finally:
+        for part in parts:
+            part.training = True
 
 
 class _Called:
     """A module as a function of states, evaluated in its own type and place."""
 
-    def __init__(self, torch: Any, module: Any, shape: tuple[int, ...]):
-        self.torch, self.module, self.shape = torch, module, shape
-        attributes = (value for part in module.modules() for value in vars(part).values())
-        first = next((t for t in itertools.chain(module.parameters(), module.buffers(), attributes)
-                      if isinstance(t, torch.Tensor) and t.is_floating_point()), None)
+    def __init__(self, torch: Any, module: Any, shape: tuple[int, ...], labels: bool = False):
+        self.torch, self.module, self.shape, self.labels = torch, module, shape, labels
+        first = first_real(torch, module)
         self.dtype = torch.get_default_dtype() if first is None else first.dtype
         self.device = None if first is None else first.device
         self.wanted = False  # whether gradients are asked for
+        self.seen: list[Any] = []  # the module's tensors when their version was asked for, and which one that was
+        self.changes = 0
         self.last: Optional[tuple[Any, Any, Any]] = None
 
     @property
@@ -313,9 +76,13 @@ class _Called:
     def run(self, x: np.ndarray, graph: bool) -> tuple[Any, Any]:
         """The input and the values, one for each state; with a graph for autograd, or without."""
         torch = self.torch
-        with torch.inference_mode(False), torch.set_grad_enabled(graph):  # whatever the caller is in
-            states = torch.tensor(x.reshape((-1,) + self.shape), dtype=self.dtype, device=self.device)
-            states.requires_grad_(graph)
+        # whatever the caller is in
+        with torch.inference_mode(False), torch.set_grad_enabled(graph), _evaluating(self.module):
+            given = x.reshape((-1,) + self.shape)
+            if self.labels:
+                states = torch.tensor(given.argmax(-1), device=self.device)
+            else:
+                states = torch.tensor(given, dtype=self.dtype, device=self.device).requires_grad_(graph)
             values = self.module(states.clone())  # which the module may change in place
             if not isinstance(values, torch.Tensor) or tuple(values.shape) not in ((len(x),), (len(x), 1), ()) \
                     or values.numel() != len(x):
@@ -323,6 +90,14 @@ class _Called:
                 raise ShapeError(f"from_torch: the module gave {found} for {len(x)} states; expected the shape "
                                  f"({len(x)},) or ({len(x)}, 1)")
             return states, values.reshape(len(x))
+
+    def version(self) -> int:
+        """How often the module's tensors were found to have changed."""
+        now = list(itertools.chain(self.module.parameters(), self.module.buffers()))
+        if len(now) != len(self.seen) or not all(map(self.torch.equal, now, self.seen)):
+            self.seen = [value.detach().clone() for value in now]
+            self.changes += 1
+        return self.changes
 
     def value(self, x: np.ndarray) -> np.ndarray:
         """f of states (states, N)."""
@@ -334,7 +109,7 @@ class _Called:
         """Gradients of f (states, N), or None if autograd knows no way from f to the states."""
         last, self.last, self.wanted = self.last, None, True
         states, values = last[1:] if last is not None and last[0] is x else self.run(x, True)
-        if not values.requires_grad:  # it has no grad_fn
+        if self.labels or not values.requires_grad:  # it has no grad_fn
             return None
         with self.torch.inference_mode(False), self.torch.enable_grad():
             slopes, = self.torch.autograd.grad(values.sum(), states, allow_unused=True)
@@ -346,9 +121,9 @@ class _Called:
         return np.zeros_like(x) if slopes is None else slopes
 
 
-def _call_back(torch: Any, module: Any, shape: tuple[int, ...], block: Expr, name: Optional[str]) -> tuple[Model, bool]:
-    """A model that calls the module, and whether it has gradients."""
-    called = _Called(torch, module, shape)
+def _call_back(torch: Any, module: Any, x: Expr, name: Optional[str], labels: bool, live: bool) -> tuple[Model, bool]:
+    """A model that calls the module, which may change if it is live, and whether it has gradients."""
+    called, block = _Called(torch, module, x.shape, labels), _leaf(x)
     model = Model.from_function(called.value, block, name=name)
     _, states = _random_states(model)
     together = called.value(states)  # what is wrong with the module is raised here
@@ -358,10 +133,12 @@ def _call_back(torch: Any, module: Any, shape: tuple[int, ...], block: Expr, nam
         if not np.allclose(together, apart, rtol=near, atol=near, equal_nan=True):
             raise ArgumentError("from_torch: the module's value of a state depends on the other states of its batch, "
                                 "or on chance; a model needs a function of the state")
-    if called.slopes(states) is None:
-        return model, False
-    called.wanted = False
-    return Model.from_function(called.value, block, gradient=called.gradient, name=name), True
+    differentiable = called.slopes(states) is not None
+    if differentiable:
+        called.wanted = False
+        model = Model.from_function(called.value, block, gradient=called.gradient, name=name)
+    model._caught.version = called.version if live else None
+    return model, differentiable
 
 
 # ---- the check of a turned module
@@ -377,25 +154,26 @@ def _wide(torch: Any, module: Any) -> Any:
     return wide
 
 
-def _reference(torch: Any, module: Any, shape: tuple[int, ...], wide: bool) -> tuple[_Called, bool]:
+def _reference(torch: Any, module: Any, shape: tuple[int, ...], wide: bool, labels: bool) -> tuple[_Called, bool]:
     """The module in double precision; if it cannot work in that, as it is, and False."""
     if wide:
-        called = _Called(torch, _wide(torch, module), shape)
+        called = _Called(torch, _wide(torch, module), shape, labels)
         called.dtype, called.device = torch.float64, torch.device("cpu")
+        called.wanted = True  # not by fast paths, which PyTorch takes where no gradient is asked for
         try:
-            called.run(np.full((_CHECKED, math.prod(shape)), 0.5), False)
+            called.run(np.full((_CHECKED, math.prod(shape)), 0.5), True)  # of labels: all are the first one
             return called, True
         except RuntimeError:  # numbers in single precision inside
             pass
-    return _Called(torch, module, shape), False
+    return _Called(torch, module, shape, labels), False
 
 
-def _random_states(model: Model) -> tuple[np.ndarray, np.ndarray]:
+def _random_states(model: Model, number: int = _CHECKED) -> tuple[np.ndarray, np.ndarray]:
     """Codes of states, random ones, the lowest and the highest; and the same states as reals."""
     random = np.random.default_rng(0)
     block = model.blocks[0]
     count = block.states or 4
-    codes = random.integers(0, count, (_CHECKED + 2, model.variables)).astype(np.int32)
+    codes = random.integers(0, count, (number + 2, model.variables)).astype(np.int32)
     codes[-2], codes[-1] = 0, count - 1
     if block.kind == "categorical":
         return codes, np.eye(block.states)[codes].reshape(len(codes), -1)
@@ -417,14 +195,21 @@ def _expect_close(what: str, found: np.ndarray, torch_says: np.ndarray, toleranc
                        f"{tolerance:g}")
 
 
-def _check(torch: Any, model: Model, f: Expr, module: Any, shape: tuple[int, ...], wide: bool) -> None:
-    """Compare a model with its module: values at states and between them, gradients where f is smooth."""
-    called, exact = _reference(torch, module, shape, wide)
+def _check(torch: Any, model: Model, operations: set[str], module: Any, shape: tuple[int, ...], wide: bool,
+           labels: bool) -> None:
+    """Compare a model with its module: values at states and between them, gradients where f is smooth.
+
+    A module of labels has no values between them, and no gradient in PyTorch.
+    """
+    called, exact = _reference(torch, module, shape, wide, labels)
     exact = exact and model.info["dtype"] == "f64"
-    operations = {e.op for e in sal.ordered(f)}
-    # PyTorch's softplus is the identity above 20, which is an error of 2e-9
+    # PyTorch's softplus is the identity above 20, an error of 2e-9, and its celu has 1 / alpha in single precision
     tolerance = called.tolerance if called.dtype != torch.float64 else 1e-4 if not exact else \
-        1e-8 if "softplus" in operations else 1e-9
+        1e-7 if "celu" in operations else 1e-8 if "softplus" in operations else 1e-9
+    if labels:
+        codes, states = _random_states(model, 64)
+        _expect_close("value", model.value(codes, codes=True), called.value(states), tolerance)
+        return
     codes, states = _random_states(model)
     spread = np.random.default_rng(1).uniform(0.05, 0.95, states.shape)
     points = states + spread * (np.roll(states, 1, axis=0) - states) + 0.01 * spread
@@ -472,17 +257,18 @@ def _make_block(kind: str, shape: Any, states: Optional[int], levels: Any) -> Ex
 
 def from_torch(module: Any, shape: Union[int, Sequence[int]] = (256,), kind: str = "binary",
                states: Optional[int] = None, levels: Any = None, name: Optional[str] = None, dtype: Any = "f64",
-               fallback: Union[bool, str] = True) -> Model:
+               fallback: Union[bool, str] = True, labels: bool = False) -> Model:
     """A model from a PyTorch module that gives f for each state of a batch.
 
-    The module is read by torch.fx and written as a formula with the same weights, which is then compared
-    with the module. It is evaluated as in ``module.eval()``. The model has a copy of the weights: later
-    changes of the module do not change it.
+    The module is read by torch.fx, or where that stops and PyTorch is 2.1 or later by torch.export, and written as a
+    formula with the same weights, which is then compared with the module. It is evaluated as in ``module.eval()``.
+    The model has a copy of the weights: later changes of the module do not change it, but with ``fallback='live'``.
 
     Parameters
     ----------
     module : torch.nn.Module
-        From states (B, \\*shape) to f, (B,) or (B, 1). Categorical variables come one-hot, (B, \\*shape, states).
+        From states (B, \\*shape) to f, (B,) or (B, 1). Categorical variables come one-hot, (B, \\*shape, states),
+        or with `labels` as labels.
     shape : int or tuple of int
         Shape of the variables of one state, without the batch axis.
     kind : {'binary', 'spin', 'categorical', 'ordinal', 'count'}
@@ -495,10 +281,15 @@ def from_torch(module: Any, shape: Union[int, Sequence[int]] = (256,), kind: str
         Name of the model in messages and summaries; None: that of the module's class.
     dtype : {'f64', 'f32'}
         Type of the numbers that the formula computes with. A module that is called back uses its own.
-    fallback : bool or 'always'
+    fallback : bool, 'always' or 'live'
         What to do with a module that cannot be turned into a formula, or that differs from its formula:
-        True: call it at each evaluation, with a warning; False: raise. 'always': call it without an
-        attempt to turn it.
+        True: call it at each evaluation, with a warning that names the operation; False: raise. 'always': call it
+        without an attempt to turn it. 'live': the same with the module itself, not with a copy, so that the model
+        sees what an optimiser of PyTorch does to it.
+    labels : bool
+        Of categorical variables: the module gets their labels, integers (B, \\*shape), as embeddings take them. The
+        formula has the weight times the one-hot state in place of an embedding, so it has gradients. Called back,
+        a module of labels has no gradient.
 
     Returns
     -------
@@ -521,40 +312,44 @@ def from_torch(module: Any, shape: Union[int, Sequence[int]] = (256,), kind: str
 
     Notes
     -----
-    These become formulas: linear layers, convolutions (2-d with equal strides; 1-d; neither groups nor
-    dilation), pooling without padding, normalisation by batch (with stored statistics) and layer, the
-    usual activations, arithmetic, matrix products, einsum, sums, means, logsumexp, softmax, and changes of
-    shape that leave the batch axis alone. Control flow must not depend on tensors. A module that is called back
-    is slower, mostly much slower: each evaluation goes through Python and autograd, whatever the number
-    of threads.
+    docs/python.md has the table of what becomes a formula. With torch.fx, control flow must not depend on tensors or
+    their shapes; with torch.export it may depend on shapes. The batch axis must be left alone.
+
+    A module that is called back is slower, mostly much slower: each evaluation goes through Python and autograd,
+    whatever the number of threads. To train it, let PyTorch's optimiser change the module, and a :class:`Chain` of
+    the model with ``fallback='live'`` draw the samples.
 
     PyTorch's softplus is the identity above 20, the formula's is exact: they differ by up to 2e-9.
     """
     torch = _import_torch()
     if not isinstance(module, torch.nn.Module):
         raise ArgumentError(f"from_torch: expected a torch.nn.Module; found {type(module).__name__}")
+    if fallback not in (True, False, "always", "live"):
+        raise ArgumentError(f"from_torch: fallback={fallback!r}: expected True, False, 'always' or 'live'")
+    if labels and kind != "categorical":
+        raise ArgumentError("from_torch: labels=True gives the module the labels of categorical variables; expected "
+                            f"kind='categorical', found {kind!r}")
     x = _make_block(kind, shape, states, levels)
     name = type(module).__name__ if name is None else name
     with torch.inference_mode(False), torch.enable_grad():  # whatever the caller is in
         own = _copied(torch, module)
         try:
-            if fallback == "always":
-                raise CannotTurn("fallback='always'")
-            f, wide = _turned(torch, own, x)
-            model = Model(f, dtype=dtype, name=name)
-            _check(torch, model, f, own, x.shape, wide)
+            if fallback in ("always", "live"):
+                raise CannotTurn(f"fallback={fallback!r}")
+            model = _formula_of(torch, own, x, dtype, name, labels)
         except _Differs as why:
             if not fallback:
                 raise InternalError(f"from_torch: {why}. This is a defect in Saltus; fallback='always' calls the "
                                     f"module instead") from why
-            model, differentiable = _call_back(torch, own, x.shape, _leaf(x), name)
-            _warn(f"{why}, which is a defect in Saltus, or the module is no function of the state", differentiable)
+            model, differentiable = _call_back(torch, own, x, name, labels, False)
+            _warn(f"since {why}, which is a defect in Saltus, or the module is no function of the state", differentiable)
         except CannotTurn as why:
             if not fallback:
                 raise UnsupportedError(f"from_torch: the module cannot be turned into a formula: {why}") from why
-            model, differentiable = _call_back(torch, own, x.shape, _leaf(x), name)
-            if fallback != "always":
-                _warn(str(why), differentiable)
+            live = fallback == "live"
+            model, differentiable = _call_back(torch, module if live else own, x, name, labels, live)
+            if fallback not in ("always", "live"):
+                _warn(f"as it cannot be turned into a formula: {why}", differentiable)
         _origins[model] = _Origin(module)
     return model
 
@@ -571,15 +366,46 @@ def _copied(torch: Any, module: Any) -> Any:
         raise ArgumentError(f"from_torch: the module cannot be copied: {failure}") from failure
 
 
-def _turned(torch: Any, module: Any, x: Expr) -> tuple[Expr, bool]:
-    """A module as a formula, and whether all its numbers were computed in double precision."""
+def _formula_of(torch: Any, module: Any, x: Expr, dtype: Any, name: Optional[str], labels: bool) -> Model:
+    """A module as a formula that is equal to it: by torch.fx, or else by torch.export where PyTorch has that."""
     if module._forward_hooks or module._forward_pre_hooks:
         raise CannotTurn("it has hooks that run with forward")
+
+    def checked(how: str) -> Model:
+        f, names, wide = _turned(torch, module, x, labels, how)
+        model = Model(f, dtype=dtype, name=name)
+        _check(torch, model, names | {e.op for e in sal.ordered(f)}, module, x.shape, wide, labels)
+        return model
+
+    try:
+        return checked("turn")
+    except CannotTurn as why:
+        if not _has_export(torch):
+            raise
+        try:
+            return checked("turn_exported")
+        except _Differs:
+            raise why from None
+        except CannotTurn as other:
+            raise CannotTurn(f"{why}; by torch.export: {other}") from None
+
+
+def _has_export(torch: Any) -> bool:
+    try:
+        import torch.export
+    except ImportError:
+        return False
+    return hasattr(torch.export, "export")
+
+
+def _turned(torch: Any, module: Any, x: Expr, labels: bool, how: str) -> tuple[Expr, set[str], bool]:
+    """A module as a formula, the names of its operations, and whether all numbers were computed in double precision."""
     try:  # what the module computes from weights alone is computed while it is traced
-        turner = _Turner(torch, _wide(torch, module))
-        return turner.turn(Tensor(x, True)), not turner.converts
+        turner = Turner(torch, _wide(torch, module), labels)
+        return getattr(turner, how)(x), turner.names, not turner.names & _CONVERSIONS
     except CannotTurn:
-        return _Turner(torch, _copied(torch, module).cpu()).turn(Tensor(x, True)), False
+        turner = Turner(torch, _copied(torch, module).cpu(), labels)
+        return getattr(turner, how)(x), turner.names, False
 
 
 def _leaf(x: Expr) -> Expr:
@@ -588,8 +414,8 @@ def _leaf(x: Expr) -> Expr:
 
 def _warn(why: str, differentiable: bool) -> None:
     samplers = "" if differentiable else " It has no gradient, so only samplers that need none can be used."
-    warnings.warn(f"from_torch: the module cannot be turned into a formula: {why}. It is called at each evaluation "
-                  f"instead, which is slower, because every step goes through Python and autograd.{samplers}",
+    warnings.warn(f"from_torch: the module runs in PyTorch at each call, {why}. This is 3 to 140 times slower than a "
+                  f"formula (docs/python.md), because every step goes through Python and autograd.{samplers}",
                   SaltusWarning, stacklevel=3)
 
 

@@ -8,13 +8,15 @@ PyTorch itself is not needed here.
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
-from typing import Any, Callable, Optional, Sequence
+from typing import Any, Callable, NamedTuple, Optional, Sequence
 
 import numpy as np
 
 from . import _formula as sal
+from . import _formula_numpy as elements
 from ._formula import Expr
 
 
@@ -61,6 +63,16 @@ class Tensor:
         return Tensor(expr, self.batched)
 
 
+class Labels(Tensor):
+    """Integer labels of the state: their numbers as an expression, and the same labels one-hot, with one more axis."""
+
+    __slots__ = ("one_hot",)
+
+    def __init__(self, one_hot: Expr, batched: bool):
+        super().__init__(sal.matmul(one_hot, np.arange(one_hot.shape[-1])), batched)
+        self.one_hot = one_hot
+
+
 class Condition:
     """Where something holds: where an expression is not 0, or with `negated` where it is 0."""
 
@@ -85,6 +97,13 @@ def numbers_of(tensor: Any) -> np.ndarray:
         return tensor.float().numpy()
 
 
+def first_real(torch: Any, module: Any) -> Any:
+    """A tensor of real numbers of the module, or None."""
+    attributes = (value for part in module.modules() for value in vars(part).values())
+    return next((t for t in itertools.chain(module.parameters(), module.buffers(), attributes)
+                 if isinstance(t, torch.Tensor) and t.is_floating_point()), None)
+
+
 def constant_tensor(tensor: Any) -> Tensor:
     """The numbers of a torch tensor as a constant."""
     array = numbers_of(tensor)
@@ -93,27 +112,27 @@ def constant_tensor(tensor: Any) -> Tensor:
     return Tensor(sal.constant(array), False, array)
 
 
-def _mixes(what: str) -> CannotTurn:
+def mixes(what: str) -> CannotTurn:
     return CannotTurn(f"{what} mixes the states of a batch (axis 0)")
 
 
-def _axis(x: Tensor, dim: int, what: str, rank: Optional[int] = None) -> int:
+def axis_of(x: Tensor, dim: int, what: str, rank: Optional[int] = None) -> int:
     """The axis of the expression that is axis `dim` of a tensor."""
     rank = x.ndim if rank is None else rank
     if not -rank <= dim < rank:
         raise CannotTurn(f"{what}: there is no axis {dim} in the shape {x.shape}")
     axis = dim % rank - x.batched
     if axis < 0:
-        raise _mixes(f"{what} along axis {dim}")
+        raise mixes(f"{what} along axis {dim}")
     return axis
 
 
-def _axes(x: Tensor, dim: Any, what: str) -> Any:
+def axes_of(x: Tensor, dim: Any, what: str) -> Any:
     if dim is None or (isinstance(dim, (tuple, list)) and not dim):
         if x.batched:
-            raise _mixes(f"{what} over all axes")
+            raise mixes(f"{what} over all axes")
         return None
-    return tuple(_axis(x, d, what) for d in (dim if isinstance(dim, (tuple, list)) else [dim]))
+    return tuple(axis_of(x, d, what) for d in (dim if isinstance(dim, (tuple, list)) else [dim]))
 
 
 def _aligned(what: str, *parts: Any) -> tuple[Any, ...]:
@@ -127,23 +146,25 @@ def _aligned(what: str, *parts: Any) -> tuple[Any, ...]:
         if not wholes or (x.batched and x.ndim == rank) or (not x.batched and x.ndim < rank):
             return x.expr
         if x.batched or x.ndim > rank or x.expr.shape[0] != 1:
-            raise _mixes(f"{what} of the shapes " + " and ".join(str(y.shape) for y in parts if hasattr(y, "shape")))
+            raise mixes(f"{what} of the shapes " + " and ".join(str(y.shape) for y in parts if hasattr(y, "shape")))
         return sal.reshape(x.expr, x.expr.shape[1:])
 
     return (*map(fitted, parts), bool(wholes))
 
 
-# ---- operations, by PyTorch's names: functions and methods of tensors, with PyTorch's arguments
+# ---- operations, by PyTorch's names: functions and methods of tensors, with PyTorch's arguments. Nodes of torch.export
+# are of the namespace aten, mostly with the same names and arguments; "aten.NAME" is for those with others.
 
 OPERATIONS: dict[str, Callable[..., Any]] = {}
 
 # those whose result may share memory with their first argument
 ALIASES = {"view", "reshape", "contiguous", "flatten", "unflatten", "squeeze", "unsqueeze", "transpose", "swapaxes",
-           "t", "permute", "split", "chunk", "getitem", "float", "double", "to", "type_as", "expand", "dropout", "pos",
-           "positive"}
+           "swapdims", "t", "permute", "movedim", "moveaxis", "split", "chunk", "unbind", "select", "narrow", "diagonal",
+           "ravel", "view_as", "reshape_as", "expand_as", "getitem", "float", "double", "to", "type_as", "expand",
+           "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout", "pos", "positive"}
 
 
-def _turns(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def turns(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Note a function as the way to turn operations with these names."""
 
     def note(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -169,7 +190,10 @@ OPERATIONS.update((_name, _elementwise(_function)) for _name, _function in {
     "mish": lambda e: e * sal.tanh(sal.softplus(e)),
     "logsigmoid": lambda e: -sal.softplus(-e), "log_sigmoid": lambda e: -sal.softplus(-e),
     "softsign": lambda e: e / (1 + sal.abs_(e)), "relu6": lambda e: sal.clip(e, 0, 6),
-    "hardswish": lambda e: e * sal.clip(e + 3, 0, 6) / 6,
+    "hardswish": lambda e: e * sal.clip(e + 3, 0, 6) / 6, "hardsigmoid": lambda e: sal.clip(e + 3, 0, 6) / 6,
+    "tanhshrink": lambda e: e - sal.tanh(e), "log2": elements.log2, "log10": elements.log10, "exp2": elements.exp2,
+    "sinh": elements.sinh, "cosh": elements.cosh, "alias": operator.pos,
+    "sign": lambda e: sal.where(sal.relu(e), 1.0, 0.0) - sal.where(sal.relu(-e), 1.0, 0.0),
     "selu": lambda e: 1.0507009873554804934193349852946 * sal.elu(e, 1.6732632423543772848170429916717)}.items())
 
 
@@ -186,7 +210,8 @@ def _broadcast(function: Callable[[Any, Any], Expr], what: str) -> Callable[...,
 for _names, _function in ((("add", "iadd"), operator.add), (("sub", "subtract", "isub"), operator.sub),
                           (("mul", "multiply", "imul"), operator.mul),
                           (("div", "divide", "true_divide", "truediv", "itruediv"), operator.truediv),
-                          (("minimum",), sal.minimum), (("maximum",), sal.maximum)):
+                          (("minimum",), sal.minimum), (("maximum",), sal.maximum),
+                          (("rsub",), lambda a, b: b - a), (("logaddexp",), np.logaddexp)):
     for _name in _names:
         OPERATIONS[_name] = _broadcast(_function, _name)
 
@@ -225,17 +250,17 @@ def _logical(what: str, function: Callable[[Any, Any], Expr]) -> Callable[..., C
     return turned
 
 
-OPERATIONS.update((_name, _logical(_name, operator.mul)) for _name in ("logical_and", "bitwise_and", "and"))
-OPERATIONS.update((_name, _logical(_name, operator.add)) for _name in ("logical_or", "bitwise_or", "or"))
+OPERATIONS.update((_name, _logical(_name, operator.mul)) for _name in ("logical_and", "bitwise_and", "and", "__and__"))
+OPERATIONS.update((_name, _logical(_name, operator.add)) for _name in ("logical_or", "bitwise_or", "or", "__or__"))
 
 
-@_turns("logical_not", "bitwise_not", "invert")
+@turns("logical_not", "bitwise_not", "invert")
 def _not(input: Any) -> Condition:
     condition = _condition(input, "not")
     return Condition(condition.expr, condition.batched, not condition.negated)
 
 
-@_turns("where")
+@turns("where")
 def _where(condition: Any, input: Any, other: Any) -> Tensor:
     if isinstance(input, Condition):  # x.where(condition, y)
         condition, input = input, condition
@@ -244,17 +269,17 @@ def _where(condition: Any, input: Any, other: Any) -> Tensor:
     return Tensor(sal.where(test, b, a) if known.negated else sal.where(test, a, b), batched)
 
 
-@_turns("masked_fill")
+@turns("masked_fill")
 def _masked_fill(input: Tensor, mask: Any, value: Any) -> Tensor:
     return _where(_condition(mask, "masked_fill"), value, input)
 
 
 # those that take conditions
-CONDITIONAL = {OPERATIONS[_name] for _name in ("logical_and", "bitwise_and", "and", "logical_or", "bitwise_or", "or",
-                                               "logical_not", "where", "masked_fill")}
+CONDITIONAL = {OPERATIONS[_name] for _name in ("logical_and", "bitwise_and", "and", "__and__", "logical_or", "bitwise_or", "or",
+                                               "__or__", "logical_not", "where", "masked_fill")}
 
 
-@_turns("pow", "ipow")
+@turns("pow", "ipow")
 def _pow(input: Any, exponent: Any) -> Tensor:
     if isinstance(exponent, Tensor):
         if isinstance(input, Tensor) or input <= 0:
@@ -263,14 +288,14 @@ def _pow(input: Any, exponent: Any) -> Tensor:
     return input.like(input.expr ** exponent)
 
 
-@_turns("softplus")
+@turns("softplus")
 def _softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     if threshold < 20:  # it is the identity where beta * x is above it
         raise CannotTurn(f"threshold={threshold}")
     return input.like(sal.softplus(input.expr) if beta == 1 else sal.softplus(input.expr * beta) / beta)
 
 
-@_turns("gelu")
+@turns("gelu")
 def _gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     e = input.expr
     if approximate == "none":
@@ -278,33 +303,77 @@ def _gelu(input: Tensor, *, approximate: str = "none") -> Tensor:
     return input.like(0.5 * e * (1 + sal.tanh(math.sqrt(2 / math.pi) * (e + 0.044715 * e ** 3))))
 
 
-@_turns("elu")
+@turns("elu")
 def _elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     return input.like(sal.elu(input.expr, alpha))
 
 
-@_turns("prelu")
+@turns("prelu")
 def _prelu(input: Tensor, weight: Tensor) -> Tensor:
-    slope = sal.reshape(weight.expr, (-1,) + (1,) * (input.expr.ndim - 1) if weight.expr.size > 1 else ())
+    slope = sal.reshape(weight.expr, (-1,) + (1,) * max(input.ndim - 2, 0) if weight.expr.size > 1 else ())
     return input.like(sal.relu(input.expr) - slope * sal.relu(-input.expr))
 
 
-@_turns("leaky_relu")
+@turns("celu")
+def _celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    return input.like(alpha * sal.elu(input.expr / alpha))
+
+
+@turns("rrelu")
+def _rrelu(input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False,
+           inplace: bool = False) -> Tensor:
+    if training:
+        raise CannotTurn("it draws random numbers, training=True")
+    return _leaky_relu(input, (lower + upper) / 2)
+
+
+@turns("threshold", "_threshold")
+def _threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    return input.like(sal.where(sal.relu(input.expr - threshold), input.expr, value))
+
+
+@turns("hardshrink")
+def _hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    return input.like(sal.where(sal.relu(sal.abs_(input.expr) - lambd), input.expr, 0.0))
+
+
+@turns("softshrink")
+def _softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    return input.like(sal.relu(input.expr - lambd) - sal.relu(-input.expr - lambd))
+
+
+@turns("glu")
+def _glu(input: Tensor, dim: int = -1) -> Tensor:
+    a, b = _chunk(input, 2, dim)
+    return input.like(a.expr * sal.sigmoid(b.expr))
+
+
+@turns("leaky_relu")
 def _leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     return input.like(sal.relu(input.expr) - negative_slope * sal.relu(-input.expr))
 
 
-@_turns("clamp", "clip")
+@turns("clamp", "clip")
 def _clamp(input: Tensor, min: Optional[float] = None, max: Optional[float] = None) -> Tensor:
     return input.like(sal.clip(input.expr, min, max))
 
 
-@_turns("hardtanh")
+@turns("clamp_min")
+def _clamp_min(input: Tensor, min: float) -> Tensor:
+    return _clamp(input, min)
+
+
+@turns("clamp_max")
+def _clamp_max(input: Tensor, max: float) -> Tensor:
+    return _clamp(input, None, max)
+
+
+@turns("hardtanh")
 def _hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
     return _clamp(input, min_val, max_val)
 
 
-@_turns("dropout")
+@turns("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 def _dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     if training:
         raise CannotTurn("it draws random numbers, training=True")
@@ -314,17 +383,17 @@ def _dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool
 # ---- operations: shapes
 
 
-@_turns("float", "double")
+@turns("float", "double")
 def _same_or_numbers(input: Any) -> Tensor:
     return input.numbers() if isinstance(input, Condition) else input
 
 
-@_turns("contiguous", "clone")
+@turns("contiguous", "clone", "lift_fresh_copy")
 def _same(input: Tensor, *, memory_format: Any = None) -> Tensor:
     return input
 
 
-@_turns("to", "type_as")
+@turns("to", "type_as", "_to_copy")
 def _to(input: Any, *targets: Any, **options: Any) -> Tensor:
     for target in targets + tuple(options.get(name) for name in ("dtype",)):
         if not getattr(target, "is_floating_point", True):
@@ -335,19 +404,19 @@ def _to(input: Any, *targets: Any, **options: Any) -> Tensor:
 CONDITIONAL |= {_same_or_numbers, _to}
 
 
-@_turns("dim", "ndimension")
+@turns("dim", "ndimension")
 def _dim(input: Tensor) -> int:
     return input.ndim
 
 
-@_turns("size")
+@turns("size")
 def _size(input: Tensor, dim: Optional[int] = None) -> Any:
     return input.shape if dim is None else input.shape[dim]
 
 
-@_turns("getattr")
+@turns("getattr")
 def _getattr(input: Tensor, name: str) -> Any:
-    if name in ("shape", "ndim"):
+    if name in ("shape", "ndim") or isinstance(input, Extreme):
         return getattr(input, name)
     if name in ("T", "mT"):
         return _t(input) if name == "T" or input.ndim == 2 else _transpose(input, -2, -1)
@@ -356,32 +425,32 @@ def _getattr(input: Tensor, name: str) -> Any:
     raise CannotTurn(f"the attribute .{name} of a tensor")
 
 
-def _sizes(given: Sequence[Any]) -> tuple[Any, ...]:
+def sizes_of(given: Sequence[Any]) -> tuple[Any, ...]:
     """Sizes that are given as arguments or as one tuple."""
     return tuple(given[0]) if len(given) == 1 and isinstance(given[0], (tuple, list)) else tuple(given)
 
 
-@_turns("view", "reshape")
+@turns("view", "reshape", "_unsafe_view")
 def reshape(input: Tensor, *shape: Any) -> Tensor:
-    sizes = _sizes(shape)
+    sizes = sizes_of(shape)
     if not input.batched:
         return input.like(sal.reshape(input.expr, sizes))
     own = sizes[1:]
     if not sizes or not (sizes[0] is _BATCH or (sizes[0] == -1 and math.prod(own) == input.expr.size)):
-        raise _mixes(f"a change of the shape {input.shape} to {sizes}")
+        raise mixes(f"a change of the shape {input.shape} to {sizes}")
     return input.like(sal.reshape(input.expr, own))
 
 
-@_turns("expand")
+@turns("expand")
 def expand(input: Tensor, *shape: Any) -> Tensor:
     """Axes of length 1 repeated; a constant may get the batch axis."""
-    sizes, e = _sizes(shape), input.expr
+    sizes, e = sizes_of(shape), input.expr
     batched = any(n is _BATCH for n in sizes[:1]) or (input.batched and sizes[0] == -1 and len(sizes) == input.ndim)
     if any(n is _BATCH for n in sizes[1:]) or (input.batched and (not batched or len(sizes) != input.ndim)):
-        raise _mixes(f"a change of the shape {input.shape} to {sizes}")
+        raise mixes(f"a change of the shape {input.shape} to {sizes}")
     if batched and not input.batched and input.ndim == len(sizes):
         if e.shape[0] != 1:
-            raise _mixes(f"a change of the shape {input.shape} to {sizes}")
+            raise mixes(f"a change of the shape {input.shape} to {sizes}")
         e = sal.reshape(e, e.shape[1:])
     own = sizes[batched:]
     before = (1,) * (len(own) - e.ndim) + e.shape
@@ -389,55 +458,105 @@ def expand(input: Tensor, *shape: Any) -> Tensor:
     return Tensor(sal.reshape(e, before) * np.ones(whole), batched)
 
 
-@_turns("flatten")
+@turns("flatten")
 def _flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if input.batched and start_dim == 0 and input.expr.size == 1:
         return input.like(sal.reshape(input.expr, ()))
-    start, end = _axis(input, start_dim, "flatten"), _axis(input, end_dim, "flatten")
+    start, end = axis_of(input, start_dim, "flatten"), axis_of(input, end_dim, "flatten")
     shape = input.expr.shape
     return input.like(sal.reshape(input.expr, shape[:start] + (math.prod(shape[start:end + 1]),) + shape[end + 1:]))
 
 
-@_turns("unflatten")
+@turns("unflatten")
 def _unflatten(input: Tensor, dim: int, sizes: Sequence[int], *_: Any) -> Tensor:
-    at, shape = _axis(input, dim, "unflatten"), input.expr.shape
+    at, shape = axis_of(input, dim, "unflatten"), input.expr.shape
     return input.like(sal.reshape(input.expr, shape[:at] + tuple(sizes) + shape[at + 1:]))
 
 
-@_turns("squeeze")
+@turns("squeeze")
 def _squeeze(input: Tensor, dim: Any = None) -> Tensor:
     shape = input.expr.shape
-    axes = range(len(shape)) if dim is None else _axes(input, dim, "squeeze")
+    axes = range(len(shape)) if dim is None else axes_of(input, dim, "squeeze")
     return input.like(sal.reshape(input.expr, tuple(n for k, n in enumerate(shape) if k not in axes or n != 1)))
 
 
-@_turns("unsqueeze")
+@turns("unsqueeze")
 def _unsqueeze(input: Tensor, dim: int) -> Tensor:
-    at, shape = _axis(input, dim, "unsqueeze", input.ndim + 1), input.expr.shape
+    at, shape = axis_of(input, dim, "unsqueeze", input.ndim + 1), input.expr.shape
     return input.like(sal.reshape(input.expr, shape[:at] + (1,) + shape[at:]))
 
 
-@_turns("transpose", "swapaxes")
+@turns("view_as", "reshape_as")
+def _view_as(input: Tensor, other: Tensor) -> Tensor:
+    return reshape(input, other.shape)
+
+
+@turns("ravel")
+def _ravel(input: Tensor) -> Tensor:
+    return _flatten(input)
+
+
+@turns("expand_as")
+def _expand_as(input: Tensor, other: Tensor) -> Tensor:
+    return expand(input, other.shape)
+
+
+@turns("transpose", "swapaxes", "swapdims")
 def _transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    a, b = _axis(input, dim0, "transpose"), _axis(input, dim1, "transpose")
+    a, b = axis_of(input, dim0, "transpose"), axis_of(input, dim1, "transpose")
     order = list(range(input.expr.ndim))
     order[a], order[b] = order[b], order[a]
     return input.like(sal.transpose(input.expr, order))
 
 
-@_turns("t")
+@turns("t")
 def _t(input: Tensor) -> Tensor:
     if input.batched and input.ndim > 1:
-        raise _mixes("the transpose")
+        raise mixes("the transpose")
     return input.like(sal.transpose(input.expr))
 
 
-@_turns("permute")
+@turns("permute")
 def _permute(input: Tensor, *dims: Any) -> Tensor:
-    order = [d % input.ndim for d in _sizes(dims)]
+    order = [d % input.ndim for d in sizes_of(dims)]
     if input.batched and order[0] != 0:
-        raise _mixes("permute")
+        raise mixes("permute")
     return input.like(sal.transpose(input.expr, [d - input.batched for d in order[input.batched:]]))
+
+
+@turns("movedim", "moveaxis")
+def _movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
+    given = [tuple(d % input.ndim for d in ((dims,) if isinstance(dims, int) else dims)) for dims in (source, destination)]
+    order = [d for d in range(input.ndim) if d not in given[0]]
+    for to, of in sorted(zip(given[1], given[0])):
+        order.insert(to, of)
+    return _permute(input, order)
+
+
+@turns("diagonal")
+def _diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    return input.like(elements.diagonal(input.expr, offset, *(axis_of(input, d, "diagonal") for d in (dim1, dim2))))
+
+
+@turns("flip")
+def _flip(input: Tensor, *dims: Any) -> Tensor:
+    return input.like(elements.flip(input.expr, axes_of(input, sizes_of(dims), "flip")))
+
+
+@turns("repeat")
+def _repeat(input: Tensor, *repeats: Any) -> Tensor:
+    times = sizes_of(repeats)
+    if input.batched and (len(times) != input.ndim or times[0] != 1) or any(isinstance(n, BatchSize) for n in times):
+        raise mixes("repeat along axis 0")
+    e, own = input.expr, times[input.batched:]
+    return input.like(elements.tile(sal.reshape(e, (1,) * (len(own) - e.ndim) + e.shape), own))
+
+
+@turns("repeat_interleave")
+def _repeat_interleave(input: Tensor, repeats: Any, dim: Optional[int] = None, *, output_size: Any = None) -> Tensor:
+    if dim is None:
+        raise mixes("repeat_interleave over all axes")
+    return input.like(elements.repeat(input.expr, _key(repeats), axis_of(input, dim, "repeat_interleave")))
 
 
 def _together(tensors: Sequence[Tensor], what: str) -> bool:
@@ -447,16 +566,16 @@ def _together(tensors: Sequence[Tensor], what: str) -> bool:
     return batched.pop()
 
 
-@_turns("cat", "concat", "concatenate")
+@turns("cat", "concat", "concatenate")
 def _cat(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     batched = _together(tensors, "cat")
-    return Tensor(sal.concatenate([x.expr for x in tensors], _axis(tensors[0], dim, "cat")), batched)
+    return Tensor(sal.concatenate([x.expr for x in tensors], axis_of(tensors[0], dim, "cat")), batched)
 
 
-@_turns("stack")
+@turns("stack")
 def _stack(tensors: Sequence[Tensor], dim: int = 0) -> Tensor:
     batched = _together(tensors, "stack")
-    return Tensor(sal.stack([x.expr for x in tensors], _axis(tensors[0], dim, "stack", tensors[0].ndim + 1)), batched)
+    return Tensor(sal.stack([x.expr for x in tensors], axis_of(tensors[0], dim, "stack", tensors[0].ndim + 1)), batched)
 
 
 def _pieces(input: Tensor, axis: int, ends: Sequence[int]) -> tuple[Tensor, ...]:
@@ -464,18 +583,54 @@ def _pieces(input: Tensor, axis: int, ends: Sequence[int]) -> tuple[Tensor, ...]
     return tuple(input.like(input.expr[before + (slice(a, b),)]) for a, b in zip([0] + list(ends), ends))
 
 
-@_turns("split")
+@turns("unbind")
+def _unbind(input: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    return tuple(_select(input, dim, k) for k in range(input.expr.shape[axis_of(input, dim, "unbind")]))
+
+
+@turns("select")
+def _select(input: Tensor, dim: int, index: Any) -> Tensor:
+    return input.like(input.expr[(slice(None),) * axis_of(input, dim, "select") + (_key(index),)])
+
+
+@turns("narrow")
+def _narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
+    return _slice(input, dim, _key(start), _key(start) + length)
+
+
+@turns("slice")
+def _slice(input: Tensor, dim: int = 0, start: Optional[int] = None, end: Optional[int] = None, step: int = 1) -> Tensor:
+    if input.batched and dim % input.ndim == 0 and not start and (end is None or end >= 2 ** 62) and step == 1:
+        return input
+    return input.like(input.expr[(slice(None),) * axis_of(input, dim, "slice") + (slice(start, end, step),)])
+
+
+@turns("split", "split_with_sizes", "unsafe_split", "unsafe_chunk")
 def _split(input: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    axis = _axis(input, dim, "split")
+    axis = axis_of(input, dim, "split")
     n = input.expr.shape[axis]
     if isinstance(split_size, int):
         return _pieces(input, axis, list(range(split_size, n, split_size)) + [n])
     return _pieces(input, axis, np.cumsum(split_size).tolist())
 
 
-@_turns("chunk")
+def _filled(number: float) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
+    """Tensors of one number: of the shape of another tensor, and of a given shape."""
+
+    def made(shape: Sequence[Any]) -> Tensor:
+        batched = isinstance(shape[0], BatchSize) if len(shape) else False
+        return Tensor(sal.constant(np.full(tuple(shape)[batched:], number)), batched)
+
+    return lambda input, **_: made(input.shape), lambda input, *size, **_: made(sizes_of(size))
+
+
+for _name, _value in (("zeros", 0.0), ("ones", 1.0)):
+    OPERATIONS[_name + "_like"], OPERATIONS["new_" + _name] = _filled(_value)
+
+
+@turns("chunk")
 def _chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    return _split(input, -(-input.expr.shape[_axis(input, dim, "chunk")] // chunks), dim)
+    return _split(input, -(-input.expr.shape[axis_of(input, dim, "chunk")] // chunks), dim)
 
 
 def _key(part: Any) -> Any:
@@ -486,7 +641,7 @@ def _key(part: Any) -> Any:
     return part.array if part.array.ndim else int(part.array)
 
 
-@_turns("getitem")
+@turns("getitem")
 def _getitem(input: Tensor, key: Any) -> Tensor:
     keys = [_key(part) for part in (key if isinstance(key, tuple) else (key,))]
     if not input.batched:
@@ -496,17 +651,17 @@ def _getitem(input: Tensor, key: Any) -> Tensor:
     if at is not None:
         keys[at:at + 1] = [slice(None)] * (input.ndim - used)
     if not keys or not isinstance(keys[0], slice) or keys[0] != slice(None):
-        raise _mixes("an index of axis 0")
+        raise mixes("an index of axis 0")
     return input.like(input.expr[tuple(keys[1:])])
 
 
-@_turns("roll")
+@turns("roll")
 def _roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     e = input.expr
     if dims is None or dims == ():
-        raise (_mixes("roll over all axes") if input.batched else CannotTurn("roll without axes"))
+        raise (mixes("roll over all axes") if input.batched else CannotTurn("roll without axes"))
     for shift, dim in zip(*(value if isinstance(value, (tuple, list)) else (value,) for value in (shifts, dims))):
-        axis = _axis(input, dim, "roll")
+        axis = axis_of(input, dim, "roll")
         at, before = -shift % e.shape[axis], (slice(None),) * axis
         if at != 0:
             e = sal.concatenate([e[before + (slice(at, None),)], e[before + (slice(None, at),)]], axis)
@@ -516,7 +671,7 @@ def _roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 def _triangle(function: Callable[..., np.ndarray]) -> Callable[..., Tensor]:
     def turned(input: Tensor, diagonal: int = 0) -> Tensor:
         if input.expr.ndim < 2:
-            raise _mixes("a triangle of a matrix")
+            raise mixes("a triangle of a matrix")
         return input.like(input.expr * function(np.ones(input.expr.shape[-2:]), diagonal))
 
     return turned
@@ -525,290 +680,118 @@ def _triangle(function: Callable[..., np.ndarray]) -> Callable[..., Tensor]:
 OPERATIONS.update(triu=_triangle(np.triu), tril=_triangle(np.tril))
 
 
-@_turns("index_select")
+@turns("index")
+def _index(input: Tensor, indices: Sequence[Any]) -> Tensor:
+    return _getitem(input, tuple(slice(None) if part is None else part for part in indices))
+
+
+@turns("gather")
+def _gather(input: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    at, places = axis_of(input, dim, "gather"), _key(index)
+    if input.batched:
+        if places.shape[0] != 1:
+            raise mixes("gather with an index for each state")
+        places = places[0]
+    grid = np.ogrid[tuple(slice(n) for n in places.shape)]
+    return input.like(input.expr[tuple(places if k == at else own for k, own in enumerate(grid))])
+
+
+@turns("index_select")
 def _index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    return input.like(input.expr.take(_key(index), _axis(input, dim, "index_select")))
+    return input.like(input.expr.take(_key(index), axis_of(input, dim, "index_select")))
 
 
-# ---- operations: sums and products
+# ---- operations: sums and combinations
 
 
 def _reduction(function: Callable[..., Expr], what: str) -> Callable[..., Tensor]:
     def turned(input: Tensor, dim: Any = None, keepdim: bool = False, *, axis: Any = None,
                dtype: Any = None) -> Tensor:
-        axes = _axes(input, axis if dim is None else dim, what)
+        axes = axes_of(input, axis if dim is None else dim, what)
         return input.like(function(input.expr, axes, keepdim))
 
     return turned
 
 
 OPERATIONS.update((_name, _reduction(_function, _name)) for _name, _function in {
-    "sum": sal.sum, "mean": sal.mean, "logsumexp": sal.logsumexp, "amax": sal.max,
-    "amin": lambda e, axes, keepdim: -sal.max(-e, axes, keepdim)}.items())
+    "sum": sal.sum, "mean": sal.mean, "logsumexp": sal.logsumexp, "amax": sal.max, "amin": sal.min,
+    "prod": elements.prod}.items())
 
 
-@_turns("cumsum")
+class Extreme(NamedTuple):
+    """What max and min along an axis give: the places are no function that a formula has."""
+
+    values: Tensor
+    indices: None = None
+
+
+def _extreme(what: str) -> Callable[..., Any]:
+    def turned(input: Tensor, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
+        if isinstance(dim, Tensor) or other is not None:
+            return OPERATIONS[what + "imum"](input, dim if other is None else other)
+        value = OPERATIONS["a" + what](input, dim, keepdim)
+        return value if dim is None else Extreme(value)
+
+    return turned
+
+
+OPERATIONS.update(max=_extreme("max"), min=_extreme("min"))
+
+
+def _spread_of(function: Callable[..., Expr], what: str) -> Callable[..., Tensor]:
+    def turned(input: Tensor, dim: Any = None, unbiased: Optional[bool] = None, keepdim: bool = False, *,
+               correction: Optional[float] = None) -> Tensor:
+        if isinstance(dim, bool):  # x.var(unbiased)
+            dim, unbiased = None, dim
+        ddof = correction if correction is not None else 1 if unbiased is None else int(unbiased)
+        return input.like(function(input.expr, axes_of(input, dim, what), ddof, keepdim))
+
+    return turned
+
+
+def root(e: Expr) -> Expr:
+    """The square root of a sum of squares, with the gradient 0 at 0 as PyTorch has it."""
+    return sal.where(e, sal.sqrt(e), 0.0)
+
+
+OPERATIONS.update(var=_spread_of(elements.var, "var"),
+                  std=_spread_of(lambda *args: root(elements.var(*args)), "std"))
+
+
+@turns("cumsum")
 def _cumsum(input: Tensor, dim: int, *, dtype: Any = None) -> Tensor:
-    return input.like(sal.cumsum(input.expr, _axis(input, dim, "cumsum")))
+    return input.like(sal.cumsum(input.expr, axis_of(input, dim, "cumsum")))
 
 
-@_turns("softmax")
+@turns("softmax", "_softmax")
 def _softmax(input: Tensor, dim: int, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    return input.like(sal.softmax(input.expr, _axis(input, dim, "softmax")))
+    return input.like(sal.softmax(input.expr, axis_of(input, dim, "softmax")))
 
 
-@_turns("log_softmax")
+@turns("log_softmax", "_log_softmax")
 def _log_softmax(input: Tensor, dim: int, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    return input.like(input.expr - sal.logsumexp(input.expr, _axis(input, dim, "log_softmax"), True))
+    return input.like(input.expr - sal.logsumexp(input.expr, axis_of(input, dim, "log_softmax"), True))
 
 
-@_turns("matmul", "mm", "bmm", "mv", "dot", "imatmul")
-def _matmul(input: Tensor, other: Tensor) -> Tensor:
-    """A product of matrices; the batch must be rows of the first one, or a stack of matrices."""
-    what = f"the matrix product of the shapes {input.shape} and {other.shape}"
-    a, b, ranks = input.expr, other.expr, (input.ndim, other.ndim)
-    rows = input.batched and not other.batched and ranks[0] == 2
-    if (input.batched and ranks[0] < 3 and not rows) or (other.batched and ranks[1] < 3) or (rows and ranks[1] > 2):
-        raise _mixes(what)
-    if not other.batched and input.batched and ranks[1] > 2 or not input.batched and other.batched and ranks[0] > 2:
-        raise CannotTurn(what)
-    if a.ndim == 3 and b.ndim == 2:
-        product = sal.reshape(sal.matmul(sal.reshape(a, (-1, a.shape[2])), b), a.shape[:2] + b.shape[1:])
-    else:
-        product = sal.matmul(a, b)
-    return Tensor(product, input.batched or other.batched)
+@turns("softmin")
+def _softmin(input: Tensor, dim: int, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    return _softmax(input.like(-input.expr), dim)
 
 
-@_turns("addmm")
-def _addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    product = _matmul(mat1, mat2)
-    return OPERATIONS["add"](product.like(alpha * product.expr), input.like(beta * input.expr))
+@turns("addcmul")
+def _addcmul(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tensor:
+    return OPERATIONS["add"](input, OPERATIONS["mul"](OPERATIONS["mul"](tensor1, tensor2), value))
 
 
-@_turns("linear")
-def _linear(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None) -> Tensor:
-    x, w = input.expr, weight.expr
-    if weight.batched or (input.batched and x.ndim == 0):
-        raise _mixes(f"linear of the shapes {input.shape} and {weight.shape}")
-    if x.ndim == 1:
-        result = sal.matmul(w, x)
-    else:
-        result = sal.matmul(sal.reshape(x, (-1, x.shape[-1])), sal.transpose(w))
-        result = sal.reshape(result, x.shape[:-1] + w.shape[:1])
-    return input.like(result if bias is None else result + bias.expr)
+@turns("addcdiv")
+def _addcdiv(input: Any, tensor1: Any, tensor2: Any, *, value: float = 1) -> Tensor:
+    return OPERATIONS["add"](input, OPERATIONS["mul"](OPERATIONS["div"](tensor1, tensor2), value))
 
 
-def _flat_axes(e: Expr, labels: str, groups: Sequence[str]) -> Expr:
-    """The axes in the order of groups of labels, each group that has labels as one axis."""
-    sizes = dict(zip(labels, e.shape))
-    e = sal.transpose(e, [labels.index(label) for label in "".join(groups)])
-    return sal.reshape(e, tuple(math.prod(sizes[label] for label in group) for group in groups if group))
+@turns("lerp")
+def _lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+    return OPERATIONS["add"](input, OPERATIONS["mul"](OPERATIONS["sub"](end, input), weight))
 
 
-def _contract(a: Expr, a_labels: str, b: Expr, b_labels: str, kept: str) -> tuple[Expr, str]:
-    """The product of two expressions, summed over their common labels that are not kept."""
-    sizes = {**dict(zip(a_labels, a.shape)), **dict(zip(b_labels, b.shape))}
-    common = [label for label in a_labels if label in b_labels]
-    stack, inner = ("".join(c for c in common if (c in kept) == is_kept) for is_kept in (True, False))
-    left, right = (own.translate({ord(c): None for c in common}) for own in (a_labels, b_labels))
-    if inner and not stack:
-        product = sal.matmul(_flat_axes(a, a_labels, (left, inner)), _flat_axes(b, b_labels, (inner, right)))
-    else:
-        a, b = _flat_axes(a, a_labels, (stack, left, inner)), _flat_axes(b, b_labels, (stack, inner, right))
-        n_stack, n_left, n_right, n_inner = (math.prod(sizes[c] for c in part) for part in (stack, left, right, inner))
-        a, b = sal.reshape(a, (n_stack, n_left, n_inner)), sal.reshape(b, (n_stack, n_inner, n_right))
-        product = sal.matmul(a, b) if inner else a * b
-    labels = stack + left + right
-    return sal.reshape(product, tuple(sizes[label] for label in labels)), labels
-
-
-@_turns("einsum")
-def _einsum(equation: str, *operands: Any) -> Tensor:
-    tensors: Sequence[Tensor] = _sizes(operands)
-    inputs, arrow, output = equation.replace(" ", "").partition("->")
-    terms = inputs.split(",")
-    if not arrow or "." in equation or len(terms) != len(tensors) \
-            or any(len(set(term)) != len(term) or len(term) != x.ndim for term, x in zip(terms, tensors)):
-        raise CannotTurn(f"the equation {equation!r}")
-    batch = {term[0] for term, x in zip(terms, tensors) if x.batched}
-    if not batch.issubset(set(output[:1])) or any(
-            (label in term) != x.batched for label in batch for term, x in zip(terms, tensors)):
-        raise _mixes(f"the equation {equation!r}")
-    parts = [(x.expr, term[x.batched:]) for term, x in zip(terms, tensors)]
-    wanted = output[len(batch):]
-
-    def reduced(part: tuple[Expr, str], kept: str) -> tuple[Expr, str]:
-        axes = tuple(k for k, label in enumerate(part[1]) if label not in kept)
-        return (sal.sum(part[0], axes) if axes else part[0]), "".join(c for c in part[1] if c in kept)
-
-    result = parts[0]
-    for k, part in enumerate(parts[1:], 1):
-        later = wanted + "".join(term for _, term in parts[k + 1:])
-        result = _contract(*reduced(result, later + part[1]), *reduced(part, later + result[1]), later)
-    expr, labels = reduced(result, wanted)
-    return Tensor(sal.transpose(expr, [labels.index(label) for label in wanted]), bool(batch))
-
-
-# ---- operations: images
-
-
-def _pair(value: Any) -> tuple[int, int]:
-    values = (value,) * 2 if isinstance(value, int) else tuple(value) * (3 - len(value))
-    return int(values[0]), int(values[1])
-
-
-def _equal(value: Any, what: str) -> int:
-    a, b = _pair(value)
-    if a != b:
-        raise CannotTurn(f"{what}={(a, b)}: unequal numbers")
-    return a
-
-
-def _expect_ones(**values: Any) -> None:
-    for name, value in values.items():
-        if value != 1 and set(_pair(value)) != {1}:
-            raise CannotTurn(f"{name}={value}")
-
-
-def _expect_image(input: Tensor, rank: int, what: str) -> None:
-    if not input.batched or input.ndim != rank:
-        raise CannotTurn(f"{what} of the shape {input.shape}; expected a batch and {rank - 1} axes")
-
-
-def _extended(e: Expr, axis: int, before: int, after: int, circular: bool, value: float = 0) -> Expr:
-    """An expression with more elements at the ends of an axis."""
-    if before < 0 or after < 0:
-        raise CannotTurn("padding by a negative number")
-    n, whole = e.shape[axis], (slice(None),) * axis
-
-    def fill(count: int, start: int) -> list[Expr]:
-        if count == 0:
-            return []
-        if circular:
-            return [e[whole + (slice(start, start + count),)]]
-        return [sal.constant(np.full(e.shape[:axis] + (count,) + e.shape[axis + 1:], value))]
-
-    parts = fill(before, n - before) + [e] + fill(after, 0)
-    return e if len(parts) == 1 else sal.concatenate(parts, axis)
-
-
-@_turns("pad")
-def _pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: Optional[float] = None) -> Tensor:
-    if mode not in ("constant", "circular"):
-        raise CannotTurn(f"padding with mode={mode!r}")
-    e = input.expr
-    for k in range(len(pad) // 2):
-        axis = _axis(input, -1 - k, "pad")
-        e = _extended(e, axis, pad[2 * k], pad[2 * k + 1], mode == "circular", value or 0)
-    return input.like(e)
-
-
-def _padding(padding: Any, kernel: Sequence[int], stride: Any) -> tuple[int, int]:
-    if not isinstance(padding, str):
-        return _pair(padding)
-    if padding == "same" and (any(n % 2 == 0 for n in kernel) or set(_pair(stride)) != {1}):
-        raise CannotTurn("padding='same' with an even kernel or a stride")
-    own = [(n - 1) // 2 if padding == "same" else 0 for n in kernel]
-    return own[0], own[-1]
-
-
-@_turns("conv2d")
-def _conv2d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, padding: Any = 0,
-            dilation: Any = 1, groups: int = 1) -> Tensor:
-    _expect_image(input, 4, "conv2d")
-    _expect_ones(dilation=dilation, groups=groups)
-    x, (height, width) = input.expr, _padding(padding, weight.expr.shape[2:], stride)
-    if height != width:
-        x = _extended(_extended(x, 1, height, height, False), 2, width, width, False)
-        height = 0
-    return input.like(sal.conv2d(x, weight.expr, None if bias is None else bias.expr, _equal(stride, "stride"), height))
-
-
-@_turns("conv1d")
-def _conv1d(input: Tensor, weight: Tensor, bias: Optional[Tensor] = None, stride: Any = 1, padding: Any = 0,
-            dilation: Any = 1, groups: int = 1) -> Tensor:
-    _expect_image(input, 3, "conv1d")
-    _expect_ones(dilation=dilation, groups=groups)
-    w, more = weight.expr, _padding(padding, weight.expr.shape[2:], stride)[0]
-    x = _extended(input.expr, 1, more, more, False)
-    row = sal.conv2d(sal.reshape(x, (x.shape[0], 1, x.shape[1])), sal.reshape(w, w.shape[:2] + (1,) + w.shape[2:]),
-                     None if bias is None else bias.expr, _pair(stride)[0], 0)
-    return input.like(sal.reshape(row, (row.shape[0], row.shape[2])))
-
-
-def _window(kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool) -> tuple[int, int]:
-    if _pair(padding) != (0, 0) or ceil_mode:
-        raise CannotTurn(f"pooling with padding={padding}, ceil_mode={ceil_mode}")
-    kernel = _equal(kernel_size, "kernel_size")
-    return kernel, kernel if stride is None or stride == [] else _equal(stride, "stride")
-
-
-@_turns("avg_pool2d")
-def _avg_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-                count_include_pad: bool = True, divisor_override: Optional[int] = None) -> Tensor:
-    _expect_image(input, 4, "avg_pool2d")
-    if divisor_override is not None:
-        raise CannotTurn(f"divisor_override={divisor_override}")
-    return input.like(sal.avg_pool2d(input.expr, *_window(kernel_size, stride, padding, ceil_mode)))
-
-
-@_turns("max_pool2d")
-def _max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-                ceil_mode: bool = False, return_indices: bool = False) -> Tensor:
-    _expect_image(input, 4, "max_pool2d")
-    _expect_ones(dilation=dilation)
-    if return_indices:
-        raise CannotTurn("return_indices=True")
-    return input.like(sal.max_pool2d(input.expr, *_window(kernel_size, stride, padding, ceil_mode)))
-
-
-@_turns("adaptive_avg_pool2d")
-def _adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    _expect_image(input, 4, "adaptive_avg_pool2d")
-    height, width = input.expr.shape[1:]
-    rows, columns = (output_size,) * 2 if isinstance(output_size, int) else output_size
-    if (rows, columns) == (1, 1):
-        return input.like(sal.mean(input.expr, (1, 2), True))
-    if not rows or not columns or height % rows or width % columns or height // rows != width // columns:
-        raise CannotTurn(f"output_size={(rows, columns)} of {height} x {width} pixels")
-    return input.like(sal.avg_pool2d(input.expr, height // rows))
-
-
-@_turns("batch_norm")
-def batch_norm(input: Tensor, running_mean: Optional[Tensor], running_var: Optional[Tensor],
-                weight: Optional[Tensor] = None, bias: Optional[Tensor] = None, training: bool = False,
-                momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
-    if training or running_mean is None or running_var is None:
-        raise _mixes("batch normalisation by the statistics of the batch")
-    shape = (-1,) + (1,) * (input.expr.ndim - 1)
-    factor = 1 / np.sqrt(running_var.array.astype(np.float64) + eps)
-    result = (input.expr - sal.reshape(running_mean.expr, shape)) * factor.reshape(shape)
-    result = result if weight is None else result * sal.reshape(weight.expr, shape)
-    return input.like(result if bias is None else result + sal.reshape(bias.expr, shape))
-
-
-@_turns("layer_norm")
-def _layer_norm(input: Tensor, normalized_shape: Sequence[int], weight: Optional[Tensor] = None,
-                bias: Optional[Tensor] = None, eps: float = 1e-5) -> Tensor:
-    axes = tuple(_axis(input, -1 - k, "layer_norm") for k in range(len(normalized_shape)))
-    centred = input.expr - sal.mean(input.expr, axes, True)
-    result = centred / sal.sqrt(sal.mean(sal.square(centred), axes, True) + eps)
-    result = result if weight is None else result * weight.expr
-    return input.like(result if bias is None else result + bias.expr)
-
-
-@_turns("group_norm")
-def _group_norm(input: Tensor, num_groups: int, weight: Optional[Tensor] = None, bias: Optional[Tensor] = None,
-                eps: float = 1e-5) -> Tensor:
-    if not input.batched or input.expr.ndim < 1:
-        raise CannotTurn(f"group_norm of the shape {input.shape}")
-    groups, shape = sal.reshape(input.expr, (num_groups, -1)), (-1,) + (1,) * (input.expr.ndim - 1)
-    result = sal.reshape(_layer_norm(input.like(groups), groups.shape[1:], eps=eps).expr, input.expr.shape)
-    result = result if weight is None else result * sal.reshape(weight.expr, shape)
-    return input.like(result if bias is None else result + sal.reshape(bias.expr, shape))
-
-
-@_turns("_weight_norm")
-def _weight_norm(v: Tensor, g: Tensor, dim: int = 0) -> Tensor:
-    axes = tuple(k for k in range(v.expr.ndim) if k != dim)
-    return v.like(v.expr * (g.expr / sal.sqrt(sal.sum(sal.square(v.expr), axes, True))))
+# those that take the size of the batch
+SIZED = {reshape, expand} | {OPERATIONS["new_" + _name] for _name in ("zeros", "ones")}
