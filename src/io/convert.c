@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Conversion of a file to another format. */
+#include <string.h>
 #include <sys/stat.h>
 
 #include <saltus/program.h>
+#include "core/alloc.h"
 #include "core/error.h"
+#include "core/specification.h"
 #include "io/format.h"
 #include "models/potts.h"
 #include "models/zoo/alignment_rows.h"
@@ -50,13 +53,44 @@ static sal_status find_format(const char *name, const sali_format **format, sal_
     return name && sali_format_named(name, format, err) != SAL_OK ? SAL_ERR_ARGUMENT : SAL_OK;
 }
 
-/* Read `in` into *content: a random graph of a specification, or a file. */
+/* Read the file of a specification "ising:file=PATH,vartype=spin". */
+static sal_status read_named(const char *in, sali_content *content, sal_error *err)
+{
+    char *rest = sali_strdup(in), *path = NULL;
+    sali_reading reading = { 0 };
+    sal_status status =
+        rest ? sali_specification_take(rest, "file", &path, err) : sali_fail_memory(err);
+    status = status ? status : sali_builtin_vartype(rest, &reading.vartype, err);
+    status =
+        status ? status
+               : sali_content_read_as(path, NULL, SALI_CONTENT_GRAPH, &reading, content, NULL, err);
+    status = status ? status : sali_remark_prefix(&content->remark, path, err);
+    sali_free(rest);
+    sali_free(path);
+    return status;
+}
+
+/* Whether a text that is no file's path has a model of graphs and a file, and so says what the
+ * numbers of the file are. */
+static bool is_named(const char *in)
+{
+    const sali_builtin *b;
+    return strstr(in, "file=") && sali_builtin_find(in, &b, NULL) == SAL_OK &&
+           b->content == SALI_CONTENT_GRAPH;
+}
+
+/* Read `in` into *content: a random graph of a specification, a file and what it holds, or a
+ * file. */
 static sal_status read_content(const char *in, const char *from, const sali_format *reader,
                                sal_columns_from columns_from, sali_content *content, sal_error *err)
 {
     const sali_reading reading = { .columns_from = columns_from, .asks = true };
     struct stat there;
-    if (!from && stat(in, &there) != 0 && sali_builtin_has_graph(in)) {
+    bool file = from || stat(in, &there) == 0;
+    if (!file && is_named(in)) {
+        return read_named(in, content, err);
+    }
+    if (!file && sali_builtin_has_graph(in)) {
         content->kind = SALI_CONTENT_GRAPH;
         return sali_builtin_graph(in, &content->graph, err);
     }
@@ -66,6 +100,18 @@ static sal_status read_content(const char *in, const char *from, const sali_form
         status = sali_alignment_remark(&content->alignment, &content->remark, err);
     }
     return status ? status : sali_remark_prefix(&content->remark, in, err);
+}
+
+/* Write the content; what the writer drops or changes comes after the remark on the reading. */
+static sal_status write_content(const char *out, const sali_format *writer, sali_content *content,
+                                sal_error *err)
+{
+    sali_remark changed = { 0 };
+    sal_status status = sali_content_write_as(out, writer, content, &changed, err);
+    status = status ? status : sali_remark_prefix(&changed, out, err);
+    status = status ? status : sali_remark_move(&content->remark, &changed, err);
+    sali_remark_free(&changed);
+    return status;
 }
 
 sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,
@@ -101,7 +147,7 @@ sal_status sal_convert(const char *in, const char *from, const char *out, const 
     }
     if (status == SAL_OK) {
         status = model && !to ? save_model(in, out, err)
-                              : sali_content_write(out, writer, &content, err);
+                              : write_content(out, writer, &content, err);
     }
     if (status == SAL_OK && remark) {
         *remark = content.remark.warns ? content.remark.text : NULL;

@@ -81,7 +81,7 @@ static void list_names(sali_content_kind kind, bool written, char *text, size_t 
 
 sal_status sali_format_named(const char *name, const sali_format **out, sal_error *err)
 {
-    char names[400];
+    char names[600];
     for (int64_t k = 0; k < N_FORMATS; k++) {
         if (strcmp(formats[k]->name, name) == 0) {
             *out = formats[k];
@@ -142,7 +142,7 @@ static const sali_format *recognise_format(const char *path, const sali_bytes *b
             return f;
         }
         named = suffix && (!named || (is_telling(named) && !is_telling(f))) ? f : named;
-        looks = looks ? looks : content ? f : NULL;
+        looks = looks ? looks : content && !f->needs_suffix ? f : NULL;
     }
     return tells_more(looks, named) ? looks : named;
 }
@@ -169,6 +169,20 @@ static bool has_parameters(const sali_bytes *bytes)
     return header > 0 && header <= (uint64_t)bytes->size - 8 && bytes->data[8] == '{';
 }
 
+/* Make the weights of a graph an energy of the variables that the caller names, or check that they
+ * are. */
+static sal_status apply_vartype(const char *path, sali_vartype vartype, sali_graph *graph,
+                                sal_error *err)
+{
+    if (graph->vartype != SALI_VARTYPE_NONE && graph->vartype != vartype) {
+        return sali_fail(err, SAL_ERR_DATA, "%s: holds an energy of %s, and vartype=%s was given",
+                         path, graph->vartype == SALI_VARTYPE_SPIN ? "spins" : "binary variables",
+                         vartype == SALI_VARTYPE_SPIN ? "spin" : "binary");
+    }
+    graph->vartype = vartype;
+    return SAL_OK;
+}
+
 /* As sali_content_read, but numbers may be infinite or NaN, and *found is set in any case. */
 static sal_status read_content(const char *path, const sali_format *format, sali_content_kind kind,
                                const sali_reading *reading, sali_content *out,
@@ -190,13 +204,16 @@ static sal_status read_content(const char *path, const sali_format *format, sali
                            "model, and give the file as its parameters (--params FILE)",
                            path);
     } else if (!format) {
-        char names[400];
+        char names[600];
         list_names(kind, false, names, sizeof names);
         status = sali_fail(err, SAL_ERR_ARGUMENT, "%s: not recognised%s%s; expected one of: %s",
                            path, kind ? " as " : "", kind ? sali_content_name(kind) : "", names);
     } else {
         status = sali_format_parse_as(format, path, (const char *)bytes.data, bytes.size, reading,
                                       out, err);
+        if (status == SAL_OK && reading && reading->vartype && out->kind == SALI_CONTENT_GRAPH) {
+            status = apply_vartype(path, reading->vartype, &out->graph, err);
+        }
     }
     sali_bytes_free(&bytes);
     *found = format;
@@ -283,14 +300,14 @@ static const sali_format *writer_by_suffix(const char *path, sali_content_kind k
 
 /* Convert the content to the kind of `format`, and write that. */
 static sal_status write_converted(const char *path, const sali_format *format,
-                                  const sali_content *content, sal_error *err)
+                                  const sali_content *content, sali_remark *remark, sal_error *err)
 {
     sali_content converted = { 0 };
     sal_status status = sali_content_convert(content, format->content, &converted, err);
     if (status != SAL_OK) {
         return sali_fail_prefix(err, status, "%s", path);
     }
-    status = sali_format_write(format, path, &converted, err);
+    status = sali_format_write_as(format, path, &converted, remark, err);
     sali_content_free(&converted);
     return status;
 }
@@ -298,15 +315,21 @@ static sal_status write_converted(const char *path, const sali_format *format,
 sal_status sali_content_write(const char *path, const sali_format *format,
                               const sali_content *content, sal_error *err)
 {
+    return sali_content_write_as(path, format, content, NULL, err);
+}
+
+sal_status sali_content_write_as(const char *path, const sali_format *format,
+                                 const sali_content *content, sali_remark *remark, sal_error *err)
+{
     format = format ? format : writer_by_suffix(path, content->kind, false);
     format = format ? format : writer_by_suffix(path, content->kind, true);
     if (format && format->write && format->content == content->kind) {
-        return sali_format_write(format, path, content, err);
+        return sali_format_write_as(format, path, content, remark, err);
     }
     if (format && format->write && sali_content_converts(content->kind, format->content)) {
-        return write_converted(path, format, content, err);
+        return write_converted(path, format, content, remark, err);
     }
-    char names[400];
+    char names[600];
     const char *what = sali_content_name(content->kind);
     list_names(content->kind, true, names, sizeof names);
     return names[0]

@@ -29,6 +29,7 @@ typedef struct sali_format {
     bool (*recognise)(sali_scan *scan);
     /* `recognise` finds a heading that no other format has; then the suffix does not matter. */
     bool has_heading;
+    bool needs_suffix; /* what `recognise` finds means nothing in a file with another suffix */
     /* Read all of a file, whose bytes are followed by a NUL. *out has its kind set and is empty
      * otherwise; the caller frees it, on failure too. NULL: cannot be read. */
     void (*parse)(sali_scan *scan, sali_content *out);
@@ -47,8 +48,13 @@ typedef struct sali_format {
     X(plmc)                 \
     X(graphml)              \
     X(coo)                  \
+    X(bqm)                  \
+    X(bqpjson)              \
+    X(qubo)                 \
     X(dimacs)               \
     X(gset)                 \
+    X(qpbo)                 \
+    X(mtx)                  \
     X(uai_lg)               \
     X(uai)                  \
     X(xmlbif)               \
@@ -75,14 +81,15 @@ sal_status sali_format_named(const char *name, const sali_format **out, sal_erro
 sal_status sali_format_find(const char *path, sali_content_kind kind, const sali_format **found,
                             sal_error *err);
 
-/* What the caller knows about a file of arrays, as the file itself may not contain it. Zeros:
- * nothing. */
+/* What the caller knows about a file of arrays or of a graph, as the file itself may not contain
+ * it. Zeros: nothing. */
 typedef struct sali_reading {
     sal_columns_from columns_from;
     int64_t columns;        /* the least length of a row; 0: unknown */
     bool pictures;          /* rows are square pictures, if `columns` is 0 */
     sali_columns companion; /* from another file with the same columns; zeros: there is none */
     bool asks;              /* messages may suggest columns_from (--columns-from) */
+    sali_vartype vartype;   /* of a graph: its numbers are an energy of such variables */
 } sali_reading;
 
 /* SAL_ERR_ARGUMENT if columns_from is given for content that is not from a libsvm file, or is not a
@@ -124,16 +131,25 @@ static inline bool sali_format_recognises(const sali_format *format, const void 
                         : format->recognise && format->recognise(&scan);
 }
 
-/* Write a file, atomically. Returns: ARGUMENT for what the format cannot express; IO; MEMORY. */
-static inline sal_status sali_format_write(const sali_format *format, const char *path,
-                                           const sali_content *content, sal_error *err)
+/* Write a file, atomically. `remark` (may be NULL) receives what was dropped or changed. Returns:
+ * ARGUMENT for what the format cannot express; IO; MEMORY. */
+static inline sal_status sali_format_write_as(const sali_format *format, const char *path,
+                                              const sali_content *content, sali_remark *remark,
+                                              sal_error *err)
 {
     sali_text_output w;
     sali_text_open(&w, path, format->root, err);
+    w.remark = remark;
     if (w.status == SAL_OK) {
         format->write(&w, content);
     }
     return sali_text_close(&w);
+}
+
+static inline sal_status sali_format_write(const sali_format *format, const char *path,
+                                           const sali_content *content, sal_error *err)
+{
+    return sali_format_write_as(format, path, content, NULL, err);
 }
 
 /* SAL_ERR_DATA, naming the first value that is NaN or infinite. */
@@ -166,6 +182,10 @@ sal_status sali_content_read_as(const char *path, const sali_format *format, sal
  * Returns: SAL_ERR_ARGUMENT when there is none, with a list of the formats of its kind. */
 sal_status sali_content_write(const char *path, const sali_format *format,
                               const sali_content *content, sal_error *err);
+
+/* As sali_content_write; `remark` (may be NULL) receives what was dropped or changed. */
+sal_status sali_content_write_as(const char *path, const sali_format *format,
+                                 const sali_content *content, sali_remark *remark, sal_error *err);
 
 /* Whether the path, without ".gz", ends in one of the format's suffixes. */
 bool sali_format_has_suffix(const sali_format *format, const char *path);

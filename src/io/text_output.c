@@ -28,6 +28,18 @@ void sali_text_fail(sali_text_output *w, sal_status status, const char *format, 
     }
 }
 
+void sali_text_remark(sali_text_output *w, const char *format, ...)
+{
+    if (w->status == SAL_OK && w->remark) {
+        char statement[400];
+        va_list args;
+        va_start(args, format);
+        vsnprintf(statement, sizeof statement, format, args);
+        va_end(args);
+        w->status = sali_remark_add(w->remark, true, w->err, "%s", statement);
+    }
+}
+
 bool sali_text_granted(sali_text_output *w, bool granted)
 {
     if (w->status == SAL_OK && !granted) {

@@ -5,6 +5,7 @@
 #define SALI_TEXT_OUTPUT_H
 
 #include "io/file.h"
+#include "models/remark.h"
 
 typedef struct sali_text_output {
     sali_output out;
@@ -12,6 +13,7 @@ typedef struct sali_text_output {
     bool xml;     /* %s is escaped; what XML cannot hold becomes U+FFFD */
     sal_status status;
     sal_error *err;
+    sali_remark *remark; /* receives what the writer dropped or changed; NULL: nobody asks */
 } sali_text_output;
 
 /* Create the file. A failure is kept in `status`, which sali_text_close returns. */
@@ -20,6 +22,10 @@ void sali_text_open(sali_text_output *w, const char *path, bool xml, sal_error *
 /* Fail with `status` and "path: message", unless something failed before. */
 void sali_text_fail(sali_text_output *w, sal_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4), cold));
+
+/* Add a statement, with a warning, to the remark on what is written. */
+void sali_text_remark(sali_text_output *w, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Fails with MEMORY unless `granted`. Returns false after this or an earlier failure. */
 bool sali_text_granted(sali_text_output *w, bool granted);

@@ -75,6 +75,7 @@ typedef struct sali_graph {
     double *node_weights; /* [nodes], or NULL: none are given */
     char **names;         /* [nodes], unique, or NULL: nodes have numbers only */
     sali_vartype vartype;
+    double offset; /* of an energy: its constant, finite; of weights: 0 */
 } sali_graph;
 
 void sali_graph_free(sali_graph *graph);

@@ -106,15 +106,16 @@ static sal_status network_to_graph(const sali_factor_graph *net, sali_graph *g, 
     return copy_names(net->names, net->variables, &g->names, err);
 }
 
-/* ---- energies as networks: a factor for each node that has a weight, and for each edge */
+/* ---- energies as networks: a factor for each node that has a weight, for each edge, and for the
+ * constant */
 
 /* Set the sizes of *net and allocate its arrays, with room for a factor of each node, if nodes have
  * weights, and of each edge. Returns: SAL_ERR_ARGUMENT if there are too many nodes;
  * SAL_ERR_MEMORY. */
 static sal_status allocate_network(const sali_graph *g, sali_factor_graph *net, sal_error *err)
 {
-    int64_t nodes = g->node_weights ? g->nodes : 0, factors;
-    if (g->nodes > INT32_MAX || __builtin_add_overflow(nodes, g->edges, &factors)) {
+    int64_t nodes = g->node_weights ? g->nodes : 0, constants = g->offset != 0, factors;
+    if (g->nodes > INT32_MAX || __builtin_add_overflow(nodes + constants, g->edges, &factors)) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "a network has at most 2^31 - 1 variables");
     }
     net->kind = SALI_FACTOR_MARKOV;
@@ -124,13 +125,13 @@ static sal_status allocate_network(const sali_graph *g, sali_factor_graph *net, 
     net->scope_begin = SALI_NEW_ARRAY(int64_t, factors + 1);
     net->table_begin = SALI_NEW_ARRAY(int64_t, factors + 1);
     net->scope = SALI_NEW_ARRAY(int32_t, nodes + 2 * g->edges);
-    net->log_table = SALI_NEW_ARRAY(double, 2 * nodes + 4 * g->edges);
+    net->log_table = SALI_NEW_ARRAY(double, constants + 2 * nodes + 4 * g->edges);
     bool ok = net->states && net->scope_begin && net->table_begin && net->scope && net->log_table;
     return ok ? SAL_OK : sali_fail_memory(err);
 }
 
-/* Append factor f over `nodes` [size], 1 or 2 nodes: its logarithms are -weight x, or -weight x y.
- * In state 0 x and y are `first`, in state 1 they are 1. */
+/* Append factor f over `nodes` [size], at most 2 nodes: its logarithms are -weight, -weight x or
+ * -weight x y. In state 0 x and y are `first`, in state 1 they are 1. */
 static void put_factor(sali_factor_graph *net, int64_t f, const int64_t *nodes, int size,
                        double weight, double first)
 {
@@ -139,7 +140,8 @@ static void put_factor(sali_factor_graph *net, int64_t f, const int64_t *nodes, 
         net->scope[begin + k] = (int32_t)nodes[k];
     }
     for (int k = 0; k < 1 << size; k++) {
-        double x = k >> (size - 1) ? 1 : first, y = size == 1 ? 1 : k & 1 ? 1 : first;
+        double x = size == 0 || k >> (size - 1) ? 1 : first;
+        double y = size <= 1 || k & 1 ? 1 : first;
         net->log_table[table + k] = -weight * (x * y);
     }
     net->scope_begin[f + 1] = begin + size;
@@ -169,6 +171,9 @@ static sal_status graph_to_network(const sali_graph *g, sali_factor_graph *net, 
     }
     for (int64_t e = 0; e < g->edges; e++) {
         put_factor(net, f++, &g->pairs[2 * e], 2, g->weights[e], first);
+    }
+    if (g->offset != 0) {
+        put_factor(net, f++, NULL, 0, g->offset, first);
     }
     return copy_names(g->names, g->nodes, &net->names, err);
 }

@@ -1,70 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Energies of binary or spin variables (BQM) as D-Wave's dimod writes them: a coordinate list. */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "core/number.h"
 #include "io/format.h"
-#include "io/graphs/graph_text.h"
-
-/* ---- the heading: a comment "# vartype=SPIN" or BINARY, on any line */
-
-static const char *end_of_line(const char *p, const char *end)
-{
-    const char *found = memchr(p, '\n', (size_t)(end - p));
-    return found ? found : end;
-}
-
-/* The word after "vartype=" or "vartype:" if the line [p, end) is a comment that has it; size 0 if
- * not. */
-static sali_token find_heading(const char *p, const char *end, int64_t line)
-{
-    static const char key[] = "vartype";
-    const size_t n = sizeof key - 1;
-    while (p < end && (*p == ' ' || *p == '\t' || *p == '\f')) {
-        p++;
-    }
-    const char *found = p < end && *p == '#' ? memmem(p, (size_t)(end - p), key, n) : NULL;
-    if (!found || end - found <= (ptrdiff_t)n || (found[n] != '=' && found[n] != ':')) {
-        return (sali_token){ p, 0, line };
-    }
-    const char *word = found + n + 1;
-    while (word < end && (*word == ' ' || *word == '\t')) {
-        word++;
-    }
-    const char *stop = word;
-    while (stop<end && * stop> ' ') {
-        stop++;
-    }
-    return (sali_token){ word, stop - word, line };
-}
-
-/* The vartype that the comments declare; SALI_VARTYPE_NONE without a declaration, and after a
- * failure. */
-static sali_vartype read_headings(sali_scan *scan)
-{
-    int64_t line = 1;
-    sali_vartype found = SALI_VARTYPE_NONE;
-    for (const char *p = scan->begin, *stop; p < scan->end; p = stop + 1, line++) {
-        stop = end_of_line(p, scan->end);
-        sali_token word = find_heading(p, stop, line);
-        if (word.size == 0) {
-            continue;
-        }
-        bool spin = sali_token_is(&word, "SPIN");
-        sali_vartype vartype = spin ? SALI_VARTYPE_SPIN : SALI_VARTYPE_BINARY;
-        if (!spin && !sali_token_is(&word, "BINARY")) {
-            sali_scan_expected(scan, &word, "vartype=SPIN or vartype=BINARY");
-        } else if (found != SALI_VARTYPE_NONE && found != vartype) {
-            sali_scan_fail(scan, line, "another vartype than before");
-        }
-        found = vartype;
-    }
-    return scan->status == SAL_OK ? found : SALI_VARTYPE_NONE;
-}
+#include "io/graphs/graph_energy.h"
 
 /* ---- reading: entries first, whose nodes are any numbers; then the numbers in order */
 
@@ -82,47 +23,13 @@ static void read_entry(sali_graph_reader *r)
     sali_graph_add(r, i, j, bias);
 }
 
-static int compare_labels(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Write the labels that occur in the entries, ascending and once each, to labels [2 entries].
- * Returns their number. */
-static int64_t sort_labels(const sali_graph *g, int64_t *labels)
-{
-    int64_t n = 0;
-    memcpy(labels, g->pairs, (size_t)(2 * g->edges) * sizeof *labels);
-    qsort(labels, (size_t)(2 * g->edges), sizeof *labels, compare_labels);
-    for (int64_t k = 0; k < 2 * g->edges; k++) {
-        if (n == 0 || labels[n - 1] != labels[k]) {
-            labels[n++] = labels[k];
-        }
-    }
-    return n;
-}
-
-static char *name_of(int64_t label)
-{
-    char text[SALI_NUMBER_SIZE];
-    snprintf(text, sizeof text, "%lld", (long long)label);
-    return sali_strdup(text);
-}
-
-static int64_t index_of(int64_t label, const int64_t *labels, int64_t n)
-{
-    const int64_t *found = bsearch(&label, labels, (size_t)n, sizeof label, compare_labels);
-    return found - labels;
-}
-
 /* Replace labels by indices, and turn entries "i i" into node weights; all others remain edges. */
 static void split_entries(sali_graph *g, const int64_t *labels)
 {
     int64_t kept = 0;
     for (int64_t e = 0; e < g->edges; e++) {
-        int64_t i = index_of(g->pairs[2 * e], labels, g->nodes);
-        int64_t j = index_of(g->pairs[2 * e + 1], labels, g->nodes);
+        int64_t i = sali_graph_find_label(g->pairs[2 * e], labels, g->nodes);
+        int64_t j = sali_graph_find_label(g->pairs[2 * e + 1], labels, g->nodes);
         if (i == j) {
             g->node_weights[i] += g->weights[e];
         } else {
@@ -139,30 +46,16 @@ static void split_entries(sali_graph *g, const int64_t *labels)
 static void number_nodes(sali_scan *scan, sali_graph *g)
 {
     int64_t *labels = SALI_SCAN_ARRAY(scan, int64_t, 2 * g->edges);
-    int64_t n = labels ? sort_labels(g, labels) : 0;
-    g->nodes = n;
-    g->names = SALI_SCAN_ARRAY(scan, char *, n);
-    g->node_weights = SALI_SCAN_ARRAY(scan, double, n);
-    for (int64_t k = 0; scan->status == SAL_OK && k < n; k++) {
-        g->names[k] = name_of(labels[k]);
-        sali_scan_granted(scan, g->names[k]);
+    if (labels) {
+        memcpy(labels, g->pairs, (size_t)(2 * g->edges) * sizeof *labels);
+        sali_graph_name_nodes(scan, g, labels, sali_graph_sort_labels(2 * g->edges, labels));
+        sali_graph_make_biases(scan, g);
     }
     if (scan->status == SAL_OK) {
         split_entries(g, labels);
     }
-    for (int64_t k = 0; scan->status == SAL_OK && k < n; k++) {
-        if (!isfinite(g->node_weights[k])) {
-            sali_scan_refuse(scan, "the biases of variable %s add up to %g", g->names[k],
-                             g->node_weights[k]);
-        }
-    }
+    sali_graph_check_biases(scan, g);
     sali_free(labels);
-}
-
-/* Whether the file is in a binary format of dimod: DIMODBQM, DIMODCQM and so on, then numbers. */
-static bool is_binary(const sali_scan *scan)
-{
-    return scan->end - scan->begin >= 8 && memcmp(scan->begin, "DIMOD", 5) == 0;
 }
 
 /* Read the vartype, then all entries; nodes may have any labels, which are put in order at the
@@ -170,18 +63,13 @@ static bool is_binary(const sali_scan *scan)
 static void parse(sali_scan *scan, sali_content *out)
 {
     sali_graph_reader r = { .scan = scan, .graph = &out->graph };
-    if (is_binary(scan)) {
-        sali_scan_refuse(scan, "is a binary file of dimod, which is not read; write the quadratic "
-                               "model as text: dimod.serialization.coo.dump(bqm, file, "
-                               "vartype_header=True)");
-        return;
-    }
-    r.graph->vartype = read_headings(scan);
+    r.graph->vartype = sali_graph_vartype(scan, '#');
     if (r.graph->vartype == SALI_VARTYPE_NONE) {
         sali_scan_fail(scan, 1,
                        "expected a line '# vartype=SPIN' (variables are -1 or 1) or "
                        "'# vartype=BINARY' (0 or 1); dimod writes it only with "
-                       "vartype_header=True: add the one that is right");
+                       "vartype_header=True: add the one that is right, or open "
+                       "ising:file=PATH,vartype=spin (or binary)");
     }
     while (sali_scan_more(scan)) {
         read_entry(&r);
@@ -190,14 +78,11 @@ static void parse(sali_scan *scan, sali_content *out)
         sali_scan_fail(scan, scan->line, "expected an entry 'i j bias'");
     }
     number_nodes(scan, r.graph);
-    if (scan->status == SAL_OK) {
-        sali_graph_forget_counting(r.graph);
-    }
 }
 
 static bool recognise(sali_scan *scan)
 {
-    return is_binary(scan) || read_headings(scan) != SALI_VARTYPE_NONE;
+    return sali_graph_vartype(scan, '#') != SALI_VARTYPE_NONE;
 }
 
 /* ---- writing */
@@ -243,24 +128,6 @@ static void put_plain(sali_text_output *w, double x)
     sali_put(w, "%s\n", strchr(text, 'e') ? plain : text);
 }
 
-/* Set labels [nodes]: the name of a node, if that is a number as dimod writes it, or its index if
- * there are no names. Fails for other names. */
-static void find_labels(sali_text_output *w, const sali_graph *g, int64_t *labels)
-{
-    for (int64_t k = 0; k < g->nodes && w->status == SAL_OK; k++) {
-        const char *name = g->names ? g->names[k] : "0";
-        labels[k] = k;
-        bool plain = name[0] >= '0' && name[0] <= '9' && (name[0] != '0' || !name[1]);
-        if (!plain || (g->names && sali_parse_int(name, (int64_t)strlen(name), &labels[k]))) {
-            char shown[SALI_SHOW_SIZE];
-            sali_text_fail(w, SAL_ERR_ARGUMENT,
-                           "this format names its variables by integers from 0 on, and cannot name "
-                           "one '%s'",
-                           sali_show(name, -1, shown));
-        }
-    }
-}
-
 /* Write the entries of nodes, then of edges. A variable without couplings and bias gets an entry
  * too, or it would be lost. */
 static void put_entries(sali_text_output *w, const sali_graph *g, const int64_t *labels,
@@ -284,21 +151,16 @@ static void put_entries(sali_text_output *w, const sali_graph *g, const int64_t 
 static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_graph *g = &content->graph;
-    if (g->vartype == SALI_VARTYPE_NONE) {
-        sali_text_fail(w, SAL_ERR_ARGUMENT,
-                       "this format holds energies, and the graph has weights; if they are "
-                       "energies, say so in GraphML by the graph's attribute vartype, SPIN or "
-                       "BINARY");
-    }
-    int64_t *labels = SALI_NEW_ARRAY(int64_t, g->nodes);
+    sali_graph_refuse_weights(w, g);
+    int64_t *labels = sali_graph_labels(w, g);
     bool *coupled = SALI_NEW_ARRAY(bool, g->nodes);
     if (sali_text_granted(w, labels && coupled)) {
-        find_labels(w, g, labels);
         for (int64_t k = 0; k < 2 * g->edges; k++) {
             coupled[g->pairs[k]] = true;
         }
         sali_put(w, "# vartype=%s\n", g->vartype == SALI_VARTYPE_SPIN ? "SPIN" : "BINARY");
         put_entries(w, g, labels, coupled);
+        sali_graph_drop_offset(w, g->offset);
     }
     sali_free(labels);
     sali_free(coupled);

@@ -88,44 +88,6 @@ static void read_line(sali_graph_reader *r)
 
 /* ---- edges that are there twice */
 
-typedef struct edge {
-    int64_t i, j, index; /* i < j; `index` in the file */
-    double weight;
-} edge;
-
-/* Order for qsort: by the smaller node, then the larger one, then the place in the file. */
-static int by_pair(const void *a, const void *b)
-{
-    const edge *x = a, *y = b;
-    if (x->i != y->i) {
-        return x->i < y->i ? -1 : 1;
-    }
-    if (x->j != y->j) {
-        return x->j < y->j ? -1 : 1;
-    }
-    return (x->index > y->index) - (x->index < y->index);
-}
-
-/* A sorted copy of the edges, by their nodes, then by their place in the file; NULL when out of
- * memory. */
-static edge *sort_edges(const sali_graph *g)
-{
-    edge *edges = SALI_NEW_ARRAY(edge, g->edges);
-    for (int64_t e = 0; edges && e < g->edges; e++) {
-        int64_t i = g->pairs[2 * e], j = g->pairs[2 * e + 1];
-        edges[e] = (edge){ i < j ? i : j, i < j ? j : i, e, g->weights[e] };
-    }
-    if (edges) {
-        qsort(edges, (size_t)g->edges, sizeof *edges, by_pair);
-    }
-    return edges;
-}
-
-static bool same_pair(const edge *a, const edge *b)
-{
-    return a->i == b->i && a->j == b->j;
-}
-
 /* Remove the edges e with marked[e]. */
 static void remove_edges(sali_graph *g, const bool *marked)
 {
@@ -142,13 +104,13 @@ static void remove_edges(sali_graph *g, const bool *marked)
 /* Remove repeated edges; fails if two edges between the same nodes have different weights. */
 static void keep_first(sali_scan *scan, sali_graph *g)
 {
-    edge *edges = sort_edges(g);
+    sali_sorted_edge *edges = sali_graph_sort_edges(g);
     bool *again = SALI_SCAN_ARRAY(scan, bool, g->edges);
     sali_scan_granted(scan, edges);
     for (int64_t e = 1; scan->status == SAL_OK && e < g->edges; e++) {
-        const edge *a = &edges[e - 1], *b = &edges[e];
-        again[b->index] = same_pair(a, b);
-        if (same_pair(a, b) && a->weight != b->weight) {
+        const sali_sorted_edge *a = &edges[e - 1], *b = &edges[e];
+        again[b->index] = sali_same_pair(a, b);
+        if (sali_same_pair(a, b) && a->weight != b->weight) {
             sali_scan_refuse(scan,
                              "the edge between nodes %lld and %lld is there with weight %g and "
                              "with weight %g; expected one of them",
@@ -192,11 +154,11 @@ static bool recognise(sali_scan *scan)
 
 /* Merge parallel edges among n sorted ones, adding their weights: in this format an edge may appear
  * only once. Returns the number of edges left. */
-static int64_t add_up(edge *edges, int64_t n)
+static int64_t add_up(sali_sorted_edge *edges, int64_t n)
 {
     int64_t kept = 0;
     for (int64_t e = 0; e < n; e++) {
-        if (kept > 0 && same_pair(&edges[kept - 1], &edges[e])) {
+        if (kept > 0 && sali_same_pair(&edges[kept - 1], &edges[e])) {
             edges[kept - 1].weight += edges[e].weight;
         } else {
             edges[kept++] = edges[e];
@@ -206,7 +168,7 @@ static int64_t add_up(edge *edges, int64_t n)
 }
 
 /* Write the line of an edge; a weight of 1 is left out, as most readers expect. */
-static void put_edge(sali_text_output *w, const edge *e, const int64_t *numbers)
+static void put_edge(sali_text_output *w, const sali_sorted_edge *e, const int64_t *numbers)
 {
     sali_put(w, "e %lld %lld", (long long)numbers[e->i], (long long)numbers[e->j]);
     if (e->weight != 1) {
@@ -222,7 +184,7 @@ static void write(sali_text_output *w, const sali_content *content)
     const sali_graph *g = &content->graph;
     sali_graph_refuse_energy(w, g);
     int64_t *numbers = sali_graph_number(w, g), n = 0;
-    edge *edges = sort_edges(g);
+    sali_sorted_edge *edges = sali_graph_sort_edges(g);
     if (sali_text_granted(w, edges)) {
         n = add_up(edges, g->edges);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/graphs/graph_text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -39,11 +40,15 @@ static int64_t scan_on_line(sali_scan *scan, const char *what, int64_t min, int6
     return sali_scan_int(scan, what, min, max);
 }
 
-int64_t sali_graph_scan_counts(sali_scan *scan, int64_t *nodes)
+int64_t sali_graph_scan_nodes(sali_scan *scan, const char *what, int64_t most)
 {
     int64_t text = scan->end - scan->begin;
-    int64_t most = text > SALI_GRAPH_FREE_NODES ? text : SALI_GRAPH_FREE_NODES;
-    *nodes = sali_scan_int(scan, "the number of nodes", 1, most);
+    return sali_scan_int(scan, what, 1, text > most ? text : most);
+}
+
+int64_t sali_graph_scan_counts(sali_scan *scan, int64_t *nodes)
+{
+    *nodes = sali_graph_scan_nodes(scan, "the number of nodes", SALI_GRAPH_FREE_NODES);
     int64_t edges = scan_on_line(scan, "the number of edges", 0, INT64_MAX);
     sali_graph_scan_line_end(scan, scan->line);
     return edges;
@@ -64,6 +69,34 @@ void sali_graph_scan_edge(sali_graph_reader *r)
     }
     sali_graph_scan_line_end(scan, scan->line);
     sali_graph_add(r, i - 1, j - 1, weight);
+}
+
+/* ---- sorted edges */
+
+/* Order for qsort: by the smaller node, then the larger one, then the place in the file. */
+static int by_pair(const void *a, const void *b)
+{
+    const sali_sorted_edge *x = a, *y = b;
+    if (x->i != y->i) {
+        return x->i < y->i ? -1 : 1;
+    }
+    if (x->j != y->j) {
+        return x->j < y->j ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+sali_sorted_edge *sali_graph_sort_edges(const sali_graph *graph)
+{
+    sali_sorted_edge *edges = SALI_NEW_ARRAY(sali_sorted_edge, graph->edges);
+    for (int64_t e = 0; edges && e < graph->edges; e++) {
+        int64_t i = graph->pairs[2 * e], j = graph->pairs[2 * e + 1];
+        edges[e] = (sali_sorted_edge){ i < j ? i : j, i < j ? j : i, e, graph->weights[e] };
+    }
+    if (edges) {
+        qsort(edges, (size_t)graph->edges, sizeof *edges, by_pair);
+    }
+    return edges;
 }
 
 /* ---- names */
@@ -161,8 +194,8 @@ void sali_graph_refuse_energy(sali_text_output *w, const sali_graph *graph)
 {
     if (graph->vartype != SALI_VARTYPE_NONE) {
         sali_text_fail(w, SAL_ERR_ARGUMENT,
-                       "this format holds weights, and the graph's are energies of %s; graphml and "
-                       "coo can say so",
+                       "this format holds weights, and the graph's are energies of %s; graphml, "
+                       "coo, bqpjson and qubo hold them",
                        graph->vartype == SALI_VARTYPE_SPIN ? "spins" : "bits");
     }
 }

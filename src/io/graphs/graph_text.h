@@ -26,6 +26,11 @@ void sali_graph_add(sali_graph_reader *r, int64_t i, int64_t j, double weight);
  * for much memory. */
 #define SALI_GRAPH_FREE_NODES ((int64_t)1 << 24)
 
+/* Read the number of nodes of a format that may give each a weight: at most `most` if that exceeds
+ * the length of the text. */
+#define SALI_GRAPH_FREE_WEIGHTS ((int64_t)1 << 20)
+int64_t sali_graph_scan_nodes(sali_scan *scan, const char *what, int64_t most);
+
 /* Read "n m", the numbers of nodes and of edges, from one line. Returns m. Fails also if n exceeds
  * both SALI_GRAPH_FREE_NODES and the length of the text. */
 int64_t sali_graph_scan_counts(sali_scan *scan, int64_t *nodes);
@@ -42,6 +47,20 @@ bool sali_graph_names_count(const sali_graph *graph, const char *word);
 
 /* Remove names that carry no information: 0, 1, .. or, as igraph writes them, n0, n1, .. */
 void sali_graph_forget_counting(sali_graph *graph);
+
+/* An edge, with i < j, and its place among the graph's edges. */
+typedef struct sali_sorted_edge {
+    int64_t i, j, index;
+    double weight;
+} sali_sorted_edge;
+
+/* A copy of the edges, sorted by i, then j, then place; to be freed. NULL when out of memory. */
+sali_sorted_edge *sali_graph_sort_edges(const sali_graph *graph);
+
+static inline bool sali_same_pair(const sali_sorted_edge *a, const sali_sorted_edge *b)
+{
+    return a->i == b->i && a->j == b->j;
+}
 
 /* Whether any node has a weight other than 0. */
 bool sali_graph_has_node_weights(const sali_graph *graph);

@@ -350,11 +350,14 @@ static void on_text(void *self, const char *text, int64_t size)
 
 /* ---- the whole */
 
-/* Set the vartype, if the graph does not declare it, from the attribute of its edges, and add a
- * remark. */
+/* Set the vartype, if the graph does not declare it, as the caller says, or from the attribute of
+ * its edges, with a remark. */
 static void find_vartype(reader *r, sali_graph *graph, sali_remark *remark)
 {
     const sali_graphml_quantity quantity = sali_graphml_keys_quantity(&r->keys);
+    if (graph->vartype == SALI_VARTYPE_NONE && r->scan->reading) {
+        graph->vartype = r->scan->reading->vartype;
+    }
     if (graph->vartype != SALI_VARTYPE_NONE || quantity == SALI_GRAPHML_WEIGHTS) {
         return;
     }

@@ -2,6 +2,8 @@
 /* Writing graphs in GraphML: what networkx, igraph and Gephi read. */
 #include "io/graphs/graphml.h"
 
+#include "io/graphs/graph_energy.h"
+
 /* Write everything before the first node: the keys of the attributes used, and the vartype. */
 static void put_heading(sali_text_output *w, const sali_graph *g)
 {
@@ -54,4 +56,5 @@ void sali_graphml_write(sali_text_output *w, const sali_content *content)
         sali_put(w, "\"><data key=\"weight\">%g</data></edge>\n", g->weights[e]);
     }
     sali_put_raw(w, "  </graph>\n</graphml>\n");
+    sali_graph_drop_offset(w, g->offset);
 }

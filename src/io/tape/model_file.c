@@ -189,7 +189,11 @@ static sal_status open_named(const char *path, const char *rest, sal_dtype dtype
     if (status == SAL_OK && !builtin->content) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s is not made of files", builtin->name);
     }
-    status = status ? status : sali_content_read(path, NULL, builtin->content, &content, NULL, err);
+    sali_reading reading = { 0 };
+    status = status ? status : sali_builtin_vartype(rest, &reading.vartype, err);
+    status =
+        status ? status
+               : sali_content_read_as(path, NULL, builtin->content, &reading, &content, NULL, err);
     status = status ? status
                     : name_file(path, sali_builtin_make(rest, &content, dtype, &made, err), err);
     status = status ? status : take_remark(path, &content.remark, made, err);

@@ -101,6 +101,10 @@ sal_status sali_builtin_graph(const char *specification, sali_graph *out, sal_er
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err);
 
+/* The vartype that the setting `vartype` of a specification asks of a graph's file; NONE: the model
+ * has no such setting, or it asks for nothing. Returns: as sali_builtin_parse. */
+sal_status sali_builtin_vartype(const char *specification, sali_vartype *vartype, sal_error *err);
+
 /* SAL_ERR_ARGUMENT if a setting that has no meaning for `what` ("this file", "graph=rb") differs
  * from its default. Bit k of `keys`: settings[k] has no meaning. */
 sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,

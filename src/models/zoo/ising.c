@@ -18,7 +18,7 @@ static const double *scaled(sali_making *m, int64_t n, const double *from, doubl
 
 /* Record beta (theta sum_e w_e s_i(e) s_j(e) + sum_i (h_i + bias) s_i) on a graph. Each edge counts
  * `each_edge` times (2 in s'As), with weight 1 if the graph has no weights. The numbers of an
- * energy change their sign. */
+ * energy, and its constant, change their sign. */
 static sal_status on_graph(sali_making *m, const sali_graph *graph, double each_edge, double theta,
                            double bias, double beta, sal_expr *f)
 {
@@ -41,12 +41,17 @@ static sal_status on_graph(sali_making *m, const sali_graph *graph, double each_
         w = sal_mul(sali_making_number(m, "theta", beta * theta), w);
         *f = sal_add(sal_edges(s, w, edges, graph->pairs), *f);
     }
+    if (graph->offset != 0) {
+        *f = sal_add(*f, sal_scalar(m->tape, -beta * graph->offset));
+    }
     return SAL_OK;
 }
 
 /* ---- lattice, or a graph from a file */
 
-enum { SIDE, THETA, BIAS, CYCLIC, BETA };
+enum { SIDE, THETA, BIAS, CYCLIC, BETA, VARTYPE };
+
+static const char *const vartype_choices[] = { "file", "spin", "binary", NULL };
 
 /* Record f of the graph of a file. For an energy theta is 1 and an edge counts once. */
 static sal_status of_file(sali_making *m, sal_expr *f)
@@ -70,8 +75,9 @@ static sal_status ising(sali_making *m, sal_expr *f)
     if (m->content) {
         return of_file(m, f);
     }
-    sal_status status =
-        sali_making_lattice(m, (int64_t)values[SIDE], values[CYCLIC] != 0, &lattice);
+    sal_status status = sali_builtin_refuse(m->builtin, values, 1u << VARTYPE, "a lattice", m->err);
+    status = status ? status
+                    : sali_making_lattice(m, (int64_t)values[SIDE], values[CYCLIC] != 0, &lattice);
     return status ? status : on_graph(m, lattice, 2, values[THETA], values[BIAS], values[BETA], f);
 }
 
@@ -87,7 +93,11 @@ const sali_builtin sali_builtin_ising = {
                   [THETA] = SALI_THETA(0.2),
                   [BIAS] = { "bias", 0, -1e6, 1e6, false, "linear term of every spin", NULL },
                   [CYCLIC] = SALI_CYCLIC(1),
-                  [BETA] = { "beta", 1, 0, 1e6, false, "multiplies all of f", NULL } },
+                  [BETA] = { "beta", 1, 0, 1e6, false, "multiplies all of f", NULL },
+                  [VARTYPE] = { "vartype", SALI_VARTYPE_NONE, 0, 2, true,
+                                "what the numbers of a graph in a file are: as the file says; an "
+                                "energy of spins; of binary variables",
+                                vartype_choices } },
     .formula = ising,
     .content = SALI_CONTENT_GRAPH,
     .unused = 1u << SIDE | 1u << CYCLIC,

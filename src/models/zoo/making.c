@@ -180,6 +180,17 @@ sal_status sali_making_graph(sali_making *m, sali_random_graph spec, double degr
     return status ? status : sali_random_graph_draw(&spec, &m->graph, m->err);
 }
 
+sal_status sali_builtin_vartype(const char *specification, sali_vartype *vartype, sal_error *err)
+{
+    const sali_builtin *b;
+    double values[SAL_SETTINGS];
+    sal_status status = sali_builtin_parse(specification, &b, values, err);
+    if (status == SAL_OK) {
+        *vartype = (sali_vartype)value_of(b, values, "vartype", SALI_VARTYPE_NONE);
+    }
+    return status;
+}
+
 bool sali_builtin_has_graph(const char *specification)
 {
     const sali_builtin *b;
