@@ -379,7 +379,7 @@ START_TEST(rows_of_numbers_tell_less_than_the_suffix_of_a_graph)
     } cases[] = {
         { "a.coo", "0 1 2\n", "coo" },
         { "a.uai", "0 1 2\n", "uai" },
-        { "a.bin", "DIMODBQM\x02", "coo" },
+        { "a.bin", "DIMODBQM\x02", "bqm" },
         { "a.txt", "0 1 2\n", "table" },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

@@ -222,7 +222,6 @@ START_TEST(bad_energies_are_refused)
           "f:1: expected a line '# vartype=SPIN' (variables are -1 or 1) or '# vartype=BINARY'" },
         { "0 1 1", "f:1: expected a line '# vartype=SPIN'" },
         { "0 1 1", "dimod writes it only with vartype_header=True: add the one that is right" },
-        { "DIMODBQM\x02", "f: is a binary file of dimod, which is not read; write the quadratic" },
         { "0 1 1 # vartype=SPIN", "expected a line '# vartype=SPIN'" },
         { "# vartype SPIN\n0 1 1", "expected a line '# vartype=SPIN'" },
         { "# vartype=", "expected a line '# vartype=SPIN'" },
