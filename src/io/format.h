@@ -58,6 +58,8 @@ typedef struct sali_format {
     X(uai_lg)               \
     X(uai)                  \
     X(xmlbif)               \
+    X(cnf)                  \
+    X(wcnf)                 \
     X(idx)                  \
     X(netcdf)               \
     X(npy)                  \

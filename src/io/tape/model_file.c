@@ -130,7 +130,7 @@ static sal_status build_content(const char *path, const sali_format *format, sal
     if (content->kind == SALI_CONTENT_TAPE) {
         return build_tape(path, &content->text, dtype, model, err);
     }
-    if (content->kind == SALI_CONTENT_NETWORK) {
+    if (content->kind == SALI_CONTENT_NETWORK && !format->model) {
         return build_network(&content->network, dtype ? dtype : SAL_F64, model, err);
     }
     if (format->model) {

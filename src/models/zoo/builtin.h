@@ -54,6 +54,7 @@ typedef struct sali_builtin {
     X(potts_parameters)      \
     X(cellular_potts)        \
     X(max_cut)               \
+    X(max_sat)               \
     X(independent_set)       \
     X(clique)                \
     X(rbm)                   \
