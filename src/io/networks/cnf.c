@@ -261,16 +261,19 @@ static bool recognise_cnf(sali_scan *scan)
     return has_problem(scan, false);
 }
 
-/* A line p, or a first clause that is hard. */
+/* A line p, or a first clause that is hard and has a line of its own: fields of Potts models,
+ * "h site state value", may begin alike. */
 static bool recognise_wcnf(sali_scan *scan)
 {
-    sali_scan ahead = *scan;
     if (!is_next(scan, "h")) {
         return has_problem(scan, true);
     }
-    sali_scan_token(&ahead);
-    sali_scan_int(&ahead, "", -INT32_MAX, INT32_MAX);
-    return ahead.status == SAL_OK;
+    sali_scan_token(scan);
+    int64_t n = 0, line = scan->line;
+    while (sali_scan_int(scan, "", -INT32_MAX, INT32_MAX) != 0 && scan->status == SAL_OK) {
+        n++;
+    }
+    return scan->status == SAL_OK && n > 0 && !sali_scan_on_line(scan, line);
 }
 
 const sali_format sali_format_cnf = {
