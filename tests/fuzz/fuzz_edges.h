@@ -18,7 +18,7 @@ static int by_text(const void *a, const void *b)
 /* Every promise of content.h about a graph that was read. Sorts the names. */
 static inline void fuzz_check_edges(const sali_graph *g)
 {
-    if (g->nodes < 1 || g->edges < 0) {
+    if (g->nodes < 1 || g->edges < 0 || !isfinite(g->offset)) {
         abort();
     }
     for (int64_t e = 0; e < g->edges; e++) {
