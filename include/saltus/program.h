@@ -213,12 +213,15 @@ typedef enum sal_gauge {
  * of a Potts model or an array (sal_format_list), a saved tape, or the directory of a training. A
  * model of a tape or training can be written as parameters if it is a Potts model: its variables
  * have labels, equally many, and f has terms of one and of two variables.
- * Params:  from  the format of `in`; NULL: the one that its name and content tell.
+ * Params:  in    its path; or the specification of a model of graphs, for a random graph
+ *                ("max-cut:nodes=100") or a file ("ising:file=PATH,vartype=spin").
+ *          from  the format of `in`; NULL: the one that its name and content tell.
  *          to    the format of `out`; NULL: the one that its name tells.
  *          columns_from  of a libsvm file; FIND for any other one.
  *          gauge  of parameters of a Potts model; AS_IS for anything else, and for a model the
  *                  zero-sum gauge.
- *          remark  gets what was dropped or decided in reading `in`, as sal_model_remark, or NULL.
+ *          remark  gets what was dropped or decided in reading `in` or in writing `out`, as
+ *                  sal_model_remark, or NULL.
  *                  Free it by sal_free. NULL: not wanted.
  * Returns: SAL_ERR_ARGUMENT (no such format, one that cannot express what the file holds, or
  *          columns_from of no libsvm file); SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO;

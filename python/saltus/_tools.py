@@ -315,7 +315,8 @@ def convert(source: Path, target: Path, from_format: Optional[str] = None, to_fo
     Parameters
     ----------
     source, target : path
-        Files; the source may be the directory of a training.
+        Files; the source may be the directory of a training, or say what the numbers of a graph's file are:
+        ``"ising:file=G1,vartype=spin"``.
     from_format, to_format : str, optional
         Names from ``saltus.list_of("formats")`` (None: what names and content tell).
     columns_from : {0, 1}, optional

@@ -204,6 +204,8 @@ static const cli_page pages[] = {
       "formats'); compressed files are read.",
       { { "A network:", "saltus convert alarm.bif.xml alarm.uai" },
         { "A graph from a file without a suffix:", "saltus convert G1 G1.graphml --from gset" },
+        { "A graph whose weights are an energy of spins, as a QUBO:",
+          "saltus convert ising:file=G1,vartype=spin G1.qubo" },
         { "The model that train wrote in a directory, with its parameters beside it:",
           "saltus convert run model.xml" } } },
 };

@@ -60,6 +60,8 @@ static sal_status read_named(const char *in, sali_content *content, sal_error *e
     sali_reading reading = { 0 };
     sal_status status =
         rest ? sali_specification_take(rest, "file", &path, err) : sali_fail_memory(err);
+    status =
+        status || path ? status : sali_fail(err, SAL_ERR_ARGUMENT, "%s: expected file=PATH", in);
     status = status ? status : sali_builtin_vartype(rest, &reading.vartype, err);
     status =
         status ? status
