@@ -13,21 +13,6 @@
 static const char pairwise[] = "MARKOV\n4\n2 2 2 2\n6\n2 1 0\n1 2\n0\n2 3 1\n2 0 1\n1 2\n"
                                "4 .5 1e-3 2 7\n2 3 .25\n1 5\n4 1 2 3 .125\n4 9 8 7 6\n2 1 10\n";
 
-/* The energy of the state whose bit v is the v-th variable. */
-static double energy(const sali_graph *g, int state)
-{
-    double sum = 0;
-    for (int64_t v = 0; g->node_weights && v < g->nodes; v++) {
-        double x = g->vartype == SALI_VARTYPE_SPIN ? 2 * (state >> v & 1) - 1 : state >> v & 1;
-        sum += g->node_weights[v] * x;
-    }
-    for (int64_t e = 0; e < g->edges; e++) {
-        int a = state >> g->pairs[2 * e] & 1, b = state >> g->pairs[2 * e + 1] & 1;
-        sum += g->weights[e] * (g->vartype == SALI_VARTYPE_SPIN ? (a == b ? 1 : -1) : a * b);
-    }
-    return sum;
-}
-
 /* f of the model that is a file, minus f of its state 0. */
 static void differences_of_f(const char *path, int variables, double *out)
 {
@@ -63,8 +48,8 @@ START_TEST(a_network_and_its_energy_are_one_distribution)
     differences_of_f(path, 4, f);
     differences_of_f(temp_path("b.uai"), 4, back);
     for (int state = 0; state < 16; state++) {
-        ck_assert_double_eq_tol(f[state], energy(&graph.graph, 0) - energy(&graph.graph, state),
-                                1e-12);
+        ck_assert_double_eq_tol(
+            f[state], graph_energy(&graph.graph, 0) - graph_energy(&graph.graph, state), 1e-12);
         ck_assert_double_eq_tol(f[state], back[state], 1e-12);
     }
     sali_content_free(&network);
@@ -88,8 +73,8 @@ START_TEST(an_energy_of_spins_is_a_network)
         ck_ok(sali_content_write(temp_path("a.uai"), NULL, &graph, &err), &err);
         differences_of_f(temp_path("a.uai"), 3, f);
         for (int state = 0; state < 8; state++) {
-            ck_assert_double_eq_tol(f[state], energy(&graph.graph, 0) - energy(&graph.graph, state),
-                                    1e-12);
+            ck_assert_double_eq_tol(
+                f[state], graph_energy(&graph.graph, 0) - graph_energy(&graph.graph, state), 1e-12);
         }
         sali_content_free(&graph);
     }

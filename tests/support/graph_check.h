@@ -80,4 +80,34 @@ static inline sali_graph graph_make(int64_t nodes, int64_t edges, const graph_ed
     return g;
 }
 
+/* The value of variable v in state `state`, whose bit v is its code. */
+static inline double graph_value(sali_vartype vartype, int state, int64_t v)
+{
+    int code = state >> v & 1;
+    return vartype == SALI_VARTYPE_SPIN ? 2 * code - 1 : code;
+}
+
+/* The graph's energy in a state. */
+static inline double graph_energy(const sali_graph *g, int state)
+{
+    double sum = g->offset;
+    for (int64_t v = 0; g->node_weights && v < g->nodes; v++) {
+        sum += g->node_weights[v] * graph_value(g->vartype, state, v);
+    }
+    for (int64_t e = 0; e < g->edges; e++) {
+        sum += g->weights[e] * graph_value(g->vartype, state, g->pairs[2 * e]) *
+               graph_value(g->vartype, state, g->pairs[2 * e + 1]);
+    }
+    return sum;
+}
+
+/* energies [2^n] of all states, by state. */
+static inline void graph_check_energies(const sali_graph *g, int64_t n, const double *energies)
+{
+    ck_assert_int_eq(g->nodes, n);
+    for (int state = 0; state < 1 << n; state++) {
+        ck_assert_double_eq_tol(graph_energy(g, state), energies[state], 1e-12);
+    }
+}
+
 #endif
