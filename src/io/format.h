@@ -60,6 +60,9 @@ typedef struct sali_format {
     X(xmlbif)               \
     X(cnf)                  \
     X(wcnf)                 \
+    X(bif)                  \
+    X(hugin)                \
+    X(fg)                   \
     X(idx)                  \
     X(netcdf)               \
     X(npy)                  \

@@ -201,6 +201,61 @@ sali_token sali_scan_token(sali_scan *scan)
     return (sali_token){ begin, scan->next - begin, scan->line };
 }
 
+/* Whether the character ends a word among `marks`. */
+static bool ends_piece(char c, const char *marks)
+{
+    return sali_is_blank(c) || c == '"' || (c && strchr(marks, c));
+}
+
+/* Skip a text in double quotes, counting its lines; fails if it has no end. */
+static void skip_quoted(sali_scan *scan)
+{
+    int64_t begin = scan->line;
+    for (scan->next++; scan->next < scan->end; scan->next++) {
+        if (*scan->next == '"') {
+            scan->next++;
+            return;
+        }
+        scan->line += *scan->next == '\n';
+    }
+    sali_scan_fail(scan, begin, "this text in quotes has no end; expected \"");
+}
+
+sali_token sali_scan_piece(sali_scan *scan, const char *marks)
+{
+    skip_blanks(scan);
+    sali_token piece = { scan->next, 0, scan->line };
+    if (scan->status != SAL_OK || scan->next >= scan->end) {
+        return piece;
+    }
+    if (*scan->next == '"') {
+        skip_quoted(scan);
+    } else {
+        do {
+            scan->next++;
+        } while (scan->next < scan->end && !ends_piece(scan->next[-1], marks) &&
+                 !ends_piece(*scan->next, marks) && !at_line_comment(scan) &&
+                 !at_block_comment(scan));
+    }
+    piece.size = scan->status == SAL_OK ? scan->next - piece.text : 0;
+    return piece;
+}
+
+void sali_scan_skip_to(sali_scan *scan, const char *marks, char mark)
+{
+    int64_t depth = 0, line = scan->line;
+    while (scan->status == SAL_OK) {
+        sali_token piece = sali_scan_piece(scan, marks);
+        char c = piece.size == 1 && *piece.text ? *piece.text : ' ';
+        if (piece.size == 0) {
+            sali_scan_fail(scan, line, "no '%c' follows", mark);
+        } else if (depth == 0 && c == mark) {
+            return;
+        }
+        depth += strchr("([{", c) ? 1 : strchr(")]}", c) ? -1 : 0;
+    }
+}
+
 bool sali_scan_more(sali_scan *scan)
 {
     skip_blanks(scan);

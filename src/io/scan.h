@@ -53,6 +53,15 @@ bool sali_scan_line(sali_scan *scan, sali_scan *line);
 /* The next word; fails if a comment has no end. */
 sali_token sali_scan_token(sali_scan *scan);
 
+/* The next piece of a text with punctuation: a character of `marks` by itself; a text in double
+ * quotes, quotes included; or characters up to a blank, a comment, a quote or one of `marks`. Fails
+ * if a quote has no end. Size 0 at the end and after a failure. */
+sali_token sali_scan_piece(sali_scan *scan, const char *marks);
+
+/* Skip pieces up to the first that is `mark`, which is of `marks` and outside of brackets of the
+ * kinds (), [] and {}. Fails if the text ends before. */
+void sali_scan_skip_to(sali_scan *scan, const char *marks, char mark);
+
 /* Whether another word follows; whether it is on line `line`. False after a failure. */
 bool sali_scan_more(sali_scan *scan);
 bool sali_scan_on_line(const sali_scan *scan, int64_t line);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "core/alloc.h"
+#include "io/networks/bayes.h"
 #include "io/networks/uai.h"
-#include "io/networks/xmlbif.h"
 
 /* If the sums are within the rounding in both orders, the order of pgmpy is chosen where its sums
  * are closer to 1 by this factor. */
@@ -74,7 +74,7 @@ static void measure_sums(const sali_factor_graph *g, order o, order_fit *found)
             }
             double distance = fabs(sum - 1);
             found->worst = fmax(found->worst, distance);
-            if (found->factor < 0 && !(distance <= SALI_XMLBIF_ROUNDING)) {
+            if (found->factor < 0 && !(distance <= SALI_ROW_ROUNDING)) {
                 found->factor = f;
                 found->sum = sum;
             }

@@ -7,9 +7,6 @@
 #include "io/text_output.h"
 #include "models/content.h"
 
-/* Largest distance of a row's sum from 1: decimals are rounded. */
-#define SALI_XMLBIF_ROUNDING 0.02
-
 /* Write a network. Variables without names are called x0, x1, ..; states s0, s1, .. Fails with
  * ARGUMENT for what the format cannot express: a Markov network, rows that do not sum to 1, a
  * variable that is not the last of exactly one scope, names that are not UTF-8 or hold control

@@ -2,12 +2,7 @@
 /* Writing Bayesian networks as XMLBIF 0.3. */
 #include "io/networks/xmlbif.h"
 
-#include <math.h>
-#include <string.h>
-
-#include <libxml/xmlstring.h>
-
-#include "core/alloc.h"
+#include "io/networks/bayes.h"
 
 /* Validating readers need the declarations of the format's author. */
 static const char head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -29,115 +24,17 @@ static const char head[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                            "<NETWORK>\n"
                            "<NAME>network</NAME>\n";
 
-/* ---- what the format can say */
-
-/* Whether a name is UTF-8, not empty, without control characters and without blanks around it. */
-static bool can_be_name(const char *name)
+/* Write <ELEMENT>name</ELEMENT>. */
+static void put_name(sali_text_output *w, const char *element, const char *name)
 {
-    bool good =
-        xmlCheckUTF8(BAD_CAST name) && *name && *name != ' ' && name[strlen(name) - 1] != ' ';
-    for (const char *c = name; good && *c; c++) {
-        good = (unsigned char)*c >= ' ' && *c != 127;
-    }
-    return good;
-}
-
-static bool can_be_names(char *const *names, int64_t n)
-{
-    bool good = true;
-    for (int64_t k = 0; good && names && k < n; k++) {
-        good = can_be_name(names[k]);
-    }
-    return good;
-}
-
-/* Fails if the name of a variable or state cannot be written. */
-static void check_names(sali_text_output *w, const sali_factor_graph *g)
-{
-    bool good = can_be_names(g->names, g->variables);
-    for (int64_t v = 0; good && g->state_names && v < g->variables; v++) {
-        good = can_be_names(g->state_names[v], g->states[v]);
-    }
-    if (!good) {
-        sali_text_fail(w, SAL_ERR_ARGUMENT,
-                       "a name is empty, is not UTF-8, or has blanks around it or control "
-                       "characters; XMLBIF cannot hold it");
-    }
-}
-
-/* Whether every row of factor f, over the last variable of its scope, sums to 1. */
-static bool rows_sum_to_one(const sali_factor_graph *g, int64_t f)
-{
-    int32_t states = g->states[g->scope[g->scope_begin[f + 1] - 1]];
-    for (int64_t i = g->table_begin[f]; i < g->table_begin[f + 1]; i += states) {
-        double sum = 0;
-        for (int32_t k = 0; k < states; k++) {
-            sum += exp(g->log_table[i + k]);
-        }
-        if (!(fabs(sum - 1) <= SALI_XMLBIF_ROUNDING)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Fails unless each factor is the conditional distribution of the last variable of its scope, and
- * no two have the same child. */
-static void check_factors(sali_text_output *w, const sali_factor_graph *g)
-{
-    bool *defined = SALI_NEW_ARRAY(bool, g->variables);
-    for (int64_t f = 0; sali_text_granted(w, defined) && f < g->factors; f++) {
-        bool empty = g->scope_begin[f] == g->scope_begin[f + 1];
-        int32_t child = empty ? 0 : g->scope[g->scope_begin[f + 1] - 1];
-        if (empty || defined[child] || !rows_sum_to_one(g, f)) {
-            sali_text_fail(w, SAL_ERR_ARGUMENT,
-                           "factor %lld is not the distribution of its last variable: %s",
-                           (long long)f,
-                           empty            ? "it has none"
-                           : defined[child] ? "another factor is"
-                                            : "a row does not sum to 1");
-        }
-        defined[child] = true;
-    }
-    sali_free(defined);
-}
-
-/* Fails unless the network is Bayesian, acyclic, and has names that can be written. */
-static void check_graph(sali_text_output *w, const sali_factor_graph *g)
-{
-    int64_t v = -1;
-    if (g->kind != SALI_FACTOR_BAYES || g->factors != g->variables) {
-        sali_text_fail(w, SAL_ERR_ARGUMENT,
-                       "not a Bayesian network with a table for each variable; XMLBIF holds "
-                       "nothing else (write it as .uai)");
-        return;
-    }
-    check_factors(w, g);
-    w->status = w->status ? w->status : sali_factor_graph_cycle(g, &v, w->err);
-    if (v >= 0) {
-        sali_text_fail(w, SAL_ERR_ARGUMENT, "a cycle of parents leads to variable %lld",
-                       (long long)v);
-    }
-    check_names(w, g);
-}
-
-/* ---- writing */
-
-/* Write <ELEMENT>name</ELEMENT>; if `name` is NULL, letter and number take its place. */
-static void put_name(sali_text_output *w, const char *element, const char *name, char letter,
-                     int64_t number)
-{
-    if (name) {
-        sali_put(w, "  <%s>%s</%s>\n", element, name, element);
-    } else {
-        sali_put(w, "  <%s>%c%lld</%s>\n", element, letter, (long long)number, element);
-    }
+    sali_put(w, "  <%s>%s</%s>\n", element, name, element);
 }
 
 static void put_variable(sali_text_output *w, const sali_factor_graph *g, const char *element,
                          int64_t v)
 {
-    put_name(w, element, g->names ? g->names[v] : NULL, 'x', v);
+    char room[SALI_BAYES_NAME_SIZE];
+    put_name(w, element, sali_bayes_variable_name(g, v, room));
 }
 
 /* Write factor f as a DEFINITION; the child, last in its scope, is FOR. */
@@ -160,14 +57,15 @@ static void put_definition(sali_text_output *w, const sali_factor_graph *g, int6
 void sali_xmlbif_write(sali_text_output *w, const sali_content *content)
 {
     const sali_factor_graph *g = &content->network;
-    check_graph(w, g);
+    char room[SALI_BAYES_NAME_SIZE];
+    sali_bayes_check(w, g, "XMLBIF");
+    sali_bayes_check_names(w, g, NULL, " or control characters");
     sali_put_raw(w, head);
     for (int64_t v = 0; v < g->variables && w->status == SAL_OK; v++) {
         sali_put_raw(w, "<VARIABLE TYPE=\"nature\">\n");
         put_variable(w, g, "NAME", v);
-        char *const *names = g->state_names ? g->state_names[v] : NULL;
         for (int32_t k = 0; k < g->states[v]; k++) {
-            put_name(w, "OUTCOME", names ? names[k] : NULL, 's', k);
+            put_name(w, "OUTCOME", sali_bayes_state_name(g, v, k, room));
         }
         sali_put_raw(w, "</VARIABLE>\n");
     }
