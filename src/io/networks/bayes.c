@@ -10,6 +10,9 @@
  * read back bit for bit. */
 #define EXACT_SUM 1e-12
 
+/* Sums that differ from 1 by more than this are worth a warning, not only a note. */
+#define FAIR_SUM 1e-3
+
 void sali_bayes_begin(sali_bayes *b, sali_scan *scan, sali_content *out)
 {
     *b = (sali_bayes){ .scan = scan, .g = &out->network, .remark = &out->remark, .worst_sum = 1 };
@@ -222,15 +225,18 @@ void sali_bayes_take_row(sali_bayes *b, int64_t line, int64_t f, int64_t row)
         }
         sum += p[k];
     }
-    if (!(fabs(sum - 1) <= SALI_ROW_ROUNDING)) {
+    bool rounded = fabs(sum - 1) <= SALI_ROW_ROUNDING;
+    bool weights = !rounded && b->weights && sum > 0 && isfinite(sum);
+    if (!rounded && !weights) {
         sali_scan_fail(b->scan, line,
                        "row %lld of the table of '%s' sums to %.6g; expected 1, as a row lists the "
                        "probabilities of its states",
                        (long long)(row + 1), shown_name(b, child, shown), sum);
     }
     double scale = fabs(sum - 1) < EXACT_SUM ? 1 : sum;
-    b->rounded += scale != 1;
-    if (fabs(scale - 1) > fabs(b->worst_sum - 1)) {
+    b->divided += weights;
+    b->rounded += rounded && scale != 1;
+    if (rounded && fabs(scale - 1) > fabs(b->worst_sum - 1)) {
         b->worst_sum = scale;
         b->worst_child = child;
     }
@@ -285,10 +291,17 @@ void sali_bayes_end(sali_bayes *b)
     }
     if (b->scan->status == SAL_OK && b->rounded) {
         b->scan->status = sali_remark_add(
-            b->remark, false, b->scan->err,
-            "%lld rows of its tables sum to 1 only but for rounding, and are divided by their "
-            "sums; that of '%s' is farthest from 1, %.6g",
+            b->remark, fabs(b->worst_sum - 1) > FAIR_SUM, b->scan->err,
+            "rows of its tables that sum to 1 only but for rounding are divided by their sums: "
+            "%lld, of which one of '%s' is farthest from 1, %.6g",
             (long long)b->rounded, shown_name(b, b->worst_child, shown), b->worst_sum);
+    }
+    if (b->scan->status == SAL_OK && b->divided) {
+        b->scan->status = sali_remark_add(
+            b->remark, true, b->scan->err,
+            "%lld rows of its tables do not sum to 1; they are taken for weights, and divided by "
+            "their sums",
+            (long long)b->divided);
     }
     b->g->state_names = SALI_SCAN_ARRAY(b->scan, char **, b->g->variables);
     if (b->scan->status == SAL_OK) {

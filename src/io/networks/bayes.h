@@ -36,6 +36,8 @@ typedef struct sali_bayes {
     int64_t scope_begin_room, table_begin_room, scope_room, table_room;
     int64_t rounded, worst_child; /* rows divided by their sums; the child where one is worst */
     double worst_sum;
+    bool weights;    /* set by the format: rows hold weights, which may have any positive sum */
+    int64_t divided; /* rows of such weights */
 } sali_bayes;
 
 /* Begin with the empty network out->network, which stays the caller's. */
@@ -75,8 +77,8 @@ int32_t sali_bayes_child_states(const sali_bayes *b);
 double *sali_bayes_table(sali_bayes *b, int64_t entries);
 
 /* Turn row `row`, from 0, of the table of factor f from probabilities into logarithms. A sum that
- * is 1 but for rounding is divided out, which a remark at the end reports; other sums, and negative
- * entries, are a failure at `line`. */
+ * is 1 but for rounding is divided out, which a remark at the end reports, and so is any positive
+ * sum of weights; other sums, and negative entries, are a failure at `line`. */
 void sali_bayes_take_row(sali_bayes *b, int64_t line, int64_t f, int64_t row);
 
 /* The same for all rows of factor f. */

@@ -102,15 +102,16 @@ static separation separation_of(const sali_scan *scan, int64_t expected)
     }
 }
 
-/* The next name of a list, up to a mark other than a comma, which is not consumed; size 0 if there
- * is none. */
+/* The next name of a list, on one line, up to a mark other than a comma, which is not consumed;
+ * size 0 if there is none. */
 static sali_token next_name(sali_scan *scan, separation by)
 {
     sali_token name = { .text = "", .line = scan->line };
     while (scan->status == SAL_OK) {
         sali_token piece = peek(scan);
         bool comma = is_mark(&piece, ',');
-        if (piece.size == 0 || (!comma && piece.size == 1 && strchr(MARKS, *piece.text))) {
+        if (piece.size == 0 || (!comma && piece.size == 1 && strchr(MARKS, *piece.text)) ||
+            (name.size > 0 && !comma && piece.line != name.line)) {
             break;
         }
         sali_scan_piece(scan, MARKS);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Bayesian networks in the NET language of Hugin, as Hugin, bnlearn, pgmpy and GeNIe write it.
+/* Bayesian networks in the NET language of Hugin, as Hugin, bnlearn, pgmpy and UnBBayes write it.
  * Variables are in the order of their nodes, factors in that of the potentials. Attributes other
- * than states, labels and data are ignored. */
+ * than states, labels and data are ignored. Rows of weights, as Hugin and UnBBayes allow, are
+ * divided by their sums. */
 #include "io/networks/hugin.h"
 
 #include <string.h>
@@ -187,6 +188,10 @@ static void read_data(reader *r, int64_t line, double *p, int64_t entries, int32
                            (long long)found, states);
         } else if (is_mark(&piece, ';') && depth == 0) {
             ended = true;
+        } else if (sali_token_is(&piece, "...")) {
+            sali_scan_fail(scan, piece.line,
+                           "'...' for numbers that are not there; pgmpy leaves them out of tables "
+                           "with over 1000: write the network as .bif there");
         } else if (depth == 0 || sali_parse_double(piece.text, piece.size, &value) != SAL_OK) {
             sali_scan_expected(scan, &piece,
                                depth ? "a probability (a finite decimal number), '(' or ')'"
@@ -320,6 +325,7 @@ static void parse(sali_scan *scan, sali_content *out)
     reader r = { .scan = scan };
     sali_scan again = *scan;
     sali_bayes_begin(&r.bayes, scan, out);
+    r.bayes.weights = true; /* Hugin writes rows of ones for tables that nobody filled in */
     read_blocks(&r, "node", read_node);
     if (scan->status == SAL_OK) {
         *scan = again;
@@ -343,7 +349,7 @@ static bool recognise(sali_scan *scan)
 
 const sali_format sali_format_hugin = {
     .name = "hugin",
-    .doc = "Bayesian networks of Hugin, bnlearn, pgmpy and GeNIe (NET)",
+    .doc = "Bayesian networks of Hugin, bnlearn and pgmpy (NET)",
     .suffixes = { ".net", ".hugin" },
     .content = SALI_CONTENT_NETWORK,
     .comments = SALI_COMMENT_PERCENT,
