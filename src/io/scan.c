@@ -246,13 +246,13 @@ void sali_scan_skip_to(sali_scan *scan, const char *marks, char mark)
     int64_t depth = 0, line = scan->line;
     while (scan->status == SAL_OK) {
         sali_token piece = sali_scan_piece(scan, marks);
-        char c = piece.size == 1 && *piece.text ? *piece.text : ' ';
+        char c = piece.size == 1 ? *piece.text : ' ';
         if (piece.size == 0) {
             sali_scan_fail(scan, line, "no '%c' follows", mark);
         } else if (depth == 0 && c == mark) {
             return;
         }
-        depth += strchr("([{", c) ? 1 : strchr(")]}", c) ? -1 : 0;
+        depth += (c == '{') - (c == '}');
     }
 }
 

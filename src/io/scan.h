@@ -58,8 +58,8 @@ sali_token sali_scan_token(sali_scan *scan);
  * if a quote has no end. Size 0 at the end and after a failure. */
 sali_token sali_scan_piece(sali_scan *scan, const char *marks);
 
-/* Skip pieces up to the first that is `mark`, which is of `marks` and outside of brackets of the
- * kinds (), [] and {}. Fails if the text ends before. */
+/* Skip pieces up to the first that is `mark` and is not inside of braces that open later. All three
+ * are of `marks`. Fails if the text ends before. */
 void sali_scan_skip_to(sali_scan *scan, const char *marks, char mark);
 
 /* Whether another word follows; whether it is on line `line`. False after a failure. */

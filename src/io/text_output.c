@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/error.h"
@@ -150,9 +151,20 @@ void sali_put(sali_text_output *w, const char *format, ...)
     va_end(values);
 }
 
+/* exp(log_value), rounded to 15 digits if the logarithm is still the same then: so a probability 0.1
+ * is not written as 0.10000000000000002. */
+static double short_exp(double log_value)
+{
+    char text[SALI_NUMBER_SIZE];
+    double value = exp(log_value);
+    snprintf(text, sizeof text, "%.15g", value);
+    double rounded = strtod(text, NULL); /* in the same locale */
+    return log(rounded) == log_value ? rounded : value;
+}
+
 void sali_put_exp(sali_text_output *w, double log_value, const char *after)
 {
-    double value = exp(log_value);
+    double value = short_exp(log_value);
     if (isfinite(value) && (value > 0 || log_value == -INFINITY)) {
         sali_put(w, "%g", value);
         sali_put_raw(w, after);

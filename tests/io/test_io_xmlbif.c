@@ -8,7 +8,7 @@
 
 #include "alloc_fail.h"
 #include "io/format.h"
-#include "io/format.h"
+#include "weather.h"
 
 #define DOCTYPE                                                         \
     "<!DOCTYPE BIF [\n"                                                 \
@@ -20,8 +20,8 @@
     "\t<!ATTLIST TABLE NOTE CDATA \"a > b ]> %x;\">\n"                  \
     "]>\n"
 
-/* rain (2 states) -> wet (3 states) <- wind (2 states); wet is defined first, and lists its parents
- * against the order of the variables. */
+/* The network of weather.h; wet is defined first, and lists its parents against the order of the
+ * variables. */
 #define VARIABLES                                                                              \
     "<VARIABLE TYPE=\"nature\"><NAME> rain </NAME><OUTCOME>no</OUTCOME><OUTCOME>yes</OUTCOME>" \
     "<PROPERTY>position = (1, 2)</PROPERTY></VARIABLE>\n"                                      \
@@ -40,26 +40,6 @@
 static const char weka[] = "<?xml version=\"1.0\"?>\n<!-- a DTD -->\n" DOCTYPE BIF(
     "<NAME>weather</NAME>" VARIABLES WET RAIN WIND);
 
-/* p(rain, wet, wind), from the numbers above by their place in the file: wind is the slower parent.
- */
-static double probability(int rain, int wet, int wind)
-{
-    static const double given[2][2][3] = { { { .7, .2, .1 }, { .3, .3, .4 } },
-                                           { { 1, 0, 0 }, { .5, .25, .25 } } };
-    return (rain ? .75 : .25) * (wind ? .6 : .4) * given[wind][rain][wet];
-}
-
-static sal_status parse_as(const sali_format *format, const char *name, const void *data,
-                           int64_t size, sali_factor_graph *g, sal_error *err)
-{
-    sali_content content = { 0 };
-    sal_status status = sali_format_parse(format, name, data, size, &content, err);
-    if (status == SAL_OK) {
-        *g = content.network;
-    }
-    return status;
-}
-
 static sal_status xmlbif_write(const char *path, const sali_factor_graph *g, sal_error *err)
 {
     const sali_content content = { .kind = SALI_CONTENT_NETWORK, .network = *g };
@@ -68,30 +48,7 @@ static sal_status xmlbif_write(const char *path, const sali_factor_graph *g, sal
 
 static sal_status parse(const char *text, sali_factor_graph *g, sal_error *err)
 {
-    return parse_as(&sali_format_xmlbif, "f", text, (int64_t)strlen(text), g, err);
-}
-
-/* The graph is the network above: variables in the order of the file. */
-static void check_weather(const sali_factor_graph *g)
-{
-    ck_assert(g->kind == SALI_FACTOR_BAYES && g->variables == 3 && g->factors == 3);
-    ck_assert(g->states[0] == 2 && g->states[1] == 3 && g->states[2] == 2);
-    for (int s = 0; s < 12; s++) {
-        const int x[] = { s / 6, s / 2 % 3, s % 2 };
-        double f = 0;
-        for (int64_t k = 0; k < g->factors; k++) {
-            int64_t entry = 0;
-            for (int64_t i = g->scope_begin[k]; i < g->scope_begin[k + 1]; i++) {
-                entry = entry * g->states[g->scope[i]] + x[g->scope[i]];
-            }
-            f += g->log_table[g->table_begin[k] + entry];
-        }
-        ck_assert_double_eq_tol(exp(f), probability(x[0], x[1], x[2]), 1e-15);
-    }
-    ck_assert_str_eq(g->names[0], "rain");
-    ck_assert_str_eq(g->names[2], "wind");
-    ck_assert_str_eq(g->state_names[1][1], "d&mp");
-    ck_assert_str_eq(g->state_names[1][2], "soaked");
+    return weather_parse(&sali_format_xmlbif, "f", text, (int64_t)strlen(text), g, err);
 }
 
 START_TEST(network_is_read_in_every_dialect)
@@ -115,7 +72,7 @@ START_TEST(network_is_read_in_every_dialect)
         sal_error err = { 0 };
         sali_factor_graph g = { 0 };
         ck_ok(parse(texts[i], &g, &err), &err);
-        check_weather(&g);
+        weather_check(&g);
         sali_factor_graph_free(&g);
     }
 }
@@ -171,31 +128,31 @@ START_TEST(bad_networks_are_refused)
         { BIF(""), "a NETWORK without a VARIABLE" },
         { BIF("<UTILITY/>"), "unexpected element UTILITY in NETWORK" },
         { BIF(VARIABLES RAIN WET), "3 VARIABLE and 2 DEFINITION elements" },
-        { BIF(VARIABLES RAIN WET RAIN), "a second DEFINITION for variable 0" },
+        { BIF(VARIABLES RAIN WET RAIN), "a second table for variable 'rain'" },
         { BIF(VARIABLES VARIABLES), "elements; expected one DEFINITION for each VARIABLE" },
         { ONE(" TYPE='decision'", "<DEFINITION/>"), "a VARIABLE of type 'decision'; only" },
         { ONE(" TYPE='utility'", "<DEFINITION/>"), "a decision or utility has no probability" },
         { ONE("", "<DEFINITION/>"), "DEFINITION without a FOR" },
-        { ONE("", "<DEFINITION><FOR>b</FOR></DEFINITION>"), "FOR names 'b', which is no VARIABLE" },
+        { ONE("", "<DEFINITION><FOR>b</FOR></DEFINITION>"), "FOR names 'b', which is no variable" },
         { ONE("", "<DEFINITION><FOR>a</FOR><FOR>a</FOR></DEFINITION>"), "a second FOR in a" },
         { ONE("", "<DEFINITION><FOR>a</FOR><GIVEN>a</GIVEN></DEFINITION>"), "is twice in a" },
         { ONE("", "<DEFINITION><FOR>a</FOR></DEFINITION>"), "DEFINITION without a TABLE" },
-        { ONE("", "<DEFINITION><FOR> </FOR></DEFINITION>"), "an empty FOR" },
+        { ONE("", "<DEFINITION><FOR> </FOR></DEFINITION>"), "FOR names '', which is no" },
         { ONE("", "<DEFINITION><DET/></DEFINITION>"), "unexpected element DET in DEFINITION" },
         { BIF("<VARIABLE><NAME>a</NAME><NAME>b</NAME><OUTCOME>x</OUTCOME></VARIABLE><DEFINITION/>"),
           "a second NAME in a VARIABLE" },
         { BIF("<VARIABLE><OUTCOME>x</OUTCOME></VARIABLE><DEFINITION/>"),
           "VARIABLE without a NAME" },
-        { BIF("<VARIABLE><NAME>a</NAME></VARIABLE><DEFINITION/>"), "without an OUTCOME" },
+        { BIF("<VARIABLE><NAME>a</NAME></VARIABLE><DEFINITION/>"), "variable 'a' has no states" },
         { BIF("<VARIABLE><NAME>a</NAME><VALUE>x</VALUE></VARIABLE><DEFINITION/>"),
           "unexpected element VALUE in VARIABLE" },
         { BIF("<VARIABLE><NAME>a</NAME><OUTCOME>x</OUTCOME><OUTCOME>x</OUTCOME></VARIABLE>"
               "<DEFINITION/>"),
-          "a second OUTCOME named 'x'" },
+          "a second OUTCOME 'x'" },
         { BIF("<VARIABLE><NAME>a</NAME><OUTCOME>x</OUTCOME></VARIABLE>"
               "<VARIABLE><NAME>a</NAME><OUTCOME>x</OUTCOME></VARIABLE><DEFINITION/><DEFINITION/>"),
-          "a second NAME named 'a'" },
-        { CYCLE, "f:1: a cycle of GIVENs leads to variable 'b'" },
+          "a second NAME 'a'" },
+        { CYCLE, "f: a cycle of parents leads to variable 'b'" },
         { TABLE(""), "f:2: a TABLE of 0 entries; FOR and GIVEN ask for 2" },
         { TABLE(".5"), "a TABLE of 1 entries" },
         { TABLE(".5 .5 0"), "a TABLE of 3 entries" },
@@ -203,8 +160,8 @@ START_TEST(bad_networks_are_refused)
         { TABLE("nan 1"), "found 'nan'" },
         { TABLE("1 inf"), "found 'inf'" },
         { TABLE("1 1e999"), "found '1e999'" },
-        { TABLE("-.5 1.5"), "f:2: row 0 of a TABLE holds -0.5" },
-        { TABLE(".5 .4"), "f:2: row 0 of a TABLE sums to 0.9; expected 1" },
+        { TABLE("-.5 1.5"), "f:2: row 1 of the table of 'a' holds -0.5" },
+        { TABLE(".5 .4"), "f:2: row 1 of the table of 'a' sums to 0.9; expected 1" },
         { TABLE("0 0"), "sums to 0;" },
         { TABLE("1e308 1e308"), "sums to inf;" },
         { TABLE("&amp; 1"), "found '&'" },
@@ -263,8 +220,8 @@ START_TEST(entities_are_never_expanded)
     for (size_t k = 0; k < n; k++) {
         wide[2 + 2 * k] = narrow[k];
     }
-    ck_fails(parse_as(&sali_format_xmlbif, "f", wide, (int64_t)(2 + 2 * n), &g, &err), SAL_ERR_DATA,
-             &err, "f:1: ");
+    ck_fails(weather_parse(&sali_format_xmlbif, "f", wide, (int64_t)(2 + 2 * n), &g, &err),
+             SAL_ERR_DATA, &err, "f:1: ");
 }
 END_TEST
 
@@ -312,7 +269,7 @@ static void check_same_f(const char *a, const char *b)
         sal_model_destroy(model);
     }
     for (int s = 0; s < 12; s++) {
-        const double p = probability(codes[s][0], codes[s][1], codes[s][2]);
+        const double p = weather_probability(codes[s][0], codes[s][1], codes[s][2]);
         ck_assert(f[0][s] == f[1][s] || fabs(f[0][s] - f[1][s]) < 1e-14);
         ck_assert_double_eq_tol(exp(f[0][s]), p, 1e-15);
     }
@@ -357,7 +314,7 @@ START_TEST(names_survive_writing)
     const sali_format *format = NULL;
     ck_ok(sali_content_read(path, NULL, SALI_CONTENT_NETWORK, &content, &format, &err), &err);
     ck_assert_str_eq(format->name, "xmlbif");
-    check_weather(&content.network);
+    weather_check(&content.network);
     sali_content_free(&content);
     sali_factor_graph_free(&g);
 }
@@ -385,9 +342,9 @@ START_TEST(what_the_format_cannot_say_is_refused)
     sali_factor_graph g = { 0 };
     const char *path = temp_path("w.xml");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        ck_ok(
-            parse_as(&sali_format_uai, "u", cases[i].uai, (int64_t)strlen(cases[i].uai), &g, &err),
-            &err);
+        ck_ok(weather_parse(&sali_format_uai, "u", cases[i].uai, (int64_t)strlen(cases[i].uai), &g,
+                            &err),
+              &err);
         g.kind = cases[i].kind;
         ck_fails(xmlbif_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, cases[i].message);
         sali_factor_graph_free(&g);
@@ -401,7 +358,7 @@ START_TEST(what_the_format_cannot_say_is_refused)
     char *kept = g.state_names[1][0];
     for (int k = 0; names[k]; k++) {
         g.state_names[1][0] = (char *)names[k];
-        ck_fails(xmlbif_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, "a name is empty");
+        ck_fails(xmlbif_write(path, &g, &err), SAL_ERR_ARGUMENT, &err, "is empty, is not UTF-8");
     }
     g.state_names[1][0] = kept;
     sali_factor_graph_free(&g);
@@ -412,7 +369,7 @@ END_TEST
 static sal_status parse_bytes(const void *data, int64_t size, sal_error *err)
 {
     sali_factor_graph g = { 0 };
-    sal_status status = parse_as(&sali_format_xmlbif, "mem", data, size, &g, err);
+    sal_status status = weather_parse(&sali_format_xmlbif, "mem", data, size, &g, err);
     sali_factor_graph_free(&g);
     return status;
 }
@@ -465,7 +422,7 @@ START_TEST(a_table_of_a_million_entries_is_read)
     at += sprintf(at, "</TABLE></DEFINITION></NETWORK></BIF>");
     sal_error err = { 0 };
     sali_factor_graph g = { 0 };
-    ck_ok(parse_as(&sali_format_xmlbif, "f", text, at - text, &g, &err), &err);
+    ck_ok(weather_parse(&sali_format_xmlbif, "f", text, at - text, &g, &err), &err);
     ck_assert_int_eq(g.table_begin[g.factors], 2 * parents + 2 * rows);
     ck_assert_double_eq_tol(exp(g.log_table[2 * parents + 2 * 996]), .997, 1e-12);
     sali_factor_graph_free(&g);

@@ -110,6 +110,9 @@ static sali_token next_name(sali_scan *scan, separation by)
     while (scan->status == SAL_OK) {
         sali_token piece = peek(scan);
         bool comma = is_mark(&piece, ',');
+        if (piece.size == 0) {
+            sali_scan_piece(scan, MARKS); /* fails if the piece has no end */
+        }
         if (piece.size == 0 || (!comma && piece.size == 1 && strchr(MARKS, *piece.text)) ||
             (name.size > 0 && !comma && piece.line != name.line)) {
             break;

@@ -68,7 +68,7 @@ static void read_states(reader *r, sali_name_table *states)
         if (name.size == 0 && states->count == empty) {
             int size = snprintf(number, sizeof number, "s%lld", (long long)empty++);
             name = (sali_token){ number, size, piece.line };
-        } else if (empty) {
+        } else if (empty > 0 || name.size == 0) {
             sali_scan_fail(scan, piece.line, "some states have names, and others have none");
         }
         sali_bayes_new_name(scan, states, &name, "state");
