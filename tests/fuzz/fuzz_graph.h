@@ -43,4 +43,28 @@ static inline void fuzz_check_graph(const sali_factor_graph *g)
     }
 }
 
+/* Those of Bayesian networks with names: rows sum to 1, and everything has a name. */
+static inline void fuzz_check_bayes(const sali_factor_graph *g)
+{
+    for (int64_t f = 0; f < g->factors; f++) {
+        int32_t states = g->states[g->scope[g->scope_begin[f + 1] - 1]];
+        for (int64_t i = g->table_begin[f]; i < g->table_begin[f + 1]; i += states) {
+            double sum = 0;
+            for (int32_t k = 0; k < states; k++) {
+                sum += exp(g->log_table[i + k]);
+            }
+            if (fabs(sum - 1) > 1e-9) {
+                abort();
+            }
+        }
+    }
+    for (int64_t v = 0; v < g->variables; v++) {
+        for (int32_t k = 0; k < g->states[v]; k++) {
+            if (!*g->names[v] || !*g->state_names[v][k]) {
+                abort();
+            }
+        }
+    }
+}
+
 #endif

@@ -14,7 +14,7 @@
 
 /* The most entries of tables that a file may leave out: it can only list as many as it has words.
  */
-#define SALI_UNLISTED_MAX ((int64_t)1 << 24)
+#define SALI_UNLISTED_MAX ((int64_t)1 << 22)
 
 /* ---- reading */
 

@@ -37,14 +37,16 @@ static int64_t read_scope(reader *r, int64_t f, int64_t size)
                         sizeof *r->members)) {
         return 0;
     }
-    member *last = r->members + r->n_members + size - 1;
+    int64_t last = r->n_members + size - 1;
     for (int64_t k = 0; k < size; k++) {
-        last[-k] = (member){ .label = sali_scan_int(scan, "the label of a variable", 0, INT64_MAX),
-                             .factor = f };
+        r->members[last - k] =
+            (member){ .label = sali_scan_int(scan, "the label of a variable", 0, INT64_MAX),
+                      .factor = f };
     }
     for (int64_t k = 0; k < size; k++) {
-        last[-k].states = sali_scan_int(scan, "a variable's number of states", 1, INT32_MAX);
-        overflow |= __builtin_mul_overflow(entries, last[-k].states, &entries);
+        r->members[last - k].states =
+            sali_scan_int(scan, "a variable's number of states", 1, INT32_MAX);
+        overflow |= __builtin_mul_overflow(entries, r->members[last - k].states, &entries);
     }
     overflow |= __builtin_add_overflow(r->g->table_begin[f], entries, &all);
     if (overflow || all > (scan->end - scan->begin) / 2 + SALI_UNLISTED_MAX) {

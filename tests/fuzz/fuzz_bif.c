@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+#include "fuzz_graph.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    sali_content content = { 0 };
+    if (fuzz_network(&sali_format_bif, data, size, &content)) {
+        fuzz_check_graph(&content.network);
+        fuzz_check_bayes(&content.network);
+        sali_content_free(&content);
+    }
+    return 0;
+}
