@@ -45,6 +45,14 @@ START_TEST(a_file_is_told_by_its_name_and_by_its_content)
         { "x.csv", "1,2\n3,4\n", "table" },
         { "a.fasta", ">one\nACDE\n", "fasta" },
         { "n.uai", "MARKOV\n1\n2\n1\n1 0\n2\n 1 3\n", "uai" },
+        { "n.fg", "1\n\n1\n0\n2\n2\n0 1\n1 3\n", "fg" },
+        { "unnamed", "# a\n1\n\n2\n0 1\n2 2\n1\n0 1\n", "fg" },
+        { "n.bif", "network n {\n}\n", "bif" },
+        { "n.txt", "// a\nnetwork \"n\" { }\n", "bif" },
+        { "x.bif", "<?xml version=\"1.0\"?>\n<BIF VERSION=\"0.3\"/>\n", "xmlbif" },
+        { "n.net", "%\nnet\n{\n}\n", "hugin" },
+        { "n.dat", "node a\n{\n}\n", "hugin" },
+        { "pajek.net", "*Vertices 2\n", "hugin" },
     };
     sal_error err = { 0 };
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
