@@ -241,6 +241,15 @@ sali_token sali_scan_piece(sali_scan *scan, const char *marks)
     return piece;
 }
 
+void sali_scan_need_mark(sali_scan *scan, const char *marks, char mark)
+{
+    const char what[] = { '\'', mark, '\'', '\0' };
+    sali_token piece = sali_scan_piece(scan, marks);
+    if (!sali_piece_is(&piece, mark)) {
+        sali_scan_expected(scan, &piece, what);
+    }
+}
+
 void sali_scan_skip_to(sali_scan *scan, const char *marks, char mark)
 {
     int64_t depth = 0, line = scan->line;

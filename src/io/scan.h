@@ -58,6 +58,15 @@ sali_token sali_scan_token(sali_scan *scan);
  * if a quote has no end. Size 0 at the end and after a failure. */
 sali_token sali_scan_piece(sali_scan *scan, const char *marks);
 
+/* Whether a piece is this mark. */
+static inline bool sali_piece_is(const sali_token *piece, char mark)
+{
+    return piece->size == 1 && *piece->text == mark;
+}
+
+/* Consume the next piece, which must be `mark`, one of `marks`. */
+void sali_scan_need_mark(sali_scan *scan, const char *marks, char mark);
+
 /* Skip pieces up to the first that is `mark` and is not inside of braces that open later. All three
  * are of `marks`. Fails if the text ends before. */
 void sali_scan_skip_to(sali_scan *scan, const char *marks, char mark);

@@ -29,12 +29,6 @@ typedef struct reader {
 
 /* ---- pieces */
 
-/* Whether a piece is this mark. */
-static bool is_mark(const sali_token *piece, char mark)
-{
-    return piece->size == 1 && *piece->text == mark;
-}
-
 /* The next piece, without consuming it. */
 static sali_token peek(const sali_scan *scan)
 {
@@ -47,21 +41,11 @@ static sali_token peek(const sali_scan *scan)
 static bool take_mark(sali_scan *scan, char mark)
 {
     sali_token piece = peek(scan);
-    if (!is_mark(&piece, mark)) {
+    if (!sali_piece_is(&piece, mark)) {
         return false;
     }
     sali_scan_piece(scan, MARKS);
     return true;
-}
-
-/* Consume this mark; fails if the next piece is another. */
-static void need_mark(sali_scan *scan, char mark)
-{
-    const char what[] = { '\'', mark, '\'', '\0' };
-    sali_token piece = sali_scan_piece(scan, MARKS);
-    if (!is_mark(&piece, mark)) {
-        sali_scan_expected(scan, &piece, what);
-    }
 }
 
 static void need_word(sali_scan *scan, const char *word)
@@ -93,7 +77,7 @@ static separation separation_of(const sali_scan *scan, int64_t expected)
     ahead.err = NULL;
     for (;;) {
         sali_token piece = sali_scan_piece(&ahead, MARKS);
-        if (is_mark(&piece, ',')) {
+        if (sali_piece_is(&piece, ',')) {
             return BY_COMMAS;
         }
         if (piece.size == 0 || (piece.size == 1 && strchr(")}|;", *piece.text))) {
@@ -109,7 +93,7 @@ static sali_token next_name(sali_scan *scan, separation by)
     sali_token name = { .text = "", .line = scan->line };
     while (scan->status == SAL_OK) {
         sali_token piece = peek(scan);
-        bool comma = is_mark(&piece, ',');
+        bool comma = sali_piece_is(&piece, ',');
         if (piece.size == 0) {
             sali_scan_piece(scan, MARKS); /* fails if the piece has no end */
         }
@@ -151,14 +135,14 @@ static void read_type(reader *r, sali_name_table *states)
                            "discrete, the only type of variable that can be read (sampled spaces "
                            "are discrete)");
     }
-    need_mark(scan, '[');
+    sali_scan_need_mark(scan, MARKS, '[');
     sali_token count = sali_scan_piece(scan, MARKS);
     int64_t n = 0;
     if (sali_parse_int(count.text, count.size, &n) != SAL_OK || n < 1) {
         sali_scan_expected(scan, &count, "a number of states, at least 1");
     }
-    need_mark(scan, ']');
-    need_mark(scan, '{');
+    sali_scan_need_mark(scan, MARKS, ']');
+    sali_scan_need_mark(scan, MARKS, '{');
     separation by = separation_of(scan, n);
     for (sali_token name; (name = next_name(scan, by)).size > 0;) {
         sali_bayes_new_name(scan, states, &name, "state");
@@ -167,7 +151,7 @@ static void read_type(reader *r, sali_name_table *states)
         sali_scan_fail(scan, count.line, "%lld states; [%lld] says how many there are",
                        (long long)states->count, (long long)n);
     }
-    need_mark(scan, '}');
+    sali_scan_need_mark(scan, MARKS, '}');
     take_mark(scan, ';');
 }
 
@@ -178,7 +162,7 @@ static void read_variable(reader *r)
     sali_name_table states = { 0 };
     sali_token name = next_name(scan, ONE_NAME);
     sali_bayes_new_name(scan, &r->bayes.variables, &name, "variable");
-    need_mark(scan, '{');
+    sali_scan_need_mark(scan, MARKS, '{');
     bool ended = false;
     while (scan->status == SAL_OK && !ended) {
         sali_token word = sali_scan_piece(scan, MARKS);
@@ -186,7 +170,7 @@ static void read_variable(reader *r)
             read_type(r, &states);
         } else if (sali_token_is(&word, "property")) {
             skip_property(r);
-        } else if (is_mark(&word, '}')) {
+        } else if (sali_piece_is(&word, '}')) {
             ended = true;
         } else {
             sali_scan_expected(scan, &word, "one type, a property or '}' in a variable");
@@ -209,7 +193,7 @@ static bool is_variable(reader *r, const sali_token *name)
 static void read_scope(reader *r)
 {
     sali_scan *scan = r->scan;
-    need_mark(scan, '(');
+    sali_scan_need_mark(scan, MARKS, '(');
     sali_scan again = *scan;
     sali_token child = next_name(scan, ONE_NAME); /* up to a comma, a bar or ')' */
     if (!is_variable(r, &child)) {
@@ -227,7 +211,7 @@ static void read_scope(reader *r)
         sali_bayes_add_to_scope(&r->bayes, parent.line, number);
     }
     sali_bayes_add_to_scope(&r->bayes, child.line, v);
-    need_mark(scan, ')');
+    sali_scan_need_mark(scan, MARKS, ')');
 }
 
 /* ---- tables */
@@ -245,7 +229,7 @@ static void read_numbers(reader *r, int64_t line, int64_t n, double *p)
             p[found] = value;
         }
     }
-    need_mark(scan, ';');
+    sali_scan_need_mark(scan, MARKS, ';');
     if (scan->status == SAL_OK && found != n) {
         sali_scan_fail(scan, line, "%lld numbers; the states ask for %lld", (long long)found,
                        (long long)n);
@@ -270,7 +254,7 @@ static int64_t read_configuration(reader *r, int64_t f)
         int64_t state = sali_bayes_find_state(&r->bayes, v, &name);
         row = row * g->states[v] + state;
     }
-    need_mark(scan, ')');
+    sali_scan_need_mark(scan, MARKS, ')');
     if (scan->status == SAL_OK && k < parents) {
         sali_scan_fail(scan, scan->line, "%lld states for %lld parents", (long long)k,
                        (long long)parents);
@@ -332,7 +316,7 @@ static void read_body(reader *r, int64_t line, double *p, int64_t entries, int32
         if (sali_token_is(&word, "table") && !whole && !rows) {
             read_whole_table(r, word.line, p, entries);
             whole = true;
-        } else if (is_mark(&word, '(') && !whole) {
+        } else if (sali_piece_is(&word, '(') && !whole) {
             read_row(r, word.line, p, states);
             rows = true;
         } else if (sali_token_is(&word, "default") && !default_line) {
@@ -340,7 +324,7 @@ static void read_body(reader *r, int64_t line, double *p, int64_t entries, int32
             read_numbers(r, word.line, states, defaults);
         } else if (sali_token_is(&word, "property")) {
             skip_property(r);
-        } else if (is_mark(&word, '}')) {
+        } else if (sali_piece_is(&word, '}')) {
             ended = true;
         } else {
             sali_scan_expected(scan, &word,
@@ -358,7 +342,7 @@ static void read_probability(reader *r)
 {
     int64_t line = r->scan->line;
     read_scope(r);
-    need_mark(r->scan, '{');
+    sali_scan_need_mark(r->scan, MARKS, '{');
     int64_t entries = sali_bayes_close_scope(&r->bayes, line);
     int32_t states = entries ? sali_bayes_child_states(&r->bayes) : 0;
     double *p = sali_bayes_table(&r->bayes, entries);

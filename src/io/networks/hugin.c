@@ -24,21 +24,6 @@ typedef struct reader {
 
 /* ---- pieces */
 
-static bool is_mark(const sali_token *piece, char mark)
-{
-    return piece->size == 1 && *piece->text == mark;
-}
-
-/* Consume this mark; fails if the next piece is another. */
-static void need_mark(sali_scan *scan, char mark)
-{
-    const char what[] = { '\'', mark, '\'', '\0' };
-    sali_token piece = sali_scan_piece(scan, MARKS);
-    if (!is_mark(&piece, mark)) {
-        sali_scan_expected(scan, &piece, what);
-    }
-}
-
 /* A text without the quotes around it. */
 static sali_token unquoted(sali_token text)
 {
@@ -54,10 +39,10 @@ static void read_states(reader *r, sali_name_table *states)
 {
     sali_scan *scan = r->scan;
     int64_t empty = 0;
-    need_mark(scan, '(');
+    sali_scan_need_mark(scan, MARKS, '(');
     for (sali_token piece; scan->status == SAL_OK;) {
         piece = sali_scan_piece(scan, MARKS);
-        if (is_mark(&piece, ')')) {
+        if (sali_piece_is(&piece, ')')) {
             break;
         }
         if (piece.size == 0 || (piece.size == 1 && strchr(MARKS, *piece.text))) {
@@ -74,7 +59,7 @@ static void read_states(reader *r, sali_name_table *states)
         sali_bayes_new_name(scan, states, &name, "state");
     }
     r->unnamed += empty > 0;
-    need_mark(scan, ';');
+    sali_scan_need_mark(scan, MARKS, ';');
 }
 
 /* Keep the label as the name of variable v, if the node's identifier `name` stands for that
@@ -100,7 +85,7 @@ static void read_attribute(reader *r, int64_t v, const sali_token *name, const s
                            sali_name_table *states)
 {
     sali_scan *scan = r->scan;
-    need_mark(scan, '=');
+    sali_scan_need_mark(scan, MARKS, '=');
     if (sali_token_is(word, "states") && states->count == 0) {
         read_states(r, states);
     } else if (sali_token_is(word, "label")) {
@@ -124,13 +109,13 @@ static void read_node(reader *r)
     }
     name = unquoted(name);
     int64_t v = sali_bayes_new_name(scan, &r->bayes.variables, &name, "node");
-    need_mark(scan, '{');
+    sali_scan_need_mark(scan, MARKS, '{');
     if (sali_scan_grow(scan, (void **)&r->labels, &r->labels_room, v + 1, sizeof *r->labels)) {
         r->labels[r->n_labels++] = NULL;
     }
     while (scan->status == SAL_OK) {
         sali_token word = sali_scan_piece(scan, MARKS);
-        if (is_mark(&word, '}')) {
+        if (sali_piece_is(&word, '}')) {
             break;
         }
         if (word.size == 0 || (word.size == 1 && strchr(MARKS, *word.text))) {
@@ -148,18 +133,18 @@ static void read_node(reader *r)
 static void read_scope(reader *r)
 {
     sali_scan *scan = r->scan;
-    need_mark(scan, '(');
+    sali_scan_need_mark(scan, MARKS, '(');
     sali_token child = unquoted(sali_scan_piece(scan, MARKS));
     int64_t v = sali_bayes_find(&r->bayes, &child, "a potential");
     sali_token piece = sali_scan_piece(scan, MARKS);
-    if (!is_mark(&piece, '|') && !is_mark(&piece, ')')) {
+    if (!sali_piece_is(&piece, '|') && !sali_piece_is(&piece, ')')) {
         sali_scan_expected(scan, &piece,
                            "'|' or ')', as a potential of one variable given its parents can be "
                            "read, and no joint one");
     }
-    while (scan->status == SAL_OK && !is_mark(&piece, ')')) {
+    while (scan->status == SAL_OK && !sali_piece_is(&piece, ')')) {
         piece = sali_scan_piece(scan, MARKS);
-        if (scan->status == SAL_OK && !is_mark(&piece, ')')) {
+        if (scan->status == SAL_OK && !sali_piece_is(&piece, ')')) {
             sali_token parent = unquoted(piece);
             int64_t number = sali_bayes_find(&r->bayes, &parent, "a parent");
             sali_bayes_add_to_scope(&r->bayes, parent.line, number);
@@ -177,16 +162,16 @@ static void read_data(reader *r, int64_t line, double *p, int64_t entries, int32
     for (bool ended = false; scan->status == SAL_OK && !ended;) {
         sali_token piece = sali_scan_piece(scan, MARKS);
         double value = 0;
-        if (is_mark(&piece, '(')) {
+        if (sali_piece_is(&piece, '(')) {
             depth++;
-        } else if (is_mark(&piece, ')') && depth > 0 && found % states == 0) {
+        } else if (sali_piece_is(&piece, ')') && depth > 0 && found % states == 0) {
             depth--;
-        } else if (is_mark(&piece, ')') && depth > 0) {
+        } else if (sali_piece_is(&piece, ')') && depth > 0) {
             sali_scan_fail(scan, piece.line,
                            "')' behind %lld numbers; each list has those of the %d states of one "
                            "variable",
                            (long long)found, states);
-        } else if (is_mark(&piece, ';') && depth == 0) {
+        } else if (sali_piece_is(&piece, ';') && depth == 0) {
             ended = true;
         } else if (sali_token_is(&piece, "...")) {
             sali_scan_fail(scan, piece.line,
@@ -213,13 +198,13 @@ static bool read_body(reader *r, double *p, int64_t entries, int32_t states)
     bool data = false;
     while (scan->status == SAL_OK) {
         sali_token word = sali_scan_piece(scan, MARKS);
-        if (is_mark(&word, '}')) {
+        if (sali_piece_is(&word, '}')) {
             break;
         }
         if (word.size == 0 || (word.size == 1 && strchr(MARKS, *word.text))) {
             sali_scan_expected(scan, &word, "an attribute or '}' in a potential");
         }
-        need_mark(scan, '=');
+        sali_scan_need_mark(scan, MARKS, '=');
         if (sali_token_is(&word, "data") && data) {
             sali_scan_fail(scan, word.line, "a second data in a potential");
         } else if (sali_token_is(&word, "data")) {
@@ -238,7 +223,7 @@ static void read_potential(reader *r)
 {
     int64_t line = r->scan->line;
     read_scope(r);
-    need_mark(r->scan, '{');
+    sali_scan_need_mark(r->scan, MARKS, '{');
     int64_t entries = sali_bayes_close_scope(&r->bayes, line);
     int32_t states = entries ? sali_bayes_child_states(&r->bayes) : 0;
     double *p = sali_bayes_table(&r->bayes, entries);
@@ -340,11 +325,11 @@ static bool recognise(sali_scan *scan)
 {
     sali_token word = sali_scan_piece(scan, MARKS), next = sali_scan_piece(scan, MARKS);
     if (sali_token_is(&word, "net")) {
-        return is_mark(&next, '{');
+        return sali_piece_is(&next, '{');
     }
     sali_token brace = sali_scan_piece(scan, MARKS);
-    return (sali_token_is(&word, "node") && is_mark(&brace, '{')) ||
-           (sali_token_is(&word, "class") && is_mark(&brace, '{'));
+    return (sali_token_is(&word, "node") && sali_piece_is(&brace, '{')) ||
+           (sali_token_is(&word, "class") && sali_piece_is(&brace, '{'));
 }
 
 const sali_format sali_format_hugin = {
