@@ -66,7 +66,8 @@ static int64_t find_slot(const sali_name_table *t, const char *text, int64_t siz
     int64_t mask = t->n_slots - 1, at = (int64_t)(sip_hash(t->key, text, size) & (uint64_t)mask);
     for (; t->slots[at]; at = (at + 1) & mask) {
         const char *name = t->names[t->slots[at] - 1];
-        if (strncmp(name, text, (size_t)size) == 0 && name[size] == '\0') {
+        if (strnlen(name, (size_t)size + 1) == (size_t)size &&
+            memcmp(name, text, (size_t)size) == 0) {
             break;
         }
     }

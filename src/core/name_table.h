@@ -19,7 +19,7 @@ void sali_name_table_clear(sali_name_table *t);
  * and gets the next number; -1 when out of memory. Cost: O(size). */
 int64_t sali_name_table_put(sali_name_table *t, const char *text, int64_t size);
 
-/* The number of a name, or -1 if the table lacks it. */
+/* The number of a name, or -1 if the table lacks it, as it lacks texts with a NUL. */
 int64_t sali_name_table_find(const sali_name_table *t, const char *text, int64_t size);
 
 /* The list of `count` names, which the caller frees; the table is empty then. */

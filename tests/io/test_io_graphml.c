@@ -812,6 +812,13 @@ START_TEST(names_have_the_numbers_of_their_coming)
         }
     }
     ck_assert_int_eq(table.count, 5000);
+    for (int k = 0; k < 5000; k++) { /* with NULs behind a name it is another */
+        memset(name, 0, sizeof name);
+        snprintf(name, sizeof name, "%.*s%d", k % 20, "a long common beginning", k);
+        for (int64_t size = (int64_t)strlen(name) + 1; size < (int64_t)sizeof name; size++) {
+            ck_assert_int_eq(sali_name_table_find(&table, name, size), -1);
+        }
+    }
     ck_assert_int_eq(sali_name_table_put(&table, "", 0), 5000);
     ck_assert_int_eq(sali_name_table_find(&table, "", 0), 5000);
     ck_assert_int_eq(sali_name_table_find(&table, "0", 1), 0);
