@@ -145,6 +145,8 @@ class Data:
         Parameters
         ----------
         path : path
+            ``FILE:NAME`` reads one array of a file that holds several, such as ``mnist.npz:x_train``;
+            ``FILE:NAME,rows=last`` transposes it.
         **options
             kind : {'pictures', 'codes', 'draws', 'alignment'}
                 What the file's numbers mean: grey pictures, made black and white (usual); whole numbers

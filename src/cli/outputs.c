@@ -54,8 +54,8 @@ static bool word_names(const char *word, const char *path, const struct stat *fi
     char name[CLI_PATH];
     for (const char *begin = word; *begin; begin += strcspn(begin, ":=,"), begin += *begin != 0) {
         for (const char *end = begin; begin != path && (end == begin || *end);) {
-            end += end > begin; /* a comma may belong to the name */
-            end += strcspn(end, ",");
+            end += end > begin; /* a comma may belong to the name, and a colon */
+            end += strcspn(end, ",:");
             int size = snprintf(name, sizeof name, "%.*s", (int)(end - begin), begin);
             if (size < (int)sizeof name && names_file(name, file)) {
                 return true;

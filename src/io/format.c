@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "io/file.h"
+#include "io/member.h"
 #include "io/torch.h"
 #include "models/conversion.h"
 
@@ -151,11 +152,14 @@ sal_status sali_format_find(const char *path, sali_content_kind kind, const sali
                             sal_error *err)
 {
     sali_bytes bytes = { 0 };
-    sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
+    sali_member member = { 0 };
+    sal_status status = sali_member_split(path, &member, err);
+    status = status ? status : sali_file_read_gz(member.file, SALI_GUNZIP_MAX, &bytes, err);
     if (status == SAL_OK) {
-        *found = recognise_format(path, &bytes, kind);
+        *found = recognise_format(member.file, &bytes, kind);
         sali_bytes_free(&bytes);
     }
+    sali_member_free(&member);
     return status;
 }
 
@@ -183,10 +187,10 @@ static sal_status apply_vartype(const char *path, sali_vartype vartype, sali_gra
     return SAL_OK;
 }
 
-/* As sali_content_read, but numbers may be infinite or NaN, and *found is set in any case. */
-static sal_status read_content(const char *path, const sali_format *format, sali_content_kind kind,
-                               const sali_reading *reading, sali_content *out,
-                               const sali_format **found, sal_error *err)
+/* As read_content, of a whole file. */
+static sal_status read_file(const char *path, const sali_format *format, sali_content_kind kind,
+                            const sali_reading *reading, sali_content *out,
+                            const sali_format **found, sal_error *err)
 {
     sali_bytes bytes = { 0 };
     sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
@@ -208,6 +212,11 @@ static sal_status read_content(const char *path, const sali_format *format, sali
         list_names(kind, false, names, sizeof names);
         status = sali_fail(err, SAL_ERR_ARGUMENT, "%s: not recognised%s%s; expected one of: %s",
                            path, kind ? " as " : "", kind ? sali_content_name(kind) : "", names);
+    } else if (reading->member && !format->has_members) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT,
+                           "%s: of format %s, whose files hold one thing; what follows the name of "
+                           "the file after ':' has no meaning",
+                           path, format->name);
     } else {
         status = sali_format_parse_as(format, path, (const char *)bytes.data, bytes.size, reading,
                                       out, err);
@@ -217,6 +226,22 @@ static sal_status read_content(const char *path, const sali_format *format, sali
     }
     sali_bytes_free(&bytes);
     *found = format;
+    return status;
+}
+
+/* As sali_content_read, but numbers may be infinite or NaN, and *found is set in any case. */
+static sal_status read_content(const char *path, const sali_format *format, sali_content_kind kind,
+                               const sali_reading *reading, sali_content *out,
+                               const sali_format **found, sal_error *err)
+{
+    sali_member member = { 0 };
+    sali_reading with = reading ? *reading : (sali_reading){ 0 };
+    sal_status status = sali_member_split(path, &member, err);
+    if (status == SAL_OK) {
+        with.member = member.text ? &member : NULL;
+        status = read_file(member.file, format, kind, &with, out, found, err);
+    }
+    sali_member_free(&member);
     return status;
 }
 

@@ -30,6 +30,8 @@ typedef struct sali_format {
     /* `recognise` finds a heading that no other format has; then the suffix does not matter. */
     bool has_heading;
     bool needs_suffix; /* what `recognise` finds means nothing in a file with another suffix */
+    /* A file holds several arrays, of which a path FILE:NAME names one (io/member.h). */
+    bool has_members;
     /* Read all of a file, whose bytes are followed by a NUL. *out has its kind set and is empty
      * otherwise; the caller frees it, on failure too. NULL: cannot be read. */
     void (*parse)(sali_scan *scan, sali_content *out);
@@ -66,6 +68,7 @@ typedef struct sali_format {
     X(idx)                  \
     X(netcdf)               \
     X(npy)                  \
+    X(npz)                  \
     X(usps)                 \
     X(libsvm)               \
     X(table)                \
@@ -95,6 +98,7 @@ typedef struct sali_reading {
     sali_columns companion; /* from another file with the same columns; zeros: there is none */
     bool asks;              /* messages may suggest columns_from (--columns-from) */
     sali_vartype vartype;   /* of a graph: its numbers are an energy of such variables */
+    const struct sali_member *member; /* what the path says after the file; NULL: nothing */
 } sali_reading;
 
 /* SAL_ERR_ARGUMENT if columns_from is given for content that is not from a libsvm file, or is not a
@@ -170,7 +174,8 @@ static inline sal_status sali_array_check(const char *name, const sal_array *arr
 }
 
 /* Read a file, gzip-compressed or not. The format is `format`, or if NULL the one that suffix and
- * content indicate, among those of `kind` (SALI_CONTENT_NONE: any). *found (may be NULL) receives
+ * content indicate, among those of `kind` (SALI_CONTENT_NONE: any). The path may name one array of
+ * a file (FILE:NAME, io/member.h). *found (may be NULL) receives
  * the format; for a format that is read elsewhere, *out has only its kind.
  * Returns: SAL_ERR_ARGUMENT when no format is recognised; SAL_ERR_DATA; those of
  *          sali_file_read_gz. On failure the outputs are untouched. */

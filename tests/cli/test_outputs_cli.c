@@ -35,6 +35,7 @@ static const struct {
 } overwriting[] = {
     { "r.npy", "convert r.npy r.npy" },
     { "r.npy", "convert r.npy here/r.npy" },
+    { "r.npy", "convert r.npy:name r.npy" },
     { "n.uai", "convert n.uai link.uai" },
     { "n.uai", "exact n.uai --marginals n.uai" },
     { "n.uai", "exact link.uai --out-pr=n.uai" },
