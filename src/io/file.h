@@ -36,18 +36,13 @@ bool sali_file_is_locked(int fd, bool to_write);
 bool sali_file_is_at(int fd, const char *path);
 
 /* Limit of decompressed size: far above any data set, far below a decompression bomb. */
-#define SALI_GUNZIP_MAX ((int64_t)1 << 30)
+#define SALI_UNPACK_MAX ((int64_t)1 << 30)
 
-/* As sali_file_read; a file that starts like gzip is decompressed, to max_size bytes at most.
- * Returns:   also DATA for a damaged or too large stream, UNSUPPORTED for gzip without zlib. */
-sal_status sali_file_read_gz(const char *path, int64_t max_size, sali_bytes *out, sal_error *err);
-
-/* Whether the content starts with the two bytes of gzip. */
-int sali_is_gzip(const void *data, int64_t size);
-
-/* Decompress a gzip stream in memory (several members are joined); `name` is for messages. */
-sal_status sali_gunzip(const char *name, const void *data, int64_t size, int64_t max_size,
-                       sali_bytes *out, sal_error *err);
+/* As sali_file_read; a file that starts like gzip, bzip2 or xz is decompressed, to at most max_size
+ * bytes.
+ * Returns:   also DATA for a damaged or too large stream, UNSUPPORTED without the library. */
+sal_status sali_file_read_unpacked(const char *path, int64_t max_size, sali_bytes *out,
+                                   sal_error *err);
 
 /* A file being written. All data go to PATH.tmp next to it, which replaces PATH on commit: readers
  * see the old content or the new, never a part. A symbolic link is replaced. The temporary is

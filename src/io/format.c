@@ -11,6 +11,7 @@
 #include "io/file.h"
 #include "io/member.h"
 #include "io/torch.h"
+#include "io/unpack.h"
 #include "models/conversion.h"
 
 static const sali_format *const formats[] = {
@@ -96,10 +97,7 @@ sal_status sali_format_named(const char *name, const sali_format **out, sal_erro
 
 bool sali_format_has_suffix(const sali_format *format, const char *path)
 {
-    size_t length = strlen(path);
-    if (length > 3 && strcmp(path + length - 3, ".gz") == 0) {
-        length -= 3;
-    }
+    const size_t length = sali_unpacked_length(path);
     for (int k = 0; k < SALI_FORMAT_SUFFIXES && format->suffixes[k]; k++) {
         size_t n = strlen(format->suffixes[k]);
         if (length > n && strncmp(path + length - n, format->suffixes[k], n) == 0) {
@@ -154,7 +152,7 @@ sal_status sali_format_find(const char *path, sali_content_kind kind, const sali
     sali_bytes bytes = { 0 };
     sali_member member = { 0 };
     sal_status status = sali_member_split(path, &member, err);
-    status = status ? status : sali_file_read_gz(member.file, SALI_GUNZIP_MAX, &bytes, err);
+    status = status ? status : sali_file_read_unpacked(member.file, SALI_UNPACK_MAX, &bytes, err);
     if (status == SAL_OK) {
         *found = recognise_format(member.file, &bytes, kind);
         sali_bytes_free(&bytes);
@@ -193,7 +191,7 @@ static sal_status read_file(const char *path, const sali_format *format, sali_co
                             const sali_format **found, sal_error *err)
 {
     sali_bytes bytes = { 0 };
-    sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
+    sal_status status = sali_file_read_unpacked(path, SALI_UNPACK_MAX, &bytes, err);
     if (status != SAL_OK) {
         return status;
     }

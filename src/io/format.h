@@ -85,7 +85,7 @@ const sali_format *sali_format_at(int64_t index);
 sal_status sali_format_named(const char *name, const sali_format **out, sal_error *err);
 
 /* The format of a file, found as sali_content_read does: *found is NULL if none fits.
- * Returns: those of sali_file_read_gz. */
+ * Returns: those of sali_file_read_unpacked. */
 sal_status sali_format_find(const char *path, sali_content_kind kind, const sali_format **found,
                             sal_error *err);
 
@@ -173,12 +173,12 @@ static inline sal_status sali_array_check(const char *name, const sal_array *arr
     return SAL_OK;
 }
 
-/* Read a file, gzip-compressed or not. The format is `format`, or if NULL the one that suffix and
+/* Read a file, compressed or not. The format is `format`, or if NULL the one that suffix and
  * content indicate, among those of `kind` (SALI_CONTENT_NONE: any). The path may name one array of
  * a file (FILE:NAME, io/member.h). *found (may be NULL) receives
  * the format; for a format that is read elsewhere, *out has only its kind.
  * Returns: SAL_ERR_ARGUMENT when no format is recognised; SAL_ERR_DATA; those of
- *          sali_file_read_gz. On failure the outputs are untouched. */
+ *          sali_file_read_unpacked. On failure the outputs are untouched. */
 sal_status sali_content_read(const char *path, const sali_format *format, sali_content_kind kind,
                              sali_content *out, const sali_format **found, sal_error *err);
 
@@ -197,7 +197,7 @@ sal_status sali_content_write(const char *path, const sali_format *format,
 sal_status sali_content_write_as(const char *path, const sali_format *format,
                                  const sali_content *content, sali_remark *remark, sal_error *err);
 
-/* Whether the path, without ".gz", ends in one of the format's suffixes. */
+/* Whether the path, without ".gz" or the like, ends in one of the format's suffixes. */
 bool sali_format_has_suffix(const sali_format *format, const char *path);
 
 #endif

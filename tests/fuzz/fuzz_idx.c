@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "io/arrays/idx.h"
-#include "io/file.h"
+#include "io/unpack.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -10,8 +10,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     sali_bytes bytes = { 0 };
     sali_npy array = { 0 };
     sal_status status = SAL_OK;
-    if (sali_is_gzip(data, (int64_t)size)) {
-        status = sali_gunzip("fuzz", data, (int64_t)size, 1 << 20, &bytes, &err);
+    const sali_packing *packing = sali_packing_of(data, (int64_t)size);
+    if (packing) {
+        status = sali_unpack(packing, "fuzz", data, (int64_t)size, 1 << 20, &bytes, &err);
         fuzz_check(status, &err);
         data = bytes.data;
         size = (size_t)bytes.size;

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""check_arrays.py SALTUS: arrays as NumPy writes them into files of several arrays become the same numbers
-in .npy. Parts whose writer is not installed, or whose reader was not built, are named as skipped; the exit
+"""check_arrays.py SALTUS: arrays as NumPy writes them into files of several arrays, and compressed files, become
+the same numbers in .npy. Parts whose writer is not installed, or whose reader was not built, are named as skipped; the exit
 status is 77 if all are."""
+import importlib
 import os
 import subprocess
 import sys
@@ -64,8 +65,30 @@ def npz():
     check('forced.npz:x', x)
 
 
+def compressed(module):
+    x = random.integers(0, 2, (30, 9)).astype(np.uint8)
+    np.save('plain.npy', x)
+    with open('plain.npy', 'rb') as file:
+        content = file.read()
+    with open('packed.npy.' + module, 'wb') as file:
+        file.write(importlib.import_module(module).compress(content))
+    check('packed.npy.' + module, x)
+
+
+def gzip():
+    compressed('gzip')
+
+
+def bz2():
+    compressed('bz2')
+
+
+def lzma():
+    compressed('lzma')
+
+
 skipped = []
-parts = [npz]
+parts = [npz, gzip, bz2, lzma]
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
     for part in parts:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whole files, gzip, numbers and words. */
+/* Whole files, numbers and words. */
 #include "temp_dir.h"
 
 #include <locale.h>
@@ -14,7 +14,6 @@
 #include <saltus/program.h>
 #include "alloc_fail.h"
 #include "core/error.h"
-#include "io/config.h"
 #include "io/file.h"
 #include "core/number.h"
 #include "io/scan.h"
@@ -361,95 +360,6 @@ START_TEST(file_functions_survive_failing_allocations)
 }
 END_TEST
 
-/* gzip of "saltus", by gzip -n. */
-static const unsigned char saltus_gz[] = {
-    0x1f, 0x8b, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x03, 0x2b, 0x4e, 0xcc,
-    0x29, 0x29, 0x2d, 0x06, 0x00, 0x33, 0xa5, 0x6a, 0x21, 0x06, 0x00, 0x00, 0x00,
-};
-
-#ifdef SALI_HAVE_ZLIB
-#include <zlib.h>
-
-static sal_status parse_gzip(const void *data, int64_t size, sal_error *err)
-{
-    sali_bytes bytes = { 0 };
-    sal_status status = sali_gunzip("mem", data, size, 1000, &bytes, err);
-    sali_bytes_free(&bytes);
-    return status;
-}
-
-START_TEST(gzip_is_read_and_members_are_joined)
-{
-    sal_error err = { 0 };
-    sali_bytes bytes = { 0 };
-    const char *path = temp_write("a.gz", saltus_gz, sizeof saltus_gz);
-    ck_ok(sali_file_read_gz(path, 6, &bytes, &err), &err);
-    ck_assert_str_eq((char *)bytes.data, "saltus");
-    sali_bytes_free(&bytes);
-    unsigned char two[2 * sizeof saltus_gz];
-    memcpy(two, saltus_gz, sizeof saltus_gz);
-    memcpy(two + sizeof saltus_gz, saltus_gz, sizeof saltus_gz);
-    ck_ok(sali_gunzip("two", two, sizeof two, 100, &bytes, &err), &err);
-    ck_assert_str_eq((char *)bytes.data, "saltussaltus");
-    sali_bytes_free(&bytes);
-    ck_ok(sali_file_read_gz(temp_write("plain", "text", 4), 2, &bytes, &err), &err);
-    ck_assert_str_eq((char *)bytes.data, "text");
-    sali_bytes_free(&bytes);
-}
-END_TEST
-
-START_TEST(bad_gzip_is_refused)
-{
-    sal_error err = { 0 };
-    sali_bytes bytes = { 0 };
-    unsigned char data[sizeof saltus_gz + 1] = { 0 };
-    memcpy(data, saltus_gz, sizeof saltus_gz);
-    ck_fails(sali_gunzip("f", data, sizeof data, 100, &bytes, &err), SAL_ERR_DATA, &err,
-             "something follows");
-    ck_fails(sali_gunzip("f", data, 20, 100, &bytes, &err), SAL_ERR_DATA, &err, "too early");
-    ck_fails(sali_gunzip("f", data, 26, 5, &bytes, &err), SAL_ERR_DATA, &err, "more than 5 bytes");
-    data[18] ^= 1;
-    ck_fails(sali_gunzip("f", data, 26, 100, &bytes, &err), SAL_ERR_DATA, &err, "damaged");
-    temp_sweep(parse_gzip, saltus_gz, sizeof saltus_gz);
-}
-END_TEST
-
-START_TEST(decompression_bomb_stops_at_the_limit)
-{
-    sal_error err = { 0 };
-    sali_bytes bytes = { 0 };
-    const char *path = temp_path("bomb.gz");
-    gzFile file = gzopen(path, "wb9");
-    static char zeros[1 << 20];
-    for (int i = 0; i < 64; i++) {
-        gzwrite(file, zeros, sizeof zeros);
-    }
-    gzclose(file);
-    ck_fails(sali_file_read_gz(path, (1 << 26) - 1, &bytes, &err), SAL_ERR_DATA, &err,
-             "more than 67108863 bytes");
-    ck_ok(sali_file_read_gz(path, 1 << 26, &bytes, &err), &err);
-    ck_assert_int_eq(bytes.size, 1 << 26);
-    sali_bytes_free(&bytes);
-    ck_alloc_sweep(sali_file_read_gz(path, 1 << 26, &bytes, &err), sali_bytes_free(&bytes));
-}
-END_TEST
-#else
-START_TEST(gzip_is_read)
-{
-    test_skipped("built without zlib");
-}
-END_TEST
-
-START_TEST(gzip_is_unsupported_without_zlib)
-{
-    sal_error err = { 0 };
-    sali_bytes bytes = { 0 };
-    const char *path = temp_write("a.gz", saltus_gz, sizeof saltus_gz);
-    ck_fails(sali_file_read_gz(path, 6, &bytes, &err), SAL_ERR_UNSUPPORTED, &err, "zlib");
-}
-END_TEST
-#endif
-
 static sal_status parse_int(const char *text, int64_t *out)
 {
     return sali_parse_int(text, (int64_t)strlen(text), out);
@@ -680,14 +590,6 @@ int main(void)
     tcase_add_test(files, a_reservation_that_is_not_used_leaves_nothing);
     tcase_add_test(files, many_writers_leave_a_whole_file);
     tcase_add_test(files, file_functions_survive_failing_allocations);
-#ifdef SALI_HAVE_ZLIB
-    tcase_add_test(files, gzip_is_read_and_members_are_joined);
-    tcase_add_test(files, bad_gzip_is_refused);
-    tcase_add_test(files, decompression_bomb_stops_at_the_limit);
-#else
-    tcase_add_test(files, gzip_is_unsupported_without_zlib);
-    tcase_add_test(files, gzip_is_read);
-#endif
     suite_add_tcase(suite, files);
     TCase *text = tcase_create("text");
     tcase_add_test(text, integers_are_checked);

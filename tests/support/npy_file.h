@@ -24,7 +24,7 @@ static inline sal_status npy_open(sali_npy (*view)(sali_scan *scan), const char 
 {
     sali_bytes file = { 0 };
     sali_npy array = { 0 };
-    sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &file, err);
+    sal_status status = sali_file_read_unpacked(path, SALI_UNPACK_MAX, &file, err);
     status = status ? status : npy_view(view, path, file.data, file.size, &array, err);
     if (status == SAL_OK) {
         size_t size = (size_t)(array.count * sali_dtype_bytes(array.dtype));

@@ -119,8 +119,8 @@ static void check_member(sali_scan *scan, archive *a, zip_uint64_t index, int64_
                          "its arrays are compressed by method %d; expected stored or "
                          "deflated ones, as numpy.savez writes them",
                          m.comp_method);
-    } else if (m.size > (zip_uint64_t)SALI_GUNZIP_MAX) {
-        sali_scan_refuse(scan, "decompresses to more than %lld bytes", (long long)SALI_GUNZIP_MAX);
+    } else if (m.size > (zip_uint64_t)SALI_UNPACK_MAX) {
+        sali_scan_refuse(scan, "decompresses to more than %lld bytes", (long long)SALI_UNPACK_MAX);
     } else if (m.comp_size > (zip_uint64_t)(scan->end - scan->begin) ||
                m.size / MOST_EXPANSION > m.comp_size) {
         sali_scan_refuse(scan, "claims more bytes than it can hold");

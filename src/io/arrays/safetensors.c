@@ -222,7 +222,7 @@ sal_status sali_safetensors_parse(const char *name, const void *bytes, int64_t s
 sal_status sali_safetensors_open(const char *path, sali_safetensors **out, sal_error *err)
 {
     sali_bytes bytes = { 0 };
-    sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &bytes, err);
+    sal_status status = sali_file_read_unpacked(path, SALI_UNPACK_MAX, &bytes, err);
     if (status != SAL_OK) {
         return status;
     }

@@ -21,10 +21,10 @@ typedef struct sali_tensor {
 
 typedef struct sali_safetensors sali_safetensors;
 
-/* Read a file, gzip-compressed or not. Types F64, F32, F16, BF16, I8..I64, U8..U64 and BOOL.
+/* Read a file, compressed or not. Types F64, F32, F16, BF16, I8..I64, U8..U64 and BOOL.
  * Returns:   DATA for anything else, for shapes that do not fit the offsets, and for offsets that
- *            overlap, leave holes or leave the file; those of sali_file_read_gz. On failure *out is
- *            untouched. */
+ *            overlap, leave holes or leave the file; those of sali_file_read_unpacked. On failure
+ *            *out is untouched. */
 sal_status sali_safetensors_open(const char *path, sali_safetensors **out, sal_error *err);
 
 /* As sali_safetensors_open, from `size` bytes in memory, which must outlive *out; `name` is for

@@ -23,8 +23,8 @@ void sali_uai_settle_order(sali_scan *scan, sali_factor_graph *graph, bool logar
  * Params:    sample  its number from 1; 0: the only one of the file.
  *            remark  says how numbers were read that fit both layouts, where nothing decided.
  * Returns:   DATA for empty files, states out of range and contradictions; ARGUMENT for a sample
- *            that the file lacks, and for 0 where it has several; those of sali_file_read_gz. On
- *            failure observed is untouched. */
+ *            that the file lacks, and for 0 where it has several; those of sali_file_read_unpacked.
+ *            On failure observed is untouched. */
 sal_status sali_uai_read_evidence(const char *path, const sali_factor_graph *graph, int64_t sample,
                                   int32_t *observed, sali_remark *remark, sal_error *err);
 

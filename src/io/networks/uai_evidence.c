@@ -276,7 +276,7 @@ sal_status sali_uai_read_evidence(const char *path, const sali_factor_graph *gra
                                   int32_t *observed, sali_remark *remark, sal_error *err)
 {
     sali_bytes file = { 0 };
-    sal_status status = sali_file_read_gz(path, SALI_GUNZIP_MAX, &file, err);
+    sal_status status = sali_file_read_unpacked(path, SALI_UNPACK_MAX, &file, err);
     status = status ? status
                     : sali_uai_parse_evidence(path, file.data, file.size, graph, sample, observed,
                                               remark, err);
