@@ -150,6 +150,7 @@ typedef struct sali_content {
     sali_remark remark;   /* what the reader found, without the name of the file */
     sali_columns columns; /* of a libsvm file */
     bool label_first;     /* of an array: the first column has the heading "label" */
+    bool label_last;      /* of an array: the last column is taken for labels */
     union {
         sali_factor_graph network;
         sali_graph graph;

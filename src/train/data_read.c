@@ -460,27 +460,31 @@ static void drop_channel(sal_array *a)
     }
 }
 
-/* Move the first column of a table to its labels. */
-static sal_status take_labels(const char *path, sal_array *a, sali_remark *remark, sal_error *err)
+/* Move the first or the last column of a table to its labels. */
+static sal_status take_labels(const char *path, bool last, sal_array *a, sali_remark *remark,
+                              sal_error *err)
 {
     const int64_t rows = a->shape[0], columns = a->shape[1];
     a->labels = SALI_NEW_ARRAY(int32_t, rows);
-    sal_status status = a->labels
-                            ? sali_remark_add(remark, false, err, "the first column has the labels")
-                            : sali_fail_memory(err);
+    sal_status status =
+        !a->labels ? sali_fail_memory(err)
+        : last     ? sali_remark_add(remark, true, err,
+                                     "the last column has whole numbers, and the others are a square "
+                                         "picture: taken for labels, as in other files .amat")
+                   : sali_remark_add(remark, false, err, "the first column has the labels");
     if (status != SAL_OK) {
         return status;
     }
     for (int64_t r = 0; r < rows; r++) {
-        const double label = a->values[r * columns];
+        const double label = a->values[r * columns + (last ? columns - 1 : 0)];
         if (!(label >= INT32_MIN && label <= INT32_MAX) || label != floor(label)) {
             return sali_fail(err, SAL_ERR_DATA,
                              "%s: row %lld has the label %g; expected a whole number of 32 bits "
-                             "in the column that is headed \"label\"",
+                             "in the column of labels",
                              path, (long long)r, label);
         }
         a->labels[r] = (int32_t)label;
-        memmove(a->values + r * (columns - 1), a->values + r * columns + 1,
+        memmove(a->values + r * (columns - 1), a->values + r * columns + !last,
                 (size_t)(columns - 1) * sizeof *a->values);
     }
     a->shape[1] = columns - 1;
@@ -496,8 +500,9 @@ static sal_status arrange_array(const char *path, const sal_data_options *o, sal
         return SAL_OK;
     }
     drop_channel(&content->array);
-    return content->label_first ? take_labels(path, &content->array, &content->remark, err)
-                                : SAL_OK;
+    return content->label_first || content->label_last
+               ? take_labels(path, content->label_last, &content->array, &content->remark, err)
+               : SAL_OK;
 }
 
 sal_status sal_data_read(const char *path, const sal_data_options *options, sal_data *data,

@@ -197,6 +197,26 @@ START_TEST(labels_and_channels_are_told_from_pixels)
         sal_data_destroy(&data);
     }
     ck_alloc_sweep(sal_data_read(temp_path("k.csv"), NULL, &data, &err), sal_data_destroy(&data));
+    sal_array array = { 0 };
+    static const char amat[] = " 0 1 0.0 .7 5\n1 0 0 1 0\n", plain[] = "0 1 0 1\n0 0 1 1\n";
+    ck_ok(sal_data_read(temp_write("k.amat", amat, sizeof amat - 1), NULL, &data, &err), &err);
+    ck_assert(data.variables == 4 && data.labels[0] == 5 && data.labels[1] == 0);
+    ck_assert_mem_eq(data.codes, ((uint8_t[]){ 0, 1, 0, 1, 1, 0, 0, 1 }), 8);
+    ck_assert(data.warns && strstr(data.remark, "the last column has whole numbers"));
+    sal_data_destroy(&data);
+    ck_alloc_sweep(sal_data_read(temp_path("k.amat"), NULL, &data, &err), sal_data_destroy(&data));
+    ck_ok(sal_array_read(temp_path("k.amat"), SAL_COLUMNS_FIND, &array, &err), &err);
+    ck_assert(array.shape[1] == 5 && array.values[4] == 5);
+    sal_array_free(&array);
+    ck_ok(sal_data_read(temp_write("k.amat", plain, sizeof plain - 1), NULL, &data, &err), &err);
+    ck_assert(data.variables == 4 && !data.labels && !data.remark);
+    sal_data_destroy(&data);
+    static const char *const not_labels[] = { "0 1 0 1 .5\n", "0 1 0 1 -1\n" };
+    for (int k = 0; k < 2; k++) {
+        temp_write("k.amat", not_labels[k], strlen(not_labels[k]));
+        ck_fails(sal_data_read(temp_path("k.amat"), NULL, &data, &err), SAL_ERR_DATA, &err,
+                 "one more than pictures of 2 x 2");
+    }
     const sal_data_options as_codes = { .kind = SAL_DATA_CODES };
     ck_ok(sal_data_read(temp_path("k.csv"), &as_codes, &data, &err), &err);
     ck_assert(data.variables == 4 && data.codes[2] == 7 && data.labels[0] == 5);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of numbers as text: a row a line, columns separated by commas, semicolons, tabs or blanks;
  * a heading may come first; # begins a comment. */
+#include <math.h>
 #include <string.h>
 
 #include "core/number.h"
 #include "core/text.h"
 #include "io/format.h"
+#include "io/unpack.h"
 
 /* With at most this many columns, a first row 0 or 0,1 could as well be a row of integers. */
 #define FEW_COLUMNS 2
@@ -241,6 +243,26 @@ static bool recognise(sali_scan *scan)
     return scan->status == SAL_OK;
 }
 
+static bool is_square(int64_t n)
+{
+    const int64_t side = llround(sqrt((double)n));
+    return n > 0 && side * side == n;
+}
+
+/* Whether a file is named .amat and its rows are square pictures with a whole number from 0 on
+ * after them: such files end in labels, if they have them. */
+static bool has_label_last(const char *path, const sal_array *a)
+{
+    const size_t length = sali_unpacked_length(path);
+    const int64_t columns = a->shape[1];
+    bool labels = length > 5 && strncmp(path + length - 5, ".amat", 5) == 0 && columns > 2 &&
+                  is_square(columns - 1);
+    for (int64_t i = columns - 1; labels && i < a->count; i += columns) {
+        labels = a->values[i] >= 0 && a->values[i] == floor(a->values[i]);
+    }
+    return labels;
+}
+
 /* Read the table, then decide whether a first row 0, 1, 2, .. is a heading. */
 static void parse(sali_scan *scan, sali_content *out)
 {
@@ -250,13 +272,16 @@ static void parse(sali_scan *scan, sali_content *out)
         settle_counts(&r);
         scan->status = remark_heading(&r, &out->remark, scan->err);
         out->label_first = r.labels && out->array.shape[1] > 1;
+        out->label_last = !r.heading && has_label_last(scan->name, &out->array);
     }
 }
 
-/* The separator for a path: blanks for .txt, tabs for .tsv, commas for anything else. */
+/* The separator for a path: blanks for .txt and .amat, tabs for .tsv, commas for anything else. */
 static const char *separator_for(const char *path)
 {
-    return sali_has_suffix(path, ".txt") ? " " : sali_has_suffix(path, ".tsv") ? "\t" : ",";
+    return sali_has_suffix(path, ".txt") || sali_has_suffix(path, ".amat") ? " "
+           : sali_has_suffix(path, ".tsv")                                 ? "\t"
+                                                                           : ",";
 }
 
 /* Whether the first row is 0, 1, 2, .., which would read back as a heading. */
@@ -291,7 +316,7 @@ static void write(sali_text_output *w, const sali_content *content)
 const sali_format sali_format_table = {
     .name = "table",
     .doc = "rows of numbers, separated by commas, semicolons, tabs or blanks",
-    .suffixes = { ".csv", ".tsv", ".txt", ".dat" },
+    .suffixes = { ".csv", ".tsv", ".txt", ".dat", ".amat" },
     .content = SALI_CONTENT_ARRAY,
     .recognise = recognise,
     .parse = parse,
