@@ -66,6 +66,7 @@ typedef struct sali_format {
     X(hugin)                \
     X(fg)                   \
     X(idx)                  \
+    X(mat)                  \
     X(netcdf)               \
     X(npy)                  \
     X(npz)                  \

@@ -13,14 +13,24 @@
 /* One compressed byte becomes at most this many. */
 #define MOST_EXPANSION 1032
 
-static void *begin(void)
+static void *begin_window(int window)
 {
     z_stream *z = SALI_NEW(z_stream);
-    if (z && inflateInit2(z, 15 + 16) != Z_OK) { /* the largest window, in a gzip wrapper */
+    if (z && inflateInit2(z, window) != Z_OK) {
         sali_free(z);
         return NULL;
     }
     return z;
+}
+
+static void *begin(void)
+{
+    return begin_window(15 + 16); /* the largest window, in a gzip wrapper */
+}
+
+static void *begin_zlib(void)
+{
+    return begin_window(15);
 }
 
 static void end(void *state)
@@ -77,5 +87,15 @@ const sali_packing sali_packing_gzip = {
     .step = step,
     .restart = restart,
     .told = told,
+#endif
+};
+
+const sali_packing sali_packing_zlib = {
+    .name = "zlib",
+    .library = "zlib",
+#ifdef SALI_HAVE_ZLIB
+    .open = begin_zlib,
+    .close = end,
+    .step = step,
 #endif
 };

@@ -166,18 +166,22 @@ static bool is_square(int64_t n)
     return n > 1 && side * side == n;
 }
 
+/* Pixels of a picture of MNIST, and of data sets made like it. */
+#define USUAL_PIXELS 784
+
 /* Whether the last dimension of MATLAB's array counts the rows, as far as one can guess. Of a
- * matrix, the size that is the known length of a row, or else the only square, counts pixels; or
- * else the smaller size does. */
+ * matrix, the size that is the known length of a row counts pixels, or else the usual one, or else
+ * the only square, or else the smaller. */
 static bool guess_last(const sali_scan *scan, const sal_array *a)
 {
     const int64_t *n = a->shape, known = scan->reading ? scan->reading->columns : 0;
     if (a->ndim != 2) {
         return a->ndim == 3 && n[0] == n[1] && n[1] != n[2];
     }
-    return (n[0] == known) != (n[1] == known)   ? n[0] == known
-           : is_square(n[0]) != is_square(n[1]) ? is_square(n[0])
-                                                : n[0] < n[1];
+    return (n[0] == known) != (n[1] == known)                 ? n[0] == known
+           : (n[0] == USUAL_PIXELS) != (n[1] == USUAL_PIXELS) ? n[0] == USUAL_PIXELS
+           : is_square(n[0]) != is_square(n[1])               ? is_square(n[0])
+                                                              : n[0] < n[1];
 }
 
 /* Make the last dimension the first. */
@@ -206,7 +210,7 @@ static void arrange_rows(sali_scan *scan, bool matlab, sali_content *content)
     const bool last = guess ? guess_last(scan, a) : rows == SALI_MEMBER_ROWS_LAST && a->ndim > 1;
     if (guess) {
         scan->status = sali_remark_add(
-            &content->remark, last, scan->err,
+            &content->remark, true, scan->err,
             "its %s dimension, of %lld, is taken for that of the rows (FILE:NAME,rows=%s if it is "
             "not)",
             last ? "last" : "first", (long long)a->shape[last ? a->ndim - 1 : 0],

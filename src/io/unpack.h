@@ -44,6 +44,9 @@ typedef struct sali_packing {
 
 extern const sali_packing sali_packing_gzip, sali_packing_bzip2, sali_packing_xz;
 
+/* What gzip has inside, as other formats have it: a file does not begin with it. */
+extern const sali_packing sali_packing_zlib;
+
 /* The method of compressed bytes; NULL: they are not compressed. */
 const sali_packing *sali_packing_of(const void *data, int64_t size);
 

@@ -122,6 +122,8 @@ START_TEST(rows_and_pixels_are_where_the_path_says)
         { { 9, 5 }, 0, 2, true, { 0 }, 5, 5, "its last dimension, of 5" },
         { { 5, 9 }, 0, 2, true, { 0 }, 5, 1, "its first dimension, of 5" },
         { { 9, 16 }, 0, 2, true, { 0 }, 16, 16, "its last dimension, of 16" },
+        { { 784, 1 }, 0, 2, true, { 0 }, 1, 1, "its last dimension, of 1" },
+        { { 784, 4 }, 0, 2, true, { 0 }, 4, 4, "its last dimension, of 4" },
         { { 9, 16 }, 16, 2, true, { 0 }, 9, 1, "its first dimension, of 9" },
         { { 1, 9 }, 0, 2, true, { 0 }, 1, 1, "its first dimension, of 1" },
         { { 9, 5 }, 0, 2, true, { .rows = SALI_MEMBER_ROWS_FIRST }, 9, 1, NULL },
@@ -136,7 +138,7 @@ START_TEST(rows_and_pixels_are_where_the_path_says)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         sal_error err = { 0 };
         sali_content c = { 0 };
-        double values[144];
+        double values[4 * 784];
         sal_array from = { .ndim = cases[k].ndim, .count = 1, .values = values };
         for (int d = 0; d < from.ndim; d++) {
             from.shape[d] = cases[k].shape[d];
