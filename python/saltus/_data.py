@@ -145,7 +145,8 @@ class Data:
         Parameters
         ----------
         path : path
-            ``FILE:NAME`` reads one array of a file that holds several, such as ``mnist.npz:x_train``;
+            ``FILE:NAME`` reads one array of a file that holds several, such as ``mnist.npz:x_train`` or
+            ``usps.h5:train/data``;
             ``FILE:NAME,rows=last`` transposes it.
         **options
             kind : {'pictures', 'codes', 'draws', 'alignment'}

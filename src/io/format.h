@@ -65,6 +65,7 @@ typedef struct sali_format {
     X(bif)                  \
     X(hugin)                \
     X(fg)                   \
+    X(hdf5)                 \
     X(idx)                  \
     X(mat)                  \
     X(netcdf)               \

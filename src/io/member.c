@@ -70,7 +70,7 @@ static sal_status read_parts(const char *path, sali_member *m, sal_error *err)
         if (field && *field == 0) {
             *field = value;
         } else if (part == m->text && part[0] && !strchr(part, '=')) {
-            m->name = part;
+            m->name = part + (part[0] == '/'); /* as paths in HDF5 may begin */
         } else {
             return sali_fail(err, SAL_ERR_ARGUMENT,
                              "%s: '%.40s' after the file %s; expected the name of an array, or "

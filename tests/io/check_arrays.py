@@ -131,8 +131,81 @@ def mat():
     assert done.returncode == 0 and 'ink is taken for 0' in done.stderr, done.stderr
 
 
+def refuse(path, message):
+    done = subprocess.run([saltus, 'convert', path, 'out.npy'], capture_output=True, text=True)
+    if 'was built without' in done.stderr:
+        raise NotBuilt(done.stderr.strip())
+    assert done.returncode != 0 and message in done.stderr and 'HDF5-DIAG' not in done.stderr, (path, done.stderr)
+
+
+def hdf5():
+    import h5py
+    import scipy.io
+    x = random.random((90, 256)).astype(np.float32)
+    with h5py.File('usps.h5', 'w') as file:  # as Kaggle's
+        for name, n in ('train', 90), ('test', 30):
+            group = file.create_group(name)
+            group['data'], group['target'] = x[:n], np.arange(n)
+    check('usps.h5:train/data', x)
+    check('usps.h5:/test/data', x[:30])
+    check('usps.h5:train/target', np.arange(90))
+    check('usps.h5', x, "'train/data' is read, the largest of 4 arrays: test/data, test/target, train/data, ")
+    check('usps.h5:train/data,rows=last', x.T)
+    refuse('usps.h5:train', "holds no array of numbers 'train'; there are: test/data,")
+    many = {'t' + kind: random.integers(0, 100, (3, 5)).astype(kind)
+            for kind in ('i1', 'u1', 'i2', '>u2', '>i4', 'u4', 'i8', 'u8', 'f2', 'f4', '>f8')}
+    many['flag'] = np.eye(3) > 0
+    with h5py.File('many.h5', 'w', userblock_size=512) as file:
+        for name, array in many.items():
+            file[name] = array
+        file.create_dataset('packed', data=x, compression='gzip', shuffle=True, fletcher32=True, chunks=(7, 11))
+        file.create_dataset('offset', data=(x * 99).astype('i4'), scaleoffset=0)
+        file.create_dataset('lzf', data=x, compression='lzf')
+        file['text'], file['record'] = 'text', np.zeros(3, 'i4, f8')
+        file.create_dataset('reference', data=file['packed'].ref, dtype=h5py.ref_dtype)
+        file.create_dataset('vlen', (3,), dtype=h5py.vlen_dtype('i4'))
+        file.create_dataset('outside', (4,), 'u1', external=[('/etc/passwd', 0, 4)])
+        file.create_dataset('large', (1 << 20, 1 << 12), 'u1', chunks=(1 << 10, 1 << 10))
+        file.create_dataset('five', data=np.zeros((1, 1, 1, 1, 1)))
+        file.create_dataset('scalar', data=3.)
+        file.create_dataset('none', data=np.zeros((0, 3)))
+        file['soft'], file['other'] = h5py.SoftLink('/packed'), h5py.ExternalLink('usps.h5', '/train/data')
+        layout = h5py.VirtualLayout((90, 256), 'f4')
+        layout[:] = h5py.VirtualSource('usps.h5', 'train/data', (90, 256))
+        file.create_virtual_dataset('virtual', layout)
+        file['deep/er/data'] = x
+        file['deep/er/again'] = file['deep']
+        hidden = file['t' + 'i1'].attrs
+        hidden['note'] = 'x'
+    for name, array in many.items():
+        check(f'many.h5:{name}', array)
+    for name, array in ('packed', x), ('offset', (x * 99).astype('i4')), ('deep/er/data', x):
+        check(f'many.h5:{name}', array)
+    for name, message in (('lzf', 'is packed by filter 32000'), ('text', 'holds texts'),
+                          ('record', 'holds records (a compound type)'), ('reference', 'holds references to objects'),
+                          ('vlen', 'holds no numbers'), ('outside', 'has its numbers in another file'),
+                          ('virtual', 'is virtual: its numbers are in other files'),
+                          ('large', 'claims more numbers than'), ('five', 'has not 1 to 4 dimensions'),
+                          ('scalar', 'has not 1 to 4 dimensions'), ('none', 'has no numbers'),
+                          ('soft', 'is a soft link'), ('other', 'is a link into another file')):
+        refuse(f'many.h5:{name}', f"many.h5: '{name}' {message}")
+    with open('usps.h5', 'rb') as file:
+        content = file.read()
+    for n in 0, 7, 8, 100, len(content) // 2, len(content) - 1:
+        with open('cut.h5', 'wb') as file:
+            file.write(content[:n])
+        refuse('cut.h5:train/data', 'cut.h5: is no HDF5 file, or is damaged or cut')
+    with h5py.File('v73.mat', 'w', userblock_size=512) as file:  # as MATLAB writes it: dimensions reversed
+        file['data'] = x
+        file['#refs#/a'] = np.zeros((300, 300))
+    with open('v73.mat', 'r+b') as file:
+        file.write(b'MATLAB 7.3 MAT-file, Platform: GLNXA64'.ljust(116) + bytes(8) + b'\0\2IM')
+    check('v73.mat:data,rows=first', x.T)
+    check('v73.mat', x, 'its last dimension, of 90, is taken')
+
+
 skipped = []
-parts = [npz, mat, gzip, bz2, lzma]
+parts = [npz, mat, hdf5, gzip, bz2, lzma]
 with tempfile.TemporaryDirectory() as directory:
     os.chdir(directory)
     for part in parts:

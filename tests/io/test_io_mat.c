@@ -146,9 +146,12 @@ START_TEST(bad_files_are_refused)
     ck_fails(parse("x", 1, &err), SAL_ERR_DATA, &err,
              "is no MAT-file, ends too early, or is damaged");
     ck_fails(parse("", 0, &err), SAL_ERR_DATA, &err, "f: is empty");
-    m.data[125] = 2;
-    ck_fails(parse(m.data, (int64_t)m.size, &err), SAL_ERR_DATA, &err,
-             "f: is a MAT-file of version 7.3, whose format is hdf5");
+    m.data[125] = 2; /* version 7.3 */
+#ifdef SALI_HAVE_HDF5
+    ck_fails(parse(m.data, (int64_t)m.size, &err), SAL_ERR_DATA, &err, "f: is no HDF5 file");
+#else
+    ck_fails(parse(m.data, (int64_t)m.size, &err), SAL_ERR_UNSUPPORTED, &err, "without libhdf5");
+#endif
 }
 END_TEST
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays of MATLAB's .mat files of versions 4 and 5 to 7. (Files of version 7.3 are HDF5.)
+/* Arrays of MATLAB's .mat files of versions 4 and 5 to 7. Files of version 7.3 are HDF5.
  * Source: The MathWorks, MAT-File Format. libmatio 1.5 reads such files, too, but fills what is
  * missing of a truncated file with zeros, without an error. */
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "core/alloc.h"
 #include "core/error.h"
 #include "io/arrays/array_file.h"
+#include "io/arrays/hdf5.h"
 #include "io/format.h"
 #include "io/member.h"
 #include "io/unpack.h"
@@ -233,7 +234,7 @@ static bool is_version(const sali_scan *scan, int version, int *big_endian)
 static bool recognise(sali_scan *scan)
 {
     int big_endian;
-    return is_version(scan, 1, &big_endian);
+    return is_version(scan, 1, &big_endian) || is_version(scan, 2, &big_endian);
 }
 
 /* The arrays of a file. */
@@ -297,8 +298,10 @@ static void parse(sali_scan *scan, sali_content *out)
     listing l = { 0 };
     int big_endian;
     if (is_version(scan, 2, &big_endian)) {
-        sali_scan_refuse(scan, "is a MAT-file of version 7.3, whose format is hdf5");
-    } else if (scan->begin == scan->end) {
+        sali_hdf5_parse(scan, true, out);
+        return;
+    }
+    if (scan->begin == scan->end) {
         sali_scan_refuse(scan, "is empty");
     }
     read_variables(scan, &l, -1, NULL);
@@ -313,7 +316,7 @@ static void parse(sali_scan *scan, sali_content *out)
 
 const sali_format sali_format_mat = {
     .name = "mat",
-    .doc = "one of MATLAB's arrays (FILE:NAME), of versions 4 to 7",
+    .doc = "one of MATLAB's arrays (FILE:NAME); of version 7.3 if built with libhdf5",
     .suffixes = { ".mat" },
     .content = SALI_CONTENT_ARRAY,
     .comments = SALI_BYTES,

@@ -44,7 +44,6 @@
 /* The longest list of levels that is written although scale and offset give the same values. */
 #define MOST_LEVELS 4096
 
-pthread_mutex_t sali_netcdf_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 /* A block of the space in the file. */
 typedef struct block {
@@ -590,7 +589,7 @@ static sal_status write_file(writer *w, sal_error *err)
 {
     struct stat info;
     sali_output_unlock(&w->out);
-    pthread_mutex_lock(&sali_netcdf_mutex);
+    pthread_mutex_lock(&sali_hdf5_mutex);
     errno = 0;
     keep_error(w, nc_create(w->out.temporary, NC_NETCDF4 | NC_CLOBBER, &w->file));
     bool open = w->code == NC_NOERR;
@@ -599,7 +598,7 @@ static sal_status write_file(writer *w, sal_error *err)
     if (open) {
         keep_error(w, nc_close(w->file));
     }
-    pthread_mutex_unlock(&sali_netcdf_mutex);
+    pthread_mutex_unlock(&sali_hdf5_mutex);
     int fd = fileno(w->out.file); /* release what was reserved but not used */
     bool cut = fstat(fd, &info) == 0 && ftruncate(fd, info.st_size) == 0;
     status = status ? status : status_of(w, err);

@@ -4,16 +4,13 @@
 #ifndef SALI_NETCDF_POSTERIOR_H
 #define SALI_NETCDF_POSTERIOR_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "core/memory.h"
+#include "io/hdf5_lock.h"
 #include "io/draws/netcdf_coding.h"
 #include "models/content.h"
-
-/* libnetcdf and libhdf5 are not thread-safe: whoever calls them holds this lock. */
-extern pthread_mutex_t sali_netcdf_mutex;
 
 #define SALI_NETCDF_MOST_DIMENSIONS 8
 

@@ -440,13 +440,13 @@ sal_status sali_netcdf_parse(const char *name, const char *data, int64_t size, s
 {
     sali_netcdf_posterior p = { .name = name, .size = size, .file = -1 };
     sali_content content = { .kind = SALI_CONTENT_ARRAY };
-    pthread_mutex_lock(&sali_netcdf_mutex);
+    pthread_mutex_lock(&sali_hdf5_mutex);
     sal_status status = sali_netcdf_open_draws(&p, data, err);
     status = status ? status : sali_netcdf_read_draws(&p, 0, p.draws, &content.array, err);
     status = status ? status : sali_netcdf_findings(&p, &content.array, err);
     status = status ? status : add_codes(&p, &content.array, err);
     status = status ? status : tell_left_out(&p, &content.remark, err);
     sali_netcdf_close_draws(&p);
-    pthread_mutex_unlock(&sali_netcdf_mutex);
+    pthread_mutex_unlock(&sali_hdf5_mutex);
     return SALI_GIVE_STRUCT(status, content, out, sali_content_free);
 }

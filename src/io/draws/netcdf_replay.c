@@ -39,9 +39,9 @@ static void close_draws(void *source)
 {
     draws *d = source;
     if (d->file >= 0) {
-        pthread_mutex_lock(&sali_netcdf_mutex);
+        pthread_mutex_lock(&sali_hdf5_mutex);
         nc_close(d->file);
-        pthread_mutex_unlock(&sali_netcdf_mutex);
+        pthread_mutex_unlock(&sali_hdf5_mutex);
     }
     sali_netcdf_forget_draws(&d->sections[0].posterior);
     sali_netcdf_forget_draws(&d->sections[1].posterior);
@@ -95,14 +95,14 @@ static sal_status read_window(draws *d, int in, int64_t index, sal_error *err)
     sali_free(d->noted);
     d->noted = SALI_NEW_ARRAY(double, SALI_NOTED * p->chains * n);
     d->n = 0;
-    pthread_mutex_lock(&sali_netcdf_mutex);
+    pthread_mutex_lock(&sali_hdf5_mutex);
     sal_status status =
         d->noted ? sali_netcdf_read_draws(p, index, n, &d->states, err) : sali_fail_memory(err);
     for (int i = 0; status == SAL_OK && code == NC_NOERR && i < SALI_NOTED; i++) {
         code = nc_get_vara_double(s->stats, s->figures[i].id, start, count,
                                   d->noted + i * p->chains * n);
     }
-    pthread_mutex_unlock(&sali_netcdf_mutex);
+    pthread_mutex_unlock(&sali_hdf5_mutex);
     if (code != NC_NOERR) {
         return sali_fail(err, SAL_ERR_DATA, "%s: cannot be read: %s", d->name, nc_strerror(code));
     }
@@ -199,14 +199,14 @@ static sal_status open_file(draws *d, sal_run_state *state, sal_error *err)
     if (stat(d->name, &info) != 0 || !S_ISREG(info.st_mode)) {
         return sali_fail(err, SAL_ERR_NOT_FOUND, "%s: cannot be opened, or is no file", d->name);
     }
-    pthread_mutex_lock(&sali_netcdf_mutex);
+    pthread_mutex_lock(&sali_hdf5_mutex);
     sal_status status =
         sali_netcdf_open(d->name, NULL, (int64_t)info.st_size, &d->file, &d->own, err);
     status = status ? status : read_state(d, (int64_t)info.st_size, state, err);
     for (int k = 0; status == SAL_OK && k < 2; k++) {
         status = find_section(d, k, (int64_t)info.st_size, err);
     }
-    pthread_mutex_unlock(&sali_netcdf_mutex);
+    pthread_mutex_unlock(&sali_hdf5_mutex);
     return status ? status : make_room(d, state, err);
 }
 

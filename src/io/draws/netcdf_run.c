@@ -315,10 +315,10 @@ sal_status sali_run_record_parse(const char *name, const char *data, int64_t siz
 {
     sali_netcdf_posterior p = { .name = name, .size = size, .file = -1 };
     sali_run_record record = { 0 };
-    pthread_mutex_lock(&sali_netcdf_mutex);
+    pthread_mutex_lock(&sali_hdf5_mutex);
     sal_status status = sali_netcdf_open_draws(&p, data, err);
     status = status ? status : read_run(&p, &record, err);
     sali_netcdf_close_draws(&p);
-    pthread_mutex_unlock(&sali_netcdf_mutex);
+    pthread_mutex_unlock(&sali_hdf5_mutex);
     return SALI_GIVE_STRUCT(status, record, out, sali_run_record_free);
 }
