@@ -119,6 +119,18 @@ static sal_status parse(const void *data, int64_t size, sal_error *err)
     return status;
 }
 
+/* The same for damaged bytes, of which some call a variable compressed. */
+static sal_status survive(const void *data, int64_t size, sal_error *err)
+{
+    sal_status status = parse(data, size, err);
+#ifndef SALI_HAVE_ZLIB
+    if (status == SAL_ERR_UNSUPPORTED) {
+        err->status = status = SAL_ERR_DATA;
+    }
+#endif
+    return status;
+}
+
 START_TEST(bad_files_are_refused)
 {
     static const struct {
@@ -186,7 +198,7 @@ START_TEST(version_4_is_read_in_both_byte_orders)
         for (int64_t n = 0; n < (int64_t)m.size; n++) {
             ck_assert_int_eq(parse(m.data, n, &err), SAL_ERR_DATA);
         }
-        temp_sweep(parse, m.data, (int64_t)m.size);
+        temp_sweep(survive, m.data, (int64_t)m.size);
     }
     static const struct {
         uint32_t type, rows, complex;
@@ -234,7 +246,7 @@ START_TEST(compressed_variables_are_read)
     m.data[m.size - 1] ^= 1;
     ck_fails(parse(m.data, (int64_t)m.size, &err), SAL_ERR_DATA, &err, "incorrect data check");
     m.data[m.size - 1] ^= 1;
-    temp_sweep(parse, m.data, (int64_t)m.size);
+    temp_sweep(survive, m.data, (int64_t)m.size);
 #else
     put(&m, (uint32_t[]){ 15, (uint32_t)plain.size }, 8);
     put(&m, plain.data, plain.size);
@@ -253,7 +265,7 @@ START_TEST(damaged_files_are_survived)
     for (int64_t n = 0; n < (int64_t)m.size; n++) {
         ck_assert_int_eq(parse(m.data, n, &err), SAL_ERR_DATA);
     }
-    temp_sweep(parse, m.data, (int64_t)m.size);
+    temp_sweep(survive, m.data, (int64_t)m.size);
 }
 END_TEST
 
