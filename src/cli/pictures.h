@@ -31,8 +31,8 @@ typedef struct cli_data {
 /* The rows of an option table for all options of the data. */
 #define CLI_DATA_OPTIONS(d)                                                                       \
     { "data", CLI_TEXT, &(d).path, "FILE",                                                        \
-      "in any format of arrays or alignments (pictures: of two levels, white above the middle); " \
-      "or 'digits' [the alignment that the model is made of]" },                                  \
+      "in any format of arrays (of several in it, FILE:NAME) or alignments (pictures: of two "    \
+      "levels, white above the middle); or 'digits' [the alignment that the model is made of]" }, \
         { "kind", CLI_TEXT, &(d).kind, "NAME",                                                    \
           "what the file holds: pictures, codes, draws or alignment [pictures]" },                \
         { "shape", CLI_TEXT, &(d).shape, "HxW",                                                   \

@@ -44,7 +44,6 @@
 /* The longest list of levels that is written although scale and offset give the same values. */
 #define MOST_LEVELS 4096
 
-
 /* A block of the space in the file. */
 typedef struct block {
     int64_t first, count;
