@@ -3,7 +3,7 @@
 #   nix-build -E '(import <nixpkgs> { }).callPackage ./packaging/nix/package.nix { }'
 # The library, the program, and a module for python3.withPackages.
 { lib, stdenv, fetchFromGitHub, meson, ninja, pkg-config
-, jansson, libpng, libxml2, netcdf, openblas, python3Packages, sleef, zlib }:
+, bzip2, hdf5, jansson, libpng, libxml2, libzip, netcdf, openblas, python3Packages, sleef, xz, zlib }:
 
 let
   # Headers only; Nixpkgs has no package of them.
@@ -20,14 +20,14 @@ python3Packages.toPythonModule (stdenv.mkDerivation {
   src = lib.cleanSource ../..;
 
   nativeBuildInputs = [ meson ninja pkg-config python3Packages.python python3Packages.numpy ];
-  buildInputs = [ jansson libpng libxml2 netcdf openblas sleef zlib ];
+  buildInputs = [ bzip2 hdf5 jansson libpng libxml2 libzip netcdf openblas sleef xz zlib ];
   propagatedBuildInputs = [ python3Packages.numpy ];
 
   env.NIX_CFLAGS_COMPILE = "-isystem ${random123}/include";
   mesonBuildType = "release";
   mesonFlags = [
-    "-Dmpi=disabled" "-Dnetcdf=enabled" "-Dpng=enabled" "-Dzlib=enabled" "-Dpython=enabled"
-    "-Dtests=false" "-Dexamples=false" "-Ddocs=disabled"
+    "-Dmpi=disabled" "-Dbzip2=enabled" "-Dhdf5=enabled" "-Dlzma=enabled" "-Dnetcdf=enabled" "-Dpng=enabled"
+    "-Dzip=enabled" "-Dzlib=enabled" "-Dpython=enabled" "-Dtests=false" "-Dexamples=false" "-Ddocs=disabled"
   ];
 
   doInstallCheck = true;
