@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -16,16 +17,16 @@ def _candidates() -> list[tuple[str, str]]:
     """Where the program may be, and why there."""
     found = []
     try:
-        for file in importlib.metadata.files("saltus") or []:
-            if file.parts[-2:] == ("bin", "saltus"):
-                found.append((str(file.locate()), "what pip installed"))
-    except importlib.metadata.PackageNotFoundError:
+        from ._place import PROGRAM  # written by Meson
+        if PROGRAM:
+            found.append((PROGRAM, "the place that this package was built for"))
+    except ImportError:
         pass
     try:
-        from . import _place  # written by Meson
-        if _place.PROGRAM:
-            found.append((_place.PROGRAM, "the place that this package was built for"))
-    except ImportError:
+        for file in importlib.metadata.files("saltus") or []:
+            if file.parts[-2:] == ("bin", "saltus"):
+                found.append((os.path.realpath(file.locate()), "what pip installed"))
+    except importlib.metadata.PackageNotFoundError:
         pass
     on_path = shutil.which("saltus")
     if on_path:
@@ -41,9 +42,10 @@ def program() -> str:
     tried = []
     for path, why in _candidates():
         try:
-            said = subprocess.run([path, "--version"], capture_output=True, text=True, check=False).stdout.strip()
-        except OSError as failure:
-            tried.append(f"  {path} ({why}): {failure.strerror}")
+            said = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", check=False,
+                                  timeout=30).stdout.strip()
+        except (OSError, subprocess.TimeoutExpired) as failure:
+            tried.append(f"  {path} ({why}): {getattr(failure, 'strerror', failure)}")
             continue
         if said == f"saltus {VERSION}":
             return path
@@ -58,7 +60,9 @@ def main() -> None:
     try:
         path = program()
     except FileNotFoundError as failure:
-        sys.exit(f"saltus: {failure}")
+        print(f"saltus: {failure}", file=sys.stderr)
+        sys.exit(66)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # Python ignores it, and the program would
     os.execv(path, [path, *sys.argv[1:]])
 
 

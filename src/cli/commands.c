@@ -7,7 +7,8 @@
 
 #define MODEL                                                                                    \
     "MODEL is a ready-made one with its settings, such as ising:side=10,theta=0.2 (see 'saltus " \
-    "list models'); a file: a network, a saved tape, a graph (see 'saltus list formats'); a "    \
+    "list models'); a file: a network, a graph, a Potts model, a saved tape (see 'saltus list "  \
+    "formats'); a "                                                                              \
     "directory that train wrote; or a formula of your own, by --formula."
 
 const char cli_program_description[] =
@@ -199,11 +200,14 @@ static const cli_page pages[] = {
           "source <(saltus help --format bash)" } } },
     { &cli_convert,
       CLI_GROUP_CONVERT,
-      "Reads a network, graph, alignment or array and writes it in another format of its "
+      "Reads a network, graph, alignment, Potts model or array and writes it in another format of "
+      "its "
       "kind that means the same. Formats are told by suffix and content (see 'saltus list "
       "formats'); compressed files are read.",
       { { "A network:", "saltus convert alarm.bif.xml alarm.uai" },
         { "A graph from a file without a suffix:", "saltus convert G1 G1.graphml --from gset" },
+        { "A trained Potts model, for programs that read adabmDCA's files:",
+          "saltus convert run params.dat --gauge zero-sum" },
         { "A graph whose weights are an energy of spins, as a QUBO:",
           "saltus convert ising:file=G1,vartype=spin G1.qubo" },
         { "The model that train wrote in a directory, with its parameters beside it:",

@@ -23,6 +23,19 @@ static int write_sheet(const char *in, sal_columns_from columns_from, const char
     return code;
 }
 
+/* Find a gauge by its name. Returns the exit code. */
+static int find_gauge(const char *name, sal_gauge *gauge)
+{
+    static const char *const names[] = { "as-is", "zero-sum", "lattice-gas" };
+    for (int k = 0; k < 3; k++) {
+        if (strcmp(name, names[k]) == 0) {
+            *gauge = (sal_gauge)k;
+            return CLI_OK;
+        }
+    }
+    return cli_usage("--gauge %s: expected as-is, zero-sum or lattice-gas", name);
+}
+
 static int run_convert(const cli_command *command, int argc, char **argv)
 {
     const char *paths[2] = { NULL, NULL }, *from = NULL, *to = NULL, *shape = NULL;
@@ -34,17 +47,14 @@ static int run_convert(const cli_command *command, int argc, char **argv)
         { "to", CLI_TEXT, &to, "FORMAT", "format of OUT [told by its name]" },
         CLI_SHAPE_OPTION(shape),
         CLI_COLUMNS_FROM_OPTION(columns),
-        { "gauge", CLI_TEXT, &gauge_name, "zero-sum|lattice-gas",
+        { "gauge", CLI_TEXT, &gauge_name, "as-is|zero-sum|lattice-gas",
           "gauge of parameters of a Potts model [of a file, its own; of a model, zero-sum]" },
         { 0 },
     };
     int code = cli_parse(command, argc, argv, options, 2, paths);
     code = code ? code : cli_columns_from(columns, &columns_from);
     if (code == CLI_OK && gauge_name) {
-        gauge = strcmp(gauge_name, "zero-sum") == 0 ? SAL_GAUGE_ZERO_SUM : SAL_GAUGE_LATTICE_GAS;
-        code = gauge == SAL_GAUGE_LATTICE_GAS && strcmp(gauge_name, "lattice-gas") != 0
-                   ? cli_usage("--gauge %s: expected zero-sum or lattice-gas", gauge_name)
-                   : CLI_OK;
+        code = find_gauge(gauge_name, &gauge);
     }
     code = code ? code : cli_claim_output(paths[1]);
     bool sheet = code == CLI_OK && !from && !to && is_picture(paths[1]);

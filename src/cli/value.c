@@ -86,14 +86,41 @@ static bool to_codes(const sal_space *space, int64_t states, const double *x, in
 static bool find_alphabet(const sal_space *space, sal_alphabet *alphabet, bool *gapless)
 {
     const int64_t q = sal_space_states(space, 0);
+    const sal_block *block;
     *alphabet = q == 20 || q == 21 ? SAL_ALPHABET_PROTEIN : SAL_ALPHABET_RNA;
     *gapless = q == 20 || q == 4;
-    for (int64_t i = 0; i < sal_space_variables(space); i++) {
-        if (sal_space_states(space, i) != q) {
+    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
+        if (block->kind != SAL_CATEGORICAL || block->states != q) {
             return false;
         }
     }
     return *gapless || q == 21 || q == 5;
+}
+
+/* An error if some letters are not of the alphabet: `data`, where they are gaps, has sequences that
+ * are dropped if they may not be. Returns the exit code. */
+static int check_letters(const char *path, const sal_data_options *as_gaps, const sal_data *data)
+{
+    sal_data_options o = *as_gaps;
+    sal_data known = { 0 };
+    sal_error err = { 0 };
+    o.unknown = SAL_UNKNOWN_DROP;
+    sal_status status = sal_data_read(path, &o, &known, &err);
+    const int64_t rows = status == SAL_OK ? known.rows : 0, V = data->variables;
+    int64_t r = 0;
+    while (r < rows && memcmp(data->codes + r * V, known.codes + r * V, (size_t)V) == 0) {
+        r++;
+    }
+    sal_data_destroy(&known);
+    return rows == data->rows
+               ? CLI_OK
+               : cli_error(SAL_ERR_DATA,
+                           "%s: %lld of %lld sequences, the first of them sequence %lld, have "
+                           "letters that the model's alphabet of %s lacks; leave them out, or give "
+                           "sequences of that alphabet",
+                           path, (long long)(data->rows - rows), (long long)data->rows,
+                           (long long)(r + 1),
+                           as_gaps->alphabet == SAL_ALPHABET_PROTEIN ? "proteins" : "RNA and DNA");
 }
 
 /* Read the sequences of a file as states. Returns the exit code. */
@@ -115,11 +142,15 @@ static int read_sequences(const char *path, const sal_space *space, values *v)
     if (status != SAL_OK) {
         return cli_fail(status, &err);
     }
-    cli_remark(data->remark, data->warns);
     if (data->variables != V) {
         return cli_error(SAL_ERR_DATA, "%s: sequences of %lld sites; the model has %lld", path,
                          (long long)data->variables, (long long)V);
     }
+    int code = check_letters(path, &o, data);
+    if (code != CLI_OK) {
+        return code;
+    }
+    cli_remark(data->remark, data->warns);
     v->states = data->rows;
     v->codes = malloc((size_t)(data->rows * V) * sizeof *v->codes);
     for (int64_t k = 0; v->codes && k < data->rows * V; k++) {
@@ -150,7 +181,8 @@ static int read_states(const options *o, const char *path, const sal_space *spac
     sal_array array = { 0 };
     sal_error err = { 0 };
     if (has_sequences(path)) {
-        return read_sequences(path, space, v);
+        return o->codes ? cli_usage("--codes: %s holds sequences, which are read as letters", path)
+                        : read_sequences(path, space, v);
     }
     int64_t width = o->codes ? sal_space_variables(space) : sal_space_width(space);
     sal_status status = cli_array_read(path, SAL_COLUMNS_FIND, &array, &err);
@@ -253,8 +285,15 @@ static json_t *json_number_of(double x)
 /* The name of sequence i: in the file, or its number, from 1, in `number`. */
 static const char *name_of(const values *v, int64_t i, char number[24])
 {
+    const char *name = v->sequences.names ? v->sequences.names[i] : "";
     snprintf(number, 24, "%lld", (long long)(i + 1));
-    return v->sequences.names ? v->sequences.names[i] : number;
+    return name[0] ? name : number;
+}
+
+/* f less the reference; NaN where both are -inf, without a sign. */
+static double difference_of(double f, double reference)
+{
+    return isfinite(f) || isfinite(reference) ? f - reference : (double)NAN;
 }
 
 /* Print f [states] as a JSON object, with null where f is -inf, beside the names of sequences and
@@ -268,7 +307,7 @@ static int print_json(const options *o, const sal_model *model, const values *v,
     for (int64_t i = 0; i < v->states; i++) {
         json_array_append_new(f, json_number_of(v->f[i]));
         json_array_append_new(names, cli_json_text(name_of(v, i, number)));
-        json_array_append_new(difference, json_number_of(v->f[i] - reference));
+        json_array_append_new(difference, json_number_of(difference_of(v->f[i], reference)));
     }
     json_object_set_new(object, "f", f);
     if (v->sequences.rows > 0) {
@@ -291,12 +330,14 @@ static void print_values(const options *o, const values *v, double reference)
         printf("%s%s\n", sequences ? "sequence\tf" : "f", o->against ? "\tdifference" : "");
     }
     for (int64_t i = 0; i < v->states; i++) {
-        if (sequences) {
-            printf("%s\t", name_of(v, i, number));
+        const char *name = sequences ? name_of(v, i, number) : "";
+        for (const char *c = name; *c; c++) { /* files may hold anything */
+            putchar((unsigned char)*c < ' ' || *c == 127 ? '?' : *c);
         }
+        printf("%s", sequences ? "\t" : "");
         printf("%.17g", v->f[i]);
         if (o->against) {
-            printf("\t%.17g", v->f[i] - reference);
+            printf("\t%.17g", difference_of(v->f[i], reference));
         }
         printf("\n");
     }
@@ -325,7 +366,7 @@ static int run_value(const cli_command *command, int argc, char **argv)
           "such as FASTA" },
         { "codes", CLI_FLAG, &o.codes, NULL, "--state holds codes, (states, V)" },
         { "against", CLI_TEXT, &o.against, "FILE",
-          "read one more state, such as the wild type, and print f less its f, too" },
+          "read one more state, such as the wild type, and print f less its f, too, in f64" },
         CLI_FIX_SUM_OPTION(o.sums),
         { "params", CLI_TEXT, &o.params, "FILE", "read parameters from .safetensors" },
         { "dtype", CLI_TEXT, &o.dtype, "f32|f64", "type of the computation [the model's]" },
@@ -350,6 +391,7 @@ static int run_value(const cli_command *command, int argc, char **argv)
     code = code ? code : cli_claim_output(o.out_value);
     code = code ? code : cli_claim_output(o.out_gradient);
     code = code ? code : cli_claim_output(o.out_differences);
+    o.dtype = o.against && !o.dtype ? "f64" : o.dtype; /* small differences of large numbers */
     code = code ? code : cli_open_fixed(specification, o.dtype, o.params, o.sums, &model);
     code = code ? code : cli_check_joint("value", model);
     code = code ? code : read_states(&o, o.state, sal_model_space(model), &v);

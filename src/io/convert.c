@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "core/specification.h"
 #include "io/format.h"
-#include "models/potts.h"
+#include "models/structure/potts.h"
 #include "models/zoo/alignment_rows.h"
 #include "models/zoo/builtin.h"
 
@@ -46,6 +46,20 @@ static sal_status read_potts(const char *in, sali_content *content, sal_error *e
     }
     sal_model_destroy(model);
     return status;
+}
+
+/* Change the gauge of the content; fails for content that has none. */
+static sal_status set_gauge(const char *in, sal_gauge gauge, sali_content *content, sal_error *err)
+{
+    if (content->kind != SALI_CONTENT_POTTS) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "a gauge is for parameters of Potts models; %s holds %s, and the new file "
+                         "is of no such format (.dat, .raw)",
+                         in, sali_content_name(content->kind));
+    }
+    sali_potts_set_gauge(&content->potts, gauge);
+    sal_status status = sali_potts_check(&content->potts, err);
+    return status ? sali_fail_prefix(err, status, "%s", in) : status;
 }
 
 static sal_status find_format(const char *name, const sali_format **format, sal_error *err)
@@ -141,15 +155,12 @@ sal_status sal_convert(const char *in, const char *from, const char *out, const 
         status = read_potts(in, &content, err);
         model = false;
     }
-    if (status == SAL_OK && gauge && content.kind != SALI_CONTENT_POTTS) {
-        status = sali_fail(err, SAL_ERR_ARGUMENT,
-                           "a gauge, and %s holds no parameters of a Potts model", in);
-    } else if (status == SAL_OK && gauge) {
-        sali_potts_set_gauge(&content.potts, gauge);
+    if (status == SAL_OK && gauge) {
+        status = set_gauge(in, gauge, &content, err);
     }
     if (status == SAL_OK) {
-        status = model && !to ? save_model(in, out, err)
-                              : write_content(out, writer, &content, err);
+        status =
+            model && !to ? save_model(in, out, err) : write_content(out, writer, &content, err);
     }
     if (status == SAL_OK && remark) {
         *remark = content.remark.warns ? content.remark.text : NULL;

@@ -112,6 +112,9 @@ void sali_alignment_free(sali_alignment *alignment);
 typedef struct sali_potts {
     int64_t sites;  /* at least 1 */
     int64_t states; /* of each site, at least 2 */
+    /* The letters that the states are, without the gap if there is one state less. AUTO: not known;
+     * 21 or 20 states are a protein's, 5 or 4 those of RNA. */
+    sal_alphabet alphabet;
     double *h;      /* [N] finite; the states of a site follow each other */
     double *J;      /* [N x N] finite, symmetric, its diagonal blocks 0 */
 } sali_potts;

@@ -145,12 +145,13 @@ START_TEST(parameters_of_potts_models_are_models)
     temp_write("h.txt", "h 0 3 -1e-3\nh 1 0 1\n", 20);
     temp_write("j.csv", "J 0 1 2\n", 8);
     ck_remarks("9 of 10 fields are not given, and are 0", "sample j.dat --draws 10 --chains 2");
-    ck_remarks("states are numbers, which stand for the letters", "convert h.txt h.dat");
+    ck_remarks("4 states are numbers, and taken for the letters ACGU", "convert h.txt h.dat");
     ck_refused(64, "a Potts model can be written as: adabmdca (.dat)",
                "convert h.txt h.npy --from adabmdca");
-    ck_refused(64, "--gauge x: expected zero-sum or lattice-gas", "convert j.dat k.dat --gauge x");
+    ck_refused(64, "--gauge x: expected as-is, zero-sum or lattice-gas",
+               "convert j.dat k.dat --gauge x");
     temp_write("n.csv", "1,2\n", 4);
-    ck_refused(64, "a gauge, and n.csv holds no parameters",
+    ck_refused(64, "a gauge is for parameters of Potts models",
                "convert n.csv k.csv --gauge zero-sum");
     ck_refused(65, "expected a finite decimal number", "convert j.csv j.npy");
     ck_refused(65, "open it in place of the model",
@@ -186,6 +187,15 @@ START_TEST(mutants_are_held_against_the_wild_type)
     ck_refused(65, "long.fa: sequences of 4 sites; the model has 2", "value p.dat --state long.fa");
     ck_refused(65, "sequences, and this model has other variables",
                "value ising:side=2 --state long.fa");
+    temp_write("protein.fa", ">p\nMK\n>q\nAC\n", 12);
+    temp_write("nameless.fa", ">\n-A\n", 5);
+    ck_refused(65, "protein.fa: 1 of 2 sequences, the first of them sequence 1, have letters",
+               "value p.dat --state protein.fa");
+    ck_refused(65, "this model has other variables",
+               "value --formula 'x: ordinal(5)[4]; sum(i: x[i])' --state long.fa");
+    ck_refused(64, "--codes: wild.fa holds sequences", "value p.dat --state wild.fa --codes");
+    ck_assert_int_eq(saltus("value p.dat --state nameless.fa"), 0);
+    ck_assert_str_eq(out, "sequence\tf\n1\t0.75\n");
     ck_refused(64, "--against needs --json or printed values",
                "value p.dat --state mutants.fa --against wild.fa --out-value f.npy");
 }

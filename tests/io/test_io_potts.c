@@ -12,7 +12,7 @@
 #include "alloc_fail.h"
 #include "io/format.h"
 #include "models/model.h"
-#include "models/potts.h"
+#include "models/structure/potts.h"
 
 #define LETTERS "-ACDEFGHIKLMNPQRSTVWY"
 
@@ -189,6 +189,12 @@ static void put_numbers(FILE *file, bool wide, int64_t n, const double *numbers)
     }
 }
 
+/* plmc has the gap as '.', too. */
+static char gap_as_minus(char letter)
+{
+    return letter == '.' ? '-' : letter;
+}
+
 /* The numbers of these letters, as plmc writes them. */
 static void write_plmc(const char *name, const char *letters, int64_t sites, bool wide)
 {
@@ -210,7 +216,7 @@ static void write_plmc(const char *name, const char *letters, int64_t sites, boo
     put_numbers(file, wide, sites * q, NULL);
     for (int64_t i = 0; i < sites; i++) {
         for (int a = 0; a < q; a++) {
-            numbers[a] = field(i, letters[a]);
+            numbers[a] = field(i, gap_as_minus(letters[a]));
         }
         put_numbers(file, wide, q, numbers);
     }
@@ -218,7 +224,8 @@ static void write_plmc(const char *name, const char *letters, int64_t sites, boo
     for (int64_t i = 0; i < sites; i++) {
         for (int64_t j = i + 1; j < sites; j++) {
             for (int k = 0; k < q * q; k++) {
-                numbers[k] = coupling(i, j, letters[k / q], letters[k % q]);
+                numbers[k] =
+                    coupling(i, j, gap_as_minus(letters[k / q]), gap_as_minus(letters[k % q]));
             }
             put_numbers(file, wide, q * q, numbers);
         }
@@ -234,8 +241,9 @@ START_TEST(plmc_means_the_sum_of_its_numbers)
     } cases[] = { { LETTERS, LETTERS },
                   { "ACDEFGHIKLMNPQRSTVWY", "ACDEFGHIKLMNPQRSTVWY" },
                   { "-UGCA", "-ACGU" },
+                  { ".ACGU", "-ACGU" },
                   { "TGCA", "ACGT" } };
-    for (int k = 0; k < 4; k++) {
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         write_plmc("p.model", cases[k].file, 4, true);
         sal_model *model = opened(temp_path("p.model"));
         compare(model, cases[k].order, 4);
@@ -287,7 +295,7 @@ START_TEST(gauges_keep_f_and_have_their_zeros)
     enum { SITES = 4, Q = 5, N = SITES * Q };
     double h[N], J[N * N];
     for (int gauge = SAL_GAUGE_ZERO_SUM; gauge <= SAL_GAUGE_LATTICE_GAS; gauge++) {
-        sali_potts p = { SITES, Q, h, J };
+        sali_potts p = { .sites = SITES, .states = Q, .h = h, .J = J };
         int32_t codes[SITES];
         double constant = NAN;
         fill(&p);
@@ -371,6 +379,28 @@ START_TEST(what_is_written_reads_back)
 }
 END_TEST
 
+/* Letters stay what they are: those of DNA, and those without the gap. */
+START_TEST(letters_are_kept)
+{
+    static const char *const alphabets[] = { "-ACGT", "ACGT", "ACGU", "ACDEFGHIKLMNPQRSTVWY" };
+    sal_error err = { 0 };
+    for (int k = 0; k < 4; k++) {
+        char text[64] = "";
+        write_plmc("p.model", alphabets[k], 3, true);
+        ck_ok(sal_convert(temp_path("p.model"), NULL, temp_path("p.dat"), NULL, SAL_COLUMNS_FIND,
+                          SAL_GAUGE_AS_IS, NULL, &err),
+              &err);
+        sal_model *model = opened(temp_path("p.dat"));
+        compare(model, alphabets[k], 3);
+        sal_model_destroy(model);
+        FILE *file = fopen(temp_path("p.dat"), "r");
+        ck_assert_ptr_nonnull(fgets(text, sizeof text, file));
+        fclose(file);
+        ck_assert_int_eq(text[6], alphabets[k][0]);
+    }
+}
+END_TEST
+
 /* Parameters of a formula that was written for nothing of the kind. */
 START_TEST(any_potts_model_has_parameters)
 {
@@ -402,6 +432,54 @@ static sal_status parameters_of(const char *text, sali_potts *p, sal_error *err)
     return status;
 }
 
+/* Squares of the one-hot reals, which a trained J may have, are fields. */
+START_TEST(squares_are_fields)
+{
+    enum { Q = 3, V = 2, N = V * Q };
+    sal_error err = { 0 };
+    sal_space *space = sal_space_create();
+    ck_ok(sal_space_add(
+              space, &(sal_block){ .name = "x", .kind = SAL_CATEGORICAL, .count = V, .states = Q },
+              &err),
+          &err);
+    sal_tape *t = sal_tape_create(space, SAL_F64);
+    double J[N * N];
+    for (int k = 0; k < N * N; k++) {
+        J[k] = cos(k) + cos(k % N * N + k / N);
+    }
+    sal_expr x = sal_reshape(sal_state(t), SAL_SHAPE(N));
+    sal_expr f = sal_scale(sal_quad(x, sal_constant(t, J, SAL_SHAPE(N, N))), 0.5);
+    sal_model *model = NULL;
+    sali_potts p = { 0 };
+    ck_ok(sal_model_from_tape(t, f, &model, &err), &err);
+    ck_ok(sali_potts_of_model(model, &p, &err), &err);
+    for (int a = 0; a < Q; a++) {
+        for (int b = 0; b < Q; b++) {
+            const int32_t codes[] = { a, b };
+            ck_assert_double_eq_tol(p.h[a] + p.h[Q + b] + p.J[a * N + Q + b], value(model, codes),
+                                    1e-12);
+        }
+    }
+    sali_potts_free(&p);
+    sal_model_destroy(model);
+    sal_tape_destroy(t);
+    sal_space_destroy(space);
+}
+END_TEST
+
+START_TEST(numbers_that_overflow_in_a_gauge_are_refused)
+{
+    static const char text[] =
+        "J 0 1 0 1 1.7e308\nJ 0 2 0 1 1.7e308\nJ 0 3 0 1 1.7e308\nh 0 0 1.7e308\n";
+    sal_error err = { 0 };
+    temp_write("big.dat", text, sizeof text - 1);
+    ck_fails(sal_convert(temp_path("big.dat"), NULL, temp_path("b.dat"), NULL, SAL_COLUMNS_FIND,
+                         SAL_GAUGE_ZERO_SUM, NULL, &err),
+             SAL_ERR_ARGUMENT, &err, "too large for this gauge");
+    ck_assert_int_eq(temp_count(), 1);
+}
+END_TEST
+
 START_TEST(other_models_have_none)
 {
     sali_potts p = { 0 };
@@ -412,7 +490,11 @@ START_TEST(other_models_have_none)
         parameters_of(
             "formula: x: categorical(3)[4]; (x[0] == 1) * (x[1] == 2) * (x[2] == 0) + (x[3] == 1)",
             &p, &err),
-        SAL_ERR_ARGUMENT, &err, "terms of more than two variables");
+        SAL_ERR_ARGUMENT, &err, "does not show fields and couplings");
+    ck_fails(
+        parameters_of("formula: x: categorical(21)[4]; 5 (x[0] == 1) * (x[1] == 2) * (x[2] == 3)",
+                      &p, &err),
+        SAL_ERR_ARGUMENT, &err, "does not show fields and couplings");
     ck_assert_ptr_null(p.h);
 }
 END_TEST
@@ -441,8 +523,8 @@ START_TEST(mistakes_are_told_with_their_place)
         { "adabmdca", H5 "J 0 1 a C 1\n", "mem:2: expected a state" },
         { "adabmdca", H5 "J 0 1 A 2 1\n", "some states are letters, others are numbers" },
         { "adabmdca", H5 "J 0 1 A B 1\n", "the letters are those of no alphabet" },
-        { "adabmdca", H5 H5, "mem:2: this number is given twice" },
-        { "adabmdca", "J 0 1 A C 1\n" H5 "J 0 1 A C 1\n", "mem:3: this number is given twice" },
+        { "adabmdca", H5 H5, "mem:2: this field is given twice" },
+        { "adabmdca", "J 0 1 A C 1\n" H5 "J 0 1 A C 1\n", "mem:3: this coupling is given twice" },
         { "adabmdca", H5 "K 0 1\n",
           "mem:2: expected 'J i j a b value' or 'h i a value', found 'K'" },
         { "adabmdca", "h 0 0 1\n", "1 sites of 1 states" },
@@ -452,6 +534,7 @@ START_TEST(mistakes_are_told_with_their_place)
         { "ccmpred", FIELDS "# 0 0\n", "mem:2: sites 0 and 0; expected the lower one first" },
         { "ccmpred", FIELDS FIELDS "# 0 1\n1 2\n", "mem:4: " },
         { "ccmpred", FIELDS FIELDS "# 0 2\n", "mem:3: expected a site" },
+        { "ccmpred", FIELDS FIELDS, "0 pairs of 2 sites; expected all 1: the file is cut" },
         { "ccmpred", FIELDS FIELDS "# 0 1\n", "expected 21 couplings, found the end of the file" },
         { "ccmpred", FIELDS "#>META> {}\n" FIELDS,
           "mem:3: expected '# i j' before more couplings" },
@@ -516,6 +599,9 @@ int main(void)
     tcase_add_test(tcase, the_setting_gauge_changes_parameters_and_keeps_differences);
     tcase_add_test(tcase, what_is_written_reads_back);
     tcase_add_test(tcase, any_potts_model_has_parameters);
+    tcase_add_test(tcase, letters_are_kept);
+    tcase_add_test(tcase, squares_are_fields);
+    tcase_add_test(tcase, numbers_that_overflow_in_a_gauge_are_refused);
     tcase_add_test(tcase, other_models_have_none);
     tcase_add_test(tcase, mistakes_are_told_with_their_place);
     tcase_add_test(tcase, letters_of_plmc_are_those_of_an_alphabet);

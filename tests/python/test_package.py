@@ -181,7 +181,7 @@ class Program(unittest.TestCase):
                     f"m._candidates = lambda: [('/nowhere/saltus', 'a place'), ({str(other)!r}, 'another')]\n"
                     "m.main()")
             result = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=False)
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 66)
         self.assertIn("/nowhere/saltus (a place): No such file or directory", result.stderr)
         self.assertIn(f"(another): it says 'saltus 9.9.0'; this package is {saltus.__version__}", result.stderr)
 

@@ -5,7 +5,7 @@
 
 #include "cli/cli.h"
 
-#define CLI_EXAMPLES 4
+#define CLI_EXAMPLES 5
 
 typedef enum cli_group {
     CLI_GROUP_SAMPLE,

@@ -44,29 +44,32 @@ static const sali_format *format_of_sequences(const char *path)
     return NULL;
 }
 
-/* Choose the alphabet that has as many letters as all variables have states: *alphabet, or if that
- * is 0 any. SAL_ERR_UNSUPPORTED if none fits. */
+/* Choose the alphabet that has as many letters as all variables have states, or one more, the gap
+ * (*gapless): *alphabet, or if that is 0 any. SAL_ERR_UNSUPPORTED if none fits. */
 static sal_status choose_alphabet(const char *path, const sal_space *space, sal_alphabet *alphabet,
-                                  sal_error *err)
+                                  bool *gapless, sal_error *err)
 {
+    const int64_t q = sal_space_states(space, 0);
     int k = *alphabet ? (int)*alphabet : SAL_ALPHABET_PROTEIN;
     const int last = *alphabet ? k : SAL_ALPHABET_DNA;
-    while (k <= last && sali_alphabet_states((sal_alphabet)k) != sal_space_states(space, 0)) {
+    while (k <= last && sali_alphabet_states((sal_alphabet)k) != q &&
+           sali_alphabet_states((sal_alphabet)k) != q + 1) {
         k++;
     }
     bool fits = k <= last;
     const sal_block *block;
     for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
-        fits =
-            fits && block->kind == SAL_CATEGORICAL && block->states == sal_space_states(space, 0);
+        fits = fits && block->kind == SAL_CATEGORICAL && block->states == q;
     }
     *alphabet = (sal_alphabet)k;
-    return fits ? SAL_OK
-                : sali_fail(err, SAL_ERR_UNSUPPORTED,
-                            "%s: sequences have letters of an alphabet of 5 (RNA, DNA) or 21 "
-                            "(proteins), and the model's variables are not all categorical with as "
-                            "many states",
-                            path);
+    *gapless = fits && sali_alphabet_states(*alphabet) == q + 1;
+    return fits
+               ? SAL_OK
+               : sali_fail(err, SAL_ERR_UNSUPPORTED,
+                           "%s: sequences have letters of an alphabet of 5 (RNA, DNA) or 21 "
+                           "(proteins), or of one less, without the gap, and the model's variables "
+                           "are not all categorical with as many states",
+                           path);
 }
 
 /* Write the draws of a run, [shape], as sequences of letters. */
@@ -75,11 +78,16 @@ static sal_status save_sequences(const sal_run *run, const char *path, const int
 {
     int bytes = 0;
     const void *draws = sal_run_draws(run, &bytes);
+    bool gapless = false;
     sali_content content = { 0 };
-    sal_status status = choose_alphabet(path, sal_model_space(sali_run_model(run)), &alphabet, err);
+    sal_status status =
+        choose_alphabet(path, sal_model_space(sali_run_model(run)), &alphabet, &gapless, err);
     status = status ? status
                     : sali_sequences_make(shape[0], shape[1], shape[2], bytes, draws, alphabet,
                                           &content, err);
+    for (int64_t i = 0; status == SAL_OK && gapless && i < shape[0] * shape[1] * shape[2]; i++) {
+        content.alignment.codes[i]++; /* the gap is code 0 of the alphabet */
+    }
     status = status ? status : sali_content_write(path, NULL, &content, err);
     sali_content_free(&content);
     return status;

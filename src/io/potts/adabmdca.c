@@ -94,9 +94,10 @@ static extent measure(sali_scan scan, sali_scan *failed)
     return all;
 }
 
-/* The alphabet of letters: RNA or DNA if it has them all, else proteins. Fails for letters of none,
- * and if states are numbers too. */
-static const char *alphabet_of(sali_scan *scan, const extent *all)
+/* The letters that the states are, and their alphabet: RNA or DNA if it has them all, else
+ * proteins; without the gap if all others occur. Fails for letters of no alphabet, and if states
+ * are numbers too. */
+static const char *letters_of(sali_scan *scan, const extent *all, sal_alphabet *alphabet)
 {
     static const sal_alphabet tried[] = { SAL_ALPHABET_RNA, SAL_ALPHABET_DNA,
                                           SAL_ALPHABET_PROTEIN };
@@ -104,11 +105,14 @@ static const char *alphabet_of(sali_scan *scan, const extent *all)
     for (int k = 0; k < 3; k++) {
         bool has = true;
         letters = sali_alphabet_letters(tried[k]);
+        int64_t occur = 0;
         for (int c = 0; c < 128; c++) {
             has = has && (!all->letter[c] || strchr(letters, c));
+            occur += all->letter[c];
         }
         if (has && !all->numbers) {
-            return letters;
+            *alphabet = tried[k];
+            return letters + (!all->letter['-'] && occur == sali_alphabet_states(tried[k]) - 1);
         }
     }
     sali_scan_refuse(scan, all->numbers ? "some states are letters, others are numbers"
@@ -126,7 +130,8 @@ static void store(sali_scan *line, const entry *e, sali_potts *p, bool *known)
                   l = e->j * p->states + e->b;
     double *given = &p->J[l * N + k];
     if (e->coupling ? *given != 0 : known[k]) {
-        sali_scan_fail(line, line->line, "this number is given twice");
+        sali_scan_fail(line, line->line, "this %s is given twice",
+                       e->coupling ? "coupling" : "field");
         return;
     }
     if (e->coupling) {
@@ -141,20 +146,27 @@ static void store(sali_scan *line, const entry *e, sali_potts *p, bool *known)
 /* Say what was decided about states that are numbers, and which fields are missing. */
 static void remark(sali_scan *scan, const extent *all, const bool *known, sali_content *out)
 {
-    const int64_t N = out->potts.sites * out->potts.states;
-    int64_t missing = 0;
+    const int64_t q = out->potts.states, N = out->potts.sites * q;
+    int64_t missing = 0, first = 0;
     for (int64_t k = 0; k < N; k++) {
         missing += !known[k];
+        first += !known[k] && k < q;
     }
-    if (all->numbers && scan->status == SAL_OK) {
-        scan->status = sali_remark_add(&out->remark, false, scan->err,
-                                       "states are numbers, which stand for the letters "
-                                       "-ACDEFGHIKLMNPQRSTVWY if there are 21, -ACGU if 5");
+    const char *letters = q == 21   ? "-ACDEFGHIKLMNPQRSTVWY"
+                          : q == 20 ? "ACDEFGHIKLMNPQRSTVWY"
+                          : q == 5  ? "-ACGU"
+                          : q == 4  ? "ACGU"
+                                    : NULL;
+    if (all->numbers && letters && scan->status == SAL_OK) {
+        scan->status = sali_remark_add(&out->remark, true, scan->err,
+                                       "its %lld states are numbers, and taken for the letters %s",
+                                       (long long)q, letters);
     }
     if (missing > 0 && scan->status == SAL_OK) {
-        scan->status = sali_remark_add(&out->remark, true, scan->err,
-                                       "%lld of %lld fields are not given, and are 0",
-                                       (long long)missing, (long long)N);
+        scan->status = sali_remark_add(
+            &out->remark, true, scan->err, "%lld of %lld fields are not given, and are 0%s",
+            (long long)missing, (long long)N,
+            first == q && missing == q ? "; site 0 has none: sites count from 0, not from 1" : "");
     }
 }
 
@@ -165,7 +177,8 @@ static void parse(sali_scan *scan, sali_content *out)
         sali_scan_refuse(scan, "no lines; expected 'J i j a b value' and 'h i a value'");
     }
     bool any_letter = memchr(all.letter, true, sizeof all.letter);
-    const char *letters = scan->status == SAL_OK && any_letter ? alphabet_of(scan, &all) : NULL;
+    const char *letters =
+        scan->status == SAL_OK && any_letter ? letters_of(scan, &all, &out->potts.alphabet) : NULL;
     const int64_t states = letters ? (int64_t)strlen(letters) : all.states;
     bool *known = NULL;
     if (scan->status == SAL_OK && sali_potts_allocate(scan, &out->potts, all.sites, states)) {
@@ -214,17 +227,24 @@ static void put_state(sali_text_output *w, const char *letters, int64_t a)
     }
 }
 
+/* The letters of the states, if an alphabet has as many, with or without the gap; NULL: none. */
+static const char *letters_for(const sali_potts *p)
+{
+    const sal_alphabet alphabet = p->alphabet      ? p->alphabet
+                                  : p->states <= 5 ? SAL_ALPHABET_RNA
+                                                   : SAL_ALPHABET_PROTEIN;
+    const char *letters = sali_alphabet_letters(alphabet);
+    const int64_t n = sali_alphabet_states(alphabet);
+    return p->states == n ? letters : p->states == n - 1 ? letters + 1 : NULL;
+}
+
 /* Write all couplings that are not 0, and all fields; states as letters where an alphabet has as
  * many. */
 static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_potts *p = &content->potts;
     const int64_t q = p->states, N = p->sites * q;
-    const char *letters = q == sali_alphabet_states(SAL_ALPHABET_PROTEIN)
-                              ? sali_alphabet_letters(SAL_ALPHABET_PROTEIN)
-                          : q == sali_alphabet_states(SAL_ALPHABET_RNA)
-                              ? sali_alphabet_letters(SAL_ALPHABET_RNA)
-                              : NULL;
+    const char *letters = letters_for(p);
     for (int64_t k = 0; k < N; k++) {
         for (int64_t l = (k / q + 1) * q; l < N && w->status == SAL_OK; l++) {
             if (p->J[k * N + l] != 0) {

@@ -83,17 +83,37 @@ static void parse(sali_scan *scan, sali_content *out)
         }
         sali_scan_end(&line);
     }
+    int64_t pairs = 0;
     while (sali_scan_line(scan, &line)) {
         if (begins(&line, "#>")) { /* what the program says of its run */
         } else if (begins(&line, "#")) {
             read_block(scan, &line, order, p);
+            pairs++;
         } else if (sali_scan_more(&line)) {
             sali_scan_fail(&line, line.line, "expected '# i j' before more couplings");
         }
     }
+    if (scan->status == SAL_OK && pairs != p->sites * (p->sites - 1) / 2) {
+        sali_scan_refuse(scan, "%lld pairs of %lld sites; expected all %lld: the file is cut",
+                         (long long)pairs, (long long)p->sites,
+                         (long long)(p->sites * (p->sites - 1) / 2));
+    }
     if (scan->status == SAL_OK) {
+        p->alphabet = SAL_ALPHABET_PROTEIN;
         sali_potts_mirror(p);
     }
+}
+
+/* Whether the first line has 20 numbers, and a pair of sites 0 and 1 follows. */
+static bool recognise(sali_scan *scan)
+{
+    sali_scan line = { 0 };
+    if (!next_line(scan, &line, "20 fields") || sali_scan_words(&line) != Q - 1) {
+        return false;
+    }
+    while (sali_scan_line(scan, &line) && !begins(&line, "#")) {
+    }
+    return begins(&line, "# 0 1");
 }
 
 /* ---- writing */
@@ -133,9 +153,11 @@ const sali_format sali_format_ccmpred = {
     .name = "ccmpred",
     .doc = "Potts parameters of CCMpred (-r): lines of 20 fields, then \"# i j\" and 21 x 21 "
            "couplings",
-    .suffixes = { ".raw", ".braw" },
+    .suffixes = { ".raw" },
     .content = SALI_CONTENT_POTTS,
     .model = "potts-parameters",
+    .recognise = recognise,
+    .has_heading = true,
     .parse = parse,
     .write = write,
 };

@@ -32,14 +32,15 @@ void sali_potts_mirror(sali_potts *potts)
     }
 }
 
-void sali_potts_order(sali_scan *scan, const char *letters, int64_t n, int64_t *order)
+sal_alphabet sali_potts_order(sali_scan *scan, const char *letters, int64_t n, int64_t *order)
 {
     for (int k = 2 * SAL_ALPHABET_PROTEIN; k <= 2 * SAL_ALPHABET_DNA + 1; k++) {
         /* The gap comes first: every other alphabet is one without it. */
         const char *alphabet = sali_alphabet_letters((sal_alphabet)(k / 2)) + k % 2;
         bool seen[SALI_ALPHABET_MOST] = { false }, all = (int64_t)strlen(alphabet) == n;
         for (int64_t i = 0; all && i < n; i++) {
-            const char *at = letters[i] ? strchr(alphabet, letters[i]) : NULL;
+            const char letter = letters[i] == '.' ? '-' : letters[i];
+            const char *at = letter ? strchr(alphabet, letter) : NULL;
             all = at && !seen[at - alphabet];
             if (all) {
                 order[i] = at - alphabet;
@@ -47,7 +48,7 @@ void sali_potts_order(sali_scan *scan, const char *letters, int64_t n, int64_t *
             }
         }
         if (all) {
-            return;
+            return (sal_alphabet)(k / 2);
         }
     }
     char shown[SALI_SHOW_SIZE];
@@ -55,4 +56,5 @@ void sali_potts_order(sali_scan *scan, const char *letters, int64_t n, int64_t *
                      "the letters '%s'; expected those of proteins (-ACDEFGHIKLMNPQRSTVWY), RNA "
                      "(-ACGU) or DNA (-ACGT), with or without the gap, in any order",
                      sali_show(letters, n, shown));
+    return SAL_ALPHABET_AUTO;
 }

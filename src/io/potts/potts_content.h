@@ -14,7 +14,8 @@ void sali_potts_mirror(sali_potts *potts);
 
 /* The letters that states of a file are, in the order of the file, become states in the order of an
  * alphabet: order[k] is the state of letter k of `letters` [n]. Fails unless these are the letters
- * of an alphabet, with or without the gap, each once, in any order. */
-void sali_potts_order(sali_scan *scan, const char *letters, int64_t n, int64_t *order);
+ * of an alphabet, with or without the gap ('-' or '.'), each once, in any order. Returns the
+ * alphabet. */
+sal_alphabet sali_potts_order(sali_scan *scan, const char *letters, int64_t n, int64_t *order);
 
 #endif

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "core/error.h"
-#include "models/potts.h"
+#include "models/structure/potts.h"
 #include "models/zoo/making.h"
 
 enum { GAUGE };
@@ -11,21 +11,27 @@ enum { GAUGE };
 /* In the order of sal_gauge. */
 static const char *const gauges[] = { "as-is", "zero-sum", "lattice-gas", NULL };
 
-/* Record x'Jx / 2 + h'x of the one-hot x. The settings work on a copy: the content of the file is
+/* Record x'Jx / 2 + h'x of the one-hot x. A gauge is set in a copy: the content of the file is
  * not changed. */
 static sal_status potts_parameters(sali_making *m, sal_expr *f)
 {
     const sali_potts *file = &m->content->potts;
     const int64_t N = file->sites * file->states;
     sali_potts p = *file;
-    p.h = SALI_BORROW(m, double, N);
-    p.J = SALI_BORROW(m, double, N *N);
-    if (!p.h || !p.J) {
-        return sali_fail_memory(m->err);
+    if (m->values[GAUGE] != SAL_GAUGE_AS_IS) {
+        p.h = SALI_BORROW(m, double, N);
+        p.J = SALI_BORROW(m, double, N *N);
+        if (!p.h || !p.J) {
+            return sali_fail_memory(m->err);
+        }
+        memcpy(p.h, file->h, (size_t)N * sizeof *p.h);
+        memcpy(p.J, file->J, (size_t)(N * N) * sizeof *p.J);
+        sali_potts_set_gauge(&p, (sal_gauge)m->values[GAUGE]);
+        sal_status status = sali_potts_check(&p, m->err);
+        if (status != SAL_OK) {
+            return status;
+        }
     }
-    memcpy(p.h, file->h, (size_t)N * sizeof *p.h);
-    memcpy(p.J, file->J, (size_t)(N * N) * sizeof *p.J);
-    sali_potts_set_gauge(&p, (sal_gauge)m->values[GAUGE]);
     sal_expr x = sali_making_state(m, "site", SAL_CATEGORICAL, p.sites, p.states);
     sal_expr J = sali_making_param(m, "J", SAL_SHAPE(N, N), p.J);
     sal_expr h = sali_making_param(m, "h", SAL_SHAPE(N), p.h);
@@ -41,9 +47,7 @@ const sali_builtin sali_builtin_potts_parameters = {
     .source = "Morcos et al. 2011; the programs' papers are in docs/formats.md",
     .dtype = SAL_F32,
     .settings = { [GAUGE] = { "gauge", 0, 0, 2, true,
-                              "of h and J; f changes by a constant. lattice-gas: 0 for state 0, "
-                              "the "
-                              "gap",
+                              "of h and J; f changes by a constant. lattice-gas: 0 for state 0",
                               gauges } },
     .content = SALI_CONTENT_POTTS,
     .formula = potts_parameters,

@@ -11,12 +11,13 @@
  * Source: Ekeberg et al. 2013, Improved contact prediction in proteins, Phys. Rev. E 87. */
 void sali_potts_set_gauge(sali_potts *potts, sal_gauge gauge);
 
-/* The parameters, in the lattice-gas gauge, of any model that is a Potts model: all variables have
- * labels, equally many, and f has terms of one and of two variables only, which is tried at random
- * states.
- * Returns: ARGUMENT for another model; MEMORY; those of sal_model_evaluate. On failure *out is
- *          untouched.
- * Cost:    differences of f at 1 + N states. */
+/* SAL_ERR_ARGUMENT unless all numbers are finite, as they may not be after a change of gauge. */
+sal_status sali_potts_check(const sali_potts *potts, sal_error *err);
+
+/* The parameters of a model in double precision that is a Potts model: all variables have labels,
+ * equally many, and the formula shows that f has terms of one and of two variables only.
+ * Returns: ARGUMENT for another model; MEMORY. On failure *out is untouched.
+ * Cost:    O(size of the formula + N^2). */
 sal_status sali_potts_of_model(const sal_model *model, sali_potts *out, sal_error *err);
 
 #endif

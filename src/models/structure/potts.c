@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "models/potts.h"
+#include "models/structure/potts.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
-#include "core/rng.h"
+#include "models/structure/couplings.h"
 
 /* ---- gauges */
 
@@ -67,8 +66,21 @@ void sali_potts_set_gauge(sali_potts *p, sal_gauge gauge)
 
 /* ---- parameters of a model */
 
-#define TRIED 32       /* random states at which f is compared */
-#define ROUNDING 1e-12 /* couplings of this size, times the largest, are 0 */
+sal_status sali_potts_check(const sali_potts *p, sal_error *err)
+{
+    const int64_t N = p->sites * p->states;
+    bool finite = true;
+    for (int64_t k = 0; k < N; k++) {
+        finite = finite && isfinite(p->h[k]);
+    }
+    for (int64_t k = 0; finite && k < N * N; k++) {
+        finite = isfinite(p->J[k]);
+    }
+    return finite ? SAL_OK
+                  : sali_fail(err, SAL_ERR_ARGUMENT,
+                              "fields or couplings are infinite, or too large for this gauge; "
+                              "a Potts model has finite ones");
+}
 
 /* SAL_ERR_ARGUMENT unless all variables have labels, equally many, and there are not too many. */
 static sal_status check_space(const sal_space *space, sal_error *err)
@@ -86,82 +98,42 @@ static sal_status check_space(const sal_space *space, sal_error *err)
     return space->width <= SALI_POTTS_MOST
                ? SAL_OK
                : sali_fail(err, SAL_ERR_ARGUMENT,
-                           "the variables have %lld labels; expected %d at most",
+                           "the variables have %lld labels in all; expected %d at most",
                            (long long)space->width, SALI_POTTS_MOST);
 }
 
-/* Fill h and J: h_i(a) is the difference of f where s_i becomes a in the state 0, and J_ij(a, b) is
- * what the difference of f where s_j becomes b gains if s_i = a. */
-static sal_status find_parameters(const sal_model *model, int32_t *codes, double *f, sali_potts *p,
-                                  sal_error *err)
+/* Fill h and J from the quadratic polynomial of the one-hot vectors that f is. Of one variable one
+ * real is 1: its squares are linear, and the products of its different reals are 0. */
+static void take(const sali_coupling_values *values, sali_potts *p)
 {
     const int64_t q = p->states, N = p->sites * q;
-    sal_status status = sal_model_evaluate(model, 1, codes, f, NULL, p->h, err);
-    for (int64_t k = 0; k < N && status == SAL_OK; k++) {
-        double *row = p->J + k * N;
-        codes[k / q] = (int32_t)(k % q);
-        status = sal_model_evaluate(model, 1, codes, f, NULL, row, err);
-        codes[k / q] = 0;
-        for (int64_t l = 0; l < N; l++) {
-            row[l] = l / q == k / q ? 0 : row[l] - p->h[l];
-        }
-    }
-    return status;
-}
-
-/* Make J symmetric, and 0 where it is rounding. */
-static void settle(sali_potts *p)
-{
-    const int64_t N = p->sites * p->states;
-    double most = 0;
-    for (int64_t k = 0; k < N * N; k++) {
-        most = fmax(most, fabs(p->J[k]));
-    }
+    const double *J = values->J;
     for (int64_t k = 0; k < N; k++) {
-        for (int64_t l = k; l < N; l++) {
-            const double value = (p->J[k * N + l] + p->J[l * N + k]) / 2;
-            p->J[k * N + l] = p->J[l * N + k] = fabs(value) > ROUNDING * most ? value : 0;
+        p->h[k] = values->linear[k] + values->scale * J[k * N + k] / 2;
+        for (int64_t l = 0; l < N; l++) {
+            p->J[k * N + l] = k / q == l / q ? 0 : values->scale * J[k * N + l];
         }
     }
 }
 
-static double value_of(const sali_potts *p, const int32_t *codes)
+/* sali_potts_of_model of a model whose couplings can be read, into allocated arrays. */
+static sal_status read(const sal_model *model, sali_potts *p, sal_error *err)
 {
-    const int64_t q = p->states, N = p->sites * q;
-    double sum = 0;
-    for (int64_t i = 0; i < p->sites; i++) {
-        sum += p->h[i * q + codes[i]];
-        for (int64_t j = 0; j < i; j++) {
-            sum += p->J[(i * q + codes[i]) * N + j * q + codes[j]];
-        }
+    sali_couplings *couplings = NULL;
+    sal_status status = sali_couplings_create(model, SALI_ANY_COUPLINGS, &couplings, err);
+    const sali_coupling_values *values = couplings ? sali_couplings_values(couplings) : NULL;
+    if (status == SAL_OK && !values && sali_is_quadratic(model)) {
+        status = sali_fail_memory(err);
+    } else if (status == SAL_OK && !values) {
+        status = sali_fail(err, SAL_ERR_ARGUMENT,
+                           "its formula does not show fields and couplings of pairs alone, which a "
+                           "Potts model has: it has other terms, or forbids states");
     }
-    return sum;
-}
-
-/* SAL_ERR_ARGUMENT unless f is that of the parameters, up to the constant f(0), at random states.
- */
-static sal_status compare(const sal_model *model, const sali_potts *p, int32_t *codes,
-                          sal_error *err)
-{
-    sali_stream stream = { .purpose = SALI_RNG_PARAMS };
-    double zero;
-    memset(codes, 0, (size_t)p->sites * sizeof *codes);
-    sal_status status = sal_model_evaluate(model, 1, codes, &zero, NULL, NULL, err);
-    for (int t = 0; t < TRIED && status == SAL_OK; t++) {
-        double f, size = 1;
-        stream.step = (uint64_t)t;
-        for (int64_t i = 0; i < p->sites; i++) {
-            codes[i] = (int32_t)sali_rng_below(&stream, (uint32_t)i, (uint32_t)p->states);
-        }
-        status = sal_model_evaluate(model, 1, codes, &f, NULL, NULL, err);
-        const double mine = zero + value_of(p, codes);
-        size += fabs(f) + fabs(zero) + fabs(mine);
-        if (status == SAL_OK && !(fabs(f - mine) <= 1e-6 * size)) {
-            return sali_fail(err, SAL_ERR_ARGUMENT,
-                             "f has terms of more than two variables, or is infinite somewhere; a "
-                             "Potts model has fields and couplings of pairs");
-        }
+    if (status == SAL_OK) {
+        take(values, p);
+        status = sali_potts_check(p, err);
     }
+    sali_couplings_destroy(couplings);
     return status;
 }
 
@@ -172,18 +144,13 @@ sal_status sali_potts_of_model(const sal_model *model, sali_potts *out, sal_erro
     if (status != SAL_OK) {
         return status;
     }
+    if (model->dtype != SAL_F64) {
+        return sali_fail(err, SAL_ERR_INTERNAL, "parameters are found in double precision");
+    }
     const int64_t N = space->width;
     sali_potts p = { .sites = space->n_variables, .states = space->variables[0].states };
     p.h = SALI_NEW_ARRAY(double, N);
     p.J = SALI_NEW_ARRAY(double, N *N);
-    int32_t *codes = SALI_NEW_ARRAY(int32_t, p.sites);
-    double f;
-    status =
-        p.h && p.J && codes ? find_parameters(model, codes, &f, &p, err) : sali_fail_memory(err);
-    if (status == SAL_OK) {
-        settle(&p);
-        status = compare(model, &p, codes, err);
-    }
-    sali_free(codes);
+    status = p.h && p.J ? read(model, &p, err) : sali_fail_memory(err);
     return SALI_GIVE_STRUCT(status, p, out, sali_potts_free);
 }
