@@ -396,7 +396,7 @@ def binary(shape: Shape, name: Optional[str] = None, total: Optional[int] = None
     >>> import saltus as sal
     >>> x = sal.binary(4, total=2)
     >>> model = sal.Model((x * [1.0, 2.0, 3.0, 4.0]).sum())
-    >>> sal.sample(model, draws=1000, seed=1).draws.sum(axis=-1).min()
+    >>> int(sal.sample(model, draws=1000, seed=1).draws.sum(axis=-1).min())
     2
     """
     return _block("binary", shape, name, total=total, dims=dims, coords=coords)
