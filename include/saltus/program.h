@@ -212,7 +212,8 @@ typedef enum sal_gauge {
 /* Write what a file holds in another format. It may be a network, a graph, an alignment, parameters
  * of a Potts model or an array (sal_format_list), a saved tape, or the directory of a training. A
  * model of a tape or training can be written as parameters if it is a Potts model: its variables
- * have labels, equally many, and its formula shows that f has terms of one and of two variables only.
+ * have labels, equally many, and its formula shows that f has terms of one and of two variables
+ * only.
  * Params:  in    its path; or the specification of a model of graphs, for a random graph
  *                ("max-cut:nodes=100") or a file ("ising:file=PATH,vartype=spin").
  *          from  the format of `in`; NULL: the one that its name and content tell.
@@ -224,8 +225,9 @@ typedef enum sal_gauge {
  *                  sal_model_remark, or NULL.
  *                  Free it by sal_free. NULL: not wanted.
  * Returns: SAL_ERR_ARGUMENT (no such format, one that cannot express what the file holds, a model
- *          that is no Potts model, a gauge for anything else, or columns_from of no libsvm file); SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO;
- *          SAL_ERR_MEMORY. On failure the file `out` is as before.
+ *          that is no Potts model, a gauge for anything else, columns_from of no libsvm file);
+ *          SAL_ERR_DATA; SAL_ERR_NOT_FOUND; SAL_ERR_IO; SAL_ERR_MEMORY. On failure the file `out`
+ *          is as before.
  * Cost:    O(size of the files); of N states of a Potts model O(N^2).
  * Threads: any; for .nc as sal_draw_writer_open. */
 SAL_API sal_status sal_convert(const char *in, const char *from, const char *out, const char *to,

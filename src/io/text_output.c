@@ -151,8 +151,8 @@ void sali_put(sali_text_output *w, const char *format, ...)
     va_end(values);
 }
 
-/* exp(log_value), rounded to 15 digits if the logarithm is still the same then: so a probability 0.1
- * is not written as 0.10000000000000002. */
+/* exp(log_value), rounded to 15 digits if the logarithm is still the same then: so a probability
+ * 0.1 is not written as 0.10000000000000002. */
 static double short_exp(double log_value)
 {
     char text[SALI_NUMBER_SIZE];

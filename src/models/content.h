@@ -115,8 +115,8 @@ typedef struct sali_potts {
     /* The letters that the states are, without the gap if there is one state less. AUTO: not known;
      * 21 or 20 states are a protein's, 5 or 4 those of RNA. */
     sal_alphabet alphabet;
-    double *h;      /* [N] finite; the states of a site follow each other */
-    double *J;      /* [N x N] finite, symmetric, its diagonal blocks 0 */
+    double *h; /* [N] finite; the states of a site follow each other */
+    double *J; /* [N x N] finite, symmetric, its diagonal blocks 0 */
 } sali_potts;
 
 /* The largest N: J is dense, 3 GB. */
