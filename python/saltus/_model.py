@@ -864,7 +864,7 @@ class Model:
         --------
         >>> import saltus as sal
         >>> state, f = sal.Model("independent-set:nodes=10,degree=3").decode([1] * 10)
-        >>> f == state.sum()
+        >>> bool(f == state.sum())
         True
         """
         states, shape = self._states(x, codes)

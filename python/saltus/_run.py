@@ -408,7 +408,7 @@ class Run:
         --------
         >>> import saltus as sal
         >>> run = sal.sample("independent-set:nodes=30", anneal=True, draws=100)
-        >>> run.decoded()[1] == run.decoded()[0].sum()
+        >>> bool(run.decoded()[1] == run.decoded()[0].sum())
         True
         """
         return self._state("sal_run_decoded", codes)
