@@ -57,8 +57,7 @@ static sal_status set_gauge(const char *in, sal_gauge gauge, sali_content *conte
                          "is of no such format (.dat, .raw)",
                          in, sali_content_name(content->kind));
     }
-    sali_potts_set_gauge(&content->potts, gauge);
-    sal_status status = sali_potts_check(&content->potts, err);
+    sal_status status = sali_potts_set_gauge(&content->potts, gauge, err);
     return status ? sali_fail_prefix(err, status, "%s", in) : status;
 }
 

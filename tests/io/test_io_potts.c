@@ -298,8 +298,9 @@ START_TEST(gauges_keep_f_and_have_their_zeros)
         sali_potts p = { .sites = SITES, .states = Q, .h = h, .J = J };
         int32_t codes[SITES];
         double constant = NAN;
+        sal_error err = { 0 };
         fill(&p);
-        sali_potts_set_gauge(&p, (sal_gauge)gauge);
+        ck_ok(sali_potts_set_gauge(&p, (sal_gauge)gauge, &err), &err);
         for (int k = 0; k < N; k++) {
             for (int j = 0; j < SITES; j++) {
                 ck_assert_double_eq_tol(level((sal_gauge)gauge, Q, &J[k * N + j * Q], 1), 0, 1e-12);

@@ -143,6 +143,17 @@ static void store(sali_scan *line, const entry *e, sali_potts *p, bool *known)
     }
 }
 
+/* The letters of the states, if an alphabet has as many, with or without the gap; NULL: none. */
+static const char *letters_for(const sali_potts *p)
+{
+    const sal_alphabet alphabet = p->alphabet      ? p->alphabet
+                                  : p->states <= 5 ? SAL_ALPHABET_RNA
+                                                   : SAL_ALPHABET_PROTEIN;
+    const char *letters = sali_alphabet_letters(alphabet);
+    const int64_t n = sali_alphabet_states(alphabet);
+    return p->states == n ? letters : p->states == n - 1 ? letters + 1 : NULL;
+}
+
 /* Say what was decided about states that are numbers, and which fields are missing. */
 static void remark(sali_scan *scan, const extent *all, const bool *known, sali_content *out)
 {
@@ -152,11 +163,7 @@ static void remark(sali_scan *scan, const extent *all, const bool *known, sali_c
         missing += !known[k];
         first += !known[k] && k < q;
     }
-    const char *letters = q == 21   ? "-ACDEFGHIKLMNPQRSTVWY"
-                          : q == 20 ? "ACDEFGHIKLMNPQRSTVWY"
-                          : q == 5  ? "-ACGU"
-                          : q == 4  ? "ACGU"
-                                    : NULL;
+    const char *letters = letters_for(&out->potts);
     if (all->numbers && letters && scan->status == SAL_OK) {
         scan->status = sali_remark_add(&out->remark, true, scan->err,
                                        "its %lld states are numbers, and taken for the letters %s",
@@ -225,17 +232,6 @@ static void put_state(sali_text_output *w, const char *letters, int64_t a)
     } else {
         sali_put(w, " %lld", (long long)a);
     }
-}
-
-/* The letters of the states, if an alphabet has as many, with or without the gap; NULL: none. */
-static const char *letters_for(const sali_potts *p)
-{
-    const sal_alphabet alphabet = p->alphabet      ? p->alphabet
-                                  : p->states <= 5 ? SAL_ALPHABET_RNA
-                                                   : SAL_ALPHABET_PROTEIN;
-    const char *letters = sali_alphabet_letters(alphabet);
-    const int64_t n = sali_alphabet_states(alphabet);
-    return p->states == n ? letters : p->states == n - 1 ? letters + 1 : NULL;
 }
 
 /* Write all couplings that are not 0, and all fields; states as letters where an alphabet has as

@@ -7,6 +7,23 @@
 #include "core/error.h"
 #include "models/structure/couplings.h"
 
+/* SAL_ERR_ARGUMENT unless all numbers are finite. */
+static sal_status check_finite(const sali_potts *p, sal_error *err)
+{
+    const int64_t N = p->sites * p->states;
+    bool finite = true;
+    for (int64_t k = 0; k < N; k++) {
+        finite = finite && isfinite(p->h[k]);
+    }
+    for (int64_t k = 0; finite && k < N * N; k++) {
+        finite = isfinite(p->J[k]);
+    }
+    return finite ? SAL_OK
+                  : sali_fail(err, SAL_ERR_ARGUMENT,
+                              "fields or couplings are infinite, or too large for this gauge; "
+                              "a Potts model has finite ones");
+}
+
 /* ---- gauges */
 
 /* What the gauge makes 0 of n numbers, `stride` apart: their mean, or the first. */
@@ -45,10 +62,10 @@ static void change_block(sali_potts *p, sal_gauge gauge, int64_t i, int64_t j)
     }
 }
 
-void sali_potts_set_gauge(sali_potts *p, sal_gauge gauge)
+sal_status sali_potts_set_gauge(sali_potts *p, sal_gauge gauge, sal_error *err)
 {
     if (gauge == SAL_GAUGE_AS_IS) {
-        return;
+        return SAL_OK;
     }
     for (int64_t i = 0; i < p->sites; i++) {
         for (int64_t j = i + 1; j < p->sites; j++) {
@@ -62,25 +79,10 @@ void sali_potts_set_gauge(sali_potts *p, sal_gauge gauge)
             h[a] -= constant;
         }
     }
+    return check_finite(p, err);
 }
 
 /* ---- parameters of a model */
-
-sal_status sali_potts_check(const sali_potts *p, sal_error *err)
-{
-    const int64_t N = p->sites * p->states;
-    bool finite = true;
-    for (int64_t k = 0; k < N; k++) {
-        finite = finite && isfinite(p->h[k]);
-    }
-    for (int64_t k = 0; finite && k < N * N; k++) {
-        finite = isfinite(p->J[k]);
-    }
-    return finite ? SAL_OK
-                  : sali_fail(err, SAL_ERR_ARGUMENT,
-                              "fields or couplings are infinite, or too large for this gauge; "
-                              "a Potts model has finite ones");
-}
 
 /* SAL_ERR_ARGUMENT unless all variables have labels, equally many, and there are not too many. */
 static sal_status check_space(const sal_space *space, sal_error *err)
@@ -131,7 +133,7 @@ static sal_status read(const sal_model *model, sali_potts *p, sal_error *err)
     }
     if (status == SAL_OK) {
         take(values, p);
-        status = sali_potts_check(p, err);
+        status = check_finite(p, err);
     }
     sali_couplings_destroy(couplings);
     return status;

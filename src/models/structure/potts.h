@@ -7,12 +7,10 @@
 #include "models/content.h"
 #include "models/model.h"
 
-/* Change the gauge, and f by a constant only. Cost: O(N^2) time, no memory.
+/* Change the gauge, and f by a constant only. Returns: SAL_ERR_ARGUMENT if numbers become too large
+ * for it. Cost: O(N^2) time, no memory.
  * Source: Ekeberg et al. 2013, Improved contact prediction in proteins, Phys. Rev. E 87. */
-void sali_potts_set_gauge(sali_potts *potts, sal_gauge gauge);
-
-/* SAL_ERR_ARGUMENT unless all numbers are finite, as they may not be after a change of gauge. */
-sal_status sali_potts_check(const sali_potts *potts, sal_error *err);
+sal_status sali_potts_set_gauge(sali_potts *potts, sal_gauge gauge, sal_error *err);
 
 /* The parameters of a model in double precision that is a Potts model: all variables have labels,
  * equally many, and the formula shows that f has terms of one and of two variables only.

@@ -26,8 +26,7 @@ static sal_status potts_parameters(sali_making *m, sal_expr *f)
         }
         memcpy(p.h, file->h, (size_t)N * sizeof *p.h);
         memcpy(p.J, file->J, (size_t)(N * N) * sizeof *p.J);
-        sali_potts_set_gauge(&p, (sal_gauge)m->values[GAUGE]);
-        sal_status status = sali_potts_check(&p, m->err);
+        sal_status status = sali_potts_set_gauge(&p, (sal_gauge)m->values[GAUGE], m->err);
         if (status != SAL_OK) {
             return status;
         }
