@@ -5,7 +5,6 @@
 #include <saltus/program.h>
 #include <saltus/saltus.h>
 
-#include "alloc_fail.h"
 #include "weather.h"
 
 /* The network of weather.h as bnlearn writes it: the first parent changes fastest. */
@@ -54,20 +53,13 @@ static sal_status parse(const char *text, sali_factor_graph *g, sal_error *err)
 
 static sal_status bif_write(const char *path, const sali_factor_graph *g, sal_error *err)
 {
-    const sali_content content = { .kind = SALI_CONTENT_NETWORK, .network = *g };
-    return sali_format_write(&sali_format_bif, path, &content, err);
+    return weather_write(&sali_format_bif, path, g, err);
 }
 
 START_TEST(network_is_read_in_every_dialect)
 {
     static const char *const texts[] = { bnlearn, javabayes, other };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        sal_error err = { 0 };
-        sali_factor_graph g = { 0 };
-        ck_ok(parse(texts[i], &g, &err), &err);
-        weather_check(&g);
-        sali_factor_graph_free(&g);
-    }
+    weather_check_texts(&sali_format_bif, texts, sizeof texts / sizeof *texts);
 }
 END_TEST
 
@@ -362,10 +354,7 @@ END_TEST
 
 static sal_status parse_bytes(const void *data, int64_t size, sal_error *err)
 {
-    sali_factor_graph g = { 0 };
-    sal_status status = weather_parse(&sali_format_bif, "mem", data, size, &g, err);
-    sali_factor_graph_free(&g);
-    return status;
+    return weather_skim(&sali_format_bif, data, size, err);
 }
 
 START_TEST(truncated_and_damaged_files_are_survived)
@@ -378,15 +367,7 @@ END_TEST
 
 START_TEST(bif_survives_failing_allocations)
 {
-    sal_error err = { 0 };
-    sali_factor_graph g = { 0 };
-    const char *path = temp_path("w.bif");
-    ck_alloc_sweep(parse(javabayes, &g, &err), sali_factor_graph_free(&g));
-    ck_ok(parse(other, &g, &err), &err);
-    ck_alloc_sweep(bif_write(path, &g, &err), (void)0);
-    sal_model *model = NULL;
-    ck_alloc_sweep(sal_model_open(path, 0, &model, &err), sal_model_destroy(model));
-    sali_factor_graph_free(&g);
+    weather_alloc_sweeps(&sali_format_bif, javabayes, other, temp_path("w.bif"));
 }
 END_TEST
 

@@ -4,7 +4,6 @@
 
 #include <saltus/saltus.h>
 
-#include "alloc_fail.h"
 #include "weather.h"
 
 /* The network of weather.h: rain 0, wet 1, wind 2. The first variable of a block changes fastest,
@@ -22,8 +21,7 @@ static sal_status parse(const char *text, sali_factor_graph *g, sal_error *err)
 
 static sal_status fg_write(const char *path, const sali_factor_graph *g, sal_error *err)
 {
-    const sali_content content = { .kind = SALI_CONTENT_NETWORK, .network = *g };
-    return sali_format_write(&sali_format_fg, path, &content, err);
+    return weather_write(&sali_format_fg, path, g, err);
 }
 
 /* The text of a file. */
@@ -147,10 +145,7 @@ END_TEST
 
 static sal_status parse_bytes(const void *data, int64_t size, sal_error *err)
 {
-    sali_factor_graph g = { 0 };
-    sal_status status = weather_parse(&sali_format_fg, "mem", data, size, &g, err);
-    sali_factor_graph_free(&g);
-    return status;
+    return weather_skim(&sali_format_fg, data, size, err);
 }
 
 START_TEST(truncated_and_damaged_files_are_survived)
@@ -161,15 +156,7 @@ END_TEST
 
 START_TEST(fg_survives_failing_allocations)
 {
-    sal_error err = { 0 };
-    sali_factor_graph g = { 0 };
-    const char *path = temp_path("w.fg");
-    ck_alloc_sweep(parse("1\n\n2\n3 9\n2 2\n1\n0 1\n", &g, &err), sali_factor_graph_free(&g));
-    ck_ok(parse(weather, &g, &err), &err);
-    ck_alloc_sweep(fg_write(path, &g, &err), (void)0);
-    sal_model *model = NULL;
-    ck_alloc_sweep(sal_model_open(path, 0, &model, &err), sal_model_destroy(model));
-    sali_factor_graph_free(&g);
+    weather_alloc_sweeps(&sali_format_fg, "1\n\n2\n3 9\n2 2\n1\n0 1\n", weather, temp_path("w.fg"));
 }
 END_TEST
 

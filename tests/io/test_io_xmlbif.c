@@ -42,8 +42,7 @@ static const char weka[] = "<?xml version=\"1.0\"?>\n<!-- a DTD -->\n" DOCTYPE B
 
 static sal_status xmlbif_write(const char *path, const sali_factor_graph *g, sal_error *err)
 {
-    const sali_content content = { .kind = SALI_CONTENT_NETWORK, .network = *g };
-    return sali_format_write(&sali_format_xmlbif, path, &content, err);
+    return weather_write(&sali_format_xmlbif, path, g, err);
 }
 
 static sal_status parse(const char *text, sali_factor_graph *g, sal_error *err)
@@ -68,13 +67,7 @@ START_TEST(network_is_read_in_every_dialect)
         "xsi:schemaLocation=\"http://www.cs.ubc.ca/labs/lci/fopi/ve/XMLBIFv0_3 x.xsd\">"
         "<NETWORK><NAME>n</NAME>" VARIABLES WET RAIN WIND "</NETWORK></BIF>",
     };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        sal_error err = { 0 };
-        sali_factor_graph g = { 0 };
-        ck_ok(parse(texts[i], &g, &err), &err);
-        weather_check(&g);
-        sali_factor_graph_free(&g);
-    }
+    weather_check_texts(&sali_format_xmlbif, texts, sizeof texts / sizeof *texts);
 }
 END_TEST
 
@@ -368,10 +361,7 @@ END_TEST
 
 static sal_status parse_bytes(const void *data, int64_t size, sal_error *err)
 {
-    sali_factor_graph g = { 0 };
-    sal_status status = weather_parse(&sali_format_xmlbif, "mem", data, size, &g, err);
-    sali_factor_graph_free(&g);
-    return status;
+    return weather_skim(&sali_format_xmlbif, data, size, err);
 }
 
 START_TEST(truncated_and_damaged_files_are_survived)
@@ -382,15 +372,7 @@ END_TEST
 
 START_TEST(xmlbif_survives_failing_allocations)
 {
-    sal_error err = { 0 };
-    sali_factor_graph g = { 0 };
-    const char *path = temp_path("w.xml");
-    ck_alloc_sweep(parse(weka, &g, &err), sali_factor_graph_free(&g));
-    ck_ok(parse(weka, &g, &err), &err);
-    ck_alloc_sweep(xmlbif_write(path, &g, &err), (void)0);
-    sal_model *model = NULL;
-    ck_alloc_sweep(sal_model_open(path, 0, &model, &err), sal_model_destroy(model));
-    sali_factor_graph_free(&g);
+    weather_alloc_sweeps(&sali_format_xmlbif, weka, weka, temp_path("w.xml"));
 }
 END_TEST
 

@@ -5,7 +5,11 @@
 #define WEATHER_H
 
 #include <math.h>
+#include <string.h>
 
+#include <saltus/saltus.h>
+
+#include "alloc_fail.h"
 #include "io/format.h"
 #include "test.h"
 
@@ -66,6 +70,52 @@ static inline sal_status weather_parse(const sali_format *format, const char *na
         sali_remark_free(&content.remark);
     }
     return status;
+}
+
+/* Write a network. */
+static inline sal_status weather_write(const sali_format *format, const char *path,
+                                       const sali_factor_graph *g, sal_error *err)
+{
+    const sali_content content = { .kind = SALI_CONTENT_NETWORK, .network = *g };
+    return sali_format_write(format, path, &content, err);
+}
+
+/* Read a network from memory and drop it. */
+static inline sal_status weather_skim(const sali_format *format, const void *data, int64_t size,
+                                      sal_error *err)
+{
+    sali_factor_graph g = { 0 };
+    sal_status status = weather_parse(format, "mem", data, size, &g, err);
+    sali_factor_graph_free(&g);
+    return status;
+}
+
+/* Each of n texts is this network with its names. */
+static inline void weather_check_texts(const sali_format *format, const char *const *texts,
+                                       size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        sal_error err = { 0 };
+        sali_factor_graph g = { 0 };
+        ck_ok(weather_parse(format, "f", texts[i], (int64_t)strlen(texts[i]), &g, &err), &err);
+        weather_check(&g);
+        sali_factor_graph_free(&g);
+    }
+}
+
+/* Failing allocations: reading `text`, writing the network of `other` to `path`, and opening that.
+ */
+static inline void weather_alloc_sweeps(const sali_format *format, const char *text,
+                                        const char *other, const char *path)
+{
+    sal_error err = { 0 };
+    sali_factor_graph g = { 0 };
+    sal_model *model = NULL;
+    ck_alloc_sweep(weather_skim(format, text, (int64_t)strlen(text), &err), (void)0);
+    ck_ok(weather_parse(format, "f", other, (int64_t)strlen(other), &g, &err), &err);
+    ck_alloc_sweep(weather_write(format, path, &g, &err), (void)0);
+    ck_alloc_sweep(sal_model_open(path, 0, &model, &err), sal_model_destroy(model));
+    sali_factor_graph_free(&g);
 }
 
 #endif
