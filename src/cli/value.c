@@ -146,7 +146,7 @@ static int read_sequences(const char *path, const sal_space *space, values *v)
         return cli_error(SAL_ERR_DATA, "%s: sequences of %lld sites; the model has %lld", path,
                          (long long)data->variables, (long long)V);
     }
-    int code = check_letters(path, &o, data);
+    int code = data->warns ? check_letters(path, &o, data) : CLI_OK; /* of letters, or else */
     if (code != CLI_OK) {
         return code;
     }

@@ -21,6 +21,21 @@ int sali_alphabet_states(sal_alphabet alphabet)
     return (int)strlen(letters_of[alphabet]);
 }
 
+bool sali_alphabet_fits(int64_t states, sal_alphabet *alphabet, bool *gapless)
+{
+    const sal_alphabet given = *alphabet;
+    for (int k = SAL_ALPHABET_PROTEIN; k <= SAL_ALPHABET_DNA; k++) {
+        const int64_t n = sali_alphabet_states((sal_alphabet)k);
+        if ((given == SAL_ALPHABET_AUTO || given == (sal_alphabet)k) &&
+            (states == n || states == n - 1)) {
+            *alphabet = (sal_alphabet)k;
+            *gapless = states == n - 1;
+            return true;
+        }
+    }
+    return false;
+}
+
 uint8_t sali_alphabet_code(sal_alphabet alphabet, char letter)
 {
     letter = alphabet == SAL_ALPHABET_RNA && letter == 'T'   ? 'U'

@@ -3,6 +3,7 @@
 #ifndef SALI_ALPHABET_H
 #define SALI_ALPHABET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <saltus/space.h>
@@ -16,6 +17,10 @@ const char *sali_alphabet_letters(sal_alphabet alphabet);
 
 /* The number of letters: 21 or 5. */
 int sali_alphabet_states(sal_alphabet alphabet);
+
+/* Whether an alphabet has so many letters, with the gap or without it (*gapless): *alphabet, or if
+ * that is AUTO the first that has, which it becomes. */
+bool sali_alphabet_fits(int64_t states, sal_alphabet *alphabet, bool *gapless);
 
 /* The code of an upper-case letter or of '-'; 0, the gap, for letters that the alphabet lacks. In
  * both nucleotide alphabets T and U are the same code. */

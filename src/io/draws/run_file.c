@@ -50,19 +50,11 @@ static sal_status choose_alphabet(const char *path, const sal_space *space, sal_
                                   bool *gapless, sal_error *err)
 {
     const int64_t q = sal_space_states(space, 0);
-    int k = *alphabet ? (int)*alphabet : SAL_ALPHABET_PROTEIN;
-    const int last = *alphabet ? k : SAL_ALPHABET_DNA;
-    while (k <= last && sali_alphabet_states((sal_alphabet)k) != q &&
-           sali_alphabet_states((sal_alphabet)k) != q + 1) {
-        k++;
-    }
-    bool fits = k <= last;
+    bool fits = sali_alphabet_fits(q, alphabet, gapless);
     const sal_block *block;
     for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
         fits = fits && block->kind == SAL_CATEGORICAL && block->states == q;
     }
-    *alphabet = (sal_alphabet)k;
-    *gapless = fits && sali_alphabet_states(*alphabet) == q + 1;
     return fits
                ? SAL_OK
                : sali_fail(err, SAL_ERR_UNSUPPORTED,

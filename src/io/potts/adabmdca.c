@@ -146,12 +146,11 @@ static void store(sali_scan *line, const entry *e, sali_potts *p, bool *known)
 /* The letters of the states, if an alphabet has as many, with or without the gap; NULL: none. */
 static const char *letters_for(const sali_potts *p)
 {
-    const sal_alphabet alphabet = p->alphabet      ? p->alphabet
-                                  : p->states <= 5 ? SAL_ALPHABET_RNA
-                                                   : SAL_ALPHABET_PROTEIN;
-    const char *letters = sali_alphabet_letters(alphabet);
-    const int64_t n = sali_alphabet_states(alphabet);
-    return p->states == n ? letters : p->states == n - 1 ? letters + 1 : NULL;
+    sal_alphabet alphabet = p->alphabet;
+    bool gapless;
+    return sali_alphabet_fits(p->states, &alphabet, &gapless)
+               ? sali_alphabet_letters(alphabet) + gapless
+               : NULL;
 }
 
 /* Say what was decided about states that are numbers, and which fields are missing. */
