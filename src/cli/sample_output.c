@@ -40,12 +40,13 @@ static bool writes_sheet(const cli_sample_outputs *o)
     return cli_has_suffix(o->out, ".png");
 }
 
-/* The alphabet of that many states, named `asked` unless NULL; SAL_ALPHABET_AUTO if there is
- * none. */
+/* The alphabet of that many states, or of one more, the gap, named `asked` unless NULL;
+ * SAL_ALPHABET_AUTO if there is none. */
 static sal_alphabet alphabet_of(int64_t states, const char *asked)
 {
     for (int k = SAL_ALPHABET_PROTEIN; k <= SAL_ALPHABET_DNA; k++) {
-        if (cli_alphabet_states((sal_alphabet)k) == states &&
+        if ((cli_alphabet_states((sal_alphabet)k) == states ||
+             cli_alphabet_states((sal_alphabet)k) == states + 1) &&
             (!asked || strcmp(asked, cli_alphabet_name((sal_alphabet)k)) == 0)) {
             return (sal_alphabet)k;
         }
