@@ -109,9 +109,9 @@ static sal_status make_path(sal_trainer *t, sali_denoising_training *own, sal_er
 
 /* ---- trainings that run away */
 
-/* Iterations over which a gap is averaged, iterations between two copies, and how often training
- * may go back in all. */
-enum { MEMORY = 20, BETWEEN = 50, MOST_TIMES = 10 };
+/* Iterations over which a gap is averaged, iterations between two copies, how often training may go
+ * back in all, and how often it does so without a smaller learning rate. */
+enum { MEMORY = 20, BETWEEN = 50, MOST_TIMES = 10, TIMES_AT_FULL_RATE = 2 };
 
 /* The gap in nats at which training goes back. In a sound training averages stay below half of it.
  * It grows with the number of variables, as f does, and with f the lag of the chains in a fast
@@ -146,9 +146,9 @@ static void copy_values(sal_trainer *t, bool back, int64_t which)
     }
 }
 
-/* Go back to the older copy. The chains of `level`, whose energy turned rough, get more steps.
- * `level` -1: no level is known, because numbers are not finite or f differs too much; then the
- * learning rate is halved. SAL_ERR_MODEL: too often. */
+/* Go back to the older copy. The chains of `level`, whose energy turned rough, get more steps. The
+ * learning rate is halved where more steps were not enough, and where no level is known (`level`
+ * -1), because numbers are not finite or f differs too much. SAL_ERR_MODEL: too often. */
 static sal_status go_back(sal_trainer *t, int64_t level, sal_error *err)
 {
     sali_denoising_training *own = t->own;
@@ -165,9 +165,10 @@ static sal_status go_back(sal_trainer *t, int64_t level, sal_error *err)
     memset(own->back.gap, 0, (size_t)t->levels->n * sizeof *own->back.gap);
     sali_train_set_params(t);
     sali_optimiser_forget(&t->optimiser);
-    if (level < 0) {
+    if (level < 0 || own->back.all > TIMES_AT_FULL_RATE) {
         t->optimiser.learning_rate /= 2;
-    } else {
+    }
+    if (level >= 0) {
         own->back.times[level]++;
         follow_times(t);
     }
