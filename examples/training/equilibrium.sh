@@ -6,7 +6,8 @@
 #     equilibrium.sh DIR DATA [ITERATIONS [ITERATIONS OF THE LAST]]
 #
 # DATA is a file of images, `digits`, or an alignment whose name ends in .fasta. ITERATIONS are those
-# of the first ones, 2000 if not given; the last one takes what suits the model, or the fourth word. SALTUS names the program.
+# of the first ones, 2000 if not given; the last one takes what suits the model (alignments: what
+# docs/training.md has for ptt), or the fourth word. SALTUS names the program.
 set -eu
 [ $# -ge 2 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" | sed '$d'; exit 64; }
 dir=$1 data=$2 iterations=${3:-2000} own=${4:+--iterations $4}
@@ -38,7 +39,9 @@ case $data in
 *.fasta)
     pcd="potts-alignment:file=$data --iterations $iterations --batch 1000 --buffer 1000 --optimiser sgd
         --momentum 0 --learning-rate 0.02"
-    ptt="potts-alignment:file=$data"
+    ptt="potts-alignment:file=$data --objective ptt --sampler gibbs --steps -1 --batch 1000
+        --reservoir 20000 --optimiser sgd --momentum 0 --learning-rate 0.02 --rate-cooldown 0.5
+        --iterations 6000"
     row 'PCD, gibbs, a sweep' gibbs $pcd --objective pcd --sampler gibbs --steps -1
     row 'PCD, gwg, K = 20' gwg $pcd --objective pcd --sampler gwg --steps 20
     ;;

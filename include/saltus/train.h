@@ -20,15 +20,16 @@ typedef struct sal_train_report {
     int64_t iteration;       /* number of updates made */
     int64_t iterations;      /* number of updates asked for */
     double seconds;          /* since the start or the last resume */
-    double log_prob_data;    /* mean f over the data batch; with SAL_PTT, where f is affine in the
-                                parameters, over all rows; with SAL_PSEUDO_LIKELIHOOD the mean log
-                                pseudo-likelihood */
+    double log_prob_data;    /* mean f over the data batch; over all rows where they take its place;
+                                with SAL_PSEUDO_LIKELIHOOD the mean log pseudo-likelihood */
     double log_prob_samples; /* mean f over the samples, close to log_prob_data if training goes
                                 well; NaN without samples */
     double acceptance_rate;  /* of the sampler, since the last report; NaN without steps */
     double mean_jump;        /* of the sampler, since the last report; NaN without steps */
     double step_size;        /* the current one; 0: the sampler has none */
     double gradient_norm;    /* of the last update, before clipping */
+    double pearson; /* at the last report, sal_stats_pair_correlation of data and `samples`;
+                       NaN without sal_train_options.pearson */
     double sampling_seconds; /* of sampling, since the start or the last resume */
     double gradient_seconds; /* of gradients, since the start or the last resume */
     double learning_rate; /* of the last update, including warm-up, schedule and cool-down; SAL_PTT
@@ -201,14 +202,17 @@ typedef struct sal_train_callbacks {
 typedef struct sal_train_options {
     sal_objective objective; /* 0: SAL_PCD */
     int64_t iterations;      /* number of parameter updates; 0: 2000 */
-    int64_t batch;           /* data rows and chains in each iteration; 0: 50 */
-    double learning_rate;    /* the largest one; 0: 1e-3 */
-    uint64_t seed;           /* the same seed gives the same bits */
-    int threads;             /* 0: OpenMP's choice; the results do not depend on it */
-    struct sal_comm *comm;   /* processes that share the training (mpi.h): all of them make the same
-                                calls with the same arguments but for threads and callbacks. Callbacks
-                                are called, and checkpoints written, at rank 0; the trained model is
-                                at all. Must outlive the trainer. NULL: this process alone */
+    int64_t batch;        /* data rows and chains in each iteration; 0: 50. With SAL_PCD and SAL_PTT
+                             all rows take the place of the batch of rows where f is affine in the
+                             parameters, as their gradient then never changes: there may be fewer
+                             rows than chains */
+    double learning_rate; /* the largest one; 0: 1e-3 */
+    uint64_t seed;        /* the same seed gives the same bits */
+    int threads;          /* 0: OpenMP's choice; the results do not depend on it */
+    struct sal_comm *comm; /* processes that share the training (mpi.h): all of them make the same
+                              calls with the same arguments but for threads and callbacks. Callbacks
+                              are called, and checkpoints written, at rank 0; the trained model is
+                              at all. Must outlive the trainer. NULL: this process alone */
 
     /* Sampling; SAL_PSEUDO_LIKELIHOOD has none. A chain whose start is forbidden (f = -inf) starts
      * at an allowed state near it, as in sal_sample. */
@@ -237,6 +241,13 @@ typedef struct sal_train_options {
     const char *fixed;         /* parameters that training does not change, separated by commas */
     double largest_difference; /* |mean f(data) - mean f(samples)| above which training has
                                   diverged; 0: 1e4 */
+
+    /* Training stops at a report in which the connected pair frequencies of data and samples have
+     * this correlation (sal_stats_pair_correlation), below 1. -1: reports tell it, and training
+     * goes on; 0: it is not computed. Needs an objective with samples, rows without greys, and
+     * variables that all have the same number of states, 256 at most. The samples are those of the
+     * training, and flatter the model where they do not mix */
+    double pearson;
 
     int64_t report_every;              /* iterations between two reports; 0: 100 */
     sal_checkpoint_options checkpoint; /* saving and resuming */

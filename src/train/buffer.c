@@ -168,11 +168,10 @@ void sali_buffer_choose(sal_trainer *t)
     sali_buffer *b = &t->buffer;
     const uint32_t batch = (uint32_t)t->options.batch;
     const sali_stream data = stream_of(t, SALI_RNG_DATA);
-    if (b->below) {
-        for (uint32_t c = 0; c < batch; c++) {
-            b->row[c] = pick_row(t, &data, c);
-        }
-    } else {
+    for (uint32_t c = 0; !t->data_gradient && b->below && c < batch; c++) {
+        b->row[c] = pick_row(t, &data, c);
+    }
+    if (!t->data_gradient && !b->below) {
         sali_rng_choose(&data, (uint32_t)t->data->rows, batch, b->work, b->row);
     }
     if (t->objective->choose) {

@@ -241,14 +241,21 @@ static void whole_data_shard(void *context, int64_t k)
     }
 }
 
+sal_status sali_train_takes_whole_data(const sal_train_options *o, const sal_model *model,
+                                       const sal_data *data, bool *takes, sal_error *err)
+{
+    const sali_objective *objective = sali_objective_of(o->objective);
+    *takes = false;
+    return !objective->whole_data || data->intensity || o->centring == SAL_CENTRING_ON ||
+                   o->magnitude_penalty > 0
+               ? SAL_OK
+               : sali_program_is_linear_in_params(sali_model_tape(model)->program, takes, err);
+}
+
 sal_status sali_train_whole_data(sal_trainer *t, sal_error *err)
 {
     bool linear = false;
-    if (!t->objective->whole_data || t->data->intensity || t->centring.n_offsets > 0 ||
-        t->options.magnitude_penalty > 0) {
-        return SAL_OK;
-    }
-    sal_status status = sali_program_is_linear_in_params(t->tape->program, &linear, err);
+    sal_status status = sali_train_takes_whole_data(&t->options, t->given, t->data, &linear, err);
     if (status == SAL_OK && linear) {
         t->data_gradient = SALI_TAKE(&t->memory, double, t->optimiser.n);
         status = t->data_gradient ? SAL_OK : sali_fail_memory(err);

@@ -192,6 +192,7 @@ void sal_trainer_report(const sal_trainer *t, sal_train_report *report)
         .log_z = t->now.log_z,
         .log_z_error = t->now.log_z_error,
         .log_likelihood = t->now.log_likelihood,
+        .pearson = t->now.pearson,
         .best = t->worse == 0,
         .sampling_seconds = t->sampling_seconds,
         .gradient_seconds = t->gradient_seconds,
@@ -288,7 +289,9 @@ static sal_status advance_training(sal_trainer *t, bool *stopped, sal_error *err
     const bool due = is_due(t, o->report_every);
     if (*stopped || due) {
         sali_train_show_params(t); /* the parameters that are judged and reported */
-        status = sali_train_sync_status(t, judge_held_out(t, due, err), err);
+        status = judge_held_out(t, due, err);
+        status = status ? status : sali_pearson_measure(t, err);
+        status = sali_train_sync_status(t, status, err);
         if (status != SAL_OK) {
             give_up(t);
             return status;
@@ -297,6 +300,7 @@ static sal_status advance_training(sal_trainer *t, bool *stopped, sal_error *err
         lost = answer < 0;
         *stopped |= answer != 0;
         *stopped |= o->ptt.patience > 0 && t->worse >= o->ptt.patience;
+        *stopped |= o->pearson > 0 && t->now.pearson >= o->pearson;
         sali_train_sync_answer(t, stopped, &lost);
     }
     return o->checkpoint.directory && !lost && (*stopped || is_due(t, o->checkpoint.every))

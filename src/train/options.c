@@ -54,6 +54,12 @@ static const sali_option entries[] = {
                 TRAIN(ptt.reservoir), COUNT, .usual = "as suits the model, else 10 batches"),
     SALI_OPTION("patience", WHOLE, "N", "stop after N reports without a better held-out likelihood",
                 TRAIN(ptt.patience), SALI_FROM(0), .usual = "0: never", ANY),
+    SALI_OPTION("pearson", REAL, "X",
+                "stop at a report in which the connected pair frequencies of data and samples have "
+                "this correlation; 0: reports of alignments only tell it",
+                TRAIN(pearson), SALI_RANGE(0, 1),
+                .range = SALI_BELOW | SALI_OR_NONE | SALI_OR_MINUS_ONE,
+                .usual = "as suits the model, else 0", ANY),
     SALI_OPTION("restart", REAL, "P",
                 "probability that a persistent chain restarts before an iteration",
                 TRAIN(buffer.restart), SALI_RANGE(0, 1), SALI_USUAL(0)),
@@ -161,10 +167,17 @@ static sal_status check_objective(const sal_train_options *o, sal_error *err)
 }
 
 /* SAL_ERR_ARGUMENT unless batch, rows of data, chains and reservoir fit each other. */
-static sal_status check_sizes(const sal_train_options *o, const sal_data *data, sal_error *err)
+static sal_status check_sizes(const sal_train_options *o, const sal_model *model,
+                              const sal_data *data, sal_error *err)
 {
     const sali_objective *objective = sali_objective_of(o->objective);
-    if (data->rows < o->batch || (objective->persistent && o->buffer.chains < o->batch)) {
+    bool takes = false; /* all rows, however many */
+    sal_status status = sali_train_takes_whole_data(o, model, data, &takes, err);
+    if (status != SAL_OK) {
+        return status;
+    }
+    if ((data->rows < o->batch && !takes) ||
+        (objective->persistent && o->buffer.chains < o->batch)) {
         return objective->persistent
                    ? sali_fail(err, SAL_ERR_ARGUMENT,
                                "train: a batch of %lld needs as many chains and data rows; there "
@@ -238,7 +251,7 @@ sal_status sali_train_resolve(sal_train_options *options, const sal_model *model
     }
     status = status ? status : sal_option_resolve(&table, options, err);
     fill_in(options, model->space->n_variables);
-    status = status ? status : check_sizes(options, data, err);
+    status = status ? status : check_sizes(options, model, data, err);
     status = status ? status : check_checkpoint(options, err);
     if (status == SAL_OK && !objective->levels && sal_model_levels(model) > 0 &&
         data->variables == model->space->n_variables - 1) {

@@ -326,6 +326,7 @@ static sal_status prepare_trainer(sal_trainer *t, sal_error *err)
     }
     status = status ? status : sali_buffer_create(t, err);
     status = status ? status : create_best(t, err);
+    status = status ? status : sali_pearson_create(t, err);
     if (status == SAL_OK) {
         t->fingerprint = sali_train_fingerprint(t->given, t->data, &t->options);
         status = t->fingerprint ? SAL_OK : sali_fail_memory(err);
@@ -360,7 +361,7 @@ sal_status sal_trainer_create(sal_model *model, const sal_data *data,
         sali_free(t);
         return status;
     }
-    t->now.log_z = t->now.log_z_error = t->now.log_likelihood = NAN;
+    t->now.log_z = t->now.log_z_error = t->now.log_likelihood = t->now.pearson = NAN;
     t->model = t->given = model;
     t->tape = tape;
     t->data = data;

@@ -107,8 +107,9 @@ struct sal_trainer {
     double *best;                  /* [parameters_size] of the best report; NULL: not judged */
     int64_t best_iteration, worse; /* of the best report, and reports since it; saved together */
     double best_likelihood;        /* of the held-out rows */
+    float *pairs; /* [N x N] connected pair frequencies of the data; NULL: not compared */
     struct {
-        double log_z, log_z_error, log_likelihood;
+        double log_z, log_z_error, log_likelihood, pearson;
     } now; /* at the last report; NaN before */
 
     int64_t iteration, good_iteration;
@@ -158,7 +159,11 @@ void sali_train_describe(const struct json_t *changed, char *text, size_t room);
  * by shards on all threads; false when a chain met NaN or +inf. */
 sal_status sali_train_sample(sal_trainer *trainer, bool *good, sal_error *err);
 void sali_train_gradient(sal_trainer *trainer);
-/* Fill data_gradient, if it serves. Cost: the gradients of all rows. SAL_ERR_MEMORY. */
+/* Whether the gradient over all rows takes the place of batches of rows: the objective allows it,
+ * and f is linear in the parameters, so that it does not change. SAL_ERR_MEMORY. */
+sal_status sali_train_takes_whole_data(const sal_train_options *options, const sal_model *model,
+                                       const sal_data *data, bool *takes, sal_error *err);
+/* Then fill data_gradient. Cost: the gradients of all rows. SAL_ERR_MEMORY. */
 sal_status sali_train_whole_data(sal_trainer *trainer, sal_error *err);
 
 /* iterate.c: report progress to the caller. Whether the caller asks to stop. */
@@ -181,6 +186,12 @@ void sali_train_start_at(sal_trainer *trainer);
 
 /* Forget that chains met values that are not finite. */
 void sali_train_forget_faults(sal_trainer *trainer);
+
+/* pearson.c: with options.pearson, the connected pair frequencies of the data, and at a report their
+ * correlation with those of the samples. SAL_ERR_ARGUMENT (they cannot be compared),
+ * SAL_ERR_MEMORY. */
+sal_status sali_pearson_create(sal_trainer *trainer, sal_error *err);
+sal_status sali_pearson_measure(sal_trainer *trainer, sal_error *err);
 
 /* contrast.c: move all chains of the batch by the steps of an iteration, without adapting
  * anything. */

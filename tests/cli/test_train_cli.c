@@ -528,10 +528,12 @@ START_TEST(training_stops_at_a_pearson_correlation)
     char want[64];
     snprintf(want, sizeof want, "\"iteration\": %lld", iterations);
     ck_assert_msg(strstr(text, want) != NULL, "%s", text);
-    fails(64, "--pearson 1; expected a number between 0 and 1", RNA "--pearson 1");
-    fails(64, "it goes with --kind alignment",
-          "train rbm:hidden=3 --data p-idx3-ubyte --out parts --pearson 0.9");
-    fails(64, "not with pseudo-likelihood", RNA "--pearson 0.9 --objective pseudo-likelihood");
+    succeeds("train potts-alignment:file=rna.fa --out parts --overwrite"); /* as suggested */
+    ck_assert(printed("and --pearson 0.95\n"));
+    fails(64, "--pearson 1: expected a number from 0 to below 1", RNA "--pearson 1");
+    fails(64, "which objective pseudo-likelihood does not have",
+          "train potts-alignment:file=rna.fa --out parts --overwrite --batch 10 --pearson 0.9 "
+          "--objective pseudo-likelihood");
 }
 END_TEST
 

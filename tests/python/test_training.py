@@ -568,7 +568,7 @@ class Endings(unittest.TestCase):
         refused(sal.ShapeError, "test: rows of 3", independent(), biased(), test=biased()[:, :3])
         refused(sal.ArgumentError, "code 2", independent(), 2 * biased())
         refused(sal.ArgumentError, "-1", independent(), 2 * biased().astype(int) - 1)
-        refused(sal.ArgumentError, "smaller batch", independent(), biased(20))
+        refused(sal.ArgumentError, "smaller batch", independent(), biased(20), objective="cd")
         refused(sal.NotFoundError, "batch", independent(), biased(), bacth=3)
         refused(sal.NotFoundError, "rbm", "rbn:hidden=3", biased())
         refused(sal.UnsupportedError, "no parameters", sal.Model(sal.binary(4).sum()), biased())

@@ -75,7 +75,8 @@ static bool suggest_options(const char *arch, int argc, char **argv, cli_train_o
 }
 
 /* Limit a suggested batch to the number of rows, and make a suggested reservoir a multiple of the
- * batch. */
+ * batch. Persistent chains are suggested only for models that take all rows in each update, and
+ * stay as many. */
 static void suit_data(const char *arch, const sal_model *model, int64_t rows, sal_train_options *t)
 {
     const int64_t levels = t->objective == SAL_DENOISING ? sal_model_levels(model) : 0;
@@ -83,7 +84,7 @@ static void suit_data(const char *arch, const sal_model *model, int64_t rows, sa
     sal_train_suggest(arch, &known, NULL);
     sal_train_complete(model, &known);
     sal_option_resolve(sal_option_table_of(SAL_OPTIONS_TRAIN), &known, NULL);
-    if (t->batch == known.batch && rows < t->batch) {
+    if (t->objective != SAL_PCD && t->batch == known.batch && rows < t->batch) {
         t->batch = levels > 0 && rows > levels ? rows / levels * levels : rows;
     }
     if (t->ptt.reservoir == known.ptt.reservoir) {
@@ -172,7 +173,7 @@ static int print_json(const cli_training *s)
     cli_json_number(object, "acceptance_rate", reported ? s->last.acceptance_rate : NAN);
     cli_json_number(object, "mmd", s->mmd);
     cli_json_number(object, "mmd_train_test", s->baseline);
-    cli_json_number(object, "pearson", s->pearson);
+    cli_json_number(object, "pearson", reported ? s->last.pearson : NAN);
     json_object_set_new(object, "verdict", s->judged ? cli_verdict_json(&s->verdict) : json_null());
     return cli_json_print(object);
 }
@@ -192,7 +193,7 @@ static int print_end(const cli_training *s)
     }
     if (s->reached) {
         printf("stopped after %lld iterations: the Pearson correlation is %.4f, and --pearson %g\n",
-               (long long)s->last.iteration, s->pearson, s->o->pearson);
+               (long long)s->last.iteration, s->last.pearson, s->o->train.pearson);
     }
     printf("wrote %s/model.xml, model.safetensors, log.csv%s%s%s%s\n", s->o->out,
            s->chains_sheet ? ", persistent.png" : "", s->sheet ? ", samples.png" : "",
@@ -280,21 +281,6 @@ static int run_training(cli_training *s)
     return s->code ? s->code : print_end(s);
 }
 
-/* CLI_USAGE unless --pearson is absent, or valid and suits data and objective. */
-static int check_pearson(const cli_train_options *o)
-{
-    if (o->pearson == 0) {
-        return CLI_OK;
-    }
-    if (!(o->pearson > 0 && o->pearson < 1)) {
-        return cli_usage("train: --pearson %g; expected a number between 0 and 1", o->pearson);
-    }
-    return o->data.read.kind == SAL_DATA_ALIGNMENT && o->train.objective != SAL_PSEUDO_LIKELIHOOD
-               ? CLI_OK
-               : cli_usage("train: --pearson compares samples with an alignment: it goes with "
-                           "--kind alignment, and not with pseudo-likelihood");
-}
-
 /* Check options that do not depend on the model. Returns an exit code. */
 static int check_options(const char *arch, cli_train_options *o)
 {
@@ -318,8 +304,7 @@ static int check_options(const char *arch, cli_train_options *o)
     }
     o->train.checkpoint.directory = o->out;
     sal_train_options checked = o->train; /* defaults depend on the model */
-    code = cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_TRAIN), &checked });
-    return code ? code : check_pearson(o);
+    return cli_resolve(&(cli_library){ sal_option_table_of(SAL_OPTIONS_TRAIN), &checked });
 }
 
 /* Compute the covariance of the training data, if --data-covariance is given. */
@@ -363,7 +348,6 @@ static void close_training(cli_training *s)
     sal_trajectory_destroy(s->first);
     sal_model_destroy(s->first_model);
     free(s->log);
-    free(s->pairs);
     free(s->preconditioner);
 }
 
@@ -457,6 +441,10 @@ static int train_arch(const char *arch, cli_train_options *o, bool suggested, cl
     if (code == CLI_OK && o->from && o->train.objective != SAL_PTT) {
         code = cli_usage("train: --from goes with --objective ptt");
     }
+    if (s->train.alphabet && s->train.variables > 1 && o->train.pearson == 0 &&
+        o->train.objective != SAL_PSEUDO_LIKELIHOOD && o->train.objective != SAL_DENOISING) {
+        o->train.pearson = -1;
+    }
     if (code == CLI_OK && suggested) {
         suit_data(arch, s->model, s->train.rows, &o->train);
     }
@@ -472,9 +460,9 @@ static int train_arch(const char *arch, cli_train_options *o, bool suggested, cl
     code = code ? code : make_preconditioner(s);
     code = code ? code : cli_train_read_log(s);
     code = code ? code : cli_draw_pixels(&s->train, &s->test);
-    code = code ? code : cli_train_alignment(s);
     code = cli_agree(code);
     if (code == CLI_OK && cli_is_first()) {
+        cli_train_describe_data(s);
         cli_train_baseline(s);
     }
     return code ? code : run_training(s);
@@ -494,9 +482,6 @@ static int run_train(const cli_command *command, int argc, char **argv)
           "net is added to" },
         { "data-covariance", CLI_FLAG, &o.data_covariance, NULL,
           "precondition with the covariance of the data, scaled by the spacing of levels" },
-        { "pearson", CLI_REAL, &o.pearson, "X",
-          "of an alignment: stop at a report in which the connected pair frequencies of data and "
-          "samples have this correlation" },
         { "fresh", CLI_INT, &o.fresh, "N",
           "number of samples from scratch at the end, for samples.png and the verdict; 0: none "
           "[1000]" },

@@ -78,7 +78,7 @@ static sal_status append_log(cli_training *s, const sal_train_report *r, sal_err
              r->log_prob_data, r->log_prob_samples, r->log_prob_data - r->log_prob_samples,
              r->acceptance_rate, r->mean_jump, r->step_size, r->gradient_norm, s->mmd, s->baseline,
              r->learning_rate, (long long)r->levels, r->swap_rate, r->log_z, r->log_z_error,
-             r->log_likelihood, s->pearson);
+             r->log_likelihood, r->pearson);
     if (s->log && s->last.iteration == 0) { /* the first since the start or a resume */
         cut_log(s->log, s->progress.from);
     }
@@ -127,17 +127,6 @@ static sal_status write_sheet(cli_training *s, int64_t rows, const uint8_t *code
     return status == SAL_ERR_UNSUPPORTED ? SAL_OK : status;
 }
 
-/* Set the Pearson correlation of chains and alignment, and whether --pearson is reached. */
-static sal_status compare_pairs(cli_training *s, int64_t rows, const uint8_t *codes, sal_error *err)
-{
-    if (!s->pairs) {
-        return SAL_OK;
-    }
-    sal_status status = cli_compare_pairs(&s->train, s->pairs, rows, codes, &s->pearson, err);
-    s->reached = status == SAL_OK && s->o->pearson > 0 && s->pearson >= s->o->pearson;
-    return status;
-}
-
 static double weight_of(const sal_data *data)
 {
     double sum = data->weight ? 0 : (double)data->rows;
@@ -147,25 +136,21 @@ static double weight_of(const sal_data *data)
     return sum;
 }
 
-int cli_train_alignment(cli_training *s)
+void cli_train_describe_data(const cli_training *s)
 {
-    sal_error err = { 0 };
     const sal_data *t = &s->train;
-    s->pearson = NAN;
     double low, high;
-    if (!s->o->json && !t->alphabet) {
+    if (s->o->json) {
+        return;
+    }
+    if (!t->alphabet) {
         cli_print_remarks();
     }
-    if (!s->o->json && cli_grey_range(t, &low, &high)) {
+    if (cli_grey_range(t, &low, &high)) {
         printf("pictures: %lld of %lld x %lld, greys from %g to %g; %lld held out\n",
                (long long)t->rows, (long long)t->height, (long long)t->width, low, high,
                (long long)s->test.rows);
-        fflush(stdout);
-    }
-    if (!t->alphabet || t->variables < 2) {
-        return CLI_OK;
-    }
-    if (!s->o->json) {
+    } else if (t->alphabet && t->variables > 1) {
         printf("alignment: %lld sequences of %lld sites (%s), %.1f effective; %lld held out",
                (long long)t->rows, (long long)t->variables, cli_alphabet_name(t->alphabet),
                weight_of(t), (long long)s->test.rows);
@@ -174,22 +159,16 @@ int cli_train_alignment(cli_training *s)
                    100 * s->o->data.test_identity);
         }
         printf("\n");
-        fflush(stdout);
     }
-    if (s->o->train.objective == SAL_PSEUDO_LIKELIHOOD) {
-        return CLI_OK;
-    }
-    sal_status status = cli_pairs(t, t->rows, t->codes, t->weight, &s->pairs, &err);
-    return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
+    fflush(stdout);
 }
 
-/* Measure persistent chains: the MMD of some, the Pearson correlation of all, and a sheet of
- * some. */
+/* Measure persistent chains, and show them: the MMD and a sheet of some. */
 static sal_status show_samples(cli_training *s, const sal_train_report *r, sal_error *err)
 {
     int64_t rows = r->buffer < MOST_SAMPLES ? r->buffer : MOST_SAMPLES;
-    int64_t size = r->buffer * s->train.variables;
-    s->mmd = s->pearson = NAN;
+    const int64_t size = rows * s->train.variables;
+    s->mmd = NAN;
     if (!r->samples) {
         return SAL_OK;
     }
@@ -202,7 +181,6 @@ static sal_status show_samples(cli_training *s, const sal_train_report *r, sal_e
     }
     s->mmd = mmd_to_test(s, rows, codes);
     sal_status status = write_sheet(s, rows, codes, err);
-    status = status ? status : compare_pairs(s, r->buffer, codes, err);
     free(codes);
     return status;
 }
@@ -242,8 +220,8 @@ static void print_line(const cli_training *s, const sal_train_report *r)
     } else {
         printf("log pseudo-likelihood %10.4f  gradient %.4g", r->log_prob_data, r->gradient_norm);
     }
-    if (s->pairs && r->samples) {
-        printf("  Pearson %.4f", s->pearson);
+    if (!isnan(r->pearson)) {
+        printf("  Pearson %.4f", r->pearson);
     }
     printf("\n");
     fflush(stdout);
@@ -320,6 +298,7 @@ int cli_train_report(const sal_train_report *r, void *data)
 {
     cli_training *s = data;
     const int64_t every = s->o->train.report_every;
+    s->reached = s->o->train.pearson > 0 && r->pearson >= s->o->train.pearson;
     sal_error err = { 0 };
     sal_status status = show_samples(s, r, &err);
     status = status ? status : append_log(s, r, &err);

@@ -15,7 +15,6 @@ typedef struct cli_train_options {
     const char *from; /* directory of the training that this one continues; NULL: none */
     const char *time; /* when training stops, as text; NULL: no limit */
     double seconds;   /* `time` in seconds; 0: no limit */
-    double pearson;   /* correlation at which training stops; 0: none */
     bool data_covariance, json, overwrite, verbose;
     bool first;    /* the first of two stages: no summary at its end */
     int64_t fresh; /* draws for the verdict; 0: none */
@@ -32,9 +31,7 @@ typedef struct cli_training {
     char *log;       /* the CSV so far; NULL: nothing */
     double baseline; /* MMD between test rows and as many training rows */
     double mmd;
-    float *pairs;          /* connected pair frequencies of an alignment; NULL: none */
-    double pearson;        /* of samples and `pairs`; NAN without */
-    bool reached;          /* --pearson is reached */
+    bool reached; /* --pearson is reached */
     sal_train_report last; /* the last report; zeros before the first */
     bool diverged;
     bool estimated; /* the estimate of the time was printed */
@@ -54,9 +51,8 @@ int cli_train_read_log(cli_training *s);
  * reach. Where the unbiased estimate is below zero, this is 0. */
 void cli_train_baseline(cli_training *s);
 
-/* Print remarks, and what the pictures or the alignment consist of; for an alignment, compute its
- * pair frequencies. */
-int cli_train_alignment(cli_training *s);
+/* Print remarks, and what the pictures or the alignment consist of. */
+void cli_train_describe_data(const cli_training *s);
 
 /* Write the model with its present parameters. */
 sal_status cli_train_save(const cli_training *s, sal_error *err);

@@ -101,16 +101,19 @@ static sal_status init(sal_model *model, uint64_t seed, const double *mean, sal_
     return status;
 }
 
+/* Plain ascent by persistent chains, each of which makes a sweep in an update. With momentum, or
+ * with larger rates, the correlation of pairs swings before it gets to its target. */
 static const sali_training training = { .options = {
-                                            .objective = SAL_PTT,
+                                            .objective = SAL_PCD,
                                             .sampler = "gibbs",
                                             .steps = -1,
-                                            .batch = 1000,
-                                            .ptt.reservoir = 20000,
+                                            .batch = 2000,
+                                            .buffer.chains = 2000,
                                             .optimiser = { .method = SAL_SGD, .momentum = -1 },
-                                            .learning_rate = 0.02,
-                                            .rate.cooldown = 0.5,
-                                            .iterations = 6000 } };
+                                            .learning_rate = 0.1,
+                                            .pearson = 0.95,
+                                            .report_every = 20,
+                                            .iterations = 20000 } };
 
 const sali_builtin sali_builtin_potts_alignment = {
     .name = "potts-alignment",
