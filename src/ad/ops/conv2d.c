@@ -44,23 +44,23 @@ static void forward(const sali_call *call)
 /* ---- backward */
 
 /* Add to the input's adjoint `to`, by dot products, for few input channels. g: the output's
- * adjoint, whose channels are side by side. */
-static void add_dots(const conv_list *list, int64_t chains, const image_batch *g,
+ * adjoint, which has O_full channels side by side. */
+static void add_dots(const conv_list *list, int64_t chains, int64_t O_full, const image_batch *g,
                      const real *packed, const image_batch *to)
 {
-    sali_tile tile = { .depth = g->channels,
+    sali_tile tile = { .depth = O_full,
                        .a = g->data,
                        .a_step = g->pixel,
                        .a_row = g->chain,
                        .a_depth = 1,
                        .b = packed,
-                       .b_step = to->channels * g->channels,
-                       .b_depth = g->channels };
+                       .b_step = to->channels * O_full,
+                       .b_depth = O_full };
     for (int64_t c = 0; c < to->channels; c++) {
         for (int64_t p = 0; p < to->pixels; p++) {
             tile.steps = list->steps + list->begin[p];
             tile.n_steps = list->begin[p + 1] - list->begin[p];
-            tile.b = packed + c * g->channels;
+            tile.b = packed + c * O_full;
             tile.c = to->data + p * to->pixel + c * to->channel;
             tile.c_row = to->chain;
             RN(sali_tile)()->dots(&tile, chains, 1);
@@ -142,9 +142,14 @@ static image_batch side_by_side(const image_batch *g, int64_t chains, int64_t ch
     for (int64_t p = 0; p < g->pixels; p++) {
         for (int64_t k = 0; k < chains; k++, room += channels) {
             const real *from = g->data + p * g->pixel + k * g->chain;
-            for (int64_t o = 0; o < channels; o++) {
-                room[o] = o < g->channels ? from[o * g->channel] : 0;
+            if (g->channel == 1) {
+                memcpy(room, from, (size_t)g->channels * sizeof *room);
+            } else {
+                for (int64_t o = 0; o < g->channels; o++) {
+                    room[o] = from[o * g->channel];
+                }
             }
+            memset(room + g->channels, 0, (size_t)(channels - g->channels) * sizeof *room);
         }
     }
     return to;
@@ -174,7 +179,7 @@ static void pull_input(const sali_call *call, const conv_sizes *n, const image_b
     const real *prepared = call->prepared;
     conv_parts p = parts_of(n);
     if (n->dots) {
-        add_dots(&plan->by_input, call->chains, g, prepared + p.backward, to);
+        add_dots(&plan->by_input, call->chains, n->O_full, g, prepared + p.backward, to);
     } else {
         sum_products(&plan->by_input, call->chains, n->taps, g, prepared + p.backward, NULL, 0, to,
                      call->scratch);
@@ -182,7 +187,7 @@ static void pull_input(const sali_call *call, const conv_sizes *n, const image_b
 }
 
 /* The output's adjoint is first copied to scratch if its channels are not side by side, or not
- * padded where tiles need that. */
+ * padded where tiles or dot products need that. */
 static void backward(const sali_call *call)
 {
     conv_sizes n = sizes_of(call->node, call->in[1].shape);
@@ -190,7 +195,8 @@ static void backward(const sali_call *call)
     const sali_arg *x = &call->in[0], *W = &call->in[1], *b = &call->in[2];
     real *buffer = call->scratch;
     image_batch g = image_batch_of(&call->out, call->out.adjoint, call->chains);
-    if (g.channel != 1 || ((W->adjoint || b->adjoint) && n.O != n.O_full)) {
+    const bool padded = W->adjoint || b->adjoint || (x->adjoint && n.dots);
+    if (g.channel != 1 || (padded && n.O != n.O_full)) {
         g = side_by_side(&g, call->chains, n.O_full, buffer + buffer_size(&n, call->chains));
     }
     bool winograd = takes_winograd(&n, call);

@@ -83,7 +83,7 @@ static inline conv_sizes sizes_of(const sali_node *node, const sal_shape *weight
                      .lanes = RN(sali_tile)()->lanes };
     n.C_full = (n.C + n.lanes - 1) / n.lanes * n.lanes;
     n.O_full = (n.O + n.lanes - 1) / n.lanes * n.lanes;
-    n.dots = n.C <= FEW_CHANNELS && n.O % n.lanes == 0;
+    n.dots = n.C <= FEW_CHANNELS;
     if (n.C == n.C_full && n.O == n.O_full) {
         n.winograd = winograd_of(node, weights);
     }
@@ -110,7 +110,7 @@ static inline conv_parts parts_of(const conv_sizes *n)
 {
     conv_parts p = { .bias = n->taps * n->C * n->O_full };
     p.backward = p.bias + n->O_full;
-    p.end = p.backward + n->taps * n->O * (n->dots ? n->C : n->C_full);
+    p.end = p.backward + n->taps * (n->dots ? n->O_full * n->C : n->O * n->C_full);
     if (n->winograd.maps) {
         p.winograd_forward = p.end;
         p.winograd_backward = p.winograd_forward + n->winograd.all * n->C * n->O;
@@ -209,13 +209,15 @@ static inline void pack_winograd_bias(const conv_sizes *n, const real *bias, rea
     memcpy(to + one * n->O, bias, (size_t)n->O * sizeof *to);
 }
 
-/* Copy W [O, C, taps] to [taps][C][O], in which dot products read the weights. */
+/* Copy W [O, C, taps] to [taps][C][O_full], padded with zeros, in which dot products read the
+ * weights. */
 static inline void pack_dots(const conv_sizes *n, const real *W, real *to)
 {
+    memset(to, 0, (size_t)(n->taps * n->C * n->O_full) * sizeof *to);
     for (int64_t o = 0; o < n->O; o++) {
         for (int64_t c = 0; c < n->C; c++) {
             for (int64_t t = 0; t < n->taps; t++) {
-                to[(t * n->C + c) * n->O + o] = *W++;
+                to[(t * n->C + c) * n->O_full + o] = *W++;
             }
         }
     }
