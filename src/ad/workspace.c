@@ -7,6 +7,7 @@
 #include "ad/plan_buffers.h"
 #include "core/error.h"
 #include "core/memory.h"
+#include "core/shard.h"
 
 /* An adjoint, by an operand that points to it, and the node that it belongs to. */
 typedef struct fresh_adjoint {
@@ -42,6 +43,7 @@ struct sali_workspace {
     void **value; /* by node: varying nodes only */
     void **saved;
     void **adjoint; /* by node: what any schedule wants */
+    bool *gathers;  /* by node: it does not vary, and replays add to its adjoint */
     void *scratch;
     sali_arg *hoisted_args; /* [max_inputs]: operands of one hoisted call */
     sali_arg *tile_args;    /* [max_inputs]: operands of one call over some chains */
@@ -168,6 +170,22 @@ static void *in_block(const sali_workspace *ws, int64_t offset)
     return offset < 0 ? NULL : ws->block + offset;
 }
 
+/* Set ws->gathers: the nodes that a node that varies reads, and f itself if it does not vary. Other
+ * nodes get their adjoints through these, only once in sali_workspace_param_flat. */
+static void list_gathering(sali_workspace *ws)
+{
+    const sali_program *program = ws->program;
+    for (int32_t i = 0; i < program->n_nodes; i++) {
+        const sali_node *node = &program->nodes[i];
+        for (int32_t k = 0; node->varying && k < node->n_in; k++) {
+            const int32_t j = program->steps[node->in[k]].storage;
+            ws->gathers[j] |= !program->nodes[j].varying && program->steps[j].param_path;
+        }
+    }
+    const int32_t root = program->steps[program->root].storage;
+    ws->gathers[root] |= !program->nodes[root].varying && program->steps[root].param_path;
+}
+
 /* Set value, saved and adjoint of all nodes, for the workspace and its two schedules. Adjoints of
  * nodes that do not vary have memory of their own, because they are gathered over many replays. */
 static void allocate_buffers(sali_workspace *ws, unsigned wants)
@@ -184,6 +202,7 @@ static void allocate_buffers(sali_workspace *ws, unsigned wants)
         ws->value[i] = in_block(ws, ws->places.value[i]);
         ws->saved[i] = in_block(ws, ws->places.saved[i]);
         ws->adjoint[i] = in_block(ws, ws->places.adjoint[i]);
+        for_param &= program->nodes[i].varying || ws->gathers[i] || !(wants & SALI_WANT_PARAM_PART);
         if (for_param && !program->nodes[i].varying) {
             ws->adjoint[i] = sali_memory_take(&ws->memory, step->size, ws->element);
         }
@@ -217,11 +236,13 @@ sal_status sali_workspace_create(const sali_program *program, const sali_params 
     ws->value = SALI_TAKE(&ws->memory, void *, program->n_nodes);
     ws->saved = SALI_TAKE(&ws->memory, void *, program->n_nodes);
     ws->adjoint = SALI_TAKE(&ws->memory, void *, program->n_nodes);
+    ws->gathers = SALI_TAKE(&ws->memory, bool, program->n_nodes);
     bool *seen = SALI_NEW_ARRAY(bool, program->n_nodes);
     bool ok = seen && sali_buffer_plan_create(program, chains, wants, &ws->places, err) == SAL_OK;
     allocate_schedule(ws, &ws->state);
     allocate_schedule(ws, &ws->param);
-    if (ok) {
+    if (ok && !ws->memory.refused) {
+        list_gathering(ws);
         allocate_buffers(ws, wants);
     }
     allocate_scratch(ws);
@@ -432,14 +453,20 @@ void sali_workspace_gradient(sali_workspace *ws, int64_t chains, const int32_t *
     run_backward(ws, &ws->state, chains, codes, NULL, gradient);
 }
 
-void sali_workspace_param_zero(sali_workspace *ws)
+/* Set the adjoints that do not vary to zero: those that replays add to, or the others. */
+static void zero_adjoints(sali_workspace *ws, bool gathering)
 {
     const sali_program *program = ws->program;
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        if (!program->nodes[i].varying && ws->param.adjoint[i]) {
+        if (!program->nodes[i].varying && ws->param.adjoint[i] && ws->gathers[i] == gathering) {
             memset(ws->param.adjoint[i], 0, (size_t)program->steps[i].size * ws->element);
         }
     }
+}
+
+void sali_workspace_param_zero(sali_workspace *ws)
+{
+    zero_adjoints(ws, true);
 }
 
 void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int32_t *codes,
@@ -451,19 +478,24 @@ void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int
 
 const void *sali_workspace_param_gathered(const sali_workspace *ws, int32_t i)
 {
-    return ws->param.adjoint[i];
+    return ws->gathers[i] ? ws->param.adjoint[i] : NULL;
 }
 
-/* Whether node i gathers an adjoint over many replays: it does not vary, but reaches parameters. */
-static bool gathers_adjoint(const sali_workspace *ws, int32_t i)
+/* Add elements first .. first + n - 1 of `from` to those of `to`. */
+static void add_some(sal_dtype dtype, void *to, const void *from, int64_t first, int64_t n)
 {
-    return !ws->program->nodes[i].varying && ws->param.adjoint[i];
-}
-
-static void add_all(sal_dtype dtype, void *to, const void *from, int64_t n)
-{
-    for (int64_t k = 0; k < n; k++) {
-        add_at(dtype, to, k, sali_load(dtype, from, k));
+    if (dtype == SAL_F32) {
+        float *a = (float *)to + first;
+        const float *b = (const float *)from + first;
+        for (int64_t k = 0; k < n; k++) {
+            a[k] += b[k];
+        }
+    } else {
+        double *a = (double *)to + first;
+        const double *b = (const double *)from + first;
+        for (int64_t k = 0; k < n; k++) {
+            a[k] += b[k];
+        }
     }
 }
 
@@ -471,9 +503,9 @@ void sali_workspace_param_add(sali_workspace *ws, const sali_workspace *other)
 {
     const sali_program *program = ws->program;
     for (int32_t i = 0; i < program->n_nodes; i++) {
-        if (gathers_adjoint(ws, i)) {
-            add_all(program->dtype, ws->param.adjoint[i], other->param.adjoint[i],
-                    program->steps[i].size);
+        if (ws->gathers[i]) {
+            add_some(program->dtype, ws->param.adjoint[i], other->param.adjoint[i], 0,
+                     program->steps[i].size);
         }
     }
 }
@@ -482,7 +514,7 @@ int64_t sali_workspace_param_bytes(const sali_workspace *ws)
 {
     int64_t bytes = 0;
     for (int32_t i = 0; i < ws->program->n_nodes; i++) {
-        bytes += gathers_adjoint(ws, i) ? ws->program->steps[i].size * (int64_t)ws->element : 0;
+        bytes += ws->gathers[i] ? ws->program->steps[i].size * (int64_t)ws->element : 0;
     }
     return bytes;
 }
@@ -491,7 +523,7 @@ void sali_workspace_param_pack(const sali_workspace *ws, void *packed)
 {
     char *to = packed;
     for (int32_t i = 0; i < ws->program->n_nodes; i++) {
-        if (gathers_adjoint(ws, i)) {
+        if (ws->gathers[i]) {
             const size_t bytes = (size_t)ws->program->steps[i].size * ws->element;
             memcpy(to, ws->param.adjoint[i], bytes);
             to += bytes;
@@ -503,19 +535,50 @@ void sali_workspace_param_add_packed(sali_workspace *ws, const void *packed)
 {
     const char *from = packed;
     for (int32_t i = 0; i < ws->program->n_nodes; i++) {
-        if (gathers_adjoint(ws, i)) {
+        if (ws->gathers[i]) {
             const int64_t n = ws->program->steps[i].size;
-            add_all(ws->program->dtype, ws->param.adjoint[i], from, n);
+            add_some(ws->program->dtype, ws->param.adjoint[i], from, 0, n);
             from += (size_t)n * ws->element;
         }
     }
 }
 
-void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, double *flat)
+/* Elements that are added at once: those of some 64 workspaces stay in a cache. */
+enum { STRETCH = 1024 };
+
+/* Additions below which waking threads costs more than it saves. */
+#define WORTH_THREADS 1000000
+
+/* The adjoints of one node in n workspaces. */
+typedef struct node_sum {
+    sali_workspace *const *ws;
+    int64_t n, size;
+    int32_t node;
+} node_sum;
+
+/* Add stretch number `k` of the adjoints of all workspaces to the first's. */
+static void add_stretch(void *context, int64_t k)
 {
-    for (int64_t stride = 1; stride < n; stride *= 2) {
-        for (int64_t k = 0; k + stride < n; k += 2 * stride) {
-            sali_workspace_param_add(ws[k], ws[k + stride]);
+    const node_sum *s = context;
+    const int64_t first = k * STRETCH, left = s->size - first;
+    for (int64_t stride = 1; stride < s->n; stride *= 2) {
+        for (int64_t w = 0; w + stride < s->n; w += 2 * stride) {
+            add_some(s->ws[w]->program->dtype, s->ws[w]->param.adjoint[s->node],
+                     s->ws[w + stride]->param.adjoint[s->node], first,
+                     left < STRETCH ? left : STRETCH);
+        }
+    }
+}
+
+void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, int threads, double *flat)
+{
+    const sali_program *program = ws[0]->program;
+    for (int32_t i = 0; n > 1 && i < program->n_nodes; i++) {
+        if (ws[0]->gathers[i]) {
+            node_sum sum = { ws, n, program->steps[i].size, i };
+            const bool large = n * sum.size > WORTH_THREADS;
+            sali_shard_run((sum.size + STRETCH - 1) / STRETCH, large ? threads : 1, add_stretch,
+                           &sum);
         }
     }
     sali_workspace_param_flat(ws[0], flat);
@@ -524,6 +587,7 @@ void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, double *f
 void sali_workspace_param_flat(sali_workspace *ws, double *flat)
 {
     const sali_program *program = ws->program;
+    zero_adjoints(ws, false);
     for (int32_t i = program->n_nodes - 1; i >= 0; i--) {
         if (sali_is_hoisted(program, i) && ws->param.adjoint[i]) {
             sali_call call;

@@ -16,7 +16,9 @@ enum {
     SALI_WANT_STATE_GRADIENT = 1,
     SALI_WANT_PARAM_GRADIENT = 2,
     SALI_WANT_ALL_VALUES = 4, /* every value has a place of its own until the next replay */
-    SALI_WANT_UNLIMITED = 8   /* f without its hard limits (sali_op.limit) */
+    SALI_WANT_UNLIMITED = 8,  /* f without its hard limits (sali_op.limit) */
+    SALI_WANT_PARAM_PART = 16 /* with SALI_WANT_PARAM_GRADIENT: what is gathered will be added to
+                                 another workspace, and never be made flat */
 };
 
 /* For up to `chains` chains; `wants` says which gradients will be asked for. Cost in memory: the
@@ -51,7 +53,7 @@ void sali_workspace_param_gradient(sali_workspace *ws, int64_t chains, const int
                                    const void *x, const double *weight, double *f);
 
 /* What was gathered so far for node i, which does not vary but reaches parameters: real [its size],
- * without the part that reaches it through hoisted nodes. */
+ * without the part that reaches it through hoisted nodes. NULL: nothing but that part. */
 const void *sali_workspace_param_gathered(const sali_workspace *ws, int32_t i);
 
 /* Add what `other`, of the same program, gathered to what ws gathered. Or `pack` what was gathered
@@ -65,9 +67,10 @@ void sali_workspace_param_add_packed(sali_workspace *ws, const void *packed);
  * [parameters_size]. What ws gathered is then to be forgotten. */
 void sali_workspace_param_flat(sali_workspace *ws, double *flat);
 
-/* sali_workspace_param_flat of the sum of what `n` workspaces of one program gathered. Workspaces
- * are added in pairs of neighbours, the sums in pairs again, and so on. Overwrites what the
- * workspaces gathered. */
-void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, double *flat);
+/* sali_workspace_param_flat of the sum of what `n` workspaces of one program gathered, all but the
+ * first of which may be parts. Workspaces are added in pairs of neighbours, the sums in pairs
+ * again, and so on, on up to `threads` threads (0: OpenMP's choice). Overwrites what the workspaces
+ * gathered. */
+void sali_workspace_param_reduce(sali_workspace *const *ws, int64_t n, int threads, double *flat);
 
 #endif

@@ -91,7 +91,7 @@ void sali_centring_gathered(const sali_centring *c, const sali_program *program,
         const sali_centred_bias *bias = &c->biases[k];
         const void *gathered = sali_workspace_param_gathered(ws, bias->node);
         for (int64_t i = 0; i < bias->size; i++) {
-            means[bias->at + i] = sali_load(program->dtype, gathered, i);
+            means[bias->at + i] = gathered ? sali_load(program->dtype, gathered, i) : 0;
         }
     }
 }

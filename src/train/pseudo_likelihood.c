@@ -60,6 +60,7 @@ static sal_status create_shard(sali_pseudo_likelihood *pl, int64_t k, int64_t ro
     pl_shard *shard = &pl->shards[k];
     const sali_tape_model *tape = sali_model_tape(pl->form);
     size_t element = sali_dtype_size(pl->dtype);
+    const unsigned wants = SALI_WANT_PARAM_GRADIENT | (k == 0 ? 0 : SALI_WANT_PARAM_PART);
     shard->x = sali_memory_take(&pl->memory, rows * pl->space->width, element);
     shard->slots = sali_memory_take(&pl->memory, rows * pl->space->slots, element);
     shard->f = SALI_TAKE(&pl->memory, double, rows);
@@ -71,8 +72,8 @@ static sal_status create_shard(sali_pseudo_likelihood *pl, int64_t k, int64_t ro
                     : sali_evaluator_create(pl->form, rows, SALI_WANT_DIFFERENCES,
                                             &shard->evaluator, err);
     return status ? status
-                  : sali_workspace_create(tape->program, tape->params, shard->points.room,
-                                          SALI_WANT_PARAM_GRADIENT, &pl->workspaces[k], err);
+                  : sali_workspace_create(tape->program, tape->params, shard->points.room, wants,
+                                          &pl->workspaces[k], err);
 }
 
 sal_status sali_pseudo_likelihood_create(sal_model *model, bool by_neighbours, int64_t shards,
@@ -308,7 +309,7 @@ double sali_pseudo_likelihood_add(sali_pseudo_likelihood *pl, int64_t k, int64_t
 
 void sali_pseudo_likelihood_reduce(sali_pseudo_likelihood *pl, double *flat)
 {
-    sali_workspace_param_reduce(pl->workspaces, pl->n_shards, flat);
+    sali_workspace_param_reduce(pl->workspaces, pl->n_shards, 1, flat);
 }
 
 struct sali_workspace *const *sali_pseudo_likelihood_workspaces(const sali_pseudo_likelihood *pl)

@@ -249,7 +249,7 @@ static void reduce_workspaces(sal_trainer *t, sali_workspace *const *ws, int64_t
 {
     sal_error err = { 0 };
     if (!has_several_ranks(t)) {
-        sali_workspace_param_reduce(ws + first, n, flat);
+        sali_workspace_param_reduce(ws + first, n, t->options.threads, flat);
         return;
     }
     int64_t own = first; /* the first shard of this rank among them */

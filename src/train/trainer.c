@@ -72,6 +72,8 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
     const int64_t level = shard->level = k / (t->n_shards / sali_levels_count(t->levels));
     const sal_model *model = sali_train_model_at(t, level);
     const sali_tape_model *tape = sali_model_tape(model);
+    const bool is_first = k % (t->n_shards / sali_levels_count(t->levels)) == 0; /* gets the sum */
+    const unsigned wants = SALI_WANT_PARAM_GRADIENT | (is_first ? 0 : SALI_WANT_PARAM_PART);
     shard->first = t->row_begin[k];
     shard->n = t->row_begin[k + 1] - shard->first;
     shard->f = SALI_TAKE(&t->memory, double, shard->n);
@@ -94,12 +96,26 @@ static sal_status create_shard(sal_trainer *t, int64_t k, sal_error *err)
         status = sali_chains_create(model, shard->n, sali_sampler_wants(t->sampler),
                                     t->options.seed, &shard->chains, err);
         status = status ? status
-                        : sali_workspace_create(tape->program, tape->params, shard->n,
-                                                SALI_WANT_PARAM_GRADIENT, &shard->ws, err);
+                        : sali_workspace_create(tape->program, tape->params, shard->n, wants,
+                                                &shard->ws, err);
     }
     t->workspaces[k] = shard->ws;
     t->chains[k] = shard->chains;
     return status;
+}
+
+/* Parameter gradients of all shards of a level, in elements, that make no shards larger than usual;
+ * and the shards that there may be in any case, so that processors have work. */
+enum { GRADIENT_ROOM = 1 << 23, ENOUGH_SHARDS = 16 };
+
+/* Shards of `rows` rows. Each gathers a gradient as large as the parameters. Where these are many,
+ * larger shards take less memory, and fewer sums. */
+static int64_t count_shards(const sal_trainer *t, int64_t rows)
+{
+    const int64_t usual = sali_shard_count(rows);
+    const int64_t room = GRADIENT_ROOM / t->tape->program->parameters_size / 2 * 2;
+    const int64_t most = room > ENOUGH_SHARDS ? room : ENOUGH_SHARDS;
+    return usual < most ? usual : most;
 }
 
 /* Divide the batch into shards, each of one level, and make them. A sampler that couples its chains
@@ -108,7 +124,7 @@ static sal_status create_shards(sal_trainer *t, sal_error *err)
 {
     bool coupled = t->sampler && sali_engine(t->sampler)->coupled;
     const int64_t levels = sali_levels_count(t->levels);
-    t->n_shards = coupled ? 1 : levels * sali_shard_count(t->options.batch / levels);
+    t->n_shards = coupled ? 1 : levels * count_shards(t, t->options.batch / levels);
     t->shards = SALI_TAKE(&t->memory, sali_train_shard, t->n_shards);
     t->workspaces = SALI_TAKE(&t->memory, sali_workspace *, t->n_shards);
     t->chains = SALI_TAKE(&t->memory, sali_chains *, t->n_shards);

@@ -118,7 +118,7 @@ START_TEST(forward_algorithm_has_its_gradient)
     formula_at(&f, x, gradient);
     sali_workspace_param_zero(f.ws);
     sali_workspace_param_gradient(f.ws, 1, NULL, x, &one, &value);
-    sali_workspace_param_reduce(&f.ws, 1, by_parameter);
+    sali_workspace_param_reduce(&f.ws, 1, 1, by_parameter);
     for (int i = 0; i < STEPS * M; i++) {
         double up[STEPS * M], down[STEPS * M];
         memcpy(up, x, sizeof x);

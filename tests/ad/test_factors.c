@@ -126,7 +126,7 @@ START_TEST(edges_equal_their_sum)
     }
     sali_workspace_param_zero(f.ws);
     sali_workspace_param_gradient(f.ws, CHAINS, NULL, x, weight, value);
-    sali_workspace_param_reduce(&f.ws, 1, slope);
+    sali_workspace_param_reduce(&f.ws, 1, 1, slope);
     for (int64_t e = 0; e < EDGES; e++) {
         double want = 0;
         for (int64_t c = 0; c < CHAINS; c++) {
@@ -278,7 +278,7 @@ START_TEST(table_extension_agrees_with_codes_on_the_lattice)
         sali_workspace_gradient(f.ws, CHAINS, known, x, value[k], gradient[k]);
         sali_workspace_param_zero(f.ws);
         sali_workspace_param_gradient(f.ws, CHAINS, known, x, weight, value[k]);
-        sali_workspace_param_reduce(&f.ws, 1, slope[k]);
+        sali_workspace_param_reduce(&f.ws, 1, 1, slope[k]);
     }
     for (int64_t c = 0; c < CHAINS; c++) {
         ck_assert_double_eq_tol(value[0][c], value[1][c], 1e-12);

@@ -109,7 +109,7 @@ static void parameter_gradient(fixture *f, double *gradient)
     double value[CHAINS];
     sali_workspace_param_zero(f->ws);
     gather_parameters(f, 0, CHAINS, value);
-    sali_workspace_param_reduce(&f->ws, 1, gradient);
+    sali_workspace_param_reduce(&f->ws, 1, 1, gradient);
 }
 
 static const char *label(const op_case *test)
@@ -262,7 +262,7 @@ static void compare_batch_with_singles(const op_case *test, sal_dtype dtype, dou
         evaluate(f, 1, f->x + c * OP_WIDTH, value[1] + c, gradient[1] + c * OP_WIDTH);
         gather_parameters(f, c, 1, &value[1][c]);
     }
-    sali_workspace_param_reduce(&f->ws, 1, parameters[1]);
+    sali_workspace_param_reduce(&f->ws, 1, 1, parameters[1]);
     check_close(test, "single value", CHAINS, value[1], value[0], tolerance);
     check_close(test, "single gradient", CHAINS * OP_WIDTH, gradient[1], gradient[0], tolerance);
     check_close(test, "single parameters", n, parameters[1], parameters[0], tolerance);
@@ -286,7 +286,7 @@ START_TEST(parameter_gradient_needs_no_value_of_f)
         double *parameters[2] = { malloc(bytes + 1), malloc(bytes + 1) };
         sali_workspace_param_zero(f->ws); /* in a fresh workspace: no values are left from before */
         gather_parameters(f, 0, CHAINS, NULL);
-        sali_workspace_param_reduce(&f->ws, 1, parameters[0]);
+        sali_workspace_param_reduce(&f->ws, 1, 1, parameters[0]);
         parameter_gradient(f, parameters[1]);
         ck_assert_mem_eq(parameters[0], parameters[1], bytes);
         free(parameters[0]);

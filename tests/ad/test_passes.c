@@ -140,7 +140,7 @@ static void run(fixture *f, const int32_t *codes, const double *x, result *out)
     memset(out, 0, sizeof *out);
     sali_workspace_param_zero(f->ws);
     run_part(f, 0, CHAINS, codes, x, out);
-    sali_workspace_param_reduce(&f->ws, 1, out->params);
+    sali_workspace_param_reduce(&f->ws, 1, 1, out->params);
 }
 
 /* |got - want| <= tolerance (1 + max |want|), element by element. */
@@ -367,7 +367,7 @@ START_TEST(batches_agree_with_single_chains)
         for (int64_t c = 0; c < CHAINS; c++) {
             run_part(f, c, 1, codes, x, &got);
         }
-        sali_workspace_param_reduce(&f->ws, 1, got.params);
+        sali_workspace_param_reduce(&f->ws, 1, 1, got.params);
         check_result(f, "single chain", &got, &want, 1e-11);
         fixture_destroy(f);
     }
@@ -390,7 +390,7 @@ START_TEST(parameter_gradient_has_the_same_bits_without_f)
         for (int skip = 1; skip >= 0; skip--) { /* first nothing is left from a whole pass */
             sali_workspace_param_zero(f->ws);
             sali_workspace_param_gradient(f->ws, CHAINS, codes, x, weight, skip ? NULL : value);
-            sali_workspace_param_reduce(&f->ws, 1, skip ? without.params : with.params);
+            sali_workspace_param_reduce(&f->ws, 1, 1, skip ? without.params : with.params);
         }
         ck_assert_mem_eq(with.params, without.params, sizeof with.params);
         fixture_destroy(f);

@@ -108,7 +108,7 @@ static double *parameter_gradient(const sal_model *model, const double *x)
     sali_workspace_param_zero(ws);
     sali_workspace_param_gradient(ws, STATES, NULL,
                                   model->dtype == SAL_F64 ? (const void *)x : narrow, weight, f);
-    sali_workspace_param_reduce(&ws, 1, gradient);
+    sali_workspace_param_reduce(&ws, 1, 1, gradient);
     sali_workspace_destroy(ws);
     free(narrow);
     return gradient;

@@ -96,7 +96,7 @@ static inline void evaluate(fixture *f, int64_t chains)
     }
     sali_workspace_param_zero(f->ws);
     sali_workspace_param_gradient(f->ws, chains, NULL, at, weight, f->f);
-    sali_workspace_param_reduce(&f->ws, 1, f->parameters);
+    sali_workspace_param_reduce(&f->ws, 1, 1, f->parameters);
     free(x);
     free(gradient);
 }

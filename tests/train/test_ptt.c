@@ -176,7 +176,7 @@ static void add_mean_gradient(const sal_model *model, int64_t n, const int32_t *
         sali_model_embed(model, some, codes + first * variables, x);
         sali_workspace_param_gradient(ws, some, codes + first * variables, x, weight + first, f);
     }
-    sali_workspace_param_reduce(&ws, 1, sum);
+    sali_workspace_param_reduce(&ws, 1, 1, sum);
     for (int64_t i = 0; i < size; i++) {
         g[i] += sign * sum[i];
     }

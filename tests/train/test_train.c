@@ -136,7 +136,7 @@ START_TEST(parameter_gradient_is_that_of_the_likelihood)
     }
     sali_workspace_param_gradient(ws[0], 30, NULL, x, weight, f);
     sali_workspace_param_gradient(ws[1], 14, NULL, x + 30 * 4, weight + 30, f + 30);
-    sali_workspace_param_reduce(ws, 2, gradient);
+    sali_workspace_param_reduce(ws, 2, 1, gradient);
     for (int64_t i = 0; i < n; i++) {
         double h = 1e-5, at = values[i], up, down;
         values[i] = at + h;

@@ -290,9 +290,9 @@ void sali_lsb_gradient_end(sali_lsb_function *g, double *flat)
     if (g->network) {
         pull_back(g);
     }
-    sali_workspace_param_reduce(&g->ws, 1, flat);
+    sali_workspace_param_reduce(&g->ws, 1, 1, flat);
     if (g->network) {
-        sali_workspace_param_reduce(&g->slope_ws, 1, g->slope_gradient);
+        sali_workspace_param_reduce(&g->slope_ws, 1, 1, g->slope_gradient);
         for (int64_t k = 0; k < g->n; k++) {
             flat[k] += g->slope_gradient[k];
         }
