@@ -140,6 +140,7 @@ START_TEST(training_options_are_those_of_the_models_record)
         ck_assert(sal_train_suggest(chains[k], &options, &settings));
         ck_assert_str_eq(settings, "base=1,levels=8,units=64");
         ck_assert_int_eq(options.objective, SAL_DENOISING);
+        ck_assert_double_eq(options.learning_rate, k < 2 ? 0.002 : 0.001);
     }
 }
 END_TEST

@@ -324,15 +324,24 @@ sal_status sali_deep_formula(sali_making *m, bool picture, int64_t height, int64
     return SAL_OK;
 }
 
-const sali_training sali_deep_training = { .settings = "base=1,levels=8,units=64",
-                                           .options = { .objective = SAL_DENOISING,
-                                                        .learning_rate = 2e-3,
-                                                        .rate.warmup = 100,
-                                                        .rate.schedule = SAL_RATE_COSINE,
-                                                        .optimiser.beta2 = 0.99,
-                                                        .optimiser.clip_norm = 10,
-                                                        .averaging = 0.997,
-                                                        .iterations = 2600 } };
+#define DENOISING(largest)                                   \
+    {                                                        \
+        .settings = "base=1,levels=8,units=64", .options = { \
+            .objective = SAL_DENOISING,                      \
+            .learning_rate = (largest),                      \
+            .rate.warmup = 100,                              \
+            .rate.schedule = SAL_RATE_COSINE,                \
+            .optimiser.beta2 = 0.99,                         \
+            .optimiser.clip_norm = 10,                       \
+            .averaging = 0.997,                              \
+            .iterations = 2600                               \
+        }                                                    \
+    }
+
+const sali_training sali_deep_training = DENOISING(2e-3);
+
+/* At the rate of the others, levels of residual nets ran away in the second half of a training. */
+const sali_training sali_deep_residual_training = DENOISING(1e-3);
 
 const sali_training sali_deep_ladder_training = { .settings = "base=1",
                                                   .options = { .objective = SAL_PTT,

@@ -58,13 +58,16 @@ sal_expr sali_deep_row(const char *layer, const char *part, sal_expr level, sal_
  * data's mean in the base distribution or, without one, in b. */
 sal_status sali_deep_init(sal_model *model, uint64_t seed, const double *mean, sal_error *err);
 
-/* Training of a denoising chain; by trajectory tempering, with base=1, so that it starts near
- * independent variables; and by trajectory tempering that continues the training of an RBM. */
-extern const sali_training sali_deep_training, sali_deep_ladder_training, sali_deep_rbm_training;
+/* Training of a denoising chain, also for residual nets; by trajectory tempering, with base=1, so
+ * that it starts near independent variables; and by trajectory tempering that continues the
+ * training of an RBM. */
+extern const sali_training sali_deep_training, sali_deep_residual_training;
+extern const sali_training sali_deep_ladder_training, sali_deep_rbm_training;
 
-/* The training records of a net. `usual` applies if the specification does not mention levels. */
-#define SALI_DEEP_TRAINING(usual)                                                              \
-    .training = &(usual), .levelled = &sali_deep_training, .layered = &sali_deep_rbm_training, \
+/* The training records of a net. `usual` applies if the specification does not mention levels,
+ * `chain` if it has some. */
+#define SALI_DEEP_TRAINING(usual, chain)                                            \
+    .training = &(usual), .levelled = &(chain), .layered = &sali_deep_rbm_training, \
     .plain = &sali_deep_ladder_training
 
 #endif

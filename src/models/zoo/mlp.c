@@ -36,5 +36,5 @@ const sali_builtin sali_builtin_mlp = {
                   SALI_DEEP_PARAMETERS },
     .formula = mlp,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_rbm_training),
+    SALI_DEEP_TRAINING(sali_deep_rbm_training, sali_deep_training),
 };

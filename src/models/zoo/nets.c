@@ -204,7 +204,7 @@ const sali_builtin sali_builtin_usps_conv = {
     NET_PARAMETERS(16),
     .formula = usps_conv,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_rbm_training),
+    SALI_DEEP_TRAINING(sali_deep_rbm_training, sali_deep_training),
 };
 
 const sali_builtin sali_builtin_mnist_conv = {
@@ -215,7 +215,7 @@ const sali_builtin sali_builtin_mnist_conv = {
     NET_PARAMETERS(16),
     .formula = mnist_conv,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_training),
+    SALI_DEEP_TRAINING(sali_deep_training, sali_deep_training),
 };
 
 const sali_builtin sali_builtin_mnist_resnet = {
@@ -226,7 +226,7 @@ const sali_builtin sali_builtin_mnist_resnet = {
     NET_PARAMETERS(64),
     .formula = mnist_resnet,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_training),
+    SALI_DEEP_TRAINING(sali_deep_residual_training, sali_deep_residual_training),
 };
 
 const sali_builtin sali_builtin_conv = {
@@ -237,7 +237,7 @@ const sali_builtin sali_builtin_conv = {
     SIZED_PARAMETERS(16),
     .formula = sized_conv,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_rbm_training),
+    SALI_DEEP_TRAINING(sali_deep_rbm_training, sali_deep_training),
 };
 
 const sali_builtin sali_builtin_strided_conv = {
@@ -248,7 +248,7 @@ const sali_builtin sali_builtin_strided_conv = {
     SIZED_PARAMETERS(24),
     .formula = sized_strided,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_training),
+    SALI_DEEP_TRAINING(sali_deep_training, sali_deep_training),
 };
 
 const sali_builtin sali_builtin_resnet = {
@@ -259,5 +259,5 @@ const sali_builtin sali_builtin_resnet = {
     SIZED_PARAMETERS(64),
     .formula = sized_resnet,
     .init = sali_deep_init,
-    SALI_DEEP_TRAINING(sali_deep_rbm_training),
+    SALI_DEEP_TRAINING(sali_deep_rbm_training, sali_deep_residual_training),
 };
