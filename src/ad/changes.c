@@ -38,7 +38,8 @@ struct sali_changes {
     /* By chain. */
     int32_t *codes; /* [chains x V] */
     sali_journal *journals;
-    bool *shadowed; /* [chains x nodes] */
+    int64_t journal_room; /* of each of them, once chains have started */
+    bool *shadowed;       /* [chains x nodes] */
     int64_t *n_sites;
     int64_t *sites;     /* [chains x V] of the change under way */
     int32_t *old_codes; /* [chains x V] */
@@ -139,8 +140,8 @@ static void allocate_rows(sali_changes *ch, int64_t *elements)
     ch->scratch = sali_memory_take(m, sali_program_scratch(program, ch->chains), ch->element);
 }
 
-/* Take memory for codes, sites and journals of all chains; the room of a journal is in proportion
- * to `elements`, the number of elements in all rows of a chain. */
+/* Take memory for codes and sites of all chains, and set the room of a journal, in proportion to
+ * `elements`, the number of elements in all rows of a chain. */
 static void allocate_chains(sali_changes *ch, int64_t elements)
 {
     int64_t V = ch->program->space->n_variables;
@@ -152,8 +153,18 @@ static void allocate_chains(sali_changes *ch, int64_t elements)
     ch->n_sites = SALI_TAKE(m, int64_t, ch->chains);
     ch->shadowed = SALI_TAKE(m, bool, ch->chains * ch->program->n_nodes);
     ch->journals = SALI_TAKE(m, sali_journal, ch->chains);
-    for (int64_t c = 0; !m->refused && c < ch->chains; c++) {
-        ch->journals[c] = (sali_journal){ .cells = SALI_TAKE(m, sali_cell, room), .room = room };
+    ch->journal_room = room;
+}
+
+/* Take memory for the journals, which are the most of all, when chains first start: samplers that
+ * follow chains by the couplings open trackers that they never start. Where there is none, journals
+ * stay full, and changes copy whole rows. */
+static void open_journals(sali_changes *ch)
+{
+    sali_cell *cells = SALI_TAKE(&ch->memory, sali_cell, ch->chains * ch->journal_room);
+    for (int64_t c = 0; cells && c < ch->chains; c++) {
+        ch->journals[c].cells = cells + c * ch->journal_room;
+        ch->journals[c].room = ch->journal_room;
     }
 }
 
@@ -314,6 +325,9 @@ void sali_changes_start(sali_changes *ch, int64_t n, const int32_t *codes)
 {
     const sal_space *space = ch->program->space;
     memcpy(ch->codes, codes, (size_t)(n * space->n_variables) * sizeof *codes);
+    if (ch->chains > 0 && !ch->journals[0].cells) {
+        open_journals(ch);
+    }
     for (int64_t c = 0; c < ch->chains; c++) {
         sali_changes_keep(ch, c);
     }

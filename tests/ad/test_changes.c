@@ -147,6 +147,7 @@ static void check_tries(const sal_model *model, uint32_t tries)
         sali_random_codes(model->space, &stream, codes + c * V);
     }
     sali_changes_start(ch, CHAINS, codes);
+    sali_changes_start(scratch, CHAINS, codes); /* the first start takes memory for journals */
     int64_t allocations = alloc_count();
     for (uint32_t step = 0; step < tries; step++) {
         int64_t c = draw(step, 0, CHAINS);
