@@ -530,6 +530,10 @@ START_TEST(mistakes_are_told_with_their_place)
           "mem:2: expected 'J i j a b value' or 'h i a value', found 'K'" },
         { "adabmdca", "h 0 0 1\n", "1 sites of 1 states" },
         { "adabmdca", "h 19999 1 1\n", "20000 sites of 2 states" },
+        { "adabmdca", "J 0 951 A C 1\nh 0 A 1\nh 951 Y 1\n",
+          "3 lines, the last site 951 of 21 states: the couplings would take 3.2 GB, for 19992 "
+          "fields. Is the number of a site wrong?" },
+        { "adabmdca", "h 0 19999 1\n", "1 lines, the last site 0 of 20000 states" },
         { "ccmpred", "", "0 sites of 21 states" },
         { "ccmpred", "1 2 3\n", "mem:1: " },
         { "ccmpred", FIELDS "# 0 0\n", "mem:2: sites 0 and 0; expected the lower one first" },
@@ -552,6 +556,25 @@ START_TEST(mistakes_are_told_with_their_place)
                  SAL_ERR_DATA, &err, cases[k].message);
         ck_assert_int_eq(content.kind, SALI_CONTENT_NONE);
     }
+}
+END_TEST
+
+/* 900 sites of proteins would take 2.9 GB. */
+START_TEST(a_cut_file_takes_no_memory_for_all_its_couplings)
+{
+    static char text[900 * 40 + 40];
+    sali_content content = { 0 };
+    sal_error err = { 0 };
+    for (int64_t i = 0; i < 900; i++) {
+        for (int a = 0; a < 20; a++) {
+            memcpy(text + i * 40 + 2 * a, a < 19 ? "0 " : "0\n", 2);
+        }
+    }
+    strcpy(text + sizeof text - 40, "# 0 1\n0 0\n");
+    ck_fails(
+        sali_format_parse(&sali_format_ccmpred, "mem", text, (int64_t)strlen(text), &content, &err),
+        SAL_ERR_DATA, &err,
+        "36010 bytes are too few for the couplings of all pairs of its 900 sites");
 }
 END_TEST
 
@@ -605,6 +628,7 @@ int main(void)
     tcase_add_test(tcase, numbers_that_overflow_in_a_gauge_are_refused);
     tcase_add_test(tcase, other_models_have_none);
     tcase_add_test(tcase, mistakes_are_told_with_their_place);
+    tcase_add_test(tcase, a_cut_file_takes_no_memory_for_all_its_couplings);
     tcase_add_test(tcase, letters_of_plmc_are_those_of_an_alphabet);
     tcase_add_test(tcase, memory_that_runs_out_is_told);
     suite_add_tcase(suite, tcase);

@@ -58,6 +58,7 @@ static void read_entry(sali_scan *line, entry *e)
 
 /* What all lines together say. */
 typedef struct extent {
+    int64_t entries;       /* lines */
     int64_t sites, states; /* states: of numbers */
     bool numbers;
     bool letter[128];
@@ -66,6 +67,7 @@ typedef struct extent {
 static void extend(extent *all, const entry *e)
 {
     const int64_t states[] = { e->a, e->b };
+    all->entries++;
     all->sites = e->j + 1 > all->sites ? e->j + 1 : all->sites;
     for (int k = 0; k < 2; k++) {
         if (states[k] >= LETTER) {
@@ -176,6 +178,22 @@ static void remark(sali_scan *scan, const extent *all, const bool *known, sali_c
     }
 }
 
+/* Refuse a file with far fewer lines than there are fields, before memory for J is taken: J is
+ * dense, and one wrong number of a site makes it very large. */
+static void check_lines(sali_scan *scan, const extent *all, int64_t states)
+{
+    const int64_t N = all->sites * states;
+    if (scan->status == SAL_OK && N > SALI_POTTS_SMALL && N <= SALI_POTTS_MOST &&
+        all->entries < N / 2) {
+        sali_scan_refuse(scan,
+                         "%lld lines, the last site %lld of %lld states: the couplings would take "
+                         "%.1f GB, for %lld fields. Is the number of a site wrong? If it is right, "
+                         "give the fields, too, with 0 where there is none",
+                         (long long)all->entries, (long long)(all->sites - 1), (long long)states,
+                         (double)(N * N) * sizeof(double) / 1e9, (long long)N);
+    }
+}
+
 static void parse(sali_scan *scan, sali_content *out)
 {
     extent all = measure(*scan, scan);
@@ -187,6 +205,7 @@ static void parse(sali_scan *scan, sali_content *out)
         scan->status == SAL_OK && any_letter ? letters_of(scan, &all, &out->potts.alphabet) : NULL;
     const int64_t states = letters ? (int64_t)strlen(letters) : all.states;
     bool *known = NULL;
+    check_lines(scan, &all, states);
     if (scan->status == SAL_OK && sali_potts_allocate(scan, &out->potts, all.sites, states)) {
         known = SALI_SCAN_ARRAY(scan, bool, all.sites *states);
     }

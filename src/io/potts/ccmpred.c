@@ -68,13 +68,29 @@ static void read_block(sali_scan *scan, sali_scan *line, const int64_t *order, s
     }
 }
 
+/* Refuse a file that is too short for its pairs of sites, before memory for J is taken: a coupling
+ * has a digit and a blank at least. */
+static void check_size(sali_scan *scan, int64_t sites)
+{
+    const int64_t pairs = sites * (sites - 1) / 2, size = scan->end - scan->begin;
+    const bool large = sites > SALI_POTTS_SMALL / Q && sites <= SALI_POTTS_MOST / Q;
+    if (large && size / (2 * Q * Q) < pairs) {
+        sali_scan_refuse(scan,
+                         "%lld bytes are too few for the couplings of all pairs of its %lld sites: "
+                         "the file is cut",
+                         (long long)size, (long long)sites);
+    }
+}
+
 static void parse(sali_scan *scan, sali_content *out)
 {
     sali_potts *p = &out->potts;
     sali_scan line = { 0 };
     int64_t order[Q];
+    const int64_t sites = count_sites(*scan);
     sali_potts_order(scan, letters, Q, order);
-    if (!sali_potts_allocate(scan, p, count_sites(*scan), Q)) {
+    check_size(scan, sites);
+    if (scan->status != SAL_OK || !sali_potts_allocate(scan, p, sites, Q)) {
         return;
     }
     for (int64_t i = 0; i < p->sites && next_line(scan, &line, "20 fields"); i++) {

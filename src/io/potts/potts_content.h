@@ -5,6 +5,11 @@
 
 #include "io/format.h"
 
+/* The sites x states up to which J, of 64 MB then, is allocated however short the file. Above, a
+ * file must be long enough for what it describes: the memory for J is not a hostile file's to
+ * take. */
+#define SALI_POTTS_SMALL 2896
+
 /* Allocate h and J, with zeros. Fails for more than SALI_POTTS_MOST sites x states, or for fewer
  * than one site or two states. Returns whether nothing failed. */
 bool sali_potts_allocate(sali_scan *scan, sali_potts *potts, int64_t sites, int64_t states);
