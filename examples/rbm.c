@@ -55,7 +55,7 @@ int main(int argc, char **argv)
         status = sal_sample(rbm, &o, &run, &err);
     }
     if (status == SAL_OK && argc > 2) {
-        status = sal_run_save(run, argv[2], 0, &err);
+        status = sal_run_save(run, argv[2], NULL, &err);
     }
     if (status == SAL_OK) {
         status = sal_run_print_summary(run, stdout);

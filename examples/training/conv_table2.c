@@ -185,7 +185,7 @@ static sal_status sample(const settings *s, sal_model *model, const sal_trainer 
     o.init = last.samples;
     sal_status status = sal_sample(model, &o, &run, err);
     path_of(s, "draws.npy", path);
-    status = status ? status : sal_run_save(run, path, 0, err);
+    status = status ? status : sal_run_save(run, path, NULL, err);
     if (status == SAL_OK) {
         sal_run_print_summary(run, stdout);
     }

@@ -26,10 +26,12 @@ typedef enum sal_grey {
                           the codes from 0 on */
 } sal_grey;
 
-/* What letters of an alignment are that its alphabet lacks, such as X of proteins and N of RNA. */
+/* What letters of an alignment are that its alphabet lacks, such as X of proteins and N of RNA, and
+ * gaps, if it has none. */
 typedef enum sal_unknown {
-    SAL_UNKNOWN_GAP = 0, /* gaps */
-    SAL_UNKNOWN_DROP     /* a reason to leave out the sequence */
+    SAL_UNKNOWN_GAP = 0, /* gaps; if the alphabet has none, as DROP */
+    SAL_UNKNOWN_DROP,    /* a reason to leave out the sequence */
+    SAL_UNKNOWN_ERROR    /* an error that names the sequence */
 } sal_unknown;
 
 /* What happens to sequences of an alignment that equal an earlier one. */
@@ -60,7 +62,8 @@ typedef struct sal_data {
      * training take rows in proportion to their weights. */
     double *weight;
 
-    sal_alphabet alphabet; /* of an alignment: the alphabet of the codes; 0: not an alignment */
+    char alphabet[SAL_ALPHABET_ROOM]; /* of an alignment: the letters in the order of their codes;
+                                         "": not an alignment */
 
     sal_columns_from columns_from; /* of a libsvm file: how its columns were counted; else FIND */
 
@@ -88,7 +91,7 @@ typedef enum sal_data_kind {
                           variables, as in the arrays that sal_run_save writes (chains, draws,
                           variables) */
     SAL_DATA_ALIGNMENT /* aligned sequences: each column is a variable, whose code is the position
-                          of the letter in its alphabet (see sal_alphabet) */
+                          of the letter in its alphabet (saltus/space.h) */
 } sal_data_kind;
 
 /* How to read a file. Fields left zero take their defaults. */
@@ -114,8 +117,9 @@ typedef struct sal_data_options {
                                   rows of a libsvm file are, and where their columns begin */
     int64_t first;             /* first row to read, counted from 0 */
     int64_t count;             /* number of rows to read; 0: all */
-    sal_alphabet alphabet;     /* of alignments; 0: found from the letters of the file
-                                  (docs/formats.md) */
+    const char *alphabet;      /* of alignments: "protein", "rna", "dna" or the letters of another
+                                  alphabet (saltus/space.h); NULL: found from the letters of the
+                                  file (docs/formats.md) */
     sal_unknown unknown;       /* of alignments: letters that the alphabet lacks */
     sal_duplicates duplicates; /* of alignments: sequences that equal an earlier one */
     double identity; /* of alignments: a sequence's weight is 1 / (number of sequences read, itself

@@ -34,6 +34,8 @@ typedef struct sal_log_z_estimate sal_log_z_estimate;
 typedef struct sal_images sal_images;
 /* A model (model.h). */
 typedef struct sal_model sal_model;
+/* A space (space.h). */
+typedef struct sal_space sal_space;
 /* A description of a sampler (sample.h). */
 typedef struct sal_sampler_info sal_sampler_info;
 /* Options of a training (train.h). */
@@ -201,6 +203,18 @@ SAL_API sal_status sal_model_print_program(const sal_model *model, FILE *stream,
  * Cost:    O(size of the file).
  * Threads: any. */
 SAL_API sal_status sal_format_find(const char *path, sal_format_info *info, sal_error *err);
+
+/* Find the letters that stand for the states of all variables of a space, one for each state:
+ * `alphabet`, a name or letters; if it is NULL, the letters of the space, or else
+ * those of the first named alphabet that has as many. Where the alphabet has one letter more, the
+ * gap is left out.
+ * Params:  letters  [SAL_ALPHABET_ROOM] (saltus/space.h).
+ * Returns: SAL_ERR_UNSUPPORTED when the variables are not all categorical with as many states as
+ *          letters; SAL_ERR_ARGUMENT for a text that is no alphabet. `letters` are then unchanged.
+ * Cost:    O(blocks).
+ * Threads: any. */
+SAL_API sal_status sal_space_alphabet(const sal_space *space, const char *alphabet, char *letters,
+                                      sal_error *err);
 
 /* The gauge of the parameters of a Potts model. f changes by a constant only. */
 typedef enum sal_gauge {

@@ -22,13 +22,18 @@ typedef enum sal_kind {
     SAL_COUNT,         /* 0, 1, 2, .., unbounded or up to `cap`; 1 real, the count */
 } sal_kind;
 
-/* The alphabets of aligned sequences, whose letters are the states of categorical variables. */
-typedef enum sal_alphabet {
-    SAL_ALPHABET_AUTO = 0, /* none, or found from the letters of a file */
-    SAL_ALPHABET_PROTEIN,  /* 21 letters in the order "-ACDEFGHIKLMNPQRSTVWY" */
-    SAL_ALPHABET_RNA,      /* 5 letters in the order "-ACGU"; T counts as U */
-    SAL_ALPHABET_DNA       /* 5 letters in the order "-ACGT"; U counts as T */
-} sal_alphabet;
+/* Alphabets of aligned sequences, whose letters are the states of categorical variables, are texts:
+ * the letters in the order of their codes, the gap '-' first if there is one. Letters are printable
+ * characters of ASCII, each once, other than blanks and , . ~ ; # > < & " '. Upper and lower case
+ * are different letters of an alphabet that has lower-case ones. Names stand for
+ *
+ *     protein  -ACDEFGHIKLMNPQRSTVWY
+ *     rna      -ACGU, T counts as U
+ *     dna      -ACGT, U counts as T
+ *
+ * "auto" or NULL choose none, or by the letters of a file. This is the room for the letters of any
+ * alphabet, and the NUL that ends them: */
+#define SAL_ALPHABET_ROOM 96
 
 /* A block of `count` variables of one kind. Unused fields are zero. */
 typedef struct sal_block {
@@ -44,6 +49,9 @@ typedef struct sal_block {
     int64_t sum;          /* with fixed_sum: of ones, of -1 and +1, of counts; else 0 */
     const int64_t *labels; /* [states] categorical: how many of the block's variables have each
                               label, which sum to `count`; NULL: any number */
+    const char *letters;   /* [states] categorical: the letters that the labels are, an alphabet
+                              (above); NULL: none. They are for files of sequences, and change
+                              nothing else */
 } sal_block;
 
 /* The largest code of a count without a cap, 2^24: floats hold every integer up to it. */
@@ -61,7 +69,7 @@ SAL_API sal_space *sal_space_create(void);
 /* Free a space; NULL is fine. */
 SAL_API void sal_space_destroy(sal_space *space);
 
-/* Append a block to a space; name, levels and labels are copied.
+/* Append a block to a space; name, levels, labels and letters are copied.
  * Returns: SAL_ERR_ARGUMENT when a field is out of range or the name is taken; SAL_ERR_MEMORY. The
  *          space is then unchanged.
  * Cost:    O(count).

@@ -167,9 +167,10 @@ class Data:
                 The index of the first column of a libsvm file. Files of scikit-learn count from 0.
             companion : path
                 A file with the same columns as this libsvm file, such as the training data of test data.
-            alphabet : {'auto', 'protein', 'rna', 'dna'}
-            unknown : {'gap', 'drop'}
-                Letters of an alignment outside the alphabet are gaps, or drop their sequences.
+            alphabet : {'auto', 'protein', 'rna', 'dna'} or str
+                Of an alignment; or the letters of an alphabet of your own, the gap first, such as '-ABCD'.
+            unknown : {'gap', 'drop', 'error'}
+                Letters of an alignment outside the alphabet are gaps, drop their sequences, or are refused.
             duplicates : {'keep', 'drop'}
                 Sequences of an alignment that equal an earlier one.
             identity : float

@@ -181,7 +181,7 @@ sal_run_best tpppe
 sal_run_decoded tpppe
 sal_model_decode tpppe
 sal_run_last tppe
-sal_run_save tpsie
+sal_run_save tpsse
 sal_run_tuning tpPe
 sal_run_last_state pp
 sal_run_state_open tsPe

@@ -170,6 +170,8 @@ class Block:
         The sum of the values, if it is fixed.
     occurrences : array of int, shape (states,), or None
         How many variables have each label, if that is fixed.
+    letters : str or None
+        The letters that the labels are, of sites of sequences.
     variables, reals : slice
         Where the block is among the model's V variables, and among the N reals of the embedding.
     shape : tuple of int
@@ -188,6 +190,7 @@ class Block:
         self.levels: Optional[NDArray[np.float64]] = np.array(info["levels"]) if "levels" in info else None
         self.total: Optional[int] = info.get("sum")
         self.occurrences: Optional[NDArray[np.int64]] = np.array(info["labels"]) if "labels" in info else None
+        self.letters: Optional[str] = info.get("letters")
         self.variables = slice(first, first + self.count)
         width = self.count * (info["states"] if self.kind == "categorical" else 1)
         self.reals = slice(first_real, first_real + width)

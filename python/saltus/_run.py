@@ -508,23 +508,30 @@ class Run:
         """What warm-up found, for another run. ArgumentError if the run was stopped in its warm-up."""
         return Tuning(Handle(make("sal_run_tuning", self._handle), "sal_tuning_destroy"))
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Path, alphabet: Optional[str] = None) -> None:
         """Write the draws: NAME.nc in ArviZ's layout, NAME.npy, or NAME.fasta.
 
         Such a file cannot be resumed; ``sample(.., out="run.nc")`` writes one that can. NAME.nc has values,
         NAME.npy codes; neither has the acceptance rates, jumps and step sizes of each draw, which a run does
         not keep.
 
+        Parameters
+        ----------
+        path : path
+        alphabet : str, optional
+            Of NAME.fasta, 'protein', 'rna', 'dna' or the letters of the states, such as '-ABCD'; otherwise the
+            model's, or those of the named alphabet that has as many.
+
         Raises
         ------
         ArgumentError
-            The run kept or made no draws.
+            The run kept or made no draws; no such alphabet.
         UnsupportedError
             Another kind of file; .nc without libnetcdf; .fasta of variables that are no letters.
         FileError
             Writing failed.
         """
-        call("sal_run_save", self._handle, encode(path), 0)
+        call("sal_run_save", self._handle, encode(path), encode(alphabet))
 
     def to_netcdf(self, path: Path, overwrite: bool = False) -> None:
         """Write draws, f, shapes, dims and coords to a netCDF file that xarray and ArviZ open.

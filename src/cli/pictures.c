@@ -12,15 +12,12 @@
 #define DRAWN_TEST 1000
 #define DRAWN_SIDE 16
 
-int cli_alphabet_states(sal_alphabet alphabet)
+const char *cli_alphabet_name(const char *letters)
 {
-    return alphabet == SAL_ALPHABET_RNA || alphabet == SAL_ALPHABET_DNA ? 5 : 21;
-}
-
-const char *cli_alphabet_name(sal_alphabet alphabet)
-{
-    static const char *const names[] = { "auto", "protein", "rna", "dna" };
-    return names[alphabet];
+    return strcmp(letters, "-ACDEFGHIKLMNPQRSTVWY") == 0 ? "protein"
+           : strcmp(letters, "-ACGU") == 0               ? "rna"
+           : strcmp(letters, "-ACGT") == 0               ? "dna"
+                                                         : letters;
 }
 
 static int exit_code(sal_status status, const sal_error *err)
@@ -146,7 +143,7 @@ int cli_data_read(cli_data *d, const sal_model *model, sal_data *train_out, sal_
     same.companion = NULL;
     same.columns = train_out->variables; /* rows of libsvm files differ in length */
     same.columns_from = train_out->columns_from ? train_out->columns_from : same.columns_from;
-    same.alphabet = train_out->alphabet;
+    same.alphabet = train_out->alphabet[0] ? train_out->alphabet : NULL;
     if (same.kind == SAL_DATA_PICTURES) { /* rows may be pictures that are no squares */
         same.height = train_out->height;
         same.width = train_out->width;
@@ -248,22 +245,21 @@ static bool is_of_alignment(const char *specification)
  * Always CLI_OK. */
 static int take_from_arch(const char *arch, cli_data *d)
 {
-    char alphabet[16], word[16];
+    char word[16];
     if (!d->path && (!d->kind || strcmp(d->kind, "alignment") == 0) &&
         find_key(arch, "file", d->file, sizeof d->file)) {
         d->path = d->file;
         d->kind = "alignment";
     }
     if (d->kind && strcmp(d->kind, "alignment") == 0 && !d->alphabet &&
-        find_key(arch, "alphabet", alphabet, sizeof alphabet)) {
-        for (int k = 0; k <= SAL_ALPHABET_DNA; k++) {
-            const char *name = cli_alphabet_name((sal_alphabet)k);
-            d->alphabet = strcmp(alphabet, name) == 0 ? name : d->alphabet;
-        }
+        find_key(arch, "alphabet", d->letters, sizeof d->letters)) {
+        d->alphabet = d->letters;
     }
     if (d->kind && strcmp(d->kind, "alignment") == 0) {
         if (!d->unknown && find_key(arch, "unknown", word, sizeof word)) {
-            d->unknown = strcmp(word, "drop") == 0 ? "drop" : "gap";
+            d->unknown = strcmp(word, "drop") == 0    ? "drop"
+                         : strcmp(word, "error") == 0 ? "error"
+                                                      : "gap";
         }
         if (!d->duplicates && find_key(arch, "duplicates", word, sizeof word)) {
             d->duplicates = strcmp(word, "drop") == 0 ? "drop" : "keep";
@@ -299,9 +295,24 @@ int cli_data_check(const char *command, const char *arch, cli_data *d)
 void cli_data_suit(const sal_model *model, cli_data *d)
 {
     if (d->read.kind == SAL_DATA_ALIGNMENT && !d->alphabet &&
-        sal_space_states(sal_model_space(model), 0) == cli_alphabet_states(SAL_ALPHABET_PROTEIN)) {
-        d->read.alphabet = SAL_ALPHABET_PROTEIN;
+        sal_space_alphabet(sal_model_space(model), NULL, d->letters, NULL) == SAL_OK &&
+        strcmp(d->letters, "-ACGU") != 0 && strcmp(d->letters, "-ACGT") != 0) {
+        d->read.alphabet = d->letters; /* RNA and DNA have the same codes: the file tells which */
     }
+}
+
+/* Whether states of the model and codes of data have the same letters: T and U are alike, and a
+ * model without letters has any of as many. */
+static bool same_letters(const sal_space *space, const char *letters)
+{
+    const sal_block *block = sal_space_block(space, 0);
+    const char *own = block && block->letters ? block->letters : letters;
+    bool same = (int64_t)strlen(letters) == sal_space_states(space, 0);
+    for (int64_t k = 0; same && letters[k]; k++) {
+        const bool bases = strchr("TU", own[k]) && strchr("TU", letters[k]);
+        same = own[k] == letters[k] || (bases && strlen(letters) < 6);
+    }
+    return same;
 }
 
 int cli_check_width(const char *path, const sal_data *data, const sal_model *model)
@@ -313,12 +324,14 @@ int cli_check_width(const char *path, const sal_data *data, const sal_model *mod
         return cli_usage("--data %s: rows of %lld numbers; the model has %lld variables", path,
                          (long long)data->variables, (long long)has);
     }
-    return !data->alphabet || states == cli_alphabet_states(data->alphabet)
-               ? CLI_OK
-               : cli_usage("--data %s: the %d letters of the alphabet %s; the model's variables "
-                           "have %lld states (see --alphabet)",
-                           path, cli_alphabet_states(data->alphabet),
-                           cli_alphabet_name(data->alphabet), (long long)states);
+    if (!data->alphabet[0] || same_letters(space, data->alphabet)) {
+        return CLI_OK;
+    }
+    const char *own = sal_space_block(space, 0)->letters;
+    return cli_usage("--data %s: the %zu letters of the alphabet %s; the model's variables "
+                     "have %lld states%s%s (see --alphabet)",
+                     path, strlen(data->alphabet), cli_alphabet_name(data->alphabet),
+                     (long long)states, own ? ", " : "", own ? own : "");
 }
 
 int cli_draw_pixels(sal_data *train, sal_data *test)

@@ -13,8 +13,9 @@ typedef struct cli_data {
     const char *kind, *alphabet, *unknown, *duplicates, *shape, *columns_from;
     double identity, test_identity;
     sal_data_options read;
-    int64_t clusters; /* into which the alignment was divided; 0: not divided */
-    char file[1024];  /* the path, if it comes from ARCH */
+    int64_t clusters;                /* into which the alignment was divided; 0: not divided */
+    char file[1024];                 /* the path, if it comes from ARCH */
+    char letters[SAL_ALPHABET_ROOM]; /* the alphabet, if it comes from ARCH or from the model */
 } cli_data;
 
 #define CLI_DATA_START                        \
@@ -43,11 +44,12 @@ typedef struct cli_data {
         CLI_READING_OPTIONS(d),                                                                   \
         { "dynamic", CLI_FLAG, &(d).read.keep_intensity, NULL,                                    \
           "draw pixels from their greys (dynamic binarisation), in training anew at each use" },  \
-        { "alphabet", CLI_TEXT, &(d).alphabet, "protein|rna|dna",                                 \
-          "of an alignment [the model's; else what its letters tell]" },                          \
-        { "unknown", CLI_TEXT, &(d).unknown, "gap|drop",                                          \
-          "letters outside the alphabet of an alignment are gaps, or drop their sequences "       \
-          "[the model's; else gap]" },                                                            \
+        { "alphabet", CLI_TEXT, &(d).alphabet, "protein|rna|dna|LETTERS",                         \
+          "of an alignment; or its letters in order, the gap first (--alphabet=-ABCD) [the "      \
+          "model's; else what its letters tell]" },                                               \
+        { "unknown", CLI_TEXT, &(d).unknown, "gap|drop|error",                                    \
+          "letters outside the alphabet of an alignment are gaps, or drop their sequences, or "   \
+          "are refused [the model's; else gap, and drop where the model has no gap]" },           \
         { "duplicates", CLI_TEXT, &(d).duplicates, "keep|drop",                                   \
           "sequences of an alignment that equal an earlier one [the model's; else keep]" },       \
         { "identity", CLI_REAL, &(d).identity, "X",                                               \
@@ -64,9 +66,8 @@ typedef struct cli_data {
 /* What formats of alignments hold (sal_format_info.content). */
 #define CLI_ALIGNMENT "an alignment"
 
-/* The number of letters of an alphabet, and its name in options; 0 counts as proteins, "auto". */
-int cli_alphabet_states(sal_alphabet alphabet);
-const char *cli_alphabet_name(sal_alphabet alphabet);
+/* The name of the alphabet of these letters in options ("rna"); if it has none, the letters. */
+const char *cli_alphabet_name(const char *letters);
 
 /* Check the options of the data. `arch` (may be NULL) is the specification of the model: if the
  * model is made of an alignment, the alignment is the data where none are given, and its alphabet

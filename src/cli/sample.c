@@ -462,8 +462,10 @@ static int run_sample(const cli_command *command, int argc, char **argv)
           "write the draws: (chains, draws, V) codes; netCDF for ArviZ while they are made; or "
           "sequences, in a format of alignments; or at most 100, evenly spaced, as pictures" },
         CLI_SHAPE_OPTION(o.outputs.shape),
-        { "alphabet", CLI_TEXT, &o.outputs.alphabet, "protein|rna|dna",
-          "with --out FILE.fasta: letters of the states [protein for 21 states, rna for 5]" },
+        { "alphabet", CLI_TEXT, &o.outputs.alphabet, "protein|rna|dna|LETTERS",
+          "with --out FILE.fasta: letters of the states, or all of them in order "
+          "(--alphabet=-ABCD) "
+          "[the model's; else protein for 21 states, rna for 5]" },
         { "best", CLI_TEXT, &o.outputs.best, "FILE.npy",
           "write the best state met, (V,) codes; decoded, where the model can decode" },
         { "vote", CLI_TEXT, &o.outputs.vote, "state|sites",

@@ -40,20 +40,6 @@ static bool writes_sheet(const cli_sample_outputs *o)
     return cli_has_suffix(o->out, ".png");
 }
 
-/* The alphabet of that many states, or of one more, the gap, named `asked` unless NULL;
- * SAL_ALPHABET_AUTO if there is none. */
-static sal_alphabet alphabet_of(int64_t states, const char *asked)
-{
-    for (int k = SAL_ALPHABET_PROTEIN; k <= SAL_ALPHABET_DNA; k++) {
-        if ((cli_alphabet_states((sal_alphabet)k) == states ||
-             cli_alphabet_states((sal_alphabet)k) == states + 1) &&
-            (!asked || strcmp(asked, cli_alphabet_name((sal_alphabet)k)) == 0)) {
-            return (sal_alphabet)k;
-        }
-    }
-    return SAL_ALPHABET_AUTO;
-}
-
 /* CLI_USAGE, after a message, unless states can be drawn as pictures of greys: their codes are
  * levels, one byte each. Codes of categorical variables are levels if --shape is given. */
 static int check_pictures(const cli_sample_outputs *o, const sal_space *space)
@@ -75,21 +61,14 @@ static int check_pictures(const cli_sample_outputs *o, const sal_space *space)
 int cli_sample_check_model(const cli_sample_outputs *o, const sal_model *model)
 {
     const sal_space *space = sal_model_space(model);
-    int64_t states = sal_space_states(space, 0);
+    char letters[SAL_ALPHABET_ROOM];
+    sal_error err = { 0 };
     if (writes_sheet(o)) {
         return check_pictures(o, space);
     }
-    const sal_block *block;
-    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
-        states = block->kind == SAL_CATEGORICAL && block->states == states ? states : 0;
-    }
-    if (!writes_sequences(o) || alphabet_of(states, o->alphabet)) {
-        return CLI_OK;
-    }
-    return cli_usage("--out %s: sequences have letters of %s, and the model's variables are not "
-                     "all categorical with as many states",
-                     o->out,
-                     o->alphabet ? o->alphabet : "an alphabet of 5 (RNA, DNA) or 21 (proteins)");
+    return !writes_sequences(o) || sal_space_alphabet(space, o->alphabet, letters, &err) == SAL_OK
+               ? CLI_OK
+               : cli_usage("--out %s: %s", o->out, err.message);
 }
 
 /* Check --out and the options that go with it, and claim the file. Returns the exit code. */
@@ -102,10 +81,8 @@ static int check_out(const cli_sample_outputs *o)
                          "in .fasta, for pictures in .png",
                          o->out);
     }
-    if (o->alphabet &&
-        (!sequences || (!alphabet_of(5, o->alphabet) && !alphabet_of(21, o->alphabet)))) {
-        return cli_usage("--alphabet %s: expected protein, rna or dna, with --out NAME.fasta",
-                         o->alphabet);
+    if (o->alphabet && !sequences) {
+        return cli_usage("--alphabet %s goes with --out NAME.fasta", o->alphabet);
     }
     if (o->shape && !writes_sheet(o)) {
         return cli_usage("--shape wants --out NAME.png");
@@ -346,11 +323,10 @@ static int print_summary(const sal_run *run, const cli_sample_outputs *o, const 
 }
 
 /* Write the draws to --out, as an array or as sequences. Returns the exit code. */
-static int write_draws(const sal_run *run, const sal_model *model, const cli_sample_outputs *o)
+static int write_draws(const sal_run *run, const cli_sample_outputs *o)
 {
     sal_error err = { 0 };
-    const int64_t states = sal_space_states(sal_model_space(model), 0);
-    sal_status status = sal_run_save(run, o->out, alphabet_of(states, o->alphabet), &err);
+    sal_status status = sal_run_save(run, o->out, o->alphabet, &err);
     return status == SAL_OK ? CLI_OK : cli_fail(status, &err);
 }
 
@@ -377,7 +353,7 @@ int cli_sample_write(const sal_run *run, sal_model *model, const cli_sample_outp
     vote v = { 0 };
     int code = o->marginals ? write_marginals(run, model, o->marginals) : CLI_OK;
     if (code == CLI_OK && o->out && !cli_sample_streams(o)) {
-        code = writes_sheet(o) ? write_sheet(run, o) : write_draws(run, model, o);
+        code = writes_sheet(o) ? write_sheet(run, o) : write_draws(run, o);
     }
     if (code == CLI_OK && o->best) {
         code = write_best(run, o->best);

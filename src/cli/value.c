@@ -80,63 +80,19 @@ static bool to_codes(const sal_space *space, int64_t states, const double *x, in
     return true;
 }
 
-/* The alphabet of a model of sequences, by the states of its sites, and whether they lack the gap,
- * code 0 of the alphabet. False: all variables would have as many states, and these be 20 or 21
- * (proteins), 4 or 5 (RNA, DNA). */
-static bool find_alphabet(const sal_space *space, sal_alphabet *alphabet, bool *gapless)
-{
-    const int64_t q = sal_space_states(space, 0);
-    const sal_block *block;
-    *alphabet = q == 20 || q == 21 ? SAL_ALPHABET_PROTEIN : SAL_ALPHABET_RNA;
-    *gapless = q == 20 || q == 4;
-    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
-        if (block->kind != SAL_CATEGORICAL || block->states != q) {
-            return false;
-        }
-    }
-    return *gapless || q == 21 || q == 5;
-}
-
-/* An error if some letters are not of the alphabet: `data`, where they are gaps, has sequences that
- * are dropped if they may not be. Returns the exit code. */
-static int check_letters(const char *path, const sal_data_options *as_gaps, const sal_data *data)
-{
-    sal_data_options o = *as_gaps;
-    sal_data known = { 0 };
-    sal_error err = { 0 };
-    o.unknown = SAL_UNKNOWN_DROP;
-    sal_status status = sal_data_read(path, &o, &known, &err);
-    const int64_t rows = status == SAL_OK ? known.rows : 0, V = data->variables;
-    int64_t r = 0;
-    while (r < rows && memcmp(data->codes + r * V, known.codes + r * V, (size_t)V) == 0) {
-        r++;
-    }
-    sal_data_destroy(&known);
-    return rows == data->rows
-               ? CLI_OK
-               : cli_error(SAL_ERR_DATA,
-                           "%s: %lld of %lld sequences, the first of them sequence %lld, have "
-                           "letters that the model's alphabet of %s lacks; leave them out, or give "
-                           "sequences of that alphabet",
-                           path, (long long)(data->rows - rows), (long long)data->rows,
-                           (long long)(r + 1),
-                           as_gaps->alphabet == SAL_ALPHABET_PROTEIN ? "proteins" : "RNA and DNA");
-}
-
-/* Read the sequences of a file as states. Returns the exit code. */
+/* Read the sequences of a file as states. Letters that the model's states do not stand for are an
+ * error. Returns the exit code. */
 static int read_sequences(const char *path, const sal_space *space, values *v)
 {
     sal_data *data = &v->sequences;
-    sal_data_options o = { .kind = SAL_DATA_ALIGNMENT };
     const int64_t V = sal_space_variables(space);
+    char letters[SAL_ALPHABET_ROOM];
+    const sal_data_options o = { .kind = SAL_DATA_ALIGNMENT,
+                                 .alphabet = letters,
+                                 .unknown = SAL_UNKNOWN_ERROR };
     sal_error err = { 0 };
-    bool gapless;
-    if (!find_alphabet(space, &o.alphabet, &gapless)) {
-        return cli_error(
-            SAL_ERR_DATA,
-            "%s: sequences, and this model has other variables; expected sites of 20 or "
-            "21 states (proteins), or of 4 or 5 (RNA, DNA)",
-            path);
+    if (sal_space_alphabet(space, NULL, letters, &err) != SAL_OK) {
+        return cli_error(SAL_ERR_DATA, "%s: %s", path, err.message);
     }
     sal_status status = sal_data_read(path, &o, data, &err);
     if (status != SAL_OK) {
@@ -146,22 +102,11 @@ static int read_sequences(const char *path, const sal_space *space, values *v)
         return cli_error(SAL_ERR_DATA, "%s: sequences of %lld sites; the model has %lld", path,
                          (long long)data->variables, (long long)V);
     }
-    int code = data->warns ? check_letters(path, &o, data) : CLI_OK; /* of letters, or else */
-    if (code != CLI_OK) {
-        return code;
-    }
     cli_remark(data->remark, data->warns);
     v->states = data->rows;
     v->codes = malloc((size_t)(data->rows * V) * sizeof *v->codes);
     for (int64_t k = 0; v->codes && k < data->rows * V; k++) {
-        if (gapless && data->codes[k] == 0) {
-            return cli_error(
-                SAL_ERR_DATA,
-                "%s: sequence %lld has a gap, or a letter outside the alphabet, at site "
-                "%lld; the sites of this model have no gap",
-                path, (long long)(k / V + 1), (long long)(k % V + 1));
-        }
-        v->codes[k] = data->codes[k] - gapless;
+        v->codes[k] = data->codes[k];
     }
     return v->codes ? CLI_OK : cli_fail(SAL_ERR_MEMORY, &err);
 }

@@ -37,6 +37,7 @@ void sal_space_destroy(sal_space *space)
     for (int64_t b = 0; b < space->n_blocks; b++) {
         sali_free((void *)space->blocks[b].name);
         sali_free((void *)space->blocks[b].levels);
+        sali_free((void *)space->blocks[b].letters);
         if (space->blocks[b].kind == SAL_COUNT) {
             sali_free((void *)space->stretches[b].levels);
         }
@@ -109,6 +110,20 @@ static sal_status check_states(const sal_block *block, sal_error *err)
         }
     }
     return SAL_OK;
+}
+
+/* SAL_ERR_ARGUMENT unless the block's letters, if it has any, are an alphabet of its states. */
+static sal_status check_letters(const sal_block *block, sal_error *err)
+{
+    const int64_t n = block->letters ? (int64_t)strlen(block->letters) : 0;
+    if (block->letters && (block->kind != SAL_CATEGORICAL || n != block->states)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "block '%s': %lld letters; only categorical variables have letters, one "
+                         "for each label",
+                         block->name, (long long)n);
+    }
+    sal_status status = block->letters ? sali_letters_check(block->letters, err) : SAL_OK;
+    return status ? sali_fail_prefix(err, status, "block '%s'", block->name) : status;
 }
 
 /* ---- fixed sums and labels */
@@ -218,6 +233,7 @@ static sal_status check_block(const sal_space *space, const sal_block *block, sa
     }
     sal_status status = check_cap(block, err);
     status = status ? status : check_states(block, err);
+    status = status ? status : check_letters(block, err);
     return status ? status : check_fixed(block, err);
 }
 
@@ -302,9 +318,11 @@ sal_status sal_space_add(sal_space *space, const sal_block *block, sal_error *er
                                                                : own };
     copy.name = sali_strdup(block->name);
     copy.levels = copy.kind == SAL_ORDINAL ? own : NULL;
-    if (!copy.name || (grid && !own) || !fix_stretch(&copy, &stretch) ||
-        make_room(space, copy.count) != 0) {
+    copy.letters = block->letters ? sali_strdup(block->letters) : NULL;
+    if (!copy.name || (grid && !own) || (block->letters && !copy.letters) ||
+        !fix_stretch(&copy, &stretch) || make_room(space, copy.count) != 0) {
         sali_free((void *)copy.name);
+        sali_free((void *)copy.letters);
         sali_free((void *)stretch.fixed_codes);
         sali_free(own);
         return sali_fail_memory(err);

@@ -12,7 +12,7 @@
 #include "models/tape_model.h"
 
 /* An array with an object for each block of variables; "sum" and "labels" are there where they are
- * fixed. */
+ * fixed, "letters" where labels have them. */
 static json_t *blocks_of(const sal_space *space)
 {
     json_t *list = json_array();
@@ -28,6 +28,9 @@ static json_t *blocks_of(const sal_space *space)
         }
         if (block->fixed_sum) {
             json_object_set_new(item, "sum", json_integer(block->sum));
+        }
+        if (block->letters) {
+            json_object_set_new(item, "letters", json_string(block->letters));
         }
         if (block->labels) {
             json_t *labels = json_array();

@@ -91,15 +91,15 @@ sal_status sali_format_named(const char *name, const sali_format **out, sal_erro
 sal_status sali_format_find(const char *path, sali_content_kind kind, const sali_format **found,
                             sal_error *err);
 
-/* What the caller knows about a file of arrays or of a graph, as the file itself may not contain
- * it. Zeros: nothing. */
+/* What the caller knows about a file, as the file itself may not contain it. Zeros: nothing. */
 typedef struct sali_reading {
     sal_columns_from columns_from;
     int64_t columns;        /* the least length of a row; 0: unknown */
     bool pictures;          /* rows are square pictures, if `columns` is 0 */
     sali_columns companion; /* from another file with the same columns; zeros: there is none */
     bool asks;              /* messages may suggest columns_from (--columns-from) */
-    sali_vartype vartype;   /* of a graph: its numbers are an energy of such variables */
+    const char *alphabet; /* of an alignment, or of parameters: its letters; NULL or "": unknown */
+    sali_vartype vartype; /* of a graph: its numbers are an energy of such variables */
     const struct sali_member *member; /* what the path says after the file; NULL: nothing */
 } sali_reading;
 

@@ -1,51 +1,121 @@
 /* SPDX-License-Identifier: MIT */
 #include "models/alphabet.h"
 
-#include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
-static const char *const letters_of[] = {
-    [SAL_ALPHABET_AUTO] = "-ACDEFGHIKLMNPQRSTVWY",
-    [SAL_ALPHABET_PROTEIN] = "-ACDEFGHIKLMNPQRSTVWY",
-    [SAL_ALPHABET_RNA] = "-ACGU",
-    [SAL_ALPHABET_DNA] = "-ACGT",
+#include <saltus/program.h>
+#include "core/error.h"
+#include "core/text.h"
+
+const char sali_protein[] = "-ACDEFGHIKLMNPQRSTVWY", sali_rna[] = "-ACGU", sali_dna[] = "-ACGT";
+
+static const struct {
+    const char *word, *name, *letters;
+} alphabets[] = {
+    { "protein", "protein", sali_protein },
+    { "rna", "RNA", sali_rna },
+    { "dna", "DNA", sali_dna },
 };
 
-const char *sali_alphabet_letters(sal_alphabet alphabet)
+#define N_ALPHABETS ((int)(sizeof alphabets / sizeof *alphabets))
+
+const char *sali_alphabet_at(int index)
 {
-    return letters_of[alphabet];
+    return index < N_ALPHABETS ? alphabets[index].letters : NULL;
 }
 
-int sali_alphabet_states(sal_alphabet alphabet)
+const char *sali_alphabet_name(const char *letters)
 {
-    return (int)strlen(letters_of[alphabet]);
-}
-
-bool sali_alphabet_fits(int64_t states, sal_alphabet *alphabet, bool *gapless)
-{
-    const sal_alphabet given = *alphabet;
-    for (int k = SAL_ALPHABET_PROTEIN; k <= SAL_ALPHABET_DNA; k++) {
-        const int64_t n = sali_alphabet_states((sal_alphabet)k);
-        if ((given == SAL_ALPHABET_AUTO || given == (sal_alphabet)k) &&
-            (states == n || states == n - 1)) {
-            *alphabet = (sal_alphabet)k;
-            *gapless = states == n - 1;
-            return true;
+    for (int k = 0; k < N_ALPHABETS; k++) {
+        if (strcmp(letters, alphabets[k].letters) == 0) {
+            return alphabets[k].name;
         }
     }
-    return false;
+    return letters;
 }
 
-uint8_t sali_alphabet_code(sal_alphabet alphabet, char letter)
+/* ---- from texts */
+
+/* The name of an alphabet that the text may have meant: the same in another case, or mistyped in a
+ * letter or two; NULL: none. */
+static const char *name_meant(const char *text)
 {
-    letter = alphabet == SAL_ALPHABET_RNA && letter == 'T'   ? 'U'
-             : alphabet == SAL_ALPHABET_DNA && letter == 'U' ? 'T'
-                                                             : letter;
-    const char *letters = letters_of[alphabet], *at = letter ? strchr(letters, letter) : NULL;
-    return (uint8_t)(at ? at - letters : 0);
+    sal_nearest nearest = sal_nearest_begin(text);
+    for (int k = 0; k < N_ALPHABETS; k++) {
+        if (strcasecmp(text, alphabets[k].word) == 0) {
+            return alphabets[k].word;
+        }
+        sal_nearest_offer(&nearest, alphabets[k].word);
+    }
+    return nearest.name;
 }
 
-sal_alphabet sali_alphabet_of(int64_t n, const char *letters)
+sal_status sali_alphabet_parse(const char *text, char letters[SAL_ALPHABET_ROOM], sal_error *err)
+{
+    const char *found = !text || strcmp(text, "auto") == 0 ? "" : NULL;
+    for (int k = 0; !found && k < N_ALPHABETS; k++) {
+        found = strcmp(text, alphabets[k].word) == 0 ? alphabets[k].letters : NULL;
+    }
+    if (!found && name_meant(text)) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "alphabet=%s; did you mean '%s'? Expected auto, protein, rna, dna or the "
+                         "letters in the order of their codes, such as -ACGU",
+                         text, name_meant(text));
+    }
+    sal_error wrong = { 0 };
+    if (!found && sali_letters_check(text, &wrong) != SAL_OK) {
+        return sali_fail(err, SAL_ERR_ARGUMENT,
+                         "alphabet=%.100s; expected auto, protein, rna, dna or the letters in the "
+                         "order of their codes, such as -ACGU: %s",
+                         text, wrong.message);
+    }
+    strcpy(letters, found ? found : text); /* letters that are good have room */
+    return SAL_OK;
+}
+
+/* ---- letters and codes */
+
+/* `letters` without the gap. */
+static const char *without_gap(const char *letters)
+{
+    return letters + (letters[0] == '-');
+}
+
+const char *sali_alphabet_fits(int64_t states, const char *letters)
+{
+    for (int k = 0; k < N_ALPHABETS; k++) {
+        const char *tried = letters[0] ? letters : alphabets[k].letters;
+        if (states == (int64_t)strlen(tried)) {
+            return tried;
+        }
+        if (states == (int64_t)strlen(without_gap(tried))) {
+            return without_gap(tried);
+        }
+    }
+    return NULL;
+}
+
+bool sali_alphabet_has_lower(const char *letters)
+{
+    return strpbrk(letters, "abcdefghijklmnopqrstuvwxyz");
+}
+
+void sali_alphabet_codes(const char *letters, int8_t codes[256])
+{
+    const char *bases = without_gap(letters);
+    memset(codes, -1, 256);
+    for (int8_t k = 0; letters[k]; k++) {
+        codes[(unsigned char)letters[k]] = k;
+    }
+    if (strcmp(bases, without_gap(sali_rna)) == 0) {
+        codes['T'] = codes['U'];
+    } else if (strcmp(bases, without_gap(sali_dna)) == 0) {
+        codes['U'] = codes['T'];
+    }
+}
+
+const char *sali_alphabet_of(int64_t n, const char *letters)
 {
     int64_t count[256] = { 0 }, all = 0;
     for (int64_t i = 0; i < n; i++) {
@@ -53,7 +123,7 @@ sal_alphabet sali_alphabet_of(int64_t n, const char *letters)
     }
     for (const char *c = "EFIJLOPQZ"; *c; c++) { /* no codes of nucleotides */
         if (count[(unsigned char)*c] > 0) {
-            return SAL_ALPHABET_PROTEIN;
+            return sali_protein;
         }
     }
     for (int c = 'A'; c <= 'Z'; c++) {
@@ -62,7 +132,7 @@ sal_alphabet sali_alphabet_of(int64_t n, const char *letters)
     int64_t bases = count['A'] + count['C'] + count['G'] + count['T'] + count['U'];
     bool each = count['A'] && count['C'] && count['G'] && count['T'] + count['U'];
     if (!each || 10 * bases < 9 * all) {
-        return SAL_ALPHABET_PROTEIN;
+        return sali_protein;
     }
-    return count['T'] > count['U'] ? SAL_ALPHABET_DNA : SAL_ALPHABET_RNA;
+    return count['T'] > count['U'] ? sali_dna : sali_rna;
 }

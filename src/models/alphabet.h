@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The alphabets of aligned sequences: which letter each code stands for. */
+/* The alphabets of aligned sequences: which letter each code stands for. An alphabet is the text of
+ * its letters (saltus/space.h). */
 #ifndef SALI_ALPHABET_H
 #define SALI_ALPHABET_H
 
@@ -8,28 +9,36 @@
 
 #include <saltus/space.h>
 
-/* The most letters that an alphabet has. */
-#define SALI_ALPHABET_MOST 21
+/* The letters of the alphabets that have names, with the gap. */
+extern const char sali_protein[], sali_rna[], sali_dna[];
 
-/* The letters in the order of their codes; the gap is code 0. SAL_ALPHABET_AUTO, which stands for
- * no choice, gives the letters of proteins. */
-const char *sali_alphabet_letters(sal_alphabet alphabet);
+/* The letters of alphabet `index` of those that have names: protein, RNA, DNA; NULL past the
+ * last. */
+const char *sali_alphabet_at(int index);
 
-/* The number of letters: 21 or 5. */
-int sali_alphabet_states(sal_alphabet alphabet);
+/* The name of an alphabet in messages: "protein", "RNA", "DNA"; of any other, its letters. */
+const char *sali_alphabet_name(const char *letters);
 
-/* Whether an alphabet has so many letters, with the gap or without it (*gapless): *alphabet, or if
- * that is AUTO the first that has, which it becomes. */
-bool sali_alphabet_fits(int64_t states, sal_alphabet *alphabet, bool *gapless);
+/* Write the letters of the alphabet that `text` names ("protein", "rna", "dna") or is; "" for NULL
+ * and "auto", which choose none.
+ * Returns: ARGUMENT, naming the text, for a text that is neither, or looks like a mistyped name. */
+sal_status sali_alphabet_parse(const char *text, char letters[SAL_ALPHABET_ROOM], sal_error *err);
 
-/* The code of an upper-case letter or of '-'; 0, the gap, for letters that the alphabet lacks. In
- * both nucleotide alphabets T and U are the same code. */
-uint8_t sali_alphabet_code(sal_alphabet alphabet, char letter);
+/* The letters of an alphabet with so many letters: `letters`, or if that is "" the first that has a
+ * name; without the gap if there is one state less. NULL: none fits. */
+const char *sali_alphabet_fits(int64_t states, const char *letters);
+
+/* Whether the alphabet has lower-case letters: case then tells its letters apart. */
+bool sali_alphabet_has_lower(const char *letters);
+
+/* codes[c] is the code of the character c, -1 for those that the alphabet lacks. In the alphabets
+ * of nucleotides, with the gap or without it, T and U are the same code. */
+void sali_alphabet_codes(const char *letters, int8_t codes[256]);
 
 /* The alphabet of n letters A-Z, '*' and gaps '-'. They are nucleotides if each of A, C, G and of T
  * or U occurs, all letters are among the IUPAC codes of nucleotides (or X), and at least 90% of
  * the letters other than N and X are A, C, G, T or U; then DNA if there are more T than U, else
  * RNA. Everything else is a protein. Cost: O(n). */
-sal_alphabet sali_alphabet_of(int64_t n, const char *letters);
+const char *sali_alphabet_of(int64_t n, const char *letters);
 
 #endif

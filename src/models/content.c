@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "models/content.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "core/alloc.h"
 #include "models/alphabet.h"
 
@@ -65,17 +68,19 @@ void sali_alignment_free(sali_alignment *alignment)
     *alignment = (sali_alignment){ 0 };
 }
 
-void sali_alignment_recode(sali_alignment *a, sal_alphabet alphabet)
+void sali_alignment_recode(sali_alignment *a, const char *alphabet)
 {
-    const char *old = sali_alphabet_letters(a->alphabet);
-    if (alphabet == SAL_ALPHABET_AUTO || alphabet == a->alphabet) {
+    int8_t codes[256];
+    if (!alphabet[0] || strcmp(alphabet, a->alphabet) == 0) {
         return;
     }
+    sali_alphabet_codes(alphabet, codes);
     for (int64_t i = 0; i < a->sequences * a->length; i++) {
-        char letter = a->letters ? a->letters[i] : old[a->codes[i]];
-        a->codes[i] = sali_alphabet_code(alphabet, letter);
+        const char letter = a->letters ? a->letters[i] : a->alphabet[a->codes[i]];
+        const int8_t code = codes[(unsigned char)letter];
+        a->codes[i] = (uint8_t)(code >= 0 ? code : 0);
     }
-    a->alphabet = alphabet;
+    snprintf(a->alphabet, sizeof a->alphabet, "%s", alphabet);
 }
 
 void sali_potts_free(sali_potts *potts)

@@ -91,18 +91,19 @@ typedef enum sali_letter_case {
 } sali_letter_case;
 
 typedef struct sali_alignment {
-    int64_t sequences, length; /* both at least 1 */
-    sal_alphabet alphabet;     /* alphabet of the codes (models/alphabet.h); 0: protein */
-    uint8_t *codes; /* [sequences x length]; letters not in `alphabet` are gaps, code 0 */
-    char *letters;  /* [sequences x length] as in the file, A-Z, '*' and '-'; or NULL */
+    int64_t sequences, length;        /* both at least 1 */
+    char alphabet[SAL_ALPHABET_ROOM]; /* the letters of the codes (models/alphabet.h) */
+    uint8_t *codes; /* [sequences x length]; 0, the gap if there is one, for other letters */
+    char *letters;  /* [sequences x length] as in the file: of the alphabet, A-Z, '*', '-'; or
+                       NULL */
     char **names;   /* [sequences], or NULL */
     sali_letter_case letter_case;
     int64_t insertions; /* letters of the file that were dropped as insertions */
 } sali_alignment;
 
-/* Recode an alignment in another alphabet; SAL_ALPHABET_AUTO changes nothing. Without `letters`,
- * the letters are those of the present codes. */
-void sali_alignment_recode(sali_alignment *alignment, sal_alphabet alphabet);
+/* Recode an alignment in another alphabet; "" changes nothing. Without `letters`, the letters are
+ * those of the present codes. */
+void sali_alignment_recode(sali_alignment *alignment, const char *alphabet);
 
 void sali_alignment_free(sali_alignment *alignment);
 
@@ -112,9 +113,9 @@ void sali_alignment_free(sali_alignment *alignment);
 typedef struct sali_potts {
     int64_t sites;  /* at least 1 */
     int64_t states; /* of each site, at least 2 */
-    /* The letters that the states are, without the gap if there is one state less. AUTO: not known;
-     * 21 or 20 states are a protein's, 5 or 4 those of RNA. */
-    sal_alphabet alphabet;
+    /* The letters that the states are. "": not known; 21 or 20 states are a protein's, 5 or 4 those
+     * of RNA. */
+    char alphabet[SAL_ALPHABET_ROOM];
     double *h; /* [N] finite; the states of a site follow each other */
     double *J; /* [N x N] finite, symmetric, its diagonal blocks 0 */
 } sali_potts;

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -25,14 +26,14 @@ static bool make_names(int64_t chains, int64_t draws, char **names)
 }
 
 sal_status sali_sequences_make(int64_t chains, int64_t draws, int64_t length, int bytes,
-                               const void *codes, sal_alphabet alphabet, sali_content *out,
+                               const void *codes, const char *alphabet, sali_content *out,
                                sal_error *err)
 {
     sali_content content = { .kind = SALI_CONTENT_ALIGNMENT };
     sali_alignment *a = &content.alignment;
     a->sequences = (chains > 0 ? chains : 1) * draws;
     a->length = length;
-    a->alphabet = alphabet;
+    snprintf(a->alphabet, sizeof a->alphabet, "%s", alphabet);
     a->codes = SALI_NEW_ARRAY(uint8_t, a->sequences * length);
     a->names = chains > 0 ? SALI_NEW_ARRAY(char *, a->sequences) : NULL;
     if (!a->codes || (chains > 0 && (!a->names || !make_names(chains, draws, a->names)))) {
@@ -49,7 +50,7 @@ sal_status sali_sequences_make(int64_t chains, int64_t draws, int64_t length, in
 
 sal_status sali_sequences_of_array(const sal_array *array, sali_content *out, sal_error *err)
 {
-    const int last = sali_alphabet_states(SAL_ALPHABET_PROTEIN) - 1;
+    const int last = (int)strlen(sali_protein) - 1;
     double most = 0;
     if (array->ndim < 2 || array->ndim > 3) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
@@ -73,11 +74,11 @@ sal_status sali_sequences_of_array(const sal_array *array, sali_content *out, sa
     for (int64_t i = 0; i < array->count; i++) {
         codes[i] = (uint8_t)array->values[i];
     }
-    bool rna = most < sali_alphabet_states(SAL_ALPHABET_RNA);
+    bool rna = most < (double)strlen(sali_rna);
     const int64_t *shape = array->shape + array->ndim - 2;
     sal_status status =
         sali_sequences_make(array->ndim == 3 ? array->shape[0] : 0, shape[0], shape[1], 1, codes,
-                            rna ? SAL_ALPHABET_RNA : SAL_ALPHABET_PROTEIN, out, err);
+                            rna ? sali_rna : sali_protein, out, err);
     sali_free(codes);
     return status;
 }

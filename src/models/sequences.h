@@ -10,7 +10,7 @@
  * "chain2_draw5". With `chains` 0, codes are [draws x length], and the sequences have no names.
  * Returns: MEMORY. On failure *out is untouched. */
 sal_status sali_sequences_make(int64_t chains, int64_t draws, int64_t length, int bytes,
-                               const void *codes, sal_alphabet alphabet, sali_content *out,
+                               const void *codes, const char *alphabet, sali_content *out,
                                sal_error *err);
 
 /* Make an alignment of an array of codes, [draws x sites] or [chains x draws x sites]: of RNA if

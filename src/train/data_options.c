@@ -8,9 +8,7 @@
 
 static const char *const kinds[] = { "pictures", "codes", "draws", "alignment", NULL };
 static const char *const greys[] = { "find", "bytes", "signed", "unit", "labels", NULL };
-static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL };
-
-static const char *const unknowns[] = { "gap", "drop", NULL };
+static const char *const unknowns[] = { "gap", "drop", "error", NULL };
 static const char *const duplicates[] = { "keep", "drop", NULL };
 static const char *const columns_from[] = { "find", "0", "1", NULL };
 
@@ -38,11 +36,13 @@ static const sali_option entries[] = {
                 SALI_USUAL(0)),
     SALI_OPTION("count", WHOLE, "N", "number of rows to read", DATA(count), SALI_FROM(0),
                 .usual = "all"),
-    SALI_OPTION("alphabet", WORD, "auto|protein|rna|dna", "letters of an alignment", DATA(alphabet),
-                .words = alphabets, .usual = "auto"),
-    SALI_OPTION("unknown", WORD, "gap|drop",
-                "letters outside the alphabet of an alignment are gaps, or drop their sequences",
-                DATA(unknown), .words = unknowns, .usual = "gap"),
+    SALI_OPTION("alphabet", TEXT, "protein|rna|dna|LETTERS", "letters of an alignment",
+                DATA(alphabet), .usual = "auto: what its letters tell"),
+    SALI_OPTION(
+        "unknown", WORD, "gap|drop|error",
+        "letters outside the alphabet of an alignment are gaps, or drop their sequences, or "
+        "are refused",
+        DATA(unknown), .words = unknowns, .usual = "gap"),
     SALI_OPTION("duplicates", WORD, "keep|drop", "sequences that equal an earlier one",
                 DATA(duplicates), .words = duplicates, .usual = "keep"),
     SALI_OPTION("identity", REAL, "X",

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "io/arrays/array_file.h"
 #include "io/format.h"
+#include "models/alphabet.h"
 #include "models/zoo/alignment.h"
 #include "models/zoo/alignment_rows.h"
 #include "train/data.h"
@@ -342,7 +343,7 @@ static sal_status take_alignment(const char *path, sali_content *content, const 
 {
     double effective;
     sali_alignment alignment = content->alignment;
-    const sali_alignment_rules rules = { o->alphabet, o->unknown, o->duplicates };
+    const sali_alignment_rules rules = { .unknown = o->unknown, .duplicates = o->duplicates };
     sal_status status = sali_alignment_prepare(&alignment, &rules, remark, err);
     if (status == SAL_ERR_DATA) {
         return sali_fail_prefix(err, status, "%s", path);
@@ -357,7 +358,7 @@ static sal_status take_alignment(const char *path, sali_content *content, const 
     }
     int64_t length = alignment.length;
     data->variables = length;
-    data->alphabet = alignment.alphabet;
+    memcpy(data->alphabet, alignment.alphabet, sizeof data->alphabet);
     data->codes = sali_memdup(alignment.codes + o->first * length, data->rows * length, 1);
     data->weight = o->identity > 0 ? SALI_NEW_ARRAY(double, data->rows) : NULL;
     if (!data->codes || (o->identity > 0 && !data->weight)) {
@@ -372,18 +373,18 @@ static sal_status take_alignment(const char *path, sali_content *content, const 
 static sal_status check_options(const sal_data_options *o, sal_error *err)
 {
     bool pictures = o->kind == SAL_DATA_PICTURES, alignment = o->kind == SAL_DATA_ALIGNMENT;
+    const bool letters = o->alphabet && strcmp(o->alphabet, "auto") != 0;
     if ((int)o->kind < 0 || o->kind > SAL_DATA_ALIGNMENT || (int)o->grey < 0 ||
         o->grey > SAL_GREY_LABELS || (int)o->columns_from < 0 ||
-        o->columns_from > SAL_COLUMNS_FROM_1 || (int)o->alphabet < 0 ||
-        o->alphabet > SAL_ALPHABET_DNA || (int)o->unknown < 0 || o->unknown > SAL_UNKNOWN_DROP ||
-        (int)o->duplicates < 0 || o->duplicates > SAL_DUPLICATES_DROP ||
-        !(o->identity >= 0 && o->identity <= 1)) {
+        o->columns_from > SAL_COLUMNS_FROM_1 || (int)o->unknown < 0 ||
+        o->unknown > SAL_UNKNOWN_ERROR || (int)o->duplicates < 0 ||
+        o->duplicates > SAL_DUPLICATES_DROP || !(o->identity >= 0 && o->identity <= 1)) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
-                         "data: kind %d, grey %d, columns_from %d, alphabet %d, unknown %d, "
+                         "data: kind %d, grey %d, columns_from %d, unknown %d, "
                          "duplicates %d, identity %g; expected values of the header, and an "
                          "identity of 0 to 1",
-                         (int)o->kind, (int)o->grey, (int)o->columns_from, (int)o->alphabet,
-                         (int)o->unknown, (int)o->duplicates, o->identity);
+                         (int)o->kind, (int)o->grey, (int)o->columns_from, (int)o->unknown,
+                         (int)o->duplicates, o->identity);
     }
     int64_t pixels = 0;
     if (!(o->white >= 0) || isinf(o->white) || (o->white > 0 && o->grey)) {
@@ -412,7 +413,7 @@ static sal_status check_options(const sal_data_options *o, sal_error *err)
                          (long long)o->levels);
     }
     if ((!pictures && (o->grey || o->white > 0 || o->keep_intensity || o->levels || o->height)) ||
-        (!alignment && (o->identity > 0 || o->alphabet || o->unknown || o->duplicates))) {
+        (!alignment && (o->identity > 0 || letters || o->unknown || o->duplicates))) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "data: grey, white, levels, keep_intensity and sides are for pictures, "
                          "identity, alphabet, unknown and duplicates are for alignments");
@@ -510,6 +511,7 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
 {
     const sal_data_options o = options ? *options : (sal_data_options){ 0 };
     bool alignment = o.kind == SAL_DATA_ALIGNMENT;
+    char letters[SAL_ALPHABET_ROOM];
     sali_content content = { 0 };
     sal_data read = { 0 };
     if (!path || !data) {
@@ -518,7 +520,11 @@ sal_status sal_data_read(const char *path, const sal_data_options *options, sal_
     sal_status status = check_options(&o, err);
     const sali_content_kind kind = alignment ? SALI_CONTENT_ALIGNMENT : SALI_CONTENT_ARRAY;
     sali_reading known;
+    if (status == SAL_OK && sali_alphabet_parse(o.alphabet, letters, err) != SAL_OK) {
+        status = sali_fail_prefix(err, SAL_ERR_ARGUMENT, "data");
+    }
     status = status ? status : known_columns(&o, &known, err);
+    known.alphabet = letters;
     status = status ? status : sali_content_read_as(path, NULL, kind, &known, &content, NULL, err);
     status = status || alignment ? status : arrange_array(path, &o, &content, err);
     if (status == SAL_OK) {

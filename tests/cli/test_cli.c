@@ -472,8 +472,13 @@ START_TEST(draws_are_written_as_sequences)
     ck_refused(64, "sequences have letters of an alphabet of 5 (RNA, DNA) or 21",
                "sample ising:side=3 --draws 2 --out i.fasta");
     ck_refused(64, "sequences have letters of protein", "%s d.fasta --alphabet protein", draw);
-    ck_refused(64, "--alphabet x: expected protein, rna or dna", "%s d.fasta --alphabet x", draw);
-    ck_refused(64, "--alphabet dna: expected", "%s d.npy --alphabet dna", draw);
+    ck_refused(64, "alphabet=x; expected auto, protein, rna, dna or", "%s d.fasta --alphabet x",
+               draw);
+    ck_refused(64, "--alphabet dna goes with --out NAME.fasta", "%s d.npy --alphabet dna", draw);
+    ck_refused(64, "sequences have letters of -ABC, and", "%s d.fasta --alphabet=-ABC", draw);
+    ck_run("%s d.aln --alphabet=-WXYZ", draw);
+    read_all(temp_path("d.aln"), text, sizeof text);
+    ck_assert_uint_eq(strspn(text, "-WXYZ\n"), strlen(text));
     ck_refused(64, ".npy or .nc; for sequences in .fasta, for pictures in .png", "%s d.txt", draw);
     ck_run("sample ising:side=3 --draws 2 --out i.npy");
     ck_run("convert i.npy i.fasta"); /* codes 0 and 1 are letters too */

@@ -185,19 +185,97 @@ START_TEST(mutants_are_held_against_the_wild_type)
     ck_refused(65, "--against mutants.fa: 2 states; expected one",
                "value p.dat --state mutants.fa --against mutants.fa");
     ck_refused(65, "long.fa: sequences of 4 sites; the model has 2", "value p.dat --state long.fa");
-    ck_refused(65, "sequences, and this model has other variables",
+    ck_refused(65, "the model's variables are not all categorical",
                "value ising:side=2 --state long.fa");
     temp_write("protein.fa", ">p\nMK\n>q\nAC\n", 12);
     temp_write("nameless.fa", ">\n-A\n", 5);
-    ck_refused(65, "protein.fa: 1 of 2 sequences, the first of them sequence 1, have letters",
-               "value p.dat --state protein.fa");
-    ck_refused(65, "this model has other variables",
+    ck_refused(
+        65, "protein.fa: sequence 1 ('p') has the letter 'M' at site 1, which the alphabet -ACGU",
+        "value p.dat --state protein.fa");
+    ck_refused(65, "the model's variables are not all categorical",
                "value --formula 'x: ordinal(5)[4]; sum(i: x[i])' --state long.fa");
     ck_refused(64, "--codes: wild.fa holds sequences", "value p.dat --state wild.fa --codes");
     ck_assert_int_eq(saltus("value p.dat --state nameless.fa"), 0);
     ck_assert_str_eq(out, "sequence\tf\n1\t0.75\n");
     ck_refused(64, "--against needs --json or printed values",
                "value p.dat --state mutants.fa --against wild.fa --out-value f.npy");
+}
+END_TEST
+
+/* An alphabet of one's own, from the alignment to sequences of new draws and back; lower-case
+ * letters are letters of their own. */
+START_TEST(an_alphabet_of_ones_own_goes_all_the_way)
+{
+    char text[4096];
+    static const char own[] = ">a\n1aA\n>b\n0Aa\n>c\n--a\n>d\n01x\n";
+    temp_write("own.fa", own, sizeof own - 1);
+    temp_write("wild.fa", ">w\n1aA\n", 7);
+    ck_remarks("own.fa: 4 sequences of 3 sites (-01aA); 1 letters in 1 sequences are outside",
+               "sample potts-alignment:file=own.fa,alphabet=-01aA --sampler gibbs --draws 50 "
+               "--chains 1 --out d.fasta");
+    read_all(temp_path("d.fasta"), text, sizeof text);
+    ck_assert_uint_eq(strspn(strstr(text, "draw1\n") + 6, "-01aA"), 3);
+    ck_remarks("own.fa: 4 sequences of 3 sites (-01aA); 1 letters",
+               "train potts-alignment:file=own.fa,alphabet=-01aA --out own --batch 2 --buffer 4 "
+               "--iterations 2 --test wild.fa");
+    ck_assert_ptr_nonnull(strstr(out, "4 sequences of 3 sites (-01aA)"));
+    ck_run("sample own --sampler gibbs --draws 50 --chains 1 --out d.fasta");
+    read_all(temp_path("d.fasta"), text, sizeof text);
+    ck_assert_uint_eq(strspn(strstr(text, "draw1\n") + 6, "-01aA"), 3);
+    ck_run("convert own own.dat");
+    ck_run("value own --state d.fasta --against wild.fa");
+    snprintf(text, sizeof text, "%.4000s", out);
+    ck_run("value potts-parameters:file=own.dat,alphabet=-01aA --dtype f64 --state d.fasta "
+           "--against wild.fa");
+    double difference[2] = { 0 }, f;
+    ck_assert_int_eq(sscanf(strstr(text, "draw1\t"), "draw1\t%lf\t%lf", &f, &difference[0]), 2);
+    ck_assert_int_eq(sscanf(strstr(out, "draw1\t"), "draw1\t%lf\t%lf", &f, &difference[1]), 2);
+    ck_assert_double_eq_tol(difference[0], difference[1], 1e-5);
+    ck_refused(65,
+               "own.fa: sequence 4 ('d') has the letter 'x' at site 3, which the alphabet -01aA",
+               "value own --state own.fa");
+    ck_run("evaluate own --data wild.fa --kind alignment --test wild.fa");
+    ck_refused(64,
+               "the 5 letters of the alphabet -Aa01; the model's variables have 5 states, -01aA",
+               "evaluate own --data wild.fa --kind alignment --test wild.fa --alphabet=-Aa01");
+    ck_refused(64, "potts-alignment: alphabet=-0-; expected",
+               "sample potts-alignment:file=own.fa,alphabet=-0-");
+}
+END_TEST
+
+/* Models whose sites have no gap: draws are sequences without it, and data with a gap are left
+ * out. */
+START_TEST(models_without_a_gap_take_and_give_sequences)
+{
+    char text[4096];
+    static const char rna[] = ">a\nACGU\n>b\nGGCU\n>c\nCU-A\n>d\nUUAG\n>e\nCCNA\n";
+    temp_write("r.fa", rna, sizeof rna - 1);
+    temp_write("t.fa", rna, 16);
+    ck_run("sample categorical:dim=4,states=4 --draws 30 --chains 1 --seed 2 --out d.fasta");
+    ck_run("sample categorical:dim=4,states=4 --draws 30 --chains 1 --seed 2 --out d.npy");
+    read_all(temp_path("d.fasta"), text, sizeof text);
+    ck_assert_ptr_nonnull(strchr(text, 'A'));
+    ck_assert_ptr_nonnull(strchr(text, 'U'));
+    ck_assert_ptr_null(strchr(text, '-'));
+    ck_run("sample categorical:dim=4,states=20 --draws 60 --chains 1 --seed 2 --out p.aln");
+    read_all(temp_path("p.aln"), text, sizeof text);
+    ck_assert_uint_eq(strspn(text, "ACDEFGHIKLMNPQRSTVWY\n"), strlen(text));
+    ck_assert(strchr(text, 'A') && strchr(text, 'Y'));
+    ck_remarks("r.fa: 3 sequences of 4 sites (ACGU); 2 sequences with gaps or letters outside the "
+               "alphabet were dropped",
+               "train potts-alignment:file=r.fa,alphabet=ACGU --out gapless --batch 2 --buffer 4 "
+               "--iterations 2 --test t.fa");
+    ck_remarks("r.fa: 3 sequences of 4 sites (ACGU); 2 sequences with gaps",
+               "evaluate gapless --data r.fa --kind alignment --test t.fa");
+    ck_refused(65,
+               "r.fa: sequence 3 ('c') has the gap '-' at site 3, which the alphabet ACGU lacks",
+               "evaluate gapless --data r.fa --kind alignment --test t.fa --unknown error");
+    ck_refused(65, "r.fa: sequence 3 ('c') has the gap '-'", "value gapless --state r.fa");
+    ck_run("value gapless --state t.fa");
+    ck_run("convert gapless gapless.dat");
+    read_all(temp_path("gapless.dat"), text, sizeof text);
+    ck_assert_ptr_nonnull(strstr(text, "h 0 U "));
+    ck_assert_ptr_null(strstr(text, "h 0 - "));
 }
 END_TEST
 
@@ -213,6 +291,8 @@ int main(void)
     tcase_add_test(tcase, what_is_read_of_an_alignment_is_reported);
     tcase_add_test(tcase, parameters_of_potts_models_are_models);
     tcase_add_test(tcase, mutants_are_held_against_the_wild_type);
+    tcase_add_test(tcase, an_alphabet_of_ones_own_goes_all_the_way);
+    tcase_add_test(tcase, models_without_a_gap_take_and_give_sequences);
     suite_add_tcase(suite, tcase);
     return test_main(suite);
 }

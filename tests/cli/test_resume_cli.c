@@ -329,7 +329,7 @@ START_TEST(damaged_files_are_refused)
     const sal_run_options options = { .draws = 20, .record.draws = true };
     ck_ok(sal_model_open("ising:side=3", 0, &model, &err), &err);
     ck_ok(sal_sample(model, &options, &run, &err), &err);
-    ck_ok(sal_run_save(run, temp_path("c.nc"), 0, &err), &err);
+    ck_ok(sal_run_save(run, temp_path("c.nc"), NULL, &err), &err);
     ck_fails(sal_run_state_open(temp_path("c.nc"), &state, &err), SAL_ERR_DATA, &err,
              "has no state of a run");
     sal_run_destroy(run);

@@ -497,7 +497,7 @@ START_TEST(a_model_of_an_alignment_needs_no_other_data)
           "--data rna.fa: the 21 letters of the alphabet protein; the model's variables have 5 "
           "states",
           RNA "--alphabet protein");
-    fails(64, "--alphabet x: expected auto|protein|rna|dna", RNA "--alphabet x");
+    fails(64, "alphabet=x; expected auto, protein, rna, dna or", RNA "--alphabet x");
     fails(64, "--test-identity 2; expected a number from 0 to 1", RNA "--test-identity 2");
     fails(64, "train: --data FILE (or digits) is needed", RNA "--kind codes");
     fails(64, "train: --data FILE (or digits) is needed", "train rbm --out parts");

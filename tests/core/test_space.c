@@ -4,6 +4,7 @@
 
 #include "core/shard.h"
 #include "core/space.h"
+#include "core/text.h"
 
 static sal_space *mixed(void)
 {
@@ -115,6 +116,11 @@ START_TEST(bad_blocks_are_refused_and_leave_the_space_alone)
           "increase" },
         { { .name = "x", .kind = SAL_SPIN, .count = 1, .levels = falling }, "ordinal" },
         { { .name = "x", .kind = (sal_kind)17, .count = 1 }, "kind" },
+        { { .name = "x", .kind = SAL_SPIN, .count = 1, .letters = "AB" }, "2 letters; only" },
+        { { .name = "x", .kind = SAL_CATEGORICAL, .count = 1, .states = 3, .letters = "AB" },
+          "block 'x': 2 letters; only categorical variables have letters, one for each label" },
+        { { .name = "x", .kind = SAL_CATEGORICAL, .count = 1, .states = 3, .letters = "ABA" },
+          "block 'x': the alphabet ABA has the letter 'A' twice" },
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         ck_fails(sal_space_add(space, &cases[k].block, &err), SAL_ERR_ARGUMENT, &err,
@@ -123,6 +129,55 @@ START_TEST(bad_blocks_are_refused_and_leave_the_space_alone)
     ck_assert_int_eq(sal_space_variables(space), 7);
     sal_space_destroy(space);
     sal_space_destroy(NULL);
+}
+END_TEST
+
+START_TEST(letters_are_kept_and_change_nothing)
+{
+    char letters[] = "-ACGU";
+    sal_error err = { 0 };
+    sal_space *space = sal_space_create(), *plain = sal_space_create(), *part = NULL;
+    sal_block block = { .name = "x", .kind = SAL_CATEGORICAL, .count = 2, .states = 5 };
+    ck_ok(sal_space_add(plain, &block, &err), &err);
+    block.letters = letters;
+    ck_ok(sal_space_add(space, &block, &err), &err);
+    letters[1] = 'X';
+    ck_assert_str_eq(sal_space_block(space, 0)->letters, "-ACGU");
+    ck_ok(sali_space_subset(space, (const int32_t[]){ 3, -1 }, &part, &err), &err);
+    ck_assert_str_eq(sal_space_block(part, 0)->letters, "-ACGU");
+    ck_assert_int_eq(sal_space_block(part, 0)->count, 1);
+    ck_assert(sali_space_equal(space, plain));
+    sal_space_destroy(part);
+    sal_space_destroy(space);
+    sal_space_destroy(plain);
+}
+END_TEST
+
+START_TEST(letters_of_an_alphabet_are_checked)
+{
+    static const struct {
+        const char *letters, *text;
+    } cases[] = {
+        { "", "fewer than two letters" },
+        { "-", "fewer than two letters" },
+        { "ABCA", "the alphabet ABCA has the letter 'A' twice" },
+        { "--A", "the letter '-' twice" },
+        { "A-B", "the gap '-' at place 2; expected it first, or no gap" },
+        { "A\tB", "letter 2 of the alphabet is the byte 9" },
+        { "A B", "letter 2 of the alphabet is the byte 32" },
+        { "A\x7f", "letter 2 of the alphabet is the byte 127" },
+        { "A\xc3\xa4", "letter 2 of the alphabet is the byte 195" },
+        { "AB>", "'>' cannot be a letter" },
+        { "A,B", "',' cannot be a letter" },
+        { "AB.", "'.' cannot be a letter" },
+        { "~AB", "'~' cannot be a letter" },
+    };
+    sal_error err = { 0 };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ck_fails(sali_letters_check(cases[k].letters, &err), SAL_ERR_ARGUMENT, &err, cases[k].text);
+    }
+    ck_ok(sali_letters_check("-ABab01*@", &err), &err);
+    ck_ok(sali_letters_check("01", &err), &err);
 }
 END_TEST
 
@@ -233,6 +288,8 @@ int main(void)
     tcase_add_test(tcase, embedding_follows_the_levels);
     tcase_add_test(tcase, subsets_drop_variables_and_empty_blocks);
     tcase_add_test(tcase, bad_blocks_are_refused_and_leave_the_space_alone);
+    tcase_add_test(tcase, letters_are_kept_and_change_nothing);
+    tcase_add_test(tcase, letters_of_an_alphabet_are_checked);
     tcase_add_test(tcase, shards_cover_all_chains_evenly);
     tcase_add_test(tcase, every_shard_runs_once_on_any_number_of_threads);
     tcase_add_test(tcase, clones_are_settled);

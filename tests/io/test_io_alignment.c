@@ -27,7 +27,7 @@ static const char *shown(const sali_content *content)
     for (int64_t r = 0; r < a->sequences; r++) {
         n += (size_t)(a->names ? sprintf(text + n, "%s ", a->names[r]) : 0);
         for (int64_t i = 0; i < a->length; i++) {
-            text[n++] = sali_alphabet_letters(a->alphabet)[a->codes[r * a->length + i]];
+            text[n++] = a->alphabet[a->codes[r * a->length + i]];
         }
         text[n++] = '\n';
     }
@@ -421,34 +421,192 @@ START_TEST(alphabets_are_told_by_letters)
 {
     static const struct {
         const char *text;
-        sal_alphabet alphabet;
+        const char *alphabet;
         const char *want; /* as its letters */
     } cases[] = {
-        { "ACGU-\nGGC-A\n", SAL_ALPHABET_RNA, "ACGU-\nGGC-A\n" },
-        { "ACGT-\nGGC-A\n", SAL_ALPHABET_DNA, "ACGT-\nGGC-A\n" },
-        { "ACGT-\nGGUUA\n", SAL_ALPHABET_RNA, "ACGU-\nGGUUA\n" }, /* T is U */
-        { "ACGTT\nGGUCA\n", SAL_ALPHABET_DNA, "ACGTT\nGGTCA\n" }, /* and U is T */
-        { "ACGUNNNX\nACGUGCA-\n", SAL_ALPHABET_RNA, "ACGU----\nACGUGCA-\n" },
-        { "ACGUACGUAR\n", SAL_ALPHABET_RNA, "ACGUACGUA-\n" }, /* 90%, and less */
-        { "ACGUACGURY\n", SAL_ALPHABET_PROTEIN, "ACG-ACG-RY\n" },
-        { "ACGUACGUACGUACGUL\n", SAL_ALPHABET_PROTEIN, "ACG-ACG-ACG-ACG-L\n" },
-        { "ACGU*********\n", SAL_ALPHABET_RNA, "ACGU---------\n" },
-        { "ACG\nAAA\n", SAL_ALPHABET_PROTEIN, "ACG\nAAA\n" },
-        { "----\n", SAL_ALPHABET_PROTEIN, "----\n" },
+        { "ACGU-\nGGC-A\n", sali_rna, "ACGU-\nGGC-A\n" },
+        { "ACGT-\nGGC-A\n", sali_dna, "ACGT-\nGGC-A\n" },
+        { "ACGT-\nGGUUA\n", sali_rna, "ACGU-\nGGUUA\n" }, /* T is U */
+        { "ACGTT\nGGUCA\n", sali_dna, "ACGTT\nGGTCA\n" }, /* and U is T */
+        { "ACGUNNNX\nACGUGCA-\n", sali_rna, "ACGU----\nACGUGCA-\n" },
+        { "ACGUACGUAR\n", sali_rna, "ACGUACGUA-\n" }, /* 90%, and less */
+        { "ACGUACGURY\n", sali_protein, "ACG-ACG-RY\n" },
+        { "ACGUACGUACGUACGUL\n", sali_protein, "ACG-ACG-ACG-ACG-L\n" },
+        { "ACGU*********\n", sali_rna, "ACGU---------\n" },
+        { "ACG\nAAA\n", sali_protein, "ACG\nAAA\n" },
+        { "----\n", sali_protein, "----\n" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sal_error err = { 0 };
         sali_content content = { 0 };
         ck_ok(parse_text(&sali_format_aln, cases[i].text, &content, &err), &err);
-        ck_assert_int_eq(content.alignment.alphabet, cases[i].alphabet);
+        ck_assert_str_eq(content.alignment.alphabet, cases[i].alphabet);
         ck_assert_str_eq(shown(&content), cases[i].want);
         ck_ok(sali_format_write(&sali_format_fasta, temp_path("a.fa"), &content, &err), &err);
         sali_content_free(&content);
         ck_ok(sali_content_read(temp_path("a.fa"), NULL, 0, &content, NULL, &err), &err);
         sali_content_free(&content);
     }
-    ck_assert_int_eq(sali_alphabet_states(SAL_ALPHABET_PROTEIN), SALI_ALPHABET_MOST);
-    ck_assert_int_eq(sali_alphabet_states(SAL_ALPHABET_DNA), 5);
+}
+END_TEST
+
+/* Letters of an alphabet of one's own, in its order, whatever they are; case counts if the alphabet
+ * has lower-case letters. */
+START_TEST(alphabets_of_ones_own_are_read)
+{
+    static const struct {
+        const sali_format *format;
+        const char *alphabet, *text, *want;
+        int64_t unknown;
+    } cases[] = {
+        { &sali_format_fasta, "-BAX", ">x\nABX-\n>y\nXX~C\n", "x ABX-\ny XX--\n", 1 },
+        { &sali_format_fasta, "-ABab", ">x\nABab\n>y\nab.-\n", "x ABab\ny ab--\n", 0 },
+        { &sali_format_fasta, "-ab", ">x\nabA\n>y\n-bc\n", "x ab-\ny -b-\n", 2 },
+        { &sali_format_fasta, "-ab", ">x\nabc\n>y\nbac\n", "x ab-\ny ba-\n", 2 },
+        { &sali_format_fasta, "-AB", ">x\nab\n>y\nB.\n", "x AB\ny B-\n", 0 },
+        { &sali_format_fasta, "-01", ">x\n01-\n>y\n1 1\n0\n", "x 01-\ny 110\n", 0 },
+        { &sali_format_aln, "-H*@", "*H@-\n@@HE\n", "*H@-\n@@H-\n", 1 },
+        { &sali_format_stockholm, "-Ha", "# STOCKHOLM 1.0\nx Ha\ny a.\n//\n", "x Ha\ny a-\n", 0 },
+        { &sali_format_fasta, "-ACGU", ">x\nACGT\n>y\nUUAN\n", "x ACGU\ny UUA-\n", 1 },
+        { &sali_format_fasta, "-UGCA", ">x\nACGT\n>y\nUUAN\n", "x ACG-\ny UUA-\n", 2 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const sali_reading reading = { .alphabet = cases[i].alphabet };
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        sali_remark remark = { 0 };
+        char text[64];
+        ck_ok(sali_format_parse_as(cases[i].format, "f", cases[i].text,
+                                   (int64_t)strlen(cases[i].text), &reading, &content, &err),
+              &err);
+        ck_assert_str_eq(shown(&content), cases[i].want);
+        ck_ok(sali_alignment_remark(&content.alignment, &remark, &err), &err);
+        snprintf(text, sizeof text, "%lld letters in", (long long)cases[i].unknown);
+        ck_assert_int_eq(strstr(remark.text, text) != NULL, cases[i].unknown > 0);
+        sali_remark_free(&remark);
+        const char *path = temp_path("own.fa");
+        ck_ok(sali_format_write(&sali_format_fasta, path, &content, &err), &err);
+        sali_content_free(&content);
+        ck_ok(sali_content_read_as(path, NULL, 0, &reading, &content, NULL, &err), &err);
+        ck_assert_int_eq(content.alignment.sequences, 2);
+        sali_content_free(&content);
+    }
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    ck_fails(parse_text(&sali_format_fasta, ">x\n01-\n", &content, &err), SAL_ERR_DATA, &err,
+             "has the character '0'; expected letters, '-' or '.'");
+}
+END_TEST
+
+/* Without a gap in the alphabet, a gap is a reason to leave out the sequence, and so is any other
+ * letter that the alphabet lacks. */
+START_TEST(an_alphabet_is_a_name_or_letters)
+{
+    static const struct {
+        const char *text, *letters;
+    } named[] = { { NULL, "" },       { "auto", "" },     { "protein", "-ACDEFGHIKLMNPQRSTVWY" },
+                  { "rna", "-ACGU" }, { "dna", "-ACGT" }, { "-BAX", "-BAX" },
+                  { "ACGU", "ACGU" } };
+    static const struct {
+        const char *text, *message;
+    } wrong[] = { { "", "alphabet=; expected auto, protein" },
+                  { "RNA", "alphabet=RNA; did you mean 'rna'?" },
+                  { "protien", "did you mean 'protein'?" },
+                  { "-AA", "such as -ACGU: the alphabet -AA has the letter 'A' twice" } };
+    char letters[SAL_ALPHABET_ROOM];
+    sal_error err = { 0 };
+    for (size_t k = 0; k < sizeof named / sizeof *named; k++) {
+        ck_ok(sali_alphabet_parse(named[k].text, letters, &err), &err);
+        ck_assert_str_eq(letters, named[k].letters);
+    }
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+        ck_fails(sali_alphabet_parse(wrong[k].text, letters, &err), SAL_ERR_ARGUMENT, &err,
+                 wrong[k].message);
+    }
+}
+END_TEST
+
+START_TEST(an_alphabet_without_a_gap_drops_gaps)
+{
+    static const char text[] = "ACGU\nAC-U\nGGCN\nUUUA\n";
+    sali_remark remark =
+        prepare(text, (sali_alignment_rules){ .alphabet = "ACGU" }, "ACGU\nUUUA\n");
+    ck_assert_str_eq(remark.text, "2 sequences of 4 sites (ACGU); 2 sequences with gaps or letters "
+                                  "outside the alphabet were dropped");
+    ck_assert(remark.warns);
+    sali_remark_free(&remark);
+    sal_error err = { 0 };
+    sali_content content = { 0 };
+    ck_ok(parse_text(&sali_format_aln, "AC-U\n-CGU\n", &content, &err), &err);
+    ck_fails(sali_alignment_prepare(&content.alignment,
+                                    &(sali_alignment_rules){ .alphabet = "ACGU" }, &remark, &err),
+             SAL_ERR_DATA, &err,
+             "all 2 sequences have gaps or letters outside the alphabet (ACGU)");
+    sali_content_free(&content);
+}
+END_TEST
+
+START_TEST(unknown_letters_are_refused_by_name)
+{
+    static const struct {
+        const char *text, *alphabet, *message;
+    } cases[] = {
+        { ">a\nMKV\n>b\nMXV\n>c\nXXX\n", "",
+          "sequence 2 ('b') has the letter 'X' at site 2, which the alphabet "
+          "-ACDEFGHIKLMNPQRSTVWY lacks (2 of 3 sequences have such letters)" },
+        { ">\nACGU\n>b\nAC-U\n", "ACGU",
+          "sequence 2 ('b') has the gap '-' at site 3, which the alphabet ACGU lacks (1 of 2" },
+        { ">\nNCGU\n>b\nACGU\n", "", "sequence 1 has the letter 'N' at site 1, which" },
+    };
+    const sali_alignment_rules all = { .unknown = SAL_UNKNOWN_ERROR };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sali_alignment_rules rules = all;
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        sali_remark remark = { 0 };
+        rules.alphabet = cases[k].alphabet;
+        ck_ok(parse_text(&sali_format_fasta, cases[k].text, &content, &err), &err);
+        ck_fails(sali_alignment_prepare(&content.alignment, &rules, &remark, &err), SAL_ERR_DATA,
+                 &err, cases[k].message);
+        ck_assert_ptr_null(remark.text);
+        sali_content_free(&content);
+    }
+    sali_remark remark = prepare("MKV\n-KV\n", all, "MKV\n-KV\n");
+    ck_assert_str_eq(remark.text, "2 sequences of 3 sites (protein)");
+    sali_remark_free(&remark);
+}
+END_TEST
+
+/* A, C, G and T are amino acids, too. */
+START_TEST(bases_that_are_read_as_amino_acids_are_told)
+{
+    static const struct {
+        const char *text, *alphabet;
+        bool told;
+    } cases[] = {
+        { "ACGT\nGGTN\n", "-ACDEFGHIKLMNPQRSTVWY", true },
+        { "ACGT\nGGT-\n", "ACDEFGHIKLMNPQRSTVWY", true },
+        { "ACG-\nAAAA\n", "", true },
+        { "ACGT\nGGTN\n", "", false },
+        { "ACGT\nGGTK\n", "-ACDEFGHIKLMNPQRSTVWY", false },
+        { "----\n", "", false },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_error err = { 0 };
+        sali_content content = { 0 };
+        sali_remark remark = { 0 };
+        ck_ok(parse_text(&sali_format_aln, cases[k].text, &content, &err), &err);
+        ck_ok(sali_alignment_prepare(&content.alignment,
+                                     &(sali_alignment_rules){ .alphabet = cases[k].alphabet },
+                                     &remark, &err),
+              &err);
+        ck_assert_int_eq(strstr(remark.text, "as those of DNA and RNA, and are read as amino") !=
+                             NULL,
+                         cases[k].told);
+        ck_assert(remark.warns || !cases[k].told);
+        sali_remark_free(&remark);
+        sali_content_free(&content);
+    }
 }
 END_TEST
 
@@ -460,15 +618,15 @@ START_TEST(an_alignment_is_recoded_from_its_letters)
     ck_ok(parse_text(&sali_format_aln, "ACGUACGUACGUR\n", &content, &err), &err);
     sali_alignment *a = &content.alignment;
     ck_assert_str_eq(shown(&content), "ACGUACGUACGU-\n");
-    sali_alignment_recode(a, SAL_ALPHABET_PROTEIN);
+    sali_alignment_recode(a, sali_protein);
     ck_assert_str_eq(shown(&content), "ACG-ACG-ACG-R\n");
-    sali_alignment_recode(a, SAL_ALPHABET_DNA);
+    sali_alignment_recode(a, sali_dna);
     ck_assert_str_eq(shown(&content), "ACGTACGTACGT-\n");
-    sali_alignment_recode(a, SAL_ALPHABET_AUTO);
-    ck_assert_int_eq(a->alphabet, SAL_ALPHABET_DNA);
+    sali_alignment_recode(a, "");
+    ck_assert_str_eq(a->alphabet, sali_dna);
     free(a->letters);
     a->letters = NULL;
-    sali_alignment_recode(a, SAL_ALPHABET_RNA);
+    sali_alignment_recode(a, sali_rna);
     ck_assert_str_eq(shown(&content), "ACGUACGUACGU-\n");
     sali_content_free(&content);
 }
@@ -483,7 +641,7 @@ START_TEST(the_public_rna_alignment_is_read)
     }
     ck_ok(sali_content_read(test_data("data/RF00379.fasta"), NULL, 0, &content, NULL, &err), &err);
     ck_assert(content.alignment.sequences == 3827 && content.alignment.length == 136);
-    ck_assert_int_eq(content.alignment.alphabet, SAL_ALPHABET_RNA);
+    ck_assert_str_eq(content.alignment.alphabet, sali_rna);
     int64_t counts[5] = { 0 };
     for (int64_t k = 0; k < 3827 * 136; k++) {
         counts[content.alignment.codes[k]]++;
@@ -529,6 +687,11 @@ int main(void)
     tcase_add_loop_test(tcase, truncated_and_damaged_files_are_survived, 0, FORMATS);
     tcase_add_loop_test(tcase, readers_survive_failing_allocations, 0, FORMATS);
     tcase_add_test(tcase, alphabets_are_told_by_letters);
+    tcase_add_test(tcase, alphabets_of_ones_own_are_read);
+    tcase_add_test(tcase, an_alphabet_is_a_name_or_letters);
+    tcase_add_test(tcase, an_alphabet_without_a_gap_drops_gaps);
+    tcase_add_test(tcase, unknown_letters_are_refused_by_name);
+    tcase_add_test(tcase, bases_that_are_read_as_amino_acids_are_told);
     tcase_add_test(tcase, an_alignment_is_recoded_from_its_letters);
     tcase_add_test(tcase, the_public_rna_alignment_is_read);
     tcase_add_test(tcase, the_public_alignment_is_read);

@@ -580,6 +580,29 @@ START_TEST(a_disk_that_is_full_at_the_end_loses_nothing)
 }
 END_TEST
 
+/* Of sites of sequences the file says what letters the codes are. */
+START_TEST(letters_of_sites_are_an_attribute)
+{
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    sal_run *run = NULL;
+    char text[300];
+    int file, variable;
+    snprintf(text, sizeof text, "potts-alignment:alphabet=-BA,file=%s",
+             temp_write("a.aln", "AB-\nBBA\n", 8));
+    ck_ok(sal_model_open(text, 0, &model, &err), &err);
+    sal_run_options options = { .chains = 1, .draws = 2, .record = { .draws = true } };
+    ck_ok(sal_sample(model, &options, &run, &err), &err);
+    ck_ok(sal_run_save(run, temp_path("a.nc"), NULL, &err), &err);
+    const int group = open_group(temp_path("a.nc"), "posterior", &file);
+    ck_nc(nc_inq_varid(group, "site", &variable));
+    check_text(group, variable, "letters", "-BA");
+    ck_nc(nc_close(file));
+    sal_run_destroy(run);
+    sal_model_destroy(model);
+}
+END_TEST
+
 /* Before each window of draws room is looked for. */
 START_TEST(a_disk_that_fills_up_leaves_the_file_before)
 {
@@ -591,11 +614,11 @@ START_TEST(a_disk_that_fills_up_leaves_the_file_before)
     options.draws = 300000;
     ck_ok(sal_sample(model, &options, &run, &err), &err);
     limit_files(2000000, &before);
-    ck_fails(sal_run_save(run, temp_path("a.nc"), 0, &err), SAL_ERR_IO, &err,
+    ck_fails(sal_run_save(run, temp_path("a.nc"), NULL, &err), SAL_ERR_IO, &err,
              "cannot be written: File too large");
     setrlimit(RLIMIT_FSIZE, &before);
     ck_assert_int_eq(temp_count(), 0);
-    ck_ok(sal_run_save(run, temp_path("a.nc"), 0, &err), &err);
+    ck_ok(sal_run_save(run, temp_path("a.nc"), NULL, &err), &err);
     sal_run_destroy(run);
     sal_model_destroy(model);
 }
@@ -707,7 +730,7 @@ END_TEST
 
 static sal_status save_once(const sal_run *run)
 {
-    return sal_run_save(run, temp_path("s.nc"), 0, NULL);
+    return sal_run_save(run, temp_path("s.nc"), NULL, NULL);
 }
 
 static sal_status read_once(const char *path)
@@ -751,6 +774,7 @@ static void add_tests(TCase *tc)
     tcase_add_test(tc, a_disk_that_fills_up_leaves_the_file_before);
     tcase_add_test(tc, what_cannot_be_opened_is_refused);
     tcase_add_test(tc, draws_out_of_order_are_refused);
+    tcase_add_test(tc, letters_of_sites_are_an_attribute);
     tcase_add_test(tc, memory_does_not_grow_with_draws);
     tcase_add_test(tc, failing_allocations_are_survived);
 }
@@ -767,7 +791,7 @@ START_TEST(netcdf_is_unsupported_without_libnetcdf)
     ck_fails(sal_draw_writer_open(temp_path("a.nc"), model, &options, NULL, &writer, &err),
              SAL_ERR_UNSUPPORTED, &err, "built without libnetcdf");
     ck_ok(sal_sample(model, &options, &run, &err), &err);
-    ck_fails(sal_run_save(run, temp_path("a.nc"), 0, &err), SAL_ERR_UNSUPPORTED, &err,
+    ck_fails(sal_run_save(run, temp_path("a.nc"), NULL, &err), SAL_ERR_UNSUPPORTED, &err,
              "built without libnetcdf");
     ck_assert_int_eq(temp_count(), 0);
     ck_fails(sali_content_read(temp_write("x.nc", "x", 1), NULL, SALI_CONTENT_ARRAY, &content, NULL,

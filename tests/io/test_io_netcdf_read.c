@@ -32,7 +32,7 @@ START_TEST(draws_are_read_as_arrays)
     sal_model *model = make_model();
     sal_run *run = NULL;
     ck_ok(sal_sample(model, &usual, &run, &err), &err);
-    ck_ok(sal_run_save(run, temp_path("b.nc"), 0, &err), &err);
+    ck_ok(sal_run_save(run, temp_path("b.nc"), NULL, &err), &err);
     ck_assert_int_eq(temp_count(), 1);
     ck_ok(sali_content_read(temp_path("b.nc"), NULL, SALI_CONTENT_NONE, &content, &found, &err),
           &err);
@@ -613,7 +613,7 @@ static sali_bytes saved_run(void)
     options.draws = 40;
     sal_model *model = make_model();
     ck_ok(sal_sample(model, &options, &run, &err), &err);
-    ck_ok(sal_run_save(run, temp_path("s.nc"), 0, &err), &err);
+    ck_ok(sal_run_save(run, temp_path("s.nc"), NULL, &err), &err);
     ck_ok(sali_file_read(temp_path("s.nc"), &bytes, &err), &err);
     sal_run_destroy(run);
     sal_model_destroy(model);

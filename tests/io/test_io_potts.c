@@ -376,7 +376,51 @@ START_TEST(what_is_written_reads_back)
     write_adabmdca("p.dat", "-ACGU", 4, false);
     ck_fails(sal_convert(temp_path("p.dat"), NULL, temp_path("r.raw"), NULL, SAL_COLUMNS_FIND,
                          SAL_GAUGE_AS_IS, NULL, &err),
-             SAL_ERR_ARGUMENT, &err, "5 states; this format is for proteins");
+             SAL_ERR_ARGUMENT, &err, "5 states, -ACGU; this format is for proteins");
+}
+END_TEST
+
+/* Letters of one's own: plmc's file has them; of adabmDCA's they are given, in the order of the
+ * codes. */
+START_TEST(alphabets_of_ones_own_are_kept)
+{
+    char text[600];
+    sal_error err = { 0 };
+    sal_model *model = NULL;
+    write_plmc("p.model", "BA-xb", 4, true); /* the gap becomes the first */
+    model = opened(temp_path("p.model"));
+    compare(model, "-BAxb", 4);
+    ck_assert_str_eq(sal_space_block(sal_model_space(model), 0)->letters, "-BAxb");
+    ck_ok(sal_model_save(model, temp_path("m.xml"), &err), &err);
+    sal_model_destroy(model);
+    ck_ok(sal_convert(temp_path("m.xml"), NULL, temp_path("p.dat"), NULL, SAL_COLUMNS_FIND,
+                      SAL_GAUGE_AS_IS, NULL, &err),
+          &err);
+    ck_fails(sal_model_open(temp_path("p.dat"), 0, &model, &err), SAL_ERR_DATA, &err,
+             "expected a state (an upper-case letter");
+    snprintf(text, sizeof text, "potts-parameters:file=%s,alphabet=-BAxb", temp_path("p.dat"));
+    model = opened(text);
+    compare(model, "-BAxb", 4);
+    sal_model_destroy(model);
+    snprintf(text, sizeof text, "potts-parameters:file=%s,alphabet=-xbBA", temp_path("p.model"));
+    model = opened(text);
+    compare(model, "-xbBA", 4);
+    sal_model_destroy(model);
+    snprintf(text, sizeof text, "potts-parameters:file=%s,alphabet=-BAxc", temp_path("p.model"));
+    ck_fails(sal_model_open(text, 0, &model, &err), SAL_ERR_DATA, &err,
+             "the letters 'BA-xb'; expected those of -BAxc, in any order");
+    snprintf(text, sizeof text, "potts-parameters:file=%s,alphabet=-BAx", temp_path("p.dat"));
+    ck_fails(sal_model_open(text, 0, &model, &err), SAL_ERR_DATA, &err,
+             "expected a state (a letter of the alphabet or a number from 0)");
+    write_adabmdca("n.dat", "-BAxb", 4, true); /* states as numbers are codes of the alphabet */
+    snprintf(text, sizeof text, "potts-parameters:file=%s,alphabet=-BAxb", temp_path("n.dat"));
+    model = opened(text);
+    compare(model, "-BAxb", 4);
+    ck_assert_ptr_null(sal_model_remark(model, NULL));
+    sal_model_destroy(model);
+    snprintf(text, sizeof text, "potts-parameters:file=%s,alphabet=-BAx", temp_path("n.dat"));
+    ck_fails(sal_model_open(text, 0, &model, &err), SAL_ERR_DATA, &err,
+             "it has states that are not among the letters -BAx");
 }
 END_TEST
 
@@ -523,7 +567,7 @@ START_TEST(mistakes_are_told_with_their_place)
         { "adabmdca", H5 "J 0 99999999999 A C 1\n", "mem:2: expected a site, from 0" },
         { "adabmdca", H5 "J 0 1 a C 1\n", "mem:2: expected a state" },
         { "adabmdca", H5 "J 0 1 A 2 1\n", "some states are letters, others are numbers" },
-        { "adabmdca", H5 "J 0 1 A B 1\n", "the letters are those of no alphabet" },
+        { "adabmdca", H5 "J 0 1 A B 1\n", "the letters are those of no alphabet with a name" },
         { "adabmdca", H5 H5, "mem:2: this field is given twice" },
         { "adabmdca", "J 0 1 A C 1\n" H5 "J 0 1 A C 1\n", "mem:3: this coupling is given twice" },
         { "adabmdca", H5 "K 0 1\n",
@@ -582,9 +626,9 @@ START_TEST(letters_of_plmc_are_those_of_an_alphabet)
 {
     sal_error err = { 0 };
     sal_model *model = NULL;
-    write_plmc("p.model", "-ACGB", 3, false);
+    write_plmc("p.model", "AC\tG", 3, false);
     ck_fails(sal_model_open(temp_path("p.model"), SAL_F64, &model, &err), SAL_ERR_DATA, &err,
-             "the letters '-ACGB'");
+             "expected each letter once, in any order");
     write_plmc("p.model", "ACGA", 3, false);
     ck_fails(sal_model_open(temp_path("p.model"), SAL_F64, &model, &err), SAL_ERR_DATA, &err,
              "the letters 'ACGA'");
@@ -624,6 +668,7 @@ int main(void)
     tcase_add_test(tcase, what_is_written_reads_back);
     tcase_add_test(tcase, any_potts_model_has_parameters);
     tcase_add_test(tcase, letters_are_kept);
+    tcase_add_test(tcase, alphabets_of_ones_own_are_kept);
     tcase_add_test(tcase, squares_are_fields);
     tcase_add_test(tcase, numbers_that_overflow_in_a_gauge_are_refused);
     tcase_add_test(tcase, other_models_have_none);

@@ -630,17 +630,17 @@ START_TEST(draws_are_saved_or_the_reason_is_told)
     sal_run_options options = { .chains = 3, .warmup = -1, .draws = 5, .record.draws = true };
     ck_ok(sal_model_open("ising:side=2", 0, &model, &err), &err);
     ck_ok(sal_sample(model, &options, &run, &err), &err);
-    ck_ok(sal_run_save(run, temp_path("draws.npy"), 0, &err), &err);
+    ck_ok(sal_run_save(run, temp_path("draws.npy"), NULL, &err), &err);
     ck_ok(npy_read(temp_path("draws.npy"), &array, &err), &err);
     ck_assert_int_eq(array.count, 3 * 5 * 4);
     ck_assert_mem_eq(array.data, sal_run_draws(run, &bytes), 3 * 5 * 4);
     npy_free(&array);
-    ck_fails(sal_run_save(run, temp_path("draws.csv"), 0, &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
-    ck_fails(sal_run_save(run, NULL, 0, &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
+    ck_fails(sal_run_save(run, temp_path("draws.csv"), NULL, &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
+    ck_fails(sal_run_save(run, NULL, NULL, &err), SAL_ERR_UNSUPPORTED, &err, ".npy");
     sal_run_destroy(run);
     options.record.draws = false;
     ck_ok(sal_sample(model, &options, &run, &err), &err);
-    ck_fails(sal_run_save(run, temp_path("b.npy"), 0, &err), SAL_ERR_ARGUMENT, &err,
+    ck_fails(sal_run_save(run, temp_path("b.npy"), NULL, &err), SAL_ERR_ARGUMENT, &err,
              "record.draws");
     sal_run_destroy(run);
     sal_model_destroy(model);

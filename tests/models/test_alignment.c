@@ -16,7 +16,9 @@
  * half of its sites, so that similarities vary. */
 static sali_alignment random_alignment(int64_t sequences, int64_t length, uint32_t seed)
 {
-    sali_alignment a = { .sequences = sequences, .length = length };
+    sali_alignment a = { .sequences = sequences,
+                         .length = length,
+                         .alphabet = "-ACDEFGHIKLMNPQRSTVWY" };
     a.codes = malloc((size_t)(sequences * length));
     for (int64_t r = 0; r < sequences; r++) {
         for (int64_t i = 0; i < length; i++) {
@@ -378,6 +380,46 @@ START_TEST(rna_has_five_states)
 }
 END_TEST
 
+/* The letters of an alphabet of one's own are the states, in its order, and stay with the model. */
+START_TEST(a_model_keeps_the_letters_of_its_alphabet)
+{
+    static const struct {
+        const char *setting, *text, *letters;
+        int64_t states;
+    } cases[] = {
+        { "alphabet=-BA,", "AB-\nBBA\nAAX\n", "-BA", 3 },
+        { "alphabet=-abAB,", "aB\nbA\n", "-abAB", 5 },
+        { "alphabet=AB,", "AB-\nBBA\nAAX\nABA\n", "AB", 2 },
+        { "alphabet=dna,", "ACGU\nGGCN\n", "-ACGT", 5 },
+        { "", "ACGU\nGGCN\n", "-ACGU", 5 },
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        sal_error err = { 0 };
+        sal_model *model = open_model(cases[k].setting, cases[k].text, SAL_F64), *back = NULL;
+        ck_assert_int_eq(sal_space_states(sal_model_space(model), 0), cases[k].states);
+        ck_assert_str_eq(sal_space_block(sal_model_space(model), 0)->letters, cases[k].letters);
+        ck_ok(sal_model_save(model, temp_path("m.xml"), &err), &err);
+        ck_ok(sal_model_open(temp_path("m.xml"), 0, &back, &err), &err);
+        ck_assert_str_eq(sal_space_block(sal_model_space(back), 0)->letters, cases[k].letters);
+        sal_model_destroy(back);
+        sal_model_destroy(model);
+    }
+    /* h of independent sites is the log of the share of each letter, in the order of the alphabet
+     */
+    sal_error err = { 0 };
+    sal_model *model = open_model("alphabet=-BA,couplings=zero,pseudocount=0.1,identity=1,",
+                                  "AA\nAB\nBA\nA-\n", SAL_F64);
+    double h[6];
+    const double expected[] = { 0.1 / 3, 0.9 / 4 + 0.1 / 3, 0.9 * 3 / 4 + 0.1 / 3 };
+    ck_ok(sal_model_get_params(model, "h", h, &err), &err);
+    for (int a = 0; a < 3; a++) {
+        ck_assert_double_eq_tol(exp(h[a]) / (exp(h[0]) + exp(h[1]) + exp(h[2])), expected[a],
+                                1e-12);
+    }
+    sal_model_destroy(model);
+}
+END_TEST
+
 START_TEST(what_is_no_alignment_is_refused)
 {
     sal_error err = { 0 };
@@ -437,6 +479,7 @@ int main(void)
     tcase_add_test(model, without_couplings_marginals_are_the_frequencies);
     tcase_add_test(model, training_starts_from_the_frequencies_of_the_data);
     tcase_add_test(model, rna_has_five_states);
+    tcase_add_test(model, a_model_keeps_the_letters_of_its_alphabet);
     tcase_add_test(model, what_is_no_alignment_is_refused);
     tcase_add_test(model, the_public_alignment_makes_a_model);
     suite_add_tcase(suite, model);

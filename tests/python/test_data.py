@@ -154,6 +154,27 @@ class Files(unittest.TestCase):
             self.assertEqual(data.shape, (1, 4))
             self.assertIsNone(sal.Data([[0, 1]]).remark)
 
+    def test_an_alphabet_of_ones_own(self):
+        with tempfile.TemporaryDirectory() as place:
+            path, drawn, other = (os.path.join(place, name) for name in ("a.fasta", "d.fasta", "e.aln"))
+            with open(path, "w", encoding="ascii") as file:
+                file.write(">a\n01aA\n>b\n-1Aa\n")
+            data = sal.Data.read(path, kind="alignment", alphabet="-01aA")
+            np.testing.assert_array_equal(data.codes, [[1, 2, 3, 4], [0, 2, 4, 3]])
+            with self.assertRaisesRegex(sal.DataError, "sequence 2 .'b'. has the gap '-' at site 1"):
+                sal.Data.read(path, kind="alignment", alphabet="01aA", unknown="error")
+            with self.assertRaisesRegex(sal.ArgumentError, "the letter '0' twice"):
+                sal.Data.read(path, kind="alignment", alphabet="-00")
+            model = sal.Model(f"potts-alignment:file={path},alphabet=-01aA")
+            self.assertEqual(model.blocks[0].letters, "-01aA")
+            run = sal.sample(model, chains=1, draws=3, seed=1)
+            run.save(drawn)
+            codes = sal.Data.read(drawn, kind="alignment", alphabet="-01aA").codes
+            np.testing.assert_array_equal(codes, run.draws[0])
+            run.save(other, alphabet="-WXYZ")
+            codes = sal.Data.read(other, kind="alignment", alphabet="-WXYZ").codes
+            np.testing.assert_array_equal(codes, run.draws[0])
+
     def test_what_a_file_was_taken_for_is_a_warning(self):
         with tempfile.TemporaryDirectory() as place:
             path = os.path.join(place, "a.csv")

@@ -219,15 +219,15 @@ START_TEST(data_of_nucleotides_have_five_codes)
     const char *path = temp_write("a.aln", "ACGU\nTTN-\n", 10);
     sal_data_options options = { .kind = SAL_DATA_ALIGNMENT };
     ck_ok(sal_data_read(path, &options, &data, &err), &err);
-    ck_assert_int_eq(data.alphabet, SAL_ALPHABET_DNA);
+    ck_assert_str_eq(data.alphabet, "-ACGT");
     ck_assert_mem_eq(data.codes, ((uint8_t[]){ 1, 2, 3, 4, 4, 4, 0, 0 }), 8);
     ck_ok(sal_data_split(&data, 1, NULL, &part, &err), &err);
-    ck_assert_int_eq(part.alphabet, SAL_ALPHABET_DNA);
+    ck_assert_str_eq(part.alphabet, "-ACGT");
     sal_data_destroy(&part);
     sal_data_destroy(&data);
-    options.alphabet = SAL_ALPHABET_PROTEIN;
+    options.alphabet = "protein";
     ck_ok(sal_data_read(path, &options, &data, &err), &err);
-    ck_assert_int_eq(data.alphabet, SAL_ALPHABET_PROTEIN);
+    ck_assert_str_eq(data.alphabet, "-ACDEFGHIKLMNPQRSTVWY");
     ck_assert_mem_eq(data.codes, ((uint8_t[]){ 1, 2, 6, 0, 17, 17, 12, 0 }), 8);
     sal_data_destroy(&data);
     temp_dir_remove();
@@ -517,7 +517,7 @@ START_TEST(a_run_gives_its_draws)
     sal_data_destroy(&data);
     /* What it saves is read as the same. */
     temp_dir_make();
-    ck_ok(sal_run_save(run, temp_path("d.npy"), 0, &err), &err);
+    ck_ok(sal_run_save(run, temp_path("d.npy"), NULL, &err), &err);
     sal_data_options as = { .kind = SAL_DATA_DRAWS };
     ck_ok(sal_data_read(temp_path("d.npy"), &as, &data, &err), &err);
     ck_assert(data.rows == 21 && data.variables == 9);
@@ -706,11 +706,14 @@ START_TEST(bad_files_and_options_are_refused)
           SAL_ERR_ARGUMENT,
           "unknown and duplicates are for alignments" },
         { "halves.npy",
-          { .alphabet = 2 },
+          { .alphabet = "rna" },
           SAL_ERR_ARGUMENT,
           "unknown and duplicates are for alignments" },
-        { "a.aln", { .kind = SAL_DATA_ALIGNMENT, .alphabet = 4 }, SAL_ERR_ARGUMENT, "alphabet 4" },
-        { "a.aln", { .kind = SAL_DATA_ALIGNMENT, .unknown = 2 }, SAL_ERR_ARGUMENT, "unknown 2" },
+        { "a.aln",
+          { .kind = SAL_DATA_ALIGNMENT, .alphabet = "dan" },
+          SAL_ERR_ARGUMENT,
+          "data: alphabet=dan; did you mean 'dna'?" },
+        { "a.aln", { .kind = SAL_DATA_ALIGNMENT, .unknown = 3 }, SAL_ERR_ARGUMENT, "unknown 3" },
         { "a.aln",
           { .kind = SAL_DATA_ALIGNMENT, .duplicates = 2 },
           SAL_ERR_ARGUMENT,

@@ -129,7 +129,7 @@ static sal_status measure_pearson(session *s, sal_error *err)
 {
     const sal_data *t = &s->train;
     s->pearson = NAN;
-    if (s->samples.rows == 0 || !t->alphabet || t->variables < 2) {
+    if (s->samples.rows == 0 || !t->alphabet[0] || t->variables < 2) {
         return SAL_OK;
     }
     float *pairs = NULL;

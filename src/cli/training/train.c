@@ -441,7 +441,7 @@ static int train_arch(const char *arch, cli_train_options *o, bool suggested, cl
     if (code == CLI_OK && o->from && o->train.objective != SAL_PTT) {
         code = cli_usage("train: --from goes with --objective ptt");
     }
-    if (s->train.alphabet && s->train.variables > 1 && o->train.pearson == 0 &&
+    if (s->train.alphabet[0] && s->train.variables > 1 && o->train.pearson == 0 &&
         o->train.objective != SAL_PSEUDO_LIKELIHOOD && o->train.objective != SAL_DENOISING) {
         o->train.pearson = -1;
     }

@@ -143,14 +143,14 @@ void cli_train_describe_data(const cli_training *s)
     if (s->o->json) {
         return;
     }
-    if (!t->alphabet) {
+    if (!t->alphabet[0]) {
         cli_print_remarks();
     }
     if (cli_grey_range(t, &low, &high)) {
         printf("pictures: %lld of %lld x %lld, greys from %g to %g; %lld held out\n",
                (long long)t->rows, (long long)t->height, (long long)t->width, low, high,
                (long long)s->test.rows);
-    } else if (t->alphabet && t->variables > 1) {
+    } else if (t->alphabet[0] && t->variables > 1) {
         printf("alignment: %lld sequences of %lld sites (%s), %.1f effective; %lld held out",
                (long long)t->rows, (long long)t->variables, cli_alphabet_name(t->alphabet),
                weight_of(t), (long long)s->test.rows);

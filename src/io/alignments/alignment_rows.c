@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/alloc.h"
+#include "io/format.h"
 #include "models/alphabet.h"
 
 typedef struct sali_row_piece {
@@ -96,15 +97,26 @@ static void fail_row(const sali_rows *rows, int64_t row, int64_t line, const cha
 
 enum { LOWER = -1, POINT = -2, BLANK = -3, WRONG = -4 };
 
-/* The aligned letter A-Z, '-' or '*' (a stop codon) that c stands for, or one of the codes
- * above. */
-static int letter_of(char c)
+/* Set what the rows know of the alphabet of the reading. */
+static void take_alphabet(sali_rows *rows)
 {
-    if (c >= 'A' && c <= 'Z') {
+    const sali_reading *reading = rows->lines->reading;
+    rows->given = reading && reading->alphabet && reading->alphabet[0];
+    rows->exact = rows->given && sali_alphabet_has_lower(reading->alphabet);
+    if (rows->given) {
+        sali_alphabet_codes(reading->alphabet, rows->codes);
+    }
+}
+
+/* The aligned letter that c stands for, of the alphabet, A-Z, '-' or '*' (a stop codon), or one of
+ * the codes above. */
+static int letter_of(const sali_rows *rows, char c)
+{
+    if ((c >= 'A' && c <= 'Z') || (rows->given && rows->codes[(unsigned char)c] >= 0)) {
         return c;
     }
     if (c >= 'a' && c <= 'z') {
-        return LOWER;
+        return rows->exact ? c : LOWER;
     }
     return c == '.'               ? POINT
            : c == '-' || c == '~' ? '-'
@@ -120,11 +132,13 @@ static void count_columns(sali_rows *rows, int64_t *upper, int64_t *lower)
     for (int64_t p = 0; rows->lines->status == SAL_OK && p < rows->pieces; p++) {
         const sali_row_piece *piece = &rows->piece[p];
         for (int64_t k = 0; k < piece->letters.size; k++) {
-            int code = letter_of(piece->letters.text[k]);
+            int code = letter_of(rows, piece->letters.text[k]);
             if (code == WRONG) {
                 char what[128], show[SALI_SHOW_SIZE];
-                snprintf(what, sizeof what, "has the character '%s'; expected letters, '-' or '.'",
-                         sali_show(piece->letters.text + k, 1, show));
+                snprintf(what, sizeof what,
+                         "has the character '%s'; expected letters%s, '-' or '.'",
+                         sali_show(piece->letters.text + k, 1, show),
+                         rows->given ? " (or others of the alphabet)" : "");
                 fail_row(rows, piece->row, piece->letters.line, what);
                 break;
             }
@@ -236,7 +250,7 @@ static void copy_letters(sali_rows *rows, bool whole, sali_alignment *a)
         char *letters = a->letters + piece->row * a->length;
         for (int64_t k = 0; k < piece->letters.size; k++) {
             char c = piece->letters.text[k];
-            int code = letter_of(c);
+            int code = letter_of(rows, c);
             if (code == BLANK) {
                 continue;
             }
@@ -256,6 +270,7 @@ void sali_rows_finish(sali_rows *rows, sali_content *out)
     sali_scan *scan = rows->lines;
     sali_alignment *a = &out->alignment;
     int64_t upper = 0, lower = 0;
+    take_alphabet(rows);
     count_columns(rows, &upper, &lower);
     a->letter_case = rows->marks_line > 0 ? SALI_CASE_MARKED : case_of(rows, upper, lower);
     bool insertions = a->letter_case == SALI_CASE_INSERTIONS && lower > 0;
@@ -274,7 +289,9 @@ void sali_rows_finish(sali_rows *rows, sali_content *out)
     }
     if (scan->status == SAL_OK) {
         copy_letters(rows, !insertions, a);
-        sali_alignment_recode(a, sali_alphabet_of(a->sequences * a->length, a->letters));
+        sali_alignment_recode(a, rows->given
+                                     ? scan->reading->alphabet
+                                     : sali_alphabet_of(a->sequences * a->length, a->letters));
     }
     sali_free(rows->row);
     sali_free(rows->piece);

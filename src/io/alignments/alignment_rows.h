@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What the readers of alignments share: pieces of lines become rows, rows become an alignment.
- * Its alphabet is derived from its letters (models/alphabet.h).
+ * Its alphabet is that of the reading (io/format.h), or else derived from its letters
+ * (models/alphabet.h).
  *
  * Letters: upper case is aligned, and so is `*`, a stop codon, which is outside all alphabets;
  * `-` and `~` are gaps. If a file has letters of both cases and its rows have equally many
  * letters in upper case and gaps, lower case is an insertion, as in a2m and a3m, and is dropped
  * together with `.`. In all other files lower case is aligned and `.` is a gap. If a line of the
  * file marks the aligned columns (sali_rows_mark), lower case is aligned as well, and all other
- * columns are dropped. */
+ * columns are dropped. If the alphabet of the reading has lower-case letters, upper and lower case
+ * are different letters, all aligned, and `.` is a gap. */
 #ifndef SALI_ALIGNMENT_ROWS_H
 #define SALI_ALIGNMENT_ROWS_H
 
@@ -29,6 +31,8 @@ bool sali_line_equals(const sali_line *a, const sali_line *b);
 typedef struct sali_rows {
     sali_scan *lines; /* of the file */
     bool named;
+    int8_t codes[256]; /* of the alphabet of the reading, if there is one */
+    bool given, exact; /* there is one; and its case tells letters apart; set at the end */
     int64_t count, capacity;
     struct sali_row *row; /* in the order of the file */
     int64_t pieces, piece_capacity;

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/alignments/alignment_writer.h"
 
-#include "models/alphabet.h"
-
 #define COLUMNS 60
 
 void sali_alignment_write(sali_text_output *w, const sali_alignment *a,
                           const sali_alignment_style *style)
 {
-    const char *letters = sali_alphabet_letters(a->alphabet);
     sali_put_raw(w, style->head);
     for (int64_t r = 0; r < a->sequences && w->status == SAL_OK; r++) {
         if (style->named && a->names) {
@@ -19,7 +16,7 @@ void sali_alignment_write(sali_text_output *w, const sali_alignment *a,
         for (int64_t i = 0; i < a->length;) {
             char piece[COLUMNS + 1] = "";
             for (int k = 0; k < COLUMNS && i < a->length; k++, i++) {
-                piece[k] = letters[a->codes[r * a->length + i]];
+                piece[k] = a->alphabet[a->codes[r * a->length + i]];
             }
             sali_put(w, "%s%s", piece, style->wrapped || i == a->length ? "\n" : "");
         }

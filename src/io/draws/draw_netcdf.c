@@ -322,6 +322,9 @@ static void note_coding(writer *w, int group, int variable, int64_t b)
     const sal_block *own = &w->model->space->blocks[b];
     const sali_netcdf_storage *stored = &w->blocks[b].stored;
     write_attribute(w, group, variable, "kind", sali_kind_name(own->kind));
+    if (own->letters) {
+        write_attribute(w, group, variable, "letters", own->letters);
+    }
     if (stored->scale != 1 || stored->offset != 0) {
         const double pair[] = { stored->scale, stored->offset };
         keep_error(w, nc_put_att_double(group, variable, "scale_factor", NC_DOUBLE, 1, &pair[0]));

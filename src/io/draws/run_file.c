@@ -9,7 +9,6 @@
 #include "io/arrays/npy.h"
 #include "io/draws/draw_configuration.h"
 #include "io/draws/draw_netcdf.h"
-#include "models/alphabet.h"
 #include "models/clamp.h"
 #include "models/sequences.h"
 
@@ -44,48 +43,26 @@ static const sali_format *format_of_sequences(const char *path)
     return NULL;
 }
 
-/* Choose the alphabet that has as many letters as all variables have states, or one more, the gap
- * (*gapless): *alphabet, or if that is 0 any. SAL_ERR_UNSUPPORTED if none fits. */
-static sal_status choose_alphabet(const char *path, const sal_space *space, sal_alphabet *alphabet,
-                                  bool *gapless, sal_error *err)
-{
-    const int64_t q = sal_space_states(space, 0);
-    bool fits = sali_alphabet_fits(q, alphabet, gapless);
-    const sal_block *block;
-    for (int64_t b = 0; (block = sal_space_block(space, b)); b++) {
-        fits = fits && block->kind == SAL_CATEGORICAL && block->states == q;
-    }
-    return fits
-               ? SAL_OK
-               : sali_fail(err, SAL_ERR_UNSUPPORTED,
-                           "%s: sequences have letters of an alphabet of 5 (RNA, DNA) or 21 "
-                           "(proteins), or of one less, without the gap, and the model's variables "
-                           "are not all categorical with as many states",
-                           path);
-}
-
 /* Write the draws of a run, [shape], as sequences of letters. */
 static sal_status save_sequences(const sal_run *run, const char *path, const int64_t shape[3],
-                                 sal_alphabet alphabet, sal_error *err)
+                                 const char *alphabet, sal_error *err)
 {
     int bytes = 0;
     const void *draws = sal_run_draws(run, &bytes);
-    bool gapless = false;
+    char letters[SAL_ALPHABET_ROOM];
     sali_content content = { 0 };
     sal_status status =
-        choose_alphabet(path, sal_model_space(sali_run_model(run)), &alphabet, &gapless, err);
+        sal_space_alphabet(sal_model_space(sali_run_model(run)), alphabet, letters, err);
+    status = status ? sali_fail_prefix(err, status, "%s", path) : status;
     status = status ? status
-                    : sali_sequences_make(shape[0], shape[1], shape[2], bytes, draws, alphabet,
+                    : sali_sequences_make(shape[0], shape[1], shape[2], bytes, draws, letters,
                                           &content, err);
-    for (int64_t i = 0; status == SAL_OK && gapless && i < shape[0] * shape[1] * shape[2]; i++) {
-        content.alignment.codes[i]++; /* the gap is code 0 of the alphabet */
-    }
     status = status ? status : sali_content_write(path, NULL, &content, err);
     sali_content_free(&content);
     return status;
 }
 
-sal_status sal_run_save(const sal_run *run, const char *path, sal_alphabet alphabet, sal_error *err)
+sal_status sal_run_save(const sal_run *run, const char *path, const char *alphabet, sal_error *err)
 {
     int bytes = 0;
     int64_t shape[3];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Potts parameters as adabmDCA and bmDCA write them: "J i j a b value" for i < j and "h i a value",
  * sites from 0, states as letters or as numbers. adabmDCA writes active couplings only. */
+#include <stdio.h>
 #include <string.h>
 
 #include "core/alloc.h"
@@ -18,22 +19,24 @@ typedef struct entry {
 
 /* ---- reading */
 
-/* Read a state: a letter, '-' or a number. */
-static int64_t read_state(sali_scan *line)
+/* Read a state: a letter of the given alphabet, or of any if none is given, '-' or a number. */
+static int64_t read_state(sali_scan *line, const char *given)
 {
     sali_scan ahead = *line;
     ahead.err = NULL;
     sali_token token = sali_scan_token(&ahead);
     const char c = token.size == 1 ? token.text[0] : '\0';
-    if (c == '-' || (c >= 'A' && c <= 'Z')) {
+    if (c == '-' || (c >= 'A' && c <= 'Z') || (c && strchr(given, c))) {
         sali_scan_token(line);
         return LETTER + c;
     }
-    return sali_scan_int(line, "a state (an upper-case letter, '-' or a number from 0)", 0,
-                         SALI_POTTS_MOST - 1);
+    return sali_scan_int(line,
+                         given[0] ? "a state (a letter of the alphabet or a number from 0)"
+                                  : "a state (an upper-case letter, '-' or a number from 0)",
+                         0, SALI_POTTS_MOST - 1);
 }
 
-static void read_entry(sali_scan *line, entry *e)
+static void read_entry(sali_scan *line, const char *given, entry *e)
 {
     sali_token kind = sali_scan_token(line);
     e->coupling = kind.size == 1 && kind.text[0] == 'J';
@@ -45,8 +48,8 @@ static void read_entry(sali_scan *line, entry *e)
     if (e->coupling) {
         e->j = sali_scan_int(line, "a site, from 0", 0, SALI_POTTS_MOST - 1);
     }
-    e->a = read_state(line);
-    e->b = e->coupling ? read_state(line) : e->a;
+    e->a = read_state(line, given);
+    e->b = e->coupling ? read_state(line, given) : e->a;
     e->value = sali_scan_double(line, "a value");
     sali_scan_end(line);
     if (e->coupling && e->i >= e->j) {
@@ -86,7 +89,7 @@ static extent measure(sali_scan scan, sali_scan *failed)
     entry e = { 0 };
     while (sali_scan_line(&scan, &line)) {
         if (sali_scan_more(&line)) {
-            read_entry(&line, &e);
+            read_entry(&line, sali_potts_given(&scan), &e);
             if (line.status == SAL_OK) {
                 extend(&all, &e);
             }
@@ -96,31 +99,47 @@ static extent measure(sali_scan scan, sali_scan *failed)
     return all;
 }
 
-/* The letters that the states are, and their alphabet: RNA or DNA if it has them all, else
- * proteins; without the gap if all others occur. Fails for letters of no alphabet, and if states
- * are numbers too. */
-static const char *letters_of(sali_scan *scan, const extent *all, sal_alphabet *alphabet)
+/* The letters of an alphabet that has all of a file, without the gap if just all others occur;
+ * NULL: the file has other letters. */
+static const char *fit_letters(const char *letters, const extent *all)
 {
-    static const sal_alphabet tried[] = { SAL_ALPHABET_RNA, SAL_ALPHABET_DNA,
-                                          SAL_ALPHABET_PROTEIN };
-    const char *letters = NULL;
-    for (int k = 0; k < 3; k++) {
-        bool has = true;
-        letters = sali_alphabet_letters(tried[k]);
-        int64_t occur = 0;
-        for (int c = 0; c < 128; c++) {
-            has = has && (!all->letter[c] || strchr(letters, c));
-            occur += all->letter[c];
+    int64_t occur = 0;
+    for (int c = 1; c < 128; c++) {
+        if (all->letter[c] && !strchr(letters, c)) {
+            return NULL;
         }
-        if (has && !all->numbers) {
-            *alphabet = tried[k];
-            return letters + (!all->letter['-'] && occur == sali_alphabet_states(tried[k]) - 1);
+        occur += all->letter[c];
+    }
+    return letters + (!all->letter['-'] && occur == (int64_t)strlen(letters) - 1);
+}
+
+/* The letters that the states are: the given ones, or those of RNA or DNA if they have all that
+ * occur, else of proteins. NULL for states that are numbers, if no letters are given. Fails for
+ * other letters, and if states are numbers too. */
+static const char *letters_of(sali_scan *scan, const extent *all)
+{
+    const char *const tried[] = { sali_rna, sali_dna, sali_protein };
+    const char *given = sali_potts_given(scan), *letters = NULL;
+    const bool any = memchr(all->letter, true, sizeof all->letter);
+    if (any && all->numbers) {
+        sali_scan_refuse(scan, "some states are letters, others are numbers");
+    } else if (given[0]) {
+        letters = fit_letters(given, all) && all->states <= (int64_t)strlen(given) ? given : NULL;
+        if (!letters) {
+            sali_scan_refuse(scan, "it has states that are not among the letters %s", given);
+        }
+    } else if (any) {
+        for (int k = 0; !letters && k < 3; k++) {
+            letters = fit_letters(tried[k], all);
+        }
+        if (!letters) {
+            sali_scan_refuse(scan,
+                             "the letters are those of no alphabet with a name: proteins (%s), RNA "
+                             "(%s), DNA (%s). Give them in the order of their codes: "
+                             "potts-parameters:alphabet=-ABC,file=PATH",
+                             sali_protein, sali_rna, sali_dna);
         }
     }
-    sali_scan_refuse(scan, all->numbers ? "some states are letters, others are numbers"
-                                        : "the letters are those of no alphabet; expected "
-                                          "proteins (-ACDEFGHIKLMNPQRSTVWY), RNA (-ACGU) or DNA "
-                                          "(-ACGT)");
     return letters;
 }
 
@@ -145,16 +164,6 @@ static void store(sali_scan *line, const entry *e, sali_potts *p, bool *known)
     }
 }
 
-/* The letters of the states, if an alphabet has as many, with or without the gap; NULL: none. */
-static const char *letters_for(const sali_potts *p)
-{
-    sal_alphabet alphabet = p->alphabet;
-    bool gapless;
-    return sali_alphabet_fits(p->states, &alphabet, &gapless)
-               ? sali_alphabet_letters(alphabet) + gapless
-               : NULL;
-}
-
 /* Say what was decided about states that are numbers, and which fields are missing. */
 static void remark(sali_scan *scan, const extent *all, const bool *known, sali_content *out)
 {
@@ -164,8 +173,8 @@ static void remark(sali_scan *scan, const extent *all, const bool *known, sali_c
         missing += !known[k];
         first += !known[k] && k < q;
     }
-    const char *letters = letters_for(&out->potts);
-    if (all->numbers && letters && scan->status == SAL_OK) {
+    const char *letters = sali_alphabet_fits(q, "");
+    if (all->numbers && !out->potts.alphabet[0] && letters && scan->status == SAL_OK) {
         scan->status = sali_remark_add(&out->remark, true, scan->err,
                                        "its %lld states are numbers, and taken for the letters %s",
                                        (long long)q, letters);
@@ -200,11 +209,10 @@ static void parse(sali_scan *scan, sali_content *out)
     if (scan->status == SAL_OK && all.sites == 0) {
         sali_scan_refuse(scan, "no lines; expected 'J i j a b value' and 'h i a value'");
     }
-    bool any_letter = memchr(all.letter, true, sizeof all.letter);
-    const char *letters =
-        scan->status == SAL_OK && any_letter ? letters_of(scan, &all, &out->potts.alphabet) : NULL;
+    const char *letters = scan->status == SAL_OK ? letters_of(scan, &all) : NULL;
     const int64_t states = letters ? (int64_t)strlen(letters) : all.states;
     bool *known = NULL;
+    snprintf(out->potts.alphabet, sizeof out->potts.alphabet, "%s", letters ? letters : "");
     check_lines(scan, &all, states);
     if (scan->status == SAL_OK && sali_potts_allocate(scan, &out->potts, all.sites, states)) {
         known = SALI_SCAN_ARRAY(scan, bool, all.sites *states);
@@ -213,12 +221,12 @@ static void parse(sali_scan *scan, sali_content *out)
     while (known && sali_scan_line(scan, &line)) {
         entry e = { 0 };
         if (sali_scan_more(&line)) {
-            read_entry(&line, &e);
+            read_entry(&line, sali_potts_given(scan), &e);
             if (line.status != SAL_OK) {
                 continue;
             }
-            e.a = letters ? strchr(letters, (int)(e.a - LETTER)) - letters : e.a;
-            e.b = letters ? strchr(letters, (int)(e.b - LETTER)) - letters : e.b;
+            e.a = e.a >= LETTER ? strchr(letters, (int)(e.a - LETTER)) - letters : e.a;
+            e.b = e.b >= LETTER ? strchr(letters, (int)(e.b - LETTER)) - letters : e.b;
             store(&line, &e, &out->potts, known);
         }
     }
@@ -237,7 +245,7 @@ static bool recognise(sali_scan *scan)
         return false;
     }
     line.err = NULL;
-    read_entry(&line, &e);
+    read_entry(&line, "abcdefghijklmnopqrstuvwxyz", &e); /* of alphabets that will be given */
     return line.status == SAL_OK;
 }
 
@@ -258,7 +266,7 @@ static void write(sali_text_output *w, const sali_content *content)
 {
     const sali_potts *p = &content->potts;
     const int64_t q = p->states, N = p->sites * q;
-    const char *letters = letters_for(p);
+    const char *letters = sali_alphabet_fits(q, p->alphabet);
     for (int64_t k = 0; k < N; k++) {
         for (int64_t l = (k / q + 1) * q; l < N && w->status == SAL_OK; l++) {
             if (p->J[k * N + l] != 0) {

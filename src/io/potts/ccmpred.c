@@ -6,7 +6,7 @@
 #include "io/potts/potts_content.h"
 #include "models/alphabet.h"
 
-#define Q SALI_ALPHABET_MOST
+#define Q 21
 
 /* The order of CCMpred's states. The gap has couplings, and no field. */
 static const char letters[] = "ARNDCQEGHILKMFPSTWYV-";
@@ -88,7 +88,7 @@ static void parse(sali_scan *scan, sali_content *out)
     sali_scan line = { 0 };
     int64_t order[Q];
     const int64_t sites = count_sites(*scan);
-    sali_potts_order(scan, letters, Q, order);
+    sali_potts_order(scan, letters, Q, order, p->alphabet);
     check_size(scan, sites);
     if (scan->status != SAL_OK || !sali_potts_allocate(scan, p, sites, Q)) {
         return;
@@ -115,7 +115,6 @@ static void parse(sali_scan *scan, sali_content *out)
                          (long long)(p->sites * (p->sites - 1) / 2));
     }
     if (scan->status == SAL_OK) {
-        p->alphabet = SAL_ALPHABET_PROTEIN;
         sali_potts_mirror(p);
     }
 }
@@ -141,13 +140,13 @@ static void write(sali_text_output *w, const sali_content *content)
     const int64_t N = p->sites * Q;
     int64_t order[Q];
     for (int a = 0; a < Q; a++) {
-        order[a] = sali_alphabet_code(SAL_ALPHABET_PROTEIN, letters[a]);
+        order[a] = strchr(sali_protein, letters[a]) - sali_protein;
     }
-    if (p->states != Q) {
-        sali_text_fail(
-            w, SAL_ERR_ARGUMENT,
-            "%lld states; this format is for proteins, with %d (adabmdca has any number)",
-            (long long)p->states, Q);
+    if (p->states != Q || (p->alphabet[0] && strcmp(p->alphabet, sali_protein) != 0)) {
+        sali_text_fail(w, SAL_ERR_ARGUMENT,
+                       "%lld states%s%s; this format is for proteins, with %d (adabmdca has any "
+                       "letters)",
+                       (long long)p->states, p->alphabet[0] ? ", " : "", p->alphabet, Q);
     }
     for (int64_t i = 0; i < p->sites && w->status == SAL_OK; i++) {
         for (int a = 0; a < Q - 1; a++) {

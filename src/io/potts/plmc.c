@@ -91,7 +91,7 @@ static void parse(sali_scan *scan, sali_content *out)
     const char *letters = scan->begin + 4 * HEAD + 5 * width;
     const char *h = letters + q + rows * width + 5 * L + N * width;
     const char *J = h + (N + pairs * q * q) * width;
-    p->alphabet = sali_potts_order(scan, letters, q, order);
+    sali_potts_order(scan, letters, q, order, p->alphabet);
     if (scan->status != SAL_OK || !sali_potts_allocate(scan, p, L, q)) {
         return;
     }

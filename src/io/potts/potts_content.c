@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "io/potts/potts_content.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "models/alphabet.h"
 
 bool sali_potts_allocate(sali_scan *scan, sali_potts *potts, int64_t sites, int64_t states)
@@ -32,29 +34,58 @@ void sali_potts_mirror(sali_potts *potts)
     }
 }
 
-sal_alphabet sali_potts_order(sali_scan *scan, const char *letters, int64_t n, int64_t *order)
+const char *sali_potts_given(const sali_scan *scan)
 {
-    for (int k = 2 * SAL_ALPHABET_PROTEIN; k <= 2 * SAL_ALPHABET_DNA + 1; k++) {
-        /* The gap comes first: every other alphabet is one without it. */
-        const char *alphabet = sali_alphabet_letters((sal_alphabet)(k / 2)) + k % 2;
-        bool seen[SALI_ALPHABET_MOST] = { false }, all = (int64_t)strlen(alphabet) == n;
-        for (int64_t i = 0; all && i < n; i++) {
-            const char letter = letters[i] == '.' ? '-' : letters[i];
-            const char *at = letter ? strchr(alphabet, letter) : NULL;
-            all = at && !seen[at - alphabet];
-            if (all) {
-                order[i] = at - alphabet;
-                seen[order[i]] = true;
-            }
-        }
-        if (all) {
-            return (sal_alphabet)(k / 2);
-        }
+    return scan->reading && scan->reading->alphabet ? scan->reading->alphabet : "";
+}
+
+/* Whether an alphabet has just these letters, in any order: order[k] is the code of letter k. */
+static bool order_by(const char *alphabet, const char *letters, int64_t *order)
+{
+    bool all = strlen(alphabet) == strlen(letters);
+    for (int64_t k = 0; all && letters[k]; k++) {
+        const char *at = strchr(alphabet, letters[k]);
+        all = at;
+        order[k] = at ? at - alphabet : 0;
     }
-    char shown[SALI_SHOW_SIZE];
-    sali_scan_refuse(scan,
-                     "the letters '%s'; expected those of proteins (-ACDEFGHIKLMNPQRSTVWY), RNA "
-                     "(-ACGU) or DNA (-ACGT), with or without the gap, in any order",
-                     sali_show(letters, n, shown));
-    return SAL_ALPHABET_AUTO;
+    return all;
+}
+
+/* The alphabet of letters that are one: given, named, or the letters, the gap first. */
+static void find_alphabet(const char *given, const char *letters, char *alphabet)
+{
+    int64_t order[SAL_ALPHABET_ROOM];
+    for (int k = 0; !given[0] && sali_alphabet_at(k / 2); k++) {
+        const char *named = sali_alphabet_at(k / 2) + k % 2; /* with the gap, and without it */
+        given = order_by(named, letters, order) ? named : given;
+    }
+    const char *gap = strchr(letters, '-');
+    if (given[0]) {
+        strcpy(alphabet, given);
+    } else {
+        snprintf(alphabet, SAL_ALPHABET_ROOM, "%s%.*s%s", gap ? "-" : "",
+                 (int)(gap ? gap - letters : 0), letters, gap ? gap + 1 : letters);
+    }
+}
+
+void sali_potts_order(sali_scan *scan, const char *letters, int64_t n, int64_t *order,
+                      char alphabet[SAL_ALPHABET_ROOM])
+{
+    char all[SAL_ALPHABET_ROOM] = "", shown[SALI_SHOW_SIZE];
+    const char *given = sali_potts_given(scan);
+    bool seen[256] = { false }, good = n < SAL_ALPHABET_ROOM;
+    for (int64_t k = 0; good && k < n; k++) {
+        all[k] = letters[k] == '.' ? '-' : letters[k];
+        good = all[k] > ' ' && all[k] <= '~' && !seen[(unsigned char)all[k]];
+        seen[(unsigned char)all[k]] = true;
+    }
+    if (good) {
+        find_alphabet(given, all, alphabet);
+        good = sali_letters_check(alphabet, NULL) == SAL_OK && order_by(alphabet, all, order);
+    }
+    if (!good) {
+        sali_scan_refuse(scan, "the letters '%s'; expected %s%s, in any order",
+                         sali_show(letters, n, shown), given[0] ? "those of " : "each letter once",
+                         given);
+    }
 }

@@ -17,10 +17,15 @@ bool sali_potts_allocate(sali_scan *scan, sali_potts *potts, int64_t sites, int6
 /* Copy the blocks (i, j) of J, i < j, to the blocks (j, i). */
 void sali_potts_mirror(sali_potts *potts);
 
+/* The letters of the reading, "" if it gives none. */
+const char *sali_potts_given(const sali_scan *scan);
+
 /* The letters that states of a file are, in the order of the file, become states in the order of an
- * alphabet: order[k] is the state of letter k of `letters` [n]. Fails unless these are the letters
- * of an alphabet, with or without the gap ('-' or '.'), each once, in any order. Returns the
- * alphabet. */
-sal_alphabet sali_potts_order(sali_scan *scan, const char *letters, int64_t n, int64_t *order);
+ * alphabet, which is written to `alphabet`: order[k] is the state of letter k of `letters` [n]. The
+ * alphabet is that of the reading; or a named one, with or without the gap, if it has these letters
+ * in any order; or these letters, the gap ('-' or '.') first. Fails for letters of another alphabet
+ * than the reading's, and for letters that are none. */
+void sali_potts_order(sali_scan *scan, const char *letters, int64_t n, int64_t *order,
+                      char alphabet[SAL_ALPHABET_ROOM]);
 
 #endif

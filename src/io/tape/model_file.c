@@ -189,8 +189,10 @@ static sal_status open_named(const char *path, const char *rest, sal_dtype dtype
     if (status == SAL_OK && !builtin->content) {
         return sali_fail(err, SAL_ERR_ARGUMENT, "%s is not made of files", builtin->name);
     }
-    sali_reading reading = { 0 };
+    char alphabet[SAL_ALPHABET_ROOM];
+    sali_reading reading = { .alphabet = alphabet };
     status = status ? status : sali_builtin_vartype(rest, &reading.vartype, err);
+    status = status ? status : sali_builtin_alphabet(rest, alphabet, err);
     status =
         status ? status
                : sali_content_read_as(path, NULL, builtin->content, &reading, &content, NULL, err);

@@ -156,6 +156,7 @@ static void read_block(tape_reader *r, const xmlNode *element, sal_space *space)
 {
     sali_memory memory = { 0 };
     sal_block block = { .name = sali_xml_value(element, "name"), .kind = SAL_COUNT };
+    block.letters = sali_xml_value(element, "letters");
     const char *kind = sali_xml_value(element, "kind");
     while (block.kind > SAL_BINARY && strcmp(kind, sali_kind_name(block.kind)) != 0) {
         block.kind--;

@@ -41,7 +41,8 @@ static void put_list(sali_text_output *w, const char *element, int64_t n, const 
     sali_put(w, "</%s>\n", element);
 }
 
-/* Write the fixed sum of a block, or how often each label occurs. */
+/* Write the fixed sum of a block, or how often each label occurs and what letters the labels are.
+ */
 static void put_fixed(sali_text_output *w, const sal_block *block)
 {
     if (block->fixed_sum) {
@@ -52,6 +53,9 @@ static void put_fixed(sali_text_output *w, const sal_block *block)
         check_size(w);
     }
     sali_put_raw(w, block->labels ? "\"" : "");
+    if (block->letters) {
+        sali_put(w, " letters=\"%s\"", block->letters);
+    }
 }
 
 /* Write a block of the space with its levels, states or cap. */

@@ -2,6 +2,7 @@
 #include "models/structure/potts.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/alloc.h"
 #include "core/error.h"
@@ -151,6 +152,9 @@ sal_status sali_potts_of_model(const sal_model *model, sali_potts *out, sal_erro
     }
     const int64_t N = space->width;
     sali_potts p = { .sites = space->n_variables, .states = space->variables[0].states };
+    if (space->blocks[0].letters) {
+        strcpy(p.alphabet, space->blocks[0].letters); /* which have room */
+    }
     p.h = SALI_NEW_ARRAY(double, N);
     p.J = SALI_NEW_ARRAY(double, N *N);
     status = p.h && p.J ? read(model, &p, err) : sali_fail_memory(err);

@@ -9,9 +9,8 @@
 #include "core/vector/clones.h"
 #include "core/error.h"
 #include "core/vector/lapack.h"
-#include "models/alphabet.h"
 
-#define MOST SALI_ALPHABET_MOST
+#define MOST SAL_ALPHABET_ROOM
 
 /* ---- weights */
 
@@ -165,7 +164,7 @@ void sali_alignment_site_frequencies(const sali_alignment *a, const double *weig
                                      double pseudocount, double *f)
 {
     double unit = (1 - pseudocount) / total(a->sequences, weights);
-    int64_t q = sali_alphabet_states(a->alphabet);
+    int64_t q = (int64_t)strlen(a->alphabet);
     for (int64_t k = 0; k < a->length * q; k++) {
         f[k] = pseudocount / (double)q;
     }
@@ -192,7 +191,7 @@ static void add_pairs(int64_t length, int64_t q, const uint8_t *codes, double we
 void sali_alignment_pair_frequencies(const sali_alignment *a, const double *weights,
                                      double pseudocount, double *F)
 {
-    int64_t q = sali_alphabet_states(a->alphabet), N = a->length * q;
+    int64_t q = (int64_t)strlen(a->alphabet), N = a->length * q;
     double unit = (1 - pseudocount) / total(a->sequences, weights);
     for (int64_t k = 0; k < N * N; k++) {
         F[k] = pseudocount / (double)(q * q);

@@ -42,8 +42,8 @@ void sali_alignment_pair_frequencies(const sali_alignment *alignment, const doub
 
 /* The couplings -C^-1 of the covariance C_ij(a, b) = f_ij(a, b) - f_i(a) f_j(b) without letter 0
  * of each site, in the zero-sum gauge: J [N x N], symmetric, its diagonal blocks 0. F is a
- * result of sali_alignment_pair_frequencies with a positive pseudocount; J may be F. q is at
- * most SALI_ALPHABET_MOST.
+ * result of sali_alignment_pair_frequencies with a positive pseudocount; J may be F. q is below
+ * SAL_ALPHABET_ROOM.
  * Returns: DATA when C is not positive definite; MEMORY.
  * Cost:    O(N^3), memory of another matrix.
  * Source:  Morcos et al. 2011 (expansion in small couplings, first order). */

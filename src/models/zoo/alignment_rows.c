@@ -8,27 +8,70 @@
 #include "core/error.h"
 #include "models/alphabet.h"
 
-static const char *const alphabet_names[] = { "protein", "protein", "RNA", "DNA" };
+static bool has_gap(const sali_alignment *a)
+{
+    return a->alphabet[0] == '-';
+}
+
+/* Whether the alphabet is that of proteins, and all letters may be those of DNA or RNA. */
+static bool are_bases(const sali_alignment *a)
+{
+    const int64_t n = a->letters ? a->sequences * a->length : 0;
+    bool bases = n > 0 && strcmp(a->alphabet + has_gap(a), sali_protein + 1) == 0, any = false;
+    for (int64_t i = 0; bases && i < n; i++) {
+        bases = strchr("ACGTUN-", a->letters[i]);
+        any = any || a->letters[i] != '-';
+    }
+    return bases && any;
+}
 
 /* How many letters are not in the alphabet, and how many sequences have such letters. */
 typedef struct unknown_letters {
     int64_t letters, sequences;
+    int64_t first; /* the place of the first one, if there is one */
 } unknown_letters;
 
-/* Count the letters that are read as gaps, and mark their sequences in has [sequences]. */
+/* What was found in the sequences, and done about it. */
+typedef struct findings {
+    unknown_letters unknown;
+    int64_t repeated;    /* sequences that equal an earlier one, and are left out */
+    bool without, bases; /* sequences with unknown letters are left out; bases for amino acids */
+} findings;
+
+/* Count the letters that the alphabet lacks, and mark their sequences in has [sequences]. */
 static unknown_letters find_unknown(const sali_alignment *a, bool *has)
 {
     unknown_letters found = { 0 };
+    int8_t codes[256];
+    sali_alphabet_codes(a->alphabet, codes);
     for (int64_t r = 0; a->letters && r < a->sequences; r++) {
         int64_t n = 0;
         for (int64_t i = r * a->length; i < (r + 1) * a->length; i++) {
-            n += a->codes[i] == 0 && a->letters[i] != '-';
+            if (codes[(unsigned char)a->letters[i]] < 0) {
+                found.first = found.letters + n++ == 0 ? i : found.first;
+            }
         }
         has[r] = n > 0;
         found.letters += n;
         found.sequences += n > 0;
     }
     return found;
+}
+
+/* SAL_ERR_DATA that names the first letter that the alphabet lacks, and its sequence. */
+static sal_status fail_unknown(const sali_alignment *a, const unknown_letters *unknown,
+                               sal_error *err)
+{
+    const int64_t row = unknown->first / a->length, site = unknown->first % a->length;
+    const char letter = a->letters[unknown->first];
+    const char *name = a->names ? a->names[row] : "";
+    return sali_fail(err, SAL_ERR_DATA,
+                     "sequence %lld%s%.100s%s has %s%c%s at site %lld, which the alphabet %s lacks "
+                     "(%lld of %lld sequences have such letters)",
+                     (long long)(row + 1), name[0] ? " ('" : "", name, name[0] ? "')" : "",
+                     letter == '-' ? "the gap '" : "the letter '", letter, "'",
+                     (long long)(site + 1), a->alphabet, (long long)unknown->sequences,
+                     (long long)a->sequences);
 }
 
 static uint64_t hash_row(const uint8_t *codes, int64_t length)
@@ -111,17 +154,23 @@ static sal_status remark_case(const sali_alignment *a, sali_remark *remark, sal_
                : SAL_OK;
 }
 
+/* What the alphabet lacks. */
+static const char *unknown_name(const sali_alignment *a)
+{
+    return has_gap(a) ? "letters" : "gaps or letters";
+}
+
 /* Append what happened to letters outside the alphabet: their sequences were dropped (`drop`), or
  * they count as gaps. */
-static sal_status remark_unknown(const unknown_letters *unknown, bool drop, sali_remark *remark,
-                                 sal_error *err)
+static sal_status remark_unknown(const sali_alignment *a, const unknown_letters *unknown, bool drop,
+                                 sali_remark *remark, sal_error *err)
 {
     if (unknown->letters == 0) {
         return SAL_OK;
     }
     return drop ? sali_remark_add(remark, true, err,
-                                  "%lld sequences with letters outside the alphabet were dropped",
-                                  (long long)unknown->sequences)
+                                  "%lld sequences with %s outside the alphabet were dropped",
+                                  (long long)unknown->sequences, unknown_name(a))
                 : sali_remark_add(remark, true, err,
                                   "%lld letters in %lld sequences are outside the alphabet and "
                                   "count as gaps (unknown=drop leaves these sequences out)",
@@ -130,53 +179,69 @@ static sal_status remark_unknown(const unknown_letters *unknown, bool drop, sali
 
 sal_status sali_alignment_remark(const sali_alignment *a, sali_remark *remark, sal_error *err)
 {
-    return sali_alignment_prepare(&(sali_alignment){ .sequences = a->sequences,
-                                                     .length = a->length,
-                                                     .alphabet = a->alphabet,
-                                                     .codes = a->codes,
-                                                     .letters = a->letters,
-                                                     .letter_case = a->letter_case,
-                                                     .insertions = a->insertions },
-                                  &(sali_alignment_rules){ 0 }, remark, err);
+    sali_alignment shown = *a;
+    return sali_alignment_prepare(&shown, &(sali_alignment_rules){ 0 }, remark, err);
+}
+
+/* Mark in drop [sequences] the sequences that the rules leave out. Fails if unknown letters are to
+ * be refused, and if all sequences have some that drop them. */
+static sal_status choose_rows(const sali_alignment *a, const sali_alignment_rules *rules,
+                              bool *drop, findings *found, sal_error *err)
+{
+    found->unknown = find_unknown(a, drop);
+    found->without =
+        found->unknown.letters > 0 && (rules->unknown == SAL_UNKNOWN_DROP || !has_gap(a));
+    if (found->unknown.letters > 0 && rules->unknown == SAL_UNKNOWN_ERROR) {
+        return fail_unknown(a, &found->unknown, err);
+    }
+    if (found->without && found->unknown.sequences == a->sequences) {
+        return sali_fail(err, SAL_ERR_DATA,
+                         "all %lld sequences have %s outside the alphabet (%s)%s",
+                         (long long)a->sequences, unknown_name(a), a->alphabet,
+                         has_gap(a) ? "; unknown=gap reads these letters as gaps" : "");
+    }
+    if (!found->without) {
+        memset(drop, 0, (size_t)a->sequences * sizeof *drop);
+    }
+    return rules->duplicates == SAL_DUPLICATES_DROP ? mark_repeated(a, drop, &found->repeated, err)
+                                                    : SAL_OK;
+}
+
+/* Append what was found to the remark on the sequences that are left. */
+static sal_status remark_rows(const sali_alignment *a, const findings *found, sali_remark *remark,
+                              sal_error *err)
+{
+    sal_status status = sali_remark_add(remark, false, err, "%lld sequences of %lld sites (%s)",
+                                        (long long)a->sequences, (long long)a->length,
+                                        sali_alphabet_name(a->alphabet));
+    status = status ? status : remark_case(a, remark, err);
+    status = status ? status : remark_unknown(a, &found->unknown, found->without, remark, err);
+    if (status == SAL_OK && found->bases) {
+        status = sali_remark_add(remark, true, err,
+                                 "its letters are all A, C, G, T, U or N, as those of DNA and RNA, "
+                                 "and are read as amino acids");
+    }
+    return status || found->repeated == 0
+               ? status
+               : sali_remark_add(remark, true, err,
+                                 "%lld sequences that equal an earlier one were dropped",
+                                 (long long)found->repeated);
 }
 
 sal_status sali_alignment_prepare(sali_alignment *a, const sali_alignment_rules *rules,
                                   sali_remark *remark, sal_error *err)
 {
     bool *drop = SALI_NEW_ARRAY(bool, a->sequences);
+    findings found = { 0 };
     if (!drop) {
         return sali_fail_memory(err);
     }
-    sali_alignment_recode(a, rules->alphabet);
-    int64_t repeated = 0, all = a->sequences;
-    unknown_letters unknown = find_unknown(a, drop);
-    bool without = rules->unknown == SAL_UNKNOWN_DROP && unknown.letters > 0;
-    sal_status status = SAL_OK;
-    if (!without) {
-        memset(drop, 0, (size_t)a->sequences * sizeof *drop);
-    }
-    if (rules->duplicates == SAL_DUPLICATES_DROP) {
-        status = mark_repeated(a, drop, &repeated, err);
-    }
-    if (status == SAL_OK && without && unknown.sequences == all) {
-        status = sali_fail(err, SAL_ERR_DATA,
-                           "all %lld sequences have letters outside the alphabet (%s); "
-                           "unknown=gap reads these letters as gaps",
-                           (long long)all, sali_alphabet_letters(a->alphabet));
-    }
-    if (status == SAL_OK && (without || repeated > 0)) {
+    sali_alignment_recode(a, rules->alphabet ? rules->alphabet : "");
+    found.bases = are_bases(a);
+    sal_status status = choose_rows(a, rules, drop, &found, err);
+    if (status == SAL_OK && (found.without || found.repeated > 0)) {
         drop_rows(a, drop);
     }
     sali_free(drop);
-    status = status ? status
-                    : sali_remark_add(remark, false, err, "%lld sequences of %lld sites (%s)",
-                                      (long long)a->sequences, (long long)a->length,
-                                      alphabet_names[a->alphabet]);
-    status = status ? status : remark_case(a, remark, err);
-    status = status ? status : remark_unknown(&unknown, without, remark, err);
-    return status || repeated == 0
-               ? status
-               : sali_remark_add(remark, true, err,
-                                 "%lld sequences that equal an earlier one were dropped",
-                                 (long long)repeated);
+    return status ? status : remark_rows(a, &found, remark, err);
 }

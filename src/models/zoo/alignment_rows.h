@@ -6,10 +6,9 @@
 #include <saltus/data.h>
 #include "models/content.h"
 
-/* What the user asked for; zeros: every sequence is used, in the alphabet found from the
- * letters. */
+/* What the user asked for; zeros: every sequence is used, in the present alphabet. */
 typedef struct sali_alignment_rules {
-    sal_alphabet alphabet;
+    const char *alphabet; /* its letters; NULL or "": the present one */
     sal_unknown unknown;
     sal_duplicates duplicates;
 } sali_alignment_rules;

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/rng.h"
 #include "ad/op.h"
+#include "models/alphabet.h"
 
 static const sali_builtin *const builtins[] = {
 #define SALI_BUILTIN_ENTRY(name) &sali_builtin_##name,
@@ -50,12 +51,57 @@ sal_status sali_builtin_find(const char *specification, const sali_builtin **out
                      sal_nearest_hint(&nearest, "see 'saltus list models'"));
 }
 
+/* ---- settings */
+
+static bool has_alphabet(const sali_builtin *b)
+{
+    for (int k = 0; b->settings[k].name; k++) {
+        if (strcmp(b->settings[k].name, "alphabet") == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Set *rest to a copy of a specification, to be freed, without the alphabet of a model that has
+ * that setting: letters, "" without one. Checks the letters. */
+static sal_status take_alphabet(const char *specification, const sali_builtin *b, char **rest,
+                                char letters[SAL_ALPHABET_ROOM], sal_error *err)
+{
+    char *text = NULL;
+    letters[0] = '\0';
+    *rest = sali_strdup(specification);
+    sal_status status = *rest ? SAL_OK : sali_fail_memory(err);
+    if (status == SAL_OK && has_alphabet(b)) {
+        status = sali_specification_take(*rest, "alphabet", &text, err);
+    }
+    if (status == SAL_OK && text && sali_alphabet_parse(text, letters, err) != SAL_OK) {
+        status = sali_fail_prefix(err, SAL_ERR_ARGUMENT, "%s", b->name);
+    }
+    sali_free(text);
+    return status;
+}
+
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err)
 {
+    char letters[SAL_ALPHABET_ROOM], *rest = NULL;
     sal_status status = sali_builtin_find(specification, out, err);
-    return status ? status
-                  : sali_specification_values(specification, (*out)->settings, values, err);
+    status = status ? status : take_alphabet(specification, *out, &rest, letters, err);
+    status = status ? status : sali_specification_values(rest, (*out)->settings, values, err);
+    sali_free(rest);
+    return status;
+}
+
+sal_status sali_builtin_alphabet(const char *specification, char letters[SAL_ALPHABET_ROOM],
+                                 sal_error *err)
+{
+    const sali_builtin *b = NULL;
+    char *rest = NULL;
+    sal_status status = sali_builtin_find(specification, &b, err);
+    status = status ? status : take_alphabet(specification, b, &rest, letters, err);
+    sali_free(rest);
+    return status;
 }
 
 sal_status sali_builtin_refuse(const sali_builtin *b, const double *values, uint32_t keys,

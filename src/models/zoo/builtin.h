@@ -98,9 +98,15 @@ bool sali_builtin_has_graph(const char *specification);
 sal_status sali_builtin_graph(const char *specification, sali_graph *out, sal_error *err);
 
 /* Set *out to the record of a specification "name:key=value,...", and `values` [SAL_SETTINGS] to
- * the values of its settings. Returns: SAL_ERR_NOT_FOUND; SAL_ERR_ARGUMENT. */
+ * the values of its settings; a setting `alphabet` has letters and no value (see below). Returns:
+ * SAL_ERR_NOT_FOUND; SAL_ERR_ARGUMENT. */
 sal_status sali_builtin_parse(const char *specification, const sali_builtin **out, double *values,
                               sal_error *err);
+
+/* The letters that the setting `alphabet` of a specification gives; "": it gives none, or the model
+ * has no such setting. Returns: as sali_builtin_parse. */
+sal_status sali_builtin_alphabet(const char *specification, char letters[SAL_ALPHABET_ROOM],
+                                 sal_error *err);
 
 /* The vartype that the setting `vartype` of a specification asks of a graph's file; NONE: the model
  * has no such setting, or it asks for nothing. Returns: as sali_builtin_parse. */

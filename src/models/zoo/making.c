@@ -42,6 +42,13 @@ sal_expr sali_making_state(sali_making *m, const char *block, sal_kind kind, int
     return sali_making_blocks(m, 1, &b);
 }
 
+sal_expr sali_making_sites(sali_making *m, int64_t count, int64_t states, const char *letters)
+{
+    sal_block b = { .name = "site", .kind = SAL_CATEGORICAL, .count = count, .states = states };
+    b.letters = letters && letters[0] ? letters : NULL;
+    return sali_making_blocks(m, 1, &b);
+}
+
 static sal_expr start_at(sali_making *m, sal_shape shape, sali_start_value start)
 {
     assert(m->n_starts < SALI_STARTS);

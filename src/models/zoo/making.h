@@ -53,10 +53,14 @@ typedef struct sali_making {
 #define SALI_KEEP(m, type, count) SALI_TAKE(&(m)->kept, type, count)
 
 /* Create the variables, n blocks or a single one, and the tape; returns the state. Call one of
- * these two once for each model. */
+ * these once for each model. */
 sal_expr sali_making_blocks(sali_making *m, int64_t n, const sal_block *blocks);
 sal_expr sali_making_state(sali_making *m, const char *block, sal_kind kind, int64_t count,
                            int64_t states);
+
+/* The same for the sites of sequences, whose `states` are the letters of an alphabet; "" or NULL:
+ * they have no letters. */
+sal_expr sali_making_sites(sali_making *m, int64_t count, int64_t states, const char *letters);
 
 /* Record a parameter and its starting values: `values` [size of the shape], which must live until
  * the model is made; one number in all entries; normal numbers with a standard deviation, from

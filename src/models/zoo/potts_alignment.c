@@ -14,18 +14,17 @@ enum { COUPLINGS, IDENTITY, PSEUDOCOUNT, ALPHABET, UNKNOWN, DUPLICATES };
 
 static const char *const couplings[] = { "mean-field", "zero", NULL };
 
-/* In the order of sal_alphabet. */
 static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL };
 
 /* In the order of sal_unknown and sal_duplicates. */
-static const char *const unknowns[] = { "gap", "drop", NULL };
+static const char *const unknowns[] = { "gap", "drop", "error", NULL };
 static const char *const duplicates[] = { "keep", "drop", NULL };
 
 /* Compute h [N], N = sites x letters, and, if J is not NULL, J [N x N] from the alignment. */
 static sal_status fit(sali_making *m, const sali_alignment *a, double *h, double *J)
 {
     const double *values = m->values;
-    int64_t q = sali_alphabet_states(a->alphabet);
+    int64_t q = (int64_t)strlen(a->alphabet);
     double effective, *weights = SALI_BORROW(m, double, a->sequences);
     double *f = SALI_BORROW(m, double, a->length *q);
     if (!weights || !f) {
@@ -55,14 +54,13 @@ static sal_status potts_alignment(sali_making *m, sal_expr *f)
         return sali_fail_memory(m->err);
     }
     a.codes = memcpy(codes, a.codes, (size_t)entries);
-    const sali_alignment_rules rules = { .alphabet = (sal_alphabet)m->values[ALPHABET],
-                                         .unknown = (sal_unknown)m->values[UNKNOWN],
+    const sali_alignment_rules rules = { .unknown = (sal_unknown)m->values[UNKNOWN],
                                          .duplicates = (sal_duplicates)m->values[DUPLICATES] };
     sal_status status = sali_alignment_prepare(&a, &rules, &m->remark, m->err);
     if (status != SAL_OK) {
         return status;
     }
-    int q = sali_alphabet_states(a.alphabet);
+    const int q = (int)strlen(a.alphabet);
     if (a.length > SALI_POTTS_MOST / q) {
         return sali_fail(m->err, SAL_ERR_DATA, "the alignment has %lld sites; expected %d at most",
                          (long long)a.length, SALI_POTTS_MOST / q);
@@ -73,7 +71,7 @@ static sal_status potts_alignment(sali_making *m, sal_expr *f)
     if (status != SAL_OK) {
         return status;
     }
-    sal_expr x = sali_making_state(m, "site", SAL_CATEGORICAL, a.length, q);
+    sal_expr x = sali_making_sites(m, a.length, q, a.alphabet);
     sal_expr Jx = zero ? sal_param(m->tape, "J", SAL_SHAPE(N, N))
                        : sali_making_param(m, "J", SAL_SHAPE(N, N), J);
     sal_expr hx = sali_making_param(m, "h", SAL_SHAPE(N), h);
@@ -127,10 +125,12 @@ const sali_builtin sali_builtin_potts_alignment = {
                   [PSEUDOCOUNT] = { "pseudocount", 0.5, 0.001, 1, false,
                                     "share of uniform letters in the frequencies", NULL },
                   [ALPHABET] = { "alphabet", 0, 0, 3, true,
-                                 "of the sequences; auto: the one that their letters tell",
+                                 "of the sequences; auto: the one that their letters tell; or the "
+                                 "letters of another one, the gap first: -ABCD",
                                  alphabets },
-                  [UNKNOWN] = { "unknown", 0, 0, 1, true,
-                                "letters outside the alphabet are gaps, or drop their sequences",
+                  [UNKNOWN] = { "unknown", 0, 0, 2, true,
+                                "letters outside the alphabet are gaps, or drop their sequences, "
+                                "or are refused",
                                 unknowns },
                   [DUPLICATES] = { "duplicates", 0, 0, 1, true,
                                    "sequences that equal an earlier one", duplicates } },

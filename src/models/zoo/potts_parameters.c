@@ -3,13 +3,16 @@
 #include <string.h>
 
 #include "core/error.h"
+#include "models/alphabet.h"
 #include "models/structure/potts.h"
 #include "models/zoo/making.h"
 
-enum { GAUGE };
+enum { GAUGE, ALPHABET };
 
 /* In the order of sal_gauge. */
 static const char *const gauges[] = { "as-is", "zero-sum", "lattice-gas", NULL };
+
+static const char *const alphabets[] = { "auto", "protein", "rna", "dna", NULL };
 
 /* Record x'Jx / 2 + h'x of the one-hot x. A gauge is set in a copy: the content of the file is
  * not changed. */
@@ -31,7 +34,7 @@ static sal_status potts_parameters(sali_making *m, sal_expr *f)
             return status;
         }
     }
-    sal_expr x = sali_making_state(m, "site", SAL_CATEGORICAL, p.sites, p.states);
+    sal_expr x = sali_making_sites(m, p.sites, p.states, sali_alphabet_fits(p.states, p.alphabet));
     sal_expr J = sali_making_param(m, "J", SAL_SHAPE(N, N), p.J);
     sal_expr h = sali_making_param(m, "h", SAL_SHAPE(N), p.h);
     *f = sal_add(sal_scale(sal_quad(x, J), 0.5), sal_dot(h, x));
@@ -47,7 +50,11 @@ const sali_builtin sali_builtin_potts_parameters = {
     .dtype = SAL_F32,
     .settings = { [GAUGE] = { "gauge", 0, 0, 2, true,
                               "of h and J; f changes by a constant. lattice-gas: 0 for state 0",
-                              gauges } },
+                              gauges },
+                  [ALPHABET] = { "alphabet", 0, 0, 3, true,
+                                 "of the states; auto: the one that the file's letters tell; or "
+                                 "the letters of another one, in order, the gap first: -ABCD",
+                                 alphabets } },
     .content = SALI_CONTENT_POTTS,
     .formula = potts_parameters,
     .needs_file = true,
