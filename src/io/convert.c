@@ -54,7 +54,7 @@ static sal_status set_gauge(const char *in, sal_gauge gauge, sali_content *conte
     if (content->kind != SALI_CONTENT_POTTS) {
         return sali_fail(err, SAL_ERR_ARGUMENT,
                          "a gauge is for parameters of Potts models; %s holds %s, and the new file "
-                         "is of no such format (.dat, .raw)",
+                         "is of no such format (.dat, .raw, .model)",
                          in, sali_content_name(content->kind));
     }
     sal_status status = sali_potts_set_gauge(&content->potts, gauge, err);

@@ -372,11 +372,87 @@ START_TEST(what_is_written_reads_back)
     ck_fails(sal_convert(temp_path("p.dat"), NULL, temp_path("p.npy"), NULL, SAL_COLUMNS_FIND,
                          SAL_GAUGE_AS_IS, NULL, &err),
              SAL_ERR_ARGUMENT, &err,
-             "a Potts model can be written as: adabmdca (.dat), ccmpred (.raw)");
+             "a Potts model can be written as: adabmdca (.dat), ccmpred (.raw), plmc (.model");
     write_adabmdca("p.dat", "-ACGU", 4, false);
     ck_fails(sal_convert(temp_path("p.dat"), NULL, temp_path("r.raw"), NULL, SAL_COLUMNS_FIND,
                          SAL_GAUGE_AS_IS, NULL, &err),
              SAL_ERR_ARGUMENT, &err, "5 states, -ACGU; this format is for proteins");
+}
+END_TEST
+
+/* The bytes of a file; *size receives their number. */
+static unsigned char *bytes_of(const char *name, size_t *size)
+{
+    FILE *file = fopen(temp_path(name), "rb");
+    unsigned char *bytes = calloc(1, 1 << 20);
+    ck_assert_ptr_nonnull(file);
+    *size = fread(bytes, 1, 1 << 20, file);
+    fclose(file);
+    return bytes;
+}
+
+/* What plmc wrote with 32 bits has the same bits again: letters, fields, couplings. What the model
+ * has not is what its readers take: no sequences, no target, frequencies that sum to 1. */
+START_TEST(plmc_is_written_with_the_same_bits)
+{
+    static const char *const alphabets[] = { LETTERS, "-ACGU", "ACGT", "-BAXb" };
+    const int64_t sites = 4, pairs = 6;
+    for (int k = 0; k < 4; k++) {
+        const size_t q = strlen(alphabets[k]);
+        size_t in_size, out_size;
+        sal_error err = { 0 };
+        write_plmc("p.model", alphabets[k], sites, false);
+        ck_ok(sal_convert(temp_path("p.model"), NULL, temp_path("q.model"), NULL, SAL_COLUMNS_FIND,
+                          SAL_GAUGE_AS_IS, NULL, &err),
+              &err);
+        unsigned char *in = bytes_of("p.model", &in_size), *out = bytes_of("q.model", &out_size);
+        const size_t fields = 4 * (size_t)sites * q, couplings = 4 * (size_t)pairs * q * q;
+        ck_assert_uint_eq(in_size, out_size + 7 * 4); /* the weights of 7 sequences */
+        ck_assert_mem_eq(in + in_size - couplings, out + out_size - couplings, couplings);
+        ck_assert_mem_eq(in + in_size - 2 * couplings - fields,
+                         out + out_size - 2 * couplings - fields, fields);
+        int32_t head[5], site;
+        float numbers[5], sum = 0, f;
+        memcpy(head, out, sizeof head);
+        memcpy(numbers, out + sizeof head, sizeof numbers);
+        ck_assert(head[0] == sites && head[1] == (int32_t)q && head[2] == 0 && head[3] == 0);
+        ck_assert(numbers[0] == 0 && numbers[1] == 0 && numbers[2] == -1 && numbers[3] == -1);
+        const unsigned char *at = out + sizeof head + sizeof numbers;
+        ck_assert_mem_eq(at, alphabets[k], q);
+        ck_assert_mem_eq(at + q, "----", 4);
+        memcpy(&site, at + q + 4 + 4 * 3, sizeof site);
+        ck_assert_int_eq(site, 4);
+        for (size_t a = 0; a < q; a++) {
+            memcpy(&f, at + q + 4 + 4 * 4 + 4 * a, sizeof f);
+            sum += f;
+        }
+        ck_assert_float_eq_tol(sum, 1, 1e-6F);
+        free(in);
+        free(out);
+        sal_model *model = opened(temp_path("q.model")), *first = opened(temp_path("p.model"));
+        int32_t codes[4];
+        for (int state = 0; state < 20; state++) {
+            fill_state(state, sites, (int64_t)q, codes);
+            ck_assert_double_eq(value(model, codes), value(first, codes));
+        }
+        ck_assert_str_eq(sal_space_block(sal_model_space(model), 0)->letters, alphabets[k]);
+        sal_model_destroy(model);
+        sal_model_destroy(first);
+    }
+}
+END_TEST
+
+START_TEST(what_plmc_cannot_hold_is_refused)
+{
+    sal_error err = { 0 };
+    temp_write("big.dat", "J 0 1 A C 1e39\nh 0 - 0\n", 23);
+    ck_fails(sal_convert(temp_path("big.dat"), NULL, temp_path("b.model"), NULL, SAL_COLUMNS_FIND,
+                         SAL_GAUGE_AS_IS, NULL, &err),
+             SAL_ERR_ARGUMENT, &err, "a parameter is 1e+39; expected numbers of 32 bits");
+    temp_write("three.dat", "J 0 1 0 2 1\nh 0 0 0\n", 20);
+    ck_fails(sal_convert(temp_path("three.dat"), NULL, temp_path("b.model"), NULL, SAL_COLUMNS_FIND,
+                         SAL_GAUGE_AS_IS, NULL, &err),
+             SAL_ERR_ARGUMENT, &err, "3 states without letters; states of plmc are letters");
 }
 END_TEST
 
@@ -668,6 +744,8 @@ int main(void)
     tcase_add_test(tcase, what_is_written_reads_back);
     tcase_add_test(tcase, any_potts_model_has_parameters);
     tcase_add_test(tcase, letters_are_kept);
+    tcase_add_test(tcase, plmc_is_written_with_the_same_bits);
+    tcase_add_test(tcase, what_plmc_cannot_hold_is_refused);
     tcase_add_test(tcase, alphabets_of_ones_own_are_kept);
     tcase_add_test(tcase, squares_are_fields);
     tcase_add_test(tcase, numbers_that_overflow_in_a_gauge_are_refused);

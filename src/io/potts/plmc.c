@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Potts parameters as plmc writes them (-o): binary, in the order of bytes of the machine, with
- * numbers of 32 or 64 bits. */
+ * numbers of 32 or 64 bits. Saltus writes 32, the default of plmc and of its readers. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "core/alloc.h"
 #include "io/potts/potts_content.h"
+#include "models/alphabet.h"
 
 /* The head: sites, letters, sequences, sequences that were skipped, iterations. */
 enum { SITES, LETTERS, SEQUENCES, SKIPPED, ITERATIONS, HEAD };
@@ -110,6 +111,81 @@ static void parse(sali_scan *scan, sali_content *out)
     scan->next = scan->end;
 }
 
+/* ---- writing */
+
+/* Put n numbers of 32 bits. Fails for numbers that these cannot hold. */
+static void put_numbers(sali_text_output *w, int64_t n, const double *x)
+{
+    float row[SAL_ALPHABET_ROOM];
+    for (int64_t k = 0; k < n; k++) {
+        row[k] = (float)x[k];
+        if (!isfinite(row[k])) {
+            sali_text_fail(w, SAL_ERR_ARGUMENT, "a parameter is %g; expected numbers of 32 bits",
+                           x[k]);
+        }
+    }
+    sali_put_bytes(w, row, n * (int64_t)sizeof *row);
+}
+
+/* Put what a file has before the fields. A model has no sequences: there are none, of no weight;
+ * the target is gaps, which EVcouplings takes for no target, and the sites are numbered from 1. Of
+ * lambdas -1 means "none" to EVcouplings, except for that of the fields, where it means a model by
+ * mean field. */
+static void put_head(sali_text_output *w, const sali_potts *p, const char *letters)
+{
+    static const double regularisation[] = { 0, 0, -1, -1, 0 }; /* theta, lambdas, N_eff */
+    const int32_t head[HEAD] = { [SITES] = (int32_t)p->sites, [LETTERS] = (int32_t)p->states };
+    sali_put_bytes(w, head, sizeof head);
+    put_numbers(w, 5, regularisation);
+    sali_put_raw(w, letters);
+    for (int64_t i = 0; i < p->sites; i++) {
+        sali_put_raw(w, "-");
+    }
+    for (int32_t i = 1; i <= p->sites; i++) {
+        sali_put_bytes(w, &i, sizeof i);
+    }
+}
+
+/* Put n rows of q frequencies that are all `share`: a model has none, and these are those of no
+ * data. */
+static void put_frequencies(sali_text_output *w, int64_t n, int64_t q, double share)
+{
+    double row[SAL_ALPHABET_ROOM];
+    for (int64_t a = 0; a < q; a++) {
+        row[a] = share;
+    }
+    for (int64_t k = 0; k < n && w->status == SAL_OK; k++) {
+        put_numbers(w, q, row);
+    }
+}
+
+static void write(sali_text_output *w, const sali_content *content)
+{
+    const sali_potts *p = &content->potts;
+    const int64_t q = p->states, N = p->sites * q, pairs = p->sites * (p->sites - 1) / 2;
+    const char *letters = sali_alphabet_fits(q, p->alphabet);
+    if (!letters) {
+        sali_text_fail(w, SAL_ERR_ARGUMENT,
+                       "%lld states without letters; states of plmc are letters (adabmdca has "
+                       "numbers, too)",
+                       (long long)q);
+        return;
+    }
+    put_head(w, p, letters);
+    put_frequencies(w, p->sites, q, 1 / (double)q);
+    for (int64_t i = 0; i < p->sites; i++) {
+        put_numbers(w, q, p->h + i * q);
+    }
+    put_frequencies(w, pairs * q, q, 1 / (double)(q * q));
+    for (int64_t i = 0; i < p->sites; i++) {
+        for (int64_t j = i + 1; j < p->sites && w->status == SAL_OK; j++) {
+            for (int64_t a = 0; a < q; a++) {
+                put_numbers(w, q, p->J + (i * q + a) * N + j * q);
+            }
+        }
+    }
+}
+
 const sali_format sali_format_plmc = {
     .name = "plmc",
     .doc = "Potts parameters of plmc (-o), which EVcouplings uses: binary",
@@ -120,4 +196,5 @@ const sali_format sali_format_plmc = {
     .recognise = recognise,
     .has_heading = true,
     .parse = parse,
+    .write = write,
 };
